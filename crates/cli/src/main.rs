@@ -1,0 +1,2 @@
+//! The `motet` command.
+fn main() {}
