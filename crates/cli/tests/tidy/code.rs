@@ -1,0 +1,240 @@
+//! Rules about Rust files, one function each. `STYLE.md` gives the reasons.
+
+use crate::finding::Finding;
+use crate::source::{Attribute, Source, TestModule, Word};
+use std::collections::{BTreeMap, BTreeSet};
+
+const MAX_FUNCTION_LINES: usize = 70;
+const MAX_FILE_LINES: usize = 500;
+const MAX_COLUMNS: usize = 100;
+const LAST_CHECKLIST_ITEM: u32 = 145;
+const LAST_READING: u32 = 27;
+const NOTE_TO_SELF: &str = concat!("FIX", "ME");
+
+/// Whether a file holds nothing but tests: it lies under `tests/`.
+fn is_test_path(path: &str) -> bool {
+    path.split('/').rev().skip(1).any(|folder| folder == "tests")
+}
+
+/// Files that `#[cfg(test)] mod name;` declares, as prefixes of their paths.
+pub(crate) fn test_only_prefixes(sources: &[Source]) -> BTreeSet<String> {
+    let mut prefixes = BTreeSet::new();
+    for source in sources {
+        let (folder, file) = source.path.rsplit_once('/').unwrap_or((".", &source.path));
+        let base = match file {
+            "lib.rs" | "main.rs" | "mod.rs" => folder.to_owned(),
+            _ => source.path.trim_end_matches(".rs").to_owned(),
+        };
+        for module in source.test_modules() {
+            if let TestModule::File(name) = module {
+                prefixes.insert(format!("{base}/{name}.rs"));
+                prefixes.insert(format!("{base}/{name}/"));
+            }
+        }
+    }
+    prefixes
+}
+
+/// The files whose size counts: those that are not tests.
+pub(crate) fn without_tests(sources: &[Source]) -> Vec<&Source> {
+    let prefixes = test_only_prefixes(sources);
+    let is_test = |path: &str| prefixes.iter().any(|prefix| path.starts_with(prefix));
+    sources.iter().filter(|s| !is_test_path(&s.path) && !is_test(&s.path)).collect()
+}
+
+/// Every file with the keyword `unsafe` is listed, and every listed file has it.
+pub(crate) fn unsafe_files(sources: &[Source], listed: &BTreeMap<String, usize>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut seen = BTreeSet::new();
+    for source in sources {
+        let Some(word) = source.words().find(|word| word.text == "unsafe") else { continue };
+        seen.insert(&source.path);
+        if !listed.contains_key(&source.path) {
+            let remedy = "Write it in safe Rust, or move it to a file that ARCHITECTURE.md lists \
+                          under `## Where unsafe lives`";
+            let line = source.line_of(word.start);
+            findings.push(Finding::new(&source.path, line, "`unsafe` in an unlisted file", remedy));
+        }
+    }
+    for (path, &line) in listed.iter().filter(|(path, _)| !seen.contains(path)) {
+        let there = sources.iter().any(|source| source.path == *path);
+        let lack = if there { "has no `unsafe`" } else { "does not exist" };
+        let what = format!("`{path}` is listed under `## Where unsafe lives` but {lack}");
+        findings.push(Finding::new("ARCHITECTURE.md", line, what, "Remove its row"));
+    }
+    findings
+}
+
+/// The crate whose root this is forbids `unsafe`.
+pub(crate) fn forbids_unsafe(root: &Source) -> Option<Finding> {
+    let forbids = |a: &Attribute| a.inner && a.content == "forbid(unsafe_code)";
+    let lacks = !root.attributes().iter().any(forbids);
+    let what = "a crate without `unsafe` does not say so";
+    lacks.then(|| Finding::new(&root.path, 1, what, "Add `#![forbid(unsafe_code)]`"))
+}
+
+/// No function longer than 70 lines, from its `fn` to its closing brace.
+pub(crate) fn long_functions(source: &Source) -> Vec<Finding> {
+    let tests = source.test_spans();
+    let is_counted =
+        |word: &Word<'_>| word.text == "fn" && !tests.iter().any(|span| span.contains(&word.start));
+    let mut findings = Vec::new();
+    for keyword in source.words().filter(is_counted) {
+        let Some(body) = body_of(source, keyword) else { continue };
+        let first = source.line_of(keyword.start);
+        let lines = source.line_of(source.close_of(body)) + 1 - first;
+        if lines > MAX_FUNCTION_LINES {
+            let what = format!("a function of {lines} lines, {MAX_FUNCTION_LINES} are allowed");
+            let remedy = "Give its parts names of their own";
+            findings.push(Finding::new(&source.path, first, what, remedy));
+        }
+    }
+    findings
+}
+
+/// The opening brace of a function's body; none for a declaration or a function pointer type.
+fn body_of(source: &Source, keyword: Word<'_>) -> Option<usize> {
+    let (name, _) = source.next_char(keyword.end()).filter(|(_, c)| *c != '(')?;
+    let code = source.code.as_bytes();
+    let (mut at, mut angle) = (name, 0_i32);
+    while at < code.len() {
+        match code[at] {
+            b'(' | b'[' => at = source.close_of(at) - 1,
+            b'{' if angle > 0 => at = source.close_of(at) - 1,
+            b'{' => return Some(at),
+            b';' | b'}' | b')' => return None,
+            b'<' => angle += 1,
+            b'>' if code[at - 1] != b'-' => angle -= 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// No file longer than 500 lines, inline test modules aside.
+pub(crate) fn long_file(source: &Source) -> Option<Finding> {
+    let in_tests: usize =
+        source.test_spans().into_iter().map(|span| source.text[span].lines().count()).sum();
+    let lines = source.text.lines().count() - in_tests;
+    let what = format!("a file of {lines} lines, {MAX_FILE_LINES} are allowed");
+    let remedy = "Split it where its subject changes";
+    (lines > MAX_FILE_LINES).then(|| Finding::new(&source.path, 1, what, remedy))
+}
+
+/// No line wider than 100 columns.
+pub(crate) fn wide_lines(source: &Source) -> Vec<Finding> {
+    let widths = source.text.lines().map(|line| line.chars().count());
+    let wide = widths.enumerate().filter(|&(_, width)| width > MAX_COLUMNS);
+    let finding = |(index, width): (usize, usize)| {
+        let what = format!("a line of {width} columns, {MAX_COLUMNS} are allowed");
+        Finding::new(&source.path, index + 1, what, "Break it")
+    };
+    wide.map(finding).collect()
+}
+
+/// No macro that stands for missing work, and no note to self.
+pub(crate) fn stubs(source: &Source) -> Vec<Finding> {
+    let is_macro = |word: &Word<'_>| {
+        let rest = &source.code[word.end()..];
+        matches!(word.text, "todo" | "unimplemented" | "dbg")
+            && rest.starts_with('!')
+            && !rest.starts_with("!=")
+    };
+    let remedy = "Finish it, or return an error that says what is not supported";
+    let macros = source.words().filter(is_macro).map(|word| {
+        let what = format!("`{}!` in the code", word.text);
+        Finding::new(&source.path, source.line_of(word.start), what, remedy)
+    });
+    let notes = source.comments.match_indices(NOTE_TO_SELF).map(|(at, _)| {
+        let what = format!("a {NOTE_TO_SELF} in a comment");
+        Finding::new(&source.path, source.line_of(at), what, "Do it, or say the limit in prose")
+    });
+    macros.chain(notes).collect()
+}
+
+/// No module whose name says nothing of its subject.
+pub(crate) fn empty_names(source: &Source) -> Vec<Finding> {
+    const NAMES: [&str; 6] = ["util", "utils", "common", "helper", "helpers", "misc"];
+    let remedy = "Name it after its subject, or move its parts to where they are used";
+    let mut findings = Vec::new();
+    let parts: Vec<&str> = source.path.trim_end_matches(".rs").split('/').collect();
+    if let Some(part) = parts.into_iter().find(|part| NAMES.contains(part)) {
+        let what = format!("a path with `{part}` in it");
+        findings.push(Finding::new(&source.path, 1, what, remedy));
+    }
+    let words: Vec<Word<'_>> = source.words().collect();
+    for pair in words.windows(2) {
+        if pair[0].text == "mod" && NAMES.contains(&pair[1].text) {
+            let what = format!("a module named `{}`", pair[1].text);
+            let line = source.line_of(pair[1].start);
+            findings.push(Finding::new(&source.path, line, what, remedy));
+        }
+    }
+    findings
+}
+
+/// Each checklist item that a comment names as `spec: 25`, `spec: 25, 26` or `spec: A3` exists.
+pub(crate) fn checklist_items(source: &Source) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (at, mark) in source.comments.match_indices("spec: ") {
+        let rest = &source.comments[at + mark.len()..];
+        let list = rest.lines().next().unwrap_or("");
+        for item in list.split([',', ';', '-', '–']).map(str::trim) {
+            let Some(exists) = item_exists(item) else { break };
+            if !exists {
+                let what = format!("no item {item} in the checklist");
+                let remedy = "Items are 1 to 145, readings A1 to A27";
+                findings.push(Finding::new(&source.path, source.line_of(at), what, remedy));
+            }
+        }
+    }
+    findings
+}
+
+/// Whether a checklist has this item; `None` where the list has ended and prose begins.
+fn item_exists(item: &str) -> Option<bool> {
+    let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>();
+    let (number, last) = match item.strip_prefix('A') {
+        Some(reading) => (digits(reading), LAST_READING),
+        None => (digits(item), LAST_CHECKLIST_ITEM),
+    };
+    let is_number = !number.is_empty();
+    is_number.then(|| number.parse().is_ok_and(|number| (1..=last).contains(&number)))
+}
+
+/// An ignored test says why.
+pub(crate) fn ignored_tests(source: &Source) -> Vec<Finding> {
+    let mute = source.attributes().into_iter().filter(|attribute| {
+        let content = attribute.content.as_str();
+        let in_condition = content.starts_with("cfg_attr(") && content.ends_with(",ignore)");
+        content == "ignore" || in_condition || has_blank_reason(source, attribute)
+    });
+    let finding = |attribute: Attribute| {
+        let line = source.line_of(attribute.span.start);
+        Finding::new(&source.path, line, "an ignored test without a reason", "Give the reason")
+    };
+    mute.map(finding).collect()
+}
+
+/// Whether this is `ignore = ""`. The code layer has no insides of strings: the text has.
+fn has_blank_reason(source: &Source, attribute: &Attribute) -> bool {
+    let reason = source.text[attribute.span.clone()].split('"').nth(1);
+    attribute.content == "ignore=\"\"" && reason.is_none_or(|reason| reason.trim().is_empty())
+}
+
+/// The names of the functions behind `#[test]`.
+pub(crate) fn test_names(source: &Source) -> BTreeSet<String> {
+    let tests: Vec<usize> = source
+        .attributes()
+        .into_iter()
+        .filter(|attribute| attribute.content == "test")
+        .map(|attribute| attribute.span.end)
+        .collect();
+    let name_behind = |at: usize| {
+        let mut words = source.words().skip_while(|word| word.start < at);
+        words.find(|word| word.text == "fn")?;
+        words.next().map(|name| name.text.to_owned())
+    };
+    tests.into_iter().filter_map(name_behind).collect()
+}

@@ -1,0 +1,352 @@
+//! For each rule, a small text that breaks it and one that does not.
+
+use crate::finding::Finding;
+use crate::source::Source;
+use crate::{code, documents, workspace};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What `lines` gives for no findings.
+const NOWHERE: [usize; 0] = [];
+
+fn rust(text: &str) -> Source {
+    Source::new("crates/plan/src/ring.rs", text)
+}
+
+/// The lines of the findings, which must all be in the file that was given.
+fn lines(findings: Vec<Finding>) -> Vec<usize> {
+    assert!(findings.iter().all(|finding| finding.path == "crates/plan/src/ring.rs"));
+    findings.into_iter().map(|finding| finding.line).collect()
+}
+
+fn whats(findings: Vec<Finding>) -> Vec<String> {
+    findings.into_iter().map(|finding| finding.what).collect()
+}
+
+fn function_of(lines: usize) -> String {
+    format!("fn long() {{\n{}}}\n", "    step();\n".repeat(lines - 2))
+}
+
+mod the_code {
+    use super::*;
+
+    #[test]
+    fn unsafe_in_an_unlisted_file_is_found() {
+        let source = rust("fn f() {\n    unsafe { g() }\n}\n");
+        assert_eq!(lines(code::unsafe_files(&[source], &BTreeMap::new())), [2]);
+        let attribute = rust("#[unsafe(no_mangle)]\nfn f() {}\n");
+        assert_eq!(lines(code::unsafe_files(&[attribute], &BTreeMap::new())), [1]);
+    }
+
+    #[test]
+    fn the_word_unsafe_outside_the_code_is_no_unsafe() {
+        let text = "#![forbid(unsafe_code)]\n// unsafe\nconst A: &str = \"unsafe\"; /* unsafe */";
+        assert_eq!(code::unsafe_files(&[rust(text)], &BTreeMap::new()), []);
+    }
+
+    #[test]
+    fn a_row_without_unsafe_is_found() {
+        let listed = |path: &str| BTreeMap::from([(path.to_owned(), 9)]);
+        let safe = [rust("fn f() {}\n")];
+        let findings = code::unsafe_files(&safe, &listed("crates/plan/src/ring.rs"));
+        assert_eq!(findings.len(), 1);
+        assert_eq!((findings[0].path.as_str(), findings[0].line), ("ARCHITECTURE.md", 9));
+        assert!(findings[0].what.ends_with("has no `unsafe`"), "{}", findings[0]);
+        let findings = code::unsafe_files(&safe, &listed("crates/plan/src/gone.rs"));
+        assert!(findings[0].what.ends_with("does not exist"), "{}", findings[0]);
+        let used = [rust("unsafe fn f() {}")];
+        assert_eq!(code::unsafe_files(&used, &listed("crates/plan/src/ring.rs")), []);
+    }
+
+    #[test]
+    fn a_root_that_does_not_forbid_is_found() {
+        assert_eq!(code::forbids_unsafe(&rust("#![forbid(unsafe_code)]\n")), None);
+        for text in
+            ["", "// #![forbid(unsafe_code)]", "#![deny(unsafe_code)]", "#[forbid(unsafe_code)]"]
+        {
+            assert!(code::forbids_unsafe(&rust(text)).is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_long_function_is_found() {
+        assert_eq!(lines(code::long_functions(&rust(&function_of(70)))), NOWHERE);
+        assert_eq!(lines(code::long_functions(&rust(&function_of(71)))), [1]);
+        let nested = format!("impl A {{\n    pub(crate) const {}}}\n", function_of(71));
+        assert_eq!(lines(code::long_functions(&rust(&nested))), [2]);
+    }
+
+    #[test]
+    fn a_body_is_found_behind_any_signature() {
+        let rest = function_of(71);
+        let body = rest.strip_prefix("fn long() ").expect("the sample begins with its signature");
+        for signature in [
+            "fn f<const N: usize>(a: A<{ N }>) -> B<u8, { N + 1 }>\nwhere\n    A: C,\n",
+            "fn f(a: [u8; 1 << 3], g: fn(u8) -> u8) -> impl Fn(u8) -> Vec<u8> ",
+            "fn f<'a>(a: &'a str) -> [u8; { 1 > 2 } as usize] ",
+        ] {
+            let source = rust(&format!("{signature}{body}"));
+            assert_eq!(lines(code::long_functions(&source)), [1], "{signature}");
+        }
+        let none = format!("struct S {{ f: fn() -> u8 }}\ntrait T {{ fn g(); }}\nmod m {body}");
+        assert_eq!(lines(code::long_functions(&rust(&none))), NOWHERE);
+    }
+
+    #[test]
+    fn braces_in_literals_do_not_end_a_function() {
+        let text = function_of(71).replacen("step();", "f('}', \"}\"); // }", 1);
+        assert_eq!(lines(code::long_functions(&rust(&text))), [1]);
+    }
+
+    #[test]
+    fn a_long_test_is_no_long_function() {
+        let text = format!("#[cfg(test)]\nmod tests {{\n{}}}\n", function_of(90));
+        assert_eq!(lines(code::long_functions(&rust(&text))), NOWHERE);
+        assert_eq!(lines(code::long_functions(&rust(&format!("{text}{}", function_of(71))))), [94]);
+    }
+
+    #[test]
+    fn a_long_file_is_found() {
+        assert_eq!(code::long_file(&rust(&"\n".repeat(500))), None);
+        assert!(code::long_file(&rust(&"\n".repeat(501))).is_some());
+        let with_tests =
+            format!("{}#[cfg(test)]\nmod tests {{\n{}}}\n", "\n".repeat(490), "\n".repeat(300));
+        assert_eq!(code::long_file(&rust(&with_tests)), None);
+    }
+
+    #[test]
+    fn files_of_tests_have_no_size() {
+        let sources = [
+            Source::new("crates/plan/src/lib.rs", "mod ring;\n#[cfg(test)]\nmod laws;\n"),
+            Source::new("crates/plan/src/ring.rs", "#[cfg(test)]\nmod cases;\n"),
+            Source::new("crates/plan/src/laws.rs", ""),
+            Source::new("crates/plan/src/laws/all.rs", ""),
+            Source::new("crates/plan/src/ring/cases.rs", ""),
+            Source::new("crates/plan/src/ring/steps.rs", ""),
+            Source::new("crates/plan/tests/all.rs", ""),
+            Source::new("crates/plan/src/tests.rs", ""),
+        ];
+        let paths: Vec<_> =
+            code::without_tests(&sources).into_iter().map(|source| source.path.as_str()).collect();
+        let counted = ["lib.rs", "ring.rs", "ring/steps.rs", "tests.rs"];
+        assert_eq!(paths, counted.map(|name| format!("crates/plan/src/{name}")));
+    }
+
+    #[test]
+    fn a_wide_line_is_found() {
+        let text = format!("{}\n{}\n", "é".repeat(100), "a".repeat(101));
+        assert_eq!(lines(code::wide_lines(&rust(&text))), [2]);
+    }
+
+    #[test]
+    fn missing_work_is_found() {
+        for name in ["todo", "unimplemented", "dbg"] {
+            assert_eq!(lines(code::stubs(&rust(&format!("fn f() {{\n{name}!()\n}}")))), [2]);
+            assert_eq!(
+                lines(code::stubs(&rust(&format!("// {name}!()\nlet a = {name} != b;")))),
+                NOWHERE
+            );
+        }
+        let note = concat!("FIX", "ME");
+        assert_eq!(lines(code::stubs(&rust(&format!("\n// {note} later")))), [2]);
+        assert_eq!(lines(code::stubs(&rust(&format!("const A: &str = {note:?};")))), NOWHERE);
+    }
+
+    #[test]
+    fn an_empty_name_is_found() {
+        assert_eq!(lines(code::empty_names(&rust("mod a;\npub mod utils;"))), [2]);
+        assert_eq!(lines(code::empty_names(&rust("// mod utils\nmod common_ring;"))), NOWHERE);
+        for path in ["crates/plan/src/helpers.rs", "crates/motet/tests/common/mod.rs"] {
+            assert_eq!(code::empty_names(&Source::new(path, "")).len(), 1, "{path}");
+        }
+    }
+
+    #[test]
+    fn an_item_that_does_not_exist_is_found() {
+        let wrong =
+            "/// spec: 0\n/// spec: 146\n/// (spec: 3, 150)\n/// spec: A28\n// spec: 140-146";
+        assert_eq!(lines(code::checklist_items(&rust(wrong))), [1, 2, 3, 4, 5]);
+        let right = "/// spec: 1\n/// spec: 25, 145, A27: all wait\n// spec: 5 1000 times\n\
+                     // spec: what must be delivered\nlet a = A { spec: 900 };\n// see spec::run";
+        assert_eq!(lines(code::checklist_items(&rust(right))), NOWHERE);
+    }
+
+    #[test]
+    fn a_mute_ignored_test_is_found() {
+        let word = "ignore";
+        for attribute in [word, "ignore = \"\"", "ignore = \" \"", "cfg_attr(miri, ignore)"] {
+            let text = format!("#[test]\n#[{attribute}]\nfn f() {{}}\n");
+            assert_eq!(lines(code::ignored_tests(&rust(&text))), [2], "{attribute}");
+        }
+        for attribute in ["ignore = \"needs two hosts\"", "cfg_attr(miri, ignore = \"no mmap\")"] {
+            let text = format!("#[test]\n#[{attribute}]\nfn f() {{}}\n");
+            assert_eq!(lines(code::ignored_tests(&rust(&text))), NOWHERE, "{attribute}");
+        }
+    }
+}
+
+mod the_documents {
+    use super::*;
+
+    #[test]
+    fn a_readme_without_exactly_one_block_is_found() {
+        let run = "## Run it";
+        let block = "```sh\n# a comment\n## another\ncargo run\n```\n";
+        let good = format!("# Motet\n\n{run}\n\n{block}\n## Test it\n\n{block}");
+        assert_eq!(documents::one_block(&good, run), None);
+        assert_eq!(documents::one_block(&good, "## Test it"), None);
+        for bad in [
+            String::new(),
+            format!("{run}\n\nno block\n"),
+            format!("{run}\n{block}{block}"),
+            format!("{run}\n```sh\nno end\n"),
+            format!("{run}\n\n## Test it\n{block}"),
+        ] {
+            assert!(documents::one_block(&bad, run).is_some(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_table_of_unsafe_files_is_read() {
+        let text = "# A\n\n## Where unsafe lives\n\nProse.\n\n| file | why |\n|---|---|\n\
+                    | `a/b.rs` | pages |\n| `c.rs` | the `mmap` call |\n\n## Next\n| `d.rs` | |\n";
+        let (listed, findings) = documents::unsafe_table(text);
+        let rows = [("a/b.rs".to_owned(), 9), ("c.rs".to_owned(), 10)];
+        assert_eq!((listed, findings), (BTreeMap::from(rows), vec![]));
+    }
+
+    #[test]
+    fn a_bad_table_of_unsafe_files_is_found() {
+        assert_eq!(documents::unsafe_table("# A\n").1.len(), 1);
+        let table = "## Where unsafe lives\n| file | why |\n|---|---|\n";
+        let rows = "| `a.rs` | |\n| `a.rs` | |\n| b.rs | |\n| `c.rs` and `d.rs` | |\n";
+        let (listed, findings) = documents::unsafe_table(&format!("{table}{rows}"));
+        assert_eq!(listed.into_keys().collect::<Vec<_>>(), ["a.rs"]);
+        let lines: Vec<_> = findings.into_iter().map(|finding| finding.line).collect();
+        assert_eq!(lines, [5, 6, 7]);
+    }
+
+    #[test]
+    fn a_style_guide_that_names_other_tests_is_found() {
+        let tidy =
+            Source::new("tidy.rs", "#[test]\nfn one() {}\n#[test]\nfn two() {}\nfn three() {}\n");
+        let tests = code::test_names(&tidy);
+        assert_eq!(tests, BTreeSet::from(["one".to_owned(), "two".to_owned()]));
+        assert_eq!(documents::named_tests("`tidy::one`, `tidy::two`", &tests), []);
+        assert_eq!(documents::named_tests("`tidy::one`", &tests).len(), 1);
+        assert_eq!(
+            documents::named_tests("`tidy::one` `tidy::two`\n`tidy::three`", &tests)[0].line,
+            2
+        );
+    }
+
+    #[test]
+    fn a_path_of_one_machine_is_found() {
+        for folder in ["work", "home", "root"] {
+            let text = format!("fine\nsee /{folder}/a\n");
+            let findings = documents::machine_paths("a.md", &text);
+            assert_eq!(findings.len(), 1, "{text}");
+            assert_eq!(findings[0].line, 2);
+            assert_eq!(documents::machine_paths("a.md", &format!("/{folder}s and {folder}")), []);
+        }
+    }
+}
+
+mod the_workspace {
+    use super::*;
+
+    fn package(name: &str, dependencies: &[Value]) -> Value {
+        let manifest = format!("/w/crates/{name}/Cargo.toml");
+        json!({"workspace_root": "/w", "packages": [
+            {"name": name, "manifest_path": manifest, "dependencies": dependencies}]})
+    }
+
+    fn inside(name: &str) -> Value {
+        json!({"name": name, "path": format!("/w/crates/{name}"), "kind": null, "optional": false})
+    }
+
+    fn outside(name: &str, kind: Value, optional: bool) -> Value {
+        json!({"name": name, "path": null, "kind": kind, "optional": optional})
+    }
+
+    #[test]
+    fn an_arrow_that_does_not_point_down_is_found() {
+        for (from, to) in [
+            ("motet-plan", "motet-fabric"),
+            ("motet-fabric", "motet-plan"),
+            ("motet", "motet-cli"),
+            ("motet-abi", "motet-plan"),
+            ("motet-cli", "motet-abi"),
+            ("motet", "a-crate-beside"),
+        ] {
+            let findings = workspace::arrows(&package(from, &[inside(to)]));
+            assert_eq!(findings.len(), 1, "{from} -> {to}");
+            assert_eq!(findings[0].path, format!("crates/{from}/Cargo.toml"));
+        }
+        let mut published = inside("motet-fabric");
+        published["path"] = Value::Null;
+        assert_eq!(workspace::arrows(&package("motet-plan", &[published])).len(), 1);
+    }
+
+    #[test]
+    fn an_arrow_that_points_down_is_fine() {
+        for (from, to) in
+            [("motet", "motet-plan"), ("motet-abi", "motet"), ("motet-cli", "motet-fabric")]
+        {
+            assert_eq!(workspace::arrows(&package(from, &[inside(to)])), [], "{from} -> {to}");
+        }
+    }
+
+    #[test]
+    fn a_sixth_crate_is_found() {
+        let whats = whats(workspace::arrows(&package("motet-traits", &[])));
+        assert_eq!(whats, ["`motet-traits` is not one of the five crates"]);
+    }
+
+    #[test]
+    fn a_library_that_needs_more_is_found() {
+        let needs =
+            |name, dependency| workspace::outside_dependencies(&package(name, &[dependency])).len();
+        let normal = Value::Null;
+        assert_eq!(needs("motet", outside("rand", normal.clone(), false)), 1);
+        assert_eq!(needs("motet-plan", outside("libc", normal.clone(), false)), 1);
+        assert_eq!(needs("motet-fabric", outside("libc", normal.clone(), false)), 0);
+        assert_eq!(needs("motet", outside("half", normal.clone(), true)), 0);
+        assert_eq!(needs("motet", outside("proptest", json!("dev"), false)), 0);
+        assert_eq!(needs("motet-cli", outside("clap", normal, false)), 0);
+    }
+
+    #[test]
+    fn a_crate_with_its_own_word_is_found() {
+        let found = |manifest: &str, licence| {
+            workspace::inherited("crates/plan/Cargo.toml", manifest, licence).len()
+        };
+        let both = "MIT OR Apache-2.0";
+        assert_eq!(
+            found("[package]\nlicense.workspace = true\n[lints]\nworkspace = true", both),
+            0
+        );
+        assert_eq!(
+            found("lints.workspace=true\n[package]\nlicense = { workspace = true }", both),
+            0
+        );
+        assert_eq!(found("[package]\nlicense.workspace = true # as all\n", both), 1);
+        assert_eq!(found("[package]\nlicense = \"MIT\"\n[lints]\nworkspace = true", "MIT"), 1);
+        assert_eq!(
+            found("[package]\nlicense.workspace = true\n[lints]\nworkspace = true", "MIT"),
+            1
+        );
+        assert_eq!(found("[package]\n# lints.workspace = true\n[lints.rust]\n", ""), 2);
+    }
+
+    #[test]
+    fn the_roots_of_the_safe_crates_are_known() {
+        let target = |kind: &str, path: &str| json!({"kind": [kind], "src_path": path});
+        let metadata = json!({"workspace_root": "/w", "packages": [
+            {"name": "motet-cli", "targets": [
+                target("bin", "/w/crates/cli/src/main.rs"),
+                target("test", "/w/crates/cli/tests/tidy.rs")]},
+            {"name": "motet", "targets": [target("lib", "/w/crates/motet/src/lib.rs")]}]});
+        assert_eq!(workspace::safe_roots(&metadata), ["crates/cli/src/main.rs"]);
+    }
+}
