@@ -1,1 +1,42 @@
-//! Placeholder.
+//! Memory, messages, channels, waiting and launching: everything of Motet that touches the
+//! operating system, and the only home of raw memory.
+//!
+//! Ranks talk through one [`Segment`]: a zero-filled area that all of them map. Ranks that are
+//! threads of one process share a private mapping; ranks that are processes share a memfd that
+//! the launcher hands down by inherited descriptor. Everything above the mapping is the same
+//! code for both.
+//!
+//! Reading order: [`layout`] (where things lie), [`segment`] (the mapping), [`lane`] (one ring
+//! between two ranks), [`doorbell`] (sleeping and waking), [`matching`] (which message meets
+//! which receive), [`endpoint`] (the protocol of one rank), [`channel`] (fixed landing places
+//! for persistent operations), [`launcher`] and [`bootstrap`] (how ranks come to be).
+//! `README.md` beside this file holds the protocols in prose, with their proofs.
+
+pub mod bootstrap;
+pub mod channel;
+pub mod claims;
+pub mod doorbell;
+pub mod endpoint;
+mod error;
+pub mod host;
+pub mod lane;
+pub mod launcher;
+pub mod layout;
+pub mod matching;
+pub mod memory;
+pub mod message;
+pub mod segment;
+pub mod single_copy;
+pub mod slab;
+
+
+
+pub use channel::{InChannel, OutChannel};
+pub use endpoint::{Attached, Completion, Endpoint, Options, Posted};
+pub use error::{Error, Failure, How, TransferError, signal_name};
+pub use memory::{Region, RegionMut};
+pub use message::{Label, Peer, Received, Selector, Token, TypeCode};
+pub use segment::Segment;
+
+/// Results of this crate.
+pub type Result<T> = std::result::Result<T, Error>;

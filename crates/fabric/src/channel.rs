@@ -1,0 +1,137 @@
+//! Channels: fixed landing places for the messages of persistent operations.
+//!
+//! A channel is a small ring of its own between two ranks for one message of one operation. The
+//! receiver cuts it from its arena when the operation is linked and tells the sender where it is
+//! with one control message; nobody waits. From then on a start is a copy and a stamp: no tag, no
+//! matching, no request. The ring has several cells, so that a fast rank may be rounds ahead.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::lane::{Inlet, Outlet, Ring, STAMP};
+use crate::layout::LINE;
+use crate::{Region, RegionMut, Segment};
+
+/// The longest message that goes through a channel; longer ones are worth a single copy.
+pub const LONGEST: usize = 4096 - STAMP;
+
+/// Rounds that a sender may be ahead of its receiver.
+const ROUNDS: usize = 8;
+
+/// Cuts rings from the arena of one rank. Freed rings are kept by size.
+#[derive(Debug)]
+pub(crate) struct Arena {
+    next: usize,
+    end: usize,
+    free: HashMap<usize, Vec<usize>>,
+}
+
+impl Arena {
+    pub(crate) fn new(start: usize, bytes: usize) -> Arena {
+        Arena { next: start, end: start + bytes, free: HashMap::new() }
+    }
+
+    /// A ring for messages of this length, or `None` if it does not fit any more.
+    pub(crate) fn cut(&mut self, bytes: usize) -> Option<Ring> {
+        let cell_bytes = (STAMP + bytes).next_multiple_of(LINE).next_power_of_two();
+        let offset = match self.free.get_mut(&cell_bytes).and_then(Vec::pop) {
+            Some(offset) => offset,
+            None => self.grow(cell_bytes)?,
+        };
+        Some(Ring { offset, cells: ROUNDS, cell_bytes })
+    }
+
+    fn grow(&mut self, cell_bytes: usize) -> Option<usize> {
+        let offset = self.next;
+        let next = offset + Ring { offset, cells: ROUNDS, cell_bytes }.bytes();
+        if next > self.end {
+            return None;
+        }
+        self.next = next;
+        Some(offset)
+    }
+
+    /// Takes a ring back.
+    pub(crate) fn give_back(&mut self, ring: Ring) {
+        self.free.entry(ring.cell_bytes).or_default().push(ring.offset);
+    }
+}
+
+/// The receiving end of a channel.
+pub struct InChannel {
+    inlet: Inlet,
+    ring: Ring,
+    bytes: usize,
+}
+
+impl InChannel {
+    pub(crate) fn new(segment: Arc<Segment>, ring: Ring, bytes: usize) -> InChannel {
+        InChannel { inlet: Inlet::new(segment, ring), ring, bytes }
+    }
+
+    /// The ring that a receiver told of.
+    pub(crate) fn ring_at(offset: usize, cell_bytes: usize) -> Ring {
+        Ring { offset, cells: ROUNDS, cell_bytes }
+    }
+
+    pub(crate) fn ring(&self) -> Ring {
+        self.ring
+    }
+
+    /// Whether a message waits.
+    #[inline]
+    pub fn has_news(&self) -> bool {
+        self.inlet.has_news()
+    }
+
+    /// Takes the next message if one waits. The second value says that the sender must be rung.
+    ///
+    /// # Safety
+    /// `into` is writable, used by nobody else, and as long as the channel was opened for.
+    #[allow(unsafe_code)]
+    pub unsafe fn try_recv(&mut self, into: RegionMut) -> Option<bool> {
+        debug_assert_eq!(into.bytes(), self.bytes);
+        if !self.inlet.has_news() {
+            return None;
+        }
+        // SAFETY: passed on; channels carry no header.
+        unsafe { self.inlet.copy_payload::<()>(into) };
+        Some(self.inlet.advance())
+    }
+}
+
+/// The sending end of a channel, once the receiver has said where it lies.
+pub struct OutChannel {
+    outlet: Outlet,
+}
+
+impl OutChannel {
+    pub(crate) fn new(segment: Arc<Segment>, ring: Ring) -> OutChannel {
+        OutChannel { outlet: Outlet::new(segment, ring) }
+    }
+
+    /// Sends if the receiver is not too many rounds behind; the caller rings it.
+    ///
+    /// # Safety
+    /// `data` is readable now.
+    #[allow(unsafe_code)]
+    pub unsafe fn try_send(&mut self, data: Region) -> bool {
+        // SAFETY: passed on.
+        unsafe { self.outlet.push((), data) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_arena_reuses_what_came_back_and_ends() {
+        let mut arena = Arena::new(4096, 3000);
+        let first = arena.cut(8).unwrap();
+        assert_eq!((first.cells, first.cell_bytes), (ROUNDS, 64));
+        arena.give_back(first);
+        assert_eq!(arena.cut(56), Some(first), "a freed ring of the same size");
+        assert!(arena.cut(LONGEST).is_none(), "no room left");
+    }
+}

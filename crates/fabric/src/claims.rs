@@ -1,0 +1,139 @@
+//! Claims: who may read a large message right now. Protocol and proof: `README.md`, "Claims".
+//!
+//! A large message is not sent: its sender exposes it, and the receiver copies it straight out of
+//! the sender's memory. The word of a claim decides between the receiver that wants to copy and
+//! the sender that wants its memory back because something failed.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crate::layout::CLAIMS;
+use crate::segment::CLAIMS_AT;
+use crate::{Peer, Segment};
+
+/// Nobody may read.
+const WITHDRAWN: u64 = 0;
+/// The receiver may read.
+const EXPOSED: u64 = 1;
+/// The receiver is reading.
+const TAKEN: u64 = 2;
+/// The use of a claim counts above the two bits of its state.
+const USE: u64 = 4;
+
+/// One exposure of one message: which claim of its sender, and the use that it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claim {
+    index: u32,
+    /// The word's value while exposed; unlike that of any other use of the same claim.
+    exposed: u64,
+}
+
+impl Claim {
+    /// As one word, to travel in a message. Uses of one claim are told apart for 2^46 uses.
+    pub fn to_word(self) -> u64 {
+        self.exposed << 16 | u64::from(self.index)
+    }
+
+    /// From the word that travelled.
+    pub fn from_word(word: u64) -> Claim {
+        Claim { index: (word & 0xffff) as u32, exposed: word >> 16 }
+    }
+}
+
+/// The claims of this rank, as their owner sees them.
+#[derive(Debug)]
+pub struct Claims {
+    segment: Arc<Segment>,
+    owner: Peer,
+    free: Vec<u32>,
+    uses: u64,
+}
+
+fn word(segment: &Segment, owner: Peer, index: u32) -> &std::sync::atomic::AtomicU64 {
+    assert!((index as usize) < CLAIMS, "claim {index} of {CLAIMS}");
+    let block = segment.layout().rank_block(owner.index());
+    segment.word64(block + CLAIMS_AT + index as usize * 8)
+}
+
+impl Claims {
+    /// All claims of a rank, none in use.
+    pub fn new(segment: Arc<Segment>, owner: Peer) -> Claims {
+        Claims { segment, owner, free: (0..CLAIMS as u32).rev().collect(), uses: 0 }
+    }
+
+    /// Lets the receiver of a message read. `None` while all claims are in use.
+    pub fn expose(&mut self) -> Option<Claim> {
+        let index = self.free.pop()?;
+        self.uses += 1;
+        let claim = Claim { index, exposed: (self.uses * USE | EXPOSED) & (u64::MAX >> 16) };
+        word(&self.segment, self.owner, index).store(claim.exposed, Ordering::Release);
+        Some(claim)
+    }
+
+    /// Ends an exposure: on return nobody reads, and nobody will. Waits for a copy under way,
+    /// which ends by itself: it needs nothing from us.
+    pub fn withdraw(&mut self, claim: Claim) {
+        let word = word(&self.segment, self.owner, claim.index);
+        let taken = claim.exposed - EXPOSED + TAKEN;
+        loop {
+            let withdrawn = word.compare_exchange(
+                claim.exposed,
+                WITHDRAWN,
+                Ordering::AcqRel,
+                Ordering::Acquire,
+            );
+            match withdrawn {
+                Err(now) if now == taken && !self.reader_is_gone() => std::thread::yield_now(),
+                _ => break,
+            }
+        }
+        self.free.push(claim.index);
+    }
+
+    /// Whether a copy under way can have died with its process. Threads cannot die in a copy.
+    fn reader_is_gone(&self) -> bool {
+        self.segment.is_shared() && self.segment.failure().is_some()
+    }
+}
+
+/// The receiver asks to read. `false` if the sender has taken its message back.
+pub fn take(segment: &Segment, owner: Peer, claim: Claim) -> bool {
+    let taken = claim.exposed - EXPOSED + TAKEN;
+    let word = word(segment, owner, claim.index);
+    word.compare_exchange(claim.exposed, taken, Ordering::AcqRel, Ordering::Acquire).is_ok()
+}
+
+/// The receiver has read all it wants.
+pub fn release(segment: &Segment, owner: Peer, claim: Claim) {
+    word(segment, owner, claim.index).store(WITHDRAWN, Ordering::Release);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_withdrawn_claim_cannot_be_taken_even_when_used_again() {
+        let segment = Arc::new(Segment::private(1).unwrap());
+        let mut claims = Claims::new(segment.clone(), Peer(0));
+        let first = claims.expose().unwrap();
+        claims.withdraw(first);
+        let second = claims.expose().unwrap();
+        assert_eq!(first.index, second.index, "the same claim in another use");
+        assert!(!take(&segment, Peer(0), Claim::from_word(first.to_word())));
+        assert!(take(&segment, Peer(0), Claim::from_word(second.to_word())));
+        assert!(!take(&segment, Peer(0), second), "taken only once");
+        release(&segment, Peer(0), second);
+        claims.withdraw(second);
+    }
+
+    #[test]
+    fn claims_run_out_and_come_back() {
+        let segment = Arc::new(Segment::private(1).unwrap());
+        let mut claims = Claims::new(segment, Peer(0));
+        let all: Vec<_> = std::iter::from_fn(|| claims.expose()).collect();
+        assert_eq!(all.len(), CLAIMS);
+        claims.withdraw(all[7]);
+        assert!(claims.expose().is_some() && claims.expose().is_none());
+    }
+}

@@ -1,0 +1,404 @@
+//! The messages of one rank: what it sends, what it receives, what is on the way.
+//!
+//! A message that fits a cell is copied into one (eager). A larger one is exposed: only its
+//! address travels, and the receiver copies it once, straight into place; where the system forbids
+//! that, it goes through cells piece by piece. A message for which there is no room waits at its
+//! sender, in order, so posting never blocks.
+//!
+//! The endpoint belongs to one thread at a time. It never sleeps: whoever waits looks at the
+//! [`Doorbell`](crate::doorbell::Doorbell) of its rank.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+mod incoming;
+mod outgoing;
+mod packet;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::channel::{Arena, InChannel, LONGEST, OutChannel};
+use crate::claims::{Claim, Claims};
+use crate::lane::{Inlet, Ring};
+use crate::matching::Matching;
+use crate::segment::State;
+use crate::single_copy::{SingleCopy, allow_peers};
+use crate::slab::Slab;
+use crate::{
+    Failure, Label, Peer, Received, Region, RegionMut, Segment, Selector, Token, TransferError,
+    TypeCode,
+};
+use outgoing::{Outgoing, Standing};
+use packet::Packet;
+
+/// How an endpoint behaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Whether large messages may be copied straight between processes.
+    pub single_copy: bool,
+    /// Whether channels may be opened; without them everything travels as messages.
+    pub channels: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { single_copy: true, channels: true }
+    }
+}
+
+/// What became of a send that was posted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Posted {
+    /// The memory is free again; there will be no completion.
+    Done,
+    /// A completion with the token will tell.
+    Pending,
+}
+
+/// A posted transfer has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The token it was posted with.
+    pub token: Token,
+    /// What was received (for a send: what was sent, with this rank as the source).
+    pub outcome: Result<Received, TransferError>,
+}
+
+/// What became of the attempt to find the sending end of a channel.
+pub enum Attached {
+    /// The receiver has not said yet.
+    Unknown,
+    /// Here it is.
+    Channel(OutChannel),
+    /// The receiver had no room: this message of the operation goes as a message, always.
+    Refused,
+    /// The receiver opened it for something else: the ranks disagree on the operation.
+    Mismatch(TransferError),
+}
+
+/// A receive that waits for its message.
+#[derive(Clone, Copy, Debug)]
+struct Receive {
+    into: RegionMut,
+    element: TypeCode,
+    token: Token,
+}
+
+/// A message that came before its receive.
+#[derive(Debug)]
+struct Early {
+    element: TypeCode,
+    bytes: usize,
+    body: Body,
+}
+
+#[derive(Debug)]
+enum Body {
+    /// The message itself.
+    Whole(Box<[u8]>),
+    /// Where to copy it from.
+    Exposed(Exposure),
+}
+
+/// What a receiver knows of a large message.
+#[derive(Clone, Copy, Debug)]
+struct Exposure {
+    address: u64,
+    claim: Claim,
+    send: u64,
+}
+
+/// A large message of ours that its receiver has not got yet.
+#[derive(Clone, Copy, Debug)]
+struct LargeSend {
+    to: Peer,
+    label: Label,
+    data: Region,
+    claim: Claim,
+    token: Token,
+}
+
+/// A receive that is filled piece by piece.
+#[derive(Clone, Copy, Debug)]
+struct Landing {
+    receive: Receive,
+    source: Peer,
+    tag: u64,
+    bytes: usize,
+    missing: usize,
+}
+
+/// What a receiver said about a channel before we asked.
+#[derive(Clone, Copy, Debug)]
+struct Opened {
+    ring: Option<Ring>,
+    element: TypeCode,
+    bytes: usize,
+}
+
+/// All messages of one rank.
+pub struct Endpoint {
+    me: Peer,
+    segment: Arc<Segment>,
+    options: Options,
+    single_copy: SingleCopy,
+    /// Per peer: the lane to it and what waits for room in it.
+    standing: Vec<Standing>,
+    /// Messages that wait for room, over all peers.
+    waiting: usize,
+    /// Per peer: the lane from it.
+    inlets: Vec<Inlet>,
+    matching: Matching<Receive, Early>,
+    claims: Claims,
+    large: Slab<LargeSend>,
+    landings: Slab<Landing>,
+    arena: Arena,
+    /// Channels that receivers have announced and we have not asked for yet; `None` marks one
+    /// that we shall never ask for.
+    opened: HashMap<(Peer, Label), Option<Opened>>,
+}
+
+impl Endpoint {
+    /// The endpoint of a rank. There must be one per rank in the whole world.
+    pub fn new(segment: Arc<Segment>, me: Peer, options: Options) -> Endpoint {
+        let layout = *segment.layout();
+        let (cells, cell_bytes) = (layout.cells(), layout.cell_bytes());
+        let lane = |from: usize, to: usize| {
+            Ring { offset: layout.lane(from, to), cells, cell_bytes }
+        };
+        let at = me.index();
+        let single_copy = match (segment.is_shared(), options.single_copy) {
+            (_, false) => SingleCopy::Off,
+            (true, true) => SingleCopy::Kernel,
+            (false, true) => SingleCopy::Direct,
+        };
+        if single_copy == SingleCopy::Kernel {
+            allow_peers();
+        }
+        Endpoint {
+            me,
+            options,
+            single_copy,
+            standing: (0..layout.ranks())
+                .map(|peer| Standing::new(segment.clone(), lane(at, peer)))
+                .collect(),
+            waiting: 0,
+            inlets: (0..layout.ranks())
+                .map(|peer| Inlet::new(segment.clone(), lane(peer, at)))
+                .collect(),
+            matching: Matching::default(),
+            claims: Claims::new(segment.clone(), me),
+            large: Slab::default(),
+            landings: Slab::default(),
+            arena: Arena::new(layout.arena(at), layout.arena_bytes()),
+            opened: HashMap::new(),
+            segment,
+        }
+    }
+
+    /// This rank.
+    pub fn me(&self) -> Peer {
+        self.me
+    }
+
+    /// The segment that all ranks share.
+    pub fn segment(&self) -> &Arc<Segment> {
+        &self.segment
+    }
+
+    /// The first death in the world, if there was one.
+    #[inline]
+    pub fn failure(&self) -> Option<Failure> {
+        self.segment.failure()
+    }
+
+    /// How large messages are copied: what was asked for, or less if the system refused.
+    pub fn single_copy(&self) -> SingleCopy {
+        self.single_copy
+    }
+
+    /// Sends a message. Never waits.
+    ///
+    /// # Safety
+    /// Until the send is done (now, by its completion, or after [`Endpoint::cancel`]) `data` stays
+    /// readable and nobody writes it.
+    pub unsafe fn send(
+        &mut self,
+        to: Peer,
+        label: Label,
+        element: TypeCode,
+        data: Region,
+        token: Token,
+    ) -> Posted {
+        let bytes = data.bytes();
+        let message = if bytes <= self.standing[to.index()].payload() {
+            let packet = Packet::Eager { label, element, bytes };
+            Outgoing::Eager { packet, data, token, late: false }
+        } else {
+            Outgoing::Large { label, element, data, token }
+        };
+        self.submit(to, message)
+    }
+
+    /// Receives a message. Never waits; a message that is there already completes at once.
+    ///
+    /// # Safety
+    /// Until the completion (or after [`Endpoint::cancel`]) `into` stays writable and nobody
+    /// else uses it.
+    pub unsafe fn recv(
+        &mut self,
+        selector: Selector,
+        element: TypeCode,
+        into: RegionMut,
+        token: Token,
+        done: &mut Vec<Completion>,
+    ) {
+        let receive = Receive { into, element, token };
+        match self.matching.take_early(&selector) {
+            None => self.matching.post(selector, receive),
+            Some((source, label, early)) => self.receive_early(source, label, early, receive, done),
+        }
+    }
+
+    /// The message that such a receive would get now, without receiving it.
+    pub fn probe(&self, selector: Selector) -> Option<Received> {
+        let (source, label, early) = self.matching.peek_early(&selector)?;
+        Some(Received { source, tag: label.tag, bytes: early.bytes })
+    }
+
+    /// Moves everything that can move; adds what completed. Says whether anything moved.
+    pub fn progress(&mut self, done: &mut Vec<Completion>) -> bool {
+        let came = self.poll_inlets(done);
+        let went = self.waiting > 0 && self.flush(done);
+        came || went
+    }
+
+    /// Whether all that was sent has left this rank's hands.
+    pub fn all_sent(&self) -> bool {
+        self.waiting == 0 && self.large.is_empty()
+    }
+
+    /// Wakes a rank after something was put where it looks.
+    #[inline]
+    pub fn ring(&self, peer: Peer) {
+        self.segment.doorbell(peer).ring();
+    }
+
+    /// Whether a rank has left the world and all it sent has been read.
+    pub fn has_left(&self, peer: Peer) -> bool {
+        self.segment.state(peer) == State::Left && !self.inlets[peer.index()].has_news()
+    }
+
+    /// Ends, with an error, every transfer whose other side has left the world. For those who
+    /// are about to sleep: it takes time in the number of transfers.
+    pub fn give_up_on_left(&mut self, done: &mut Vec<Completion>) {
+        let ranks = self.segment.ranks() as u32;
+        let left: Vec<bool> = (0..ranks).map(|rank| self.has_left(Peer(rank))).collect();
+        let others = (0..ranks).filter(|&rank| rank != self.me.0);
+        let all_left = ranks > 1 && others.clone().all(|rank| left[rank as usize]);
+        if !others.clone().any(|rank| left[rank as usize]) {
+            return;
+        }
+        let last = others.last().map_or(self.me, Peer);
+        let gone = |source: Option<Peer>| match source {
+            Some(source) => left[source.index()].then_some(source),
+            None => all_left.then_some(last),
+        };
+        let mut ended = Vec::new();
+        self.matching.withdraw(|source, receive: &Receive| match gone(source) {
+            Some(peer) => {
+                ended.push((receive.token, peer));
+                true
+            }
+            None => false,
+        });
+        self.drop_sends(|to, token| {
+            let is_left = left[to.index()];
+            is_left.then(|| ended.push((token, to)));
+            is_left
+        });
+        let outcome = |peer| Err(TransferError::Left(peer));
+        done.extend(ended.into_iter().map(|(token, peer)| Completion { token, outcome: outcome(peer) }));
+    }
+
+    /// Takes back every transfer whose token the predicate names. On return their memory is no
+    /// longer used by anybody, and they will not complete.
+    pub fn cancel(&mut self, gone: impl Fn(Token) -> bool) {
+        self.matching.withdraw(|_, receive| gone(receive.token));
+        self.drop_sends(|_, token| gone(token));
+        let landed = |landing: &&Landing| gone(landing.receive.token);
+        let ids: Vec<_> = self
+            .landings
+            .iter()
+            .filter_map(|(id, landing)| landed(&landing).then_some(id))
+            .collect();
+        for id in ids {
+            self.landings.remove(id);
+        }
+    }
+
+    /// Opens a channel for one message of a persistent operation and tells its sender. `None` if
+    /// that message must go as a message (too long, or no room): both sides then know.
+    pub fn open_channel(
+        &mut self,
+        from: Peer,
+        label: Label,
+        element: TypeCode,
+        bytes: usize,
+    ) -> Option<InChannel> {
+        if bytes > LONGEST {
+            return None;
+        }
+        let ring = if self.options.channels { self.arena.cut(bytes) } else { None };
+        let (offset, cell_bytes) = ring.map_or((0, 0), |ring| {
+            ring.clear(&self.segment);
+            (ring.offset as u64, ring.cell_bytes as u64)
+        });
+        let packet = Packet::Open { label, element };
+        let words = [offset, cell_bytes, bytes as u64];
+        // Control packets complete nobody's transfer, so there is nothing to tell.
+        let _ = self.submit(from, Outgoing::Words { packet, words });
+        ring.map(|ring| InChannel::new(self.segment.clone(), ring, bytes))
+    }
+
+    /// Gives the receiving end of a channel back. All that was sent through it has been received.
+    pub fn close_channel(&mut self, channel: InChannel) {
+        self.arena.give_back(channel.ring());
+    }
+
+    /// Asks for the sending end of a channel. Once it is known the question must not be repeated.
+    pub fn attach_channel(
+        &mut self,
+        to: Peer,
+        label: Label,
+        element: TypeCode,
+        bytes: usize,
+    ) -> Attached {
+        if bytes > LONGEST {
+            return Attached::Refused;
+        }
+        let Some(Some(opened)) = self.opened.remove(&(to, label)) else {
+            return Attached::Unknown;
+        };
+        if !opened.element.agrees(element) {
+            let error = TransferError::TypeMismatch { sent: element, expected: opened.element };
+            return Attached::Mismatch(error);
+        }
+        if opened.bytes != bytes {
+            let error = TransferError::Truncated { sent: bytes, room: opened.bytes };
+            return Attached::Mismatch(error);
+        }
+        match opened.ring {
+            Some(ring) => Attached::Channel(OutChannel::new(self.segment.clone(), ring)),
+            None => Attached::Refused,
+        }
+    }
+
+    /// Says that the sending end of a channel will never be asked for (again).
+    pub fn forget_channel(&mut self, to: Peer, label: Label) {
+        if self.opened.remove(&(to, label)).is_none() {
+            self.opened.insert((to, label), None);
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! The receiving half of an endpoint.
+
+use super::outgoing::Outgoing;
+use super::packet::{Header, Packet, WORDS_BYTES, Words};
+use super::{Body, Completion, Early, Endpoint, Exposure, Landing, Opened, Receive};
+use crate::channel::InChannel;
+use crate::claims::{self, Claim};
+use crate::lane::Ring;
+use crate::single_copy::{self, SingleCopy};
+use crate::slab::Id;
+use crate::{Label, Peer, Received, RegionMut, Token, TransferError, TypeCode};
+
+/// Packets that are taken from one peer before the next peer has its turn.
+const TURN: usize = 64;
+
+/// A message that meets its receive.
+#[derive(Clone, Copy)]
+struct Message {
+    source: Peer,
+    label: Label,
+    element: TypeCode,
+    bytes: usize,
+}
+
+impl Message {
+    /// Whether this receive can take it.
+    fn fits(&self, receive: &Receive) -> Result<(), TransferError> {
+        if !self.element.agrees(receive.element) {
+            let expected = receive.element;
+            return Err(TransferError::TypeMismatch { sent: self.element, expected });
+        }
+        if self.bytes > receive.into.bytes() {
+            let room = receive.into.bytes();
+            return Err(TransferError::Truncated { sent: self.bytes, room });
+        }
+        Ok(())
+    }
+
+    fn completion(&self, token: Token, outcome: Result<(), TransferError>) -> Completion {
+        let Message { source, label: Label { tag, .. }, bytes, .. } = *self;
+        Completion { token, outcome: outcome.map(|()| Received { source, tag, bytes }) }
+    }
+}
+
+impl Endpoint {
+    /// Takes what has come. Says whether anything had.
+    pub(super) fn poll_inlets(&mut self, done: &mut Vec<Completion>) -> bool {
+        let mut came = false;
+        for peer in 0..self.inlets.len() {
+            for _ in 0..TURN {
+                // SAFETY: peers push nothing but `Header`s into standing lanes, and any bits are
+                // one.
+                let Some(header) = (unsafe { self.inlets[peer].peek::<Header>() }) else { break };
+                self.handle(Peer(peer as u32), Packet::read(header), done);
+                came = true;
+                if self.inlets[peer].advance() {
+                    self.ring(Peer(peer as u32));
+                }
+            }
+        }
+        came
+    }
+
+    fn handle(&mut self, source: Peer, packet: Packet, done: &mut Vec<Completion>) {
+        match packet {
+            Packet::Eager { label, element, bytes } => {
+                self.handle_eager(Message { source, label, element, bytes }, done);
+            }
+            Packet::Large { label, element, bytes } => {
+                let [address, claim, send] = self.words(source);
+                let exposure = Exposure { address, claim: Claim::from_word(claim), send };
+                let message = Message { source, label, element, bytes };
+                match self.matching.take_posted(source, label) {
+                    Some(receive) => self.land(message, exposure, receive, done),
+                    None => self.keep(message, Body::Exposed(exposure)),
+                }
+            }
+            Packet::Pieces { send, landing } => {
+                if let Some(large) = self.large.get_mut(Id(send)) {
+                    let data = large.data;
+                    let pieces = Outgoing::Pieces { send: Id(send), landing, data, done: 0 };
+                    self.queue_behind(source, pieces);
+                }
+            }
+            Packet::Piece { landing, offset, bytes } => {
+                self.handle_piece(source, Id(landing), offset, bytes, done);
+            }
+            Packet::Finished { send } => self.finish_large(Id(send), done),
+            Packet::Open { label, element } => {
+                let [offset, cell_bytes, bytes] = self.words(source);
+                let (offset, cell_bytes) = (offset as usize, cell_bytes as usize);
+                let ring = (offset != 0).then(|| InChannel::ring_at(offset, cell_bytes));
+                self.note_opened(source, label, ring, element, bytes as usize);
+            }
+        }
+    }
+
+    /// Queues without an attempt: whoever polls has no completions to hand out for it yet.
+    fn queue_behind(&mut self, to: Peer, outgoing: Outgoing) {
+        self.standing[to.index()].enqueue(outgoing);
+        self.waiting += 1;
+    }
+
+    /// The words behind the header of the packet that is being handled.
+    fn words(&self, source: Peer) -> Words {
+        let mut words: Words = [0; 3];
+        let into = RegionMut::new(words.as_mut_ptr().cast(), WORDS_BYTES);
+        // SAFETY: a local array of this length.
+        unsafe { self.inlets[source.index()].copy_payload::<Header>(into) };
+        words
+    }
+
+    fn handle_eager(&mut self, message: Message, done: &mut Vec<Completion>) {
+        let inlet = &self.inlets[message.source.index()];
+        match self.matching.take_posted(message.source, message.label) {
+            Some(receive) => {
+                let fits = message.fits(&receive);
+                if fits.is_ok() {
+                    let into = receive.into.part(0, message.bytes);
+                    // SAFETY: a posted receive: writable, by the promise of its poster.
+                    unsafe { inlet.copy_payload::<Header>(into) };
+                }
+                done.push(message.completion(receive.token, fits));
+            }
+            None => {
+                let mut whole = vec![0; message.bytes].into_boxed_slice();
+                // SAFETY: a live box of this length.
+                unsafe { inlet.copy_payload::<Header>(RegionMut::of(&mut whole)) };
+                self.keep(message, Body::Whole(whole));
+            }
+        }
+    }
+
+    fn keep(&mut self, message: Message, body: Body) {
+        let Message { source, label, element, bytes } = message;
+        self.matching.keep(source, label, Early { element, bytes, body });
+    }
+
+    /// A receive is posted for a message that came before it.
+    pub(super) fn receive_early(
+        &mut self,
+        source: Peer,
+        label: Label,
+        early: Early,
+        receive: Receive,
+        done: &mut Vec<Completion>,
+    ) {
+        let message = Message { source, label, element: early.element, bytes: early.bytes };
+        match early.body {
+            Body::Exposed(exposure) => self.land(message, exposure, receive, done),
+            Body::Whole(whole) => {
+                let fits = message.fits(&receive);
+                if fits.is_ok() {
+                    let into = receive.into.start();
+                    // SAFETY: a receive that is being posted: writable, by the promise of its
+                    // poster, and long enough, as just checked.
+                    unsafe { into.copy_from_nonoverlapping(whole.as_ptr(), whole.len()) };
+                }
+                done.push(message.completion(receive.token, fits));
+            }
+        }
+    }
+
+    /// A large message meets its receive: copy it, or ask for its pieces.
+    fn land(
+        &mut self,
+        message: Message,
+        exposure: Exposure,
+        receive: Receive,
+        done: &mut Vec<Completion>,
+    ) {
+        if let Err(error) = message.fits(&receive) {
+            self.tell_finished(message.source, exposure.send);
+            done.push(message.completion(receive.token, Err(error)));
+            return;
+        }
+        match self.copy_once(&message, &exposure, &receive) {
+            Some(outcome) => done.push(message.completion(receive.token, outcome)),
+            None => self.ask_for_pieces(message, exposure, receive),
+        }
+    }
+
+    /// Copies straight from the sender. `None` if the system does not let us: then nobody tries
+    /// that again.
+    fn copy_once(
+        &mut self,
+        message: &Message,
+        exposure: &Exposure,
+        receive: &Receive,
+    ) -> Option<Result<(), TransferError>> {
+        if self.single_copy == SingleCopy::Off {
+            return None;
+        }
+        let (source, segment) = (message.source, &self.segment);
+        if !claims::take(segment, source, exposure.claim) {
+            return Some(Err(TransferError::Revoked(source)));
+        }
+        let how = if source == self.me { SingleCopy::Direct } else { self.single_copy };
+        let into = receive.into.part(0, message.bytes);
+        let process = segment.process(source);
+        // SAFETY: the receive is posted; the source is exposed and claimed, so its owner keeps
+        // it readable and unchanged (README, "Claims").
+        let copied = unsafe { single_copy::copy(how, process, exposure.address, into) };
+        claims::release(segment, source, exposure.claim);
+        if copied.is_err() {
+            self.single_copy = SingleCopy::Off;
+            return None;
+        }
+        self.tell_finished(source, exposure.send);
+        Some(Ok(()))
+    }
+
+    fn ask_for_pieces(&mut self, message: Message, exposure: Exposure, receive: Receive) {
+        let Message { source, label: Label { tag, .. }, bytes, .. } = message;
+        let landing = self.landings.insert(Landing { receive, source, tag, bytes, missing: bytes });
+        let packet = Packet::Pieces { send: exposure.send, landing: landing.0 };
+        let _ = self.submit(source, Outgoing::Words { packet, words: [0; 3] });
+    }
+
+    fn tell_finished(&mut self, source: Peer, send: u64) {
+        let packet = Packet::Finished { send };
+        let _ = self.submit(source, Outgoing::Words { packet, words: [0; 3] });
+    }
+
+    fn handle_piece(
+        &mut self,
+        source: Peer,
+        id: Id,
+        offset: usize,
+        bytes: usize,
+        done: &mut Vec<Completion>,
+    ) {
+        // Pieces of a receive that was cancelled meanwhile are dropped.
+        let Some(landing) = self.landings.get_mut(id) else { return };
+        let into = landing.receive.into.part(offset, bytes);
+        // SAFETY: the landing belongs to a posted receive that is not complete.
+        unsafe { self.inlets[source.index()].copy_payload::<Header>(into) };
+        landing.missing -= bytes;
+        if landing.missing == 0 {
+            let Landing { receive, source, tag, bytes, .. } = *landing;
+            self.landings.remove(id);
+            let outcome = Ok(Received { source, tag, bytes });
+            done.push(Completion { token: receive.token, outcome });
+        }
+    }
+
+    /// A receiver tells where its channel lies: keep that until it is asked for.
+    fn note_opened(
+        &mut self,
+        to: Peer,
+        label: Label,
+        ring: Option<Ring>,
+        element: TypeCode,
+        bytes: usize,
+    ) {
+        let opened = Opened { ring, element, bytes };
+        if let Some(None) = self.opened.insert((to, label), Some(opened)) {
+            // The operation was freed here before it was opened there.
+            self.opened.remove(&(to, label));
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The sending half of an endpoint.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::packet::{Header, Packet, Words};
+use super::{Completion, Endpoint, LargeSend, Posted};
+use crate::lane::{Outlet, Ring};
+use crate::slab::Id;
+use crate::{Label, Peer, Received, Region, Segment, Token, TypeCode};
+
+/// The lane to one peer, and what waits for room in it. The queue has no limit but memory: each
+/// entry stands for memory that its poster keeps anyway.
+pub(super) struct Standing {
+    outlet: Outlet,
+    waiting: VecDeque<Outgoing>,
+}
+
+impl Standing {
+    pub(super) fn new(segment: Arc<Segment>, ring: Ring) -> Standing {
+        Standing { outlet: Outlet::new(segment, ring), waiting: VecDeque::new() }
+    }
+
+    /// Bytes of a message that fit a cell.
+    pub(super) fn payload(&self) -> usize {
+        self.outlet.payload::<Header>()
+    }
+
+    pub(super) fn enqueue(&mut self, outgoing: Outgoing) {
+        self.waiting.push_back(outgoing);
+    }
+
+    fn push(&mut self, packet: Packet, payload: Region) -> bool {
+        // SAFETY: the payload belongs to a posted send, whose poster promises that it is readable,
+        // or is a live local value.
+        unsafe { self.outlet.push(packet.header(), payload) }
+    }
+
+    fn push_words(&mut self, packet: Packet, words: &Words) -> bool {
+        self.push(packet, Region::new(words.as_ptr().cast(), size_of::<Words>()))
+    }
+}
+
+/// Something on its way into a lane.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Outgoing {
+    /// A message that fits a cell. `late`: it has waited, so its poster awaits a completion.
+    Eager { packet: Packet, data: Region, token: Token, late: bool },
+    /// A message that does not.
+    Large { label: Label, element: TypeCode, data: Region, token: Token },
+    /// A packet without user data.
+    Words { packet: Packet, words: Words },
+    /// A large message on its way in pieces; the first `done` bytes have gone.
+    Pieces { send: Id, landing: u64, data: Region, done: usize },
+}
+
+/// What became of an attempt to send.
+enum Attempt {
+    Gone(Posted),
+    NoRoom(Outgoing),
+}
+
+impl Endpoint {
+    /// Sends now if there is room and nothing waits before it, else queues.
+    pub(super) fn submit(&mut self, to: Peer, outgoing: Outgoing) -> Posted {
+        let outgoing = if self.standing[to.index()].waiting.is_empty() {
+            match self.attempt(to, outgoing, &mut Vec::new()) {
+                Attempt::Gone(posted) => {
+                    self.ring(to);
+                    return posted;
+                }
+                Attempt::NoRoom(outgoing) => outgoing,
+            }
+        } else {
+            outgoing
+        };
+        let outgoing = match outgoing {
+            Outgoing::Eager { packet, data, token, .. } => {
+                Outgoing::Eager { packet, data, token, late: true }
+            }
+            other => other,
+        };
+        self.standing[to.index()].enqueue(outgoing);
+        self.waiting += 1;
+        Posted::Pending
+    }
+
+    /// Sends what waits, as far as there is room. Says whether anything went.
+    pub(super) fn flush(&mut self, done: &mut Vec<Completion>) -> bool {
+        let mut went = false;
+        for peer in (0..self.standing.len() as u32).map(Peer) {
+            let mut rung = true;
+            while let Some(outgoing) = self.standing[peer.index()].waiting.pop_front() {
+                match self.attempt(peer, outgoing, done) {
+                    Attempt::Gone(_) => {
+                        self.waiting -= 1;
+                        rung = false;
+                    }
+                    Attempt::NoRoom(rest) => {
+                        self.standing[peer.index()].waiting.push_front(rest);
+                        break;
+                    }
+                }
+            }
+            if !rung {
+                self.ring(peer);
+                went = true;
+            }
+        }
+        went
+    }
+
+    fn attempt(&mut self, to: Peer, outgoing: Outgoing, done: &mut Vec<Completion>) -> Attempt {
+        match outgoing {
+            Outgoing::Eager { packet, data, token, late } => {
+                if !self.standing[to.index()].push(packet, data) {
+                    return Attempt::NoRoom(outgoing);
+                }
+                if late {
+                    done.push(self.sent(token, packet.tag(), data.bytes()));
+                }
+                Attempt::Gone(Posted::Done)
+            }
+            Outgoing::Words { packet, ref words } => {
+                match self.standing[to.index()].push_words(packet, words) {
+                    true => Attempt::Gone(Posted::Done),
+                    false => Attempt::NoRoom(outgoing),
+                }
+            }
+            Outgoing::Large { label, element, data, token } => {
+                match self.expose(to, label, element, data, token) {
+                    true => Attempt::Gone(Posted::Pending),
+                    false => Attempt::NoRoom(outgoing),
+                }
+            }
+            Outgoing::Pieces { send, landing, data, done: from } => {
+                self.push_pieces(to, send, landing, data, from, done)
+            }
+        }
+    }
+
+    /// Announces a large message. `false` if there is no claim or no room for it now.
+    fn expose(
+        &mut self,
+        to: Peer,
+        label: Label,
+        element: TypeCode,
+        data: Region,
+        token: Token,
+    ) -> bool {
+        let Some(claim) = self.claims.expose() else { return false };
+        let send = self.large.insert(LargeSend { to, label, data, claim, token });
+        let address = data.start().expose_provenance() as u64;
+        let packet = Packet::Large { label, element, bytes: data.bytes() };
+        let words = [address, claim.to_word(), send.0];
+        if self.standing[to.index()].push_words(packet, &words) {
+            return true;
+        }
+        self.large.remove(send);
+        self.claims.withdraw(claim);
+        false
+    }
+
+    /// Sends as many pieces of a large message as there is room for.
+    fn push_pieces(
+        &mut self,
+        to: Peer,
+        send: Id,
+        landing: u64,
+        data: Region,
+        mut from: usize,
+        done: &mut Vec<Completion>,
+    ) -> Attempt {
+        let standing = &mut self.standing[to.index()];
+        while from < data.bytes() {
+            let bytes = standing.payload().min(data.bytes() - from);
+            let packet = Packet::Piece { landing, offset: from, bytes };
+            if !standing.push(packet, data.part(from, bytes)) {
+                return Attempt::NoRoom(Outgoing::Pieces { send, landing, data, done: from });
+            }
+            from += bytes;
+        }
+        self.finish_large(send, done);
+        Attempt::Gone(Posted::Done)
+    }
+
+    /// The receiver of a large message has it.
+    pub(super) fn finish_large(&mut self, send: Id, done: &mut Vec<Completion>) {
+        // A message that was cancelled meanwhile is no longer ours to finish.
+        if let Some(large) = self.large.remove(send) {
+            self.claims.withdraw(large.claim);
+            done.push(self.sent(large.token, large.label.tag, large.data.bytes()));
+        }
+    }
+
+    fn sent(&self, token: Token, tag: u64, bytes: usize) -> Completion {
+        Completion { token, outcome: Ok(Received { source: self.me, tag, bytes }) }
+    }
+
+    /// Takes back the sends that the predicate names, wherever they are.
+    pub(super) fn drop_sends(&mut self, mut gone: impl FnMut(Peer, Token) -> bool) {
+        let mut ended = Vec::new();
+        for (id, send) in self.large.iter() {
+            if gone(send.to, send.token) {
+                ended.push((id, send.claim));
+            }
+        }
+        for (peer, standing) in self.standing.iter_mut().enumerate() {
+            let before = standing.waiting.len();
+            standing.waiting.retain(|outgoing| match outgoing {
+                Outgoing::Eager { token, .. } | Outgoing::Large { token, .. } => {
+                    !gone(Peer(peer as u32), *token)
+                }
+                Outgoing::Pieces { send, .. } => !ended.iter().any(|(id, _)| id == send),
+                Outgoing::Words { .. } => true,
+            });
+            self.waiting -= before - standing.waiting.len();
+        }
+        for (id, claim) in ended {
+            self.large.remove(id);
+            self.claims.withdraw(claim);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What travels in the cells of the standing lanes.
+
+use crate::{Label, TypeCode};
+
+/// The header of every packet: four words behind the stamp of its cell, so that three words (or
+/// 24 bytes of payload) still fit the first cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct Header {
+    context: u64,
+    tag: u64,
+    bytes: u64,
+    ordinal: u32,
+    kind: u8,
+    element: u8,
+    unused: [u8; 2],
+}
+
+/// Words behind the header of a packet that is not a payload.
+pub(super) type Words = [u64; 3];
+
+/// Bytes of [`Words`].
+pub(super) const WORDS_BYTES: usize = size_of::<Words>();
+
+/// A packet, read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Packet {
+    /// A whole message; its payload lies in the cell.
+    Eager { label: Label, element: TypeCode, bytes: usize },
+    /// A large message may be copied: words are its address, its claim and the sender's name
+    /// for it.
+    Large { label: Label, element: TypeCode, bytes: usize },
+    /// The receiver cannot copy; it asks for the pieces of this send, for that landing.
+    Pieces { send: u64, landing: u64 },
+    /// A piece of a large message; it lies in the cell.
+    Piece { landing: u64, offset: usize, bytes: usize },
+    /// The receiver has what it wanted of a large message.
+    Finished { send: u64 },
+    /// The receiver has opened a channel: words are its offset (0 if there is no room for one),
+    /// the bytes of its cells and the bytes of its messages.
+    Open { label: Label, element: TypeCode },
+}
+
+const EAGER: u8 = 1;
+const LARGE: u8 = 2;
+const PIECES: u8 = 3;
+const PIECE: u8 = 4;
+const FINISHED: u8 = 5;
+const OPEN: u8 = 6;
+
+impl Packet {
+    pub(super) fn header(self) -> Header {
+        let none = Label { context: 0, tag: 0, ordinal: 0 };
+        let (kind, label, element, bytes) = match self {
+            Packet::Eager { label, element, bytes } => (EAGER, label, element, bytes),
+            Packet::Large { label, element, bytes } => (LARGE, label, element, bytes),
+            Packet::Open { label, element } => (OPEN, label, element, 0),
+            Packet::Pieces { send, landing } => {
+                (PIECES, Label { context: landing, tag: send, ..none }, TypeCode::BYTES, 0)
+            }
+            Packet::Piece { landing, offset, bytes } => {
+                let label = Label { context: offset as u64, tag: landing, ..none };
+                (PIECE, label, TypeCode::BYTES, bytes)
+            }
+            Packet::Finished { send } => {
+                (FINISHED, Label { tag: send, ..none }, TypeCode::BYTES, 0)
+            }
+        };
+        Header {
+            context: label.context,
+            tag: label.tag,
+            bytes: bytes as u64,
+            ordinal: label.ordinal,
+            kind,
+            element: element.0,
+            unused: [0; 2],
+        }
+    }
+
+    /// The tag of a message; 0 for a packet that is none.
+    pub(super) fn tag(self) -> u64 {
+        match self {
+            Packet::Eager { label, .. } | Packet::Large { label, .. } => label.tag,
+            _ => 0,
+        }
+    }
+
+    /// # Panics
+    /// If the header is not one that [`Packet::header`] made: then memory is damaged.
+    pub(super) fn read(header: Header) -> Packet {
+        let Header { context, tag, ordinal, .. } = header;
+        let label = Label { context, tag, ordinal };
+        let (element, bytes) = (TypeCode(header.element), header.bytes as usize);
+        match header.kind {
+            EAGER => Packet::Eager { label, element, bytes },
+            LARGE => Packet::Large { label, element, bytes },
+            PIECES => Packet::Pieces { send: tag, landing: context },
+            PIECE => Packet::Piece { landing: tag, offset: context as usize, bytes },
+            FINISHED => Packet::Finished { send: tag },
+            OPEN => Packet::Open { label, element },
+            kind => panic!("packet of unknown kind {kind}: the shared segment is damaged"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_four_words_and_lose_nothing() {
+        assert_eq!(size_of::<Header>(), 32);
+        assert_eq!(crate::lane::STAMP + size_of::<Header>() + WORDS_BYTES, crate::layout::LINE);
+        let label = Label { context: u64::MAX, tag: u64::MAX - 1, ordinal: u32::MAX };
+        let element = TypeCode(200);
+        for packet in [
+            Packet::Eager { label, element, bytes: 17 },
+            Packet::Large { label, element, bytes: usize::MAX },
+            Packet::Pieces { send: 3, landing: 4 },
+            Packet::Piece { landing: 5, offset: 6, bytes: 7 },
+            Packet::Finished { send: 8 },
+            Packet::Open { label, element },
+        ] {
+            assert_eq!(Packet::read(packet.header()), packet);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What can go wrong below the engine.
+
+use crate::Peer;
+
+/// An error of the fabric.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The number of ranks does not fit one machine.
+    #[error("{asked} ranks asked for, but one machine takes 1 to {most}")]
+    Ranks {
+        /// What was asked for.
+        asked: usize,
+        /// The most that is possible.
+        most: usize,
+    },
+    /// A rank has died; nothing that needs it can complete.
+    #[error("{0}")]
+    Failed(Failure),
+    /// The operating system refused something.
+    #[error("{what}: {source}")]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The surroundings that a launcher should have prepared are not as they should be.
+    #[error("started by a launcher, but {0}")]
+    Environment(String),
+    /// A program could not be started.
+    #[error("cannot start {program}: {source}")]
+    Program {
+        /// The program as given.
+        program: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    /// An error of the operating system, with what was tried.
+    pub(crate) fn system(what: &'static str, source: impl Into<std::io::Error>) -> Error {
+        Error::System { what, source: source.into() }
+    }
+}
+
+/// The first death in a world: which rank, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("rank {rank} {how}")]
+pub struct Failure {
+    /// The rank that died.
+    pub rank: Peer,
+    /// How it died.
+    pub how: How,
+}
+
+/// How a rank ended before its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// Killed by this signal.
+    Signal(u8),
+    /// Exited with this code while the others still counted on it.
+    Exit(u8),
+    /// Panicked (a rank that is a thread).
+    Panic,
+}
+
+impl std::fmt::Display for How {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            How::Signal(number) => match signal_name(*number) {
+                Some(name) => write!(out, "was killed by signal {number} ({name})"),
+                None => write!(out, "was killed by signal {number}"),
+            },
+            How::Exit(code) => write!(out, "exited with code {code} before leaving the world"),
+            How::Panic => out.write_str("panicked"),
+        }
+    }
+}
+
+/// The name of a common signal (its numbers are those of Linux on all but the oldest machines).
+pub fn signal_name(number: u8) -> Option<&'static str> {
+    Some(match number {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        14 => "SIGALRM",
+        15 => "SIGTERM",
+        _ => return None,
+    })
+}
+
+/// Why one transfer did not deliver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TransferError {
+    /// The message was longer than the place it was received into; what fits was not written.
+    #[error("truncated: {sent} bytes arrived for a buffer of {room}")]
+    Truncated {
+        /// Bytes that were sent.
+        sent: usize,
+        /// Bytes that the receive had room for.
+        room: usize,
+    },
+    /// Sender and receiver disagree on the type of the elements.
+    #[error("type mismatch: elements of {sent:?} arrived where {expected:?} was expected")]
+    TypeMismatch {
+        /// Type code of the message.
+        sent: crate::TypeCode,
+        /// Type code of the receive.
+        expected: crate::TypeCode,
+    },
+    /// The sender took its message back (it gave up after a failure elsewhere).
+    #[error("rank {0} took its message back")]
+    Revoked(Peer),
+    /// The other side has left the world and will never send.
+    #[error("rank {0} has left the world")]
+    Left(Peer),
+}

@@ -1,0 +1,309 @@
+//! A ring of cells from one rank to another: one writer, one reader. Protocol and proof:
+//! `README.md`, "Lanes".
+//!
+//! ```text
+//!   head:  | consumed (receiver writes) ... line | starving (sender writes) ... line |
+//!   cells: | stamp, header, payload ... | stamp, header, payload ... | ...
+//! ```
+//!
+//! The stamp lies in the same cache line as the header and the first bytes of the payload, so a
+//! small message costs one line transfer. Stamps count up and are never cleared: cell `n` of the
+//! endless sequence carries stamp `n + 1`.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+
+use crate::layout::{LANE_HEAD, LINE};
+use crate::{Region, RegionMut, Segment};
+
+/// Bytes of a cell's stamp.
+pub const STAMP: usize = 8;
+
+/// Where a ring lies in a segment and how it is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ring {
+    /// Offset of its head in the segment; a multiple of the line.
+    pub offset: usize,
+    /// Number of cells; a power of two.
+    pub cells: usize,
+    /// Bytes of a cell; a multiple of the line.
+    pub cell_bytes: usize,
+}
+
+impl Ring {
+    /// Bytes that a ring takes, its head included.
+    pub fn bytes(&self) -> usize {
+        LANE_HEAD + self.cells * self.cell_bytes
+    }
+
+    /// Bytes of payload that fit a cell behind a header of `header` bytes.
+    pub fn payload(&self, header: usize) -> usize {
+        self.cell_bytes - STAMP - header
+    }
+
+    /// Makes a ring fresh: no stamp in it is one that will be waited for.
+    ///
+    /// Only for rings that nobody uses: before the other side hears of it.
+    pub fn clear(&self, segment: &Segment) {
+        assert!(self.cells.is_power_of_two() && self.cell_bytes.is_multiple_of(LINE));
+        segment.word64(self.offset).store(0, Ordering::Relaxed);
+        segment.word32(self.offset + LINE).store(0, Ordering::Relaxed);
+        for cell in 0..self.cells {
+            let stamp = self.offset + LANE_HEAD + cell * self.cell_bytes;
+            segment.word64(stamp).store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+/// What both ends know of a ring: its place in this process. Keeps the mapping alive.
+struct Place {
+    segment: Arc<Segment>,
+    ring: Ring,
+    cells: NonNull<u8>,
+    mask: u64,
+}
+
+impl Place {
+    fn new(segment: Arc<Segment>, ring: Ring) -> Place {
+        assert!(ring.cells.is_power_of_two() && ring.cell_bytes.is_multiple_of(LINE));
+        let end = ring.offset + ring.bytes();
+        assert!(ring.offset.is_multiple_of(LINE) && end <= segment.layout().total());
+        let cells = segment.at(ring.offset + LANE_HEAD);
+        Place { segment, ring, cells, mask: ring.cells as u64 - 1 }
+    }
+
+    fn consumed(&self) -> &AtomicU64 {
+        self.segment.word64(self.ring.offset)
+    }
+
+    fn starving(&self) -> &AtomicU32 {
+        self.segment.word32(self.ring.offset + LINE)
+    }
+
+    /// The cell for a position of the endless sequence.
+    fn cell(&self, position: u64) -> NonNull<u8> {
+        let index = (position & self.mask) as usize;
+        // SAFETY: `new` checked that all cells lie inside the segment; the index is below their
+        // number.
+        unsafe { self.cells.add(index * self.ring.cell_bytes) }
+    }
+
+    fn stamp(&self, position: u64) -> &AtomicU64 {
+        // SAFETY: a cell starts with its stamp, aligned to a line, alive with the segment, and
+        // only ever used as an atomic.
+        unsafe { self.cell(position).cast::<AtomicU64>().as_ref() }
+    }
+
+    fn body(&self, position: u64) -> NonNull<u8> {
+        // SAFETY: a cell is at least a line long, so its byte 8 lies inside.
+        unsafe { self.cell(position).add(STAMP) }
+    }
+}
+
+/// The sending end. There must be one per ring in the whole world.
+pub struct Outlet {
+    place: Place,
+    /// Position of the next cell to fill.
+    next: u64,
+    /// Positions below this one are known to be free to fill.
+    free_below: u64,
+}
+
+// SAFETY: the end is one owner's state plus a mapping that may be used from any thread.
+unsafe impl Send for Outlet {}
+
+impl Outlet {
+    /// The sending end of a fresh ring.
+    pub fn new(segment: Arc<Segment>, ring: Ring) -> Outlet {
+        let place = Place::new(segment, ring);
+        Outlet { free_below: place.ring.cells as u64, place, next: 0 }
+    }
+
+    /// Bytes of payload that fit one cell behind a header of type `H`.
+    pub fn payload<H>(&self) -> usize {
+        self.place.ring.payload(size_of::<H>())
+    }
+
+    /// Fills the next cell and publishes it, or does nothing and says `false` if none is free.
+    /// The caller rings the receiver's doorbell.
+    ///
+    /// # Safety
+    /// `payload` is readable now.
+    ///
+    /// # Panics
+    /// If header and payload do not fit a cell.
+    pub unsafe fn push<H: Copy>(&mut self, header: H, payload: Region) -> bool {
+        assert!(payload.bytes() <= self.payload::<H>() && align_of::<H>() <= STAMP);
+        if self.next == self.free_below && !self.find_room() {
+            return false;
+        }
+        let body = self.place.body(self.next);
+        // SAFETY: the cell is ours until stamped (README, "Lanes"); the body is 8-aligned and the
+        // header fits, as asserted.
+        unsafe { body.cast::<H>().write(header) };
+        // SAFETY: header and payload fit the cell.
+        let behind = unsafe { body.add(size_of::<H>()) };
+        // SAFETY: the payload is readable by the caller's promise, fits the cell, and user memory
+        // never overlaps cells.
+        unsafe { behind.as_ptr().copy_from_nonoverlapping(payload.start(), payload.bytes()) };
+        self.place.stamp(self.next).store(self.next + 1, Ordering::Release);
+        self.next += 1;
+        true
+    }
+
+    /// Looks how far the receiver has read. If there is no room, leaves word that we starve.
+    #[cold]
+    fn find_room(&mut self) -> bool {
+        let cells = self.place.ring.cells as u64;
+        self.free_below = self.place.consumed().load(Ordering::Acquire) + cells;
+        if self.next < self.free_below {
+            return true;
+        }
+        self.place.starving().store(1, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        self.free_below = self.place.consumed().load(Ordering::Acquire) + cells;
+        self.next < self.free_below
+    }
+}
+
+/// The receiving end. There must be one per ring in the whole world.
+pub struct Inlet {
+    place: Place,
+    /// Position of the next cell to read.
+    next: u64,
+    /// What the sender was last told about `next`.
+    published: u64,
+}
+
+// SAFETY: as for `Outlet`.
+unsafe impl Send for Inlet {}
+
+impl Inlet {
+    /// The receiving end of a fresh ring.
+    pub fn new(segment: Arc<Segment>, ring: Ring) -> Inlet {
+        Inlet { place: Place::new(segment, ring), next: 0, published: 0 }
+    }
+
+    /// Whether a cell waits to be read.
+    #[inline]
+    pub fn has_news(&self) -> bool {
+        self.place.stamp(self.next).load(Ordering::Acquire) == self.next + 1
+    }
+
+    /// The header of the next cell, if one waits.
+    ///
+    /// # Safety
+    /// The sender pushes headers of type `H`, and every bit pattern is a value of it.
+    #[inline]
+    pub unsafe fn peek<H: Copy>(&self) -> Option<H> {
+        if !self.has_news() {
+            return None;
+        }
+        // SAFETY: the stamp says that the sender has published this cell (README, "Lanes") with
+        // a header of this type, by the caller's promise.
+        Some(unsafe { self.place.body(self.next).cast::<H>().read() })
+    }
+
+    /// Copies the payload behind a header of type `H` out of the next cell, which must wait.
+    ///
+    /// # Safety
+    /// `into` is writable, and nobody else uses it now.
+    ///
+    /// # Panics
+    /// If no cell waits or `into` is longer than a payload can be.
+    pub unsafe fn copy_payload<H>(&self, into: RegionMut) {
+        assert!(self.has_news() && into.bytes() <= self.place.ring.payload(size_of::<H>()));
+        // SAFETY: header and payload lie inside the cell.
+        let payload = unsafe { self.place.body(self.next).add(size_of::<H>()) };
+        // SAFETY: the cell is published and so ours to read until we advance; `into` is writable
+        // by the caller's promise and does not overlap cells.
+        unsafe { into.start().copy_from_nonoverlapping(payload.as_ptr(), into.bytes()) };
+    }
+
+    /// Gives the next cell back. Says whether the sender starves and must be rung.
+    ///
+    /// The sender is told only every half ring: it needs to know no earlier, and the line in
+    /// which it is told stays in our cache meanwhile.
+    #[inline]
+    #[must_use]
+    pub fn advance(&mut self) -> bool {
+        self.next += 1;
+        if (self.next - self.published) * 2 < self.place.ring.cells as u64 {
+            return false;
+        }
+        self.publish()
+    }
+
+    fn publish(&mut self) -> bool {
+        self.published = self.next;
+        self.place.consumed().store(self.next, Ordering::Release);
+        fence(Ordering::SeqCst);
+        let starving = self.place.starving();
+        starving.load(Ordering::Relaxed) == 1 && starving.swap(0, Ordering::SeqCst) == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ends(cells: usize, cell_bytes: usize) -> (Outlet, Inlet) {
+        let segment = Arc::new(Segment::private(1).unwrap());
+        let ring = Ring { offset: segment.layout().arena(0), cells, cell_bytes };
+        ring.clear(&segment);
+        (Outlet::new(segment.clone(), ring), Inlet::new(segment, ring))
+    }
+
+    fn push(outlet: &mut Outlet, header: u64, payload: &[u8]) -> bool {
+        // SAFETY: a live slice.
+        unsafe { outlet.push(header, Region::of(payload)) }
+    }
+
+    fn peek(inlet: &Inlet) -> Option<u64> {
+        // SAFETY: the tests push `u64` headers.
+        unsafe { inlet.peek::<u64>() }
+    }
+
+    #[test]
+    fn a_full_ring_refuses_and_the_starving_sender_is_rung() {
+        let (mut outlet, mut inlet) = ends(4, 64);
+        for round in 0..4 {
+            assert!(push(&mut outlet, round, b"x"));
+        }
+        assert!(!push(&mut outlet, 4, b"x"));
+        assert_eq!(peek(&inlet), Some(0));
+        assert!(!inlet.advance(), "told only every half ring");
+        assert!(inlet.advance(), "the sender starves");
+        assert!(push(&mut outlet, 4, b"x") && push(&mut outlet, 5, b"x"));
+        assert!(!push(&mut outlet, 6, b"x"));
+    }
+
+    #[test]
+    fn two_threads_pass_everything_in_order() {
+        const MESSAGES: u64 = 200_000;
+        let (mut outlet, mut inlet) = ends(8, 128);
+        let sender = std::thread::spawn(move || {
+            for message in 0..MESSAGES {
+                let payload = [message as u8; 100];
+                while !push(&mut outlet, message, &payload[..(message % 101) as usize]) {
+                    std::thread::yield_now();
+                }
+            }
+        });
+        for message in 0..MESSAGES {
+            while peek(&inlet).is_none() {
+                std::thread::yield_now();
+            }
+            assert_eq!(peek(&inlet), Some(message));
+            let mut payload = vec![0u8; (message % 101) as usize];
+            // SAFETY: a live buffer.
+            unsafe { inlet.copy_payload::<u64>(RegionMut::of(&mut payload)) };
+            assert!(payload.iter().all(|&byte| byte == message as u8));
+            let _ = inlet.advance();
+        }
+        sender.join().unwrap();
+    }
+}

@@ -1,0 +1,130 @@
+//! Where things lie in a segment: pure arithmetic over the number of ranks.
+//!
+//! ```text
+//!  | header page | rank blocks (one per rank) | lanes (ranks x ranks) | arenas (one per rank) |
+//! ```
+//!
+//! The file behind a segment is sparse: a lane or an arena page that nobody touches costs
+//! address space only. Lanes are grouped by receiver, so that what one rank polls lies together.
+
+use crate::{Error, Result};
+
+/// Bytes of a cache line: the unit in which cores exchange memory.
+pub const LINE: usize = 64;
+/// Bytes of a page: header, rank blocks, lanes and arenas start on page borders.
+pub const PAGE: usize = 4096;
+/// The most ranks that one machine takes: what the address space of lanes is sized for.
+pub const MAX_RANKS: usize = 1024;
+/// Claims per rank: large messages that one rank may have exposed at once.
+pub const CLAIMS: usize = 1024;
+
+/// Bytes of a rank's block: one line for the doorbell, one for its state, then its claims.
+const RANK_BLOCK: usize = page_up(2 * LINE + CLAIMS * 8);
+/// Bytes before the cells of a lane: one line that the receiver writes, one that the sender writes.
+pub const LANE_HEAD: usize = 2 * LINE;
+
+/// Rounds up to a whole number of pages.
+const fn page_up(bytes: usize) -> usize {
+    bytes.div_ceil(PAGE) * PAGE
+}
+
+/// Sizes and offsets of a segment, all in bytes unless said otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    ranks: usize,
+    cells: usize,
+    cell_bytes: usize,
+    arena_bytes: usize,
+}
+
+impl Layout {
+    /// The layout for this many ranks. The more ranks, the smaller each lane, so that the sum
+    /// stays bearable.
+    ///
+    /// # Errors
+    /// [`Error::Ranks`] unless `1 <= ranks <= MAX_RANKS`.
+    pub fn new(ranks: usize) -> Result<Layout> {
+        let (cells, cell_bytes, arena_bytes) = match ranks {
+            1..=16 => (32, 4096, 16 << 20),
+            17..=64 => (16, 2048, 8 << 20),
+            65..=MAX_RANKS => (8, 512, 2 << 20),
+            _ => return Err(Error::Ranks { asked: ranks, most: MAX_RANKS }),
+        };
+        Ok(Layout { ranks, cells, cell_bytes, arena_bytes })
+    }
+
+    /// Ranks that share the segment.
+    pub fn ranks(&self) -> usize {
+        self.ranks
+    }
+
+    /// Cells of a lane: a power of two.
+    pub fn cells(&self) -> usize {
+        self.cells
+    }
+
+    /// Bytes of a cell, its stamp included.
+    pub fn cell_bytes(&self) -> usize {
+        self.cell_bytes
+    }
+
+    /// Bytes of one rank's arena, from which its channels are cut.
+    pub fn arena_bytes(&self) -> usize {
+        self.arena_bytes
+    }
+
+    /// Bytes of one lane with its head, whole pages.
+    fn lane_bytes(&self) -> usize {
+        page_up(LANE_HEAD + self.cells * self.cell_bytes)
+    }
+
+    /// Offset of the block of a rank.
+    pub fn rank_block(&self, rank: usize) -> usize {
+        assert!(rank < self.ranks, "rank {rank} of {}", self.ranks);
+        PAGE + rank * RANK_BLOCK
+    }
+
+    /// Offset of the lane from one rank to another.
+    pub fn lane(&self, from: usize, to: usize) -> usize {
+        assert!(from < self.ranks && to < self.ranks, "lane {from} -> {to} of {}", self.ranks);
+        PAGE + self.ranks * RANK_BLOCK + (to * self.ranks + from) * self.lane_bytes()
+    }
+
+    /// Offset of the arena of a rank.
+    pub fn arena(&self, rank: usize) -> usize {
+        assert!(rank < self.ranks, "rank {rank} of {}", self.ranks);
+        let lanes = self.ranks * self.ranks * self.lane_bytes();
+        PAGE + self.ranks * RANK_BLOCK + lanes + rank * self.arena_bytes
+    }
+
+    /// Bytes of the whole segment: address space, not memory in use.
+    pub fn total(&self) -> usize {
+        self.arena(self.ranks - 1) + self.arena_bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_follow_each_other_on_page_borders() {
+        for ranks in [1, 2, 3, 16, 17, 64, 65, 1024] {
+            let layout = Layout::new(ranks).unwrap();
+            let last = ranks - 1;
+            assert!(layout.cells().is_power_of_two());
+            assert!(layout.rank_block(last) + RANK_BLOCK <= layout.lane(0, 0));
+            assert!(layout.lane(last, last) + layout.lane_bytes() <= layout.arena(0));
+            assert!(layout.arena(last) < layout.total());
+            for offset in [layout.rank_block(last), layout.lane(last, last), layout.arena(last)] {
+                assert_eq!(offset % PAGE, 0);
+            }
+        }
+    }
+
+    #[test]
+    fn no_ranks_and_too_many_are_refused() {
+        assert!(Layout::new(0).is_err());
+        assert!(Layout::new(100_000).is_err());
+    }
+}

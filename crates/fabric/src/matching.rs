@@ -1,0 +1,364 @@
+//! Which message meets which receive: posted receives on one side, messages that came before
+//! their receive on the other.
+//!
+//! A receive that names sender and tag is found by hashing, however many are posted. A receive
+//! with a wildcard is searched for in the order of posting. Order is kept as the standard asks:
+//! of two receives that accept a message the one posted first gets it; of two messages that a
+//! receive accepts from one sender it gets the one sent first.
+//!
+//! Neither side has a limit but memory: a bound would make a program hang that only wants to
+//! receive in another order.
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
+
+use crate::{Label, Peer, Selector};
+
+/// Sender and label: what an exact receive names.
+type Key = (Peer, Label);
+
+/// Receives of type `R` and messages of type `M` that wait for each other.
+#[derive(Debug)]
+pub struct Matching<R, M> {
+    exact: Queue<R>,
+    wild: VecDeque<(u64, Selector, R)>,
+    early: Queue<M>,
+    /// Counts posts, to tell which of two receives came first.
+    posts: u64,
+}
+
+impl<R, M> Default for Matching<R, M> {
+    fn default() -> Self {
+        Matching {
+            exact: Queue::default(),
+            wild: VecDeque::new(),
+            early: Queue::default(),
+            posts: 0,
+        }
+    }
+}
+
+impl<R, M> Matching<R, M> {
+    /// Takes the message that this receive would get, if one has come already.
+    pub fn take_early(&mut self, selector: &Selector) -> Option<(Peer, Label, M)> {
+        let key = match exact_key(selector) {
+            Some(key) => key,
+            None => self.early.find(|&(source, label)| selector.accepts(source, label))?,
+        };
+        self.early.pop(&key).map(|message| (key.0, key.1, message))
+    }
+
+    /// The message that this receive would get, left where it is.
+    pub fn peek_early(&self, selector: &Selector) -> Option<(Peer, Label, &M)> {
+        let key = match exact_key(selector) {
+            Some(key) => key,
+            None => self.early.find(|&(source, label)| selector.accepts(source, label))?,
+        };
+        self.early.front(&key).map(|(_, message)| (key.0, key.1, message))
+    }
+
+    /// Posts a receive for which no message has come yet.
+    pub fn post(&mut self, selector: Selector, receive: R) {
+        self.posts += 1;
+        match exact_key(&selector) {
+            Some(key) => self.exact.push(key, self.posts, receive),
+            None => self.wild.push_back((self.posts, selector, receive)),
+        }
+    }
+
+    /// Takes the receive that this message meets, if one is posted.
+    pub fn take_posted(&mut self, source: Peer, label: Label) -> Option<R> {
+        let key = (source, label);
+        if !self.wild.is_empty() {
+            let exact_at = self.exact.front(&key).map(|(posted, _)| posted);
+            let wild = self.wild.iter().position(|(_, wanted, _)| wanted.accepts(source, label));
+            if let Some(place) = wild
+                && exact_at.is_none_or(|posted| self.wild[place].0 < posted)
+            {
+                return self.wild.remove(place).map(|(_, _, receive)| receive);
+            }
+        }
+        self.exact.pop(&key)
+    }
+
+    /// Keeps a message until its receive is posted.
+    pub fn keep(&mut self, source: Peer, label: Label, message: M) {
+        self.early.push((source, label), 0, message);
+    }
+
+    /// Withdraws all posted receives that the predicate names. Takes time in the number posted.
+    pub fn withdraw(&mut self, mut gone: impl FnMut(Option<Peer>, &R) -> bool) -> Vec<R> {
+        let mut taken = self.exact.drain_where(|key, receive| gone(Some(key.0), receive));
+        for _ in 0..self.wild.len() {
+            let Some((posted, selector, receive)) = self.wild.pop_front() else { break };
+            if gone(selector.source, &receive) {
+                taken.push(receive);
+            } else {
+                self.wild.push_back((posted, selector, receive));
+            }
+        }
+        taken
+    }
+
+    /// Number of posted receives.
+    pub fn posted(&self) -> usize {
+        self.exact.len + self.wild.len()
+    }
+
+    /// Number of messages that wait for their receive.
+    pub fn kept(&self) -> usize {
+        self.early.len
+    }
+}
+
+fn exact_key(selector: &Selector) -> Option<Key> {
+    let label =
+        Label { context: selector.context, tag: selector.tag?, ordinal: selector.ordinal };
+    Some((selector.source?, label))
+}
+
+/// No slot.
+const NONE: u32 = u32::MAX;
+
+/// Values queued by key, first in first out for each key, and all together in order of arrival.
+/// Slots are used again, so a steady flow allocates nothing.
+#[derive(Debug)]
+struct Queue<T> {
+    slots: Vec<Slot<T>>,
+    /// Ends of the list of each key.
+    keys: HashMap<Key, (u32, u32), BuildHasherDefault<LabelHasher>>,
+    free: u32,
+    oldest: u32,
+    newest: u32,
+    len: usize,
+}
+
+#[derive(Debug)]
+struct Slot<T> {
+    key: Key,
+    stamp: u64,
+    value: Option<T>,
+    /// Next of the same key, or next free slot.
+    next: u32,
+    older: u32,
+    newer: u32,
+}
+
+impl<T> Default for Queue<T> {
+    fn default() -> Self {
+        Queue {
+            slots: Vec::new(),
+            keys: HashMap::default(),
+            free: NONE,
+            oldest: NONE,
+            newest: NONE,
+            len: 0,
+        }
+    }
+}
+
+impl<T> Queue<T> {
+    fn push(&mut self, key: Key, stamp: u64, value: T) {
+        let slot = Slot {
+            key,
+            stamp,
+            value: Some(value),
+            next: NONE,
+            older: self.newest,
+            newer: NONE,
+        };
+        let at = self.place(slot);
+        match self.newest {
+            NONE => self.oldest = at,
+            newest => self.slots[newest as usize].newer = at,
+        }
+        self.newest = at;
+        self.len += 1;
+        match self.keys.get_mut(&key) {
+            None => drop(self.keys.insert(key, (at, at))),
+            Some((_, last)) => {
+                self.slots[*last as usize].next = at;
+                *last = at;
+            }
+        }
+    }
+
+    fn place(&mut self, slot: Slot<T>) -> u32 {
+        if self.free == NONE {
+            assert!(self.slots.len() < NONE as usize, "fewer than 2^32 messages wait at once");
+            self.slots.push(slot);
+            return self.slots.len() as u32 - 1;
+        }
+        let at = self.free;
+        self.free = self.slots[at as usize].next;
+        self.slots[at as usize] = slot;
+        at
+    }
+
+    fn front(&self, key: &Key) -> Option<(u64, &T)> {
+        let &(first, _) = self.keys.get(key)?;
+        let slot = &self.slots[first as usize];
+        slot.value.as_ref().map(|value| (slot.stamp, value))
+    }
+
+    fn pop(&mut self, key: &Key) -> Option<T> {
+        let ends = self.keys.get_mut(key)?;
+        let at = ends.0;
+        match self.slots[at as usize].next {
+            NONE => drop(self.keys.remove(key)),
+            next => ends.0 = next,
+        }
+        self.release(at)
+    }
+
+    /// Takes a slot out of the order of arrival and frees it.
+    fn release(&mut self, at: u32) -> Option<T> {
+        let Slot { older, newer, .. } = self.slots[at as usize];
+        match older {
+            NONE => self.oldest = newer,
+            older => self.slots[older as usize].newer = newer,
+        }
+        match newer {
+            NONE => self.newest = older,
+            newer => self.slots[newer as usize].older = older,
+        }
+        self.len -= 1;
+        let slot = &mut self.slots[at as usize];
+        slot.next = self.free;
+        self.free = at;
+        slot.value.take()
+    }
+
+    /// The key of the oldest value whose key is accepted. It is the front of its own key's list,
+    /// since an older one of that key would have been accepted before it.
+    fn find(&self, accepted: impl Fn(&Key) -> bool) -> Option<Key> {
+        let mut at = self.oldest;
+        while at != NONE {
+            let slot = &self.slots[at as usize];
+            if accepted(&slot.key) {
+                return Some(slot.key);
+            }
+            at = slot.newer;
+        }
+        None
+    }
+
+    /// Takes out all values that the predicate names, and keeps the order of the others.
+    fn drain_where(&mut self, mut gone: impl FnMut(&Key, &T) -> bool) -> Vec<T> {
+        let (mut taken, mut kept) = (Vec::new(), Vec::new());
+        while self.oldest != NONE {
+            let Slot { key, stamp, .. } = self.slots[self.oldest as usize];
+            let Some(value) = self.pop(&key) else { break };
+            if gone(&key, &value) { taken.push(value) } else { kept.push((key, stamp, value)) }
+        }
+        for (key, stamp, value) in kept {
+            self.push(key, stamp, value);
+        }
+        taken
+    }
+}
+
+/// Mixes the few words of a key. Keys come from our own programs, so no defence against chosen
+/// keys is needed, and a message is too short for a slow hash.
+#[derive(Default)]
+struct LabelHasher(u64);
+
+impl LabelHasher {
+    fn mix(&mut self, word: u64) {
+        // An odd constant with well spread bits (the golden ratio); the rotation lets every word
+        // reach the high bits.
+        self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+impl Hasher for LabelHasher {
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 29)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.mix(u64::from(byte)));
+    }
+
+    fn write_u32(&mut self, word: u32) {
+        self.mix(u64::from(word));
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.mix(word);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn label(tag: u64) -> Label {
+        Label { context: 5, tag, ordinal: 0 }
+    }
+
+    fn any(source: Option<u32>, tag: Option<u64>) -> Selector {
+        Selector { context: 5, source: source.map(Peer), tag, ordinal: 0 }
+    }
+
+    #[test]
+    fn of_two_receives_the_one_posted_first_wins() {
+        let mut matching = Matching::<&str, ()>::default();
+        matching.post(any(None, Some(7)), "anyone");
+        matching.post(any(Some(1), Some(7)), "one");
+        matching.post(any(Some(1), None), "any tag");
+        assert_eq!(matching.take_posted(Peer(1), label(7)), Some("anyone"));
+        assert_eq!(matching.take_posted(Peer(1), label(7)), Some("one"));
+        assert_eq!(matching.take_posted(Peer(1), label(8)), Some("any tag"));
+        assert_eq!(matching.take_posted(Peer(1), label(7)), None);
+        assert_eq!(matching.posted(), 0);
+    }
+
+    #[test]
+    fn of_two_messages_the_one_sent_first_is_taken() {
+        let mut matching = Matching::<(), u32>::default();
+        for message in 0..6 {
+            matching.keep(Peer(message % 2), label(u64::from(message) % 3), message);
+        }
+        let taken = matching.take_early(&any(Some(1), None)).unwrap();
+        assert_eq!(taken, (Peer(1), label(1), 1));
+        assert_eq!(matching.peek_early(&any(None, None)).unwrap().2, &0);
+        assert_eq!(matching.take_early(&any(None, Some(0))).unwrap().2, 0);
+        assert_eq!(matching.take_early(&any(None, Some(0))).unwrap().2, 3);
+        assert!(matching.take_early(&any(Some(0), Some(0))).is_none());
+        assert_eq!(matching.kept(), 3);
+    }
+
+    #[test]
+    fn contexts_and_ordinals_keep_apart() {
+        let mut matching = Matching::<(), u32>::default();
+        matching.keep(Peer(0), Label { context: 6, tag: 1, ordinal: 0 }, 1);
+        matching.keep(Peer(0), Label { context: 5, tag: 1, ordinal: 1 }, 2);
+        assert!(matching.take_early(&any(None, None)).is_none());
+    }
+
+    #[test]
+    fn withdrawing_keeps_the_order_of_the_rest() {
+        let mut matching = Matching::<u32, ()>::default();
+        for receive in 0..10 {
+            let source = (receive % 2 == 0).then_some(1);
+            matching.post(any(source, Some(1)), receive);
+        }
+        let gone = matching.withdraw(|_, receive| receive % 3 == 0);
+        assert_eq!(gone.len(), 4);
+        let rest: Vec<_> =
+            std::iter::from_fn(|| matching.take_posted(Peer(1), label(1))).collect();
+        assert_eq!(rest, [1, 2, 4, 5, 7, 8]);
+    }
+
+    #[test]
+    fn a_hundred_thousand_in_reverse_order() {
+        let mut matching = Matching::<u64, ()>::default();
+        let all = 100_000;
+        (0..all).for_each(|tag| matching.post(any(Some(0), Some(tag)), tag));
+        for tag in (0..all).rev() {
+            assert_eq!(matching.take_posted(Peer(0), label(tag)), Some(tag));
+        }
+        assert_eq!(matching.posted(), 0);
+    }
+}

@@ -1,0 +1,296 @@
+//! The shared area of a world: how it is mapped, and the words of it that every rank reads.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, ftruncate, memfd_create};
+use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
+
+use crate::doorbell::Doorbell;
+use crate::layout::{LINE, Layout};
+use crate::{Error, Failure, How, Peer, Result};
+
+/// Says that a segment was made by this version of the layout.
+const MAGIC: u64 = 0x6d6f_7465_7400_0001;
+
+/// Offsets in the header page; each word that is written while ranks run has a line of its own.
+const MAGIC_AT: usize = 0;
+const RANKS_AT: usize = 8;
+const FAILURE_AT: usize = LINE;
+
+/// Offsets in a rank's block.
+const DOORBELL_AT: usize = 0;
+const STATE_AT: usize = LINE;
+const PROCESS_AT: usize = LINE + 4;
+/// Offset of a rank's claims in its block.
+pub(crate) const CLAIMS_AT: usize = 2 * LINE;
+
+/// Where a rank is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Not yet in the world.
+    Absent,
+    /// In the world.
+    Present,
+    /// Has left in good order.
+    Left,
+}
+
+/// A mapped segment. Dropping it unmaps it.
+pub struct Segment {
+    base: NonNull<u8>,
+    layout: Layout,
+    /// Whether ranks are processes, each with its own mapping, rather than threads that share one.
+    shared: bool,
+}
+
+// SAFETY: the mapping is plain memory that stays where it is until drop; every access to words
+// that others write goes through atomics, and payload bytes are handed over by stamps (README).
+unsafe impl Send for Segment {}
+// SAFETY: as above.
+unsafe impl Sync for Segment {}
+
+impl Segment {
+    /// A segment for ranks that are threads of this process.
+    ///
+    /// # Errors
+    /// [`Error::Ranks`] for an impossible number, [`Error::System`] when memory is refused.
+    pub fn private(ranks: usize) -> Result<Segment> {
+        let layout = Layout::new(ranks)?;
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+        // SAFETY: a fresh anonymous mapping at an address the kernel chooses overlaps nothing.
+        let base = unsafe {
+            mmap_anonymous(std::ptr::null_mut(), layout.total(), protection, flags)
+        };
+        let base = base.map_err(|errno| Error::system("map memory for the ranks", errno))?;
+        let segment = Segment::over(base.cast(), layout, false);
+        segment.stamp();
+        Ok(segment)
+    }
+
+    /// A segment for ranks that are processes, with the descriptor by which they map it.
+    ///
+    /// The memory has no name anywhere: when the last process is gone, so is it.
+    ///
+    /// # Errors
+    /// As [`Segment::private`].
+    pub fn shared(ranks: usize) -> Result<(Segment, OwnedFd)> {
+        let layout = Layout::new(ranks)?;
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let file = memfd_create("motet", flags)
+            .map_err(|errno| Error::system("create the shared segment", errno))?;
+        ftruncate(&file, layout.total() as u64)
+            .map_err(|errno| Error::system("size the shared segment", errno))?;
+        fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW)
+            .map_err(|errno| Error::system("seal the shared segment", errno))?;
+        let segment = Segment::map(file.as_fd(), layout)?;
+        segment.stamp();
+        Ok((segment, file))
+    }
+
+    /// Maps a segment that a launcher made.
+    ///
+    /// # Errors
+    /// [`Error::Environment`] if the descriptor is not such a segment for this many ranks.
+    pub fn attach(file: BorrowedFd<'_>, ranks: usize) -> Result<Segment> {
+        let layout = Layout::new(ranks)?;
+        let found = fstat(file).map_err(|errno| Error::system("look at the segment", errno))?;
+        if found.st_size != layout.total() as i64 {
+            let wanted = layout.total();
+            return Err(Error::Environment(format!(
+                "the segment has {} bytes instead of the {wanted} for {ranks} ranks: \
+                 program and launcher are of different versions",
+                found.st_size
+            )));
+        }
+        let segment = Segment::map(file, layout)?;
+        let magic = segment.word64(MAGIC_AT).load(Ordering::Acquire);
+        let written = segment.word64(RANKS_AT).load(Ordering::Relaxed);
+        if magic != MAGIC || written != ranks as u64 {
+            return Err(Error::Environment("the segment handed down is not one".into()));
+        }
+        Ok(segment)
+    }
+
+    fn map(file: BorrowedFd<'_>, layout: Layout) -> Result<Segment> {
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        let flags = MapFlags::SHARED;
+        // SAFETY: a fresh mapping at an address the kernel chooses overlaps nothing; the file is
+        // sealed against shrinking, so its pages do not vanish.
+        let base = unsafe {
+            mmap(std::ptr::null_mut(), layout.total(), protection, flags, file, 0)
+        };
+        let base = base.map_err(|errno| Error::system("map the shared segment", errno))?;
+        Ok(Segment::over(base.cast(), layout, true))
+    }
+
+    fn over(base: *mut u8, layout: Layout, shared: bool) -> Segment {
+        let base = NonNull::new(base).expect("the kernel maps nothing at address zero");
+        Segment { base, layout, shared }
+    }
+
+    fn stamp(&self) {
+        self.word64(RANKS_AT).store(self.layout.ranks() as u64, Ordering::Relaxed);
+        self.word64(MAGIC_AT).store(MAGIC, Ordering::Release);
+    }
+
+    /// Where things lie.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Ranks in the world.
+    pub fn ranks(&self) -> usize {
+        self.layout.ranks()
+    }
+
+    /// Whether the ranks are processes.
+    pub fn is_shared(&self) -> bool {
+        self.shared
+    }
+
+    /// The address of a byte of the segment in this process.
+    pub(crate) fn at(&self, offset: usize) -> NonNull<u8> {
+        assert!(offset < self.layout.total(), "offset {offset} outside the segment");
+        // SAFETY: the offset lies inside the mapping.
+        unsafe { self.base.add(offset) }
+    }
+
+    /// An atomic word of 64 bits that lies in the segment.
+    pub(crate) fn word64(&self, offset: usize) -> &AtomicU64 {
+        assert!(offset.is_multiple_of(8), "misaligned word at {offset}");
+        // SAFETY: inside the mapping (`at` checks; a word never crosses a page), aligned, zero or
+        // a former value of such a word, alive as long as `self`, and only used as an atomic.
+        unsafe { self.at(offset).cast::<AtomicU64>().as_ref() }
+    }
+
+    /// An atomic word of 32 bits that lies in the segment.
+    pub(crate) fn word32(&self, offset: usize) -> &AtomicU32 {
+        assert!(offset.is_multiple_of(4), "misaligned word at {offset}");
+        // SAFETY: as for `word64`.
+        unsafe { self.at(offset).cast::<AtomicU32>().as_ref() }
+    }
+
+    /// The doorbell of a rank.
+    pub fn doorbell(&self, rank: Peer) -> Doorbell<'_> {
+        let word = self.word32(self.layout.rank_block(rank.index()) + DOORBELL_AT);
+        Doorbell::new(word, self.shared)
+    }
+
+    /// Rings everybody, so that each sleeper looks again at what it waits for.
+    pub fn ring_all(&self) {
+        for rank in 0..self.ranks() {
+            self.doorbell(Peer(rank as u32)).ring();
+        }
+    }
+
+    /// Where a rank is in its life.
+    pub fn state(&self, rank: Peer) -> State {
+        let word = self.word32(self.layout.rank_block(rank.index()) + STATE_AT);
+        match word.load(Ordering::Acquire) {
+            0 => State::Absent,
+            1 => State::Present,
+            _ => State::Left,
+        }
+    }
+
+    /// This rank enters the world, as this process.
+    pub fn enter(&self, rank: Peer, process: u32) {
+        let block = self.layout.rank_block(rank.index());
+        self.word32(block + PROCESS_AT).store(process, Ordering::Relaxed);
+        self.word32(block + STATE_AT).store(1, Ordering::Release);
+    }
+
+    /// This rank leaves the world in good order. Wakes all that might wait for it.
+    pub fn leave(&self, rank: Peer) {
+        let block = self.layout.rank_block(rank.index());
+        self.word32(block + STATE_AT).store(2, Ordering::Release);
+        self.ring_all();
+    }
+
+    /// The process of a rank that has entered.
+    pub fn process(&self, rank: Peer) -> u32 {
+        let block = self.layout.rank_block(rank.index());
+        self.word32(block + PROCESS_AT).load(Ordering::Relaxed)
+    }
+
+    /// Records that a rank has died and wakes everybody. Only the first death is kept: the others
+    /// follow from it.
+    pub fn fail(&self, failure: Failure) {
+        let word = self.word64(FAILURE_AT);
+        let packed = pack(failure);
+        // Losing the race means that an earlier death is already known to all.
+        let _ = word.compare_exchange(0, packed, Ordering::AcqRel, Ordering::Acquire);
+        self.ring_all();
+    }
+
+    /// The first death in this world, if there was one.
+    pub fn failure(&self) -> Option<Failure> {
+        unpack(self.word64(FAILURE_AT).load(Ordering::Acquire))
+    }
+}
+
+impl Drop for Segment {
+    fn drop(&mut self) {
+        let (base, bytes) = (self.base.as_ptr(), self.layout.total());
+        // SAFETY: this mapping was made by us with this length and nothing borrows from it any more.
+        let unmapped = unsafe { munmap(base.cast(), bytes) };
+        debug_assert!(unmapped.is_ok(), "our own mapping can be unmapped");
+    }
+}
+
+impl std::fmt::Debug for Segment {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let kind = if self.shared { "processes" } else { "threads" };
+        write!(out, "Segment({} ranks as {kind})", self.ranks())
+    }
+}
+
+/// A failure in one word: how in the low byte, its number in the next, the rank above; never zero.
+fn pack(failure: Failure) -> u64 {
+    let (how, number) = match failure.how {
+        How::Signal(number) => (1, number),
+        How::Exit(code) => (2, code),
+        How::Panic => (3, 0),
+    };
+    u64::from(failure.rank.0) << 16 | u64::from(number) << 8 | how
+}
+
+fn unpack(word: u64) -> Option<Failure> {
+    let number = (word >> 8) as u8;
+    let how = match word as u8 {
+        0 => return None,
+        1 => How::Signal(number),
+        2 => How::Exit(number),
+        _ => How::Panic,
+    };
+    Some(Failure { rank: Peer((word >> 16) as u32), how })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_survive_packing_and_the_first_is_kept() {
+        let segment = Segment::private(3).unwrap();
+        assert_eq!(segment.failure(), None);
+        let first = Failure { rank: Peer(2), how: How::Signal(9) };
+        segment.fail(first);
+        segment.fail(Failure { rank: Peer(0), how: How::Exit(1) });
+        assert_eq!(segment.failure(), Some(first));
+    }
+
+    #[test]
+    fn attach_checks_what_it_gets() {
+        let (segment, file) = Segment::shared(2).unwrap();
+        segment.enter(Peer(1), 77);
+        let other = Segment::attach(file.as_fd(), 2).unwrap();
+        assert_eq!((other.state(Peer(1)), other.process(Peer(1))), (State::Present, 77));
+        assert!(matches!(Segment::attach(file.as_fd(), 3), Err(Error::Environment(_))));
+    }
+}

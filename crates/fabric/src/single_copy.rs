@@ -1,0 +1,75 @@
+//! Copying a large message straight out of its sender's memory.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::io;
+
+use crate::RegionMut;
+
+/// How this rank reaches the memory of its peers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SingleCopy {
+    /// Ranks are threads: an address means the same to all.
+    Direct,
+    /// Ranks are processes: the kernel copies between them (`process_vm_readv`).
+    Kernel,
+    /// Not at all: large messages go through cells, piece by piece.
+    Off,
+}
+
+/// Copies `into.bytes()` bytes from an address of another rank.
+///
+/// # Errors
+/// What the kernel says if it refuses; then nothing that matters has been written.
+///
+/// # Safety
+/// `into` is writable and used by nobody else. With [`SingleCopy::Direct`] the source is readable
+/// memory of this process, and nobody writes it meanwhile.
+pub unsafe fn copy(
+    how: SingleCopy,
+    process: u32,
+    address: u64,
+    into: RegionMut,
+) -> io::Result<()> {
+    match how {
+        SingleCopy::Direct => {
+            let from = std::ptr::with_exposed_provenance::<u8>(address as usize);
+            // SAFETY: readable and writable by the caller's promise; two buffers of which one is
+            // being written never overlap.
+            unsafe { into.start().copy_from_nonoverlapping(from, into.bytes()) };
+            Ok(())
+        }
+        SingleCopy::Kernel => kernel_copy(process, address, into),
+        SingleCopy::Off => Err(io::Error::from(io::ErrorKind::Unsupported)),
+    }
+}
+
+/// The kernel checks both sides itself: a bad source address is an error, not a fault.
+fn kernel_copy(process: u32, address: u64, into: RegionMut) -> io::Result<()> {
+    let mut done = 0;
+    while done < into.bytes() {
+        let rest = into.part(done, into.bytes() - done);
+        let local = libc::iovec { iov_base: rest.start().cast(), iov_len: rest.bytes() };
+        let remote = libc::iovec {
+            iov_base: std::ptr::without_provenance_mut((address as usize) + done),
+            iov_len: rest.bytes(),
+        };
+        // SAFETY: one local and one remote vector as announced; the local one is writable by the
+        // promise of `copy`, the only caller.
+        let copied =
+            unsafe { libc::process_vm_readv(process as i32, &local, 1, &remote, 1, 0) };
+        match copied {
+            -1 => return Err(io::Error::last_os_error()),
+            0 => return Err(io::Error::from(io::ErrorKind::UnexpectedEof)),
+            copied => done += copied as usize,
+        }
+    }
+    Ok(())
+}
+
+/// Lets our siblings copy out of this process where the kernel restricts that to ancestors (the
+/// Yama security module). Not being able to is no error: then they find out at their first try.
+pub fn allow_peers() {
+    // SAFETY: sets an attribute of this process; takes no pointers.
+    unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY, 0, 0, 0) };
+}
