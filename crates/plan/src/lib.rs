@@ -1,1 +1,46 @@
-//! Placeholder.
+//! Collective operations as plans: built, verified, drawn and chosen without input or output.
+//!
+//! A [`Call`] says which collective is called, with which sizes. An [`Algorithm`] turns it into a
+//! [`Plan`]: for one rank, the sends, receives, copies and reductions it makes, and which must be
+//! complete before which. An [`Exec`] walks a plan. Nothing here knows an address, a
+//! transport, a thread or a clock, so the same plan serves an engine, the [verifier](verify()) and
+//! the [drawings](draw).
+//!
+//! To read the crate: [`call`] (what is asked), [`plan`] (what is done), [`build`] (how the order
+//! follows from the data), [`algo`] (the algorithms), [`exec`] (how a plan is walked), [`spec`] and
+//! [`verify`](mod@verify) (why it is right), [`cost`] and [`select`] (which algorithm is taken).
+//!
+//! ```
+//! use motet_plan::{Call, Operation, Rank, Tuning};
+//!
+//! let call = Call {
+//!     rank: Rank(2),
+//!     ranks: 4,
+//!     element_bytes: 8,
+//!     in_place: false,
+//!     operation: Operation::Allreduce { count: 1, commutative: true },
+//! };
+//! let (plan, choice) = motet_plan::select::plan(&call, &Tuning::default())?;
+//! assert_eq!(choice.algorithm.name(), "recursive_doubling");
+//! assert_eq!(plan.messages(), 2);
+//! # Ok::<(), motet_plan::select::SelectError>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+pub mod algo;
+pub mod build;
+pub mod call;
+pub mod cost;
+pub mod exec;
+mod hazard;
+pub mod plan;
+pub mod select;
+
+pub use algo::{Algorithm, Refusal};
+pub use build::Builder;
+pub use call::{Block, Call, CallError, Collective, Neighbour, Operation, Rank};
+pub use cost::{Cost, Machine};
+pub use exec::Exec;
+pub use plan::{Action, Buffer, Plan, Slice, StepId};
+pub use select::{Choice, SelectError, Tuning};

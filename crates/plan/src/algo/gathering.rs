@@ -1,0 +1,128 @@
+//! What the algorithms that gather blocks share: where the blocks lie, the ring, and staging.
+
+use std::ops::Range;
+
+use super::shape::doublings;
+use super::shape::partition::part;
+use super::shape::ring::Ring;
+use crate::build::Builder;
+use crate::call::{Call, Operation};
+use crate::cost::Cost;
+use crate::plan::{Buffer, Slice};
+
+/// Where the block of each rank lies in the output of an allgather or allgatherv.
+pub(super) fn blocks(call: &Call) -> Vec<Slice> {
+    let output = |start, len| Slice { buffer: Buffer::Output, start, len };
+    match &call.operation {
+        Operation::Allgather { count } => {
+            (0..call.ranks as usize).map(|rank| output(rank * count, *count)).collect()
+        }
+        Operation::Allgatherv { blocks } => {
+            blocks.iter().map(|block| output(block.start, block.count)).collect()
+        }
+        operation => unreachable!("{operation:?} gathers no blocks"),
+    }
+}
+
+/// `slice` cut into one part for each position of a ring.
+pub(super) fn parts(slice: Slice, count: usize) -> Vec<Slice> {
+    (0..count).map(|index| slice.range(part(slice.len, count, index))).collect()
+}
+
+/// Sends blocks round a ring until every position has every block.
+///
+/// In round `k` a position passes on the block that began `k` positions back. `held` says which
+/// blocks a position has from the start, its own among them; what the receiver has is not
+/// sent. `own` is where the own block can be read from the start.
+pub(super) fn circulate(
+    builder: &mut Builder<'_>,
+    ring: Ring,
+    blocks: &[Slice],
+    own: Slice,
+    held: impl Fn(usize) -> Range<usize>,
+) {
+    let next = ring.rank(ring.next());
+    let previous = ring.rank(ring.previous());
+    for round in 0..ring.size() - 1 {
+        let (outgoing, incoming) = (ring.back(round), ring.back(round + 1));
+        if !held(ring.next()).contains(&outgoing) {
+            builder.send(next, if round == 0 { own } else { blocks[outgoing] });
+        }
+        if !held(ring.position).contains(&incoming) {
+            builder.recv(previous, blocks[incoming]);
+        }
+    }
+}
+
+/// Room in which consecutive blocks are adjacent, so that a run of them is one message.
+///
+/// The messages must not depend on where a rank keeps its blocks, since ranks may differ in
+/// that. So a rank whose output has the blocks side by side in the wanted order works in
+/// the output, and any other in scratch memory, from where the blocks are put in place at the end.
+pub(super) struct Staging {
+    /// Where block `i` of the order begins in `room`; one more entry for the end.
+    bounds: Vec<usize>,
+    room: Slice,
+}
+
+impl Staging {
+    /// Room for `blocks`, given in the order in which they are to be adjacent.
+    pub(super) fn new(builder: &mut Builder<'_>, blocks: &[Slice]) -> Self {
+        let mut bounds = vec![0];
+        for block in blocks {
+            bounds.push(bounds[bounds.len() - 1] + block.len);
+        }
+        let len = bounds[blocks.len()];
+        let room = adjacent(blocks).unwrap_or_else(|| builder.scratch(len));
+        Self { bounds, room }
+    }
+
+    /// The room of a run of blocks, by their positions in the order.
+    pub(super) fn run(&self, blocks: Range<usize>) -> Slice {
+        self.room.range(self.bounds[blocks.start]..self.bounds[blocks.end])
+    }
+
+    /// Copies a run of blocks from the room to `blocks`, the places of all blocks in order, as
+    /// few copies as their places allow. Copies nothing if the room is those places.
+    pub(super) fn place(&self, builder: &mut Builder<'_>, blocks: &[Slice], run: Range<usize>) {
+        let mut run = run.filter(|index| !blocks[*index].is_empty()).peekable();
+        while let Some(first) = run.next() {
+            let mut into = blocks[first];
+            while let Some(next) = run.next_if(|next| blocks[*next].start == into.end()) {
+                into.len += blocks[next].len;
+            }
+            builder.copy(self.room.sub(self.bounds[first], into.len), into);
+        }
+    }
+}
+
+/// The one slice that holds these blocks side by side in this order; none if they do not lie so.
+fn adjacent(blocks: &[Slice]) -> Option<Slice> {
+    let mut blocks = blocks.iter().copied().filter(|block| !block.is_empty());
+    let first = blocks.next()?;
+    blocks.try_fold(first, |run, block| {
+        (run.end() == block.start).then(|| Slice { len: run.len + block.len, ..run })
+    })
+}
+
+/// The size of the largest block of an allgather or allgatherv, in bytes.
+pub(super) fn largest_block_bytes(call: &Call) -> usize {
+    let count = match &call.operation {
+        Operation::Allgatherv { blocks } => blocks.iter().map(|block| block.count).max(),
+        Operation::Allgather { count } => Some(*count),
+        operation => unreachable!("{operation:?} gathers no blocks"),
+    };
+    count.unwrap_or(0) * call.element_bytes
+}
+
+/// The cost of gathering by doubling: in round `k` up to `2^k` blocks travel at once. With blocks
+/// of one size that is all bytes but the own ones; a block much larger than the others travels in
+/// every round.
+pub(super) fn doubling_cost(call: &Call) -> Cost {
+    let (largest, total) = (largest_block_bytes(call), call.bytes());
+    let ranks = call.ranks as usize;
+    let rounds = doublings(call.ranks) as usize;
+    let blocks = |round: usize| (1 << round).min(ranks - (1 << round));
+    let bytes = (0..rounds).map(|round| largest.saturating_mul(blocks(round)).min(total)).sum();
+    Cost { rounds, bytes, ..Cost::default() }
+}

@@ -1,0 +1,159 @@
+//! The algorithms: one file and one word in one table for each.
+//!
+//! An algorithm writes down, for one rank, what is sent, received, copied and reduced in program
+//! order. From its row in the table follow its verification, its drawing and its place in the
+//! selection.
+
+use thiserror::Error;
+
+use crate::build::Builder;
+use crate::call::{Call, Collective};
+use crate::cost::Cost;
+use crate::plan::Plan;
+
+mod fold;
+mod gathering;
+mod shape;
+
+/// A way to carry out one collective.
+///
+/// [`accepts`](Self::accepts) and [`cost`](Self::cost) decide which algorithm is taken, and all
+/// ranks must take the same. They may look only at what is equal on all ranks: never at the
+/// rank, at `in_place`, or at where a block lies.
+pub trait Algorithm: Sync {
+    /// The name within the collective.
+    fn name(&self) -> &'static str;
+
+    /// The collective it carries out.
+    fn collective(&self) -> Collective;
+
+    /// The idea in one line.
+    fn summary(&self) -> &'static str;
+
+    /// Whether it can carry out this call.
+    ///
+    /// # Errors
+    /// The reason why it cannot.
+    fn accepts(&self, call: &Call) -> Result<(), Refusal>;
+
+    /// The longest chain of work over all ranks, for a call that it accepts.
+    fn cost(&self, call: &Call) -> Cost;
+
+    /// Writes down the steps of the rank of `call`, which it accepts.
+    fn build(&self, call: &Call, builder: &mut Builder<'_>);
+}
+
+/// Why an algorithm does not carry out a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Refusal {
+    /// The call is of another collective.
+    #[error("it carries out {expected}, not {found}")]
+    Collective {
+        /// What the algorithm carries out.
+        expected: Collective,
+        /// What was called.
+        found: Collective,
+    },
+    /// It reorders the operands, and the operator does not commute.
+    #[error("it needs an operator that commutes")]
+    NeedsCommutative,
+    /// It pairs ranks by the bits of their number.
+    #[error("it needs a number of ranks that is a power of two, not {ranks}")]
+    NeedsPowerOfTwo {
+        /// Ranks in the communicator.
+        ranks: u32,
+    },
+}
+
+impl dyn Algorithm {
+    /// The plan of the rank of `call`, for a call that has passed [`Call::check`].
+    ///
+    /// # Errors
+    /// The reason if the algorithm does not accept the call.
+    pub fn plan(&self, call: &Call) -> Result<Plan, Refusal> {
+        let (expected, found) = (self.collective(), call.collective());
+        if expected != found {
+            return Err(Refusal::Collective { expected, found });
+        }
+        self.accepts(call)?;
+        let mut builder = Builder::new(call);
+        self.build(call, &mut builder);
+        Ok(builder.finish(self.name()))
+    }
+}
+
+impl std::fmt::Debug for dyn Algorithm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.collective(), self.name())
+    }
+}
+
+/// Declares the modules, `<collective>/<algorithm>.rs` each, and the table of their rows.
+macro_rules! algorithms {
+    ($($collective:ident: [$($algorithm:ident),+]),+ $(,)?) => {
+        $(mod $collective {
+            $(pub(super) mod $algorithm;)+
+        })+
+
+        static TABLE: &[&dyn Algorithm] = &[$($($collective::$algorithm::ROW),+),+];
+
+        /// The files of the rows, as (collective, algorithm).
+        #[cfg(test)]
+        const FILES: &[(&str, &str)] =
+            &[$($((stringify!($collective), stringify!($algorithm))),+),+];
+    };
+}
+
+algorithms! {
+    barrier: [dissemination],
+    bcast: [binomial, scatter_allgather],
+    reduce: [binomial],
+    allreduce: [recursive_doubling, ring, reduce_scatter_allgather],
+    allgather: [ring, bruck, recursive_doubling],
+    allgatherv: [ring, bruck, recursive_doubling],
+    exchange: [direct],
+    exchangev: [direct],
+}
+
+/// All algorithms, by collective.
+pub fn table() -> &'static [&'static dyn Algorithm] {
+    TABLE
+}
+
+/// The algorithms of one collective; at least one, and the first of equal cost is preferred.
+pub fn of(collective: Collective) -> impl Iterator<Item = &'static dyn Algorithm> {
+    TABLE.iter().copied().filter(move |row| row.collective() == collective)
+}
+
+/// The algorithm of this collective with this name.
+pub fn find(collective: Collective, name: &str) -> Option<&'static dyn Algorithm> {
+    of(collective).find(|row| row.name() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_has_the_name_of_its_file() {
+        let rows: Vec<_> =
+            table().iter().map(|row| (row.collective().name(), row.name())).collect();
+        assert_eq!(rows, FILES);
+    }
+
+    #[test]
+    fn every_collective_has_an_algorithm() {
+        for collective in Collective::ALL {
+            assert!(of(collective).next().is_some(), "{collective}");
+        }
+    }
+
+    #[test]
+    fn names_lead_back_to_rows() {
+        for row in table() {
+            let found = find(row.collective(), row.name()).unwrap();
+            assert_eq!(format!("{found:?}"), format!("{row:?}"));
+            assert!(!row.summary().is_empty() && !row.summary().ends_with('.'));
+        }
+    }
+}

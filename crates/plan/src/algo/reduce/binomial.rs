@@ -1,0 +1,131 @@
+//! Binomial tree in rank order: runs of ranks merge in pairs, and the root leads its run.
+//!
+//! ```text
+//!   8 ranks, root 5      0   1   2   3   4   5   6   7
+//!   round 0              0 <-    2 <-      ->5   6 <-
+//!   round 1              0 <-----            5 <-
+//!   round 2                ----------------->5
+//! ```
+//!
+//! In round `k` the aligned run of `2^k` ranks merges with its neighbour. A run is led by the root
+//! if the root is in it, and else by its lowest rank; the leader has the reduction of the
+//! run, and the leader of the merged run receives that of the other. A run is always to the left or
+//! to the right of the other as a whole, so operands stay in rank order for every root, and an
+//! operator that does not commute needs no other tree and no further message.
+//!
+//! Cost: `⌈log2 p⌉ (latency + n + reduction of n)`.
+//!
+//! Paper: the tree is that of Johnsson and Ho, 1989, run backwards; keeping the root in the lead is
+//! ours.
+
+use std::ops::Range;
+
+use crate::algo::shape::doublings;
+use crate::algo::{Algorithm, Refusal};
+use crate::build::Builder;
+use crate::call::{Call, Collective, Operation, Rank};
+use crate::cost::Cost;
+use crate::plan::Slice;
+
+struct Binomial;
+
+pub(in crate::algo) const ROW: &dyn Algorithm = &Binomial;
+
+impl Algorithm for Binomial {
+    fn name(&self) -> &'static str {
+        "binomial"
+    }
+
+    fn collective(&self) -> Collective {
+        Collective::Reduce
+    }
+
+    fn summary(&self) -> &'static str {
+        "runs of ranks merge in pairs, in rank order, and the root leads its run"
+    }
+
+    fn accepts(&self, _: &Call) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn cost(&self, call: &Call) -> Cost {
+        let rounds = doublings(call.ranks) as usize;
+        let bytes = call.bytes().saturating_mul(rounds);
+        Cost { rounds, bytes, reduced: bytes, ..Cost::default() }
+    }
+
+    fn build(&self, call: &Call, builder: &mut Builder<'_>) {
+        let Operation::Reduce { root, count, .. } = call.operation else { return };
+        let mut sum = Sum::new(builder, root, count);
+        for round in 0..doublings(call.ranks) {
+            let (left, right) = runs(call, round);
+            if right.is_empty() {
+                continue;
+            }
+            let (left, right) = (leader(left, root), leader(right, root));
+            let merged = if right == root { right } else { left };
+            if merged == call.rank {
+                let (other, is_left) = if merged == left { (right, false) } else { (left, true) };
+                sum.merge(builder, other, is_left);
+            } else if left == call.rank || right == call.rank {
+                builder.send(merged, sum.value);
+                return;
+            }
+        }
+        sum.deliver(builder, root);
+    }
+}
+
+/// The run of `2^round` ranks around the caller and its neighbour, left one first.
+fn runs(call: &Call, round: u32) -> (Range<u64>, Range<u64>) {
+    // 64 bits, as the end of a run may lie beyond the last rank.
+    let (ranks, len) = (u64::from(call.ranks), 1u64 << round);
+    let start = u64::from(call.rank.0) & !(2 * len - 1);
+    let middle = ranks.min(start + len);
+    (start..middle, middle..ranks.min(start + 2 * len))
+}
+
+fn leader(run: Range<u64>, root: Rank) -> Rank {
+    if run.contains(&u64::from(root.0)) { root } else { Rank(run.start as u32) }
+}
+
+/// The reduction of the own run so far.
+struct Sum {
+    /// Where it can be read: at first the own contribution.
+    value: Slice,
+    /// Where the next one goes.
+    into: Option<Slice>,
+    /// Two places to receive into, so that one is free while the other is being reduced.
+    incoming: [Option<Slice>; 2],
+    count: usize,
+}
+
+impl Sum {
+    fn new(builder: &Builder<'_>, root: Rank, count: usize) -> Self {
+        let into = (builder.rank() == root).then(|| builder.output());
+        Self { value: builder.contribution(), into, incoming: [None; 2], count }
+    }
+
+    /// Receives the reduction of the other run and reduces it with the own one. Memory is taken
+    /// here, as most ranks only send.
+    fn merge(&mut self, builder: &mut Builder<'_>, other: Rank, other_is_left: bool) {
+        let into = *self.into.get_or_insert_with(|| builder.scratch(self.count));
+        let incoming = *self.incoming[0].get_or_insert_with(|| builder.scratch(self.count));
+        self.incoming.swap(0, 1);
+        builder.recv(other, incoming);
+        if other_is_left {
+            builder.reduce(incoming, self.value, into);
+        } else {
+            builder.reduce(self.value, incoming, into);
+        }
+        self.value = into;
+    }
+
+    /// Sees to it that the root has the result in its output even if there was nobody to merge
+    /// with.
+    fn deliver(&self, builder: &mut Builder<'_>, root: Rank) {
+        if builder.rank() == root {
+            builder.copy(self.value, builder.output());
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Arithmetic of ranks: who talks to whom. Numbers only, no data.
+
+pub(super) mod binomial;
+pub(super) mod hypercube;
+pub(super) mod partition;
+pub(super) mod ring;
+
+/// The number of doublings from 1 to at least `ranks`: the rounds of any algorithm in which what
+/// a rank knows at most doubles.
+pub(super) fn doublings(ranks: u32) -> u32 {
+    ranks.next_power_of_two().trailing_zeros()
+}

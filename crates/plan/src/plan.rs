@@ -1,0 +1,420 @@
+//! A plan: the steps of one rank in one collective, and which must be complete before which.
+//!
+//! A plan names buffers, never addresses, so the same value feeds the engine, the verifier, the
+//! drawings and a cache. The edges are stored as one array of successors, cut by step: a plan of
+//! `s` steps and `e` edges takes a few allocations, whatever its shape.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::call::Rank;
+
+/// The three buffers a step can touch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Buffer {
+    /// What the caller passes in; never written.
+    Input,
+    /// What the caller gets back.
+    Output,
+    /// Memory of the run itself, not set at the start.
+    Scratch,
+}
+
+impl fmt::Display for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Input => "input",
+            Self::Output => "output",
+            Self::Scratch => "scratch",
+        })
+    }
+}
+
+/// A run of elements of one buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Slice {
+    /// Which buffer.
+    pub buffer: Buffer,
+    /// First element.
+    pub start: usize,
+    /// Number of elements.
+    pub len: usize,
+}
+
+impl Slice {
+    /// `len` elements from element `start` of this slice.
+    ///
+    /// # Panics
+    /// If they do not lie in this slice.
+    pub fn sub(self, start: usize, len: usize) -> Self {
+        assert!(start <= self.len && len <= self.len - start, "{start}+{len} is not in {self}");
+        Self { buffer: self.buffer, start: self.start + start, len }
+    }
+
+    /// The elements of this slice with these positions in it.
+    ///
+    /// # Panics
+    /// If they do not lie in this slice.
+    pub fn range(self, range: Range<usize>) -> Self {
+        self.sub(range.start, range.len())
+    }
+
+    /// One past the last element.
+    pub fn end(self) -> usize {
+        self.start + self.len
+    }
+
+    /// Whether there is no element in it.
+    pub fn is_empty(self) -> bool {
+        self.len == 0
+    }
+
+    /// The positions in the buffer.
+    pub fn positions(self) -> Range<usize> {
+        self.start..self.end()
+    }
+
+    /// Whether some element lies in both slices.
+    pub fn overlaps(self, other: Self) -> bool {
+        self.buffer == other.buffer && self.start.max(other.start) < self.end().min(other.end())
+    }
+}
+
+impl fmt::Display for Slice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}[{}..{}]", self.buffer, self.start, self.end())
+    }
+}
+
+/// The position of a step in its plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StepId(pub u32);
+
+impl StepId {
+    /// The identity as an index into an array with one entry per step.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for StepId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// What a step does.
+///
+/// A message is known by its source, its destination and its ordinal: the k-th send from one rank
+/// to another in program order meets the k-th receive there, in whatever order they are executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// Sends elements to another rank; complete when they may be overwritten.
+    Send {
+        /// Destination, never the rank itself.
+        to: Rank,
+        /// How many messages to the same rank come before this one.
+        ordinal: u32,
+        /// What is sent.
+        from: Slice,
+    },
+    /// Receives elements from another rank; complete when they may be read.
+    Recv {
+        /// Source, never the rank itself.
+        from: Rank,
+        /// How many messages from the same rank come before this one.
+        ordinal: u32,
+        /// Where they go.
+        into: Slice,
+    },
+    /// Copies between slices that have the same length and do not overlap.
+    Copy {
+        /// What is copied.
+        from: Slice,
+        /// Where it goes.
+        into: Slice,
+    },
+    /// `into = left ∘ right`, element by element. `into` is `left`, is `right`, or overlaps neither.
+    Reduce {
+        /// Left operand.
+        left: Slice,
+        /// Right operand.
+        right: Slice,
+        /// Result.
+        into: Slice,
+    },
+}
+
+impl Action {
+    /// The slices that are read.
+    pub fn reads(&self) -> impl Iterator<Item = Slice> {
+        let (first, second) = match *self {
+            Self::Send { from, .. } | Self::Copy { from, .. } => (Some(from), None),
+            Self::Recv { .. } => (None, None),
+            Self::Reduce { left, right, .. } => (Some(left), Some(right)),
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// The slice that is written.
+    pub fn writes(&self) -> Option<Slice> {
+        match *self {
+            Self::Send { .. } => None,
+            Self::Recv { into, .. } | Self::Copy { into, .. } | Self::Reduce { into, .. } => {
+                Some(into)
+            }
+        }
+    }
+
+    /// Number of elements moved or reduced.
+    pub fn elements(&self) -> usize {
+        match *self {
+            Self::Send { from: slice, .. }
+            | Self::Recv { into: slice, .. }
+            | Self::Copy { into: slice, .. }
+            | Self::Reduce { into: slice, .. } => slice.len,
+        }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Send { to, ordinal, from } => write!(f, "send {from} to {to} #{ordinal}"),
+            Self::Recv { from, ordinal, into } => write!(f, "recv {into} from {from} #{ordinal}"),
+            Self::Copy { from, into } => write!(f, "copy {from} into {into}"),
+            Self::Reduce { left, right, into } => write!(f, "reduce {left} ∘ {right} into {into}"),
+        }
+    }
+}
+
+/// A plan taken apart: what a pass from plan to plan, or a test, may change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// The name of the algorithm.
+    pub algorithm: &'static str,
+    /// The rank whose plan it is.
+    pub rank: Rank,
+    /// Ranks in the communicator.
+    pub ranks: u32,
+    /// Length of the input in elements.
+    pub input_len: usize,
+    /// Length of the output in elements.
+    pub output_len: usize,
+    /// Length of the scratch memory in elements.
+    pub scratch_len: usize,
+    /// The steps in program order.
+    pub steps: Vec<Action>,
+    /// Pairs (before, after): the first must be complete before the second starts. Each pair once.
+    pub edges: Vec<(StepId, StepId)>,
+}
+
+/// The steps of one rank, ready to be executed any number of times.
+///
+/// These hold for every plan, so whoever executes one can lean on them:
+/// every slice lies in its buffer; the input is never written; no rank sends to itself or to a
+/// rank out of range; operands have equal lengths and overlap only as [`Action`] allows; every
+/// edge leads from an earlier step to a later one, so there is no cycle.
+#[derive(Debug)]
+pub struct Plan {
+    algorithm: &'static str,
+    rank: Rank,
+    ranks: u32,
+    input_len: usize,
+    output_len: usize,
+    scratch_len: usize,
+    messages: usize,
+    steps: Box<[Action]>,
+    /// The successors of step `i` are `successors[bounds[i]..bounds[i + 1]]`.
+    bounds: Box<[u32]>,
+    successors: Box<[StepId]>,
+    dependencies: Box<[u32]>,
+    roots: Box<[StepId]>,
+}
+
+impl Plan {
+    /// Puts a plan together.
+    ///
+    /// # Panics
+    /// If one of the promises of [`Plan`] does not hold: the parts were made by a faulty program.
+    pub fn assemble(parts: Parts) -> Self {
+        parts.steps.iter().for_each(|step| check_step(step, &parts));
+        let (bounds, successors) = successor_lists(&parts);
+        let mut dependencies = vec![0; parts.steps.len()];
+        successors.iter().for_each(|after| dependencies[after.index()] += 1);
+        let is_root = |step: &StepId| dependencies[step.index()] == 0;
+        let roots = (0..parts.steps.len() as u32).map(StepId).filter(is_root).collect();
+        let is_send = |step: &&Action| matches!(step, Action::Send { .. });
+        Self {
+            algorithm: parts.algorithm,
+            rank: parts.rank,
+            ranks: parts.ranks,
+            input_len: parts.input_len,
+            output_len: parts.output_len,
+            scratch_len: parts.scratch_len,
+            messages: parts.steps.iter().filter(is_send).count(),
+            steps: parts.steps.into(),
+            bounds,
+            successors,
+            dependencies: dependencies.into(),
+            roots,
+        }
+    }
+
+    /// Takes a copy of the plan apart.
+    pub fn parts(&self) -> Parts {
+        Parts {
+            algorithm: self.algorithm,
+            rank: self.rank,
+            ranks: self.ranks,
+            input_len: self.input_len,
+            output_len: self.output_len,
+            scratch_len: self.scratch_len,
+            steps: self.steps.to_vec(),
+            edges: self.edges().collect(),
+        }
+    }
+
+    /// The name of the algorithm.
+    pub fn algorithm(&self) -> &'static str {
+        self.algorithm
+    }
+
+    /// The rank whose plan it is.
+    pub fn rank(&self) -> Rank {
+        self.rank
+    }
+
+    /// Ranks in the communicator.
+    pub fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    /// The steps in program order.
+    pub fn steps(&self) -> &[Action] {
+        &self.steps
+    }
+
+    /// One step.
+    ///
+    /// # Panics
+    /// If `step` is not of this plan.
+    pub fn step(&self, step: StepId) -> &Action {
+        &self.steps[step.index()]
+    }
+
+    /// The identities of all steps in program order.
+    pub fn ids(&self) -> impl Iterator<Item = StepId> + use<> {
+        (0..self.steps.len() as u32).map(StepId)
+    }
+
+    /// The steps that wait for this one.
+    ///
+    /// # Panics
+    /// If `step` is not of this plan.
+    pub fn successors(&self, step: StepId) -> &[StepId] {
+        let index = step.index();
+        &self.successors[self.bounds[index] as usize..self.bounds[index + 1] as usize]
+    }
+
+    /// How many steps this one waits for.
+    ///
+    /// # Panics
+    /// If `step` is not of this plan.
+    pub fn dependencies(&self, step: StepId) -> u32 {
+        self.dependencies[step.index()]
+    }
+
+    /// For each step, how many steps it waits for.
+    pub fn dependency_counts(&self) -> &[u32] {
+        &self.dependencies
+    }
+
+    /// The steps that wait for nothing, in program order.
+    pub fn roots(&self) -> &[StepId] {
+        &self.roots
+    }
+
+    /// All edges as pairs (before, after).
+    pub fn edges(&self) -> impl Iterator<Item = (StepId, StepId)> + '_ {
+        self.ids().flat_map(|step| self.successors(step).iter().map(move |after| (step, *after)))
+    }
+
+    /// Length of the input in elements.
+    pub fn input_len(&self) -> usize {
+        self.input_len
+    }
+
+    /// Length of the output in elements.
+    pub fn output_len(&self) -> usize {
+        self.output_len
+    }
+
+    /// Length of the scratch memory in elements.
+    pub fn scratch_len(&self) -> usize {
+        self.scratch_len
+    }
+
+    /// Length of one of the buffers in elements.
+    pub fn buffer_len(&self, buffer: Buffer) -> usize {
+        match buffer {
+            Buffer::Input => self.input_len,
+            Buffer::Output => self.output_len,
+            Buffer::Scratch => self.scratch_len,
+        }
+    }
+
+    /// How many messages this rank sends.
+    pub fn messages(&self) -> usize {
+        self.messages
+    }
+}
+
+/// Groups the edges by their first step, keeping program order within a group.
+fn successor_lists(parts: &Parts) -> (Box<[u32]>, Box<[StepId]>) {
+    let steps = parts.steps.len();
+    u32::try_from(steps.max(parts.edges.len()))
+        .expect("a plan has fewer than 2^32 steps and edges");
+    let mut bounds = vec![0u32; steps + 1];
+    for (before, after) in &parts.edges {
+        assert!(before < after && after.index() < steps, "edge {before} -> {after}");
+        bounds[before.index() + 1] += 1;
+    }
+    for step in 0..steps {
+        bounds[step + 1] += bounds[step];
+    }
+    let mut next = bounds.clone();
+    let mut successors = vec![StepId(0); parts.edges.len()];
+    for (before, after) in &parts.edges {
+        let place = &mut next[before.index()];
+        successors[*place as usize] = *after;
+        *place += 1;
+    }
+    (bounds.into(), successors.into())
+}
+
+fn check_step(step: &Action, parts: &Parts) {
+    for slice in step.reads().chain(step.writes()) {
+        let len = match slice.buffer {
+            Buffer::Input => parts.input_len,
+            Buffer::Output => parts.output_len,
+            Buffer::Scratch => parts.scratch_len,
+        };
+        assert!(slice.start <= len && slice.len <= len - slice.start, "{step}: buffer of {len}");
+    }
+    let into = step.writes();
+    assert!(into.is_none_or(|into| into.buffer != Buffer::Input), "{step}: input is read only");
+    match *step {
+        Action::Send { to: peer, .. } | Action::Recv { from: peer, .. } => {
+            assert!(peer != parts.rank && peer.0 < parts.ranks, "{step}: at rank {}", parts.rank);
+        }
+        Action::Copy { from, into } => {
+            assert!(from.len == into.len && !from.overlaps(into), "{step}");
+        }
+        Action::Reduce { left, right, into } => {
+            let apart = |operand: Slice| operand == into || !operand.overlaps(into);
+            assert!(left.len == into.len && right.len == into.len, "{step}");
+            assert!(apart(left) && apart(right), "{step}");
+        }
+    }
+}

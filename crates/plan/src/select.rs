@@ -1,0 +1,348 @@
+//! Which algorithm is taken: an override, else wisdom, else the cheapest by the cost model.
+//!
+//! All ranks of a call must choose the same, so a choice depends on nothing but the tuning, the
+//! collective, the number of ranks, the size in bytes, and what an algorithm may look at.
+//!
+//! Overrides are written `allreduce=ring`, several separated by `,` or `;`; the last one for a
+//! collective counts. Wisdom is one line for each piece:
+//!
+//! ```text
+//! # ranks and bytes are ranges with both ends included; either end, or all of it, may be left out
+//! allreduce ranks=2..64 bytes=0..4096 -> recursive_doubling
+//! allreduce bytes=4097.. -> ring
+//! barrier -> dissemination
+//! ```
+//!
+//! The first line that fits counts. A line whose algorithm refuses the call is passed over, so
+//! wisdom may be wrong without harm; an override that refuses is an error, as somebody asked for
+//! it by name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use crate::algo::{self, Algorithm, Refusal};
+use crate::call::{Call, CallError, Collective};
+use crate::cost::Machine;
+use crate::plan::Plan;
+
+/// Everything that a choice depends on besides the call.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tuning {
+    /// Algorithms asked for by name.
+    pub overrides: Overrides,
+    /// What was learned by measurement.
+    pub wisdom: Wisdom,
+    /// Prices for the cost model.
+    pub machine: Machine,
+}
+
+/// Algorithms asked for by name, parsed from `allreduce=ring,bcast=binomial`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Overrides(Vec<Row>);
+
+/// What was learned by measurement, parsed from lines; see [the module](self).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Wisdom(Vec<WisdomLine>);
+
+/// A row of the table of algorithms.
+#[derive(Clone, Copy)]
+struct Row(&'static dyn Algorithm);
+
+/// One piece of wisdom.
+#[derive(Clone, Debug, PartialEq)]
+struct WisdomLine {
+    line: usize,
+    row: Row,
+    ranks: Range,
+    bytes: Range,
+}
+
+/// A range with both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Range {
+    first: u64,
+    last: u64,
+}
+
+/// A chosen algorithm, and why.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice {
+    /// The algorithm; it accepts the call.
+    pub algorithm: &'static dyn Algorithm,
+    /// Why this one.
+    pub reason: Reason,
+}
+
+/// Why an algorithm was chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reason {
+    /// It was asked for by name.
+    Override,
+    /// A line of the wisdom says so; lines are counted from 1.
+    Wisdom(usize),
+    /// The cost model says so.
+    Cost {
+        /// The time it predicts.
+        nanoseconds: f64,
+        /// The second best and its time, if another algorithm accepts the call.
+        runner_up: Option<(&'static str, f64)>,
+    },
+}
+
+/// Why no algorithm was chosen.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SelectError {
+    /// The call itself is wrong.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// The algorithm that was asked for by name refuses the call.
+    #[error("{collective} was set to {algorithm}, which refuses this call: {refusal}")]
+    Refused {
+        /// What is called.
+        collective: Collective,
+        /// The algorithm that was asked for.
+        algorithm: &'static str,
+        /// Why it refuses.
+        refusal: Refusal,
+    },
+}
+
+/// Why a text is not an override or not wisdom. Lines are counted from 1.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ParseError {
+    /// It is not of the form `collective=algorithm`.
+    #[error("`{text}` is not of the form collective=algorithm")]
+    Override {
+        /// The text in question.
+        text: String,
+    },
+    /// It is not of the form `collective [ranks=a..b] [bytes=a..b] -> algorithm`.
+    #[error(
+        "line {line}: `{text}` is not of the form \
+         collective [ranks=first..last] [bytes=first..last] -> algorithm"
+    )]
+    Wisdom {
+        /// Which line.
+        line: usize,
+        /// The line.
+        text: String,
+    },
+    /// A range cannot be read.
+    #[error("line {line}: `{text}` is not a range such as 2..64, 4097.., ..16 or 8")]
+    Range {
+        /// Which line.
+        line: usize,
+        /// What stands in place of a range.
+        text: String,
+    },
+    /// There is no such collective.
+    #[error("line {line}: no collective `{name}`; there are {}", collectives())]
+    Collective {
+        /// Which line.
+        line: usize,
+        /// The name in question.
+        name: String,
+    },
+    /// The collective has no such algorithm.
+    #[error("line {line}: {collective} has no algorithm `{name}`; it has {}", rows(*collective))]
+    Algorithm {
+        /// Which line.
+        line: usize,
+        /// The collective.
+        collective: Collective,
+        /// The name in question.
+        name: String,
+    },
+}
+
+/// Chooses an algorithm for a call.
+///
+/// # Errors
+/// If the call is wrong, or an algorithm asked for by name refuses it.
+pub fn choose(call: &Call, tuning: &Tuning) -> Result<Choice, SelectError> {
+    call.check()?;
+    let collective = call.collective();
+    let is_of = |row: &&Row| row.0.collective() == collective;
+    if let Some(&Row(algorithm)) = tuning.overrides.0.iter().rev().find(is_of) {
+        return match algorithm.accepts(call) {
+            Ok(()) => Ok(Choice { algorithm, reason: Reason::Override }),
+            Err(refusal) => {
+                Err(SelectError::Refused { collective, algorithm: algorithm.name(), refusal })
+            }
+        };
+    }
+    let learned = tuning.wisdom.0.iter().find(|line| line.applies(call));
+    Ok(match learned {
+        Some(line) => Choice { algorithm: line.row.0, reason: Reason::Wisdom(line.line) },
+        None => cheapest(call, &tuning.machine),
+    })
+}
+
+/// Chooses an algorithm for a call, and plans the call with it.
+///
+/// # Errors
+/// Those of [`choose`].
+pub fn plan(call: &Call, tuning: &Tuning) -> Result<(Plan, Choice), SelectError> {
+    let choice = choose(call, tuning)?;
+    let plan = choice.algorithm.plan(call).expect("a chosen algorithm accepts the call");
+    Ok((plan, choice))
+}
+
+fn cheapest(call: &Call, machine: &Machine) -> Choice {
+    let mut rows: Vec<(f64, &'static dyn Algorithm)> = algo::of(call.collective())
+        .filter(|row| row.accepts(call).is_ok())
+        .map(|row| (row.cost(call).time(machine), row))
+        .collect();
+    // The sort is stable: of equal ones the first in the table is taken, on all ranks.
+    rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (nanoseconds, algorithm) = rows[0];
+    let runner_up = rows.get(1).map(|(time, row)| (row.name(), *time));
+    Choice { algorithm, reason: Reason::Cost { nanoseconds, runner_up } }
+}
+
+impl WisdomLine {
+    fn applies(&self, call: &Call) -> bool {
+        self.row.0.collective() == call.collective()
+            && self.ranks.contains(u64::from(call.ranks))
+            && self.bytes.contains(call.bytes() as u64)
+            && self.row.0.accepts(call).is_ok()
+    }
+
+    fn parse(line: usize, text: &str) -> Result<Self, ParseError> {
+        let malformed = || ParseError::Wisdom { line, text: text.to_owned() };
+        let (left, algorithm) = text.split_once("->").ok_or_else(malformed)?;
+        let mut words = left.split_whitespace();
+        let collective = words.next().ok_or_else(malformed)?;
+        let row = Row::parse(line, collective, algorithm.trim())?;
+        let mut wisdom = Self { line, row, ranks: Range::ALL, bytes: Range::ALL };
+        for word in words {
+            match word.split_once('=') {
+                Some(("ranks", range)) => wisdom.ranks = Range::parse(line, range)?,
+                Some(("bytes", range)) => wisdom.bytes = Range::parse(line, range)?,
+                _ => return Err(malformed()),
+            }
+        }
+        Ok(wisdom)
+    }
+}
+
+impl Range {
+    const ALL: Self = Self { first: 0, last: u64::MAX };
+
+    fn contains(self, value: u64) -> bool {
+        (self.first..=self.last).contains(&value)
+    }
+
+    fn parse(line: usize, text: &str) -> Result<Self, ParseError> {
+        let number = |text: &str, default| match text {
+            "" => Some(default),
+            digits => digits.parse().ok(),
+        };
+        let range = match text.split_once("..") {
+            Some((first, last)) => number(first, 0).zip(number(last, u64::MAX)),
+            None => text.parse().ok().map(|value| (value, value)),
+        };
+        match range {
+            Some((first, last)) if first <= last => Ok(Self { first, last }),
+            _ => Err(ParseError::Range { line, text: text.to_owned() }),
+        }
+    }
+}
+
+impl Row {
+    fn parse(line: usize, collective: &str, algorithm: &str) -> Result<Self, ParseError> {
+        let collective = Collective::from_name(collective)
+            .ok_or_else(|| ParseError::Collective { line, name: collective.to_owned() })?;
+        let row = algo::find(collective, algorithm);
+        let name = || algorithm.to_owned();
+        row.map(Self).ok_or_else(|| ParseError::Algorithm { line, collective, name: name() })
+    }
+}
+
+impl FromStr for Overrides {
+    type Err = ParseError;
+
+    /// Reads overrides separated by `,`, `;` or the end of a line; empty ones are passed over.
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let mut rows = Vec::new();
+        for (index, line) in text.lines().enumerate() {
+            for item in line.split([',', ';']).map(str::trim).filter(|item| !item.is_empty()) {
+                let malformed = || ParseError::Override { text: item.to_owned() };
+                let (collective, algorithm) = item.split_once('=').ok_or_else(malformed)?;
+                rows.push(Row::parse(index + 1, collective.trim(), algorithm.trim())?);
+            }
+        }
+        Ok(Self(rows))
+    }
+}
+
+impl FromStr for Wisdom {
+    type Err = ParseError;
+
+    /// Reads wisdom, one piece for each line; what follows a `#` is a comment.
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let lines = text.lines().enumerate().map(|(index, line)| {
+            (index + 1, line.split_once('#').map_or(line, |(before, _)| before).trim())
+        });
+        lines
+            .filter(|(_, line)| !line.is_empty())
+            .map(|(number, line)| WisdomLine::parse(number, line))
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+}
+
+impl fmt::Display for Wisdom {
+    /// Writes lines that [`Wisdom::from_str`] reads.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for WisdomLine { row, ranks, bytes, .. } in &self.0 {
+            let collective = row.0.collective();
+            writeln!(f, "{collective} ranks={ranks} bytes={bytes} -> {}", row.0.name())?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}..", self.first)?;
+        if self.last == u64::MAX { Ok(()) } else { self.last.fmt(f) }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Override => f.write_str("asked for by name"),
+            Self::Wisdom(line) => write!(f, "line {line} of the wisdom"),
+            Self::Cost { nanoseconds, runner_up: None } => {
+                write!(f, "the only one that accepts the call, {nanoseconds:.0} ns by the model")
+            }
+            Self::Cost { nanoseconds, runner_up: Some((name, time)) } => {
+                write!(f, "{nanoseconds:.0} ns by the model; {name} takes {time:.0} ns")
+            }
+        }
+    }
+}
+
+impl PartialEq for Row {
+    fn eq(&self, other: &Self) -> bool {
+        (self.0.collective(), self.0.name()) == (other.0.collective(), other.0.name())
+    }
+}
+
+impl fmt::Debug for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+fn collectives() -> String {
+    Collective::ALL.map(Collective::name).join(", ")
+}
+
+fn rows(collective: Collective) -> String {
+    algo::of(collective).map(Algorithm::name).collect::<Vec<_>>().join(", ")
+}
