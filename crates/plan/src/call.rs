@@ -113,7 +113,8 @@ pub struct Call {
 /// A collective with its arguments. All counts and starts are in elements.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
-    /// No data; every element is a token of no bytes.
+    /// No data. The elements of the scratch memory are tokens of no bytes, one for each rank known
+    /// to have entered; the first is that of the rank itself from the start.
     Barrier,
     /// One buffer, the output, at every rank; that of the root holds the data at the start.
     Bcast {
@@ -315,7 +316,12 @@ impl Call {
     /// Where this rank's own data lies when the call starts: in the input or, in place and at the
     /// root of a broadcast, in the output.
     pub fn contribution(&self) -> Slice {
-        let output = |start, len| Slice { buffer: Buffer::Output, start, len };
+        // An empty block may lie anywhere, also outside the buffer.
+        let output = |start, len| Slice {
+            buffer: Buffer::Output,
+            start: if len == 0 { 0 } else { start },
+            len,
+        };
         let me = self.rank.index();
         match &self.operation {
             Operation::Bcast { count, root } if *root == self.rank => output(0, *count),

@@ -34,8 +34,11 @@ pub mod call;
 pub mod cost;
 pub mod exec;
 mod hazard;
+pub mod matching;
 pub mod plan;
 pub mod select;
+pub mod spec;
+pub mod verify;
 
 pub use algo::{Algorithm, Refusal};
 pub use build::Builder;
@@ -44,3 +47,4 @@ pub use cost::{Cost, Machine};
 pub use exec::Exec;
 pub use plan::{Action, Buffer, Plan, Slice, StepId};
 pub use select::{Choice, SelectError, Tuning};
+pub use verify::verify;

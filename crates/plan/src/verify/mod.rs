@@ -1,0 +1,227 @@
+//! The verifier: all ranks of a collective run on symbols, in random legal orders.
+//!
+//! A value is an expression over the elements that ranks contribute, so one run covers all data.
+//! Each run executes the plans of all ranks with [`Exec`], as the engine does, and at each point
+//! picks one of the steps and deliveries that are possible, from a seed. Two readings of a
+//! send are tried, between which every transport lies:
+//!
+//! - [`Mode::Eager`]: a send completes at once, its data captured; the message may arrive any
+//!   time later.
+//! - [`Mode::Rendezvous`]: a send completes only when its receive has been posted, and its
+//!   data is read at that moment. A plan that finishes here relies on no buffering.
+//!
+//! A run is a violation if it reads what is not set or still arriving, overwrites what is being
+//! sent or received, writes what must stay unchanged, gets stuck, or ends with another result than
+//! the [specification](crate::spec) says. In an allreduce all ranks must have computed the same
+//! expression, not only the same operands: then they have the same bits. A barrier is an
+//! allgather of tokens of no bytes; each rank must hold those of all ranks at the end.
+
+mod memory;
+mod run;
+mod value;
+
+use std::fmt;
+
+use thiserror::Error;
+
+use crate::call::{Call, Rank};
+#[cfg(doc)]
+use crate::exec::Exec;
+use crate::matching::{Matching, Mismatch, Place};
+use crate::plan::{Action, Buffer, Plan};
+use crate::spec::{self, SpecError};
+
+/// When a send is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// At once.
+    Eager,
+    /// When its receive has been posted.
+    Rendezvous,
+}
+
+/// Which of the legal orders is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Determines all choices of the run.
+    pub seed: u64,
+    /// When a send is complete.
+    pub mode: Mode,
+}
+
+/// What was run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// Steps of all ranks.
+    pub steps: usize,
+    /// Messages of all ranks.
+    pub messages: usize,
+}
+
+/// A step that cannot complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stuck {
+    /// Where it is.
+    pub place: Place,
+    /// What it does.
+    pub action: Action,
+}
+
+/// Why a set of plans is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Violation {
+    /// The calls are not those of one collective, so nothing can be said about the plans.
+    #[error("the calls do not fit together: {0}")]
+    Calls(#[from] SpecError),
+    /// Sends and receives do not match.
+    #[error(transparent)]
+    Messages(#[from] Mismatch),
+    /// A plan is for other buffers than those of the call.
+    #[error("rank {rank}: the {buffer} of the plan has {found} elements, of the call {expected}")]
+    Buffer {
+        /// Whose plan.
+        rank: Rank,
+        /// Which buffer.
+        buffer: Buffer,
+        /// Its length in the plan.
+        found: usize,
+        /// Its length in the call.
+        expected: usize,
+    },
+    /// A step reads an element that holds no value of the call.
+    #[error("{} reads {buffer}[{element}], which is not set", At(place, action))]
+    ReadUnset {
+        /// The step.
+        place: Place,
+        /// What it does.
+        action: Action,
+        /// Which buffer.
+        buffer: Buffer,
+        /// Which element.
+        element: usize,
+    },
+    /// A step touches an element that a message in progress reads or writes.
+    #[error(
+        "{} touches {buffer}[{element}] while a message is in progress there",
+        At(place, action)
+    )]
+    Race {
+        /// The step.
+        place: Place,
+        /// What it does.
+        action: Action,
+        /// Which buffer.
+        buffer: Buffer,
+        /// Which element.
+        element: usize,
+    },
+    /// A step writes an element that must stay unchanged.
+    #[error("{} writes {buffer}[{element}], which must stay unchanged", At(place, action))]
+    Touched {
+        /// The step.
+        place: Place,
+        /// What it does.
+        action: Action,
+        /// Which buffer.
+        buffer: Buffer,
+        /// Which element.
+        element: usize,
+    },
+    /// No step can complete, and some are left.
+    #[error("dead-lock: {}", Stucks(.0))]
+    Deadlock(
+        /// The steps that were started and cannot complete, by rank.
+        Vec<Stuck>,
+    ),
+    /// An element of an output is not what it must be.
+    #[error("rank {rank}: output[{element}] must be {expected}, but is {found}")]
+    Result {
+        /// Whose output.
+        rank: Rank,
+        /// Which element.
+        element: usize,
+        /// What it must be.
+        expected: String,
+        /// What it is.
+        found: String,
+    },
+    /// Two ranks have computed different expressions.
+    #[error("output[{element}] is {first} at rank 0, but {other} at rank {rank}: bits may differ")]
+    Expressions {
+        /// Which element.
+        element: usize,
+        /// The expression at rank 0.
+        first: String,
+        /// The rank that differs.
+        rank: Rank,
+        /// Its expression.
+        other: String,
+    },
+    /// A rank leaves a barrier without having heard of all others.
+    #[error("rank {rank} leaves without having heard of rank {missing}")]
+    Barrier {
+        /// Who leaves.
+        rank: Rank,
+        /// Who may not have entered.
+        missing: Rank,
+    },
+}
+
+/// Runs the plans of all ranks once, in an order that `options` determines. `calls` and `plans`
+/// are in rank order, one of each for each rank.
+///
+/// # Errors
+/// The first violation found.
+pub fn verify(calls: &[Call], plans: &[Plan], options: &Options) -> Result<Report, Violation> {
+    let expected = spec::expected(calls)?;
+    let matching = Matching::new(plans)?;
+    check_buffers(calls, plans)?;
+    let mut run = run::Run::new(calls, plans, &expected, &matching, options);
+    run.execute()?;
+    run.check(&expected)?;
+    let steps = plans.iter().map(|plan| plan.steps().len()).sum();
+    Ok(Report { steps, messages: matching.messages().len() })
+}
+
+fn check_buffers(calls: &[Call], plans: &[Plan]) -> Result<(), Violation> {
+    if let Some(call) = calls.get(plans.len()) {
+        let (index, plans) = (plans.len(), plans.len());
+        return Err(Mismatch::Plans { index, plans, rank: call.rank, ranks: call.ranks }.into());
+    }
+    for (call, plan) in calls.iter().zip(plans) {
+        let lengths = [
+            (Buffer::Input, plan.input_len(), call.input_len()),
+            (Buffer::Output, plan.output_len(), call.output_len()),
+        ];
+        if let Some((buffer, found, expected)) = lengths.into_iter().find(|(_, a, b)| a != b) {
+            return Err(Violation::Buffer { rank: call.rank, buffer, found, expected });
+        }
+    }
+    Ok(())
+}
+
+/// A step, for messages.
+struct At<'a>(&'a Place, &'a Action);
+
+impl fmt::Display for At<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rank {}, step {}: `{}`", self.0.rank, self.0.step, self.1)
+    }
+}
+
+/// The first steps of a dead-lock, for messages.
+struct Stucks<'a>(&'a [Stuck]);
+
+impl fmt::Display for Stucks<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 8;
+        for (index, Stuck { place, action }) in self.0.iter().take(SHOWN).enumerate() {
+            let separator = if index == 0 { "" } else { "; " };
+            write!(f, "{separator}{}", At(place, action))?;
+        }
+        match self.0.len().saturating_sub(SHOWN) {
+            0 => Ok(()),
+            more => write!(f, "; and {more} more"),
+        }
+    }
+}

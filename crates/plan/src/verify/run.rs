@@ -1,0 +1,350 @@
+//! One run of all ranks, in an order drawn from a seed.
+
+use super::memory::{Content, Fault, Faulty, Memory};
+use super::value::{ValueId, Values};
+use super::{Mode, Options, Stuck, Violation};
+use crate::call::{Call, Collective, Operation, Rank};
+use crate::exec::Exec;
+use crate::matching::{Matching, Place};
+use crate::plan::{Action, Buffer, Plan, Slice};
+use crate::spec::Expected;
+
+pub(super) struct Run<'a> {
+    calls: &'a [Call],
+    plans: &'a [Plan],
+    matching: &'a Matching,
+    mode: Mode,
+    order: Order,
+    values: Values,
+    memories: Vec<Memory>,
+    execs: Vec<Exec>,
+    messages: Vec<Progress>,
+    /// What could happen next.
+    possible: Vec<Event>,
+}
+
+#[derive(Clone, Copy)]
+enum Event {
+    /// A step that is ready starts.
+    Start(Place),
+    /// A message of which both ends have started is delivered.
+    Deliver(usize),
+}
+
+/// How far a message is.
+#[derive(Clone, Default)]
+struct Progress {
+    sending: bool,
+    receiving: bool,
+    /// In eager mode, what was read when the send started.
+    captured: Vec<ValueId>,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn new(
+        calls: &'a [Call],
+        plans: &'a [Plan],
+        expected: &[Vec<Expected>],
+        matching: &'a Matching,
+        options: &Options,
+    ) -> Self {
+        let mut values = Values::new(calls.iter().all(commutes));
+        let memories = calls
+            .iter()
+            .zip(plans)
+            .zip(expected)
+            .map(|((call, plan), expected)| Memory::new(call, plan, expected, &mut values))
+            .collect();
+        Self {
+            calls,
+            plans,
+            matching,
+            mode: options.mode,
+            order: Order::new(options.seed, calls.len()),
+            values,
+            memories,
+            execs: plans.iter().map(Exec::new).collect(),
+            messages: vec![Progress::default(); matching.messages().len()],
+            possible: Vec::new(),
+        }
+    }
+
+    /// Executes all steps.
+    pub(super) fn execute(&mut self) -> Result<(), Violation> {
+        (0..self.plans.len()).for_each(|rank| self.collect(rank));
+        while !self.possible.is_empty() {
+            let choice = self.order.choose(&self.possible, self.matching);
+            match self.possible.swap_remove(choice) {
+                Event::Start(place) => self.start(place)?,
+                Event::Deliver(message) => self.deliver(message)?,
+            }
+        }
+        if self.execs.iter().all(Exec::is_done) {
+            return Ok(());
+        }
+        Err(Violation::Deadlock(self.stuck()))
+    }
+
+    /// Takes over the steps of a rank that have become ready.
+    fn collect(&mut self, rank: usize) {
+        while let Some(step) = self.execs[rank].next_ready() {
+            self.possible.push(Event::Start(Place { rank: Rank::from_index(rank), step }));
+        }
+    }
+
+    fn start(&mut self, place: Place) -> Result<(), Violation> {
+        let action = *self.action(place);
+        match self.act(place, &action) {
+            Ok(true) => self.complete(place),
+            Ok(false) => {}
+            Err(fault) => return Err(violation(place, action, fault)),
+        }
+        if let Some(message) = self.matching.of_step(place) {
+            let Progress { sending, receiving, .. } = self.messages[message];
+            if sending && receiving {
+                self.possible.push(Event::Deliver(message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Does what a step does when it starts; says whether it is complete.
+    fn act(&mut self, place: Place, action: &Action) -> Result<bool, Faulty> {
+        let memory = &mut self.memories[place.rank.index()];
+        match *action {
+            Action::Copy { from, into } => {
+                let values = memory.read(from)?;
+                memory.write(into, &values)?;
+                Ok(true)
+            }
+            Action::Reduce { left, right, into } => {
+                let (left, right) = (memory.read(left)?, memory.read(right)?);
+                let pairs = left.into_iter().zip(right);
+                let results: Vec<_> =
+                    pairs.map(|(left, right)| self.values.reduction(left, right)).collect();
+                memory.write(into, &results)?;
+                Ok(true)
+            }
+            Action::Send { from, .. } => {
+                let values = memory.read(from)?;
+                if self.mode == Mode::Rendezvous {
+                    memory.begin_send(from);
+                }
+                let progress = self.progress(place);
+                progress.sending = true;
+                progress.captured = values;
+                Ok(self.mode == Mode::Eager)
+            }
+            Action::Recv { into, .. } => {
+                memory.begin_recv(into)?;
+                self.progress(place).receiving = true;
+                Ok(false)
+            }
+        }
+    }
+
+    fn progress(&mut self, place: Place) -> &mut Progress {
+        let message = self.matching.of_step(place).expect("every send and receive is matched");
+        &mut self.messages[message]
+    }
+
+    fn deliver(&mut self, index: usize) -> Result<(), Violation> {
+        let message = self.matching.messages()[index];
+        let mut values = std::mem::take(&mut self.messages[index].captured);
+        if self.mode == Mode::Rendezvous {
+            let from = self.slice(message.send);
+            let memory = &mut self.memories[message.send.rank.index()];
+            values = memory
+                .read(from)
+                .map_err(|fault| violation(message.send, *self.action(message.send), fault))?;
+            self.memories[message.send.rank.index()].end_send(from);
+            self.complete(message.send);
+        }
+        let into = self.slice(message.recv);
+        self.memories[message.recv.rank.index()].end_recv(into, &values);
+        self.complete(message.recv);
+        Ok(())
+    }
+
+    fn complete(&mut self, place: Place) {
+        let rank = place.rank.index();
+        self.execs[rank].complete(&self.plans[rank], place.step);
+        self.collect(rank);
+    }
+
+    fn action(&self, place: Place) -> &'a Action {
+        self.plans[place.rank.index()].step(place.step)
+    }
+
+    /// What a message reads or writes at one end.
+    fn slice(&self, place: Place) -> Slice {
+        match *self.action(place) {
+            Action::Send { from: slice, .. } | Action::Recv { into: slice, .. } => slice,
+            action => unreachable!("{action} is no message"),
+        }
+    }
+
+    /// The ends of messages that have started while the other end has not.
+    fn stuck(&self) -> Vec<Stuck> {
+        let messages = self.matching.messages().iter().zip(&self.messages);
+        let mut stuck: Vec<_> = messages
+            .filter_map(|(message, progress)| match (progress.sending, progress.receiving) {
+                (true, false) if self.mode == Mode::Rendezvous => Some(message.send),
+                (false, true) => Some(message.recv),
+                _ => None,
+            })
+            .map(|place| Stuck { place, action: *self.action(place) })
+            .collect();
+        stuck.sort_by_key(|stuck| stuck.place);
+        stuck
+    }
+
+    /// Compares what has been computed with what must be.
+    pub(super) fn check(&self, expected: &[Vec<Expected>]) -> Result<(), Violation> {
+        for (call, expected) in self.calls.iter().zip(expected) {
+            let output = self.memories[call.rank.index()].contents(Buffer::Output);
+            for (element, (content, expected)) in output.zip(expected).enumerate() {
+                self.check_element(call.rank, element, content, *expected)?;
+            }
+            match call.collective() {
+                Collective::Barrier => self.check_barrier(call.rank)?,
+                Collective::Allreduce => self.check_expressions(call.rank)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn check_element(
+        &self,
+        rank: Rank,
+        element: usize,
+        content: Content,
+        expected: Expected,
+    ) -> Result<(), Violation> {
+        let ranks = self.calls[0].ranks;
+        let is_right = match (expected, content) {
+            // The memory has refused every write.
+            (Expected::Unchanged, _) => true,
+            (Expected::Contribution { rank, index }, Content::Value(value)) => {
+                self.values.operands(value) == [(rank, index)]
+            }
+            (Expected::Reduction { index }, Content::Value(value)) => {
+                self.values.is_reduction(value, index, ranks)
+            }
+            _ => false,
+        };
+        if is_right {
+            return Ok(());
+        }
+        let expected = match expected {
+            Expected::Unchanged => "unchanged".to_owned(),
+            Expected::Contribution { rank, index } => format!("a{rank}[{index}]"),
+            Expected::Reduction { index } => {
+                let operands: Vec<_> = (0..ranks).map(|rank| format!("a{rank}[{index}]")).collect();
+                operands.join("∘")
+            }
+        };
+        Err(Violation::Result { rank, element, expected, found: self.text(content) })
+    }
+
+    /// Compares the expressions of a rank with those of rank 0.
+    fn check_expressions(&self, rank: Rank) -> Result<(), Violation> {
+        let outputs = |rank: usize| self.memories[rank].contents(Buffer::Output);
+        let pairs = outputs(0).zip(outputs(rank.index())).enumerate();
+        for (element, (first, other)) in pairs {
+            if first != other {
+                let (first, other) = (self.text(first), self.text(other));
+                return Err(Violation::Expressions { element, first, rank, other });
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks for the tokens of all ranks in the scratch memory of one.
+    fn check_barrier(&self, rank: Rank) -> Result<(), Violation> {
+        let mut heard = vec![false; self.calls.len()];
+        heard[rank.index()] = true;
+        for content in self.memories[rank.index()].contents(Buffer::Scratch) {
+            if let Content::Value(value) = content {
+                self.values.operands(value).iter().for_each(|(rank, _)| heard[rank.index()] = true);
+            }
+        }
+        match heard.iter().position(|heard| !heard) {
+            None => Ok(()),
+            Some(missing) => Err(Violation::Barrier { rank, missing: Rank::from_index(missing) }),
+        }
+    }
+
+    fn text(&self, content: Content) -> String {
+        match content {
+            Content::Value(value) => self.values.text(value),
+            Content::Unset | Content::Foreign => "not set".to_owned(),
+            Content::Arriving => "still arriving".to_owned(),
+        }
+    }
+}
+
+/// Whether operands may be swapped; of no matter where nothing is reduced.
+fn commutes(call: &Call) -> bool {
+    match call.operation {
+        Operation::Reduce { commutative, .. } | Operation::Allreduce { commutative, .. } => {
+            commutative
+        }
+        _ => true,
+    }
+}
+
+fn violation(place: Place, action: Action, (fault, buffer, element): Faulty) -> Violation {
+    match fault {
+        Fault::ReadUnset => Violation::ReadUnset { place, action, buffer, element },
+        Fault::WriteProtected => Violation::Touched { place, action, buffer, element },
+        Fault::ReadArriving | Fault::WriteArriving | Fault::WriteSending => {
+            Violation::Race { place, action, buffer, element }
+        }
+    }
+}
+
+/// The choices of a run.
+///
+/// One rank is slow: it is passed over most of the time while others can go on. Drawing evenly
+/// would keep all ranks close together, and faults show when one lags behind.
+struct Order {
+    state: u64,
+    slow: Rank,
+}
+
+impl Order {
+    fn new(seed: u64, ranks: usize) -> Self {
+        let mut order = Self { state: seed, slow: Rank(0) };
+        order.slow = Rank::from_index(order.below(ranks.max(1)));
+        order
+    }
+
+    /// A number below `limit`.
+    fn below(&mut self, limit: usize) -> usize {
+        // SplitMix64 (Steele, Lea and Flood, 2014).
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((mixed ^ (mixed >> 31)) % limit as u64) as usize
+    }
+
+    /// The position of the event that happens next.
+    fn choose(&mut self, possible: &[Event], matching: &Matching) -> usize {
+        const DRAWS: usize = 4;
+        let mut choice = self.below(possible.len());
+        for _ in 1..DRAWS {
+            let rank = match possible[choice] {
+                Event::Start(place) => place.rank,
+                Event::Deliver(message) => matching.messages()[message].recv.rank,
+            };
+            if rank != self.slow {
+                break;
+            }
+            choice = self.below(possible.len());
+        }
+        choice
+    }
+}

@@ -1,0 +1,236 @@
+//! Every algorithm on every small case: up to nine ranks, every root, operators that commute and
+//! not, in place and not, sends that complete at once and sends that wait.
+
+mod cases;
+
+use cases::{Edge, calls, check, exchange, exchangev, layout, plans};
+use motet_plan::{Call, Collective, Operation, Rank, algo};
+
+const RANKS: std::ops::RangeInclusive<u32> = 1..=9;
+const SEEDS: u64 = 8;
+
+/// Lengths that are shorter, equal and longer than the number of ranks.
+fn counts(ranks: u32) -> std::ops::RangeInclusive<usize> {
+    0..=ranks as usize + 2
+}
+
+/// Verifies all algorithms of the collective on these calls; returns how many accept them.
+fn verify_all(calls: &[Call]) -> usize {
+    let rows = algo::of(calls[0].collective());
+    let accepting: Vec<_> = rows.filter(|row| row.accepts(&calls[0]).is_ok()).collect();
+    for row in &accepting {
+        if let Err(violation) = check(calls, &plans(*row, calls), SEEDS) {
+            panic!("{row:?} on {:?}: {violation}", calls[0]);
+        }
+    }
+    accepting.len()
+}
+
+/// Nobody leaves before all have entered, with the messages alone.
+#[test]
+fn barrier() {
+    for ranks in 1..=40 {
+        assert_eq!(verify_all(&calls(ranks, false, |_| Operation::Barrier)), 1);
+    }
+}
+
+/// The data of every root reaches every rank, and that of the root is not touched.
+#[test]
+fn bcast() {
+    for ranks in RANKS {
+        for count in counts(ranks) {
+            for root in (0..ranks).map(Rank) {
+                let calls = calls(ranks, false, |_| Operation::Bcast { count, root });
+                assert_eq!(verify_all(&calls), 2);
+            }
+        }
+    }
+}
+
+/// Operands are in rank order where the operator does not commute, for every root.
+///
+/// spec: 80, 84
+#[test]
+fn reduce() {
+    for ranks in RANKS {
+        for count in counts(ranks) {
+            for root in (0..ranks).map(Rank) {
+                for (in_place, commutative) in pairs() {
+                    let operation = |_| Operation::Reduce { count, root, commutative };
+                    assert_eq!(verify_all(&calls(ranks, in_place, operation)), 1);
+                }
+            }
+        }
+    }
+}
+
+/// All ranks compute the same expression, in rank order where the operator does not commute.
+///
+/// spec: 79, 80, 84
+#[test]
+fn allreduce() {
+    for ranks in RANKS {
+        for count in counts(ranks) {
+            for (in_place, commutative) in pairs() {
+                let operation = |_| Operation::Allreduce { count, commutative };
+                let accepting = verify_all(&calls(ranks, in_place, operation));
+                assert_eq!(accepting, if commutative { 3 } else { 2 });
+            }
+        }
+    }
+}
+
+/// Only some ranks in place: each rank decides for itself.
+#[test]
+fn in_place_at_some_ranks() {
+    for ranks in RANKS {
+        let mut calls =
+            calls(ranks, false, |_| Operation::Allreduce { count: 5, commutative: true });
+        calls.iter_mut().step_by(2).for_each(|call| call.in_place = true);
+        verify_all(&calls);
+        for call in &mut calls {
+            call.operation = Operation::Allgather { count: 2 };
+        }
+        verify_all(&calls);
+    }
+}
+
+#[test]
+fn allgather() {
+    for ranks in RANKS {
+        for count in 0..=3 {
+            for in_place in [false, true] {
+                let calls = calls(ranks, in_place, |_| Operation::Allgather { count });
+                assert_eq!(verify_all(&calls), if ranks.is_power_of_two() { 3 } else { 2 });
+            }
+        }
+    }
+}
+
+/// Blocks of different lengths, some empty, in any order, with gaps, differently at each rank.
+///
+/// spec: 21
+#[test]
+fn allgatherv() {
+    for ranks in RANKS {
+        for shift in counts(ranks) {
+            let counts: Vec<_> = (0..ranks as usize).map(|rank| (rank + shift) % 4).collect();
+            for (in_place, gap) in [(false, 0), (true, 0), (false, 2), (true, 1)] {
+                let operation = |rank: Rank| {
+                    let order = 0..counts.len();
+                    let blocks = match (rank.index() + shift) % 3 {
+                        0 => layout(&counts, order, gap),
+                        1 => layout(&counts, order.rev(), gap),
+                        _ => layout(&counts, order.map(|i| (i + shift) % counts.len()), gap),
+                    };
+                    Operation::Allgatherv { blocks }
+                };
+                let accepting = verify_all(&calls(ranks, in_place, operation));
+                assert_eq!(accepting, if ranks.is_power_of_two() { 3 } else { 2 });
+            }
+        }
+    }
+}
+
+/// Lists of edges: none, to all, a ring both ways, a star, self only, and each edge twice.
+fn graphs(ranks: u32, count: impl Fn(u32) -> usize) -> Vec<Vec<Edge>> {
+    let edge = |from: u32, to: u32| Edge { from, to: to % ranks, count: count(from + 2 * to) };
+    let all: Vec<_> =
+        (0..ranks).flat_map(|from| (0..ranks).map(move |to| edge(from, to))).collect();
+    let ring: Vec<_> =
+        (0..ranks).flat_map(|me| [edge(me, me + 1), edge(me, me + ranks - 1)]).collect();
+    let star = (1..ranks).map(|leaf| edge(leaf, 0)).collect();
+    let own = (0..ranks).map(|me| edge(me, me)).collect();
+    let twice = all.iter().chain(&ring).copied().collect();
+    vec![Vec::new(), all, ring, star, own, twice]
+}
+
+/// Block `j` goes to the `j`-th destination and comes from the `j`-th source; lists may be empty,
+/// of different lengths, and hold the rank itself, or a rank twice.
+///
+/// spec: 112, 114
+#[test]
+fn exchange_of_equal_blocks() {
+    for ranks in RANKS {
+        for count in 0..=3 {
+            for edges in graphs(ranks, |_| count) {
+                assert_eq!(verify_all(&exchange(ranks, count, &edges)), 1);
+            }
+        }
+    }
+}
+
+/// Sending to all and receiving from all in rank order is an all-to-all.
+///
+/// spec: 115
+#[test]
+fn exchange_with_all_is_alltoall() {
+    use motet_plan::spec::{Expected, expected};
+    let ranks = 5;
+    let everybody: std::sync::Arc<[Rank]> = (0..ranks).map(Rank).collect();
+    let calls = calls(ranks, false, |_| Operation::Exchange {
+        count: 1,
+        to: everybody.clone(),
+        from: everybody.clone(),
+    });
+    verify_all(&calls);
+    for (me, output) in expected(&calls).unwrap().iter().enumerate() {
+        let transposed =
+            everybody.iter().map(|rank| Expected::Contribution { rank: *rank, index: me });
+        assert!(output.iter().copied().eq(transposed));
+    }
+}
+
+/// Blocks of different lengths, some empty, with gaps that stay as they are.
+///
+/// spec: 116
+#[test]
+fn exchange_of_different_blocks() {
+    for ranks in RANKS {
+        for gap in 0..=2 {
+            for edges in graphs(ranks, |edge| edge as usize % 3) {
+                assert_eq!(verify_all(&exchangev(ranks, gap, &edges)), 1);
+            }
+        }
+    }
+}
+
+/// What decides about an algorithm is the same at all ranks, in place or not, wherever blocks lie.
+#[test]
+fn acceptance_and_cost_are_equal_on_all_ranks() {
+    for ranks in RANKS {
+        let counts: Vec<_> = (0..ranks as usize).collect();
+        let root = Rank(ranks - 1);
+        let operation = |collective, rank: Rank| match collective {
+            Collective::Barrier => Operation::Barrier,
+            Collective::Bcast => Operation::Bcast { count: 7, root },
+            Collective::Reduce => Operation::Reduce { count: 7, root, commutative: false },
+            Collective::Allreduce => Operation::Allreduce { count: 7, commutative: false },
+            Collective::Allgather => Operation::Allgather { count: 7 },
+            Collective::Allgatherv => {
+                Operation::Allgatherv { blocks: layout(&counts, 0..counts.len(), rank.index()) }
+            }
+            Collective::Exchange => Operation::Exchange {
+                count: rank.index(),
+                to: [Rank(0)].into(),
+                from: [rank].into(),
+            },
+            Collective::Exchangev => Operation::Exchangev { to: [].into(), from: [].into() },
+        };
+        for row in algo::table() {
+            let mut calls = calls(ranks, false, |rank| operation(row.collective(), rank));
+            calls.iter_mut().step_by(2).for_each(|call| call.in_place = true);
+            for call in &calls {
+                assert_eq!(row.accepts(call), row.accepts(&calls[0]), "{row:?}");
+                if row.accepts(call).is_ok() {
+                    assert_eq!(row.cost(call), row.cost(&calls[0]), "{row:?}");
+                }
+            }
+        }
+    }
+}
+
+/// (in place, commutative)
+fn pairs() -> [(bool, bool); 4] {
+    [(false, false), (false, true), (true, false), (true, true)]
+}
