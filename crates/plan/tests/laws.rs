@@ -7,7 +7,7 @@ use cases::{Edge, calls, check, exchange, exchangev, layout, plans};
 use motet_plan::{Call, Collective, Operation, Rank, algo};
 
 const RANKS: std::ops::RangeInclusive<u32> = 1..=9;
-const SEEDS: u64 = 8;
+const SEEDS: u64 = 24;
 
 /// Lengths that are shorter, equal and longer than the number of ranks.
 fn counts(ranks: u32) -> std::ops::RangeInclusive<usize> {

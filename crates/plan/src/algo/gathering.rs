@@ -6,7 +6,7 @@ use super::shape::doublings;
 use super::shape::partition::part;
 use super::shape::ring::Ring;
 use crate::build::Builder;
-use crate::call::{Call, Operation};
+use crate::call::{Call, Operation, Rank};
 use crate::cost::Cost;
 use crate::plan::{Buffer, Slice};
 
@@ -60,31 +60,68 @@ pub(super) fn circulate(
 /// that. So a rank whose output has the blocks side by side in the wanted order works in
 /// the output, and any other in scratch memory, from where the blocks are put in place at the end.
 pub(super) struct Staging {
-    /// Where block `i` of the order begins in `room`; one more entry for the end.
+    /// The places of all blocks in the output, in the order in which they are adjacent here.
+    blocks: Vec<Slice>,
+    /// Where block `i` of that order begins in `room`; one more entry for the end.
     bounds: Vec<usize>,
     room: Slice,
+    /// The position of the own block in that order, and where it can be read from the start.
+    position: usize,
+    own: Slice,
+    /// Whether the own block is in `room`.
+    is_own_staged: bool,
 }
 
 impl Staging {
-    /// Room for `blocks`, given in the order in which they are to be adjacent.
-    pub(super) fn new(builder: &mut Builder<'_>, blocks: &[Slice]) -> Self {
+    /// Room for `blocks`, given in the order in which they are to be adjacent; the own one is at
+    /// `position`.
+    pub(super) fn new(builder: &mut Builder<'_>, blocks: Vec<Slice>, position: usize) -> Self {
         let mut bounds = vec![0];
-        for block in blocks {
+        for block in &blocks {
             bounds.push(bounds[bounds.len() - 1] + block.len);
         }
         let len = bounds[blocks.len()];
-        let room = adjacent(blocks).unwrap_or_else(|| builder.scratch(len));
-        Self { bounds, room }
+        let room = adjacent(&blocks).unwrap_or_else(|| builder.scratch(len));
+        let own = builder.contribution();
+        Self { blocks, bounds, room, position, own, is_own_staged: false }
     }
 
-    /// The room of a run of blocks, by their positions in the order.
-    pub(super) fn run(&self, blocks: Range<usize>) -> Slice {
+    /// Sends a run of blocks and receives another. The first run sent is the own block, which
+    /// needs no staging before it leaves.
+    pub(super) fn swap(
+        &mut self,
+        builder: &mut Builder<'_>,
+        (to, outgoing): (Rank, Range<usize>),
+        (from, incoming): (Rank, Range<usize>),
+    ) {
+        if self.is_own_staged {
+            builder.send(to, self.run(outgoing));
+        } else {
+            builder.send(to, self.own);
+            builder.copy(self.own, self.run(outgoing));
+            self.is_own_staged = true;
+        }
+        builder.recv(from, self.run(incoming));
+    }
+
+    /// Puts every block in its place in the output, where it is not there already.
+    pub(super) fn finish(self, builder: &mut Builder<'_>) {
+        let (position, place) = (self.position, self.blocks[self.position]);
+        if !self.is_own_staged || self.run(position..position + 1) != place {
+            builder.copy(self.own, place);
+        }
+        self.place(builder, 0..position);
+        self.place(builder, position + 1..self.blocks.len());
+    }
+
+    /// The room of a run of blocks.
+    fn run(&self, blocks: Range<usize>) -> Slice {
         self.room.range(self.bounds[blocks.start]..self.bounds[blocks.end])
     }
 
-    /// Copies a run of blocks from the room to `blocks`, the places of all blocks in order, as
-    /// few copies as their places allow. Copies nothing if the room is those places.
-    pub(super) fn place(&self, builder: &mut Builder<'_>, blocks: &[Slice], run: Range<usize>) {
+    /// Copies a run of blocks to their places, with as few copies as these allow.
+    fn place(&self, builder: &mut Builder<'_>, run: Range<usize>) {
+        let blocks = &self.blocks;
         let mut run = run.filter(|index| !blocks[*index].is_empty()).peekable();
         while let Some(first) = run.next() {
             let mut into = blocks[first];

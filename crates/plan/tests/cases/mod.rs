@@ -31,7 +31,10 @@ pub(crate) fn calls(
 /// # Panics
 /// If the algorithm refuses the calls.
 pub(crate) fn plans(algorithm: &'static dyn Algorithm, calls: &[Call]) -> Vec<Plan> {
-    calls.iter().map(|call| algorithm.plan(call).unwrap()).collect()
+    calls
+        .iter()
+        .map(|call| algorithm.plan(call).expect("the algorithm accepts the calls"))
+        .collect()
 }
 
 /// Runs both modes with several seeds; the first violation, if any.

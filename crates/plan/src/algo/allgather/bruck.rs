@@ -55,21 +55,17 @@ impl Algorithm for Bruck {
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
         let ring = Ring::new(call.ranks, Rank(0), call.rank);
-        let (ranks, own) = (ring.size(), builder.contribution());
+        let ranks = ring.size();
         let mut blocks = blocks(call);
         blocks.rotate_left(ring.position);
-        let staging = Staging::new(builder, &blocks);
+        let mut staging = Staging::new(builder, blocks, 0);
         for distance in (0..doublings(call.ranks)).map(|round| 1 << round) {
             let count = distance.min(ranks - distance);
-            let outgoing = if distance == 1 { own } else { staging.run(0..count) };
-            builder.send(ring.rank(ring.back(distance)), outgoing);
-            if distance == 1 {
-                builder.copy(own, staging.run(0..1));
-            }
-            let after = ring.rank(ring.position + distance);
-            builder.recv(after, staging.run(distance..distance + count));
+            let (before, after) = (ring.back(distance), ring.position + distance);
+            let outgoing = (ring.rank(before), 0..count);
+            let incoming = (ring.rank(after), distance..distance + count);
+            staging.swap(builder, outgoing, incoming);
         }
-        builder.copy(own, blocks[0]);
-        staging.place(builder, &blocks, 1..ranks);
+        staging.finish(builder);
     }
 }

@@ -55,21 +55,17 @@ impl Algorithm for RecursiveDoubling {
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
-        let (me, ranks) = (call.rank.index(), call.ranks as usize);
-        let (blocks, own) = (blocks(call), builder.contribution());
-        let staging = Staging::new(builder, &blocks);
+        let me = call.rank.index();
+        let mut staging = Staging::new(builder, blocks(call), me);
         for distance in (0..doublings(call.ranks)).map(|round| 1 << round) {
             let peer = me ^ distance;
-            let (mine, theirs) = (me & !(distance - 1), peer & !(distance - 1));
-            let outgoing = if distance == 1 { own } else { staging.run(mine..mine + distance) };
-            builder.send(Rank::from_index(peer), outgoing);
-            if distance == 1 {
-                builder.copy(own, staging.run(me..me + 1));
-            }
-            builder.recv(Rank::from_index(peer), staging.run(theirs..theirs + distance));
+            let run = |rank: usize| {
+                let start = rank & !(distance - 1);
+                start..start + distance
+            };
+            let peer_rank = Rank::from_index(peer);
+            staging.swap(builder, (peer_rank, run(me)), (peer_rank, run(peer)));
         }
-        builder.copy(own, blocks[me]);
-        staging.place(builder, &blocks, 0..me);
-        staging.place(builder, &blocks, me + 1..ranks);
+        staging.finish(builder);
     }
 }

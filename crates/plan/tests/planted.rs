@@ -1,0 +1,376 @@
+//! The verifier finds what is wrong: planted faults, each of which must be caught.
+
+mod cases;
+
+use std::sync::Arc;
+
+use cases::{calls, check, exchangev, layout, plans};
+use motet_plan::matching::Mismatch;
+use motet_plan::plan::Parts;
+use motet_plan::spec::SpecError;
+use motet_plan::verify::{Mode, Options, Violation};
+use motet_plan::{
+    Action, Algorithm, Builder, Call, Collective, Operation, Plan, Rank, Slice, StepId, algo,
+    verify,
+};
+
+/// Enough orders to meet every fault of a small plan.
+const SEEDS: u64 = 200;
+
+fn row(collective: Collective, name: &str) -> &'static dyn Algorithm {
+    algo::find(collective, name).expect("the table has the row")
+}
+
+/// Plans written by hand for this test.
+fn by_hand(calls: &[Call], write: impl Fn(&mut Builder<'_>)) -> Vec<Plan> {
+    let plan = |call| {
+        let mut builder = Builder::new(call);
+        write(&mut builder);
+        builder.finish("by hand")
+    };
+    calls.iter().map(plan).collect()
+}
+
+/// Replaces the plan of one rank by a changed one.
+fn change(plans: &mut [Plan], rank: usize, change: impl FnOnce(&mut Parts)) {
+    let mut parts = plans[rank].parts();
+    change(&mut parts);
+    plans[rank] = Plan::assemble(parts);
+}
+
+/// Takes a step out, with its edges.
+fn remove_step(parts: &mut Parts, step: StepId) {
+    parts.steps.remove(step.index());
+    parts.edges.retain(|(before, after)| *before != step && *after != step);
+    let shift = |id: &mut StepId| id.0 -= u32::from(*id > step);
+    parts.edges.iter_mut().for_each(|(before, after)| {
+        shift(before);
+        shift(after);
+    });
+}
+
+/// Small calls of every algorithm.
+fn specimens() -> Vec<(&'static dyn Algorithm, Vec<Call>)> {
+    let mut specimens = Vec::new();
+    for row in algo::table() {
+        for ranks in [4, 5, 6] {
+            let calls = specimen(row.collective(), ranks);
+            if row.accepts(&calls[0]).is_ok() {
+                specimens.push((*row, calls));
+            }
+        }
+    }
+    specimens
+}
+
+fn specimen(collective: Collective, ranks: u32) -> Vec<Call> {
+    let root = Rank(1);
+    let others: Arc<[Rank]> = (0..ranks).map(Rank).collect();
+    let counts: Vec<_> = (0..ranks as usize).map(|rank| 1 + rank % 3).collect();
+    let edges: Vec<_> = (0..ranks)
+        .flat_map(|from| [(from, (from + 1) % ranks, 2), (from, 0, 1)])
+        .map(|(from, to, count)| cases::Edge { from, to, count })
+        .collect();
+    let commutative = true;
+    calls(ranks, false, |rank| match collective {
+        Collective::Barrier => Operation::Barrier,
+        Collective::Bcast => Operation::Bcast { count: 7, root },
+        Collective::Reduce => Operation::Reduce { count: 2, root, commutative: false },
+        Collective::Allreduce => Operation::Allreduce { count: 7, commutative },
+        Collective::Allgather => Operation::Allgather { count: 2 },
+        Collective::Allgatherv => {
+            Operation::Allgatherv { blocks: layout(&counts, (0..counts.len()).rev(), 1) }
+        }
+        Collective::Exchange => {
+            Operation::Exchange { count: 2, to: others.clone(), from: others.clone() }
+        }
+        Collective::Exchangev => exchangev(ranks, 1, &edges)[rank.index()].operation.clone(),
+    })
+}
+
+/// No edge of any plan can be missed: implied ones are not there.
+#[test]
+fn every_missing_edge() {
+    for (row, calls) in specimens() {
+        for rank in 0..calls.len() {
+            let edges = plans(row, &calls)[rank].parts().edges;
+            for edge in edges {
+                let mut plans = plans(row, &calls);
+                change(&mut plans, rank, |parts| parts.edges.retain(|other| *other != edge));
+                let found = check(&calls, &plans, SEEDS);
+                assert!(found.is_err(), "{row:?} x{}, rank {rank}, edge {edge:?}", calls.len());
+            }
+        }
+    }
+}
+
+/// No step of any plan can be left out.
+#[test]
+fn every_missing_step() {
+    for (row, calls) in specimens() {
+        for rank in 0..calls.len() {
+            let ids: Vec<_> = plans(row, &calls)[rank].ids().collect();
+            for step in ids {
+                let mut plans = plans(row, &calls);
+                change(&mut plans, rank, |parts| remove_step(parts, step));
+                let found = check(&calls, &plans, SEEDS);
+                assert!(found.is_err(), "{row:?} x{}, rank {rank}, step {step}", calls.len());
+            }
+        }
+    }
+}
+
+/// A message that begins one element late is caught, wherever it is.
+#[test]
+fn every_message_off_by_one() {
+    for (row, calls) in specimens() {
+        for rank in 0..calls.len() {
+            let plan = &plans(row, &calls)[rank];
+            for step in plan.ids() {
+                let slice = match plan.step(step) {
+                    Action::Send { from: slice, .. } | Action::Recv { into: slice, .. } => slice,
+                    _ => continue,
+                };
+                if slice.end() == plan.buffer_len(slice.buffer) {
+                    continue;
+                }
+                let mut plans = plans(row, &calls);
+                change(&mut plans, rank, |parts| match &mut parts.steps[step.index()] {
+                    Action::Send { from: slice, .. } | Action::Recv { into: slice, .. } => {
+                        slice.start += 1;
+                    }
+                    _ => {}
+                });
+                let found = check(&calls, &plans, SEEDS);
+                assert!(found.is_err(), "{row:?} x{}, rank {rank}, step {step}", calls.len());
+            }
+        }
+    }
+}
+
+/// spec: 80
+#[test]
+fn operands_swapped() {
+    let calls = calls(4, false, |_| Operation::Allreduce { count: 1, commutative: false });
+    for name in ["recursive_doubling", "reduce_scatter_allgather"] {
+        for rank in 0..4 {
+            let mut plans = plans(row(Collective::Allreduce, name), &calls);
+            change(&mut plans, rank, |parts| {
+                for step in &mut parts.steps {
+                    if let Action::Reduce { left, right, .. } = step {
+                        std::mem::swap(left, right);
+                    }
+                }
+            });
+            let reduces =
+                plans[rank].steps().iter().any(|step| matches!(step, Action::Reduce { .. }));
+            let found = check(&calls, &plans, 1);
+            let is_caught = matches!(found, Err(Violation::Result { .. }));
+            assert_eq!(is_caught, reduces, "{name}, rank {rank}: {found:?}");
+        }
+    }
+}
+
+/// The right operands are not enough: ranks that add in different orders may differ in the bits.
+///
+/// spec: 79
+#[test]
+fn different_expressions() {
+    let calls = calls(3, false, |_| Operation::Allreduce { count: 1, commutative: true });
+    let plans = by_hand(&calls, |builder| {
+        let (own, output) = (builder.contribution(), builder.output());
+        let mut sum = own;
+        for distance in 1..3 {
+            let peer = |distance| Rank((builder.rank().0 + distance) % 3);
+            let (to, from) = (peer(3 - distance), peer(distance));
+            let incoming = builder.scratch(1);
+            builder.send(to, own);
+            builder.recv(from, incoming);
+            builder.reduce(sum, incoming, output);
+            sum = output;
+        }
+    });
+    let found = check(&calls, &plans, 1);
+    assert!(matches!(found, Err(Violation::Expressions { .. })), "{found:?}");
+}
+
+#[test]
+fn a_message_nobody_receives() {
+    let calls = calls(3, false, |_| Operation::Bcast { count: 2, root: Rank(0) });
+    let mut plans = plans(row(Collective::Bcast, "binomial"), &calls);
+    change(&mut plans, 0, |parts| {
+        let first = parts.steps[0];
+        let Action::Send { to, from, .. } = first else { panic!("{first} is no send") };
+        parts.steps.push(Action::Send { to, ordinal: 1, from });
+    });
+    let found = check(&calls, &plans, 1);
+    assert!(matches!(found, Err(Violation::Messages(Mismatch::Unreceived { .. }))), "{found:?}");
+}
+
+#[test]
+fn a_message_nobody_sends() {
+    let calls = calls(3, false, |_| Operation::Bcast { count: 2, root: Rank(0) });
+    let mut plans = plans(row(Collective::Bcast, "binomial"), &calls);
+    change(&mut plans, 0, |parts| remove_step(parts, StepId(0)));
+    let found = check(&calls, &plans, 1);
+    assert!(matches!(found, Err(Violation::Messages(Mismatch::Unsent { .. }))), "{found:?}");
+}
+
+#[test]
+fn a_message_of_two_lengths() {
+    let calls = calls(2, false, |_| Operation::Bcast { count: 2, root: Rank(0) });
+    let plans = by_hand(&calls, |builder| match builder.rank() {
+        Rank(0) => builder.send(Rank(1), builder.output().sub(0, 1)),
+        _ => builder.recv(Rank(0), builder.output()),
+    });
+    let found = check(&calls, &plans, 1).unwrap_err();
+    assert_eq!(found.to_string(), "rank 0, step 0 sends 1 elements, but rank 1, step 0 receives 2");
+}
+
+/// Both ranks send before they receive into the same memory: well as long as sends are buffered.
+#[test]
+fn a_deadlock_that_buffering_hides() {
+    let calls = calls(2, true, |_| Operation::Allreduce { count: 1, commutative: true });
+    let plans = by_hand(&calls, |builder| {
+        let (peer, data) = (Rank(1 - builder.rank().0), builder.output());
+        let (own, theirs) = (builder.scratch(1), builder.scratch(1));
+        builder.copy(data, own);
+        builder.copy(data, theirs);
+        builder.send(peer, theirs);
+        builder.recv(peer, theirs);
+        if builder.rank() == Rank(0) {
+            builder.reduce(own, theirs, data);
+        } else {
+            builder.reduce(theirs, own, data);
+        }
+    });
+    for seed in 0..SEEDS {
+        verify(&calls, &plans, &Options { seed, mode: Mode::Eager }).unwrap();
+        let found = verify(&calls, &plans, &Options { seed, mode: Mode::Rendezvous }).unwrap_err();
+        assert_eq!(
+            found.to_string(),
+            "dead-lock: rank 0, step 2: `send scratch[1..2] to 1 #0`; \
+             rank 1, step 2: `send scratch[1..2] to 0 #0`"
+        );
+    }
+}
+
+/// Each rank passes on what it has not got: a dead-lock in any mode.
+#[test]
+fn a_deadlock_in_any_mode() {
+    let calls = calls(3, false, |_| Operation::Bcast { count: 1, root: Rank(0) });
+    let plans = by_hand(&calls, |builder| {
+        if builder.rank() != Rank(0) {
+            let peer = Rank(3 - builder.rank().0);
+            builder.recv(peer, builder.output());
+            builder.send(peer, builder.output());
+        }
+    });
+    for mode in [Mode::Eager, Mode::Rendezvous] {
+        let found = verify(&calls, &plans, &Options { seed: 0, mode }).unwrap_err();
+        assert!(matches!(&found, Violation::Deadlock(stuck) if stuck.len() == 2), "{found}");
+    }
+}
+
+/// A plan whose steps leave its buffers cannot be made.
+#[test]
+#[should_panic(expected = "buffer of 2")]
+fn out_of_bounds() {
+    let calls = calls(2, false, |_| Operation::Bcast { count: 2, root: Rank(0) });
+    by_hand(&calls, |builder| {
+        let beyond = Slice { start: 1, ..builder.output() };
+        builder.send(Rank(1 - builder.rank().0), beyond);
+    });
+}
+
+/// A plan made for longer buffers than those of the call.
+#[test]
+fn buffers_of_another_call() {
+    let of = |count| calls(2, false, move |_| Operation::Bcast { count, root: Rank(0) });
+    let plans = plans(row(Collective::Bcast, "binomial"), &of(3));
+    let found = check(&of(2), &plans, 1);
+    assert!(matches!(found, Err(Violation::Buffer { .. })), "{found:?}");
+}
+
+#[test]
+fn too_few_plans() {
+    let calls = calls(2, false, |_| Operation::Barrier);
+    let mut plans = plans(row(Collective::Barrier, "dissemination"), &calls);
+    plans.pop();
+    assert!(matches!(check(&calls, &plans, 1), Err(Violation::Messages(Mismatch::Plans { .. }))));
+}
+
+/// Elements between blocks are not those of the call.
+///
+/// spec: 116
+#[test]
+fn a_gap_is_written_or_read() {
+    let edges =
+        [cases::Edge { from: 0, to: 1, count: 2 }, cases::Edge { from: 1, to: 0, count: 2 }];
+    let calls = exchangev(2, 1, &edges);
+    let copy = |from: usize, into: usize| {
+        let mut plans = plans(row(Collective::Exchangev, "direct"), &calls);
+        let output = |start| Slice { buffer: motet_plan::Buffer::Output, start, len: 1 };
+        change(&mut plans, 1, |parts| {
+            let copy = Action::Copy { from: output(from), into: output(into) };
+            parts.steps.push(copy);
+            parts.edges.push((StepId(0), StepId(2)));
+        });
+        check(&calls, &plans, 1)
+    };
+    let written = copy(1, 0);
+    assert!(matches!(written, Err(Violation::Touched { element: 0, .. })), "{written:?}");
+    let read = copy(0, 1);
+    assert!(matches!(read, Err(Violation::ReadUnset { element: 0, .. })), "{read:?}");
+}
+
+/// The data of the root is not written, not even with itself.
+#[test]
+fn the_root_is_written() {
+    let calls = calls(2, false, |_| Operation::Bcast { count: 1, root: Rank(0) });
+    let plans = by_hand(&calls, |builder| {
+        let (peer, data) = (Rank(1 - builder.rank().0), builder.output());
+        if builder.rank() == Rank(0) {
+            builder.send(peer, data);
+            builder.recv(peer, data);
+        } else {
+            builder.recv(peer, data);
+            builder.send(peer, data);
+        }
+    });
+    let found = check(&calls, &plans, 1);
+    assert!(matches!(found, Err(Violation::Touched { .. })), "{found:?}");
+}
+
+/// A barrier with too few rounds: every rank leaves, though not all have entered.
+#[test]
+fn a_barrier_that_ends_early() {
+    let calls = calls(4, false, |_| Operation::Barrier);
+    let plans = by_hand(&calls, |builder| {
+        let tokens = builder.scratch(2);
+        let me = builder.rank().0;
+        builder.send(Rank((me + 1) % 4), tokens.sub(0, 1));
+        builder.recv(Rank((me + 3) % 4), tokens.sub(1, 1));
+    });
+    let found = check(&calls, &plans, 1);
+    assert_eq!(found, Err(Violation::Barrier { rank: Rank(0), missing: Rank(1) }));
+}
+
+/// Calls that are not those of one collective are refused with the name of the rank.
+///
+/// spec: 113
+#[test]
+fn calls_that_do_not_fit() {
+    let mut counts = calls(3, false, |_| Operation::Allgather { count: 2 });
+    counts[2].operation = Operation::Allgather { count: 3 };
+    let found = motet_plan::spec::expected(&counts);
+    assert_eq!(found, Err(SpecError::Differ { rank: Rank(2), what: "count" }));
+
+    let one_sided = calls(2, false, |rank| Operation::Exchange {
+        count: 1,
+        to: if rank == Rank(0) { [Rank(1)].into() } else { [].into() },
+        from: [].into(),
+    });
+    let found = motet_plan::spec::expected(&one_sided).unwrap_err();
+    assert_eq!(found.to_string(), "rank 0 sends blocks of [1] to rank 1, which receives []");
+}

@@ -1,0 +1,94 @@
+//! Every algorithm on random calls of up to 64 ranks.
+
+mod cases;
+
+use std::sync::Arc;
+
+use cases::{Edge, calls, check, exchange, exchangev, layout, plans};
+use motet_plan::{Block, Call, Operation, Rank, algo};
+use proptest::prelude::*;
+use proptest::sample::Index;
+use proptest::test_runner::TestCaseError;
+
+const RANKS: std::ops::RangeInclusive<u32> = 1..=64;
+
+fn verify_all(calls: &[Call]) -> Result<(), TestCaseError> {
+    for row in algo::of(calls[0].collective()).filter(|row| row.accepts(&calls[0]).is_ok()) {
+        check(calls, &plans(row, calls), 1)
+            .map_err(|violation| TestCaseError::fail(format!("{row:?}: {violation}")))?;
+    }
+    Ok(())
+}
+
+/// A graph over a number of ranks: any edges, also loops and the same edge again and again.
+fn graph() -> impl Strategy<Value = (u32, Vec<Edge>)> {
+    RANKS.prop_flat_map(|ranks| {
+        let edge = (0..ranks, 0..ranks, 0..5usize);
+        let edges = prop::collection::vec(edge, 0..200);
+        let edge = |(from, to, count)| Edge { from, to, count };
+        (Just(ranks), edges.prop_map(move |edges| edges.into_iter().map(edge).collect()))
+    })
+}
+
+/// The lengths of the blocks of all ranks, and for each rank an order and a gap for its layout.
+fn blocks() -> impl Strategy<Value = (Vec<usize>, Vec<Arc<[Block]>>)> {
+    prop::collection::vec(0..6usize, 1..=64).prop_flat_map(|counts| {
+        let order = Just((0..counts.len()).collect::<Vec<_>>()).prop_shuffle();
+        let packed = Just((0..counts.len()).collect::<Vec<_>>());
+        let lengths = counts.clone();
+        let one = (prop_oneof![order, packed], 0..3usize)
+            .prop_map(move |(order, gap)| layout(&lengths, order.into_iter(), gap));
+        (Just(counts.clone()), prop::collection::vec(one, counts.len()))
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+
+    #[test]
+    fn bcast(ranks in RANKS, count in 0..100usize, root: Index) {
+        let root = Rank(root.index(ranks as usize) as u32);
+        verify_all(&calls(ranks, false, |_| Operation::Bcast { count, root }))?;
+    }
+
+    /// spec: 80
+    #[test]
+    fn reduce(
+        ranks in RANKS, count in 0..20usize, root: Index, commutative: bool, in_place: bool,
+    ) {
+        let root = Rank(root.index(ranks as usize) as u32);
+        let operation = |_| Operation::Reduce { count, root, commutative };
+        verify_all(&calls(ranks, in_place, operation))?;
+    }
+
+    /// spec: 79, 80
+    #[test]
+    fn allreduce(ranks in RANKS, count in 0..80usize, commutative: bool, in_place: bool) {
+        let operation = |_| Operation::Allreduce { count, commutative };
+        verify_all(&calls(ranks, in_place, operation))?;
+    }
+
+    #[test]
+    fn allgather(ranks in RANKS, count in 0..4usize, in_place: bool) {
+        verify_all(&calls(ranks, in_place, |_| Operation::Allgather { count }))?;
+    }
+
+    /// spec: 21
+    #[test]
+    fn allgatherv((counts, layouts) in blocks(), in_place: bool) {
+        let operation = |rank: Rank| Operation::Allgatherv { blocks: layouts[rank.index()].clone() };
+        verify_all(&calls(counts.len() as u32, in_place, operation))?;
+    }
+
+    /// spec: 112, 114
+    #[test]
+    fn exchange_of_equal_blocks((ranks, edges) in graph(), count in 0..4usize) {
+        verify_all(&exchange(ranks, count, &edges))?;
+    }
+
+    /// spec: 114, 116
+    #[test]
+    fn exchange_of_different_blocks((ranks, edges) in graph(), gap in 0..3usize) {
+        verify_all(&exchangev(ranks, gap, &edges))?;
+    }
+}
