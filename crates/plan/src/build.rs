@@ -20,7 +20,7 @@
 //!
 //! The argument needs each receive to be met by a send that is reached sooner or later. That no
 //! plan waits for ever, even when a send completes only with its receive, is a property of all
-//! ranks together; it is shown by the [verifier](crate::verify), not here.
+//! ranks together; it is shown by the [verifier](mod@crate::verify), not here.
 //!
 //! # Messages of no elements
 //!
@@ -279,4 +279,163 @@ fn count(messages: &mut BTreeMap<Rank, u32>, peer: Rank) -> u32 {
     let ordinal = *next;
     *next += 1;
     ordinal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::call::Operation;
+
+    fn call() -> Call {
+        Call {
+            rank: Rank(1),
+            ranks: 4,
+            element_bytes: 8,
+            in_place: false,
+            operation: Operation::Allreduce { count: 100, commutative: true },
+        }
+    }
+
+    /// The edges of the plan that `write` makes.
+    fn edges(write: impl FnOnce(&mut Builder<'_>)) -> Vec<(u32, u32)> {
+        let call = call();
+        let mut builder = Builder::new(&call);
+        write(&mut builder);
+        let plan = builder.finish("test");
+        plan.edges().map(|(before, after)| (before.0, after.0)).collect()
+    }
+
+    #[test]
+    fn read_after_write() {
+        let found = edges(|builder| {
+            let output = builder.output();
+            builder.recv(Rank(0), output.range(0..10));
+            builder.recv(Rank(0), output.range(10..20));
+            builder.send(Rank(2), output.range(5..15));
+            builder.send(Rank(2), output.range(15..20));
+        });
+        assert_eq!(found, [(0, 2), (1, 2), (1, 3)]);
+    }
+
+    #[test]
+    fn write_after_read_and_write() {
+        let found = edges(|builder| {
+            let output = builder.output();
+            builder.send(Rank(0), output.range(0..10));
+            builder.send(Rank(2), output.range(5..15));
+            builder.recv(Rank(0), output.range(8..9));
+            builder.recv(Rank(3), output.range(0..20));
+            builder.recv(Rank(2), output.range(19..21));
+        });
+        // Steps 0 and 1 come before 3 by way of 2.
+        assert_eq!(found, [(0, 2), (1, 2), (2, 3), (3, 4)]);
+    }
+
+    #[test]
+    fn reads_do_not_wait_for_reads_and_the_input_never_waits() {
+        let found = edges(|builder| {
+            let (input, output) = (builder.input(), builder.output());
+            for peer in [0, 2, 3] {
+                builder.send(Rank(peer), input);
+                builder.send(Rank(peer), output);
+            }
+        });
+        assert_eq!(found, []);
+    }
+
+    #[test]
+    fn a_step_that_overwrites_its_operand_does_not_wait_for_itself() {
+        let found = edges(|builder| {
+            let (output, scratch) = (builder.output(), builder.scratch(100));
+            builder.reduce(output, scratch, output);
+            builder.reduce(scratch, output, output);
+            builder.reduce(output, output, output);
+        });
+        assert_eq!(found, [(0, 1), (1, 2)]);
+    }
+
+    #[test]
+    fn what_has_no_elements_is_dropped_and_not_counted() {
+        let call = call();
+        let mut builder = Builder::new(&call);
+        let output = builder.output();
+        builder.send(Rank(0), output.sub(3, 0));
+        builder.send(Rank(0), output.sub(3, 1));
+        builder.recv(Rank(0), output.sub(100, 0));
+        builder.copy(output, output);
+        builder.copy(output.sub(0, 0), output.sub(1, 0));
+        builder.reduce(output.sub(0, 0), output.sub(0, 0), output.sub(0, 0));
+        builder.send(Rank(0), output.sub(4, 1));
+        let plan = builder.finish("test");
+        let ordinals: Vec<_> = plan
+            .steps()
+            .iter()
+            .map(|step| match step {
+                Action::Send { ordinal, .. } => *ordinal,
+                action => panic!("{action} should have been dropped"),
+            })
+            .collect();
+        assert_eq!(ordinals, [0, 1]);
+    }
+
+    #[test]
+    #[should_panic(expected = "rank 1 of 4 has no message with rank 1")]
+    fn no_rank_sends_to_itself() {
+        edges(|builder| builder.send(Rank(1), builder.input()));
+    }
+
+    #[test]
+    #[should_panic(expected = "the input is never written")]
+    fn the_input_is_not_written() {
+        edges(|builder| builder.recv(Rank(0), builder.input()));
+    }
+
+    #[test]
+    #[should_panic(expected = "copy output[0..10] into output[5..15]")]
+    fn a_copy_does_not_overlap() {
+        edges(|builder| {
+            let output = builder.output();
+            builder.copy(output.range(0..10), output.range(5..15));
+        });
+    }
+
+    /// A long chain of steps over a few places: the work for each step does not grow.
+    #[test]
+    fn work_is_near_linear() {
+        let work = |steps: u32| {
+            let call = call();
+            let mut builder = Builder::new(&call);
+            let (output, places) = (builder.output(), [builder.scratch(25), builder.scratch(25)]);
+            for step in 0..steps {
+                let (place, part) =
+                    (places[step as usize % 2], output.sub(step as usize % 4 * 25, 25));
+                builder.recv(Rank(0), place);
+                builder.reduce(place, part, part);
+                builder.send(Rank(2), part);
+            }
+            let Builder { output, scratch, search, predecessors, .. } = &builder;
+            output.visits + scratch.visits + search.visits + predecessors.len()
+        };
+        let (short, long) = (work(1_000), work(10_000));
+        assert!(long <= 11 * short, "{short} for 1000 rounds, {long} for 10000");
+        assert!(short < 40 * 1_000, "{short} for 1000 rounds");
+    }
+
+    /// Many hazards of one step: the search for implied edges stays within its bound.
+    #[test]
+    fn the_search_for_implied_edges_is_bounded() {
+        let call = call();
+        let mut builder = Builder::new(&call);
+        let output = builder.output();
+        for part in 0..100 {
+            builder.recv(Rank(0), output.sub(part, 1));
+        }
+        for _ in 0..1_000 {
+            builder.send(Rank(0), output);
+        }
+        builder.recv(Rank(0), output);
+        assert!(builder.search.visits <= IMPLIED_SEARCH * builder.steps.len());
+        let plan = builder.finish("test");
+        assert_eq!(plan.dependencies(StepId(1_100)), 1_000);
+    }
 }

@@ -32,12 +32,14 @@ pub mod algo;
 pub mod build;
 pub mod call;
 pub mod cost;
+pub mod draw;
 pub mod exec;
 mod hazard;
 pub mod matching;
 pub mod plan;
 pub mod select;
 pub mod spec;
+pub mod timeline;
 pub mod verify;
 
 pub use algo::{Algorithm, Refusal};

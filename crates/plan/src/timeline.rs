@@ -1,0 +1,158 @@
+//! The plans of all ranks in lock step: which message travels in which round.
+//!
+//! In a round each rank sends at most one message and receives at most one; everything local is
+//! done at the end of the round in which it becomes possible. This is the picture in which
+//! algorithms are drawn and their rounds are counted, not a prediction of time.
+
+use thiserror::Error;
+
+use crate::call::Rank;
+use crate::exec::Exec;
+use crate::matching::{Matching, Mismatch, Place};
+use crate::plan::{Action, Plan};
+
+/// The round of every step of every rank.
+#[derive(Clone, Debug)]
+pub struct Timeline {
+    matching: Matching,
+    /// By rank and step; 0 is before the first message.
+    rounds: Vec<Vec<usize>>,
+    last: usize,
+}
+
+/// Why plans have no timeline.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum TimelineError {
+    /// Sends and receives do not match.
+    #[error(transparent)]
+    Messages(#[from] Mismatch),
+    /// Some steps wait for each other.
+    #[error("rank {rank} cannot go on: {steps} steps are left")]
+    Deadlock {
+        /// The first rank that cannot go on.
+        rank: Rank,
+        /// How many of its steps are left.
+        steps: usize,
+    },
+}
+
+impl Timeline {
+    /// Runs the plans of all ranks, in rank order, in lock step.
+    ///
+    /// # Errors
+    /// If the plans do not fit together.
+    pub fn new(plans: &[Plan]) -> Result<Self, TimelineError> {
+        let matching = Matching::new(plans)?;
+        let rounds = plans.iter().map(|plan| vec![0; plan.steps().len()]).collect();
+        let mut timeline = Self { matching, rounds, last: 0 };
+        let mut lockstep = Lockstep::new(plans, &timeline.matching);
+        loop {
+            for place in lockstep.settle() {
+                timeline.rounds[place.rank.index()][place.step.index()] = timeline.last;
+            }
+            let delivered = lockstep.deliver();
+            if delivered.is_empty() {
+                break;
+            }
+            timeline.last += 1;
+            for place in delivered {
+                timeline.rounds[place.rank.index()][place.step.index()] = timeline.last;
+            }
+        }
+        let left = lockstep.execs.iter().map(Exec::remaining).enumerate().find(|(_, n)| *n > 0);
+        match left {
+            None => Ok(timeline),
+            Some((rank, steps)) => {
+                Err(TimelineError::Deadlock { rank: Rank::from_index(rank), steps })
+            }
+        }
+    }
+
+    /// How many rounds have a message.
+    pub fn rounds(&self) -> usize {
+        self.last
+    }
+
+    /// The round of a step, counted from 1. Both ends of a message are in the same round; local
+    /// steps are at the end of their round, and those in round 0 come before all messages.
+    pub fn round(&self, place: Place) -> usize {
+        self.rounds[place.rank.index()][place.step.index()]
+    }
+
+    /// The messages of the plans.
+    pub fn matching(&self) -> &Matching {
+        &self.matching
+    }
+}
+
+/// The state between two rounds.
+struct Lockstep<'a> {
+    plans: &'a [Plan],
+    matching: &'a Matching,
+    execs: Vec<Exec>,
+    /// How many ends of each message are ready.
+    ready: Vec<u8>,
+    /// Messages of which both ends are ready, in the order in which they became so.
+    waiting: Vec<usize>,
+}
+
+impl<'a> Lockstep<'a> {
+    fn new(plans: &'a [Plan], matching: &'a Matching) -> Self {
+        Self {
+            plans,
+            matching,
+            execs: plans.iter().map(Exec::new).collect(),
+            ready: vec![0; matching.messages().len()],
+            waiting: Vec::new(),
+        }
+    }
+
+    /// Does everything local that is possible, and returns it.
+    fn settle(&mut self) -> Vec<Place> {
+        let mut done = Vec::new();
+        for (plan, exec) in self.plans.iter().zip(&mut self.execs) {
+            while let Some(step) = exec.next_ready() {
+                let place = Place { rank: plan.rank(), step };
+                if let Some(message) = self.matching.of_step(place) {
+                    self.ready[message] += 1;
+                    if self.ready[message] == 2 {
+                        self.waiting.push(message);
+                    }
+                } else {
+                    debug_assert!(matches!(
+                        plan.step(step),
+                        Action::Copy { .. } | Action::Reduce { .. }
+                    ));
+                    exec.complete(plan, step);
+                    done.push(place);
+                }
+            }
+        }
+        done
+    }
+
+    /// Delivers what fits into one round, and returns both ends of each message.
+    fn deliver(&mut self) -> Vec<Place> {
+        let mut sending = vec![false; self.plans.len()];
+        let mut receiving = sending.clone();
+        let mut places = Vec::new();
+        let messages = self.matching.messages();
+        // What a rank sends first in program order goes first.
+        self.waiting.sort_by_key(|message| (messages[*message].send.step, *message));
+        self.waiting.retain(|message| {
+            let message = messages[*message];
+            let (from, to) = (message.send.rank.index(), message.recv.rank.index());
+            let fits = !sending[from] && !receiving[to];
+            if fits {
+                (sending[from], receiving[to]) = (true, true);
+                places.extend([message.send, message.recv]);
+            }
+            !fits
+        });
+        for place in &places {
+            let rank = place.rank.index();
+            self.execs[rank].complete(&self.plans[rank], place.step);
+        }
+        places
+    }
+}

@@ -1,0 +1,129 @@
+//! Calls: their sizes, and what a rank can find wrong alone.
+
+use motet_plan::{Block, Call, CallError, Collective, Neighbour, Operation, Rank};
+
+fn call(operation: Operation) -> Call {
+    Call { rank: Rank(1), ranks: 4, element_bytes: 8, in_place: false, operation }
+}
+
+fn neighbour(rank: u32, start: usize, count: usize) -> Neighbour {
+    Neighbour { rank: Rank(rank), start, count }
+}
+
+fn block(start: usize, count: usize) -> Block {
+    Block { start, count }
+}
+
+#[test]
+fn names_lead_back() {
+    for collective in Collective::ALL {
+        assert_eq!(Collective::from_name(collective.name()), Some(collective));
+    }
+    assert_eq!(Collective::from_name("gather"), None);
+}
+
+#[test]
+fn lengths_and_bytes() {
+    let root = Rank(0);
+    let commutative = true;
+    let blocks = [block(9, 0), block(4, 2), block(0, 3), block(6, 1)].into();
+    let lists = || [Rank(0), Rank(0), Rank(3)].into();
+    let cases = [
+        (Operation::Barrier, (0, 0, 0)),
+        (Operation::Bcast { count: 3, root }, (0, 3, 24)),
+        (Operation::Reduce { count: 3, root, commutative }, (3, 0, 24)),
+        (Operation::Reduce { count: 3, root: Rank(1), commutative }, (3, 3, 24)),
+        (Operation::Allreduce { count: 3, commutative }, (3, 3, 24)),
+        (Operation::Allgather { count: 3 }, (3, 12, 96)),
+        (Operation::Allgatherv { blocks }, (2, 7, 48)),
+        (Operation::Exchange { count: 3, to: lists(), from: [].into() }, (9, 0, 0)),
+        (Operation::Exchangev { to: [neighbour(0, 2, 3)].into(), from: [].into() }, (5, 0, 0)),
+    ];
+    for (operation, expected) in cases {
+        let call = call(operation);
+        assert_eq!(call.check(), Ok(()));
+        assert_eq!((call.input_len(), call.output_len(), call.bytes()), expected, "{call:?}");
+        assert!(call.contribution().end() <= call.input_len());
+    }
+}
+
+/// In place there is no input, and what a rank contributes lies in its output.
+#[test]
+fn in_place() {
+    let blocks = [block(0, 1), block(5, 2), block(2, 1), block(3, 1)].into();
+    let cases = [
+        (Operation::Allreduce { count: 3, commutative: true }, 0..3),
+        (Operation::Reduce { count: 3, root: Rank(1), commutative: true }, 0..3),
+        (Operation::Allgather { count: 3 }, 3..6),
+        (Operation::Allgatherv { blocks }, 5..7),
+    ];
+    for (operation, expected) in cases {
+        let call = Call { in_place: true, ..call(operation) };
+        assert_eq!((call.check(), call.input_len()), (Ok(()), 0));
+        assert_eq!(call.contribution().positions(), expected, "{call:?}");
+    }
+}
+
+#[test]
+fn what_is_wrong() {
+    let everywhere: std::sync::Arc<[Rank]> = [Rank(4)].into();
+    let (rank, ranks, root) = (Rank(1), 4, Rank(0));
+    let cases = [
+        (Operation::Bcast { count: 1, root: Rank(4) }, CallError::Root { root: Rank(4), ranks }),
+        (
+            Operation::Exchange { count: 1, to: everywhere, from: [].into() },
+            CallError::Neighbour { neighbour: Rank(4), ranks },
+        ),
+        (
+            Operation::Allgatherv { blocks: [block(0, 1)].into() },
+            CallError::Blocks { blocks: 1, ranks },
+        ),
+        (
+            Operation::Allgatherv {
+                blocks: [block(0, 2), block(5, 3), block(5, 0), block(7, 1)].into(),
+            },
+            CallError::Overlap { element: 7 },
+        ),
+        (
+            Operation::Exchangev {
+                to: [].into(),
+                from: [neighbour(0, 0, 2), neighbour(2, 1, 1)].into(),
+            },
+            CallError::Overlap { element: 1 },
+        ),
+        (
+            Operation::Exchange { count: 1, to: [rank].into(), from: [Rank(0)].into() },
+            CallError::Itself { rank },
+        ),
+        (
+            Operation::Exchangev {
+                to: [neighbour(1, 0, 2)].into(),
+                from: [neighbour(1, 0, 1)].into(),
+            },
+            CallError::Itself { rank },
+        ),
+        (Operation::Allgather { count: usize::MAX / 2 }, CallError::TooLarge),
+        (Operation::Bcast { count: usize::MAX / 8, root }, CallError::TooLarge),
+        (
+            Operation::Exchangev { to: [neighbour(0, usize::MAX, 1)].into(), from: [].into() },
+            CallError::TooLarge,
+        ),
+    ];
+    for (operation, expected) in cases {
+        assert_eq!(call(operation).check(), Err(expected));
+    }
+    assert_eq!(
+        Call { rank: Rank(4), ..call(Operation::Barrier) }.check(),
+        Err(CallError::Rank { rank: Rank(4), ranks })
+    );
+}
+
+/// spec: 76
+#[test]
+fn in_place_where_there_is_no_such_form() {
+    let reduce = Operation::Reduce { count: 1, root: Rank(0), commutative: true };
+    let exchange = Operation::Exchange { count: 1, to: [].into(), from: [].into() };
+    let in_place = |operation| Call { in_place: true, ..call(operation) }.check();
+    assert_eq!(in_place(reduce), Err(CallError::InPlaceNotRoot { rank: Rank(1), root: Rank(0) }));
+    assert_eq!(in_place(exchange), Err(CallError::InPlace(Collective::Exchange)));
+}

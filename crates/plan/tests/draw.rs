@@ -1,0 +1,138 @@
+//! Drawings: what they show, that they are the same each time, and that rounds are as declared.
+
+mod cases;
+
+use cases::{calls, plans};
+use motet_plan::{Algorithm, Call, Collective, Operation, Rank, algo, draw, timeline::Timeline};
+
+fn row(collective: Collective, name: &str) -> &'static dyn Algorithm {
+    algo::find(collective, name).expect("the table has the row")
+}
+
+fn specimen(collective: Collective, ranks: u32) -> Vec<Call> {
+    let count = 2 * ranks as usize;
+    let root = Rank(ranks / 2);
+    let commutative = true;
+    let everybody: std::sync::Arc<[Rank]> = (0..ranks).map(Rank).collect();
+    let edges: Vec<_> = (0..ranks)
+        .flat_map(|from| [(from + 1, 1), (from + 2, 2)].map(|(to, count)| (from, to, count)))
+        .map(|(from, to, count)| cases::Edge { from, to: to % ranks, count })
+        .collect();
+    calls(ranks, false, |rank| match collective {
+        Collective::Barrier => Operation::Barrier,
+        Collective::Bcast => Operation::Bcast { count, root },
+        Collective::Reduce => Operation::Reduce { count, root, commutative },
+        Collective::Allreduce => Operation::Allreduce { count, commutative },
+        Collective::Allgather => Operation::Allgather { count: 1 },
+        Collective::Allgatherv => Operation::Allgatherv {
+            blocks: cases::layout(&vec![1; ranks as usize], 0..ranks as usize, 0),
+        },
+        Collective::Exchange => {
+            Operation::Exchange { count: 1, to: everybody.clone(), from: everybody.clone() }
+        }
+        Collective::Exchangev => cases::exchangev(ranks, 0, &edges)[rank.index()].operation.clone(),
+    })
+}
+
+/// The rounds that an algorithm declares are those it takes, one message in and out for each.
+#[test]
+fn rounds_are_as_declared() {
+    for row in algo::table() {
+        if matches!(row.collective(), Collective::Exchange | Collective::Exchangev) {
+            continue;
+        }
+        for ranks in 1..=17 {
+            let calls = specimen(row.collective(), ranks);
+            if row.accepts(&calls[0]).is_ok() {
+                let timeline = Timeline::new(&plans(*row, &calls)).unwrap();
+                assert_eq!(timeline.rounds(), row.cost(&calls[0]).rounds, "{row:?} x{ranks}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_row_can_be_drawn() {
+    for row in algo::table() {
+        for ranks in [1, 2, 4, 5, 8] {
+            let calls = specimen(row.collective(), ranks);
+            if row.accepts(&calls[0]).is_err() {
+                continue;
+            }
+            let plans = plans(*row, &calls);
+            let svg = draw::svg(&calls, &plans).unwrap();
+            assert_eq!(svg, draw::svg(&calls, &plans).unwrap());
+            let messages: usize = plans.iter().map(motet_plan::Plan::messages).sum();
+            // One more in the legend.
+            assert_eq!(svg.matches("<line class=\"message\"").count(), messages + 1, "{row:?}");
+            assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+            assert!(draw::text(&calls, &plans).unwrap().contains(row.name()));
+        }
+    }
+}
+
+#[test]
+fn text_of_a_reduction() {
+    let calls =
+        calls(3, false, |_| Operation::Reduce { count: 2, root: Rank(1), commutative: false });
+    let plans = plans(row(Collective::Reduce, "binomial"), &calls);
+    let expected = "\
+reduce/binomial: 3 ranks, 2 elements of 8 bytes, root 1, operands in order
+2 messages in 2 rounds
+
+round    1      2
+rank 0   →1
+rank 1   ←0 ∘   ←2 ∘
+rank 2          →1
+
+→ sends to   ← receives from   ∘ reduces   = copies
+
+rank 0
+    0  send input[0..2] to 1 #0
+
+rank 1, scratch[0..4]
+    0  recv scratch[0..2] from 0 #0
+    1  reduce scratch[0..2] ∘ input[0..2] into output[0..2]   after 0
+    2  recv scratch[2..4] from 2 #0
+    3  reduce output[0..2] ∘ scratch[2..4] into output[0..2]  after 1 2
+
+rank 2
+    0  send input[0..2] to 1 #0
+";
+    assert_eq!(draw::text(&calls, &plans).unwrap(), expected);
+}
+
+/// The words of the drawing: what is called, by which algorithm, and the ranks.
+#[test]
+fn svg_of_a_barrier() {
+    let calls = calls(2, false, |_| Operation::Barrier);
+    let plans = plans(row(Collective::Barrier, "dissemination"), &calls);
+    let svg = draw::svg(&calls, &plans).unwrap();
+    let words: Vec<_> = svg
+        .split("<text ")
+        .skip(1)
+        .map(|text| text.split(['>', '<']).nth(1).unwrap_or_default())
+        .collect();
+    let expected = [
+        "barrier/dissemination",
+        "each rank tells ranks 1, 2, 4, ... after it whom it has heard of",
+        "2 ranks; 2 messages in 1 round",
+        "round",
+        "1",
+        "rank 0",
+        "rank 1",
+        "message, thicker if longer",
+        "reduces",
+        "copies",
+    ];
+    assert_eq!(words, expected);
+}
+
+/// Plans that do not fit together are not drawn.
+#[test]
+fn plans_that_do_not_fit_have_no_drawing() {
+    let calls = calls(2, false, |_| Operation::Barrier);
+    let plans = plans(row(Collective::Barrier, "dissemination"), &calls);
+    let error = draw::text(&calls[..1], &plans[..1]).unwrap_err();
+    assert_eq!(error.to_string(), "plan 0 of 1 is that of rank 0 of 2");
+}

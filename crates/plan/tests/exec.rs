@@ -1,0 +1,94 @@
+//! Walking a plan: each step once, when all it waits for is complete, any number of times.
+
+mod cases;
+
+use cases::calls;
+use motet_plan::{Builder, Call, Exec, Operation, Plan, Rank, StepId, Tuning, select};
+
+fn call() -> Call {
+    calls(4, false, |_| Operation::Allreduce { count: 8, commutative: true }).remove(1)
+}
+
+/// Steps 0 and 1 are ready; 2 waits for both, 3 for 2; 4 is ready.
+fn diamond() -> Plan {
+    let call = call();
+    let mut builder = Builder::new(&call);
+    let (output, scratch) = (builder.output(), builder.scratch(16));
+    builder.recv(Rank(0), scratch.sub(0, 8));
+    builder.recv(Rank(2), scratch.sub(8, 8));
+    builder.reduce(scratch.sub(0, 8), scratch.sub(8, 8), output);
+    builder.send(Rank(0), output);
+    builder.send(Rank(3), builder.input());
+    builder.finish("diamond")
+}
+
+fn ready(exec: &mut Exec) -> Vec<u32> {
+    std::iter::from_fn(|| exec.next_ready()).map(|step| step.0).collect()
+}
+
+#[test]
+fn steps_become_ready_in_order_and_once() {
+    let plan = diamond();
+    let mut exec = Exec::new(&plan);
+    for _ in 0..3 {
+        assert_eq!(exec.remaining(), 5);
+        assert_eq!(ready(&mut exec), [0, 1, 4]);
+        exec.complete(&plan, StepId(1));
+        assert_eq!(ready(&mut exec), []);
+        exec.complete(&plan, StepId(0));
+        assert_eq!(ready(&mut exec), [2]);
+        exec.complete(&plan, StepId(4));
+        exec.complete(&plan, StepId(2));
+        assert_eq!(ready(&mut exec), [3]);
+        assert!(!exec.is_done());
+        exec.complete(&plan, StepId(3));
+        assert!(exec.is_done());
+        exec.restart(&plan);
+    }
+}
+
+/// An execution may be begun again before it has ended.
+#[test]
+fn restart_in_the_middle() {
+    let plan = diamond();
+    let mut exec = Exec::new(&plan);
+    exec.complete(&plan, exec.clone().next_ready().expect("a step is ready"));
+    exec.restart(&plan);
+    assert_eq!(ready(&mut exec), [0, 1, 4]);
+}
+
+#[test]
+#[should_panic(expected = "step 0 is complete already")]
+#[cfg(debug_assertions)]
+fn completing_twice() {
+    let plan = diamond();
+    let mut exec = Exec::new(&plan);
+    exec.complete(&plan, StepId(0));
+    exec.complete(&plan, StepId(0));
+}
+
+#[test]
+#[should_panic(expected = "step 2 is complete already, or was not ready")]
+#[cfg(debug_assertions)]
+fn completing_too_early() {
+    let plan = diamond();
+    Exec::new(&plan).complete(&plan, StepId(2));
+}
+
+#[test]
+fn a_plan_without_steps_is_done() {
+    let call = &calls(1, false, |_| Operation::Barrier)[0];
+    let (plan, _) = select::plan(call, &Tuning::default()).unwrap();
+    let mut exec = Exec::new(&plan);
+    assert!(exec.is_done() && exec.next_ready().is_none());
+}
+
+/// A plan can be taken apart and put together again.
+#[test]
+fn parts_make_the_same_plan() {
+    let plan = diamond();
+    let again = Plan::assemble(plan.parts());
+    assert_eq!(plan.parts(), again.parts());
+    assert_eq!(plan.roots(), again.roots());
+    assert_eq!(plan.messages(), 2);
+}
