@@ -36,6 +36,27 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
+    /// The system has no room for one more rank.
+    #[error("cannot start rank {rank}: {source}")]
+    Start {
+        /// The rank.
+        rank: Peer,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// More files would have to be open than the system allows.
+    #[error("{ranks} ranks need {needed} open files, but {limit} are allowed (`ulimit -Hn`)")]
+    Files {
+        /// Ranks asked for.
+        ranks: usize,
+        /// Files that would be open.
+        needed: u64,
+        /// The most that may be.
+        limit: u64,
+    },
+    /// A process can look after one job at a time.
+    #[error("this process already runs a job")]
+    Busy,
 }
 
 impl Error {
@@ -124,4 +145,7 @@ pub enum TransferError {
     /// The other side has left the world and will never send.
     #[error("rank {0} has left the world")]
     Left(Peer),
+    /// A rank has died, and everything that was under way with it.
+    #[error("{0}")]
+    Failed(Failure),
 }

@@ -1,1 +1,172 @@
-//! .
+//! Facts about this machine: what may be used, and what the system has to say about it.
+//!
+//! They are asked for to choose well and to be shown, so what cannot be found out is unknown and
+//! never an error.
+
+mod peek;
+
+use std::fs;
+use std::path::Path;
+use std::thread::available_parallelism;
+
+use rustix::process::{Resource, getrlimit};
+use rustix::thread::{CpuSet, sched_getaffinity};
+
+pub use peek::peek;
+
+/// How many cores there are, by three ways of counting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cores {
+    /// Cores that run.
+    pub online: Option<usize>,
+    /// Cores on which this process may run.
+    pub allowed: Option<usize>,
+    /// How many can be used at once: those that are allowed, or fewer if a control group grants
+    /// less time than that.
+    pub usable: usize,
+}
+
+/// Counts the cores.
+pub fn cores() -> Cores {
+    let allowed = sched_getaffinity(None).ok().as_ref().map(CpuSet::count);
+    let allowed = allowed.map(|count| count as usize);
+    let usable = available_parallelism().map_or(1, usize::from);
+    Cores { online: line("/sys/devices/system/cpu/online").and_then(count), allowed, usable }
+}
+
+/// The model of the processor.
+pub fn processor() -> Option<String> {
+    let text = fs::read_to_string("/proc/cpuinfo").ok()?;
+    field(&text, "model name").map(str::to_owned)
+}
+
+/// Bytes of memory that the machine has.
+pub fn memory() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    kibibytes(field(&text, "MemTotal")?)
+}
+
+/// Bytes of a page.
+pub fn page_bytes() -> usize {
+    rustix::param::page_size()
+}
+
+/// The version of the kernel.
+pub fn kernel() -> Option<String> {
+    line("/proc/sys/kernel/osrelease")
+}
+
+/// What the system says about huge pages.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HugePages {
+    /// When memory shared through a file gets them: `never`, `advise`, `always`, ...
+    pub shared: Option<String>,
+    /// When private memory gets them.
+    pub private: Option<String>,
+    /// Bytes of one that is set aside.
+    pub bytes: Option<u64>,
+    /// How many are set aside.
+    pub reserved: Option<u64>,
+}
+
+/// Asks about huge pages.
+pub fn huge_pages() -> HugePages {
+    let folder = Path::new("/sys/kernel/mm/transparent_hugepage");
+    let choice = |file| line(folder.join(file)).as_deref().and_then(chosen).map(str::to_owned);
+    let memory = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    HugePages {
+        shared: choice("shmem_enabled"),
+        private: choice("enabled"),
+        bytes: field(&memory, "Hugepagesize").and_then(kibibytes),
+        reserved: field(&memory, "HugePages_Total").and_then(|text| text.parse().ok()),
+    }
+}
+
+/// How far the Yama security module restricts reading another process: 0 for not at all. Nothing
+/// where there is no such module.
+pub fn ptrace_scope() -> Option<u8> {
+    line("/proc/sys/kernel/yama/ptrace_scope")?.parse().ok()
+}
+
+/// The most files that a process may open, and the most processes that this user may have.
+/// Nothing means no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Open files; what may be asked for, not what is in force before asking.
+    pub files: Option<u64>,
+    /// Processes and threads.
+    pub processes: Option<u64>,
+}
+
+/// Asks for the limits.
+pub fn limits() -> Limits {
+    Limits {
+        files: getrlimit(Resource::Nofile).maximum,
+        processes: getrlimit(Resource::Nproc).current,
+    }
+}
+
+/// The first line of a file, trimmed.
+fn line(path: impl AsRef<Path>) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    text.lines().next().map(|line| line.trim().to_owned())
+}
+
+/// The value behind a key in lines of the form `key : value`.
+fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    let pairs = text.lines().filter_map(|line| line.split_once(':'));
+    let mut values = pairs.filter(|(name, _)| name.trim() == key);
+    values.next().map(|(_, value)| value.trim())
+}
+
+/// The bytes of a size of the form `123 kB`.
+fn kibibytes(text: &str) -> Option<u64> {
+    text.strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// The word in brackets in a list of choices, as in `always [madvise] never`.
+fn chosen(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once('[')?;
+    rest.split_once(']').map(|(word, _)| word)
+}
+
+/// How many numbers a list such as `0-3,8` holds.
+fn count(list: impl AsRef<str>) -> Option<usize> {
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
+        (last + 1).checked_sub(first)
+    };
+    list.as_ref().split(',').map(range).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_cores_are_counted() {
+        assert_eq!(count("0"), Some(1));
+        assert_eq!(count("0-3,8"), Some(5));
+        assert_eq!(count("0-1,4-5,9"), Some(5));
+        assert_eq!(count(""), None);
+        assert_eq!(count("3-x"), None);
+    }
+
+    #[test]
+    fn fields_and_choices_are_found() {
+        let text = "MemTotal:       16 kB\nmodel name\t: A : B\nHugePages_Total:       3\n";
+        assert_eq!(field(text, "MemTotal").and_then(kibibytes), Some(16_384));
+        assert_eq!(field(text, "model name"), Some("A : B"));
+        assert_eq!(field(text, "model"), None);
+        assert_eq!(chosen("always [madvise] never"), Some("madvise"));
+        assert_eq!(chosen("none"), None);
+    }
+
+    #[test]
+    fn this_machine_has_cores_and_pages() {
+        let cores = cores();
+        assert!(cores.usable >= 1 && cores.allowed.is_none_or(|allowed| allowed >= cores.usable));
+        assert!(page_bytes().is_power_of_two());
+    }
+}

@@ -1,1 +1,134 @@
-//! .
+//! Starting the ranks of a world as processes, and seeing them to their end.
+//!
+//! [`run`] makes the shared segment, starts the ranks with its descriptor, and then only waits:
+//! one thread that sleeps in `poll` until a rank writes, a rank ends, a signal comes, or a
+//! deadline passes. What it promises:
+//!
+//! * **Lines stay whole.** Output of all ranks comes line by line. A line longer than
+//!   [`LONGEST_LINE`] comes in pieces; everything else passes unchanged, whatever its bytes.
+//! * **A death is told.** The first rank that is killed, exits with a code, or exits without
+//!   having left the world is recorded in the segment, which wakes the others; they have a moment
+//!   to say what it meant for them, are then asked to end (SIGTERM) and then killed. All is over
+//!   within a second, and the exit code is that of the first death.
+//! * **Nothing stays.** All ranks form one process group, which is killed at the end of the job
+//!   with whatever the ranks have started themselves; what has left the group is found through its
+//!   parents. If the launcher itself is killed, the kernel kills the ranks, and a guard that only
+//!   waits for this kills the group.
+//!
+//! Reading order: `start` (one rank), `group` (all of them and their guard), `watch` (the loop),
+//! `ending` (who is ended when), `output`, `lines` and `sink` (the way of a line), `keyboard`
+//! (input from a terminal), `signals`, `orphans`.
+
+mod ending;
+mod group;
+mod keyboard;
+mod lines;
+mod orphans;
+mod outcome;
+mod output;
+mod signals;
+mod sink;
+mod start;
+mod watch;
+
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pub use lines::LONGEST_LINE;
+pub use outcome::{Cause, Death, Outcome};
+
+use crate::{Error, Result, Segment};
+use group::Group;
+use orphans::Orphans;
+use output::Output;
+use signals::Signals;
+use start::{Files, Starter};
+use watch::Watch;
+
+/// A launcher owns the signals and the children of its process, so there is one at a time.
+static RUNNING: AtomicBool = AtomicBool::new(false);
+
+/// What to start, and how often.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Job {
+    /// The program, looked up like a shell does.
+    pub program: OsString,
+    /// Its arguments, without its own name.
+    pub arguments: Vec<OsString>,
+    /// The name the program is told as its own, if not the one by which it is found.
+    pub name: Option<OsString>,
+    /// How many ranks.
+    pub ranks: usize,
+    /// Whether each line of output begins with the rank that wrote it, as in `[3] `.
+    pub label: bool,
+}
+
+impl Job {
+    /// A job without labels.
+    pub fn new(program: impl Into<OsString>, arguments: Vec<OsString>, ranks: usize) -> Job {
+        Job { program: program.into(), arguments, name: None, ranks, label: false }
+    }
+}
+
+/// Runs a job to its end: blocks until no process of it is left.
+///
+/// Forwards SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 to the ranks (a second SIGINT
+/// kills them), and stops and continues them with itself. Rank 0 gets the standard input, the
+/// others none. Why a job failed is said on standard error, after the last words of its ranks.
+/// Children that the calling process had before are left alone, but their exit is not kept.
+///
+/// # Errors
+/// If the job cannot be started; then nothing of it is left. [`Error::Busy`] if this process
+/// already runs one.
+pub fn run(job: &Job) -> Result<Outcome> {
+    if RUNNING.swap(true, Ordering::Acquire) {
+        return Err(Error::Busy);
+    }
+    let outcome = run_alone(job);
+    RUNNING.store(false, Ordering::Release);
+    outcome
+}
+
+fn run_alone(job: &Job) -> Result<Outcome> {
+    let (segment, file) = Segment::shared(job.ranks)?;
+    let files = Files::allow(job.ranks)?;
+    let signals = Signals::take()?;
+    let orphans = Orphans::adopt();
+    let group = Group::new()?;
+    let output = Output::new(job)?;
+    let starter = Starter::new(job, file, files.former(), group.leader(), signals.former());
+    let mut watch = Watch::new(segment, &signals, orphans, group, output)?;
+    for rank in 0..job.ranks {
+        // An error drops the watch, which ends the ranks that already run.
+        watch.add(starter.start(rank)?)?;
+    }
+    watch.run()
+}
+
+/// Runs the current program again, with the same arguments, as this many ranks.
+///
+/// For a program that was started without a launcher and wants to be several: in the ranks,
+/// [`bootstrap::from_environment`](crate::bootstrap::from_environment) finds a seat, so they do not
+/// come here. The caller then exits with the code of the outcome.
+///
+/// # Errors
+/// As [`run`].
+pub fn relaunch(ranks: usize) -> Result<Outcome> {
+    let program = std::env::current_exe()
+        .map_err(|source| Error::System { what: "find the file of this program", source })?;
+    let mut words = std::env::args_os();
+    let name = words.next();
+    run(&Job { name, ..Job::new(program, words.collect(), ranks) })
+}
+
+/// The exit code for a job that could not be started, by the conventions of shells.
+pub fn exit_code(error: &Error) -> u8 {
+    match error {
+        Error::Ranks { .. } => 2,
+        Error::Program { source, .. } if source.kind() == ErrorKind::NotFound => 127,
+        Error::Program { .. } => 126,
+        _ => 1,
+    }
+}

@@ -1,0 +1,111 @@
+//! The command line.
+//!
+//! A subcommand is a file of its own with a struct that holds its arguments and executes itself;
+//! here it has one variant and one line.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::error::{Error, ErrorKind};
+use clap::{Parser, Subcommand};
+
+use crate::{complain, info, probe, run};
+
+/// The exit code for a command line that cannot be understood.
+const USAGE: u8 = 2;
+
+/// Collective operations for one machine: starts programs as ranks of one world, and tells about
+/// the machine.
+#[derive(Debug, Parser)]
+#[command(name = "motet", version, disable_help_subcommand = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Run(run::Run),
+    Info(info::Info),
+    #[command(hide = true)]
+    Probe(probe::Probe),
+}
+
+impl Command {
+    pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
+        match self {
+            Command::Run(run) => run.execute(),
+            Command::Info(info) => info.execute(),
+            Command::Probe(probe) => probe.execute(),
+        }
+    }
+}
+
+/// Reads the command line. If there is nothing to execute, whatever is to be said has been said,
+/// and the exit code is left.
+pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Result<Args, ExitCode> {
+    Args::try_parse_from(with_dash_np(words.collect())).map_err(|error| answer(&error))
+}
+
+/// Accepts `-np`, which the launchers of MPI have made a habit, for `-n`. Only before the program:
+/// what follows it is its own.
+fn with_dash_np(mut words: Vec<OsString>) -> Vec<OsString> {
+    let is_option = |word: &OsString| word.as_encoded_bytes().starts_with(b"-");
+    let options = words.iter_mut().skip(2).take_while(|word| is_option(word));
+    for word in options.filter(|word| *word == "-np") {
+        *word = "-n".into();
+    }
+    words
+}
+
+/// Help goes out as it is; a mistake becomes one line.
+fn answer(error: &Error) -> ExitCode {
+    let page = error.render();
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            crate::show(&page.to_string()).unwrap_or_else(|error| crate::report(&error))
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            complain("a subcommand is missing; see `motet --help`");
+            ExitCode::from(USAGE)
+        }
+        _ => {
+            complain(&first_paragraph(&page.to_string()));
+            ExitCode::from(USAGE)
+        }
+    }
+}
+
+fn first_paragraph(page: &str) -> String {
+    let lines = page.lines().take_while(|line| !line.trim().is_empty());
+    let text = lines.map(str::trim).collect::<Vec<_>>().join(" ");
+    text.strip_prefix("error: ").map(str::to_owned).unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn the_definition_is_sound() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn dash_np_is_understood_before_the_program_only() {
+        let changed = with_dash_np(words("motet run --label -np 4 prog -np 5"));
+        assert_eq!(changed, words("motet run --label -n 4 prog -np 5"));
+        assert_eq!(with_dash_np(words("motet run -n 4 -np")), words("motet run -n 4 -np"));
+    }
+
+    #[test]
+    fn a_mistake_is_one_line() {
+        let page = "error: required:\n  -n <N>\n  <PROGRAM>\n\nUsage: motet\n";
+        assert_eq!(first_paragraph(page), "required: -n <N> <PROGRAM>");
+    }
+}

@@ -1,0 +1,171 @@
+//! `motet info`: what this machine offers, and what Motet makes of it.
+
+use std::fmt::{Display, Write};
+use std::process::ExitCode;
+
+use motet_fabric::layout::{Layout, MAX_RANKS};
+use motet_fabric::{bootstrap, host};
+
+use crate::probe::{self, Finding};
+
+/// The variables that steer Motet, and what each is for.
+const VARIABLES: [(&str, &str); 4] = [
+    (bootstrap::RANK, "set by `motet run`: which rank a process is"),
+    (bootstrap::RANKS, "set by `motet run`: how many ranks there are"),
+    (bootstrap::SEGMENT, "set by `motet run`: the descriptor of the shared memory"),
+    (bootstrap::LAUNCHER, "set by `motet run`: its process"),
+];
+
+/// Files that a launcher has open for each rank, for what it says about limits.
+const FILES_PER_RANK: u64 = 3;
+
+/// Show what this machine offers, and what Motet makes of it
+#[derive(Debug, clap::Args)]
+pub(crate) struct Info {
+    /// Show the sizes of a world of this many ranks, too
+    #[arg(short = 'n', long = "ranks", value_name = "N")]
+    ranks: Option<usize>,
+}
+
+impl Info {
+    pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
+        let mut page = Page::default();
+        machine(&mut page);
+        waiting(&mut page);
+        large_messages(&mut page);
+        memory(&mut page, self.ranks)?;
+        limits(&mut page);
+        environment(&mut page);
+        crate::show(&page.0)
+    }
+}
+
+/// Text in sections of names and values.
+#[derive(Default)]
+struct Page(String);
+
+impl Page {
+    fn section(&mut self, title: &str) {
+        let gap = if self.0.is_empty() { "" } else { "\n" };
+        self.write(format_args!("{gap}{title}\n"));
+    }
+
+    fn row(&mut self, name: &str, value: impl Display) {
+        self.write(format_args!("  {name:<18}{value}\n"));
+    }
+
+    fn write(&mut self, text: std::fmt::Arguments<'_>) {
+        self.0.write_fmt(text).expect("a string takes any text");
+    }
+}
+
+fn machine(page: &mut Page) {
+    page.section(concat!("Motet ", env!("CARGO_PKG_VERSION"), " on this machine"));
+    page.row("kernel", known(host::kernel()));
+    page.row("processor", known(host::processor()));
+    let cores = host::cores();
+    let (allowed, online) = (known(cores.allowed), known(cores.online));
+    page.row("cores", format_args!("{} usable ({allowed} allowed of {online})", cores.usable));
+    page.row("memory", known(host::memory().map(size)));
+    page.row("page", size(host::page_bytes() as u64));
+    let huge = host::huge_pages();
+    page.row(
+        "huge pages",
+        format_args!(
+            "{} for shared memory, {} for private memory; {} of {} set aside",
+            known(huge.shared),
+            known(huge.private),
+            known(huge.reserved),
+            known(huge.bytes.map(size)),
+        ),
+    );
+}
+
+fn waiting(page: &mut Page) {
+    page.section("Waiting");
+    let cores = host::cores().usable;
+    let upto = if cores == 1 { "1 rank".into() } else { format!("up to {cores} ranks") };
+    page.row(&upto, "look for a moment, then sleep: each rank has a core of its own");
+    page.row("more", "give way at once, then sleep: ranks share cores");
+}
+
+fn large_messages(page: &mut Page) {
+    page.section("Large messages between processes");
+    let finding = probe::between_siblings();
+    page.row("process_vm_readv", format_args!("{finding} (tried between two children)"));
+    let choice = match &finding {
+        Finding::Works => "one copy, from the sender's memory to the receiver's",
+        Finding::Refused(_) | Finding::Unknown(_) => "two copies, through shared memory",
+    };
+    page.row("chosen", choice);
+    let restricted = host::ptrace_scope().filter(|&scope| scope > 0);
+    if let (Finding::Refused(_), Some(scope)) = (&finding, restricted) {
+        page.row("hint", format_args!("Yama restricts it: kernel.yama.ptrace_scope is {scope}"));
+    } else if let Finding::Refused(_) = finding {
+        page.row("hint", "containers may need `--cap-add SYS_PTRACE`");
+    }
+}
+
+fn memory(page: &mut Page, asked: Option<usize>) -> anyhow::Result<()> {
+    page.section("Shared memory of a world");
+    page.row("ranks", "address space   used at most by a pair   by one rank's channels");
+    let usual = [2, 4, 16, 64, 256, MAX_RANKS];
+    for ranks in usual.into_iter().filter(|&ranks| Some(ranks) != asked).chain(asked) {
+        let layout = Layout::new(ranks)?;
+        let pair = size(2 * (layout.cells() * layout.cell_bytes()) as u64);
+        let (total, arena) = (size(layout.total() as u64), size(layout.arena_bytes() as u64));
+        page.row(&ranks.to_string(), format_args!("{total:<16}{pair:<24}{arena}"));
+    }
+    page.row("in use", "only what is touched; it has no name, and is gone with its processes");
+    Ok(())
+}
+
+fn limits(page: &mut Page) {
+    page.section("Limits");
+    page.row("ranks", format_args!("{MAX_RANKS} on one machine"));
+    let limits = host::limits();
+    let enough = limits.files.map(|files| files / FILES_PER_RANK);
+    let files = limits.files.map_or("none".to_owned(), |files| files.to_string());
+    let ranks = enough.filter(|&ranks| ranks < MAX_RANKS as u64);
+    let note = ranks.map(|ranks| format!(", so at most {ranks} ranks"));
+    page.row("open files", format_args!("{files}{}", note.unwrap_or_default()));
+    let processes = limits.processes.map_or("none".to_owned(), |count| count.to_string());
+    page.row("processes", processes);
+}
+
+fn environment(page: &mut Page) {
+    page.section("Environment");
+    for (name, purpose) in VARIABLES {
+        let value = std::env::var_os(name);
+        let value = value.map_or("not set".into(), |value| value.to_string_lossy().into_owned());
+        page.row(name, format_args!("{value:<10}{purpose}"));
+    }
+}
+
+fn known<T: Display>(fact: Option<T>) -> String {
+    fact.map_or("unknown".to_owned(), |fact| fact.to_string())
+}
+
+/// A number of bytes in the largest unit that leaves at least one.
+fn size(bytes: u64) -> String {
+    let units = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match units.into_iter().find(|&(unit, _)| bytes >= unit) {
+        None => format!("{bytes} B"),
+        Some((unit, name)) if bytes.is_multiple_of(unit) => format!("{} {name}", bytes / unit),
+        Some((unit, name)) => format!("{:.1} {name}", bytes as f64 / unit as f64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size;
+
+    #[test]
+    fn sizes_are_short() {
+        let cases = [(0, "0 B"), (1023, "1023 B"), (4096, "4 KiB"), (1536, "1.5 KiB")];
+        for (bytes, text) in cases {
+            assert_eq!(size(bytes), text);
+        }
+        assert_eq!(size(3 << 30), "3 GiB");
+    }
+}

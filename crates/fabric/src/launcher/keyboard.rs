@@ -1,0 +1,94 @@
+//! Passing on to rank 0 what is typed at the terminal.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_setfl};
+use rustix::io::{Errno, read, write};
+use rustix::process::getpgrp;
+use rustix::stdio::stdin;
+use rustix::termios::tcgetpgrp;
+
+use crate::{Error, Result};
+
+/// How often to look whether a job in the background has come to the foreground.
+pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(500);
+/// The most that is taken before it is passed on: more than a terminal's line.
+const ROOM: usize = 4096;
+
+const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+
+/// The way from the terminal to rank 0.
+pub(super) struct Keyboard {
+    rank: OwnedFd,
+    typed: Vec<u8>,
+}
+
+/// Whether there is more to come.
+#[derive(PartialEq, Eq)]
+pub(super) enum Typing {
+    /// Perhaps.
+    Open,
+    /// No: the input has ended, or rank 0 reads no more.
+    Ended,
+}
+
+impl Keyboard {
+    pub(super) fn new(rank: OwnedFd) -> Result<Keyboard> {
+        fcntl_setfl(&rank, OFlags::NONBLOCK)
+            .map_err(|errno| Error::system("prepare the input of rank 0", errno))?;
+        Ok(Keyboard { rank, typed: Vec::new() })
+    }
+
+    /// What to wait for; nothing while the terminal belongs to others, who may not be robbed of
+    /// what is typed for them.
+    pub(super) fn interest(&self) -> Option<PollFd<'_>> {
+        if !self.typed.is_empty() {
+            Some(PollFd::new(&self.rank, PollFlags::OUT))
+        } else if is_ours() {
+            Some(PollFd::from_borrowed_fd(stdin(), PollFlags::IN))
+        } else {
+            None
+        }
+    }
+
+    /// Moves what can be moved now.
+    pub(super) fn pump(&mut self) -> Typing {
+        if self.typed.is_empty() && self.take() == Typing::Ended {
+            return Typing::Ended;
+        }
+        if self.typed.is_empty() {
+            return Typing::Open;
+        }
+        match write(&self.rank, &self.typed) {
+            Ok(written) => drop(self.typed.drain(..written)),
+            Err(Errno::INTR | Errno::AGAIN) => {}
+            Err(_) => return Typing::Ended,
+        }
+        Typing::Open
+    }
+
+    fn take(&mut self) -> Typing {
+        let mut entry = [PollFd::from_borrowed_fd(stdin(), PollFlags::IN)];
+        if !is_ours() || poll(&mut entry, Some(&AT_ONCE)) != Ok(1) {
+            return Typing::Open;
+        }
+        let mut buffer = [0; ROOM];
+        match read(stdin(), &mut buffer) {
+            Ok(0) => Typing::Ended,
+            Ok(bytes) => {
+                self.typed.extend_from_slice(&buffer[..bytes]);
+                Typing::Open
+            }
+            Err(Errno::INTR | Errno::AGAIN) => Typing::Open,
+            Err(_) => Typing::Ended,
+        }
+    }
+}
+
+/// Whether we may read from the terminal without being stopped for it: we are in the foreground,
+/// or it does not control us.
+fn is_ours() -> bool {
+    tcgetpgrp(stdin().as_fd()).is_err() || tcgetpgrp(stdin()) == Ok(getpgrp())
+}

@@ -1,0 +1,158 @@
+//! Processes that the ranks have started and left behind.
+//!
+//! A rank may be a script that starts other programs, some of which move to process groups of
+//! their own (`timeout` does). While a job runs, the launcher is the parent of every descendant
+//! that loses its own, so at the end it finds them all below itself.
+
+use std::collections::HashSet;
+use std::os::fd::OwnedFd;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions, child_subreaper, getpid,
+    kill_process, pidfd_open, set_child_subreaper, wait, waitid,
+};
+
+/// How often to look for more: whoever starts processes faster than they are found may win.
+const ROUNDS: usize = 50;
+/// How long a killed process may take to be gone, in one round.
+const TO_DIE: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+
+/// The adoption of all orphans below this process, until dropped.
+pub(super) struct Orphans {
+    former: Option<Pid>,
+    /// Children that were there before the job, and have nothing to do with it.
+    spared: HashSet<i32>,
+}
+
+impl Orphans {
+    pub(super) fn adopt() -> Orphans {
+        let former = child_subreaper().ok().flatten();
+        // Without it, orphans go to another ancestor, and only those in the group are ended.
+        let _ = set_child_subreaper(Some(getpid()));
+        let all = if has_children() { processes() } else { Vec::new() };
+        let children = all.iter().filter(|process| process.parent == own_number());
+        let spared = children.map(|process| process.number).collect();
+        Orphans { former, spared }
+    }
+
+    /// Kills every descendant.
+    pub(super) fn end(&self) {
+        for _ in 0..ROUNDS {
+            reap();
+            let left = if has_children() { self.find() } else { Vec::new() };
+            if left.is_empty() {
+                return;
+            }
+            let ends: Vec<OwnedFd> = left.into_iter().filter_map(kill).collect();
+            for end in &ends {
+                // Whatever comes of it, the next round looks again.
+                let _ = poll(&mut [PollFd::new(end, PollFlags::IN)], Some(&TO_DIE));
+            }
+        }
+    }
+
+    fn find(&self) -> Vec<i32> {
+        descendants(own_number(), &processes(), &self.spared)
+    }
+}
+
+impl Drop for Orphans {
+    fn drop(&mut self) {
+        let _ = set_child_subreaper(self.former);
+    }
+}
+
+/// A process and its parent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Process {
+    number: i32,
+    parent: i32,
+}
+
+fn own_number() -> i32 {
+    getpid().as_raw_nonzero().get()
+}
+
+/// Whether this process has any child, a dead one included. All descendants have an ancestor
+/// among its children, so without one the search is over before it began.
+fn has_children() -> bool {
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    !matches!(waitid(WaitId::All, look), Err(Errno::CHILD))
+}
+
+/// Takes the statuses of all children that have ended.
+fn reap() {
+    while matches!(wait(WaitOptions::NOHANG), Ok(Some(_)) | Err(Errno::INTR)) {}
+}
+
+/// Kills a process, and gives what becomes readable when it is gone.
+fn kill(number: i32) -> Option<OwnedFd> {
+    let process = Pid::from_raw(number)?;
+    let end = pidfd_open(process, PidfdFlags::empty()).ok()?;
+    // It may have gone by itself.
+    let _ = kill_process(process, Signal::KILL);
+    Some(end)
+}
+
+/// All processes that can be seen.
+fn processes() -> Vec<Process> {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    numbers.filter_map(look_up).collect()
+}
+
+fn look_up(number: i32) -> Option<Process> {
+    let stat = std::fs::read(format!("/proc/{number}/stat")).ok()?;
+    parent_of(&stat).map(|parent| Process { number, parent })
+}
+
+/// The parent in a line of the form `77 (name) S 1 ...`, where the name may hold anything.
+fn parent_of(stat: &[u8]) -> Option<i32> {
+    let end_of_name = stat.iter().rposition(|&byte| byte == b')')?;
+    let rest = std::str::from_utf8(&stat[end_of_name + 1..]).ok()?;
+    rest.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+/// Everybody below `root`, except those in `spared` and whoever is below them.
+fn descendants(root: i32, all: &[Process], spared: &HashSet<i32>) -> Vec<i32> {
+    let mut found = vec![root];
+    let mut next = 0;
+    while let Some(&parent) = found.get(next) {
+        let children = all.iter().filter(|process| process.parent == parent);
+        let children = children.map(|process| process.number);
+        found.extend(children.filter(|number| !spared.contains(number)));
+        next += 1;
+    }
+    found.split_off(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_may_hold_anything() {
+        assert_eq!(parent_of(b"77 (a) b) S 12 3 4\n"), Some(12));
+        assert_eq!(parent_of(b"77 (\xff) R 1 77"), Some(1));
+        assert_eq!(parent_of(b"77 (a"), None);
+        assert_eq!(parent_of(b""), None);
+    }
+
+    #[test]
+    fn strangers_and_their_children_are_spared() {
+        let pairs = [(5, 1), (6, 5), (7, 6), (8, 5), (9, 8), (10, 9), (11, 1), (12, 7)];
+        let all = pairs.map(|(number, parent)| Process { number, parent });
+        let mut found = descendants(5, &all, &HashSet::from([8]));
+        found.sort_unstable();
+        assert_eq!(found, [6, 7, 12]);
+    }
+
+    #[test]
+    fn this_process_is_found() {
+        let parent = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
+        let own = Process { number: own_number(), parent };
+        assert!(processes().contains(&own));
+    }
+}

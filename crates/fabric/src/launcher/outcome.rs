@@ -1,0 +1,163 @@
+//! What became of a job.
+
+use std::fmt;
+use std::io;
+
+use crate::{Failure, How, signal_name};
+
+/// What a shell reports for a program that ended by a signal: this and the signal's number.
+const SIGNAL_CODE: u8 = 128;
+/// What a Rust program exits with after a panic.
+const PANIC_CODE: u8 = 101;
+/// The signal of whoever writes to a closed pipe.
+const SIGPIPE: u8 = 13;
+
+/// What became of a job whose ranks were started.
+#[derive(Debug)]
+pub struct Outcome {
+    /// What the launcher should exit with: 0 if all ranks ended well, else the code of the first
+    /// that did not, by the conventions of shells.
+    pub code: u8,
+    /// Why it ended early, if it did.
+    pub cause: Option<Cause>,
+}
+
+/// Why a job ended early. Its text is what standard error was told.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Cause {
+    /// A rank died.
+    Death(Death),
+    /// The ranks ended by this signal, which the launcher was sent.
+    Signal(u8),
+    /// Standard output took nothing any more. That its reader has gone is no mishap: `| head`.
+    Output(io::Error),
+}
+
+/// The first death of a job.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Death {
+    /// Which rank, and how.
+    pub failure: Failure,
+    /// Its process.
+    pub process: u32,
+    /// Whether it had joined its world and not left it.
+    pub joined: bool,
+    /// How many others had not ended by then.
+    pub others: usize,
+    /// Ranks of the job.
+    pub ranks: usize,
+}
+
+impl Outcome {
+    pub(super) fn well() -> Outcome {
+        Outcome { code: 0, cause: None }
+    }
+
+    pub(super) fn of(cause: Cause) -> Outcome {
+        Outcome { code: cause.code(), cause: Some(cause) }
+    }
+}
+
+impl Cause {
+    fn code(&self) -> u8 {
+        match self {
+            Cause::Death(death) => match death.failure.how {
+                // It deserted the others, whatever it says.
+                How::Exit(0) => 1,
+                How::Exit(code) => code,
+                How::Signal(signal) => SIGNAL_CODE.saturating_add(signal),
+                How::Panic => PANIC_CODE,
+            },
+            Cause::Signal(signal) => SIGNAL_CODE.saturating_add(*signal),
+            Cause::Output(_) if self.is_quiet() => SIGNAL_CODE + SIGPIPE,
+            Cause::Output(_) => 1,
+        }
+    }
+
+    /// Whether nothing needs to be said about it.
+    pub fn is_quiet(&self) -> bool {
+        matches!(self, Cause::Output(source) if source.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cause::Death(death) => death.fmt(out),
+            Cause::Output(source) => write!(out, "cannot write to standard output: {source}"),
+            Cause::Signal(signal) => match signal_name(*signal) {
+                Some(name) => write!(out, "ended by signal {signal} ({name})"),
+                None => write!(out, "ended by signal {signal}"),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Death {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Failure { rank, how } = self.failure;
+        write!(out, "rank {rank} (process {}) ", self.process)?;
+        match how {
+            How::Exit(code) if !self.joined => write!(out, "exited with code {code}")?,
+            _ => how.fmt(out)?,
+        }
+        match self.others {
+            0 => Ok(()),
+            1 if self.ranks == 2 => out.write_str("; the other rank was ended"),
+            others if others + 1 == self.ranks => {
+                write!(out, "; the other {others} ranks were ended")
+            }
+            1 => out.write_str("; the one other rank that still ran was ended"),
+            others => write!(out, "; the {others} other ranks that still ran were ended"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Peer;
+
+    fn death(how: How, joined: bool, others: usize, ranks: usize) -> Outcome {
+        let failure = Failure { rank: Peer(2), how };
+        Outcome::of(Cause::Death(Death { failure, process: 4711, joined, others, ranks }))
+    }
+
+    fn text(outcome: &Outcome) -> String {
+        outcome.cause.as_ref().map(Cause::to_string).unwrap_or_default()
+    }
+
+    #[test]
+    fn deaths_are_told_in_one_line() {
+        let killed = death(How::Signal(9), true, 3, 4);
+        assert_eq!(killed.code, 137);
+        assert_eq!(
+            text(&killed),
+            "rank 2 (process 4711) was killed by signal 9 (SIGKILL); \
+             the other 3 ranks were ended"
+        );
+        let deserted = death(How::Exit(0), true, 0, 3);
+        assert_eq!(deserted.code, 1);
+        assert_eq!(
+            text(&deserted),
+            "rank 2 (process 4711) exited with code 0 before leaving the world"
+        );
+        let script = death(How::Exit(3), false, 1, 4);
+        assert_eq!(script.code, 3);
+        assert_eq!(
+            text(&script),
+            "rank 2 (process 4711) exited with code 3; \
+             the one other rank that still ran was ended"
+        );
+    }
+
+    #[test]
+    fn a_reader_who_has_gone_is_no_mishap() {
+        let gone = Cause::Output(io::Error::from(io::ErrorKind::BrokenPipe));
+        assert_eq!((gone.is_quiet(), gone.code()), (true, 141));
+        let full = Cause::Output(io::Error::from(io::ErrorKind::StorageFull));
+        assert_eq!((full.is_quiet(), full.code()), (false, 1));
+    }
+}

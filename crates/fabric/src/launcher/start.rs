@@ -1,0 +1,174 @@
+//! Starting one rank.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use rustix::io::{Errno, FdFlags, fcntl_setfd};
+use rustix::process::{
+    Pid, PidfdFlags, Resource, Rlimit, Signal, getpid, getppid, getrlimit, pidfd_open,
+    set_parent_process_death_signal, setrlimit,
+};
+use rustix::termios::isatty;
+
+use super::Job;
+use super::signals::Mask;
+use crate::bootstrap::{LAUNCHER, RANK, RANKS, SEGMENT};
+use crate::{Error, Peer, Result};
+
+/// Descriptors that the launcher holds for one rank: two pipes, and one to see its end.
+const FILES_PER_RANK: u64 = 3;
+/// Descriptors for everything else, those of the program around the launcher included.
+const FILES_BESIDE: u64 = 64;
+
+/// What all ranks of a job are started with.
+pub(super) struct Starter<'a> {
+    job: &'a Job,
+    segment: Arc<OwnedFd>,
+    /// The limit of open files that was in force before we raised ours.
+    files: Rlimit,
+    group: Pid,
+    mask: Mask,
+}
+
+/// A rank that was started.
+pub(super) struct Started {
+    /// Its process.
+    pub(super) process: Pid,
+    /// Readable when the process has ended.
+    pub(super) end: OwnedFd,
+    /// What it writes to its standard output.
+    pub(super) output: OwnedFd,
+    /// What it writes to its standard error.
+    pub(super) errors: OwnedFd,
+    /// What it reads as its standard input, if that comes through us.
+    pub(super) input: Option<OwnedFd>,
+}
+
+impl<'a> Starter<'a> {
+    pub(super) fn new(
+        job: &'a Job,
+        segment: OwnedFd,
+        files: Rlimit,
+        group: Pid,
+        mask: Mask,
+    ) -> Starter<'a> {
+        Starter { job, segment: Arc::new(segment), files, group, mask }
+    }
+
+    /// Starts a rank. When this returns, its program has begun.
+    pub(super) fn start(&self, rank: usize) -> Result<Started> {
+        let mut command = self.command(rank);
+        self.prepare(&mut command);
+        let mut child = command.spawn().map_err(|source| self.refused(rank, source))?;
+        let process = Pid::from_child(&child);
+        let end = pidfd_open(process, PidfdFlags::empty())
+            .map_err(|errno| Error::system("watch a rank", errno))?;
+        let missing = "a pipe was asked for";
+        Ok(Started {
+            process,
+            end,
+            output: child.stdout.take().expect(missing).into(),
+            errors: child.stderr.take().expect(missing).into(),
+            input: child.stdin.take().map(OwnedFd::from),
+        })
+    }
+
+    fn command(&self, rank: usize) -> Command {
+        let job = self.job;
+        let mut command = Command::new(&job.program);
+        command.args(&job.arguments);
+        if let Some(name) = &job.name {
+            command.arg0(name);
+        }
+        command
+            .env(RANK, rank.to_string())
+            .env(RANKS, job.ranks.to_string())
+            .env(SEGMENT, self.segment.as_raw_fd().to_string())
+            .env(LAUNCHER, getpid().to_string())
+            .stdin(input_of(rank))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(self.group.as_raw_nonzero().get());
+        command
+    }
+
+    /// What the new process does before it becomes the program.
+    fn prepare(&self, command: &mut Command) {
+        let (segment, files, mask) = (Arc::clone(&self.segment), self.files, self.mask);
+        let launcher = getpid();
+        let prepare = move || {
+            set_parent_process_death_signal(Some(Signal::KILL))?;
+            // Had the launcher died before that call, nobody would tell this process.
+            if getppid() != Some(launcher) {
+                return Err(io::Error::from(Errno::SRCH));
+            }
+            fcntl_setfd(&*segment, FdFlags::empty())?;
+            setrlimit(Resource::Nofile, files)?;
+            mask.set()
+        };
+        // SAFETY: between fork and exec there are system calls only: nothing is allocated, no lock
+        // is taken, and no memory of other threads is touched.
+        unsafe { command.pre_exec(prepare) };
+    }
+
+    /// Tells apart a program that cannot be run and a system that has no room for another one.
+    fn refused(&self, rank: usize, source: io::Error) -> Error {
+        let full = [Errno::AGAIN, Errno::NOMEM, Errno::MFILE, Errno::NFILE];
+        if full.iter().any(|errno| source.raw_os_error() == Some(errno.raw_os_error())) {
+            return Error::Start { rank: Peer(rank as u32), source };
+        }
+        let program = self.job.program.to_string_lossy().into_owned();
+        Error::Program { program, source }
+    }
+}
+
+/// Rank 0 gets our input as it is, unless that is a terminal: being in another process group it
+/// may not read from that, so we pass on what is typed.
+fn input_of(rank: usize) -> Stdio {
+    if rank > 0 {
+        Stdio::null()
+    } else if isatty(rustix::stdio::stdin()) {
+        Stdio::piped()
+    } else {
+        Stdio::inherit()
+    }
+}
+
+/// The limit of open files, raised for as many ranks as there are; dropping it lowers it again.
+pub(super) struct Files {
+    former: Rlimit,
+}
+
+impl Files {
+    /// Makes sure that we may open enough files for this many ranks.
+    pub(super) fn allow(ranks: usize) -> Result<Files> {
+        let former = getrlimit(Resource::Nofile);
+        let needed = ranks as u64 * FILES_PER_RANK + FILES_BESIDE;
+        if let Some(limit) = former.maximum.filter(|&limit| limit < needed) {
+            return Err(Error::Files { ranks, needed, limit });
+        }
+        if former.current.is_some_and(|limit| limit < needed) {
+            let raised = Rlimit { current: Some(needed), maximum: former.maximum };
+            setrlimit(Resource::Nofile, raised)
+                .map_err(|errno| Error::system("raise the limit of open files", errno))?;
+        }
+        Ok(Files { former })
+    }
+
+    /// The limit that was in force before, which is the one that ranks are to have.
+    pub(super) fn former(&self) -> Rlimit {
+        self.former
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        // Lowering a limit is always allowed.
+        let _ = setrlimit(Resource::Nofile, self.former);
+    }
+}

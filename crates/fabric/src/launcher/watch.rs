@@ -1,0 +1,336 @@
+//! Looking after the ranks that run, until no process of the job is left.
+
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use rustix::buffer::spare_capacity;
+use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpgid, kill_process, waitpid};
+
+use super::ending::{AFTER_DEATH, AFTER_SIGNAL, Action, Ending};
+use super::group::Group;
+use super::keyboard::{Keyboard, LOOK_AGAIN, Typing};
+use super::orphans::Orphans;
+use super::outcome::{Cause, Death, Outcome};
+use super::output::Output;
+use super::signals::Signals;
+use super::start::Started;
+use crate::segment::State;
+use crate::{Error, Failure, How, Peer, Result, Segment};
+
+/// How long all must be quiet before part of a line is taken for a question.
+const QUIET: Duration = Duration::from_millis(100);
+/// Ends that are seen to before something else is looked at.
+const BATCH: usize = 64;
+
+/// A rank as a process.
+struct Rank {
+    process: Pid,
+    /// Readable when the process has ended; nothing when that has been seen.
+    end: Option<OwnedFd>,
+}
+
+/// Why the job is to end early.
+enum Reason {
+    /// The segment says which rank died first; this many others ran at that time.
+    Death { others: usize },
+    /// This signal went to all ranks.
+    Signal(Signal),
+    /// Nothing can be written to standard output any more.
+    Output(Errno),
+}
+
+/// A job that runs. Dropping it ends all its processes.
+pub(super) struct Watch<'a> {
+    segment: Segment,
+    signals: &'a Signals,
+    group: Group,
+    orphans: Orphans,
+    output: Output,
+    keyboard: Option<Keyboard>,
+    ranks: Vec<Rank>,
+    /// Ranks that have not ended.
+    live: usize,
+    /// What watches the ends of all ranks.
+    ends: OwnedFd,
+    events: Vec<epoll::Event>,
+    /// Signals that all ranks have been sent.
+    forwarded: Vec<Signal>,
+    reason: Option<Reason>,
+    ending: Ending,
+}
+
+impl<'a> Watch<'a> {
+    pub(super) fn new(
+        segment: Segment,
+        signals: &'a Signals,
+        orphans: Orphans,
+        group: Group,
+        output: Output,
+    ) -> Result<Watch<'a>> {
+        let ends = epoll::create(epoll::CreateFlags::CLOEXEC)
+            .map_err(|errno| Error::system("watch the ranks", errno))?;
+        Ok(Watch {
+            segment,
+            signals,
+            group,
+            orphans,
+            output,
+            keyboard: None,
+            ranks: Vec::new(),
+            live: 0,
+            ends,
+            events: Vec::with_capacity(BATCH),
+            forwarded: Vec::new(),
+            reason: None,
+            ending: Ending::new(),
+        })
+    }
+
+    /// Looks after one more rank: the next by number.
+    pub(super) fn add(&mut self, started: Started) -> Result<()> {
+        let rank = self.ranks.len();
+        let token = epoll::EventData::new_u64(rank as u64);
+        epoll::add(&self.ends, &started.end, token, epoll::EventFlags::IN)
+            .map_err(|errno| Error::system("watch a rank", errno))?;
+        self.ranks.push(Rank { process: started.process, end: Some(started.end) });
+        self.live += 1;
+        if let Some(input) = started.input {
+            self.keyboard = Some(Keyboard::new(input)?);
+        }
+        self.output.add(rank, [started.output, started.errors])
+    }
+
+    /// Waits for the end.
+    pub(super) fn run(mut self) -> Result<Outcome> {
+        while self.live > 0 || !self.output.is_closed() {
+            self.round()?;
+        }
+        self.sweep();
+        let outcome = self.outcome();
+        if let Some(cause) = outcome.cause.as_ref().filter(|cause| !cause.is_quiet()) {
+            self.output.say(&format!("motet: {cause}"));
+            self.output.pump();
+        }
+        while !self.output.is_written() {
+            self.round()?;
+        }
+        Ok(outcome)
+    }
+
+    fn round(&mut self) -> Result<()> {
+        let quiet = self.sleep()?;
+        if quiet && self.output.holds_question() {
+            self.output.show_questions();
+        }
+        self.take_signals();
+        self.take_ends();
+        self.move_bytes();
+        while let Some(action) = self.ending.step(Instant::now()) {
+            self.act(action);
+        }
+        Ok(())
+    }
+
+    /// Sleeps until something happens or is due. Says whether nothing has happened.
+    fn sleep(&self) -> Result<bool> {
+        let mut entries = vec![
+            PollFd::from_borrowed_fd(self.signals.descriptor(), PollFlags::IN),
+            PollFd::new(&self.ends, PollFlags::IN),
+        ];
+        self.output.interests(&mut entries);
+        let typing = self.keyboard.as_ref().map(Keyboard::interest);
+        let in_background = matches!(typing, Some(None));
+        entries.extend(typing.flatten());
+        let limits = [
+            self.ending.due().map(|due| due.saturating_duration_since(Instant::now())),
+            self.output.holds_question().then_some(QUIET),
+            in_background.then_some(LOOK_AGAIN),
+        ];
+        let limit = limits.into_iter().flatten().min().map(|limit| Timespec {
+            tv_sec: limit.as_secs() as i64,
+            tv_nsec: i64::from(limit.subsec_nanos()),
+        });
+        match poll(&mut entries, limit.as_ref()) {
+            Ok(ready) => Ok(ready == 0),
+            Err(Errno::INTR) => Ok(false),
+            Err(errno) => Err(Error::system("wait for the ranks", errno)),
+        }
+    }
+
+    fn take_signals(&mut self) {
+        while let Some(signal) = self.signals.next() {
+            match signal {
+                Signal::CHILD => self.reap_others(),
+                Signal::TSTP => self.pause(),
+                _ => self.forward(signal),
+            }
+        }
+    }
+
+    /// Passes a signal on. Who interrupts twice, or when only output is left, means it.
+    fn forward(&mut self, signal: Signal) {
+        let again = signal == Signal::INT && self.forwarded.contains(&signal);
+        if self.live == 0 && is_request_to_end(signal) {
+            self.output.discard();
+        } else if again {
+            self.ending.hurry(Instant::now());
+        } else {
+            self.signal_ranks(signal);
+        }
+        if again || self.live == 0 {
+            self.reason.get_or_insert(Reason::Signal(signal));
+        }
+        if !self.forwarded.contains(&signal) {
+            self.forwarded.push(signal);
+        }
+    }
+
+    /// Stops the ranks and ourselves, and goes on when we are told to.
+    fn pause(&self) {
+        self.signal_ranks(Signal::TSTP);
+        self.signals.suspend();
+        self.signal_ranks(Signal::CONT);
+    }
+
+    /// Sends a signal to all ranks and what they have started, and to those ranks that have left
+    /// the group: they will see to their own.
+    fn signal_ranks(&self, signal: Signal) {
+        self.group.signal(signal);
+        let leader = Ok(self.group.leader());
+        for rank in self.ranks.iter().filter(|rank| rank.end.is_some()) {
+            if getpgid(Some(rank.process)) != leader {
+                // Until its status is taken, its number belongs to nobody else.
+                let _ = kill_process(rank.process, signal);
+            }
+        }
+    }
+
+    fn take_ends(&mut self) {
+        self.events.clear();
+        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+        // An interruption is like nothing to see: the next round sees to it.
+        let _ = epoll::wait(&self.ends, spare_capacity(&mut self.events), Some(&at_once));
+        // They come in the order in which they happened, so the first death is the first here.
+        for at in 0..self.events.len() {
+            let rank = self.events[at].data.u64() as usize;
+            let process = self.ranks[rank].process;
+            if let Ok(Some((_, status))) = waitpid(Some(process), WaitOptions::NOHANG) {
+                self.ended(rank, status);
+            }
+        }
+    }
+
+    /// Takes the statuses of adopted orphans, of which there may be any number in a long job.
+    fn reap_others(&mut self) {
+        self.take_ends();
+        while let Ok(Some((process, status))) = waitpid(None, WaitOptions::NOHANG) {
+            let is_it = |rank: &Rank| rank.process == process && rank.end.is_some();
+            if let Some(rank) = self.ranks.iter().position(is_it) {
+                self.ended(rank, status);
+            }
+        }
+    }
+
+    /// A rank has ended.
+    fn ended(&mut self, rank: usize, status: WaitStatus) {
+        self.ranks[rank].end = None;
+        self.live -= 1;
+        if rank == 0 {
+            self.keyboard = None;
+        }
+        let peer = Peer(rank as u32);
+        let state = self.segment.state(peer);
+        match verdict(status, state) {
+            Some(how) => self.died(Failure { rank: peer, how }),
+            // It will never come, so whoever waits for it must not wait for ever.
+            None if state == State::Absent => self.segment.leave(peer),
+            None => {}
+        }
+        if self.live == 0 {
+            self.ending.ranks_are_gone(Instant::now());
+        }
+    }
+
+    fn died(&mut self, failure: Failure) {
+        self.segment.fail(failure);
+        let of_signal = |&&signal: &&Signal| failure.how == How::Signal(signal.as_raw() as u8);
+        let reason = match self.forwarded.iter().find(of_signal) {
+            Some(&signal) => Reason::Signal(signal),
+            None => Reason::Death { others: self.live },
+        };
+        self.reason.get_or_insert(reason);
+        let all_were_told = self.forwarded.iter().copied().any(is_request_to_end);
+        let patience = if all_were_told { AFTER_SIGNAL } else { AFTER_DEATH };
+        self.ending.begin(Instant::now(), patience);
+    }
+
+    fn move_bytes(&mut self) {
+        self.output.pump();
+        if let Some(errno) = self.output.failure().filter(|_| self.reason.is_none()) {
+            self.reason = Some(Reason::Output(errno));
+            self.ending.begin(Instant::now(), Duration::ZERO);
+        }
+        if self.keyboard.as_mut().map(Keyboard::pump) == Some(Typing::Ended) {
+            self.keyboard = None;
+        }
+    }
+
+    fn act(&mut self, action: Action) {
+        match action {
+            Action::Ask => {
+                self.signal_ranks(Signal::TERM);
+                // One that is stopped could not hear it.
+                self.signal_ranks(Signal::CONT);
+            }
+            Action::Kill => self.signal_ranks(Signal::KILL),
+            Action::Sweep => self.sweep(),
+            // A reader may take as long as it likes for what was written while the ranks lived.
+            Action::Abandon if self.output.is_behind() => self.ending.postpone(Instant::now()),
+            Action::Abandon => self.output.abandon(),
+        }
+    }
+
+    fn sweep(&mut self) {
+        self.group.end();
+        self.orphans.end();
+    }
+
+    fn outcome(&self) -> Outcome {
+        match self.reason {
+            None => Outcome::well(),
+            Some(Reason::Signal(signal)) => Outcome::of(Cause::Signal(signal.as_raw() as u8)),
+            Some(Reason::Output(errno)) => Outcome::of(Cause::Output(errno.into())),
+            Some(Reason::Death { others }) => {
+                let failure = self.segment.failure().expect("recorded when the rank died");
+                let rank = failure.rank;
+                let process = self.ranks[rank.index()].process.as_raw_nonzero().get() as u32;
+                let joined = self.segment.state(rank) == State::Present;
+                let ranks = self.ranks.len();
+                Outcome::of(Cause::Death(Death { failure, process, joined, others, ranks }))
+            }
+        }
+    }
+}
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        self.sweep();
+    }
+}
+
+/// How a rank has died, if this was a death: an exit without an error is none, except of a rank
+/// that has joined its world and has not left it.
+fn verdict(status: WaitStatus, state: State) -> Option<How> {
+    match (status.terminating_signal(), status.exit_status()) {
+        (Some(signal), _) => Some(How::Signal(signal as u8)),
+        (None, Some(0)) if state != State::Present => None,
+        (None, code) => Some(How::Exit(code.unwrap_or(0) as u8)),
+    }
+}
+
+/// Whether a program that gets this is expected to end.
+fn is_request_to_end(signal: Signal) -> bool {
+    [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM].contains(&signal)
+}
