@@ -134,7 +134,8 @@ pub enum Action {
         /// Where it goes.
         into: Slice,
     },
-    /// `into = left ∘ right`, element by element. `into` is `left`, is `right`, or overlaps neither.
+    /// `into = left ∘ right`, element by element. `into` is `left`, is `right`, or overlaps
+    /// neither.
     Reduce {
         /// Left operand.
         left: Slice,

@@ -1,8 +1,9 @@
 //! What each collective must deliver, element by element: the standard's text as a function.
 //!
 //! [`expected`] takes the calls of all ranks and says what each element of each output holds at
-//! the end. It knows nothing of plans. A barrier has no output; what it must deliver, that every
-//! rank has entered, is checked by the [verifier](crate::verify()).
+//! the end. It knows nothing of plans, and shares no code with the algorithms lest it share their
+//! mistakes. A barrier has no output; what it must deliver, that every rank has entered, is checked
+//! by the [verifier](crate::verify()).
 
 use std::collections::BTreeMap;
 

@@ -76,7 +76,8 @@ proptest! {
     /// spec: 21
     #[test]
     fn allgatherv((counts, layouts) in blocks(), in_place: bool) {
-        let operation = |rank: Rank| Operation::Allgatherv { blocks: layouts[rank.index()].clone() };
+        let blocks = |rank: Rank| layouts[rank.index()].clone();
+        let operation = |rank| Operation::Allgatherv { blocks: blocks(rank) };
         verify_all(&calls(counts.len() as u32, in_place, operation))?;
     }
 

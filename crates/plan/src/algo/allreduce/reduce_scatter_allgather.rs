@@ -13,8 +13,8 @@
 //! (Halving with the far partner first would be the same cost, but out of order.) Each part
 //! is finished at one rank and then only copied, so all ranks have the same bits.
 //!
-//! Cost: `2 log2 c latencies`, `2 n (c - 1) / c` and a reduction of `n (c - 1) / c` for `c` corners;
-//! two latencies, twice `n` and a reduction of `n` more where ranks fold.
+//! Cost: `2 log2 c` latencies, `2 n (c - 1) / c` and a reduction of `n (c - 1) / c`, for `c`
+//! corners; two latencies, twice `n` and a reduction of `n` more where ranks fold.
 //!
 //! Paper: Rabenseifner, *Optimization of collective reduction operations*, 2004.
 

@@ -48,7 +48,9 @@ impl Algorithm for Binomial {
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
-        let Operation::Bcast { root, .. } = call.operation else { return };
+        let Operation::Bcast { root, .. } = call.operation else {
+            unreachable!("a broadcast is planned")
+        };
         let ring = Ring::new(call.ranks, root, call.rank);
         let data = builder.output();
         if let Some(parent) = binomial::parent(ring.position) {

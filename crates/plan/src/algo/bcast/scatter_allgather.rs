@@ -57,7 +57,9 @@ impl Algorithm for ScatterAllgather {
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
-        let Operation::Bcast { root, .. } = call.operation else { return };
+        let Operation::Bcast { root, .. } = call.operation else {
+            unreachable!("a broadcast is planned")
+        };
         let ring = Ring::new(call.ranks, root, call.rank);
         let (data, parts) = (builder.output(), parts(builder.output(), ring.size()));
         let held = |position| binomial::subtree(position, ring.size());

@@ -51,7 +51,7 @@ impl Algorithm for Direct {
         let (mut to, mut from) = match &call.operation {
             Operation::Exchange { count, to, from } => (uniform(*count, to), uniform(*count, from)),
             Operation::Exchangev { to, from } => (to.to_vec(), from.to_vec()),
-            _ => return,
+            operation => unreachable!("{operation:?} is no exchange"),
         };
         let (me, ranks) = (call.rank.0, call.ranks);
         // The sorts are stable, so blocks of one pair of ranks stay in order at both ends.

@@ -55,7 +55,9 @@ impl Algorithm for Binomial {
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
-        let Operation::Reduce { root, count, .. } = call.operation else { return };
+        let Operation::Reduce { root, count, .. } = call.operation else {
+            unreachable!("a reduction is planned")
+        };
         let mut sum = Sum::new(builder, root, count);
         for round in 0..doublings(call.ranks) {
             let (left, right) = runs(call, round);
@@ -67,9 +69,9 @@ impl Algorithm for Binomial {
             if merged == call.rank {
                 let (other, is_left) = if merged == left { (right, false) } else { (left, true) };
                 sum.merge(builder, other, is_left);
-            } else if left == call.rank || right == call.rank {
-                builder.send(merged, sum.value);
-                return;
+            } else {
+                // Whoever is still here leads its run, so this is the other leader.
+                return builder.send(merged, sum.value);
             }
         }
         sum.deliver(builder, root);
