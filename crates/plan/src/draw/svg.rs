@@ -49,10 +49,8 @@ struct Frame {
 impl Frame {
     const LEFT: f64 = 92.0;
     const RIGHT: f64 = 28.0;
-    const TOP: f64 = 116.0;
+    const TOP: f64 = 126.0;
     const BOTTOM: f64 = 64.0;
-    /// The part of a column on either side of the arrows; marks of local work are in it.
-    const MARGIN: f64 = 0.2;
     const LEAST_WIDTH: f64 = 560.0;
 
     fn new(ranks: usize, rounds: usize) -> Self {
@@ -63,7 +61,7 @@ impl Frame {
 
     fn width(&self) -> f64 {
         let columns = self.rounds as f64 * self.column;
-        (Self::LEFT + columns + self.column * Self::MARGIN + Self::RIGHT).max(Self::LEAST_WIDTH)
+        (Self::LEFT + columns + self.margin() + Self::RIGHT).max(Self::LEAST_WIDTH)
     }
 
     fn height(&self) -> f64 {
@@ -87,8 +85,12 @@ impl Frame {
 
     /// Where the arrows of a round start and end.
     fn arrow(&self, round: usize) -> (f64, f64) {
-        let margin = self.column * Self::MARGIN;
-        (self.x(round) + margin, self.x(round + 1) - margin)
+        (self.x(round) + self.margin(), self.x(round + 1) - self.margin())
+    }
+
+    /// The part of a column on either side of the arrows; marks of local work are in it.
+    fn margin(&self) -> f64 {
+        (self.column * 0.2).max(16.0)
     }
 }
 
@@ -188,7 +190,7 @@ fn arrow(svg: &mut Svg, frame: &Frame, message: &Message, round: usize, longest:
 /// The local work of a rank at the end of a round, one mark for each kind.
 fn marks(svg: &mut Svg, frame: &Frame, rank: usize, round: usize, cell: &Cell) {
     let y = frame.y(rank);
-    let mut x = frame.x(round + 1) - if round == 0 { 0.0 } else { frame.column * 0.1 };
+    let mut x = frame.x(round + 1) - if round == 0 { 0.0 } else { frame.margin() / 2.0 };
     if cell.reductions > 0 {
         reduce_mark(svg, x, y);
         x += 15.0;
