@@ -81,7 +81,12 @@ impl TypeCode {
 
 /// Names a posted transfer; comes back in its completion. The poster gives it its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Token(pub u64);
+pub struct Token {
+    /// The operation that the transfer belongs to.
+    pub operation: u64,
+    /// Which step of it.
+    pub step: u32,
+}
 
 /// What a completed receive got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

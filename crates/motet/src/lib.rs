@@ -1,1 +1,107 @@
-//! Placeholder.
+//! Motet: message passing for collective operations that are nonblocking, persistent and sparse.
+//!
+//! Ranks are processes (started by `motet run`, or by [`launch`]) or threads ([`threads`]). Each
+//! has a [`World`], a [`Communicator`] of all ranks.
+//!
+//! ```
+//! use motet::Sum;
+//!
+//! motet::threads(4, |world| {
+//!     let mut sum = [0];
+//!     world.allreduce(&[world.rank()], &mut sum, Sum)?;
+//!     assert_eq!(sum, [6]);
+//!
+//!     // The same, nonblocking: the request owns the buffer and gives it back.
+//!     let pending = world.iallreduce(vec![world.rank()], Sum)?;
+//!     assert_eq!(pending.wait()?, [6]);
+//!     Ok::<(), motet::Error>(())
+//! })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+//! # Ok::<(), motet::Error>(())
+//! ```
+//!
+//! Every collective comes in three forms on one engine: blocking (`allreduce`), nonblocking
+//! (`iallreduce`, a [`Request`]) and persistent (`allreduce_init`, a [`Persistent`] that is started
+//! as often as wanted). Requests and running persistent operations are futures; sets of any kinds
+//! are waited for by [`wait_all`], [`wait_any`] and [`wait_some`].
+//!
+//! A buffer in flight cannot be touched, freed or moved: it is owned by its request, or borrowed
+//! for a [`Communicator::scope`] that waits. These do not compile:
+//!
+//! ```compile_fail,E0382
+//! # motet::threads(1, |world| {
+//! let data = vec![1, 2, 3];
+//! let pending = world.iallreduce(data, motet::Sum)?;
+//! println!("{data:?}"); // moved into the request
+//! # pending.wait()?; Ok::<(), motet::Error>(())
+//! # });
+//! ```
+//!
+//! ```compile_fail,E0597
+//! # motet::threads(1, |world| {
+//! let pending = {
+//!     let mut local = [1, 2, 3];
+//!     world.iallreduce(&mut local[..], motet::Sum)? // would outlive its buffer
+//! };
+//! # pending.wait()?; Ok::<(), motet::Error>(())
+//! # });
+//! ```
+//!
+//! ```compile_fail,E0502
+//! # motet::threads(1, |world| {
+//! let mut data = [1, 2, 3];
+//! world.scope(|scope| {
+//!     let pending = scope.iallreduce(&mut data[..], motet::Sum)?;
+//!     println!("{}", data[0]); // in flight
+//!     pending.wait()?;
+//!     Ok(())
+//! })?;
+//! # Ok::<(), motet::Error>(())
+//! # });
+//! ```
+//!
+//! ```compile_fail,E0382
+//! # motet::threads(1, |world| {
+//! let mut sum = world.allreduce_init(vec![1], motet::Sum, &motet::Info::new())?;
+//! let running = sum.start()?;
+//! sum.input_mut()[0] = 2; // running
+//! # running.wait()?; Ok::<(), motet::Error>(())
+//! # });
+//! ```
+
+pub mod buffer;
+mod collective;
+mod communicator;
+mod core;
+mod element;
+mod engine;
+mod error;
+mod flight;
+mod group;
+mod info;
+mod kernel;
+pub mod op;
+mod persistent;
+mod point_to_point;
+mod request;
+mod scope;
+mod sets;
+mod status;
+mod world;
+
+pub use collective::Neighbour;
+pub use communicator::Communicator;
+pub use element::Element;
+pub use error::{Error, ErrorClass, ErrorKind, Result};
+#[doc(hidden)]
+pub use flight::Flight;
+pub use group::Group;
+pub use info::Info;
+pub use motet_fabric::{Failure, How};
+pub use motet_plan::Block;
+pub use op::{Band, Bor, Bxor, Land, Lor, Lxor, Max, Min, Operator, Prod, Sum};
+pub use persistent::{Persistent, Running, Start, start_all};
+pub use request::Request;
+pub use scope::Scope;
+pub use sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_some};
+pub use status::{ANY_SOURCE, ANY_TAG, Source, Status, Tag, TagFilter};
+pub use world::{ALGORITHM, CHANNELS, SINGLE_COPY, WISDOM, World, init, launch, threads};

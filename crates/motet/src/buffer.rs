@@ -1,0 +1,338 @@
+//! Buffers that an operation may keep while it runs.
+//!
+//! The promise behind every trait here: once a buffer has become parts, its memory stays where it
+//! is, valid and untouched by anybody else, until the parts are made into the buffer again or
+//! leaked. In flight a buffer is held as parts (an address and lengths), never as a box or a
+//! reference: moving those would claim sole access to memory that peers are using.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+
+use crate::Element;
+
+/// Elements at an address.
+#[derive(Clone, Copy, Debug)]
+pub struct Span {
+    pub(crate) start: *mut u8,
+    pub(crate) len: usize,
+}
+
+impl Span {
+    pub(crate) const EMPTY: Span = Span { start: std::ptr::null_mut(), len: 0 };
+}
+
+/// Something that an operation can keep while it runs and give back afterwards.
+///
+/// # Safety
+/// Between `take_apart` and `put_together` all memory that belongs to it stays where it is, valid,
+/// and untouched by anybody else.
+pub unsafe trait Held: Sized {
+    /// It, taken apart.
+    type Parts: Send;
+
+    /// Takes it apart.
+    fn take_apart(self) -> Self::Parts;
+
+    /// Puts it together again.
+    ///
+    /// # Safety
+    /// The parts come from `take_apart`, are used once, and no operation uses the memory.
+    unsafe fn put_together(parts: Self::Parts) -> Self;
+}
+
+/// A buffer that can be sent from.
+///
+/// # Safety
+/// The memory that [`SendBuffer::span`] tells of belongs to it, and holds that many valid elements.
+pub unsafe trait SendBuffer: Held {
+    /// Type of its elements.
+    type Element: Element;
+
+    /// Where its elements lie.
+    fn span(parts: &Self::Parts) -> Span;
+}
+
+/// A buffer that can be received into.
+///
+/// # Safety
+/// The memory may be written, and is read by nobody else.
+pub unsafe trait RecvBuffer: SendBuffer {}
+
+/// The buffers of one collective: one buffer that is both input and output (in place), or a pair
+/// of an input and an output, or `()` for none.
+///
+/// # Safety
+/// As [`SendBuffer`] for the input and [`RecvBuffer`] for the output.
+pub unsafe trait Buffers: Held {
+    /// Type of the elements.
+    type Element: Element;
+
+    /// Where the input lies; `None` if it is in the output.
+    fn input(parts: &Self::Parts) -> Option<Span>;
+
+    /// Where the output lies.
+    fn output(parts: &Self::Parts) -> Span;
+}
+
+/// A `Vec`, taken apart.
+#[derive(Debug)]
+pub struct VecParts<T> {
+    start: *mut T,
+    len: usize,
+    capacity: usize,
+}
+
+// SAFETY: stands for a `Vec<T>` of elements, which may move between threads.
+unsafe impl<T: Element> Send for VecParts<T> {}
+
+// SAFETY: the heap block of a vector that nobody can reach stays as it is.
+unsafe impl<T: Element> Held for Vec<T> {
+    type Parts = VecParts<T>;
+
+    fn take_apart(self) -> VecParts<T> {
+        let mut whole = ManuallyDrop::new(self);
+        VecParts { start: whole.as_mut_ptr(), len: whole.len(), capacity: whole.capacity() }
+    }
+
+    unsafe fn put_together(parts: VecParts<T>) -> Vec<T> {
+        // SAFETY: the three parts of one vector, used once by the caller's promise.
+        unsafe { Vec::from_raw_parts(parts.start, parts.len, parts.capacity) }
+    }
+}
+
+// SAFETY: the memory of its parts.
+unsafe impl<T: Element> SendBuffer for Vec<T> {
+    type Element = T;
+
+    fn span(parts: &VecParts<T>) -> Span {
+        Span { start: parts.start.cast(), len: parts.len }
+    }
+}
+
+// SAFETY: a vector owns its memory.
+unsafe impl<T: Element> RecvBuffer for Vec<T> {}
+
+// SAFETY: as for a vector.
+unsafe impl<T: Element> Held for Box<[T]> {
+    type Parts = VecParts<T>;
+
+    fn take_apart(self) -> VecParts<T> {
+        self.into_vec().take_apart()
+    }
+
+    unsafe fn put_together(parts: VecParts<T>) -> Box<[T]> {
+        // SAFETY: passed on.
+        unsafe { Vec::put_together(parts) }.into_boxed_slice()
+    }
+}
+
+// SAFETY: the memory of its parts.
+unsafe impl<T: Element> SendBuffer for Box<[T]> {
+    type Element = T;
+
+    fn span(parts: &VecParts<T>) -> Span {
+        Vec::span(parts)
+    }
+}
+
+// SAFETY: a box owns its memory.
+unsafe impl<T: Element> RecvBuffer for Box<[T]> {}
+
+// SAFETY: shared memory that nobody can write while the count is held.
+unsafe impl<T: Element> Held for Arc<[T]> {
+    type Parts = Arc<[T]>;
+
+    fn take_apart(self) -> Arc<[T]> {
+        self
+    }
+
+    unsafe fn put_together(parts: Arc<[T]>) -> Arc<[T]> {
+        parts
+    }
+}
+
+// SAFETY: the memory of its parts.
+unsafe impl<T: Element> SendBuffer for Arc<[T]> {
+    type Element = T;
+
+    fn span(parts: &Arc<[T]>) -> Span {
+        Span { start: parts.as_ptr().cast_mut().cast(), len: parts.len() }
+    }
+}
+
+// SAFETY: a shared borrow: nobody writes while it lives. Whoever takes borrows makes sure that
+// the operation ends before the borrow does.
+unsafe impl<'a, T: Element> Held for &'a [T] {
+    type Parts = &'a [T];
+
+    fn take_apart(self) -> &'a [T] {
+        self
+    }
+
+    unsafe fn put_together(parts: &'a [T]) -> &'a [T] {
+        parts
+    }
+}
+
+// SAFETY: the memory of its parts.
+unsafe impl<'a, T: Element> SendBuffer for &'a [T] {
+    type Element = T;
+
+    fn span(parts: &&'a [T]) -> Span {
+        Span { start: parts.as_ptr().cast_mut().cast(), len: parts.len() }
+    }
+}
+
+/// A mutable borrow, taken apart so that moving the parts claims nothing.
+#[derive(Debug)]
+pub struct BorrowParts<'a, T> {
+    start: *mut T,
+    len: usize,
+    borrow: PhantomData<&'a mut [T]>,
+}
+
+// SAFETY: stands for a `&mut [T]` of elements, which may move between threads.
+unsafe impl<T: Element> Send for BorrowParts<'_, T> {}
+
+// SAFETY: the parts hold the only borrow. Whoever takes borrows makes sure that the operation
+// ends before the borrow does.
+unsafe impl<'a, T: Element> Held for &'a mut [T] {
+    type Parts = BorrowParts<'a, T>;
+
+    fn take_apart(self) -> BorrowParts<'a, T> {
+        BorrowParts { start: self.as_mut_ptr(), len: self.len(), borrow: PhantomData }
+    }
+
+    unsafe fn put_together(parts: BorrowParts<'a, T>) -> &'a mut [T] {
+        // SAFETY: the parts of one mutable borrow, used once by the caller's promise.
+        unsafe { std::slice::from_raw_parts_mut(parts.start, parts.len) }
+    }
+}
+
+// SAFETY: the memory of its parts.
+unsafe impl<'a, T: Element> SendBuffer for &'a mut [T] {
+    type Element = T;
+
+    fn span(parts: &BorrowParts<'a, T>) -> Span {
+        Span { start: parts.start.cast(), len: parts.len }
+    }
+}
+
+// SAFETY: the only borrow of that memory.
+unsafe impl<T: Element> RecvBuffer for &mut [T] {}
+
+// SAFETY: passed on.
+unsafe impl<S: Held, R: Held> Held for (S, R) {
+    type Parts = (S::Parts, R::Parts);
+
+    fn take_apart(self) -> Self::Parts {
+        (self.0.take_apart(), self.1.take_apart())
+    }
+
+    unsafe fn put_together((first, second): Self::Parts) -> Self {
+        // SAFETY: passed on.
+        let first = unsafe { S::put_together(first) };
+        // SAFETY: passed on.
+        let second = unsafe { R::put_together(second) };
+        (first, second)
+    }
+}
+
+// SAFETY: no memory at all.
+unsafe impl Held for () {
+    type Parts = ();
+
+    fn take_apart(self) {}
+
+    unsafe fn put_together((): ()) {}
+}
+
+// SAFETY: passed on.
+unsafe impl<B: RecvBuffer> Buffers for B {
+    type Element = B::Element;
+
+    fn input(_: &Self::Parts) -> Option<Span> {
+        None
+    }
+
+    fn output(parts: &Self::Parts) -> Span {
+        B::span(parts)
+    }
+}
+
+// SAFETY: passed on.
+unsafe impl<S, R> Buffers for (S, R)
+where
+    R: RecvBuffer,
+    S: SendBuffer<Element = R::Element>,
+{
+    type Element = R::Element;
+
+    fn input(parts: &Self::Parts) -> Option<Span> {
+        Some(S::span(&parts.0))
+    }
+
+    fn output(parts: &Self::Parts) -> Span {
+        R::span(&parts.1)
+    }
+}
+
+// SAFETY: no memory at all.
+unsafe impl Buffers for () {
+    type Element = u8;
+
+    fn input((): &()) -> Option<Span> {
+        None
+    }
+
+    fn output((): &()) -> Span {
+        Span::EMPTY
+    }
+}
+
+/// The elements of a span, borrowed for as long as the parts are.
+///
+/// # Safety
+/// The span is of these parts, and no operation uses it.
+pub(crate) unsafe fn elements<T: Element, P>(_parts: &P, span: Span) -> &[T] {
+    if span.len == 0 {
+        return &[];
+    }
+    // SAFETY: the span of a live buffer of such elements.
+    unsafe { std::slice::from_raw_parts(span.start.cast(), span.len) }
+}
+
+/// The elements of a span, to be changed.
+///
+/// # Safety
+/// As [`elements`], and the span is of a buffer that is owned or borrowed mutably.
+pub(crate) unsafe fn elements_mut<T: Element, P>(_parts: &mut P, span: Span) -> &mut [T] {
+    if span.len == 0 {
+        return &mut [];
+    }
+    // SAFETY: the span of a live buffer of such elements, borrowed alone.
+    unsafe { std::slice::from_raw_parts_mut(span.start.cast(), span.len) }
+}
+
+/// Buffers that are kept until their operation is complete, then dropped.
+pub(crate) struct Kept<B: Held>(Option<B::Parts>);
+
+impl<B: Held> Kept<B> {
+    /// # Safety
+    /// It is dropped only when no operation uses the memory any more.
+    pub(crate) unsafe fn new(parts: B::Parts) -> Kept<B> {
+        Kept(Some(parts))
+    }
+}
+
+impl<B: Held> Drop for Kept<B> {
+    fn drop(&mut self) {
+        if let Some(parts) = self.0.take() {
+            // SAFETY: no operation uses the memory, by the promise of `new`.
+            drop(unsafe { B::put_together(parts) });
+        }
+    }
+}

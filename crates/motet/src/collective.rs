@@ -1,0 +1,174 @@
+//! The collectives in three forms: blocking, nonblocking and persistent.
+//!
+//! All three make the same [`Shape`] of their arguments, get a run of the same plan, and differ
+//! only in who owns the buffers and when the run starts.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+mod blocking;
+mod nonblocking;
+mod persistent;
+mod shape;
+
+use motet_fabric::TypeCode;
+use motet_fabric::slab::Id;
+use motet_plan::{Call, Rank};
+
+use crate::Element;
+use crate::buffer::{Buffers, Held};
+use crate::communicator::Communicator;
+use crate::engine::{Binding, Number, Run};
+use crate::error::{ErrorKind, Result};
+use crate::flight::Flight;
+use crate::kernel::Kernel;
+use crate::persistent::Persistent;
+use crate::request::{OnDrop, Request};
+pub(crate) use nonblocking::nonblocking_collectives;
+pub(crate) use shape::Shape;
+
+/// A rank and where its block lies: one neighbour of an irregular exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Neighbour {
+    /// The neighbour's rank in the communicator; may be the caller's own.
+    pub rank: usize,
+    /// First element of its block, in the send buffer or the receive buffer.
+    pub start: usize,
+    /// Elements of its block.
+    pub count: usize,
+}
+
+/// A collective call, ready to be run.
+pub(crate) struct Prepared {
+    pub(crate) call: &'static str,
+    pub(crate) shape: Shape,
+    pub(crate) kernel: Option<Box<dyn Kernel>>,
+    pub(crate) element: TypeCode,
+    pub(crate) element_bytes: usize,
+}
+
+impl Prepared {
+    /// A call that moves elements of this type.
+    pub(crate) fn new<T: Element>(
+        call: &'static str,
+        shape: Shape,
+        kernel: Option<Box<dyn Kernel>>,
+    ) -> Prepared {
+        let element_bytes = if shape.is_barrier() { 0 } else { size_of::<T>() };
+        Prepared { call, shape, kernel, element: T::CODE, element_bytes }
+    }
+}
+
+impl Communicator {
+    /// A run for a call, bound to its buffers. Only once nothing can be wrong with the call is a
+    /// number used up.
+    fn run_for(
+        &self,
+        prepared: Prepared,
+        number: impl FnOnce() -> Number,
+    ) -> Result<Box<Run>, ErrorKind> {
+        let Prepared { shape, kernel, element, element_bytes, .. } = prepared;
+        let call = Call {
+            rank: Rank::from_index(self.rank()),
+            ranks: self.size() as u32,
+            element_bytes,
+            in_place: shape.in_place,
+            operation: shape.operation,
+        };
+        let mut run = self.core.engine().run_for(&call)?;
+        run.bind(Binding {
+            input: shape.input,
+            output: shape.output,
+            element,
+            kernel,
+            peers: self.group().peers().clone(),
+            number: number(),
+        });
+        Ok(run)
+    }
+
+    /// Begins a collective that runs once.
+    fn begin(&self, prepared: Prepared) -> Result<Id> {
+        let call = prepared.call;
+        let run = self.run_for(prepared, || self.next_collective());
+        let run = run.map_err(|kind| crate::Error::from(kind).at(call, self.rank()))?;
+        Ok(self.core.engine().start_run(run))
+    }
+
+    /// The nonblocking form.
+    pub(crate) fn nonblocking<B: Buffers>(
+        &self,
+        buffers: B,
+        on_drop: OnDrop<B>,
+        prepare: impl FnOnce(&B::Parts) -> Result<Prepared>,
+    ) -> Result<Request<B>> {
+        let parts = GiveBack::<B>::new(buffers);
+        let prepared = prepare(parts.get())?;
+        let origin = self.origin(prepared.call);
+        let id = self.begin(prepared)?;
+        Ok(Request::new(Flight::new(origin, id, false), parts.keep(), on_drop))
+    }
+
+    /// The blocking form: the buffers are borrowed by the caller for longer than this takes.
+    pub(crate) fn blocking(&self, prepared: Prepared) -> Result<()> {
+        let call = prepared.call;
+        let ended = CancelOnUnwind { communicator: self, id: self.begin(prepared)? };
+        let outcome = self.core.wait(ended.id, false);
+        std::mem::forget(ended);
+        let outcome = outcome.map(drop).map_err(ErrorKind::from);
+        outcome.map_err(|kind| crate::Error::from(kind).at(call, self.rank()))
+    }
+
+    /// The persistent form.
+    pub(crate) fn persistent<B: Buffers + 'static>(
+        &self,
+        buffers: B,
+        prepare: impl FnOnce(&B::Parts) -> Result<Prepared>,
+    ) -> Result<Persistent<B>> {
+        let parts = GiveBack::<B>::new(buffers);
+        let prepared = prepare(parts.get())?;
+        let call = prepared.call;
+        let run = self.run_for(prepared, || self.next_persistent());
+        let run = run.map_err(|kind| crate::Error::from(kind).at(call, self.rank()))?;
+        let id = self.core.engine().add_persistent(run);
+        Ok(Persistent::new(self.origin(call), id, parts.keep()))
+    }
+}
+
+/// Buffers that are dropped properly if an operation cannot begin.
+struct GiveBack<B: Held>(Option<B::Parts>);
+
+impl<B: Held> GiveBack<B> {
+    fn new(buffers: B) -> GiveBack<B> {
+        GiveBack(Some(buffers.take_apart()))
+    }
+
+    fn get(&self) -> &B::Parts {
+        self.0.as_ref().expect("kept until given up")
+    }
+
+    /// An operation has begun: from now on it says when the buffers are free.
+    fn keep(mut self) -> B::Parts {
+        self.0.take().expect("kept until given up")
+    }
+}
+
+impl<B: Held> Drop for GiveBack<B> {
+    fn drop(&mut self) {
+        if let Some(parts) = self.0.take() {
+            // SAFETY: no operation has begun with these parts.
+            drop(unsafe { B::put_together(parts) });
+        }
+    }
+}
+
+/// A panic (of a user's operator) must not leave an operation behind that uses borrowed buffers.
+struct CancelOnUnwind<'a> {
+    communicator: &'a Communicator,
+    id: Id,
+}
+
+impl Drop for CancelOnUnwind<'_> {
+    fn drop(&mut self) {
+        self.communicator.core.engine().abandon(self.id);
+    }
+}

@@ -1,0 +1,205 @@
+//! The blocking forms.
+
+use motet_plan::Block;
+
+use super::{Neighbour, Prepared, Shape};
+use crate::Element;
+use crate::buffer::{Held, SendBuffer, Span};
+use crate::communicator::Communicator;
+use crate::error::{Error, ErrorKind, Result};
+use crate::kernel::{Kernel, kernel};
+use crate::op::Operator;
+
+/// Where a borrowed input lies; the caller's borrow outlives the call.
+fn input<T: Element>(slice: &[T]) -> Option<Span> {
+    Some(<&[T]>::span(&slice.take_apart()))
+}
+
+/// Where a borrowed output lies.
+fn output<T: Element>(slice: &mut [T]) -> Span {
+    <&mut [T]>::span(&slice.take_apart())
+}
+
+impl Communicator {
+    fn run_blocking<T: Element>(
+        &self,
+        call: &'static str,
+        shape: Result<Shape, ErrorKind>,
+        kernel: Option<Box<dyn Kernel>>,
+    ) -> Result<()> {
+        let shape = shape.map_err(|kind| Error::from(kind).at(call, self.rank()))?;
+        self.blocking(Prepared::new::<T>(call, shape, kernel))
+    }
+
+    /// Waits until all ranks have called it. (`MPI_Barrier`)
+    ///
+    /// # Errors
+    /// That a rank has died or left.
+    pub fn barrier(&self) -> Result<()> {
+        self.run_blocking::<u8>("barrier", Ok(Shape::barrier()), None)
+    }
+
+    /// Gives the root's buffer to all ranks. (`MPI_Bcast`)
+    ///
+    /// # Errors
+    /// A root that is not in the communicator; buffers of different lengths; a rank that has died
+    /// or left.
+    pub fn bcast<T: Element>(&self, buffer: &mut [T], root: usize) -> Result<()> {
+        let shape = Shape::bcast(self, output(buffer), root);
+        self.run_blocking::<T>("bcast", shape, None)
+    }
+
+    /// Combines the inputs of all ranks, element by element, at the root. At the other ranks the
+    /// output is not touched and may be empty. (`MPI_Reduce`)
+    ///
+    /// # Errors
+    /// A root that is not in the communicator; buffers of different lengths; a rank that has died
+    /// or left.
+    pub fn reduce<T: Element>(
+        &self,
+        send: &[T],
+        receive: &mut [T],
+        operator: impl Operator<T>,
+        root: usize,
+    ) -> Result<()> {
+        let commutative = operator.is_commutative();
+        let shape = Shape::reduce(self, input(send), output(receive), root, commutative);
+        self.run_blocking::<T>("reduce", shape, Some(kernel(operator)))
+    }
+
+    /// As [`reduce`](Communicator::reduce) with one buffer: the input at each rank, and at the
+    /// root the result. (`MPI_Reduce` with `MPI_IN_PLACE`)
+    ///
+    /// # Errors
+    /// As [`reduce`](Communicator::reduce).
+    pub fn reduce_in_place<T: Element>(
+        &self,
+        buffer: &mut [T],
+        operator: impl Operator<T>,
+        root: usize,
+    ) -> Result<()> {
+        let commutative = operator.is_commutative();
+        let shape = Shape::reduce(self, None, output(buffer), root, commutative);
+        self.run_blocking::<T>("reduce", shape, Some(kernel(operator)))
+    }
+
+    /// Combines the inputs of all ranks, element by element; all get the result, the same to the
+    /// last bit. (`MPI_Allreduce`)
+    ///
+    /// # Errors
+    /// Buffers of different lengths; a rank that has died or left.
+    pub fn allreduce<T: Element>(
+        &self,
+        send: &[T],
+        receive: &mut [T],
+        operator: impl Operator<T>,
+    ) -> Result<()> {
+        let shape = Shape::allreduce(input(send), output(receive), operator.is_commutative());
+        self.run_blocking::<T>("allreduce", shape, Some(kernel(operator)))
+    }
+
+    /// As [`allreduce`](Communicator::allreduce), with one buffer for input and result.
+    ///
+    /// # Errors
+    /// As [`allreduce`](Communicator::allreduce).
+    pub fn allreduce_in_place<T: Element>(
+        &self,
+        buffer: &mut [T],
+        operator: impl Operator<T>,
+    ) -> Result<()> {
+        let shape = Shape::allreduce(None, output(buffer), operator.is_commutative());
+        self.run_blocking::<T>("allreduce", shape, Some(kernel(operator)))
+    }
+
+    /// Combines one value of each rank.
+    ///
+    /// # Errors
+    /// As [`allreduce`](Communicator::allreduce).
+    pub fn allreduce_one<T: Element>(&self, value: T, operator: impl Operator<T>) -> Result<T> {
+        let mut buffer = [value];
+        self.allreduce_in_place(&mut buffer, operator)?;
+        Ok(buffer[0])
+    }
+
+    /// Gives the inputs of all ranks, in rank order, to all ranks. (`MPI_Allgather`)
+    ///
+    /// # Errors
+    /// An output that does not hold one input of each rank; a rank that has died or left.
+    pub fn allgather<T: Element>(&self, send: &[T], receive: &mut [T]) -> Result<()> {
+        let shape = Shape::allgather(self, input(send), output(receive));
+        self.run_blocking::<T>("allgather", shape, None)
+    }
+
+    /// As [`allgather`](Communicator::allgather); the own block is in place already.
+    ///
+    /// # Errors
+    /// As [`allgather`](Communicator::allgather).
+    pub fn allgather_in_place<T: Element>(&self, buffer: &mut [T]) -> Result<()> {
+        let shape = Shape::allgather(self, None, output(buffer));
+        self.run_blocking::<T>("allgather", shape, None)
+    }
+
+    /// Gives the inputs of all ranks, of any lengths, to all ranks: that of rank `i` into
+    /// `blocks[i]` of the output. (`MPI_Allgatherv`)
+    ///
+    /// # Errors
+    /// Blocks that overlap, that the output does not hold, or that are not one for each rank; a
+    /// rank that has died or left.
+    pub fn allgatherv<T: Element>(
+        &self,
+        send: &[T],
+        receive: &mut [T],
+        blocks: &[Block],
+    ) -> Result<()> {
+        let shape = Shape::allgatherv(self, input(send), output(receive), blocks);
+        self.run_blocking::<T>("allgatherv", shape, None)
+    }
+
+    /// As [`allgatherv`](Communicator::allgatherv); the own block is in place already.
+    ///
+    /// # Errors
+    /// As [`allgatherv`](Communicator::allgatherv).
+    pub fn allgatherv_in_place<T: Element>(
+        &self,
+        buffer: &mut [T],
+        blocks: &[Block],
+    ) -> Result<()> {
+        let shape = Shape::allgatherv(self, None, output(buffer), blocks);
+        self.run_blocking::<T>("allgatherv", shape, None)
+    }
+
+    /// Sends block `j` of the input to rank `to[j]`, and receives block `j` of the output from
+    /// rank `from[j]`; all blocks have one length. Rank `a` names `b` in `to` as often as `b`
+    /// names `a` in `from`. (Exchange of the 2008 proposal)
+    ///
+    /// # Errors
+    /// Buffers that are no whole number of blocks; a rank that is not in the communicator, has
+    /// died or left.
+    pub fn exchange<T: Element>(
+        &self,
+        send: &[T],
+        receive: &mut [T],
+        to: &[usize],
+        from: &[usize],
+    ) -> Result<()> {
+        let shape = Shape::exchange(self, input(send), output(receive), to, from);
+        self.run_blocking::<T>("exchange", shape, None)
+    }
+
+    /// As [`exchange`](Communicator::exchange), with a place and a length for each block.
+    /// (Exchangev of the 2008 proposal)
+    ///
+    /// # Errors
+    /// Blocks that the buffers do not hold, or received blocks that overlap; a rank that is not in
+    /// the communicator, has died or left.
+    pub fn exchangev<T: Element>(
+        &self,
+        send: &[T],
+        receive: &mut [T],
+        to: &[Neighbour],
+        from: &[Neighbour],
+    ) -> Result<()> {
+        let shape = Shape::exchangev(self, input(send), output(receive), to, from);
+        self.run_blocking::<T>("exchangev", shape, None)
+    }
+}

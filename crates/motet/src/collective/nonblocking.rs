@@ -1,0 +1,173 @@
+//! The nonblocking forms. A communicator takes buffers that are owned, a scope those that are
+//! borrowed for longer than the scope; the two differ in nothing else, so they are written once.
+
+/// The nonblocking collectives, for buffers that live at least for `$life`.
+macro_rules! nonblocking_collectives {
+    ($life:lifetime) => {
+        /// Nonblocking [`barrier`](crate::Communicator::barrier). (`MPI_Ibarrier`)
+        ///
+        /// # Errors
+        /// None today.
+        pub fn ibarrier(&self) -> Result<Request<()>> {
+            self.post((), |_| Ok(Prepared::new::<u8>("ibarrier", Shape::barrier(), None)))
+        }
+
+        /// Nonblocking [`bcast`](crate::Communicator::bcast). (`MPI_Ibcast`)
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        pub fn ibcast<B>(&self, buffer: B, root: usize) -> Result<Request<B>>
+        where
+            B: RecvBuffer + $life,
+        {
+            self.post(buffer, |parts| {
+                let shape = Shape::bcast(self.communicator(), <B as SendBuffer>::span(parts), root);
+                self.prepare::<<B as Buffers>::Element>("ibcast", shape, None)
+            })
+        }
+
+        /// Nonblocking [`reduce`](crate::Communicator::reduce). (`MPI_Ireduce`)
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        pub fn ireduce<B, O>(&self, buffers: B, operator: O, root: usize) -> Result<Request<B>>
+        where
+            B: Buffers + $life,
+            O: Operator<B::Element>,
+        {
+            self.post(buffers, |parts| {
+                let (comm, commutative) = (self.communicator(), operator.is_commutative());
+                let (input, output) = (B::input(parts), B::output(parts));
+                let shape = Shape::reduce(comm, input, output, root, commutative);
+                self.prepare::<B::Element>("ireduce", shape, Some(kernel(operator)))
+            })
+        }
+
+        /// Nonblocking [`allreduce`](crate::Communicator::allreduce). (`MPI_Iallreduce`)
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        pub fn iallreduce<B, O>(&self, buffers: B, operator: O) -> Result<Request<B>>
+        where
+            B: Buffers + $life,
+            O: Operator<B::Element>,
+        {
+            self.post(buffers, |parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let shape = Shape::allreduce(input, output, operator.is_commutative());
+                self.prepare::<B::Element>("iallreduce", shape, Some(kernel(operator)))
+            })
+        }
+
+        /// Nonblocking [`allgather`](crate::Communicator::allgather). (`MPI_Iallgather`)
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        pub fn iallgather<B>(&self, buffers: B) -> Result<Request<B>>
+        where
+            B: Buffers + $life,
+        {
+            self.post(buffers, |parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let shape = Shape::allgather(self.communicator(), input, output);
+                self.prepare::<B::Element>("iallgather", shape, None)
+            })
+        }
+
+        /// Nonblocking [`allgatherv`](crate::Communicator::allgatherv). (`MPI_Iallgatherv`)
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        pub fn iallgatherv<B>(&self, buffers: B, blocks: &[Block]) -> Result<Request<B>>
+        where
+            B: Buffers + $life,
+        {
+            self.post(buffers, |parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let shape = Shape::allgatherv(self.communicator(), input, output, blocks);
+                self.prepare::<B::Element>("iallgatherv", shape, None)
+            })
+        }
+
+        /// Nonblocking [`exchange`](crate::Communicator::exchange).
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        pub fn iexchange<S, R>(
+            &self,
+            buffers: (S, R),
+            to: &[usize],
+            from: &[usize],
+        ) -> Result<Request<(S, R)>>
+        where
+            S: SendBuffer<Element = R::Element> + $life,
+            R: RecvBuffer + $life,
+        {
+            self.post(buffers, |(send, receive)| {
+                let (input, output) = (Some(S::span(send)), R::span(receive));
+                let shape = Shape::exchange(self.communicator(), input, output, to, from);
+                self.prepare::<<R as SendBuffer>::Element>("iexchange", shape, None)
+            })
+        }
+
+        /// Nonblocking [`exchangev`](crate::Communicator::exchangev).
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        pub fn iexchangev<S, R>(
+            &self,
+            buffers: (S, R),
+            to: &[Neighbour],
+            from: &[Neighbour],
+        ) -> Result<Request<(S, R)>>
+        where
+            S: SendBuffer<Element = R::Element> + $life,
+            R: RecvBuffer + $life,
+        {
+            self.post(buffers, |(send, receive)| {
+                let (input, output) = (Some(S::span(send)), R::span(receive));
+                let shape = Shape::exchangev(self.communicator(), input, output, to, from);
+                self.prepare::<<R as SendBuffer>::Element>("iexchangev", shape, None)
+            })
+        }
+    };
+}
+
+pub(crate) use nonblocking_collectives;
+
+use motet_plan::Block;
+
+use super::{Neighbour, Prepared, Shape};
+use crate::Element;
+use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
+use crate::communicator::Communicator;
+use crate::error::{Error, ErrorKind, Result};
+use crate::kernel::{Kernel, kernel};
+use crate::op::Operator;
+use crate::request::{OnDrop, Request};
+
+impl Communicator {
+    fn post<B: Buffers + 'static>(
+        &self,
+        buffers: B,
+        prepare: impl FnOnce(&B::Parts) -> Result<Prepared>,
+    ) -> Result<Request<B>> {
+        self.nonblocking(buffers, OnDrop::keep(), prepare)
+    }
+
+    fn communicator(&self) -> &Communicator {
+        self
+    }
+
+    pub(crate) fn prepare<T: Element>(
+        &self,
+        call: &'static str,
+        shape: Result<Shape, ErrorKind>,
+        kernel: Option<Box<dyn Kernel>>,
+    ) -> Result<Prepared> {
+        let shape = shape.map_err(|kind| Error::from(kind).at(call, self.rank()))?;
+        Ok(Prepared::new::<T>(call, shape, kernel))
+    }
+
+    nonblocking_collectives!('static);
+}

@@ -1,0 +1,155 @@
+//! The persistent forms. An init is local: it waits for nobody. All ranks make their inits on one
+//! communicator in the same order; starts may come in any order.
+
+use motet_plan::Block;
+
+use super::{Neighbour, Prepared, Shape};
+use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
+use crate::communicator::Communicator;
+use crate::error::Result;
+use crate::info::Info;
+use crate::kernel::kernel;
+use crate::op::Operator;
+use crate::persistent::Persistent;
+
+impl Communicator {
+    /// Persistent [`barrier`](Communicator::barrier). (`MPI_Barrier_init`)
+    ///
+    /// # Errors
+    /// None today.
+    pub fn barrier_init(&self, _info: &Info) -> Result<Persistent<()>> {
+        self.persistent((), |()| Ok(Prepared::new::<u8>("barrier_init", Shape::barrier(), None)))
+    }
+
+    /// Persistent [`bcast`](Communicator::bcast). (`MPI_Bcast_init`)
+    ///
+    /// # Errors
+    /// Arguments that the blocking form refuses.
+    pub fn bcast_init<B>(&self, buffer: B, root: usize, _info: &Info) -> Result<Persistent<B>>
+    where
+        B: RecvBuffer + 'static,
+    {
+        self.persistent(buffer, |parts| {
+            let shape = Shape::bcast(self, <B as SendBuffer>::span(parts), root);
+            self.prepare::<<B as Buffers>::Element>("bcast_init", shape, None)
+        })
+    }
+
+    /// Persistent [`reduce`](Communicator::reduce). (`MPI_Reduce_init`)
+    ///
+    /// # Errors
+    /// Arguments that the blocking form refuses.
+    pub fn reduce_init<B, O>(
+        &self,
+        buffers: B,
+        operator: O,
+        root: usize,
+        _info: &Info,
+    ) -> Result<Persistent<B>>
+    where
+        B: Buffers + 'static,
+        O: Operator<B::Element>,
+    {
+        self.persistent(buffers, |parts| {
+            let (input, output) = (B::input(parts), B::output(parts));
+            let shape = Shape::reduce(self, input, output, root, operator.is_commutative());
+            self.prepare::<B::Element>("reduce_init", shape, Some(kernel(operator)))
+        })
+    }
+
+    /// Persistent [`allreduce`](Communicator::allreduce). (`MPI_Allreduce_init`)
+    ///
+    /// # Errors
+    /// Arguments that the blocking form refuses.
+    pub fn allreduce_init<B, O>(
+        &self,
+        buffers: B,
+        operator: O,
+        _info: &Info,
+    ) -> Result<Persistent<B>>
+    where
+        B: Buffers + 'static,
+        O: Operator<B::Element>,
+    {
+        self.persistent(buffers, |parts| {
+            let (input, output) = (B::input(parts), B::output(parts));
+            let shape = Shape::allreduce(input, output, operator.is_commutative());
+            self.prepare::<B::Element>("allreduce_init", shape, Some(kernel(operator)))
+        })
+    }
+
+    /// Persistent [`allgather`](Communicator::allgather). (`MPI_Allgather_init`)
+    ///
+    /// # Errors
+    /// Arguments that the blocking form refuses.
+    pub fn allgather_init<B>(&self, buffers: B, _info: &Info) -> Result<Persistent<B>>
+    where
+        B: Buffers + 'static,
+    {
+        self.persistent(buffers, |parts| {
+            let shape = Shape::allgather(self, B::input(parts), B::output(parts));
+            self.prepare::<B::Element>("allgather_init", shape, None)
+        })
+    }
+
+    /// Persistent [`allgatherv`](Communicator::allgatherv). (`MPI_Allgatherv_init`)
+    ///
+    /// # Errors
+    /// Arguments that the blocking form refuses.
+    pub fn allgatherv_init<B>(
+        &self,
+        buffers: B,
+        blocks: &[Block],
+        _info: &Info,
+    ) -> Result<Persistent<B>>
+    where
+        B: Buffers + 'static,
+    {
+        self.persistent(buffers, |parts| {
+            let shape = Shape::allgatherv(self, B::input(parts), B::output(parts), blocks);
+            self.prepare::<B::Element>("allgatherv_init", shape, None)
+        })
+    }
+
+    /// Persistent [`exchange`](Communicator::exchange). (Exchange_init of the 2008 proposal)
+    ///
+    /// # Errors
+    /// Arguments that the blocking form refuses.
+    pub fn exchange_init<S, R>(
+        &self,
+        buffers: (S, R),
+        to: &[usize],
+        from: &[usize],
+        _info: &Info,
+    ) -> Result<Persistent<(S, R)>>
+    where
+        S: SendBuffer<Element = R::Element> + 'static,
+        R: RecvBuffer + 'static,
+    {
+        self.persistent(buffers, |(send, receive)| {
+            let shape = Shape::exchange(self, Some(S::span(send)), R::span(receive), to, from);
+            self.prepare::<<R as SendBuffer>::Element>("exchange_init", shape, None)
+        })
+    }
+
+    /// Persistent [`exchangev`](Communicator::exchangev). (Exchangev_init of the 2008 proposal)
+    ///
+    /// # Errors
+    /// Arguments that the blocking form refuses.
+    pub fn exchangev_init<S, R>(
+        &self,
+        buffers: (S, R),
+        to: &[Neighbour],
+        from: &[Neighbour],
+        _info: &Info,
+    ) -> Result<Persistent<(S, R)>>
+    where
+        S: SendBuffer<Element = R::Element> + 'static,
+        R: RecvBuffer + 'static,
+    {
+        self.persistent(buffers, |(send, receive)| {
+            let shape = Shape::exchangev(self, Some(S::span(send)), R::span(receive), to, from);
+            self.prepare::<<R as SendBuffer>::Element>("exchangev_init", shape, None)
+        })
+    }
+}

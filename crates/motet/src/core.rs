@@ -1,0 +1,263 @@
+//! One rank as a whole: its engine behind a lock, waiting, and leaving.
+//!
+//! **Waiting.** Whoever waits moves the engine itself: for a bounded time in a loop, then it
+//! yields the processor a few times, then it sleeps at the doorbell of its rank, which every peer
+//! rings after putting something where this rank looks. With more ranks than cores the loop is
+//! short, since what is waited for cannot happen while the waiter holds the core.
+//!
+//! **Several threads of one rank** share the engine. One of them may complete what another sleeps
+//! for; the engine then rings its own doorbell (it knows that somebody sleeps: `sleepers` is
+//! changed under its lock, and a sleeper looks once more, under the lock, after saying so).
+//!
+//! **Futures.** A pending future needs somebody who moves the engine while its executor does
+//! something else. The first one starts a helper thread that sleeps at the doorbell and wakes the
+//! wakers of what completes.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use motet_fabric::slab::Id;
+use motet_fabric::{Endpoint, Failure, How, Options, Peer, Segment, TransferError};
+use motet_plan::Tuning;
+
+use crate::engine::{Cache, Engine, Outcome};
+
+/// Looks at the engine between two looks at the clock.
+const BURST: u32 = 32;
+/// A sleeper looks up at least this often: for nothing, if all goes well.
+const LONGEST_SLEEP: Duration = Duration::from_secs(1);
+
+/// How long to look before sleeping.
+#[derive(Clone, Copy, Debug)]
+struct Patience {
+    spin: Duration,
+    yields: u32,
+}
+
+impl Patience {
+    /// With a core for each rank, spin for longer than a message takes, and a little more than
+    /// waking a sleeper costs; else give the core to somebody who has work.
+    fn with(ranks: usize) -> Patience {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        if ranks <= cores {
+            Patience { spin: Duration::from_micros(50), yields: 4 }
+        } else {
+            Patience { spin: Duration::ZERO, yields: 8 }
+        }
+    }
+}
+
+/// One rank.
+pub(crate) struct Core {
+    shared: Arc<Shared>,
+    /// Counts the ids that this rank has given to communicators.
+    ids: AtomicU64,
+    helper: OnceLock<JoinHandle<()>>,
+}
+
+/// What the rank's threads and its helper share.
+struct Shared {
+    engine: Mutex<Engine>,
+    segment: Arc<Segment>,
+    me: Peer,
+    patience: Patience,
+    /// Tells the helper that somebody wants to be woken, or that it is to end.
+    wanted: Condvar,
+    ending: AtomicBool,
+}
+
+impl Core {
+    /// Joins the world as this rank.
+    pub(crate) fn new(segment: Arc<Segment>, me: Peer, options: Options, tuning: Tuning) -> Core {
+        let patience = Patience::with(segment.ranks());
+        let endpoint = Endpoint::new(segment.clone(), me, options);
+        let engine = Mutex::new(Engine::new(endpoint, Cache::new(tuning)));
+        let (wanted, ending) = (Condvar::new(), AtomicBool::new(false));
+        let shared = Shared { engine, segment, me, patience, wanted, ending };
+        Core { shared: Arc::new(shared), ids: AtomicU64::new(0), helper: OnceLock::new() }
+    }
+
+    /// This rank in the world.
+    pub(crate) fn me(&self) -> Peer {
+        self.shared.me
+    }
+
+    /// Ranks in the world.
+    pub(crate) fn ranks(&self) -> usize {
+        self.shared.segment.ranks()
+    }
+
+    /// An id for a communicator that no rank of the world has given before: the high bits name
+    /// this rank, the low 48 bits count.
+    pub(crate) fn fresh_id(&self) -> u64 {
+        let count = self.ids.fetch_add(1, Ordering::Relaxed);
+        u64::from(self.me().0 + 1) << 48 | count
+    }
+
+    /// The engine, for this thread alone.
+    #[inline]
+    pub(crate) fn engine(&self) -> MutexGuard<'_, Engine> {
+        self.shared.engine()
+    }
+
+    /// Waits until an operation is complete and takes its outcome. If the world fails meanwhile
+    /// the operation is cancelled, and that is the outcome.
+    pub(crate) fn wait(&self, id: Id, persistent: bool) -> Outcome {
+        match self.wait_until(|engine| engine.take(id, persistent)) {
+            Ok(outcome) => outcome,
+            Err(failure) => {
+                self.engine().abandon(id);
+                Err(TransferError::Failed(failure))
+            }
+        }
+    }
+
+    /// Moves the engine until `ready` finds what it looks for.
+    ///
+    /// # Errors
+    /// That the world has failed. What was waited for is still under way then; abandon it.
+    pub(crate) fn wait_until<T>(
+        &self,
+        mut ready: impl FnMut(&mut Engine) -> Option<T>,
+    ) -> Result<T, Failure> {
+        if let Some(ended) = self.shared.look(BURST, &mut ready) {
+            return ended;
+        }
+        let Patience { spin, yields } = self.shared.patience;
+        let begun = Instant::now();
+        while begun.elapsed() < spin {
+            if let Some(ended) = self.shared.look(BURST, &mut ready) {
+                return ended;
+            }
+        }
+        for _ in 0..yields {
+            thread::yield_now();
+            if let Some(ended) = self.shared.look(1, &mut ready) {
+                return ended;
+            }
+        }
+        loop {
+            let mut ended = None;
+            self.shared.sleep(|engine| {
+                let moved = engine.progress_thoroughly();
+                ended = verdict(engine, &mut ready);
+                moved || ended.is_some()
+            });
+            if let Some(ended) = ended.or_else(|| self.shared.look(1, &mut ready)) {
+                return ended;
+            }
+        }
+    }
+
+    /// Makes sure that somebody wakes the wakers while nobody is in the library.
+    pub(crate) fn help(&self) {
+        self.helper.get_or_init(|| {
+            let shared = self.shared.clone();
+            let name = format!("motet helper {}", self.me());
+            let spawned = thread::Builder::new().name(name).spawn(move || shared.serve());
+            spawned.expect("a thread can be started")
+        });
+        self.shared.wanted.notify_one();
+    }
+
+    /// Finishes what others may wait for, then leaves.
+    fn leave(&self) {
+        // A failed world is left at once.
+        let _ = self.wait_until(|engine| engine.is_quiet().then_some(()));
+        self.engine().abandon_all();
+        self.shared.segment.leave(self.shared.me);
+    }
+}
+
+impl Shared {
+    fn engine(&self) -> MutexGuard<'_, Engine> {
+        // A panic under the lock comes from a user's operator; the rank is ending then.
+        self.engine.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Moves the engine and looks, up to `times` times.
+    #[inline]
+    fn look<T>(
+        &self,
+        times: u32,
+        ready: &mut impl FnMut(&mut Engine) -> Option<T>,
+    ) -> Option<Result<T, Failure>> {
+        let mut engine = self.engine();
+        for _ in 0..times {
+            engine.progress();
+            if let Some(ended) = verdict(&mut engine, ready) {
+                return Some(ended);
+            }
+            std::hint::spin_loop();
+        }
+        None
+    }
+
+    /// Sleeps until rung, unless there is news; see the module's documentation.
+    fn sleep(&self, news: impl FnOnce(&mut Engine) -> bool) {
+        self.engine().sleepers += 1;
+        let doorbell = self.segment.doorbell(self.me);
+        doorbell.sleep(LONGEST_SLEEP, || news(&mut self.engine()));
+        self.engine().sleepers -= 1;
+    }
+
+    /// The helper: moves the engine as long as there are wakers, and is out of the way otherwise.
+    fn serve(&self) {
+        loop {
+            let engine = self.engine();
+            if self.ending.load(Ordering::Acquire) {
+                return;
+            }
+            if !engine.has_wakers() {
+                // Whoever adds a waker or ends us changes that under the lock, then notifies.
+                drop(self.wanted.wait(engine));
+                continue;
+            }
+            drop(engine);
+            self.sleep(|engine| {
+                let moved = engine.progress_thoroughly();
+                if engine.failure().is_some() {
+                    engine.wake_all();
+                }
+                moved || self.ending.load(Ordering::Acquire)
+            });
+        }
+    }
+}
+
+/// Whether there is an end to the waiting: success goes before failure.
+#[inline]
+fn verdict<T>(
+    engine: &mut Engine,
+    ready: &mut impl FnMut(&mut Engine) -> Option<T>,
+) -> Option<Result<T, Failure>> {
+    if let Some(found) = ready(engine) {
+        return Some(Ok(found));
+    }
+    engine.failure().map(Err)
+}
+
+impl Drop for Core {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.shared.segment.fail(Failure { rank: self.me(), how: How::Panic });
+            self.engine().abandon_all();
+        } else {
+            self.leave();
+        }
+        let engine = self.engine();
+        self.shared.ending.store(true, Ordering::Release);
+        drop(engine);
+        self.shared.wanted.notify_all();
+        self.shared.segment.doorbell(self.me()).ring();
+        if let Some(helper) = self.helper.take()
+            // A waker may drop the last handle of a rank on the helper itself.
+            && helper.thread().id() != thread::current().id()
+        {
+            // The helper does not panic; if a waker did, that is not worth a second panic.
+            let _ = helper.join();
+        }
+    }
+}

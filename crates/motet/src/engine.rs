@@ -1,0 +1,385 @@
+//! The engine of one rank: the place where plans meet the fabric.
+//!
+//! It holds every operation that this rank has begun and not finished, moves all of them whenever
+//! somebody calls [`Engine::progress`], and never waits itself (see [`crate::core`]).
+//!
+//! **The promise behind the transfers.** The engine posts addresses of user memory to the
+//! endpoint. They stay valid because an operation owns the parts of its buffers (see
+//! [`crate::buffer`]) from before the first transfer is posted until either all its transfers have
+//! completed, or [`Engine::abandon`] has cancelled them: after that call no rank touches the
+//! memory. Nothing else ever hands buffers back.
+
+mod cache;
+mod memory;
+mod run;
+
+use std::mem;
+use std::sync::Arc;
+use std::task::Waker;
+
+use motet_fabric::slab::{Id, Slab};
+use motet_fabric::{Completion, Endpoint, Failure, Received, TransferError};
+use motet_plan::Call;
+
+use crate::error::ErrorKind;
+pub(crate) use cache::{Cache, Planned};
+pub(crate) use run::{Binding, Number, Run};
+
+/// What an operation ends with.
+pub(crate) type Outcome = Result<Received, TransferError>;
+
+/// What a transfer of a collective says it received: nothing that anybody looks at.
+pub(crate) const NOTHING: Received = Received { source: motet_fabric::Peer(0), tag: 0, bytes: 0 };
+
+/// Where an operation is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Persistent, and not started.
+    Inactive,
+    Active,
+    Complete(Outcome),
+}
+
+/// What an operation does.
+enum Work {
+    Run(Box<Run>),
+    /// One message.
+    Transfer,
+}
+
+/// Something kept alive until its operation is complete.
+pub(crate) type Keeper = Box<dyn Send>;
+
+struct Operation {
+    work: Work,
+    state: State,
+    /// Whether the engine polls it for its channels.
+    polled: bool,
+    waker: Option<Waker>,
+    /// Set when nobody waits for it any more: its buffers, to be freed when it is complete.
+    detached: Option<Keeper>,
+}
+
+/// All operations of one rank.
+pub(crate) struct Engine {
+    endpoint: Endpoint,
+    operations: Slab<Operation>,
+    /// Active operations with steps that wait for channels.
+    polled: Vec<Id>,
+    /// Completions being handed out; kept for its memory.
+    done: Vec<Completion>,
+    cache: Cache,
+    /// Operations that have been started and are not complete.
+    active: usize,
+    /// Threads of this rank that sleep, or are about to.
+    pub(crate) sleepers: usize,
+    /// Operations that have a waker.
+    wakers: usize,
+}
+
+impl Engine {
+    pub(crate) fn new(endpoint: Endpoint, cache: Cache) -> Engine {
+        Engine {
+            endpoint,
+            operations: Slab::default(),
+            polled: Vec::new(),
+            done: Vec::new(),
+            cache,
+            active: 0,
+            sleepers: 0,
+            wakers: 0,
+        }
+    }
+
+    pub(crate) fn endpoint(&mut self) -> &mut Endpoint {
+        &mut self.endpoint
+    }
+
+    /// A run for this call, not bound yet.
+    pub(crate) fn run_for(&mut self, call: &Call) -> Result<Box<Run>, ErrorKind> {
+        self.cache.take(call)
+    }
+
+    /// Begins a collective that runs once.
+    pub(crate) fn start_run(&mut self, mut run: Box<Run>) -> Id {
+        run.restart();
+        let id = self.insert(Work::Run(run), State::Active);
+        self.active += 1;
+        self.advance(id);
+        id
+    }
+
+    /// Takes in a persistent collective and links it.
+    pub(crate) fn add_persistent(&mut self, mut run: Box<Run>) -> Id {
+        run.link(&mut self.endpoint);
+        self.insert(Work::Run(run), State::Inactive)
+    }
+
+    /// Starts a persistent collective, which must be inactive.
+    pub(crate) fn start(&mut self, id: Id) {
+        let operation = self.operations.get_mut(id).expect("a persistent operation lives");
+        debug_assert_eq!(operation.state, State::Inactive);
+        operation.state = State::Active;
+        if let Work::Run(run) = &mut operation.work {
+            run.restart();
+        }
+        self.active += 1;
+        self.advance(id);
+    }
+
+    /// Begins a point-to-point transfer; `post` posts it under the operation's number and says
+    /// whether it is done already.
+    pub(crate) fn start_transfer(
+        &mut self,
+        post: impl FnOnce(&mut Endpoint, u64, &mut Vec<Completion>) -> Option<Received>,
+    ) -> Id {
+        let id = self.insert(Work::Transfer, State::Active);
+        self.active += 1;
+        let mut done = mem::take(&mut self.done);
+        if let Some(received) = post(&mut self.endpoint, id.0, &mut done) {
+            self.finish(id, Ok(received));
+        }
+        self.settle(done);
+        id
+    }
+
+    fn insert(&mut self, work: Work, state: State) -> Id {
+        let operation = Operation { work, state, polled: false, waker: None, detached: None };
+        self.operations.insert(operation)
+    }
+
+    /// Moves everything that can move. Says whether anything did.
+    pub(crate) fn progress(&mut self) -> bool {
+        let mut done = mem::take(&mut self.done);
+        let mut moved = self.endpoint.progress(&mut done);
+        moved |= self.poll_channels(&mut done);
+        if !done.is_empty() {
+            return self.settle(done);
+        }
+        self.done = done;
+        moved
+    }
+
+    /// Moves what can move and gives up what never will, because the other side has left. For
+    /// those who are about to sleep.
+    pub(crate) fn progress_thoroughly(&mut self) -> bool {
+        let mut moved = self.progress();
+        let mut done = mem::take(&mut self.done);
+        self.endpoint.give_up_on_left(&mut done);
+        moved |= !done.is_empty();
+        self.settle(done);
+        for id in self.polled.clone() {
+            if let Some(Operation { work: Work::Run(run), .. }) = self.operations.get_mut(id)
+                && run.give_up_on_left(&self.endpoint)
+            {
+                moved = true;
+                self.advance(id);
+            }
+        }
+        moved
+    }
+
+    /// Tries the channels that operations wait for.
+    fn poll_channels(&mut self, done: &mut Vec<Completion>) -> bool {
+        let mut moved = false;
+        let mut next = 0;
+        while next < self.polled.len() {
+            let id = self.polled[next];
+            moved |= self.poll_one(id, done);
+            let operation = self.operations.get_mut(id);
+            let stuck = operation.is_some_and(|operation| match &operation.work {
+                Work::Run(run) if operation.state == State::Active && run.is_stuck() => true,
+                _ => {
+                    operation.polled = false;
+                    false
+                }
+            });
+            if stuck {
+                next += 1;
+            } else {
+                self.polled.swap_remove(next);
+            }
+        }
+        moved
+    }
+
+    fn poll_one(&mut self, id: Id, done: &mut Vec<Completion>) -> bool {
+        let Some(operation) = self.operations.get_mut(id) else { return false };
+        let Work::Run(run) = &mut operation.work else { return false };
+        if operation.state != State::Active || !run.poll(id.0, &mut self.endpoint) {
+            return false;
+        }
+        if run.advance(id.0, &mut self.endpoint, done) {
+            let outcome = run.outcome();
+            self.finish(id, outcome.map(|()| NOTHING));
+        }
+        true
+    }
+
+    /// Lets a run do what it can, and settles what follows from that.
+    fn advance(&mut self, id: Id) {
+        let mut done = mem::take(&mut self.done);
+        self.advance_into(id, &mut done);
+        self.settle(done);
+    }
+
+    fn advance_into(&mut self, id: Id, done: &mut Vec<Completion>) {
+        let Some(operation) = self.operations.get_mut(id) else { return };
+        let Work::Run(run) = &mut operation.work else { return };
+        if run.advance(id.0, &mut self.endpoint, done) {
+            let outcome = run.outcome();
+            self.finish(id, outcome.map(|()| NOTHING));
+        } else if run.is_stuck() && !operation.polled {
+            operation.polled = true;
+            self.polled.push(id);
+        }
+    }
+
+    /// Hands completions to their operations, and those that follow from that. Says whether there
+    /// were any.
+    fn settle(&mut self, mut done: Vec<Completion>) -> bool {
+        let mut next = 0;
+        while next < done.len() {
+            let Completion { token, outcome } = done[next];
+            next += 1;
+            let id = Id(token.operation);
+            let operation = self.operations.get_mut(id).expect("transfers end before operations");
+            match &mut operation.work {
+                Work::Transfer => self.finish(id, outcome),
+                Work::Run(run) => {
+                    run.complete(token.step, outcome.map(drop));
+                    self.advance_into(id, &mut done);
+                }
+            }
+        }
+        done.clear();
+        self.done = done;
+        next > 0
+    }
+
+    /// An operation is complete: tell whoever waits, or free what nobody waits for.
+    fn finish(&mut self, id: Id, outcome: Outcome) {
+        self.active -= 1;
+        let operation = self.operations.get_mut(id).expect("finished while alive");
+        operation.state = State::Complete(outcome);
+        if let Some(waker) = operation.waker.take() {
+            self.wakers -= 1;
+            waker.wake();
+        }
+        let keeper = operation.detached.take();
+        if self.sleepers > 0 {
+            self.endpoint.ring(self.endpoint.me());
+        }
+        if let Some(keeper) = keeper {
+            self.remove(id);
+            drop(keeper);
+        }
+    }
+
+    /// Whether an operation is complete (or gone).
+    pub(crate) fn is_complete(&mut self, id: Id) -> bool {
+        self.operations.get_mut(id).is_none_or(|operation| operation.state != State::Active)
+    }
+
+    /// Whether the outcome of an operation that runs once has been taken.
+    pub(crate) fn is_gone(&mut self, id: Id) -> bool {
+        self.operations.get_mut(id).is_none()
+    }
+
+    /// Takes the outcome of an operation if it is complete. One that runs once is gone then; a
+    /// persistent one becomes inactive.
+    pub(crate) fn take(&mut self, id: Id, persistent: bool) -> Option<Outcome> {
+        let operation = self.operations.get_mut(id)?;
+        let State::Complete(outcome) = operation.state else { return None };
+        if persistent {
+            operation.state = State::Inactive;
+        } else {
+            self.remove(id);
+        }
+        Some(outcome)
+    }
+
+    /// The plan of a collective.
+    pub(crate) fn planned(&mut self, id: Id) -> Option<Arc<Planned>> {
+        match self.operations.get_mut(id) {
+            Some(Operation { work: Work::Run(run), .. }) => Some(run.planned().clone()),
+            _ => None,
+        }
+    }
+
+    /// Wakes this waker when the operation is complete.
+    pub(crate) fn wake_on_completion(&mut self, id: Id, waker: &Waker) {
+        if let Some(operation) = self.operations.get_mut(id)
+            && operation.waker.replace(waker.clone()).is_none()
+        {
+            self.wakers += 1;
+        }
+    }
+
+    /// Whether somebody is to be woken by a completion.
+    pub(crate) fn has_wakers(&self) -> bool {
+        self.wakers > 0
+    }
+
+    /// Wakes all who wait for a completion: the world has failed, and they must find out.
+    pub(crate) fn wake_all(&mut self) {
+        let ids: Vec<Id> = self.operations.iter().map(|(id, _)| id).collect();
+        for id in ids {
+            if let Some(waker) = self.operations.get_mut(id).and_then(|each| each.waker.take()) {
+                self.wakers -= 1;
+                waker.wake();
+            }
+        }
+    }
+
+    /// Nobody waits for this operation any more: free it and its buffers when it is complete.
+    pub(crate) fn detach(&mut self, id: Id, keeper: Keeper) {
+        match self.operations.get_mut(id) {
+            Some(operation) if operation.state == State::Active => {
+                operation.detached = Some(keeper);
+            }
+            _ => {
+                self.remove(id);
+                drop(keeper);
+            }
+        }
+    }
+
+    /// Ends an operation that will never complete. On return nobody uses its memory.
+    pub(crate) fn abandon(&mut self, id: Id) {
+        let Some(operation) = self.operations.get_mut(id) else { return };
+        if operation.state == State::Active {
+            self.active -= 1;
+            self.endpoint.cancel(|token| token.operation == id.0);
+        }
+        self.remove(id);
+    }
+
+    /// Frees an operation that has no transfers any more.
+    fn remove(&mut self, id: Id) {
+        let Some(operation) = self.operations.remove(id) else { return };
+        if operation.waker.is_some() {
+            self.wakers -= 1;
+        }
+        if let Work::Run(mut run) = operation.work {
+            run.unlink(&mut self.endpoint);
+            self.cache.give_back(run);
+        }
+    }
+
+    /// The first death in the world.
+    pub(crate) fn failure(&self) -> Option<Failure> {
+        self.endpoint.failure()
+    }
+
+    /// Whether nothing that this rank began is under way.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.active == 0 && self.endpoint.all_sent()
+    }
+
+    /// Ends all transfers that are still under way, for good.
+    pub(crate) fn abandon_all(&mut self) {
+        self.endpoint.cancel(|_| true);
+        self.active = 0;
+    }
+}

@@ -1,0 +1,81 @@
+//! Plans that were made before, and runs that are idle.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use motet_plan::{Call, Plan, Tuning, select};
+
+use super::Run;
+use crate::error::ErrorKind;
+
+/// Plans kept. Beyond it the cache starts afresh: programs with that many shapes do not repeat
+/// them.
+const PLANS: usize = 1024;
+/// Idle runs kept for each plan.
+const IDLE: usize = 4;
+
+/// A plan, and why it was chosen.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    pub(crate) plan: Plan,
+    pub(crate) reason: String,
+}
+
+/// Where the cache keeps a plan; void once the cache has started afresh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    epoch: u32,
+    entry: usize,
+}
+
+struct Entry {
+    planned: Arc<Planned>,
+    idle: Vec<Box<Run>>,
+}
+
+/// Plans and idle runs by call.
+pub(crate) struct Cache {
+    tuning: Tuning,
+    places: HashMap<Call, usize>,
+    entries: Vec<Entry>,
+    epoch: u32,
+}
+
+impl Cache {
+    pub(crate) fn new(tuning: Tuning) -> Cache {
+        Cache { tuning, places: HashMap::new(), entries: Vec::new(), epoch: 0 }
+    }
+
+    /// A run of the plan for this call: an idle one if there is one.
+    pub(crate) fn take(&mut self, call: &Call) -> Result<Box<Run>, ErrorKind> {
+        let entry = match self.places.get(call) {
+            Some(&entry) => entry,
+            None => self.plan(call)?,
+        };
+        let Entry { planned, idle } = &mut self.entries[entry];
+        let place = Place { epoch: self.epoch, entry };
+        Ok(idle.pop().unwrap_or_else(|| Box::new(Run::new(planned.clone(), place, call))))
+    }
+
+    /// Takes back a run that is over.
+    pub(crate) fn give_back(&mut self, run: Box<Run>) {
+        let Place { epoch, entry } = run.place();
+        if epoch == self.epoch && self.entries[entry].idle.len() < IDLE {
+            self.entries[entry].idle.push(run);
+        }
+    }
+
+    fn plan(&mut self, call: &Call) -> Result<usize, ErrorKind> {
+        call.check()?;
+        let (plan, choice) = select::plan(call, &self.tuning)?;
+        if self.entries.len() == PLANS {
+            self.places.clear();
+            self.entries.clear();
+            self.epoch = self.epoch.wrapping_add(1);
+        }
+        let reason = choice.reason.to_string();
+        self.entries.push(Entry { planned: Arc::new(Planned { plan, reason }), idle: Vec::new() });
+        self.places.insert(call.clone(), self.entries.len() - 1);
+        Ok(self.entries.len() - 1)
+    }
+}

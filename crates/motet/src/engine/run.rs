@@ -1,0 +1,349 @@
+//! One collective on its way: a plan, its memory, and how its messages travel.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::sync::Arc;
+
+use motet_fabric::channel::LONGEST;
+use motet_fabric::{
+    Attached, Completion, Endpoint, InChannel, Label, OutChannel, Peer, Posted, Region, Selector,
+    Token, TransferError, TypeCode,
+};
+use motet_plan::{Action, Call, Exec, Rank, StepId};
+
+use super::cache::{Place, Planned};
+use super::memory::Memory;
+use crate::buffer::Span;
+use crate::kernel::Kernel;
+
+/// Which collective of which communicator: the part of a message's label that is the same for
+/// all its messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Number {
+    pub(crate) context: u64,
+    pub(crate) tag: u64,
+}
+
+/// How the message of one step travels.
+enum Link {
+    /// As a tagged message.
+    Message,
+    /// Through a channel whose receiver has not told yet where it is.
+    Unknown,
+    /// Through this channel.
+    Out(OutChannel),
+    /// Through this channel.
+    In(InChannel),
+    /// Not at all: the ranks disagree on the operation.
+    Broken(TransferError),
+}
+
+/// What became of a step that was tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Attempt {
+    /// It is complete.
+    Done,
+    /// A completion will tell.
+    Posted,
+    /// It must be tried again.
+    Stuck,
+}
+
+/// What a run works on, with whom, and under which number.
+pub(crate) struct Binding {
+    pub(crate) input: Span,
+    pub(crate) output: Span,
+    pub(crate) element: TypeCode,
+    pub(crate) kernel: Option<Box<dyn Kernel>>,
+    pub(crate) peers: Arc<[Peer]>,
+    pub(crate) number: Number,
+}
+
+/// A plan in execution.
+pub(crate) struct Run {
+    planned: Arc<Planned>,
+    place: Place,
+    exec: Exec,
+    memory: Memory,
+    element: TypeCode,
+    kernel: Option<Box<dyn Kernel>>,
+    /// The rank of the world for each rank of the communicator.
+    peers: Arc<[Peer]>,
+    number: Number,
+    /// One per step, or none at all if everything goes as messages.
+    links: Box<[Link]>,
+    /// Steps that a channel could not do yet: receives without a message, sends without room.
+    stuck: Vec<StepId>,
+    /// The first thing that went wrong; the run goes on, so that the others can end theirs.
+    error: Option<TransferError>,
+}
+
+impl Run {
+    /// A run of a plan; bind it before starting it.
+    pub(crate) fn new(planned: Arc<Planned>, place: Place, call: &Call) -> Run {
+        let plan = &planned.plan;
+        Run {
+            exec: Exec::new(plan),
+            memory: Memory::new(plan.scratch_len(), call.element_bytes),
+            stuck: Vec::with_capacity(plan.steps().len()),
+            planned,
+            place,
+            element: TypeCode::BYTES,
+            kernel: None,
+            peers: Arc::new([]),
+            number: Number { context: 0, tag: 0 },
+            links: Box::new([]),
+            error: None,
+        }
+    }
+
+    /// Says on what, with whom and under which number the run works from now on.
+    pub(crate) fn bind(&mut self, binding: Binding) {
+        self.memory.bind(binding.input, binding.output);
+        self.element = binding.element;
+        self.kernel = binding.kernel;
+        self.peers = binding.peers;
+        self.number = binding.number;
+    }
+
+    /// The plan, and why it was chosen.
+    pub(crate) fn planned(&self) -> &Arc<Planned> {
+        &self.planned
+    }
+
+    /// Where the cache keeps the plan.
+    pub(crate) fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Opens the channels that this rank receives through, and plans to use those it sends
+    /// through. Waits for nobody.
+    pub(crate) fn link(&mut self, endpoint: &mut Endpoint) {
+        let link = |step: StepId| match *self.planned.plan.step(step) {
+            Action::Recv { from, ordinal, into } => {
+                let (label, bytes) = (self.label(ordinal), self.memory.bytes(into.len));
+                let channel = endpoint.open_channel(self.peer(from), label, self.element, bytes);
+                channel.map_or(Link::Message, Link::In)
+            }
+            Action::Send { from, .. } if self.memory.bytes(from.len) <= LONGEST => Link::Unknown,
+            Action::Send { .. } => Link::Message,
+            Action::Copy { .. } | Action::Reduce { .. } => Link::Message,
+        };
+        self.links = self.planned.plan.ids().map(link).collect();
+    }
+
+    /// Gives the channels back.
+    pub(crate) fn unlink(&mut self, endpoint: &mut Endpoint) {
+        for (step, link) in self.planned.plan.ids().zip(std::mem::take(&mut self.links)) {
+            match (link, *self.planned.plan.step(step)) {
+                (Link::In(channel), _) => endpoint.close_channel(channel),
+                (Link::Unknown, Action::Send { to, ordinal, .. }) => {
+                    endpoint.forget_channel(self.peer(to), self.label(ordinal));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Begins another execution.
+    pub(crate) fn restart(&mut self) {
+        self.exec.restart(&self.planned.plan);
+        self.stuck.clear();
+        self.error = None;
+    }
+
+    /// Does all that can be done now. Says whether the run is complete.
+    pub(crate) fn advance(
+        &mut self,
+        operation: u64,
+        endpoint: &mut Endpoint,
+        done: &mut Vec<Completion>,
+    ) -> bool {
+        while let Some(step) = self.exec.next_ready() {
+            match self.perform(step, operation, endpoint, done) {
+                Attempt::Done => self.exec.complete(&self.planned.plan, step),
+                Attempt::Posted => {}
+                Attempt::Stuck => self.stuck.push(step),
+            }
+        }
+        self.exec.is_done()
+    }
+
+    /// A transfer of this run has ended.
+    pub(crate) fn complete(&mut self, step: u32, outcome: Result<(), TransferError>) {
+        if let Err(error) = outcome {
+            self.error.get_or_insert(error);
+        }
+        self.exec.complete(&self.planned.plan, StepId(step));
+    }
+
+    /// Whether some step waits for a channel, so that the run must be polled.
+    pub(crate) fn is_stuck(&self) -> bool {
+        !self.stuck.is_empty()
+    }
+
+    /// Tries the steps that wait for channels. Says whether any could be done.
+    pub(crate) fn poll(&mut self, operation: u64, endpoint: &mut Endpoint) -> bool {
+        let before = self.stuck.len();
+        let mut next = 0;
+        while next < self.stuck.len() {
+            let step = self.stuck[next];
+            let attempt = self.try_channel(step, operation, endpoint);
+            if attempt == Attempt::Done {
+                self.exec.complete(&self.planned.plan, step);
+            }
+            if attempt == Attempt::Stuck {
+                next += 1;
+            } else {
+                self.stuck.swap_remove(next);
+            }
+        }
+        self.stuck.len() < before
+    }
+
+    /// Ends the waits for channels whose other side has left the world. Says whether any ended.
+    pub(crate) fn give_up_on_left(&mut self, endpoint: &Endpoint) -> bool {
+        let before = self.stuck.len();
+        let mut next = 0;
+        while next < self.stuck.len() {
+            let step = self.stuck[next];
+            let other = match *self.planned.plan.step(step) {
+                Action::Recv { from: rank, .. } | Action::Send { to: rank, .. } => self.peer(rank),
+                Action::Copy { .. } | Action::Reduce { .. } => unreachable!("never stuck"),
+            };
+            let waiting = matches!(self.links.get(step.index()),
+                Some(Link::In(channel)) if channel.has_news());
+            if endpoint.has_left(other) && !waiting {
+                self.stuck.swap_remove(next);
+                self.complete(step.0, Err(TransferError::Left(other)));
+            } else {
+                next += 1;
+            }
+        }
+        self.stuck.len() < before
+    }
+
+    /// What went wrong, once the run is complete.
+    pub(crate) fn outcome(&self) -> Result<(), TransferError> {
+        self.error.map_or(Ok(()), Err)
+    }
+
+    fn peer(&self, rank: Rank) -> Peer {
+        self.peers[rank.index()]
+    }
+
+    fn label(&self, ordinal: u32) -> Label {
+        Label { context: self.number.context, tag: self.number.tag, ordinal }
+    }
+
+    /// Starts a step.
+    #[inline]
+    fn perform(
+        &mut self,
+        step: StepId,
+        operation: u64,
+        endpoint: &mut Endpoint,
+        done: &mut Vec<Completion>,
+    ) -> Attempt {
+        match *self.planned.plan.step(step) {
+            Action::Copy { from, into } => {
+                // SAFETY: slices of our own plan; the buffers are bound while the run is active.
+                unsafe { self.memory.copy(from, into) };
+                Attempt::Done
+            }
+            Action::Reduce { left, right, into } => {
+                let kernel = self.kernel.as_deref().expect("a plan that reduces has a kernel");
+                // SAFETY: as above; the kernel was made for this type together with the buffers.
+                unsafe { self.memory.reduce(kernel, left, right, into) };
+                Attempt::Done
+            }
+            _ if self.is_linked(step) => self.try_channel(step, operation, endpoint),
+            Action::Send { .. } => self.send(step, operation, endpoint),
+            Action::Recv { from, ordinal, into } => {
+                let selector = Selector::exactly(self.peer(from), self.label(ordinal));
+                let into = self.memory.region_mut(into);
+                let token = Token { operation, step: step.0 };
+                // SAFETY: memory of an active run: the user's part is held by the operation until
+                // it completes or is cancelled, and the plan keeps other steps off it.
+                unsafe { endpoint.recv(selector, self.element, into, token, done) };
+                Attempt::Posted
+            }
+        }
+    }
+
+    fn is_linked(&self, step: StepId) -> bool {
+        !matches!(self.links.get(step.index()), None | Some(Link::Message))
+    }
+
+    /// Sends the message of a step as a tagged message.
+    fn send(&mut self, step: StepId, operation: u64, endpoint: &mut Endpoint) -> Attempt {
+        let (to, label, data) = self.message(step);
+        let token = Token { operation, step: step.0 };
+        // SAFETY: as for the receive in `perform`.
+        match unsafe { endpoint.send(to, label, self.element, data, token) } {
+            Posted::Done => Attempt::Done,
+            Posted::Pending => Attempt::Posted,
+        }
+    }
+
+    /// What a sending step sends.
+    fn message(&mut self, step: StepId) -> (Peer, Label, Region) {
+        let Action::Send { to, ordinal, from } = *self.planned.plan.step(step) else {
+            unreachable!("not a send")
+        };
+        (self.peer(to), self.label(ordinal), self.memory.region(from))
+    }
+
+    /// Sends or receives through the channel of a step, if that is possible now.
+    fn try_channel(&mut self, step: StepId, operation: u64, endpoint: &mut Endpoint) -> Attempt {
+        match &mut self.links[step.index()] {
+            Link::In(channel) => {
+                let Action::Recv { from, into, .. } = *self.planned.plan.step(step) else {
+                    unreachable!("only receives have an incoming channel")
+                };
+                let into = self.memory.region_mut(into);
+                // SAFETY: as for the receive in `perform`; the channel was opened for its length.
+                match unsafe { channel.try_recv(into) } {
+                    None => return Attempt::Stuck,
+                    Some(true) => endpoint.ring(self.peer(from)),
+                    Some(false) => {}
+                }
+                Attempt::Done
+            }
+            Link::Out(_) => self.send_through(step, endpoint),
+            Link::Unknown => self.find_channel(step, operation, endpoint),
+            Link::Message => self.send(step, operation, endpoint),
+            Link::Broken(error) => {
+                self.error.get_or_insert(*error);
+                Attempt::Done
+            }
+        }
+    }
+
+    fn send_through(&mut self, step: StepId, endpoint: &Endpoint) -> Attempt {
+        let (to, _, data) = self.message(step);
+        let Link::Out(channel) = &mut self.links[step.index()] else {
+            unreachable!("only called with a channel")
+        };
+        // SAFETY: as for the receive in `perform`.
+        if !unsafe { channel.try_send(data) } {
+            return Attempt::Stuck;
+        }
+        endpoint.ring(to);
+        Attempt::Done
+    }
+
+    /// Asks where the receiver has put its end, and sends if that is known.
+    #[cold]
+    fn find_channel(&mut self, step: StepId, operation: u64, endpoint: &mut Endpoint) -> Attempt {
+        let (to, label, data) = self.message(step);
+        let link = match endpoint.attach_channel(to, label, self.element, data.bytes()) {
+            Attached::Unknown => return Attempt::Stuck,
+            Attached::Channel(channel) => Link::Out(channel),
+            Attached::Refused => Link::Message,
+            Attached::Mismatch(error) => Link::Broken(error),
+        };
+        self.links[step.index()] = link;
+        self.try_channel(step, operation, endpoint)
+    }
+}

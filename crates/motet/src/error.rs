@@ -1,0 +1,185 @@
+//! What can go wrong, and its class in the standard.
+
+use motet_fabric::{Failure, TransferError};
+use motet_plan::CallError;
+use motet_plan::select::SelectError;
+
+/// Results of this library.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// An error: what happened, in which call, on which rank.
+#[derive(Debug)]
+pub struct Error(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    kind: ErrorKind,
+    place: Option<Place>,
+}
+
+/// Where an error happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    call: &'static str,
+    rank: usize,
+}
+
+/// What happened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// More arrived than there was room for. The buffer is as it was.
+    #[error("truncated: {sent} bytes arrived for a buffer of {room}")]
+    Truncated {
+        /// Bytes that were sent.
+        sent: usize,
+        /// Bytes that there was room for.
+        room: usize,
+    },
+    /// The sender's elements are of another type than the receiver's. The buffer is as it was.
+    #[error("type mismatch: the sender's elements are of another type than the receiver's")]
+    TypeMismatch,
+    /// A rank has died.
+    #[error("{0}; nothing that waits for it can complete")]
+    PeerFailed(Failure),
+    /// A rank that was waited for has left the world in good order.
+    #[error("rank {rank} of the world has left it: what it was to send will never come")]
+    PeerLeft {
+        /// Its rank in the world.
+        rank: usize,
+    },
+    /// A buffer does not have the length that the call needs.
+    #[error("the {which} has {len} elements, but {needed}")]
+    Length {
+        /// Which buffer.
+        which: &'static str,
+        /// Its length.
+        len: usize,
+        /// What is needed, and why.
+        needed: String,
+    },
+    /// A rank that is not in the communicator.
+    #[error("{what} {rank} is not in a communicator of {size} ranks")]
+    Rank {
+        /// What it was passed as.
+        what: &'static str,
+        /// The rank.
+        rank: usize,
+        /// Ranks in the communicator.
+        size: usize,
+    },
+    /// An argument that the operation does not allow.
+    #[error("{0}")]
+    Call(#[from] CallError),
+    /// No algorithm can be chosen, or the one that was asked for does not apply.
+    #[error("{0}")]
+    Select(#[from] SelectError),
+    /// A setting that cannot be read.
+    #[error("{variable}: {problem}")]
+    Setting {
+        /// The environment variable.
+        variable: &'static str,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The fabric could not be set up.
+    #[error("{0}")]
+    Fabric(#[from] motet_fabric::Error),
+}
+
+/// The error classes of the standard, as far as this library returns them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorClass {
+    /// `MPI_ERR_TRUNCATE`
+    Truncate,
+    /// `MPI_ERR_TYPE`
+    Type,
+    /// `MPI_ERR_PROC_FAILED`
+    ProcFailed,
+    /// `MPI_ERR_COUNT`
+    Count,
+    /// `MPI_ERR_RANK`
+    Rank,
+    /// `MPI_ERR_ROOT`
+    Root,
+    /// `MPI_ERR_BUFFER`
+    Buffer,
+    /// `MPI_ERR_ARG`
+    Arg,
+    /// `MPI_ERR_OTHER`
+    Other,
+}
+
+impl Error {
+    /// What happened.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0.kind
+    }
+
+    /// The class of the standard that it belongs to.
+    pub fn class(&self) -> ErrorClass {
+        match self.kind() {
+            ErrorKind::Truncated { .. } => ErrorClass::Truncate,
+            ErrorKind::TypeMismatch => ErrorClass::Type,
+            ErrorKind::PeerFailed(_) | ErrorKind::PeerLeft { .. } => ErrorClass::ProcFailed,
+            ErrorKind::Length { .. } => ErrorClass::Count,
+            ErrorKind::Rank { .. } => ErrorClass::Rank,
+            ErrorKind::Call(error) => call_class(error),
+            ErrorKind::Select(_) | ErrorKind::Setting { .. } => ErrorClass::Arg,
+            ErrorKind::Fabric(motet_fabric::Error::Failed(_)) => ErrorClass::ProcFailed,
+            ErrorKind::Fabric(_) => ErrorClass::Other,
+        }
+    }
+
+    /// Says in which call of which rank it happened, unless that is known already.
+    pub(crate) fn at(mut self, call: &'static str, rank: usize) -> Error {
+        self.0.place.get_or_insert(Place { call, rank });
+        self
+    }
+}
+
+fn call_class(error: &CallError) -> ErrorClass {
+    match error {
+        CallError::Root { .. } => ErrorClass::Root,
+        CallError::Rank { .. } | CallError::Neighbour { .. } => ErrorClass::Rank,
+        CallError::InPlace(_) | CallError::InPlaceNotRoot { .. } => ErrorClass::Buffer,
+        CallError::Overlap { .. } => ErrorClass::Buffer,
+        _ => ErrorClass::Count,
+    }
+}
+
+impl<K: Into<ErrorKind>> From<K> for Error {
+    fn from(kind: K) -> Error {
+        Error(Box::new(Inner { kind: kind.into(), place: None }))
+    }
+}
+
+impl From<TransferError> for ErrorKind {
+    fn from(error: TransferError) -> ErrorKind {
+        match error {
+            TransferError::Truncated { sent, room } => ErrorKind::Truncated { sent, room },
+            TransferError::TypeMismatch { .. } => ErrorKind::TypeMismatch,
+            TransferError::Revoked(peer) | TransferError::Left(peer) => {
+                ErrorKind::PeerLeft { rank: peer.index() }
+            }
+            TransferError::Failed(failure) => ErrorKind::PeerFailed(failure),
+            other => unreachable!("a transfer error without a translation: {other}"),
+        }
+    }
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0.place {
+            Some(Place { call, rank }) => write!(out, "{call} on rank {rank}: {}", self.0.kind),
+            None => self.0.kind.fmt(out),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        std::error::Error::source(&self.0.kind)
+    }
+}

@@ -1,0 +1,117 @@
+//! An operation under way, as whoever waits for it sees it.
+
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use motet_fabric::slab::Id;
+use motet_fabric::{Received, TransferError};
+
+use crate::core::Core;
+use crate::engine::Outcome;
+use crate::error::{Error, ErrorKind, Result};
+use crate::group::Group;
+use crate::status::{Status, Tag};
+
+/// Who began an operation.
+pub(crate) struct Origin {
+    pub(crate) core: Arc<Core>,
+    pub(crate) group: Group,
+    /// The rank in the communicator.
+    pub(crate) rank: usize,
+    pub(crate) call: &'static str,
+}
+
+impl Origin {
+    pub(crate) fn error(&self, kind: impl Into<ErrorKind>) -> Error {
+        Error::from(kind.into()).at(self.call, self.rank)
+    }
+}
+
+/// An operation that has been started, until somebody has taken its outcome.
+pub struct Flight {
+    pub(crate) origin: Arc<Origin>,
+    pub(crate) id: Id,
+    persistent: bool,
+    /// Once known. The operation is out of the engine then (or, if persistent, inactive in it).
+    outcome: Option<Outcome>,
+    /// Whether a wait for any of several has already named it.
+    pub(crate) reported: bool,
+}
+
+impl Flight {
+    pub(crate) fn new(origin: Arc<Origin>, id: Id, persistent: bool) -> Flight {
+        Flight { origin, id, persistent, outcome: None, reported: false }
+    }
+
+    /// Whether the outcome is known.
+    pub(crate) fn is_over(&self) -> bool {
+        self.outcome.is_some()
+    }
+
+    /// Waits for the outcome.
+    pub(crate) fn wait(&mut self) -> Result<Received> {
+        if self.outcome.is_none() {
+            self.outcome = Some(self.origin.core.wait(self.id, self.persistent));
+        }
+        self.result()
+    }
+
+    /// Whether it has ended; makes progress.
+    pub(crate) fn test(&mut self) -> Result<bool> {
+        if !self.look() {
+            return Ok(false);
+        }
+        self.result().map(|_| true)
+    }
+
+    /// Makes progress, and takes the outcome if it is there. Says whether it is known now.
+    fn look(&mut self) -> bool {
+        if self.outcome.is_none() {
+            let mut engine = self.origin.core.engine();
+            engine.progress();
+            self.outcome = engine.take(self.id, self.persistent).or_else(|| {
+                let failure = engine.failure()?;
+                engine.abandon(self.id);
+                Some(Err(TransferError::Failed(failure)))
+            });
+        }
+        self.outcome.is_some()
+    }
+
+    /// Takes the outcome if it is there, without making progress.
+    pub(crate) fn collect(&mut self) -> bool {
+        if self.outcome.is_none() {
+            self.outcome = self.origin.core.engine().take(self.id, self.persistent);
+        }
+        self.outcome.is_some()
+    }
+
+    /// For futures: the outcome, or a promise to wake.
+    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Received>> {
+        // Asked for the wake-up first, no completion can slip through between the two.
+        if self.outcome.is_none() {
+            self.origin.core.engine().wake_on_completion(self.id, context.waker());
+        }
+        if self.look() {
+            return Poll::Ready(self.result());
+        }
+        self.origin.core.help();
+        Poll::Pending
+    }
+
+    /// What the outcome says.
+    fn result(&self) -> Result<Received> {
+        let outcome = self.outcome.expect("only asked when known");
+        outcome.map_err(|error| self.origin.error(error))
+    }
+
+    /// The status of a receive in terms of its communicator.
+    pub(crate) fn status(&self, received: Received) -> Status {
+        let source = self.origin.group.rank_of_peer(received.source);
+        Status {
+            source: source.expect("messages of a communicator come from its members"),
+            tag: Tag(received.tag as u32),
+            bytes: received.bytes,
+        }
+    }
+}

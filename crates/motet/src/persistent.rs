@@ -1,0 +1,268 @@
+//! Persistent operations: planned and linked once, started as often as wanted.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use motet_fabric::slab::Id;
+
+use crate::buffer::{Buffers, Held, Kept, elements, elements_mut};
+use crate::error::Result;
+use crate::flight::{Flight, Origin};
+
+/// A persistent collective that is not running. It owns its buffers; between runs they can be
+/// read and written. (MPI 4.1 §7.13)
+///
+/// ```
+/// use motet::{Info, Sum};
+///
+/// motet::threads(2, |world| {
+///     let mut dot = world.allreduce_init((vec![0.0], vec![0.0]), Sum, &Info::new())?;
+///     for round in 0..3 {
+///         dot.input_mut()[0] = f64::from(round);
+///         let running = dot.start()?;
+///         // ... something useful meanwhile ...
+///         dot = running.wait()?;
+///         assert_eq!(dot.output(), [2.0 * f64::from(round)]);
+///     }
+///     Ok::<(), motet::Error>(())
+/// })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+/// # Ok::<(), motet::Error>(())
+/// ```
+pub struct Persistent<B: Held + 'static> {
+    origin: Arc<Origin>,
+    id: Id,
+    /// Gone only while [`Drop`] must not find them.
+    parts: Option<B::Parts>,
+}
+
+impl<B: Held + 'static> Persistent<B> {
+    pub(crate) fn new(origin: Arc<Origin>, id: Id, parts: B::Parts) -> Persistent<B> {
+        Persistent { origin, id, parts: Some(parts) }
+    }
+
+    /// Starts the operation. The first messages leave before this returns; nothing is waited for.
+    ///
+    /// # Errors
+    /// None today; starting is where a future engine may find that a peer is gone.
+    pub fn start(mut self) -> Result<Running<B>> {
+        self.origin.core.engine().start(self.id);
+        let flight = Flight::new(self.origin.clone(), self.id, true);
+        Ok(Running { flight, parts: self.parts.take() })
+    }
+
+    /// Starts the operation and waits until it is complete.
+    ///
+    /// # Errors
+    /// What went wrong with this run; the operation can be run again unless the world has failed.
+    pub fn run(&mut self) -> Result<()> {
+        self.origin.core.engine().start(self.id);
+        let outcome = self.origin.core.wait(self.id, true);
+        outcome.map(drop).map_err(|error| self.origin.error(error))
+    }
+
+    /// The name of the algorithm that was chosen.
+    pub fn algorithm(&self) -> &'static str {
+        let planned = self.origin.core.engine().planned(self.id);
+        planned.map_or("none", |planned| planned.plan.algorithm())
+    }
+
+    /// What runs and why: the algorithm, the reason for it, and the number of steps.
+    pub fn explain(&self) -> String {
+        let Some(planned) = self.origin.core.engine().planned(self.id) else {
+            return "the world has failed".into();
+        };
+        let (plan, reason) = (&planned.plan, &planned.reason);
+        format!(
+            "{}: {} ({reason}), {} steps, {} messages sent by rank {}",
+            self.origin.call,
+            plan.algorithm(),
+            plan.steps().len(),
+            plan.messages(),
+            self.origin.rank,
+        )
+    }
+
+    /// Ends the operation and gives the buffers back.
+    pub fn into_buffers(mut self) -> B {
+        self.origin.core.engine().abandon(self.id);
+        let parts = self.parts.take().expect("buffers are there unless running");
+        // SAFETY: our parts, taken once; the operation is gone, so nobody uses the memory.
+        unsafe { B::put_together(parts) }
+    }
+
+    fn parts(&self) -> &B::Parts {
+        self.parts.as_ref().expect("buffers are there unless running")
+    }
+}
+
+impl<B: Buffers + 'static> Persistent<B> {
+    /// The input, or the one buffer of an operation in place.
+    pub fn input(&self) -> &[B::Element] {
+        let span = B::input(self.parts()).unwrap_or(B::output(self.parts()));
+        // SAFETY: a span of our parts; a `Persistent` is not running.
+        unsafe { elements(self.parts(), span) }
+    }
+
+    /// The input, or the one buffer of an operation in place, to be filled for the next run.
+    pub fn input_mut(&mut self) -> &mut [B::Element] {
+        let span = B::input(self.parts()).unwrap_or(B::output(self.parts()));
+        // SAFETY: a span of our own parts; a `Persistent` is not running.
+        unsafe { elements_mut(&mut self.parts, span) }
+    }
+
+    /// The output.
+    pub fn output(&self) -> &[B::Element] {
+        // SAFETY: a span of our parts; a `Persistent` is not running.
+        unsafe { elements(self.parts(), B::output(self.parts())) }
+    }
+
+    /// The output, to be changed.
+    pub fn output_mut(&mut self) -> &mut [B::Element] {
+        let span = B::output(self.parts());
+        // SAFETY: a span of our own parts; a `Persistent` is not running.
+        unsafe { elements_mut(&mut self.parts, span) }
+    }
+}
+
+impl<B: Held + 'static> Drop for Persistent<B> {
+    fn drop(&mut self) {
+        if let Some(parts) = self.parts.take() {
+            self.origin.core.engine().abandon(self.id);
+            // SAFETY: our parts, taken once; the operation is gone, so nobody uses the memory.
+            drop(unsafe { B::put_together(parts) });
+        }
+    }
+}
+
+impl<B: Held + 'static> fmt::Debug for Persistent<B> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Persistent({})", self.origin.call)
+    }
+}
+
+/// A persistent collective that is running.
+///
+/// Dropping it does not stop it: the run ends by itself, then the operation is freed.
+#[must_use = "a run that is dropped goes on unseen, and its buffers are lost"]
+pub struct Running<B: Held + 'static> {
+    flight: Flight,
+    parts: Option<B::Parts>,
+}
+
+// Nothing in a running operation is ever borrowed from itself.
+impl<B: Held + 'static> Unpin for Running<B> {}
+
+impl<B: Held + 'static> Running<B> {
+    /// Waits until this run is complete; gives the operation back, ready to be started again.
+    ///
+    /// # Errors
+    /// What went wrong with this run; the operation is freed then.
+    pub fn wait(mut self) -> Result<Persistent<B>> {
+        let received = self.flight.wait();
+        let persistent = self.rest();
+        received.map(|_| persistent)
+    }
+
+    /// Whether this run is complete. Moves it on if it can; never waits.
+    ///
+    /// # Errors
+    /// What went wrong with this run; it counts as complete then.
+    pub fn test(&mut self) -> Result<bool> {
+        self.flight.test()
+    }
+
+    fn rest(&mut self) -> Persistent<B> {
+        debug_assert!(self.flight.is_over());
+        let parts = self.parts.take();
+        Persistent { origin: self.flight.origin.clone(), id: self.flight.id, parts }
+    }
+}
+
+impl<B: Held + 'static> Future for Running<B> {
+    type Output = Result<Persistent<B>>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.flight.poll(context).map(|received| {
+            let persistent = self.rest();
+            received.map(|_| persistent)
+        })
+    }
+}
+
+impl<B: Held + 'static> Drop for Running<B> {
+    fn drop(&mut self) {
+        let Some(parts) = self.parts.take() else { return };
+        self.flight.collect();
+        // SAFETY: the engine drops a keeper when its operation is complete or cancelled.
+        let keeper = Box::new(unsafe { Kept::<B>::new(parts) });
+        self.flight.origin.core.engine().detach(self.flight.id, keeper);
+    }
+}
+
+impl<B: Held + 'static> fmt::Debug for Running<B> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Running({})", self.flight.origin.call)
+    }
+}
+
+impl<B: Held + 'static> AsMut<Flight> for Running<B> {
+    fn as_mut(&mut self) -> &mut Flight {
+        &mut self.flight
+    }
+}
+
+/// Persistent operations that can be started together: one, a `Vec` of one kind, or a tuple of
+/// several kinds. The order in which they are started has no meaning, and may differ between ranks.
+pub trait Start {
+    /// The same, running.
+    type Running;
+
+    /// Starts them all.
+    ///
+    /// # Errors
+    /// As [`Persistent::start`].
+    fn start_all(self) -> Result<Self::Running>;
+}
+
+/// Starts several persistent operations. (MPI 4.1 §3.9, `MPI_Startall`)
+///
+/// # Errors
+/// As [`Persistent::start`].
+pub fn start_all<S: Start>(operations: S) -> Result<S::Running> {
+    operations.start_all()
+}
+
+impl<B: Held + 'static> Start for Persistent<B> {
+    type Running = Running<B>;
+
+    fn start_all(self) -> Result<Running<B>> {
+        self.start()
+    }
+}
+
+impl<S: Start> Start for Vec<S> {
+    type Running = Vec<S::Running>;
+
+    fn start_all(self) -> Result<Self::Running> {
+        self.into_iter().map(S::start_all).collect()
+    }
+}
+
+macro_rules! start_tuples {
+    ($(($($name:ident $place:tt),+))*) => {$(
+        impl<$($name: Start),+> Start for ($($name,)+) {
+            type Running = ($($name::Running,)+);
+
+            fn start_all(self) -> Result<Self::Running> {
+                Ok(($(self.$place.start_all()?,)+))
+            }
+        }
+    )*};
+}
+
+start_tuples! { (A 0, B 1) (A 0, B 1, C 2) (A 0, B 1, C 2, D 3) }

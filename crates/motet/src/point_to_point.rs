@@ -1,0 +1,207 @@
+//! Messages from one rank to another. (MPI 4.1 §3)
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use motet_fabric::slab::Id;
+use motet_fabric::{Label, Posted, Received, Region, RegionMut, Selector, Token};
+
+use crate::Element;
+use crate::buffer::{RecvBuffer, SendBuffer, Span};
+use crate::communicator::{Communicator, Traffic};
+use crate::error::{Error, ErrorKind, Result};
+use crate::flight::Flight;
+use crate::request::{OnDrop, Request};
+use crate::status::{Source, Status, Tag, TagFilter};
+
+impl Communicator {
+    /// Sends a message. Small ones are on their way when this returns; a large one has been
+    /// received. (`MPI_Send`)
+    ///
+    /// # Errors
+    /// A destination that is not in the communicator, has died or left.
+    pub fn send<T: Element>(&self, data: &[T], to: usize, tag: Tag) -> Result<()> {
+        let span = Span { start: data.as_ptr().cast_mut().cast(), len: data.len() };
+        let id = self.post_send::<T>("send", span, to, tag)?;
+        self.finish("send", id).map(drop)
+    }
+
+    /// Receives a message into a buffer that is long enough. (`MPI_Recv`)
+    ///
+    /// # Errors
+    /// A source that is not in the communicator, has died or left; a message that is too long or
+    /// of another type.
+    pub fn recv<T: Element>(
+        &self,
+        buffer: &mut [T],
+        from: impl Into<Source>,
+        tag: impl Into<TagFilter>,
+    ) -> Result<Status> {
+        let span = Span { start: buffer.as_mut_ptr().cast(), len: buffer.len() };
+        let id = self.post_recv::<T>("recv", span, from.into(), tag.into())?;
+        let received = self.finish("recv", id)?;
+        Ok(self.status(received))
+    }
+
+    /// Nonblocking [`send`](Communicator::send). (`MPI_Isend`)
+    ///
+    /// # Errors
+    /// A destination that is not in the communicator.
+    pub fn isend<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Request<B>>
+    where
+        B: SendBuffer + 'static,
+    {
+        self.isend_with(buffer, to, tag, OnDrop::keep())
+    }
+
+    /// Nonblocking [`recv`](Communicator::recv). (`MPI_Irecv`)
+    ///
+    /// # Errors
+    /// A source that is not in the communicator.
+    pub fn irecv<B>(
+        &self,
+        buffer: B,
+        from: impl Into<Source>,
+        tag: impl Into<TagFilter>,
+    ) -> Result<Request<B>>
+    where
+        B: RecvBuffer + 'static,
+    {
+        self.irecv_with(buffer, from.into(), tag.into(), OnDrop::keep())
+    }
+
+    /// Waits until a message is there, without receiving it. (`MPI_Probe`)
+    ///
+    /// # Errors
+    /// A source that is not in the communicator; a rank that has died.
+    pub fn probe(&self, from: impl Into<Source>, tag: impl Into<TagFilter>) -> Result<Status> {
+        let selector = self.selector("probe", from.into(), tag.into())?;
+        let found = self.core.wait_until(|engine| engine.endpoint().probe(selector));
+        let found = found.map_err(|failure| self.error("probe", ErrorKind::PeerFailed(failure)))?;
+        Ok(self.status(found))
+    }
+
+    /// Whether a message is there; does not receive it. (`MPI_Iprobe`)
+    ///
+    /// # Errors
+    /// A source that is not in the communicator.
+    pub fn iprobe(
+        &self,
+        from: impl Into<Source>,
+        tag: impl Into<TagFilter>,
+    ) -> Result<Option<Status>> {
+        let selector = self.selector("iprobe", from.into(), tag.into())?;
+        let mut engine = self.core.engine();
+        engine.progress();
+        let found = engine.endpoint().probe(selector);
+        Ok(found.map(|found| self.status(found)))
+    }
+
+    pub(crate) fn isend_with<B: SendBuffer>(
+        &self,
+        buffer: B,
+        to: usize,
+        tag: Tag,
+        on_drop: OnDrop<B>,
+    ) -> Result<Request<B>> {
+        self.peer_of("isend", "destination", to)?;
+        let parts = buffer.take_apart();
+        let id = self.post_send::<B::Element>("isend", B::span(&parts), to, tag)?;
+        Ok(Request::new(Flight::new(self.origin("isend"), id, false), parts, on_drop))
+    }
+
+    pub(crate) fn irecv_with<B: RecvBuffer>(
+        &self,
+        buffer: B,
+        from: Source,
+        tag: TagFilter,
+        on_drop: OnDrop<B>,
+    ) -> Result<Request<B>> {
+        self.selector("irecv", from, tag)?;
+        let parts = buffer.take_apart();
+        let id = self.post_recv::<B::Element>("irecv", B::span(&parts), from, tag)?;
+        Ok(Request::new(Flight::new(self.origin("irecv"), id, false), parts, on_drop))
+    }
+
+    fn post_send<T: Element>(
+        &self,
+        call: &'static str,
+        data: Span,
+        to: usize,
+        tag: Tag,
+    ) -> Result<Id> {
+        let peer = self.peer_of(call, "destination", to)?;
+        let context = self.context(Traffic::PointToPoint);
+        let label = Label { context, tag: u64::from(tag.0), ordinal: 0 };
+        let data = Region::new(data.start, data.len * size_of::<T>());
+        Ok(self.core.engine().start_transfer(|endpoint, operation, _| {
+            let token = Token { operation, step: 0 };
+            // SAFETY: the buffer is held (or borrowed by a caller that waits) until the operation
+            // is complete or abandoned.
+            let posted = unsafe { endpoint.send(peer, label, T::CODE, data, token) };
+            let sent = Received { source: endpoint.me(), tag: label.tag, bytes: data.bytes() };
+            (posted == Posted::Done).then_some(sent)
+        }))
+    }
+
+    fn post_recv<T: Element>(
+        &self,
+        call: &'static str,
+        buffer: Span,
+        from: Source,
+        tag: TagFilter,
+    ) -> Result<Id> {
+        let selector = self.selector(call, from, tag)?;
+        let into = RegionMut::new(buffer.start, buffer.len * size_of::<T>());
+        Ok(self.core.engine().start_transfer(|endpoint, operation, done| {
+            let token = Token { operation, step: 0 };
+            // SAFETY: as for a send.
+            unsafe { endpoint.recv(selector, T::CODE, into, token, done) };
+            None
+        }))
+    }
+
+    /// Waits for a transfer whose buffer is borrowed by the caller.
+    fn finish(&self, call: &'static str, id: Id) -> Result<Received> {
+        let outcome = self.core.wait(id, false);
+        outcome.map_err(|error| self.error(call, error.into()))
+    }
+
+    fn error(&self, call: &'static str, kind: ErrorKind) -> Error {
+        Error::from(kind).at(call, self.rank())
+    }
+
+    fn status(&self, received: Received) -> Status {
+        let source = self.group().rank_of_peer(received.source);
+        Status {
+            source: source.expect("messages of a communicator come from its members"),
+            tag: Tag(received.tag as u32),
+            bytes: received.bytes,
+        }
+    }
+
+    fn peer_of(
+        &self,
+        call: &'static str,
+        what: &'static str,
+        rank: usize,
+    ) -> Result<motet_fabric::Peer> {
+        let size = self.size();
+        if rank >= size {
+            return Err(self.error(call, ErrorKind::Rank { what, rank, size }));
+        }
+        Ok(self.group().peer(rank))
+    }
+
+    fn selector(&self, call: &'static str, from: Source, tag: TagFilter) -> Result<Selector> {
+        let source = match from {
+            Source::Rank(rank) => Some(self.peer_of(call, "source", rank)?),
+            Source::Any => None,
+        };
+        let tag = match tag {
+            TagFilter::Tag(Tag(tag)) => Some(u64::from(tag)),
+            TagFilter::Any => None,
+        };
+        let context = self.context(Traffic::PointToPoint);
+        Ok(Selector { context, source, tag, ordinal: 0 })
+    }
+}

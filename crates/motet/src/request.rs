@@ -1,0 +1,132 @@
+//! Operations under way: waiting, testing, and awaiting them.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use motet_fabric::slab::Id;
+
+use crate::buffer::{Held, Kept};
+use crate::engine::Keeper;
+use crate::error::Result;
+use crate::flight::Flight;
+use crate::status::Status;
+
+/// What becomes of the buffers of a request that is dropped before it is complete.
+pub(crate) enum OnDrop<B: Held> {
+    /// The library keeps them until the operation is complete, then drops them.
+    Keep(fn(B::Parts) -> Keeper),
+    /// They are borrowed, and the scope waits.
+    Scope,
+}
+
+impl<B: Held + 'static> OnDrop<B> {
+    pub(crate) fn keep() -> OnDrop<B> {
+        // SAFETY: the engine drops a keeper when its operation is complete or cancelled.
+        OnDrop::Keep(|parts| Box::new(unsafe { Kept::<B>::new(parts) }))
+    }
+}
+
+/// A nonblocking operation under way. It holds the buffers, and gives them back when it is
+/// complete: by [`wait`](Request::wait), or as a future by `.await`.
+///
+/// Dropping a request does not cancel it: the operation goes on, and its buffers are freed when it
+/// is complete. (MPI 4.1 §3.7, §7.12)
+#[must_use = "a request that is dropped goes on unseen, and its buffers are lost"]
+pub struct Request<B: Held> {
+    flight: Flight,
+    parts: Option<B::Parts>,
+    on_drop: OnDrop<B>,
+}
+
+// Nothing in a request is ever borrowed from itself.
+impl<B: Held> Unpin for Request<B> {}
+
+impl<B: Held> Request<B> {
+    pub(crate) fn new(flight: Flight, parts: B::Parts, on_drop: OnDrop<B>) -> Request<B> {
+        Request { flight, parts: Some(parts), on_drop }
+    }
+
+    /// Waits until the operation is complete; gives the buffers back.
+    ///
+    /// # Errors
+    /// What went wrong with the operation; the buffers are dropped then.
+    pub fn wait(self) -> Result<B> {
+        self.wait_with_status().map(|(buffers, _)| buffers)
+    }
+
+    /// Waits until the operation is complete; gives the buffers back, and for a receive what was
+    /// received. For other operations the status means nothing.
+    ///
+    /// # Errors
+    /// As [`Request::wait`].
+    pub fn wait_with_status(mut self) -> Result<(B, Status)> {
+        let received = self.flight.wait();
+        let buffers = self.reclaim();
+        let received = received?;
+        Ok((buffers, self.flight.status(received)))
+    }
+
+    /// Whether the operation is complete. Moves it on if it can; never waits.
+    ///
+    /// # Errors
+    /// What went wrong with the operation; it counts as complete then.
+    pub fn test(&mut self) -> Result<bool> {
+        self.flight.test()
+    }
+
+    /// The operation's number in the engine.
+    pub(crate) fn id(&self) -> Id {
+        self.flight.id
+    }
+
+    /// The buffers of an operation that is over.
+    fn reclaim(&mut self) -> B {
+        assert!(self.flight.is_over());
+        let parts = self.parts.take().expect("buffers are given back once");
+        // SAFETY: the parts of this request, taken once; its operation is over, as asserted.
+        unsafe { B::put_together(parts) }
+    }
+}
+
+impl<B: Held> Future for Request<B> {
+    type Output = Result<B>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<B>> {
+        self.flight.poll(context).map(|received| {
+            let buffers = self.reclaim();
+            received.map(|_| buffers)
+        })
+    }
+}
+
+impl<B: Held> Drop for Request<B> {
+    fn drop(&mut self) {
+        let Some(parts) = self.parts.take() else { return };
+        if self.flight.collect() {
+            // SAFETY: the parts of this request, taken once; its operation is over.
+            drop(unsafe { B::put_together(parts) });
+            return;
+        }
+        if let OnDrop::Keep(keep) = self.on_drop {
+            let keeper = keep(parts);
+            self.flight.origin.core.engine().detach(self.flight.id, keeper);
+        }
+    }
+}
+
+impl<B: Held> fmt::Debug for Request<B> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = if self.flight.is_over() { "complete" } else { "under way" };
+        write!(out, "Request({}, {state})", self.flight.origin.call)
+    }
+}
+
+impl<B: Held> AsMut<Flight> for Request<B> {
+    fn as_mut(&mut self) -> &mut Flight {
+        &mut self.flight
+    }
+}

@@ -1,0 +1,146 @@
+//! Nonblocking operations on borrowed buffers.
+
+use std::cell::RefCell;
+use std::marker::PhantomData;
+
+use motet_fabric::slab::Id;
+use motet_plan::Block;
+
+use crate::Element;
+use crate::buffer::{Buffers, Held, RecvBuffer, SendBuffer};
+use crate::collective::{Neighbour, Prepared, Shape, nonblocking_collectives};
+use crate::communicator::Communicator;
+use crate::error::{Error, ErrorKind, Result};
+use crate::kernel::{Kernel, kernel};
+use crate::op::Operator;
+use crate::request::{OnDrop, Request};
+use crate::status::{Source, Tag, TagFilter};
+
+/// Begins nonblocking operations on borrowed buffers; see [`Communicator::scope`].
+pub struct Scope<'scope, 'env: 'scope> {
+    communicator: &'scope Communicator,
+    begun: RefCell<Vec<Id>>,
+    /// Makes both lifetimes invariant: a scope must not pass for one of longer borrows.
+    scope: PhantomData<&'scope mut &'scope ()>,
+    env: PhantomData<&'env mut &'env ()>,
+}
+
+impl Communicator {
+    /// Runs `body`, in which nonblocking operations may borrow their buffers, and waits for all of
+    /// them before it returns, whatever became of their requests.
+    ///
+    /// ```
+    /// # motet::threads(2, |world| {
+    /// let (mine, mut sum) = ([1u32, 2], [0u32; 2]);
+    /// world.scope(|scope| {
+    ///     let pending = scope.iallreduce((&mine[..], &mut sum[..]), motet::Sum)?;
+    ///     // ... something useful meanwhile ...
+    ///     pending.wait()?;
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(sum, [2, 4]);
+    /// # Ok::<(), motet::Error>(())
+    /// # })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+    /// # Ok::<(), motet::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// That of `body`, or else that of an operation nobody waited for.
+    pub fn scope<'env, T>(
+        &self,
+        body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> Result<T>,
+    ) -> Result<T> {
+        let begun = RefCell::new(Vec::new());
+        let scope = Scope { communicator: self, begun, scope: PhantomData, env: PhantomData };
+        // Waits in its drop too, should `body` panic.
+        let rest = Rest(self, &scope.begun);
+        let result = body(&scope);
+        let waited = rest.wait();
+        result.and_then(|value| waited.map(|()| value))
+    }
+}
+
+/// Operations that a scope still has to wait for.
+struct Rest<'a>(&'a Communicator, &'a RefCell<Vec<Id>>);
+
+impl Rest<'_> {
+    fn wait(&self) -> Result<()> {
+        let Rest(communicator, begun) = self;
+        let mut first = Ok(());
+        for id in begun.take() {
+            // One that its request has waited for is gone from the engine.
+            if communicator.core.engine().is_gone(id) {
+                continue;
+            }
+            let outcome = communicator.core.wait(id, false);
+            let outcome = outcome.map(drop).map_err(|error| ErrorKind::from(error).into());
+            first =
+                first.and(outcome.map_err(|error: Error| error.at("scope", communicator.rank())));
+        }
+        first
+    }
+}
+
+impl Drop for Rest<'_> {
+    fn drop(&mut self) {
+        // Nothing is left unless the scope's body panicked; the panic says more than an error.
+        let _ = self.wait();
+    }
+}
+
+impl<'env> Scope<'_, 'env> {
+    fn communicator(&self) -> &Communicator {
+        self.communicator
+    }
+
+    fn prepare<T: Element>(
+        &self,
+        call: &'static str,
+        shape: Result<Shape, ErrorKind>,
+        kernel: Option<Box<dyn Kernel>>,
+    ) -> Result<Prepared> {
+        self.communicator.prepare::<T>(call, shape, kernel)
+    }
+
+    fn post<B: Buffers + 'env>(
+        &self,
+        buffers: B,
+        prepare: impl FnOnce(&B::Parts) -> Result<Prepared>,
+    ) -> Result<Request<B>> {
+        self.remember(self.communicator.nonblocking(buffers, OnDrop::Scope, prepare)?)
+    }
+
+    fn remember<B: Held>(&self, request: Request<B>) -> Result<Request<B>> {
+        self.begun.borrow_mut().push(request.id());
+        Ok(request)
+    }
+
+    nonblocking_collectives!('env);
+
+    /// Nonblocking [`send`](Communicator::send).
+    ///
+    /// # Errors
+    /// A destination that is not in the communicator.
+    pub fn isend<B: SendBuffer + 'env>(
+        &self,
+        buffer: B,
+        to: usize,
+        tag: Tag,
+    ) -> Result<Request<B>> {
+        self.remember(self.communicator.isend_with(buffer, to, tag, OnDrop::Scope)?)
+    }
+
+    /// Nonblocking [`recv`](Communicator::recv).
+    ///
+    /// # Errors
+    /// A source that is not in the communicator.
+    pub fn irecv<B: RecvBuffer + 'env>(
+        &self,
+        buffer: B,
+        from: impl Into<Source>,
+        tag: impl Into<TagFilter>,
+    ) -> Result<Request<B>> {
+        let (from, tag) = (from.into(), tag.into());
+        self.remember(self.communicator.irecv_with(buffer, from, tag, OnDrop::Scope)?)
+    }
+}

@@ -1,0 +1,137 @@
+//! Waiting for several operations of any kinds. (MPI 4.1 §3.7.5)
+//!
+//! A set is a slice of `&mut dyn Pending`: nonblocking collectives, running persistent ones and
+//! point-to-point transfers mix. The functions here say *that* operations are complete; what they
+//! brought is then had from each by its own `wait`, which returns at once. An operation that was
+//! named complete by one call is passed over by the later ones, like a null request.
+
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::flight::Flight;
+
+/// An operation under way, of whatever kind. Sealed: the requests of this library implement it.
+pub trait Pending: AsMut<Flight> {
+    /// Whether the operation is complete. Moves it on if it can; never waits.
+    ///
+    /// # Errors
+    /// What went wrong with the operation; it counts as complete then.
+    fn test(&mut self) -> Result<bool> {
+        self.as_mut().test()
+    }
+}
+
+impl<P: AsMut<Flight>> Pending for P {}
+
+/// Waits until all are complete.
+///
+/// # Errors
+/// What went wrong with the first of those that went wrong; all are complete nevertheless.
+pub fn wait_all(set: &mut [&mut dyn Pending]) -> Result<()> {
+    let mut first = Ok(());
+    for pending in set {
+        let flight = pending.as_mut();
+        flight.reported = true;
+        first = first.and(flight.wait().map(drop));
+    }
+    first
+}
+
+/// Waits until one is complete that no such call has named before; says which. `None` if there is
+/// none left to wait for.
+///
+/// # Errors
+/// None of the operation's own: its `wait` tells those.
+pub fn wait_any(set: &mut [&mut dyn Pending]) -> Result<Option<usize>> {
+    if !wait_for_one(set) {
+        return Ok(None);
+    }
+    test_any(set)
+}
+
+/// Waits until at least one is complete that no such call has named before; names all that are.
+/// Empty if there is none left to wait for.
+///
+/// # Errors
+/// As [`wait_any`].
+pub fn wait_some(set: &mut [&mut dyn Pending]) -> Result<Vec<usize>> {
+    if !wait_for_one(set) {
+        return Ok(Vec::new());
+    }
+    test_some(set)
+}
+
+/// Whether all are complete. Moves them on if it can; never waits.
+///
+/// # Errors
+/// As [`wait_any`].
+pub fn test_all(set: &mut [&mut dyn Pending]) -> Result<bool> {
+    move_on(set);
+    let all = set.iter_mut().all(|pending| pending.as_mut().collect());
+    if all {
+        set.iter_mut().for_each(|pending| pending.as_mut().reported = true);
+    }
+    Ok(all)
+}
+
+/// One that is complete and that no such call has named before. Never waits.
+///
+/// # Errors
+/// As [`wait_any`].
+pub fn test_any(set: &mut [&mut dyn Pending]) -> Result<Option<usize>> {
+    move_on(set);
+    Ok(set.iter_mut().position(|pending| report(pending.as_mut())))
+}
+
+/// All that are complete and that no such call has named before. Never waits.
+///
+/// # Errors
+/// As [`wait_any`].
+pub fn test_some(set: &mut [&mut dyn Pending]) -> Result<Vec<usize>> {
+    move_on(set);
+    let named = set.iter_mut().enumerate();
+    Ok(named.filter_map(|(at, pending)| report(pending.as_mut()).then_some(at)).collect())
+}
+
+/// Names an operation if it is complete and not named yet.
+fn report(flight: &mut Flight) -> bool {
+    let news = !flight.reported && flight.collect();
+    flight.reported |= news;
+    news
+}
+
+/// Moves what can move, once for each rank that the set is of (one, unless ranks share a thread).
+fn move_on(set: &mut [&mut dyn Pending]) {
+    let mut last = None;
+    for pending in set {
+        let core = &pending.as_mut().origin.core;
+        if last != Some(Arc::as_ptr(core)) {
+            core.engine().progress();
+            last = Some(Arc::as_ptr(core));
+        }
+    }
+}
+
+/// Waits until one of those not named yet is complete. `false` if there is none.
+fn wait_for_one(set: &mut [&mut dyn Pending]) -> bool {
+    let mut open = Vec::new();
+    for pending in set.iter_mut() {
+        let flight = pending.as_mut();
+        if !flight.reported {
+            if flight.is_over() {
+                return true;
+            }
+            open.push((flight.origin.core.clone(), flight.id));
+        }
+    }
+    let Some((core, _)) = open.first() else { return false };
+    let of_one_rank = open.iter().all(|(other, _)| Arc::ptr_eq(core, other));
+    assert!(of_one_rank, "a set that is waited for belongs to one rank");
+    let complete =
+        core.wait_until(|engine| open.iter().any(|&(_, id)| engine.is_complete(id)).then_some(()));
+    if complete.is_err() {
+        // The world has failed: that ends them all.
+        set.iter_mut().for_each(|pending| drop(pending.as_mut().wait()));
+    }
+    true
+}

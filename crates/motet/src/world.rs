@@ -1,0 +1,144 @@
+//! How a program comes to its communicator of all ranks.
+
+use std::ops::Deref;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Arc;
+use std::{env, fs, thread};
+
+use motet_fabric::bootstrap::{self, Seat};
+use motet_fabric::{Options, launcher};
+use motet_plan::Tuning;
+
+use crate::communicator::Communicator;
+use crate::core::Core;
+use crate::error::{Error, ErrorKind, Result};
+
+/// The variable that names algorithms to be used, as in `allreduce=ring,bcast=binomial`.
+pub const ALGORITHM: &str = "MOTET_ALGORITHM";
+/// The variable that names a file of wisdom: lines that say which algorithm is best where.
+pub const WISDOM: &str = "MOTET_WISDOM";
+/// The variable that forbids (`off`) copying large messages straight between processes.
+pub const SINGLE_COPY: &str = "MOTET_SINGLE_COPY";
+/// The variable that forbids (`off`) channels for persistent operations.
+pub const CHANNELS: &str = "MOTET_CHANNELS";
+
+/// The communicator of all ranks of a program.
+///
+/// It is a [`Communicator`]. When it and all that was made of it (communicators, requests,
+/// persistent operations) is dropped, the rank leaves the world; it first finishes what other
+/// ranks may be waiting for.
+#[derive(Debug)]
+pub struct World(Communicator);
+
+impl Deref for World {
+    type Target = Communicator;
+
+    fn deref(&self) -> &Communicator {
+        &self.0
+    }
+}
+
+/// Joins the world of this process: that of its launcher or, without one, a world of one rank.
+/// (`MPI_Init`)
+///
+/// # Errors
+/// Surroundings that do not fit together, or a second call in one process under a launcher.
+pub fn init() -> Result<World> {
+    let seat = match bootstrap::from_environment().map_err(ErrorKind::from)? {
+        Some(seat) => seat,
+        None => bootstrap::alone().map_err(ErrorKind::from)?,
+    };
+    take_seat(seat, &Settings::read()?)
+}
+
+/// Joins the world of this process, which has at least `ranks` ranks: under a launcher as
+/// [`init`], else this process starts `ranks` processes of itself with the same arguments, waits
+/// for them and exits with their exit code.
+///
+/// # Errors
+/// As [`init`]; that the processes cannot be started.
+pub fn launch(ranks: usize) -> Result<World> {
+    if let Some(seat) = bootstrap::from_environment().map_err(ErrorKind::from)? {
+        return take_seat(seat, &Settings::read()?);
+    }
+    let outcome = launcher::relaunch(ranks).map_err(ErrorKind::from)?;
+    std::process::exit(i32::from(outcome.code))
+}
+
+/// Runs `body` on each rank of a new world whose ranks are threads of this process. Returns what
+/// each rank returned, in rank order.
+///
+/// ```
+/// let ranks = motet::threads(3, |world| world.rank() * 10)?;
+/// assert_eq!(ranks, [0, 10, 20]);
+/// # Ok::<(), motet::Error>(())
+/// ```
+///
+/// # Errors
+/// A rank that panicked, or an impossible number of ranks.
+pub fn threads<T: Send>(ranks: usize, body: impl Fn(World) -> T + Sync) -> Result<Vec<T>> {
+    let seats = bootstrap::threads(ranks).map_err(ErrorKind::from)?;
+    let segment = seats[0].segment.clone();
+    let settings = Settings::read()?;
+    let (body, settings) = (&body, &settings);
+    // A rank's world is made and dropped inside the unwinding, so that a panic fails the world.
+    let run =
+        move |seat| panic::catch_unwind(AssertUnwindSafe(|| take_seat(seat, settings).map(body)));
+    let ended: Vec<_> = thread::scope(|scope| {
+        let started: Vec<_> =
+            seats.into_iter().map(|seat| scope.spawn(move || run(seat))).collect();
+        started.into_iter().map(|rank| rank.join()).collect()
+    });
+    let mut results = Vec::with_capacity(ranks);
+    for rank in ended {
+        match rank {
+            Ok(Ok(result)) => results.push(result?),
+            _ => {
+                let failure = segment.failure().expect("a rank that panicked has failed the world");
+                return Err(ErrorKind::PeerFailed(failure).into());
+            }
+        }
+    }
+    Ok(results)
+}
+
+fn take_seat(seat: Seat, settings: &Settings) -> Result<World> {
+    let Settings { options, tuning } = settings;
+    let core = Core::new(seat.segment, seat.rank, *options, tuning.clone());
+    Ok(World(Communicator::world(Arc::new(core))))
+}
+
+/// What the environment says.
+struct Settings {
+    options: Options,
+    tuning: Tuning,
+}
+
+impl Settings {
+    fn read() -> Result<Settings> {
+        let mut tuning = Tuning::default();
+        if let Ok(text) = env::var(ALGORITHM) {
+            tuning.overrides = text.parse().map_err(|error| setting(ALGORITHM, error))?;
+        }
+        if let Some(path) = env::var_os(WISDOM) {
+            let text = fs::read_to_string(&path);
+            let text = text.map_err(|error| setting(WISDOM, format!("{path:?}: {error}")))?;
+            tuning.wisdom = text.parse().map_err(|error| setting(WISDOM, error))?;
+        }
+        let options = Options { single_copy: switch(SINGLE_COPY)?, channels: switch(CHANNELS)? };
+        Ok(Settings { options, tuning })
+    }
+}
+
+/// Whether something is on: it is, unless the variable says `off`.
+fn switch(variable: &'static str) -> Result<bool> {
+    match env::var(variable).as_deref() {
+        Err(_) | Ok("" | "on") => Ok(true),
+        Ok("off") => Ok(false),
+        Ok(other) => Err(setting(variable, format!("`{other}` is neither on nor off"))),
+    }
+}
+
+fn setting(variable: &'static str, problem: impl ToString) -> Error {
+    ErrorKind::Setting { variable, problem: problem.to_string() }.into()
+}
