@@ -1,0 +1,596 @@
+//! `motet run` as its users meet it: with scripts for ranks, which write, read, die and linger.
+//!
+//! Every launcher started here has a watchdog: what does not end in time is killed, and the test
+//! fails with what had been heard of it.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread::{JoinHandle, sleep, spawn};
+use std::time::{Duration, Instant};
+
+/// How long anything here may take before it counts as hanging.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// The promise: how long after a death everything is over.
+const PROMISE: Duration = Duration::from_secs(1);
+const POLL: Duration = Duration::from_millis(5);
+
+/// A launcher that runs.
+struct Motet {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    stdout: Option<BufReader<ChildStdout>>,
+    stderr: JoinHandle<String>,
+}
+
+/// A launcher that has ended.
+#[derive(Debug)]
+struct Ended {
+    code: Option<i32>,
+    out: Vec<u8>,
+    err: String,
+}
+
+impl Motet {
+    fn start(words: &[&str]) -> Motet {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_motet"));
+        command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut stderr = child.stderr.take().unwrap();
+        let hear = move || {
+            let mut text = Vec::new();
+            stderr.read_to_end(&mut text).unwrap();
+            String::from_utf8_lossy(&text).into_owned()
+        };
+        let stdin = child.stdin.take();
+        let stdout = child.stdout.take().map(BufReader::new);
+        Motet { child, stdin, stdout, stderr: spawn(hear) }
+    }
+
+    /// Ranks that are shell scripts.
+    fn script(ranks: usize, script: &str) -> Motet {
+        Motet::start(&["run", "-n", &ranks.to_string(), "sh", "-c", script])
+    }
+
+    /// The next line, whoever wrote it.
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.stdout.as_mut().unwrap().read_line(&mut line).unwrap();
+        line.trim_end().to_owned()
+    }
+
+    fn lines(&mut self, count: usize) -> Vec<String> {
+        (0..count).map(|_| self.line()).collect()
+    }
+
+    fn pids(&mut self, count: usize) -> Vec<u32> {
+        self.lines(count).iter().map(|line| line.parse().unwrap()).collect()
+    }
+
+    fn signal(&self, name: &str) {
+        signal(self.child.id(), name);
+    }
+
+    /// Reads to the end.
+    fn end(mut self) -> Ended {
+        drop(self.stdin.take());
+        let stdout = self.stdout.take();
+        let hear = spawn(move || {
+            let mut bytes = Vec::new();
+            stdout.map(|mut pipe| pipe.read_to_end(&mut bytes).unwrap());
+            bytes
+        });
+        let ended = until(PATIENCE, || self.child.try_wait().unwrap().is_some());
+        if !ended {
+            self.child.kill().unwrap();
+        }
+        let code = self.child.wait().unwrap().code();
+        let (out, err) = (hear.join().unwrap(), self.stderr.join().unwrap());
+        let result = Ended { code, out, err };
+        assert!(ended, "motet did not end: {} {}", result.text(), result.err);
+        result
+    }
+}
+
+impl Ended {
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.out).into_owned()
+    }
+
+    fn sorted(&self) -> Vec<String> {
+        let mut lines: Vec<_> = self.text().lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    }
+}
+
+fn run(words: &[&str]) -> Ended {
+    Motet::start(words).end()
+}
+
+fn script(ranks: usize, script: &str) -> Ended {
+    Motet::script(ranks, script).end()
+}
+
+/// Waits for a condition, and says whether it came.
+fn until(limit: Duration, mut condition: impl FnMut() -> bool) -> bool {
+    let begun = Instant::now();
+    while !condition() {
+        if begun.elapsed() > limit {
+            return false;
+        }
+        sleep(POLL);
+    }
+    true
+}
+
+fn signal(process: u32, name: &str) {
+    let status = Command::new("sh").args(["-c", &format!("kill -{name} {process}")]).status();
+    assert!(status.unwrap().success());
+}
+
+/// Fields of `/proc/N/stat` behind the name: the state is the first.
+fn stat(process: u32) -> Option<Vec<String>> {
+    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let (_, rest) = text.rsplit_once(')')?;
+    Some(rest.split_whitespace().map(str::to_owned).collect())
+}
+
+/// A zombie is not alive: it is up to its parent, which may not be ours to blame.
+fn is_alive(process: u32) -> bool {
+    stat(process).is_some_and(|fields| fields[0] != "Z" && fields[0] != "X")
+}
+
+#[track_caller]
+fn assert_gone(processes: &[u32]) {
+    let gone = until(PROMISE, || !processes.iter().any(|&process| is_alive(process)));
+    let left: Vec<_> = processes.iter().filter(|&&process| is_alive(process)).collect();
+    assert!(gone, "still there: {left:?}");
+}
+
+#[test]
+fn all_well_is_zero_and_silence() {
+    let ended = script(3, "exit 0");
+    assert_eq!((ended.code, ended.text().as_str(), ended.err.as_str()), (Some(0), "", ""));
+}
+
+#[test]
+fn ranks_know_who_they_are() {
+    let ended = script(3, "echo $MOTET_RANK of $MOTET_RANKS");
+    assert_eq!(ended.sorted(), ["0 of 3", "1 of 3", "2 of 3"]);
+}
+
+#[test]
+fn arguments_after_the_program_are_its_own() {
+    let ended = run(&["run", "-n", "1", "printf", "%s.", "-n", "--label", "--", "a b", ""]);
+    assert_eq!(ended.text(), "-n.--label.--.a b..");
+    let ended = run(&["run", "-np", "2", "echo", "-np", "3"]);
+    assert_eq!(ended.sorted(), ["-np 3", "-np 3"]);
+}
+
+#[test]
+fn labels_name_the_rank() {
+    let text = "echo a; echo b; printf c; echo d >&2";
+    let ended = run(&["run", "--label", "-n", "2", "sh", "-c", text]);
+    assert_eq!(ended.sorted(), ["[0] a", "[0] b", "[0] c", "[1] a", "[1] b", "[1] c"]);
+    assert!(ended.err == "[0] d\n[1] d\n" || ended.err == "[1] d\n[0] d\n", "{}", ended.err);
+}
+
+#[test]
+fn a_program_that_is_not_there_is_127() {
+    let ended = run(&["run", "-n", "4", "no-such-program", "x"]);
+    assert_eq!(ended.code, Some(127));
+    assert!(ended.err.starts_with("motet: cannot start no-such-program: "), "{}", ended.err);
+    assert_eq!(ended.err.lines().count(), 1);
+}
+
+#[test]
+fn a_program_that_cannot_be_run_is_126() {
+    let ended = run(&["run", "-n", "2", "/dev/null"]);
+    assert_eq!(ended.code, Some(126));
+    assert!(ended.err.starts_with("motet: cannot start /dev/null: "), "{}", ended.err);
+    assert_eq!(ended.err.lines().count(), 1);
+}
+
+#[test]
+fn impossible_numbers_of_ranks_are_2() {
+    for ranks in ["0", "100000", "1025", "x", "-1", "99999999999999999999999"] {
+        let ended = run(&["run", "-n", ranks, "true"]);
+        assert_eq!(ended.code, Some(2), "{ranks}");
+        assert!(ended.err.starts_with("motet: "), "{}", ended.err);
+        assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
+    }
+    assert!(run(&["run", "-n", "0", "true"]).err.contains("takes 1 to 1024"));
+}
+
+#[test]
+fn a_wrong_command_line_is_2_and_one_line() {
+    let wrong: [&[&str]; 5] =
+        [&[], &["run"], &["run", "-n", "2"], &["run", "--no", "-n", "1", "true"], &["walk"]];
+    for words in wrong {
+        let ended = run(words);
+        assert_eq!((ended.code, ended.err.lines().count()), (Some(2), 1), "{words:?} {ended:?}");
+        assert!(ended.err.starts_with("motet: "), "{}", ended.err);
+    }
+}
+
+#[test]
+fn the_first_bad_exit_ends_the_others_and_its_code_stays() {
+    let text = "if [ $MOTET_RANK = 2 ]; then read x; echo dying; exit 7; fi
+                echo $$; sleep 1000 & echo $!; wait";
+    for first in [0, 1] {
+        // Only rank 0 has an input to wait for.
+        let text = text.replace("= 2", &format!("= {first}"));
+        let text = if first == 0 { text } else { text.replace("read x", "sleep 0.3") };
+        let mut motet = Motet::script(4, &text);
+        let pids = motet.pids(6);
+        drop(motet.stdin.take());
+        assert_eq!(motet.line(), "dying");
+        let death = Instant::now();
+        let ended = motet.end();
+        assert!(death.elapsed() < PROMISE, "took {:?}", death.elapsed());
+        assert_gone(&pids);
+        assert_eq!(ended.code, Some(7));
+        let begin = format!("motet: rank {first} (process ");
+        assert!(ended.err.starts_with(&begin), "{}", ended.err);
+        let end = ") exited with code 7; the other 3 ranks were ended\n";
+        assert!(ended.err.ends_with(end), "{}", ended.err);
+    }
+}
+
+#[test]
+fn a_killed_rank_is_told_by_signal_and_process() {
+    let mut motet = Motet::script(3, "echo $MOTET_RANK $$; exec sleep 1000");
+    let lines = motet.lines(3);
+    let victim: u32 =
+        lines.iter().find_map(|line| line.strip_prefix("1 ")).unwrap().parse().unwrap();
+    signal(victim, "KILL");
+    let death = Instant::now();
+    let ended = motet.end();
+    assert!(death.elapsed() < PROMISE, "took {:?}", death.elapsed());
+    assert_eq!(ended.code, Some(137));
+    let told = format!(
+        "motet: rank 1 (process {victim}) was killed by signal 9 (SIGKILL); \
+         the other 2 ranks were ended\n"
+    );
+    assert_eq!(ended.err, told);
+}
+
+#[test]
+fn ranks_that_will_not_end_are_killed() {
+    let mut motet = Motet::script(
+        3,
+        "if [ $MOTET_RANK = 0 ]; then read x; echo dying; exit 3; fi
+         trap '' TERM INT HUP; echo $$; while :; do sleep 1000 & echo $!; wait; done",
+    );
+    let pids = motet.pids(4);
+    drop(motet.stdin.take());
+    assert_eq!(motet.line(), "dying");
+    let death = Instant::now();
+    let ended = motet.end();
+    assert!(death.elapsed() < PROMISE, "took {:?}", death.elapsed());
+    assert_gone(&pids);
+    assert_eq!(ended.code, Some(3));
+}
+
+#[test]
+fn last_words_are_heard_and_the_cause_comes_last() {
+    let ended = script(
+        2,
+        "if [ $MOTET_RANK = 1 ]; then printf 'oh no' >&2; kill -SEGV $$; fi
+                           trap 'echo bye; exit 1' TERM; sleep 1000 & wait",
+    );
+    assert_eq!(ended.code, Some(139));
+    assert_eq!(ended.text(), "bye\n");
+    let mut lines = ended.err.lines();
+    assert_eq!(lines.next(), Some("oh no"));
+    assert!(lines.next().is_some_and(|line| line.contains("signal 11 (SIGSEGV)")));
+    assert_eq!(lines.next(), None);
+}
+
+#[test]
+fn signals_reach_every_rank() {
+    for name in ["HUP", "INT", "QUIT", "TERM", "USR1", "USR2"] {
+        let text = "trap 'echo got; exit 0' NAME; echo ready
+                    while :; do sleep 0.05; done";
+        let mut motet = Motet::script(3, &text.replace("NAME", name));
+        assert_eq!(motet.lines(3), ["ready"; 3]);
+        motet.signal(name);
+        let ended = motet.end();
+        assert_eq!(ended.sorted(), ["got"; 3], "{name}");
+        // The shells may tell that their sleeps were hit as well, but we have nothing to say.
+        assert_eq!((ended.code, ended.err.contains("motet")), (Some(0), false), "{name}");
+    }
+}
+
+#[test]
+fn ranks_outside_the_group_hear_signals_too() {
+    let text = "trap 'echo got; exit 0' TERM; echo ready; while :; do sleep 0.05; done";
+    let mut motet = Motet::start(&["run", "-n", "2", "timeout", "1000", "sh", "-c", text]);
+    assert_eq!(motet.lines(2), ["ready"; 2]);
+    motet.signal("TERM");
+    let ended = motet.end();
+    assert_eq!((ended.code, ended.sorted()), (Some(0), vec!["got".to_owned(); 2]));
+}
+
+#[test]
+fn a_signal_that_ends_the_ranks_is_the_cause() {
+    for (name, code) in [("TERM", 143), ("INT", 130), ("HUP", 129)] {
+        let mut motet = Motet::script(2, "echo $$; exec sleep 1000");
+        let pids = motet.pids(2);
+        motet.signal(name);
+        let ended = motet.end();
+        assert_eq!(ended.code, Some(code));
+        assert_eq!(ended.err, format!("motet: ended by signal {} (SIG{name})\n", code - 128));
+        assert_gone(&pids);
+    }
+}
+
+#[test]
+fn a_second_interrupt_kills() {
+    let mut motet = Motet::script(2, "trap 'echo no' INT; echo $$; while :; do sleep 0.05; done");
+    let pids = motet.pids(2);
+    motet.signal("INT");
+    assert_eq!(motet.lines(2), ["no", "no"]);
+    assert!(pids.iter().all(|&process| is_alive(process)));
+    motet.signal("INT");
+    let ended = motet.end();
+    assert_eq!(ended.code, Some(130));
+    assert_gone(&pids);
+}
+
+#[test]
+fn a_killed_launcher_leaves_nothing() {
+    let text = "trap '' TERM INT HUP; sleep 1000 & echo $$; echo $!; while :; do wait; done";
+    let mut motet = Motet::script(4, text);
+    let pids = motet.pids(8);
+    let guard = guard_of(pids[0]);
+    motet.signal("KILL");
+    assert_gone(&pids);
+    assert_gone(&[guard]);
+    assert_eq!(motet.end().code, None);
+}
+
+/// The leader of the group that a rank is in.
+fn guard_of(rank: u32) -> u32 {
+    let group: u32 = stat(rank).unwrap()[2].parse().unwrap();
+    assert_ne!(group, rank);
+    group
+}
+
+#[test]
+fn the_guard_ends_with_the_job() {
+    let mut motet = Motet::script(2, "echo $$; read x; exit 0");
+    let guard = guard_of(motet.pids(1)[0]);
+    assert!(is_alive(guard));
+    assert_eq!(motet.end().code, Some(0));
+    assert_gone(&[guard]);
+}
+
+#[test]
+fn lines_stay_whole_and_none_is_lost() {
+    const LINES: usize = 400_000;
+    let ended = script(4, &format!("seq 1 {LINES} | sed \"s/^/$MOTET_RANK /\""));
+    assert_eq!(ended.code, Some(0));
+    let mut last = BTreeMap::new();
+    for line in ended.text().lines() {
+        let (rank, number) = line.split_once(' ').unwrap();
+        let rank: usize = rank.parse().unwrap();
+        let number: usize = number.parse().unwrap();
+        assert_eq!(number, last.insert(rank, number).unwrap_or(0) + 1, "after a line of {rank}");
+    }
+    assert_eq!(last, BTreeMap::from([0, 1, 2, 3].map(|rank| (rank, LINES))));
+}
+
+#[test]
+fn every_byte_passes_unchanged() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bytes");
+    let mut state = 1_u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 56) as u8
+    };
+    let bytes: Vec<u8> = (0..3_000_000).map(|_| next()).collect();
+    std::fs::write(&path, &bytes).unwrap();
+    let ended = run(&["run", "-n", "1", "cat", path.to_str().unwrap()]);
+    assert!(ended.out == bytes, "{} bytes of {}", ended.out.len(), bytes.len());
+}
+
+#[test]
+fn a_line_without_end_passes_without_growing_the_launcher() {
+    let mut motet = Motet::script(1, "head -c 200000000 /dev/zero; echo; sleep 0.2");
+    let mut out = motet.stdout.take().unwrap();
+    let mut zeros = 0;
+    loop {
+        let block = out.fill_buf().unwrap();
+        let len = block.len();
+        zeros += block.iter().take_while(|&&byte| byte == 0).count();
+        let is_end = block.contains(&b'\n');
+        out.consume(len);
+        if is_end {
+            break;
+        }
+    }
+    let status = std::fs::read_to_string(format!("/proc/{}/status", motet.child.id())).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let kibibytes: usize = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    assert!(kibibytes < 50_000, "the launcher took {kibibytes} KiB");
+    assert_eq!((zeros, motet.end().code), (200_000_000, Some(0)));
+}
+
+#[test]
+fn a_last_line_without_end_is_delivered() {
+    assert_eq!(script(1, "echo a; printf b").text(), "a\nb");
+    assert_eq!(script(2, "printf b").text(), "bb");
+}
+
+#[test]
+fn input_goes_to_rank_0_only() {
+    let mut motet = Motet::script(3, "cat | sed s/^/$MOTET_RANK./; echo $MOTET_RANK done");
+    let mut stdin = motet.stdin.take().unwrap();
+    stdin.write_all(b"one\ntwo\n").unwrap();
+    drop(stdin);
+    let ended = motet.end();
+    assert_eq!(ended.sorted(), ["0 done", "0.one", "0.two", "1 done", "2 done"]);
+}
+
+#[test]
+fn a_reader_who_has_seen_enough_ends_the_job_quietly() {
+    let mut motet = Motet::script(3, "echo $$; exec yes");
+    let pid: u32 = motet.line().parse().unwrap();
+    drop(motet.stdout.take());
+    let ended = motet.end();
+    assert_eq!((ended.code, ended.err.as_str()), (Some(141), ""));
+    assert_gone(&[pid]);
+}
+
+#[test]
+fn a_reader_who_is_slow_does_not_delay_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().to_str().unwrap();
+    let text = format!(
+        "echo $$ > {place}/$MOTET_RANK
+         if [ $MOTET_RANK = 0 ]; then exec yes; fi
+         until [ -e {place}/go ]; do sleep 0.02; done; echo x > {place}/dying; exit 5"
+    );
+    let mut motet = Motet::script(2, &text);
+    let written = |name: &str| Path::new(place).join(name).exists();
+    assert!(until(PATIENCE, || written("0") && written("1")));
+    // Time for the flood to fill everything that nobody empties.
+    sleep(Duration::from_millis(300));
+    std::fs::write(format!("{place}/go"), "").unwrap();
+    assert!(until(PATIENCE, || written("dying")));
+    let flood = std::fs::read_to_string(format!("{place}/0")).unwrap();
+    assert_gone(&[flood.trim().parse().unwrap()]);
+    assert!(motet.child.try_wait().unwrap().is_none(), "output was thrown away");
+    let ended = motet.end();
+    assert_eq!(ended.code, Some(5));
+    assert!(ended.text().lines().all(|line| line == "y") && ended.out.len() > 100_000);
+}
+
+#[test]
+fn what_a_rank_leaves_behind_does_not_hold_the_launcher() {
+    let mut motet = Motet::script(2, "sleep 1000 & echo $!");
+    let pids = motet.pids(2);
+    let begun = Instant::now();
+    let ended = motet.end();
+    assert!(begun.elapsed() < 2 * PROMISE, "took {:?}", begun.elapsed());
+    assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""));
+    assert_gone(&pids);
+}
+
+#[test]
+fn what_a_rank_leaves_behind_may_finish_its_line() {
+    let ended = script(2, "(sleep 0.05; echo late) & echo soon");
+    assert_eq!(ended.sorted(), ["late", "late", "soon", "soon"]);
+}
+
+#[test]
+fn what_has_left_the_group_is_ended_too() {
+    let text = "timeout 1000 sleep 1000 > /dev/null 2>&1 & echo $!
+                setsid sleep 1000 > /dev/null 2>&1 & echo $!
+                read x; exit 0";
+    let mut motet = Motet::script(1, text);
+    let pids = motet.pids(2);
+    // Both move away after they have been started.
+    assert!(until(PATIENCE, || {
+        let group = |process: u32| stat(process).map(|fields| fields[2].clone());
+        pids.iter().all(|&process| group(process) == Some(process.to_string()))
+    }));
+    assert_eq!(motet.end().code, Some(0));
+    assert_gone(&pids);
+}
+
+#[test]
+fn many_ranks_start_and_end() {
+    let ended = script(64, "echo $MOTET_RANK");
+    assert_eq!(ended.code, Some(0));
+    let mut ranks: Vec<usize> = ended.text().lines().map(|line| line.parse().unwrap()).collect();
+    ranks.sort_unstable();
+    assert!(ranks.into_iter().eq(0..64));
+}
+
+#[test]
+fn many_ranks_with_few_files_allowed_raise_the_limit() {
+    let motet = env!("CARGO_BIN_EXE_motet");
+    let text = format!("ulimit -Sn 64; {motet} run -n 100 sh -c 'ulimit -Sn' | sort -u");
+    let output = Command::new("sh").args(["-c", &text]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "64\n", "ranks have the limit of before");
+    let text = format!("ulimit -n 64; {motet} run -n 100 true");
+    let output = Command::new("sh").args(["-c", &text]).output().unwrap();
+    let told = "motet: 100 ranks need 364 open files, but 64 are allowed (`ulimit -Hn`)\n";
+    assert_eq!(String::from_utf8_lossy(&output.stderr), told);
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn ranks_hold_no_files_of_the_launcher_or_of_each_other() {
+    let plain = Command::new("ls").arg("/proc/self/fd").output().unwrap();
+    let plain = String::from_utf8_lossy(&plain.stdout).lines().count();
+    let ended = run(&["run", "-n", "3", "ls", "/proc/self/fd"]);
+    // The segment is the one they are to have.
+    assert_eq!(ended.text().lines().count(), 3 * (plain + 1), "{}", ended.text());
+}
+
+#[test]
+fn a_job_within_a_job_is_its_own() {
+    let motet = env!("CARGO_BIN_EXE_motet");
+    let ended = script(2, &format!("{motet} run -n 2 sh -c 'echo $MOTET_RANK of $MOTET_RANKS'"));
+    assert_eq!(
+        (ended.code, ended.sorted().join(",")),
+        (Some(0), "0 of 2,0 of 2,1 of 2,1 of 2".into())
+    );
+    let text = format!("exec {motet} run -n 2 sh -c 'echo $$; exec sleep 1000'");
+    let mut motet = Motet::script(2, &text);
+    let pids = motet.pids(4);
+    motet.signal("KILL");
+    assert_gone(&pids);
+    motet.end();
+}
+
+#[test]
+fn an_ignored_signal_stays_ignored() {
+    let motet = env!("CARGO_BIN_EXE_motet");
+    let text = format!("trap '' HUP; exec {motet} run -n 2 sh -c 'echo $$; read x; echo end'");
+    let mut command = Command::new("sh");
+    command.args(["-c", &text]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    out.read_line(&mut line).unwrap();
+    signal(child.id(), "HUP");
+    sleep(Duration::from_millis(50));
+    drop(child.stdin.take());
+    assert!(until(PATIENCE, || child.try_wait().unwrap().is_some()));
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_launcher_that_waits_uses_no_processor_time() {
+    let mut motet = Motet::script(4, "echo $$; sleep 0.1; sleep 0.7");
+    motet.pids(4);
+    sleep(Duration::from_millis(150));
+    // User time, system time, and times it was given a core.
+    let used = |process: u32| {
+        let fields = stat(process).unwrap();
+        let times: u64 = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
+        let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+        let line = status.lines().find(|line| line.starts_with("voluntary_ctxt_switches"));
+        (times, line.unwrap().split_whitespace().last().unwrap().to_owned())
+    };
+    let before = used(motet.child.id());
+    sleep(Duration::from_millis(400));
+    assert_eq!(used(motet.child.id()), before);
+    assert_eq!(motet.end().code, Some(0));
+}
+
+#[test]
+fn info_says_what_was_tried() {
+    let ended = run(&["info"]);
+    assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""));
+    for part in ["process_vm_readv", "huge pages", "usable", "MOTET_RANK", "address space"] {
+        assert!(ended.text().contains(part), "{part}");
+    }
+}
