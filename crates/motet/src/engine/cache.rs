@@ -30,6 +30,7 @@ pub(crate) struct Place {
 
 struct Entry {
     planned: Arc<Planned>,
+    #[expect(clippy::vec_box, reason = "a run keeps its box from use to use")]
     idle: Vec<Box<Run>>,
 }
 
