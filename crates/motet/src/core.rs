@@ -13,8 +13,10 @@
 //! something else. The first one starts a helper thread that sleeps at the doorbell and wakes the
 //! wakers of what completes.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::task::Waker;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -68,6 +70,39 @@ struct Shared {
     ending: AtomicBool,
 }
 
+/// The engine, for one thread alone.
+///
+/// Wakers run foreign code, which may come back to the engine: they are woken when the lock has
+/// been given up.
+pub(crate) struct Locked<'a>(Option<MutexGuard<'a, Engine>>);
+
+impl Deref for Locked<'_> {
+    type Target = Engine;
+
+    fn deref(&self) -> &Engine {
+        self.0.as_deref().expect("locked until dropped")
+    }
+}
+
+impl DerefMut for Locked<'_> {
+    fn deref_mut(&mut self) -> &mut Engine {
+        self.0.as_deref_mut().expect("locked until dropped")
+    }
+}
+
+impl Drop for Locked<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(mut engine) = self.0.take()
+            && engine.has_woken()
+        {
+            let woken = engine.take_woken();
+            drop(engine);
+            woken.into_iter().for_each(Waker::wake);
+        }
+    }
+}
+
 impl Core {
     /// Joins the world as this rank.
     pub(crate) fn new(segment: Arc<Segment>, me: Peer, options: Options, tuning: Tuning) -> Core {
@@ -98,7 +133,7 @@ impl Core {
 
     /// The engine, for this thread alone.
     #[inline]
-    pub(crate) fn engine(&self) -> MutexGuard<'_, Engine> {
+    pub(crate) fn engine(&self) -> Locked<'_> {
         self.shared.engine()
     }
 
@@ -172,9 +207,10 @@ impl Core {
 }
 
 impl Shared {
-    fn engine(&self) -> MutexGuard<'_, Engine> {
+    #[inline]
+    fn engine(&self) -> Locked<'_> {
         // A panic under the lock comes from a user's operator; the rank is ending then.
-        self.engine.lock().unwrap_or_else(PoisonError::into_inner)
+        Locked(Some(self.engine.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
     /// Moves the engine and looks, up to `times` times.
@@ -206,13 +242,13 @@ impl Shared {
     /// The helper: moves the engine as long as there are wakers, and is out of the way otherwise.
     fn serve(&self) {
         loop {
-            let engine = self.engine();
+            let mut engine = self.engine();
             if self.ending.load(Ordering::Acquire) {
                 return;
             }
             if !engine.has_wakers() {
                 // Whoever adds a waker or ends us changes that under the lock, then notifies.
-                drop(self.wanted.wait(engine));
+                drop(engine.0.take().map(|engine| self.wanted.wait(engine)));
                 continue;
             }
             drop(engine);

@@ -75,6 +75,8 @@ pub(crate) struct Engine {
     pub(crate) sleepers: usize,
     /// Operations that have a waker.
     wakers: usize,
+    /// Wakers to be woken once the engine is unlocked.
+    woken: Vec<Waker>,
 }
 
 impl Engine {
@@ -88,6 +90,7 @@ impl Engine {
             active: 0,
             sleepers: 0,
             wakers: 0,
+            woken: Vec::new(),
         }
     }
 
@@ -264,7 +267,7 @@ impl Engine {
         operation.state = State::Complete(outcome);
         if let Some(waker) = operation.waker.take() {
             self.wakers -= 1;
-            waker.wake();
+            self.woken.push(waker);
         }
         let keeper = operation.detached.take();
         if self.sleepers > 0 {
@@ -321,13 +324,24 @@ impl Engine {
         self.wakers > 0
     }
 
+    /// Whether there is somebody to be woken once the engine is unlocked.
+    #[inline]
+    pub(crate) fn has_woken(&self) -> bool {
+        !self.woken.is_empty()
+    }
+
+    /// Those to be woken once the engine is unlocked.
+    pub(crate) fn take_woken(&mut self) -> Vec<Waker> {
+        mem::take(&mut self.woken)
+    }
+
     /// Wakes all who wait for a completion: the world has failed, and they must find out.
     pub(crate) fn wake_all(&mut self) {
         let ids: Vec<Id> = self.operations.iter().map(|(id, _)| id).collect();
         for id in ids {
             if let Some(waker) = self.operations.get_mut(id).and_then(|each| each.waker.take()) {
                 self.wakers -= 1;
-                waker.wake();
+                self.woken.push(waker);
             }
         }
     }
