@@ -8,10 +8,11 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
+use std::mem::{self, ManuallyDrop};
 use std::sync::Arc;
 
 use crate::Element;
+use crate::engine::Keeper;
 
 /// Elements at an address.
 #[derive(Clone, Copy, Debug)]
@@ -321,17 +322,22 @@ pub(crate) unsafe fn elements_mut<T: Element, P>(_parts: &mut P, span: Span) -> 
 pub(crate) struct Kept<B: Held>(Option<B::Parts>);
 
 impl<B: Held> Kept<B> {
+    /// The keeper of these buffers, without their lifetime.
+    ///
     /// # Safety
-    /// It is dropped only when no operation uses the memory any more.
-    pub(crate) unsafe fn new(parts: B::Parts) -> Kept<B> {
-        Kept(Some(parts))
+    /// It is dropped when no operation uses the memory any more, and before any borrow in it ends.
+    pub(crate) unsafe fn keeper(parts: B::Parts) -> Keeper {
+        let kept: Box<dyn Send + '_> = Box::new(Kept::<B>(Some(parts)));
+        // SAFETY: only the lifetime changes; the keeper is gone before it matters, by the
+        // caller's promise.
+        unsafe { mem::transmute::<Box<dyn Send + '_>, Keeper>(kept) }
     }
 }
 
 impl<B: Held> Drop for Kept<B> {
     fn drop(&mut self) {
         if let Some(parts) = self.0.take() {
-            // SAFETY: no operation uses the memory, by the promise of `new`.
+            // SAFETY: no operation uses the memory, by the promise of `keeper`.
             drop(unsafe { B::put_together(parts) });
         }
     }

@@ -22,7 +22,7 @@ use crate::error::{ErrorKind, Result};
 use crate::flight::Flight;
 use crate::kernel::Kernel;
 use crate::persistent::Persistent;
-use crate::request::{OnDrop, Request};
+use crate::request::Request;
 pub(crate) use nonblocking::nonblocking_collectives;
 pub(crate) use shape::Shape;
 
@@ -95,17 +95,20 @@ impl Communicator {
     }
 
     /// The nonblocking form.
-    pub(crate) fn nonblocking<B: Buffers>(
+    ///
+    /// # Safety
+    /// As [`Request::new`].
+    pub(crate) unsafe fn nonblocking<B: Buffers>(
         &self,
         buffers: B,
-        on_drop: OnDrop<B>,
         prepare: impl FnOnce(&B::Parts) -> Result<Prepared>,
     ) -> Result<Request<B>> {
         let parts = GiveBack::<B>::new(buffers);
         let prepared = prepare(parts.get())?;
         let origin = self.origin(prepared.call);
         let id = self.begin(prepared)?;
-        Ok(Request::new(Flight::new(origin, id, false), parts.keep(), on_drop))
+        // SAFETY: passed on.
+        Ok(unsafe { Request::new(Flight::new(origin, id, false), parts.keep()) })
     }
 
     /// The blocking form: the buffers are borrowed by the caller for longer than this takes.

@@ -56,8 +56,10 @@ struct Operation {
     /// Whether the engine polls it for its channels.
     polled: bool,
     waker: Option<Waker>,
-    /// Set when nobody waits for it any more: its buffers, to be freed when it is complete.
+    /// Set when its request is gone: its buffers, to be freed when it is complete.
     detached: Option<Keeper>,
+    /// Whether a scope will ask for the outcome if the request does not.
+    held: bool,
 }
 
 /// All operations of one rank.
@@ -147,7 +149,8 @@ impl Engine {
     }
 
     fn insert(&mut self, work: Work, state: State) -> Id {
-        let operation = Operation { work, state, polled: false, waker: None, detached: None };
+        let operation =
+            Operation { work, state, polled: false, waker: None, detached: None, held: false };
         self.operations.insert(operation)
     }
 
@@ -269,13 +272,12 @@ impl Engine {
             self.wakers -= 1;
             self.woken.push(waker);
         }
-        let keeper = operation.detached.take();
+        let (keeper, held) = (operation.detached.take(), operation.held);
         if self.sleepers > 0 {
             self.endpoint.ring(self.endpoint.me());
         }
-        if let Some(keeper) = keeper {
+        if keeper.is_some() && !held {
             self.remove(id);
-            drop(keeper);
         }
     }
 
@@ -346,16 +348,22 @@ impl Engine {
         }
     }
 
-    /// Nobody waits for this operation any more: free it and its buffers when it is complete.
+    /// A scope will ask for the outcome of this operation if its request does not.
+    pub(crate) fn hold(&mut self, id: Id) {
+        if let Some(operation) = self.operations.get_mut(id) {
+            operation.held = true;
+        }
+    }
+
+    /// The request of this operation is gone: free the buffers when it is complete, and itself
+    /// unless a scope will ask.
     pub(crate) fn detach(&mut self, id: Id, keeper: Keeper) {
         match self.operations.get_mut(id) {
             Some(operation) if operation.state == State::Active => {
                 operation.detached = Some(keeper);
             }
-            _ => {
-                self.remove(id);
-                drop(keeper);
-            }
+            Some(operation) if operation.held => {}
+            _ => self.remove(id),
         }
     }
 

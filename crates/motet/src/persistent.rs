@@ -198,8 +198,9 @@ impl<B: Held + 'static> Drop for Running<B> {
     fn drop(&mut self) {
         let Some(parts) = self.parts.take() else { return };
         self.flight.collect();
-        // SAFETY: the engine drops a keeper when its operation is complete or cancelled.
-        let keeper = Box::new(unsafe { Kept::<B>::new(parts) });
+        // SAFETY: the engine drops a keeper when its operation is complete or cancelled; nothing is
+        // borrowed.
+        let keeper = unsafe { Kept::<B>::keeper(parts) };
         self.flight.origin.core.engine().detach(self.flight.id, keeper);
     }
 }

@@ -10,7 +10,7 @@ use crate::buffer::{RecvBuffer, SendBuffer, Span};
 use crate::communicator::{Communicator, Traffic};
 use crate::error::{Error, ErrorKind, Result};
 use crate::flight::Flight;
-use crate::request::{OnDrop, Request};
+use crate::request::Request;
 use crate::status::{Source, Status, Tag, TagFilter};
 
 impl Communicator {
@@ -50,7 +50,8 @@ impl Communicator {
     where
         B: SendBuffer + 'static,
     {
-        self.isend_with(buffer, to, tag, OnDrop::keep())
+        // SAFETY: nothing is borrowed.
+        unsafe { self.isend_with(buffer, to, tag) }
     }
 
     /// Nonblocking [`recv`](Communicator::recv). (`MPI_Irecv`)
@@ -66,7 +67,8 @@ impl Communicator {
     where
         B: RecvBuffer + 'static,
     {
-        self.irecv_with(buffer, from.into(), tag.into(), OnDrop::keep())
+        // SAFETY: nothing is borrowed.
+        unsafe { self.irecv_with(buffer, from.into(), tag.into()) }
     }
 
     /// Waits until a message is there, without receiving it. (`MPI_Probe`)
@@ -96,30 +98,34 @@ impl Communicator {
         Ok(found.map(|found| self.status(found)))
     }
 
-    pub(crate) fn isend_with<B: SendBuffer>(
+    /// # Safety
+    /// As [`Request::new`].
+    pub(crate) unsafe fn isend_with<B: SendBuffer>(
         &self,
         buffer: B,
         to: usize,
         tag: Tag,
-        on_drop: OnDrop<B>,
     ) -> Result<Request<B>> {
         self.peer_of("isend", "destination", to)?;
         let parts = buffer.take_apart();
         let id = self.post_send::<B::Element>("isend", B::span(&parts), to, tag)?;
-        Ok(Request::new(Flight::new(self.origin("isend"), id, false), parts, on_drop))
+        // SAFETY: passed on.
+        Ok(unsafe { Request::new(Flight::new(self.origin("isend"), id, false), parts) })
     }
 
-    pub(crate) fn irecv_with<B: RecvBuffer>(
+    /// # Safety
+    /// As [`Request::new`].
+    pub(crate) unsafe fn irecv_with<B: RecvBuffer>(
         &self,
         buffer: B,
         from: Source,
         tag: TagFilter,
-        on_drop: OnDrop<B>,
     ) -> Result<Request<B>> {
         self.selector("irecv", from, tag)?;
         let parts = buffer.take_apart();
         let id = self.post_recv::<B::Element>("irecv", B::span(&parts), from, tag)?;
-        Ok(Request::new(Flight::new(self.origin("irecv"), id, false), parts, on_drop))
+        // SAFETY: passed on.
+        Ok(unsafe { Request::new(Flight::new(self.origin("irecv"), id, false), parts) })
     }
 
     fn post_send<T: Element>(

@@ -10,25 +10,9 @@ use std::task::{Context, Poll};
 use motet_fabric::slab::Id;
 
 use crate::buffer::{Held, Kept};
-use crate::engine::Keeper;
 use crate::error::Result;
 use crate::flight::Flight;
 use crate::status::Status;
-
-/// What becomes of the buffers of a request that is dropped before it is complete.
-pub(crate) enum OnDrop<B: Held> {
-    /// The library keeps them until the operation is complete, then drops them.
-    Keep(fn(B::Parts) -> Keeper),
-    /// They are borrowed, and the scope waits.
-    Scope,
-}
-
-impl<B: Held + 'static> OnDrop<B> {
-    pub(crate) fn keep() -> OnDrop<B> {
-        // SAFETY: the engine drops a keeper when its operation is complete or cancelled.
-        OnDrop::Keep(|parts| Box::new(unsafe { Kept::<B>::new(parts) }))
-    }
-}
 
 /// A nonblocking operation under way. It holds the buffers, and gives them back when it is
 /// complete: by [`wait`](Request::wait), or as a future by `.await`.
@@ -39,15 +23,17 @@ impl<B: Held + 'static> OnDrop<B> {
 pub struct Request<B: Held> {
     flight: Flight,
     parts: Option<B::Parts>,
-    on_drop: OnDrop<B>,
 }
 
 // Nothing in a request is ever borrowed from itself.
 impl<B: Held> Unpin for Request<B> {}
 
 impl<B: Held> Request<B> {
-    pub(crate) fn new(flight: Flight, parts: B::Parts, on_drop: OnDrop<B>) -> Request<B> {
-        Request { flight, parts: Some(parts), on_drop }
+    /// # Safety
+    /// If the buffers are borrowed, somebody waits for the end of the operation before the borrow
+    /// ends, whatever becomes of this request.
+    pub(crate) unsafe fn new(flight: Flight, parts: B::Parts) -> Request<B> {
+        Request { flight, parts: Some(parts) }
     }
 
     /// Waits until the operation is complete; gives the buffers back.
@@ -106,15 +92,15 @@ impl<B: Held> Future for Request<B> {
 impl<B: Held> Drop for Request<B> {
     fn drop(&mut self) {
         let Some(parts) = self.parts.take() else { return };
-        if self.flight.collect() {
+        if self.flight.is_over() {
             // SAFETY: the parts of this request, taken once; its operation is over.
             drop(unsafe { B::put_together(parts) });
             return;
         }
-        if let OnDrop::Keep(keep) = self.on_drop {
-            let keeper = keep(parts);
-            self.flight.origin.core.engine().detach(self.flight.id, keeper);
-        }
+        // SAFETY: the engine drops a keeper when its operation is complete or cancelled; if the
+        // buffers are borrowed, that is before the borrow ends, by the promise of `new`.
+        let keeper = unsafe { Kept::<B>::keeper(parts) };
+        self.flight.origin.core.engine().detach(self.flight.id, keeper);
     }
 }
 

@@ -1,8 +1,11 @@
 //! Nonblocking operations on borrowed buffers.
 
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
 use std::cell::RefCell;
 use std::marker::PhantomData;
 
+use motet_fabric::TransferError;
 use motet_fabric::slab::Id;
 use motet_plan::Block;
 
@@ -13,7 +16,7 @@ use crate::communicator::Communicator;
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::{Kernel, kernel};
 use crate::op::Operator;
-use crate::request::{OnDrop, Request};
+use crate::request::Request;
 use crate::status::{Source, Tag, TagFilter};
 
 /// Begins nonblocking operations on borrowed buffers; see [`Communicator::scope`].
@@ -68,14 +71,20 @@ impl Rest<'_> {
         let Rest(communicator, begun) = self;
         let mut first = Ok(());
         for id in begun.take() {
+            let core = &communicator.core;
             // One that its request has waited for is gone from the engine.
-            if communicator.core.engine().is_gone(id) {
-                continue;
-            }
-            let outcome = communicator.core.wait(id, false);
-            let outcome = outcome.map(drop).map_err(|error| ErrorKind::from(error).into());
-            first =
-                first.and(outcome.map_err(|error: Error| error.at("scope", communicator.rank())));
+            let waited = core.wait_until(|engine| match engine.is_gone(id) {
+                true => Some(Ok(())),
+                false => engine.take(id, false).map(|outcome| outcome.map(drop)),
+            });
+            let ended = waited.unwrap_or_else(|failure| {
+                core.engine().abandon(id);
+                Err(TransferError::Failed(failure))
+            });
+            let ended = ended.map_err(|error| {
+                Error::from(ErrorKind::from(error)).at("scope", communicator.rank())
+            });
+            first = first.and(ended);
         }
         first
     }
@@ -107,10 +116,12 @@ impl<'env> Scope<'_, 'env> {
         buffers: B,
         prepare: impl FnOnce(&B::Parts) -> Result<Prepared>,
     ) -> Result<Request<B>> {
-        self.remember(self.communicator.nonblocking(buffers, OnDrop::Scope, prepare)?)
+        // SAFETY: the scope waits for all that it remembers, and `'env` outlives it.
+        self.remember(unsafe { self.communicator.nonblocking(buffers, prepare) }?)
     }
 
     fn remember<B: Held>(&self, request: Request<B>) -> Result<Request<B>> {
+        self.communicator.core.engine().hold(request.id());
         self.begun.borrow_mut().push(request.id());
         Ok(request)
     }
@@ -127,7 +138,8 @@ impl<'env> Scope<'_, 'env> {
         to: usize,
         tag: Tag,
     ) -> Result<Request<B>> {
-        self.remember(self.communicator.isend_with(buffer, to, tag, OnDrop::Scope)?)
+        // SAFETY: as for `post`.
+        self.remember(unsafe { self.communicator.isend_with(buffer, to, tag) }?)
     }
 
     /// Nonblocking [`recv`](Communicator::recv).
@@ -141,6 +153,7 @@ impl<'env> Scope<'_, 'env> {
         tag: impl Into<TagFilter>,
     ) -> Result<Request<B>> {
         let (from, tag) = (from.into(), tag.into());
-        self.remember(self.communicator.irecv_with(buffer, from, tag, OnDrop::Scope)?)
+        // SAFETY: as for `post`.
+        self.remember(unsafe { self.communicator.irecv_with(buffer, from, tag) }?)
     }
 }
