@@ -138,7 +138,8 @@ impl<'w> Collective<'w> {
         }
     }
 
-    /// Runs the operation; the work given is done while it is under way.
+    /// Runs the operation; the work given is done while it is under way, or after it in the
+    /// blocking form.
     pub(crate) fn run(mut self, meanwhile: impl FnOnce()) -> Result<Self> {
         let begin = Instant::now();
         let started = self.idle.start(&self.call)?;

@@ -6,9 +6,10 @@
 //! ```
 //!
 //! The method is conjugate gradients with the diagonal as preconditioner. Each rank has a block
-//! of rows. From the sparsity pattern it learns which values of others its rows need, and the
-//! owners learn to send them. Then two kinds of collectives are set up once and started in
-//! each iteration: a sparse exchange with the neighbours and sums over all ranks.
+//! of consecutive rows, with about the same number of stored entries as the others. From the
+//! sparsity pattern it learns which values of others its rows need, and the owners learn to send
+//! them. Then two kinds of collectives are set up once and started in each iteration: a sparse
+//! exchange with the neighbours, and sums over all ranks.
 //!
 //! To read in this order: [`problem`] brings each rank its rows, [`halo`] finds the neighbours,
 //! [`collective`] is one operation in three forms, [`operator`] multiplies while the

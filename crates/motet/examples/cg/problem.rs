@@ -60,7 +60,7 @@ impl Problem {
     }
 }
 
-/// The solution, known beforehand: smooth nowhere and zero nowhere.
+/// The solution, known beforehand: it depends on the row only, and is zero nowhere.
 pub(crate) fn known_solution(row: usize) -> f64 {
     1.0 + 0.5 * (row as f64).sin()
 }
