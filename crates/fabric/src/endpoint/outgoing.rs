@@ -58,6 +58,8 @@ pub(super) enum Outgoing {
 enum Attempt {
     Gone(Posted),
     NoRoom(Outgoing),
+    /// Some of it went; this is the rest, for which there is no room.
+    Partly(Outgoing),
 }
 
 impl Endpoint {
@@ -69,7 +71,8 @@ impl Endpoint {
                     self.ring(to);
                     return posted;
                 }
-                Attempt::NoRoom(outgoing) => outgoing,
+                Attempt::NoRoom(rest) => rest,
+                Attempt::Partly(_) => unreachable!("pieces are queued, not submitted"),
             }
         } else {
             outgoing
@@ -89,22 +92,28 @@ impl Endpoint {
     pub(super) fn flush(&mut self, done: &mut Vec<Completion>) -> bool {
         let mut went = false;
         for peer in (0..self.standing.len() as u32).map(Peer) {
-            let mut rung = true;
-            while let Some(outgoing) = self.standing[peer.index()].waiting.pop_front() {
-                match self.attempt(peer, outgoing, done) {
-                    Attempt::Gone(_) => {
-                        self.waiting -= 1;
-                        rung = false;
-                    }
-                    Attempt::NoRoom(rest) => {
-                        self.standing[peer.index()].waiting.push_front(rest);
-                        break;
-                    }
-                }
-            }
-            if !rung {
+            if self.flush_lane(peer, done) {
                 self.ring(peer);
                 went = true;
+            }
+        }
+        went
+    }
+
+    /// Sends what waits for one peer. Says whether anything went: then that peer must be rung,
+    /// even if it was but a part of a message. A lane full of news of which nobody heard stays
+    /// full.
+    fn flush_lane(&mut self, peer: Peer, done: &mut Vec<Completion>) -> bool {
+        let mut went = false;
+        while let Some(outgoing) = self.standing[peer.index()].waiting.pop_front() {
+            let attempt = self.attempt(peer, outgoing, done);
+            went |= !matches!(attempt, Attempt::NoRoom(_));
+            match attempt {
+                Attempt::Gone(_) => self.waiting -= 1,
+                Attempt::NoRoom(rest) | Attempt::Partly(rest) => {
+                    self.standing[peer.index()].waiting.push_front(rest);
+                    break;
+                }
             }
         }
         went
@@ -172,11 +181,13 @@ impl Endpoint {
         done: &mut Vec<Completion>,
     ) -> Attempt {
         let standing = &mut self.standing[to.index()];
+        let before = from;
         while from < data.bytes() {
             let bytes = standing.payload().min(data.bytes() - from);
             let packet = Packet::Piece { landing, offset: from, bytes };
             if !standing.push(packet, data.part(from, bytes)) {
-                return Attempt::NoRoom(Outgoing::Pieces { send, landing, data, done: from });
+                let rest = Outgoing::Pieces { send, landing, data, done: from };
+                return if from > before { Attempt::Partly(rest) } else { Attempt::NoRoom(rest) };
             }
             from += bytes;
         }

@@ -1,0 +1,60 @@
+//! What every kind of world must do, as functions over the kind.
+
+pub(crate) mod waking;
+
+use motet_fabric::{Label, Peer, Selector};
+
+use crate::support::Rank;
+
+/// Bytes of a message that just fits a cell of a small world: cell less stamp and header.
+const EAGER: usize = 4096 - 8 - 32;
+/// A message that does not.
+const LARGE: usize = 3 * EAGER + 17;
+
+fn label(tag: u64) -> Label {
+    Label { context: 3, tag, ordinal: 0 }
+}
+
+fn from(source: u32, tag: u64) -> Selector {
+    Selector::exactly(Peer(source), label(tag))
+}
+
+fn anyone(tag: impl Into<Option<u64>>) -> Selector {
+    Selector { context: 3, source: None, tag: tag.into(), ordinal: 0 }
+}
+
+/// Contents that tell messages, and the places in them, apart.
+fn pattern(seed: u64, bytes: usize) -> Vec<u8> {
+    let mut random = Random(seed);
+    let mut data = Vec::with_capacity(bytes + 8);
+    while data.len() < bytes {
+        data.extend_from_slice(&random.next().to_le_bytes());
+    }
+    data.truncate(bytes);
+    data
+}
+
+/// SplitMix64: small, good enough, and the same everywhere.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+}
+
+/// Moves ranks by hand until none of them moves any more.
+fn step(ranks: &mut [Rank]) {
+    let mut quiet = 0;
+    while quiet < 2 {
+        let moved = ranks.iter_mut().map(Rank::progress).fold(false, |any, moved| any | moved);
+        quiet = if moved { 0 } else { quiet + 1 };
+    }
+}

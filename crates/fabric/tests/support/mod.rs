@@ -1,0 +1,239 @@
+//! A rank that safe code can drive: it owns the memory of its transfers, so no test has to promise
+//! anything. And whole worlds of such ranks.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+mod channels;
+mod watchdog;
+mod worlds;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use motet_fabric::{
+    Completion, Endpoint, Failure, How, Label, Options, Peer, Posted, Received, Region, RegionMut,
+    Segment, Selector, Token, TransferError, TypeCode,
+};
+
+pub(crate) use channels::{Attachment, Inbound, Outbound};
+pub(crate) use watchdog::Watchdog;
+pub(crate) use worlds::{Kind, ranks, run};
+
+/// Longer than any watchdog waits: a wake-up that is lost ends the test, nothing papers over it.
+const SLEEP: Duration = Duration::from_secs(600);
+
+/// Looks before sleeping: few, so that ranks really sleep in almost every wait.
+const LOOKS: usize = 3;
+
+/// Names a transfer of one rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Ticket(u64);
+
+/// What became of a transfer, and its memory.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) outcome: Result<Received, TransferError>,
+    pub(crate) memory: Vec<u8>,
+}
+
+impl Ended {
+    /// What was received: as many bytes of the memory as arrived.
+    pub(crate) fn data(&self) -> &[u8] {
+        let received = self.outcome.as_ref().expect("the transfer went well");
+        &self.memory[..received.bytes]
+    }
+}
+
+/// One rank of a world under test.
+pub(crate) struct Rank {
+    endpoint: Endpoint,
+    /// Memory of transfers under way. It is only looked at again when they have ended.
+    pending: HashMap<u64, Vec<u8>>,
+    ended: HashMap<u64, Ended>,
+    done: Vec<Completion>,
+    tickets: u64,
+}
+
+impl Rank {
+    pub(crate) fn new(segment: Arc<Segment>, me: Peer, options: Options) -> Rank {
+        let endpoint = Endpoint::new(segment, me, options);
+        let (pending, ended) = (HashMap::new(), HashMap::new());
+        Rank { endpoint, pending, ended, done: Vec::new(), tickets: 0 }
+    }
+
+    pub(crate) fn me(&self) -> u32 {
+        self.endpoint.me().0
+    }
+
+    pub(crate) fn world(&self) -> u32 {
+        self.endpoint.segment().ranks() as u32
+    }
+
+    pub(crate) fn endpoint(&mut self) -> &mut Endpoint {
+        &mut self.endpoint
+    }
+
+    fn ticket(&mut self, memory: Vec<u8>) -> Ticket {
+        self.tickets += 1;
+        self.pending.insert(self.tickets, memory);
+        Ticket(self.tickets)
+    }
+
+    pub(crate) fn send(&mut self, to: u32, label: Label, data: Vec<u8>) -> Ticket {
+        self.send_as(TypeCode::BYTES, to, label, data)
+    }
+
+    pub(crate) fn send_as(
+        &mut self,
+        element: TypeCode,
+        to: u32,
+        label: Label,
+        data: Vec<u8>,
+    ) -> Ticket {
+        // A region of nothing may have any address; the null one is the hardest.
+        let region = if data.is_empty() { Region::EMPTY } else { Region::of(&data) };
+        let ticket = self.ticket(data);
+        let token = Token { operation: ticket.0, step: 0 };
+        // SAFETY: `pending` keeps the memory, untouched, until the completion or until `cancel`
+        // has returned; `Drop` cancels what is left.
+        let posted = unsafe { self.endpoint.send(Peer(to), label, element, region, token) };
+        if posted == Posted::Done {
+            let source = self.endpoint.me();
+            let outcome = Ok(Received { source, tag: label.tag, bytes: region.bytes() });
+            self.done.push(Completion { token, outcome });
+            self.settle();
+        }
+        ticket
+    }
+
+    pub(crate) fn recv(&mut self, selector: Selector, room: usize) -> Ticket {
+        self.recv_as(TypeCode::BYTES, selector, room)
+    }
+
+    pub(crate) fn recv_as(
+        &mut self,
+        element: TypeCode,
+        selector: Selector,
+        room: usize,
+    ) -> Ticket {
+        let mut memory = vec![0xee; room];
+        let into = if room == 0 { RegionMut::EMPTY } else { RegionMut::of(&mut memory) };
+        let ticket = self.ticket(memory);
+        let token = Token { operation: ticket.0, step: 0 };
+        // SAFETY: as for the send.
+        unsafe { self.endpoint.recv(selector, element, into, token, &mut self.done) };
+        self.settle();
+        ticket
+    }
+
+    /// Moves what can move.
+    pub(crate) fn progress(&mut self) -> bool {
+        let moved = self.endpoint.progress(&mut self.done);
+        self.settle();
+        moved
+    }
+
+    /// As before sleeping: also gives up on ranks that have left.
+    pub(crate) fn progress_thoroughly(&mut self) -> bool {
+        let moved = self.progress();
+        self.endpoint.give_up_on_left(&mut self.done);
+        self.settle() || moved
+    }
+
+    fn settle(&mut self) -> bool {
+        let any = !self.done.is_empty();
+        for Completion { token, outcome } in self.done.drain(..) {
+            let memory = self.pending.remove(&token.operation);
+            let memory = memory.expect("only what is under way completes, and only once");
+            self.ended.insert(token.operation, Ended { outcome, memory });
+        }
+        any
+    }
+
+    pub(crate) fn has_ended(&self, ticket: Ticket) -> bool {
+        self.ended.contains_key(&ticket.0)
+    }
+
+    pub(crate) fn take(&mut self, ticket: Ticket) -> Option<Ended> {
+        self.ended.remove(&ticket.0)
+    }
+
+    /// Takes a transfer back; the memory, unless it had ended before.
+    pub(crate) fn cancel(&mut self, ticket: Ticket) -> Option<Vec<u8>> {
+        self.endpoint.cancel(|token| token.operation == ticket.0);
+        self.pending.remove(&ticket.0)
+    }
+
+    /// Waits until a transfer has ended, asleep unless that happens at once.
+    pub(crate) fn wait(&mut self, ticket: Ticket) -> Ended {
+        self.until(|rank| rank.take(ticket))
+    }
+
+    pub(crate) fn wait_all(&mut self, tickets: impl IntoIterator<Item = Ticket>) -> Vec<Ended> {
+        tickets.into_iter().map(|ticket| self.wait(ticket)).collect()
+    }
+
+    /// Moves and sleeps until `ready` finds what it looks for.
+    ///
+    /// # Panics
+    /// If the world fails meanwhile.
+    pub(crate) fn until<T>(&mut self, ready: impl FnMut(&mut Rank) -> Option<T>) -> T {
+        self.until_or_failure(ready).unwrap_or_else(|failure| panic!("while waiting: {failure}"))
+    }
+
+    pub(crate) fn until_or_failure<T>(
+        &mut self,
+        mut ready: impl FnMut(&mut Rank) -> Option<T>,
+    ) -> Result<T, Failure> {
+        let segment = Arc::clone(self.endpoint.segment());
+        let doorbell = segment.doorbell(self.endpoint.me());
+        for look in 0.. {
+            let mut found = None;
+            let mut news = || {
+                let moved = self.progress_thoroughly();
+                found = ready(self).map(Ok).or_else(|| self.endpoint.failure().map(Err));
+                moved || found.is_some()
+            };
+            if look < LOOKS {
+                news();
+            } else {
+                doorbell.sleep(SLEEP, news);
+            }
+            if let Some(found) = found {
+                return found;
+            }
+        }
+        unreachable!("the loop has no end")
+    }
+
+    /// Waits until all ranks have come here.
+    pub(crate) fn meet(&mut self) {
+        let label = Label { context: u64::MAX, tag: 0, ordinal: 0 };
+        let others = (0..self.world()).filter(|&other| other != self.me()).collect::<Vec<_>>();
+        for &other in &others {
+            self.send(other, label, Vec::new());
+        }
+        for other in others {
+            let ticket = self.recv(Selector::exactly(Peer(other), label), 0);
+            self.wait(ticket);
+        }
+    }
+
+    /// Leaves the world in good order, as soon as all that was sent is with its receivers.
+    pub(crate) fn leave(&mut self) {
+        self.until(|rank| rank.endpoint.all_sent().then_some(()));
+        let me = self.endpoint.me();
+        self.endpoint.segment().leave(me);
+    }
+}
+
+impl Drop for Rank {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let failure = Failure { rank: self.endpoint.me(), how: How::Panic };
+            self.endpoint.segment().fail(failure);
+        }
+        self.endpoint.cancel(|_| true);
+    }
+}

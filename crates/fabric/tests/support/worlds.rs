@@ -1,0 +1,70 @@
+//! The kinds of world that every case of the suite runs in.
+
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::thread;
+
+use motet_fabric::{Options, Peer, Segment};
+
+use super::{Rank, Watchdog};
+
+/// How the ranks of a world share memory, and whether they copy straight out of each other's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// One private mapping, as for threads.
+    Threads,
+    /// As before, but large messages go in pieces.
+    ThreadsInPieces,
+    /// A mapping for each rank, as for processes: the code is theirs, the kernel's copy included.
+    Mapped,
+    /// As before, but large messages go in pieces.
+    MappedInPieces,
+}
+
+impl Kind {
+    pub(crate) fn is_in_pieces(self) -> bool {
+        matches!(self, Kind::ThreadsInPieces | Kind::MappedInPieces)
+    }
+
+    pub(crate) fn options(self) -> Options {
+        Options { single_copy: !self.is_in_pieces(), ..Options::default() }
+    }
+
+    fn segments(self, ranks: usize) -> Vec<Arc<Segment>> {
+        match self {
+            Kind::Threads | Kind::ThreadsInPieces => {
+                let segment = Arc::new(Segment::private(ranks).unwrap());
+                (0..ranks).map(|_| Arc::clone(&segment)).collect()
+            }
+            Kind::Mapped | Kind::MappedInPieces => {
+                let (_made, file) = Segment::shared(ranks).unwrap();
+                let attach = |_| Arc::new(Segment::attach(file.as_fd(), ranks).unwrap());
+                (0..ranks).map(attach).collect()
+            }
+        }
+    }
+}
+
+/// All ranks of a world, for a test that moves them by hand.
+pub(crate) fn ranks(kind: Kind, ranks: usize) -> Vec<Rank> {
+    let enter = |(rank, segment): (usize, Arc<Segment>)| {
+        let me = Peer(rank as u32);
+        segment.enter(me, std::process::id());
+        Rank::new(segment, me, kind.options())
+    };
+    kind.segments(ranks).into_iter().enumerate().map(enter).collect()
+}
+
+/// Runs `body` as every rank of a world, each on a thread of its own, until all have left.
+pub(crate) fn run(kind: Kind, ranks: usize, body: impl Fn(&mut Rank) + Sync) {
+    let _watchdog = Watchdog::start();
+    thread::scope(|scope| {
+        for mut rank in self::ranks(kind, ranks) {
+            let body = &body;
+            scope.spawn(move || {
+                body(&mut rank);
+                rank.leave();
+            });
+        }
+    });
+}
