@@ -85,6 +85,7 @@ mod point_to_point;
 mod request;
 mod scope;
 mod sets;
+mod settings;
 mod status;
 mod world;
 
@@ -103,5 +104,6 @@ pub use persistent::{Persistent, Running, Start, start_all};
 pub use request::Request;
 pub use scope::Scope;
 pub use sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_some};
+pub use settings::{ALGORITHM, CHANNELS, SINGLE_COPY, Settings, WISDOM};
 pub use status::{ANY_SOURCE, ANY_TAG, Source, Status, Tag, TagFilter};
-pub use world::{ALGORITHM, CHANNELS, SINGLE_COPY, WISDOM, World, init, launch, threads};
+pub use world::{World, init, launch, threads, threads_with};

@@ -3,24 +3,15 @@
 use std::ops::Deref;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
-use std::{env, fs, thread};
+use std::thread;
 
 use motet_fabric::bootstrap::{self, Seat};
-use motet_fabric::{Options, launcher};
-use motet_plan::Tuning;
+use motet_fabric::launcher;
 
 use crate::communicator::Communicator;
 use crate::core::Core;
-use crate::error::{Error, ErrorKind, Result};
-
-/// The variable that names algorithms to be used, as in `allreduce=ring,bcast=binomial`.
-pub const ALGORITHM: &str = "MOTET_ALGORITHM";
-/// The variable that names a file of wisdom: lines that say which algorithm is best where.
-pub const WISDOM: &str = "MOTET_WISDOM";
-/// The variable that forbids (`off`) copying large messages straight between processes.
-pub const SINGLE_COPY: &str = "MOTET_SINGLE_COPY";
-/// The variable that forbids (`off`) channels for persistent operations.
-pub const CHANNELS: &str = "MOTET_CHANNELS";
+use crate::error::{ErrorKind, Result};
+use crate::settings::Settings;
 
 /// The communicator of all ranks of a program.
 ///
@@ -48,7 +39,7 @@ pub fn init() -> Result<World> {
         Some(seat) => seat,
         None => bootstrap::alone().map_err(ErrorKind::from)?,
     };
-    take_seat(seat, &Settings::read()?)
+    take_seat(seat, &Settings::from_environment()?)
 }
 
 /// Joins the world of this process, which has at least `ranks` ranks: under a launcher as
@@ -59,7 +50,7 @@ pub fn init() -> Result<World> {
 /// As [`init`]; that the processes cannot be started.
 pub fn launch(ranks: usize) -> Result<World> {
     if let Some(seat) = bootstrap::from_environment().map_err(ErrorKind::from)? {
-        return take_seat(seat, &Settings::read()?);
+        return take_seat(seat, &Settings::from_environment()?);
     }
     let outcome = launcher::relaunch(ranks).map_err(ErrorKind::from)?;
     std::process::exit(i32::from(outcome.code))
@@ -77,10 +68,21 @@ pub fn launch(ranks: usize) -> Result<World> {
 /// # Errors
 /// A rank that panicked, or an impossible number of ranks.
 pub fn threads<T: Send>(ranks: usize, body: impl Fn(World) -> T + Sync) -> Result<Vec<T>> {
+    threads_with(ranks, &Settings::from_environment()?, body)
+}
+
+/// As [`threads`], with settings that do not come from the environment.
+///
+/// # Errors
+/// As [`threads`]; algorithms that do not apply are errors of the calls they are chosen for.
+pub fn threads_with<T: Send>(
+    ranks: usize,
+    settings: &Settings,
+    body: impl Fn(World) -> T + Sync,
+) -> Result<Vec<T>> {
     let seats = bootstrap::threads(ranks).map_err(ErrorKind::from)?;
     let segment = seats[0].segment.clone();
-    let settings = Settings::read()?;
-    let (body, settings) = (&body, &settings);
+    let body = &body;
     // A rank's world is made and dropped inside the unwinding, so that a panic fails the world.
     let run =
         move |seat| panic::catch_unwind(AssertUnwindSafe(|| take_seat(seat, settings).map(body)));
@@ -106,39 +108,4 @@ fn take_seat(seat: Seat, settings: &Settings) -> Result<World> {
     let Settings { options, tuning } = settings;
     let core = Core::new(seat.segment, seat.rank, *options, tuning.clone());
     Ok(World(Communicator::world(Arc::new(core))))
-}
-
-/// What the environment says.
-struct Settings {
-    options: Options,
-    tuning: Tuning,
-}
-
-impl Settings {
-    fn read() -> Result<Settings> {
-        let mut tuning = Tuning::default();
-        if let Ok(text) = env::var(ALGORITHM) {
-            tuning.overrides = text.parse().map_err(|error| setting(ALGORITHM, error))?;
-        }
-        if let Some(path) = env::var_os(WISDOM) {
-            let text = fs::read_to_string(&path);
-            let text = text.map_err(|error| setting(WISDOM, format!("{path:?}: {error}")))?;
-            tuning.wisdom = text.parse().map_err(|error| setting(WISDOM, error))?;
-        }
-        let options = Options { single_copy: switch(SINGLE_COPY)?, channels: switch(CHANNELS)? };
-        Ok(Settings { options, tuning })
-    }
-}
-
-/// Whether something is on: it is, unless the variable says `off`.
-fn switch(variable: &'static str) -> Result<bool> {
-    match env::var(variable).as_deref() {
-        Err(_) | Ok("" | "on") => Ok(true),
-        Ok("off") => Ok(false),
-        Ok(other) => Err(setting(variable, format!("`{other}` is neither on nor off"))),
-    }
-}
-
-fn setting(variable: &'static str, problem: impl ToString) -> Error {
-    ErrorKind::Setting { variable, problem: problem.to_string() }.into()
 }
