@@ -29,14 +29,16 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// As one word, to travel in a message. Uses of one claim are told apart for 2^46 uses.
-    pub fn to_word(self) -> u64 {
-        self.exposed << 16 | u64::from(self.index)
+    /// As one word, to travel in a message; 0 if there is none. Uses of one claim are told apart
+    /// for 2^46 uses.
+    pub fn to_word(claim: Option<Claim>) -> u64 {
+        claim.map_or(0, |claim| claim.exposed << 16 | u64::from(claim.index))
     }
 
     /// From the word that travelled.
-    pub fn from_word(word: u64) -> Claim {
-        Claim { index: (word & 0xffff) as u32, exposed: word >> 16 }
+    pub fn from_word(word: u64) -> Option<Claim> {
+        let claim = Claim { index: (word & 0xffff) as u32, exposed: word >> 16 };
+        (word != 0).then_some(claim)
     }
 }
 
@@ -120,8 +122,10 @@ mod tests {
         claims.withdraw(first);
         let second = claims.expose().unwrap();
         assert_eq!(first.index, second.index, "the same claim in another use");
-        assert!(!take(&segment, Peer(0), Claim::from_word(first.to_word())));
-        assert!(take(&segment, Peer(0), Claim::from_word(second.to_word())));
+        let travelled = |claim| Claim::from_word(Claim::to_word(Some(claim))).unwrap();
+        assert_eq!(Claim::from_word(Claim::to_word(None)), None);
+        assert!(!take(&segment, Peer(0), travelled(first)));
+        assert!(take(&segment, Peer(0), travelled(second)));
         assert!(!take(&segment, Peer(0), second), "taken only once");
         release(&segment, Peer(0), second);
         claims.withdraw(second);

@@ -105,7 +105,8 @@ enum Body {
 #[derive(Clone, Copy, Debug)]
 struct Exposure {
     address: u64,
-    claim: Claim,
+    /// What lets us copy; without one the message goes in pieces.
+    claim: Option<Claim>,
     send: u64,
 }
 
@@ -115,7 +116,7 @@ struct LargeSend {
     to: Peer,
     label: Label,
     data: Region,
-    claim: Claim,
+    claim: Option<Claim>,
     token: Token,
 }
 

@@ -24,5 +24,6 @@ macro_rules! in_every_world {
 }
 
 in_every_world! {
+    large: more_than_claims_hold_up_nobody;
     waking: pieces_wake_a_receiver_that_sleeps;
 }

@@ -180,8 +180,8 @@ impl Endpoint {
         }
     }
 
-    /// Copies straight from the sender. `None` if the system does not let us: then nobody tries
-    /// that again.
+    /// Copies straight from the sender. `None` if the message has no claim, or if the system does
+    /// not let us: then nobody tries that again.
     fn copy_once(
         &mut self,
         message: &Message,
@@ -191,8 +191,9 @@ impl Endpoint {
         if self.single_copy == SingleCopy::Off {
             return None;
         }
+        let claim = exposure.claim?;
         let (source, segment) = (message.source, &self.segment);
-        if !claims::take(segment, source, exposure.claim) {
+        if !claims::take(segment, source, claim) {
             return Some(Err(TransferError::Revoked(source)));
         }
         let how = if source == self.me { SingleCopy::Direct } else { self.single_copy };
@@ -201,7 +202,7 @@ impl Endpoint {
         // SAFETY: the receive is posted; the source is exposed and claimed, so its owner keeps
         // it readable and unchanged (README, "Claims").
         let copied = unsafe { single_copy::copy(how, process, exposure.address, into) };
-        claims::release(segment, source, exposure.claim);
+        claims::release(segment, source, claim);
         if copied.is_err() {
             self.single_copy = SingleCopy::Off;
             return None;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::packet::{Header, Packet, Words};
 use super::{Completion, Endpoint, LargeSend, Posted};
+use crate::claims::Claim;
 use crate::lane::{Outlet, Ring};
 use crate::slab::Id;
 use crate::{Label, Peer, Received, Region, Segment, Token, TypeCode};
@@ -148,7 +149,10 @@ impl Endpoint {
         }
     }
 
-    /// Announces a large message. `false` if there is no claim or no room for it now.
+    /// Announces a large message. `false` if there is no room for that now.
+    ///
+    /// One for which no claim is left goes in pieces. To wait for a claim would be wrong: the
+    /// claims in use may belong to messages that their receivers want only after this one.
     fn expose(
         &mut self,
         to: Peer,
@@ -157,16 +161,15 @@ impl Endpoint {
         data: Region,
         token: Token,
     ) -> bool {
-        let Some(claim) = self.claims.expose() else { return false };
+        let claim = self.claims.expose();
         let send = self.large.insert(LargeSend { to, label, data, claim, token });
         let address = data.start().expose_provenance() as u64;
         let packet = Packet::Large { label, element, bytes: data.bytes() };
-        let words = [address, claim.to_word(), send.0];
+        let words = [address, Claim::to_word(claim), send.0];
         if self.standing[to.index()].push_words(packet, &words) {
             return true;
         }
-        self.large.remove(send);
-        self.claims.withdraw(claim);
+        self.remove_large(send);
         false
     }
 
@@ -198,10 +201,18 @@ impl Endpoint {
     /// The receiver of a large message has it.
     pub(super) fn finish_large(&mut self, send: Id, done: &mut Vec<Completion>) {
         // A message that was cancelled meanwhile is no longer ours to finish.
-        if let Some(large) = self.large.remove(send) {
-            self.claims.withdraw(large.claim);
+        if let Some(large) = self.remove_large(send) {
             done.push(self.sent(large.token, large.label.tag, large.data.bytes()));
         }
+    }
+
+    /// Forgets a large message: on return nobody reads it any more.
+    fn remove_large(&mut self, send: Id) -> Option<LargeSend> {
+        let large = self.large.remove(send)?;
+        if let Some(claim) = large.claim {
+            self.claims.withdraw(claim);
+        }
+        Some(large)
     }
 
     fn sent(&self, token: Token, tag: u64, bytes: usize) -> Completion {
@@ -213,7 +224,7 @@ impl Endpoint {
         let mut ended = Vec::new();
         for (id, send) in self.large.iter() {
             if gone(send.to, send.token) {
-                ended.push((id, send.claim));
+                ended.push(id);
             }
         }
         for (peer, standing) in self.standing.iter_mut().enumerate() {
@@ -222,14 +233,13 @@ impl Endpoint {
                 Outgoing::Eager { token, .. } | Outgoing::Large { token, .. } => {
                     !gone(Peer(peer as u32), *token)
                 }
-                Outgoing::Pieces { send, .. } => !ended.iter().any(|(id, _)| id == send),
+                Outgoing::Pieces { send, .. } => !ended.contains(send),
                 Outgoing::Words { .. } => true,
             });
             self.waiting -= before - standing.waiting.len();
         }
-        for (id, claim) in ended {
-            self.large.remove(id);
-            self.claims.withdraw(claim);
+        for id in ended {
+            self.remove_large(id);
         }
     }
 }

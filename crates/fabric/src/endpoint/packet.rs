@@ -27,8 +27,8 @@ pub(super) const WORDS_BYTES: usize = size_of::<Words>();
 pub(super) enum Packet {
     /// A whole message; its payload lies in the cell.
     Eager { label: Label, element: TypeCode, bytes: usize },
-    /// A large message may be copied: words are its address, its claim and the sender's name
-    /// for it.
+    /// A large message may be copied: words are its address, its claim (0 if it has none and must
+    /// be asked for in pieces) and the sender's name for it.
     Large { label: Label, element: TypeCode, bytes: usize },
     /// The receiver cannot copy; it asks for the pieces of this send, for that landing.
     Pieces { send: u64, landing: u64 },
