@@ -4,15 +4,28 @@
 //! here it has one variant and one line.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::process::ExitCode;
 
 use clap::error::{Error, ErrorKind};
 use clap::{Parser, Subcommand};
 
-use crate::{complain, info, probe, run};
+use crate::{complain, info, list, plan, probe, run};
 
 /// The exit code for a command line that cannot be understood.
-const USAGE: u8 = 2;
+pub(crate) const USAGE: u8 = 2;
+
+/// Arguments that each make sense, but not together.
+#[derive(Debug)]
+pub(crate) struct Mistake(pub(crate) String);
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Mistake {}
 
 /// Collective operations for one machine: starts programs as ranks of one world, and tells about
 /// the machine.
@@ -27,6 +40,8 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     Run(run::Run),
     Info(info::Info),
+    List(list::List),
+    Plan(plan::Plan),
     #[command(hide = true)]
     Probe(probe::Probe),
 }
@@ -36,6 +51,8 @@ impl Command {
         match self {
             Command::Run(run) => run.execute(),
             Command::Info(info) => info.execute(),
+            Command::List(list) => list.execute(),
+            Command::Plan(plan) => plan.execute(),
             Command::Probe(probe) => probe.execute(),
         }
     }

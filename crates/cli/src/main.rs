@@ -4,7 +4,10 @@
 
 mod args;
 mod info;
+mod list;
+mod plan;
 mod probe;
+mod quantity;
 mod run;
 
 use std::io::{self, Write};
@@ -22,6 +25,7 @@ fn report(error: &anyhow::Error) -> ExitCode {
     let (text, code) = match error.downcast_ref::<motet_fabric::Error>() {
         // These name their own causes.
         Some(error) => (error.to_string(), motet_fabric::launcher::exit_code(error)),
+        None if error.is::<args::Mistake>() => (error.to_string(), args::USAGE),
         None => (format!("{error:#}"), 1),
     };
     complain(&text);

@@ -1,0 +1,167 @@
+//! `motet list`: the algorithms, and which of them would be taken.
+
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use motet_plan::select::{self, Choice, Reason};
+use motet_plan::{Algorithm, Call, Collective, Machine, Tuning, algo};
+
+use crate::args::Mistake;
+use crate::plan::example::{Example, Sizes};
+use crate::plan::{target, tuning};
+use crate::quantity::counted;
+
+/// The most ranks for which costs are predicted: more than any machine has.
+const MOST_RANKS: i64 = 1 << 20;
+
+/// The width of the page in columns.
+const WIDTH: usize = 100;
+
+/// List the algorithms and, for a number of ranks, which would be chosen
+///
+/// Times are those of the model that the choice goes by: for ranks on one machine, not measured.
+#[derive(Debug, clap::Args)]
+pub(crate) struct List {
+    /// Only those of this collective
+    #[arg(value_parser = target::collective)]
+    collective: Option<Collective>,
+
+    /// Choose for this many ranks
+    #[arg(
+        short = 'n',
+        long = "ranks",
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=MOST_RANKS)
+    )]
+    ranks: Option<u32>,
+
+    #[command(flatten)]
+    sizes: Sizes,
+}
+
+impl List {
+    pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
+        let mut page = Page::new();
+        let tuning = tuning()?;
+        if let Some(ranks) = self.ranks {
+            let operator = if self.sizes.is_ordered() { "does not commute" } else { "commutes" };
+            let ranks = counted(ranks as usize, "rank");
+            page.line(format_args!("{ranks}, an operator that {operator}, times by the model\n"));
+        }
+        let wanted = |collective: &Collective| self.collective.is_none_or(|it| it == *collective);
+        for collective in Collective::ALL.into_iter().filter(wanted) {
+            match self.ranks {
+                None => summaries(&mut page, collective),
+                Some(ranks) => self.predictions(&mut page, collective, ranks, &tuning)?,
+            }
+        }
+        crate::show(&page.text)
+    }
+
+    /// What each algorithm of a collective costs, or why it does not apply.
+    fn predictions(
+        &self,
+        page: &mut Page,
+        collective: Collective,
+        ranks: u32,
+        tuning: &Tuning,
+    ) -> anyhow::Result<()> {
+        let sizes = self.sizes.clone();
+        let example = Example { collective, ranks, sizes, root: 0, in_place: false };
+        let call = example.call(0)?;
+        let choice = select::choose(&call, tuning).map_err(|error| Mistake(error.to_string()))?;
+        page.line(format_args!("{collective}: {}", example.size()));
+        for algorithm in algo::of(collective) {
+            let (time, text) = prediction(algorithm, &call, &tuning.machine, &choice);
+            page.row(&format!("  {:<25} {time:>9}  ", algorithm.name()), &text);
+        }
+        page.line(format_args!(""));
+        Ok(())
+    }
+}
+
+fn summaries(page: &mut Page, collective: Collective) {
+    page.line(format_args!("{collective}"));
+    for algorithm in algo::of(collective) {
+        page.row(&format!("  {:<25} ", algorithm.name()), algorithm.summary());
+    }
+    page.line(format_args!(""));
+}
+
+/// The predicted time, and whether it is chosen; or no time, and why not.
+fn prediction(
+    algorithm: &dyn Algorithm,
+    call: &Call,
+    machine: &Machine,
+    choice: &Choice,
+) -> (String, String) {
+    if let Err(refusal) = algorithm.accepts(call) {
+        return ("-".to_owned(), refusal.to_string());
+    }
+    let text = match choice.reason {
+        _ if algorithm.name() != choice.algorithm.name() => String::new(),
+        Reason::Cost { .. } => "chosen".to_owned(),
+        reason => format!("chosen: {reason}"),
+    };
+    (time(algorithm.cost(call).time(machine)), text)
+}
+
+/// A time in the largest unit that leaves at least ten.
+fn time(nanoseconds: f64) -> String {
+    let units = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];
+    let (unit, name) =
+        units.into_iter().find(|(unit, _)| nanoseconds >= 10.0 * unit).unwrap_or((1.0, "ns"));
+    format!("{:.0} {name}", nanoseconds / unit)
+}
+
+/// Text of limited width.
+struct Page {
+    text: String,
+}
+
+impl Page {
+    fn new() -> Self {
+        Self { text: String::new() }
+    }
+
+    fn line(&mut self, line: std::fmt::Arguments<'_>) {
+        writeln!(self.text, "{line}").expect("a string takes any text");
+    }
+
+    /// A row that begins with `head`; `text` goes on below itself where it does not fit.
+    fn row(&mut self, head: &str, text: &str) {
+        let indent = head.chars().count();
+        let mut line = head.to_owned();
+        for word in text.split_whitespace() {
+            if line.chars().count() + word.chars().count() > WIDTH {
+                self.line(format_args!("{}", line.trim_end()));
+                line = " ".repeat(indent);
+            }
+            line.push_str(word);
+            line.push(' ');
+        }
+        self.line(format_args!("{}", line.trim_end()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_short() {
+        let cases = [(0.0, "0 ns"), (9999.0, "9999 ns"), (10_000.0, "10 µs"), (2e10, "20 s")];
+        for (nanoseconds, text) in cases {
+            assert_eq!(time(nanoseconds), text);
+        }
+    }
+
+    #[test]
+    fn long_texts_go_on_below() {
+        let mut page = Page::new();
+        page.row("name  ", &"word ".repeat(30));
+        let lines: Vec<_> = page.text.lines().collect();
+        assert_eq!(lines.len(), 2);
+        assert!(lines[0].chars().count() <= WIDTH && lines[1].starts_with("      word"));
+    }
+}

@@ -1,0 +1,205 @@
+//! A call of each rank, made from a few numbers: something to plan.
+
+use std::sync::Arc;
+
+use motet_plan::{Block, Call, Collective, Neighbour, Operation, Rank};
+
+use crate::args::Mistake;
+use crate::quantity::{self, counted};
+
+/// Sizes of a call, and what is known of its operator.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Sizes {
+    /// Elements of the data, or of one block; `4K` is 4096. Unless given, data has one element for
+    /// each rank, and a block has one
+    #[arg(long, value_name = "C", value_parser = quantity::parse, requires = "ranks")]
+    count: Option<usize>,
+
+    /// Size of an element
+    #[arg(
+        long,
+        value_name = "B",
+        value_parser = quantity::positive,
+        default_value = "8",
+        requires = "ranks"
+    )]
+    element_bytes: usize,
+
+    /// The operator does not commute: operands must be combined in the order of the ranks
+    #[arg(long, requires = "ranks")]
+    ordered: bool,
+}
+
+impl Sizes {
+    /// Whether the operator does not commute.
+    pub(crate) fn is_ordered(&self) -> bool {
+        self.ordered
+    }
+}
+
+/// A collective with all that makes it a call.
+#[derive(Clone, Debug)]
+pub(crate) struct Example {
+    pub(crate) collective: Collective,
+    pub(crate) ranks: u32,
+    pub(crate) sizes: Sizes,
+    pub(crate) root: u32,
+    pub(crate) in_place: bool,
+}
+
+impl Example {
+    /// The call of one rank.
+    ///
+    /// # Errors
+    /// If there is no such call.
+    pub(crate) fn call(&self, rank: u32) -> Result<Call, Mistake> {
+        let is_barrier = self.collective == Collective::Barrier;
+        let call = Call {
+            rank: Rank(rank),
+            ranks: self.ranks,
+            element_bytes: if is_barrier { 0 } else { self.sizes.element_bytes },
+            in_place: self.in_place && self.may_be_in_place(rank),
+            operation: self.operation(rank),
+        };
+        call.check().map_err(|error| Mistake(error.to_string()))?;
+        Ok(call)
+    }
+
+    /// The calls of all ranks.
+    ///
+    /// # Errors
+    /// If there are no such calls.
+    pub(crate) fn calls(&self) -> Result<Vec<Call>, Mistake> {
+        (0..self.ranks).map(|rank| self.call(rank)).collect()
+    }
+
+    /// Which blocks or neighbours were made up, where the collective leaves that open.
+    pub(crate) fn pattern(&self) -> Option<String> {
+        let blocks = match self.count() {
+            0 => "blocks of rank % 3 elements".to_owned(),
+            count => format!("blocks of {count} + rank % 3 elements"),
+        };
+        let (rows, columns) = self.grid();
+        let torus = format!("neighbours on a torus of {rows} x {columns} ranks");
+        match self.collective {
+            Collective::Allgatherv => Some(blocks),
+            Collective::Exchange => Some("neighbours on a ring: the rank before and after".into()),
+            Collective::Exchangev => Some(format!("{torus}, {blocks} to each")),
+            _ => None,
+        }
+    }
+
+    /// The sizes in words.
+    pub(crate) fn size(&self) -> String {
+        let bytes = counted(self.sizes.element_bytes, "byte");
+        let elements = format!("{} of {bytes}", counted(self.count(), "element"));
+        match self.collective {
+            Collective::Barrier => "no data".to_owned(),
+            Collective::Bcast | Collective::Reduce | Collective::Allreduce => elements,
+            Collective::Allgather | Collective::Exchange => format!("blocks of {elements}"),
+            Collective::Allgatherv | Collective::Exchangev => {
+                format!("blocks of at least {elements}")
+            }
+        }
+    }
+
+    fn operation(&self, rank: u32) -> Operation {
+        let (count, root, commutative) = (self.count(), Rank(self.root), !self.sizes.ordered);
+        match self.collective {
+            Collective::Barrier => Operation::Barrier,
+            Collective::Bcast => Operation::Bcast { count, root },
+            Collective::Reduce => Operation::Reduce { count, root, commutative },
+            Collective::Allreduce => Operation::Allreduce { count, commutative },
+            Collective::Allgather => Operation::Allgather { count },
+            Collective::Allgatherv => Operation::Allgatherv { blocks: self.blocks() },
+            Collective::Exchange => {
+                let ring: Arc<[Rank]> = neighbours((1, self.ranks), rank).into();
+                Operation::Exchange { count, to: ring.clone(), from: ring }
+            }
+            Collective::Exchangev => {
+                let torus = neighbours(self.grid(), rank);
+                let to = torus.iter().map(|&to| (to, self.count_of(Rank(rank))));
+                let from = torus.iter().map(|&from| (from, self.count_of(from)));
+                Operation::Exchangev { to: in_line(to), from: in_line(from) }
+            }
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.sizes.count.unwrap_or(match self.collective {
+            Collective::Bcast | Collective::Reduce | Collective::Allreduce => self.ranks as usize,
+            _ => 1,
+        })
+    }
+
+    /// The length of the blocks of one rank, where lengths may differ.
+    fn count_of(&self, rank: Rank) -> usize {
+        // What does not fit is refused when the call is checked.
+        self.count().saturating_add(rank.index() % 3)
+    }
+
+    /// The blocks of all ranks, one after the other.
+    fn blocks(&self) -> Arc<[Block]> {
+        let ranks = (0..self.ranks).map(Rank);
+        let neighbours = in_line(ranks.map(|rank| (rank, self.count_of(rank))));
+        neighbours.iter().map(Neighbour::block).collect()
+    }
+
+    /// In a reduction to one rank only that rank can be in place.
+    fn may_be_in_place(&self, rank: u32) -> bool {
+        self.collective != Collective::Reduce || rank == self.root
+    }
+
+    /// All ranks as a grid, as nearly square as can be: rows and columns.
+    fn grid(&self) -> (u32, u32) {
+        let is_row_count = |rows: &u32| self.ranks.is_multiple_of(*rows);
+        let rows = (1..=self.ranks.isqrt()).rev().find(is_row_count).unwrap_or(1);
+        (rows, self.ranks / rows)
+    }
+}
+
+/// The neighbours of a rank on a grid that closes at its edges. Along a side of one rank there are
+/// none, and along one of two ranks the same one twice.
+fn neighbours((rows, columns): (u32, u32), rank: u32) -> Vec<Rank> {
+    let (row, column) = (rank / columns, rank % columns);
+    let mut neighbours = Vec::new();
+    if rows > 1 {
+        let other = |by: u32| Rank((row + by) % rows * columns + column);
+        neighbours.extend([other(rows - 1), other(1)]);
+    }
+    if columns > 1 {
+        let other = |by: u32| Rank(row * columns + (column + by) % columns);
+        neighbours.extend([other(columns - 1), other(1)]);
+    }
+    neighbours
+}
+
+/// Blocks one after the other.
+fn in_line(blocks: impl Iterator<Item = (Rank, usize)>) -> Arc<[Neighbour]> {
+    let place = |next: &mut usize, (rank, count)| {
+        let start = *next;
+        *next = next.saturating_add(count);
+        Some(Neighbour { rank, start, count })
+    };
+    blocks.scan(0, place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grid_is_nearly_square_and_closed() {
+        let sizes = Sizes { count: None, element_bytes: 8, ordered: false };
+        let collective = Collective::Exchangev;
+        let example =
+            |ranks| Example { collective, ranks, sizes: sizes.clone(), root: 0, in_place: false };
+        let grids = [(1, (1, 1)), (6, (2, 3)), (7, (1, 7)), (12, (3, 4)), (16, (4, 4))];
+        for (ranks, grid) in grids {
+            assert_eq!(example(ranks).grid(), grid);
+            assert!(example(ranks).calls().is_ok());
+        }
+        assert_eq!(neighbours((2, 3), 0), [3, 3, 2, 1].map(Rank));
+        assert_eq!(neighbours((1, 1), 0), []);
+    }
+}
