@@ -24,6 +24,7 @@ macro_rules! in_every_world {
 }
 
 in_every_world! {
+    cancelling: a_large_send_in_every_state;
     large: more_than_claims_hold_up_nobody;
     waking: pieces_wake_a_receiver_that_sleeps;
 }

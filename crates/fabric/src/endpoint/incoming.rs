@@ -2,7 +2,9 @@
 
 use super::outgoing::Outgoing;
 use super::packet::{Header, Packet, WORDS_BYTES, Words};
-use super::{Body, Completion, Early, Endpoint, Exposure, Landing, Opened, Receive};
+use super::{
+    Body, Completion, Early, Endpoint, Exposure, Landing, LargeSend, Opened, Receive,
+};
 use crate::channel::InChannel;
 use crate::claims::{self, Claim};
 use crate::lane::Ring;
@@ -75,17 +77,24 @@ impl Endpoint {
                     None => self.keep(message, Body::Exposed(exposure)),
                 }
             }
-            Packet::Pieces { send, landing } => {
-                if let Some(large) = self.large.get_mut(Id(send)) {
-                    let data = large.data;
+            Packet::Pieces { send, landing } => match self.large.get_mut(Id(send)) {
+                Some(&mut LargeSend { data, .. }) => {
                     let pieces = Outgoing::Pieces { send: Id(send), landing, data, done: 0 };
                     self.queue_behind(source, pieces);
                 }
-            }
+                None => self.tell(source, Packet::Revoked { landing }),
+            },
             Packet::Piece { landing, offset, bytes } => {
                 self.handle_piece(source, Id(landing), offset, bytes, done);
             }
             Packet::Finished { send } => self.finish_large(Id(send), done),
+            Packet::Revoked { landing } => {
+                // Unless the receive, too, was cancelled meanwhile.
+                if let Some(landing) = self.landings.remove(Id(landing)) {
+                    let outcome = Err(TransferError::Revoked(source));
+                    done.push(Completion { token: landing.receive.token, outcome });
+                }
+            }
             Packet::Open { label, element } => {
                 let [offset, cell_bytes, bytes] = self.words(source);
                 let (offset, cell_bytes) = (offset as usize, cell_bytes as usize);
@@ -170,7 +179,7 @@ impl Endpoint {
         done: &mut Vec<Completion>,
     ) {
         if let Err(error) = message.fits(&receive) {
-            self.tell_finished(message.source, exposure.send);
+            self.tell(message.source, Packet::Finished { send: exposure.send });
             done.push(message.completion(receive.token, Err(error)));
             return;
         }
@@ -207,20 +216,19 @@ impl Endpoint {
             self.single_copy = SingleCopy::Off;
             return None;
         }
-        self.tell_finished(source, exposure.send);
+        self.tell(source, Packet::Finished { send: exposure.send });
         Some(Ok(()))
     }
 
     fn ask_for_pieces(&mut self, message: Message, exposure: Exposure, receive: Receive) {
         let Message { source, label: Label { tag, .. }, bytes, .. } = message;
         let landing = self.landings.insert(Landing { receive, source, tag, bytes, missing: bytes });
-        let packet = Packet::Pieces { send: exposure.send, landing: landing.0 };
-        let _ = self.submit(source, Outgoing::Words { packet, words: [0; 3] });
+        self.tell(source, Packet::Pieces { send: exposure.send, landing: landing.0 });
     }
 
-    fn tell_finished(&mut self, source: Peer, send: u64) {
-        let packet = Packet::Finished { send };
-        let _ = self.submit(source, Outgoing::Words { packet, words: [0; 3] });
+    /// Sends a packet that says everything in its header and completes nobody's transfer.
+    fn tell(&mut self, peer: Peer, packet: Packet) {
+        let _ = self.submit(peer, Outgoing::Words { packet, words: [0; 3] });
     }
 
     fn handle_piece(

@@ -219,27 +219,32 @@ impl Endpoint {
         Completion { token, outcome: Ok(Received { source: self.me, tag, bytes }) }
     }
 
-    /// Takes back the sends that the predicate names, wherever they are.
+    /// Takes back the sends that the predicate names, wherever they are. Who awaits pieces of one
+    /// is told in their place.
     pub(super) fn drop_sends(&mut self, mut gone: impl FnMut(Peer, Token) -> bool) {
-        let mut ended = Vec::new();
-        for (id, send) in self.large.iter() {
-            if gone(send.to, send.token) {
-                ended.push(id);
-            }
+        let large = self.large.iter();
+        let ended: Vec<Id> = large
+            .filter_map(|(id, send)| gone(send.to, send.token).then_some(id))
+            .collect();
+        for id in ended {
+            self.remove_large(id);
         }
         for (peer, standing) in self.standing.iter_mut().enumerate() {
             let before = standing.waiting.len();
-            standing.waiting.retain(|outgoing| match outgoing {
-                Outgoing::Eager { token, .. } | Outgoing::Large { token, .. } => {
-                    !gone(Peer(peer as u32), *token)
+            standing.waiting.retain_mut(|outgoing| {
+                match *outgoing {
+                    Outgoing::Eager { token, .. } | Outgoing::Large { token, .. } => {
+                        return !gone(Peer(peer as u32), token);
+                    }
+                    Outgoing::Pieces { send, landing, .. } if self.large.get_mut(send).is_none() => {
+                        let packet = Packet::Revoked { landing };
+                        *outgoing = Outgoing::Words { packet, words: [0; 3] };
+                    }
+                    Outgoing::Pieces { .. } | Outgoing::Words { .. } => {}
                 }
-                Outgoing::Pieces { send, .. } => !ended.contains(send),
-                Outgoing::Words { .. } => true,
+                true
             });
             self.waiting -= before - standing.waiting.len();
-        }
-        for id in ended {
-            self.remove_large(id);
         }
     }
 }

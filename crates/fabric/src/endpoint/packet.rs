@@ -36,6 +36,8 @@ pub(super) enum Packet {
     Piece { landing: u64, offset: usize, bytes: usize },
     /// The receiver has what it wanted of a large message.
     Finished { send: u64 },
+    /// The sender has taken the large message back whose pieces this landing awaits.
+    Revoked { landing: u64 },
     /// The receiver has opened a channel: words are its offset (0 if there is no room for one),
     /// the bytes of its cells and the bytes of its messages.
     Open { label: Label, element: TypeCode },
@@ -47,6 +49,7 @@ const PIECES: u8 = 3;
 const PIECE: u8 = 4;
 const FINISHED: u8 = 5;
 const OPEN: u8 = 6;
+const REVOKED: u8 = 7;
 
 impl Packet {
     pub(super) fn header(self) -> Header {
@@ -64,6 +67,9 @@ impl Packet {
             }
             Packet::Finished { send } => {
                 (FINISHED, Label { tag: send, ..none }, TypeCode::BYTES, 0)
+            }
+            Packet::Revoked { landing } => {
+                (REVOKED, Label { tag: landing, ..none }, TypeCode::BYTES, 0)
             }
         };
         Header {
@@ -97,6 +103,7 @@ impl Packet {
             PIECES => Packet::Pieces { send: tag, landing: context },
             PIECE => Packet::Piece { landing: tag, offset: context as usize, bytes },
             FINISHED => Packet::Finished { send: tag },
+            REVOKED => Packet::Revoked { landing: tag },
             OPEN => Packet::Open { label, element },
             kind => panic!("packet of unknown kind {kind}: the shared segment is damaged"),
         }
@@ -119,6 +126,7 @@ mod tests {
             Packet::Pieces { send: 3, landing: 4 },
             Packet::Piece { landing: 5, offset: 6, bytes: 7 },
             Packet::Finished { send: 8 },
+            Packet::Revoked { landing: 9 },
             Packet::Open { label, element },
         ] {
             assert_eq!(Packet::read(packet.header()), packet);

@@ -1,5 +1,6 @@
 //! What every kind of world must do, as functions over the kind.
 
+pub(crate) mod cancelling;
 pub(crate) mod large;
 pub(crate) mod waking;
 
