@@ -10,6 +10,8 @@ use crate::options::Form;
 /// How often an operation runs to find out what it costs when nothing else is done.
 const CALIBRATION_RUNS: u32 = 200;
 const WARM_UP_RUNS: u32 = 20;
+/// One run of so many does its work first and communicates then, to see what overlap gains.
+const APART: u32 = 8;
 
 /// What is sent and what is received.
 type Buffers = (Vec<f64>, Vec<f64>);
@@ -98,10 +100,30 @@ pub(crate) struct Collective<'w> {
     call: Call<'w>,
     idle: Idle,
     /// The time of one run with nothing done meanwhile.
-    alone: Duration,
-    /// The time spent in start and wait, of all runs since the calibration.
-    visible: Duration,
+    alone: f64,
+    /// The time in start and wait of the runs since the calibration whose work was done before.
+    apart: Mean,
+    /// The time in start and wait of those whose work was done meanwhile.
+    overlapped: Mean,
     runs: u32,
+}
+
+/// The mean of some times.
+#[derive(Clone, Copy, Default)]
+struct Mean {
+    sum: Duration,
+    times: u32,
+}
+
+impl Mean {
+    fn add(&mut self, time: Duration) {
+        self.sum += time;
+        self.times += 1;
+    }
+
+    fn seconds(self) -> f64 {
+        self.sum.as_secs_f64() / f64::from(self.times.max(1))
+    }
 }
 
 impl<'w> Collective<'w> {
@@ -119,7 +141,8 @@ impl<'w> Collective<'w> {
             Form::Nonblocking => Idle::Nonblocking(buffers),
             Form::Persistent => Idle::Persistent(call.persistent(buffers)?),
         };
-        Ok(Self { call, idle, alone: Duration::ZERO, visible: Duration::ZERO, runs: 0 })
+        let (apart, overlapped) = (Mean::default(), Mean::default());
+        Ok(Self { call, idle, alone: 0.0, apart, overlapped, runs: 0 })
     }
 
     /// What the next run sends.
@@ -139,16 +162,23 @@ impl<'w> Collective<'w> {
     }
 
     /// Runs the operation; the work given is done while it is under way, or after it in the
-    /// blocking form.
-    pub(crate) fn run(mut self, meanwhile: impl FnOnce()) -> Result<Self> {
+    /// blocking form. Now and then, in the same runs on all ranks, it is done before.
+    pub(crate) fn run(mut self, work: impl FnOnce()) -> Result<Self> {
+        self.runs += 1;
+        if self.runs.is_multiple_of(APART) {
+            work();
+            let begin = Instant::now();
+            self.idle = self.idle.start(&self.call)?.wait()?;
+            self.apart.add(begin.elapsed());
+            return Ok(self);
+        }
         let begin = Instant::now();
         let started = self.idle.start(&self.call)?;
         let begin_of_work = Instant::now();
-        meanwhile();
+        work();
         let end_of_work = Instant::now();
         self.idle = started.wait()?;
-        self.visible += (begin_of_work - begin) + end_of_work.elapsed();
-        self.runs += 1;
+        self.overlapped.add((begin_of_work - begin) + end_of_work.elapsed());
         Ok(self)
     }
 
@@ -156,39 +186,36 @@ impl<'w> Collective<'w> {
     pub(crate) fn calibrate(mut self) -> Result<Self> {
         for run in 0..WARM_UP_RUNS + CALIBRATION_RUNS {
             if run == WARM_UP_RUNS {
-                self.visible = Duration::ZERO;
+                self.overlapped = Mean::default();
             }
             self = self.run(|| ())?;
         }
-        Ok(Self {
-            alone: self.visible / CALIBRATION_RUNS,
-            visible: Duration::ZERO,
-            runs: 0,
-            ..self
-        })
+        let alone = self.overlapped.seconds();
+        let (apart, overlapped) = (Mean::default(), Mean::default());
+        Ok(Self { alone, apart, overlapped, runs: 0, ..self })
     }
 
     /// What this operation cost so far.
     pub(crate) fn cost(&self) -> Cost {
-        Cost {
-            alone: self.alone.as_secs_f64(),
-            visible: self.visible.as_secs_f64() / f64::from(self.runs.max(1)),
-        }
+        let (apart, overlapped) = (self.apart.seconds(), self.overlapped.seconds());
+        Cost { alone: self.alone, apart, overlapped }
     }
 }
 
-/// Seconds that one run of an operation costs.
+/// Seconds that one run of an operation keeps its caller in start and wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cost {
-    /// With nothing done meanwhile.
+    /// Before the iterations, with nothing else to do.
     pub(crate) alone: f64,
-    /// In start and wait only, with work between them.
-    pub(crate) visible: f64,
+    /// In the iterations, with the work done before.
+    pub(crate) apart: f64,
+    /// In the iterations, with the work done between start and wait.
+    pub(crate) overlapped: f64,
 }
 
 impl Cost {
     /// The share of the communication that work has hidden.
     pub(crate) fn hidden(&self) -> f64 {
-        (1.0 - self.visible / self.alone).max(0.0)
+        (1.0 - self.overlapped / self.apart).max(0.0)
     }
 }

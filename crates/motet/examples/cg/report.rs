@@ -16,11 +16,11 @@ use crate::solver::Solution;
 const ALONE: &str = "p·Ap";
 
 const EXPLANATION: &str = "
-times are means over the ranks
-alone    of one start and wait with nothing to compute between, measured before the iterations
-visible  of start and wait in the iterations, without the computation between; it includes the
-         wait for a rank that comes late
-hidden   1 - visible / alone, at least 0
+times are those that one run spends in start and wait, means over the ranks
+alone       before the iterations, with nothing else to do
+apart       in the iterations, with the work done first (every eighth iteration does that)
+overlapped  in the iterations, with the work done between start and wait
+hidden      1 - overlapped / apart, at least 0; both include the wait for a rank that comes late
 ";
 
 /// The figures of all ranks in one.
@@ -33,14 +33,20 @@ struct Means {
 impl Means {
     fn new(world: &Communicator, problem: &Problem, solution: &Solution) -> Result<Self> {
         let mut sums = vec![problem.matrix.values().len() as f64, solution.neighbours as f64];
-        sums.extend(solution.costs.iter().flat_map(|cost| [cost.alone, cost.visible]));
+        sums.extend(
+            solution.costs.iter().flat_map(|cost| [cost.alone, cost.apart, cost.overlapped]),
+        );
         world.allreduce_in_place(&mut sums, Sum)?;
         let ranks = world.size() as f64;
-        let cost = |first| Cost { alone: sums[first] / ranks, visible: sums[first + 1] / ranks };
+        let cost = |first| Cost {
+            alone: sums[first] / ranks,
+            apart: sums[first + 1] / ranks,
+            overlapped: sums[first + 2] / ranks,
+        };
         Ok(Self {
             entries: sums[0],
             neighbours: sums[1] / ranks,
-            costs: [cost(2), cost(4), cost(6)],
+            costs: [cost(2), cost(5), cost(8)],
         })
     }
 }
@@ -73,7 +79,8 @@ pub(crate) fn report(
 
 /// The communication of an iteration, as a table.
 fn write_costs(text: &mut String, form: Form, costs: &[Cost; 3]) -> Result<()> {
-    writeln!(text, "\n{:<19}{:>12}{:>12}{:>8}", "communication", "alone", "visible", "hidden")?;
+    let titles = ["alone", "apart", "overlapped"].map(|title| format!("{title:>13}")).concat();
+    writeln!(text, "\n{:<19}{titles}{:>8}", "communication", "hidden")?;
     for (name, cost) in ["halo", ALONE, "r·z, r·r"].into_iter().zip(costs) {
         let hidden = match form {
             Form::Nonblocking | Form::Persistent if name != ALONE => {
@@ -81,8 +88,9 @@ fn write_costs(text: &mut String, form: Form, costs: &[Cost; 3]) -> Result<()> {
             }
             _ => "-".to_string(),
         };
-        let (alone, visible) = (micros(cost.alone), micros(cost.visible));
-        writeln!(text, "{name:<19}{alone:>12}{visible:>12}{hidden:>8}")?;
+        let times = [cost.alone, cost.apart, cost.overlapped];
+        let times = times.map(|time| format!("{:>13}", micros(time))).concat();
+        writeln!(text, "{name:<19}{times}{hidden:>8}")?;
     }
     text.push_str(EXPLANATION);
     Ok(())
