@@ -19,6 +19,7 @@ const MAGIC: u64 = 0x6d6f_7465_7400_0001;
 /// Offsets in the header page; each word that is written while ranks run has a line of its own.
 const MAGIC_AT: usize = 0;
 const RANKS_AT: usize = 8;
+const CORES_AT: usize = 16;
 const FAILURE_AT: usize = LINE;
 
 /// Offsets in a rank's block.
@@ -135,6 +136,8 @@ impl Segment {
 
     fn stamp(&self) {
         self.word64(RANKS_AT).store(self.layout.ranks() as u64, Ordering::Relaxed);
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        self.word64(CORES_AT).store(cores as u64, Ordering::Relaxed);
         self.word64(MAGIC_AT).store(MAGIC, Ordering::Release);
     }
 
@@ -146,6 +149,12 @@ impl Segment {
     /// Ranks in the world.
     pub fn ranks(&self) -> usize {
         self.layout.ranks()
+    }
+
+    /// Cores that the maker of the segment could use: the one number of cores that is the same
+    /// for all ranks, wherever each of them may run.
+    pub fn cores(&self) -> usize {
+        self.word64(CORES_AT).load(Ordering::Relaxed) as usize
     }
 
     /// Whether the ranks are processes.

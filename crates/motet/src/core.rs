@@ -26,14 +26,14 @@ use motet_plan::Tuning;
 
 use crate::engine::{Cache, Engine, Outcome};
 
-/// Looks at the engine between two looks at the clock.
-const BURST: u32 = 32;
 /// A sleeper looks up at least this often: for nothing, if all goes well.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 
 /// How long to look before sleeping.
 #[derive(Clone, Copy, Debug)]
 struct Patience {
+    /// Looks at the engine between two looks at the clock.
+    burst: u32,
     spin: Duration,
     yields: u32,
 }
@@ -41,12 +41,11 @@ struct Patience {
 impl Patience {
     /// With a core for each rank, spin for longer than a message takes, and a little more than
     /// waking a sleeper costs; else give the core to somebody who has work.
-    fn with(ranks: usize) -> Patience {
-        let cores = thread::available_parallelism().map_or(1, usize::from);
+    fn with(ranks: usize, cores: usize) -> Patience {
         if ranks <= cores {
-            Patience { spin: Duration::from_micros(50), yields: 4 }
+            Patience { burst: 32, spin: Duration::from_micros(50), yields: 4 }
         } else {
-            Patience { spin: Duration::ZERO, yields: 8 }
+            Patience { burst: 4, spin: Duration::ZERO, yields: 8 }
         }
     }
 }
@@ -106,7 +105,7 @@ impl Drop for Locked<'_> {
 impl Core {
     /// Joins the world as this rank.
     pub(crate) fn new(segment: Arc<Segment>, me: Peer, options: Options, tuning: Tuning) -> Core {
-        let patience = Patience::with(segment.ranks());
+        let patience = Patience::with(segment.ranks(), segment.cores());
         let endpoint = Endpoint::new(segment.clone(), me, options);
         let engine = Mutex::new(Engine::new(endpoint, Cache::new(tuning)));
         let (wanted, ending) = (Condvar::new(), AtomicBool::new(false));
@@ -157,13 +156,13 @@ impl Core {
         &self,
         mut ready: impl FnMut(&mut Engine) -> Option<T>,
     ) -> Result<T, Failure> {
-        if let Some(ended) = self.shared.look(BURST, &mut ready) {
+        let Patience { burst, spin, yields } = self.shared.patience;
+        if let Some(ended) = self.shared.look(burst, &mut ready) {
             return ended;
         }
-        let Patience { spin, yields } = self.shared.patience;
         let begun = Instant::now();
         while begun.elapsed() < spin {
-            if let Some(ended) = self.shared.look(BURST, &mut ready) {
+            if let Some(ended) = self.shared.look(burst, &mut ready) {
                 return ended;
             }
         }
