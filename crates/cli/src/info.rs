@@ -1,10 +1,11 @@
 //! `motet info`: what this machine offers, and what Motet makes of it.
 
+use std::collections::BTreeSet;
 use std::fmt::{Display, Write};
 use std::process::ExitCode;
 
 use motet_fabric::layout::{Layout, MAX_RANKS};
-use motet_fabric::{bootstrap, host};
+use motet_fabric::{bootstrap, host, launcher};
 
 use crate::probe::{self, Finding};
 
@@ -15,9 +16,6 @@ const VARIABLES: [(&str, &str); 4] = [
     (bootstrap::SEGMENT, "set by `motet run`: the descriptor of the shared memory"),
     (bootstrap::LAUNCHER, "set by `motet run`: its process"),
 ];
-
-/// Files that a launcher has open for each rank, for what it says about limits.
-const FILES_PER_RANK: u64 = 3;
 
 /// Show what this machine offers, and what Motet makes of it
 #[derive(Debug, clap::Args)]
@@ -108,13 +106,13 @@ fn large_messages(page: &mut Page) {
 
 fn memory(page: &mut Page, asked: Option<usize>) -> anyhow::Result<()> {
     page.section("Shared memory of a world");
-    page.row("ranks", "address space   used at most by a pair   by one rank's channels");
-    let usual = [2, 4, 16, 64, 256, MAX_RANKS];
-    for ranks in usual.into_iter().filter(|&ranks| Some(ranks) != asked).chain(asked) {
+    page.row("ranks", "address space   used by a pair, at most   by one rank's channels");
+    let ranks = BTreeSet::from([2, 4, 16, 64, 256, MAX_RANKS]);
+    for ranks in ranks.into_iter().chain(asked).collect::<BTreeSet<_>>() {
         let layout = Layout::new(ranks)?;
         let pair = size(2 * (layout.cells() * layout.cell_bytes()) as u64);
         let (total, arena) = (size(layout.total() as u64), size(layout.arena_bytes() as u64));
-        page.row(&ranks.to_string(), format_args!("{total:<16}{pair:<24}{arena}"));
+        page.row(&ranks.to_string(), format_args!("{total:<16}{pair:<26}{arena}"));
     }
     page.row("in use", "only what is touched; it has no name, and is gone with its processes");
     Ok(())
@@ -124,11 +122,9 @@ fn limits(page: &mut Page) {
     page.section("Limits");
     page.row("ranks", format_args!("{MAX_RANKS} on one machine"));
     let limits = host::limits();
-    let enough = limits.files.map(|files| files / FILES_PER_RANK);
     let files = limits.files.map_or("none".to_owned(), |files| files.to_string());
-    let ranks = enough.filter(|&ranks| ranks < MAX_RANKS as u64);
-    let note = ranks.map(|ranks| format!(", so at most {ranks} ranks"));
-    page.row("open files", format_args!("{files}{}", note.unwrap_or_default()));
+    let needed = launcher::files_for(MAX_RANKS);
+    page.row("open files", format_args!("{files} ({MAX_RANKS} ranks need {needed})"));
     let processes = limits.processes.map_or("none".to_owned(), |count| count.to_string());
     page.row("processes", processes);
 }

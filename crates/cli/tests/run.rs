@@ -36,11 +36,11 @@ impl Motet {
     fn start(words: &[&str]) -> Motet {
         let mut command = Command::new(env!("CARGO_BIN_EXE_motet"));
         command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let mut stderr = child.stderr.take().unwrap();
+        let mut child = command.spawn().expect("motet can be started");
+        let mut stderr = child.stderr.take().expect("it was asked for");
         let hear = move || {
             let mut text = Vec::new();
-            stderr.read_to_end(&mut text).unwrap();
+            stderr.read_to_end(&mut text).expect("a pipe can be read");
             String::from_utf8_lossy(&text).into_owned()
         };
         let stdin = child.stdin.take();
@@ -56,7 +56,8 @@ impl Motet {
     /// The next line, whoever wrote it.
     fn line(&mut self) -> String {
         let mut line = String::new();
-        self.stdout.as_mut().unwrap().read_line(&mut line).unwrap();
+        let stdout = self.stdout.as_mut().expect("nobody has taken it");
+        stdout.read_line(&mut line).expect("a pipe of text can be read");
         line.trim_end().to_owned()
     }
 
@@ -65,7 +66,8 @@ impl Motet {
     }
 
     fn pids(&mut self, count: usize) -> Vec<u32> {
-        self.lines(count).iter().map(|line| line.parse().unwrap()).collect()
+        let number = |line: &String| line.parse().expect("ranks write numbers");
+        self.lines(count).iter().map(number).collect()
     }
 
     fn signal(&self, name: &str) {
@@ -76,17 +78,21 @@ impl Motet {
     fn end(mut self) -> Ended {
         drop(self.stdin.take());
         let stdout = self.stdout.take();
-        let hear = spawn(move || {
+        let hear = move || {
             let mut bytes = Vec::new();
-            stdout.map(|mut pipe| pipe.read_to_end(&mut bytes).unwrap());
+            let read = stdout.map(|mut pipe| pipe.read_to_end(&mut bytes));
+            assert!(!matches!(read, Some(Err(_))), "{read:?}");
             bytes
-        });
-        let ended = until(PATIENCE, || self.child.try_wait().unwrap().is_some());
+        };
+        let hear = spawn(hear);
+        let ended = until(PATIENCE, || matches!(self.child.try_wait(), Ok(Some(_))));
         if !ended {
-            self.child.kill().unwrap();
+            // Nothing more can be done if that fails.
+            let _ = self.child.kill();
         }
-        let code = self.child.wait().unwrap().code();
-        let (out, err) = (hear.join().unwrap(), self.stderr.join().unwrap());
+        let code = self.child.wait().expect("nobody else waits for it").code();
+        let out = hear.join().expect("output can be read");
+        let err = self.stderr.join().expect("errors can be read");
         let result = Ended { code, out, err };
         assert!(ended, "motet did not end: {} {}", result.text(), result.err);
         result
@@ -127,7 +133,7 @@ fn until(limit: Duration, mut condition: impl FnMut() -> bool) -> bool {
 
 fn signal(process: u32, name: &str) {
     let status = Command::new("sh").args(["-c", &format!("kill -{name} {process}")]).status();
-    assert!(status.unwrap().success());
+    assert!(status.is_ok_and(|status| status.success()), "kill -{name} {process}");
 }
 
 /// Fields of `/proc/N/stat` behind the name: the state is the first.
@@ -307,7 +313,7 @@ fn signals_reach_every_rank() {
 #[test]
 fn ranks_outside_the_group_hear_signals_too() {
     let text = "trap 'echo got; exit 0' TERM; echo ready; while :; do sleep 0.05; done";
-    let mut motet = Motet::start(&["run", "-n", "2", "timeout", "1000", "sh", "-c", text]);
+    let mut motet = Motet::start(&["run", "-n", "2", "setsid", "sh", "-c", text]);
     assert_eq!(motet.lines(2), ["ready"; 2]);
     motet.signal("TERM");
     let ended = motet.end();
@@ -354,7 +360,8 @@ fn a_killed_launcher_leaves_nothing() {
 
 /// The leader of the group that a rank is in.
 fn guard_of(rank: u32) -> u32 {
-    let group: u32 = stat(rank).unwrap()[2].parse().unwrap();
+    let fields = stat(rank).expect("the rank is alive");
+    let group: u32 = fields[2].parse().expect("groups have numbers");
     assert_ne!(group, rank);
     group
 }
@@ -366,6 +373,19 @@ fn the_guard_ends_with_the_job() {
     assert!(is_alive(guard));
     assert_eq!(motet.end().code, Some(0));
     assert_gone(&[guard]);
+}
+
+#[test]
+fn a_lost_guard_changes_nothing() {
+    let text = "echo $$; if [ $MOTET_RANK = 0 ]; then read x; exit 5; fi; sleep 1000 & wait";
+    let mut motet = Motet::script(2, text);
+    let pids = motet.pids(2);
+    let guard = guard_of(pids[0]);
+    signal(guard, "KILL");
+    assert!(until(PATIENCE, || stat(guard).is_none()));
+    assert!(pids.iter().all(|&process| is_alive(process)));
+    assert_eq!(motet.end().code, Some(5));
+    assert_gone(&pids);
 }
 
 #[test]

@@ -17,7 +17,7 @@
 //!
 //! Reading order: `start` (one rank), `group` (all of them and their guard), `watch` (the loop),
 //! `ending` (who is ended when), `output`, `lines` and `sink` (the way of a line), `keyboard`
-//! (input from a terminal), `signals`, `orphans`.
+//! (input from a terminal), `signals`, `orphans`, `outcome`.
 
 mod ending;
 mod group;
@@ -37,6 +37,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use lines::LONGEST_LINE;
 pub use outcome::{Cause, Death, Outcome};
+pub use start::files_for;
 
 use crate::{Error, Result, Segment};
 use group::Group;

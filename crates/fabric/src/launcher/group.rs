@@ -53,12 +53,16 @@ impl Group {
         self.leader
     }
 
-    /// Sends a signal to all in the group. The guard does not mind.
-    pub(super) fn signal(&self, signal: Signal) {
-        if !self.ended {
-            // It can only fail for want of a group, and the guard is one.
-            let _ = kill_process_group(self.leader, signal);
-        }
+    /// Sends a signal to all in the group. The guard does not mind. Says whether there still is
+    /// a group.
+    pub(super) fn signal(&self, signal: Signal) -> bool {
+        !self.ended && kill_process_group(self.leader, signal).is_ok()
+    }
+
+    /// The guard is dead and forgotten: somebody killed it. The number may now become that of
+    /// strangers, so it is not used any more.
+    pub(super) fn lose(&mut self) {
+        self.ended = true;
     }
 
     /// Kills all in the group, the guard included, and waits for the guard.

@@ -138,8 +138,12 @@ impl Output {
 
     /// Whether a line without its end is held back from somebody who may be waiting for it.
     pub(super) fn holds_question(&self) -> bool {
+        // Most often nobody looks, and then the ranks need not be asked.
         let mut shown = self.streams.iter().flatten();
-        shown.any(|stream| stream.lines.holds() && self.outlets[stream.outlet].sink.is_terminal())
+        self.outlets.iter().any(|outlet| outlet.sink.is_terminal())
+            && shown.any(|stream| {
+                stream.lines.holds() && self.outlets[stream.outlet].sink.is_terminal()
+            })
     }
 
     /// Shows on terminals also the lines that have no end yet.

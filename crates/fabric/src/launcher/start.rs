@@ -139,6 +139,11 @@ fn input_of(rank: usize) -> Stdio {
     }
 }
 
+/// How many files a launcher of this many ranks must be allowed to open.
+pub fn files_for(ranks: usize) -> u64 {
+    ranks as u64 * FILES_PER_RANK + FILES_BESIDE
+}
+
 /// The limit of open files, raised for as many ranks as there are; dropping it lowers it again.
 pub(super) struct Files {
     former: Rlimit,
@@ -148,7 +153,7 @@ impl Files {
     /// Makes sure that we may open enough files for this many ranks.
     pub(super) fn allow(ranks: usize) -> Result<Files> {
         let former = getrlimit(Resource::Nofile);
-        let needed = ranks as u64 * FILES_PER_RANK + FILES_BESIDE;
+        let needed = files_for(ranks);
         if let Some(limit) = former.maximum.filter(|&limit| limit < needed) {
             return Err(Error::Files { ranks, needed, limit });
         }

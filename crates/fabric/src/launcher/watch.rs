@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpgid, kill_process, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpgid, kill_process, wait, waitpid};
 
 use super::ending::{AFTER_DEATH, AFTER_SIGNAL, Action, Ending};
 use super::group::Group;
@@ -197,10 +197,10 @@ impl<'a> Watch<'a> {
     /// Sends a signal to all ranks and what they have started, and to those ranks that have left
     /// the group: they will see to their own.
     fn signal_ranks(&self, signal: Signal) {
-        self.group.signal(signal);
+        let reached = self.group.signal(signal);
         let leader = Ok(self.group.leader());
         for rank in self.ranks.iter().filter(|rank| rank.end.is_some()) {
-            if getpgid(Some(rank.process)) != leader {
+            if !reached || getpgid(Some(rank.process)) != leader {
                 // Until its status is taken, its number belongs to nobody else.
                 let _ = kill_process(rank.process, signal);
             }
@@ -225,7 +225,10 @@ impl<'a> Watch<'a> {
     /// Takes the statuses of adopted orphans, of which there may be any number in a long job.
     fn reap_others(&mut self) {
         self.take_ends();
-        while let Ok(Some((process, status))) = waitpid(None, WaitOptions::NOHANG) {
+        while let Ok(Some((process, status))) = wait(WaitOptions::NOHANG) {
+            if process == self.group.leader() {
+                self.group.lose();
+            }
             let is_it = |rank: &Rank| rank.process == process && rank.end.is_some();
             if let Some(rank) = self.ranks.iter().position(is_it) {
                 self.ended(rank, status);
@@ -284,7 +287,10 @@ impl<'a> Watch<'a> {
                 // One that is stopped could not hear it.
                 self.signal_ranks(Signal::CONT);
             }
-            Action::Kill => self.signal_ranks(Signal::KILL),
+            Action::Kill => {
+                self.signal_ranks(Signal::KILL);
+                self.group.end();
+            }
             Action::Sweep => self.sweep(),
             // A reader may take as long as it likes for what was written while the ranks lived.
             Action::Abandon if self.output.is_behind() => self.ending.postpone(Instant::now()),
