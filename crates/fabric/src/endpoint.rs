@@ -319,8 +319,16 @@ impl Endpoint {
             is_left.then(|| ended.push((token, to)));
             is_left
         });
-        let outcome = |peer| Err(TransferError::Left(peer));
-        done.extend(ended.into_iter().map(|(token, peer)| Completion { token, outcome: outcome(peer) }));
+        self.drop_landings(|landing| {
+            let is_left = left[landing.source.index()];
+            is_left.then(|| ended.push((landing.receive.token, landing.source)));
+            is_left
+        });
+        for peer in (0..ranks).map(Peer).filter(|peer| left[peer.index()]) {
+            self.forget_lane(peer);
+        }
+        let end = |(token, peer)| Completion { token, outcome: Err(TransferError::Left(peer)) };
+        done.extend(ended.into_iter().map(end));
     }
 
     /// Takes back every transfer whose token the predicate names. On return their memory is no
@@ -328,15 +336,7 @@ impl Endpoint {
     pub fn cancel(&mut self, gone: impl Fn(Token) -> bool) {
         self.matching.withdraw(|_, receive| gone(receive.token));
         self.drop_sends(|_, token| gone(token));
-        let landed = |landing: &&Landing| gone(landing.receive.token);
-        let ids: Vec<_> = self
-            .landings
-            .iter()
-            .filter_map(|(id, landing)| landed(&landing).then_some(id))
-            .collect();
-        for id in ids {
-            self.landings.remove(id);
-        }
+        self.drop_landings(|landing| gone(landing.receive.token));
     }
 
     /// Opens a channel for one message of a persistent operation and tells its sender. `None` if

@@ -253,6 +253,16 @@ impl Endpoint {
         }
     }
 
+    /// Takes back the receives that await pieces and that the predicate names.
+    pub(super) fn drop_landings(&mut self, mut gone: impl FnMut(&Landing) -> bool) {
+        let landings = self.landings.iter();
+        let ids: Vec<_> =
+            landings.filter_map(|(id, landing)| gone(landing).then_some(id)).collect();
+        for id in ids {
+            self.landings.remove(id);
+        }
+    }
+
     /// A receiver tells where its channel lies: keep that until it is asked for.
     fn note_opened(
         &mut self,

@@ -247,4 +247,11 @@ impl Endpoint {
             self.waiting -= before - standing.waiting.len();
         }
     }
+    /// Drops what still waits for the lane to a rank that has left, once its sends have been
+    /// dropped: words that nobody will read, and for which there may never be room.
+    pub(super) fn forget_lane(&mut self, to: Peer) {
+        let waiting = &mut self.standing[to.index()].waiting;
+        self.waiting -= waiting.len();
+        waiting.clear();
+    }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod cancelling;
 pub(crate) mod large;
+pub(crate) mod leaving;
 pub(crate) mod waking;
 
 use motet_fabric::{Label, Peer, Selector};

@@ -1,0 +1,95 @@
+//! Ranks that leave in good order.
+
+use motet_fabric::{Peer, TransferError};
+
+use super::{EAGER, LARGE, anyone, from, label, pattern, step};
+use crate::support::{Kind, Rank, ranks, run};
+
+/// Leaves without a look at what still comes in, as a program may that needs nothing any more.
+fn leave_at_once(rank: &mut Rank) {
+    let me = Peer(rank.me());
+    rank.endpoint().segment().leave(me);
+}
+
+/// Words for one that has left must not keep those that stay from leaving.
+pub(crate) fn news_of_channels_for_one_that_left_hold_up_nobody(kind: Kind) {
+    let mut world = ranks(kind, 2);
+    let channels: Vec<_> = (0..100).map(|tag| world[0].open(1, label(tag), 8)).collect();
+    assert!(channels.iter().all(Option::is_some));
+    assert!(!world[0].endpoint().all_sent(), "more than a lane takes");
+    leave_at_once(&mut world[1]);
+    world[0].progress_thoroughly();
+    assert!(world[0].endpoint().all_sent(), "nobody is there to read the rest");
+}
+
+/// A receive that gets pieces ends when their sender has left without sending them all.
+pub(crate) fn pieces_of_one_that_left_end(kind: Kind) {
+    let mut world = ranks(kind, 2);
+    world[0].send(1, label(1), pattern(1, 100 * EAGER));
+    let receive = world[1].recv(from(0, 1), 100 * EAGER);
+    world[1].progress();
+    world[0].progress();
+    leave_at_once(&mut world[0]);
+    while world[1].progress_thoroughly() {}
+    let ended = world[1].take(receive).expect("ends");
+    let expected = if kind.is_in_pieces() { Err(TransferError::Left(Peer(0))) } else { Ok(()) };
+    assert_eq!(ended.outcome.map(drop), expected);
+}
+
+/// What a rank has sent before it left arrives, whatever its size; what it never sent ends with
+/// an error; both exactly once.
+pub(crate) fn messages_outlive_their_sender(kind: Kind) {
+    run(kind, 3, |rank| {
+        let sizes = [0, 1, EAGER, EAGER + 1, LARGE, 40 * LARGE];
+        if rank.me() < 2 {
+            for (tag, bytes) in (0..).zip(sizes) {
+                rank.send(2, label(tag), pattern(tag, bytes));
+            }
+            return;
+        }
+        let never = rank.recv(from(0, 99), 8);
+        let nobody = rank.recv(anyone(98), 8);
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        for source in 0..2 {
+            for (tag, bytes) in (0..).zip(sizes) {
+                let ticket = rank.recv(from(source, tag), bytes);
+                assert_eq!(rank.wait(ticket).data(), pattern(tag, bytes));
+            }
+        }
+        assert_eq!(rank.wait(never).outcome, Err(TransferError::Left(Peer(0))));
+        assert!(matches!(rank.wait(nobody).outcome, Err(TransferError::Left(_))));
+    });
+}
+
+/// Sends that nobody will receive any more end, those that wait for room and those exposed.
+pub(crate) fn sends_to_one_that_left_end(kind: Kind) {
+    let mut world = ranks(kind, 2);
+    let exposed = world[0].send(1, label(1), pattern(1, LARGE));
+    let small: Vec<_> = (0..100).map(|_| world[0].send(1, label(2), vec![7; 8])).collect();
+    leave_at_once(&mut world[1]);
+    world[0].progress_thoroughly();
+    let left = Err(TransferError::Left(Peer(1)));
+    assert_eq!(world[0].take(exposed).expect("ends").outcome, left);
+    let outcomes: Vec<_> = small
+        .into_iter()
+        .map(|ticket| world[0].take(ticket).expect("ends").outcome.map(drop))
+        .collect();
+    assert!(outcomes.contains(&Ok(())) && outcomes.contains(&left.map(drop)));
+    step(&mut world[..1]);
+    assert!(world[0].endpoint().all_sent());
+}
+
+/// An error for those who have left is not one for those who are there.
+pub(crate) fn those_that_stay_go_on(kind: Kind) {
+    run(kind, 3, |rank| match rank.me() {
+        0 => {}
+        me => {
+            let lost = rank.recv(from(0, 1), 8);
+            assert_eq!(rank.wait(lost).outcome, Err(TransferError::Left(Peer(0))));
+            let other = 3 - me;
+            let receive = rank.recv(anyone(None), LARGE);
+            rank.send(other, label(5), pattern(u64::from(me), LARGE));
+            assert_eq!(rank.wait(receive).data(), pattern(u64::from(other), LARGE));
+        }
+    });
+}
