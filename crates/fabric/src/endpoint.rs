@@ -293,11 +293,15 @@ impl Endpoint {
 
     /// Ends, with an error, every transfer whose other side has left the world. For those who
     /// are about to sleep: it takes time in the number of transfers.
+    ///
+    /// A receive from anyone ends when all others have left and nothing that this rank has sent
+    /// to itself is under way.
     pub fn give_up_on_left(&mut self, done: &mut Vec<Completion>) {
         let ranks = self.segment.ranks() as u32;
         let left: Vec<bool> = (0..ranks).map(|rank| self.has_left(Peer(rank))).collect();
         let others = (0..ranks).filter(|&rank| rank != self.me.0);
-        let all_left = ranks > 1 && others.clone().all(|rank| left[rank as usize]);
+        let all_left =
+            others.clone().all(|rank| left[rank as usize]) && !self.has_word_for_itself();
         if !others.clone().any(|rank| left[rank as usize]) {
             return;
         }
@@ -329,6 +333,12 @@ impl Endpoint {
         }
         let end = |(token, peer)| Completion { token, outcome: Err(TransferError::Left(peer)) };
         done.extend(ended.into_iter().map(end));
+    }
+
+    /// Whether something of this rank is on the way to itself.
+    fn has_word_for_itself(&self) -> bool {
+        let me = self.me.index();
+        self.inlets[me].has_news() || !self.standing[me].is_flushed()
     }
 
     /// Takes back every transfer whose token the predicate names. On return their memory is no

@@ -27,6 +27,7 @@ in_every_world! {
     cancelling: a_large_send_in_every_state;
     large: more_than_claims_hold_up_nobody;
     leaving: news_of_channels_for_one_that_left_hold_up_nobody pieces_of_one_that_left_end
-        messages_outlive_their_sender sends_to_one_that_left_end those_that_stay_go_on;
+        messages_outlive_their_sender sends_to_one_that_left_end those_that_stay_go_on
+        one_left_alone_hears_itself;
     waking: pieces_wake_a_receiver_that_sleeps;
 }

@@ -27,6 +27,11 @@ impl Standing {
         self.outlet.payload::<Header>()
     }
 
+    /// Whether nothing waits for room.
+    pub(super) fn is_flushed(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
     pub(super) fn enqueue(&mut self, outgoing: Outgoing) {
         self.waiting.push_back(outgoing);
     }
@@ -66,7 +71,7 @@ enum Attempt {
 impl Endpoint {
     /// Sends now if there is room and nothing waits before it, else queues.
     pub(super) fn submit(&mut self, to: Peer, outgoing: Outgoing) -> Posted {
-        let outgoing = if self.standing[to.index()].waiting.is_empty() {
+        let outgoing = if self.standing[to.index()].is_flushed() {
             match self.attempt(to, outgoing, &mut Vec::new()) {
                 Attempt::Gone(posted) => {
                     self.ring(to);

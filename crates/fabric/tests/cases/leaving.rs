@@ -93,3 +93,18 @@ pub(crate) fn those_that_stay_go_on(kind: Kind) {
         }
     });
 }
+
+/// Whoever is left alone still hears itself: also what waits for room in its own lane.
+pub(crate) fn one_left_alone_hears_itself(kind: Kind) {
+    const MESSAGES: u64 = 200;
+    let mut world = ranks(kind, 2);
+    leave_at_once(&mut world[1]);
+    let receives: Vec<_> = (0..MESSAGES).map(|tag| world[0].recv(anyone(tag), 8)).collect();
+    for tag in 0..MESSAGES {
+        world[0].send(0, label(tag), pattern(tag, 8));
+    }
+    while world[0].progress_thoroughly() {}
+    for (tag, receive) in (0..).zip(receives) {
+        assert_eq!(world[0].take(receive).expect("ends").data(), pattern(tag, 8));
+    }
+}
