@@ -35,6 +35,11 @@ impl Claim {
         claim.map_or(0, |claim| claim.exposed << 16 | u64::from(claim.index))
     }
 
+    /// The word's value while the receiver reads.
+    fn taken(self) -> u64 {
+        self.exposed - EXPOSED + TAKEN
+    }
+
     /// From the word that travelled.
     pub fn from_word(word: u64) -> Option<Claim> {
         let claim = Claim { index: (word & 0xffff) as u32, exposed: word >> 16 };
@@ -74,45 +79,52 @@ impl Claims {
 
     /// Ends an exposure: on return nobody reads, and nobody will. Waits for a copy under way,
     /// which ends by itself: it needs nothing from us.
+    ///
+    /// Once a process has died, perhaps that of the reader, it does not wait. A reader that lives
+    /// on can only be one for whom the kernel copies; it finds its claim gone, and what it has read
+    /// counts for nothing.
     pub fn withdraw(&mut self, claim: Claim) {
         let word = word(&self.segment, self.owner, claim.index);
-        let taken = claim.exposed - EXPOSED + TAKEN;
-        loop {
-            let withdrawn = word.compare_exchange(
-                claim.exposed,
-                WITHDRAWN,
-                Ordering::AcqRel,
-                Ordering::Acquire,
-            );
-            match withdrawn {
-                Err(now) if now == taken && !self.reader_is_gone() => std::thread::yield_now(),
-                _ => break,
+        let mut from = claim.exposed;
+        while let Err(now) =
+            word.compare_exchange(from, WITHDRAWN, Ordering::AcqRel, Ordering::Acquire)
+        {
+            if now != claim.taken() {
+                break;
+            }
+            if self.reader_may_be_gone() {
+                from = now;
+            } else {
+                std::thread::yield_now();
             }
         }
         self.free.push(claim.index);
     }
 
     /// Whether a copy under way can have died with its process. Threads cannot die in a copy.
-    fn reader_is_gone(&self) -> bool {
+    fn reader_may_be_gone(&self) -> bool {
         self.segment.is_shared() && self.segment.failure().is_some()
     }
 }
 
 /// The receiver asks to read. `false` if the sender has taken its message back.
 pub fn take(segment: &Segment, owner: Peer, claim: Claim) -> bool {
-    let taken = claim.exposed - EXPOSED + TAKEN;
     let word = word(segment, owner, claim.index);
-    word.compare_exchange(claim.exposed, taken, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    word.compare_exchange(claim.exposed, claim.taken(), Ordering::AcqRel, Ordering::Acquire).is_ok()
 }
 
-/// The receiver has read all it wants.
-pub fn release(segment: &Segment, owner: Peer, claim: Claim) {
-    word(segment, owner, claim.index).store(WITHDRAWN, Ordering::Release);
+/// The receiver has read all it wants. `false` if the sender has taken its message back meanwhile,
+/// because somebody died: then what was read may be anything.
+#[must_use]
+pub fn release(segment: &Segment, owner: Peer, claim: Claim) -> bool {
+    let word = word(segment, owner, claim.index);
+    word.compare_exchange(claim.taken(), WITHDRAWN, Ordering::AcqRel, Ordering::Acquire).is_ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Failure, How};
 
     #[test]
     fn a_withdrawn_claim_cannot_be_taken_even_when_used_again() {
@@ -127,7 +139,7 @@ mod tests {
         assert!(!take(&segment, Peer(0), travelled(first)));
         assert!(take(&segment, Peer(0), travelled(second)));
         assert!(!take(&segment, Peer(0), second), "taken only once");
-        release(&segment, Peer(0), second);
+        assert!(release(&segment, Peer(0), second));
         claims.withdraw(second);
     }
 
@@ -139,5 +151,22 @@ mod tests {
         assert_eq!(all.len(), CLAIMS);
         claims.withdraw(all[7]);
         assert!(claims.expose().is_some() && claims.expose().is_none());
+    }
+
+    #[test]
+    fn a_reader_that_comes_back_after_a_death_changes_nothing() {
+        let (segment, _file) = Segment::shared(2).unwrap();
+        let segment = Arc::new(segment);
+        let mut claims = Claims::new(segment.clone(), Peer(0));
+        let first = claims.expose().unwrap();
+        assert!(take(&segment, Peer(0), first));
+        // Whoever has died, the owner cannot tell that it was not the reader.
+        segment.fail(Failure { rank: Peer(1), how: How::Signal(9) });
+        claims.withdraw(first);
+        let second = claims.expose().unwrap();
+        assert_eq!(first.index, second.index, "the same claim in another use");
+        assert!(!release(&segment, Peer(0), first), "what was read may be anything");
+        assert!(take(&segment, Peer(0), second), "another use is not touched");
+        assert!(release(&segment, Peer(0), second));
     }
 }

@@ -211,7 +211,9 @@ impl Endpoint {
         // SAFETY: the receive is posted; the source is exposed and claimed, so its owner keeps
         // it readable and unchanged (README, "Claims").
         let copied = unsafe { single_copy::copy(how, process, exposure.address, into) };
-        claims::release(segment, source, claim);
+        if !claims::release(segment, source, claim) {
+            return Some(Err(TransferError::Revoked(source)));
+        }
         if copied.is_err() {
             self.single_copy = SingleCopy::Off;
             return None;
