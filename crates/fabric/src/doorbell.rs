@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use rustix::thread::futex;
 
-/// Nobody sleeps, or somebody has already been woken.
-const AWAKE: u32 = 0;
-/// Somebody sleeps, or is about to.
+/// Set in the word while somebody sleeps, or is about to. The bits above it count the rings that
+/// found it set, so that whoever lies down can tell a ring that came before the kernel had it
+/// asleep, even if another sleeper has set the bit again.
 const SLEEPING: u32 = 1;
 
 /// The doorbell of one rank: a futex word that has its cache line to itself.
@@ -24,29 +24,47 @@ impl<'a> Doorbell<'a> {
         Doorbell { word, shared }
     }
 
-    /// Wakes whoever sleeps here. Call it *after* publishing the news.
+    /// Wakes all who sleep here. Call it *after* publishing the news.
     ///
     /// Costs a fence and a load while nobody sleeps.
     pub fn ring(&self) {
         fence(Ordering::SeqCst);
-        if self.word.load(Ordering::Relaxed) == SLEEPING {
-            self.wake();
+        let seen = self.word.load(Ordering::Relaxed);
+        if seen & SLEEPING != 0 {
+            self.wake(seen);
         }
     }
 
     #[cold]
-    fn wake(&self) {
-        if self.word.swap(AWAKE, Ordering::SeqCst) == SLEEPING {
-            // An error would mean a bad address or flags: neither can be here.
-            let woken = futex::wake(self.word, self.flags(), i32::MAX as u32);
-            debug_assert!(woken.is_ok(), "futex wake on a mapped word");
+    fn wake(&self, seen: u32) {
+        // The carry clears the bit and counts. Should another ring have done that already, it
+        // wakes all that we would.
+        let rung = seen.wrapping_add(SLEEPING);
+        let change =
+            self.word.compare_exchange(seen, rung, Ordering::SeqCst, Ordering::Relaxed);
+        if change.is_ok() {
+            self.wake_all();
         }
+    }
+
+    /// Wakes all who sleep here, whatever the word says: for the news that somebody has died,
+    /// perhaps between changing the word and waking.
+    pub fn alarm(&self) {
+        fence(Ordering::SeqCst);
+        self.word.fetch_add(SLEEPING + 1, Ordering::SeqCst);
+        self.wake_all();
+    }
+
+    fn wake_all(&self) {
+        // An error would mean a bad address or flags: neither can be here.
+        let woken = futex::wake(self.word, self.flags(), i32::MAX as u32);
+        debug_assert!(woken.is_ok(), "futex wake on a mapped word");
     }
 
     /// Sleeps until rung or until `limit` has passed, unless `news` says that there is something
     /// to do. Wake-ups without news are possible; callers loop.
     pub fn sleep(&self, limit: Duration, news: impl FnOnce() -> bool) {
-        self.word.store(SLEEPING, Ordering::SeqCst);
+        let seen = self.word.fetch_or(SLEEPING, Ordering::SeqCst) | SLEEPING;
         fence(Ordering::SeqCst);
         if news() {
             return;
@@ -56,7 +74,7 @@ impl<'a> Doorbell<'a> {
             tv_nsec: i64::from(limit.subsec_nanos()).into(),
         };
         // Every outcome (woken, word changed, time over, a signal) means: look again.
-        let _ = futex::wait(self.word, self.flags(), SLEEPING, Some(&limit));
+        let _ = futex::wait(self.word, self.flags(), seen, Some(&limit));
     }
 
     fn flags(&self) -> futex::Flags {
@@ -76,6 +94,20 @@ mod tests {
         let begun = Instant::now();
         Doorbell::new(&word, false).sleep(Duration::from_secs(60), || true);
         assert!(begun.elapsed() < Duration::from_secs(30));
+    }
+
+    #[test]
+    fn a_ring_reaches_a_sleeper_though_another_lies_down_after_it() {
+        let word = AtomicU32::new(0);
+        let doorbell = Doorbell::new(&word, false);
+        let begun = Instant::now();
+        doorbell.sleep(Duration::from_secs(5), || {
+            // Between our last look and the kernel: a ring, and a second sleeper with news.
+            doorbell.ring();
+            doorbell.sleep(Duration::from_secs(60), || true);
+            false
+        });
+        assert!(begun.elapsed() < Duration::from_secs(4), "the ring was lost");
     }
 
     #[test]

@@ -234,7 +234,10 @@ impl Segment {
         let packed = pack(failure);
         // Losing the race means that an earlier death is already known to all.
         let _ = word.compare_exchange(0, packed, Ordering::AcqRel, Ordering::Acquire);
-        self.ring_all();
+        for rank in 0..self.ranks() {
+            // Not `ring`: the dead may have left a doorbell half rung.
+            self.doorbell(Peer(rank as u32)).alarm();
+        }
     }
 
     /// The first death in this world, if there was one.
@@ -283,6 +286,7 @@ fn unpack(word: u64) -> Option<Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::{Duration, Instant};
 
     #[test]
     fn failures_survive_packing_and_the_first_is_kept() {
@@ -301,5 +305,28 @@ mod tests {
         let other = Segment::attach(file.as_fd(), 2).unwrap();
         assert_eq!((other.state(Peer(1)), other.process(Peer(1))), (State::Present, 77));
         assert!(matches!(Segment::attach(file.as_fd(), 3), Err(Error::Environment(_))));
+    }
+
+    #[test]
+    fn a_death_wakes_even_if_its_last_act_was_half_a_ring() {
+        let segment = Segment::private(2).unwrap();
+        let word = segment.word32(segment.layout().rank_block(1) + DOORBELL_AT);
+        let failure = Failure { rank: Peer(0), how: How::Signal(9) };
+        std::thread::scope(|scope| {
+            let sleeper = scope.spawn(|| {
+                let begun = Instant::now();
+                let news = || segment.failure().is_some();
+                segment.doorbell(Peer(1)).sleep(Duration::from_secs(5), news);
+                begun.elapsed()
+            });
+            while word.load(Ordering::Acquire) == 0 {
+                std::thread::yield_now();
+            }
+            std::thread::sleep(Duration::from_millis(50));
+            // What a ringer does to the word; then it dies before it gets to the kernel.
+            word.fetch_add(1, Ordering::SeqCst);
+            segment.fail(failure);
+            assert!(sleeper.join().unwrap() < Duration::from_secs(4));
+        });
     }
 }
