@@ -107,3 +107,8 @@ pub use sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_
 pub use settings::{ALGORITHM, CHANNELS, SINGLE_COPY, Settings, WISDOM};
 pub use status::{ANY_SOURCE, ANY_TAG, Source, Status, Tag, TagFilter};
 pub use world::{World, init, launch, threads, threads_with};
+
+/// The program of the README, compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
