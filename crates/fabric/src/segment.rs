@@ -26,6 +26,7 @@ const FAILURE_AT: usize = LINE;
 const DOORBELL_AT: usize = 0;
 const STATE_AT: usize = LINE;
 const PROCESS_AT: usize = LINE + 4;
+const LEAVING_AT: usize = LINE + 8;
 /// Offset of a rank's claims in its block.
 pub(crate) const CLAIMS_AT: usize = 2 * LINE;
 
@@ -214,9 +215,25 @@ impl Segment {
         self.word32(block + STATE_AT).store(1, Ordering::Release);
     }
 
+    /// This rank will begin nothing more; it only finishes what others may wait for.
+    pub fn begin_leaving(&self, rank: Peer) {
+        let block = self.layout.rank_block(rank.index());
+        self.word32(block + LEAVING_AT).store(1, Ordering::Release);
+        self.ring_all();
+    }
+
+    /// Whether no rank will begin anything more.
+    pub fn all_leaving(&self) -> bool {
+        (0..self.ranks()).all(|rank| {
+            let block = self.layout.rank_block(rank);
+            self.word32(block + LEAVING_AT).load(Ordering::Acquire) == 1
+        })
+    }
+
     /// This rank leaves the world in good order. Wakes all that might wait for it.
     pub fn leave(&self, rank: Peer) {
         let block = self.layout.rank_block(rank.index());
+        self.word32(block + LEAVING_AT).store(1, Ordering::Release);
         self.word32(block + STATE_AT).store(2, Ordering::Release);
         self.ring_all();
     }

@@ -28,6 +28,8 @@ use crate::engine::{Cache, Engine, Outcome};
 
 /// A sleeper looks up at least this often: for nothing, if all goes well.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
+/// When all ranks are leaving and nothing has moved for so long, nothing will.
+const STILLNESS: Duration = Duration::from_millis(900);
 
 /// How long to look before sleeping.
 #[derive(Clone, Copy, Debug)]
@@ -197,11 +199,23 @@ impl Core {
     }
 
     /// Finishes what others may wait for, then leaves.
+    ///
+    /// Ranks that have all come this far can only wait for each other in vain (one has dropped the
+    /// request of a collective that another never began, say): then stillness ends it.
     fn leave(&self) {
+        let Shared { segment, me, .. } = &*self.shared;
+        self.engine().abandon_receives();
+        segment.begin_leaving(*me);
+        let (mut moves, mut since) = (0, Instant::now());
         // A failed world is left at once.
-        let _ = self.wait_until(|engine| engine.is_quiet().then_some(()));
+        let _ = self.wait_until(|engine| {
+            if engine.moves() != moves || !segment.all_leaving() {
+                (moves, since) = (engine.moves(), Instant::now());
+            }
+            (engine.is_quiet() || since.elapsed() >= STILLNESS).then_some(())
+        });
         self.engine().abandon_all();
-        self.shared.segment.leave(self.shared.me);
+        segment.leave(*me);
     }
 }
 

@@ -41,10 +41,12 @@ enum State {
 }
 
 /// What an operation does.
-enum Work {
+pub(crate) enum Work {
     Run(Box<Run>),
-    /// One message.
-    Transfer,
+    /// One message that is sent.
+    Send,
+    /// One message that is received.
+    Receive,
 }
 
 /// Something kept alive until its operation is complete.
@@ -73,6 +75,7 @@ pub(crate) struct Engine {
     cache: Cache,
     /// Operations that have been started and are not complete.
     active: usize,
+    moves: u64,
     /// Threads of this rank that sleep, or are about to.
     pub(crate) sleepers: usize,
     /// Operations that have a waker.
@@ -90,6 +93,7 @@ impl Engine {
             done: Vec::new(),
             cache,
             active: 0,
+            moves: 0,
             sleepers: 0,
             wakers: 0,
             woken: Vec::new(),
@@ -136,9 +140,10 @@ impl Engine {
     /// whether it is done already.
     pub(crate) fn start_transfer(
         &mut self,
+        work: Work,
         post: impl FnOnce(&mut Endpoint, u64, &mut Vec<Completion>) -> Option<Received>,
     ) -> Id {
-        let id = self.insert(Work::Transfer, State::Active);
+        let id = self.insert(work, State::Active);
         self.active += 1;
         let mut done = mem::take(&mut self.done);
         if let Some(received) = post(&mut self.endpoint, id.0, &mut done) {
@@ -156,6 +161,17 @@ impl Engine {
 
     /// Moves everything that can move. Says whether anything did.
     pub(crate) fn progress(&mut self) -> bool {
+        let moved = self.move_on();
+        self.moves += u64::from(moved);
+        moved
+    }
+
+    /// Counts the times that something moved.
+    pub(crate) fn moves(&self) -> u64 {
+        self.moves
+    }
+
+    fn move_on(&mut self) -> bool {
         let mut done = mem::take(&mut self.done);
         let mut moved = self.endpoint.progress(&mut done);
         moved |= self.poll_channels(&mut done);
@@ -251,7 +267,7 @@ impl Engine {
             let id = Id(token.operation);
             let operation = self.operations.get_mut(id).expect("transfers end before operations");
             match &mut operation.work {
-                Work::Transfer => self.finish(id, outcome),
+                Work::Send | Work::Receive => self.finish(id, outcome),
                 Work::Run(run) => {
                     run.complete(token.step, outcome.map(drop));
                     self.advance_into(id, &mut done);
@@ -397,6 +413,15 @@ impl Engine {
     /// Whether nothing that this rank began is under way.
     pub(crate) fn is_quiet(&self) -> bool {
         self.active == 0 && self.endpoint.all_sent()
+    }
+
+    /// Ends the receives that are still under way: whoever asked for them is gone.
+    pub(crate) fn abandon_receives(&mut self) {
+        let receives = self.operations.iter().filter(|(_, operation)| {
+            matches!(operation.work, Work::Receive) && operation.state == State::Active
+        });
+        let receives: Vec<Id> = receives.map(|(id, _)| id).collect();
+        receives.into_iter().for_each(|id| self.abandon(id));
     }
 
     /// Ends all transfers that are still under way, for good.

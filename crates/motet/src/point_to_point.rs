@@ -8,6 +8,7 @@ use motet_fabric::{Label, Posted, Received, Region, RegionMut, Selector, Token};
 use crate::Element;
 use crate::buffer::{RecvBuffer, SendBuffer, Span};
 use crate::communicator::{Communicator, Traffic};
+use crate::engine::Work;
 use crate::error::{Error, ErrorKind, Result};
 use crate::flight::Flight;
 use crate::request::Request;
@@ -139,7 +140,7 @@ impl Communicator {
         let context = self.context(Traffic::PointToPoint);
         let label = Label { context, tag: u64::from(tag.0), ordinal: 0 };
         let data = Region::new(data.start, data.len * size_of::<T>());
-        Ok(self.core.engine().start_transfer(|endpoint, operation, _| {
+        Ok(self.core.engine().start_transfer(Work::Send, |endpoint, operation, _| {
             let token = Token { operation, step: 0 };
             // SAFETY: the buffer is held (or borrowed by a caller that waits) until the operation
             // is complete or abandoned.
@@ -158,7 +159,7 @@ impl Communicator {
     ) -> Result<Id> {
         let selector = self.selector(call, from, tag)?;
         let into = RegionMut::new(buffer.start, buffer.len * size_of::<T>());
-        Ok(self.core.engine().start_transfer(|endpoint, operation, done| {
+        Ok(self.core.engine().start_transfer(Work::Receive, |endpoint, operation, done| {
             let token = Token { operation, step: 0 };
             // SAFETY: as for a send.
             unsafe { endpoint.recv(selector, T::CODE, into, token, done) };

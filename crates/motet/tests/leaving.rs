@@ -1,0 +1,64 @@
+//! A rank can always leave, and what others wait for is finished first.
+
+mod worlds;
+
+use motet::{Info, Sum, Tag, threads};
+use worlds::Watchdog;
+
+/// Requests that were dropped and can never complete do not keep anybody, even if all ranks have
+/// some that wait for each other.
+#[test]
+fn dropped_requests_without_a_partner_end_with_the_world() {
+    let _watchdog = Watchdog::start();
+    let ranks = threads(2, |world| {
+        let (one, other) = (world.dup()?, world.dup()?);
+        let mine = if world.rank() == 0 { one } else { other };
+        drop(mine.iallreduce(vec![1], Sum)?);
+        drop(world.irecv(vec![0u8; 4], 1 - world.rank(), Tag(1))?);
+        drop(world.isend(vec![0u8; 1 << 20], 1 - world.rank(), Tag(2))?);
+        Ok::<(), motet::Error>(())
+    });
+    assert!(ranks.unwrap().into_iter().all(|rank| rank.is_ok()));
+}
+
+/// What a rank has sent and begun before it leaves still reaches the others.
+#[test]
+fn a_rank_that_leaves_finishes_what_others_wait_for() {
+    let _watchdog = Watchdog::start();
+    let ranks = threads(3, |world| {
+        if world.rank() == 0 {
+            for tag in 0..200 {
+                drop(world.isend(vec![tag; 10_000], 1, Tag(tag))?);
+            }
+            drop(world.ibcast(vec![7u64; 100_000], 0)?);
+            return Ok(());
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        if world.rank() == 1 {
+            for tag in (0..200).rev() {
+                let mut data = vec![0; 10_000];
+                world.recv(&mut data, 0, Tag(tag))?;
+                assert!(data.iter().all(|&value| value == tag));
+            }
+        }
+        assert!(world.ibcast(vec![0u64; 100_000], 0)?.wait()?.iter().all(|&value| value == 7));
+        Ok::<(), motet::Error>(())
+    });
+    ranks.unwrap().into_iter().for_each(|rank| rank.unwrap());
+}
+
+/// spec: 64: persistent operations that are not running do not keep anybody.
+#[test]
+fn idle_persistent_operations_are_freed() {
+    let _watchdog = Watchdog::start();
+    let ranks = threads(2, |world| {
+        let kept = world.allreduce_init(vec![1], Sum, &Info::new())?;
+        if world.rank() == 0 {
+            drop(kept);
+        } else {
+            std::mem::forget(kept);
+        }
+        Ok::<(), motet::Error>(())
+    });
+    assert!(ranks.unwrap().into_iter().all(|rank| rank.is_ok()));
+}
