@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use clap::error::{Error, ErrorKind};
 use clap::{Parser, Subcommand};
 
-use crate::{complain, info, list, plan, probe, run};
+use crate::{bench, complain, info, list, plan, probe, run};
 
 /// The exit code for a command line that cannot be understood.
 pub(crate) const USAGE: u8 = 2;
@@ -42,6 +42,7 @@ pub(crate) enum Command {
     Info(info::Info),
     List(list::List),
     Plan(plan::Plan),
+    Bench(bench::Bench),
     #[command(hide = true)]
     Probe(probe::Probe),
 }
@@ -53,6 +54,7 @@ impl Command {
             Command::Info(info) => info.execute(),
             Command::List(list) => list.execute(),
             Command::Plan(plan) => plan.execute(),
+            Command::Bench(bench) => bench.execute(),
             Command::Probe(probe) => probe.execute(),
         }
     }

@@ -31,6 +31,11 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
+    /// So many elements of this size, and an operator that commutes.
+    pub(crate) fn of(count: usize, element_bytes: usize) -> Self {
+        Self { count: Some(count), element_bytes, ordered: false }
+    }
+
     /// Whether the operator does not commute.
     pub(crate) fn is_ordered(&self) -> bool {
         self.ordered

@@ -1,0 +1,246 @@
+//! `motet bench`: how long collectives take, in their three forms.
+//!
+//! **A point** is one collective at one size. Each form of it (blocking, nonblocking and then
+//! waited for, persistent and then waited for) is first run until it is warm. Then its operations
+//! are timed in *windows*. Those of the forms take turns, A B C A B C ..., so that whatever drifts
+//! on the machine hits all forms alike. The speed in one window gives the number of operations in
+//! the next of the same form, so that all together take the time that was asked for.
+//!
+//! **A window** begins with a barrier that is not timed. Then each rank times a number of
+//! operations, one right after the other. The time per operation of a window is that of its slowest
+//! rank: where some ranks leave early, as the root of a broadcast does, it is the time in which
+//! operations can follow each other. Nothing at the end of a window is timed. Reported are the
+//! median of the windows and the time that nine of ten windows keep (p90), both by nearest rank.
+//!
+//! **Results are checked** while they are timed: the first element of the data is another one in
+//! each operation, and is looked at after it; at the end of each window all data is compared. This
+//! costs each form the same, a few nanoseconds. Barriers are checked by a clock once a window.
+
+mod case;
+mod measure;
+mod report;
+mod surroundings;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use motet::Communicator;
+use motet_fabric::layout::MAX_RANKS;
+use motet_plan::Collective;
+
+use crate::args::Mistake;
+use crate::plan::target;
+use crate::quantity;
+use case::{Case, ELEMENT_BYTES, Form};
+use report::{Layout, Output, Report, Settings};
+
+/// What is measured unless collectives are named; all that can be measured.
+const COLLECTIVES: [Collective; 6] = [
+    Collective::Barrier,
+    Collective::Bcast,
+    Collective::Reduce,
+    Collective::Allreduce,
+    Collective::Allgather,
+    Collective::Exchange,
+];
+
+/// The largest size of data: twelve buffers of a rank have it or, in an allgather, some have it
+/// once for each rank.
+const MOST_BYTES: usize = 256 << 20;
+
+/// The longest time for a point, in seconds.
+const MOST_SECONDS: f64 = 3600.0;
+
+/// Measure how long collectives take, in their three forms
+///
+/// Ranks are processes, started here or by `motet run`, or threads. A size is that of the data of a
+/// broadcast or a reduction, and of one block of an allgather or an exchange (with the two
+/// neighbours on a ring). All results are checked. The time of an operation is that of the slowest
+/// rank; shown are the median and the 90th percentile of windows in which the forms take turns.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Bench {
+    /// What to measure: barrier, bcast, reduce, allreduce, allgather, exchange; all unless some are
+    /// named
+    #[arg(value_name = "COLLECTIVES", value_parser = measurable)]
+    collectives: Vec<Collective>,
+
+    /// How many ranks; 2, or those that there are, unless given
+    #[arg(
+        short = 'n',
+        long = "ranks",
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=MAX_RANKS as i64)
+    )]
+    ranks: Option<u32>,
+
+    /// Ranks are threads of one process
+    #[arg(long)]
+    threads: bool,
+
+    /// Sizes in bytes, multiples of 8; `4K` is 4096
+    #[arg(
+        long,
+        value_name = "SIZES",
+        value_delimiter = ',',
+        value_parser = size,
+        default_value = "8,64,512,4K,32K,256K,1M"
+    )]
+    sizes: Vec<usize>,
+
+    /// Which forms
+    #[arg(
+        long,
+        value_name = "FORMS",
+        value_delimiter = ',',
+        default_value = "blocking,nonblocking,persistent"
+    )]
+    forms: Vec<Form>,
+
+    /// Use this algorithm for the one collective that is measured, or these, as in
+    /// `allreduce=ring,bcast=binomial`
+    #[arg(long, value_name = "ALGORITHM")]
+    algorithm: Option<String>,
+
+    /// How long to measure each point, in seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "0.3")]
+    time: f64,
+
+    /// Write all figures and what they depend on into this file as JSON; with `-` to the standard
+    /// output, and nothing else there
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+impl Bench {
+    pub(crate) fn execute(mut self) -> anyhow::Result<ExitCode> {
+        if self.collectives.is_empty() {
+            self.collectives = COLLECTIVES.to_vec();
+        }
+        without_repetition(&mut self.forms);
+        if let Some(algorithm) = &self.algorithm {
+            surroundings::set_algorithms(algorithm, &self.collectives)?;
+        }
+        if self.threads {
+            return self.among_threads();
+        }
+        if !surroundings::is_under_launcher() {
+            self.check(self.ranks.unwrap_or(2))?;
+        }
+        let world = motet::launch(self.ranks.unwrap_or(2) as usize)?;
+        let size = world.size() as u32;
+        if let Some(asked) = self.ranks.filter(|&asked| asked != size) {
+            return Err(Mistake(format!("{asked} ranks were asked for, but {size} run")).into());
+        }
+        self.check(size)?;
+        self.measure(&world, Layout::Processes)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn among_threads(&self) -> anyhow::Result<ExitCode> {
+        if surroundings::is_under_launcher() {
+            let text = "with --threads there is one process: start it without `motet run`";
+            return Err(Mistake(text.into()).into());
+        }
+        let ranks = self.ranks.unwrap_or(2);
+        self.check(ranks)?;
+        let measured =
+            motet::threads(ranks as usize, |world| self.measure(&world, Layout::Threads))?;
+        // The first error is the cause of the others, more often than not that of a lower rank.
+        measured.into_iter().collect::<anyhow::Result<()>>()?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// What can go wrong is better said at once than by each rank, or after the last point.
+    fn check(&self, ranks: u32) -> anyhow::Result<()> {
+        let tuning = crate::plan::tuning()?;
+        for (collective, bytes) in self.points() {
+            surroundings::check_choice(collective, ranks, bytes / ELEMENT_BYTES, &tuning)?;
+        }
+        Output::new(self.json.as_deref(), &self.forms, 0).check()
+    }
+
+    /// What one rank does.
+    fn measure(&self, world: &Communicator, layout: Layout) -> anyhow::Result<()> {
+        let points: Vec<_> = self.points().collect();
+        let is_reporter = world.rank() == 0;
+        let output = Output::new(self.json.as_deref(), &self.forms, points.len());
+        let mut report = Report::new(self.settings(world, layout));
+        if is_reporter {
+            output.begin(&report)?;
+        }
+        for (index, (collective, bytes)) in points.into_iter().enumerate() {
+            if is_reporter {
+                output.progress(index, collective, bytes);
+            }
+            let case = Case::new(world, collective, bytes / ELEMENT_BYTES);
+            let point = measure::point(&case, &self.forms, self.time);
+            let place = || format!("{collective} of {}", quantity::bytes(bytes));
+            let point = point.with_context(place)?;
+            if is_reporter {
+                output.row(&point)?;
+            }
+            report.points.push(point);
+        }
+        if is_reporter { output.end(&report) } else { Ok(()) }
+    }
+
+    fn settings(&self, world: &Communicator, layout: Layout) -> Settings {
+        Settings {
+            ranks: world.size(),
+            layout,
+            seconds_per_point: self.time,
+            windows: measure::WINDOWS,
+            time: "of the slowest rank, per operation, for each window",
+            variables: surroundings::variables(),
+        }
+    }
+
+    /// Each collective with each size; a barrier has none.
+    fn points(&self) -> impl Iterator<Item = (Collective, usize)> + '_ {
+        self.collectives.iter().flat_map(|&collective| {
+            let sizes = match collective {
+                Collective::Barrier => &[0],
+                _ => self.sizes.as_slice(),
+            };
+            sizes.iter().map(move |&bytes| (collective, bytes))
+        })
+    }
+}
+
+/// Each form once.
+fn without_repetition(forms: &mut Vec<Form>) {
+    let mut seen = Vec::new();
+    forms.retain(|form| {
+        !seen.contains(form) && {
+            seen.push(*form);
+            true
+        }
+    });
+}
+
+fn measurable(name: &str) -> Result<Collective, String> {
+    let collective = target::collective(name)?;
+    if COLLECTIVES.contains(&collective) {
+        return Ok(collective);
+    }
+    let names = COLLECTIVES.map(Collective::name).join(", ");
+    Err(format!("{collective} cannot be measured; what can: {names}"))
+}
+
+fn size(text: &str) -> Result<usize, String> {
+    let bytes = quantity::positive(text)?;
+    if !bytes.is_multiple_of(ELEMENT_BYTES) {
+        return Err(format!("must be a multiple of {ELEMENT_BYTES}"));
+    }
+    if bytes > MOST_BYTES {
+        return Err(format!("must be at most {}", quantity::bytes(MOST_BYTES)));
+    }
+    Ok(bytes)
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds: Option<f64> = text.parse().ok();
+    let seconds = seconds.filter(|seconds| *seconds > 0.0 && *seconds <= MOST_SECONDS);
+    seconds.ok_or_else(|| format!("not a number of seconds above 0 and up to {MOST_SECONDS}"))
+}

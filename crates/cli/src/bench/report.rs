@@ -1,0 +1,205 @@
+//! What was measured, as a table that grows and as JSON.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use anyhow::Context;
+use motet_fabric::host;
+use motet_plan::Collective;
+use serde::Serialize;
+
+use super::case::Form;
+use super::measure::Point;
+use super::surroundings;
+use crate::quantity::{self, counted};
+
+/// What ranks are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Layout {
+    Processes,
+    Threads,
+}
+
+/// All figures, and what they depend on.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    motet: &'static str,
+    machine: Machine,
+    settings: Settings,
+    pub(super) points: Vec<Point>,
+}
+
+#[derive(Debug, Serialize)]
+struct Machine {
+    processor: Option<String>,
+    kernel: Option<String>,
+    usable_cores: usize,
+    online_cores: Option<usize>,
+    memory_bytes: Option<u64>,
+}
+
+/// What was asked for.
+#[derive(Debug, Serialize)]
+pub(super) struct Settings {
+    pub(super) ranks: usize,
+    pub(super) layout: Layout,
+    pub(super) seconds_per_point: f64,
+    pub(super) windows: usize,
+    /// What a time is.
+    pub(super) time: &'static str,
+    /// Variables of the environment that steer Motet.
+    pub(super) variables: BTreeMap<&'static str, String>,
+}
+
+impl Report {
+    pub(super) fn new(settings: Settings) -> Report {
+        let cores = host::cores();
+        let machine = Machine {
+            processor: host::processor(),
+            kernel: host::kernel(),
+            usable_cores: cores.usable,
+            online_cores: cores.online,
+            memory_bytes: host::memory(),
+        };
+        Report { motet: env!("CARGO_PKG_VERSION"), machine, settings, points: Vec::new() }
+    }
+}
+
+/// Where the table, the JSON and news of the progress go.
+pub(super) struct Output<'a> {
+    json: Option<&'a Path>,
+    forms: &'a [Form],
+    points: usize,
+    tells_progress: bool,
+}
+
+impl<'a> Output<'a> {
+    pub(super) fn new(json: Option<&'a Path>, forms: &'a [Form], points: usize) -> Output<'a> {
+        let mut output = Output { json, forms, points, tells_progress: false };
+        // A table that is seen to grow is progress enough.
+        let is_seen = output.has_table() && surroundings::is_terminal(surroundings::Stream::Output);
+        output.tells_progress = !is_seen && surroundings::is_terminal(surroundings::Stream::Error);
+        output
+    }
+
+    /// Whether the JSON can be written once it is there.
+    pub(super) fn check(&self) -> anyhow::Result<()> {
+        let Some(path) = self.json.filter(|_| self.has_table()) else { return Ok(()) };
+        let file = fs::OpenOptions::new().append(true).create(true).open(path);
+        file.map(drop).with_context(|| format!("writing {}", path.display()))
+    }
+
+    fn has_table(&self) -> bool {
+        self.json != Some(Path::new("-"))
+    }
+
+    /// The head of the table.
+    pub(super) fn begin(&self, report: &Report) -> anyhow::Result<()> {
+        let Settings { ranks, layout, windows, .. } = &report.settings;
+        let layout = match (layout, *ranks) {
+            (_, 1) => "",
+            (Layout::Processes, _) => " as processes",
+            (Layout::Threads, _) => " as threads",
+        };
+        let cores = counted(report.machine.usable_cores, "core");
+        let mut text = format!(
+            "{}{layout} on {cores}; µs per operation, slowest rank, {windows} windows\n\n",
+            counted(*ranks, "rank")
+        );
+        text.push_str(&" ".repeat(18));
+        for form in self.forms {
+            write!(text, " {:>16}", form.name())?;
+        }
+        text.push('\n');
+        write!(text, "{:<10}{:>8}", "collective", "size")?;
+        for _ in self.forms {
+            write!(text, " {:>8}{:>8}", "median", "p90")?;
+        }
+        for (name, _, _) in self.ratios() {
+            write!(text, " {name:>5}")?;
+        }
+        text.push_str("  algorithm\n");
+        self.table(&text)
+    }
+
+    pub(super) fn progress(&self, index: usize, collective: Collective, bytes: usize) {
+        if self.tells_progress {
+            let (number, points, size) = (index + 1, self.points, quantity::bytes(bytes));
+            crate::complain(&format!("point {number} of {points}: {collective}, {size}"));
+        }
+    }
+
+    pub(super) fn row(&self, point: &Point) -> anyhow::Result<()> {
+        let mut text = format!("{:<10}{:>8}", point.collective, quantity::bytes(point.bytes));
+        for figures in &point.forms {
+            let (median, p90) = (figures.median_ns, figures.p90_ns);
+            write!(text, " {:>8}{:>8}", microseconds(median), microseconds(p90))?;
+        }
+        for (_, form, other) in self.ratios() {
+            let ratio = point.ratio(form, other);
+            write!(text, " {:>5.2}", ratio.unwrap_or(f64::NAN))?;
+        }
+        writeln!(text, "  {}", point.algorithm)?;
+        self.table(&text)
+    }
+
+    /// The legend and the JSON.
+    pub(super) fn end(&self, report: &Report) -> anyhow::Result<()> {
+        let legend: Vec<_> = self
+            .ratios()
+            .map(|(name, form, other)| format!("{name}: {} / {}", form.name(), other.name()))
+            .collect();
+        if !legend.is_empty() {
+            self.table(&format!("\n{}\n", legend.join(", ")))?;
+        }
+        let Some(path) = self.json else { return Ok(()) };
+        let text = serde_json::to_string_pretty(report).context("writing JSON")? + "\n";
+        if self.has_table() {
+            return fs::write(path, text).with_context(|| format!("writing {}", path.display()));
+        }
+        crate::show(&text).map(drop)
+    }
+
+    /// The ratios of forms that were measured: a name, what is divided, and by what.
+    fn ratios(&self) -> impl Iterator<Item = (&'static str, Form, Form)> + '_ {
+        let all = [
+            ("n/b", Form::Nonblocking, Form::Blocking),
+            ("p/b", Form::Persistent, Form::Blocking),
+            ("p/n", Form::Persistent, Form::Nonblocking),
+        ];
+        let is_measured = |form| self.forms.contains(&form);
+        all.into_iter().filter(move |&(_, form, other)| is_measured(form) && is_measured(other))
+    }
+
+    fn table(&self, text: &str) -> anyhow::Result<()> {
+        if self.has_table() { crate::show(text).map(drop) } else { Ok(()) }
+    }
+}
+
+/// A time in microseconds with three or more digits that count.
+fn microseconds(nanoseconds: f64) -> String {
+    let microseconds = nanoseconds / 1e3;
+    let decimals = match microseconds {
+        ..10.0 => 3,
+        10.0..100.0 => 2,
+        100.0..1000.0 => 1,
+        _ => 0,
+    };
+    format!("{microseconds:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::microseconds;
+
+    #[test]
+    fn times_have_the_digits_that_count() {
+        let cases = [(84.0, "0.084"), (1234.0, "1.234"), (12_340.0, "12.34"), (2e6, "2000")];
+        for (nanoseconds, text) in cases {
+            assert_eq!(microseconds(nanoseconds), text);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! What a run finds around it: variables that steer it, a launcher, a terminal.
+
+use std::collections::BTreeMap;
+use std::io::{self, IsTerminal};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::{env, fs};
+
+use motet_fabric::bootstrap;
+use motet_plan::select::{self, Overrides};
+use motet_plan::{Collective, Tuning};
+
+use crate::args::Mistake;
+use crate::plan::example::{Example, Sizes};
+
+/// The variables that change what is measured.
+const VARIABLES: [&str; 4] = [motet::ALGORITHM, motet::WISDOM, motet::SINGLE_COPY, motet::CHANNELS];
+
+/// Sees to it that these algorithms are used, by the variable that says so.
+///
+/// A process cannot safely change its own environment, so it begins once more with another one.
+pub(super) fn set_algorithms(text: &str, collectives: &[Collective]) -> anyhow::Result<()> {
+    let wanted = match (text.contains('='), collectives) {
+        (true, _) => text.to_owned(),
+        (false, [collective]) => format!("{collective}={text}"),
+        (false, _) => {
+            let text = "name the one collective it is for, or say it as in `allreduce=ring`";
+            return Err(Mistake(format!("--algorithm: {text}")).into());
+        }
+    };
+    if let Err(error) = wanted.parse::<Overrides>() {
+        let error = error.to_string();
+        let error = error.strip_prefix("line 1: ").unwrap_or(&error);
+        return Err(Mistake(format!("--algorithm: {error}")).into());
+    }
+    // The last one for a collective counts.
+    let value = match env::var(motet::ALGORITHM) {
+        Ok(value) if value.ends_with(&wanted) => return Ok(()),
+        Ok(value) => format!("{value},{wanted}"),
+        Err(_) => wanted,
+    };
+    let mut words = env::args_os();
+    let mut again = Command::new(env::current_exe()?);
+    again.arg0(words.next().unwrap_or_default()).args(words).env(motet::ALGORITHM, value);
+    Err(again.exec().into())
+}
+
+/// Whether an algorithm can be chosen.
+pub(super) fn check_choice(
+    collective: Collective,
+    ranks: u32,
+    count: usize,
+    tuning: &Tuning,
+) -> Result<(), Mistake> {
+    let sizes = Sizes::of(count, super::ELEMENT_BYTES);
+    let example = Example { collective, ranks, sizes, root: 0, in_place: false };
+    let choice = select::choose(&example.call(0)?, tuning);
+    choice.map(drop).map_err(|error| Mistake(error.to_string()))
+}
+
+/// The variables that are set.
+pub(super) fn variables() -> BTreeMap<&'static str, String> {
+    let value = |name| env::var(name).ok().map(|value| (name, value));
+    VARIABLES.into_iter().filter_map(value).collect()
+}
+
+/// Whether this process is one of several.
+pub(super) fn is_under_launcher() -> bool {
+    env::var_os(bootstrap::RANK).is_some()
+}
+
+/// Where text can go.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Stream {
+    Output,
+    Error,
+}
+
+/// Whether somebody looks at it. The output of a rank passes through its launcher, so it is that of
+/// the launcher which counts.
+pub(super) fn is_terminal(stream: Stream) -> bool {
+    let Ok(launcher) = env::var(bootstrap::LAUNCHER) else {
+        return match stream {
+            Stream::Output => io::stdout().is_terminal(),
+            Stream::Error => io::stderr().is_terminal(),
+        };
+    };
+    let descriptor = match stream {
+        Stream::Output => 1,
+        Stream::Error => 2,
+    };
+    let file = fs::read_link(format!("/proc/{launcher}/fd/{descriptor}"));
+    let file = file.map(|file| file.to_string_lossy().into_owned()).unwrap_or_default();
+    file.starts_with("/dev/pts/") || file.starts_with("/dev/tty")
+}
