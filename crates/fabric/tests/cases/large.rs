@@ -3,7 +3,7 @@
 use motet_fabric::layout::CLAIMS;
 
 use super::{LARGE, from, label, pattern, step};
-use crate::support::{Kind, ranks};
+use crate::support::{Kind, ranks, run};
 
 /// More large messages under way than claims: those beyond must not hold up what comes behind
 /// them, since their receiver may want that first.
@@ -30,4 +30,41 @@ pub(crate) fn more_than_claims_hold_up_nobody(kind: Kind) {
     }
     assert!(sent.into_iter().all(|ticket| world[0].has_ended(ticket)));
     assert!(world[0].endpoint().all_sent());
+}
+
+/// Both sides send before either receives: nobody waits for the other to receive first.
+pub(crate) fn both_directions_at_once(kind: Kind) {
+    const MESSAGES: u64 = 20;
+    run(kind, 2, |rank| {
+        let other = 1 - rank.me();
+        let bytes = 30 * LARGE;
+        let sent: Vec<_> = (0..MESSAGES)
+            .map(|message| rank.send(other, label(message), pattern(message, bytes)))
+            .collect();
+        let received: Vec<_> =
+            (0..MESSAGES).map(|message| rank.recv(from(other, message), bytes)).collect();
+        for (message, ended) in (0..).zip(rank.wait_all(received)) {
+            assert!(ended.data() == pattern(message, bytes), "message {message}");
+        }
+        rank.wait_all(sent);
+    });
+}
+
+/// Small messages behind large ones of the same label stay behind them.
+pub(crate) fn small_ones_do_not_overtake(kind: Kind) {
+    run(kind, 2, |rank| {
+        for round in 0..50 {
+            let sizes = [LARGE, 8, 20 * LARGE, 0, LARGE];
+            if rank.me() == 0 {
+                let send = |bytes| rank.send(1, label(1), pattern(round, bytes));
+                let sent = sizes.map(send);
+                rank.wait_all(sent);
+            } else {
+                let received = sizes.map(|_| rank.recv(from(0, 1), 20 * LARGE));
+                for (bytes, ended) in sizes.into_iter().zip(rank.wait_all(received)) {
+                    assert!(ended.data() == pattern(round, bytes), "{bytes} bytes");
+                }
+            }
+        }
+    });
 }

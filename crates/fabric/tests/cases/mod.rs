@@ -1,8 +1,11 @@
 //! What every kind of world must do, as functions over the kind.
 
 pub(crate) mod cancelling;
+pub(crate) mod channels;
 pub(crate) mod large;
 pub(crate) mod leaving;
+pub(crate) mod matching;
+pub(crate) mod pressure;
 pub(crate) mod waking;
 
 use motet_fabric::{Label, Peer, Selector};

@@ -31,8 +31,7 @@ pub(crate) enum Attachment {
 
 impl Rank {
     pub(crate) fn open(&mut self, from: u32, label: Label, bytes: usize) -> Option<Inbound> {
-        let channel =
-            self.endpoint().open_channel(Peer(from), label, TypeCode::BYTES, bytes)?;
+        let channel = self.endpoint().open_channel(Peer(from), label, TypeCode::BYTES, bytes)?;
         Some(Inbound { channel, from, bytes })
     }
 

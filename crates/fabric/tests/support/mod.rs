@@ -111,12 +111,7 @@ impl Rank {
         self.recv_as(TypeCode::BYTES, selector, room)
     }
 
-    pub(crate) fn recv_as(
-        &mut self,
-        element: TypeCode,
-        selector: Selector,
-        room: usize,
-    ) -> Ticket {
+    pub(crate) fn recv_as(&mut self, element: TypeCode, selector: Selector, room: usize) -> Ticket {
         let mut memory = vec![0xee; room];
         let into = if room == 0 { RegionMut::EMPTY } else { RegionMut::of(&mut memory) };
         let ticket = self.ticket(memory);

@@ -6,7 +6,7 @@ use std::thread;
 
 use motet_fabric::{Options, Peer, Segment};
 
-use super::{Rank, Watchdog};
+use super::Rank;
 
 /// How the ranks of a world share memory, and whether they copy straight out of each other's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,6 @@ pub(crate) fn ranks(kind: Kind, ranks: usize) -> Vec<Rank> {
 
 /// Runs `body` as every rank of a world, each on a thread of its own, until all have left.
 pub(crate) fn run(kind: Kind, ranks: usize, body: impl Fn(&mut Rank) + Sync) {
-    let _watchdog = Watchdog::start();
     thread::scope(|scope| {
         for mut rank in self::ranks(kind, ranks) {
             let body = &body;
