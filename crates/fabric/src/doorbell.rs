@@ -40,8 +40,7 @@ impl<'a> Doorbell<'a> {
         // The carry clears the bit and counts. Should another ring have done that already, it
         // wakes all that we would.
         let rung = seen.wrapping_add(SLEEPING);
-        let change =
-            self.word.compare_exchange(seen, rung, Ordering::SeqCst, Ordering::Relaxed);
+        let change = self.word.compare_exchange(seen, rung, Ordering::SeqCst, Ordering::Relaxed);
         if change.is_ok() {
             self.wake_all();
         }

@@ -2,9 +2,7 @@
 
 use super::outgoing::Outgoing;
 use super::packet::{Header, Packet, WORDS_BYTES, Words};
-use super::{
-    Body, Completion, Early, Endpoint, Exposure, Landing, LargeSend, Opened, Receive,
-};
+use super::{Body, Completion, Early, Endpoint, Exposure, Landing, LargeSend, Opened, Receive};
 use crate::channel::InChannel;
 use crate::claims::{self, Claim};
 use crate::lane::Ring;

@@ -228,9 +228,8 @@ impl Endpoint {
     /// is told in their place.
     pub(super) fn drop_sends(&mut self, mut gone: impl FnMut(Peer, Token) -> bool) {
         let large = self.large.iter();
-        let ended: Vec<Id> = large
-            .filter_map(|(id, send)| gone(send.to, send.token).then_some(id))
-            .collect();
+        let ended: Vec<Id> =
+            large.filter_map(|(id, send)| gone(send.to, send.token).then_some(id)).collect();
         for id in ended {
             self.remove_large(id);
         }
@@ -241,7 +240,9 @@ impl Endpoint {
                     Outgoing::Eager { token, .. } | Outgoing::Large { token, .. } => {
                         return !gone(Peer(peer as u32), token);
                     }
-                    Outgoing::Pieces { send, landing, .. } if self.large.get_mut(send).is_none() => {
+                    Outgoing::Pieces { send, landing, .. }
+                        if self.large.get_mut(send).is_none() =>
+                    {
                         let packet = Packet::Revoked { landing };
                         *outgoing = Outgoing::Words { packet, words: [0; 3] };
                     }
