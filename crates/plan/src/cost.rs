@@ -3,8 +3,11 @@
 /// The longest chain of dependent work, the same on all ranks of one call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Messages one after the other.
+    /// Messages one after the other, each of which waits for the one before.
     pub rounds: usize,
+    /// Messages that one rank sends or receives beyond one for each round. They do not wait for
+    /// each other, but they keep that rank busy.
+    pub extra_sends: usize,
     /// Bytes in those messages.
     pub bytes: usize,
     /// Bytes of results of reductions.
@@ -17,17 +20,20 @@ impl Cost {
     /// The time this takes on `machine`, in nanoseconds.
     pub fn time(&self, machine: &Machine) -> f64 {
         self.rounds as f64 * machine.latency_ns
+            + self.extra_sends as f64 * machine.send_ns
             + self.bytes as f64 * machine.ns_per_byte
             + self.reduced as f64 * machine.reduce_ns_per_byte
             + self.copied as f64 * machine.copy_ns_per_byte
     }
 }
 
-/// Prices of a machine: a latency and three rates.
+/// Prices of a machine: two for each message, and three rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Machine {
     /// Nanoseconds from the start of a send to the end of its receive, for a short message.
     pub latency_ns: f64,
+    /// Nanoseconds for which a rank is busy with one more message, sent or received.
+    pub send_ns: f64,
     /// Nanoseconds for each further byte of a message.
     pub ns_per_byte: f64,
     /// Nanoseconds to reduce two operands, for each byte of the result.
@@ -42,9 +48,31 @@ impl Default for Machine {
     fn default() -> Self {
         Self {
             latency_ns: 250.0,
+            send_ns: 60.0,
             ns_per_byte: 0.1,
             reduce_ns_per_byte: 0.1,
             copy_ns_per_byte: 0.05,
         }
+    }
+}
+
+/// Nanoseconds from one rank's going to sleep to the next one's running on the same core.
+const SWITCH_NS: f64 = 1500.0;
+
+impl Machine {
+    /// The default prices, for `ranks` that share `cores`; no cores count as one.
+    ///
+    /// If each rank has a core, a message costs what a cache line costs. If not, a receiver must
+    /// first get a core: it may be the last of the ranks that share one, and each of these costs
+    /// a context switch. So the latency is that of a switch for each rank on the fullest core, and
+    /// rounds become dear next to everything else.
+    ///
+    /// All ranks of a call must pass the same numbers, as they must choose the same algorithm.
+    pub fn shared(ranks: usize, cores: usize) -> Self {
+        let ranks_per_core = ranks.div_ceil(cores.max(1));
+        if ranks_per_core <= 1 {
+            return Self::default();
+        }
+        Self { latency_ns: SWITCH_NS * ranks_per_core as f64, ..Self::default() }
     }
 }

@@ -2,7 +2,9 @@
 //!
 //! In a round each rank sends at most one message and receives at most one; everything local is
 //! done at the end of the round in which it becomes possible. This is the picture in which
-//! algorithms are drawn and their rounds are counted, not a prediction of time.
+//! algorithms are drawn and their messages are counted, not a prediction of time: messages of one
+//! rank that do not wait for each other, the [extra sends](crate::Cost::extra_sends) of a cost,
+//! have a round each here.
 
 use thiserror::Error;
 

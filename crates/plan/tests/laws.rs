@@ -3,8 +3,10 @@
 
 mod cases;
 
+use std::collections::BTreeSet;
+
 use cases::{Edge, calls, check, exchange, exchangev, layout, plans};
-use motet_plan::{Call, Collective, Operation, Rank, algo};
+use motet_plan::{Action, Call, Collective, Operation, Plan, Rank, Refusal, algo};
 
 const RANKS: std::ops::RangeInclusive<u32> = 1..=9;
 const SEEDS: u64 = 24;
@@ -30,7 +32,7 @@ fn verify_all(calls: &[Call]) -> usize {
 #[test]
 fn barrier() {
     for ranks in 1..=40 {
-        assert_eq!(verify_all(&calls(ranks, false, |_| Operation::Barrier)), 1);
+        assert_eq!(verify_all(&calls(ranks, false, |_| Operation::Barrier)), 2);
     }
 }
 
@@ -41,7 +43,7 @@ fn bcast() {
         for count in counts(ranks) {
             for root in (0..ranks).map(Rank) {
                 let calls = calls(ranks, false, |_| Operation::Bcast { count, root });
-                assert_eq!(verify_all(&calls), 2);
+                assert_eq!(verify_all(&calls), 3);
             }
         }
     }
@@ -57,7 +59,7 @@ fn reduce() {
             for root in (0..ranks).map(Rank) {
                 for (in_place, commutative) in pairs() {
                     let operation = |_| Operation::Reduce { count, root, commutative };
-                    assert_eq!(verify_all(&calls(ranks, in_place, operation)), 1);
+                    assert_eq!(verify_all(&calls(ranks, in_place, operation)), 2);
                 }
             }
         }
@@ -74,7 +76,7 @@ fn allreduce() {
             for (in_place, commutative) in pairs() {
                 let operation = |_| Operation::Allreduce { count, commutative };
                 let accepting = verify_all(&calls(ranks, in_place, operation));
-                assert_eq!(accepting, if commutative { 3 } else { 2 });
+                assert_eq!(accepting, if commutative { 4 } else { 3 });
             }
         }
     }
@@ -101,7 +103,7 @@ fn allgather() {
         for count in 0..=3 {
             for in_place in [false, true] {
                 let calls = calls(ranks, in_place, |_| Operation::Allgather { count });
-                assert_eq!(verify_all(&calls), if ranks.is_power_of_two() { 3 } else { 2 });
+                assert_eq!(verify_all(&calls), if ranks.is_power_of_two() { 4 } else { 3 });
             }
         }
     }
@@ -126,7 +128,7 @@ fn allgatherv() {
                     Operation::Allgatherv { blocks }
                 };
                 let accepting = verify_all(&calls(ranks, in_place, operation));
-                assert_eq!(accepting, if ranks.is_power_of_two() { 3 } else { 2 });
+                assert_eq!(accepting, if ranks.is_power_of_two() { 4 } else { 3 });
             }
         }
     }
@@ -226,6 +228,63 @@ fn acceptance_and_cost_are_equal_on_all_ranks() {
                     assert_eq!(row.cost(call), row.cost(&calls[0]), "{row:?}");
                 }
             }
+        }
+    }
+}
+
+/// What a rank has in progress at once has a limit: above it the direct algorithms refuse, and
+/// every collective has another one.
+#[test]
+fn direct_up_to_64_ranks() {
+    let operation = |collective, ranks: u32| match collective {
+        Collective::Barrier => Some(Operation::Barrier),
+        Collective::Bcast => Some(Operation::Bcast { count: 1, root: Rank(0) }),
+        Collective::Reduce => {
+            Some(Operation::Reduce { count: 1, root: Rank(0), commutative: false })
+        }
+        Collective::Allreduce => Some(Operation::Allreduce { count: 1, commutative: false }),
+        Collective::Allgather => Some(Operation::Allgather { count: 1 }),
+        Collective::Allgatherv => {
+            let blocks = layout(&vec![1; ranks as usize], 0..ranks as usize, 0);
+            Some(Operation::Allgatherv { blocks })
+        }
+        // The neighbours are those that the caller names, so there is nothing to refuse.
+        Collective::Exchange | Collective::Exchangev => None,
+    };
+    for collective in Collective::ALL {
+        for ranks in [64, 65] {
+            let Some(operation) = operation(collective, ranks) else { continue };
+            let call = calls(ranks, false, |_| operation.clone()).remove(0);
+            let row = algo::find(collective, "direct").unwrap();
+            let refusal = Refusal::TooManyRanks { ranks, most: 64 };
+            let expected = if ranks <= 64 { Ok(()) } else { Err(refusal) };
+            assert_eq!(row.accepts(&call), expected, "{row:?}");
+            assert!(algo::of(collective).any(|row| row.accepts(&call).is_ok()));
+        }
+    }
+}
+
+/// Where all ranks send to all, their k-th messages go to different ranks.
+#[test]
+fn direct_messages_do_not_all_go_to_one_rank() {
+    for operation in [
+        Operation::Barrier,
+        Operation::Allreduce { count: 1, commutative: true },
+        Operation::Allgather { count: 1 },
+    ] {
+        let calls = calls(5, false, |_| operation.clone());
+        let row = algo::find(calls[0].collective(), "direct").unwrap();
+        let destinations = |plan: &Plan| -> Vec<Rank> {
+            let to = |step: &Action| match step {
+                Action::Send { to, .. } => Some(*to),
+                _ => None,
+            };
+            plan.steps().iter().filter_map(to).collect()
+        };
+        let lists: Vec<_> = plans(row, &calls).iter().map(destinations).collect();
+        for turn in 0..4 {
+            let reached: BTreeSet<_> = lists.iter().map(|list| list[turn]).collect();
+            assert_eq!(reached.len(), 5, "{row:?}, message {turn}");
         }
     }
 }

@@ -152,7 +152,7 @@ fn every_message_off_by_one() {
 #[test]
 fn operands_swapped() {
     let calls = calls(4, false, |_| Operation::Allreduce { count: 1, commutative: false });
-    for name in ["recursive_doubling", "reduce_scatter_allgather"] {
+    for name in ["recursive_doubling", "reduce_scatter_allgather", "direct"] {
         for rank in 0..4 {
             let mut plans = plans(row(Collective::Allreduce, name), &calls);
             change(&mut plans, rank, |parts| {

@@ -19,30 +19,76 @@ fn wisdom(text: &str) -> Tuning {
     Tuning { wisdom: text.parse().expect("the text is wisdom"), ..Tuning::default() }
 }
 
+/// On cores of their own: few ranks do short data at one blow, many in rounds that double, and
+/// long data goes where the fewest bytes travel.
 #[test]
 fn short_data_by_latency_and_long_data_by_bytes() {
     let tuning = Tuning::default();
-    assert_eq!(chosen(&allreduce(8, 1, true), &tuning).0, "recursive_doubling");
+    assert_eq!(chosen(&allreduce(4, 1, true), &tuning).0, "direct");
+    assert_eq!(chosen(&allreduce(32, 1, true), &tuning).0, "recursive_doubling");
     assert_eq!(chosen(&allreduce(8, 1 << 20, true), &tuning).0, "reduce_scatter_allgather");
     assert_eq!(chosen(&allreduce(7, 1 << 20, true), &tuning).0, "ring");
-    let bcast = |count| calls(8, false, |_| Operation::Bcast { count, root: Rank(3) }).remove(0);
-    assert_eq!(chosen(&bcast(1), &tuning).0, "binomial");
-    assert_eq!(chosen(&bcast(1 << 20), &tuning).0, "scatter_allgather");
+    let barrier = |ranks| calls(ranks, false, |_| Operation::Barrier).remove(0);
+    assert_eq!(chosen(&barrier(4), &tuning).0, "direct");
+    assert_eq!(chosen(&barrier(32), &tuning).0, "dissemination");
+    let bcast =
+        |ranks, count| calls(ranks, false, |_| Operation::Bcast { count, root: Rank(3) }).remove(0);
+    assert_eq!(chosen(&bcast(4, 1), &tuning).0, "direct");
+    assert_eq!(chosen(&bcast(32, 1), &tuning).0, "binomial");
+    assert_eq!(chosen(&bcast(8, 1 << 20), &tuning).0, "scatter_allgather");
     let allgather =
         |ranks, count| calls(ranks, false, |_| Operation::Allgather { count }).remove(0);
-    assert_eq!(chosen(&allgather(8, 1), &tuning).0, "recursive_doubling");
-    assert_eq!(chosen(&allgather(7, 1), &tuning).0, "bruck");
-    assert_eq!(chosen(&allgather(7, 1 << 20), &tuning).0, "ring");
+    assert_eq!(chosen(&allgather(4, 1), &tuning).0, "direct");
+    assert_eq!(chosen(&allgather(32, 1), &tuning).0, "recursive_doubling");
+    assert_eq!(chosen(&allgather(31, 1), &tuning).0, "bruck");
+    // As many bytes as by the ring, which has no limit of ranks, and less waiting.
+    assert_eq!(chosen(&allgather(31, 1 << 20), &tuning).0, "direct");
+    assert_eq!(chosen(&allgather(65, 1 << 20), &tuning).0, "ring");
+}
+
+/// 16 ranks on 2 cores: a round is 8 context switches of 1500 ns, 12 µs, against 60 ns for one
+/// more message. So short data takes one round with 15 messages (13 µs) and not four rounds with
+/// one each (48 µs). Long data, here 8 MiB, takes as few bytes as possible wherever the ranks are:
+/// to move and reduce 15 times the data is 25 ms, to halve and gather it 2.4 ms, and the eight
+/// rounds of that are 0.1 ms more.
+///
+/// On 16 cores a round is 250 ns, and even short data takes four of them (1000 ns) rather than 15
+/// messages of one rank (1090 ns).
+#[test]
+fn ranks_that_share_cores_save_rounds() {
+    let on = |cores| Tuning { machine: Machine::shared(16, cores), ..Tuning::default() };
+    let (short, long) = (allreduce(16, 1, true), allreduce(16, 1 << 20, true));
+    assert_eq!(chosen(&short, &on(2)).0, "direct");
+    assert_eq!(chosen(&long, &on(2)).0, "reduce_scatter_allgather");
+    assert_eq!(chosen(&short, &on(16)).0, "recursive_doubling");
+    assert_eq!(chosen(&long, &on(16)).0, "reduce_scatter_allgather");
+    let barrier = calls(16, false, |_| Operation::Barrier).remove(0);
+    assert_eq!(chosen(&barrier, &on(2)).0, "direct");
+    assert_eq!(chosen(&barrier, &on(16)).0, "dissemination");
+}
+
+/// A switch for each rank on the fullest core, as soon as one core has two.
+#[test]
+fn shared_cores_make_rounds_dear() {
+    let latency = |ranks, cores| Machine::shared(ranks, cores).latency_ns;
+    let own = Machine::default();
+    for (ranks, cores) in [(0, 0), (1, 0), (1, 1), (16, 16), (3, 16)] {
+        assert_eq!(Machine::shared(ranks, cores), own, "{ranks} ranks, {cores} cores");
+    }
+    assert_eq!((latency(2, 0), latency(2, 1)), (3000.0, 3000.0));
+    assert_eq!((latency(17, 16), latency(32, 16), latency(33, 16)), (3000.0, 3000.0, 4500.0));
+    let shared = Machine::shared(16, 2);
+    assert_eq!(shared, Machine { latency_ns: 12_000.0, ..own });
 }
 
 #[test]
 fn the_model_names_the_runner_up() {
-    let machine = Machine { latency_ns: 1000.0, ..Machine::default() };
+    let machine = Machine { latency_ns: 1000.0, send_ns: 100.0, ..Machine::default() };
     let tuning = Tuning { machine, ..Tuning::default() };
-    let (_, reason) = chosen(&allreduce(2, 0, false), &tuning);
-    let runner_up = Some(("reduce_scatter_allgather", 2000.0));
-    assert_eq!(reason, Reason::Cost { nanoseconds: 1000.0, runner_up });
-    assert_eq!(reason.to_string(), "1000 ns by the model; reduce_scatter_allgather takes 2000 ns");
+    let (_, reason) = chosen(&allreduce(4, 0, false), &tuning);
+    let runner_up = Some(("recursive_doubling", 2000.0));
+    assert_eq!(reason, Reason::Cost { nanoseconds: 1200.0, runner_up });
+    assert_eq!(reason.to_string(), "1200 ns by the model; recursive_doubling takes 2000 ns");
 }
 
 #[test]
@@ -61,6 +107,13 @@ fn an_override_that_refuses_is_an_error() {
     assert_eq!(
         error.to_string(),
         "allreduce was set to ring, which refuses this call: it needs an operator that commutes"
+    );
+    let overrides = "allreduce=direct".parse().unwrap();
+    let tuning = Tuning { overrides, ..Tuning::default() };
+    let error = choose(&allreduce(65, 1, true), &tuning).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "allreduce was set to direct, which refuses this call: it is for at most 64 ranks, not 65"
     );
 }
 
@@ -105,7 +158,7 @@ fn what_is_wrong_in_a_text_is_named() {
     assert_eq!(
         of_override("allreduce=rung"),
         "line 1: allreduce has no algorithm `rung`; \
-         it has recursive_doubling, ring, reduce_scatter_allgather"
+         it has recursive_doubling, ring, reduce_scatter_allgather, direct"
     );
     assert_eq!(
         of_wisdom("\nalreduce -> ring"),

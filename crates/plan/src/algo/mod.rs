@@ -11,6 +11,7 @@ use crate::call::{Call, Collective};
 use crate::cost::Cost;
 use crate::plan::Plan;
 
+mod direct;
 mod fold;
 mod gathering;
 mod shape;
@@ -63,6 +64,14 @@ pub enum Refusal {
         /// Ranks in the communicator.
         ranks: u32,
     },
+    /// Its messages or its memory grow with the number of ranks.
+    #[error("it is for at most {most} ranks, not {ranks}")]
+    TooManyRanks {
+        /// Ranks in the communicator.
+        ranks: u32,
+        /// The most ranks that it accepts.
+        most: u32,
+    },
 }
 
 impl dyn Algorithm {
@@ -105,12 +114,12 @@ macro_rules! algorithms {
 }
 
 algorithms! {
-    barrier: [dissemination],
-    bcast: [binomial, scatter_allgather],
-    reduce: [binomial],
-    allreduce: [recursive_doubling, ring, reduce_scatter_allgather],
-    allgather: [ring, bruck, recursive_doubling],
-    allgatherv: [ring, bruck, recursive_doubling],
+    barrier: [dissemination, direct],
+    bcast: [binomial, scatter_allgather, direct],
+    reduce: [binomial, direct],
+    allreduce: [recursive_doubling, ring, reduce_scatter_allgather, direct],
+    allgather: [ring, bruck, recursive_doubling, direct],
+    allgatherv: [ring, bruck, recursive_doubling, direct],
     exchange: [direct],
     exchangev: [direct],
 }

@@ -52,7 +52,7 @@ impl Algorithm for RecursiveDoubling {
             rounds: meetings + 2 * folds,
             bytes: call.bytes().saturating_mul(meetings + 2 * folds),
             reduced: call.bytes().saturating_mul(meetings + folds),
-            copied: 0,
+            ..Cost::default()
         }
     }
 

@@ -57,7 +57,7 @@ impl Algorithm for ReduceScatterAllgather {
             rounds: 2 * (meetings + folds),
             bytes: halves.saturating_add(call.bytes().saturating_mul(folds)).saturating_mul(2),
             reduced: halves.saturating_add(call.bytes().saturating_mul(folds)),
-            copied: 0,
+            ..Cost::default()
         }
     }
 

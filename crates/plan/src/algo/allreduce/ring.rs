@@ -55,7 +55,7 @@ impl Algorithm for RingAllreduce {
             rounds: 2 * hops,
             bytes: part.saturating_mul(2 * hops),
             reduced: part.saturating_mul(hops),
-            copied: 0,
+            ..Cost::default()
         }
     }
 

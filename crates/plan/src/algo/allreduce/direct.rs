@@ -1,0 +1,54 @@
+//! Direct: every rank sends its data to every other, and each reduces all in rank order.
+//!
+//! ```text
+//!   3 ranks      0                1                2
+//!   has          a0               a1               a2
+//!   receives     a2 a1            a0 a2            a1 a0          all at once
+//!   reduces      (a0 ∘ a1) ∘ a2   (a0 ∘ a1) ∘ a2   (a0 ∘ a1) ∘ a2
+//! ```
+//!
+//! Each rank does the whole reduction for itself, always from left to right. So all have the same
+//! bits at the end, and the operator need not commute. The work that is done `p` times over is
+//! little where data is short, and there is no second round to wait for.
+//!
+//! Cost: a latency and `p - 2` further messages, `(p - 1) n` and as much to reduce; `(p - 1) n` of
+//! scratch memory.
+
+use crate::algo::{Algorithm, Refusal, direct};
+use crate::build::Builder;
+use crate::call::{Call, Collective};
+use crate::cost::Cost;
+
+struct Direct;
+
+pub(in crate::algo) const ROW: &dyn Algorithm = &Direct;
+
+impl Algorithm for Direct {
+    fn name(&self) -> &'static str {
+        "direct"
+    }
+
+    fn collective(&self) -> Collective {
+        Collective::Allreduce
+    }
+
+    fn summary(&self) -> &'static str {
+        "every rank sends to every other, and each reduces all in rank order"
+    }
+
+    fn accepts(&self, call: &Call) -> Result<(), Refusal> {
+        direct::accepts(call)
+    }
+
+    fn cost(&self, call: &Call) -> Cost {
+        let cost = direct::cost(call, call.bytes());
+        Cost { reduced: cost.bytes, ..cost }
+    }
+
+    fn build(&self, _: &Call, builder: &mut Builder<'_>) {
+        let operands = direct::operands(builder);
+        direct::receive_from_all(builder, &operands);
+        direct::send_to_all(builder, builder.contribution());
+        direct::reduce_in_order(builder, &operands);
+    }
+}

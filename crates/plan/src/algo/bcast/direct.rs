@@ -1,0 +1,56 @@
+//! Direct: the root sends to every other rank.
+//!
+//! ```text
+//!   4 ranks, root 1      0     1     2     3
+//!                              +---->            first to the rank after the root
+//!                              +---------->
+//!                        <-----+
+//! ```
+//!
+//! No rank waits for another one that waits, so the data is there when the root and the receiver
+//! have had one turn each.
+//!
+//! Cost: a latency and `p - 2` further messages, and `(p - 1) n`, all at the root.
+
+use crate::algo::{Algorithm, Refusal, direct};
+use crate::build::Builder;
+use crate::call::{Call, Collective, Operation};
+use crate::cost::Cost;
+
+struct Direct;
+
+pub(in crate::algo) const ROW: &dyn Algorithm = &Direct;
+
+impl Algorithm for Direct {
+    fn name(&self) -> &'static str {
+        "direct"
+    }
+
+    fn collective(&self) -> Collective {
+        Collective::Bcast
+    }
+
+    fn summary(&self) -> &'static str {
+        "the root sends to every other rank"
+    }
+
+    fn accepts(&self, call: &Call) -> Result<(), Refusal> {
+        direct::accepts(call)
+    }
+
+    fn cost(&self, call: &Call) -> Cost {
+        direct::cost(call, call.bytes())
+    }
+
+    fn build(&self, call: &Call, builder: &mut Builder<'_>) {
+        let Operation::Bcast { root, .. } = call.operation else {
+            unreachable!("a broadcast is planned")
+        };
+        let data = builder.output();
+        if call.rank == root {
+            direct::send_to_all(builder, data);
+        } else {
+            builder.recv(root, data);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What the direct algorithms share: who may use them, what they cost, and whom a rank meets when.
+//!
+//! A direct algorithm has one round, in which a rank sends to, or receives from, every other one.
+//! That is the least waiting possible, at the price of the most messages: right for short data
+//! where a round is dear, above all where ranks share cores and a round means that each of them
+//! has had its turn.
+
+use super::Refusal;
+use super::shape::ring::Ring;
+use crate::build::Builder;
+use crate::call::{Call, Rank};
+use crate::cost::Cost;
+use crate::plan::{Buffer, Slice};
+
+/// The most ranks of a direct algorithm: a rank may need memory and a message in progress for each
+/// other one, and with so many ranks a few more rounds cost less than that many messages.
+const MOST_RANKS: u32 = 64;
+
+/// Refuses more than [`MOST_RANKS`] ranks.
+pub(super) fn accepts(call: &Call) -> Result<(), Refusal> {
+    if call.ranks <= MOST_RANKS {
+        Ok(())
+    } else {
+        Err(Refusal::TooManyRanks { ranks: call.ranks, most: MOST_RANKS })
+    }
+}
+
+/// One message of `bytes` for each other rank, sent or received by one rank. They do not wait for
+/// each other, but all go through that one rank.
+pub(super) fn cost(call: &Call, bytes: usize) -> Cost {
+    let messages = call.ranks as usize - 1;
+    Cost {
+        rounds: messages.min(1),
+        extra_sends: messages.saturating_sub(1),
+        bytes: bytes.saturating_mul(messages),
+        ..Cost::default()
+    }
+}
+
+/// Sends `slice` to every other rank, to the next one first: so ranks that do this at once do not
+/// all send to the same one.
+pub(super) fn send_to_all(builder: &mut Builder<'_>, slice: Slice) {
+    let ring = own_ring(builder);
+    for distance in 1..ring.size() {
+        builder.send(ring.rank((ring.position + distance) % ring.size()), slice);
+    }
+}
+
+/// Receives from every other rank into its place of `places`, which are in rank order: from the
+/// one before first, as that one sends to this rank first.
+pub(super) fn receive_from_all(builder: &mut Builder<'_>, places: &[Slice]) {
+    let ring = own_ring(builder);
+    for distance in 1..ring.size() {
+        let source = ring.back(distance);
+        builder.recv(ring.rank(source), places[source]);
+    }
+}
+
+/// The contributions of all ranks in rank order: the own one where it lies, and a new place in
+/// scratch memory for each of the others, so that all can be received at once.
+pub(super) fn operands(builder: &mut Builder<'_>) -> Vec<Slice> {
+    let (me, own) = (builder.rank(), builder.contribution());
+    let ranks = (0..builder.ranks()).map(Rank);
+    ranks.map(|rank| if rank == me { own } else { builder.scratch(own.len) }).collect()
+}
+
+/// Reduces all operands from left to right into the output: `((a0 ∘ a1) ∘ a2) ∘ …`, the same
+/// expression at every rank that does it.
+///
+/// What has been reduced so far lies in the place of a received operand and not in the output,
+/// where in place the own operand still waits for its turn.
+pub(super) fn reduce_in_order(builder: &mut Builder<'_>, operands: &[Slice]) {
+    let output = builder.output();
+    let mut sum = operands[0];
+    for (index, &operand) in operands.iter().enumerate().skip(1) {
+        let into = match sum.buffer {
+            _ if index + 1 == operands.len() => output,
+            Buffer::Scratch => sum,
+            // The own operand comes first, so this one has been received.
+            Buffer::Input | Buffer::Output => operand,
+        };
+        builder.reduce(sum, operand, into);
+        sum = into;
+    }
+    // Only where there was nobody to receive from, the sum is not there yet.
+    builder.copy(sum, output);
+}
+
+/// The ring of all ranks from rank 0 on, so that positions are ranks.
+fn own_ring(builder: &Builder<'_>) -> Ring {
+    Ring::new(builder.ranks(), Rank(0), builder.rank())
+}
