@@ -7,6 +7,7 @@ use std::thread;
 
 use motet_fabric::bootstrap::{self, Seat};
 use motet_fabric::launcher;
+use motet_plan::Machine;
 
 use crate::communicator::Communicator;
 use crate::core::Core;
@@ -106,6 +107,8 @@ pub fn threads_with<T: Send>(
 
 fn take_seat(seat: Seat, settings: &Settings) -> Result<World> {
     let Settings { options, tuning } = settings;
-    let core = Core::new(seat.segment, seat.rank, *options, tuning.clone());
+    let mut tuning = tuning.clone();
+    tuning.machine = Machine::shared(seat.segment.ranks(), seat.segment.cores());
+    let core = Core::new(seat.segment, seat.rank, *options, tuning);
     Ok(World(Communicator::world(Arc::new(core))))
 }
