@@ -406,7 +406,8 @@ impl Endpoint {
         }
     }
 
-    /// Says that the sending end of a channel will never be asked for (again).
+    /// Says that the sending end of a channel will never be asked for. Only while the answer was
+    /// [`Attached::Unknown`]: after any other there is nothing left to forget.
     pub fn forget_channel(&mut self, to: Peer, label: Label) {
         if self.opened.remove(&(to, label)).is_none() {
             self.opened.insert((to, label), None);
