@@ -10,7 +10,11 @@ use motet_fabric::{bootstrap, host, launcher};
 use crate::probe::{self, Finding};
 
 /// The variables that steer Motet, and what each is for.
-const VARIABLES: [(&str, &str); 4] = [
+const VARIABLES: [(&str, &str); 8] = [
+    (motet::ALGORITHM, "algorithms to use, as in `allreduce=ring,bcast=binomial`"),
+    (motet::WISDOM, "a file that says which algorithm is best where"),
+    (motet::SINGLE_COPY, "`off`: large messages go through shared memory"),
+    (motet::CHANNELS, "`off`: persistent operations send messages, too"),
     (bootstrap::RANK, "set by `motet run`: which rank a process is"),
     (bootstrap::RANKS, "set by `motet run`: how many ranks there are"),
     (bootstrap::SEGMENT, "set by `motet run`: the descriptor of the shared memory"),
@@ -91,7 +95,9 @@ fn large_messages(page: &mut Page) {
     page.section("Large messages between processes");
     let finding = probe::between_siblings();
     page.row("process_vm_readv", format_args!("{finding} (tried between two children)"));
+    let is_forbidden = std::env::var_os(motet::SINGLE_COPY).is_some_and(|value| value == "off");
     let choice = match &finding {
+        _ if is_forbidden => "two copies, through shared memory: the environment says so",
         Finding::Works => "one copy, from the sender's memory to the receiver's",
         Finding::Refused(_) | Finding::Unknown(_) => "two copies, through shared memory",
     };
@@ -134,7 +140,10 @@ fn environment(page: &mut Page) {
     for (name, purpose) in VARIABLES {
         let value = std::env::var_os(name);
         let value = value.map_or("not set".into(), |value| value.to_string_lossy().into_owned());
-        page.row(name, format_args!("{value:<10}{purpose}"));
+        page.row(name, format_args!("{value:<10} {purpose}"));
+    }
+    if let Err(error) = motet::Settings::from_environment() {
+        page.row("mistake", error);
     }
 }
 
