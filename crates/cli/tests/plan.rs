@@ -1,0 +1,149 @@
+//! `motet plan` as its users meet it.
+
+mod command;
+
+use std::fs;
+
+use command::{complaint, end, motet, said};
+use motet_plan::algo;
+
+/// What follows a word at the beginning of a line.
+#[track_caller]
+fn fact<'a>(page: &'a str, name: &str) -> &'a str {
+    let mut facts = page.lines().filter_map(|line| line.strip_prefix(name));
+    facts.next().unwrap_or_else(|| panic!("no {name} in {page}")).trim()
+}
+
+/// Panics unless tags are closed in the reverse of the order in which they are opened, and what
+/// stands between them has no character that would have to be escaped.
+#[track_caller]
+fn assert_well_formed(xml: &str) {
+    let mut open = Vec::new();
+    let mut rest = xml.trim_end();
+    while let Some((text, tail)) = rest.split_once('<') {
+        assert!(!text.contains('>'), "{text}");
+        let entity = |part: &str| part.split_once(';').is_some_and(|(name, _)| name.len() <= 6);
+        assert!(text.split('&').skip(1).all(entity), "{text}");
+        let (tag, after) = tail.split_once('>').expect("a tag ends");
+        assert!(!tag.contains('<') && tag.matches('"').count() % 2 == 0, "{tag}");
+        match (tag.strip_prefix('/'), tag.ends_with('/')) {
+            (Some(name), _) => assert_eq!(open.pop(), Some(name), "in {xml}"),
+            (None, true) => {}
+            (None, false) => open.push(tag.split(' ').next().unwrap_or_default()),
+        }
+        rest = after;
+    }
+    assert!(rest.is_empty() && open.is_empty(), "{open:?} stay open, {rest:?} is left");
+}
+
+#[test]
+fn a_plan_says_what_is_chosen_why_and_that_it_is_verified() {
+    let chosen = said("plan allreduce -n 4");
+    let chosen = fact(&chosen, "chosen:");
+    assert!(chosen.contains(" ns by the model; "), "{chosen}");
+    let page = said("plan allreduce/recursive_doubling -n 4");
+    let verified = "24 steps of 4 ranks, in 4 random orders with and without buffering";
+    assert_eq!(fact(&page, "verified:"), verified);
+    assert!(page.contains("\n8 messages in 2 rounds\n"), "{page}");
+    assert_eq!(page.matches("\nrank ").count(), 8, "a row and a list of steps for each: {page}");
+}
+
+#[test]
+fn every_algorithm_can_be_drawn() {
+    for algorithm in algo::table() {
+        let name = format!("{algorithm:?}");
+        let page = said(&format!("plan {name} -n 4"));
+        assert!(page.contains(&format!("\n{name}: 4 ranks")), "{page}");
+        assert_eq!(
+            fact(&page, "chosen:"),
+            format!("{} (asked for by name)", algorithm.name()),
+            "{page}"
+        );
+        assert_eq!(fact(&page, "idea:"), algorithm.summary());
+        fact(&page, "verified:");
+        assert_well_formed(&said(&format!("plan {name} -n 4 --svg -")));
+    }
+}
+
+#[test]
+fn what_is_made_up_is_said() {
+    assert_eq!(fact(&said("plan allgatherv -n 3 --count 5"), "pattern:"), {
+        "blocks of 5 + rank % 3 elements"
+    });
+    assert!(fact(&said("plan exchange -n 3"), "pattern:").contains("on a ring"));
+    let torus = said("plan exchangev -n 6");
+    assert!(fact(&torus, "pattern:").starts_with("neighbours on a torus of 2 x 3 ranks, blocks"));
+}
+
+#[test]
+fn arguments_reach_the_plan() {
+    let arguments = "--root 2 --count 2 --element-bytes 4 --ordered --in-place";
+    let page = said(&format!("plan reduce/binomial -n 3 {arguments}"));
+    let title = "\nreduce/binomial: 3 ranks, 2 elements of 4 bytes, root 2, operands in order, \
+                 in place\n";
+    assert!(page.contains(title), "{page}");
+    said("plan barrier -n 1");
+    said("plan allgather -n 64");
+}
+
+#[test]
+fn one_rank_can_be_looked_at() {
+    let all = said("plan allreduce/ring -n 12");
+    let one = said("plan allreduce/ring -n 12 --rank 1");
+    assert!(all.contains("\n\nrank 1,") && all.contains("\n\nrank 11,"), "{all}");
+    assert!(one.contains("\n\nrank 1,") && !one.contains("\n\nrank 11,"), "{one}");
+    assert!(one.contains("\nrank 11 "), "the table has all ranks: {one}");
+    let steps = one.split("\n\nrank 1,").nth(1).expect("it was found above");
+    assert!(all.contains(steps.trim_end()), "{steps}");
+}
+
+#[test]
+fn drawings_are_the_same_in_a_file_and_each_time() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("plan.svg");
+    let words = "plan allgather/bruck -n 5";
+    let page = said(&format!("{words} --svg {}", file.display()));
+    assert_eq!(fact(&page, "drawing:"), file.display().to_string());
+    let drawing = fs::read_to_string(&file).expect("it was written");
+    assert!(drawing.starts_with("<svg ") && drawing.contains("allgather/bruck"));
+    assert_well_formed(&drawing);
+    for _ in 0..2 {
+        assert_eq!(said(&format!("{words} --svg -")), drawing);
+        assert_eq!(said(&format!("{words} --svg {}", file.display())), page);
+    }
+}
+
+#[test]
+fn what_steers_a_program_steers_the_plan() {
+    let mut command = motet("plan allreduce -n 4");
+    command.env("MOTET_ALGORITHM", "allreduce=ring");
+    assert_eq!(fact(&end(command).out, "chosen:"), "ring (asked for by name)");
+    let mut command = motet("plan allreduce/recursive_doubling -n 4");
+    command.env("MOTET_ALGORITHM", "allreduce=ring");
+    assert_eq!(fact(&end(command).out, "chosen:"), "recursive_doubling (asked for by name)");
+}
+
+#[test]
+fn mistakes_are_one_line() {
+    let cases = [
+        ("plan", "COLLECTIVE"),
+        ("plan allreduce", "--ranks"),
+        ("plan alreduce -n 2", "no collective `alreduce`; there are barrier, bcast, reduce"),
+        ("plan bcast/bus -n 2", "no algorithm `bus`; it has binomial, scatter_allgather"),
+        ("plan barrier -n 0", "0 is not in 1..=64"),
+        ("plan barrier -n 65", "65 is not in 1..=64"),
+        ("plan bcast -n 4 --root 4", "root 4 is not below the number of ranks, 4"),
+        ("plan bcast -n 4 --rank 4", "rank 4 is not below the number of ranks, 4"),
+        ("plan barrier -n 4 --in-place", "cannot be called in place"),
+        ("plan allreduce/ring -n 4 --ordered", "needs an operator that commutes"),
+        ("plan allgather/recursive_doubling -n 6", "needs a number of ranks that is a power"),
+        ("plan allreduce -n 4 --count 1M", "too many to verify; at most 524288"),
+        ("plan bcast -n 2 --count 1x", "not a number such as"),
+    ];
+    for (words, text) in cases {
+        let line = complaint(words, 2);
+        assert!(line.contains(text), "{words}: {line}");
+    }
+    let line = complaint("plan bcast -n 2 --svg no/such/folder.svg", 1);
+    assert!(line.starts_with("writing no/such/folder.svg: "), "{line}");
+}
