@@ -64,15 +64,22 @@ impl Machine {
     ///
     /// If each rank has a core, a message costs what a cache line costs. If not, a receiver must
     /// first get a core: it may be the last of the ranks that share one, and each of these costs
-    /// a context switch. So the latency is that of a switch for each rank on the fullest core, and
-    /// rounds become dear next to everything else.
+    /// a context switch. So the latency is that of a switch for each rank on the fullest core. What
+    /// keeps a rank busy takes as often as long, since the ranks of a core are busy in turn.
     ///
     /// All ranks of a call must pass the same numbers, as they must choose the same algorithm.
     pub fn shared(ranks: usize, cores: usize) -> Self {
-        let ranks_per_core = ranks.div_ceil(cores.max(1));
+        let (own, ranks_per_core) = (Self::default(), ranks.div_ceil(cores.max(1)));
         if ranks_per_core <= 1 {
-            return Self::default();
+            return own;
         }
-        Self { latency_ns: SWITCH_NS * ranks_per_core as f64, ..Self::default() }
+        let times = ranks_per_core as f64;
+        Self {
+            latency_ns: SWITCH_NS * times,
+            send_ns: own.send_ns * times,
+            ns_per_byte: own.ns_per_byte * times,
+            reduce_ns_per_byte: own.reduce_ns_per_byte * times,
+            copy_ns_per_byte: own.copy_ns_per_byte * times,
+        }
     }
 }
