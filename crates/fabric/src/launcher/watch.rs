@@ -108,6 +108,13 @@ impl<'a> Watch<'a> {
             self.round()?;
         }
         self.sweep();
+        let outcome = self.tell()?;
+        // The last bytes may have met an error, which then is the only one.
+        if outcome.cause.is_some() { Ok(outcome) } else { self.tell() }
+    }
+
+    /// Says why the job ended early, if it did, and waits until everything has been written.
+    fn tell(&mut self) -> Result<Outcome> {
         let outcome = self.outcome();
         if let Some(cause) = outcome.cause.as_ref().filter(|cause| !cause.is_quiet()) {
             self.output.say(&format!("motet: {cause}"));
@@ -171,18 +178,17 @@ impl<'a> Watch<'a> {
 
     /// Passes a signal on. Who interrupts twice, or when only output is left, means it.
     fn forward(&mut self, signal: Signal) {
-        let again = signal == Signal::INT && self.forwarded.contains(&signal);
+        let is_first = !self.forwarded.contains(&signal);
         if self.live == 0 && is_request_to_end(signal) {
             self.output.discard();
-        } else if again {
+            self.reason.get_or_insert(Reason::Signal(signal));
+        } else if signal == Signal::INT && !is_first {
             self.ending.hurry(Instant::now());
+            self.reason.get_or_insert(Reason::Signal(signal));
         } else {
             self.signal_ranks(signal);
         }
-        if again || self.live == 0 {
-            self.reason.get_or_insert(Reason::Signal(signal));
-        }
-        if !self.forwarded.contains(&signal) {
+        if is_first {
             self.forwarded.push(signal);
         }
     }
