@@ -175,7 +175,10 @@ impl Bench {
             }
             let case = Case::new(world, collective, bytes / ELEMENT_BYTES);
             let point = measure::point(&case, &self.forms, self.time);
-            let place = || format!("{collective} of {}", quantity::bytes(bytes));
+            let place = || match bytes {
+                0 => collective.to_string(),
+                _ => format!("{collective} of {}", quantity::bytes(bytes)),
+            };
             let point = point.with_context(place)?;
             if is_reporter {
                 output.row(&point)?;

@@ -127,13 +127,13 @@ impl<'a> Output<'a> {
 
     pub(super) fn progress(&self, index: usize, collective: Collective, bytes: usize) {
         if self.tells_progress {
-            let (number, points, size) = (index + 1, self.points, quantity::bytes(bytes));
-            crate::complain(&format!("point {number} of {points}: {collective}, {size}"));
+            let (number, points) = (index + 1, self.points);
+            crate::complain(&format!("point {number} of {points}: {collective} {}", size(bytes)));
         }
     }
 
     pub(super) fn row(&self, point: &Point) -> anyhow::Result<()> {
-        let mut text = format!("{:<10}{:>8}", point.collective, quantity::bytes(point.bytes));
+        let mut text = format!("{:<10}{:>8}", point.collective, size(point.bytes));
         for figures in &point.forms {
             let (median, p90) = (figures.median_ns, figures.p90_ns);
             write!(text, " {:>8}{:>8}", microseconds(median), microseconds(p90))?;
@@ -177,6 +177,11 @@ impl<'a> Output<'a> {
     fn table(&self, text: &str) -> anyhow::Result<()> {
         if self.has_table() { crate::show(text).map(drop) } else { Ok(()) }
     }
+}
+
+/// A size; a barrier has none.
+fn size(bytes: usize) -> String {
+    if bytes == 0 { "-".to_owned() } else { quantity::bytes(bytes) }
 }
 
 /// A time in microseconds with three or more digits that count.
