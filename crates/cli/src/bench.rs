@@ -1,8 +1,8 @@
 //! `motet bench`: how long collectives take, in their three forms.
 //!
-//! **A point** is one collective at one size. Each form of it (blocking, nonblocking and then
-//! waited for, persistent and then waited for) is first run until it is warm. Then its operations
-//! are timed in *windows*. Those of the forms take turns, A B C A B C ..., so that whatever drifts
+//! **A point** is one collective at one size. Each form of it (blocking; nonblocking, waited for at
+//! once; persistent, started and waited for by one call) is first run until it is warm. Then its
+//! operations are timed in *windows*. Those of the forms take turns, A B C A B C ..., so that whatever drifts
 //! on the machine hits all forms alike. The speed in one window gives the number of operations in
 //! the next of the same form, so that all together take the time that was asked for.
 //!
@@ -45,8 +45,8 @@ const COLLECTIVES: [Collective; 6] = [
     Collective::Exchange,
 ];
 
-/// The largest size of data: twelve buffers of a rank have it or, in an allgather, some have it
-/// once for each rank.
+/// The largest size of data. A rank needs memory for up to twelve times as much and, in an
+/// allgather, for three times as much for each rank.
 const MOST_BYTES: usize = 256 << 20;
 
 /// The longest time for a point, in seconds.
