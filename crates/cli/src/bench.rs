@@ -2,9 +2,9 @@
 //!
 //! **A point** is one collective at one size. Each form of it (blocking; nonblocking, waited for at
 //! once; persistent, started and waited for by one call) is first run until it is warm. Then its
-//! operations are timed in *windows*. Those of the forms take turns, A B C A B C ..., so that whatever drifts
-//! on the machine hits all forms alike. The speed in one window gives the number of operations in
-//! the next of the same form, so that all together take the time that was asked for.
+//! operations are timed in *windows*. Those of the forms take turns, A B C A B C ..., so that
+//! whatever drifts on the machine hits all forms alike. The speed in one window gives the number of
+//! operations in the next of the same form, so that all together take the time that was asked for.
 //!
 //! **A window** begins with a barrier that is not timed. Then each rank times a number of
 //! operations, one right after the other. The time per operation of a window is that of its slowest
