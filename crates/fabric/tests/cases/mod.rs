@@ -6,6 +6,7 @@ pub(crate) mod large;
 pub(crate) mod leaving;
 pub(crate) mod matching;
 pub(crate) mod pressure;
+mod processes;
 pub(crate) mod waking;
 
 use motet_fabric::{Label, Peer, Selector};

@@ -202,19 +202,6 @@ impl Rank {
         unreachable!("the loop has no end")
     }
 
-    /// Waits until all ranks have come here.
-    pub(crate) fn meet(&mut self) {
-        let label = Label { context: u64::MAX, tag: 0, ordinal: 0 };
-        let others = (0..self.world()).filter(|&other| other != self.me()).collect::<Vec<_>>();
-        for &other in &others {
-            self.send(other, label, Vec::new());
-        }
-        for other in others {
-            let ticket = self.recv(Selector::exactly(Peer(other), label), 0);
-            self.wait(ticket);
-        }
-    }
-
     /// Leaves the world in good order, as soon as all that was sent is with its receivers.
     pub(crate) fn leave(&mut self) {
         self.until(|rank| rank.endpoint.all_sent().then_some(()));
