@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 
 use motet_fabric::bootstrap::{self, Seat};
-use motet_fabric::launcher;
+use motet_fabric::{Failure, How, launcher};
 use motet_plan::Machine;
 
 use crate::communicator::Communicator;
@@ -84,9 +84,13 @@ pub fn threads_with<T: Send>(
     let seats = bootstrap::threads(ranks).map_err(ErrorKind::from)?;
     let segment = seats[0].segment.clone();
     let body = &body;
-    // A rank's world is made and dropped inside the unwinding, so that a panic fails the world.
-    let run =
-        move |seat| panic::catch_unwind(AssertUnwindSafe(|| take_seat(seat, settings).map(body)));
+    // A rank's world is made and dropped inside the unwinding, so that a panic fails the world; and
+    // once more outside, since something that was forgotten may keep the rank alive.
+    let run = move |seat: Seat| {
+        let (segment, rank) = (seat.segment.clone(), seat.rank);
+        panic::catch_unwind(AssertUnwindSafe(|| take_seat(seat, settings).map(body)))
+            .inspect_err(|_| segment.fail(Failure { rank, how: How::Panic }))
+    };
     let ended: Vec<_> = thread::scope(|scope| {
         let started: Vec<_> =
             seats.into_iter().map(|seat| scope.spawn(move || run(seat))).collect();
