@@ -3,12 +3,14 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use motet_fabric::slab::Id;
-use motet_fabric::{Label, Posted, Received, Region, RegionMut, Selector, Token};
+use motet_fabric::{
+    Endpoint, Label, Peer, Posted, Received, Region, RegionMut, Selector, Token, TransferError,
+};
 
 use crate::Element;
 use crate::buffer::{RecvBuffer, SendBuffer, Span};
 use crate::communicator::{Communicator, Traffic};
-use crate::engine::Work;
+use crate::engine::{Engine, Work};
 use crate::error::{Error, ErrorKind, Result};
 use crate::flight::Flight;
 use crate::request::Request;
@@ -75,18 +77,18 @@ impl Communicator {
     /// Waits until a message is there, without receiving it. (`MPI_Probe`)
     ///
     /// # Errors
-    /// A source that is not in the communicator; a rank that has died.
+    /// A source that is not in the communicator, has died or left.
     pub fn probe(&self, from: impl Into<Source>, tag: impl Into<TagFilter>) -> Result<Status> {
         let selector = self.selector("probe", from.into(), tag.into())?;
-        let found = self.core.wait_until(|engine| engine.endpoint().probe(selector));
-        let found = found.map_err(|failure| self.error("probe", ErrorKind::PeerFailed(failure)))?;
-        Ok(self.status(found))
+        let found = self.core.wait_until(|engine| look_for(engine, selector).transpose());
+        let found = found.unwrap_or_else(|failure| Err(TransferError::Failed(failure)));
+        Ok(self.status(found.map_err(|error| self.error("probe", error.into()))?))
     }
 
     /// Whether a message is there; does not receive it. (`MPI_Iprobe`)
     ///
     /// # Errors
-    /// A source that is not in the communicator.
+    /// A source that is not in the communicator, has died or left.
     pub fn iprobe(
         &self,
         from: impl Into<Source>,
@@ -95,7 +97,11 @@ impl Communicator {
         let selector = self.selector("iprobe", from.into(), tag.into())?;
         let mut engine = self.core.engine();
         engine.progress();
-        let found = engine.endpoint().probe(selector);
+        let found = look_for(&mut engine, selector).and_then(|found| match engine.failure() {
+            Some(failure) if found.is_none() => Err(TransferError::Failed(failure)),
+            _ => Ok(found),
+        });
+        let found = found.map_err(|error| self.error("iprobe", error.into()))?;
         Ok(found.map(|found| self.status(found)))
     }
 
@@ -186,12 +192,7 @@ impl Communicator {
         }
     }
 
-    fn peer_of(
-        &self,
-        call: &'static str,
-        what: &'static str,
-        rank: usize,
-    ) -> Result<motet_fabric::Peer> {
+    fn peer_of(&self, call: &'static str, what: &'static str, rank: usize) -> Result<Peer> {
         let size = self.size();
         if rank >= size {
             return Err(self.error(call, ErrorKind::Rank { what, rank, size }));
@@ -210,5 +211,28 @@ impl Communicator {
         };
         let context = self.context(Traffic::PointToPoint);
         Ok(Selector { context, source, tag, ordinal: 0 })
+    }
+}
+
+/// The message that such a receive would get, if it is there; an error if none will ever come.
+fn look_for(engine: &mut Engine, selector: Selector) -> Result<Option<Received>, TransferError> {
+    let endpoint = engine.endpoint();
+    // In this order: what a rank sent just before it left must be seen.
+    let left = gone(endpoint, selector.source);
+    match (endpoint.probe(selector), left) {
+        (None, Some(peer)) => Err(TransferError::Left(peer)),
+        (found, _) => Ok(found),
+    }
+}
+
+/// One of those who have left, if all from whom something might come have.
+fn gone(endpoint: &Endpoint, source: Option<Peer>) -> Option<Peer> {
+    match source {
+        Some(peer) => endpoint.has_left(peer).then_some(peer),
+        None => {
+            let ranks = endpoint.segment().ranks() as u32;
+            let mut others = (0..ranks).map(Peer).filter(|&peer| peer != endpoint.me());
+            others.clone().all(|peer| endpoint.has_left(peer)).then(|| others.next_back()).flatten()
+        }
     }
 }
