@@ -251,6 +251,23 @@ unsafe impl Held for () {
     unsafe fn put_together((): ()) {}
 }
 
+/// Buffers whose input may be changed between two runs: an input that others share may not.
+///
+/// # Safety
+/// As [`RecvBuffer`] for the input.
+pub unsafe trait OwnInput: Buffers {}
+
+// SAFETY: the output is the input, and may be written.
+unsafe impl<B: RecvBuffer> OwnInput for B {}
+
+// SAFETY: passed on.
+unsafe impl<S, R> OwnInput for (S, R)
+where
+    R: RecvBuffer,
+    S: RecvBuffer + SendBuffer<Element = R::Element>,
+{
+}
+
 // SAFETY: passed on.
 unsafe impl<B: RecvBuffer> Buffers for B {
     type Element = B::Element;

@@ -114,9 +114,8 @@ impl Communicator {
     /// The blocking form: the buffers are borrowed by the caller for longer than this takes.
     pub(crate) fn blocking(&self, prepared: Prepared) -> Result<()> {
         let call = prepared.call;
-        let ended = CancelOnUnwind { communicator: self, id: self.begin(prepared)? };
-        let outcome = self.core.wait(ended.id, false);
-        std::mem::forget(ended);
+        let id = self.begin(prepared)?;
+        let outcome = self.core.wait(id, false);
         let outcome = outcome.map(drop).map_err(ErrorKind::from);
         outcome.map_err(|kind| crate::Error::from(kind).at(call, self.rank()))
     }
@@ -161,17 +160,5 @@ impl<B: Held> Drop for GiveBack<B> {
             // SAFETY: no operation has begun with these parts.
             drop(unsafe { B::put_together(parts) });
         }
-    }
-}
-
-/// A panic (of a user's operator) must not leave an operation behind that uses borrowed buffers.
-struct CancelOnUnwind<'a> {
-    communicator: &'a Communicator,
-    id: Id,
-}
-
-impl Drop for CancelOnUnwind<'_> {
-    fn drop(&mut self) {
-        self.communicator.core.engine().abandon(self.id);
     }
 }

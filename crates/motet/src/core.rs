@@ -14,6 +14,7 @@
 //! wakers of what completes.
 
 use std::ops::{Deref, DerefMut};
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Waker;
@@ -74,33 +75,52 @@ struct Shared {
 /// The engine, for one thread alone.
 ///
 /// Wakers run foreign code, which may come back to the engine: they are woken when the lock has
-/// been given up.
-pub(crate) struct Locked<'a>(Option<MutexGuard<'a, Engine>>);
+/// been given up. Operators are foreign too, but run under the lock: if one panics, the rank dies
+/// here, before the unwinding frees buffers that its operations use.
+pub(crate) struct Locked<'a> {
+    engine: Option<MutexGuard<'a, Engine>>,
+    /// Whether there was a panic before, of which the engine knows nothing.
+    panicking: bool,
+}
 
 impl Deref for Locked<'_> {
     type Target = Engine;
 
     fn deref(&self) -> &Engine {
-        self.0.as_deref().expect("locked until dropped")
+        self.engine.as_deref().expect("locked until dropped")
     }
 }
 
 impl DerefMut for Locked<'_> {
     fn deref_mut(&mut self) -> &mut Engine {
-        self.0.as_deref_mut().expect("locked until dropped")
+        self.engine.as_deref_mut().expect("locked until dropped")
     }
 }
 
 impl Drop for Locked<'_> {
     #[inline]
     fn drop(&mut self) {
-        if let Some(mut engine) = self.0.take()
-            && engine.has_woken()
-        {
+        let Some(mut engine) = self.engine.take() else { return };
+        if thread::panicking() && !self.panicking {
+            engine.die();
+        }
+        if engine.has_woken() {
             let woken = engine.take_woken();
             drop(engine);
             woken.into_iter().for_each(Waker::wake);
         }
+    }
+}
+
+/// A panic (of a foreign waker, say) must not leave an operation behind that uses borrowed buffers.
+struct AbandonOnUnwind<'a> {
+    core: &'a Core,
+    id: Id,
+}
+
+impl Drop for AbandonOnUnwind<'_> {
+    fn drop(&mut self) {
+        self.core.engine().abandon(self.id);
     }
 }
 
@@ -141,7 +161,10 @@ impl Core {
     /// Waits until an operation is complete and takes its outcome. If the world fails meanwhile
     /// the operation is cancelled, and that is the outcome.
     pub(crate) fn wait(&self, id: Id, persistent: bool) -> Outcome {
-        match self.wait_until(|engine| engine.take(id, persistent)) {
+        let panicked = AbandonOnUnwind { core: self, id };
+        let ended = self.wait_until(|engine| engine.take(id, persistent));
+        std::mem::forget(panicked);
+        match ended {
             Ok(outcome) => outcome,
             Err(failure) => {
                 self.engine().abandon(id);
@@ -192,7 +215,7 @@ impl Core {
         self.helper.get_or_init(|| {
             let shared = self.shared.clone();
             let name = format!("motet helper {}", self.me());
-            let spawned = thread::Builder::new().name(name).spawn(move || shared.serve());
+            let spawned = thread::Builder::new().name(name).spawn(move || shared.help());
             spawned.expect("a thread can be started")
         });
         self.shared.wanted.notify_one();
@@ -222,8 +245,9 @@ impl Core {
 impl Shared {
     #[inline]
     fn engine(&self) -> Locked<'_> {
-        // A panic under the lock comes from a user's operator; the rank is ending then.
-        Locked(Some(self.engine.lock().unwrap_or_else(PoisonError::into_inner)))
+        // A panic under the lock has ended this rank for the others; it may still look around.
+        let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
+        Locked { engine: Some(engine), panicking: thread::panicking() }
     }
 
     /// Moves the engine and looks, up to `times` times.
@@ -252,7 +276,17 @@ impl Shared {
         self.engine().sleepers -= 1;
     }
 
-    /// The helper: moves the engine as long as there are wakers, and is out of the way otherwise.
+    /// The helper. Should an operator or a waker panic, the rank dies, and all who wait are woken to
+    /// find out.
+    fn help(&self) {
+        if panic::catch_unwind(AssertUnwindSafe(|| self.serve())).is_err() {
+            let mut engine = self.engine();
+            engine.die();
+            engine.wake_all();
+        }
+    }
+
+    /// Moves the engine as long as there are wakers, and is out of the way otherwise.
     fn serve(&self) {
         loop {
             let mut engine = self.engine();
@@ -261,7 +295,7 @@ impl Shared {
             }
             if !engine.has_wakers() {
                 // Whoever adds a waker or ends us changes that under the lock, then notifies.
-                drop(engine.0.take().map(|engine| self.wanted.wait(engine)));
+                drop(engine.engine.take().map(|engine| self.wanted.wait(engine)));
                 continue;
             }
             drop(engine);

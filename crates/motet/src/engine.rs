@@ -18,12 +18,15 @@ use std::sync::Arc;
 use std::task::Waker;
 
 use motet_fabric::slab::{Id, Slab};
-use motet_fabric::{Completion, Endpoint, Failure, Received, TransferError};
+use motet_fabric::{Completion, Endpoint, Failure, How, Received, TransferError};
 use motet_plan::Call;
 
 use crate::error::ErrorKind;
 pub(crate) use cache::{Cache, Planned};
 pub(crate) use run::{Binding, Number, Run};
+
+/// Of so many looks one is thorough.
+const LOOKS: u32 = 256;
 
 /// What an operation ends with.
 pub(crate) type Outcome = Result<Received, TransferError>;
@@ -62,6 +65,8 @@ struct Operation {
     detached: Option<Keeper>,
     /// Whether a scope will ask for the outcome if the request does not.
     held: bool,
+    /// Whether the request is gone.
+    dropped: bool,
 }
 
 /// All operations of one rank.
@@ -76,6 +81,8 @@ pub(crate) struct Engine {
     /// Operations that have been started and are not complete.
     active: usize,
     moves: u64,
+    /// Counts those who looked without waiting.
+    looks: u32,
     /// Threads of this rank that sleep, or are about to.
     pub(crate) sleepers: usize,
     /// Operations that have a waker.
@@ -94,6 +101,7 @@ impl Engine {
             cache,
             active: 0,
             moves: 0,
+            looks: 0,
             sleepers: 0,
             wakers: 0,
             woken: Vec::new(),
@@ -124,9 +132,10 @@ impl Engine {
         self.insert(Work::Run(run), State::Inactive)
     }
 
-    /// Starts a persistent collective, which must be inactive.
-    pub(crate) fn start(&mut self, id: Id) {
-        let operation = self.operations.get_mut(id).expect("a persistent operation lives");
+    /// Starts a persistent collective, which must be inactive. Says whether it is still there: a
+    /// death in the world ends those that run.
+    pub(crate) fn start(&mut self, id: Id) -> bool {
+        let Some(operation) = self.operations.get_mut(id) else { return false };
         debug_assert_eq!(operation.state, State::Inactive);
         operation.state = State::Active;
         if let Work::Run(run) = &mut operation.work {
@@ -134,6 +143,7 @@ impl Engine {
         }
         self.active += 1;
         self.advance(id);
+        true
     }
 
     /// Begins a point-to-point transfer; `post` posts it under the operation's number and says
@@ -154,9 +164,15 @@ impl Engine {
     }
 
     fn insert(&mut self, work: Work, state: State) -> Id {
-        let operation =
-            Operation { work, state, polled: false, waker: None, detached: None, held: false };
-        self.operations.insert(operation)
+        self.operations.insert(Operation {
+            work,
+            state,
+            polled: false,
+            waker: None,
+            detached: None,
+            held: false,
+            dropped: false,
+        })
     }
 
     /// Moves everything that can move. Says whether anything did.
@@ -164,6 +180,17 @@ impl Engine {
         let moved = self.move_on();
         self.moves += u64::from(moved);
         moved
+    }
+
+    /// As [`Engine::progress`] and, once in many times, as [`Engine::progress_thoroughly`]. For
+    /// those who look again and again and never sleep.
+    pub(crate) fn progress_now_and_then_thoroughly(&mut self) {
+        self.looks = self.looks.wrapping_add(1);
+        if self.looks.is_multiple_of(LOOKS) {
+            self.progress_thoroughly();
+        } else {
+            self.progress();
+        }
     }
 
     /// Counts the times that something moved.
@@ -182,8 +209,8 @@ impl Engine {
         moved
     }
 
-    /// Moves what can move and gives up what never will, because the other side has left. For
-    /// those who are about to sleep.
+    /// Moves what can move and gives up what never will, because the other side has left or did
+    /// not keep to what was agreed. For those who are about to sleep.
     pub(crate) fn progress_thoroughly(&mut self) -> bool {
         let mut moved = self.progress();
         let mut done = mem::take(&mut self.done);
@@ -191,12 +218,14 @@ impl Engine {
         moved |= !done.is_empty();
         self.settle(done);
         for id in self.polled.clone() {
+            let mut done = mem::take(&mut self.done);
             if let Some(Operation { work: Work::Run(run), .. }) = self.operations.get_mut(id)
-                && run.give_up_on_left(&self.endpoint)
+                && run.reconsider(id.0, &mut self.endpoint, &mut done)
             {
                 moved = true;
-                self.advance(id);
+                self.advance_into(id, &mut done);
             }
+            self.settle(done);
         }
         moved
     }
@@ -302,9 +331,20 @@ impl Engine {
         self.operations.get_mut(id).is_none_or(|operation| operation.state != State::Active)
     }
 
-    /// Whether the outcome of an operation that runs once has been taken.
-    pub(crate) fn is_gone(&mut self, id: Id) -> bool {
-        self.operations.get_mut(id).is_none()
+    /// What a scope must know of an operation it holds: whether it is over, and its outcome if no
+    /// request is left to tell that.
+    pub(crate) fn take_for_scope(&mut self, id: Id) -> Option<Result<(), TransferError>> {
+        match self.operations.get_mut(id) {
+            None => Some(Ok(())),
+            Some(operation) if operation.state == State::Active => None,
+            Some(operation) if operation.dropped => {
+                self.take(id, false).map(|outcome| outcome.map(drop))
+            }
+            Some(operation) => {
+                operation.held = false;
+                Some(Ok(()))
+            }
+        }
     }
 
     /// Takes the outcome of an operation if it is complete. One that runs once is gone then; a
@@ -328,13 +368,16 @@ impl Engine {
         }
     }
 
-    /// Wakes this waker when the operation is complete.
-    pub(crate) fn wake_on_completion(&mut self, id: Id, waker: &Waker) {
-        if let Some(operation) = self.operations.get_mut(id)
-            && operation.waker.replace(waker.clone()).is_none()
-        {
-            self.wakers += 1;
+    /// Wakes this waker when the operation is complete, if it is not yet. Returns the waker it
+    /// replaces, to be dropped once the engine is unlocked.
+    pub(crate) fn wake_on_completion(&mut self, id: Id, waker: &Waker) -> Option<Waker> {
+        let operation = self.operations.get_mut(id)?;
+        if operation.state != State::Active {
+            return None;
         }
+        let former = operation.waker.replace(waker.clone());
+        self.wakers += usize::from(former.is_none());
+        former
     }
 
     /// Whether somebody is to be woken by a completion.
@@ -374,12 +417,12 @@ impl Engine {
     /// The request of this operation is gone: free the buffers when it is complete, and itself
     /// unless a scope will ask.
     pub(crate) fn detach(&mut self, id: Id, keeper: Keeper) {
-        match self.operations.get_mut(id) {
-            Some(operation) if operation.state == State::Active => {
-                operation.detached = Some(keeper);
-            }
-            Some(operation) if operation.held => {}
-            _ => self.remove(id),
+        let Some(operation) = self.operations.get_mut(id) else { return };
+        operation.dropped = true;
+        if operation.state == State::Active {
+            operation.detached = Some(keeper);
+        } else if !operation.held {
+            self.remove(id);
         }
     }
 
@@ -388,16 +431,21 @@ impl Engine {
         let Some(operation) = self.operations.get_mut(id) else { return };
         if operation.state == State::Active {
             self.active -= 1;
-            self.endpoint.cancel(|token| token.operation == id.0);
+            // After a death all will be abandoned; to look for each one's transfers among those of
+            // all others would take too long.
+            let all = self.endpoint.failure().is_some();
+            self.endpoint.cancel(|token| all || token.operation == id.0);
         }
         self.remove(id);
     }
 
     /// Frees an operation that has no transfers any more.
     fn remove(&mut self, id: Id) {
-        let Some(operation) = self.operations.remove(id) else { return };
-        if operation.waker.is_some() {
+        let Some(mut operation) = self.operations.remove(id) else { return };
+        if let Some(waker) = operation.waker.take() {
+            // To wake it does no harm; to drop it here might run foreign code under the lock.
             self.wakers -= 1;
+            self.woken.push(waker);
         }
         if let Work::Run(mut run) = operation.work {
             run.unlink(&mut self.endpoint);
@@ -422,6 +470,14 @@ impl Engine {
         });
         let receives: Vec<Id> = receives.map(|(id, _)| id).collect();
         receives.into_iter().for_each(|id| self.abandon(id));
+    }
+
+    /// The rank dies: everybody is told, and on return nobody uses memory of its operations.
+    #[cold]
+    pub(crate) fn die(&mut self) {
+        let failure = Failure { rank: self.endpoint.me(), how: How::Panic };
+        self.endpoint.segment().fail(failure);
+        self.endpoint.cancel(|_| true);
     }
 
     /// Ends all transfers that are still under way, for good.

@@ -7,7 +7,7 @@ use motet_fabric::slab::Id;
 use motet_fabric::{Received, TransferError};
 
 use crate::core::Core;
-use crate::engine::Outcome;
+use crate::engine::{Engine, Outcome};
 use crate::error::{Error, ErrorKind, Result};
 use crate::group::Group;
 use crate::status::{Status, Tag};
@@ -68,12 +68,8 @@ impl Flight {
     fn look(&mut self) -> bool {
         if self.outcome.is_none() {
             let mut engine = self.origin.core.engine();
-            engine.progress();
-            self.outcome = engine.take(self.id, self.persistent).or_else(|| {
-                let failure = engine.failure()?;
-                engine.abandon(self.id);
-                Some(Err(TransferError::Failed(failure)))
-            });
+            engine.progress_now_and_then_thoroughly();
+            self.outcome = self.take(&mut engine);
         }
         self.outcome.is_some()
     }
@@ -81,16 +77,27 @@ impl Flight {
     /// Takes the outcome if it is there, without making progress.
     pub(crate) fn collect(&mut self) -> bool {
         if self.outcome.is_none() {
-            self.outcome = self.origin.core.engine().take(self.id, self.persistent);
+            self.outcome = self.take(&mut self.origin.core.engine());
         }
         self.outcome.is_some()
+    }
+
+    /// The outcome if it is there; a death in the world is one.
+    fn take(&self, engine: &mut Engine) -> Option<Outcome> {
+        engine.take(self.id, self.persistent).or_else(|| {
+            let failure = engine.failure()?;
+            engine.abandon(self.id);
+            Some(Err(TransferError::Failed(failure)))
+        })
     }
 
     /// For futures: the outcome, or a promise to wake.
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Received>> {
         // Asked for the wake-up first, no completion can slip through between the two.
         if self.outcome.is_none() {
-            self.origin.core.engine().wake_on_completion(self.id, context.waker());
+            let waker = context.waker();
+            // The waker that it replaces is dropped when the engine is unlocked.
+            let _former = self.origin.core.engine().wake_on_completion(self.id, waker);
         }
         if self.look() {
             return Poll::Ready(self.result());
@@ -105,11 +112,12 @@ impl Flight {
         outcome.map_err(|error| self.origin.error(error))
     }
 
-    /// The status of a receive in terms of its communicator.
+    /// The status of a receive in terms of its communicator. Of a collective, which receives from
+    /// nobody in particular, it means nothing.
     pub(crate) fn status(&self, received: Received) -> Status {
         let source = self.origin.group.rank_of_peer(received.source);
         Status {
-            source: source.expect("messages of a communicator come from its members"),
+            source: source.unwrap_or(self.origin.rank),
             tag: Tag(received.tag as u32),
             bytes: received.bytes,
         }

@@ -8,9 +8,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use motet_fabric::TransferError;
 use motet_fabric::slab::Id;
 
-use crate::buffer::{Buffers, Held, Kept, elements, elements_mut};
+use crate::buffer::{Buffers, Held, Kept, OwnInput, elements, elements_mut};
 use crate::error::Result;
 use crate::flight::{Flight, Origin};
 
@@ -48,9 +49,9 @@ impl<B: Held + 'static> Persistent<B> {
     /// Starts the operation. The first messages leave before this returns; nothing is waited for.
     ///
     /// # Errors
-    /// None today; starting is where a future engine may find that a peer is gone.
+    /// That a rank had died while the operation ran before.
     pub fn start(mut self) -> Result<Running<B>> {
-        self.origin.core.engine().start(self.id);
+        self.begin()?;
         let flight = Flight::new(self.origin.clone(), self.id, true);
         Ok(Running { flight, parts: self.parts.take() })
     }
@@ -60,9 +61,18 @@ impl<B: Held + 'static> Persistent<B> {
     /// # Errors
     /// What went wrong with this run; the operation can be run again unless the world has failed.
     pub fn run(&mut self) -> Result<()> {
-        self.origin.core.engine().start(self.id);
+        self.begin()?;
         let outcome = self.origin.core.wait(self.id, true);
         outcome.map(drop).map_err(|error| self.origin.error(error))
+    }
+
+    fn begin(&self) -> Result<()> {
+        let mut engine = self.origin.core.engine();
+        if engine.start(self.id) {
+            return Ok(());
+        }
+        let failure = engine.failure().expect("only a death ends a persistent operation");
+        Err(self.origin.error(TransferError::Failed(failure)))
     }
 
     /// The name of the algorithm that was chosen.
@@ -109,9 +119,24 @@ impl<B: Buffers + 'static> Persistent<B> {
     }
 
     /// The input, or the one buffer of an operation in place, to be filled for the next run.
-    pub fn input_mut(&mut self) -> &mut [B::Element] {
+    ///
+    /// An input that others share cannot be changed:
+    ///
+    /// ```compile_fail,E0277
+    /// # motet::threads(1, |world| {
+    /// let shared = std::sync::Arc::<[u8]>::from([1, 2]);
+    /// let buffers = (shared.clone(), vec![0, 0]);
+    /// let mut sum = world.allreduce_init(buffers, motet::Sum, &motet::Info::new())?;
+    /// sum.input_mut()[0] = 7; // `shared` would see it
+    /// # Ok::<(), motet::Error>(())
+    /// # });
+    /// ```
+    pub fn input_mut(&mut self) -> &mut [B::Element]
+    where
+        B: OwnInput,
+    {
         let span = B::input(self.parts()).unwrap_or(B::output(self.parts()));
-        // SAFETY: a span of our own parts; a `Persistent` is not running.
+        // SAFETY: a span of our own parts, not shared; a `Persistent` is not running.
         unsafe { elements_mut(&mut self.parts, span) }
     }
 

@@ -55,7 +55,6 @@ impl Communicator {
     ) -> Result<T> {
         let begun = RefCell::new(Vec::new());
         let scope = Scope { communicator: self, begun, scope: PhantomData, env: PhantomData };
-        // Waits in its drop too, should `body` panic.
         let rest = Rest(self, &scope.begun);
         let result = body(&scope);
         let waited = rest.wait();
@@ -70,13 +69,11 @@ impl Rest<'_> {
     fn wait(&self) -> Result<()> {
         let Rest(communicator, begun) = self;
         let mut first = Ok(());
-        for id in begun.take() {
+        for at in 0.. {
+            // Should a wait panic, they are all still there to be abandoned.
+            let Some(id) = begun.borrow().get(at).copied() else { break };
             let core = &communicator.core;
-            // One that its request has waited for is gone from the engine.
-            let waited = core.wait_until(|engine| match engine.is_gone(id) {
-                true => Some(Ok(())),
-                false => engine.take(id, false).map(|outcome| outcome.map(drop)),
-            });
+            let waited = core.wait_until(|engine| engine.take_for_scope(id));
             let ended = waited.unwrap_or_else(|failure| {
                 core.engine().abandon(id);
                 Err(TransferError::Failed(failure))
@@ -86,14 +83,17 @@ impl Rest<'_> {
             });
             first = first.and(ended);
         }
+        begun.borrow_mut().clear();
         first
     }
 }
 
 impl Drop for Rest<'_> {
+    /// Something is left only if there was a panic, in the scope's body or in an operator. Others
+    /// may wait for the dying rank just as it would wait for them here, so it does not.
     fn drop(&mut self) {
-        // Nothing is left unless the scope's body panicked; the panic says more than an error.
-        let _ = self.wait();
+        let Rest(communicator, begun) = self;
+        begun.take().into_iter().for_each(|id| communicator.core.engine().abandon(id));
     }
 }
 

@@ -106,7 +106,7 @@ fn move_on(set: &mut [&mut dyn Pending]) {
     for pending in set {
         let core = &pending.as_mut().origin.core;
         if last != Some(Arc::as_ptr(core)) {
-            core.engine().progress();
+            core.engine().progress_now_and_then_thoroughly();
             last = Some(Arc::as_ptr(core));
         }
     }

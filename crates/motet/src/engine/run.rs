@@ -34,8 +34,6 @@ enum Link {
     Out(OutChannel),
     /// Through this channel.
     In(InChannel),
-    /// Not at all: the ranks disagree on the operation.
-    Broken(TransferError),
 }
 
 /// What became of a step that was tried.
@@ -201,19 +199,26 @@ impl Run {
         self.stuck.len() < before
     }
 
-    /// Ends the waits for channels whose other side has left the world. Says whether any ended.
-    pub(crate) fn give_up_on_left(&mut self, endpoint: &Endpoint) -> bool {
+    /// Looks at the steps that wait for channels in vain. Says whether any need not wait on.
+    pub(crate) fn reconsider(
+        &mut self,
+        operation: u64,
+        endpoint: &mut Endpoint,
+        done: &mut Vec<Completion>,
+    ) -> bool {
         let before = self.stuck.len();
         let mut next = 0;
         while next < self.stuck.len() {
             let step = self.stuck[next];
-            let other = match *self.planned.plan.step(step) {
-                Action::Recv { from: rank, .. } | Action::Send { to: rank, .. } => self.peer(rank),
+            let (other, is_receive) = match *self.planned.plan.step(step) {
+                Action::Recv { from, .. } => (self.peer(from), true),
+                Action::Send { to, .. } => (self.peer(to), false),
                 Action::Copy { .. } | Action::Reduce { .. } => unreachable!("never stuck"),
             };
-            let waiting = matches!(self.links.get(step.index()),
-                Some(Link::In(channel)) if channel.has_news());
-            if endpoint.has_left(other) && !waiting {
+            if is_receive && endpoint.probe(self.selector(step)).is_some() {
+                self.stuck.swap_remove(next);
+                self.receive(step, operation, endpoint, done);
+            } else if endpoint.has_left(other) && !self.has_news(step) {
                 self.stuck.swap_remove(next);
                 self.complete(step.0, Err(TransferError::Left(other)));
             } else {
@@ -221,6 +226,12 @@ impl Run {
             }
         }
         self.stuck.len() < before
+    }
+
+    /// Whether a message waits in the channel of a step. Of a peer that has left, ask this after
+    /// that is known: what it sent just before it left must not be lost.
+    fn has_news(&self, step: StepId) -> bool {
+        matches!(self.links.get(step.index()), Some(Link::In(channel)) if channel.has_news())
     }
 
     /// What went wrong, once the run is complete.
@@ -259,16 +270,37 @@ impl Run {
             }
             _ if self.is_linked(step) => self.try_channel(step, operation, endpoint),
             Action::Send { .. } => self.send(step, operation, endpoint),
-            Action::Recv { from, ordinal, into } => {
-                let selector = Selector::exactly(self.peer(from), self.label(ordinal));
-                let into = self.memory.region_mut(into);
-                let token = Token { operation, step: step.0 };
-                // SAFETY: memory of an active run: the user's part is held by the operation until
-                // it completes or is cancelled, and the plan keeps other steps off it.
-                unsafe { endpoint.recv(selector, self.element, into, token, done) };
+            Action::Recv { .. } => {
+                self.receive(step, operation, endpoint, done);
                 Attempt::Posted
             }
         }
+    }
+
+    /// Which message a receiving step receives.
+    fn selector(&self, step: StepId) -> Selector {
+        let Action::Recv { from, ordinal, .. } = *self.planned.plan.step(step) else {
+            unreachable!("not a receive")
+        };
+        Selector::exactly(self.peer(from), self.label(ordinal))
+    }
+
+    /// Receives the message of a step as a tagged message.
+    fn receive(
+        &mut self,
+        step: StepId,
+        operation: u64,
+        endpoint: &mut Endpoint,
+        done: &mut Vec<Completion>,
+    ) {
+        let Action::Recv { into, .. } = *self.planned.plan.step(step) else {
+            unreachable!("not a receive")
+        };
+        let (selector, into) = (self.selector(step), self.memory.region_mut(into));
+        let token = Token { operation, step: step.0 };
+        // SAFETY: memory of an active run: the user's part is held by the operation until it
+        // completes or is cancelled, and the plan keeps other steps off it.
+        unsafe { endpoint.recv(selector, self.element, into, token, done) };
     }
 
     fn is_linked(&self, step: StepId) -> bool {
@@ -279,7 +311,7 @@ impl Run {
     fn send(&mut self, step: StepId, operation: u64, endpoint: &mut Endpoint) -> Attempt {
         let (to, label, data) = self.message(step);
         let token = Token { operation, step: step.0 };
-        // SAFETY: as for the receive in `perform`.
+        // SAFETY: as in `receive`.
         match unsafe { endpoint.send(to, label, self.element, data, token) } {
             Posted::Done => Attempt::Done,
             Posted::Pending => Attempt::Posted,
@@ -302,7 +334,7 @@ impl Run {
                     unreachable!("only receives have an incoming channel")
                 };
                 let into = self.memory.region_mut(into);
-                // SAFETY: as for the receive in `perform`; the channel was opened for its length.
+                // SAFETY: as in `receive`; the channel was opened for its length.
                 match unsafe { channel.try_recv(into) } {
                     None => return Attempt::Stuck,
                     Some(true) => endpoint.ring(self.peer(from)),
@@ -313,10 +345,6 @@ impl Run {
             Link::Out(_) => self.send_through(step, endpoint),
             Link::Unknown => self.find_channel(step, operation, endpoint),
             Link::Message => self.send(step, operation, endpoint),
-            Link::Broken(error) => {
-                self.error.get_or_insert(*error);
-                Attempt::Done
-            }
         }
     }
 
@@ -325,7 +353,7 @@ impl Run {
         let Link::Out(channel) = &mut self.links[step.index()] else {
             unreachable!("only called with a channel")
         };
-        // SAFETY: as for the receive in `perform`.
+        // SAFETY: as in `receive`.
         if !unsafe { channel.try_send(data) } {
             return Attempt::Stuck;
         }
@@ -341,7 +369,9 @@ impl Run {
             Attached::Unknown => return Attempt::Stuck,
             Attached::Channel(channel) => Link::Out(channel),
             Attached::Refused => Link::Message,
-            Attached::Mismatch(error) => Link::Broken(error),
+            // The ranks disagree on the operation. The receiver must find out, as it would without
+            // channels: by a message that does not fit.
+            Attached::Mismatch(_) => Link::Message,
         };
         self.links[step.index()] = link;
         self.try_channel(step, operation, endpoint)
