@@ -32,7 +32,7 @@ impl Claim {
     /// As one word, to travel in a message; 0 if there is none. Uses of one claim are told apart
     /// for 2^46 uses.
     pub fn to_word(claim: Option<Claim>) -> u64 {
-        claim.map_or(0, |claim| claim.exposed << 16 | u64::from(claim.index))
+        claim.map_or(0, |claim| (claim.exposed << 16) | u64::from(claim.index))
     }
 
     /// The word's value while the receiver reads.
@@ -72,7 +72,7 @@ impl Claims {
     pub fn expose(&mut self) -> Option<Claim> {
         let index = self.free.pop()?;
         self.uses += 1;
-        let claim = Claim { index, exposed: (self.uses * USE | EXPOSED) & (u64::MAX >> 16) };
+        let claim = Claim { index, exposed: ((self.uses * USE) | EXPOSED) & (u64::MAX >> 16) };
         word(&self.segment, self.owner, index).store(claim.exposed, Ordering::Release);
         Some(claim)
     }

@@ -70,7 +70,7 @@ impl<'a> Doorbell<'a> {
         }
         let limit = futex::Timespec {
             tv_sec: limit.as_secs().min(i64::MAX as u64) as i64,
-            tv_nsec: i64::from(limit.subsec_nanos()).into(),
+            tv_nsec: i64::from(limit.subsec_nanos()),
         };
         // Every outcome (woken, word changed, time over, a signal) means: look again.
         let _ = futex::wait(self.word, self.flags(), seen, Some(&limit));

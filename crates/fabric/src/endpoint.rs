@@ -165,9 +165,8 @@ impl Endpoint {
     pub fn new(segment: Arc<Segment>, me: Peer, options: Options) -> Endpoint {
         let layout = *segment.layout();
         let (cells, cell_bytes) = (layout.cells(), layout.cell_bytes());
-        let lane = |from: usize, to: usize| {
-            Ring { offset: layout.lane(from, to), cells, cell_bytes }
-        };
+        let lane =
+            |from: usize, to: usize| Ring { offset: layout.lane(from, to), cells, cell_bytes };
         let at = me.index();
         let single_copy = match (segment.is_shared(), options.single_copy) {
             (_, false) => SingleCopy::Off,
@@ -299,13 +298,13 @@ impl Endpoint {
     pub fn give_up_on_left(&mut self, done: &mut Vec<Completion>) {
         let ranks = self.segment.ranks() as u32;
         let left: Vec<bool> = (0..ranks).map(|rank| self.has_left(Peer(rank))).collect();
-        let others = (0..ranks).filter(|&rank| rank != self.me.0);
+        let mut others = (0..ranks).filter(|&rank| rank != self.me.0);
         let all_left =
             others.clone().all(|rank| left[rank as usize]) && !self.has_word_for_itself();
         if !others.clone().any(|rank| left[rank as usize]) {
             return;
         }
-        let last = others.last().map_or(self.me, Peer);
+        let last = others.next_back().map_or(self.me, Peer);
         let gone = |source: Option<Peer>| match source {
             Some(source) => left[source.index()].then_some(source),
             None => all_left.then_some(last),

@@ -112,8 +112,7 @@ impl<R, M> Matching<R, M> {
 }
 
 fn exact_key(selector: &Selector) -> Option<Key> {
-    let label =
-        Label { context: selector.context, tag: selector.tag?, ordinal: selector.ordinal };
+    let label = Label { context: selector.context, tag: selector.tag?, ordinal: selector.ordinal };
     Some((selector.source?, label))
 }
 
@@ -159,14 +158,8 @@ impl<T> Default for Queue<T> {
 
 impl<T> Queue<T> {
     fn push(&mut self, key: Key, stamp: u64, value: T) {
-        let slot = Slot {
-            key,
-            stamp,
-            value: Some(value),
-            next: NONE,
-            older: self.newest,
-            newer: NONE,
-        };
+        let slot =
+            Slot { key, stamp, value: Some(value), next: NONE, older: self.newest, newer: NONE };
         let at = self.place(slot);
         match self.newest {
             NONE => self.oldest = at,
@@ -346,8 +339,7 @@ mod tests {
         }
         let gone = matching.withdraw(|_, receive| receive % 3 == 0);
         assert_eq!(gone.len(), 4);
-        let rest: Vec<_> =
-            std::iter::from_fn(|| matching.take_posted(Peer(1), label(1))).collect();
+        let rest: Vec<_> = std::iter::from_fn(|| matching.take_posted(Peer(1), label(1))).collect();
         assert_eq!(rest, [1, 2, 4, 5, 7, 8]);
     }
 

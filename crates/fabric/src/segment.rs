@@ -65,9 +65,8 @@ impl Segment {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         // SAFETY: a fresh anonymous mapping at an address the kernel chooses overlaps nothing.
-        let base = unsafe {
-            mmap_anonymous(std::ptr::null_mut(), layout.total(), protection, flags)
-        };
+        let base =
+            unsafe { mmap_anonymous(std::ptr::null_mut(), layout.total(), protection, flags) };
         let base = base.map_err(|errno| Error::system("map memory for the ranks", errno))?;
         let segment = Segment::over(base.cast(), layout, false);
         segment.stamp();
@@ -123,9 +122,8 @@ impl Segment {
         let flags = MapFlags::SHARED;
         // SAFETY: a fresh mapping at an address the kernel chooses overlaps nothing; the file is
         // sealed against shrinking, so its pages do not vanish.
-        let base = unsafe {
-            mmap(std::ptr::null_mut(), layout.total(), protection, flags, file, 0)
-        };
+        let base =
+            unsafe { mmap(std::ptr::null_mut(), layout.total(), protection, flags, file, 0) };
         let base = base.map_err(|errno| Error::system("map the shared segment", errno))?;
         Ok(Segment::over(base.cast(), layout, true))
     }
@@ -266,7 +264,7 @@ impl Segment {
 impl Drop for Segment {
     fn drop(&mut self) {
         let (base, bytes) = (self.base.as_ptr(), self.layout.total());
-        // SAFETY: this mapping was made by us with this length and nothing borrows from it any more.
+        // SAFETY: this mapping was made by us with this length; nothing borrows from it any more.
         let unmapped = unsafe { munmap(base.cast(), bytes) };
         debug_assert!(unmapped.is_ok(), "our own mapping can be unmapped");
     }

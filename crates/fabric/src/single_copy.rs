@@ -25,12 +25,7 @@ pub enum SingleCopy {
 /// # Safety
 /// `into` is writable and used by nobody else. With [`SingleCopy::Direct`] the source is readable
 /// memory of this process, and nobody writes it meanwhile.
-pub unsafe fn copy(
-    how: SingleCopy,
-    process: u32,
-    address: u64,
-    into: RegionMut,
-) -> io::Result<()> {
+pub unsafe fn copy(how: SingleCopy, process: u32, address: u64, into: RegionMut) -> io::Result<()> {
     match how {
         SingleCopy::Direct => {
             let from = std::ptr::with_exposed_provenance::<u8>(address as usize);
@@ -56,8 +51,7 @@ fn kernel_copy(process: u32, address: u64, into: RegionMut) -> io::Result<()> {
         };
         // SAFETY: one local and one remote vector as announced; the local one is writable by the
         // promise of `copy`, the only caller.
-        let copied =
-            unsafe { libc::process_vm_readv(process as i32, &local, 1, &remote, 1, 0) };
+        let copied = unsafe { libc::process_vm_readv(process as i32, &local, 1, &remote, 1, 0) };
         match copied {
             -1 => return Err(io::Error::last_os_error()),
             0 => return Err(io::Error::from(io::ErrorKind::UnexpectedEof)),

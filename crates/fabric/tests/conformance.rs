@@ -1,5 +1,7 @@
 //! One suite for every kind of world: what the fabric promises, whoever carries it.
 
+#![allow(clippy::unwrap_used)] // tests, and what they are made of
+
 mod cases;
 mod support;
 

@@ -1,6 +1,6 @@
 //! The receiving half of an endpoint.
 
-use super::outgoing::Outgoing;
+use super::outgoing::{Outgoing, Pieces};
 use super::packet::{Header, Packet, WORDS_BYTES, Words};
 use super::{Body, Completion, Early, Endpoint, Exposure, Landing, LargeSend, Opened, Receive};
 use crate::channel::InChannel;
@@ -77,8 +77,8 @@ impl Endpoint {
             }
             Packet::Pieces { send, landing } => match self.large.get_mut(Id(send)) {
                 Some(&mut LargeSend { data, .. }) => {
-                    let pieces = Outgoing::Pieces { send: Id(send), landing, data, done: 0 };
-                    self.queue_behind(source, pieces);
+                    let pieces = Pieces { send: Id(send), landing, data, sent: 0 };
+                    self.queue_behind(source, Outgoing::Pieces(pieces));
                 }
                 None => self.tell(source, Packet::Revoked { landing }),
             },

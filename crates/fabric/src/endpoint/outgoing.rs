@@ -56,8 +56,17 @@ pub(super) enum Outgoing {
     Large { label: Label, element: TypeCode, data: Region, token: Token },
     /// A packet without user data.
     Words { packet: Packet, words: Words },
-    /// A large message on its way in pieces; the first `done` bytes have gone.
-    Pieces { send: Id, landing: u64, data: Region, done: usize },
+    /// A large message on its way in pieces.
+    Pieces(Pieces),
+}
+
+/// The pieces of a large message, of which the first `sent` bytes have gone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pieces {
+    pub(super) send: Id,
+    pub(super) landing: u64,
+    pub(super) data: Region,
+    pub(super) sent: usize,
 }
 
 /// What became of an attempt to send.
@@ -148,9 +157,7 @@ impl Endpoint {
                     false => Attempt::NoRoom(outgoing),
                 }
             }
-            Outgoing::Pieces { send, landing, data, done: from } => {
-                self.push_pieces(to, send, landing, data, from, done)
-            }
+            Outgoing::Pieces(pieces) => self.push_pieces(to, pieces, done),
         }
     }
 
@@ -179,25 +186,18 @@ impl Endpoint {
     }
 
     /// Sends as many pieces of a large message as there is room for.
-    fn push_pieces(
-        &mut self,
-        to: Peer,
-        send: Id,
-        landing: u64,
-        data: Region,
-        mut from: usize,
-        done: &mut Vec<Completion>,
-    ) -> Attempt {
+    fn push_pieces(&mut self, to: Peer, pieces: Pieces, done: &mut Vec<Completion>) -> Attempt {
+        let Pieces { send, landing, data, sent: before } = pieces;
         let standing = &mut self.standing[to.index()];
-        let before = from;
-        while from < data.bytes() {
-            let bytes = standing.payload().min(data.bytes() - from);
-            let packet = Packet::Piece { landing, offset: from, bytes };
-            if !standing.push(packet, data.part(from, bytes)) {
-                let rest = Outgoing::Pieces { send, landing, data, done: from };
-                return if from > before { Attempt::Partly(rest) } else { Attempt::NoRoom(rest) };
+        let mut sent = before;
+        while sent < data.bytes() {
+            let bytes = standing.payload().min(data.bytes() - sent);
+            let packet = Packet::Piece { landing, offset: sent, bytes };
+            if !standing.push(packet, data.part(sent, bytes)) {
+                let rest = Outgoing::Pieces(Pieces { sent, ..pieces });
+                return if sent > before { Attempt::Partly(rest) } else { Attempt::NoRoom(rest) };
             }
-            from += bytes;
+            sent += bytes;
         }
         self.finish_large(send, done);
         Attempt::Gone(Posted::Done)
@@ -240,13 +240,13 @@ impl Endpoint {
                     Outgoing::Eager { token, .. } | Outgoing::Large { token, .. } => {
                         return !gone(Peer(peer as u32), token);
                     }
-                    Outgoing::Pieces { send, landing, .. }
+                    Outgoing::Pieces(Pieces { send, landing, .. })
                         if self.large.get_mut(send).is_none() =>
                     {
                         let packet = Packet::Revoked { landing };
                         *outgoing = Outgoing::Words { packet, words: [0; 3] };
                     }
-                    Outgoing::Pieces { .. } | Outgoing::Words { .. } => {}
+                    Outgoing::Pieces(_) | Outgoing::Words { .. } => {}
                 }
                 true
             });

@@ -70,7 +70,7 @@ pub(crate) fn receives_in_every_state(kind: Kind) {
 /// Sends that still wait for room are as if they had never been; those around them stay in order.
 pub(crate) fn sends_that_wait_for_room(kind: Kind) {
     let mut world = ranks(kind, 2);
-    let bytes = |message: u64| if message % 5 == 0 { LARGE } else { 8 };
+    let bytes = |message: u64| if message.is_multiple_of(5) { LARGE } else { 8 };
     let sent: Vec<_> = (0..200)
         .map(|message| world[0].send(1, label(1), pattern(message, bytes(message))))
         .collect();
