@@ -144,6 +144,19 @@ mod tests {
     }
 
     #[test]
+    fn a_withdrawal_waits_for_a_copy_under_way() {
+        let segment = Arc::new(Segment::private(1).unwrap());
+        let mut claims = Claims::new(segment.clone(), Peer(0));
+        let claim = claims.expose().unwrap();
+        assert!(take(&segment, Peer(0), claim));
+        let owner = std::thread::spawn(move || claims.withdraw(claim));
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        assert!(!owner.is_finished(), "somebody reads");
+        assert!(release(&segment, Peer(0), claim));
+        owner.join().unwrap();
+    }
+
+    #[test]
     fn claims_run_out_and_come_back() {
         let segment = Arc::new(Segment::private(1).unwrap());
         let mut claims = Claims::new(segment, Peer(0));
