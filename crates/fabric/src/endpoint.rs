@@ -297,13 +297,14 @@ impl Endpoint {
     /// to itself is under way.
     pub fn give_up_on_left(&mut self, done: &mut Vec<Completion>) {
         let ranks = self.segment.ranks() as u32;
+        let me = self.me.0;
+        let mut others = (0..ranks).filter(|&rank| rank != me);
+        if !others.clone().any(|rank| self.has_left(Peer(rank))) {
+            return; // Who sleeps often comes here often, and allocates nothing.
+        }
         let left: Vec<bool> = (0..ranks).map(|rank| self.has_left(Peer(rank))).collect();
-        let mut others = (0..ranks).filter(|&rank| rank != self.me.0);
         let all_left =
             others.clone().all(|rank| left[rank as usize]) && !self.has_word_for_itself();
-        if !others.clone().any(|rank| left[rank as usize]) {
-            return;
-        }
         let last = others.next_back().map_or(self.me, Peer);
         let gone = |source: Option<Peer>| match source {
             Some(source) => left[source.index()].then_some(source),

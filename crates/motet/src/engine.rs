@@ -217,7 +217,8 @@ impl Engine {
         self.endpoint.give_up_on_left(&mut done);
         moved |= !done.is_empty();
         self.settle(done);
-        for id in self.polled.clone() {
+        for at in 0..self.polled.len() {
+            let id = self.polled[at];
             let mut done = mem::take(&mut self.done);
             if let Some(Operation { work: Work::Run(run), .. }) = self.operations.get_mut(id)
                 && run.reconsider(id.0, &mut self.endpoint, &mut done)

@@ -1,0 +1,98 @@
+//! Persistent operations allocate nothing between init and end, on any thread of the process.
+//!
+//! There is one test only: the test harness allocates when tests begin and end.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+mod worlds;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use motet::{Info, Persistent, Result, Sum, World};
+use worlds::on_ranks;
+
+/// Counts what is asked of the system's allocator.
+struct Counting;
+
+static ASKED: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: passes everything on unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ASKED.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: passed on.
+        unsafe { System.dealloc(memory, layout) }
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ASKED.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: passed on.
+        unsafe { System.realloc(memory, layout, size) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+const WARM: usize = 1_000;
+const ROUNDS: usize = 10_000;
+
+/// Allocations of the whole process while two ranks make `round` over and over.
+fn allocations(rounds: impl Fn(&World, &mut dyn FnMut() -> bool) -> Result<()> + Sync) -> u64 {
+    let together = Barrier::new(2);
+    let asked = on_ranks(2, |world| {
+        let (mut round, mut before, mut asked) = (0, 0, 0);
+        let mut next = || {
+            if round == WARM {
+                together.wait();
+                before = ASKED.load(Ordering::Relaxed);
+                together.wait();
+            } else if round == WARM + ROUNDS {
+                together.wait();
+                asked = ASKED.load(Ordering::Relaxed) - before;
+                together.wait();
+                return false;
+            }
+            round += 1;
+            true
+        };
+        rounds(world, &mut next)?;
+        Ok(asked)
+    });
+    asked.into_iter().max().expect("there are ranks")
+}
+
+/// Starts an operation again and again, by turns in two ways.
+fn run_on<B: motet::buffer::Held>(
+    mut operation: Persistent<B>,
+    next: &mut dyn FnMut() -> bool,
+) -> Result<()> {
+    while next() {
+        operation = operation.start()?.wait()?;
+        operation.run()?;
+    }
+    Ok(())
+}
+
+/// spec: 53
+#[test]
+fn persistent_operations_allocate_nothing() {
+    let info = Info::new();
+    let allreduce = allocations(|world, next| {
+        run_on(world.allreduce_init((vec![1u64], vec![0u64]), Sum, &info)?, next)
+    });
+    let barrier = allocations(|world, next| run_on(world.barrier_init(&info)?, next));
+    let bcast = allocations(|world, next| run_on(world.bcast_init(vec![1u64], 0, &info)?, next));
+    let exchange = allocations(|world, next| {
+        let other = [1 - world.rank()];
+        run_on(world.exchange_init((vec![1u64], vec![0]), &other, &other, &info)?, next)
+    });
+    assert_eq!([allreduce, barrier, bcast, exchange], [0; 4]);
+}
