@@ -74,7 +74,7 @@ impl Communicator {
             in_place: shape.in_place,
             operation: shape.operation,
         };
-        let mut run = self.core.engine().run_for(&call)?;
+        let mut run = self.core().engine().run_for(&call)?;
         run.bind(Binding {
             input: shape.input,
             output: shape.output,
@@ -91,7 +91,7 @@ impl Communicator {
         let call = prepared.call;
         let run = self.run_for(prepared, || self.next_collective());
         let run = run.map_err(|kind| crate::Error::from(kind).at(call, self.rank()))?;
-        Ok(self.core.engine().start_run(run))
+        Ok(self.core().engine().start_run(run))
     }
 
     /// The nonblocking form.
@@ -115,7 +115,7 @@ impl Communicator {
     pub(crate) fn blocking(&self, prepared: Prepared) -> Result<()> {
         let call = prepared.call;
         let id = self.begin(prepared)?;
-        let outcome = self.core.wait(id, false);
+        let outcome = self.core().wait(id, false);
         let outcome = outcome.map(drop).map_err(ErrorKind::from);
         outcome.map_err(|kind| crate::Error::from(kind).at(call, self.rank()))
     }
@@ -131,7 +131,7 @@ impl Communicator {
         let call = prepared.call;
         let run = self.run_for(prepared, || self.next_persistent());
         let run = run.map_err(|kind| crate::Error::from(kind).at(call, self.rank()))?;
-        let id = self.core.engine().add_persistent(run);
+        let id = self.core().engine().add_persistent(run);
         Ok(Persistent::new(self.origin(call), id, parts.keep()))
     }
 }

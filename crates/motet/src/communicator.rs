@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::core::Core;
 use crate::engine::Number;
 use crate::error::Result;
-use crate::flight::Origin;
+use crate::flight::{Home, Origin};
 use crate::group::Group;
 
 /// The separate worlds of one communicator: messages of different kinds never meet.
@@ -26,9 +26,7 @@ pub(crate) enum Traffic {
 ///
 /// Dropping a communicator is local; operations that have been started go on.
 pub struct Communicator {
-    pub(crate) core: Arc<Core>,
-    group: Group,
-    rank: usize,
+    home: Arc<Home>,
     /// Unique in the world, and the same on all ranks of the communicator.
     id: u64,
     collectives: AtomicU64,
@@ -45,22 +43,23 @@ impl Communicator {
 
     fn new(core: Arc<Core>, group: Group, rank: usize, id: u64) -> Communicator {
         let (collectives, persistents) = (AtomicU64::new(0), AtomicU64::new(0));
-        Communicator { core, group, rank, id, collectives, persistents }
+        let home = Arc::new(Home { core, group, rank });
+        Communicator { home, id, collectives, persistents }
     }
 
     /// The rank of the caller, below [`size`](Communicator::size).
     pub fn rank(&self) -> usize {
-        self.rank
+        self.home.rank
     }
 
     /// Number of ranks.
     pub fn size(&self) -> usize {
-        self.group.size()
+        self.home.group.size()
     }
 
     /// The ranks, in order.
     pub fn group(&self) -> &Group {
-        &self.group
+        &self.home.group
     }
 
     /// The context of one kind of traffic.
@@ -80,9 +79,12 @@ impl Communicator {
         Number { context: self.context(Traffic::Persistent), tag }
     }
 
-    pub(crate) fn origin(&self, call: &'static str) -> Arc<Origin> {
-        let (core, group) = (self.core.clone(), self.group.clone());
-        Arc::new(Origin { core, group, rank: self.rank, call })
+    pub(crate) fn origin(&self, call: &'static str) -> Origin {
+        Origin { home: self.home.clone(), call }
+    }
+
+    pub(crate) fn core(&self) -> &Arc<Core> {
+        &self.home.core
     }
 
     /// A communicator of the same ranks with a context of its own. Collective. (`MPI_Comm_dup`)
@@ -90,10 +92,10 @@ impl Communicator {
     /// # Errors
     /// That a rank has died or left.
     pub fn dup(&self) -> Result<Communicator> {
-        let mut id = [self.core.fresh_id()];
-        self.bcast(&mut id, 0).map_err(|error| error.at("dup", self.rank))?;
+        let mut id = [self.core().fresh_id()];
+        self.bcast(&mut id, 0).map_err(|error| error.at("dup", self.rank()))?;
         let [id] = id;
-        Ok(Communicator::new(self.core.clone(), self.group.clone(), self.rank, id))
+        Ok(Communicator::new(self.core().clone(), self.group().clone(), self.rank(), id))
     }
 
     /// Parts the ranks by colour: one communicator for each colour, its ranks in the order of
@@ -103,9 +105,9 @@ impl Communicator {
     /// # Errors
     /// That a rank has died or left.
     pub fn split(&self, colour: Option<u32>, key: i64) -> Result<Option<Communicator>> {
-        let mine = [colour.map_or(-1, i64::from), key, self.core.fresh_id() as i64];
+        let mine = [colour.map_or(-1, i64::from), key, self.core().fresh_id() as i64];
         let mut all = vec![0i64; 3 * self.size()];
-        self.allgather(&mine, &mut all).map_err(|error| error.at("split", self.rank))?;
+        self.allgather(&mine, &mut all).map_err(|error| error.at("split", self.rank()))?;
         if colour.is_none() {
             return Ok(None);
         }
@@ -118,15 +120,15 @@ impl Communicator {
         members.sort_unstable();
         // The first member's fresh id names the new communicator: no two colours share a member.
         let id = all[3 * members[0].1 + 2] as u64;
-        let place = members.iter().position(|&(_, rank)| rank == self.rank);
+        let place = members.iter().position(|&(_, rank)| rank == self.rank());
         let ranks: Vec<usize> = members.into_iter().map(|(_, rank)| rank).collect();
         let place = place.expect("the caller has its own colour");
-        Ok(Some(Communicator::new(self.core.clone(), self.group.include(&ranks), place, id)))
+        Ok(Some(Communicator::new(self.core().clone(), self.group().include(&ranks), place, id)))
     }
 }
 
 impl fmt::Debug for Communicator {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "Communicator(rank {} of {})", self.rank, self.size())
+        write!(out, "Communicator(rank {} of {})", self.rank(), self.size())
     }
 }

@@ -27,6 +27,9 @@ use motet_plan::Tuning;
 
 use crate::engine::{Cache, Engine, Outcome};
 
+/// Who has waited for so long gives way between two looks: whoever is waited for may be on the
+/// same core, even if there are cores enough.
+const POLITE: Duration = Duration::from_micros(3);
 /// A sleeper looks up at least this often: for nothing, if all goes well.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 /// When all ranks are leaving and nothing has moved for so long, nothing will.
@@ -186,7 +189,14 @@ impl Core {
             return ended;
         }
         let begun = Instant::now();
-        while begun.elapsed() < spin {
+        loop {
+            let waited = begun.elapsed();
+            if waited >= spin {
+                break;
+            }
+            if waited >= POLITE {
+                thread::yield_now();
+            }
             if let Some(ended) = self.shared.look(burst, &mut ready) {
                 return ended;
             }

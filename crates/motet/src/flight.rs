@@ -1,5 +1,6 @@
 //! An operation under way, as whoever waits for it sees it.
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -12,16 +13,34 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::group::Group;
 use crate::status::{Status, Tag};
 
-/// Who began an operation.
-pub(crate) struct Origin {
+/// What the operations of one communicator have in common.
+pub(crate) struct Home {
     pub(crate) core: Arc<Core>,
     pub(crate) group: Group,
     /// The rank in the communicator.
     pub(crate) rank: usize,
+}
+
+/// Where an operation began, and by which call.
+pub(crate) struct Origin {
+    pub(crate) home: Arc<Home>,
     pub(crate) call: &'static str,
 }
 
+impl Deref for Origin {
+    type Target = Home;
+
+    fn deref(&self) -> &Home {
+        &self.home
+    }
+}
+
 impl Origin {
+    /// The same origin, for another flight.
+    pub(crate) fn again(&self) -> Origin {
+        Origin { home: self.home.clone(), call: self.call }
+    }
+
     pub(crate) fn error(&self, kind: impl Into<ErrorKind>) -> Error {
         Error::from(kind.into()).at(self.call, self.rank)
     }
@@ -29,7 +48,7 @@ impl Origin {
 
 /// An operation that has been started, until somebody has taken its outcome.
 pub struct Flight {
-    pub(crate) origin: Arc<Origin>,
+    pub(crate) origin: Origin,
     pub(crate) id: Id,
     persistent: bool,
     /// Once known. The operation is out of the engine then (or, if persistent, inactive in it).
@@ -39,8 +58,14 @@ pub struct Flight {
 }
 
 impl Flight {
-    pub(crate) fn new(origin: Arc<Origin>, id: Id, persistent: bool) -> Flight {
+    pub(crate) fn new(origin: Origin, id: Id, persistent: bool) -> Flight {
         Flight { origin, id, persistent, outcome: None, reported: false }
+    }
+
+    /// A persistent operation begins another run, whose outcome is not known.
+    pub(crate) fn renew(&mut self) {
+        self.outcome = None;
+        self.reported = false;
     }
 
     /// Whether the outcome is known.

@@ -5,7 +5,6 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use motet_fabric::TransferError;
@@ -35,15 +34,14 @@ use crate::flight::{Flight, Origin};
 /// # Ok::<(), motet::Error>(())
 /// ```
 pub struct Persistent<B: Held + 'static> {
-    origin: Arc<Origin>,
-    id: Id,
-    /// Gone only while [`Drop`] must not find them.
+    flight: Flight,
+    /// Gone only when [`Drop`] must not find them.
     parts: Option<B::Parts>,
 }
 
 impl<B: Held + 'static> Persistent<B> {
-    pub(crate) fn new(origin: Arc<Origin>, id: Id, parts: B::Parts) -> Persistent<B> {
-        Persistent { origin, id, parts: Some(parts) }
+    pub(crate) fn new(origin: Origin, id: Id, parts: B::Parts) -> Persistent<B> {
+        Persistent { flight: Flight::new(origin, id, true), parts: Some(parts) }
     }
 
     /// Starts the operation. The first messages leave before this returns; nothing is waited for.
@@ -52,8 +50,7 @@ impl<B: Held + 'static> Persistent<B> {
     /// That a rank had died while the operation ran before.
     pub fn start(mut self) -> Result<Running<B>> {
         self.begin()?;
-        let flight = Flight::new(self.origin.clone(), self.id, true);
-        Ok(Running { flight, parts: self.parts.take() })
+        Ok(Running { operation: self })
     }
 
     /// Starts the operation and waits until it is complete.
@@ -62,51 +59,52 @@ impl<B: Held + 'static> Persistent<B> {
     /// What went wrong with this run; the operation can be run again unless the world has failed.
     pub fn run(&mut self) -> Result<()> {
         self.begin()?;
-        let outcome = self.origin.core.wait(self.id, true);
-        outcome.map(drop).map_err(|error| self.origin.error(error))
+        self.flight.wait().map(drop)
     }
 
-    fn begin(&self) -> Result<()> {
-        let mut engine = self.origin.core.engine();
-        if engine.start(self.id) {
+    fn begin(&mut self) -> Result<()> {
+        let mut engine = self.flight.origin.core.engine();
+        if engine.start(self.flight.id) {
+            drop(engine);
+            self.flight.renew();
             return Ok(());
         }
         let failure = engine.failure().expect("only a death ends a persistent operation");
-        Err(self.origin.error(TransferError::Failed(failure)))
+        Err(self.flight.origin.error(TransferError::Failed(failure)))
     }
 
     /// The name of the algorithm that was chosen.
     pub fn algorithm(&self) -> &'static str {
-        let planned = self.origin.core.engine().planned(self.id);
+        let planned = self.flight.origin.core.engine().planned(self.flight.id);
         planned.map_or("none", |planned| planned.plan.algorithm())
     }
 
     /// What runs and why: the algorithm, the reason for it, and the number of steps.
     pub fn explain(&self) -> String {
-        let Some(planned) = self.origin.core.engine().planned(self.id) else {
+        let Some(planned) = self.flight.origin.core.engine().planned(self.flight.id) else {
             return "the world has failed".into();
         };
         let (plan, reason) = (&planned.plan, &planned.reason);
         format!(
             "{}: {} ({reason}), {} steps, {} messages sent by rank {}",
-            self.origin.call,
+            self.flight.origin.call,
             plan.algorithm(),
             plan.steps().len(),
             plan.messages(),
-            self.origin.rank,
+            self.flight.origin.rank,
         )
     }
 
     /// Ends the operation and gives the buffers back.
     pub fn into_buffers(mut self) -> B {
-        self.origin.core.engine().abandon(self.id);
-        let parts = self.parts.take().expect("buffers are there unless running");
+        self.flight.origin.core.engine().abandon(self.flight.id);
+        let parts = self.parts.take().expect("buffers are there until taken");
         // SAFETY: our parts, taken once; the operation is gone, so nobody uses the memory.
         unsafe { B::put_together(parts) }
     }
 
     fn parts(&self) -> &B::Parts {
-        self.parts.as_ref().expect("buffers are there unless running")
+        self.parts.as_ref().expect("buffers are there until taken")
     }
 }
 
@@ -156,17 +154,17 @@ impl<B: Buffers + 'static> Persistent<B> {
 
 impl<B: Held + 'static> Drop for Persistent<B> {
     fn drop(&mut self) {
-        if let Some(parts) = self.parts.take() {
-            self.origin.core.engine().abandon(self.id);
-            // SAFETY: our parts, taken once; the operation is gone, so nobody uses the memory.
-            drop(unsafe { B::put_together(parts) });
-        }
+        let Some(parts) = self.parts.take() else { return };
+        // SAFETY: the engine drops a keeper when its operation is complete or cancelled (at once,
+        // if it is not running); nothing is borrowed.
+        let keeper = unsafe { Kept::<B>::keeper(parts) };
+        self.flight.origin.core.engine().detach(self.flight.id, keeper);
     }
 }
 
 impl<B: Held + 'static> fmt::Debug for Persistent<B> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "Persistent({})", self.origin.call)
+        write!(out, "Persistent({})", self.flight.origin.call)
     }
 }
 
@@ -175,8 +173,7 @@ impl<B: Held + 'static> fmt::Debug for Persistent<B> {
 /// Dropping it does not stop it: the run ends by itself, then the operation is freed.
 #[must_use = "a run that is dropped goes on unseen, and its buffers are lost"]
 pub struct Running<B: Held + 'static> {
-    flight: Flight,
-    parts: Option<B::Parts>,
+    operation: Persistent<B>,
 }
 
 // Nothing in a running operation is ever borrowed from itself.
@@ -188,9 +185,8 @@ impl<B: Held + 'static> Running<B> {
     /// # Errors
     /// What went wrong with this run; the operation is freed then.
     pub fn wait(mut self) -> Result<Persistent<B>> {
-        let received = self.flight.wait();
-        let persistent = self.rest();
-        received.map(|_| persistent)
+        self.operation.flight.wait()?;
+        Ok(self.operation)
     }
 
     /// Whether this run is complete. Moves it on if it can; never waits.
@@ -198,47 +194,34 @@ impl<B: Held + 'static> Running<B> {
     /// # Errors
     /// What went wrong with this run; it counts as complete then.
     pub fn test(&mut self) -> Result<bool> {
-        self.flight.test()
-    }
-
-    fn rest(&mut self) -> Persistent<B> {
-        debug_assert!(self.flight.is_over());
-        let parts = self.parts.take();
-        Persistent { origin: self.flight.origin.clone(), id: self.flight.id, parts }
+        self.operation.flight.test()
     }
 }
 
+/// The operation, ready to be started again. A run that has been awaited must not be polled again.
 impl<B: Held + 'static> Future for Running<B> {
     type Output = Result<Persistent<B>>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.flight.poll(context).map(|received| {
-            let persistent = self.rest();
-            received.map(|_| persistent)
+        let ended = self.operation.flight.poll(context);
+        ended.map(|received| {
+            received?;
+            let Persistent { flight, parts } = &mut self.operation;
+            let parts = parts.take().expect("not polled again after it was ready");
+            Ok(Persistent::new(flight.origin.again(), flight.id, parts))
         })
-    }
-}
-
-impl<B: Held + 'static> Drop for Running<B> {
-    fn drop(&mut self) {
-        let Some(parts) = self.parts.take() else { return };
-        self.flight.collect();
-        // SAFETY: the engine drops a keeper when its operation is complete or cancelled; nothing is
-        // borrowed.
-        let keeper = unsafe { Kept::<B>::keeper(parts) };
-        self.flight.origin.core.engine().detach(self.flight.id, keeper);
     }
 }
 
 impl<B: Held + 'static> fmt::Debug for Running<B> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "Running({})", self.flight.origin.call)
+        write!(out, "Running({})", self.operation.flight.origin.call)
     }
 }
 
 impl<B: Held + 'static> AsMut<Flight> for Running<B> {
     fn as_mut(&mut self) -> &mut Flight {
-        &mut self.flight
+        &mut self.operation.flight
     }
 }
 

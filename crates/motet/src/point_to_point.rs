@@ -80,7 +80,7 @@ impl Communicator {
     /// A source that is not in the communicator, has died or left.
     pub fn probe(&self, from: impl Into<Source>, tag: impl Into<TagFilter>) -> Result<Status> {
         let selector = self.selector("probe", from.into(), tag.into())?;
-        let found = self.core.wait_until(|engine| look_for(engine, selector).transpose());
+        let found = self.core().wait_until(|engine| look_for(engine, selector).transpose());
         let found = found.unwrap_or_else(|failure| Err(TransferError::Failed(failure)));
         Ok(self.status(found.map_err(|error| self.error("probe", error.into()))?))
     }
@@ -95,7 +95,7 @@ impl Communicator {
         tag: impl Into<TagFilter>,
     ) -> Result<Option<Status>> {
         let selector = self.selector("iprobe", from.into(), tag.into())?;
-        let mut engine = self.core.engine();
+        let mut engine = self.core().engine();
         engine.progress();
         let found = look_for(&mut engine, selector).and_then(|found| match engine.failure() {
             Some(failure) if found.is_none() => Err(TransferError::Failed(failure)),
@@ -146,7 +146,7 @@ impl Communicator {
         let context = self.context(Traffic::PointToPoint);
         let label = Label { context, tag: u64::from(tag.0), ordinal: 0 };
         let data = Region::new(data.start, data.len * size_of::<T>());
-        Ok(self.core.engine().start_transfer(Work::Send, |endpoint, operation, _| {
+        Ok(self.core().engine().start_transfer(Work::Send, |endpoint, operation, _| {
             let token = Token { operation, step: 0 };
             // SAFETY: the buffer is held (or borrowed by a caller that waits) until the operation
             // is complete or abandoned.
@@ -165,7 +165,7 @@ impl Communicator {
     ) -> Result<Id> {
         let selector = self.selector(call, from, tag)?;
         let into = RegionMut::new(buffer.start, buffer.len * size_of::<T>());
-        Ok(self.core.engine().start_transfer(Work::Receive, |endpoint, operation, done| {
+        Ok(self.core().engine().start_transfer(Work::Receive, |endpoint, operation, done| {
             let token = Token { operation, step: 0 };
             // SAFETY: as for a send.
             unsafe { endpoint.recv(selector, T::CODE, into, token, done) };
@@ -175,7 +175,7 @@ impl Communicator {
 
     /// Waits for a transfer whose buffer is borrowed by the caller.
     fn finish(&self, call: &'static str, id: Id) -> Result<Received> {
-        let outcome = self.core.wait(id, false);
+        let outcome = self.core().wait(id, false);
         outcome.map_err(|error| self.error(call, error.into()))
     }
 

@@ -72,7 +72,7 @@ impl Rest<'_> {
         for at in 0.. {
             // Should a wait panic, they are all still there to be abandoned.
             let Some(id) = begun.borrow().get(at).copied() else { break };
-            let core = &communicator.core;
+            let core = communicator.core();
             let waited = core.wait_until(|engine| engine.take_for_scope(id));
             let ended = waited.unwrap_or_else(|failure| {
                 core.engine().abandon(id);
@@ -93,7 +93,7 @@ impl Drop for Rest<'_> {
     /// may wait for the dying rank just as it would wait for them here, so it does not.
     fn drop(&mut self) {
         let Rest(communicator, begun) = self;
-        begun.take().into_iter().for_each(|id| communicator.core.engine().abandon(id));
+        begun.take().into_iter().for_each(|id| communicator.core().engine().abandon(id));
     }
 }
 
@@ -121,7 +121,7 @@ impl<'env> Scope<'_, 'env> {
     }
 
     fn remember<B: Held>(&self, request: Request<B>) -> Result<Request<B>> {
-        self.communicator.core.engine().hold(request.id());
+        self.communicator.core().engine().hold(request.id());
         self.begun.borrow_mut().push(request.id());
         Ok(request)
     }
