@@ -1,0 +1,259 @@
+//! Ranks that are processes: collectives between them, and what happens when one is killed.
+//!
+//! The program runs each of its cases by running itself, under a time limit; a case that calls
+//! `motet::launch` becomes several processes.
+
+use std::error::Error;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+use std::{env, fs, process, thread};
+
+use motet::{ErrorKind, How, Info, Result, Sum, Tag, World};
+
+/// Tells the program which case it is to be.
+const CASE: &str = "MOTET_TEST_CASE";
+/// More than a case takes on a loaded machine.
+const LIMIT: Duration = Duration::from_secs(30);
+const TAG: Tag = Tag(1);
+
+/// What a case must come to.
+enum Expected {
+    /// All ranks succeed.
+    Success,
+    /// The job fails, and each of these texts is on its standard error.
+    Words(&'static [&'static str]),
+}
+
+struct Case {
+    name: &'static str,
+    body: fn() -> Result<()>,
+    expected: Expected,
+}
+
+const CASES: [Case; 7] = [
+    Case { name: "collectives_between_processes", body: collectives, expected: Expected::Success },
+    Case { name: "large_messages_arrive_whole", body: large, expected: Expected::Success },
+    Case { name: "persistent_operations_restart", body: persistent, expected: Expected::Success },
+    Case { name: "futures_between_processes", body: futures, expected: Expected::Success },
+    Case {
+        name: "a_waiting_rank_takes_no_processor_time",
+        body: idle,
+        expected: Expected::Success,
+    },
+    Case {
+        name: "a_killed_rank_is_named_to_the_others_within_a_second",
+        body: killed,
+        expected: Expected::Words(&["rank 0 has been told", "rank 1 has been told", "SIGKILL"]),
+    },
+    Case {
+        name: "a_rank_that_exits_is_named_to_the_others",
+        body: exits,
+        expected: Expected::Words(&["rank 0 has been told", "rank 1 has been told", "code 7"]),
+    },
+];
+
+fn main() -> ExitCode {
+    if let Ok(name) = env::var(CASE) {
+        let case = CASES.iter().find(|case| case.name == name).expect("a case of this name");
+        return match (case.body)() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("{error}");
+                ExitCode::FAILURE
+            }
+        };
+    }
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    if arguments.iter().any(|argument| argument == "--list") {
+        CASES.iter().for_each(|case| println!("{}: test", case.name));
+        return ExitCode::SUCCESS;
+    }
+    let wanted = arguments.iter().find(|argument| !argument.starts_with('-'));
+    let chosen = CASES.iter().filter(|case| wanted.is_none_or(|name| case.name.contains(name)));
+    let (mut passed, mut failed) = (0, 0);
+    for case in chosen {
+        match run(case) {
+            Ok(()) => {
+                passed += 1;
+                println!("test {} ... ok", case.name);
+            }
+            Err(problem) => {
+                failed += 1;
+                println!("test {} ... FAILED\n{problem}", case.name);
+            }
+        }
+    }
+    println!("{passed} passed, {failed} failed");
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Runs a case as a program of its own.
+fn run(case: &Case) -> Result<(), Box<dyn Error>> {
+    let written = tempfile::NamedTempFile::new()?;
+    let mut job = Command::new(env::current_exe()?)
+        .env(CASE, case.name)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(written.reopen()?)
+        .spawn()?;
+    let succeeded = end_of(&mut job)?;
+    let words = fs::read_to_string(written.path())?;
+    let right = match (&case.expected, succeeded) {
+        (_, None) => return Err(format!("not over after {LIMIT:?}:\n{words}").into()),
+        (Expected::Success, Some(succeeded)) => succeeded,
+        (Expected::Words(all), Some(succeeded)) => {
+            !succeeded && all.iter().all(|text| words.contains(text))
+        }
+    };
+    if right { Ok(()) } else { Err(format!("success: {succeeded:?}\n{words}").into()) }
+}
+
+/// Waits for a program; kills it at the limit. Says whether it succeeded.
+fn end_of(job: &mut Child) -> std::io::Result<Option<bool>> {
+    let begun = Instant::now();
+    while begun.elapsed() < LIMIT {
+        if let Some(status) = job.try_wait()? {
+            return Ok(Some(status.success()));
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+    job.kill()?;
+    job.wait()?;
+    Ok(None)
+}
+
+/// spec: 15, 25, 80
+fn collectives() -> Result<()> {
+    let world = motet::launch(4)?;
+    let me = world.rank();
+    for round in 0..200 {
+        for count in [1, 5, 600] {
+            let sum = world.iallreduce(vec![me + round; count], Sum)?.wait()?;
+            assert_eq!(sum, vec![6 + 4 * round; count]);
+            let mut all = vec![0; 4 * count];
+            world.allgather(&vec![me; count], &mut all)?;
+            assert!(all.chunks(count).enumerate().all(|(rank, part)| part == vec![rank; count]));
+        }
+        let first = motet::op::ordered(|left: usize, _right| left);
+        assert_eq!(world.allreduce_one(me + 9, first)?, 9);
+        let next = world.split(Some((me % 2) as u32), 0)?.expect("a member");
+        assert_eq!(next.allreduce_one(1u8, Sum)?, 2);
+    }
+    world.barrier()
+}
+
+/// spec: 2, 3
+fn large() -> Result<()> {
+    let world = motet::launch(3)?;
+    let (me, count) = (world.rank(), 3_000_000);
+    let value = |rank: usize, at: usize| (at * 7 + rank) as u32;
+    let mine: Vec<u32> = (0..count).map(|at| value(me, at)).collect();
+    let swap = world.iexchange((mine, vec![0; count]), &[(me + 1) % 3], &[(me + 2) % 3])?;
+    let (mut mine, received) = swap.wait()?;
+    assert!(received.iter().enumerate().all(|(at, &found)| found == value((me + 2) % 3, at)));
+    world.bcast(&mut mine, 1)?;
+    assert!(mine.iter().enumerate().all(|(at, &found)| found == value(1, at)));
+    Ok(())
+}
+
+/// spec: 50, 53
+fn persistent() -> Result<()> {
+    let world = motet::launch(3)?;
+    let mut sum = world.allreduce_init(vec![0u64; 3], Sum, &Info::new())?;
+    let mut news = world.bcast_init(vec![0u64; 100], 2, &Info::new())?;
+    for round in 0..20_000 {
+        sum.input_mut().fill(round);
+        let running = sum.start()?;
+        news.input_mut().fill(if world.rank() == 2 { round } else { 0 });
+        news.run()?;
+        sum = running.wait()?;
+        assert_eq!((sum.output(), news.output()[99]), (&[3 * round; 3][..], round));
+    }
+    Ok(())
+}
+
+/// spec: 100
+fn futures() -> Result<()> {
+    struct Unpark(thread::Thread);
+    impl std::task::Wake for Unpark {
+        fn wake(self: std::sync::Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let world = motet::launch(2)?;
+    let waker = std::sync::Arc::new(Unpark(thread::current())).into();
+    let mut context = std::task::Context::from_waker(&waker);
+    for round in 0..500 {
+        let mut sum = std::pin::pin!(world.iallreduce(vec![round], Sum)?);
+        let result = loop {
+            match sum.as_mut().poll(&mut context) {
+                std::task::Poll::Ready(result) => break result?,
+                std::task::Poll::Pending => thread::park(),
+            }
+        };
+        assert_eq!(result, [2 * round]);
+    }
+    Ok(())
+}
+
+/// Processor time that this process has used.
+fn processor_time() -> Duration {
+    let text =
+        fs::read_to_string("/proc/self/schedstat").expect("Linux tells the time of a process");
+    let nanoseconds = text.split(' ').next().and_then(|first| first.parse().ok());
+    Duration::from_nanos(nanoseconds.expect("the first number is the time on a processor"))
+}
+
+/// spec: 102
+fn idle() -> Result<()> {
+    let world = motet::launch(2)?;
+    world.barrier()?;
+    if world.rank() == 1 {
+        thread::sleep(Duration::from_secs(2));
+        return world.send(&[1u8], 0, TAG);
+    }
+    let before = processor_time();
+    world.recv(&mut [0u8], 1, TAG)?;
+    let used = processor_time() - before;
+    assert!(used < Duration::from_millis(100), "{used:?} of processor time in 2 s");
+    Ok(())
+}
+
+/// Makes the last rank die as it will, and tells what the others hear of it.
+fn without_the_last(die: fn(), expected: How) -> Result<()> {
+    let world = motet::launch(3)?;
+    let mut sum = world.allreduce_init(vec![1u8], Sum, &Info::new())?;
+    sum.run()?;
+    if world.rank() == 2 {
+        thread::sleep(Duration::from_millis(100));
+        die();
+    }
+    let begun = Instant::now();
+    let outcome = if world.rank() == 0 { sum.run() } else { wait_for_the_last(&world) };
+    let error = outcome.expect_err("rank 2 takes no part");
+    let ErrorKind::PeerFailed(failure) = error.kind() else { return Err(error) };
+    assert_eq!((failure.rank.index(), failure.how), (2, expected));
+    let late = begun.elapsed();
+    assert!(late < Duration::from_millis(1100), "told after {late:?}");
+    eprintln!("rank {} has been told", world.rank());
+    Err(error)
+}
+
+fn wait_for_the_last(world: &World) -> Result<()> {
+    world.recv(&mut [0u8], 2, TAG).map(drop)
+}
+
+/// spec: 9
+fn killed() -> Result<()> {
+    let kill = || {
+        let me = process::id().to_string();
+        let _ = Command::new("kill").args(["-KILL", &me]).status();
+        thread::sleep(LIMIT);
+    };
+    without_the_last(kill, How::Signal(9))
+}
+
+/// spec: 9
+fn exits() -> Result<()> {
+    without_the_last(|| process::exit(7), How::Exit(7))
+}
