@@ -286,8 +286,8 @@ impl Shared {
         self.engine().sleepers -= 1;
     }
 
-    /// The helper. Should an operator or a waker panic, the rank dies, and all who wait are woken to
-    /// find out.
+    /// The helper. Should an operator or a waker panic, the rank dies, and all who wait are woken
+    /// to find out.
     fn help(&self) {
         if panic::catch_unwind(AssertUnwindSafe(|| self.serve())).is_err() {
             let mut engine = self.engine();

@@ -112,3 +112,7 @@ pub use world::{World, init, launch, threads, threads_with};
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+#[cfg(doctest)]
+#[doc = include_str!("../tests/does_not_compile.md")]
+mod does_not_compile {}

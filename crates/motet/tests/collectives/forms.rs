@@ -141,8 +141,8 @@ macro_rules! in_pair {
                     }
                 }
                 Form::Scoped => {
-                    let mut buffers: Vec<_> =
-                        (0..ROUNDS).map(|round| ((data.input)(round), data.padded(round))).collect();
+                    let buffers_of = |round| ((data.input)(round), data.padded(round));
+                    let mut buffers: Vec<_> = (0..ROUNDS).map(buffers_of).collect();
                     world.scope(|scope| {
                         for (send, all) in &mut buffers {
                             let pair = (&send[..], inner(all));
