@@ -13,10 +13,28 @@ use crate::layout::LINE;
 use crate::{Region, RegionMut, Segment};
 
 /// The longest message that goes through a channel; longer ones are worth a single copy.
-pub const LONGEST: usize = 4096 - STAMP;
+pub const LONGEST: usize = 8192;
 
-/// Rounds that a sender may be ahead of its receiver.
-const ROUNDS: usize = 8;
+/// The cells of a channel for messages of this length: a line for the shortest, else the next
+/// power of two and a line for the stamp, so that rings of few sizes can be used again.
+fn cell_bytes(bytes: usize) -> usize {
+    if STAMP + bytes <= LINE { LINE } else { bytes.next_power_of_two() + LINE }
+}
+
+/// The number of cells: rounds that a sender may be ahead of its receiver. The shorter the
+/// messages, the more there are, and the less they cost.
+fn rounds(cell_bytes: usize) -> usize {
+    match cell_bytes {
+        0..=320 => 32,
+        321..=2112 => 8,
+        _ => 4,
+    }
+}
+
+/// The ring at this place with cells of this size.
+fn ring_at(offset: usize, cell_bytes: usize) -> Ring {
+    Ring { offset, cells: rounds(cell_bytes), cell_bytes }
+}
 
 /// Cuts rings from the arena of one rank. Freed rings are kept by size.
 #[derive(Debug)]
@@ -33,17 +51,17 @@ impl Arena {
 
     /// A ring for messages of this length, or `None` if it does not fit any more.
     pub(crate) fn cut(&mut self, bytes: usize) -> Option<Ring> {
-        let cell_bytes = (STAMP + bytes).next_multiple_of(LINE).next_power_of_two();
+        let cell_bytes = cell_bytes(bytes);
         let offset = match self.free.get_mut(&cell_bytes).and_then(Vec::pop) {
             Some(offset) => offset,
             None => self.grow(cell_bytes)?,
         };
-        Some(Ring { offset, cells: ROUNDS, cell_bytes })
+        Some(ring_at(offset, cell_bytes))
     }
 
     fn grow(&mut self, cell_bytes: usize) -> Option<usize> {
         let offset = self.next;
-        let next = offset + Ring { offset, cells: ROUNDS, cell_bytes }.bytes();
+        let next = offset + ring_at(offset, cell_bytes).bytes();
         if next > self.end {
             return None;
         }
@@ -71,7 +89,7 @@ impl InChannel {
 
     /// The ring that a receiver told of.
     pub(crate) fn ring_at(offset: usize, cell_bytes: usize) -> Ring {
-        Ring { offset, cells: ROUNDS, cell_bytes }
+        ring_at(offset, cell_bytes)
     }
 
     pub(crate) fn ring(&self) -> Ring {
@@ -127,9 +145,9 @@ mod tests {
 
     #[test]
     fn an_arena_reuses_what_came_back_and_ends() {
-        let mut arena = Arena::new(4096, 3000);
+        let mut arena = Arena::new(4096, 5000);
         let first = arena.cut(8).unwrap();
-        assert_eq!((first.cells, first.cell_bytes), (ROUNDS, 64));
+        assert_eq!((first.cells, first.cell_bytes), (32, 64));
         arena.give_back(first);
         assert_eq!(arena.cut(56), Some(first), "a freed ring of the same size");
         assert!(arena.cut(LONGEST).is_none(), "no room left");

@@ -45,9 +45,9 @@ impl Layout {
     /// [`Error::Ranks`] unless `1 <= ranks <= MAX_RANKS`.
     pub fn new(ranks: usize) -> Result<Layout> {
         let (cells, cell_bytes, arena_bytes) = match ranks {
-            1..=16 => (32, 4096, 16 << 20),
-            17..=64 => (16, 2048, 8 << 20),
-            65..=MAX_RANKS => (8, 512, 2 << 20),
+            1..=16 => (32, 8192 + LINE, 64 << 20),
+            17..=64 => (16, 4096 + LINE, 32 << 20),
+            65..=MAX_RANKS => (8, 1024 + LINE, 8 << 20),
             _ => return Err(Error::Ranks { asked: ranks, most: MAX_RANKS }),
         };
         Ok(Layout { ranks, cells, cell_bytes, arena_bytes })

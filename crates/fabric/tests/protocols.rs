@@ -1,0 +1,188 @@
+//! Models of the two protocols without locks, for loom, which tries every order of their steps
+//! that the memory model allows. Run it with
+//! `RUSTFLAGS="--cfg loom" cargo test -p motet-fabric --test protocols`.
+//!
+//! They mirror `Doorbell`, and of `Outlet` and `Inlet` what concerns room and wake-ups, line by
+//! line. The futex is a lock and a condition variable. A wake-up that is lost is a deadlock, which
+//! loom reports with the steps that lead there.
+//!
+//! loom treats `SeqCst` loads and stores as weaker than they are, but fences as they are; the
+//! proofs (README, "Lanes" and "Doorbells") lean on fences alone.
+
+#![allow(unexpected_cfgs)] // the compiler has never heard of loom
+#![cfg(loom)]
+
+use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use loom::sync::{Arc, Condvar, Mutex};
+use loom::thread;
+
+const SLEEPING: u32 = 1;
+
+struct Doorbell {
+    word: AtomicU32,
+    kernel: Mutex<()>,
+    sleepers: Condvar,
+}
+
+impl Doorbell {
+    fn new() -> Doorbell {
+        Doorbell { word: AtomicU32::new(0), kernel: Mutex::new(()), sleepers: Condvar::new() }
+    }
+
+    fn ring(&self) {
+        fence(Ordering::SeqCst);
+        let seen = self.word.load(Ordering::Relaxed);
+        if seen & SLEEPING != 0 {
+            let rung = seen.wrapping_add(SLEEPING);
+            let change =
+                self.word.compare_exchange(seen, rung, Ordering::SeqCst, Ordering::Relaxed);
+            if change.is_ok() {
+                self.futex_wake();
+            }
+        }
+    }
+
+    fn sleep(&self, news: impl FnOnce() -> bool) {
+        let seen = self.word.fetch_or(SLEEPING, Ordering::SeqCst) | SLEEPING;
+        fence(Ordering::SeqCst);
+        if !news() {
+            self.futex_wait(seen);
+        }
+    }
+
+    fn futex_wait(&self, seen: u32) {
+        let kernel = self.kernel.lock().unwrap();
+        // An addition of nothing reads the newest value, as the kernel does.
+        if self.word.fetch_add(0, Ordering::SeqCst) == seen {
+            drop(self.sleepers.wait(kernel).unwrap());
+        }
+    }
+
+    fn futex_wake(&self) {
+        let _kernel = self.kernel.lock().unwrap();
+        self.sleepers.notify_all();
+    }
+}
+
+/// Tries all orders with up to three preemptions: enough for every loss that is known.
+fn check(case: impl Fn() + Sync + Send + 'static) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(case);
+}
+
+/// Sleeps until there is news.
+fn wait(doorbell: &Doorbell, news: impl Fn() -> bool) {
+    while !news() {
+        doorbell.sleep(&news);
+    }
+}
+
+#[test]
+fn a_ring_reaches_both_sleepers_of_a_rank() {
+    check(|| {
+        let shared = Arc::new((Doorbell::new(), AtomicU32::new(0)));
+        let sleepers = [0, 1].map(|_| {
+            let shared = shared.clone();
+            thread::spawn(move || wait(&shared.0, || shared.1.load(Ordering::Acquire) == 1))
+        });
+        shared.1.store(1, Ordering::Release);
+        shared.0.ring();
+        sleepers.into_iter().for_each(|sleeper| sleeper.join().unwrap());
+    });
+}
+
+#[test]
+fn of_two_rings_none_is_lost() {
+    check(|| {
+        let shared = Arc::new((Doorbell::new(), [AtomicU32::new(0), AtomicU32::new(0)]));
+        let ringers = [0, 1].map(|index| {
+            let shared = shared.clone();
+            thread::spawn(move || {
+                shared.1[index].store(1, Ordering::Release);
+                shared.0.ring();
+            })
+        });
+        let is_all = || shared.1.iter().all(|news| news.load(Ordering::Acquire) == 1);
+        wait(&shared.0, is_all);
+        ringers.into_iter().for_each(|ringer| ringer.join().unwrap());
+    });
+}
+
+/// What a lane says about room: the payload is left out, a position stands for it.
+#[derive(Default)]
+struct Lane {
+    consumed: AtomicU64,
+    starving: AtomicU32,
+    stamps: [AtomicU64; CELLS as usize],
+}
+
+const CELLS: u64 = 2;
+
+impl Lane {
+    fn push(&self, next: u64, free_below: &mut u64) -> bool {
+        if next == *free_below {
+            *free_below = self.consumed.load(Ordering::Acquire) + CELLS;
+            if next == *free_below {
+                self.starving.store(1, Ordering::SeqCst);
+                fence(Ordering::SeqCst);
+                *free_below = self.consumed.load(Ordering::Acquire) + CELLS;
+                if next == *free_below {
+                    return false;
+                }
+            }
+        }
+        self.stamps[(next % CELLS) as usize].store(next + 1, Ordering::Release);
+        true
+    }
+
+    fn has_news(&self, next: u64) -> bool {
+        self.stamps[(next % CELLS) as usize].load(Ordering::Acquire) == next + 1
+    }
+
+    /// Says whether the sender must be rung.
+    fn advance(&self, next: u64, published: &mut u64) -> bool {
+        if (next - *published) * 2 < CELLS {
+            return false;
+        }
+        *published = next;
+        self.consumed.store(next, Ordering::Release);
+        fence(Ordering::SeqCst);
+        self.starving.load(Ordering::Relaxed) == 1 && self.starving.swap(0, Ordering::SeqCst) == 1
+    }
+}
+
+#[test]
+fn a_sender_without_room_is_rung() {
+    const MESSAGES: u64 = CELLS + 1;
+    check(|| {
+        let shared = Arc::new((Lane::default(), Doorbell::new(), Doorbell::new()));
+        let other = shared.clone();
+        let sender = thread::spawn(move || {
+            let (lane, mine, receivers) = &*other;
+            let mut free_below = CELLS;
+            for next in 0..MESSAGES {
+                while !lane.push(next, &mut free_below) {
+                    let mut has_gone = false;
+                    mine.sleep(|| {
+                        has_gone = lane.push(next, &mut free_below);
+                        has_gone
+                    });
+                    if has_gone {
+                        break;
+                    }
+                }
+                receivers.ring();
+            }
+        });
+        let (lane, senders, mine) = &*shared;
+        let mut published = 0;
+        for next in 0..MESSAGES {
+            wait(mine, || lane.has_news(next));
+            if lane.advance(next + 1, &mut published) {
+                senders.ring();
+            }
+        }
+        sender.join().unwrap();
+    });
+}
