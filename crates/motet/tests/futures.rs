@@ -140,7 +140,7 @@ fn a_pending_future_can_be_dropped() {
             assert_eq!(block_on(first)?, [2 * round; 3]);
             drop(both);
         }
-        Ok(())
+        world.barrier()
     });
 }
 
