@@ -223,15 +223,19 @@ fn a_wrong_command_line_is_2_and_one_line() {
 
 #[test]
 fn the_first_bad_exit_ends_the_others_and_its_code_stays() {
-    let text = "if [ $MOTET_RANK = 2 ]; then read x; echo dying; exit 7; fi
-                echo $$; sleep 1000 & echo $!; wait";
     for first in [0, 1] {
-        // Only rank 0 has an input to wait for.
-        let text = text.replace("= 2", &format!("= {first}"));
-        let text = if first == 0 { text } else { text.replace("read x", "sleep 0.3") };
+        let folder = tempfile::tempdir().unwrap();
+        let go = folder.path().join("go");
+        let text = format!(
+            "if [ $MOTET_RANK = {first} ]; then
+                until [ -e {} ]; do sleep 0.02; done; echo dying; exit 7
+             fi
+             echo $$; sleep 1000 & echo $!; wait",
+            go.display()
+        );
         let mut motet = Motet::script(4, &text);
         let pids = motet.pids(6);
-        drop(motet.stdin.take());
+        std::fs::write(go, "").unwrap();
         assert_eq!(motet.line(), "dying");
         let death = Instant::now();
         let ended = motet.end();
@@ -368,7 +372,7 @@ fn guard_of(rank: u32) -> u32 {
 
 #[test]
 fn the_guard_ends_with_the_job() {
-    let mut motet = Motet::script(2, "echo $$; read x; exit 0");
+    let mut motet = Motet::script(1, "echo $$; read x; exit 0");
     let guard = guard_of(motet.pids(1)[0]);
     assert!(is_alive(guard));
     assert_eq!(motet.end().code, Some(0));
@@ -386,6 +390,18 @@ fn a_lost_guard_changes_nothing() {
     assert!(pids.iter().all(|&process| is_alive(process)));
     assert_eq!(motet.end().code, Some(5));
     assert_gone(&pids);
+}
+
+#[test]
+fn without_a_guard_the_kernel_still_ends_the_ranks() {
+    let mut motet = Motet::script(2, "echo $$; exec sleep 1000");
+    let pids = motet.pids(2);
+    let guard = guard_of(pids[0]);
+    signal(guard, "KILL");
+    assert!(until(PATIENCE, || stat(guard).is_none()));
+    motet.signal("KILL");
+    assert_gone(&pids);
+    motet.end();
 }
 
 #[test]
