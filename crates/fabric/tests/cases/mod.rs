@@ -9,12 +9,16 @@ pub(crate) mod pressure;
 mod processes;
 pub(crate) mod waking;
 
+use motet_fabric::lane::STAMP;
+use motet_fabric::layout::{LINE, Layout};
 use motet_fabric::{Label, Peer, Selector};
 
 use crate::support::Rank;
 
-/// Bytes of a message that just fits a cell of a small world: cell less stamp and header.
-const EAGER: usize = 4096 - 8 - 32;
+/// Bytes of a message that just fits a cell of a small world.
+const EAGER: usize = CELL - STAMP - HEADER;
+const CELL: usize = 8192 + LINE;
+const HEADER: usize = 32;
 /// A message that does not.
 const LARGE: usize = 3 * EAGER + 17;
 
@@ -63,5 +67,13 @@ fn step(ranks: &mut [Rank]) {
     while quiet < 2 {
         let moved = ranks.iter_mut().map(Rank::progress).fold(false, |any, moved| any | moved);
         quiet = if moved { 0 } else { quiet + 1 };
+    }
+}
+
+/// Sizes around the limit are tried only as long as the limit is known.
+#[test]
+fn the_limit_is_where_the_cases_think_it_is() {
+    for ranks in 1..=5 {
+        assert_eq!(Layout::new(ranks).unwrap().cell_bytes(), CELL);
     }
 }
