@@ -230,7 +230,8 @@ fn try_all(world: &World, algorithm: &'static str, counts: &[usize], checks: &[C
 fn every_algorithm(collective: Collective, checks: [Check; 6]) {
     for row in algo::of(collective) {
         let name = row.name();
-        let settings = Settings::new().algorithms(&format!("{collective}={name}")).unwrap();
+        let settings =
+            Settings::new().algorithms(&format!("{collective}={name}")).expect("a setting");
         let plain = settings.clone().without_channels().without_single_copy();
         for ranks in RANKS {
             let small = [0, 1, 3, ranks - 1, ranks, ranks + 1];

@@ -42,12 +42,12 @@ fn when_the_last_panics(
         let error = others(&world).expect_err("nobody can complete");
         let late = died.get().map_or(Duration::ZERO, Instant::elapsed);
         assert!(late < SOON, "known only after {late:?}");
-        found.lock().unwrap().push(error);
+        found.lock().expect("no panic under the lock").push(error);
     });
-    for error in found.into_inner().unwrap() {
+    for error in found.into_inner().expect("no panic under the lock") {
         is_panic_of(ranks - 1, &error);
     }
-    is_panic_of(ranks - 1, &ended.unwrap_err());
+    is_panic_of(ranks - 1, &ended.expect_err("a rank has died"));
 }
 
 #[track_caller]
@@ -188,7 +188,7 @@ fn what_was_sent_before_leaving_arrives() {
 #[test]
 fn a_panic_inside_a_scope_is_known_to_the_others() {
     let last = |world: &World| {
-        let mut buffer = vec![0u8; 100];
+        let mut buffer = [0u8; 100];
         let ended = world.scope(|scope| -> Result<()> {
             drop(scope.irecv(&mut buffer[..], 0, TAG)?);
             panic!("in a scope, on purpose")

@@ -153,7 +153,7 @@ struct Task {
 impl Wake for Task {
     fn wake(self: Arc<Self>) {
         let pool = self.pool.clone();
-        pool.queue.lock().unwrap().push_back(self);
+        pool.queue.lock().expect("no panic").push_back(self);
         pool.news.notify_one();
     }
 }
@@ -174,13 +174,13 @@ impl Pool {
     /// Runs tasks until `tasks` of them, over all threads, are finished.
     fn work(&self, tasks: usize, finished: &AtomicUsize) {
         while finished.load(Ordering::SeqCst) < tasks {
-            let queue = self.queue.lock().unwrap();
+            let queue = self.queue.lock().expect("no panic");
             let waited = self
                 .news
                 .wait_timeout_while(queue, Duration::from_millis(5), |queue| queue.is_empty());
-            let Some(task) = waited.unwrap().0.pop_front() else { continue };
+            let Some(task) = waited.expect("no panic").0.pop_front() else { continue };
             let waker = Waker::from(task.clone());
-            let mut future = task.future.lock().unwrap();
+            let mut future = task.future.lock().expect("no panic");
             if let Some(running) = &mut *future
                 && running.as_mut().poll(&mut Context::from_waker(&waker)).is_ready()
             {
@@ -236,7 +236,10 @@ fn a_waker_can_be_replaced() {
 }
 
 /// A waker whose task has nobody left but the waker, as with a channel that has been closed.
-struct Last(mpsc::Sender<()>, Mutex<Option<Request<Vec<u8>>>>);
+struct Last {
+    ended: mpsc::Sender<()>,
+    request: Mutex<Option<Request<Vec<u8>>>>,
+}
 
 impl Wake for Last {
     fn wake(self: Arc<Self>) {
@@ -247,7 +250,9 @@ impl Wake for Last {
 
 impl Drop for Last {
     fn drop(&mut self) {
-        let _ = self.0.send(());
+        // As the future of a task goes when its last handle goes.
+        self.request.get_mut().expect("no panic").take();
+        let _ = self.ended.send(());
     }
 }
 
@@ -262,7 +267,7 @@ fn a_waker_may_drop_other_requests() {
         }
         let (ended, end) = mpsc::channel();
         let other = world.irecv(vec![0u8], 1, Tag(7))?;
-        let task = Arc::new(Last(ended, Mutex::new(Some(other))));
+        let task = Arc::new(Last { ended, request: Mutex::new(Some(other)) });
         let mut incoming = world.irecv(vec![0u8], 1, TAG)?;
         let waker = Waker::from(task);
         assert!(Pin::new(&mut incoming).poll(&mut Context::from_waker(&waker)).is_pending());

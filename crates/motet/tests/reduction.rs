@@ -22,7 +22,7 @@ fn float(random: &mut Random) -> f64 {
 /// Settings for each algorithm of a collective.
 fn algorithms(collective: Collective) -> impl Iterator<Item = Settings> {
     algo::of(collective).map(move |row| {
-        Settings::new().algorithms(&format!("{collective}={}", row.name())).unwrap()
+        Settings::new().algorithms(&format!("{collective}={}", row.name())).expect("a setting")
     })
 }
 

@@ -198,10 +198,13 @@ fn name_all(
     wait_all(set)
 }
 
+/// A call that names some of a set.
+type Name = fn(&mut [&mut dyn Pending]) -> Result<Vec<usize>>;
+
 /// spec: 31, 33, 34, 48
 #[test]
 fn sets_of_all_kinds_are_named_once() {
-    let ways: [fn(&mut [&mut dyn Pending]) -> Result<Vec<usize>>; 4] = [
+    let ways: [Name; 4] = [
         |set| Ok(wait_any(set)?.into_iter().collect()),
         |set| wait_some(set),
         |set| Ok(test_any(set)?.into_iter().collect()),
