@@ -145,6 +145,9 @@ pub enum TransferError {
     /// The other side has left the world and will never send.
     #[error("rank {0} has left the world")]
     Left(Peer),
+    /// The sender met an error in the same operation, and has nothing to send.
+    #[error("rank {0} met an error and has nothing to send")]
+    Spoiled(Peer),
     /// A rank has died, and everything that was under way with it.
     #[error("{0}")]
     Failed(Failure),

@@ -73,6 +73,10 @@ impl TypeCode {
     /// Bytes without a type: agrees with every other code.
     pub const BYTES: TypeCode = TypeCode(0);
 
+    /// No elements at all: the sender met an error and has nothing to send. Whoever receives it
+    /// gets [`TransferError::Spoiled`](crate::TransferError::Spoiled).
+    pub const SPOILED: TypeCode = TypeCode(u8::MAX);
+
     /// Whether a message of type `self` may be received as `other`.
     pub fn agrees(self, other: TypeCode) -> bool {
         self == other || self == TypeCode::BYTES || other == TypeCode::BYTES

@@ -48,6 +48,12 @@ pub enum ErrorKind {
         /// Its rank in the world.
         rank: usize,
     },
+    /// Another rank met an error in the same operation, so its part is missing.
+    #[error("rank {rank} of the world met an error in this operation, so its part is missing")]
+    Spoiled {
+        /// Its rank in the world.
+        rank: usize,
+    },
     /// A buffer does not have the length that the call needs.
     #[error("the {which} has {len} elements, but {needed}")]
     Length {
@@ -123,6 +129,7 @@ impl Error {
             ErrorKind::Truncated { .. } => ErrorClass::Truncate,
             ErrorKind::TypeMismatch => ErrorClass::Type,
             ErrorKind::PeerFailed(_) | ErrorKind::PeerLeft { .. } => ErrorClass::ProcFailed,
+            ErrorKind::Spoiled { .. } => ErrorClass::Other,
             ErrorKind::Length { .. } => ErrorClass::Count,
             ErrorKind::Rank { .. } => ErrorClass::Rank,
             ErrorKind::Call(error) => call_class(error),
@@ -163,6 +170,7 @@ impl From<TransferError> for ErrorKind {
             TransferError::Revoked(peer) | TransferError::Left(peer) => {
                 ErrorKind::PeerLeft { rank: peer.index() }
             }
+            TransferError::Spoiled(peer) => ErrorKind::Spoiled { rank: peer.index() },
             TransferError::Failed(failure) => ErrorKind::PeerFailed(failure),
             other => unreachable!("a transfer error without a translation: {other}"),
         }

@@ -2,7 +2,7 @@
 
 mod worlds;
 
-use motet::{Info, Sum, Tag, threads};
+use motet::{Info, Settings, Sum, Tag, threads, threads_with};
 use worlds::Watchdog;
 
 /// Requests that were dropped and can never complete do not keep anybody, even if all ranks have
@@ -61,4 +61,43 @@ fn idle_persistent_operations_are_freed() {
         Ok::<(), motet::Error>(())
     });
     assert!(ranks.unwrap().into_iter().all(|rank| rank.is_ok()));
+}
+
+/// A rank that leaves instead of taking part spoils the operation for all who need its part,
+/// however many ranks lie between: none of them may take what it has for the result.
+#[test]
+fn nobody_gets_a_result_that_lacks_a_part() {
+    let _watchdog = Watchdog::start();
+    let all = ["recursive_doubling", "ring", "reduce_scatter_allgather", "direct"];
+    for (algorithm, ranks) in all.into_iter().flat_map(|name| [3, 4, 5, 7].map(|p| (name, p))) {
+        let settings = Settings::new().algorithms(&format!("allreduce={algorithm}")).unwrap();
+        let failed = threads_with(ranks, &settings, |world| {
+            if world.rank() == ranks - 1 {
+                return true;
+            }
+            world.allreduce_in_place(&mut [1u64; 16], Sum).is_err()
+        });
+        assert!(failed.unwrap().into_iter().all(|failed| failed), "{algorithm}, {ranks} ranks");
+    }
+}
+
+/// The same for persistent operations, through channels, after rounds that were well.
+#[test]
+fn a_round_that_lacks_a_part_is_an_error_everywhere() {
+    let _watchdog = Watchdog::start();
+    let settings = Settings::new().algorithms("allreduce=recursive_doubling").unwrap();
+    let rounds = threads_with(4, &settings, |world| {
+        let mut sum = world.allreduce_init((vec![1u64], vec![0]), Sum, &Info::new())?;
+        for _ in 0..10 {
+            sum.run()?;
+            assert_eq!(sum.output(), [4]);
+        }
+        if world.rank() == 3 {
+            return Ok(true);
+        }
+        Ok::<bool, motet::Error>(sum.run().is_err())
+    });
+    for failed in rounds.unwrap() {
+        assert!(failed.unwrap());
+    }
 }

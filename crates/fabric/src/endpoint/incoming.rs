@@ -25,6 +25,9 @@ struct Message {
 impl Message {
     /// Whether this receive can take it.
     fn fits(&self, receive: &Receive) -> Result<(), TransferError> {
+        if self.element == TypeCode::SPOILED {
+            return Err(TransferError::Spoiled(self.source));
+        }
         if !self.element.agrees(receive.element) {
             let expected = receive.element;
             return Err(TransferError::TypeMismatch { sent: self.element, expected });

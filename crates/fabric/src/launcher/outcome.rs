@@ -44,6 +44,9 @@ pub struct Death {
     pub process: u32,
     /// Whether it had joined its world and not left it.
     pub joined: bool,
+    /// Whether it had left its world in good order, and so had all others by themselves: then they
+    /// have said what there is to say.
+    pub orderly: bool,
     /// How many others had not ended by then.
     pub others: usize,
     /// Ranks of the job.
@@ -78,7 +81,11 @@ impl Cause {
 
     /// Whether nothing needs to be said about it.
     pub fn is_quiet(&self) -> bool {
-        matches!(self, Cause::Output(source) if source.kind() == io::ErrorKind::BrokenPipe)
+        match self {
+            Cause::Death(death) => death.orderly,
+            Cause::Output(source) => source.kind() == io::ErrorKind::BrokenPipe,
+            Cause::Signal(_) => false,
+        }
     }
 }
 
@@ -122,7 +129,8 @@ mod tests {
 
     fn death(how: How, joined: bool, others: usize, ranks: usize) -> Outcome {
         let failure = Failure { rank: Peer(2), how };
-        Outcome::of(Cause::Death(Death { failure, process: 4711, joined, others, ranks }))
+        let (process, orderly) = (4711, false);
+        Outcome::of(Cause::Death(Death { failure, process, joined, orderly, others, ranks }))
     }
 
     fn text(outcome: &Outcome) -> String {

@@ -59,6 +59,8 @@ pub(super) struct Watch<'a> {
     forwarded: Vec<Signal>,
     reason: Option<Reason>,
     ending: Ending,
+    /// Whether ranks had to be asked to end.
+    asked: bool,
 }
 
 impl<'a> Watch<'a> {
@@ -85,6 +87,7 @@ impl<'a> Watch<'a> {
             forwarded: Vec::new(),
             reason: None,
             ending: Ending::new(),
+            asked: false,
         })
     }
 
@@ -289,11 +292,13 @@ impl<'a> Watch<'a> {
     fn act(&mut self, action: Action) {
         match action {
             Action::Ask => {
+                self.asked = true;
                 self.signal_ranks(Signal::TERM);
                 // One that is stopped could not hear it.
                 self.signal_ranks(Signal::CONT);
             }
             Action::Kill => {
+                self.asked = true;
                 self.signal_ranks(Signal::KILL);
                 self.group.end();
             }
@@ -309,6 +314,11 @@ impl<'a> Watch<'a> {
         self.orphans.end();
     }
 
+    fn all_have_left(&self) -> bool {
+        let mut ranks = (0..self.ranks.len() as u32).map(Peer);
+        ranks.all(|rank| self.segment.state(rank) == State::Left)
+    }
+
     fn outcome(&self) -> Outcome {
         match self.reason {
             None => Outcome::well(),
@@ -319,8 +329,10 @@ impl<'a> Watch<'a> {
                 let rank = failure.rank;
                 let process = self.ranks[rank.index()].process.as_raw_nonzero().get() as u32;
                 let joined = self.segment.state(rank) == State::Present;
+                let orderly = !self.asked && self.all_have_left();
                 let ranks = self.ranks.len();
-                Outcome::of(Cause::Death(Death { failure, process, joined, others, ranks }))
+                let death = Death { failure, process, joined, orderly, others, ranks };
+                Outcome::of(Cause::Death(death))
             }
         }
     }

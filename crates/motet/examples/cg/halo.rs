@@ -148,6 +148,7 @@ mod tests {
         for column in [0, 1, 5, 6, 2] {
             local.push_row([(column, 1.0)]);
         }
-        assert_eq!(interior_and_boundary(&local), (vec![0..2, 4..5], vec![2..4]));
+        let (interior, boundary) = interior_and_boundary(&local);
+        assert_eq!((interior, &boundary[..]), (vec![0..2, 4..5], &[2..4][..]));
     }
 }

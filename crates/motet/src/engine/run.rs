@@ -216,6 +216,11 @@ impl Run {
                 Action::Copy { .. } | Action::Reduce { .. } => unreachable!("never stuck"),
             };
             if is_receive && endpoint.probe(self.selector(step)).is_some() {
+                // The sender has given the channel up, for good.
+                let link = std::mem::replace(&mut self.links[step.index()], Link::Message);
+                if let Link::In(channel) = link {
+                    endpoint.close_channel(channel);
+                }
                 self.stuck.swap_remove(next);
                 self.receive(step, operation, endpoint, done);
             } else if endpoint.has_left(other) && !self.has_news(step) {
@@ -268,6 +273,9 @@ impl Run {
                 unsafe { self.memory.reduce(kernel, left, right, into) };
                 Attempt::Done
             }
+            Action::Send { .. } if self.error.is_some() => {
+                self.send_spoiled(step, operation, endpoint)
+            }
             _ if self.is_linked(step) => self.try_channel(step, operation, endpoint),
             Action::Send { .. } => self.send(step, operation, endpoint),
             Action::Recv { .. } => {
@@ -313,6 +321,27 @@ impl Run {
         let token = Token { operation, step: step.0 };
         // SAFETY: as in `receive`.
         match unsafe { endpoint.send(to, label, self.element, data, token) } {
+            Posted::Done => Attempt::Done,
+            Posted::Pending => Attempt::Posted,
+        }
+    }
+
+    /// Tells the receiver of a step that there is nothing to send, since something went wrong here:
+    /// it must not take what we have for a result. From now on this step goes as a message, so that
+    /// the rounds of its channel and its messages cannot be taken for one another.
+    #[cold]
+    fn send_spoiled(&mut self, step: StepId, operation: u64, endpoint: &mut Endpoint) -> Attempt {
+        if let Some(Link::Unknown) = self.links.get(step.index()) {
+            let (to, label, _) = self.message(step);
+            endpoint.forget_channel(to, label);
+        }
+        if let Some(link) = self.links.get_mut(step.index()) {
+            *link = Link::Message;
+        }
+        let (to, label, _) = self.message(step);
+        let token = Token { operation, step: step.0 };
+        // SAFETY: no memory at all.
+        match unsafe { endpoint.send(to, label, TypeCode::SPOILED, Region::EMPTY, token) } {
             Posted::Done => Attempt::Done,
             Posted::Pending => Attempt::Posted,
         }
