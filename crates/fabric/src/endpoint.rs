@@ -151,6 +151,10 @@ pub struct Endpoint {
     /// Per peer: the lane from it.
     inlets: Vec<Inlet>,
     matching: Matching<Receive, Early>,
+    /// Per peer: its messages that wait for their receives.
+    early: Vec<usize>,
+    /// Looks since something new came, or something kept was received.
+    hunger: u32,
     claims: Claims,
     large: Slab<LargeSend>,
     landings: Slab<Landing>,
@@ -188,6 +192,8 @@ impl Endpoint {
                 .map(|peer| Inlet::new(segment.clone(), lane(peer, at)))
                 .collect(),
             matching: Matching::default(),
+            early: vec![0; layout.ranks()],
+            hunger: 0,
             claims: Claims::new(segment.clone(), me),
             large: Slab::default(),
             landings: Slab::default(),

@@ -12,6 +12,10 @@ use crate::{Label, Peer, Received, RegionMut, Token, TransferError, TypeCode};
 
 /// Packets that are taken from one peer before the next peer has its turn.
 const TURN: usize = 64;
+/// Messages of one peer that are kept before more are taken reluctantly.
+const PLENTY: usize = 256;
+/// Looks without anything new after which we are that reluctant no more.
+const PATIENCE: u32 = 16;
 
 /// A message that meets its receive.
 #[derive(Clone, Copy)]
@@ -47,21 +51,45 @@ impl Message {
 
 impl Endpoint {
     /// Takes what has come. Says whether anything had.
+    ///
+    /// Messages that come before their receives are kept in our memory, and a fast sender would
+    /// have us keep any number of them. So of a peer that has many kept already nothing more is
+    /// taken while there is something else to do; its lane fills, and it waits. Only when we find
+    /// nothing time and again may what we wait for lie behind: then we take one at a time.
     pub(super) fn poll_inlets(&mut self, done: &mut Vec<Completion>) -> bool {
-        let mut came = false;
+        let (mut came, mut hoarded) = (false, false);
         for peer in 0..self.inlets.len() {
-            for _ in 0..TURN {
-                // SAFETY: peers push nothing but `Header`s into standing lanes, and any bits are
-                // one.
-                let Some(header) = (unsafe { self.inlets[peer].peek::<Header>() }) else { break };
-                self.handle(Peer(peer as u32), Packet::read(header), done);
-                came = true;
-                if self.inlets[peer].advance() {
-                    self.ring(Peer(peer as u32));
-                }
+            if self.early[peer] < PLENTY {
+                came |= self.poll_inlet(peer, TURN, done);
+            } else if self.inlets[peer].has_news() {
+                hoarded = true;
+            }
+        }
+        self.hunger = if came { 0 } else { self.hunger.saturating_add(1) };
+        if !hoarded || self.hunger < PATIENCE {
+            return came || hoarded;
+        }
+        for peer in 0..self.inlets.len() {
+            if self.early[peer] >= PLENTY {
+                came |= self.poll_inlet(peer, 1, done);
             }
         }
         came
+    }
+
+    /// Takes up to `turn` packets from one peer.
+    fn poll_inlet(&mut self, peer: usize, turn: usize, done: &mut Vec<Completion>) -> bool {
+        for taken in 0..turn {
+            // SAFETY: peers push nothing but `Header`s into standing lanes, and any bits are one.
+            let Some(header) = (unsafe { self.inlets[peer].peek::<Header>() }) else {
+                return taken > 0;
+            };
+            self.handle(Peer(peer as u32), Packet::read(header), done);
+            if self.inlets[peer].advance() {
+                self.ring(Peer(peer as u32));
+            }
+        }
+        true
     }
 
     fn handle(&mut self, source: Peer, packet: Packet, done: &mut Vec<Completion>) {
@@ -143,6 +171,7 @@ impl Endpoint {
 
     fn keep(&mut self, message: Message, body: Body) {
         let Message { source, label, element, bytes } = message;
+        self.early[source.index()] += 1;
         self.matching.keep(source, label, Early { element, bytes, body });
     }
 
@@ -155,6 +184,8 @@ impl Endpoint {
         receive: Receive,
         done: &mut Vec<Completion>,
     ) {
+        self.early[source.index()] -= 1;
+        self.hunger = 0;
         let message = Message { source, label, element: early.element, bytes: early.bytes };
         match early.body {
             Body::Exposed(exposure) => self.land(message, exposure, receive, done),
