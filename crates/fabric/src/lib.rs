@@ -29,8 +29,6 @@ pub mod segment;
 pub mod single_copy;
 pub mod slab;
 
-
-
 pub use channel::{InChannel, OutChannel};
 pub use endpoint::{Attached, Completion, Endpoint, Options, Posted};
 pub use error::{Error, Failure, How, TransferError, signal_name};
