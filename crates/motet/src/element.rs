@@ -8,7 +8,7 @@ use motet_fabric::TypeCode;
 /// `bool`, and (feature `complex`) complex numbers.
 ///
 /// The other side must use the same type; if it does not, the operation ends with
-/// [`Error::TypeMismatch`](crate::Error::TypeMismatch) and nothing is written.
+/// [`ErrorKind::TypeMismatch`](crate::ErrorKind::TypeMismatch) and nothing is written.
 ///
 /// # Safety
 /// The type has no padding, no pointers and no destructor, and no other type has its code.
