@@ -69,9 +69,7 @@ fn arguments(calls: &[Call]) -> String {
             parts.push(format!("elements of {}", counted(call.element_bytes, "byte")));
         }
     }
-    if let Operation::Reduce { commutative: false, .. }
-    | Operation::Allreduce { commutative: false, .. } = call.operation
-    {
+    if call.operation.commutative() == Some(false) {
         parts.push("operands in order".to_owned());
     }
     if calls.iter().any(|call| call.in_place) {

@@ -3,7 +3,7 @@
 use super::memory::{Content, Fault, Faulty, Memory};
 use super::value::{ValueId, Values};
 use super::{Mode, Options, Stuck, Violation};
-use crate::call::{Call, Collective, Operation, Rank};
+use crate::call::{Call, Collective, Rank};
 use crate::exec::Exec;
 use crate::matching::{Matching, Place};
 use crate::plan::{Action, Buffer, Plan, Slice};
@@ -287,12 +287,7 @@ impl<'a> Run<'a> {
 
 /// Whether operands may be swapped; of no matter where nothing is reduced.
 fn commutes(call: &Call) -> bool {
-    match call.operation {
-        Operation::Reduce { commutative, .. } | Operation::Allreduce { commutative, .. } => {
-            commutative
-        }
-        _ => true,
-    }
+    call.operation.commutative().unwrap_or(true)
 }
 
 fn violation(place: Place, action: Action, (fault, buffer, element): Faulty) -> Violation {

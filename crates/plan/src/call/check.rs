@@ -1,0 +1,188 @@
+//! What is wrong with a call, as far as one rank can tell.
+
+use thiserror::Error;
+
+use super::{Block, Call, Collective, Neighbour, Operation, Rank};
+
+/// Why a call cannot be planned, whatever the algorithm.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum CallError {
+    /// The calling rank is not in the communicator.
+    #[error("the calling rank {rank} is not below the number of ranks, {ranks}")]
+    Rank {
+        /// The calling rank.
+        rank: Rank,
+        /// Ranks in the communicator.
+        ranks: u32,
+    },
+    /// The root is not in the communicator.
+    #[error("root {root} is not below the number of ranks, {ranks}")]
+    Root {
+        /// The root that was passed.
+        root: Rank,
+        /// Ranks in the communicator.
+        ranks: u32,
+    },
+    /// A neighbour is not in the communicator.
+    #[error("neighbour {neighbour} is not below the number of ranks, {ranks}")]
+    Neighbour {
+        /// The neighbour that was passed.
+        neighbour: Rank,
+        /// Ranks in the communicator.
+        ranks: u32,
+    },
+    /// An allgatherv does not have one block for each rank.
+    #[error("{blocks} blocks were passed for {ranks} ranks")]
+    Blocks {
+        /// Blocks that were passed.
+        blocks: usize,
+        /// Ranks in the communicator.
+        ranks: u32,
+    },
+    /// Two blocks would be received into the same elements.
+    #[error("two received blocks overlap at element {element} of the output")]
+    Overlap {
+        /// The first element that both blocks hold.
+        element: usize,
+    },
+    /// The collective has no form in place.
+    #[error("{0} cannot be called in place")]
+    InPlace(Collective),
+    /// Only the root of a reduction may be in place.
+    #[error("rank {rank} is not the root {root}, and only the root may be in place")]
+    InPlaceNotRoot {
+        /// The calling rank.
+        rank: Rank,
+        /// The root.
+        root: Rank,
+    },
+    /// What a rank sends to itself is not what it receives from itself.
+    #[error("rank {rank} does not receive from itself what it sends to itself")]
+    Itself {
+        /// The calling rank.
+        rank: Rank,
+    },
+    /// A buffer would be larger than memory.
+    #[error("the sizes of the call do not fit in memory")]
+    TooLarge,
+}
+
+impl Call {
+    /// Checks what this rank can check alone.
+    ///
+    /// # Errors
+    /// The first [`CallError`] found. A call that passes can be planned.
+    pub fn check(&self) -> Result<(), CallError> {
+        if self.rank.0 >= self.ranks {
+            return Err(CallError::Rank { rank: self.rank, ranks: self.ranks });
+        }
+        self.check_in_place()?;
+        self.check_size()?;
+        self.check_root()?;
+        match &self.operation {
+            Operation::Allgatherv { blocks } => check_disjoint(blocks.iter().copied()),
+            Operation::Exchange { to, from, .. } => {
+                self.check_neighbours(to.iter().chain(from.iter()).copied())?;
+                self.check_itself(
+                    to.iter().map(|rank| (*rank, 0)),
+                    from.iter().map(|rank| (*rank, 0)),
+                )
+            }
+            Operation::Exchangev { to, from } => {
+                self.check_neighbours(to.iter().chain(from.iter()).map(|other| other.rank))?;
+                check_disjoint(from.iter().map(Neighbour::block))?;
+                self.check_itself(
+                    to.iter().map(|other| (other.rank, other.count)),
+                    from.iter().map(|other| (other.rank, other.count)),
+                )
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_in_place(&self) -> Result<(), CallError> {
+        match &self.operation {
+            _ if !self.in_place => Ok(()),
+            Operation::Reduce { root, .. } if *root != self.rank => {
+                Err(CallError::InPlaceNotRoot { rank: self.rank, root: *root })
+            }
+            Operation::Reduce { .. }
+            | Operation::Allreduce { .. }
+            | Operation::Allgather { .. }
+            | Operation::Allgatherv { .. } => Ok(()),
+            _ => Err(CallError::InPlace(self.collective())),
+        }
+    }
+
+    /// Makes sure that no length computed later can overflow.
+    fn check_size(&self) -> Result<(), CallError> {
+        let ranks = self.ranks as usize;
+        let largest = match &self.operation {
+            Operation::Barrier => Some(0),
+            Operation::Bcast { count, .. }
+            | Operation::Reduce { count, .. }
+            | Operation::Allreduce { count, .. } => Some(*count),
+            Operation::Allgather { count } => count.checked_mul(ranks),
+            Operation::Allgatherv { blocks } if blocks.len() != ranks => {
+                return Err(CallError::Blocks { blocks: blocks.len(), ranks: self.ranks });
+            }
+            Operation::Allgatherv { blocks } => checked_extent(blocks.iter().copied()),
+            Operation::Exchange { count, to, from } => count.checked_mul(to.len().max(from.len())),
+            Operation::Exchangev { to, from } => {
+                checked_extent(to.iter().chain(from.iter()).map(Neighbour::block))
+            }
+        };
+        largest
+            .and_then(|elements| elements.checked_mul(self.element_bytes.max(1)))
+            .filter(|bytes| isize::try_from(*bytes).is_ok())
+            .map(drop)
+            .ok_or(CallError::TooLarge)
+    }
+
+    fn check_root(&self) -> Result<(), CallError> {
+        match self.operation.root() {
+            Some(root) if root.0 >= self.ranks => Err(CallError::Root { root, ranks: self.ranks }),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_neighbours(&self, mut all: impl Iterator<Item = Rank>) -> Result<(), CallError> {
+        match all.find(|other| other.0 >= self.ranks) {
+            None => Ok(()),
+            Some(neighbour) => Err(CallError::Neighbour { neighbour, ranks: self.ranks }),
+        }
+    }
+
+    /// The k-th block to itself must have the count of the k-th block from itself.
+    fn check_itself(
+        &self,
+        to: impl Iterator<Item = (Rank, usize)>,
+        from: impl Iterator<Item = (Rank, usize)>,
+    ) -> Result<(), CallError> {
+        let own = |other: &(Rank, usize)| other.0 == self.rank;
+        if to.filter(own).eq(from.filter(own)) {
+            Ok(())
+        } else {
+            Err(CallError::Itself { rank: self.rank })
+        }
+    }
+}
+
+fn checked_extent(blocks: impl Iterator<Item = Block>) -> Option<usize> {
+    let mut sum = 0usize;
+    let mut largest = 0;
+    for block in blocks.filter(|block| block.count > 0) {
+        largest = largest.max(block.start.checked_add(block.count)?);
+        sum = sum.checked_add(block.count)?;
+    }
+    Some(largest.max(sum))
+}
+
+fn check_disjoint(blocks: impl Iterator<Item = Block>) -> Result<(), CallError> {
+    let mut blocks: Vec<Block> = blocks.filter(|block| block.count > 0).collect();
+    blocks.sort_unstable_by_key(|block| block.start);
+    match blocks.windows(2).find(|pair| pair[0].start + pair[0].count > pair[1].start) {
+        None => Ok(()),
+        Some(pair) => Err(CallError::Overlap { element: pair[1].start }),
+    }
+}

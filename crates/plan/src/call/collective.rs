@@ -1,0 +1,63 @@
+//! The collectives and their names.
+
+use std::fmt;
+
+/// The collectives that can be planned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Collective {
+    /// Nobody leaves before everybody has entered.
+    Barrier,
+    /// The root's data at every rank.
+    Bcast,
+    /// The reduction of all inputs at the root.
+    Reduce,
+    /// The reduction of all inputs at every rank.
+    Allreduce,
+    /// All inputs, in rank order, at every rank.
+    Allgather,
+    /// All inputs, of different lengths and at given places, at every rank.
+    Allgatherv,
+    /// One block to each rank of one list, one block from each rank of another.
+    Exchange,
+    /// The same with a length and a place for each block.
+    Exchangev,
+}
+
+impl Collective {
+    /// Every collective, in the order of the table of algorithms.
+    pub const ALL: [Self; 8] = [
+        Self::Barrier,
+        Self::Bcast,
+        Self::Reduce,
+        Self::Allreduce,
+        Self::Allgather,
+        Self::Allgatherv,
+        Self::Exchange,
+        Self::Exchangev,
+    ];
+
+    /// The name in overrides, wisdom, drawings and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Barrier => "barrier",
+            Self::Bcast => "bcast",
+            Self::Reduce => "reduce",
+            Self::Allreduce => "allreduce",
+            Self::Allgather => "allgather",
+            Self::Allgatherv => "allgatherv",
+            Self::Exchange => "exchange",
+            Self::Exchangev => "exchangev",
+        }
+    }
+
+    /// The collective with this [`name`](Self::name), if there is one.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|collective| collective.name() == name)
+    }
+}
+
+impl fmt::Display for Collective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}

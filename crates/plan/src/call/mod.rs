@@ -1,0 +1,133 @@
+//! A call: which collective, over how many ranks, with which sizes. Plain data and nothing else.
+//!
+//! A [`Call`] is what one rank passes to a collective, less the addresses and the operator. It is
+//! the key under which a plan is cached, so it is `Eq` and `Hash`, and its lists are shared.
+
+mod check;
+mod collective;
+mod operation;
+
+use std::fmt;
+
+pub use check::CallError;
+pub use collective::Collective;
+pub use operation::{Block, Neighbour, Operation};
+
+use crate::plan::{Buffer, Slice};
+
+/// A rank in the communicator of the call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rank(pub u32);
+
+impl Rank {
+    /// The rank as an index into an array with one entry per rank.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The rank with this index.
+    ///
+    /// # Panics
+    /// If `index` does not fit in 32 bits: a communicator never has that many ranks.
+    pub fn from_index(index: usize) -> Self {
+        Self(u32::try_from(index).expect("a communicator has fewer than 2^32 ranks"))
+    }
+}
+
+impl fmt::Display for Rank {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// One rank's call of a collective.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Call {
+    /// The calling rank.
+    pub rank: Rank,
+    /// How many ranks the communicator has.
+    pub ranks: u32,
+    /// The size of one element in bytes; 0 for a barrier.
+    pub element_bytes: usize,
+    /// The input lies in the output buffer and there is no input buffer.
+    pub in_place: bool,
+    /// What is called, with its arguments.
+    pub operation: Operation,
+}
+
+impl Call {
+    /// Which collective this is.
+    pub fn collective(&self) -> Collective {
+        self.operation.collective()
+    }
+
+    /// Length of the input buffer in elements; 0 in place, since there is none.
+    pub fn input_len(&self) -> usize {
+        if self.in_place { 0 } else { self.lengths().0 }
+    }
+
+    /// Length of the output buffer in elements, gaps included.
+    pub fn output_len(&self) -> usize {
+        self.lengths().1
+    }
+
+    /// Lengths of the input and the output where these are two buffers.
+    fn lengths(&self) -> (usize, usize) {
+        let (me, ranks) = (self.rank.index(), self.ranks as usize);
+        let at_root = |len| if self.is_root() { len } else { 0 };
+        match &self.operation {
+            Operation::Barrier => (0, 0),
+            Operation::Bcast { count, .. } => (0, *count),
+            Operation::Reduce { count, .. } => (*count, at_root(*count)),
+            Operation::Allreduce { count, .. } => (*count, *count),
+            Operation::Allgather { count } => (*count, count * ranks),
+            Operation::Allgatherv { blocks } => (blocks[me].count, extent(blocks.iter().copied())),
+            Operation::Exchange { count, to, from } => (count * to.len(), count * from.len()),
+            Operation::Exchangev { to, from } => {
+                let extent = |list: &[Neighbour]| extent(list.iter().map(Neighbour::block));
+                (extent(to), extent(from))
+            }
+        }
+    }
+
+    /// Whether the calling rank is the root of a collective that has one.
+    fn is_root(&self) -> bool {
+        self.operation.root() == Some(self.rank)
+    }
+
+    /// The size in bytes by which an algorithm is selected; the same on all ranks of one call.
+    ///
+    /// It is the size of the data for a broadcast or a reduction, and the sum of all blocks for
+    /// an allgather. Of an exchange each rank knows its own part only, so nothing there is sure to
+    /// be the same on all ranks, and the size is 0 as it is for a barrier.
+    pub fn bytes(&self) -> usize {
+        let elements = match &self.operation {
+            Operation::Barrier | Operation::Exchange { .. } | Operation::Exchangev { .. } => 0,
+            Operation::Bcast { count, .. }
+            | Operation::Reduce { count, .. }
+            | Operation::Allreduce { count, .. } => *count,
+            Operation::Allgather { count } => count * self.ranks as usize,
+            Operation::Allgatherv { blocks } => blocks.iter().map(|block| block.count).sum(),
+        };
+        elements * self.element_bytes
+    }
+
+    /// Where this rank's own data lies when the call starts: in the input or, in place and at the
+    /// root of a broadcast, in the output.
+    pub fn contribution(&self) -> Slice {
+        let in_output = |start, count| Block { start, count }.slice(Buffer::Output);
+        let me = self.rank.index();
+        match &self.operation {
+            Operation::Bcast { count, .. } if self.is_root() => in_output(0, *count),
+            _ if !self.in_place => Slice { buffer: Buffer::Input, start: 0, len: self.input_len() },
+            Operation::Allgather { count } => in_output(me * count, *count),
+            Operation::Allgatherv { blocks } => blocks[me].slice(Buffer::Output),
+            _ => in_output(0, self.lengths().0),
+        }
+    }
+}
+
+/// One past the last element of any block that is not empty.
+fn extent(blocks: impl Iterator<Item = Block>) -> usize {
+    blocks.filter(|block| block.count > 0).map(|block| block.start + block.count).max().unwrap_or(0)
+}

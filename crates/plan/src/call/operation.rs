@@ -1,0 +1,133 @@
+//! What is called, with its arguments.
+
+use std::sync::Arc;
+
+use super::{Collective, Rank};
+use crate::plan::{Buffer, Slice};
+
+/// A collective with its arguments. All counts and starts are in elements.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// No data. The elements of the scratch memory are tokens of no bytes, one for each rank known
+    /// to have entered; the first is that of the rank itself from the start.
+    Barrier,
+    /// One buffer, the output, at every rank; that of the root holds the data at the start.
+    Bcast {
+        /// Length of the data.
+        count: usize,
+        /// Where the data comes from.
+        root: Rank,
+    },
+    /// Input at every rank, output at the root only. Only the root may be in place.
+    Reduce {
+        /// Length of the input and of the result.
+        count: usize,
+        /// Where the result goes.
+        root: Rank,
+        /// Whether the operator commutes.
+        commutative: bool,
+    },
+    /// Input and output at every rank.
+    Allreduce {
+        /// Length of the input and of the result.
+        count: usize,
+        /// Whether the operator commutes.
+        commutative: bool,
+    },
+    /// Input of `count`, output of `count * ranks`. In place: the own block is in the output.
+    Allgather {
+        /// Length of one rank's block.
+        count: usize,
+    },
+    /// Block `i` of the output comes from rank `i`. In place: the own block is in the output.
+    Allgatherv {
+        /// Where the block of each rank lies in the output: in any order, gaps allowed.
+        blocks: Arc<[Block]>,
+    },
+    /// Block `j` of the input goes to `to[j]`; block `j` of the output comes from `from[j]`.
+    Exchange {
+        /// Length of one block.
+        count: usize,
+        /// Destinations.
+        to: Arc<[Rank]>,
+        /// Sources.
+        from: Arc<[Rank]>,
+    },
+    /// The same, with a place and a length for each block.
+    Exchangev {
+        /// Destinations, and where their blocks lie in the input.
+        to: Arc<[Neighbour]>,
+        /// Sources, and where their blocks lie in the output.
+        from: Arc<[Neighbour]>,
+    },
+}
+
+/// A run of elements in a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Block {
+    /// First element.
+    pub start: usize,
+    /// Number of elements.
+    pub count: usize,
+}
+
+/// A block exchanged with one rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Neighbour {
+    /// The other rank; may be the calling rank itself.
+    pub rank: Rank,
+    /// First element in the input (of a destination) or the output (of a source).
+    pub start: usize,
+    /// Number of elements.
+    pub count: usize,
+}
+
+impl Operation {
+    /// Which collective this is.
+    pub fn collective(&self) -> Collective {
+        match self {
+            Self::Barrier => Collective::Barrier,
+            Self::Bcast { .. } => Collective::Bcast,
+            Self::Reduce { .. } => Collective::Reduce,
+            Self::Allreduce { .. } => Collective::Allreduce,
+            Self::Allgather { .. } => Collective::Allgather,
+            Self::Allgatherv { .. } => Collective::Allgatherv,
+            Self::Exchange { .. } => Collective::Exchange,
+            Self::Exchangev { .. } => Collective::Exchangev,
+        }
+    }
+
+    /// The root, of a collective that has one.
+    pub fn root(&self) -> Option<Rank> {
+        match self {
+            Self::Bcast { root, .. } | Self::Reduce { root, .. } => Some(*root),
+            _ => None,
+        }
+    }
+
+    /// Whether the operator commutes, of a collective that reduces.
+    pub fn commutative(&self) -> Option<bool> {
+        match self {
+            Self::Reduce { commutative, .. } | Self::Allreduce { commutative, .. } => {
+                Some(*commutative)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Block {
+    /// The elements in a buffer. A block of none may lie anywhere, also outside the buffer; its
+    /// slice is at the start.
+    pub fn slice(self, buffer: Buffer) -> Slice {
+        let start = if self.count == 0 { 0 } else { self.start };
+        Slice { buffer, start, len: self.count }
+    }
+}
+
+impl Neighbour {
+    /// The elements, without the rank.
+    pub fn block(&self) -> Block {
+        Block { start: self.start, count: self.count }
+    }
+}
