@@ -4,7 +4,7 @@ mod cases;
 
 use std::sync::Arc;
 
-use cases::{Edge, calls, check, exchange, exchangev, layout, plans};
+use cases::{Edge, calls, check, exchange, exchangev, known, layout, plans};
 use motet_plan::{Block, Call, Operation, Rank, algo};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -49,6 +49,26 @@ proptest! {
     fn bcast(ranks in RANKS, count in 0..100usize, root: Index) {
         let root = Rank(root.index(ranks as usize) as u32);
         verify_all(&calls(ranks, false, |_| Operation::Bcast { count, root }))?;
+    }
+
+    /// spec: 69, 70
+    #[test]
+    fn gather_and_scatter(ranks in RANKS, count in 0..6usize, root: Index, in_place: bool) {
+        let root = Rank(root.index(ranks as usize) as u32);
+        verify_all(&calls(ranks, in_place, |_| Operation::Gather { count, root }))?;
+        verify_all(&calls(ranks, in_place, |_| Operation::Scatter { count, root }))?;
+    }
+
+    /// spec: 21, 69, 70
+    #[test]
+    fn gatherv_and_scatterv((counts, layouts) in blocks(), root: Index, in_place: bool) {
+        let ranks = counts.len() as u32;
+        let root = Rank(root.index(counts.len()) as u32);
+        let known = |rank| known(&layouts[root.index()], rank, root);
+        let gatherv = |rank| Operation::Gatherv { blocks: known(rank), root };
+        verify_all(&calls(ranks, in_place, gatherv))?;
+        let scatterv = |rank| Operation::Scatterv { blocks: known(rank), root };
+        verify_all(&calls(ranks, in_place, scatterv))?;
     }
 
     /// spec: 80

@@ -4,7 +4,7 @@ mod cases;
 
 use cases::calls;
 use motet_plan::select::{Overrides, Reason, Wisdom, choose};
-use motet_plan::{Call, Machine, Operation, Rank, Tuning};
+use motet_plan::{Call, Collective, Machine, Operation, Rank, Tuning};
 
 fn allreduce(ranks: u32, count: usize, commutative: bool) -> Call {
     calls(ranks, false, |_| Operation::Allreduce { count, commutative }).remove(0)
@@ -164,8 +164,10 @@ fn what_is_wrong_in_a_text_is_named() {
     );
     assert_eq!(
         of_wisdom("\nalreduce -> ring"),
-        "line 2: no collective `alreduce`; there are barrier, bcast, reduce, allreduce, allgather, \
-         allgatherv, exchange, exchangev"
+        format!(
+            "line 2: no collective `alreduce`; there are {}",
+            Collective::ALL.map(Collective::name).join(", ")
+        )
     );
     assert_eq!(
         of_wisdom("allreduce ranks=4..2 -> ring"),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use motet_plan::{Block, Call, Collective, Neighbour, Operation, Rank};
+use motet_plan::{Block, Blocks, Call, Collective, Neighbour, Operation, Rank};
 
 use crate::args::Mistake;
 use crate::quantity::{self, counted};
@@ -87,7 +87,7 @@ impl Example {
         let (rows, columns) = self.grid();
         let torus = format!("neighbours on a torus of {rows} x {columns} ranks");
         match self.collective {
-            Collective::Allgatherv => Some(blocks),
+            Collective::Gatherv | Collective::Scatterv | Collective::Allgatherv => Some(blocks),
             Collective::Exchange => Some("neighbours on a ring: the rank before and after".into()),
             Collective::Exchangev => Some(format!("{torus}, {blocks} to each")),
             _ => None,
@@ -101,10 +101,14 @@ impl Example {
         match self.collective {
             Collective::Barrier => "no data".to_owned(),
             Collective::Bcast | Collective::Reduce | Collective::Allreduce => elements,
-            Collective::Allgather | Collective::Exchange => format!("blocks of {elements}"),
-            Collective::Allgatherv | Collective::Exchangev => {
-                format!("blocks of at least {elements}")
-            }
+            Collective::Gather
+            | Collective::Scatter
+            | Collective::Allgather
+            | Collective::Exchange => format!("blocks of {elements}"),
+            Collective::Gatherv
+            | Collective::Scatterv
+            | Collective::Allgatherv
+            | Collective::Exchangev => format!("blocks of at least {elements}"),
         }
     }
 
@@ -113,6 +117,10 @@ impl Example {
         match self.collective {
             Collective::Barrier => Operation::Barrier,
             Collective::Bcast => Operation::Bcast { count, root },
+            Collective::Gather => Operation::Gather { count, root },
+            Collective::Gatherv => Operation::Gatherv { blocks: self.known(rank), root },
+            Collective::Scatter => Operation::Scatter { count, root },
+            Collective::Scatterv => Operation::Scatterv { blocks: self.known(rank), root },
             Collective::Reduce => Operation::Reduce { count, root, commutative },
             Collective::Allreduce => Operation::Allreduce { count, commutative },
             Collective::Allgather => Operation::Allgather { count },
@@ -150,9 +158,18 @@ impl Example {
         neighbours.iter().map(Neighbour::block).collect()
     }
 
-    /// In a reduction to one rank only that rank can be in place.
+    /// What a rank knows of these blocks where only the root knows all.
+    fn known(&self, rank: u32) -> Blocks {
+        if rank == self.root {
+            Blocks::All(self.blocks())
+        } else {
+            Blocks::Own(self.count_of(Rank(rank)))
+        }
+    }
+
+    /// Of a collective that has a root only the root can be in place.
     fn may_be_in_place(&self, rank: u32) -> bool {
-        self.collective != Collective::Reduce || rank == self.root
+        self.operation(rank).root().is_none_or(|root| root == Rank(rank))
     }
 
     /// All ranks as a grid, as nearly square as can be: rows and columns.

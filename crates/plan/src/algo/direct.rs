@@ -40,9 +40,16 @@ pub(super) fn cost(call: &Call, bytes: usize) -> Cost {
 /// Sends `slice` to every other rank, to the next one first: so ranks that do this at once do not
 /// all send to the same one.
 pub(super) fn send_to_all(builder: &mut Builder<'_>, slice: Slice) {
+    let slices = vec![slice; builder.ranks() as usize];
+    send_to_each(builder, &slices);
+}
+
+/// Sends to every other rank its slice of `slices`, which are in rank order: to the next one first.
+pub(super) fn send_to_each(builder: &mut Builder<'_>, slices: &[Slice]) {
     let ring = own_ring(builder);
     for distance in 1..ring.size() {
-        builder.send(ring.rank((ring.position + distance) % ring.size()), slice);
+        let destination = (ring.position + distance) % ring.size();
+        builder.send(ring.rank(destination), slices[destination]);
     }
 }
 

@@ -14,6 +14,8 @@ use crate::plan::Plan;
 mod direct;
 mod fold;
 mod gathering;
+mod rooted;
+mod scattering;
 mod shape;
 
 /// A way to carry out one collective.
@@ -116,6 +118,10 @@ macro_rules! algorithms {
 algorithms! {
     barrier: [dissemination, direct],
     bcast: [binomial, scatter_allgather, direct],
+    gather: [binomial, direct],
+    gatherv: [direct],
+    scatter: [binomial, direct],
+    scatterv: [direct],
     reduce: [binomial, direct],
     allreduce: [recursive_doubling, ring, reduce_scatter_allgather, direct],
     allgather: [ring, bruck, recursive_doubling, direct],

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::{Block, Call, Collective, Neighbour, Operation, Rank};
+use super::{Block, Blocks, Call, Collective, Neighbour, Operation, Rank};
 
 /// Why a call cannot be planned, whatever the algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -31,13 +31,23 @@ pub enum CallError {
         /// Ranks in the communicator.
         ranks: u32,
     },
-    /// An allgatherv does not have one block for each rank.
+    /// There is not one block for each rank.
     #[error("{blocks} blocks were passed for {ranks} ranks")]
     Blocks {
         /// Blocks that were passed.
         blocks: usize,
         /// Ranks in the communicator.
         ranks: u32,
+    },
+    /// The root must know the blocks of all ranks, and any other rank only its own.
+    #[error("rank {rank} passes {passed}, and the root is {root}")]
+    Knowledge {
+        /// The calling rank.
+        rank: Rank,
+        /// The root.
+        root: Rank,
+        /// What the rank passes.
+        passed: &'static str,
     },
     /// Two blocks would be received into the same elements.
     #[error("two received blocks overlap at element {element} of the output")]
@@ -48,7 +58,7 @@ pub enum CallError {
     /// The collective has no form in place.
     #[error("{0} cannot be called in place")]
     InPlace(Collective),
-    /// Only the root of a reduction may be in place.
+    /// Of a collective that has a root, only the root may be in place.
     #[error("rank {rank} is not the root {root}, and only the root may be in place")]
     InPlaceNotRoot {
         /// The calling rank.
@@ -81,6 +91,11 @@ impl Call {
         self.check_root()?;
         match &self.operation {
             Operation::Allgatherv { blocks } => check_disjoint(blocks.iter().copied()),
+            Operation::Gatherv { blocks, root } => {
+                self.check_knowledge(blocks, *root)?;
+                check_disjoint(blocks.all().iter().copied())
+            }
+            Operation::Scatterv { blocks, root } => self.check_knowledge(blocks, *root),
             Operation::Exchange { to, from, .. } => {
                 self.check_neighbours(to.iter().chain(from.iter()).copied())?;
                 self.check_itself(
@@ -103,11 +118,18 @@ impl Call {
     fn check_in_place(&self) -> Result<(), CallError> {
         match &self.operation {
             _ if !self.in_place => Ok(()),
-            Operation::Reduce { root, .. } if *root != self.rank => {
-                Err(CallError::InPlaceNotRoot { rank: self.rank, root: *root })
+            Operation::Gather { root, .. }
+            | Operation::Gatherv { root, .. }
+            | Operation::Scatter { root, .. }
+            | Operation::Scatterv { root, .. }
+            | Operation::Reduce { root, .. } => {
+                if *root == self.rank {
+                    Ok(())
+                } else {
+                    Err(CallError::InPlaceNotRoot { rank: self.rank, root: *root })
+                }
             }
-            Operation::Reduce { .. }
-            | Operation::Allreduce { .. }
+            Operation::Allreduce { .. }
             | Operation::Allgather { .. }
             | Operation::Allgatherv { .. } => Ok(()),
             _ => Err(CallError::InPlace(self.collective())),
@@ -122,11 +144,17 @@ impl Call {
             Operation::Bcast { count, .. }
             | Operation::Reduce { count, .. }
             | Operation::Allreduce { count, .. } => Some(*count),
-            Operation::Allgather { count } => count.checked_mul(ranks),
-            Operation::Allgatherv { blocks } if blocks.len() != ranks => {
-                return Err(CallError::Blocks { blocks: blocks.len(), ranks: self.ranks });
+            Operation::Gather { count, .. }
+            | Operation::Scatter { count, .. }
+            | Operation::Allgather { count } => count.checked_mul(ranks),
+            Operation::Gatherv { blocks: Blocks::Own(count), .. }
+            | Operation::Scatterv { blocks: Blocks::Own(count), .. } => Some(*count),
+            Operation::Gatherv { blocks: Blocks::All(blocks), .. }
+            | Operation::Scatterv { blocks: Blocks::All(blocks), .. }
+            | Operation::Allgatherv { blocks } => {
+                self.check_number(blocks.len())?;
+                checked_extent(blocks.iter().copied())
             }
-            Operation::Allgatherv { blocks } => checked_extent(blocks.iter().copied()),
             Operation::Exchange { count, to, from } => count.checked_mul(to.len().max(from.len())),
             Operation::Exchangev { to, from } => {
                 checked_extent(to.iter().chain(from.iter()).map(Neighbour::block))
@@ -137,6 +165,25 @@ impl Call {
             .filter(|bytes| isize::try_from(*bytes).is_ok())
             .map(drop)
             .ok_or(CallError::TooLarge)
+    }
+
+    /// There must be a block for each rank.
+    fn check_number(&self, blocks: usize) -> Result<(), CallError> {
+        if blocks == self.ranks as usize {
+            Ok(())
+        } else {
+            Err(CallError::Blocks { blocks, ranks: self.ranks })
+        }
+    }
+
+    fn check_knowledge(&self, blocks: &Blocks, root: Rank) -> Result<(), CallError> {
+        let rank = self.rank;
+        let passed = match blocks {
+            Blocks::All(_) if rank != root => "the blocks of all ranks",
+            Blocks::Own(_) if rank == root => "only its own block",
+            _ => return Ok(()),
+        };
+        Err(CallError::Knowledge { rank, root, passed })
     }
 
     fn check_root(&self) -> Result<(), CallError> {

@@ -9,6 +9,14 @@ pub enum Collective {
     Barrier,
     /// The root's data at every rank.
     Bcast,
+    /// All inputs, in rank order, at the root.
+    Gather,
+    /// All inputs, of different lengths and at given places, at the root.
+    Gatherv,
+    /// One block of the root's input at each rank.
+    Scatter,
+    /// The same with a length and a place for each block.
+    Scatterv,
     /// The reduction of all inputs at the root.
     Reduce,
     /// The reduction of all inputs at every rank.
@@ -25,9 +33,13 @@ pub enum Collective {
 
 impl Collective {
     /// Every collective, in the order of the table of algorithms.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 12] = [
         Self::Barrier,
         Self::Bcast,
+        Self::Gather,
+        Self::Gatherv,
+        Self::Scatter,
+        Self::Scatterv,
         Self::Reduce,
         Self::Allreduce,
         Self::Allgather,
@@ -41,6 +53,10 @@ impl Collective {
         match self {
             Self::Barrier => "barrier",
             Self::Bcast => "bcast",
+            Self::Gather => "gather",
+            Self::Gatherv => "gatherv",
+            Self::Scatter => "scatter",
+            Self::Scatterv => "scatterv",
             Self::Reduce => "reduce",
             Self::Allreduce => "allreduce",
             Self::Allgather => "allgather",

@@ -11,7 +11,7 @@ use std::fmt;
 
 pub use check::CallError;
 pub use collective::Collective;
-pub use operation::{Block, Neighbour, Operation};
+pub use operation::{Block, Blocks, Neighbour, Operation};
 
 use crate::plan::{Buffer, Slice};
 
@@ -49,7 +49,8 @@ pub struct Call {
     pub ranks: u32,
     /// The size of one element in bytes; 0 for a barrier.
     pub element_bytes: usize,
-    /// The input lies in the output buffer and there is no input buffer.
+    /// The input lies in the output buffer and there is no input buffer. Where only the root has
+    /// input, in a scatter, it is the other way round: the output lies in the input buffer.
     pub in_place: bool,
     /// What is called, with its arguments.
     pub operation: Operation,
@@ -61,14 +62,14 @@ impl Call {
         self.operation.collective()
     }
 
-    /// Length of the input buffer in elements; 0 in place, since there is none.
+    /// Length of the input buffer in elements, gaps included; 0 in place, since there is none.
     pub fn input_len(&self) -> usize {
-        if self.in_place { 0 } else { self.lengths().0 }
+        if self.in_place && !self.scatters() { 0 } else { self.lengths().0 }
     }
 
-    /// Length of the output buffer in elements, gaps included.
+    /// Length of the output buffer in elements, gaps included; 0 in place in a scatter.
     pub fn output_len(&self) -> usize {
-        self.lengths().1
+        if self.in_place && self.scatters() { 0 } else { self.lengths().1 }
     }
 
     /// Lengths of the input and the output where these are two buffers.
@@ -78,6 +79,14 @@ impl Call {
         match &self.operation {
             Operation::Barrier => (0, 0),
             Operation::Bcast { count, .. } => (0, *count),
+            Operation::Gather { count, .. } => (*count, at_root(count * ranks)),
+            Operation::Gatherv { blocks, .. } => {
+                (blocks.own(self.rank), extent(blocks.all().iter().copied()))
+            }
+            Operation::Scatter { count, .. } => (at_root(count * ranks), *count),
+            Operation::Scatterv { blocks, .. } => {
+                (extent(blocks.all().iter().copied()), blocks.own(self.rank))
+            }
             Operation::Reduce { count, .. } => (*count, at_root(*count)),
             Operation::Allreduce { count, .. } => (*count, *count),
             Operation::Allgather { count } => (*count, count * ranks),
@@ -95,18 +104,30 @@ impl Call {
         self.operation.root() == Some(self.rank)
     }
 
+    /// Whether the root deals out its input.
+    fn scatters(&self) -> bool {
+        matches!(self.operation, Operation::Scatter { .. } | Operation::Scatterv { .. })
+    }
+
     /// The size in bytes by which an algorithm is selected; the same on all ranks of one call.
     ///
-    /// It is the size of the data for a broadcast or a reduction, and the sum of all blocks for
-    /// an allgather. Of an exchange each rank knows its own part only, so nothing there is sure to
-    /// be the same on all ranks, and the size is 0 as it is for a barrier.
+    /// It is the size of the data for a broadcast or a reduction, and the sum of all blocks where
+    /// blocks are gathered or scattered. In a gatherv, a scatterv or an exchange a rank other than
+    /// the root knows its own part only, so nothing there is sure to be the same on all ranks, and
+    /// the size is 0 as it is for a barrier.
     pub fn bytes(&self) -> usize {
         let elements = match &self.operation {
-            Operation::Barrier | Operation::Exchange { .. } | Operation::Exchangev { .. } => 0,
+            Operation::Barrier
+            | Operation::Gatherv { .. }
+            | Operation::Scatterv { .. }
+            | Operation::Exchange { .. }
+            | Operation::Exchangev { .. } => 0,
             Operation::Bcast { count, .. }
             | Operation::Reduce { count, .. }
             | Operation::Allreduce { count, .. } => *count,
-            Operation::Allgather { count } => count * self.ranks as usize,
+            Operation::Gather { count, .. }
+            | Operation::Scatter { count, .. }
+            | Operation::Allgather { count } => count * self.ranks as usize,
             Operation::Allgatherv { blocks } => blocks.iter().map(|block| block.count).sum(),
         };
         elements * self.element_bytes
@@ -119,8 +140,13 @@ impl Call {
         let me = self.rank.index();
         match &self.operation {
             Operation::Bcast { count, .. } if self.is_root() => in_output(0, *count),
-            _ if !self.in_place => Slice { buffer: Buffer::Input, start: 0, len: self.input_len() },
-            Operation::Allgather { count } => in_output(me * count, *count),
+            _ if !self.in_place || self.scatters() => {
+                Slice { buffer: Buffer::Input, start: 0, len: self.input_len() }
+            }
+            Operation::Gather { count, .. } | Operation::Allgather { count } => {
+                in_output(me * count, *count)
+            }
+            Operation::Gatherv { blocks, .. } => blocks.all()[me].slice(Buffer::Output),
             Operation::Allgatherv { blocks } => blocks[me].slice(Buffer::Output),
             _ => in_output(0, self.lengths().0),
         }

@@ -18,6 +18,37 @@ pub enum Operation {
         /// Where the data comes from.
         root: Rank,
     },
+    /// Input of `count` at every rank; output of `count * ranks`, in rank order, at the root only.
+    /// Only the root may be in place: its own block is in the output.
+    Gather {
+        /// Length of one rank's block.
+        count: usize,
+        /// Where the blocks go.
+        root: Rank,
+    },
+    /// Block `i` of the root's output comes from rank `i`. Only the root may be in place.
+    Gatherv {
+        /// What the calling rank knows of the blocks; their places are those in the root's output:
+        /// in any order, gaps allowed.
+        blocks: Blocks,
+        /// Where the blocks go.
+        root: Rank,
+    },
+    /// Input of `count * ranks`, in rank order, at the root only; output of `count` at every rank.
+    /// Only the root may be in place: its own block stays in the input, and it has no output.
+    Scatter {
+        /// Length of one rank's block.
+        count: usize,
+        /// Where the blocks come from.
+        root: Rank,
+    },
+    /// Block `i` of the root's input goes to rank `i`. Only the root may be in place.
+    Scatterv {
+        /// What the calling rank knows of the blocks; their places are those in the root's input.
+        blocks: Blocks,
+        /// Where the blocks come from.
+        root: Rank,
+    },
     /// Input at every rank, output at the root only. Only the root may be in place.
     Reduce {
         /// Length of the input and of the result.
@@ -71,6 +102,16 @@ pub struct Block {
     pub count: usize,
 }
 
+/// The blocks of all ranks, as far as a rank knows them: in a gatherv or a scatterv only the root
+/// knows all, so nobody can pass on the block of another rank, or choose an algorithm by lengths.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Blocks {
+    /// What the root knows: where the block of each rank lies in its buffer.
+    All(Arc<[Block]>),
+    /// What any other rank knows: the length of its own block.
+    Own(usize),
+}
+
 /// A block exchanged with one rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Neighbour {
@@ -88,6 +129,10 @@ impl Operation {
         match self {
             Self::Barrier => Collective::Barrier,
             Self::Bcast { .. } => Collective::Bcast,
+            Self::Gather { .. } => Collective::Gather,
+            Self::Gatherv { .. } => Collective::Gatherv,
+            Self::Scatter { .. } => Collective::Scatter,
+            Self::Scatterv { .. } => Collective::Scatterv,
             Self::Reduce { .. } => Collective::Reduce,
             Self::Allreduce { .. } => Collective::Allreduce,
             Self::Allgather { .. } => Collective::Allgather,
@@ -100,7 +145,12 @@ impl Operation {
     /// The root, of a collective that has one.
     pub fn root(&self) -> Option<Rank> {
         match self {
-            Self::Bcast { root, .. } | Self::Reduce { root, .. } => Some(*root),
+            Self::Bcast { root, .. }
+            | Self::Gather { root, .. }
+            | Self::Gatherv { root, .. }
+            | Self::Scatter { root, .. }
+            | Self::Scatterv { root, .. }
+            | Self::Reduce { root, .. } => Some(*root),
             _ => None,
         }
     }
@@ -122,6 +172,24 @@ impl Block {
     pub fn slice(self, buffer: Buffer) -> Slice {
         let start = if self.count == 0 { 0 } else { self.start };
         Slice { buffer, start, len: self.count }
+    }
+}
+
+impl Blocks {
+    /// The blocks of all ranks: none where they are not known.
+    pub fn all(&self) -> &[Block] {
+        match self {
+            Self::All(blocks) => blocks,
+            Self::Own(_) => &[],
+        }
+    }
+
+    /// The length of the block of `rank`, which is the calling rank.
+    pub fn own(&self, rank: Rank) -> usize {
+        match self {
+            Self::All(blocks) => blocks[rank.index()].count,
+            Self::Own(count) => *count,
+        }
     }
 }
 

@@ -61,6 +61,13 @@ fn arguments(calls: &[Call]) -> String {
         Operation::Bcast { count, root } | Operation::Reduce { count, root, .. } => {
             parts.extend([elements(count), format!("root {root}")]);
         }
+        Operation::Gather { count, root } | Operation::Scatter { count, root } => {
+            parts.extend([each(count), format!("root {root}")]);
+        }
+        Operation::Gatherv { root, .. } | Operation::Scatterv { root, .. } => {
+            let elements = format!("elements of {}", counted(call.element_bytes, "byte"));
+            parts.extend([elements, format!("root {root}")]);
+        }
         Operation::Allreduce { count, .. } => parts.push(elements(count)),
         Operation::Allgather { count } | Operation::Exchange { count, .. } => {
             parts.push(each(count));
