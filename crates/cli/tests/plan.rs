@@ -72,6 +72,8 @@ fn what_is_made_up_is_said() {
     });
     let scatterv = said("plan scatterv -n 3 --root 1 --in-place");
     assert_eq!(fact(&scatterv, "pattern:"), "blocks of 1 + rank % 3 elements");
+    let alltoallv = said("plan alltoallv -n 3 --count 5 --in-place");
+    assert_eq!(fact(&alltoallv, "pattern:"), "blocks of 5 + (rank + rank) % 3 elements");
     assert!(fact(&said("plan exchange -n 3"), "pattern:").contains("on a ring"));
     let torus = said("plan exchangev -n 6");
     assert!(fact(&torus, "pattern:").starts_with("neighbours on a torus of 2 x 3 ranks, blocks"));

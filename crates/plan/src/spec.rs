@@ -147,6 +147,8 @@ fn sent_by(call: &Call) -> Vec<Neighbour> {
             let count = blocks[call.rank.index()].count;
             (0..ranks).map(|to| whole(Rank(to), count)).collect()
         }
+        Operation::Alltoall { count } => side_by_side(ranks, *count),
+        Operation::Alltoallv { to, .. } => placed(to),
         Operation::Exchange { count, to, .. } => in_order(to, *count),
         Operation::Exchangev { to, .. } => to.to_vec(),
         _ => Vec::new(),
@@ -161,8 +163,11 @@ fn received_by(call: &Call) -> Vec<Neighbour> {
         Operation::Gatherv { blocks: Blocks::All(blocks), .. } => placed(blocks),
         Operation::Scatter { count, root } => vec![whole(*root, *count)],
         Operation::Scatterv { blocks, root } => vec![whole(*root, own(blocks, call.rank))],
-        Operation::Allgather { count } => side_by_side(call.ranks, *count),
+        Operation::Allgather { count } | Operation::Alltoall { count } => {
+            side_by_side(call.ranks, *count)
+        }
         Operation::Allgatherv { blocks } => placed(blocks),
+        Operation::Alltoallv { from, .. } => placed(from),
         Operation::Exchange { count, from, .. } => in_order(from, *count),
         Operation::Exchangev { from, .. } => from.to_vec(),
         _ => Vec::new(),
@@ -245,7 +250,8 @@ fn common(call: &Call) -> Vec<(&'static str, Vec<usize>)> {
         | Operation::Scatter { count, .. }
         | Operation::Reduce { count, .. }
         | Operation::Allreduce { count, .. }
-        | Operation::Allgather { count } => vec![("count", vec![*count])],
+        | Operation::Allgather { count }
+        | Operation::Alltoall { count } => vec![("count", vec![*count])],
         Operation::Allgatherv { blocks } => {
             vec![("counts", blocks.iter().map(|block| block.count).collect())]
         }

@@ -48,6 +48,8 @@ fn lengths_and_bytes() {
         (Operation::Allreduce { count: 3, commutative }, (3, 3, 24)),
         (Operation::Allgather { count: 3 }, (3, 12, 96)),
         (Operation::Allgatherv { blocks: blocks.clone() }, (2, 7, 48)),
+        (Operation::Alltoall { count: 3 }, (12, 12, 96)),
+        (Operation::Alltoallv { to: [block(9, 2); 4].into(), from: blocks }, (11, 7, 0)),
         (Operation::Exchange { count: 3, to: lists(), from: [].into() }, (9, 0, 0)),
         (Operation::Exchangev { to: [neighbour(0, 2, 3)].into(), from: [].into() }, (5, 0, 0)),
     ];
@@ -70,7 +72,9 @@ fn in_place() {
         (Operation::Allreduce { count: 3, commutative: true }, 0..3),
         (Operation::Reduce { count: 3, root: Rank(1), commutative: true }, 0..3),
         (Operation::Allgather { count: 3 }, 3..6),
-        (Operation::Allgatherv { blocks }, 5..7),
+        (Operation::Allgatherv { blocks: blocks.clone() }, 5..7),
+        (Operation::Alltoall { count: 3 }, 0..12),
+        (Operation::Alltoallv { to: blocks.clone(), from: blocks }, 0..7),
     ];
     for (operation, expected) in cases {
         let call = Call { in_place: true, ..call(operation) };
@@ -139,6 +143,18 @@ fn what_is_wrong() {
             CallError::Overlap { element: 1 },
         ),
         (
+            Operation::Alltoallv { to: [block(0, 1); 4].into(), from: [block(0, 0); 3].into() },
+            CallError::Blocks { blocks: 3, ranks },
+        ),
+        (
+            Operation::Alltoallv { to: [block(0, 0); 4].into(), from: [block(0, 1); 4].into() },
+            CallError::Overlap { element: 0 },
+        ),
+        (
+            Operation::Alltoallv { to: [block(0, 1); 4].into(), from: [block(0, 0); 4].into() },
+            CallError::Itself { rank },
+        ),
+        (
             Operation::Exchange { count: 1, to: [rank].into(), from: [Rank(0)].into() },
             CallError::Itself { rank },
         ),
@@ -178,6 +194,9 @@ fn in_place_where_there_is_no_such_form() {
     ];
     let exchange = Operation::Exchange { count: 1, to: [].into(), from: [].into() };
     let in_place = |operation| Call { in_place: true, ..call(operation) }.check();
+    let alltoallv =
+        Operation::Alltoallv { to: [block(0, 1); 4].into(), from: [block(0, 0); 4].into() };
+    assert_eq!(in_place(alltoallv), Err(CallError::InPlaceBlocks { rank: Rank(1) }));
     for operation in rooted {
         assert_eq!(in_place(operation), Err(CallError::InPlaceNotRoot { rank: Rank(1), root }));
     }

@@ -150,6 +150,10 @@ fn in_place_at_some_ranks() {
             call.operation = Operation::Allgather { count: 2 };
         }
         verify_all(&calls);
+        for call in &mut calls {
+            call.operation = Operation::Alltoall { count: 2 };
+        }
+        verify_all(&calls);
     }
 }
 
@@ -186,6 +190,37 @@ fn allgatherv() {
                 let accepting = verify_all(&calls(ranks, in_place, operation));
                 assert_eq!(accepting, if ranks.is_power_of_two() { 4 } else { 3 });
             }
+        }
+    }
+}
+
+/// Block `j` of rank `i` is block `i` of rank `j` afterwards, as if from a copy of the data.
+///
+/// spec: 72
+#[test]
+fn alltoall() {
+    for ranks in RANKS {
+        for count in 0..=3 {
+            for in_place in [false, true] {
+                let calls = calls(ranks, in_place, |_| Operation::Alltoall { count });
+                assert_eq!(verify_all(&calls), 3);
+            }
+        }
+    }
+}
+
+/// Blocks of different lengths, some empty, in any order, with gaps, differently at each rank; in
+/// place, of the same length both ways.
+///
+/// spec: 21, 72
+#[test]
+fn alltoallv() {
+    for ranks in RANKS {
+        for shift in 0..4 {
+            let one_way = |from, to| (from + 2 * to + shift) % 4;
+            assert_eq!(verify_all(&cases::alltoallv(ranks, false, one_way)), 2);
+            let both_ways = |from, to| (from + to + shift) % 4;
+            assert_eq!(verify_all(&cases::alltoallv(ranks, true, both_ways)), 2);
         }
     }
 }
@@ -300,6 +335,7 @@ fn direct_messages_do_not_all_go_to_one_rank() {
         Operation::Barrier,
         Operation::Allreduce { count: 1, commutative: true },
         Operation::Allgather { count: 1 },
+        Operation::Alltoall { count: 1 },
     ] {
         let calls = calls(5, false, |_| operation.clone());
         let row = algo::find(calls[0].collective(), "direct").unwrap();

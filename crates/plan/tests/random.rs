@@ -4,7 +4,7 @@ mod cases;
 
 use std::sync::Arc;
 
-use cases::{Edge, calls, check, exchange, exchangev, known, layout, plans};
+use cases::{Edge, alltoallv, calls, check, exchange, exchangev, known, layout, plans};
 use motet_plan::{Block, Call, Operation, Rank, algo};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -99,6 +99,26 @@ proptest! {
         let blocks = |rank: Rank| layouts[rank.index()].clone();
         let operation = |rank| Operation::Allgatherv { blocks: blocks(rank) };
         verify_all(&calls(counts.len() as u32, in_place, operation))?;
+    }
+
+    /// spec: 72
+    #[test]
+    fn alltoall(ranks in RANKS, count in 0..4usize, in_place: bool) {
+        verify_all(&calls(ranks, in_place, |_| Operation::Alltoall { count }))?;
+    }
+
+    /// spec: 21, 72
+    #[test]
+    fn alltoall_of_different_blocks(
+        ranks in 1..=32u32, first in 1..9usize, second in 1..9usize, in_place: bool,
+    ) {
+        let both_ways = |from, to| first * (from + to) % 7 % 5;
+        let one_way = |from, to| (first * from + second * to) % 7 % 5;
+        if in_place {
+            verify_all(&alltoallv(ranks, true, both_ways))?;
+        } else {
+            verify_all(&alltoallv(ranks, false, one_way))?;
+        }
     }
 
     /// spec: 112, 114

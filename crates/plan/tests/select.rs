@@ -46,6 +46,27 @@ fn short_data_by_latency_and_long_data_by_bytes() {
     assert_eq!(chosen(&allgather(65, 1 << 20), &tuning).0, "ring");
 }
 
+/// Blocks that are moved and not reduced: few ranks at one blow, many by trees or by doubling as
+/// long as blocks are short, and where the direct form has too many ranks, in as many rounds.
+#[test]
+fn blocks_by_their_length_and_the_number_of_ranks() {
+    let root = Rank(0);
+    let name = |ranks, operation: Operation| {
+        chosen(&calls(ranks, false, |_| operation.clone()).remove(0), &Tuning::default()).0
+    };
+    assert_eq!(name(4, Operation::Gather { count: 1, root }), "direct");
+    assert_eq!(name(64, Operation::Gather { count: 1, root }), "binomial");
+    assert_eq!(name(64, Operation::Gather { count: 1 << 16, root }), "direct");
+    assert_eq!(name(4, Operation::Scatter { count: 1, root }), "direct");
+    assert_eq!(name(64, Operation::Scatter { count: 1, root }), "binomial");
+    assert_eq!(name(64, Operation::Scatter { count: 1 << 16, root }), "direct");
+    assert_eq!(name(4, Operation::Alltoall { count: 1 }), "direct");
+    assert_eq!(name(32, Operation::Alltoall { count: 1 }), "bruck");
+    assert_eq!(name(32, Operation::Alltoall { count: 1 << 16 }), "direct");
+    assert_eq!(name(65, Operation::Alltoall { count: 1 }), "bruck");
+    assert_eq!(name(65, Operation::Alltoall { count: 1 << 16 }), "pairwise");
+}
+
 /// 16 ranks on 2 cores: a round is 8 context switches of 1500 ns, 12 µs, against 60 ns for one
 /// more message. So short data takes one round with 15 messages (19 µs) and not four rounds with
 /// one each (48 µs). Long data, here 8 MiB, takes as few bytes as possible wherever the ranks are:

@@ -88,6 +88,7 @@ impl Example {
         let torus = format!("neighbours on a torus of {rows} x {columns} ranks");
         match self.collective {
             Collective::Gatherv | Collective::Scatterv | Collective::Allgatherv => Some(blocks),
+            Collective::Alltoallv => Some(blocks.replace("rank %", "(rank + rank) %")),
             Collective::Exchange => Some("neighbours on a ring: the rank before and after".into()),
             Collective::Exchangev => Some(format!("{torus}, {blocks} to each")),
             _ => None,
@@ -104,10 +105,12 @@ impl Example {
             Collective::Gather
             | Collective::Scatter
             | Collective::Allgather
+            | Collective::Alltoall
             | Collective::Exchange => format!("blocks of {elements}"),
             Collective::Gatherv
             | Collective::Scatterv
             | Collective::Allgatherv
+            | Collective::Alltoallv
             | Collective::Exchangev => format!("blocks of at least {elements}"),
         }
     }
@@ -125,6 +128,8 @@ impl Example {
             Collective::Allreduce => Operation::Allreduce { count, commutative },
             Collective::Allgather => Operation::Allgather { count },
             Collective::Allgatherv => Operation::Allgatherv { blocks: self.blocks() },
+            Collective::Alltoall => Operation::Alltoall { count },
+            Collective::Alltoallv => self.alltoallv(rank),
             Collective::Exchange => {
                 let ring: Arc<[Rank]> = neighbours((1, self.ranks), rank).into();
                 Operation::Exchange { count, to: ring.clone(), from: ring }
@@ -154,8 +159,14 @@ impl Example {
     /// The blocks of all ranks, one after the other.
     fn blocks(&self) -> Arc<[Block]> {
         let ranks = (0..self.ranks).map(Rank);
-        let neighbours = in_line(ranks.map(|rank| (rank, self.count_of(rank))));
-        neighbours.iter().map(Neighbour::block).collect()
+        blocks_in_line(ranks.map(|rank| (rank, self.count_of(rank))))
+    }
+
+    /// Blocks that are as long one way as the other, as they must be in place.
+    fn alltoallv(&self, rank: u32) -> Operation {
+        let length = |other: Rank| (other, self.count_of(Rank(rank + other.0)));
+        let blocks = blocks_in_line((0..self.ranks).map(Rank).map(length));
+        Operation::Alltoallv { to: blocks.clone(), from: blocks }
     }
 
     /// What a rank knows of these blocks where only the root knows all.
@@ -204,6 +215,11 @@ fn in_line(blocks: impl Iterator<Item = (Rank, usize)>) -> Arc<[Neighbour]> {
         Some(Neighbour { rank, start, count })
     };
     blocks.scan(0, place).collect()
+}
+
+/// The same without the ranks.
+fn blocks_in_line(blocks: impl Iterator<Item = (Rank, usize)>) -> Arc<[Block]> {
+    in_line(blocks).iter().map(Neighbour::block).collect()
 }
 
 #[cfg(test)]

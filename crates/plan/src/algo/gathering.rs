@@ -13,11 +13,13 @@ use crate::plan::{Buffer, Slice};
 /// Where the block of each rank lies in the output, at a rank that receives all blocks.
 pub(super) fn blocks(call: &Call) -> Vec<Slice> {
     let blocks = match &call.operation {
-        Operation::Gather { count, .. } | Operation::Allgather { count } => {
+        Operation::Gather { count, .. }
+        | Operation::Allgather { count }
+        | Operation::Alltoall { count } => {
             return side_by_side(Buffer::Output, call.ranks, *count);
         }
         Operation::Gatherv { blocks, .. } => blocks.all(),
-        Operation::Allgatherv { blocks } => blocks,
+        Operation::Allgatherv { blocks } | Operation::Alltoallv { from: blocks, .. } => blocks,
         operation => unreachable!("{operation:?} gathers no blocks"),
     };
     blocks.iter().map(|block| block.slice(Buffer::Output)).collect()

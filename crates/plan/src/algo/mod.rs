@@ -126,6 +126,8 @@ algorithms! {
     allreduce: [recursive_doubling, ring, reduce_scatter_allgather, direct],
     allgather: [ring, bruck, recursive_doubling, direct],
     allgatherv: [ring, bruck, recursive_doubling, direct],
+    alltoall: [pairwise, bruck, direct],
+    alltoallv: [pairwise, direct],
     exchange: [direct],
     exchangev: [direct],
 }

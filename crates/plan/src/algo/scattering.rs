@@ -8,8 +8,11 @@ use crate::plan::Slice;
 pub(super) fn blocks(call: &Call) -> Vec<Slice> {
     let buffer = call.contribution().buffer;
     let blocks = match &call.operation {
-        Operation::Scatter { count, .. } => return side_by_side(buffer, call.ranks, *count),
+        Operation::Scatter { count, .. } | Operation::Alltoall { count } => {
+            return side_by_side(buffer, call.ranks, *count);
+        }
         Operation::Scatterv { blocks, .. } => blocks.all(),
+        Operation::Alltoallv { to, .. } => to,
         operation => unreachable!("{operation:?} deals out no blocks"),
     };
     blocks.iter().map(|block| block.slice(buffer)).collect()

@@ -66,6 +66,12 @@ pub enum CallError {
         /// The root.
         root: Rank,
     },
+    /// In an alltoallv in place, blocks lie elsewhere for sending than for receiving.
+    #[error("in place, rank {rank} must receive each block where it sends one from")]
+    InPlaceBlocks {
+        /// The calling rank.
+        rank: Rank,
+    },
     /// What a rank sends to itself is not what it receives from itself.
     #[error("rank {rank} does not receive from itself what it sends to itself")]
     Itself {
@@ -96,6 +102,11 @@ impl Call {
                 check_disjoint(blocks.all().iter().copied())
             }
             Operation::Scatterv { blocks, root } => self.check_knowledge(blocks, *root),
+            Operation::Alltoallv { to, from } => {
+                check_disjoint(from.iter().copied())?;
+                let own = |blocks: &[Block]| blocks[self.rank.index()].count;
+                self.check_itself([(self.rank, own(to))], [(self.rank, own(from))])
+            }
             Operation::Exchange { to, from, .. } => {
                 self.check_neighbours(to.iter().chain(from.iter()).copied())?;
                 self.check_itself(
@@ -129,9 +140,14 @@ impl Call {
                     Err(CallError::InPlaceNotRoot { rank: self.rank, root: *root })
                 }
             }
+            Operation::Alltoallv { to, from } if to != from => {
+                Err(CallError::InPlaceBlocks { rank: self.rank })
+            }
             Operation::Allreduce { .. }
             | Operation::Allgather { .. }
-            | Operation::Allgatherv { .. } => Ok(()),
+            | Operation::Allgatherv { .. }
+            | Operation::Alltoall { .. }
+            | Operation::Alltoallv { .. } => Ok(()),
             _ => Err(CallError::InPlace(self.collective())),
         }
     }
@@ -146,7 +162,8 @@ impl Call {
             | Operation::Allreduce { count, .. } => Some(*count),
             Operation::Gather { count, .. }
             | Operation::Scatter { count, .. }
-            | Operation::Allgather { count } => count.checked_mul(ranks),
+            | Operation::Allgather { count }
+            | Operation::Alltoall { count } => count.checked_mul(ranks),
             Operation::Gatherv { blocks: Blocks::Own(count), .. }
             | Operation::Scatterv { blocks: Blocks::Own(count), .. } => Some(*count),
             Operation::Gatherv { blocks: Blocks::All(blocks), .. }
@@ -154,6 +171,11 @@ impl Call {
             | Operation::Allgatherv { blocks } => {
                 self.check_number(blocks.len())?;
                 checked_extent(blocks.iter().copied())
+            }
+            Operation::Alltoallv { to, from } => {
+                self.check_number(to.len())?;
+                self.check_number(from.len())?;
+                checked_extent(to.iter().chain(from.iter()).copied())
             }
             Operation::Exchange { count, to, from } => count.checked_mul(to.len().max(from.len())),
             Operation::Exchangev { to, from } => {
@@ -203,11 +225,11 @@ impl Call {
     /// The k-th block to itself must have the count of the k-th block from itself.
     fn check_itself(
         &self,
-        to: impl Iterator<Item = (Rank, usize)>,
-        from: impl Iterator<Item = (Rank, usize)>,
+        to: impl IntoIterator<Item = (Rank, usize)>,
+        from: impl IntoIterator<Item = (Rank, usize)>,
     ) -> Result<(), CallError> {
         let own = |other: &(Rank, usize)| other.0 == self.rank;
-        if to.filter(own).eq(from.filter(own)) {
+        if to.into_iter().filter(own).eq(from.into_iter().filter(own)) {
             Ok(())
         } else {
             Err(CallError::Itself { rank: self.rank })

@@ -25,6 +25,10 @@ pub enum Collective {
     Allgather,
     /// All inputs, of different lengths and at given places, at every rank.
     Allgatherv,
+    /// One block from each rank to each rank.
+    Alltoall,
+    /// The same with a length and a place for each block.
+    Alltoallv,
     /// One block to each rank of one list, one block from each rank of another.
     Exchange,
     /// The same with a length and a place for each block.
@@ -33,7 +37,7 @@ pub enum Collective {
 
 impl Collective {
     /// Every collective, in the order of the table of algorithms.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Barrier,
         Self::Bcast,
         Self::Gather,
@@ -44,6 +48,8 @@ impl Collective {
         Self::Allreduce,
         Self::Allgather,
         Self::Allgatherv,
+        Self::Alltoall,
+        Self::Alltoallv,
         Self::Exchange,
         Self::Exchangev,
     ];
@@ -61,6 +67,8 @@ impl Collective {
             Self::Allreduce => "allreduce",
             Self::Allgather => "allgather",
             Self::Allgatherv => "allgatherv",
+            Self::Alltoall => "alltoall",
+            Self::Alltoallv => "alltoallv",
             Self::Exchange => "exchange",
             Self::Exchangev => "exchangev",
         }

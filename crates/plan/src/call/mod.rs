@@ -91,6 +91,10 @@ impl Call {
             Operation::Allreduce { count, .. } => (*count, *count),
             Operation::Allgather { count } => (*count, count * ranks),
             Operation::Allgatherv { blocks } => (blocks[me].count, extent(blocks.iter().copied())),
+            Operation::Alltoall { count } => (count * ranks, count * ranks),
+            Operation::Alltoallv { to, from } => {
+                (extent(to.iter().copied()), extent(from.iter().copied()))
+            }
             Operation::Exchange { count, to, from } => (count * to.len(), count * from.len()),
             Operation::Exchangev { to, from } => {
                 let extent = |list: &[Neighbour]| extent(list.iter().map(Neighbour::block));
@@ -111,15 +115,16 @@ impl Call {
 
     /// The size in bytes by which an algorithm is selected; the same on all ranks of one call.
     ///
-    /// It is the size of the data for a broadcast or a reduction, and the sum of all blocks where
-    /// blocks are gathered or scattered. In a gatherv, a scatterv or an exchange a rank other than
-    /// the root knows its own part only, so nothing there is sure to be the same on all ranks, and
-    /// the size is 0 as it is for a barrier.
+    /// It is the size of the data for a broadcast or a reduction, and the sum of all blocks of one
+    /// buffer where blocks are moved. In a gatherv, a scatterv, an alltoallv or an exchange a rank
+    /// knows its own part only, unless it is the root, so nothing there is sure to be the same on
+    /// all ranks, and the size is 0 as it is for a barrier.
     pub fn bytes(&self) -> usize {
         let elements = match &self.operation {
             Operation::Barrier
             | Operation::Gatherv { .. }
             | Operation::Scatterv { .. }
+            | Operation::Alltoallv { .. }
             | Operation::Exchange { .. }
             | Operation::Exchangev { .. } => 0,
             Operation::Bcast { count, .. }
@@ -127,7 +132,8 @@ impl Call {
             | Operation::Allreduce { count, .. } => *count,
             Operation::Gather { count, .. }
             | Operation::Scatter { count, .. }
-            | Operation::Allgather { count } => count * self.ranks as usize,
+            | Operation::Allgather { count }
+            | Operation::Alltoall { count } => count * self.ranks as usize,
             Operation::Allgatherv { blocks } => blocks.iter().map(|block| block.count).sum(),
         };
         elements * self.element_bytes

@@ -75,6 +75,20 @@ pub enum Operation {
         /// Where the block of each rank lies in the output: in any order, gaps allowed.
         blocks: Arc<[Block]>,
     },
+    /// Block `j` of the input goes to rank `j`; block `i` of the output comes from rank `i`. In
+    /// place: the output holds what is sent, and the result is as if from a copy of it.
+    Alltoall {
+        /// Length of one block.
+        count: usize,
+    },
+    /// The same, with a place and a length for each block. In place: block `i` of the output goes
+    /// to rank `i` and is replaced by what comes from there, so both lists are the same.
+    Alltoallv {
+        /// Where the block for each rank lies in the input.
+        to: Arc<[Block]>,
+        /// Where the block from each rank lies in the output: in any order, gaps allowed.
+        from: Arc<[Block]>,
+    },
     /// Block `j` of the input goes to `to[j]`; block `j` of the output comes from `from[j]`.
     Exchange {
         /// Length of one block.
@@ -137,6 +151,8 @@ impl Operation {
             Self::Allreduce { .. } => Collective::Allreduce,
             Self::Allgather { .. } => Collective::Allgather,
             Self::Allgatherv { .. } => Collective::Allgatherv,
+            Self::Alltoall { .. } => Collective::Alltoall,
+            Self::Alltoallv { .. } => Collective::Alltoallv,
             Self::Exchange { .. } => Collective::Exchange,
             Self::Exchangev { .. } => Collective::Exchangev,
         }

@@ -83,6 +83,25 @@ pub(crate) fn exchangev(ranks: u32, gap: usize, edges: &[Edge]) -> Vec<Call> {
     })
 }
 
+/// The alltoallv of blocks of lengths `count(from, to)`, with gaps, differently at each rank. In
+/// place the lengths must be the same both ways.
+pub(crate) fn alltoallv(
+    ranks: u32,
+    in_place: bool,
+    count: impl Fn(usize, usize) -> usize,
+) -> Vec<Call> {
+    let lengths = |count: &dyn Fn(usize) -> usize| (0..ranks as usize).map(count).collect();
+    calls(ranks, in_place, |rank| {
+        let me = rank.index();
+        let (sent, received): (Vec<_>, Vec<_>) =
+            (lengths(&|to| count(me, to)), lengths(&|from| count(from, me)));
+        let order = (0..ranks as usize).map(|index| (index + me) % ranks as usize);
+        let from = layout(&received, order.clone(), me % 2);
+        let to = if in_place { from.clone() } else { layout(&sent, order.rev(), me % 3) };
+        Operation::Alltoallv { to, from }
+    })
+}
+
 /// What a rank knows of the blocks of all: the root all, and any other its own.
 pub(crate) fn known(blocks: &Arc<[Block]>, rank: Rank, root: Rank) -> Blocks {
     if rank == root { Blocks::All(blocks.clone()) } else { Blocks::Own(blocks[rank.index()].count) }
@@ -147,6 +166,11 @@ pub(crate) fn specimen(collective: Collective, ranks: u32, sizes: &Sizes) -> Vec
         Collective::Allreduce => Operation::Allreduce { count: data, commutative },
         Collective::Allgather => Operation::Allgather { count: block },
         Collective::Allgatherv => Operation::Allgatherv { blocks: blocks(rank) },
+        Collective::Alltoall => Operation::Alltoall { count: block },
+        Collective::Alltoallv => {
+            let count = |from, to| (sizes.block)(from + 2 * to);
+            alltoallv(ranks, false, count)[rank.index()].operation.clone()
+        }
         Collective::Exchange => {
             Operation::Exchange { count: block, to: everybody.clone(), from: everybody.clone() }
         }
