@@ -14,7 +14,8 @@
 //! takes its place. So each block is sent about `log2 p / 2` times, to save messages: right
 //! for short blocks. Nothing is written to the output before the end, so in place needs no more.
 //!
-//! Cost: `⌈log2 p⌉` latencies, and about `p n / 2` in each round for blocks of `n`, copied as often.
+//! Cost: `⌈log2 p⌉` latencies, and about `p n / 2` in each round for blocks of `n`, copied as
+//! often.
 //!
 //! Paper: Bruck, Ho, Kipnis, Upfal and Weathersby, *Efficient algorithms for all-to-all
 //! communications in multiport message-passing systems*, 1997.
@@ -73,7 +74,11 @@ impl Algorithm for Bruck {
             let len = travelling(ranks, round).count() * count;
             // Each round has its own places, so all receives can wait at once.
             let (outgoing, incoming) = (builder.scratch(len), builder.scratch(len));
-            put_together(builder, travelling(ranks, round).map(|distance| blocks[distance]), outgoing);
+            put_together(
+                builder,
+                travelling(ranks, round).map(|distance| blocks[distance]),
+                outgoing,
+            );
             builder.send(ring.rank((me + (1 << round)) % ranks), outgoing);
             builder.recv(ring.rank(ring.back(1 << round)), incoming);
             for (index, distance) in travelling(ranks, round).enumerate() {

@@ -58,8 +58,9 @@ impl Algorithm for Pairwise {
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
         let (outgoing, incoming) = (scattering::blocks(call), gathering::blocks(call));
         let rounds = tournament::rounds(call.ranks);
-        let peers: Vec<_> =
-            (0..rounds).filter_map(|round| tournament::peer(call.ranks, call.rank, round)).collect();
+        let peers: Vec<_> = (0..rounds)
+            .filter_map(|round| tournament::peer(call.ranks, call.rank, round))
+            .collect();
         let longest = peers.iter().map(|peer| outgoing[peer.index()].len).max().unwrap_or(0);
         let places = [builder.scratch(longest), builder.scratch(longest)];
         for (peer, place) in peers.into_iter().zip(places.into_iter().cycle()) {
