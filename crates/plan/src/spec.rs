@@ -29,6 +29,8 @@ pub enum Expected {
     },
     /// As before the call, and not written in between.
     Unchanged,
+    /// Whatever is left there: what lies behind the result of a reduce-scatter in place.
+    Undefined,
 }
 
 /// Why calls are not those of one collective.
@@ -211,10 +213,18 @@ fn placed(blocks: &[Block]) -> Vec<Neighbour> {
 
 /// The output of one rank, where the collective reduces.
 fn reduced(call: &Call, output: &mut [Expected]) {
-    if let Operation::Reduce { .. } | Operation::Allreduce { .. } = call.operation {
-        for (index, element) in output.iter_mut().enumerate() {
-            *element = Expected::Reduction { index };
-        }
+    let me = call.rank.index();
+    // Where the result begins in the reduction of everything, and how long it is.
+    let (start, count) = match &call.operation {
+        // At a rank that is not the root the output is empty.
+        Operation::Reduce { .. } | Operation::Allreduce { .. } => (0, output.len()),
+        Operation::ReduceScatterBlock { count, .. } => (me * count, *count),
+        Operation::ReduceScatter { counts, .. } => (counts[..me].iter().sum(), counts[me]),
+        _ => return,
+    };
+    output.fill(Expected::Undefined);
+    for (index, element) in output[..count].iter_mut().enumerate() {
+        *element = Expected::Reduction { index: start + index };
     }
 }
 
@@ -250,8 +260,10 @@ fn common(call: &Call) -> Vec<(&'static str, Vec<usize>)> {
         | Operation::Scatter { count, .. }
         | Operation::Reduce { count, .. }
         | Operation::Allreduce { count, .. }
+        | Operation::ReduceScatterBlock { count, .. }
         | Operation::Allgather { count }
         | Operation::Alltoall { count } => vec![("count", vec![*count])],
+        Operation::ReduceScatter { counts, .. } => vec![("counts", counts.to_vec())],
         Operation::Allgatherv { blocks } => {
             vec![("counts", blocks.iter().map(|block| block.count).collect())]
         }

@@ -46,6 +46,8 @@ fn lengths_and_bytes() {
         (Operation::Reduce { count: 3, root, commutative }, (3, 0, 24)),
         (Operation::Reduce { count: 3, root: Rank(1), commutative }, (3, 3, 24)),
         (Operation::Allreduce { count: 3, commutative }, (3, 3, 24)),
+        (Operation::ReduceScatterBlock { count: 3, commutative }, (12, 3, 96)),
+        (Operation::ReduceScatter { counts: [1, 2, 0, 4].into(), commutative }, (7, 2, 56)),
         (Operation::Allgather { count: 3 }, (3, 12, 96)),
         (Operation::Allgatherv { blocks: blocks.clone() }, (2, 7, 48)),
         (Operation::Alltoall { count: 3 }, (12, 12, 96)),
@@ -71,6 +73,8 @@ fn in_place() {
         (Operation::Gatherv { blocks: Blocks::All(blocks.clone()), root }, 5..7),
         (Operation::Allreduce { count: 3, commutative: true }, 0..3),
         (Operation::Reduce { count: 3, root: Rank(1), commutative: true }, 0..3),
+        (Operation::ReduceScatterBlock { count: 3, commutative: true }, 0..12),
+        (Operation::ReduceScatter { counts: [1, 2, 0, 4].into(), commutative: true }, 0..7),
         (Operation::Allgather { count: 3 }, 3..6),
         (Operation::Allgatherv { blocks: blocks.clone() }, 5..7),
         (Operation::Alltoall { count: 3 }, 0..12),
@@ -80,6 +84,7 @@ fn in_place() {
         let call = Call { in_place: true, ..call(operation) };
         assert_eq!((call.check(), call.input_len()), (Ok(()), 0));
         assert_eq!(call.contribution().positions(), expected, "{call:?}");
+        assert!(call.contribution().end() <= call.output_len(), "{call:?}");
     }
 }
 
@@ -141,6 +146,14 @@ fn what_is_wrong() {
                 from: [neighbour(0, 0, 2), neighbour(2, 1, 1)].into(),
             },
             CallError::Overlap { element: 1 },
+        ),
+        (
+            Operation::ReduceScatter { counts: [1; 5].into(), commutative: true },
+            CallError::Blocks { blocks: 5, ranks },
+        ),
+        (
+            Operation::ReduceScatter { counts: [usize::MAX; 4].into(), commutative: true },
+            CallError::TooLarge,
         ),
         (
             Operation::Alltoallv { to: [block(0, 1); 4].into(), from: [block(0, 0); 3].into() },

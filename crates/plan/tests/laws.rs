@@ -138,6 +138,32 @@ fn allreduce() {
     }
 }
 
+/// Each rank has its block of the reduction, in rank order where the operator does not commute. In
+/// place the input is longer than the result, and nothing is said about what lies behind that.
+///
+/// spec: 75, 80, 84
+#[test]
+fn reduce_scatter() {
+    for ranks in RANKS {
+        for (in_place, commutative) in pairs() {
+            let number = if commutative { 3 } else { 2 };
+            for count in 0..=3 {
+                let operation = |_| Operation::ReduceScatterBlock { count, commutative };
+                assert_eq!(verify_all(&calls(ranks, in_place, operation)), number);
+            }
+            for shift in 0..4 {
+                let counts: Vec<_> =
+                    (0..ranks as usize).map(|rank| (rank * 3 + shift) % 4).collect();
+                let operation = |_| {
+                    let counts = counts.clone().into();
+                    Operation::ReduceScatter { counts, commutative }
+                };
+                assert_eq!(verify_all(&calls(ranks, in_place, operation)), number);
+            }
+        }
+    }
+}
+
 /// Only some ranks in place: each rank decides for itself.
 #[test]
 fn in_place_at_some_ranks() {
@@ -152,6 +178,10 @@ fn in_place_at_some_ranks() {
         verify_all(&calls);
         for call in &mut calls {
             call.operation = Operation::Alltoall { count: 2 };
+        }
+        verify_all(&calls);
+        for call in &mut calls {
+            call.operation = Operation::ReduceScatterBlock { count: 2, commutative: true };
         }
         verify_all(&calls);
     }
@@ -336,6 +366,7 @@ fn direct_messages_do_not_all_go_to_one_rank() {
         Operation::Allreduce { count: 1, commutative: true },
         Operation::Allgather { count: 1 },
         Operation::Alltoall { count: 1 },
+        Operation::ReduceScatterBlock { count: 1, commutative: true },
     ] {
         let calls = calls(5, false, |_| operation.clone());
         let row = algo::find(calls[0].collective(), "direct").unwrap();

@@ -88,6 +88,19 @@ proptest! {
         verify_all(&calls(ranks, in_place, operation))?;
     }
 
+    /// spec: 75, 80
+    #[test]
+    fn reduce_scatter(
+        counts in prop::collection::vec(0..4usize, 1..=64), commutative: bool, in_place: bool,
+    ) {
+        let ranks = counts.len() as u32;
+        let block = |_| Operation::ReduceScatterBlock { count: counts[0], commutative };
+        verify_all(&calls(ranks, in_place, block))?;
+        let operation =
+            |_| Operation::ReduceScatter { counts: counts.clone().into(), commutative };
+        verify_all(&calls(ranks, in_place, operation))?;
+    }
+
     #[test]
     fn allgather(ranks in RANKS, count in 0..4usize, in_place: bool) {
         verify_all(&calls(ranks, in_place, |_| Operation::Allgather { count }))?;

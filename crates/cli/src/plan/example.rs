@@ -87,7 +87,10 @@ impl Example {
         let (rows, columns) = self.grid();
         let torus = format!("neighbours on a torus of {rows} x {columns} ranks");
         match self.collective {
-            Collective::Gatherv | Collective::Scatterv | Collective::Allgatherv => Some(blocks),
+            Collective::Gatherv
+            | Collective::Scatterv
+            | Collective::ReduceScatter
+            | Collective::Allgatherv => Some(blocks),
             Collective::Alltoallv => Some(blocks.replace("rank %", "(rank + rank) %")),
             Collective::Exchange => Some("neighbours on a ring: the rank before and after".into()),
             Collective::Exchangev => Some(format!("{torus}, {blocks} to each")),
@@ -104,11 +107,13 @@ impl Example {
             Collective::Bcast | Collective::Reduce | Collective::Allreduce => elements,
             Collective::Gather
             | Collective::Scatter
+            | Collective::ReduceScatterBlock
             | Collective::Allgather
             | Collective::Alltoall
             | Collective::Exchange => format!("blocks of {elements}"),
             Collective::Gatherv
             | Collective::Scatterv
+            | Collective::ReduceScatter
             | Collective::Allgatherv
             | Collective::Alltoallv
             | Collective::Exchangev => format!("blocks of at least {elements}"),
@@ -126,6 +131,11 @@ impl Example {
             Collective::Scatterv => Operation::Scatterv { blocks: self.known(rank), root },
             Collective::Reduce => Operation::Reduce { count, root, commutative },
             Collective::Allreduce => Operation::Allreduce { count, commutative },
+            Collective::ReduceScatterBlock => Operation::ReduceScatterBlock { count, commutative },
+            Collective::ReduceScatter => {
+                let counts = (0..self.ranks).map(|rank| self.count_of(Rank(rank))).collect();
+                Operation::ReduceScatter { counts, commutative }
+            }
             Collective::Allgather => Operation::Allgather { count },
             Collective::Allgatherv => Operation::Allgatherv { blocks: self.blocks() },
             Collective::Alltoall => Operation::Alltoall { count },

@@ -124,6 +124,8 @@ algorithms! {
     scatterv: [direct],
     reduce: [binomial, direct],
     allreduce: [recursive_doubling, ring, reduce_scatter_allgather, direct],
+    reduce_scatter_block: [recursive_halving, ring, direct],
+    reduce_scatter: [recursive_halving, ring, direct],
     allgather: [ring, bruck, recursive_doubling, direct],
     allgatherv: [ring, bruck, recursive_doubling, direct],
     alltoall: [pairwise, bruck, direct],

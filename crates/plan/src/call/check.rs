@@ -144,6 +144,8 @@ impl Call {
                 Err(CallError::InPlaceBlocks { rank: self.rank })
             }
             Operation::Allreduce { .. }
+            | Operation::ReduceScatterBlock { .. }
+            | Operation::ReduceScatter { .. }
             | Operation::Allgather { .. }
             | Operation::Allgatherv { .. }
             | Operation::Alltoall { .. }
@@ -162,6 +164,7 @@ impl Call {
             | Operation::Allreduce { count, .. } => Some(*count),
             Operation::Gather { count, .. }
             | Operation::Scatter { count, .. }
+            | Operation::ReduceScatterBlock { count, .. }
             | Operation::Allgather { count }
             | Operation::Alltoall { count } => count.checked_mul(ranks),
             Operation::Gatherv { blocks: Blocks::Own(count), .. }
@@ -171,6 +174,10 @@ impl Call {
             | Operation::Allgatherv { blocks } => {
                 self.check_number(blocks.len())?;
                 checked_extent(blocks.iter().copied())
+            }
+            Operation::ReduceScatter { counts, .. } => {
+                self.check_number(counts.len())?;
+                counts.iter().try_fold(0, |sum: usize, count| sum.checked_add(*count))
             }
             Operation::Alltoallv { to, from } => {
                 self.check_number(to.len())?;

@@ -21,6 +21,10 @@ pub enum Collective {
     Reduce,
     /// The reduction of all inputs at every rank.
     Allreduce,
+    /// One block of the reduction of all inputs at each rank.
+    ReduceScatterBlock,
+    /// The same with a length for each block.
+    ReduceScatter,
     /// All inputs, in rank order, at every rank.
     Allgather,
     /// All inputs, of different lengths and at given places, at every rank.
@@ -37,7 +41,7 @@ pub enum Collective {
 
 impl Collective {
     /// Every collective, in the order of the table of algorithms.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::Barrier,
         Self::Bcast,
         Self::Gather,
@@ -46,6 +50,8 @@ impl Collective {
         Self::Scatterv,
         Self::Reduce,
         Self::Allreduce,
+        Self::ReduceScatterBlock,
+        Self::ReduceScatter,
         Self::Allgather,
         Self::Allgatherv,
         Self::Alltoall,
@@ -65,6 +71,8 @@ impl Collective {
             Self::Scatterv => "scatterv",
             Self::Reduce => "reduce",
             Self::Allreduce => "allreduce",
+            Self::ReduceScatterBlock => "reduce_scatter_block",
+            Self::ReduceScatter => "reduce_scatter",
             Self::Allgather => "allgather",
             Self::Allgatherv => "allgatherv",
             Self::Alltoall => "alltoall",

@@ -67,9 +67,16 @@ impl Call {
         if self.in_place && !self.scatters() { 0 } else { self.lengths().0 }
     }
 
-    /// Length of the output buffer in elements, gaps included; 0 in place in a scatter.
+    /// Length of the output buffer in elements, gaps included; 0 in place in a scatter. In place
+    /// the output of a reduce-scatter is as long as the input that lies there.
     pub fn output_len(&self) -> usize {
-        if self.in_place && self.scatters() { 0 } else { self.lengths().1 }
+        let (input, output) = self.lengths();
+        match self.operation {
+            _ if !self.in_place => output,
+            _ if self.scatters() => 0,
+            Operation::ReduceScatterBlock { .. } | Operation::ReduceScatter { .. } => input,
+            _ => output,
+        }
     }
 
     /// Lengths of the input and the output where these are two buffers.
@@ -89,6 +96,8 @@ impl Call {
             }
             Operation::Reduce { count, .. } => (*count, at_root(*count)),
             Operation::Allreduce { count, .. } => (*count, *count),
+            Operation::ReduceScatterBlock { count, .. } => (count * ranks, *count),
+            Operation::ReduceScatter { counts, .. } => (counts.iter().sum(), counts[me]),
             Operation::Allgather { count } => (*count, count * ranks),
             Operation::Allgatherv { blocks } => (blocks[me].count, extent(blocks.iter().copied())),
             Operation::Alltoall { count } => (count * ranks, count * ranks),
@@ -132,8 +141,10 @@ impl Call {
             | Operation::Allreduce { count, .. } => *count,
             Operation::Gather { count, .. }
             | Operation::Scatter { count, .. }
+            | Operation::ReduceScatterBlock { count, .. }
             | Operation::Allgather { count }
             | Operation::Alltoall { count } => count * self.ranks as usize,
+            Operation::ReduceScatter { counts, .. } => counts.iter().sum(),
             Operation::Allgatherv { blocks } => blocks.iter().map(|block| block.count).sum(),
         };
         elements * self.element_bytes

@@ -65,6 +65,22 @@ pub enum Operation {
         /// Whether the operator commutes.
         commutative: bool,
     },
+    /// Input of `count * ranks` at every rank; output of `count`: block `i` of the reduction goes to
+    /// rank `i`. In place: the input begins with the output and goes on behind the result, where
+    /// afterwards nothing is defined.
+    ReduceScatterBlock {
+        /// Length of one rank's block.
+        count: usize,
+        /// Whether the operator commutes.
+        commutative: bool,
+    },
+    /// The same with blocks of different lengths, side by side in the input.
+    ReduceScatter {
+        /// Length of each rank's block.
+        counts: Arc<[usize]>,
+        /// Whether the operator commutes.
+        commutative: bool,
+    },
     /// Input of `count`, output of `count * ranks`. In place: the own block is in the output.
     Allgather {
         /// Length of one rank's block.
@@ -149,6 +165,8 @@ impl Operation {
             Self::Scatterv { .. } => Collective::Scatterv,
             Self::Reduce { .. } => Collective::Reduce,
             Self::Allreduce { .. } => Collective::Allreduce,
+            Self::ReduceScatterBlock { .. } => Collective::ReduceScatterBlock,
+            Self::ReduceScatter { .. } => Collective::ReduceScatter,
             Self::Allgather { .. } => Collective::Allgather,
             Self::Allgatherv { .. } => Collective::Allgatherv,
             Self::Alltoall { .. } => Collective::Alltoall,
@@ -174,9 +192,10 @@ impl Operation {
     /// Whether the operator commutes, of a collective that reduces.
     pub fn commutative(&self) -> Option<bool> {
         match self {
-            Self::Reduce { commutative, .. } | Self::Allreduce { commutative, .. } => {
-                Some(*commutative)
-            }
+            Self::Reduce { commutative, .. }
+            | Self::Allreduce { commutative, .. }
+            | Self::ReduceScatterBlock { commutative, .. }
+            | Self::ReduceScatter { commutative, .. } => Some(*commutative),
             _ => None,
         }
     }

@@ -69,10 +69,12 @@ fn arguments(calls: &[Call]) -> String {
             parts.extend([elements, format!("root {root}")]);
         }
         Operation::Allreduce { count, .. } => parts.push(elements(count)),
-        Operation::Allgather { count }
+        Operation::ReduceScatterBlock { count, .. }
+        | Operation::Allgather { count }
         | Operation::Alltoall { count }
         | Operation::Exchange { count, .. } => parts.push(each(count)),
-        Operation::Allgatherv { .. }
+        Operation::ReduceScatter { .. }
+        | Operation::Allgatherv { .. }
         | Operation::Alltoallv { .. }
         | Operation::Exchangev { .. } => {
             parts.push(format!("elements of {}", counted(call.element_bytes, "byte")));

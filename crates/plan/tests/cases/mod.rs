@@ -164,6 +164,12 @@ pub(crate) fn specimen(collective: Collective, ranks: u32, sizes: &Sizes) -> Vec
         }
         Collective::Reduce => Operation::Reduce { count: data, root, commutative },
         Collective::Allreduce => Operation::Allreduce { count: data, commutative },
+        Collective::ReduceScatterBlock => {
+            Operation::ReduceScatterBlock { count: block, commutative }
+        }
+        Collective::ReduceScatter => {
+            Operation::ReduceScatter { counts: lengths.clone().into(), commutative }
+        }
         Collective::Allgather => Operation::Allgather { count: block },
         Collective::Allgatherv => Operation::Allgatherv { blocks: blocks(rank) },
         Collective::Alltoall => Operation::Alltoall { count: block },
