@@ -21,9 +21,12 @@ pub enum Expected {
         /// The position in its [contribution](Call::contribution).
         index: usize,
     },
-    /// The reduction of the elements at this position of all contributions: `a0 ∘ a1 ∘ …` in rank
-    /// order, in any order if the operator commutes; the same expression at every rank.
+    /// The reduction of the elements at this position of the contributions of the first ranks:
+    /// `a0 ∘ a1 ∘ …` in rank order, in any order if the operator commutes. In an allreduce the same
+    /// expression at every rank.
     Reduction {
+        /// How many ranks.
+        ranks: u32,
         /// The position in the contributions.
         index: usize,
     },
@@ -214,17 +217,26 @@ fn placed(blocks: &[Block]) -> Vec<Neighbour> {
 /// The output of one rank, where the collective reduces.
 fn reduced(call: &Call, output: &mut [Expected]) {
     let me = call.rank.index();
-    // Where the result begins in the reduction of everything, and how long it is.
+    // Where the result begins in the contributions, and how long it is.
     let (start, count) = match &call.operation {
         // At a rank that is not the root the output is empty.
         Operation::Reduce { .. } | Operation::Allreduce { .. } => (0, output.len()),
+        Operation::Scan { count, .. } => (0, *count),
+        // Rank 0 has nothing before it, and its output is not touched.
+        Operation::Exscan { .. } if me == 0 => return,
+        Operation::Exscan { count, .. } => (0, *count),
         Operation::ReduceScatterBlock { count, .. } => (me * count, *count),
         Operation::ReduceScatter { counts, .. } => (counts[..me].iter().sum(), counts[me]),
         _ => return,
     };
+    let ranks = match &call.operation {
+        Operation::Scan { .. } => call.rank.0 + 1,
+        Operation::Exscan { .. } => call.rank.0,
+        _ => call.ranks,
+    };
     output.fill(Expected::Undefined);
     for (index, element) in output[..count].iter_mut().enumerate() {
-        *element = Expected::Reduction { index: start + index };
+        *element = Expected::Reduction { ranks, index: start + index };
     }
 }
 
@@ -261,6 +273,8 @@ fn common(call: &Call) -> Vec<(&'static str, Vec<usize>)> {
         | Operation::Reduce { count, .. }
         | Operation::Allreduce { count, .. }
         | Operation::ReduceScatterBlock { count, .. }
+        | Operation::Scan { count, .. }
+        | Operation::Exscan { count, .. }
         | Operation::Allgather { count }
         | Operation::Alltoall { count } => vec![("count", vec![*count])],
         Operation::ReduceScatter { counts, .. } => vec![("counts", counts.to_vec())],

@@ -164,6 +164,24 @@ fn reduce_scatter() {
     }
 }
 
+/// Each rank has the reduction up to itself, or of all before it, in rank order where the operator
+/// does not commute. The output of rank 0 is not touched where nobody is before it.
+///
+/// spec: 74, 80, 84
+#[test]
+fn scan_and_exscan() {
+    for ranks in 1..=17 {
+        for count in [0, 1, 3] {
+            for (in_place, commutative) in pairs() {
+                let scan = |_| Operation::Scan { count, commutative };
+                assert_eq!(verify_all(&calls(ranks, in_place, scan)), 2);
+                let exscan = |_| Operation::Exscan { count, commutative };
+                assert_eq!(verify_all(&calls(ranks, in_place, exscan)), 2);
+            }
+        }
+    }
+}
+
 /// Only some ranks in place: each rank decides for itself.
 #[test]
 fn in_place_at_some_ranks() {
@@ -178,6 +196,10 @@ fn in_place_at_some_ranks() {
         verify_all(&calls);
         for call in &mut calls {
             call.operation = Operation::Alltoall { count: 2 };
+        }
+        verify_all(&calls);
+        for call in &mut calls {
+            call.operation = Operation::Exscan { count: 2, commutative: false };
         }
         verify_all(&calls);
         for call in &mut calls {

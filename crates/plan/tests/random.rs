@@ -101,6 +101,13 @@ proptest! {
         verify_all(&calls(ranks, in_place, operation))?;
     }
 
+    /// spec: 74, 80
+    #[test]
+    fn scan_and_exscan(ranks in RANKS, count in 0..4usize, commutative: bool, in_place: bool) {
+        verify_all(&calls(ranks, in_place, |_| Operation::Scan { count, commutative }))?;
+        verify_all(&calls(ranks, in_place, |_| Operation::Exscan { count, commutative }))?;
+    }
+
     #[test]
     fn allgather(ranks in RANKS, count in 0..4usize, in_place: bool) {
         verify_all(&calls(ranks, in_place, |_| Operation::Allgather { count }))?;

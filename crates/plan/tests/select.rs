@@ -67,6 +67,28 @@ fn blocks_by_their_length_and_the_number_of_ranks() {
     assert_eq!(name(65, Operation::Alltoall { count: 1 << 16 }), "pairwise");
 }
 
+/// What reduces and leaves a part at each rank: an order that must be kept costs at most a copy.
+#[test]
+fn parts_of_reductions_by_their_length_and_the_number_of_ranks() {
+    let name = |ranks, operation: Operation| {
+        chosen(&calls(ranks, false, |_| operation.clone()).remove(0), &Tuning::default()).0
+    };
+    let scattered = |count, commutative| Operation::ReduceScatterBlock { count, commutative };
+    assert_eq!(name(4, scattered(1, true)), "direct");
+    assert_eq!(name(64, scattered(1, true)), "recursive_halving");
+    assert_eq!(name(64, scattered(1, false)), "recursive_halving");
+    assert_eq!(name(67, scattered(1 << 16, true)), "ring");
+    assert_eq!(name(67, scattered(1 << 16, false)), "recursive_halving");
+    for commutative in [false, true] {
+        let scan = |count| Operation::Scan { count, commutative };
+        let exscan = |count| Operation::Exscan { count, commutative };
+        assert_eq!((name(4, scan(1)), name(4, exscan(1))), ("direct", "direct"));
+        let doubling = ("recursive_doubling", "recursive_doubling");
+        assert_eq!((name(32, scan(1)), name(32, exscan(1))), doubling);
+        assert_eq!((name(8, scan(1 << 20)), name(8, exscan(1 << 20))), doubling);
+    }
+}
+
 /// 16 ranks on 2 cores: a round is 8 context switches of 1500 ns, 12 µs, against 60 ns for one
 /// more message. So short data takes one round with 15 messages (19 µs) and not four rounds with
 /// one each (48 µs). Long data, here 8 MiB, takes as few bytes as possible wherever the ranks are:

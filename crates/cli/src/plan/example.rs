@@ -104,7 +104,11 @@ impl Example {
         let elements = format!("{} of {bytes}", counted(self.count(), "element"));
         match self.collective {
             Collective::Barrier => "no data".to_owned(),
-            Collective::Bcast | Collective::Reduce | Collective::Allreduce => elements,
+            Collective::Bcast
+            | Collective::Reduce
+            | Collective::Allreduce
+            | Collective::Scan
+            | Collective::Exscan => elements,
             Collective::Gather
             | Collective::Scatter
             | Collective::ReduceScatterBlock
@@ -136,6 +140,8 @@ impl Example {
                 let counts = (0..self.ranks).map(|rank| self.count_of(Rank(rank))).collect();
                 Operation::ReduceScatter { counts, commutative }
             }
+            Collective::Scan => Operation::Scan { count, commutative },
+            Collective::Exscan => Operation::Exscan { count, commutative },
             Collective::Allgather => Operation::Allgather { count },
             Collective::Allgatherv => Operation::Allgatherv { blocks: self.blocks() },
             Collective::Alltoall => Operation::Alltoall { count },
@@ -155,7 +161,11 @@ impl Example {
 
     fn count(&self) -> usize {
         self.sizes.count.unwrap_or(match self.collective {
-            Collective::Bcast | Collective::Reduce | Collective::Allreduce => self.ranks as usize,
+            Collective::Bcast
+            | Collective::Reduce
+            | Collective::Allreduce
+            | Collective::Scan
+            | Collective::Exscan => self.ranks as usize,
             _ => 1,
         })
     }

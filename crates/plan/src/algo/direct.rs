@@ -63,6 +63,23 @@ pub(super) fn receive_from_all(builder: &mut Builder<'_>, places: &[Slice]) {
     }
 }
 
+/// Sends `slice` to every rank after this one, to the next one first.
+pub(super) fn send_to_later(builder: &mut Builder<'_>, slice: Slice) {
+    for rank in builder.rank().0 + 1..builder.ranks() {
+        builder.send(Rank(rank), slice);
+    }
+}
+
+/// The operands of all ranks before this one in rank order, received from the one before first.
+pub(super) fn receive_from_earlier(builder: &mut Builder<'_>, len: usize) -> Vec<Slice> {
+    let earlier = builder.rank().0;
+    let operands: Vec<_> = (0..earlier).map(|_| builder.scratch(len)).collect();
+    for rank in (0..earlier).rev() {
+        builder.recv(Rank(rank), operands[rank as usize]);
+    }
+    operands
+}
+
 /// The operands of all ranks in rank order: the own one where it lies, and a new place in scratch
 /// memory for each of the others, so that all can be received at once.
 pub(super) fn operands(builder: &mut Builder<'_>, own: Slice) -> Vec<Slice> {

@@ -126,6 +126,8 @@ algorithms! {
     allreduce: [recursive_doubling, ring, reduce_scatter_allgather, direct],
     reduce_scatter_block: [recursive_halving, ring, direct],
     reduce_scatter: [recursive_halving, ring, direct],
+    scan: [recursive_doubling, direct],
+    exscan: [recursive_doubling, direct],
     allgather: [ring, bruck, recursive_doubling, direct],
     allgatherv: [ring, bruck, recursive_doubling, direct],
     alltoall: [pairwise, bruck, direct],

@@ -144,6 +144,8 @@ impl Call {
                 Err(CallError::InPlaceBlocks { rank: self.rank })
             }
             Operation::Allreduce { .. }
+            | Operation::Scan { .. }
+            | Operation::Exscan { .. }
             | Operation::ReduceScatterBlock { .. }
             | Operation::ReduceScatter { .. }
             | Operation::Allgather { .. }
@@ -161,7 +163,9 @@ impl Call {
             Operation::Barrier => Some(0),
             Operation::Bcast { count, .. }
             | Operation::Reduce { count, .. }
-            | Operation::Allreduce { count, .. } => Some(*count),
+            | Operation::Allreduce { count, .. }
+            | Operation::Scan { count, .. }
+            | Operation::Exscan { count, .. } => Some(*count),
             Operation::Gather { count, .. }
             | Operation::Scatter { count, .. }
             | Operation::ReduceScatterBlock { count, .. }

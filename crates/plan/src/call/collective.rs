@@ -25,6 +25,10 @@ pub enum Collective {
     ReduceScatterBlock,
     /// The same with a length for each block.
     ReduceScatter,
+    /// At each rank the reduction of the inputs up to its own.
+    Scan,
+    /// At each rank the reduction of the inputs before its own.
+    Exscan,
     /// All inputs, in rank order, at every rank.
     Allgather,
     /// All inputs, of different lengths and at given places, at every rank.
@@ -41,7 +45,7 @@ pub enum Collective {
 
 impl Collective {
     /// Every collective, in the order of the table of algorithms.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::Barrier,
         Self::Bcast,
         Self::Gather,
@@ -52,6 +56,8 @@ impl Collective {
         Self::Allreduce,
         Self::ReduceScatterBlock,
         Self::ReduceScatter,
+        Self::Scan,
+        Self::Exscan,
         Self::Allgather,
         Self::Allgatherv,
         Self::Alltoall,
@@ -73,6 +79,8 @@ impl Collective {
             Self::Allreduce => "allreduce",
             Self::ReduceScatterBlock => "reduce_scatter_block",
             Self::ReduceScatter => "reduce_scatter",
+            Self::Scan => "scan",
+            Self::Exscan => "exscan",
             Self::Allgather => "allgather",
             Self::Allgatherv => "allgatherv",
             Self::Alltoall => "alltoall",

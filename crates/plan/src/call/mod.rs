@@ -95,7 +95,9 @@ impl Call {
                 (extent(blocks.all().iter().copied()), blocks.own(self.rank))
             }
             Operation::Reduce { count, .. } => (*count, at_root(*count)),
-            Operation::Allreduce { count, .. } => (*count, *count),
+            Operation::Allreduce { count, .. }
+            | Operation::Scan { count, .. }
+            | Operation::Exscan { count, .. } => (*count, *count),
             Operation::ReduceScatterBlock { count, .. } => (count * ranks, *count),
             Operation::ReduceScatter { counts, .. } => (counts.iter().sum(), counts[me]),
             Operation::Allgather { count } => (*count, count * ranks),
@@ -138,7 +140,9 @@ impl Call {
             | Operation::Exchangev { .. } => 0,
             Operation::Bcast { count, .. }
             | Operation::Reduce { count, .. }
-            | Operation::Allreduce { count, .. } => *count,
+            | Operation::Allreduce { count, .. }
+            | Operation::Scan { count, .. }
+            | Operation::Exscan { count, .. } => *count,
             Operation::Gather { count, .. }
             | Operation::Scatter { count, .. }
             | Operation::ReduceScatterBlock { count, .. }
@@ -150,8 +154,8 @@ impl Call {
         elements * self.element_bytes
     }
 
-    /// Where this rank's own data lies when the call starts: in the input or, in place and at the
-    /// root of a broadcast, in the output.
+    /// Where this rank's own data lies when the call starts: in the input or, in place (but for a
+    /// scatter) and at the root of a broadcast, in the output.
     pub fn contribution(&self) -> Slice {
         let in_output = |start, count| Block { start, count }.slice(Buffer::Output);
         let me = self.rank.index();

@@ -81,6 +81,21 @@ pub enum Operation {
         /// Whether the operator commutes.
         commutative: bool,
     },
+    /// Input and output at every rank: rank `i` gets the reduction of the inputs of ranks `0..=i`.
+    Scan {
+        /// Length of the input and of the result.
+        count: usize,
+        /// Whether the operator commutes.
+        commutative: bool,
+    },
+    /// Input and output at every rank: rank `i` gets the reduction of the inputs of ranks `0..i`.
+    /// There is none for rank 0, and its output stays as it is, in place too.
+    Exscan {
+        /// Length of the input and of the result.
+        count: usize,
+        /// Whether the operator commutes.
+        commutative: bool,
+    },
     /// Input of `count`, output of `count * ranks`. In place: the own block is in the output.
     Allgather {
         /// Length of one rank's block.
@@ -167,6 +182,8 @@ impl Operation {
             Self::Allreduce { .. } => Collective::Allreduce,
             Self::ReduceScatterBlock { .. } => Collective::ReduceScatterBlock,
             Self::ReduceScatter { .. } => Collective::ReduceScatter,
+            Self::Scan { .. } => Collective::Scan,
+            Self::Exscan { .. } => Collective::Exscan,
             Self::Allgather { .. } => Collective::Allgather,
             Self::Allgatherv { .. } => Collective::Allgatherv,
             Self::Alltoall { .. } => Collective::Alltoall,
@@ -195,7 +212,9 @@ impl Operation {
             Self::Reduce { commutative, .. }
             | Self::Allreduce { commutative, .. }
             | Self::ReduceScatterBlock { commutative, .. }
-            | Self::ReduceScatter { commutative, .. } => Some(*commutative),
+            | Self::ReduceScatter { commutative, .. }
+            | Self::Scan { commutative, .. }
+            | Self::Exscan { commutative, .. } => Some(*commutative),
             _ => None,
         }
     }

@@ -68,7 +68,9 @@ fn arguments(calls: &[Call]) -> String {
             let elements = format!("elements of {}", counted(call.element_bytes, "byte"));
             parts.extend([elements, format!("root {root}")]);
         }
-        Operation::Allreduce { count, .. } => parts.push(elements(count)),
+        Operation::Allreduce { count, .. }
+        | Operation::Scan { count, .. }
+        | Operation::Exscan { count, .. } => parts.push(elements(count)),
         Operation::ReduceScatterBlock { count, .. }
         | Operation::Allgather { count }
         | Operation::Alltoall { count }

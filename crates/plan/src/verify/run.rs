@@ -222,14 +222,13 @@ impl<'a> Run<'a> {
         content: Content,
         expected: Expected,
     ) -> Result<(), Violation> {
-        let ranks = self.calls[0].ranks;
         let is_right = match (expected, content) {
             // The memory has refused every write.
             (Expected::Unchanged, _) | (Expected::Undefined, _) => true,
             (Expected::Contribution { rank, index }, Content::Value(value)) => {
                 self.values.operands(value) == [(rank, index)]
             }
-            (Expected::Reduction { index }, Content::Value(value)) => {
+            (Expected::Reduction { ranks, index }, Content::Value(value)) => {
                 self.values.is_reduction(value, index, ranks)
             }
             _ => false,
@@ -241,7 +240,7 @@ impl<'a> Run<'a> {
             Expected::Unchanged => "unchanged".to_owned(),
             Expected::Undefined => "anything".to_owned(),
             Expected::Contribution { rank, index } => format!("a{rank}[{index}]"),
-            Expected::Reduction { index } => {
+            Expected::Reduction { ranks, index } => {
                 let operands: Vec<_> = (0..ranks).map(|rank| format!("a{rank}[{index}]")).collect();
                 operands.join("∘")
             }

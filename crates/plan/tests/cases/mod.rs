@@ -170,6 +170,8 @@ pub(crate) fn specimen(collective: Collective, ranks: u32, sizes: &Sizes) -> Vec
         Collective::ReduceScatter => {
             Operation::ReduceScatter { counts: lengths.clone().into(), commutative }
         }
+        Collective::Scan => Operation::Scan { count: data, commutative },
+        Collective::Exscan => Operation::Exscan { count: data, commutative },
         Collective::Allgather => Operation::Allgather { count: block },
         Collective::Allgatherv => Operation::Allgatherv { blocks: blocks(rank) },
         Collective::Alltoall => Operation::Alltoall { count: block },
