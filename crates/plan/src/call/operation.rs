@@ -65,9 +65,9 @@ pub enum Operation {
         /// Whether the operator commutes.
         commutative: bool,
     },
-    /// Input of `count * ranks` at every rank; output of `count`: block `i` of the reduction goes to
-    /// rank `i`. In place: the input begins with the output and goes on behind the result, where
-    /// afterwards nothing is defined.
+    /// Input of `count * ranks` at every rank; output of `count`: block `i` of the reduction goes
+    /// to rank `i`. In place: the output is as long as the input, which lies there from the start;
+    /// the result comes to the start, and what lies behind it is undefined afterwards.
     ReduceScatterBlock {
         /// Length of one rank's block.
         count: usize,

@@ -15,9 +15,9 @@
 //! blocks are put in the order of their bits reversed, the lowest first. A number of ranks that is
 //! not a power of two is folded onto one that is.
 //!
-//! Cost: `log2 c` latencies, `n (c - 1) / c` and a reduction of as much for all blocks of `n` and
-//! `c` corners; two latencies, `n` and a block, and a reduction of `n` more where ranks fold; a copy
-//! of `n` where the operator does not commute.
+//! Cost: `log2 c` latencies, `n (c - 1) / c` and a reduction of as much, for `n` in all blocks
+//! together and `c` corners; two latencies, `n` and a block, and a reduction of `n` more where ranks
+//! fold; a copy of `n` where they do not and the operator does not commute.
 //!
 //! Paper: Thakur, Rabenseifner and Gropp, *Optimization of collective communication operations in
 //! MPICH*, 2005; the reversed bits are Träff's, *An improved algorithm for (non-commutative)
@@ -181,8 +181,8 @@ impl Order {
         data
     }
 
-    /// Meets the other corners and reduces, until the part of `corner` is left: in `last`, if that
-    /// is given, and there is anybody to meet.
+    /// Meets the other corners and reduces, until the part of `corner` is left. The last reduction
+    /// goes to `last` if that is given.
     fn halve(
         &self,
         builder: &mut Builder<'_>,

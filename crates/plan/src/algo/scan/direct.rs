@@ -10,8 +10,8 @@
 //! The reduction goes from left to right, so the operator need not commute, and the result of
 //! a rank is the beginning of the expression of the next.
 //!
-//! Cost: a latency and `p - 2` further messages, `(p - 1) n` and as much to reduce at the last rank,
-//! which needs `(p - 1) n` of scratch memory.
+//! Cost: a latency and `p - 2` further messages, `(p - 1) n` and as much to reduce at the last
+//! rank, which needs `(p - 1) n` of scratch memory.
 
 use crate::algo::{Algorithm, Refusal, direct};
 use crate::build::Builder;
