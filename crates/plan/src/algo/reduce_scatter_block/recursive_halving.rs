@@ -9,15 +9,15 @@
 //!               round 1          w        x        y        z       of a0a1a2a3
 //! ```
 //!
-//! Where the operator commutes, corners that are far from each other meet first, and halves
-//! are runs of blocks. Where it does not, near ones do, so that what a corner has is always the sum
+//! Where the operator commutes, corners that are far from each other meet first, and halves are
+//! runs of blocks. Where it does not, near ones do, so that what a corner has is always the sum
 //! over an aligned run of ranks; then halves are every other block, and become runs when the
 //! blocks are put in the order of their bits reversed, the lowest first. A number of ranks that is
 //! not a power of two is folded onto one that is.
 //!
 //! Cost: `log2 c` latencies, `n (c - 1) / c` and a reduction of as much, for `n` in all blocks
-//! together and `c` corners; two latencies, `n` and a block, and a reduction of `n` more where ranks
-//! fold; a copy of `n` where they do not and the operator does not commute.
+//! together and `c` corners; two latencies, `n` and a block, and a reduction of `n` more where
+//! ranks fold; a copy of `n` where they do not and the operator does not commute.
 //!
 //! Paper: Thakur, Rabenseifner and Gropp, *Optimization of collective communication operations in
 //! MPICH*, 2005; the reversed bits are Träff's, *An improved algorithm for (non-commutative)

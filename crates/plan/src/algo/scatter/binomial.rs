@@ -54,7 +54,7 @@ impl Algorithm for Binomial {
         let seat = Seat::new(call);
         match seat.parent() {
             Some(parent) => pass_down(builder, seat, parent),
-            None => deal_out(builder, seat, call.in_place),
+            None => deal_out(call, builder, seat),
         }
     }
 }
@@ -75,7 +75,7 @@ fn pass_down(builder: &mut Builder<'_>, seat: Seat, parent: Rank) {
 }
 
 /// Sends all blocks from the root.
-fn deal_out(builder: &mut Builder<'_>, seat: Seat, in_place: bool) {
+fn deal_out(call: &Call, builder: &mut Builder<'_>, seat: Seat) {
     let input = builder.contribution();
     for (child, positions) in seat.children() {
         let (first, second) = seat.in_rank_order(input, positions);
@@ -88,8 +88,8 @@ fn deal_out(builder: &mut Builder<'_>, seat: Seat, in_place: bool) {
         builder.copy(second, room.sub(first.len, second.len));
         builder.send(child, room);
     }
-    if !in_place {
-        let place = builder.rank().index() * seat.count;
+    if !call.in_place {
+        let place = call.rank.index() * seat.count;
         builder.copy(input.sub(place, seat.count), builder.output());
     }
 }
