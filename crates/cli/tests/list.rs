@@ -81,7 +81,7 @@ fn what_steers_a_program_steers_the_list() {
 
 #[test]
 fn mistakes_are_one_line() {
-    let names = "no collective `alreduce`; there are barrier, bcast, reduce, allreduce";
+    let names = "no collective `alreduce`; there are barrier, bcast, gather, gatherv";
     assert!(complaint("list alreduce", 2).contains(names));
     assert!(complaint("list -n 0", 2).contains("--ranks"));
     assert!(complaint("list --count 3", 2).contains("--ranks"));

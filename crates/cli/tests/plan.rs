@@ -70,6 +70,10 @@ fn what_is_made_up_is_said() {
     assert_eq!(fact(&said("plan allgatherv -n 3 --count 5"), "pattern:"), {
         "blocks of 5 + rank % 3 elements"
     });
+    let scatterv = said("plan scatterv -n 3 --root 1 --in-place");
+    assert_eq!(fact(&scatterv, "pattern:"), "blocks of 1 + rank % 3 elements");
+    let alltoallv = said("plan alltoallv -n 3 --count 5 --in-place");
+    assert_eq!(fact(&alltoallv, "pattern:"), "blocks of 5 + (rank + rank) % 3 elements");
     assert!(fact(&said("plan exchange -n 3"), "pattern:").contains("on a ring"));
     let torus = said("plan exchangev -n 6");
     assert!(fact(&torus, "pattern:").starts_with("neighbours on a torus of 2 x 3 ranks, blocks"));
@@ -128,7 +132,7 @@ fn mistakes_are_one_line() {
     let cases = [
         ("plan", "COLLECTIVE"),
         ("plan allreduce", "--ranks"),
-        ("plan alreduce -n 2", "no collective `alreduce`; there are barrier, bcast, reduce"),
+        ("plan alreduce -n 2", "no collective `alreduce`; there are barrier, bcast, gather"),
         ("plan bcast/bus -n 2", "no algorithm `bus`; it has binomial, scatter_allgather"),
         ("plan barrier -n 0", "0 is not in 1..=64"),
         ("plan barrier -n 65", "65 is not in 1..=64"),

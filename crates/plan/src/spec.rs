@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
-use crate::call::{Block, Call, CallError, Neighbour, Operation, Rank};
+use crate::call::{Block, Blocks, Call, CallError, Neighbour, Operation, Rank};
 
 /// What an element of an output must be at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,14 +21,19 @@ pub enum Expected {
         /// The position in its [contribution](Call::contribution).
         index: usize,
     },
-    /// The reduction of the elements at this position of all contributions: `a0 ∘ a1 ∘ …` in rank
-    /// order, in any order if the operator commutes; the same expression at every rank.
+    /// The reduction of the elements at this position of the contributions of the first ranks:
+    /// `a0 ∘ a1 ∘ …` in rank order, in any order if the operator commutes. In an allreduce the same
+    /// expression at every rank.
     Reduction {
+        /// How many ranks.
+        ranks: u32,
         /// The position in the contributions.
         index: usize,
     },
     /// As before the call, and not written in between.
     Unchanged,
+    /// Whatever is left there: what lies behind the result of a reduce-scatter in place.
+    Undefined,
 }
 
 /// Why calls are not those of one collective.
@@ -83,66 +88,24 @@ pub enum SpecError {
 /// If the calls are not those of one collective.
 pub fn expected(calls: &[Call]) -> Result<Vec<Vec<Expected>>, SpecError> {
     agree(calls)?;
-    let Some(first) = calls.first() else { return Ok(Vec::new()) };
-    if matches!(first.operation, Operation::Exchange { .. } | Operation::Exchangev { .. }) {
-        return exchanged(calls);
+    let mut outputs = moved(calls)?;
+    for (call, output) in calls.iter().zip(&mut outputs) {
+        reduced(call, output);
     }
-    Ok(calls.iter().map(|call| output(call, calls)).collect())
+    Ok(outputs)
 }
 
-/// The output of one rank, for all but the exchanges.
-fn output(call: &Call, calls: &[Call]) -> Vec<Expected> {
-    let mut output = vec![Expected::Unchanged; call.output_len()];
-    match &call.operation {
-        Operation::Barrier => {}
-        Operation::Bcast { root, .. } if *root == call.rank => {}
-        Operation::Bcast { count, root } => fill(&mut output, 0, *root, *count),
-        Operation::Reduce { .. } | Operation::Allreduce { .. } => {
-            for (index, element) in output.iter_mut().enumerate() {
-                *element = Expected::Reduction { index };
-            }
-        }
-        Operation::Allgather { count } => {
-            for other in others(call, calls) {
-                fill(&mut output, other.rank.index() * count, other.rank, *count);
-            }
-        }
-        Operation::Allgatherv { blocks } => {
-            for other in others(call, calls) {
-                let Block { start, count } = blocks[other.rank.index()];
-                if count > 0 {
-                    fill(&mut output, start, other.rank, count);
-                }
-            }
-        }
-        Operation::Exchange { .. } | Operation::Exchangev { .. } => {}
-    }
-    output
-}
-
-/// The ranks whose blocks a rank gathers: in place its own is there already.
-fn others<'a>(call: &Call, calls: &'a [Call]) -> impl Iterator<Item = &'a Call> {
-    let (me, in_place) = (call.rank, call.in_place);
-    calls.iter().filter(move |other| !in_place || other.rank != me)
-}
-
-fn fill(output: &mut [Expected], start: usize, rank: Rank, count: usize) {
-    for (index, element) in output[start..start + count].iter_mut().enumerate() {
-        *element = Expected::Contribution { rank, index };
-    }
-}
-
-/// The outputs of an exchange: the k-th block from one rank to another in the order of the list of
-/// the source is the k-th in the order of the list of the destination.
-fn exchanged(calls: &[Call]) -> Result<Vec<Vec<Expected>>, SpecError> {
+/// The outputs of all that is moved from rank to rank as it is: the k-th block from one rank to
+/// another in the order of the list of the source is the k-th in the order of the list of the
+/// destination.
+fn moved(calls: &[Call]) -> Result<Vec<Vec<Expected>>, SpecError> {
     let mut sent: BTreeMap<(Rank, Rank), Vec<Block>> = BTreeMap::new();
     let mut received = sent.clone();
     for call in calls {
-        let (to, from) = neighbours(call);
-        for other in to {
+        for other in others(call, sent_by(call)) {
             sent.entry((call.rank, other.rank)).or_default().push(other.block());
         }
-        for other in from {
+        for other in others(call, received_by(call)) {
             received.entry((other.rank, call.rank)).or_default().push(other.block());
         }
     }
@@ -167,17 +130,113 @@ fn exchanged(calls: &[Call]) -> Result<Vec<Vec<Expected>>, SpecError> {
     Ok(outputs)
 }
 
-/// Destinations and sources of an exchange, with the places of their blocks.
-fn neighbours(call: &Call) -> (Vec<Neighbour>, Vec<Neighbour>) {
-    let uniform = |count: usize, ranks: &[Rank]| {
-        let place =
-            |(index, rank): (usize, &Rank)| Neighbour { rank: *rank, start: index * count, count };
-        ranks.iter().enumerate().map(place).collect()
-    };
+/// The blocks that move: in place what a rank has from itself is there already.
+fn others(call: &Call, blocks: Vec<Neighbour>) -> impl Iterator<Item = Neighbour> {
+    let (me, in_place) = (call.rank, call.in_place);
+    blocks.into_iter().filter(move |other| !in_place || other.rank != me)
+}
+
+/// What a rank sends: to whom, and where in its contribution.
+fn sent_by(call: &Call) -> Vec<Neighbour> {
+    let ranks = call.ranks;
     match &call.operation {
-        Operation::Exchange { count, to, from } => (uniform(*count, to), uniform(*count, from)),
-        Operation::Exchangev { to, from } => (to.to_vec(), from.to_vec()),
-        _ => (Vec::new(), Vec::new()),
+        Operation::Bcast { count, root } if *root == call.rank => {
+            (0..ranks).map(Rank).filter(|to| to != root).map(|to| whole(to, *count)).collect()
+        }
+        Operation::Gather { count, root } => vec![whole(*root, *count)],
+        Operation::Gatherv { blocks, root } => vec![whole(*root, own(blocks, call.rank))],
+        Operation::Scatter { count, root } if *root == call.rank => side_by_side(ranks, *count),
+        Operation::Scatterv { blocks: Blocks::All(blocks), .. } => placed(blocks),
+        Operation::Allgather { count } => (0..ranks).map(|to| whole(Rank(to), *count)).collect(),
+        Operation::Allgatherv { blocks } => {
+            let count = blocks[call.rank.index()].count;
+            (0..ranks).map(|to| whole(Rank(to), count)).collect()
+        }
+        Operation::Alltoall { count } => side_by_side(ranks, *count),
+        Operation::Alltoallv { to, .. } => placed(to),
+        Operation::Exchange { count, to, .. } => in_order(to, *count),
+        Operation::Exchangev { to, .. } => to.to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+/// What a rank receives: from whom, and where in its output.
+fn received_by(call: &Call) -> Vec<Neighbour> {
+    match &call.operation {
+        Operation::Bcast { count, root } if *root != call.rank => vec![whole(*root, *count)],
+        Operation::Gather { count, root } if *root == call.rank => side_by_side(call.ranks, *count),
+        Operation::Gatherv { blocks: Blocks::All(blocks), .. } => placed(blocks),
+        Operation::Scatter { count, root } => vec![whole(*root, *count)],
+        Operation::Scatterv { blocks, root } => vec![whole(*root, own(blocks, call.rank))],
+        Operation::Allgather { count } | Operation::Alltoall { count } => {
+            side_by_side(call.ranks, *count)
+        }
+        Operation::Allgatherv { blocks } => placed(blocks),
+        Operation::Alltoallv { from, .. } => placed(from),
+        Operation::Exchange { count, from, .. } => in_order(from, *count),
+        Operation::Exchangev { from, .. } => from.to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+/// All there is, from or to one rank.
+fn whole(rank: Rank, count: usize) -> Neighbour {
+    Neighbour { rank, start: 0, count }
+}
+
+/// The own block of a gatherv or a scatterv.
+fn own(blocks: &Blocks, me: Rank) -> usize {
+    match blocks {
+        Blocks::All(blocks) => blocks[me.index()].count,
+        Blocks::Own(count) => *count,
+    }
+}
+
+/// Blocks of one length, side by side, in the order of a list of ranks.
+fn in_order(ranks: &[Rank], count: usize) -> Vec<Neighbour> {
+    let place =
+        |(index, rank): (usize, &Rank)| Neighbour { rank: *rank, start: index * count, count };
+    ranks.iter().enumerate().map(place).collect()
+}
+
+/// Blocks of one length, side by side, in the order of all ranks.
+fn side_by_side(ranks: u32, count: usize) -> Vec<Neighbour> {
+    in_order(&(0..ranks).map(Rank).collect::<Vec<_>>(), count)
+}
+
+/// A block for each rank.
+fn placed(blocks: &[Block]) -> Vec<Neighbour> {
+    let place = |(rank, block): (usize, &Block)| Neighbour {
+        rank: Rank::from_index(rank),
+        start: block.start,
+        count: block.count,
+    };
+    blocks.iter().enumerate().map(place).collect()
+}
+
+/// The output of one rank, where the collective reduces.
+fn reduced(call: &Call, output: &mut [Expected]) {
+    let me = call.rank.index();
+    // Where the result begins in the contributions, and how long it is.
+    let (start, count) = match &call.operation {
+        // At a rank that is not the root the output is empty.
+        Operation::Reduce { .. } | Operation::Allreduce { .. } => (0, output.len()),
+        Operation::Scan { count, .. } => (0, *count),
+        // Rank 0 has nothing before it, and its output is not touched.
+        Operation::Exscan { .. } if me == 0 => return,
+        Operation::Exscan { count, .. } => (0, *count),
+        Operation::ReduceScatterBlock { count, .. } => (me * count, *count),
+        Operation::ReduceScatter { counts, .. } => (counts[..me].iter().sum(), counts[me]),
+        _ => return,
+    };
+    let ranks = match &call.operation {
+        Operation::Scan { .. } => call.rank.0 + 1,
+        Operation::Exscan { .. } => call.rank.0,
+        _ => call.ranks,
+    };
+    output.fill(Expected::Undefined);
+    for (index, element) in output[..count].iter_mut().enumerate() {
+        *element = Expected::Reduction { ranks, index: start + index };
     }
 }
 
@@ -197,25 +256,36 @@ fn agree(calls: &[Call]) -> Result<(), SpecError> {
 }
 
 fn difference(call: &Call, first: &Call) -> Option<&'static str> {
-    use Operation::{Allgather, Allgatherv, Allreduce, Bcast, Reduce};
-    let differences: &[(bool, &'static str)] = match (&call.operation, &first.operation) {
-        _ if call.collective() != first.collective() => &[(true, "collective")],
-        (Bcast { count: c, root: r }, Bcast { count, root }) => {
-            &[(c != count, "count"), (r != root, "root")]
+    if call.collective() != first.collective() {
+        return Some("collective");
+    }
+    let pairs = common(call).into_iter().zip(common(first));
+    let different = pairs.filter(|(mine, theirs)| mine != theirs);
+    different.map(|((what, _), _)| what).next()
+}
+
+/// What must be equal on all ranks of a collective, by name, and as numbers.
+fn common(call: &Call) -> Vec<(&'static str, Vec<usize>)> {
+    let mut common = match &call.operation {
+        Operation::Bcast { count, .. }
+        | Operation::Gather { count, .. }
+        | Operation::Scatter { count, .. }
+        | Operation::Reduce { count, .. }
+        | Operation::Allreduce { count, .. }
+        | Operation::ReduceScatterBlock { count, .. }
+        | Operation::Scan { count, .. }
+        | Operation::Exscan { count, .. }
+        | Operation::Allgather { count }
+        | Operation::Alltoall { count } => vec![("count", vec![*count])],
+        Operation::ReduceScatter { counts, .. } => vec![("counts", counts.to_vec())],
+        Operation::Allgatherv { blocks } => {
+            vec![("counts", blocks.iter().map(|block| block.count).collect())]
         }
-        (Reduce { count: c, root: r, commutative: o }, Reduce { count, root, commutative }) => {
-            &[(c != count, "count"), (r != root, "root"), (o != commutative, "operator")]
-        }
-        (Allreduce { count: c, commutative: o }, Allreduce { count, commutative }) => {
-            &[(c != count, "count"), (o != commutative, "operator")]
-        }
-        (Allgather { count: c }, Allgather { count }) => &[(c != count, "count")],
-        (Allgatherv { blocks: b }, Allgatherv { blocks }) => {
-            let counts = b.iter().map(|block| block.count);
-            &[(!counts.eq(blocks.iter().map(|block| block.count)), "counts")]
-        }
-        _ => return None,
+        _ => Vec::new(),
     };
-    let element = (call.element_bytes != first.element_bytes, "size of an element");
-    differences.iter().chain([&element]).find(|(differs, _)| *differs).map(|(_, what)| *what)
+    common.extend(call.operation.root().map(|root| ("root", vec![root.index()])));
+    let commutative = call.operation.commutative();
+    common.extend(commutative.map(|commutative| ("operator", vec![usize::from(commutative)])));
+    common.push(("size of an element", vec![call.element_bytes]));
+    common
 }

@@ -2,7 +2,7 @@
 
 mod cases;
 
-use cases::{calls, plans};
+use cases::{Sizes, calls, plans};
 use motet_plan::{Algorithm, Call, Collective, Operation, Rank, algo, draw, timeline::Timeline};
 
 fn row(collective: Collective, name: &str) -> &'static dyn Algorithm {
@@ -10,28 +10,8 @@ fn row(collective: Collective, name: &str) -> &'static dyn Algorithm {
 }
 
 fn specimen(collective: Collective, ranks: u32) -> Vec<Call> {
-    let count = 2 * ranks as usize;
-    let root = Rank(ranks / 2);
-    let commutative = true;
-    let everybody: std::sync::Arc<[Rank]> = (0..ranks).map(Rank).collect();
-    let edges: Vec<_> = (0..ranks)
-        .flat_map(|from| [(from + 1, 1), (from + 2, 2)].map(|(to, count)| (from, to, count)))
-        .map(|(from, to, count)| cases::Edge { from, to: to % ranks, count })
-        .collect();
-    calls(ranks, false, |rank| match collective {
-        Collective::Barrier => Operation::Barrier,
-        Collective::Bcast => Operation::Bcast { count, root },
-        Collective::Reduce => Operation::Reduce { count, root, commutative },
-        Collective::Allreduce => Operation::Allreduce { count, commutative },
-        Collective::Allgather => Operation::Allgather { count: 1 },
-        Collective::Allgatherv => Operation::Allgatherv {
-            blocks: cases::layout(&vec![1; ranks as usize], 0..ranks as usize, 0),
-        },
-        Collective::Exchange => {
-            Operation::Exchange { count: 1, to: everybody.clone(), from: everybody.clone() }
-        }
-        Collective::Exchangev => cases::exchangev(ranks, 0, &edges)[rank.index()].operation.clone(),
-    })
+    let sizes = Sizes { count: 2 * ranks as usize, block: |_| 1, commutative: true };
+    cases::specimen(collective, ranks, &sizes)
 }
 
 /// The timeline, with one message in and out of a rank for each round, takes the rounds that an

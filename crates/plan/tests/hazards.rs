@@ -88,8 +88,9 @@ proptest! {
         let by_hazards = closure(len, |before, after| conflict(&steps[before], &steps[after]));
         prop_assert_eq!(&by_edges, &by_hazards);
         for (before, after) in edges {
-            let lies_between = |middle: usize| by_edges[middle][before] && by_edges[after][middle];
-            let is_implied = (before + 1..after).any(lies_between);
+            let mut between = before + 1..after;
+            let is_implied =
+                between.any(|middle| by_edges[middle][before] && by_edges[after][middle]);
             prop_assert!(!is_implied, "{before} -> {after}");
         }
     }

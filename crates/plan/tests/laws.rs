@@ -5,7 +5,7 @@ mod cases;
 
 use std::collections::BTreeSet;
 
-use cases::{Edge, calls, check, exchange, exchangev, layout, plans};
+use cases::{Edge, Sizes, calls, check, exchange, exchangev, known, layout, plans, specimen};
 use motet_plan::{Action, Call, Collective, Operation, Plan, Rank, Refusal, algo};
 
 const RANKS: std::ops::RangeInclusive<u32> = 1..=9;
@@ -49,6 +49,62 @@ fn bcast() {
     }
 }
 
+/// The blocks of all ranks, in rank order, are at every root, and the root's own may be there from
+/// the start.
+///
+/// spec: 69
+#[test]
+fn gather() {
+    for ranks in RANKS {
+        for count in 0..=3 {
+            for root in (0..ranks).map(Rank) {
+                for in_place in [false, true] {
+                    let calls = calls(ranks, in_place, |_| Operation::Gather { count, root });
+                    assert_eq!(verify_all(&calls), 2);
+                }
+            }
+        }
+    }
+}
+
+/// Every rank has its block of the input of every root, and the root's own may stay where it is.
+///
+/// spec: 70
+#[test]
+fn scatter() {
+    for ranks in RANKS {
+        for count in 0..=3 {
+            for root in (0..ranks).map(Rank) {
+                for in_place in [false, true] {
+                    let calls = calls(ranks, in_place, |_| Operation::Scatter { count, root });
+                    assert_eq!(verify_all(&calls), 2);
+                }
+            }
+        }
+    }
+}
+
+/// Blocks of different lengths, some empty, in any order, with gaps. Only the root knows them all.
+///
+/// spec: 21, 69, 70
+#[test]
+fn gatherv_and_scatterv() {
+    for ranks in RANKS {
+        for (shift, root) in counts(ranks).zip((0..ranks).map(Rank).cycle()) {
+            let counts: Vec<_> = (0..ranks as usize).map(|rank| (rank + shift) % 4).collect();
+            let order = (0..counts.len()).map(|index| (index + shift) % counts.len());
+            let layouts = [layout(&counts, order.clone(), 0), layout(&counts, order.rev(), 2)];
+            for (blocks, in_place) in layouts.iter().flat_map(|it| [(it, false), (it, true)]) {
+                let known = |rank| known(blocks, rank, root);
+                let gatherv = |rank| Operation::Gatherv { blocks: known(rank), root };
+                assert_eq!(verify_all(&calls(ranks, in_place, gatherv)), 1);
+                let scatterv = |rank| Operation::Scatterv { blocks: known(rank), root };
+                assert_eq!(verify_all(&calls(ranks, in_place, scatterv)), 1);
+            }
+        }
+    }
+}
+
 /// Operands are in rank order where the operator does not commute, for every root.
 ///
 /// spec: 80, 84
@@ -82,6 +138,50 @@ fn allreduce() {
     }
 }
 
+/// Each rank has its block of the reduction, in rank order where the operator does not commute. In
+/// place the input is longer than the result, and nothing is said about what lies behind that.
+///
+/// spec: 75, 80, 84
+#[test]
+fn reduce_scatter() {
+    for ranks in RANKS {
+        for (in_place, commutative) in pairs() {
+            let number = if commutative { 3 } else { 2 };
+            for count in 0..=3 {
+                let operation = |_| Operation::ReduceScatterBlock { count, commutative };
+                assert_eq!(verify_all(&calls(ranks, in_place, operation)), number);
+            }
+            for shift in 0..4 {
+                let counts: Vec<_> =
+                    (0..ranks as usize).map(|rank| (rank * 3 + shift) % 4).collect();
+                let operation = |_| {
+                    let counts = counts.clone().into();
+                    Operation::ReduceScatter { counts, commutative }
+                };
+                assert_eq!(verify_all(&calls(ranks, in_place, operation)), number);
+            }
+        }
+    }
+}
+
+/// Each rank has the reduction up to itself, or of all before it, in rank order where the operator
+/// does not commute. The output of rank 0 is not touched where nobody is before it.
+///
+/// spec: 74, 80, 84
+#[test]
+fn scan_and_exscan() {
+    for ranks in 1..=17 {
+        for count in [0, 1, 3] {
+            for (in_place, commutative) in pairs() {
+                let scan = |_| Operation::Scan { count, commutative };
+                assert_eq!(verify_all(&calls(ranks, in_place, scan)), 2);
+                let exscan = |_| Operation::Exscan { count, commutative };
+                assert_eq!(verify_all(&calls(ranks, in_place, exscan)), 2);
+            }
+        }
+    }
+}
+
 /// Only some ranks in place: each rank decides for itself.
 #[test]
 fn in_place_at_some_ranks() {
@@ -92,6 +192,18 @@ fn in_place_at_some_ranks() {
         verify_all(&calls);
         for call in &mut calls {
             call.operation = Operation::Allgather { count: 2 };
+        }
+        verify_all(&calls);
+        for call in &mut calls {
+            call.operation = Operation::Alltoall { count: 2 };
+        }
+        verify_all(&calls);
+        for call in &mut calls {
+            call.operation = Operation::Exscan { count: 2, commutative: false };
+        }
+        verify_all(&calls);
+        for call in &mut calls {
+            call.operation = Operation::ReduceScatterBlock { count: 2, commutative: true };
         }
         verify_all(&calls);
     }
@@ -130,6 +242,37 @@ fn allgatherv() {
                 let accepting = verify_all(&calls(ranks, in_place, operation));
                 assert_eq!(accepting, if ranks.is_power_of_two() { 4 } else { 3 });
             }
+        }
+    }
+}
+
+/// Block `j` of rank `i` is block `i` of rank `j` afterwards, as if from a copy of the data.
+///
+/// spec: 72
+#[test]
+fn alltoall() {
+    for ranks in RANKS {
+        for count in 0..=3 {
+            for in_place in [false, true] {
+                let calls = calls(ranks, in_place, |_| Operation::Alltoall { count });
+                assert_eq!(verify_all(&calls), 3);
+            }
+        }
+    }
+}
+
+/// Blocks of different lengths, some empty, in any order, with gaps, differently at each rank; in
+/// place, of the same length both ways.
+///
+/// spec: 21, 72
+#[test]
+fn alltoallv() {
+    for ranks in RANKS {
+        for shift in 0..4 {
+            let one_way = |from, to| (from + 2 * to + shift) % 4;
+            assert_eq!(verify_all(&cases::alltoallv(ranks, false, one_way)), 2);
+            let both_ways = |from, to| (from + to + shift) % 4;
+            assert_eq!(verify_all(&cases::alltoallv(ranks, true, both_ways)), 2);
         }
     }
 }
@@ -200,29 +343,13 @@ fn exchange_of_different_blocks() {
 /// What decides about an algorithm is the same at all ranks, in place or not, wherever blocks lie.
 #[test]
 fn acceptance_and_cost_are_equal_on_all_ranks() {
+    let sizes = Sizes { count: 7, block: |rank| rank % 4, commutative: false };
     for ranks in RANKS {
-        let counts: Vec<_> = (0..ranks as usize).collect();
-        let root = Rank(ranks - 1);
-        let operation = |collective, rank: Rank| match collective {
-            Collective::Barrier => Operation::Barrier,
-            Collective::Bcast => Operation::Bcast { count: 7, root },
-            Collective::Reduce => Operation::Reduce { count: 7, root, commutative: false },
-            Collective::Allreduce => Operation::Allreduce { count: 7, commutative: false },
-            Collective::Allgather => Operation::Allgather { count: 7 },
-            Collective::Allgatherv => {
-                Operation::Allgatherv { blocks: layout(&counts, 0..counts.len(), rank.index()) }
-            }
-            Collective::Exchange => Operation::Exchange {
-                count: rank.index(),
-                to: [Rank(0)].into(),
-                from: [rank].into(),
-            },
-            Collective::Exchangev => Operation::Exchangev { to: [].into(), from: [].into() },
-        };
         for row in algo::table() {
-            let mut calls = calls(ranks, false, |rank| operation(row.collective(), rank));
+            let mut calls = specimen(row.collective(), ranks, &sizes);
             calls.iter_mut().step_by(2).for_each(|call| call.in_place = true);
             for call in &calls {
+                assert_eq!(call.bytes(), calls[0].bytes(), "{row:?}");
                 assert_eq!(row.accepts(call), row.accepts(&calls[0]), "{row:?}");
                 if row.accepts(call).is_ok() {
                     assert_eq!(row.cost(call), row.cost(&calls[0]), "{row:?}");
@@ -233,31 +360,20 @@ fn acceptance_and_cost_are_equal_on_all_ranks() {
 }
 
 /// What a rank has in progress at once has a limit: above it the direct algorithms refuse, and
-/// every collective has another one.
+/// every collective has another one. Where a rank names those it has messages with, or knows only
+/// its own block, there is nothing to refuse in favour of.
 #[test]
 fn direct_up_to_64_ranks() {
-    let operation = |collective, ranks: u32| match collective {
-        Collective::Barrier => Some(Operation::Barrier),
-        Collective::Bcast => Some(Operation::Bcast { count: 1, root: Rank(0) }),
-        Collective::Reduce => {
-            Some(Operation::Reduce { count: 1, root: Rank(0), commutative: false })
-        }
-        Collective::Allreduce => Some(Operation::Allreduce { count: 1, commutative: false }),
-        Collective::Allgather => Some(Operation::Allgather { count: 1 }),
-        Collective::Allgatherv => {
-            let blocks = layout(&vec![1; ranks as usize], 0..ranks as usize, 0);
-            Some(Operation::Allgatherv { blocks })
-        }
-        // The neighbours are those that the caller names, so there is nothing to refuse.
-        Collective::Exchange | Collective::Exchangev => None,
-    };
+    let sizes = Sizes { count: 1, block: |_| 1, commutative: false };
+    let without_limit =
+        [Collective::Gatherv, Collective::Scatterv, Collective::Exchange, Collective::Exchangev];
     for collective in Collective::ALL {
         for ranks in [64, 65] {
-            let Some(operation) = operation(collective, ranks) else { continue };
-            let call = calls(ranks, false, |_| operation.clone()).remove(0);
+            let call = specimen(collective, ranks, &sizes).remove(0);
             let row = algo::find(collective, "direct").unwrap();
+            let is_refused = ranks > 64 && !without_limit.contains(&collective);
             let refusal = Refusal::TooManyRanks { ranks, most: 64 };
-            let expected = if ranks <= 64 { Ok(()) } else { Err(refusal) };
+            let expected = if is_refused { Err(refusal) } else { Ok(()) };
             assert_eq!(row.accepts(&call), expected, "{row:?}");
             assert!(algo::of(collective).any(|row| row.accepts(&call).is_ok()));
         }
@@ -271,6 +387,8 @@ fn direct_messages_do_not_all_go_to_one_rank() {
         Operation::Barrier,
         Operation::Allreduce { count: 1, commutative: true },
         Operation::Allgather { count: 1 },
+        Operation::Alltoall { count: 1 },
+        Operation::ReduceScatterBlock { count: 1, commutative: true },
     ] {
         let calls = calls(5, false, |_| operation.clone());
         let row = algo::find(calls[0].collective(), "direct").unwrap();

@@ -4,7 +4,7 @@ mod cases;
 
 use std::sync::Arc;
 
-use cases::{Edge, calls, check, exchange, exchangev, layout, plans};
+use cases::{Edge, alltoallv, calls, check, exchange, exchangev, known, layout, plans};
 use motet_plan::{Block, Call, Operation, Rank, algo};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -14,7 +14,7 @@ const RANKS: std::ops::RangeInclusive<u32> = 1..=64;
 
 fn verify_all(calls: &[Call]) -> Result<(), TestCaseError> {
     for row in algo::of(calls[0].collective()).filter(|row| row.accepts(&calls[0]).is_ok()) {
-        check(calls, &plans(row, calls), 1)
+        check(calls, &plans(row, calls), 2)
             .map_err(|violation| TestCaseError::fail(format!("{row:?}: {violation}")))?;
     }
     Ok(())
@@ -43,12 +43,32 @@ fn blocks() -> impl Strategy<Value = (Vec<usize>, Vec<Arc<[Block]>>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
     fn bcast(ranks in RANKS, count in 0..100usize, root: Index) {
         let root = Rank(root.index(ranks as usize) as u32);
         verify_all(&calls(ranks, false, |_| Operation::Bcast { count, root }))?;
+    }
+
+    /// spec: 69, 70
+    #[test]
+    fn gather_and_scatter(ranks in RANKS, count in 0..6usize, root: Index, in_place: bool) {
+        let root = Rank(root.index(ranks as usize) as u32);
+        verify_all(&calls(ranks, in_place, |_| Operation::Gather { count, root }))?;
+        verify_all(&calls(ranks, in_place, |_| Operation::Scatter { count, root }))?;
+    }
+
+    /// spec: 21, 69, 70
+    #[test]
+    fn gatherv_and_scatterv((counts, layouts) in blocks(), root: Index, in_place: bool) {
+        let ranks = counts.len() as u32;
+        let root = Rank(root.index(counts.len()) as u32);
+        let known = |rank| known(&layouts[root.index()], rank, root);
+        let gatherv = |rank| Operation::Gatherv { blocks: known(rank), root };
+        verify_all(&calls(ranks, in_place, gatherv))?;
+        let scatterv = |rank| Operation::Scatterv { blocks: known(rank), root };
+        verify_all(&calls(ranks, in_place, scatterv))?;
     }
 
     /// spec: 80
@@ -68,6 +88,26 @@ proptest! {
         verify_all(&calls(ranks, in_place, operation))?;
     }
 
+    /// spec: 75, 80
+    #[test]
+    fn reduce_scatter(
+        counts in prop::collection::vec(0..4usize, 1..=64), commutative: bool, in_place: bool,
+    ) {
+        let ranks = counts.len() as u32;
+        let block = |_| Operation::ReduceScatterBlock { count: counts[0], commutative };
+        verify_all(&calls(ranks, in_place, block))?;
+        let operation =
+            |_| Operation::ReduceScatter { counts: counts.clone().into(), commutative };
+        verify_all(&calls(ranks, in_place, operation))?;
+    }
+
+    /// spec: 74, 80
+    #[test]
+    fn scan_and_exscan(ranks in RANKS, count in 0..4usize, commutative: bool, in_place: bool) {
+        verify_all(&calls(ranks, in_place, |_| Operation::Scan { count, commutative }))?;
+        verify_all(&calls(ranks, in_place, |_| Operation::Exscan { count, commutative }))?;
+    }
+
     #[test]
     fn allgather(ranks in RANKS, count in 0..4usize, in_place: bool) {
         verify_all(&calls(ranks, in_place, |_| Operation::Allgather { count }))?;
@@ -79,6 +119,26 @@ proptest! {
         let blocks = |rank: Rank| layouts[rank.index()].clone();
         let operation = |rank| Operation::Allgatherv { blocks: blocks(rank) };
         verify_all(&calls(counts.len() as u32, in_place, operation))?;
+    }
+
+    /// spec: 72
+    #[test]
+    fn alltoall(ranks in RANKS, count in 0..4usize, in_place: bool) {
+        verify_all(&calls(ranks, in_place, |_| Operation::Alltoall { count }))?;
+    }
+
+    /// spec: 21, 72
+    #[test]
+    fn alltoall_of_different_blocks(
+        ranks in 1..=32u32, first in 1..9usize, second in 1..9usize, in_place: bool,
+    ) {
+        let both_ways = |from, to| first * (from + to) % 7 % 5;
+        let one_way = |from, to| (first * from + second * to) % 7 % 5;
+        if in_place {
+            verify_all(&alltoallv(ranks, true, both_ways))?;
+        } else {
+            verify_all(&alltoallv(ranks, false, one_way))?;
+        }
     }
 
     /// spec: 112, 114

@@ -4,7 +4,7 @@ mod cases;
 
 use cases::calls;
 use motet_plan::select::{Overrides, Reason, Wisdom, choose};
-use motet_plan::{Call, Machine, Operation, Rank, Tuning};
+use motet_plan::{Call, Collective, Machine, Operation, Rank, Tuning};
 
 fn allreduce(ranks: u32, count: usize, commutative: bool) -> Call {
     calls(ranks, false, |_| Operation::Allreduce { count, commutative }).remove(0)
@@ -44,6 +44,49 @@ fn short_data_by_latency_and_long_data_by_bytes() {
     // As many bytes as by the ring, which has no limit of ranks, and less waiting.
     assert_eq!(chosen(&allgather(31, 1 << 20), &tuning).0, "direct");
     assert_eq!(chosen(&allgather(65, 1 << 20), &tuning).0, "ring");
+}
+
+/// Blocks that are moved and not reduced: few ranks at one blow, many by trees or by doubling as
+/// long as blocks are short, and where the direct form has too many ranks, in as many rounds.
+#[test]
+fn blocks_by_their_length_and_the_number_of_ranks() {
+    let root = Rank(0);
+    let name = |ranks, operation: Operation| {
+        chosen(&calls(ranks, false, |_| operation.clone()).remove(0), &Tuning::default()).0
+    };
+    assert_eq!(name(4, Operation::Gather { count: 1, root }), "direct");
+    assert_eq!(name(64, Operation::Gather { count: 1, root }), "binomial");
+    assert_eq!(name(64, Operation::Gather { count: 1 << 16, root }), "direct");
+    assert_eq!(name(4, Operation::Scatter { count: 1, root }), "direct");
+    assert_eq!(name(64, Operation::Scatter { count: 1, root }), "binomial");
+    assert_eq!(name(64, Operation::Scatter { count: 1 << 16, root }), "direct");
+    assert_eq!(name(4, Operation::Alltoall { count: 1 }), "direct");
+    assert_eq!(name(32, Operation::Alltoall { count: 1 }), "bruck");
+    assert_eq!(name(32, Operation::Alltoall { count: 1 << 16 }), "direct");
+    assert_eq!(name(65, Operation::Alltoall { count: 1 }), "bruck");
+    assert_eq!(name(65, Operation::Alltoall { count: 1 << 16 }), "pairwise");
+}
+
+/// What reduces and leaves a part at each rank: an order that must be kept costs at most a copy.
+#[test]
+fn parts_of_reductions_by_their_length_and_the_number_of_ranks() {
+    let name = |ranks, operation: Operation| {
+        chosen(&calls(ranks, false, |_| operation.clone()).remove(0), &Tuning::default()).0
+    };
+    let scattered = |count, commutative| Operation::ReduceScatterBlock { count, commutative };
+    assert_eq!(name(4, scattered(1, true)), "direct");
+    assert_eq!(name(64, scattered(1, true)), "recursive_halving");
+    assert_eq!(name(64, scattered(1, false)), "recursive_halving");
+    assert_eq!(name(67, scattered(1 << 16, true)), "ring");
+    assert_eq!(name(67, scattered(1 << 16, false)), "recursive_halving");
+    for commutative in [false, true] {
+        let scan = |count| Operation::Scan { count, commutative };
+        let exscan = |count| Operation::Exscan { count, commutative };
+        assert_eq!((name(4, scan(1)), name(4, exscan(1))), ("direct", "direct"));
+        let doubling = ("recursive_doubling", "recursive_doubling");
+        assert_eq!((name(32, scan(1)), name(32, exscan(1))), doubling);
+        assert_eq!((name(8, scan(1 << 20)), name(8, exscan(1 << 20))), doubling);
+    }
 }
 
 /// 16 ranks on 2 cores: a round is 8 context switches of 1500 ns, 12 µs, against 60 ns for one
@@ -164,8 +207,10 @@ fn what_is_wrong_in_a_text_is_named() {
     );
     assert_eq!(
         of_wisdom("\nalreduce -> ring"),
-        "line 2: no collective `alreduce`; there are barrier, bcast, reduce, allreduce, allgather, \
-         allgatherv, exchange, exchangev"
+        format!(
+            "line 2: no collective `alreduce`; there are {}",
+            Collective::ALL.map(Collective::name).join(", ")
+        )
     );
     assert_eq!(
         of_wisdom("allreduce ranks=4..2 -> ring"),

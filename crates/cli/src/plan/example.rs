@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use motet_plan::{Block, Call, Collective, Neighbour, Operation, Rank};
+use motet_plan::{Block, Blocks, Call, Collective, Neighbour, Operation, Rank};
 
 use crate::args::Mistake;
 use crate::quantity::{self, counted};
@@ -87,7 +87,11 @@ impl Example {
         let (rows, columns) = self.grid();
         let torus = format!("neighbours on a torus of {rows} x {columns} ranks");
         match self.collective {
-            Collective::Allgatherv => Some(blocks),
+            Collective::Gatherv
+            | Collective::Scatterv
+            | Collective::ReduceScatter
+            | Collective::Allgatherv => Some(blocks),
+            Collective::Alltoallv => Some(blocks.replace("rank %", "(rank + rank) %")),
             Collective::Exchange => Some("neighbours on a ring: the rank before and after".into()),
             Collective::Exchangev => Some(format!("{torus}, {blocks} to each")),
             _ => None,
@@ -100,11 +104,23 @@ impl Example {
         let elements = format!("{} of {bytes}", counted(self.count(), "element"));
         match self.collective {
             Collective::Barrier => "no data".to_owned(),
-            Collective::Bcast | Collective::Reduce | Collective::Allreduce => elements,
-            Collective::Allgather | Collective::Exchange => format!("blocks of {elements}"),
-            Collective::Allgatherv | Collective::Exchangev => {
-                format!("blocks of at least {elements}")
-            }
+            Collective::Bcast
+            | Collective::Reduce
+            | Collective::Allreduce
+            | Collective::Scan
+            | Collective::Exscan => elements,
+            Collective::Gather
+            | Collective::Scatter
+            | Collective::ReduceScatterBlock
+            | Collective::Allgather
+            | Collective::Alltoall
+            | Collective::Exchange => format!("blocks of {elements}"),
+            Collective::Gatherv
+            | Collective::Scatterv
+            | Collective::ReduceScatter
+            | Collective::Allgatherv
+            | Collective::Alltoallv
+            | Collective::Exchangev => format!("blocks of at least {elements}"),
         }
     }
 
@@ -113,10 +129,23 @@ impl Example {
         match self.collective {
             Collective::Barrier => Operation::Barrier,
             Collective::Bcast => Operation::Bcast { count, root },
+            Collective::Gather => Operation::Gather { count, root },
+            Collective::Gatherv => Operation::Gatherv { blocks: self.known(rank), root },
+            Collective::Scatter => Operation::Scatter { count, root },
+            Collective::Scatterv => Operation::Scatterv { blocks: self.known(rank), root },
             Collective::Reduce => Operation::Reduce { count, root, commutative },
             Collective::Allreduce => Operation::Allreduce { count, commutative },
+            Collective::ReduceScatterBlock => Operation::ReduceScatterBlock { count, commutative },
+            Collective::ReduceScatter => {
+                let counts = (0..self.ranks).map(|rank| self.count_of(Rank(rank))).collect();
+                Operation::ReduceScatter { counts, commutative }
+            }
+            Collective::Scan => Operation::Scan { count, commutative },
+            Collective::Exscan => Operation::Exscan { count, commutative },
             Collective::Allgather => Operation::Allgather { count },
             Collective::Allgatherv => Operation::Allgatherv { blocks: self.blocks() },
+            Collective::Alltoall => Operation::Alltoall { count },
+            Collective::Alltoallv => self.alltoallv(rank),
             Collective::Exchange => {
                 let ring: Arc<[Rank]> = neighbours((1, self.ranks), rank).into();
                 Operation::Exchange { count, to: ring.clone(), from: ring }
@@ -132,7 +161,11 @@ impl Example {
 
     fn count(&self) -> usize {
         self.sizes.count.unwrap_or(match self.collective {
-            Collective::Bcast | Collective::Reduce | Collective::Allreduce => self.ranks as usize,
+            Collective::Bcast
+            | Collective::Reduce
+            | Collective::Allreduce
+            | Collective::Scan
+            | Collective::Exscan => self.ranks as usize,
             _ => 1,
         })
     }
@@ -146,13 +179,28 @@ impl Example {
     /// The blocks of all ranks, one after the other.
     fn blocks(&self) -> Arc<[Block]> {
         let ranks = (0..self.ranks).map(Rank);
-        let neighbours = in_line(ranks.map(|rank| (rank, self.count_of(rank))));
-        neighbours.iter().map(Neighbour::block).collect()
+        blocks_in_line(ranks.map(|rank| (rank, self.count_of(rank))))
     }
 
-    /// In a reduction to one rank only that rank can be in place.
+    /// Blocks that are as long one way as the other, as they must be in place.
+    fn alltoallv(&self, rank: u32) -> Operation {
+        let length = |other: Rank| (other, self.count_of(Rank(rank + other.0)));
+        let blocks = blocks_in_line((0..self.ranks).map(Rank).map(length));
+        Operation::Alltoallv { to: blocks.clone(), from: blocks }
+    }
+
+    /// What a rank knows of these blocks where only the root knows all.
+    fn known(&self, rank: u32) -> Blocks {
+        if rank == self.root {
+            Blocks::All(self.blocks())
+        } else {
+            Blocks::Own(self.count_of(Rank(rank)))
+        }
+    }
+
+    /// Of a collective that has a root only the root can be in place.
     fn may_be_in_place(&self, rank: u32) -> bool {
-        self.collective != Collective::Reduce || rank == self.root
+        self.operation(rank).root().is_none_or(|root| root == Rank(rank))
     }
 
     /// All ranks as a grid, as nearly square as can be: rows and columns.
@@ -187,6 +235,11 @@ fn in_line(blocks: impl Iterator<Item = (Rank, usize)>) -> Arc<[Neighbour]> {
         Some(Neighbour { rank, start, count })
     };
     blocks.scan(0, place).collect()
+}
+
+/// The same without the ranks.
+fn blocks_in_line(blocks: impl Iterator<Item = (Rank, usize)>) -> Arc<[Block]> {
+    in_line(blocks).iter().map(Neighbour::block).collect()
 }
 
 #[cfg(test)]

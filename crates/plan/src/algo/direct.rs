@@ -40,9 +40,16 @@ pub(super) fn cost(call: &Call, bytes: usize) -> Cost {
 /// Sends `slice` to every other rank, to the next one first: so ranks that do this at once do not
 /// all send to the same one.
 pub(super) fn send_to_all(builder: &mut Builder<'_>, slice: Slice) {
+    let slices = vec![slice; builder.ranks() as usize];
+    send_to_each(builder, &slices);
+}
+
+/// Sends to every other rank its slice of `slices`, which are in rank order: to the next one first.
+pub(super) fn send_to_each(builder: &mut Builder<'_>, slices: &[Slice]) {
     let ring = own_ring(builder);
     for distance in 1..ring.size() {
-        builder.send(ring.rank((ring.position + distance) % ring.size()), slice);
+        let destination = (ring.position + distance) % ring.size();
+        builder.send(ring.rank(destination), slices[destination]);
     }
 }
 
@@ -56,25 +63,42 @@ pub(super) fn receive_from_all(builder: &mut Builder<'_>, places: &[Slice]) {
     }
 }
 
-/// The contributions of all ranks in rank order: the own one where it lies, and a new place in
-/// scratch memory for each of the others, so that all can be received at once.
-pub(super) fn operands(builder: &mut Builder<'_>) -> Vec<Slice> {
-    let (me, own) = (builder.rank(), builder.contribution());
+/// Sends `slice` to every rank after this one, to the next one first.
+pub(super) fn send_to_later(builder: &mut Builder<'_>, slice: Slice) {
+    for rank in builder.rank().0 + 1..builder.ranks() {
+        builder.send(Rank(rank), slice);
+    }
+}
+
+/// The operands of all ranks before this one in rank order, received from the one before first.
+pub(super) fn receive_from_earlier(builder: &mut Builder<'_>, len: usize) -> Vec<Slice> {
+    let earlier = builder.rank().0;
+    let operands: Vec<_> = (0..earlier).map(|_| builder.scratch(len)).collect();
+    for rank in (0..earlier).rev() {
+        builder.recv(Rank(rank), operands[rank as usize]);
+    }
+    operands
+}
+
+/// The operands of all ranks in rank order: the own one where it lies, and a new place in scratch
+/// memory for each of the others, so that all can be received at once.
+pub(super) fn operands(builder: &mut Builder<'_>, own: Slice) -> Vec<Slice> {
+    let me = builder.rank();
     let ranks = (0..builder.ranks()).map(Rank);
     ranks.map(|rank| if rank == me { own } else { builder.scratch(own.len) }).collect()
 }
 
-/// Reduces all operands from left to right into the output: `((a0 ∘ a1) ∘ a2) ∘ …`, the same
-/// expression at every rank that does it.
+/// Reduces all operands from left to right: `((a0 ∘ a1) ∘ a2) ∘ …`, the same expression at every
+/// rank that does it.
 ///
-/// What has been reduced so far lies in the place of a received operand and not in the output,
-/// where in place the own operand still waits for its turn.
-pub(super) fn reduce_in_order(builder: &mut Builder<'_>, operands: &[Slice]) {
-    let output = builder.output();
+/// What has been reduced so far lies in the place of a received operand and not in that of the
+/// result, where in place the own operand still waits for its turn.
+pub(super) fn reduce_in_order(builder: &mut Builder<'_>, operands: &[Slice], result: Slice) {
+    let fits = |operand: Slice| operand == result || !operand.overlaps(result);
     let mut sum = operands[0];
     for (index, &operand) in operands.iter().enumerate().skip(1) {
         let into = match sum.buffer {
-            _ if index + 1 == operands.len() => output,
+            _ if index + 1 == operands.len() && fits(sum) && fits(operand) => result,
             Buffer::Scratch => sum,
             // The own operand comes first, so this one has been received.
             Buffer::Input | Buffer::Output => operand,
@@ -82,8 +106,9 @@ pub(super) fn reduce_in_order(builder: &mut Builder<'_>, operands: &[Slice]) {
         builder.reduce(sum, operand, into);
         sum = into;
     }
-    // Only where there was nobody to receive from, the sum is not there yet.
-    builder.copy(sum, output);
+    // Only where there was nobody to receive from, or where the result lies across the own operand,
+    // the sum is not there yet.
+    builder.copy(sum, result);
 }
 
 /// The ring of all ranks from rank 0 on, so that positions are ranks.

@@ -10,18 +10,25 @@ use crate::call::{Call, Operation, Rank};
 use crate::cost::Cost;
 use crate::plan::{Buffer, Slice};
 
-/// Where the block of each rank lies in the output of an allgather or allgatherv.
+/// Where the block of each rank lies in the output, at a rank that receives all blocks.
 pub(super) fn blocks(call: &Call) -> Vec<Slice> {
-    let output = |start, len| Slice { buffer: Buffer::Output, start, len };
-    match &call.operation {
-        Operation::Allgather { count } => {
-            (0..call.ranks as usize).map(|rank| output(rank * count, *count)).collect()
+    let blocks = match &call.operation {
+        Operation::Gather { count, .. }
+        | Operation::Allgather { count }
+        | Operation::Alltoall { count } => {
+            return side_by_side(Buffer::Output, call.ranks, *count);
         }
-        Operation::Allgatherv { blocks } => {
-            blocks.iter().map(|block| output(block.start, block.count)).collect()
-        }
+        Operation::Gatherv { blocks, .. } => blocks.all(),
+        Operation::Allgatherv { blocks } | Operation::Alltoallv { from: blocks, .. } => blocks,
         operation => unreachable!("{operation:?} gathers no blocks"),
-    }
+    };
+    blocks.iter().map(|block| block.slice(Buffer::Output)).collect()
+}
+
+/// Blocks of one length, one for each rank, from the start of a buffer.
+pub(super) fn side_by_side(buffer: Buffer, ranks: u32, count: usize) -> Vec<Slice> {
+    let block = |rank: usize| Slice { buffer, start: rank * count, len: count };
+    (0..ranks as usize).map(block).collect()
 }
 
 /// `slice` cut into one part for each position of a ring.

@@ -14,6 +14,8 @@ use crate::plan::Plan;
 mod direct;
 mod fold;
 mod gathering;
+mod rooted;
+mod scattering;
 mod shape;
 
 /// A way to carry out one collective.
@@ -116,10 +118,20 @@ macro_rules! algorithms {
 algorithms! {
     barrier: [dissemination, direct],
     bcast: [binomial, scatter_allgather, direct],
+    gather: [binomial, direct],
+    gatherv: [direct],
+    scatter: [binomial, direct],
+    scatterv: [direct],
     reduce: [binomial, direct],
     allreduce: [recursive_doubling, ring, reduce_scatter_allgather, direct],
+    reduce_scatter_block: [recursive_halving, ring, direct],
+    reduce_scatter: [recursive_halving, ring, direct],
+    scan: [recursive_doubling, direct],
+    exscan: [recursive_doubling, direct],
     allgather: [ring, bruck, recursive_doubling, direct],
     allgatherv: [ring, bruck, recursive_doubling, direct],
+    alltoall: [pairwise, bruck, direct],
+    alltoallv: [pairwise, direct],
     exchange: [direct],
     exchangev: [direct],
 }

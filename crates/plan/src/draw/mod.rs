@@ -61,17 +61,28 @@ fn arguments(calls: &[Call]) -> String {
         Operation::Bcast { count, root } | Operation::Reduce { count, root, .. } => {
             parts.extend([elements(count), format!("root {root}")]);
         }
-        Operation::Allreduce { count, .. } => parts.push(elements(count)),
-        Operation::Allgather { count } | Operation::Exchange { count, .. } => {
-            parts.push(each(count));
+        Operation::Gather { count, root } | Operation::Scatter { count, root } => {
+            parts.extend([each(count), format!("root {root}")]);
         }
-        Operation::Allgatherv { .. } | Operation::Exchangev { .. } => {
+        Operation::Gatherv { root, .. } | Operation::Scatterv { root, .. } => {
+            let elements = format!("elements of {}", counted(call.element_bytes, "byte"));
+            parts.extend([elements, format!("root {root}")]);
+        }
+        Operation::Allreduce { count, .. }
+        | Operation::Scan { count, .. }
+        | Operation::Exscan { count, .. } => parts.push(elements(count)),
+        Operation::ReduceScatterBlock { count, .. }
+        | Operation::Allgather { count }
+        | Operation::Alltoall { count }
+        | Operation::Exchange { count, .. } => parts.push(each(count)),
+        Operation::ReduceScatter { .. }
+        | Operation::Allgatherv { .. }
+        | Operation::Alltoallv { .. }
+        | Operation::Exchangev { .. } => {
             parts.push(format!("elements of {}", counted(call.element_bytes, "byte")));
         }
     }
-    if let Operation::Reduce { commutative: false, .. }
-    | Operation::Allreduce { commutative: false, .. } = call.operation
-    {
+    if call.operation.commutative() == Some(false) {
         parts.push("operands in order".to_owned());
     }
     if calls.iter().any(|call| call.in_place) {

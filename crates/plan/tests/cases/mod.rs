@@ -6,7 +6,9 @@
 use std::sync::Arc;
 
 use motet_plan::verify::{Mode, Options, Violation};
-use motet_plan::{Algorithm, Block, Call, Neighbour, Operation, Plan, Rank, verify};
+use motet_plan::{
+    Algorithm, Block, Blocks, Call, Collective, Neighbour, Operation, Plan, Rank, verify,
+};
 
 /// The calls of all ranks, the operation of each given by `operation`.
 pub(crate) fn calls(
@@ -16,10 +18,7 @@ pub(crate) fn calls(
 ) -> Vec<Call> {
     let call = |rank| {
         let operation = operation(rank);
-        let is_root = match &operation {
-            Operation::Reduce { root, .. } => *root == rank,
-            _ => true,
-        };
+        let is_root = operation.root().is_none_or(|root| root == rank);
         let element_bytes = if matches!(operation, Operation::Barrier) { 0 } else { 8 };
         Call { rank, ranks, element_bytes, in_place: in_place && is_root, operation }
     };
@@ -84,6 +83,30 @@ pub(crate) fn exchangev(ranks: u32, gap: usize, edges: &[Edge]) -> Vec<Call> {
     })
 }
 
+/// The alltoallv of blocks of lengths `count(from, to)`, with gaps, differently at each rank. In
+/// place the lengths must be the same both ways.
+pub(crate) fn alltoallv(
+    ranks: u32,
+    in_place: bool,
+    count: impl Fn(usize, usize) -> usize,
+) -> Vec<Call> {
+    let lengths = |count: &dyn Fn(usize) -> usize| (0..ranks as usize).map(count).collect();
+    calls(ranks, in_place, |rank| {
+        let me = rank.index();
+        let (sent, received): (Vec<_>, Vec<_>) =
+            (lengths(&|to| count(me, to)), lengths(&|from| count(from, me)));
+        let order = (0..ranks as usize).map(|index| (index + me) % ranks as usize);
+        let from = layout(&received, order.clone(), me % 2);
+        let to = if in_place { from.clone() } else { layout(&sent, order.rev(), me % 3) };
+        Operation::Alltoallv { to, from }
+    })
+}
+
+/// What a rank knows of the blocks of all: the root all, and any other its own.
+pub(crate) fn known(blocks: &Arc<[Block]>, rank: Rank, root: Rank) -> Blocks {
+    if rank == root { Blocks::All(blocks.clone()) } else { Blocks::Own(blocks[rank.index()].count) }
+}
+
 /// Where blocks of these lengths lie, laid out in the order of `order` with `gap` elements before
 /// each.
 pub(crate) fn layout(
@@ -98,4 +121,67 @@ pub(crate) fn layout(
         end += gap + counts[index];
     }
     blocks.into()
+}
+
+/// Sizes of the calls of [`specimen`].
+pub(crate) struct Sizes {
+    /// Length of data that is not in blocks.
+    pub(crate) count: usize,
+    /// Length of the block of a rank; where all blocks have one length, that of rank 0.
+    pub(crate) block: fn(usize) -> usize,
+    /// Whether operators commute.
+    pub(crate) commutative: bool,
+}
+
+/// A call of any collective. Where ranks may differ in the places of their blocks, they do.
+pub(crate) fn specimen(collective: Collective, ranks: u32, sizes: &Sizes) -> Vec<Call> {
+    let (data, block, commutative) = (sizes.count, (sizes.block)(0), sizes.commutative);
+    let lengths: Vec<_> = (0..ranks as usize).map(sizes.block).collect();
+    let blocks = |rank: Rank| {
+        let (order, gap) = (0..lengths.len(), rank.index() % 3);
+        if rank.0.is_multiple_of(2) {
+            layout(&lengths, order.rev(), gap)
+        } else {
+            layout(&lengths, order, gap)
+        }
+    };
+    let root = Rank(1 % ranks);
+    let everybody: Arc<[Rank]> = (0..ranks).map(Rank).collect();
+    let edges: Vec<_> = (0..ranks)
+        .flat_map(|from| [(from, (from + 1) % ranks, 2), (from, 0, 1)])
+        .map(|(from, to, count)| Edge { from, to, count })
+        .collect();
+    calls(ranks, false, |rank| match collective {
+        Collective::Barrier => Operation::Barrier,
+        Collective::Bcast => Operation::Bcast { count: data, root },
+        Collective::Gather => Operation::Gather { count: block, root },
+        Collective::Gatherv => {
+            Operation::Gatherv { blocks: known(&blocks(rank), rank, root), root }
+        }
+        Collective::Scatter => Operation::Scatter { count: block, root },
+        Collective::Scatterv => {
+            Operation::Scatterv { blocks: known(&blocks(rank), rank, root), root }
+        }
+        Collective::Reduce => Operation::Reduce { count: data, root, commutative },
+        Collective::Allreduce => Operation::Allreduce { count: data, commutative },
+        Collective::ReduceScatterBlock => {
+            Operation::ReduceScatterBlock { count: block, commutative }
+        }
+        Collective::ReduceScatter => {
+            Operation::ReduceScatter { counts: lengths.clone().into(), commutative }
+        }
+        Collective::Scan => Operation::Scan { count: data, commutative },
+        Collective::Exscan => Operation::Exscan { count: data, commutative },
+        Collective::Allgather => Operation::Allgather { count: block },
+        Collective::Allgatherv => Operation::Allgatherv { blocks: blocks(rank) },
+        Collective::Alltoall => Operation::Alltoall { count: block },
+        Collective::Alltoallv => {
+            let count = |from, to| (sizes.block)(from + 2 * to);
+            alltoallv(ranks, false, count)[rank.index()].operation.clone()
+        }
+        Collective::Exchange => {
+            Operation::Exchange { count: block, to: everybody.clone(), from: everybody.clone() }
+        }
+        Collective::Exchangev => exchangev(ranks, 1, &edges)[rank.index()].operation.clone(),
+    })
 }

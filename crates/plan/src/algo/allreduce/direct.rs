@@ -46,9 +46,9 @@ impl Algorithm for Direct {
     }
 
     fn build(&self, _: &Call, builder: &mut Builder<'_>) {
-        let operands = direct::operands(builder);
+        let operands = direct::operands(builder, builder.contribution());
         direct::receive_from_all(builder, &operands);
         direct::send_to_all(builder, builder.contribution());
-        direct::reduce_in_order(builder, &operands);
+        direct::reduce_in_order(builder, &operands, builder.output());
     }
 }

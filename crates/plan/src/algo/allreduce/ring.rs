@@ -21,7 +21,7 @@ use crate::algo::gathering::{circulate, parts};
 use crate::algo::shape::ring::Ring;
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
-use crate::call::{Call, Collective, Operation, Rank};
+use crate::call::{Call, Collective, Rank};
 use crate::cost::Cost;
 
 struct RingAllreduce;
@@ -42,8 +42,8 @@ impl Algorithm for RingAllreduce {
     }
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
-        match call.operation {
-            Operation::Allreduce { commutative: false, .. } => Err(Refusal::NeedsCommutative),
+        match call.operation.commutative() {
+            Some(false) => Err(Refusal::NeedsCommutative),
             _ => Ok(()),
         }
     }

@@ -51,8 +51,8 @@ impl Algorithm for Direct {
         if call.rank != root {
             return builder.send(root, builder.contribution());
         }
-        let operands = direct::operands(builder);
+        let operands = direct::operands(builder, builder.contribution());
         direct::receive_from_all(builder, &operands);
-        direct::reduce_in_order(builder, &operands);
+        direct::reduce_in_order(builder, &operands, builder.output());
     }
 }

@@ -28,7 +28,7 @@ pub(crate) fn subtree(position: usize, size: usize) -> Range<usize> {
 }
 
 /// The children of a position, that with the largest subtree first.
-pub(crate) fn children(position: usize, size: usize) -> impl Iterator<Item = usize> {
+pub(crate) fn children(position: usize, size: usize) -> impl DoubleEndedIterator<Item = usize> {
     let reach = subtree(position, size).len().next_power_of_two();
     let bits = (0..reach.trailing_zeros()).rev();
     bits.map(move |bit| position + (1 << bit)).filter(move |child| *child < size)

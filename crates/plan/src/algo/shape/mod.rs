@@ -4,6 +4,7 @@ pub(super) mod binomial;
 pub(super) mod hypercube;
 pub(super) mod partition;
 pub(super) mod ring;
+pub(super) mod tournament;
 
 /// The number of doublings from 1 to at least `ranks`: the rounds of any algorithm in which what
 /// a rank knows at most doubles.

@@ -5,6 +5,8 @@
 //!   ^______________|
 //! ```
 
+use std::ops::Range;
+
 use crate::call::Rank;
 
 /// The ring of all ranks, seen from one of them. Position 0 is a given rank.
@@ -37,6 +39,14 @@ impl Ring {
     /// The rank at a position.
     pub(crate) fn rank(self, position: usize) -> Rank {
         Rank::from_index((position + self.first) % self.size)
+    }
+
+    /// The ranks at a run of positions, as runs of ranks: the second begins at rank 0, and is
+    /// empty unless the run goes on past the last rank.
+    pub(crate) fn ranks(self, positions: Range<usize>) -> (Range<usize>, Range<usize>) {
+        let start = (self.first + positions.start) % self.size;
+        let end = start + positions.len();
+        (start..end.min(self.size), 0..end.saturating_sub(self.size))
     }
 
     /// The position after the own one.

@@ -1,0 +1,9 @@
+//! Pairwise, for blocks of different lengths.
+//!
+//! The algorithm is that of alltoall: it works on blocks of any lengths in any places.
+
+use crate::algo::Algorithm;
+use crate::algo::alltoall::pairwise::Pairwise;
+use crate::call::Collective;
+
+pub(in crate::algo) const ROW: &dyn Algorithm = &Pairwise { collective: Collective::Alltoallv };

@@ -1,0 +1,54 @@
+//! Direct: every rank sends its data to all after it, and each reduces what it receives in order.
+//!
+//! ```text
+//!   4 ranks      0      1      2          3
+//!   has          a0     a1     a2         a3
+//!   receives            a0     a1 a0      a2 a1 a0             all at once
+//!   reduces             a0     a0 ∘ a1    (a0 ∘ a1) ∘ a2
+//! ```
+//!
+//! The reduction goes from left to right, so the operator need not commute. Rank 0 only sends.
+//!
+//! Cost: a latency and `p - 2` further messages, `(p - 1) n` and `(p - 2) n` to reduce at the last
+//! rank, which needs `(p - 1) n` of scratch memory.
+
+use crate::algo::{Algorithm, Refusal, direct};
+use crate::build::Builder;
+use crate::call::{Call, Collective};
+use crate::cost::Cost;
+
+struct Direct;
+
+pub(in crate::algo) const ROW: &dyn Algorithm = &Direct;
+
+impl Algorithm for Direct {
+    fn name(&self) -> &'static str {
+        "direct"
+    }
+
+    fn collective(&self) -> Collective {
+        Collective::Exscan
+    }
+
+    fn summary(&self) -> &'static str {
+        "every rank sends to all after it, and each reduces in order what comes"
+    }
+
+    fn accepts(&self, call: &Call) -> Result<(), Refusal> {
+        direct::accepts(call)
+    }
+
+    fn cost(&self, call: &Call) -> Cost {
+        let cost = direct::cost(call, call.bytes());
+        Cost { reduced: cost.bytes.saturating_sub(call.bytes()), ..cost }
+    }
+
+    fn build(&self, _: &Call, builder: &mut Builder<'_>) {
+        let own = builder.contribution();
+        let operands = direct::receive_from_earlier(builder, own.len);
+        direct::send_to_later(builder, own);
+        if !operands.is_empty() {
+            direct::reduce_in_order(builder, &operands, builder.output());
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Direct: every rank sends its block to the root.
+//!
+//! ```text
+//!   4 ranks, root 1      0     1     2     3
+//!                        ----->+<----+             all received at once,
+//!                              +<----------+       each into its place
+//! ```
+//!
+//! Blocks go straight to their places in the output, wherever these are, and no rank needs to know
+//! the block of another one: so this is the algorithm of gatherv too, for any number of ranks.
+//!
+//! Cost: a latency and `p - 2` further messages, and `(p - 1) n` for blocks of `n`, all at the
+//! root; of a gatherv only the messages are known to all.
+
+use crate::algo::gathering::blocks;
+use crate::algo::{Algorithm, Refusal, direct};
+use crate::build::Builder;
+use crate::call::{Call, Collective};
+use crate::cost::Cost;
+
+/// The algorithm, of a gather or a gatherv.
+pub(in crate::algo) struct Direct {
+    pub(in crate::algo) collective: Collective,
+}
+
+pub(in crate::algo) const ROW: &dyn Algorithm = &Direct { collective: Collective::Gather };
+
+impl Algorithm for Direct {
+    fn name(&self) -> &'static str {
+        "direct"
+    }
+
+    fn collective(&self) -> Collective {
+        self.collective
+    }
+
+    fn summary(&self) -> &'static str {
+        "every rank sends its block to the root"
+    }
+
+    fn accepts(&self, call: &Call) -> Result<(), Refusal> {
+        match self.collective {
+            Collective::Gather => direct::accepts(call),
+            _ => Ok(()),
+        }
+    }
+
+    fn cost(&self, call: &Call) -> Cost {
+        direct::cost(call, call.bytes() / call.ranks as usize)
+    }
+
+    fn build(&self, call: &Call, builder: &mut Builder<'_>) {
+        let root = call.operation.root().expect("a gather has a root");
+        let own = builder.contribution();
+        if call.rank != root {
+            return builder.send(root, own);
+        }
+        let blocks = blocks(call);
+        direct::receive_from_all(builder, &blocks);
+        // Last, as nobody waits for it.
+        builder.copy(own, blocks[root.index()]);
+    }
+}

@@ -1,0 +1,61 @@
+//! Direct: every rank sends each block to its owner, who reduces in rank order.
+//!
+//! ```text
+//!   3 ranks, blocks x y z      0                1                2
+//!   sends                      y0 z0            z1 x1            x2 y2          all at once
+//!   reduces                    (x0 ∘ x1) ∘ x2   (y0 ∘ y1) ∘ y2   (z0 ∘ z1) ∘ z2
+//! ```
+//!
+//! The reduction goes from left to right, so the operator need not commute. The bytes are those of
+//! the ring, but no block waits for another one, nor for a sum.
+//!
+//! Cost: a latency and `p - 2` further messages, `(p - 1) n` for blocks of `n`, the largest if they
+//! differ, and as much to reduce; `(p - 1) n` of scratch memory.
+
+use crate::algo::{Algorithm, Refusal, direct, scattering};
+use crate::build::Builder;
+use crate::call::{Call, Collective};
+use crate::cost::Cost;
+
+/// The algorithm, for blocks of one length or of several.
+pub(in crate::algo) struct Direct {
+    pub(in crate::algo) collective: Collective,
+}
+
+pub(in crate::algo) const ROW: &dyn Algorithm =
+    &Direct { collective: Collective::ReduceScatterBlock };
+
+impl Algorithm for Direct {
+    fn name(&self) -> &'static str {
+        "direct"
+    }
+
+    fn collective(&self) -> Collective {
+        self.collective
+    }
+
+    fn summary(&self) -> &'static str {
+        "every rank sends each block to its owner, who reduces in rank order"
+    }
+
+    fn accepts(&self, call: &Call) -> Result<(), Refusal> {
+        direct::accepts(call)
+    }
+
+    fn cost(&self, call: &Call) -> Cost {
+        let largest = scattering::largest_bytes(call, scattering::blocks(call));
+        let cost = direct::cost(call, largest);
+        Cost { reduced: cost.bytes, ..cost }
+    }
+
+    fn build(&self, call: &Call, builder: &mut Builder<'_>) {
+        let blocks = scattering::blocks(call);
+        let own = blocks[call.rank.index()];
+        let operands = direct::operands(builder, own);
+        direct::receive_from_all(builder, &operands);
+        direct::send_to_each(builder, &blocks);
+        // In place the output goes on behind the result.
+        let result = builder.output().sub(0, own.len);
+        direct::reduce_in_order(builder, &operands, result);
+    }
+}

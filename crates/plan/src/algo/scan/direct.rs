@@ -1,0 +1,54 @@
+//! Direct: every rank sends its data to all after it, and each reduces in rank order.
+//!
+//! ```text
+//!   3 ranks      0                1                2
+//!   has          a0               a1               a2
+//!   receives                      a0               a1 a0          all at once
+//!   reduces      a0               a0 ∘ a1          (a0 ∘ a1) ∘ a2
+//! ```
+//!
+//! The reduction goes from left to right, so the operator need not commute, and the result of
+//! a rank is the beginning of the expression of the next.
+//!
+//! Cost: a latency and `p - 2` further messages, `(p - 1) n` and as much to reduce at the last
+//! rank, which needs `(p - 1) n` of scratch memory.
+
+use crate::algo::{Algorithm, Refusal, direct};
+use crate::build::Builder;
+use crate::call::{Call, Collective};
+use crate::cost::Cost;
+
+struct Direct;
+
+pub(in crate::algo) const ROW: &dyn Algorithm = &Direct;
+
+impl Algorithm for Direct {
+    fn name(&self) -> &'static str {
+        "direct"
+    }
+
+    fn collective(&self) -> Collective {
+        Collective::Scan
+    }
+
+    fn summary(&self) -> &'static str {
+        "every rank sends to all after it, and each reduces in rank order"
+    }
+
+    fn accepts(&self, call: &Call) -> Result<(), Refusal> {
+        direct::accepts(call)
+    }
+
+    fn cost(&self, call: &Call) -> Cost {
+        let cost = direct::cost(call, call.bytes());
+        Cost { reduced: cost.bytes, ..cost }
+    }
+
+    fn build(&self, _: &Call, builder: &mut Builder<'_>) {
+        let own = builder.contribution();
+        let mut operands = direct::receive_from_earlier(builder, own.len);
+        operands.push(own);
+        direct::send_to_later(builder, own);
+        direct::reduce_in_order(builder, &operands, builder.output());
+    }
+}

@@ -1,0 +1,66 @@
+//! Direct: the root sends to every other rank its block.
+//!
+//! ```text
+//!   4 ranks, root 1      0     1     2     3
+//!                              +---->            first to the rank after the root
+//!                              +---------->
+//!                        <-----+
+//! ```
+//!
+//! Blocks leave from where they lie in the input, wherever that is, and no rank needs to know the
+//! block of another one: so this is the algorithm of scatterv too, for any number of ranks.
+//!
+//! Cost: a latency and `p - 2` further messages, and `(p - 1) n` for blocks of `n`, all at the
+//! root; of a scatterv only the messages are known to all.
+
+use crate::algo::scattering::blocks;
+use crate::algo::{Algorithm, Refusal, direct};
+use crate::build::Builder;
+use crate::call::{Call, Collective};
+use crate::cost::Cost;
+
+/// The algorithm, of a scatter or a scatterv.
+pub(in crate::algo) struct Direct {
+    pub(in crate::algo) collective: Collective,
+}
+
+pub(in crate::algo) const ROW: &dyn Algorithm = &Direct { collective: Collective::Scatter };
+
+impl Algorithm for Direct {
+    fn name(&self) -> &'static str {
+        "direct"
+    }
+
+    fn collective(&self) -> Collective {
+        self.collective
+    }
+
+    fn summary(&self) -> &'static str {
+        "the root sends to every other rank its block"
+    }
+
+    fn accepts(&self, call: &Call) -> Result<(), Refusal> {
+        match self.collective {
+            Collective::Scatter => direct::accepts(call),
+            _ => Ok(()),
+        }
+    }
+
+    fn cost(&self, call: &Call) -> Cost {
+        direct::cost(call, call.bytes() / call.ranks as usize)
+    }
+
+    fn build(&self, call: &Call, builder: &mut Builder<'_>) {
+        let root = call.operation.root().expect("a scatter has a root");
+        let output = builder.output();
+        if call.rank != root {
+            return builder.recv(root, output);
+        }
+        let blocks = blocks(call);
+        direct::send_to_each(builder, &blocks);
+        if !call.in_place {
+            // Last, as nobody waits for it.
+            builder.copy(blocks[root.index()], output);
+        }
+    }
+}

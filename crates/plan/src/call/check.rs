@@ -1,0 +1,268 @@
+//! What is wrong with a call, as far as one rank can tell.
+
+use thiserror::Error;
+
+use super::{Block, Blocks, Call, Collective, Neighbour, Operation, Rank};
+
+/// Why a call cannot be planned, whatever the algorithm.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum CallError {
+    /// The calling rank is not in the communicator.
+    #[error("the calling rank {rank} is not below the number of ranks, {ranks}")]
+    Rank {
+        /// The calling rank.
+        rank: Rank,
+        /// Ranks in the communicator.
+        ranks: u32,
+    },
+    /// The root is not in the communicator.
+    #[error("root {root} is not below the number of ranks, {ranks}")]
+    Root {
+        /// The root that was passed.
+        root: Rank,
+        /// Ranks in the communicator.
+        ranks: u32,
+    },
+    /// A neighbour is not in the communicator.
+    #[error("neighbour {neighbour} is not below the number of ranks, {ranks}")]
+    Neighbour {
+        /// The neighbour that was passed.
+        neighbour: Rank,
+        /// Ranks in the communicator.
+        ranks: u32,
+    },
+    /// There is not one block for each rank.
+    #[error("{blocks} blocks were passed for {ranks} ranks")]
+    Blocks {
+        /// Blocks that were passed.
+        blocks: usize,
+        /// Ranks in the communicator.
+        ranks: u32,
+    },
+    /// The root must know the blocks of all ranks, and any other rank only its own.
+    #[error("rank {rank} passes {passed}, and the root is {root}")]
+    Knowledge {
+        /// The calling rank.
+        rank: Rank,
+        /// The root.
+        root: Rank,
+        /// What the rank passes.
+        passed: &'static str,
+    },
+    /// Two blocks would be received into the same elements.
+    #[error("two received blocks overlap at element {element} of the output")]
+    Overlap {
+        /// The first element that both blocks hold.
+        element: usize,
+    },
+    /// The collective has no form in place.
+    #[error("{0} cannot be called in place")]
+    InPlace(Collective),
+    /// Of a collective that has a root, only the root may be in place.
+    #[error("rank {rank} is not the root {root}, and only the root may be in place")]
+    InPlaceNotRoot {
+        /// The calling rank.
+        rank: Rank,
+        /// The root.
+        root: Rank,
+    },
+    /// In an alltoallv in place, blocks lie elsewhere for sending than for receiving.
+    #[error("in place, rank {rank} must receive each block where it sends one from")]
+    InPlaceBlocks {
+        /// The calling rank.
+        rank: Rank,
+    },
+    /// What a rank sends to itself is not what it receives from itself.
+    #[error("rank {rank} does not receive from itself what it sends to itself")]
+    Itself {
+        /// The calling rank.
+        rank: Rank,
+    },
+    /// A buffer would be larger than memory.
+    #[error("the sizes of the call do not fit in memory")]
+    TooLarge,
+}
+
+impl Call {
+    /// Checks what this rank can check alone.
+    ///
+    /// # Errors
+    /// The first [`CallError`] found. A call that passes can be planned.
+    pub fn check(&self) -> Result<(), CallError> {
+        if self.rank.0 >= self.ranks {
+            return Err(CallError::Rank { rank: self.rank, ranks: self.ranks });
+        }
+        self.check_in_place()?;
+        self.check_size()?;
+        self.check_root()?;
+        match &self.operation {
+            Operation::Allgatherv { blocks } => check_disjoint(blocks.iter().copied()),
+            Operation::Gatherv { blocks, root } => {
+                self.check_knowledge(blocks, *root)?;
+                check_disjoint(blocks.all().iter().copied())
+            }
+            Operation::Scatterv { blocks, root } => self.check_knowledge(blocks, *root),
+            Operation::Alltoallv { to, from } => {
+                check_disjoint(from.iter().copied())?;
+                let own = |blocks: &[Block]| blocks[self.rank.index()].count;
+                self.check_itself([(self.rank, own(to))], [(self.rank, own(from))])
+            }
+            Operation::Exchange { to, from, .. } => {
+                self.check_neighbours(to.iter().chain(from.iter()).copied())?;
+                self.check_itself(
+                    to.iter().map(|rank| (*rank, 0)),
+                    from.iter().map(|rank| (*rank, 0)),
+                )
+            }
+            Operation::Exchangev { to, from } => {
+                self.check_neighbours(to.iter().chain(from.iter()).map(|other| other.rank))?;
+                check_disjoint(from.iter().map(Neighbour::block))?;
+                self.check_itself(
+                    to.iter().map(|other| (other.rank, other.count)),
+                    from.iter().map(|other| (other.rank, other.count)),
+                )
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_in_place(&self) -> Result<(), CallError> {
+        match &self.operation {
+            _ if !self.in_place => Ok(()),
+            Operation::Gather { root, .. }
+            | Operation::Gatherv { root, .. }
+            | Operation::Scatter { root, .. }
+            | Operation::Scatterv { root, .. }
+            | Operation::Reduce { root, .. } => {
+                if *root == self.rank {
+                    Ok(())
+                } else {
+                    Err(CallError::InPlaceNotRoot { rank: self.rank, root: *root })
+                }
+            }
+            Operation::Alltoallv { to, from } if to != from => {
+                Err(CallError::InPlaceBlocks { rank: self.rank })
+            }
+            Operation::Allreduce { .. }
+            | Operation::Scan { .. }
+            | Operation::Exscan { .. }
+            | Operation::ReduceScatterBlock { .. }
+            | Operation::ReduceScatter { .. }
+            | Operation::Allgather { .. }
+            | Operation::Allgatherv { .. }
+            | Operation::Alltoall { .. }
+            | Operation::Alltoallv { .. } => Ok(()),
+            _ => Err(CallError::InPlace(self.collective())),
+        }
+    }
+
+    /// Makes sure that no length computed later can overflow.
+    fn check_size(&self) -> Result<(), CallError> {
+        let ranks = self.ranks as usize;
+        let largest = match &self.operation {
+            Operation::Barrier => Some(0),
+            Operation::Bcast { count, .. }
+            | Operation::Reduce { count, .. }
+            | Operation::Allreduce { count, .. }
+            | Operation::Scan { count, .. }
+            | Operation::Exscan { count, .. } => Some(*count),
+            Operation::Gather { count, .. }
+            | Operation::Scatter { count, .. }
+            | Operation::ReduceScatterBlock { count, .. }
+            | Operation::Allgather { count }
+            | Operation::Alltoall { count } => count.checked_mul(ranks),
+            Operation::Gatherv { blocks: Blocks::Own(count), .. }
+            | Operation::Scatterv { blocks: Blocks::Own(count), .. } => Some(*count),
+            Operation::Gatherv { blocks: Blocks::All(blocks), .. }
+            | Operation::Scatterv { blocks: Blocks::All(blocks), .. }
+            | Operation::Allgatherv { blocks } => {
+                self.check_number(blocks.len())?;
+                checked_extent(blocks.iter().copied())
+            }
+            Operation::ReduceScatter { counts, .. } => {
+                self.check_number(counts.len())?;
+                counts.iter().try_fold(0, |sum: usize, count| sum.checked_add(*count))
+            }
+            Operation::Alltoallv { to, from } => {
+                self.check_number(to.len())?;
+                self.check_number(from.len())?;
+                checked_extent(to.iter().chain(from.iter()).copied())
+            }
+            Operation::Exchange { count, to, from } => count.checked_mul(to.len().max(from.len())),
+            Operation::Exchangev { to, from } => {
+                checked_extent(to.iter().chain(from.iter()).map(Neighbour::block))
+            }
+        };
+        largest
+            .and_then(|elements| elements.checked_mul(self.element_bytes.max(1)))
+            .filter(|bytes| isize::try_from(*bytes).is_ok())
+            .map(drop)
+            .ok_or(CallError::TooLarge)
+    }
+
+    /// There must be a block for each rank.
+    fn check_number(&self, blocks: usize) -> Result<(), CallError> {
+        if blocks == self.ranks as usize {
+            Ok(())
+        } else {
+            Err(CallError::Blocks { blocks, ranks: self.ranks })
+        }
+    }
+
+    fn check_knowledge(&self, blocks: &Blocks, root: Rank) -> Result<(), CallError> {
+        let rank = self.rank;
+        let passed = match blocks {
+            Blocks::All(_) if rank != root => "the blocks of all ranks",
+            Blocks::Own(_) if rank == root => "only its own block",
+            _ => return Ok(()),
+        };
+        Err(CallError::Knowledge { rank, root, passed })
+    }
+
+    fn check_root(&self) -> Result<(), CallError> {
+        match self.operation.root() {
+            Some(root) if root.0 >= self.ranks => Err(CallError::Root { root, ranks: self.ranks }),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_neighbours(&self, mut all: impl Iterator<Item = Rank>) -> Result<(), CallError> {
+        match all.find(|other| other.0 >= self.ranks) {
+            None => Ok(()),
+            Some(neighbour) => Err(CallError::Neighbour { neighbour, ranks: self.ranks }),
+        }
+    }
+
+    /// The k-th block to itself must have the count of the k-th block from itself.
+    fn check_itself(
+        &self,
+        to: impl IntoIterator<Item = (Rank, usize)>,
+        from: impl IntoIterator<Item = (Rank, usize)>,
+    ) -> Result<(), CallError> {
+        let own = |other: &(Rank, usize)| other.0 == self.rank;
+        if to.into_iter().filter(own).eq(from.into_iter().filter(own)) {
+            Ok(())
+        } else {
+            Err(CallError::Itself { rank: self.rank })
+        }
+    }
+}
+
+fn checked_extent(blocks: impl Iterator<Item = Block>) -> Option<usize> {
+    let mut sum = 0usize;
+    let mut largest = 0;
+    for block in blocks.filter(|block| block.count > 0) {
+        largest = largest.max(block.start.checked_add(block.count)?);
+        sum = sum.checked_add(block.count)?;
+    }
+    Some(largest.max(sum))
+}
+
+fn check_disjoint(blocks: impl Iterator<Item = Block>) -> Result<(), CallError> {
+    let mut blocks: Vec<Block> = blocks.filter(|block| block.count > 0).collect();
+    blocks.sort_unstable_by_key(|block| block.start);
+    match blocks.windows(2).find(|pair| pair[0].start + pair[0].count > pair[1].start) {
+        None => Ok(()),
+        Some(pair) => Err(CallError::Overlap { element: pair[1].start }),
+    }
+}

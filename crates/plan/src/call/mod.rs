@@ -1,0 +1,180 @@
+//! A call: which collective, over how many ranks, with which sizes. Plain data and nothing else.
+//!
+//! A [`Call`] is what one rank passes to a collective, less the addresses and the operator. It is
+//! the key under which a plan is cached, so it is `Eq` and `Hash`, and its lists are shared.
+
+mod check;
+mod collective;
+mod operation;
+
+use std::fmt;
+
+pub use check::CallError;
+pub use collective::Collective;
+pub use operation::{Block, Blocks, Neighbour, Operation};
+
+use crate::plan::{Buffer, Slice};
+
+/// A rank in the communicator of the call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rank(pub u32);
+
+impl Rank {
+    /// The rank as an index into an array with one entry per rank.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The rank with this index.
+    ///
+    /// # Panics
+    /// If `index` does not fit in 32 bits: a communicator never has that many ranks.
+    pub fn from_index(index: usize) -> Self {
+        Self(u32::try_from(index).expect("a communicator has fewer than 2^32 ranks"))
+    }
+}
+
+impl fmt::Display for Rank {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// One rank's call of a collective.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Call {
+    /// The calling rank.
+    pub rank: Rank,
+    /// How many ranks the communicator has.
+    pub ranks: u32,
+    /// The size of one element in bytes; 0 for a barrier.
+    pub element_bytes: usize,
+    /// The input lies in the output buffer and there is no input buffer. Where only the root has
+    /// input, in a scatter, it is the other way round: the output lies in the input buffer.
+    pub in_place: bool,
+    /// What is called, with its arguments.
+    pub operation: Operation,
+}
+
+impl Call {
+    /// Which collective this is.
+    pub fn collective(&self) -> Collective {
+        self.operation.collective()
+    }
+
+    /// Length of the input buffer in elements, gaps included; 0 in place, since there is none.
+    pub fn input_len(&self) -> usize {
+        if self.in_place && !self.scatters() { 0 } else { self.lengths().0 }
+    }
+
+    /// Length of the output buffer in elements, gaps included; 0 in place in a scatter. In place
+    /// the output of a reduce-scatter is as long as the input that lies there.
+    pub fn output_len(&self) -> usize {
+        let (input, output) = self.lengths();
+        match self.operation {
+            _ if !self.in_place => output,
+            _ if self.scatters() => 0,
+            Operation::ReduceScatterBlock { .. } | Operation::ReduceScatter { .. } => input,
+            _ => output,
+        }
+    }
+
+    /// Lengths of the input and the output where these are two buffers.
+    fn lengths(&self) -> (usize, usize) {
+        let (me, ranks) = (self.rank.index(), self.ranks as usize);
+        let at_root = |len| if self.is_root() { len } else { 0 };
+        match &self.operation {
+            Operation::Barrier => (0, 0),
+            Operation::Bcast { count, .. } => (0, *count),
+            Operation::Gather { count, .. } => (*count, at_root(count * ranks)),
+            Operation::Gatherv { blocks, .. } => {
+                (blocks.own(self.rank), extent(blocks.all().iter().copied()))
+            }
+            Operation::Scatter { count, .. } => (at_root(count * ranks), *count),
+            Operation::Scatterv { blocks, .. } => {
+                (extent(blocks.all().iter().copied()), blocks.own(self.rank))
+            }
+            Operation::Reduce { count, .. } => (*count, at_root(*count)),
+            Operation::Allreduce { count, .. }
+            | Operation::Scan { count, .. }
+            | Operation::Exscan { count, .. } => (*count, *count),
+            Operation::ReduceScatterBlock { count, .. } => (count * ranks, *count),
+            Operation::ReduceScatter { counts, .. } => (counts.iter().sum(), counts[me]),
+            Operation::Allgather { count } => (*count, count * ranks),
+            Operation::Allgatherv { blocks } => (blocks[me].count, extent(blocks.iter().copied())),
+            Operation::Alltoall { count } => (count * ranks, count * ranks),
+            Operation::Alltoallv { to, from } => {
+                (extent(to.iter().copied()), extent(from.iter().copied()))
+            }
+            Operation::Exchange { count, to, from } => (count * to.len(), count * from.len()),
+            Operation::Exchangev { to, from } => {
+                let extent = |list: &[Neighbour]| extent(list.iter().map(Neighbour::block));
+                (extent(to), extent(from))
+            }
+        }
+    }
+
+    /// Whether the calling rank is the root of a collective that has one.
+    fn is_root(&self) -> bool {
+        self.operation.root() == Some(self.rank)
+    }
+
+    /// Whether the root deals out its input.
+    fn scatters(&self) -> bool {
+        matches!(self.operation, Operation::Scatter { .. } | Operation::Scatterv { .. })
+    }
+
+    /// The size in bytes by which an algorithm is selected; the same on all ranks of one call.
+    ///
+    /// It is the size of the data for a broadcast or a reduction, and the sum of all blocks of one
+    /// buffer where blocks are moved. In a gatherv, a scatterv, an alltoallv or an exchange a rank
+    /// knows its own part only, unless it is the root, so nothing there is sure to be the same on
+    /// all ranks, and the size is 0 as it is for a barrier.
+    pub fn bytes(&self) -> usize {
+        let elements = match &self.operation {
+            Operation::Barrier
+            | Operation::Gatherv { .. }
+            | Operation::Scatterv { .. }
+            | Operation::Alltoallv { .. }
+            | Operation::Exchange { .. }
+            | Operation::Exchangev { .. } => 0,
+            Operation::Bcast { count, .. }
+            | Operation::Reduce { count, .. }
+            | Operation::Allreduce { count, .. }
+            | Operation::Scan { count, .. }
+            | Operation::Exscan { count, .. } => *count,
+            Operation::Gather { count, .. }
+            | Operation::Scatter { count, .. }
+            | Operation::ReduceScatterBlock { count, .. }
+            | Operation::Allgather { count }
+            | Operation::Alltoall { count } => count * self.ranks as usize,
+            Operation::ReduceScatter { counts, .. } => counts.iter().sum(),
+            Operation::Allgatherv { blocks } => blocks.iter().map(|block| block.count).sum(),
+        };
+        elements * self.element_bytes
+    }
+
+    /// Where this rank's own data lies when the call starts: in the input or, in place (but for a
+    /// scatter) and at the root of a broadcast, in the output.
+    pub fn contribution(&self) -> Slice {
+        let in_output = |start, count| Block { start, count }.slice(Buffer::Output);
+        let me = self.rank.index();
+        match &self.operation {
+            Operation::Bcast { count, .. } if self.is_root() => in_output(0, *count),
+            _ if !self.in_place || self.scatters() => {
+                Slice { buffer: Buffer::Input, start: 0, len: self.input_len() }
+            }
+            Operation::Gather { count, .. } | Operation::Allgather { count } => {
+                in_output(me * count, *count)
+            }
+            Operation::Gatherv { blocks, .. } => blocks.all()[me].slice(Buffer::Output),
+            Operation::Allgatherv { blocks } => blocks[me].slice(Buffer::Output),
+            _ => in_output(0, self.lengths().0),
+        }
+    }
+}
+
+/// One past the last element of any block that is not empty.
+fn extent(blocks: impl Iterator<Item = Block>) -> usize {
+    blocks.filter(|block| block.count > 0).map(|block| block.start + block.count).max().unwrap_or(0)
+}

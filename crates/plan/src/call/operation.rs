@@ -1,0 +1,255 @@
+//! What is called, with its arguments.
+
+use std::sync::Arc;
+
+use super::{Collective, Rank};
+use crate::plan::{Buffer, Slice};
+
+/// A collective with its arguments. All counts and starts are in elements.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// No data. The elements of the scratch memory are tokens of no bytes, one for each rank known
+    /// to have entered; the first is that of the rank itself from the start.
+    Barrier,
+    /// One buffer, the output, at every rank; that of the root holds the data at the start.
+    Bcast {
+        /// Length of the data.
+        count: usize,
+        /// Where the data comes from.
+        root: Rank,
+    },
+    /// Input of `count` at every rank; output of `count * ranks`, in rank order, at the root only.
+    /// Only the root may be in place: its own block is in the output.
+    Gather {
+        /// Length of one rank's block.
+        count: usize,
+        /// Where the blocks go.
+        root: Rank,
+    },
+    /// Block `i` of the root's output comes from rank `i`. Only the root may be in place.
+    Gatherv {
+        /// What the calling rank knows of the blocks; their places are those in the root's output:
+        /// in any order, gaps allowed.
+        blocks: Blocks,
+        /// Where the blocks go.
+        root: Rank,
+    },
+    /// Input of `count * ranks`, in rank order, at the root only; output of `count` at every rank.
+    /// Only the root may be in place: its own block stays in the input, and it has no output.
+    Scatter {
+        /// Length of one rank's block.
+        count: usize,
+        /// Where the blocks come from.
+        root: Rank,
+    },
+    /// Block `i` of the root's input goes to rank `i`. Only the root may be in place.
+    Scatterv {
+        /// What the calling rank knows of the blocks; their places are those in the root's input.
+        blocks: Blocks,
+        /// Where the blocks come from.
+        root: Rank,
+    },
+    /// Input at every rank, output at the root only. Only the root may be in place.
+    Reduce {
+        /// Length of the input and of the result.
+        count: usize,
+        /// Where the result goes.
+        root: Rank,
+        /// Whether the operator commutes.
+        commutative: bool,
+    },
+    /// Input and output at every rank.
+    Allreduce {
+        /// Length of the input and of the result.
+        count: usize,
+        /// Whether the operator commutes.
+        commutative: bool,
+    },
+    /// Input of `count * ranks` at every rank; output of `count`: block `i` of the reduction goes
+    /// to rank `i`. In place: the output is as long as the input, which lies there from the start;
+    /// the result comes to the start, and what lies behind it is undefined afterwards.
+    ReduceScatterBlock {
+        /// Length of one rank's block.
+        count: usize,
+        /// Whether the operator commutes.
+        commutative: bool,
+    },
+    /// The same with blocks of different lengths, side by side in the input.
+    ReduceScatter {
+        /// Length of each rank's block.
+        counts: Arc<[usize]>,
+        /// Whether the operator commutes.
+        commutative: bool,
+    },
+    /// Input and output at every rank: rank `i` gets the reduction of the inputs of ranks `0..=i`.
+    Scan {
+        /// Length of the input and of the result.
+        count: usize,
+        /// Whether the operator commutes.
+        commutative: bool,
+    },
+    /// Input and output at every rank: rank `i` gets the reduction of the inputs of ranks `0..i`.
+    /// There is none for rank 0, and its output stays as it is, in place too.
+    Exscan {
+        /// Length of the input and of the result.
+        count: usize,
+        /// Whether the operator commutes.
+        commutative: bool,
+    },
+    /// Input of `count`, output of `count * ranks`. In place: the own block is in the output.
+    Allgather {
+        /// Length of one rank's block.
+        count: usize,
+    },
+    /// Block `i` of the output comes from rank `i`. In place: the own block is in the output.
+    Allgatherv {
+        /// Where the block of each rank lies in the output: in any order, gaps allowed.
+        blocks: Arc<[Block]>,
+    },
+    /// Block `j` of the input goes to rank `j`; block `i` of the output comes from rank `i`. In
+    /// place: the output holds what is sent, and the result is as if from a copy of it.
+    Alltoall {
+        /// Length of one block.
+        count: usize,
+    },
+    /// The same, with a place and a length for each block. In place: block `i` of the output goes
+    /// to rank `i` and is replaced by what comes from there, so both lists are the same.
+    Alltoallv {
+        /// Where the block for each rank lies in the input.
+        to: Arc<[Block]>,
+        /// Where the block from each rank lies in the output: in any order, gaps allowed.
+        from: Arc<[Block]>,
+    },
+    /// Block `j` of the input goes to `to[j]`; block `j` of the output comes from `from[j]`.
+    Exchange {
+        /// Length of one block.
+        count: usize,
+        /// Destinations.
+        to: Arc<[Rank]>,
+        /// Sources.
+        from: Arc<[Rank]>,
+    },
+    /// The same, with a place and a length for each block.
+    Exchangev {
+        /// Destinations, and where their blocks lie in the input.
+        to: Arc<[Neighbour]>,
+        /// Sources, and where their blocks lie in the output.
+        from: Arc<[Neighbour]>,
+    },
+}
+
+/// A run of elements in a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Block {
+    /// First element.
+    pub start: usize,
+    /// Number of elements.
+    pub count: usize,
+}
+
+/// The blocks of all ranks, as far as a rank knows them: in a gatherv or a scatterv only the root
+/// knows all, so nobody can pass on the block of another rank, or choose an algorithm by lengths.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Blocks {
+    /// What the root knows: where the block of each rank lies in its buffer.
+    All(Arc<[Block]>),
+    /// What any other rank knows: the length of its own block.
+    Own(usize),
+}
+
+/// A block exchanged with one rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Neighbour {
+    /// The other rank; may be the calling rank itself.
+    pub rank: Rank,
+    /// First element in the input (of a destination) or the output (of a source).
+    pub start: usize,
+    /// Number of elements.
+    pub count: usize,
+}
+
+impl Operation {
+    /// Which collective this is.
+    pub fn collective(&self) -> Collective {
+        match self {
+            Self::Barrier => Collective::Barrier,
+            Self::Bcast { .. } => Collective::Bcast,
+            Self::Gather { .. } => Collective::Gather,
+            Self::Gatherv { .. } => Collective::Gatherv,
+            Self::Scatter { .. } => Collective::Scatter,
+            Self::Scatterv { .. } => Collective::Scatterv,
+            Self::Reduce { .. } => Collective::Reduce,
+            Self::Allreduce { .. } => Collective::Allreduce,
+            Self::ReduceScatterBlock { .. } => Collective::ReduceScatterBlock,
+            Self::ReduceScatter { .. } => Collective::ReduceScatter,
+            Self::Scan { .. } => Collective::Scan,
+            Self::Exscan { .. } => Collective::Exscan,
+            Self::Allgather { .. } => Collective::Allgather,
+            Self::Allgatherv { .. } => Collective::Allgatherv,
+            Self::Alltoall { .. } => Collective::Alltoall,
+            Self::Alltoallv { .. } => Collective::Alltoallv,
+            Self::Exchange { .. } => Collective::Exchange,
+            Self::Exchangev { .. } => Collective::Exchangev,
+        }
+    }
+
+    /// The root, of a collective that has one.
+    pub fn root(&self) -> Option<Rank> {
+        match self {
+            Self::Bcast { root, .. }
+            | Self::Gather { root, .. }
+            | Self::Gatherv { root, .. }
+            | Self::Scatter { root, .. }
+            | Self::Scatterv { root, .. }
+            | Self::Reduce { root, .. } => Some(*root),
+            _ => None,
+        }
+    }
+
+    /// Whether the operator commutes, of a collective that reduces.
+    pub fn commutative(&self) -> Option<bool> {
+        match self {
+            Self::Reduce { commutative, .. }
+            | Self::Allreduce { commutative, .. }
+            | Self::ReduceScatterBlock { commutative, .. }
+            | Self::ReduceScatter { commutative, .. }
+            | Self::Scan { commutative, .. }
+            | Self::Exscan { commutative, .. } => Some(*commutative),
+            _ => None,
+        }
+    }
+}
+
+impl Block {
+    /// The elements in a buffer. A block of none may lie anywhere, also outside the buffer; its
+    /// slice is at the start.
+    pub fn slice(self, buffer: Buffer) -> Slice {
+        let start = if self.count == 0 { 0 } else { self.start };
+        Slice { buffer, start, len: self.count }
+    }
+}
+
+impl Blocks {
+    /// The blocks of all ranks: none where they are not known.
+    pub fn all(&self) -> &[Block] {
+        match self {
+            Self::All(blocks) => blocks,
+            Self::Own(_) => &[],
+        }
+    }
+
+    /// The length of the block of `rank`, which is the calling rank.
+    pub fn own(&self, rank: Rank) -> usize {
+        match self {
+            Self::All(blocks) => blocks[rank.index()].count,
+            Self::Own(count) => *count,
+        }
+    }
+}
+
+impl Neighbour {
+    /// The elements, without the rank.
+    pub fn block(&self) -> Block {
+        Block { start: self.start, count: self.count }
+    }
+}
