@@ -36,12 +36,7 @@ pub(super) fn each_element(
     row(item, count, 0, visit)
 }
 
-fn row(
-    item: &Datatype,
-    count: u64,
-    at: i64,
-    visit: &mut Visit<'_>,
-) -> Result<(), DatatypeError> {
+fn row(item: &Datatype, count: u64, at: i64, visit: &mut Visit<'_>) -> Result<(), DatatypeError> {
     if item.size() == 0 {
         return Ok(());
     }

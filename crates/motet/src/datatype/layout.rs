@@ -167,7 +167,7 @@ impl Layout {
     ///
     /// For transports that take lists of addresses.
     pub fn pieces(&self, count: u64, position: u64, limit: usize) -> (Vec<Piece>, u64) {
-        let mut list = List { pieces: Vec::new(), limit, taken: 0 };
+        let mut list = List { pieces: Vec::new(), limit, taken: 0, full: false };
         self.walk(count, position, &mut list);
         (list.pieces, position.saturating_add(list.taken))
     }
@@ -202,35 +202,48 @@ struct List {
     pieces: Vec<Piece>,
     limit: usize,
     taken: u64,
+    full: bool,
 }
 
 impl List {
+    /// Takes a run, unless it would be one too many.
     fn push(&mut self, at: i64, len: u64) {
-        if let Some(last) = self.pieces.last_mut()
-            && i128::from(last.at) + i128::from(last.len) == i128::from(at)
-        {
-            last.len += len;
-            self.taken += len;
-        } else if self.pieces.len() < self.limit {
-            self.pieces.push(Piece { at, len });
-            self.taken += len;
+        let more = self.pieces.len() < self.limit;
+        match self.pieces.last_mut() {
+            Some(last) if i128::from(last.at) + i128::from(last.len) == i128::from(at) => {
+                last.len += len;
+            }
+            _ if more => self.pieces.push(Piece { at, len }),
+            _ => {
+                self.full = true;
+                return;
+            }
         }
+        self.taken += len;
     }
 }
 
 impl Sink for List {
     fn room(&self) -> u64 {
-        if self.pieces.len() < self.limit { u64::MAX } else { 0 }
+        if self.full { 0 } else { u64::MAX }
     }
 
     fn strided(&mut self, at: i64, count: u64, stride: i64, block: u64) {
-        for i in 0..count.min((self.limit - self.pieces.len()) as u64) {
-            self.push(at + i as i64 * stride, block);
+        for i in 0..count as i64 {
+            if self.full {
+                return;
+            }
+            self.push(at + i * stride, block);
         }
     }
 
     fn scattered(&mut self, at: i64, places: &[i64], block: u64) {
-        places.iter().for_each(|place| self.push(at + place, block));
+        for place in places {
+            if self.full {
+                return;
+            }
+            self.push(at + place, block);
+        }
     }
 }
 

@@ -127,8 +127,7 @@ macro_rules! named {
             /// All of them.
             pub const ALL: &[Named] = &[$(Named::$variant),*];
 
-            /// The name of the standard, without its `MPI_`.
-            pub fn name(self) -> &'static str {
+            fn constant(self) -> &'static str {
                 match self { $(Named::$variant => stringify!($constant)),* }
             }
 
@@ -233,6 +232,18 @@ impl Named {
     /// Its handle in the standard's binary interface.
     pub fn code(self) -> u16 {
         self as u16
+    }
+
+    /// The name of the standard, without its `MPI_`.
+    pub fn name(self) -> &'static str {
+        match self {
+            // A name in Rust does not begin with a digit.
+            Named::Int2 => "2INT",
+            Named::Real2 => "2REAL",
+            Named::DoublePrecision2 => "2DOUBLE_PRECISION",
+            Named::Integer2 => "2INTEGER",
+            other => other.constant(),
+        }
     }
 
     /// Bytes of its data.

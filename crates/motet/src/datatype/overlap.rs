@@ -43,9 +43,7 @@ fn width((low, high): (i128, i128)) -> u64 {
 fn disjoint(placed: &Placed) -> bool {
     match &placed.node {
         Node::Strided { count, stride, block } => *count < 2 || stride.unsigned_abs() >= *block,
-        Node::Scattered { block, places } => {
-            ascending(places.iter().map(|&place| (place, *block)))
-        }
+        Node::Scattered { block, places } => ascending(places.iter().map(|&place| (place, *block))),
         Node::Runs { runs, .. } => ascending(runs.iter().map(|run| (run.at, run.len))),
         Node::Loop { stride, body, .. } => {
             disjoint(body) && stride.unsigned_abs() >= width(reach(body))

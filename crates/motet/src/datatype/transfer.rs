@@ -16,13 +16,7 @@ impl Layout {
     ///
     /// # Safety
     /// All data of `count` items at `base` can be read, and nobody writes it meanwhile.
-    pub unsafe fn pack(
-        &self,
-        base: *const u8,
-        count: u64,
-        position: u64,
-        out: &mut [u8],
-    ) -> usize {
+    pub unsafe fn pack(&self, base: *const u8, count: u64, position: u64, out: &mut [u8]) -> usize {
         // SAFETY: passed on; a slice can be written.
         unsafe { self.pack_raw(base, count, position, out.as_mut_ptr(), out.len()) }
     }
@@ -246,9 +240,10 @@ impl Sink for Gather {
     fn scattered(&mut self, at: i64, places: &[i64], block: u64) {
         let memory = self.memory.wrapping_offset(way(at));
         let (stream, step) = (self.stream, block as usize);
-        let pairs = places.iter().enumerate().map(|(i, &place)| {
-            (memory.wrapping_offset(way(place)), stream.wrapping_add(i * step))
-        });
+        let pairs = places
+            .iter()
+            .enumerate()
+            .map(|(i, &place)| (memory.wrapping_offset(way(place)), stream.wrapping_add(i * step)));
         // SAFETY: these blocks are data of the layout, and no more than there is room for.
         unsafe { copy_pairs(pairs, step) };
         self.stream = stream.wrapping_add(places.len() * step);
@@ -273,9 +268,10 @@ impl Sink for Scatter {
     fn scattered(&mut self, at: i64, places: &[i64], block: u64) {
         let memory = self.memory.wrapping_offset(way(at));
         let (stream, step) = (self.stream, block as usize);
-        let pairs = places.iter().enumerate().map(|(i, &place)| {
-            (stream.wrapping_add(i * step), memory.wrapping_offset(way(place)))
-        });
+        let pairs = places
+            .iter()
+            .enumerate()
+            .map(|(i, &place)| (stream.wrapping_add(i * step), memory.wrapping_offset(way(place))));
         // SAFETY: these blocks are data of the layout, and no more than there is room for.
         unsafe { copy_pairs(pairs, step) };
         self.stream = stream.wrapping_add(places.len() * step);
@@ -288,12 +284,7 @@ impl Sink for Scatter {
 /// # Safety
 /// The blocks of `from` can be read and those of `to` be written, and no block of the one overlaps
 /// a block of the other.
-unsafe fn copy_blocks(
-    from: (*const u8, isize),
-    to: (*mut u8, isize),
-    count: usize,
-    block: usize,
-) {
+unsafe fn copy_blocks(from: (*const u8, isize), to: (*mut u8, isize), count: usize, block: usize) {
     if count == 1 {
         // SAFETY: passed on.
         return unsafe { copy_run(from.0, to.0, block) };
