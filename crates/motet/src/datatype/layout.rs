@@ -33,7 +33,7 @@ pub(super) enum Node {
 }
 
 /// A run of bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Run {
     /// Where it begins in the stream.
     pub(super) start: u64,
@@ -73,6 +73,27 @@ pub(super) trait Sink {
 
     /// The next blocks of `block` bytes, at these places relative to `at`.
     fn scattered(&mut self, at: i64, places: &[i64], block: u64);
+
+    /// The next `count` rows, `stride` bytes apart, of the same runs.
+    fn rows(&mut self, at: i64, count: u64, stride: i64, row: Row<'_>);
+}
+
+/// Runs that follow one another in the stream. There is at least one.
+#[derive(Clone, Copy)]
+pub(super) struct Row<'a>(&'a [Run]);
+
+impl<'a> Row<'a> {
+    /// Bytes of its stream.
+    pub(super) fn size(self) -> u64 {
+        let last = self.0[self.0.len() - 1];
+        last.start + last.len - self.0[0].start
+    }
+
+    /// Its runs, each with where it begins in the stream of the row.
+    pub(super) fn each(self) -> impl Iterator<Item = (u64, &'a Run)> {
+        let first = self.0[0].start;
+        self.0.iter().map(move |run| (run.start - first, run))
+    }
 }
 
 /// A run of bytes of an item, or of several.
@@ -208,6 +229,9 @@ struct List {
 impl List {
     /// Takes a run, unless it would be one too many.
     fn push(&mut self, at: i64, len: u64) {
+        if self.full {
+            return;
+        }
         let more = self.pieces.len() < self.limit;
         match self.pieces.last_mut() {
             Some(last) if i128::from(last.at) + i128::from(last.len) == i128::from(at) => {
@@ -245,6 +269,15 @@ impl Sink for List {
             self.push(at + place, block);
         }
     }
+
+    fn rows(&mut self, at: i64, count: u64, stride: i64, row: Row<'_>) {
+        for i in 0..count as i64 {
+            if self.full {
+                return;
+            }
+            row.each().for_each(|(_, run)| self.push(at + i * stride + run.at, run.len));
+        }
+    }
 }
 
 /// `size` bytes of stream that are repeated, from byte `skip` on.
@@ -255,14 +288,51 @@ fn repeat(
     skip: u64,
     sink: &mut impl Sink,
 ) {
-    let mut skip_within = skip % size;
-    for i in skip / size..count {
-        if sink.room() == 0 {
-            return;
+    let (mut next, mut skip_within) = (skip / size, skip % size);
+    let mut short = [Run::default(); SHORT];
+    let row = short_row(&body.node, &mut short);
+    while next < count && sink.room() > 0 {
+        let at = base + next as i64 * stride;
+        let full = (count - next).min(sink.room() / size);
+        match row {
+            Some(row) if skip_within == 0 && full > 0 => {
+                sink.rows(at + body.at, full, stride, row);
+                next += full;
+            }
+            _ => {
+                walk(body, at, skip_within, sink);
+                next += 1;
+            }
         }
-        walk(body, base + i as i64 * stride, skip_within, sink);
         skip_within = 0;
     }
+}
+
+/// Up to so many runs are taken as a row of a loop, and copied run by run for many rows at once:
+/// a long loop with one kernel instead of many short ones.
+const SHORT: usize = 16;
+
+/// The runs of a part, if they are few.
+fn short_row<'a>(node: &'a Node, room: &'a mut [Run; SHORT]) -> Option<Row<'a>> {
+    let len = match node {
+        Node::Runs { runs, .. } if runs.len() <= SHORT => return Some(Row(runs)),
+        Node::Scattered { places, .. } => places.len(),
+        Node::Strided { count, .. } => usize::try_from(*count).ok()?,
+        _ => return None,
+    };
+    let runs = room.get_mut(..len)?;
+    for (run, i) in runs.iter_mut().zip(0u64..) {
+        *run = match node {
+            Node::Scattered { block, places } => {
+                Run { start: i * block, at: places[i as usize], len: *block }
+            }
+            Node::Strided { stride, block, .. } => {
+                Run { start: i * block, at: i as i64 * stride, len: *block }
+            }
+            _ => return None,
+        };
+    }
+    Some(Row(runs))
 }
 
 /// A part, from byte `skip` of its stream on. There is such a byte.
@@ -275,15 +345,7 @@ fn walk(placed: &Placed, base: i64, skip: u64, sink: &mut impl Sink) {
         Node::Scattered { block, places } => scattered(places, *block, base, skip, sink),
         Node::Runs { runs, .. } => {
             let first = runs.partition_point(|run| run.start + run.len <= skip);
-            let mut skip = skip - runs[first].start;
-            for run in &runs[first..] {
-                let len = (run.len - skip).min(sink.room());
-                if len == 0 {
-                    return;
-                }
-                sink.strided(base + run.at + skip as i64, 1, 0, len);
-                skip = 0;
-            }
+            list(&runs[first..], base, skip - runs[first].start, sink);
         }
         Node::Loop { count, stride, size, body } => {
             repeat(body, (*count, *stride, *size), base, skip, sink);
@@ -299,6 +361,29 @@ fn walk(placed: &Placed, base: i64, skip: u64, sink: &mut impl Sink) {
                 skip = 0;
             }
         }
+    }
+}
+
+/// Runs, from byte `skip` of the first of them on.
+fn list(mut runs: &[Run], base: i64, skip: u64, sink: &mut impl Sink) {
+    if skip > 0 {
+        let len = (runs[0].len - skip).min(sink.room());
+        if len > 0 {
+            sink.strided(base + runs[0].at + skip as i64, 1, 0, len);
+        }
+        runs = &runs[1..];
+    }
+    let Some(first) = runs.first() else { return };
+    let end = first.start.saturating_add(sink.room());
+    let (full, rest) = runs.split_at(runs.partition_point(|run| run.start + run.len <= end));
+    if !full.is_empty() {
+        sink.rows(base, 1, 0, Row(full));
+    }
+    let room = sink.room();
+    if let Some(run) = rest.first()
+        && room > 0
+    {
+        sink.strided(base + run.at, 1, 0, room);
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::ptr;
 
-use super::layout::Sink;
+use super::layout::{Row, Sink};
 use super::{Datatype, DatatypeError, Layout, external};
 
 impl Layout {
@@ -39,8 +39,8 @@ impl Layout {
     }
 
     /// Copies `input` to the places of the stream of `count` items from byte `position` on, until
-    /// the input or the stream ends; returns the bytes copied. No other byte is written. Where
-    /// data overlaps, the last in the order of the stream stays.
+    /// the input or the stream ends; returns the bytes copied. No other byte is written. Data
+    /// must not overlap: nobody knows which of two elements in one place stays.
     ///
     /// # Safety
     /// All data of `count` items at `base` can be written, and nobody else uses it meanwhile.
@@ -204,7 +204,8 @@ impl Datatype {
 /// From memory to the stream.
 ///
 /// Whoever makes one promises that all data of the layout that it is led through can be read at
-/// `memory`, and `room` bytes be written at `stream`.
+/// `memory`, and `room` bytes be written at `stream`. So every block that the walk hands over can
+/// be copied: it is data of the layout, and fits into the room.
 struct Gather {
     memory: *const u8,
     stream: *mut u8,
@@ -223,6 +224,17 @@ fn way(bytes: i64) -> isize {
     bytes as isize
 }
 
+/// Bytes of memory and stream that one run is copied from or to before it is the next one's turn:
+/// few enough to stay in the nearest cache.
+const TILE: u64 = 8 << 10;
+
+/// Cuts rows into tiles: the first row of each, and how many it has.
+fn tiles(count: u64, stride: i64, size: u64) -> impl Iterator<Item = (u64, usize)> {
+    let height = (TILE / size.max(stride.unsigned_abs())).max(1);
+    let tile = move |first: u64| (first, height.min(count - first) as usize);
+    (0..count.div_ceil(height)).map(move |i| tile(i * height))
+}
+
 impl Sink for Gather {
     fn room(&self) -> u64 {
         self.room
@@ -230,9 +242,8 @@ impl Sink for Gather {
 
     fn strided(&mut self, at: i64, count: u64, stride: i64, block: u64) {
         let from = (self.memory.wrapping_offset(way(at)), way(stride));
-        let to = (self.stream, block as isize);
-        // SAFETY: these blocks are data of the layout, and no more than there is room for.
-        unsafe { copy_blocks(from, to, count as usize, block as usize) };
+        // SAFETY: see `Gather`.
+        unsafe { gather(from, self.stream, count as usize, block as usize) };
         self.stream = self.stream.wrapping_add((count * block) as usize);
         self.room -= count * block;
     }
@@ -244,10 +255,26 @@ impl Sink for Gather {
             .iter()
             .enumerate()
             .map(|(i, &place)| (memory.wrapping_offset(way(place)), stream.wrapping_add(i * step)));
-        // SAFETY: these blocks are data of the layout, and no more than there is room for.
+        // SAFETY: see `Gather`.
         unsafe { copy_pairs(pairs, step) };
         self.stream = stream.wrapping_add(places.len() * step);
         self.room -= places.len() as u64 * block;
+    }
+
+    fn rows(&mut self, at: i64, count: u64, stride: i64, runs: Row<'_>) {
+        let size = runs.size();
+        for (first, height) in tiles(count, stride, size) {
+            let memory = self.memory.wrapping_offset(way(at + first as i64 * stride));
+            let stream = self.stream.wrapping_add((first * size) as usize);
+            for (start, run) in runs.each() {
+                let from = (memory.wrapping_offset(way(run.at)), way(stride));
+                let to = (stream.wrapping_add(start as usize), size as isize);
+                // SAFETY: see `Gather`.
+                unsafe { copy_blocks(from, to, height, run.len as usize) };
+            }
+        }
+        self.stream = self.stream.wrapping_add((count * size) as usize);
+        self.room -= count * size;
     }
 }
 
@@ -259,7 +286,7 @@ impl Sink for Scatter {
     fn strided(&mut self, at: i64, count: u64, stride: i64, block: u64) {
         let from = (self.stream, block as isize);
         let to = (self.memory.wrapping_offset(way(at)), way(stride));
-        // SAFETY: these blocks are data of the layout, and no more than there is room for.
+        // SAFETY: see `Scatter`.
         unsafe { copy_blocks(from, to, count as usize, block as usize) };
         self.stream = self.stream.wrapping_add((count * block) as usize);
         self.room -= count * block;
@@ -272,10 +299,70 @@ impl Sink for Scatter {
             .iter()
             .enumerate()
             .map(|(i, &place)| (stream.wrapping_add(i * step), memory.wrapping_offset(way(place))));
-        // SAFETY: these blocks are data of the layout, and no more than there is room for.
+        // SAFETY: see `Scatter`.
         unsafe { copy_pairs(pairs, step) };
         self.stream = stream.wrapping_add(places.len() * step);
         self.room -= places.len() as u64 * block;
+    }
+
+    fn rows(&mut self, at: i64, count: u64, stride: i64, runs: Row<'_>) {
+        let size = runs.size();
+        for (first, height) in tiles(count, stride, size) {
+            let memory = self.memory.wrapping_offset(way(at + first as i64 * stride));
+            let stream = self.stream.wrapping_add((first * size) as usize);
+            for (start, run) in runs.each() {
+                let from = (stream.wrapping_add(start as usize), size as isize);
+                let to = (memory.wrapping_offset(way(run.at)), way(stride));
+                // SAFETY: see `Scatter`.
+                unsafe { copy_blocks(from, to, height, run.len as usize) };
+            }
+        }
+        self.stream = self.stream.wrapping_add((count * size) as usize);
+        self.room -= count * size;
+    }
+}
+
+/// Copies blocks to a stream.
+///
+/// # Safety
+/// As [`copy_blocks`].
+unsafe fn gather(from: (*const u8, isize), to: *mut u8, count: usize, block: usize) {
+    match block {
+        // SAFETY (for all arms): passed on.
+        // SAFETY: see above.
+        1 if count > 1 => unsafe { gather_small::<u8>(from, to.cast(), count) },
+        // SAFETY: see above.
+        2 if count > 1 => unsafe { gather_small::<u16>(from, to.cast(), count) },
+        // SAFETY: see above.
+        4 if count > 1 => unsafe { gather_small::<u32>(from, to.cast(), count) },
+        // SAFETY: see above.
+        8 if count > 1 => unsafe { gather_small::<u64>(from, to.cast(), count) },
+        // SAFETY: see above.
+        _ => unsafe { copy_blocks(from, (to, block as isize), count, block) },
+    }
+}
+
+/// Copies blocks of one machine word or less. Four are written at once: there is less to store
+/// than to load.
+///
+/// # Safety
+/// As [`copy_blocks`].
+#[inline(always)]
+unsafe fn gather_small<T: Copy>((from, stride): (*const u8, isize), to: *mut T, count: usize) {
+    let load = |i: usize| {
+        let place = from.wrapping_offset(i as isize * stride).cast::<T>();
+        // SAFETY: a block that can be read; `i` is less than `count` below.
+        unsafe { place.read_unaligned() }
+    };
+    let fours = count / 4;
+    for i in 0..fours {
+        let four = [load(4 * i), load(4 * i + 1), load(4 * i + 2), load(4 * i + 3)];
+        // SAFETY: four blocks of the stream, which can be written.
+        unsafe { to.wrapping_add(4 * i).cast::<[T; 4]>().write_unaligned(four) };
+    }
+    for i in 4 * fours..count {
+        // SAFETY: a block of the stream, which can be written.
+        unsafe { to.wrapping_add(i).write_unaligned(load(i)) };
     }
 }
 
@@ -285,10 +372,6 @@ impl Sink for Scatter {
 /// The blocks of `from` can be read and those of `to` be written, and no block of the one overlaps
 /// a block of the other.
 unsafe fn copy_blocks(from: (*const u8, isize), to: (*mut u8, isize), count: usize, block: usize) {
-    if count == 1 {
-        // SAFETY: passed on.
-        return unsafe { copy_run(from.0, to.0, block) };
-    }
     macro_rules! by_size {
         ($($size:literal)*) => {
             match block {
@@ -324,29 +407,6 @@ unsafe fn copy_sized<const SIZE: usize>(
         // SAFETY: passed on.
         unsafe { ptr::copy_nonoverlapping(from, to, SIZE) };
     }
-}
-
-/// Copies one run. A short one is copied here: a call costs more than the copy.
-///
-/// # Safety
-/// As [`copy_blocks`].
-#[inline(always)]
-unsafe fn copy_run(from: *const u8, to: *mut u8, len: usize) {
-    macro_rules! by_size {
-        ($($size:literal)*) => {
-            match len {
-                $($size => {
-                    // SAFETY: passed on.
-                    unsafe { ptr::copy_nonoverlapping(from, to, $size) }
-                })*
-                _ => {
-                    // SAFETY: passed on.
-                    unsafe { ptr::copy_nonoverlapping(from, to, len) }
-                }
-            }
-        };
-    }
-    by_size!(1 2 4 8 16)
 }
 
 /// Copies blocks of one size between pairs of addresses.
