@@ -1,5 +1,7 @@
 //! Datatypes against the standard's definitions, written out as plainly as they stand there.
 
+#![allow(clippy::unwrap_used)] // the lint does not see that functions beside tests are tests
+
 #[path = "datatype/arguments.rs"]
 mod arguments;
 #[path = "datatype/arrays.rs"]

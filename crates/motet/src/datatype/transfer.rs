@@ -371,7 +371,12 @@ unsafe fn gather_small<T: Copy>((from, stride): (*const u8, isize), to: *mut T, 
 /// # Safety
 /// The blocks of `from` can be read and those of `to` be written, and no block of the one overlaps
 /// a block of the other.
+#[inline]
 unsafe fn copy_blocks(from: (*const u8, isize), to: (*mut u8, isize), count: usize, block: usize) {
+    if count == 1 {
+        // SAFETY: passed on.
+        return unsafe { copy_run(from.0, to.0, block) };
+    }
     macro_rules! by_size {
         ($($size:literal)*) => {
             match block {
@@ -406,6 +411,31 @@ unsafe fn copy_sized<const SIZE: usize>(
         let to = to.0.wrapping_offset(i * to.1);
         // SAFETY: passed on.
         unsafe { ptr::copy_nonoverlapping(from, to, SIZE) };
+    }
+}
+
+/// Copies one run. A short one is copied by its two ends, which may share bytes: a call costs more.
+///
+/// # Safety
+/// As [`copy_blocks`].
+#[inline(always)]
+unsafe fn copy_run(from: *const u8, to: *mut u8, len: usize) {
+    macro_rules! ends {
+        ($size:literal) => {{
+            // SAFETY: the first bytes of the run.
+            unsafe { ptr::copy_nonoverlapping(from, to, $size) };
+            let (from, to) = (from.wrapping_add(len - $size), to.wrapping_add(len - $size));
+            // SAFETY: the last bytes of the run.
+            unsafe { ptr::copy_nonoverlapping(from, to, $size) };
+        }};
+    }
+    match len {
+        16..=32 => ends!(16),
+        8..=15 => ends!(8),
+        4..=7 => ends!(4),
+        2..=3 => ends!(2),
+        // SAFETY: the run.
+        _ => unsafe { ptr::copy_nonoverlapping(from, to, len) },
     }
 }
 

@@ -51,8 +51,8 @@ impl Around {
     fn new(all: &Typemap) -> Around {
         let (low, high) = all.true_bounds();
         let origin = MARGIN + usize::try_from(-low.min(0)).unwrap();
-        let memory = (0..origin + usize::try_from(high.max(0)).unwrap() + MARGIN);
-        let memory = memory.map(|i| (i * 7 + i / 251) as u8).collect();
+        let len = origin + usize::try_from(high.max(0)).unwrap() + MARGIN;
+        let memory = (0..len).map(|i| (i * 7 + i / 251) as u8).collect();
         let places = all.bytes().iter().map(|at| (origin as i64 + at) as usize).collect();
         Around { memory, origin, places }
     }
@@ -152,7 +152,11 @@ fn pieces_agree(datatype: &Datatype, count: u64, all: &Typemap) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 600,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     /// spec: 3, 20, 82, 85
     #[test]

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use motet::datatype::Datatype;
 
-/// Bytes that are packed: more than the nearest caches hold, and less.
-const PAYLOADS: [usize; 2] = [16 << 10, 8 << 20];
+/// Bytes that are packed: with their gaps they fit into the nearest cache, the next one, and none.
+const PAYLOADS: [usize; 3] = [4 << 10, 64 << 10, 8 << 20];
 
 fn seconds(mut work: impl FnMut()) -> f64 {
     let mut best = f64::MAX;
@@ -41,7 +41,8 @@ fn measure(name: &str, datatype: &Datatype, payload: usize) {
     });
     let rate = |time: f64| (payload * rounds) as f64 / time / 1e9;
     println!(
-        "{name:24} {payload:8} B: memcpy {:5.1} GB/s, pack {:5.1} ({:3.0} %), unpack {:5.1} ({:3.0} %)",
+        "{name:24} {payload:8} B: memcpy {:5.1} GB/s, pack {:5.1} ({:3.0} %), \
+         unpack {:5.1} ({:3.0} %)",
         rate(copy),
         rate(pack),
         100.0 * copy / pack,
