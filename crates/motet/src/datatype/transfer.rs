@@ -242,8 +242,9 @@ impl Sink for Gather {
 
     fn strided(&mut self, at: i64, count: u64, stride: i64, block: u64) {
         let from = (self.memory.wrapping_offset(way(at)), way(stride));
+        let to = (self.stream, block as isize);
         // SAFETY: see `Gather`.
-        unsafe { gather(from, self.stream, count as usize, block as usize) };
+        unsafe { copy_blocks(from, to, count as usize, block as usize) };
         self.stream = self.stream.wrapping_add((count * block) as usize);
         self.room -= count * block;
     }
@@ -319,50 +320,6 @@ impl Sink for Scatter {
         }
         self.stream = self.stream.wrapping_add((count * size) as usize);
         self.room -= count * size;
-    }
-}
-
-/// Copies blocks to a stream.
-///
-/// # Safety
-/// As [`copy_blocks`].
-unsafe fn gather(from: (*const u8, isize), to: *mut u8, count: usize, block: usize) {
-    match block {
-        // SAFETY (for all arms): passed on.
-        // SAFETY: see above.
-        1 if count > 1 => unsafe { gather_small::<u8>(from, to.cast(), count) },
-        // SAFETY: see above.
-        2 if count > 1 => unsafe { gather_small::<u16>(from, to.cast(), count) },
-        // SAFETY: see above.
-        4 if count > 1 => unsafe { gather_small::<u32>(from, to.cast(), count) },
-        // SAFETY: see above.
-        8 if count > 1 => unsafe { gather_small::<u64>(from, to.cast(), count) },
-        // SAFETY: see above.
-        _ => unsafe { copy_blocks(from, (to, block as isize), count, block) },
-    }
-}
-
-/// Copies blocks of one machine word or less. Four are written at once: there is less to store
-/// than to load.
-///
-/// # Safety
-/// As [`copy_blocks`].
-#[inline(always)]
-unsafe fn gather_small<T: Copy>((from, stride): (*const u8, isize), to: *mut T, count: usize) {
-    let load = |i: usize| {
-        let place = from.wrapping_offset(i as isize * stride).cast::<T>();
-        // SAFETY: a block that can be read; `i` is less than `count` below.
-        unsafe { place.read_unaligned() }
-    };
-    let fours = count / 4;
-    for i in 0..fours {
-        let four = [load(4 * i), load(4 * i + 1), load(4 * i + 2), load(4 * i + 3)];
-        // SAFETY: four blocks of the stream, which can be written.
-        unsafe { to.wrapping_add(4 * i).cast::<[T; 4]>().write_unaligned(four) };
-    }
-    for i in 4 * fours..count {
-        // SAFETY: a block of the stream, which can be written.
-        unsafe { to.wrapping_add(i).write_unaligned(load(i)) };
     }
 }
 
