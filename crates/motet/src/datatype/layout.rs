@@ -186,7 +186,7 @@ impl Layout {
     /// The runs of bytes that hold the stream of `count` items from byte `position` on, in order,
     /// until `limit` runs or the end; and the position behind them.
     ///
-    /// For transports that take lists of addresses.
+    /// For transports that take lists of addresses. The items lie within 64 bits of address space.
     pub fn pieces(&self, count: u64, position: u64, limit: usize) -> (Vec<Piece>, u64) {
         let mut list = List { pieces: Vec::new(), limit, taken: 0, full: false };
         self.walk(count, position, &mut list);
@@ -211,7 +211,8 @@ impl Layout {
             Node::Strided { count: inner, stride, block }
                 if i128::from(stride) * i128::from(inner) == i128::from(self.extent) =>
             {
-                Blocks { count: count * inner, stride, block }.walk(root.at, position, sink);
+                Blocks { count: count.saturating_mul(inner), stride, block }
+                    .walk(root.at, position, sink);
             }
             _ => repeat(root, (count, self.extent, self.size), 0, position, sink),
         }

@@ -174,3 +174,43 @@ proptest! {
         pieces_agree(&datatype, count as u64, &all);
     }
 }
+
+/// What is copied tile by tile: rows of short lists, with positive and negative strides.
+///
+/// spec: 3
+#[test]
+fn long_loops_agree_with_the_typemap() {
+    let of = |named| Box::new(Recipe::Named(named));
+    let fields = |places: [i64; 3]| {
+        let named = [Named::Int, Named::Double, Named::Short];
+        let fields = places.iter().zip(named);
+        Recipe::Struct(fields.map(|(at, named)| (1, *at, Recipe::Named(named))).collect())
+    };
+    let item = || Box::new(fields([0, 8, 20]));
+    for recipe in [
+        Recipe::Contiguous(3000, item()),
+        Recipe::Hvector(1500, 2, -56, item()),
+        Recipe::Hvector(40, 1, 9000, item()),
+        Recipe::Hvector(2000, 1, 40, Box::new(Recipe::Vector(3, 1, 2, of(Named::Short)))),
+        Recipe::Hvector(
+            900,
+            1,
+            -64,
+            Box::new(Recipe::Indexed(vec![(1, 3), (2, 0)], of(Named::Int))),
+        ),
+        Recipe::Vector(5000, 1, 2, of(Named::Double)),
+    ] {
+        let (layout, map) = (recipe.datatype().commit(), recipe.typemap());
+        let (around, size) = (Around::new(&map), map.bytes().len());
+        let expected = around.packed();
+        for start in [0, 1, 13, size / 3, size / 2 + 5, size - 7] {
+            let mut out = vec![0; size - start];
+            let done = layout.gather(&around.memory, around.origin, 1, start as u64, &mut out);
+            assert_eq!((done, &out[..]), (Ok(size - start), &expected[start..]), "{recipe:?}");
+            let mut memory = around.memory.clone();
+            around.places[start..].iter().for_each(|&place| memory[place] ^= 0x5a);
+            layout.scatter(&mut memory, around.origin, 1, start as u64, &out).unwrap();
+            assert_eq!(memory, around.memory, "{recipe:?} from {start}");
+        }
+    }
+}
