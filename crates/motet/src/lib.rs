@@ -72,6 +72,7 @@ pub mod buffer;
 mod collective;
 mod communicator;
 mod core;
+pub mod datatype;
 mod element;
 mod engine;
 mod error;
@@ -91,6 +92,7 @@ mod world;
 
 pub use collective::Neighbour;
 pub use communicator::Communicator;
+pub use datatype::Datatype;
 pub use element::Element;
 pub use error::{Error, ErrorClass, ErrorKind, Result};
 #[doc(hidden)]
