@@ -24,7 +24,7 @@ use crate::kernel::Kernel;
 use crate::persistent::Persistent;
 use crate::request::Request;
 pub(crate) use nonblocking::nonblocking_collectives;
-pub(crate) use shape::Shape;
+pub(crate) use shape::{Including, Shape};
 
 /// A rank and where its block lies: one neighbour of an irregular exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

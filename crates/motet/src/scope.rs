@@ -11,7 +11,7 @@ use motet_plan::Block;
 
 use crate::Element;
 use crate::buffer::{Buffers, Held, RecvBuffer, SendBuffer};
-use crate::collective::{Neighbour, Prepared, Shape, nonblocking_collectives};
+use crate::collective::{Including, Neighbour, Prepared, Shape, nonblocking_collectives};
 use crate::communicator::Communicator;
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::{Kernel, kernel};

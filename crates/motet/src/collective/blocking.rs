@@ -1,5 +1,8 @@
 //! The blocking forms.
 
+mod data;
+mod scans;
+
 use motet_plan::Block;
 
 use super::{Neighbour, Prepared, Shape};
@@ -11,17 +14,17 @@ use crate::kernel::{Kernel, kernel};
 use crate::op::Operator;
 
 /// Where a borrowed input lies; the caller's borrow outlives the call.
-fn input<T: Element>(slice: &[T]) -> Option<Span> {
+pub(super) fn input<T: Element>(slice: &[T]) -> Option<Span> {
     Some(<&[T]>::span(&slice.take_apart()))
 }
 
 /// Where a borrowed output lies.
-fn output<T: Element>(slice: &mut [T]) -> Span {
+pub(super) fn output<T: Element>(slice: &mut [T]) -> Span {
     <&mut [T]>::span(&slice.take_apart())
 }
 
 impl Communicator {
-    fn run_blocking<T: Element>(
+    pub(super) fn run_blocking<T: Element>(
         &self,
         call: &'static str,
         shape: Result<Shape, ErrorKind>,

@@ -132,6 +132,171 @@ macro_rules! nonblocking_collectives {
                 self.prepare::<<R as SendBuffer>::Element>("iexchangev", shape, None)
             })
         }
+
+        /// Nonblocking [`gather`](crate::Communicator::gather). (`MPI_Igather`)
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        pub fn igather<B>(&self, buffers: B, root: usize) -> Result<Request<B>>
+        where
+            B: Buffers + $life,
+        {
+            self.post(buffers, |parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let shape = Shape::gather(self.communicator(), input, output, root);
+                self.prepare::<B::Element>("igather", shape, None)
+            })
+        }
+
+        /// Nonblocking [`gatherv`](crate::Communicator::gatherv). (`MPI_Igatherv`)
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        pub fn igatherv<B>(&self, buffers: B, blocks: &[Block], root: usize) -> Result<Request<B>>
+        where
+            B: Buffers + $life,
+        {
+            self.post(buffers, |parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let shape = Shape::gatherv(self.communicator(), input, output, blocks, root);
+                self.prepare::<B::Element>("igatherv", shape, None)
+            })
+        }
+
+        /// Nonblocking [`scatter`](crate::Communicator::scatter). (`MPI_Iscatter`)
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        pub fn iscatter<B>(&self, buffers: B, root: usize) -> Result<Request<B>>
+        where
+            B: Buffers + $life,
+        {
+            self.post(buffers, |parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let shape = Shape::scatter(self.communicator(), input, output, root);
+                self.prepare::<B::Element>("iscatter", shape, None)
+            })
+        }
+
+        /// Nonblocking [`scatterv`](crate::Communicator::scatterv). (`MPI_Iscatterv`)
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        pub fn iscatterv<B>(&self, buffers: B, blocks: &[Block], root: usize) -> Result<Request<B>>
+        where
+            B: Buffers + $life,
+        {
+            self.post(buffers, |parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let shape = Shape::scatterv(self.communicator(), input, output, blocks, root);
+                self.prepare::<B::Element>("iscatterv", shape, None)
+            })
+        }
+
+        /// Nonblocking [`alltoall`](crate::Communicator::alltoall). (`MPI_Ialltoall`)
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        pub fn ialltoall<B>(&self, buffers: B) -> Result<Request<B>>
+        where
+            B: Buffers + $life,
+        {
+            self.post(buffers, |parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let shape = Shape::alltoall(self.communicator(), input, output);
+                self.prepare::<B::Element>("ialltoall", shape, None)
+            })
+        }
+
+        /// Nonblocking [`alltoallv`](crate::Communicator::alltoallv). (`MPI_Ialltoallv`)
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        pub fn ialltoallv<B>(&self, buffers: B, to: &[Block], from: &[Block]) -> Result<Request<B>>
+        where
+            B: Buffers + $life,
+        {
+            self.post(buffers, |parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let shape = Shape::alltoallv(self.communicator(), input, output, to, from);
+                self.prepare::<B::Element>("ialltoallv", shape, None)
+            })
+        }
+
+        /// Nonblocking [`reduce_scatter_block`](crate::Communicator::reduce_scatter_block). (`MPI_Ireduce_scatter_block`)
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        pub fn ireduce_scatter_block<B, O>(&self, buffers: B, operator: O) -> Result<Request<B>>
+        where
+            B: Buffers + $life,
+            O: Operator<B::Element>,
+        {
+            self.post(buffers, |parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let commutative = operator.is_commutative();
+                let shape =
+                    Shape::reduce_scatter_block(self.communicator(), input, output, commutative);
+                self.prepare::<B::Element>("ireduce_scatter_block", shape, Some(kernel(operator)))
+            })
+        }
+
+        /// Nonblocking [`reduce_scatter`](crate::Communicator::reduce_scatter). (`MPI_Ireduce_scatter`)
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        pub fn ireduce_scatter<B, O>(
+            &self,
+            buffers: B,
+            counts: &[usize],
+            operator: O,
+        ) -> Result<Request<B>>
+        where
+            B: Buffers + $life,
+            O: Operator<B::Element>,
+        {
+            self.post(buffers, |parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let commutative = operator.is_commutative();
+                let shape =
+                    Shape::reduce_scatter(self.communicator(), input, output, counts, commutative);
+                self.prepare::<B::Element>("ireduce_scatter", shape, Some(kernel(operator)))
+            })
+        }
+
+        /// Nonblocking [`scan`](crate::Communicator::scan). (`MPI_Iscan`)
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        pub fn iscan<B, O>(&self, buffers: B, operator: O) -> Result<Request<B>>
+        where
+            B: Buffers + $life,
+            O: Operator<B::Element>,
+        {
+            self.post(buffers, |parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let commutative = operator.is_commutative();
+                let shape = Shape::scan(input, output, commutative, Including::This);
+                self.prepare::<B::Element>("iscan", shape, Some(kernel(operator)))
+            })
+        }
+
+        /// Nonblocking [`exscan`](crate::Communicator::exscan). (`MPI_Iexscan`)
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        pub fn iexscan<B, O>(&self, buffers: B, operator: O) -> Result<Request<B>>
+        where
+            B: Buffers + $life,
+            O: Operator<B::Element>,
+        {
+            self.post(buffers, |parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let commutative = operator.is_commutative();
+                let shape = Shape::scan(input, output, commutative, Including::Before);
+                self.prepare::<B::Element>("iexscan", shape, Some(kernel(operator)))
+            })
+        }
     };
 }
 
@@ -139,6 +304,7 @@ pub(crate) use nonblocking_collectives;
 
 use motet_plan::Block;
 
+use super::shape::Including;
 use super::{Neighbour, Prepared, Shape};
 use crate::Element;
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer};

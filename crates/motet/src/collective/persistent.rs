@@ -3,6 +3,7 @@
 
 use motet_plan::Block;
 
+use super::shape::Including;
 use super::{Neighbour, Prepared, Shape};
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;
@@ -150,6 +151,193 @@ impl Communicator {
         self.persistent(buffers, |(send, receive)| {
             let shape = Shape::exchangev(self, Some(S::span(send)), R::span(receive), to, from);
             self.prepare::<<R as SendBuffer>::Element>("exchangev_init", shape, None)
+        })
+    }
+
+    /// Persistent [`gather`](Communicator::gather). (`MPI_Gather_init`)
+    ///
+    /// # Errors
+    /// Arguments that the blocking form refuses.
+    pub fn gather_init<B>(&self, buffers: B, root: usize, _info: &Info) -> Result<Persistent<B>>
+    where
+        B: Buffers + 'static,
+    {
+        self.persistent(buffers, |parts| {
+            let (input, output) = (B::input(parts), B::output(parts));
+            let shape = Shape::gather(self, input, output, root);
+            self.prepare::<B::Element>("gather_init", shape, None)
+        })
+    }
+
+    /// Persistent [`gatherv`](Communicator::gatherv). (`MPI_Gatherv_init`)
+    ///
+    /// # Errors
+    /// Arguments that the blocking form refuses.
+    pub fn gatherv_init<B>(
+        &self,
+        buffers: B,
+        blocks: &[Block],
+        root: usize,
+        _info: &Info,
+    ) -> Result<Persistent<B>>
+    where
+        B: Buffers + 'static,
+    {
+        self.persistent(buffers, |parts| {
+            let (input, output) = (B::input(parts), B::output(parts));
+            let shape = Shape::gatherv(self, input, output, blocks, root);
+            self.prepare::<B::Element>("gatherv_init", shape, None)
+        })
+    }
+
+    /// Persistent [`scatter`](Communicator::scatter). (`MPI_Scatter_init`)
+    ///
+    /// # Errors
+    /// Arguments that the blocking form refuses.
+    pub fn scatter_init<B>(&self, buffers: B, root: usize, _info: &Info) -> Result<Persistent<B>>
+    where
+        B: Buffers + 'static,
+    {
+        self.persistent(buffers, |parts| {
+            let (input, output) = (B::input(parts), B::output(parts));
+            let shape = Shape::scatter(self, input, output, root);
+            self.prepare::<B::Element>("scatter_init", shape, None)
+        })
+    }
+
+    /// Persistent [`scatterv`](Communicator::scatterv). (`MPI_Scatterv_init`)
+    ///
+    /// # Errors
+    /// Arguments that the blocking form refuses.
+    pub fn scatterv_init<B>(
+        &self,
+        buffers: B,
+        blocks: &[Block],
+        root: usize,
+        _info: &Info,
+    ) -> Result<Persistent<B>>
+    where
+        B: Buffers + 'static,
+    {
+        self.persistent(buffers, |parts| {
+            let (input, output) = (B::input(parts), B::output(parts));
+            let shape = Shape::scatterv(self, input, output, blocks, root);
+            self.prepare::<B::Element>("scatterv_init", shape, None)
+        })
+    }
+
+    /// Persistent [`alltoall`](Communicator::alltoall). (`MPI_Alltoall_init`)
+    ///
+    /// # Errors
+    /// Arguments that the blocking form refuses.
+    pub fn alltoall_init<B>(&self, buffers: B, _info: &Info) -> Result<Persistent<B>>
+    where
+        B: Buffers + 'static,
+    {
+        self.persistent(buffers, |parts| {
+            let (input, output) = (B::input(parts), B::output(parts));
+            let shape = Shape::alltoall(self, input, output);
+            self.prepare::<B::Element>("alltoall_init", shape, None)
+        })
+    }
+
+    /// Persistent [`alltoallv`](Communicator::alltoallv). (`MPI_Alltoallv_init`)
+    ///
+    /// # Errors
+    /// Arguments that the blocking form refuses.
+    pub fn alltoallv_init<B>(
+        &self,
+        buffers: B,
+        to: &[Block],
+        from: &[Block],
+        _info: &Info,
+    ) -> Result<Persistent<B>>
+    where
+        B: Buffers + 'static,
+    {
+        self.persistent(buffers, |parts| {
+            let (input, output) = (B::input(parts), B::output(parts));
+            let shape = Shape::alltoallv(self, input, output, to, from);
+            self.prepare::<B::Element>("alltoallv_init", shape, None)
+        })
+    }
+
+    /// Persistent [`reduce_scatter_block`](Communicator::reduce_scatter_block). (`MPI_Reduce_scatter_block_init`)
+    ///
+    /// # Errors
+    /// Arguments that the blocking form refuses.
+    pub fn reduce_scatter_block_init<B, O>(
+        &self,
+        buffers: B,
+        operator: O,
+        _info: &Info,
+    ) -> Result<Persistent<B>>
+    where
+        B: Buffers + 'static,
+        O: Operator<B::Element>,
+    {
+        self.persistent(buffers, |parts| {
+            let (input, output) = (B::input(parts), B::output(parts));
+            let commutative = operator.is_commutative();
+            let shape = Shape::reduce_scatter_block(self, input, output, commutative);
+            self.prepare::<B::Element>("reduce_scatter_block_init", shape, Some(kernel(operator)))
+        })
+    }
+
+    /// Persistent [`reduce_scatter`](Communicator::reduce_scatter). (`MPI_Reduce_scatter_init`)
+    ///
+    /// # Errors
+    /// Arguments that the blocking form refuses.
+    pub fn reduce_scatter_init<B, O>(
+        &self,
+        buffers: B,
+        counts: &[usize],
+        operator: O,
+        _info: &Info,
+    ) -> Result<Persistent<B>>
+    where
+        B: Buffers + 'static,
+        O: Operator<B::Element>,
+    {
+        self.persistent(buffers, |parts| {
+            let (input, output) = (B::input(parts), B::output(parts));
+            let commutative = operator.is_commutative();
+            let shape = Shape::reduce_scatter(self, input, output, counts, commutative);
+            self.prepare::<B::Element>("reduce_scatter_init", shape, Some(kernel(operator)))
+        })
+    }
+
+    /// Persistent [`scan`](Communicator::scan). (`MPI_Scan_init`)
+    ///
+    /// # Errors
+    /// Arguments that the blocking form refuses.
+    pub fn scan_init<B, O>(&self, buffers: B, operator: O, _info: &Info) -> Result<Persistent<B>>
+    where
+        B: Buffers + 'static,
+        O: Operator<B::Element>,
+    {
+        self.persistent(buffers, |parts| {
+            let (input, output) = (B::input(parts), B::output(parts));
+            let commutative = operator.is_commutative();
+            let shape = Shape::scan(input, output, commutative, Including::This);
+            self.prepare::<B::Element>("scan_init", shape, Some(kernel(operator)))
+        })
+    }
+
+    /// Persistent [`exscan`](Communicator::exscan). (`MPI_Exscan_init`)
+    ///
+    /// # Errors
+    /// Arguments that the blocking form refuses.
+    pub fn exscan_init<B, O>(&self, buffers: B, operator: O, _info: &Info) -> Result<Persistent<B>>
+    where
+        B: Buffers + 'static,
+        O: Operator<B::Element>,
+    {
+        self.persistent(buffers, |parts| {
+            let (input, output) = (B::input(parts), B::output(parts));
+            let commutative = operator.is_commutative();
+            let shape = Shape::scan(input, output, commutative, Including::Before);
+            self.prepare::<B::Element>("exscan_init", shape, Some(kernel(operator)))
         })
     }
 }

@@ -1,5 +1,8 @@
 //! From the arguments of a collective to the operation of a plan: lengths are checked here.
 
+use std::sync::Arc;
+
+use motet_plan::call::Blocks;
 use motet_plan::{Block, Operation, Rank};
 
 use super::Neighbour;
@@ -22,6 +25,19 @@ impl Shape {
     fn new(operation: Operation, input: Option<Span>, output: Span) -> Shape {
         let in_place = input.is_none();
         Shape { operation, in_place, input: input.unwrap_or(Span::EMPTY), output }
+    }
+
+    /// A call of a rank that only receives.
+    fn to_output(operation: Operation, output: Span) -> Shape {
+        Shape { operation, in_place: false, input: Span::EMPTY, output }
+    }
+
+    /// A call of a root that sends; in place the buffer is its input and there is no output.
+    fn from_root(operation: Operation, input: Option<Span>, output: Span) -> Shape {
+        match input {
+            Some(input) => Shape { operation, in_place: false, input, output },
+            None => Shape { operation, in_place: true, input: output, output: Span::EMPTY },
+        }
     }
 
     pub(crate) fn is_barrier(&self) -> bool {
@@ -75,8 +91,7 @@ impl Shape {
     pub(crate) fn allgather(comm: &Communicator, input: Option<Span>, output: Span) -> Shaped {
         let ranks = comm.size();
         let count = input.map_or(output.len / ranks, |input| input.len);
-        let what = format!("one block of {count} for each of {ranks} ranks makes");
-        exact("output", output.len, count * ranks, &what)?;
+        exact("output", output.len, count * ranks, &blocks_make(count, ranks))?;
         Ok(Shape::new(Operation::Allgather { count }, input, output))
     }
 
@@ -95,6 +110,165 @@ impl Shape {
         Ok(Shape::new(operation, input, output))
     }
 
+    /// Every rank's input, side by side in the output of the root.
+    pub(crate) fn gather(
+        comm: &Communicator,
+        input: Option<Span>,
+        output: Span,
+        root: usize,
+    ) -> Shaped {
+        let (root, ranks) = (comm.root(root)?, comm.size());
+        if root.index() != comm.rank() {
+            let input = input.unwrap_or(output);
+            let operation = Operation::Gather { count: input.len, root };
+            return Ok(Shape::new(operation, Some(input), Span::EMPTY));
+        }
+        let count = input.map_or(output.len / ranks, |input| input.len);
+        exact("output", output.len, count * ranks, &blocks_make(count, ranks))?;
+        Ok(Shape::new(Operation::Gather { count, root }, input, output))
+    }
+
+    /// Every rank's input, at its place in the output of the root, who alone says where.
+    pub(crate) fn gatherv(
+        comm: &Communicator,
+        input: Option<Span>,
+        output: Span,
+        blocks: &[Block],
+        root: usize,
+    ) -> Shaped {
+        let root = comm.root(root)?;
+        if root.index() != comm.rank() {
+            let input = input.unwrap_or(output);
+            let operation = Operation::Gatherv { blocks: Blocks::Own(input.len), root };
+            return Ok(Shape::new(operation, Some(input), Span::EMPTY));
+        }
+        if let (Some(input), Some(own)) = (input, blocks.get(comm.rank())) {
+            exact("input", input.len, own.count, "the block of the root has")?;
+        }
+        holds("output", output.len, blocks.iter().copied())?;
+        let operation = Operation::Gatherv { blocks: Blocks::All(blocks.into()), root };
+        Ok(Shape::new(operation, input, output))
+    }
+
+    /// The blocks of the root's input, one for each rank. With a single buffer the root's is its
+    /// input, in which its own block stays.
+    pub(crate) fn scatter(
+        comm: &Communicator,
+        input: Option<Span>,
+        output: Span,
+        root: usize,
+    ) -> Shaped {
+        let (root, ranks) = (comm.root(root)?, comm.size());
+        if root.index() != comm.rank() {
+            return Ok(Shape::to_output(Operation::Scatter { count: output.len, root }, output));
+        }
+        let given = input.unwrap_or(output);
+        let count = if input.is_some() { output.len } else { given.len / ranks };
+        exact("input", given.len, count * ranks, &blocks_make(count, ranks))?;
+        Ok(Shape::from_root(Operation::Scatter { count, root }, input, output))
+    }
+
+    /// The blocks of the root's input, of any lengths, which the root alone knows.
+    pub(crate) fn scatterv(
+        comm: &Communicator,
+        input: Option<Span>,
+        output: Span,
+        blocks: &[Block],
+        root: usize,
+    ) -> Shaped {
+        let root = comm.root(root)?;
+        if root.index() != comm.rank() {
+            let operation = Operation::Scatterv { blocks: Blocks::Own(output.len), root };
+            return Ok(Shape::to_output(operation, output));
+        }
+        let given = input.unwrap_or(output);
+        if let (true, Some(own)) = (input.is_some(), blocks.get(comm.rank())) {
+            exact("output", output.len, own.count, "the block of the root has")?;
+        }
+        holds("input", given.len, blocks.iter().copied())?;
+        let operation = Operation::Scatterv { blocks: Blocks::All(blocks.into()), root };
+        Ok(Shape::from_root(operation, input, output))
+    }
+
+    /// A block to each rank and a block from each rank.
+    pub(crate) fn alltoall(comm: &Communicator, input: Option<Span>, output: Span) -> Shaped {
+        let ranks = comm.size();
+        let count = output.len / ranks;
+        exact("output", output.len, count * ranks, &blocks_make(count, ranks))?;
+        if let Some(input) = input {
+            exact("input", input.len, output.len, "the output has")?;
+        }
+        Ok(Shape::new(Operation::Alltoall { count }, input, output))
+    }
+
+    /// A block to each rank and a block from each rank, of any lengths. In place both are those of
+    /// `from`.
+    pub(crate) fn alltoallv(
+        comm: &Communicator,
+        input: Option<Span>,
+        output: Span,
+        to: &[Block],
+        from: &[Block],
+    ) -> Shaped {
+        for (which, list) in [("list of blocks to send", to), ("list of blocks to receive", from)] {
+            exact(which, list.len(), comm.size(), "the ranks are")?;
+        }
+        holds("input", input.unwrap_or(output).len, to.iter().copied())?;
+        holds("output", output.len, from.iter().copied())?;
+        let from: Arc<[Block]> = from.into();
+        let to = if input.is_some() { to.into() } else { from.clone() };
+        Ok(Shape::new(Operation::Alltoallv { to, from }, input, output))
+    }
+
+    /// A block of the reduction for each rank, all of one length.
+    pub(crate) fn reduce_scatter_block(
+        comm: &Communicator,
+        input: Option<Span>,
+        output: Span,
+        commutative: bool,
+    ) -> Shaped {
+        let ranks = comm.size();
+        let given = input.unwrap_or(output);
+        let count = if input.is_some() { output.len } else { given.len / ranks };
+        exact("input", given.len, count * ranks, &blocks_make(count, ranks))?;
+        let operation = Operation::ReduceScatterBlock { count, commutative };
+        Ok(Shape::new(operation, input, output))
+    }
+
+    /// A block of the reduction for each rank, of any lengths.
+    pub(crate) fn reduce_scatter(
+        comm: &Communicator,
+        input: Option<Span>,
+        output: Span,
+        counts: &[usize],
+        commutative: bool,
+    ) -> Shaped {
+        exact("list of counts", counts.len(), comm.size(), "the ranks are")?;
+        let given = input.unwrap_or(output);
+        exact("input", given.len, counts.iter().sum(), "all blocks together have")?;
+        if input.is_some() {
+            exact("output", output.len, counts[comm.rank()], "the block of this rank has")?;
+        }
+        let operation = Operation::ReduceScatter { counts: counts.into(), commutative };
+        Ok(Shape::new(operation, input, output))
+    }
+
+    /// The reduction of the inputs of all ranks up to this one, with or without its own.
+    pub(crate) fn scan(
+        input: Option<Span>,
+        output: Span,
+        commutative: bool,
+        including: Including,
+    ) -> Shaped {
+        let count = input.map_or(output.len, |input| input.len);
+        exact("output", output.len, count, "the input has")?;
+        let operation = match including {
+            Including::This => Operation::Scan { count, commutative },
+            Including::Before => Operation::Exscan { count, commutative },
+        };
+        Ok(Shape::new(operation, input, output))
+    }
+
     /// Blocks of one length to some ranks and from some ranks.
     pub(crate) fn exchange(
         comm: &Communicator,
@@ -109,9 +283,8 @@ impl Shape {
             (0, sources) => output.len / sources,
             (destinations, _) => given.len / destinations,
         };
-        let what = |of: usize| format!("one block of {count} for each of {of} ranks makes");
-        exact("input", given.len, count * to.len(), &what(to.len()))?;
-        exact("output", output.len, count * from.len(), &what(from.len()))?;
+        exact("input", given.len, count * to.len(), &blocks_make(count, to.len()))?;
+        exact("output", output.len, count * from.len(), &blocks_make(count, from.len()))?;
         let (to, from) = (comm.ranks(to.iter())?, comm.ranks(from.iter())?);
         let operation = Operation::Exchange { count, to: to.into(), from: from.into() };
         Ok(Shape::new(operation, input, output))
@@ -135,6 +308,20 @@ impl Shape {
     }
 }
 
+/// Which ranks a scan is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Including {
+    /// Those before this one, and this one: an inclusive scan.
+    This,
+    /// Those before this one: an exclusive scan.
+    Before,
+}
+
+/// Says what blocks of one length, one for each rank, come to.
+fn blocks_make(count: usize, ranks: usize) -> String {
+    format!("one block of {count} for each of {ranks} ranks makes")
+}
+
 impl Communicator {
     fn rank_in(&self, what: &'static str, rank: usize) -> Result<Rank, ErrorKind> {
         let size = self.size();
@@ -152,10 +339,7 @@ impl Communicator {
         ranks.map(|&rank| self.rank_in("neighbour", rank)).collect()
     }
 
-    fn neighbours(
-        &self,
-        list: &[Neighbour],
-    ) -> Result<std::sync::Arc<[motet_plan::Neighbour]>, ErrorKind> {
+    fn neighbours(&self, list: &[Neighbour]) -> Result<Arc<[motet_plan::Neighbour]>, ErrorKind> {
         let translate = |each: &Neighbour| {
             let rank = self.rank_in("neighbour", each.rank)?;
             Ok(motet_plan::Neighbour { rank, start: each.start, count: each.count })
