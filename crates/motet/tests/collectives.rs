@@ -4,11 +4,15 @@
 mod collectives {
     pub(crate) mod elements;
     pub(crate) mod forms;
+    pub(crate) mod moving;
+    pub(crate) mod scans;
 }
 mod worlds;
 
 use collectives::elements::Sample;
 use collectives::forms::{Data, Form, Trial, in_one, in_pair};
+use collectives::moving::*;
+use collectives::scans::*;
 use motet::op::{commutative, ordered};
 use motet::{Block, Neighbour, Result, Settings, World};
 use motet_plan::algo;
@@ -295,6 +299,72 @@ fn exchange_takes_blocks_around_a_ring() {
 #[test]
 fn exchangev_takes_blocks_of_all_lengths_and_leaves_the_gaps() {
     every_algorithm(Collective::Exchangev, checks!(exchangev));
+}
+
+/// spec: 3, 5, 15, 23, 56, 69
+#[test]
+fn gather_gives_all_blocks_to_the_root_alone() {
+    every_algorithm(Collective::Gather, checks!(gather));
+}
+
+/// spec: 3, 5, 15, 21, 22, 23, 56, 69
+#[test]
+fn gatherv_puts_each_block_in_its_place_at_the_root() {
+    every_algorithm(Collective::Gatherv, checks!(gatherv));
+}
+
+/// spec: 3, 5, 15, 23, 56, 70
+#[test]
+fn scatter_deals_out_the_blocks_of_the_root() {
+    every_algorithm(Collective::Scatter, checks!(scatter));
+}
+
+/// spec: 3, 5, 15, 21, 22, 23, 56, 70
+#[test]
+fn scatterv_deals_out_blocks_of_all_lengths() {
+    every_algorithm(Collective::Scatterv, checks!(scatterv));
+}
+
+/// spec: 3, 5, 15, 23, 56, 72
+#[test]
+fn alltoall_turns_blocks_over() {
+    every_algorithm(Collective::Alltoall, checks!(alltoall));
+}
+
+/// spec: 3, 5, 15, 21, 22, 23, 56
+#[test]
+fn alltoallv_turns_blocks_of_all_lengths_over() {
+    every_algorithm(Collective::Alltoallv, checks!(alltoallv));
+}
+
+/// spec: 72
+#[test]
+fn alltoallv_in_place_is_as_if_from_a_copy() {
+    every_algorithm(Collective::Alltoallv, checks!(alltoallv_in_place));
+}
+
+/// spec: 3, 5, 15, 23, 56, 74, 80
+#[test]
+fn scan_combines_all_up_to_each_rank() {
+    every_algorithm(Collective::Scan, checks!(scan));
+}
+
+/// spec: 3, 5, 15, 23, 56, 74, 80
+#[test]
+fn exscan_combines_all_before_each_rank() {
+    every_algorithm(Collective::Exscan, checks!(exscan));
+}
+
+/// spec: 3, 5, 15, 23, 56, 75, 80
+#[test]
+fn reduce_scatter_block_gives_each_rank_its_block() {
+    every_algorithm(Collective::ReduceScatterBlock, checks!(reduce_scatter_block));
+}
+
+/// spec: 3, 5, 15, 22, 23, 56, 75, 80
+#[test]
+fn reduce_scatter_gives_each_rank_a_block_of_its_length() {
+    every_algorithm(Collective::ReduceScatter, checks!(reduce_scatter));
 }
 
 #[test]
