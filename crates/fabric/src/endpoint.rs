@@ -247,6 +247,22 @@ impl Endpoint {
         self.submit(to, message)
     }
 
+    /// Sends a message like [`Endpoint::send`], but is done only when a receive has taken it,
+    /// however short it is.
+    ///
+    /// # Safety
+    /// As [`Endpoint::send`].
+    pub unsafe fn send_synchronously(
+        &mut self,
+        to: Peer,
+        label: Label,
+        element: TypeCode,
+        data: Region,
+        token: Token,
+    ) -> Posted {
+        self.submit(to, Outgoing::Large { label, element, data, token })
+    }
+
     /// Receives a message. Never waits; a message that is there already completes at once.
     ///
     /// # Safety

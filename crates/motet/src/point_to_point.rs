@@ -16,6 +16,15 @@ use crate::flight::Flight;
 use crate::request::Request;
 use crate::status::{Source, Status, Tag, TagFilter};
 
+/// When a send is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// When its buffer is free again.
+    Standard,
+    /// When a receive has taken the message.
+    Synchronous,
+}
+
 impl Communicator {
     /// Sends a message. Small ones are on their way when this returns; a large one has been
     /// received. (`MPI_Send`)
@@ -24,8 +33,50 @@ impl Communicator {
     /// A destination that is not in the communicator, has died or left.
     pub fn send<T: Element>(&self, data: &[T], to: usize, tag: Tag) -> Result<()> {
         let span = Span { start: data.as_ptr().cast_mut().cast(), len: data.len() };
-        let id = self.post_send::<T>("send", span, to, tag)?;
+        let id = self.post_send::<T>("send", span, (to, tag), Mode::Standard)?;
         self.finish("send", id).map(drop)
+    }
+
+    /// Sends a message, and waits until a receive has taken it. (`MPI_Ssend`)
+    ///
+    /// # Errors
+    /// As [`send`](Communicator::send).
+    pub fn ssend<T: Element>(&self, data: &[T], to: usize, tag: Tag) -> Result<()> {
+        let span = Span { start: data.as_ptr().cast_mut().cast(), len: data.len() };
+        let id = self.post_send::<T>("ssend", span, (to, tag), Mode::Synchronous)?;
+        self.finish("ssend", id).map(drop)
+    }
+
+    /// Sends one message and receives another, whichever comes first: two ranks, or a ring of
+    /// them, may do so with each other. (`MPI_Sendrecv`)
+    ///
+    /// # Errors
+    /// As [`send`](Communicator::send) and [`recv`](Communicator::recv).
+    pub fn sendrecv<S: Element, R: Element>(
+        &self,
+        (data, to, send_tag): (&[S], usize, Tag),
+        (buffer, from, receive_tag): (&mut [R], impl Into<Source>, impl Into<TagFilter>),
+    ) -> Result<Status> {
+        let (from, receive_tag) = (from.into(), receive_tag.into());
+        self.scope(|scope| {
+            let pending = scope.irecv(buffer, from, receive_tag)?;
+            scope.isend(data, to, send_tag)?.wait()?;
+            pending.wait_with_status().map(|(_, status)| status)
+        })
+    }
+
+    /// Sends what is in a buffer, and receives into the same. (`MPI_Sendrecv_replace`)
+    ///
+    /// # Errors
+    /// As [`sendrecv`](Communicator::sendrecv). The buffer is as it was then.
+    pub fn sendrecv_replace<T: Element>(
+        &self,
+        buffer: &mut [T],
+        (to, send_tag): (usize, Tag),
+        (from, receive_tag): (impl Into<Source>, impl Into<TagFilter>),
+    ) -> Result<Status> {
+        let outgoing = buffer.to_vec();
+        self.sendrecv((&outgoing, to, send_tag), (buffer, from, receive_tag))
     }
 
     /// Receives a message into a buffer that is long enough. (`MPI_Recv`)
@@ -54,7 +105,19 @@ impl Communicator {
         B: SendBuffer + 'static,
     {
         // SAFETY: nothing is borrowed.
-        unsafe { self.isend_with(buffer, to, tag) }
+        unsafe { self.isend_with("isend", buffer, (to, tag), Mode::Standard) }
+    }
+
+    /// Nonblocking [`ssend`](Communicator::ssend). (`MPI_Issend`)
+    ///
+    /// # Errors
+    /// A destination that is not in the communicator.
+    pub fn issend<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Request<B>>
+    where
+        B: SendBuffer + 'static,
+    {
+        // SAFETY: nothing is borrowed.
+        unsafe { self.isend_with("issend", buffer, (to, tag), Mode::Synchronous) }
     }
 
     /// Nonblocking [`recv`](Communicator::recv). (`MPI_Irecv`)
@@ -109,15 +172,16 @@ impl Communicator {
     /// As [`Request::new`].
     pub(crate) unsafe fn isend_with<B: SendBuffer>(
         &self,
+        call: &'static str,
         buffer: B,
-        to: usize,
-        tag: Tag,
+        to: (usize, Tag),
+        mode: Mode,
     ) -> Result<Request<B>> {
-        self.peer_of("isend", "destination", to)?;
+        self.peer_of(call, "destination", to.0)?;
         let parts = buffer.take_apart();
-        let id = self.post_send::<B::Element>("isend", B::span(&parts), to, tag)?;
+        let id = self.post_send::<B::Element>(call, B::span(&parts), to, mode)?;
         // SAFETY: passed on.
-        Ok(unsafe { Request::new(Flight::new(self.origin("isend"), id, false), parts) })
+        Ok(unsafe { Request::new(Flight::new(self.origin(call), id, false), parts) })
     }
 
     /// # Safety
@@ -139,8 +203,8 @@ impl Communicator {
         &self,
         call: &'static str,
         data: Span,
-        to: usize,
-        tag: Tag,
+        (to, tag): (usize, Tag),
+        mode: Mode,
     ) -> Result<Id> {
         let peer = self.peer_of(call, "destination", to)?;
         let context = self.context(Traffic::PointToPoint);
@@ -148,9 +212,13 @@ impl Communicator {
         let data = Region::new(data.start, data.len * size_of::<T>());
         Ok(self.core().engine().start_transfer(Work::Send, |endpoint, operation, _| {
             let token = Token { operation, step: 0 };
+            let send = match mode {
+                Mode::Standard => Endpoint::send,
+                Mode::Synchronous => Endpoint::send_synchronously,
+            };
             // SAFETY: the buffer is held (or borrowed by a caller that waits) until the operation
             // is complete or abandoned.
-            let posted = unsafe { endpoint.send(peer, label, T::CODE, data, token) };
+            let posted = unsafe { send(endpoint, peer, label, T::CODE, data, token) };
             let sent = Received { source: endpoint.me(), tag: label.tag, bytes: data.bytes() };
             (posted == Posted::Done).then_some(sent)
         }))

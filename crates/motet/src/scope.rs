@@ -16,6 +16,7 @@ use crate::communicator::Communicator;
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::{Kernel, kernel};
 use crate::op::Operator;
+use crate::point_to_point::Mode;
 use crate::request::Request;
 use crate::status::{Source, Tag, TagFilter};
 
@@ -139,7 +140,25 @@ impl<'env> Scope<'_, 'env> {
         tag: Tag,
     ) -> Result<Request<B>> {
         // SAFETY: as for `post`.
-        self.remember(unsafe { self.communicator.isend_with(buffer, to, tag) }?)
+        self.remember(unsafe {
+            self.communicator.isend_with("isend", buffer, (to, tag), Mode::Standard)
+        }?)
+    }
+
+    /// Nonblocking [`ssend`](Communicator::ssend).
+    ///
+    /// # Errors
+    /// A destination that is not in the communicator.
+    pub fn issend<B: SendBuffer + 'env>(
+        &self,
+        buffer: B,
+        to: usize,
+        tag: Tag,
+    ) -> Result<Request<B>> {
+        // SAFETY: as for `post`.
+        self.remember(unsafe {
+            self.communicator.isend_with("issend", buffer, (to, tag), Mode::Synchronous)
+        }?)
     }
 
     /// Nonblocking [`recv`](Communicator::recv).

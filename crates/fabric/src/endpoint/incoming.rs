@@ -229,6 +229,10 @@ impl Endpoint {
         exposure: &Exposure,
         receive: &Receive,
     ) -> Option<Result<(), TransferError>> {
+        if message.bytes == 0 {
+            self.tell(message.source, Packet::Finished { send: exposure.send });
+            return Some(Ok(()));
+        }
         if self.single_copy == SingleCopy::Off {
             return None;
         }
