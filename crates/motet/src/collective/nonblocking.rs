@@ -223,7 +223,8 @@ macro_rules! nonblocking_collectives {
             })
         }
 
-        /// Nonblocking [`reduce_scatter_block`](crate::Communicator::reduce_scatter_block). (`MPI_Ireduce_scatter_block`)
+        /// Nonblocking [`reduce_scatter_block`](crate::Communicator::reduce_scatter_block).
+        /// (`MPI_Ireduce_scatter_block`)
         ///
         /// # Errors
         /// Arguments that the blocking form refuses.
@@ -241,7 +242,8 @@ macro_rules! nonblocking_collectives {
             })
         }
 
-        /// Nonblocking [`reduce_scatter`](crate::Communicator::reduce_scatter). (`MPI_Ireduce_scatter`)
+        /// Nonblocking [`reduce_scatter`](crate::Communicator::reduce_scatter).
+        /// (`MPI_Ireduce_scatter`)
         ///
         /// # Errors
         /// Arguments that the blocking form refuses.

@@ -262,7 +262,8 @@ impl Communicator {
         })
     }
 
-    /// Persistent [`reduce_scatter_block`](Communicator::reduce_scatter_block). (`MPI_Reduce_scatter_block_init`)
+    /// Persistent [`reduce_scatter_block`](Communicator::reduce_scatter_block).
+    /// (`MPI_Reduce_scatter_block_init`)
     ///
     /// # Errors
     /// Arguments that the blocking form refuses.

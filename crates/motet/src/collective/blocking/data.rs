@@ -30,12 +30,12 @@ impl Communicator {
         self.run_blocking::<T>("gather", shape, None)
     }
 
-    /// Gives the inputs of all ranks, of any lengths, to the root: that of rank `i` into `blocks[i]` of
-    /// its output. The other ranks' blocks are not looked at. (`MPI_Gatherv`)
+    /// Gives the inputs of all ranks, of any lengths, to the root: that of rank `i` into
+    /// `blocks[i]` of its output. The other ranks' blocks are not looked at. (`MPI_Gatherv`)
     ///
     /// # Errors
-    /// A root that is not in the communicator; blocks of the root that overlap, that its output does
-    /// not hold, or that are not one for each rank; a rank that has died or left.
+    /// A root that is not in the communicator; blocks of the root that overlap, that its output
+    /// does not hold, or that are not one for each rank; a rank that has died or left.
     pub fn gatherv<T: Element>(
         &self,
         send: &[T],
@@ -83,8 +83,8 @@ impl Communicator {
         self.run_blocking::<T>("scatter", shape, None)
     }
 
-    /// Deals `blocks[i]` of the root's input out to rank `i`. The other ranks' blocks are not looked
-    /// at. (`MPI_Scatterv`)
+    /// Deals `blocks[i]` of the root's input out to rank `i`. The other ranks' blocks are not
+    /// looked at. (`MPI_Scatterv`)
     ///
     /// # Errors
     /// A root that is not in the communicator; blocks that the root's input does not hold, or that
@@ -134,8 +134,8 @@ impl Communicator {
         self.run_blocking::<T>("alltoall", shape, None)
     }
 
-    /// Sends block `to[i]` of the input to rank `i`, and receives block `from[i]` of the output from
-    /// it. (`MPI_Alltoallv`)
+    /// Sends block `to[i]` of the input to rank `i`, and receives block `from[i]` of the output
+    /// from it. (`MPI_Alltoallv`)
     ///
     /// # Errors
     /// Lists that are not one block for each rank; blocks that the buffers do not hold; received

@@ -25,8 +25,8 @@ impl Communicator {
         self.run_blocking::<T>("reduce_scatter_block", shape, Some(kernel(operator)))
     }
 
-    /// As [`reduce_scatter_block`](Communicator::reduce_scatter_block) with one buffer: the input, and
-    /// at its start the result. What lies behind that is undefined afterwards.
+    /// As [`reduce_scatter_block`](Communicator::reduce_scatter_block) with one buffer: the input,
+    /// and at its start the result. What lies behind that is undefined afterwards.
     ///
     /// # Errors
     /// As [`reduce_scatter_block`](Communicator::reduce_scatter_block).
@@ -44,7 +44,8 @@ impl Communicator {
     /// elements behind those of the ranks before to rank `i`. (`MPI_Reduce_scatter`)
     ///
     /// # Errors
-    /// Counts that are not one for each rank, or that do not fit the buffers; a rank that has died or left.
+    /// Counts that are not one for each rank, or that do not fit the buffers; a rank that has died
+    /// or left.
     pub fn reduce_scatter<T: Element>(
         &self,
         send: &[T],
