@@ -62,6 +62,11 @@ impl Communicator {
         &self.home.group
     }
 
+    /// The caller's rank in a group, if it is a member. (`MPI_Group_rank`)
+    pub fn place_in(&self, group: &Group) -> Option<usize> {
+        group.rank_of_peer(self.core().me())
+    }
+
     /// The context of one kind of traffic.
     pub(crate) fn context(&self, traffic: Traffic) -> u64 {
         self.id * 4 + traffic as u64
@@ -121,9 +126,9 @@ impl Communicator {
         // The first member's fresh id names the new communicator: no two colours share a member.
         let id = all[3 * members[0].1 + 2] as u64;
         let place = members.iter().position(|&(_, rank)| rank == self.rank());
-        let ranks: Vec<usize> = members.into_iter().map(|(_, rank)| rank).collect();
         let place = place.expect("the caller has its own colour");
-        Ok(Some(Communicator::new(self.core().clone(), self.group().include(&ranks), place, id)))
+        let group = Group::new(members.iter().map(|&(_, rank)| self.group().peer(rank)).collect());
+        Ok(Some(Communicator::new(self.core().clone(), group, place, id)))
     }
 }
 

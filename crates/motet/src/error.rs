@@ -4,6 +4,8 @@ use motet_fabric::{Failure, TransferError};
 use motet_plan::CallError;
 use motet_plan::select::SelectError;
 
+use crate::group::GroupError;
+
 /// Results of this library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -74,6 +76,9 @@ pub enum ErrorKind {
         /// Ranks in the communicator.
         size: usize,
     },
+    /// A group that the call does not allow, or that cannot be made.
+    #[error("{0}")]
+    Group(#[from] GroupError),
     /// An argument that the operation does not allow.
     #[error("{0}")]
     Call(#[from] CallError),
@@ -111,6 +116,8 @@ pub enum ErrorClass {
     Root,
     /// `MPI_ERR_BUFFER`
     Buffer,
+    /// `MPI_ERR_GROUP`
+    Group,
     /// `MPI_ERR_ARG`
     Arg,
     /// `MPI_ERR_OTHER`
@@ -132,6 +139,7 @@ impl Error {
             ErrorKind::Spoiled { .. } => ErrorClass::Other,
             ErrorKind::Length { .. } => ErrorClass::Count,
             ErrorKind::Rank { .. } => ErrorClass::Rank,
+            ErrorKind::Group(error) => group_class(error),
             ErrorKind::Call(error) => call_class(error),
             ErrorKind::Select(_) | ErrorKind::Setting { .. } => ErrorClass::Arg,
             ErrorKind::Fabric(motet_fabric::Error::Failed(_)) => ErrorClass::ProcFailed,
@@ -153,6 +161,14 @@ fn call_class(error: &CallError) -> ErrorClass {
         CallError::InPlace(_) | CallError::InPlaceNotRoot { .. } => ErrorClass::Buffer,
         CallError::Overlap { .. } => ErrorClass::Buffer,
         _ => ErrorClass::Count,
+    }
+}
+
+fn group_class(error: &GroupError) -> ErrorClass {
+    match error {
+        GroupError::Rank { .. } | GroupError::Twice { .. } => ErrorClass::Rank,
+        GroupError::Range(_) => ErrorClass::Arg,
+        _ => ErrorClass::Group,
     }
 }
 

@@ -97,7 +97,7 @@ pub use element::Element;
 pub use error::{Error, ErrorClass, ErrorKind, Result};
 #[doc(hidden)]
 pub use flight::Flight;
-pub use group::Group;
+pub use group::{Comparison, Group, GroupError, RankRange};
 pub use info::Info;
 pub use motet_fabric::{Failure, How};
 pub use motet_plan::Block;
