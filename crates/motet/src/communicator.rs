@@ -1,14 +1,19 @@
 //! Communicators: a group of ranks that talk among themselves.
 
+mod create;
+mod duplicate;
+
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::core::Core;
 use crate::engine::Number;
-use crate::error::Result;
 use crate::flight::{Home, Origin};
-use crate::group::Group;
+use crate::group::{Comparison, Group};
+use crate::info::Info;
+pub use create::SplitType;
+pub use duplicate::CommunicatorRequest;
 
 /// The separate worlds of one communicator: messages of different kinds never meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +21,24 @@ pub(crate) enum Traffic {
     PointToPoint,
     Collective,
     Persistent,
+    /// What a part of the ranks needs to agree on a communicator of their own.
+    Creation,
+}
+
+/// Numbers for operations that all ranks begin in one order: all count alike.
+struct Sequence {
+    context: u64,
+    next: AtomicU64,
+}
+
+impl Sequence {
+    fn new(context: u64, first: u64) -> Sequence {
+        Sequence { context, next: AtomicU64::new(first) }
+    }
+
+    fn next(&self) -> Number {
+        Number { context: self.context, tag: self.next.fetch_add(1, Ordering::Relaxed) }
+    }
 }
 
 /// A group of ranks, with a context of its own: its messages never meet those of another
@@ -29,8 +52,10 @@ pub struct Communicator {
     home: Arc<Home>,
     /// Unique in the world, and the same on all ranks of the communicator.
     id: u64,
-    collectives: AtomicU64,
-    persistents: AtomicU64,
+    collectives: Sequence,
+    persistents: Sequence,
+    info: Info,
+    name: Mutex<String>,
 }
 
 impl Communicator {
@@ -38,13 +63,20 @@ impl Communicator {
     pub(crate) fn world(core: Arc<Core>) -> Communicator {
         let group = Group::world(core.ranks());
         let rank = core.me().index();
-        Communicator::new(core, group, rank, 0)
+        let world = Communicator::new(Arc::new(Home { core, group, rank }), 0);
+        world.set_name("world");
+        world
     }
 
-    fn new(core: Arc<Core>, group: Group, rank: usize, id: u64) -> Communicator {
-        let (collectives, persistents) = (AtomicU64::new(0), AtomicU64::new(0));
-        let home = Arc::new(Home { core, group, rank });
-        Communicator { home, id, collectives, persistents }
+    fn new(home: Arc<Home>, id: u64) -> Communicator {
+        Communicator {
+            home,
+            id,
+            collectives: Sequence::new(context(id, Traffic::Collective), 0),
+            persistents: Sequence::new(context(id, Traffic::Persistent), 0),
+            info: Info::new(),
+            name: Mutex::default(),
+        }
     }
 
     /// The rank of the caller, below [`size`](Communicator::size).
@@ -67,21 +99,48 @@ impl Communicator {
         group.rank_of_peer(self.core().me())
     }
 
-    /// The context of one kind of traffic.
-    pub(crate) fn context(&self, traffic: Traffic) -> u64 {
-        self.id * 4 + traffic as u64
+    /// How alike the two are; of different worlds or ranks they are
+    /// [`Unequal`](Comparison::Unequal). Local. (`MPI_Comm_compare`, MPI 4.1 §7.4.1)
+    pub fn compare(&self, other: &Communicator) -> Comparison {
+        if !Arc::ptr_eq(self.core(), other.core()) {
+            return Comparison::Unequal;
+        }
+        match self.group().compare(other.group()) {
+            Comparison::Identical if self.id != other.id => Comparison::Congruent,
+            alike => alike,
+        }
     }
 
-    /// The number of the next collective: all ranks count alike, since all call in one order.
+    /// The name, for messages to people; empty unless one was given, except that of the world.
+    /// Local. (`MPI_Comm_get_name`, MPI 4.1 §7.8)
+    pub fn name(&self) -> String {
+        self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Gives it a name. Local; copies do not inherit it. (`MPI_Comm_set_name`)
+    pub fn set_name(&self, name: impl Into<String>) {
+        *self.name.lock().unwrap_or_else(PoisonError::into_inner) = name.into();
+    }
+
+    /// The hints that it was made with. Copies do not inherit them. (`MPI_Comm_get_info`,
+    /// MPI 4.1 §7.4.4)
+    pub fn info(&self) -> &Info {
+        &self.info
+    }
+
+    /// The context of one kind of traffic.
+    pub(crate) fn context(&self, traffic: Traffic) -> u64 {
+        context(self.id, traffic)
+    }
+
+    /// The number of the next collective.
     pub(crate) fn next_collective(&self) -> Number {
-        let tag = self.collectives.fetch_add(1, Ordering::Relaxed);
-        Number { context: self.context(Traffic::Collective), tag }
+        self.collectives.next()
     }
 
     /// The number of the next persistent collective, counted apart: those match by their inits.
     pub(crate) fn next_persistent(&self) -> Number {
-        let tag = self.persistents.fetch_add(1, Ordering::Relaxed);
-        Number { context: self.context(Traffic::Persistent), tag }
+        self.persistents.next()
     }
 
     pub(crate) fn origin(&self, call: &'static str) -> Origin {
@@ -91,45 +150,11 @@ impl Communicator {
     pub(crate) fn core(&self) -> &Arc<Core> {
         &self.home.core
     }
+}
 
-    /// A communicator of the same ranks with a context of its own. Collective. (`MPI_Comm_dup`)
-    ///
-    /// # Errors
-    /// That a rank has died or left.
-    pub fn dup(&self) -> Result<Communicator> {
-        let mut id = [self.core().fresh_id()];
-        self.bcast(&mut id, 0).map_err(|error| error.at("dup", self.rank()))?;
-        let [id] = id;
-        Ok(Communicator::new(self.core().clone(), self.group().clone(), self.rank(), id))
-    }
-
-    /// Parts the ranks by colour: one communicator for each colour, its ranks in the order of
-    /// `key`, ties in the order they have here. With colour `None` a rank gets none. Collective.
-    /// (`MPI_Comm_split`)
-    ///
-    /// # Errors
-    /// That a rank has died or left.
-    pub fn split(&self, colour: Option<u32>, key: i64) -> Result<Option<Communicator>> {
-        let mine = [colour.map_or(-1, i64::from), key, self.core().fresh_id() as i64];
-        let mut all = vec![0i64; 3 * self.size()];
-        self.allgather(&mine, &mut all).map_err(|error| error.at("split", self.rank()))?;
-        if colour.is_none() {
-            return Ok(None);
-        }
-        let mut members: Vec<(i64, usize)> = all
-            .chunks_exact(3)
-            .enumerate()
-            .filter(|(_, each)| each[0] == mine[0])
-            .map(|(rank, each)| (each[1], rank))
-            .collect();
-        members.sort_unstable();
-        // The first member's fresh id names the new communicator: no two colours share a member.
-        let id = all[3 * members[0].1 + 2] as u64;
-        let place = members.iter().position(|&(_, rank)| rank == self.rank());
-        let place = place.expect("the caller has its own colour");
-        let group = Group::new(members.iter().map(|&(_, rank)| self.group().peer(rank)).collect());
-        Ok(Some(Communicator::new(self.core().clone(), group, place, id)))
-    }
+/// The context of one kind of traffic of the communicator with this id.
+fn context(id: u64, traffic: Traffic) -> u64 {
+    id * 4 + traffic as u64
 }
 
 impl fmt::Debug for Communicator {

@@ -288,6 +288,14 @@ impl Group {
         }
         Ok(named)
     }
+
+    /// A number that differs, as good as always, if the members or their order do (FNV-1a). The
+    /// same in all programs, since ranks compare it.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        self.world_ranks().fold(0xcbf2_9ce4_8422_2325, |hash, rank| {
+            (hash ^ rank as u64).wrapping_mul(0x0000_0100_0000_01b3)
+        })
+    }
 }
 
 /// Who is in a group, to be asked often.
@@ -320,6 +328,15 @@ mod tests {
         assert_eq!((world.translate(0, &odd), world.translate(6, &odd)), (None, None));
         assert!(world.exclude(&[0, 2, 4])?.world_ranks().eq([1, 3, 5]));
         assert_eq!(world.rank_of(6), None);
+        Ok(())
+    }
+
+    #[test]
+    fn fingerprints_tell_orders_apart() -> Result<(), GroupError> {
+        let world = Group::world(4);
+        let turned = world.include(&[1, 0, 2, 3])?;
+        assert_ne!(world.fingerprint(), turned.fingerprint());
+        assert_eq!(world.fingerprint(), turned.include(&[1, 0, 2, 3])?.fingerprint());
         Ok(())
     }
 }

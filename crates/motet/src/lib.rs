@@ -91,7 +91,7 @@ mod status;
 mod world;
 
 pub use collective::Neighbour;
-pub use communicator::Communicator;
+pub use communicator::{Communicator, CommunicatorRequest, SplitType};
 pub use datatype::Datatype;
 pub use element::Element;
 pub use error::{Error, ErrorClass, ErrorKind, Result};

@@ -1,0 +1,157 @@
+//! Communicators made of a communicator, by its ranks or by a part of them. (MPI 4.1 §7.4.2)
+//!
+//! Ranks agree on an id: one of them takes a fresh one, which no other rank can take, and tells the
+//! others. When all ranks of the parent take part, that is a collective of the parent. When only
+//! the members of a group do, it is a broadcast among them in a context of the parent that is kept
+//! for this ([`Traffic::Creation`]), so that nothing else that the parent's ranks do meanwhile can
+//! be mistaken for it; the user's tag is the number of the broadcast, so that calls of several
+//! threads do not meet either.
+
+use std::sync::Arc;
+
+use super::{Communicator, Sequence, Traffic, context};
+use crate::error::{Error, Result};
+use crate::flight::Home;
+use crate::group::{Group, GroupError};
+use crate::status::Tag;
+
+/// What the ranks have in common that [`Communicator::split_type`] brings together.
+/// (MPI 4.1 §7.4.2)
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SplitType {
+    /// They can share memory, being on one machine. (`MPI_COMM_TYPE_SHARED`)
+    Shared,
+}
+
+impl Communicator {
+    /// A communicator of the caller alone, as `MPI_COMM_SELF` is; each call makes a new one. Local.
+    pub fn alone(&self) -> Communicator {
+        let group = Group::new(Arc::new([self.core().me()]));
+        let alone = self.of_members(group, 0, self.core().fresh_id());
+        alone.set_name("alone");
+        alone
+    }
+
+    /// Parts the ranks by colour: one communicator for each colour, its ranks in the order of
+    /// `key`, ties in the order they have here. With colour `None` a rank gets none. Collective.
+    /// (`MPI_Comm_split`)
+    ///
+    /// # Errors
+    /// That a rank has died or left.
+    pub fn split(&self, colour: Option<u32>, key: i64) -> Result<Option<Communicator>> {
+        self.parted("split", colour, key)
+    }
+
+    /// Parts the ranks by what they have in common, in the order of `key` as in
+    /// [`split`](Communicator::split). With `None` a rank gets none. Collective.
+    /// (`MPI_Comm_split_type`)
+    ///
+    /// All ranks of a world are on one machine, so those that ask for
+    /// [`Shared`](SplitType::Shared) come together.
+    ///
+    /// # Errors
+    /// That a rank has died or left.
+    pub fn split_type(&self, kind: Option<SplitType>, key: i64) -> Result<Option<Communicator>> {
+        let colour = kind.map(|SplitType::Shared| 0);
+        self.parted("split_type", colour, key)
+    }
+
+    /// A communicator of the members of a group, which all of them pass; the other ranks pass any
+    /// group without them, or one that is made into a communicator at the same time. Those get
+    /// none, these get one of their own. Collective over all ranks. (`MPI_Comm_create`)
+    ///
+    /// # Errors
+    /// A group with a member that is not in the communicator; members who passed different groups;
+    /// that a rank has died or left.
+    pub fn create(&self, group: &Group) -> Result<Option<Communicator>> {
+        const CALL: &str = "create";
+        self.check_members(CALL, group)?;
+        let fingerprint = group.fingerprint();
+        let all = self.tell_all(CALL, [self.core().fresh_id(), fingerprint])?;
+        let Some(place) = self.place_in(group) else { return Ok(None) };
+        for rank in group.peers().iter().filter_map(|&peer| self.group().rank_of_peer(peer)) {
+            if all[rank][1] != fingerprint {
+                return Err(self.group_error(CALL, GroupError::Differs { rank }));
+            }
+        }
+        let first = group.translate(0, self.group()).expect("members are in the communicator");
+        let [id, _] = all[first];
+        Ok(Some(self.of_members(group.clone(), place, id)))
+    }
+
+    /// A communicator of the members of a group, made by them alone: collective over the group,
+    /// while the other ranks do what they like. (`MPI_Comm_create_group`, MPI 4.1 §7.4.2)
+    ///
+    /// All members pass the same group, and call in the same order as for any collective; of
+    /// several threads that do so at the same time each passes a tag of its own. The tag has
+    /// nothing to do with those of messages.
+    ///
+    /// # Errors
+    /// A group without the caller, or with a member that is not in the communicator; that a member
+    /// has died or left.
+    pub fn create_group(&self, group: &Group, tag: Tag) -> Result<Communicator> {
+        const CALL: &str = "create_group";
+        self.check_members(CALL, group)?;
+        let place = self.place_in(group);
+        let place = place.ok_or_else(|| self.group_error(CALL, GroupError::CallerOutside))?;
+        let mut founders = self.of_members(group.clone(), place, self.id);
+        let creation = context(self.id, Traffic::Creation);
+        founders.collectives = Sequence::new(creation, u64::from(tag.0));
+        let id = founders.agree_on_id(CALL)?.wait()?[0];
+        Ok(Communicator::new(founders.home, id))
+    }
+
+    fn parted(
+        &self,
+        call: &'static str,
+        colour: Option<u32>,
+        key: i64,
+    ) -> Result<Option<Communicator>> {
+        let mine = [colour.map_or(-1, i64::from), key, self.core().fresh_id() as i64];
+        let all = self.tell_all(call, mine)?;
+        if colour.is_none() {
+            return Ok(None);
+        }
+        let alike = all.iter().enumerate().filter(|(_, [colour, ..])| *colour == mine[0]);
+        let mut members: Vec<(i64, usize)> =
+            alike.map(|(rank, &[_, key, _])| (key, rank)).collect();
+        members.sort_unstable();
+        // The first member's fresh id names the new communicator: no two colours share a member.
+        let [_, _, id] = all[members[0].1];
+        let place = members.iter().position(|&(_, rank)| rank == self.rank());
+        let place = place.expect("the caller has its own colour");
+        let group = Group::new(members.iter().map(|&(_, rank)| self.group().peer(rank)).collect());
+        Ok(Some(self.of_members(group, place, id as u64)))
+    }
+
+    /// A communicator of the same rank of the world.
+    fn of_members(&self, group: Group, rank: usize, id: u64) -> Communicator {
+        let core = self.core().clone();
+        Communicator::new(Arc::new(Home { core, group, rank }), id)
+    }
+
+    /// What each rank tells the others, in rank order.
+    fn tell_all<T: crate::Element + Default, const N: usize>(
+        &self,
+        call: &'static str,
+        mine: [T; N],
+    ) -> Result<Vec<[T; N]>> {
+        let all = vec![T::default(); N * self.size()];
+        let mut request = self.iallgather((mine.to_vec(), all))?;
+        request.as_mut().origin.call = call;
+        let (_, all) = request.wait()?;
+        Ok(all.as_chunks().0.to_vec())
+    }
+
+    fn check_members(&self, call: &'static str, group: &Group) -> Result<()> {
+        match group.difference(self.group()).world_ranks().next() {
+            Some(rank) => Err(self.group_error(call, GroupError::Outsider { rank })),
+            None => Ok(()),
+        }
+    }
+
+    fn group_error(&self, call: &'static str, error: GroupError) -> Error {
+        Error::from(error).at(call, self.rank())
+    }
+}
