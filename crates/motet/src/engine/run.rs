@@ -83,7 +83,7 @@ impl Run {
         Run {
             exec: Exec::new(plan),
             memory: Memory::new(plan.scratch_len(), call.element_bytes),
-            stuck: Vec::with_capacity(plan.steps().len()),
+            stuck: Vec::new(),
             planned,
             place,
             element: TypeCode::BYTES,
@@ -128,6 +128,8 @@ impl Run {
             Action::Copy { .. } | Action::Reduce { .. } => Link::Message,
         };
         self.links = self.planned.plan.ids().map(link).collect();
+        // Room for every step, so that no start has to make any.
+        self.stuck.reserve(self.links.len());
     }
 
     /// Gives the channels back.
