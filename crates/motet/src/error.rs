@@ -77,13 +77,13 @@ pub enum ErrorKind {
         size: usize,
     },
     /// A group that the call does not allow, or that cannot be made.
-    #[error("{0}")]
+    #[error(transparent)]
     Group(#[from] GroupError),
     /// An argument that the operation does not allow.
-    #[error("{0}")]
+    #[error(transparent)]
     Call(#[from] CallError),
     /// No algorithm can be chosen, or the one that was asked for does not apply.
-    #[error("{0}")]
+    #[error(transparent)]
     Select(#[from] SelectError),
     /// A setting that cannot be read.
     #[error("{variable}: {problem}")]
@@ -94,7 +94,7 @@ pub enum ErrorKind {
         problem: String,
     },
     /// The fabric could not be set up.
-    #[error("{0}")]
+    #[error(transparent)]
     Fabric(#[from] motet_fabric::Error),
 }
 
