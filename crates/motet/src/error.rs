@@ -4,6 +4,8 @@ use motet_fabric::{Failure, TransferError};
 use motet_plan::CallError;
 use motet_plan::select::SelectError;
 
+use crate::topology::TopologyError;
+
 /// Results of this library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -80,6 +82,9 @@ pub enum ErrorKind {
     /// No algorithm can be chosen, or the one that was asked for does not apply.
     #[error("{0}")]
     Select(#[from] SelectError),
+    /// A topology that there cannot be.
+    #[error("{0}")]
+    Topology(#[from] TopologyError),
     /// A setting that cannot be read.
     #[error("{variable}: {problem}")]
     Setting {
@@ -111,6 +116,8 @@ pub enum ErrorClass {
     Root,
     /// `MPI_ERR_BUFFER`
     Buffer,
+    /// `MPI_ERR_DIMS`
+    Dims,
     /// `MPI_ERR_ARG`
     Arg,
     /// `MPI_ERR_OTHER`
@@ -133,6 +140,7 @@ impl Error {
             ErrorKind::Length { .. } => ErrorClass::Count,
             ErrorKind::Rank { .. } => ErrorClass::Rank,
             ErrorKind::Call(error) => call_class(error),
+            ErrorKind::Topology(_) => ErrorClass::Dims,
             ErrorKind::Select(_) | ErrorKind::Setting { .. } => ErrorClass::Arg,
             ErrorKind::Fabric(motet_fabric::Error::Failed(_)) => ErrorClass::ProcFailed,
             ErrorKind::Fabric(_) => ErrorClass::Other,
