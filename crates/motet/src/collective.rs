@@ -6,6 +6,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 mod blocking;
+mod neighbourhood;
 mod nonblocking;
 mod persistent;
 mod shape;

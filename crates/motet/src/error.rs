@@ -5,6 +5,7 @@ use motet_plan::CallError;
 use motet_plan::select::SelectError;
 
 use crate::group::GroupError;
+use crate::topology::TopologyError;
 
 /// Results of this library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -85,6 +86,9 @@ pub enum ErrorKind {
     /// No algorithm can be chosen, or the one that was asked for does not apply.
     #[error(transparent)]
     Select(#[from] SelectError),
+    /// A topology that there cannot be.
+    #[error(transparent)]
+    Topology(#[from] TopologyError),
     /// A setting that cannot be read.
     #[error("{variable}: {problem}")]
     Setting {
@@ -118,6 +122,8 @@ pub enum ErrorClass {
     Buffer,
     /// `MPI_ERR_GROUP`
     Group,
+    /// `MPI_ERR_DIMS`
+    Dims,
     /// `MPI_ERR_ARG`
     Arg,
     /// `MPI_ERR_OTHER`
@@ -141,6 +147,7 @@ impl Error {
             ErrorKind::Rank { .. } => ErrorClass::Rank,
             ErrorKind::Group(error) => group_class(error),
             ErrorKind::Call(error) => call_class(error),
+            ErrorKind::Topology(_) => ErrorClass::Dims,
             ErrorKind::Select(_) | ErrorKind::Setting { .. } => ErrorClass::Arg,
             ErrorKind::Fabric(motet_fabric::Error::Failed(_)) => ErrorClass::ProcFailed,
             ErrorKind::Fabric(_) => ErrorClass::Other,

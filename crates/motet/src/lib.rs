@@ -88,6 +88,7 @@ mod scope;
 mod sets;
 mod settings;
 mod status;
+mod topology;
 mod world;
 
 pub use collective::Neighbour;
@@ -108,6 +109,10 @@ pub use scope::Scope;
 pub use sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_some};
 pub use settings::{ALGORITHM, CHANNELS, SINGLE_COPY, Settings, WISDOM};
 pub use status::{ANY_SOURCE, ANY_TAG, Source, Status, Tag, TagFilter};
+pub use topology::{
+    Adjacent, Cartesian, CartesianCommunicator, Edge, Graph, GraphCommunicator, Neighbourhood,
+    Reorder, Topological, TopologyError, dims_create,
+};
 pub use world::{World, init, launch, threads, threads_with};
 
 /// The program of the README, compiled and run as a test.

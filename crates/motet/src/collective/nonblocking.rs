@@ -317,7 +317,7 @@ use crate::op::Operator;
 use crate::request::Request;
 
 impl Communicator {
-    fn post<B: Buffers + 'static>(
+    pub(super) fn post<B: Buffers + 'static>(
         &self,
         buffers: B,
         prepare: impl FnOnce(&B::Parts) -> Result<Prepared>,

@@ -318,7 +318,7 @@ pub(crate) enum Including {
 }
 
 /// Says what blocks of one length, one for each rank, come to.
-fn blocks_make(count: usize, ranks: usize) -> String {
+pub(super) fn blocks_make(count: usize, ranks: usize) -> String {
     format!("one block of {count} for each of {ranks} ranks makes")
 }
 
@@ -349,7 +349,12 @@ impl Communicator {
 }
 
 /// A buffer must have just this length.
-fn exact(which: &'static str, len: usize, needed: usize, what: &str) -> Result<(), ErrorKind> {
+pub(super) fn exact(
+    which: &'static str,
+    len: usize,
+    needed: usize,
+    what: &str,
+) -> Result<(), ErrorKind> {
     if len == needed {
         return Ok(());
     }

@@ -1,0 +1,318 @@
+//! The collectives among neighbours, in three forms. (MPI 4.1 §8.6 to §8.9)
+//!
+//! Each is an irregular exchange over the edges of a topology, with a block for each neighbour:
+//! the lengths are those of the neighbourhood, not of the communicator. A message is matched by
+//! its edge: on a grid, what is sent in one direction is received from the other one, also if both
+//! lead to the same rank; on a graph, the k-th edge from one rank to another is the k-th at both
+//! ends. The block of a neighbour that is not there keeps its place, and is neither sent nor
+//! touched.
+
+use motet_plan::Block;
+
+use super::Shape;
+use super::blocking::{input, output};
+use super::shape::{blocks_make, exact};
+use crate::Element;
+use crate::buffer::{Buffers, RecvBuffer, SendBuffer, Span};
+use crate::error::{ErrorKind, Result};
+use crate::info::Info;
+use crate::persistent::Persistent;
+use crate::request::Request;
+use crate::topology::Topological;
+
+type Shaped = Result<Shape, ErrorKind>;
+
+/// What the calls move.
+impl<T> Topological<T> {
+    /// One block to all destinations, and a block of the same length from each source.
+    fn shape_allgather(&self, input: Option<Span>, output: Span) -> Shaped {
+        let count = input.unwrap_or(Span::EMPTY).len;
+        let sources = self.neighbourhood().sources().len();
+        exact("output", output.len, count * sources, &blocks_make(count, sources))?;
+        self.exchange_of(input, output, |_| Block { start: 0, count }, in_line(count))
+    }
+
+    /// One block to all destinations, and a block of any length from each source.
+    fn shape_allgatherv(&self, input: Option<Span>, output: Span, from: &[Block]) -> Shaped {
+        let count = input.unwrap_or(Span::EMPTY).len;
+        self.one_for_each_source(from)?;
+        self.exchange_of(input, output, |_| Block { start: 0, count }, |slot| from[slot])
+    }
+
+    /// A block to each destination and a block from each source, all of one length.
+    fn shape_alltoall(&self, input: Option<Span>, output: Span) -> Shaped {
+        let given = input.unwrap_or(Span::EMPTY);
+        let near = self.neighbourhood();
+        let (sources, destinations) = (near.sources().len(), near.destinations().len());
+        let count = match (destinations, sources) {
+            (0, 0) => 0,
+            (0, _) => output.len / sources,
+            (_, _) => given.len / destinations,
+        };
+        exact("input", given.len, count * destinations, &blocks_make(count, destinations))?;
+        exact("output", output.len, count * sources, &blocks_make(count, sources))?;
+        self.exchange_of(input, output, in_line(count), in_line(count))
+    }
+
+    /// A block to each destination and a block from each source, of any lengths.
+    fn shape_alltoallv(
+        &self,
+        input: Option<Span>,
+        output: Span,
+        to: &[Block],
+        from: &[Block],
+    ) -> Shaped {
+        let destinations = self.neighbourhood().destinations().len();
+        exact("list of blocks to send", to.len(), destinations, "the destinations are")?;
+        self.one_for_each_source(from)?;
+        self.exchange_of(input, output, |slot| to[slot], |slot| from[slot])
+    }
+
+    fn one_for_each_source(&self, from: &[Block]) -> Result<(), ErrorKind> {
+        let sources = self.neighbourhood().sources().len();
+        exact("list of blocks to receive", from.len(), sources, "the sources are")
+    }
+
+    /// The exchange over the edges, with the block of each slot.
+    fn exchange_of(
+        &self,
+        input: Option<Span>,
+        output: Span,
+        to: impl Fn(usize) -> Block,
+        from: impl Fn(usize) -> Block,
+    ) -> Shaped {
+        let near = self.neighbourhood();
+        Shape::exchangev(self, input, output, &near.sends(to), &near.receives(from))
+    }
+}
+
+/// Blocks of one length, side by side.
+fn in_line(count: usize) -> impl Fn(usize) -> Block {
+    move |slot| Block { start: slot * count, count }
+}
+
+/// The blocking forms.
+impl<T> Topological<T> {
+    /// Sends the input to all destinations, and receives the input of each source, in their order.
+    /// (`MPI_Neighbor_allgather`)
+    ///
+    /// # Errors
+    /// An output that does not hold one block for each source; a rank that has died or left.
+    pub fn neighbor_allgather<E: Element>(&self, send: &[E], receive: &mut [E]) -> Result<()> {
+        let shape = self.shape_allgather(input(send), output(receive));
+        self.run_blocking::<E>("neighbor_allgather", shape, None)
+    }
+
+    /// As [`neighbor_allgather`](Topological::neighbor_allgather), for inputs of any lengths: that
+    /// of source `j` goes into `from[j]` of the output. (`MPI_Neighbor_allgatherv`)
+    ///
+    /// # Errors
+    /// Blocks that overlap, that the output does not hold, or that are not one for each source; a
+    /// rank that has died or left.
+    pub fn neighbor_allgatherv<E: Element>(
+        &self,
+        send: &[E],
+        receive: &mut [E],
+        from: &[Block],
+    ) -> Result<()> {
+        let shape = self.shape_allgatherv(input(send), output(receive), from);
+        self.run_blocking::<E>("neighbor_allgatherv", shape, None)
+    }
+
+    /// Sends block `j` of the input to destination `j`, and receives block `j` of the output from
+    /// source `j`; all blocks have one length. (`MPI_Neighbor_alltoall`)
+    ///
+    /// # Errors
+    /// Buffers that do not hold one block for each neighbour; a rank that has died or left.
+    pub fn neighbor_alltoall<E: Element>(&self, send: &[E], receive: &mut [E]) -> Result<()> {
+        let shape = self.shape_alltoall(input(send), output(receive));
+        self.run_blocking::<E>("neighbor_alltoall", shape, None)
+    }
+
+    /// As [`neighbor_alltoall`](Topological::neighbor_alltoall), with a place and a length for each
+    /// block. (`MPI_Neighbor_alltoallv`)
+    ///
+    /// # Errors
+    /// Blocks that the buffers do not hold or that are not one for each neighbour, or received
+    /// blocks that overlap; a rank that has died or left.
+    pub fn neighbor_alltoallv<E: Element>(
+        &self,
+        send: &[E],
+        receive: &mut [E],
+        to: &[Block],
+        from: &[Block],
+    ) -> Result<()> {
+        let shape = self.shape_alltoallv(input(send), output(receive), to, from);
+        self.run_blocking::<E>("neighbor_alltoallv", shape, None)
+    }
+}
+
+/// The nonblocking forms.
+impl<T> Topological<T> {
+    /// Nonblocking [`neighbor_allgather`](Topological::neighbor_allgather).
+    /// (`MPI_Ineighbor_allgather`)
+    ///
+    /// # Errors
+    /// Arguments that the blocking form refuses.
+    pub fn ineighbor_allgather<S, R>(&self, buffers: (S, R)) -> Result<Request<(S, R)>>
+    where
+        S: SendBuffer<Element = R::Element> + 'static,
+        R: RecvBuffer + 'static,
+    {
+        self.post(buffers, |parts| {
+            let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
+            let shape = self.shape_allgather(input, output);
+            self.prepare::<<R as SendBuffer>::Element>("ineighbor_allgather", shape, None)
+        })
+    }
+
+    /// Nonblocking [`neighbor_allgatherv`](Topological::neighbor_allgatherv).
+    /// (`MPI_Ineighbor_allgatherv`)
+    ///
+    /// # Errors
+    /// Arguments that the blocking form refuses.
+    pub fn ineighbor_allgatherv<S, R>(
+        &self,
+        buffers: (S, R),
+        from: &[Block],
+    ) -> Result<Request<(S, R)>>
+    where
+        S: SendBuffer<Element = R::Element> + 'static,
+        R: RecvBuffer + 'static,
+    {
+        self.post(buffers, |parts| {
+            let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
+            let shape = self.shape_allgatherv(input, output, from);
+            self.prepare::<<R as SendBuffer>::Element>("ineighbor_allgatherv", shape, None)
+        })
+    }
+
+    /// Nonblocking [`neighbor_alltoall`](Topological::neighbor_alltoall).
+    /// (`MPI_Ineighbor_alltoall`)
+    ///
+    /// # Errors
+    /// Arguments that the blocking form refuses.
+    pub fn ineighbor_alltoall<S, R>(&self, buffers: (S, R)) -> Result<Request<(S, R)>>
+    where
+        S: SendBuffer<Element = R::Element> + 'static,
+        R: RecvBuffer + 'static,
+    {
+        self.post(buffers, |parts| {
+            let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
+            let shape = self.shape_alltoall(input, output);
+            self.prepare::<<R as SendBuffer>::Element>("ineighbor_alltoall", shape, None)
+        })
+    }
+
+    /// Nonblocking [`neighbor_alltoallv`](Topological::neighbor_alltoallv).
+    /// (`MPI_Ineighbor_alltoallv`)
+    ///
+    /// # Errors
+    /// Arguments that the blocking form refuses.
+    pub fn ineighbor_alltoallv<S, R>(
+        &self,
+        buffers: (S, R),
+        to: &[Block],
+        from: &[Block],
+    ) -> Result<Request<(S, R)>>
+    where
+        S: SendBuffer<Element = R::Element> + 'static,
+        R: RecvBuffer + 'static,
+    {
+        self.post(buffers, |parts| {
+            let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
+            let shape = self.shape_alltoallv(input, output, to, from);
+            self.prepare::<<R as SendBuffer>::Element>("ineighbor_alltoallv", shape, None)
+        })
+    }
+}
+
+/// The persistent forms.
+impl<T> Topological<T> {
+    /// Persistent [`neighbor_allgather`](Topological::neighbor_allgather).
+    /// (`MPI_Neighbor_allgather_init`)
+    ///
+    /// # Errors
+    /// Arguments that the blocking form refuses.
+    pub fn neighbor_allgather_init<S, R>(
+        &self,
+        buffers: (S, R),
+        _info: &Info,
+    ) -> Result<Persistent<(S, R)>>
+    where
+        S: SendBuffer<Element = R::Element> + 'static,
+        R: RecvBuffer + 'static,
+    {
+        self.persistent(buffers, |parts| {
+            let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
+            let shape = self.shape_allgather(input, output);
+            self.prepare::<<R as SendBuffer>::Element>("neighbor_allgather_init", shape, None)
+        })
+    }
+
+    /// Persistent [`neighbor_allgatherv`](Topological::neighbor_allgatherv).
+    /// (`MPI_Neighbor_allgatherv_init`)
+    ///
+    /// # Errors
+    /// Arguments that the blocking form refuses.
+    pub fn neighbor_allgatherv_init<S, R>(
+        &self,
+        buffers: (S, R),
+        from: &[Block],
+        _info: &Info,
+    ) -> Result<Persistent<(S, R)>>
+    where
+        S: SendBuffer<Element = R::Element> + 'static,
+        R: RecvBuffer + 'static,
+    {
+        self.persistent(buffers, |parts| {
+            let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
+            let shape = self.shape_allgatherv(input, output, from);
+            self.prepare::<<R as SendBuffer>::Element>("neighbor_allgatherv_init", shape, None)
+        })
+    }
+
+    /// Persistent [`neighbor_alltoall`](Topological::neighbor_alltoall).
+    /// (`MPI_Neighbor_alltoall_init`)
+    ///
+    /// # Errors
+    /// Arguments that the blocking form refuses.
+    pub fn neighbor_alltoall_init<S, R>(
+        &self,
+        buffers: (S, R),
+        _info: &Info,
+    ) -> Result<Persistent<(S, R)>>
+    where
+        S: SendBuffer<Element = R::Element> + 'static,
+        R: RecvBuffer + 'static,
+    {
+        self.persistent(buffers, |parts| {
+            let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
+            let shape = self.shape_alltoall(input, output);
+            self.prepare::<<R as SendBuffer>::Element>("neighbor_alltoall_init", shape, None)
+        })
+    }
+
+    /// Persistent [`neighbor_alltoallv`](Topological::neighbor_alltoallv).
+    /// (`MPI_Neighbor_alltoallv_init`)
+    ///
+    /// # Errors
+    /// Arguments that the blocking form refuses.
+    pub fn neighbor_alltoallv_init<S, R>(
+        &self,
+        buffers: (S, R),
+        to: &[Block],
+        from: &[Block],
+        _info: &Info,
+    ) -> Result<Persistent<(S, R)>>
+    where
+        S: SendBuffer<Element = R::Element> + 'static,
+        R: RecvBuffer + 'static,
+    {
+        self.persistent(buffers, |parts| {
+            let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
+            let shape = self.shape_alltoallv(input, output, to, from);
+            self.prepare::<<R as SendBuffer>::Element>("neighbor_alltoallv_init", shape, None)
+        })
+    }
+}
