@@ -89,6 +89,9 @@ pub enum ErrorKind {
     /// A topology that there cannot be.
     #[error(transparent)]
     Topology(#[from] TopologyError),
+    /// A datatype that there cannot be, or that does not fit its use.
+    #[error(transparent)]
+    Datatype(#[from] crate::datatype::DatatypeError),
     /// A setting that cannot be read.
     #[error("{variable}: {problem}")]
     Setting {
@@ -147,6 +150,7 @@ impl Error {
             ErrorKind::Rank { .. } => ErrorClass::Rank,
             ErrorKind::Group(error) => group_class(error),
             ErrorKind::Call(error) => call_class(error),
+            ErrorKind::Datatype(error) => error.class(),
             ErrorKind::Topology(_) => ErrorClass::Dims,
             ErrorKind::Select(_) | ErrorKind::Setting { .. } => ErrorClass::Arg,
             ErrorKind::Fabric(motet_fabric::Error::Failed(_)) => ErrorClass::ProcFailed,
