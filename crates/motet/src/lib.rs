@@ -97,7 +97,7 @@ pub use datatype::Datatype;
 pub use element::Element;
 #[doc(hidden)]
 pub use element::{ElementCode, code_of_fields};
-pub use error::{Error, ErrorClass, ErrorKind, Result};
+pub use error::{Error, ErrorClass, ErrorCode, ErrorCodes, ErrorKind, Result};
 #[doc(hidden)]
 pub use flight::Flight;
 pub use group::{Comparison, Group, GroupError, RankRange};
