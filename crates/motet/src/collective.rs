@@ -155,7 +155,7 @@ pub(crate) unsafe fn staging_of([input, output]: [Option<StreamOf>; 2]) -> Optio
     if input.is_none() && output.is_none() {
         return None;
     }
-    let mut staging = Staging::new(0);
+    let mut staging = Staging::new();
     let blocks = [(input, Way::In), (output, Way::Both)];
     for (items, way) in blocks.into_iter().filter_map(|(items, way)| Some((items?, way))) {
         // SAFETY: passed on.
