@@ -43,7 +43,7 @@ pub mod timeline;
 pub mod verify;
 
 pub use algo::{Algorithm, Refusal};
-pub use build::Builder;
+pub use build::{Builder, Data, Phase};
 pub use call::{Block, Blocks, Call, CallError, Collective, Neighbour, Operation, Rank};
 pub use cost::{Cost, Machine};
 pub use exec::Exec;

@@ -7,7 +7,7 @@
 use thiserror::Error;
 
 use crate::build::Builder;
-use crate::call::{Call, Collective};
+use crate::call::{Call, Collective, Operation, Rank};
 use crate::cost::Cost;
 use crate::plan::Plan;
 
@@ -90,6 +90,12 @@ impl dyn Algorithm {
         let mut builder = Builder::new(call);
         self.build(call, &mut builder);
         Ok(builder.finish(self.name()))
+    }
+
+    /// What a [phase](crate::Phase) of `ranks` ranks costs within `call`.
+    fn cost_within(&self, call: &Call, ranks: u32, operation: Operation) -> Cost {
+        let element_bytes = call.element_bytes;
+        self.cost(&Call { rank: Rank(0), ranks, element_bytes, in_place: false, operation })
     }
 }
 
