@@ -11,6 +11,7 @@ use crate::call::{Call, Collective, Operation, Rank};
 use crate::cost::Cost;
 use crate::plan::Plan;
 
+mod between;
 mod direct;
 mod fold;
 mod gathering;
@@ -140,6 +141,13 @@ algorithms! {
     alltoallv: [pairwise, direct],
     exchange: [direct],
     exchangev: [direct],
+    inter_barrier: [dissemination, direct],
+    inter_allgather: [leaders, direct],
+    inter_allgatherv: [direct],
+    inter_reduce: [leaders, reduce_scatter_gather, direct],
+    inter_allreduce: [leaders, reduce_scatter_allgather, direct],
+    inter_reduce_scatter_block: [recursive_halving, direct],
+    inter_reduce_scatter: [recursive_halving, direct],
 }
 
 /// All algorithms, by collective.
