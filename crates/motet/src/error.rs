@@ -86,6 +86,14 @@ pub enum ErrorKind {
     /// No algorithm can be chosen, or the one that was asked for does not apply.
     #[error(transparent)]
     Select(#[from] SelectError),
+    /// An operator that is not defined for the elements of the datatype.
+    #[error("the operator {operator} is not defined for {datatype}")]
+    Operator {
+        /// Its name.
+        operator: &'static str,
+        /// The datatype.
+        datatype: String,
+    },
     /// A topology that there cannot be.
     #[error(transparent)]
     Topology(#[from] TopologyError),
@@ -122,6 +130,8 @@ pub enum ErrorClass {
     Buffer,
     /// `MPI_ERR_GROUP`
     Group,
+    /// `MPI_ERR_OP`
+    Op,
     /// `MPI_ERR_DIMS`
     Dims,
     /// `MPI_ERR_ARG`
@@ -147,6 +157,7 @@ impl Error {
             ErrorKind::Rank { .. } => ErrorClass::Rank,
             ErrorKind::Group(error) => group_class(error),
             ErrorKind::Call(error) => call_class(error),
+            ErrorKind::Operator { .. } => ErrorClass::Op,
             ErrorKind::Topology(_) => ErrorClass::Dims,
             ErrorKind::Select(_) | ErrorKind::Setting { .. } => ErrorClass::Arg,
             ErrorKind::Fabric(motet_fabric::Error::Failed(_)) => ErrorClass::ProcFailed,
