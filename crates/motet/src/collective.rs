@@ -11,6 +11,8 @@ mod nonblocking;
 mod persistent;
 mod shape;
 
+use std::panic::Location;
+
 use motet_fabric::TypeCode;
 use motet_fabric::slab::Id;
 use motet_plan::{Call, Rank};
@@ -19,7 +21,7 @@ use crate::Element;
 use crate::buffer::{Buffers, Held};
 use crate::communicator::Communicator;
 use crate::engine::{Binding, Number, Run};
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::flight::Flight;
 use crate::kernel::Kernel;
 use crate::persistent::Persistent;
@@ -61,12 +63,12 @@ impl Prepared {
 
 impl Communicator {
     /// A run for a call, bound to its buffers. Only once nothing can be wrong with the call is a
-    /// number used up.
-    fn run_for(
-        &self,
-        prepared: Prepared,
-        number: impl FnOnce() -> Number,
-    ) -> Result<Box<Run>, ErrorKind> {
+    /// number used up; in check mode the other ranks are told either way.
+    #[track_caller]
+    fn run_for(&self, prepared: Prepared, number: impl FnOnce() -> Number) -> Result<Box<Run>> {
+        let (name, at) = (prepared.call, Location::caller());
+        let error = |kind| Error::from(kind).at(name, self.rank());
+        let account = self.account(&prepared, at);
         let Prepared { shape, kernel, element, element_bytes, .. } = prepared;
         let call = Call {
             rank: Rank::from_index(self.rank()),
@@ -75,23 +77,27 @@ impl Communicator {
             in_place: shape.in_place,
             operation: shape.operation,
         };
-        let mut run = self.core().engine().run_for(&call)?;
+        let run = self.core().engine().run_for(&call);
+        let mut run = run.map_err(|kind| self.refused(error(kind), at))?;
+        let number = number();
+        if let Some(account) = account {
+            self.note(account, number).map_err(error)?;
+        }
         run.bind(Binding {
             input: shape.input,
             output: shape.output,
             element,
             kernel,
             peers: self.group().peers().clone(),
-            number: number(),
+            number,
         });
         Ok(run)
     }
 
     /// Begins a collective that runs once.
+    #[track_caller]
     fn begin(&self, prepared: Prepared) -> Result<Id> {
-        let call = prepared.call;
-        let run = self.run_for(prepared, || self.next_collective());
-        let run = run.map_err(|kind| crate::Error::from(kind).at(call, self.rank()))?;
+        let run = self.run_for(prepared, || self.next_collective())?;
         Ok(self.core().engine().start_run(run))
     }
 
@@ -99,13 +105,14 @@ impl Communicator {
     ///
     /// # Safety
     /// As [`Request::new`].
+    #[track_caller]
     pub(crate) unsafe fn nonblocking<B: Buffers>(
         &self,
         buffers: B,
         prepare: impl FnOnce(&B::Parts) -> Result<Prepared>,
     ) -> Result<Request<B>> {
-        let parts = GiveBack::<B>::new(buffers);
-        let prepared = prepare(parts.get())?;
+        let (parts, at) = (GiveBack::<B>::new(buffers), Location::caller());
+        let prepared = prepare(parts.get()).map_err(|error| self.refused(error, at))?;
         let origin = self.origin(prepared.call);
         let id = self.begin(prepared)?;
         // SAFETY: passed on.
@@ -113,6 +120,7 @@ impl Communicator {
     }
 
     /// The blocking form: the buffers are borrowed by the caller for longer than this takes.
+    #[track_caller]
     pub(crate) fn blocking(&self, prepared: Prepared) -> Result<()> {
         let call = prepared.call;
         let id = self.begin(prepared)?;
@@ -122,16 +130,16 @@ impl Communicator {
     }
 
     /// The persistent form.
+    #[track_caller]
     pub(crate) fn persistent<B: Buffers + 'static>(
         &self,
         buffers: B,
         prepare: impl FnOnce(&B::Parts) -> Result<Prepared>,
     ) -> Result<Persistent<B>> {
-        let parts = GiveBack::<B>::new(buffers);
-        let prepared = prepare(parts.get())?;
+        let (parts, at) = (GiveBack::<B>::new(buffers), Location::caller());
+        let prepared = prepare(parts.get()).map_err(|error| self.refused(error, at))?;
         let call = prepared.call;
-        let run = self.run_for(prepared, || self.next_persistent());
-        let run = run.map_err(|kind| crate::Error::from(kind).at(call, self.rank()))?;
+        let run = self.run_for(prepared, || self.next_persistent())?;
         let id = self.core().engine().add_persistent(run);
         Ok(Persistent::new(self.origin(call), id, parts.keep()))
     }

@@ -10,7 +10,9 @@
 //! memory. Nothing else ever hands buffers back.
 
 mod cache;
+mod ending;
 mod memory;
+mod records;
 mod run;
 
 use std::mem;
@@ -18,9 +20,10 @@ use std::sync::Arc;
 use std::task::Waker;
 
 use motet_fabric::slab::{Id, Slab};
-use motet_fabric::{Completion, Endpoint, Failure, How, Received, TransferError};
+use motet_fabric::{Completion, Endpoint, Failure, Received, TransferError};
 use motet_plan::Call;
 
+use crate::check::Books;
 use crate::error::ErrorKind;
 pub(crate) use cache::{Cache, Planned};
 pub(crate) use run::{Binding, Number, Run};
@@ -89,6 +92,8 @@ pub(crate) struct Engine {
     wakers: usize,
     /// Wakers to be woken once the engine is unlocked.
     woken: Vec<Waker>,
+    /// The calls of all ranks, in check mode.
+    books: Option<Box<Books>>,
 }
 
 impl Engine {
@@ -105,6 +110,7 @@ impl Engine {
             sleepers: 0,
             wakers: 0,
             woken: Vec::new(),
+            books: None,
         }
     }
 
@@ -295,7 +301,10 @@ impl Engine {
             let Completion { token, outcome } = done[next];
             next += 1;
             let id = Id(token.operation);
-            let operation = self.operations.get_mut(id).expect("transfers end before operations");
+            let Some(operation) = self.operations.get_mut(id) else {
+                self.record_came(next - 1, &mut done);
+                continue;
+            };
             match &mut operation.work {
                 Work::Send | Work::Receive => self.finish(id, outcome),
                 Work::Run(run) => {
@@ -353,7 +362,7 @@ impl Engine {
     pub(crate) fn take(&mut self, id: Id, persistent: bool) -> Option<Outcome> {
         let operation = self.operations.get_mut(id)?;
         let State::Complete(outcome) = operation.state else { return None };
-        if persistent {
+        if persistent && !matches!(outcome, Err(TransferError::Ended(_))) {
             operation.state = State::Inactive;
         } else {
             self.remove(id);
@@ -450,6 +459,9 @@ impl Engine {
         }
         if let Work::Run(mut run) = operation.work {
             run.unlink(&mut self.endpoint);
+            if let Some(books) = &mut self.books {
+                books.forget(run.number());
+            }
             self.cache.give_back(run);
         }
     }
@@ -462,28 +474,5 @@ impl Engine {
     /// Whether nothing that this rank began is under way.
     pub(crate) fn is_quiet(&self) -> bool {
         self.active == 0 && self.endpoint.all_sent()
-    }
-
-    /// Ends the receives that are still under way: whoever asked for them is gone.
-    pub(crate) fn abandon_receives(&mut self) {
-        let receives = self.operations.iter().filter(|(_, operation)| {
-            matches!(operation.work, Work::Receive) && operation.state == State::Active
-        });
-        let receives: Vec<Id> = receives.map(|(id, _)| id).collect();
-        receives.into_iter().for_each(|id| self.abandon(id));
-    }
-
-    /// The rank dies: everybody is told, and on return nobody uses memory of its operations.
-    #[cold]
-    pub(crate) fn die(&mut self) {
-        let failure = Failure { rank: self.endpoint.me(), how: How::Panic };
-        self.endpoint.segment().fail(failure);
-        self.endpoint.cancel(|_| true);
-    }
-
-    /// Ends all transfers that are still under way, for good.
-    pub(crate) fn abandon_all(&mut self) {
-        self.endpoint.cancel(|_| true);
-        self.active = 0;
     }
 }

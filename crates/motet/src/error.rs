@@ -57,6 +57,10 @@ pub enum ErrorKind {
         /// Its rank in the world.
         rank: usize,
     },
+    /// The ranks of a communicator do not call the same collectives in the same order, or not with
+    /// arguments that fit together; only in check mode (see [`Settings::check`](crate::Settings::check)).
+    #[error("{0}")]
+    Mismatch(&'static str),
     /// A buffer does not have the length that the call needs.
     #[error("the {which} has {len} elements, but {needed}")]
     Length {
@@ -142,7 +146,7 @@ impl Error {
             ErrorKind::Truncated { .. } => ErrorClass::Truncate,
             ErrorKind::TypeMismatch => ErrorClass::Type,
             ErrorKind::PeerFailed(_) | ErrorKind::PeerLeft { .. } => ErrorClass::ProcFailed,
-            ErrorKind::Spoiled { .. } => ErrorClass::Other,
+            ErrorKind::Spoiled { .. } | ErrorKind::Mismatch(_) => ErrorClass::Other,
             ErrorKind::Length { .. } => ErrorClass::Count,
             ErrorKind::Rank { .. } => ErrorClass::Rank,
             ErrorKind::Group(error) => group_class(error),
@@ -195,6 +199,7 @@ impl From<TransferError> for ErrorKind {
             }
             TransferError::Spoiled(peer) => ErrorKind::Spoiled { rank: peer.index() },
             TransferError::Failed(failure) => ErrorKind::PeerFailed(failure),
+            TransferError::Ended(reason) => ErrorKind::Mismatch(reason),
             other => unreachable!("a transfer error without a translation: {other}"),
         }
     }

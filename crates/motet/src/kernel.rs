@@ -10,6 +10,9 @@ use crate::op::Operator;
 
 /// An operator together with its element type.
 pub(crate) trait Kernel: Send + Sync {
+    /// The type of the operator.
+    fn operator(&self) -> &'static str;
+
     /// `into[i] = left[i] ∘ right[i]` for `count` elements.
     ///
     /// # Safety
@@ -31,6 +34,10 @@ pub(crate) fn kernel<T: Element, O: Operator<T>>(operator: O) -> Box<dyn Kernel>
 }
 
 impl<T: Element, O: Operator<T>> Kernel for Typed<T, O> {
+    fn operator(&self) -> &'static str {
+        std::any::type_name::<O>()
+    }
+
     unsafe fn reduce(&self, left: *const u8, right: *const u8, into: *mut u8, count: usize) {
         let (left, right, into) = (left.cast::<T>(), right.cast::<T>(), into.cast::<T>());
         // SAFETY (for all slices below): arrays of `count` elements by the caller's promise, and
