@@ -47,10 +47,10 @@ const CASES: [Case; 8] = [
         body: late,
         expected: Expected::Reports(&[
             "motet: rank 0 has waited",
-            "s for allreduce(1 × i32, Sum) at",
+            "s for iallreduce(1 × i32, Sum) at",
             "collective number 3 of communicator world",
             "missing: rank 2\n",
-            "rank 1 has made 3 collective calls on world, the last: allreduce",
+            "rank 1 has made 3 collective calls on world, the last: iallreduce",
             "rank 2 has made 2 collective calls on world, the last: barrier() at",
             "motet: rank 1 has waited",
             "s for a message\n",
@@ -252,7 +252,7 @@ fn late() -> Result<()> {
     }
     match world.rank() {
         0 => {
-            assert_eq!(world.allreduce_one(1, Sum)?, 3);
+            assert_eq!(world.iallreduce(vec![1], Sum)?.wait()?, [3]);
             world.send(&[7u8], 1, TAG)?;
         }
         1 => {
@@ -262,7 +262,7 @@ fn late() -> Result<()> {
         }
         _ => {
             thread::sleep(Duration::from_millis(900));
-            assert_eq!(world.allreduce_one(1, Sum)?, 3);
+            assert_eq!(world.iallreduce(vec![1], Sum)?.wait()?, [3]);
         }
     }
     world.barrier()
