@@ -18,9 +18,9 @@ use motet_fabric::slab::Id;
 use motet_plan::{Call, Rank};
 
 use crate::Element;
-use crate::buffer::{Buffers, Held};
+use crate::buffer::{Buffers, Held, StreamOf};
 use crate::communicator::Communicator;
-use crate::engine::{Binding, Number, Run};
+use crate::engine::{Binding, Number, Run, Staging, Way};
 use crate::error::{Error, ErrorKind, Result};
 use crate::flight::Flight;
 use crate::kernel::Kernel;
@@ -47,6 +47,7 @@ pub(crate) struct Prepared {
     pub(crate) kernel: Option<Box<dyn Kernel>>,
     pub(crate) element: TypeCode,
     pub(crate) element_bytes: usize,
+    pub(crate) staging: Option<Box<Staging>>,
 }
 
 impl Prepared {
@@ -57,7 +58,7 @@ impl Prepared {
         kernel: Option<Box<dyn Kernel>>,
     ) -> Prepared {
         let element_bytes = if shape.is_barrier() { 0 } else { size_of::<T>() };
-        Prepared { call, shape, kernel, element: T::CODE, element_bytes }
+        Prepared { call, shape, kernel, element: T::CODE, element_bytes, staging: None }
     }
 }
 
@@ -65,11 +66,15 @@ impl Communicator {
     /// A run for a call, bound to its buffers. Only once nothing can be wrong with the call is a
     /// number used up; in check mode the other ranks are told either way.
     #[track_caller]
-    fn run_for(&self, prepared: Prepared, number: impl FnOnce() -> Number) -> Result<Box<Run>> {
+    fn run_for(
+        &self,
+        prepared: Prepared,
+        number: impl FnOnce() -> Number,
+    ) -> Result<(Box<Run>, Option<Box<Staging>>)> {
         let (name, at) = (prepared.call, Location::caller());
         let error = |kind| Error::from(kind).at(name, self.rank());
         let account = self.account(&prepared, at);
-        let Prepared { shape, kernel, element, element_bytes, .. } = prepared;
+        let Prepared { shape, kernel, element, element_bytes, staging, .. } = prepared;
         let call = Call {
             rank: Rank::from_index(self.rank()),
             ranks: self.size() as u32,
@@ -91,14 +96,14 @@ impl Communicator {
             peers: self.group().peers().clone(),
             number,
         });
-        Ok(run)
+        Ok((run, staging))
     }
 
     /// Begins a collective that runs once.
     #[track_caller]
     fn begin(&self, prepared: Prepared) -> Result<Id> {
-        let run = self.run_for(prepared, || self.next_collective())?;
-        Ok(self.core().engine().start_run(run))
+        let (run, staging) = self.run_for(prepared, || self.next_collective())?;
+        Ok(self.core().engine().start_run(run, staging))
     }
 
     /// The nonblocking form.
@@ -112,7 +117,12 @@ impl Communicator {
         prepare: impl FnOnce(&B::Parts) -> Result<Prepared>,
     ) -> Result<Request<B>> {
         let (parts, at) = (GiveBack::<B>::new(buffers), Location::caller());
-        let prepared = prepare(parts.get()).map_err(|error| self.refused(error, at))?;
+        let prepared = prepare(parts.get());
+        let mut prepared = prepared.map_err(|error| self.refused(error, at))?;
+        if prepared.staging.is_none() {
+            // SAFETY: the buffers are held by the operation that is about to begin.
+            prepared.staging = unsafe { staging_of(B::items(parts.get())) };
+        }
         let origin = self.origin(prepared.call);
         let id = self.begin(prepared)?;
         // SAFETY: passed on.
@@ -137,12 +147,35 @@ impl Communicator {
         prepare: impl FnOnce(&B::Parts) -> Result<Prepared>,
     ) -> Result<Persistent<B>> {
         let (parts, at) = (GiveBack::<B>::new(buffers), Location::caller());
-        let prepared = prepare(parts.get()).map_err(|error| self.refused(error, at))?;
+        let prepared = prepare(parts.get());
+        let mut prepared = prepared.map_err(|error| self.refused(error, at))?;
+        if prepared.staging.is_none() {
+            // SAFETY: the buffers are held by the operation that is about to begin.
+            prepared.staging = unsafe { staging_of(B::items(parts.get())) };
+        }
         let call = prepared.call;
-        let run = self.run_for(prepared, || self.next_persistent())?;
-        let id = self.core().engine().add_persistent(run);
+        let (run, staging) = self.run_for(prepared, || self.next_persistent())?;
+        let id = self.core().engine().add_persistent(run, staging);
         Ok(Persistent::new(self.origin(call), id, parts.keep()))
     }
+}
+
+/// What has to be moved to the streams of items and back: an input, and an output that the
+/// operation may leave as it is in part.
+///
+/// # Safety
+/// The operation that the staging is given to holds the buffers.
+pub(crate) unsafe fn staging_of([input, output]: [Option<StreamOf>; 2]) -> Option<Box<Staging>> {
+    if input.is_none() && output.is_none() {
+        return None;
+    }
+    let mut staging = Staging::new(0);
+    let blocks = [(input, Way::In), (output, Way::Both)];
+    for (items, way) in blocks.into_iter().filter_map(|(items, way)| Some((items?, way))) {
+        // SAFETY: passed on.
+        unsafe { staging.add(items.staged(way)) };
+    }
+    staging.boxed()
 }
 
 /// Buffers that are dropped properly if an operation cannot begin.

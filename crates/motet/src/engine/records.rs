@@ -111,7 +111,7 @@ impl Engine {
     fn send_record(&mut self, to: Peer, record: &Record) {
         let bytes = record.to_bytes();
         let data = Region::of(&bytes);
-        let id = self.start_transfer(Work::Send, |endpoint, operation, _| {
+        let id = self.start_transfer(Work::Send, None, |endpoint, operation, _| {
             let token = Token { operation, step: 0 };
             // SAFETY: the operation keeps the bytes until it is over.
             let posted = unsafe { endpoint.send(to, LABEL, TypeCode::BYTES, data, token) };
