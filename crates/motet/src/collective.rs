@@ -91,7 +91,7 @@ impl Communicator {
     fn begin(&self, prepared: Prepared) -> Result<Id> {
         let call = prepared.call;
         let run = self.run_for(prepared, || self.next_collective());
-        let run = run.map_err(|kind| crate::Error::from(kind).at(call, self.rank()))?;
+        let run = run.map_err(|kind| self.error(call, kind))?;
         Ok(self.core().engine().start_run(run))
     }
 
@@ -118,7 +118,7 @@ impl Communicator {
         let id = self.begin(prepared)?;
         let outcome = self.core().wait(id, false);
         let outcome = outcome.map(drop).map_err(ErrorKind::from);
-        outcome.map_err(|kind| crate::Error::from(kind).at(call, self.rank()))
+        outcome.map_err(|kind| self.error(call, kind))
     }
 
     /// The persistent form.
@@ -131,7 +131,7 @@ impl Communicator {
         let prepared = prepare(parts.get())?;
         let call = prepared.call;
         let run = self.run_for(prepared, || self.next_persistent());
-        let run = run.map_err(|kind| crate::Error::from(kind).at(call, self.rank()))?;
+        let run = run.map_err(|kind| self.error(call, kind))?;
         let id = self.core().engine().add_persistent(run);
         Ok(Persistent::new(self.origin(call), id, parts.keep()))
     }

@@ -6,12 +6,15 @@
 
 mod class;
 mod codes;
+mod handler;
 mod kind;
 
 use std::fmt;
 
 pub use class::ErrorClass;
 pub use codes::{ErrorCode, ErrorCodes};
+pub(crate) use handler::Particulars;
+pub use handler::{ErrorHandler, ErrorSite, UserErrorHandler};
 pub use kind::ErrorKind;
 
 /// Results of this library.

@@ -68,6 +68,7 @@
 //! # });
 //! ```
 
+mod attributes;
 pub mod buffer;
 mod collective;
 mod communicator;
@@ -91,15 +92,19 @@ mod status;
 mod topology;
 mod world;
 
+pub use attributes::{Attributes, Keyval};
 pub use collective::Neighbour;
 pub use communicator::{Communicator, CommunicatorRequest, SplitType};
 pub use datatype::Datatype;
 pub use element::Element;
-pub use error::{Error, ErrorClass, ErrorCode, ErrorCodes, ErrorKind, Result};
+pub use error::{
+    Error, ErrorClass, ErrorCode, ErrorCodes, ErrorHandler, ErrorKind, ErrorSite, Result,
+    UserErrorHandler,
+};
 #[doc(hidden)]
 pub use flight::Flight;
 pub use group::{Comparison, Group, GroupError, RankRange};
-pub use info::Info;
+pub use info::{Info, InfoError, MAX_INFO_KEY, MAX_INFO_VALUE};
 pub use motet_fabric::{Failure, How};
 pub use motet_plan::Block;
 pub use op::{Band, Bor, Bxor, Land, Lor, Lxor, Max, Min, Operator, Prod, Sum};

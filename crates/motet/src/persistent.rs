@@ -70,6 +70,7 @@ impl<B: Held + 'static> Persistent<B> {
             return Ok(());
         }
         let failure = engine.failure().expect("only a death ends a persistent operation");
+        drop(engine); // an error handler may want it
         Err(self.flight.origin.error(TransferError::Failed(failure)))
     }
 

@@ -8,7 +8,7 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, process, thread};
 
-use motet::{ErrorKind, How, Info, Result, Sum, Tag, World};
+use motet::{ErrorHandler, ErrorKind, How, Info, Result, Sum, Tag, World};
 
 /// Tells the program which case it is to be.
 const CASE: &str = "MOTET_TEST_CASE";
@@ -30,7 +30,7 @@ struct Case {
     expected: Expected,
 }
 
-const CASES: [Case; 7] = [
+const CASES: [Case; 9] = [
     Case { name: "collectives_between_processes", body: collectives, expected: Expected::Success },
     Case { name: "large_messages_arrive_whole", body: large, expected: Expected::Success },
     Case { name: "persistent_operations_restart", body: persistent, expected: Expected::Success },
@@ -49,6 +49,26 @@ const CASES: [Case; 7] = [
         name: "a_rank_that_exits_is_named_to_the_others",
         body: exits,
         expected: Expected::Words(&["rank 0 has been told", "rank 1 has been told", "code 7"]),
+    },
+    Case {
+        name: "a_fatal_error_ends_the_job_with_one_line",
+        body: fatal,
+        expected: Expected::Words(&[
+            "motet: send on rank 2: destination 9 is not in a communicator of 3 ranks",
+            "rank 0 has been told",
+            "rank 1 has been told",
+            "code 1",
+        ]),
+    },
+    Case {
+        name: "abort_ends_the_job_with_its_code",
+        body: abort,
+        expected: Expected::Words(&[
+            "motet: rank 2 of communicator \"world\" ends the job with code 5",
+            "rank 0 has been told",
+            "rank 1 has been told",
+            "code 5",
+        ]),
     },
 ];
 
@@ -220,13 +240,13 @@ fn idle() -> Result<()> {
 }
 
 /// Makes the last rank die as it will, and tells what the others hear of it.
-fn without_the_last(die: fn(), expected: How) -> Result<()> {
+fn without_the_last(die: fn(&World), expected: How) -> Result<()> {
     let world = motet::launch(3)?;
     let mut sum = world.allreduce_init(vec![1u8], Sum, &Info::new())?;
     sum.run()?;
     if world.rank() == 2 {
         thread::sleep(Duration::from_millis(100));
-        die();
+        die(&world);
     }
     let begun = Instant::now();
     let outcome = if world.rank() == 0 { sum.run() } else { wait_for_the_last(&world) };
@@ -245,7 +265,7 @@ fn wait_for_the_last(world: &World) -> Result<()> {
 
 /// spec: 9
 fn killed() -> Result<()> {
-    let kill = || {
+    let kill = |_: &World| {
         let me = process::id().to_string();
         let _ = Command::new("kill").args(["-KILL", &me]).status();
         thread::sleep(LIMIT);
@@ -255,5 +275,18 @@ fn killed() -> Result<()> {
 
 /// spec: 9
 fn exits() -> Result<()> {
-    without_the_last(|| process::exit(7), How::Exit(7))
+    without_the_last(|_| process::exit(7), How::Exit(7))
+}
+
+/// spec: 67
+fn fatal() -> Result<()> {
+    let misuse = |world: &World| {
+        world.set_error_handler(ErrorHandler::Fatal);
+        let _ = world.send(&[1], 9, TAG);
+    };
+    without_the_last(misuse, How::Exit(1))
+}
+
+fn abort() -> Result<()> {
+    without_the_last(|world| world.abort(5), How::Exit(5))
 }

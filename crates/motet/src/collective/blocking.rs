@@ -9,7 +9,7 @@ use super::{Neighbour, Prepared, Shape};
 use crate::Element;
 use crate::buffer::{Held, SendBuffer, Span};
 use crate::communicator::Communicator;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::kernel::{Kernel, kernel};
 use crate::op::Operator;
 
@@ -30,7 +30,7 @@ impl Communicator {
         shape: Result<Shape, ErrorKind>,
         kernel: Option<Box<dyn Kernel>>,
     ) -> Result<()> {
-        let shape = shape.map_err(|kind| Error::from(kind).at(call, self.rank()))?;
+        let shape = shape.map_err(|kind| self.error(call, kind))?;
         self.blocking(Prepared::new::<T>(call, shape, kernel))
     }
 

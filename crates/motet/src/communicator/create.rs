@@ -99,7 +99,7 @@ impl Communicator {
         let creation = context(self.id, Traffic::Creation);
         founders.collectives = Sequence::new(creation, u64::from(tag.0));
         let id = founders.agree_on_id(CALL)?.wait()?[0];
-        Ok(Communicator::new(founders.home, id))
+        Ok(Communicator::new(founders.home.clone(), id))
     }
 
     fn parted(
@@ -127,8 +127,8 @@ impl Communicator {
 
     /// A communicator of the same rank of the world.
     fn of_members(&self, group: Group, rank: usize, id: u64) -> Communicator {
-        let core = self.core().clone();
-        Communicator::new(Arc::new(Home { core, group, rank }), id)
+        let home = Home::new(self.core().clone(), group, rank, self.error_handler());
+        Communicator::new(home, id)
     }
 
     /// What each rank tells the others, in rank order.
@@ -152,6 +152,6 @@ impl Communicator {
     }
 
     fn group_error(&self, call: &'static str, error: GroupError) -> Error {
-        Error::from(error).at(call, self.rank())
+        self.error(call, error.into())
     }
 }
