@@ -30,13 +30,13 @@ pub(crate) enum Traffic {
 }
 
 /// Numbers for operations that all ranks begin in one order: all count alike.
-struct Sequence {
+pub(crate) struct Sequence {
     context: u64,
     next: AtomicU64,
 }
 
 impl Sequence {
-    fn new(context: u64, first: u64) -> Sequence {
+    pub(crate) fn new(context: u64, first: u64) -> Sequence {
         Sequence { context, next: AtomicU64::new(first) }
     }
 
@@ -82,6 +82,13 @@ impl Communicator {
             info: Mutex::default(),
             attributes: Attributes::default(),
         }
+    }
+
+    /// The same, but its collectives are numbered otherwise: those of a few ranks, that agree on a
+    /// communicator of their own while the others do what they like.
+    pub(crate) fn with_collectives(mut self, collectives: Sequence) -> Communicator {
+        self.collectives = collectives;
+        self
     }
 
     /// The rank of the caller, below [`size`](Communicator::size).
@@ -192,7 +199,7 @@ impl Communicator {
 }
 
 /// The context of one kind of traffic of the communicator with this id.
-fn context(id: u64, traffic: Traffic) -> u64 {
+pub(crate) fn context(id: u64, traffic: Traffic) -> u64 {
     id * 8 + traffic as u64
 }
 

@@ -64,6 +64,11 @@ impl Error {
         self.0.place.map(|place| place.rank)
     }
 
+    /// What happened, without where.
+    pub(crate) fn into_kind(self) -> ErrorKind {
+        self.0.kind
+    }
+
     /// Says in which call of which rank it happened, unless that is known already.
     pub(crate) fn at(mut self, call: &'static str, rank: usize) -> Error {
         self.0.place.get_or_insert(Place { call, rank });

@@ -30,7 +30,21 @@ impl Home {
         rank: usize,
         handler: ErrorHandler,
     ) -> Arc<Home> {
-        Arc::new(Home { core, group, rank, particulars: Particulars::new(rank, handler) })
+        let particulars = Particulars::new(rank, group.clone(), handler);
+        Arc::new(Home { core, group, rank, particulars })
+    }
+
+    /// The home of a copy of its communicator.
+    pub(crate) fn again(&self) -> Arc<Home> {
+        let Particulars { rank, group, .. } = &*self.particulars;
+        self.called(*rank, group.clone())
+    }
+
+    /// The home of the same rank, which errors call by its rank in another group.
+    pub(crate) fn called(&self, rank: usize, group: Group) -> Arc<Home> {
+        let particulars = Particulars::new(rank, group, self.particulars.handler());
+        let (core, group) = (self.core.clone(), self.group.clone());
+        Arc::new(Home { core, group, rank: self.rank, particulars })
     }
 }
 

@@ -80,6 +80,7 @@ mod error;
 mod flight;
 mod group;
 mod info;
+mod intercommunicator;
 mod kernel;
 pub mod op;
 mod persistent;
@@ -105,6 +106,7 @@ pub use error::{
 pub use flight::Flight;
 pub use group::{Comparison, Group, GroupError, RankRange};
 pub use info::{Info, InfoError, MAX_INFO_KEY, MAX_INFO_VALUE};
+pub use intercommunicator::{Intercommunicator, MergeOrder};
 pub use motet_fabric::{Failure, How};
 pub use motet_plan::Block;
 pub use op::{Band, Bor, Bxor, Land, Lor, Lxor, Max, Min, Operator, Prod, Sum};

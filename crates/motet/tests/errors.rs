@@ -139,7 +139,8 @@ fn errors_of_calls_go_to_the_handler_of_their_communicator() {
         assert!(matches!(world.error_handler(), ErrorHandler::Return));
         copy.set_error_handler(notes(&seen, "copy"));
         let size = world.size();
-        let failing: [&dyn Fn(&Communicator) -> motet::Result<()>; 9] = [
+        type Call<'a> = &'a dyn Fn(&Communicator) -> motet::Result<()>;
+        let failing: [Call<'_>; 9] = [
             &|comm| comm.send(&[1], size, TAG),
             &|comm| comm.iprobe(size, TAG).map(drop),
             &|comm| comm.bcast(&mut [0], size),
@@ -272,7 +273,8 @@ fn a_handler_may_use_its_communicator_and_is_called_by_name() {
 /// spec: 67
 #[test]
 fn a_fatal_error_ends_the_rank_and_the_others_are_told() {
-    let ways: [(ErrorHandler, fn(&World)); 4] = [
+    type Death = fn(&World);
+    let ways: [(ErrorHandler, Death); 4] = [
         (ErrorHandler::Fatal, |world| drop(world.send(&[1], 9, TAG))),
         (ErrorHandler::Abort, |world| drop(world.bcast(&mut [1], 9))),
         (ErrorHandler::Abort, |world| drop(truncated(world).map(|mut each| each.test()))),

@@ -8,7 +8,7 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, process, thread};
 
-use motet::{ErrorHandler, ErrorKind, How, Info, Result, Sum, Tag, World};
+use motet::{ErrorHandler, ErrorKind, How, Info, MergeOrder, Result, Sum, Tag, World};
 
 /// Tells the program which case it is to be.
 const CASE: &str = "MOTET_TEST_CASE";
@@ -30,11 +30,16 @@ struct Case {
     expected: Expected,
 }
 
-const CASES: [Case; 9] = [
+const CASES: [Case; 10] = [
     Case { name: "collectives_between_processes", body: collectives, expected: Expected::Success },
     Case { name: "large_messages_arrive_whole", body: large, expected: Expected::Success },
     Case { name: "persistent_operations_restart", body: persistent, expected: Expected::Success },
     Case { name: "futures_between_processes", body: futures, expected: Expected::Success },
+    Case {
+        name: "intercommunicators_between_processes",
+        body: intercommunicators,
+        expected: Expected::Success,
+    },
     Case {
         name: "a_waiting_rank_takes_no_processor_time",
         body: idle,
@@ -212,6 +217,29 @@ fn futures() -> Result<()> {
             }
         };
         assert_eq!(result, [2 * round]);
+    }
+    Ok(())
+}
+
+fn intercommunicators() -> Result<()> {
+    let world = motet::launch(5)?;
+    let me = world.rank();
+    for left in 1..5 {
+        let local = world.split(Some(u32::from(me >= left)), 0)?.expect("all have a colour");
+        let remote_leader = if me < left { left } else { 0 };
+        let across = local.intercomm_create(0, Some(&world), remote_leader, TAG)?;
+        let sent: Result<Vec<_>> =
+            (0..across.remote_size()).map(|to| across.isend(vec![me; 3000], to, TAG)).collect();
+        for from in 0..across.remote_size() {
+            let mut got = vec![0; 3000];
+            assert_eq!(across.recv(&mut got, from, TAG)?.source, from);
+            assert_eq!(got, vec![remote_leader + from; 3000]);
+        }
+        sent?.into_iter().try_for_each(|each| each.wait().map(drop))?;
+        let order = if me < left { MergeOrder::Last } else { MergeOrder::First };
+        let merged = across.dup()?.merge(order)?;
+        assert_eq!(merged.group().rank_of(left), Some(0));
+        assert_eq!(merged.allreduce_one(1, Sum)?, 5);
     }
     Ok(())
 }

@@ -95,9 +95,8 @@ impl Communicator {
         self.check_members(CALL, group)?;
         let place = self.place_in(group);
         let place = place.ok_or_else(|| self.group_error(CALL, GroupError::CallerOutside))?;
-        let mut founders = self.of_members(group.clone(), place, self.id);
-        let creation = context(self.id, Traffic::Creation);
-        founders.collectives = Sequence::new(creation, u64::from(tag.0));
+        let creation = Sequence::new(context(self.id, Traffic::Creation), u64::from(tag.0));
+        let founders = self.of_members(group.clone(), place, self.id).with_collectives(creation);
         let id = founders.agree_on_id(CALL)?.wait()?[0];
         Ok(Communicator::new(founders.home.clone(), id))
     }
@@ -132,7 +131,7 @@ impl Communicator {
     }
 
     /// What each rank tells the others, in rank order.
-    fn tell_all<T: crate::Element + Default, const N: usize>(
+    pub(crate) fn tell_all<T: crate::Element + Default, const N: usize>(
         &self,
         call: &'static str,
         mine: [T; N],

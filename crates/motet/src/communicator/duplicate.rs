@@ -81,16 +81,7 @@ impl Communicator {
         // Also if a callback has failed here: the others must not wait for this rank.
         let id = self.agree_on_id(call)?;
         let attributes = copied.map_err(|error| self.home.error_of_callback(call, error))?;
-        let copy = Copied {
-            home: Home::new(
-                self.core().clone(),
-                self.group().clone(),
-                self.rank(),
-                self.error_handler(),
-            ),
-            info: info.clone(),
-            attributes,
-        };
+        let copy = Copied { home: self.home.again(), info: info.clone(), attributes };
         Ok(CommunicatorRequest { id, finish: Some(Box::new(|id| copy.communicator(id))) })
     }
 

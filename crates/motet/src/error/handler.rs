@@ -77,14 +77,14 @@ impl ErrorSite<'_> {
         self.0.particulars.rank
     }
 
-    /// Ranks in the communicator; of an intercommunicator, in both of its groups.
+    /// Ranks in the communicator; of an intercommunicator, in its local group.
     pub fn size(&self) -> usize {
-        self.0.group.size()
+        self.group().size()
     }
 
-    /// The ranks of the communicator.
+    /// The ranks of the communicator, or of the local group.
     pub fn group(&self) -> &Group {
-        &self.0.group
+        &self.0.particulars.group
     }
 
     /// The name of the communicator.
@@ -185,14 +185,16 @@ impl Communicator {
 pub(crate) struct Particulars {
     /// The rank that errors name.
     pub(crate) rank: usize,
+    /// The group in which it has this rank.
+    pub(crate) group: Group,
     name: Mutex<String>,
     handler: Mutex<ErrorHandler>,
 }
 
 impl Particulars {
-    pub(crate) fn new(rank: usize, handler: ErrorHandler) -> Arc<Particulars> {
+    pub(crate) fn new(rank: usize, group: Group, handler: ErrorHandler) -> Arc<Particulars> {
         let (name, handler) = (Mutex::default(), Mutex::new(handler));
-        Arc::new(Particulars { rank, name, handler })
+        Arc::new(Particulars { rank, group, name, handler })
     }
 
     pub(crate) fn name(&self) -> String {

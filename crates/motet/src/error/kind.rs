@@ -258,9 +258,10 @@ fn group_class(error: &GroupError) -> ErrorClass {
     match error {
         GroupError::Rank { .. } | GroupError::Twice { .. } => ErrorClass::Rank,
         GroupError::Range(_) => ErrorClass::Arg,
-        GroupError::Outsider { .. } | GroupError::CallerOutside | GroupError::Differs { .. } => {
-            ErrorClass::Group
-        }
+        GroupError::Outsider { .. }
+        | GroupError::CallerOutside
+        | GroupError::Differs { .. }
+        | GroupError::Overlap { .. } => ErrorClass::Group,
     }
 }
 
