@@ -98,6 +98,8 @@ pub use collective::Neighbour;
 pub use communicator::{Communicator, CommunicatorRequest, SplitType};
 pub use datatype::Datatype;
 pub use element::Element;
+#[doc(hidden)]
+pub use element::{ElementCode, code_of_fields};
 pub use error::{
     Error, ErrorClass, ErrorCode, ErrorCodes, ErrorHandler, ErrorKind, ErrorSite, Result,
     UserErrorHandler,

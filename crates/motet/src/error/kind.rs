@@ -248,9 +248,11 @@ fn call_class(error: &CallError) -> ErrorClass {
         | CallError::InPlaceBlocks { .. }
         | CallError::Overlap { .. } => ErrorClass::Buffer,
         CallError::Knowledge { .. } => ErrorClass::Arg,
-        CallError::Blocks { .. } | CallError::Itself { .. } | CallError::TooLarge => {
-            ErrorClass::Count
-        }
+        CallError::Groups { .. } => ErrorClass::Group,
+        CallError::Blocks { .. }
+        | CallError::Itself { .. }
+        | CallError::Totals(..)
+        | CallError::TooLarge => ErrorClass::Count,
     }
 }
 
