@@ -248,7 +248,7 @@ fn call_class(error: &CallError) -> ErrorClass {
         | CallError::InPlaceBlocks { .. }
         | CallError::Overlap { .. } => ErrorClass::Buffer,
         CallError::Knowledge { .. } => ErrorClass::Arg,
-        CallError::Groups { .. } => ErrorClass::Group,
+        CallError::Groups { .. } => ErrorClass::Comm,
         CallError::Blocks { .. }
         | CallError::Itself { .. }
         | CallError::Totals(..)
