@@ -69,7 +69,7 @@ impl<B: Held + 'static> Persistent<B> {
             return Ok(());
         }
         let reason = engine.why_gone(self.flight.id);
-        drop(engine);
+        drop(engine); // an error handler may want it
         Err(self.flight.origin.error(reason))
     }
 
