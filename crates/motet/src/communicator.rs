@@ -63,7 +63,7 @@ impl Communicator {
     pub(crate) fn world(core: Arc<Core>) -> Communicator {
         let group = Group::world(core.ranks());
         let rank = core.me().index();
-        let world = Communicator::new(Arc::new(Home { core, group, rank }), 0);
+        let world = Communicator::new(Home::new(core, group, rank), 0);
         world.set_name("world");
         world
     }
@@ -149,6 +149,10 @@ impl Communicator {
 
     pub(crate) fn core(&self) -> &Arc<Core> {
         &self.home.core
+    }
+
+    pub(crate) fn home(&self) -> &Arc<Home> {
+        &self.home
     }
 }
 

@@ -26,6 +26,7 @@ use motet_fabric::{Endpoint, Failure, How, Options, Peer, Segment, TransferError
 use motet_plan::Tuning;
 
 use crate::engine::{Cache, Engine, Outcome};
+use crate::point_to_point::Slot;
 
 /// Who has waited for so long gives way between two looks: whoever is waited for may be on the
 /// same core, even if there are cores enough.
@@ -62,6 +63,8 @@ pub(crate) struct Core {
     /// Counts the ids that this rank has given to communicators.
     ids: AtomicU64,
     helper: OnceLock<JoinHandle<()>>,
+    /// Where a buffer for buffered sends may be attached.
+    slot: Slot,
 }
 
 /// What the rank's threads and its helper share.
@@ -135,7 +138,17 @@ impl Core {
         let engine = Mutex::new(Engine::new(endpoint, Cache::new(tuning)));
         let (wanted, ending) = (Condvar::new(), AtomicBool::new(false));
         let shared = Shared { engine, segment, me, patience, wanted, ending };
-        Core { shared: Arc::new(shared), ids: AtomicU64::new(0), helper: OnceLock::new() }
+        Core {
+            shared: Arc::new(shared),
+            ids: AtomicU64::new(0),
+            helper: OnceLock::new(),
+            slot: Slot::default(),
+        }
+    }
+
+    /// Where the rank's buffer for buffered sends may be attached.
+    pub(crate) fn slot(&self) -> &Slot {
+        &self.slot
     }
 
     /// This rank in the world.

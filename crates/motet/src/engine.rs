@@ -12,11 +12,13 @@
 mod cache;
 mod memory;
 mod run;
+mod transfer;
 
 use std::mem;
 use std::sync::Arc;
 use std::task::Waker;
 
+use motet_fabric::matching::Ticket;
 use motet_fabric::slab::{Id, Slab};
 use motet_fabric::{Completion, Endpoint, Failure, How, Received, TransferError};
 use motet_plan::Call;
@@ -24,6 +26,8 @@ use motet_plan::Call;
 use crate::error::ErrorKind;
 pub(crate) use cache::{Cache, Planned};
 pub(crate) use run::{Binding, Number, Run};
+pub(crate) use transfer::{CANCELLED, Envelope, Mode, NOBODY, Transfer};
+use transfer::{Pair, Stored};
 
 /// Of so many looks one is thorough.
 const LOOKS: u32 = 256;
@@ -48,8 +52,14 @@ pub(crate) enum Work {
     Run(Box<Run>),
     /// One message that is sent.
     Send,
-    /// One message that is received.
-    Receive,
+    /// One message that is received, perhaps still to come.
+    Receive(Ticket),
+    /// One message that is sent and another that is received.
+    Pair(Box<Pair>),
+    /// One message for each start.
+    Stored(Box<Stored>),
+    /// Something outside the library, of whose end it is told.
+    Generalized,
 }
 
 /// Something kept alive until its operation is complete.
@@ -78,8 +88,10 @@ pub(crate) struct Engine {
     /// Completions being handed out; kept for its memory.
     done: Vec<Completion>,
     cache: Cache,
-    /// Operations that have been started and are not complete.
+    /// Operations that have been started and are not complete, but for generalized ones.
     active: usize,
+    /// Counts the operations that have ended.
+    ended: u64,
     moves: u64,
     /// Counts those who looked without waiting.
     looks: u32,
@@ -100,6 +112,7 @@ impl Engine {
             done: Vec::new(),
             cache,
             active: 0,
+            ended: 0,
             moves: 0,
             looks: 0,
             sleepers: 0,
@@ -138,29 +151,15 @@ impl Engine {
         let Some(operation) = self.operations.get_mut(id) else { return false };
         debug_assert_eq!(operation.state, State::Inactive);
         operation.state = State::Active;
-        if let Work::Run(run) = &mut operation.work {
-            run.restart();
-        }
         self.active += 1;
-        self.advance(id);
+        match &mut operation.work {
+            Work::Run(run) => {
+                run.restart();
+                self.advance(id);
+            }
+            _ => self.post_stored(id),
+        }
         true
-    }
-
-    /// Begins a point-to-point transfer; `post` posts it under the operation's number and says
-    /// whether it is done already.
-    pub(crate) fn start_transfer(
-        &mut self,
-        work: Work,
-        post: impl FnOnce(&mut Endpoint, u64, &mut Vec<Completion>) -> Option<Received>,
-    ) -> Id {
-        let id = self.insert(work, State::Active);
-        self.active += 1;
-        let mut done = mem::take(&mut self.done);
-        if let Some(received) = post(&mut self.endpoint, id.0, &mut done) {
-            self.finish(id, Ok(received));
-        }
-        self.settle(done);
-        id
     }
 
     fn insert(&mut self, work: Work, state: State) -> Id {
@@ -191,6 +190,11 @@ impl Engine {
         } else {
             self.progress();
         }
+    }
+
+    /// Counts the operations that have ended: while it stays the same, none has.
+    pub(crate) fn ended(&self) -> u64 {
+        self.ended
     }
 
     /// Counts the times that something moved.
@@ -297,11 +301,16 @@ impl Engine {
             let id = Id(token.operation);
             let operation = self.operations.get_mut(id).expect("transfers end before operations");
             match &mut operation.work {
-                Work::Send | Work::Receive => self.finish(id, outcome),
+                Work::Pair(pair) => {
+                    if let Some(outcome) = pair.complete(token.step, outcome) {
+                        self.finish(id, outcome);
+                    }
+                }
                 Work::Run(run) => {
                     run.complete(token.step, outcome.map(drop));
                     self.advance_into(id, &mut done);
                 }
+                _ => self.finish(id, outcome),
             }
         }
         done.clear();
@@ -311,8 +320,9 @@ impl Engine {
 
     /// An operation is complete: tell whoever waits, or free what nobody waits for.
     fn finish(&mut self, id: Id, outcome: Outcome) {
-        self.active -= 1;
+        self.ended += 1;
         let operation = self.operations.get_mut(id).expect("finished while alive");
+        self.active -= operation.work.transfers();
         operation.state = State::Complete(outcome);
         if let Some(waker) = operation.waker.take() {
             self.wakers -= 1;
@@ -431,7 +441,7 @@ impl Engine {
     pub(crate) fn abandon(&mut self, id: Id) {
         let Some(operation) = self.operations.get_mut(id) else { return };
         if operation.state == State::Active {
-            self.active -= 1;
+            self.active -= operation.work.transfers();
             // After a death all will be abandoned; to look for each one's transfers among those of
             // all others would take too long.
             let all = self.endpoint.failure().is_some();
@@ -462,15 +472,6 @@ impl Engine {
     /// Whether nothing that this rank began is under way.
     pub(crate) fn is_quiet(&self) -> bool {
         self.active == 0 && self.endpoint.all_sent()
-    }
-
-    /// Ends the receives that are still under way: whoever asked for them is gone.
-    pub(crate) fn abandon_receives(&mut self) {
-        let receives = self.operations.iter().filter(|(_, operation)| {
-            matches!(operation.work, Work::Receive) && operation.state == State::Active
-        });
-        let receives: Vec<Id> = receives.map(|(id, _)| id).collect();
-        receives.into_iter().for_each(|id| self.abandon(id));
     }
 
     /// The rank dies: everybody is told, and on return nobody uses memory of its operations.

@@ -5,6 +5,8 @@ use motet_plan::CallError;
 use motet_plan::select::SelectError;
 
 use crate::group::GroupError;
+use crate::point_to_point::BufferError;
+use crate::status::TAG_UB;
 use crate::topology::TopologyError;
 
 /// Results of this library.
@@ -77,6 +79,26 @@ pub enum ErrorKind {
         /// Ranks in the communicator.
         size: usize,
     },
+    /// A tag that no message may have.
+    #[error("tag {tag} is above {TAG_UB}, the greatest")]
+    Tag {
+        /// The tag.
+        tag: u32,
+    },
+    /// The buffer for buffered sends.
+    #[error(transparent)]
+    Buffer(#[from] BufferError),
+    /// A request that is not in the state that the call needs.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    /// Some of several operations went wrong.
+    #[error("{failed} of the operations went wrong, the first of them: {first}")]
+    InStatus {
+        /// How many.
+        failed: usize,
+        /// What happened to the first of them.
+        first: Box<Error>,
+    },
     /// A group that the call does not allow, or that cannot be made.
     #[error(transparent)]
     Group(#[from] GroupError),
@@ -100,6 +122,30 @@ pub enum ErrorKind {
     /// The fabric could not be set up.
     #[error(transparent)]
     Fabric(#[from] motet_fabric::Error),
+}
+
+/// What is wrong with a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// A null request where an operation is needed.
+    #[error("the request is null")]
+    Null,
+    /// An operation that is under way where an inactive one is needed.
+    #[error("the operation is active already")]
+    Active,
+    /// An operation that is not under way where an active one is needed.
+    #[error("the operation is inactive")]
+    Inactive,
+    /// An operation that runs once cannot be started.
+    #[error("the request is not persistent, so it cannot be started")]
+    NotPersistent,
+    /// Collectives cannot be cancelled.
+    #[error("a collective cannot be cancelled")]
+    CancelOfCollective,
+    /// Others count on a collective that has begun.
+    #[error("a collective that is active cannot be freed")]
+    FreeOfActiveCollective,
 }
 
 /// The error classes of the standard, as far as this library returns them.
@@ -126,6 +172,14 @@ pub enum ErrorClass {
     Dims,
     /// `MPI_ERR_ARG`
     Arg,
+    /// `MPI_ERR_TAG`
+    Tag,
+    /// `MPI_ERR_REQUEST`
+    Request,
+    /// `MPI_ERR_IN_STATUS`
+    InStatus,
+    /// `MPI_ERR_PENDING`
+    Pending,
     /// `MPI_ERR_OTHER`
     Other,
 }
@@ -145,6 +199,10 @@ impl Error {
             ErrorKind::Spoiled { .. } => ErrorClass::Other,
             ErrorKind::Length { .. } => ErrorClass::Count,
             ErrorKind::Rank { .. } => ErrorClass::Rank,
+            ErrorKind::Tag { .. } => ErrorClass::Tag,
+            ErrorKind::Buffer(_) => ErrorClass::Buffer,
+            ErrorKind::Request(_) => ErrorClass::Request,
+            ErrorKind::InStatus { .. } => ErrorClass::InStatus,
             ErrorKind::Group(error) => group_class(error),
             ErrorKind::Call(error) => call_class(error),
             ErrorKind::Topology(_) => ErrorClass::Dims,
@@ -194,6 +252,7 @@ impl From<TransferError> for ErrorKind {
                 ErrorKind::PeerLeft { rank: peer.index() }
             }
             TransferError::Spoiled(peer) => ErrorKind::Spoiled { rank: peer.index() },
+            TransferError::NoRoom { needed } => BufferError::NoRoom { needed }.into(),
             TransferError::Failed(failure) => ErrorKind::PeerFailed(failure),
             other => unreachable!("a transfer error without a translation: {other}"),
         }

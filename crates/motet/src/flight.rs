@@ -8,9 +8,10 @@ use motet_fabric::slab::Id;
 use motet_fabric::{Received, TransferError};
 
 use crate::core::Core;
-use crate::engine::{Engine, Outcome};
-use crate::error::{Error, ErrorKind, Result};
+use crate::engine::{CANCELLED, Engine, Keeper, NOBODY, Outcome};
+use crate::error::{Error, ErrorKind, RequestError, Result};
 use crate::group::Group;
+use crate::point_to_point::Slot;
 use crate::status::{Status, Tag};
 
 /// What the operations of one communicator have in common.
@@ -19,6 +20,31 @@ pub(crate) struct Home {
     pub(crate) group: Group,
     /// The rank in the communicator.
     pub(crate) rank: usize,
+    /// Where a buffer for the buffered sends of the communicator may be attached.
+    pub(crate) slot: Slot,
+}
+
+impl Home {
+    pub(crate) fn new(core: Arc<Core>, group: Group, rank: usize) -> Arc<Home> {
+        Arc::new(Home { core, group, rank, slot: Slot::default() })
+    }
+
+    /// The status of a receive in terms of its communicator. Of a collective, which receives from
+    /// nobody in particular, it means nothing.
+    pub(crate) fn status(&self, received: Received) -> Status {
+        if received == NOBODY {
+            return Status::NOBODY;
+        }
+        if received == CANCELLED {
+            return Status { cancelled: true, ..Status::NOBODY };
+        }
+        Status {
+            source: self.group.rank_of_peer(received.source).unwrap_or(self.rank),
+            tag: Tag(received.tag as u32),
+            bytes: received.bytes,
+            cancelled: false,
+        }
+    }
 }
 
 /// Where an operation began, and by which call.
@@ -62,10 +88,30 @@ impl Flight {
         Flight { origin, id, persistent, outcome: None, reported: false }
     }
 
-    /// A persistent operation begins another run, whose outcome is not known.
-    pub(crate) fn renew(&mut self) {
-        self.outcome = None;
-        self.reported = false;
+    /// Starts another run of a persistent operation, which is not running.
+    pub(crate) fn start(&mut self) -> Result<()> {
+        let mut engine = self.origin.core.engine();
+        if engine.start(self.id) {
+            drop(engine);
+            self.outcome = None;
+            self.reported = false;
+            return Ok(());
+        }
+        let failure = engine.failure().expect("only a death ends a persistent operation");
+        Err(self.origin.error(TransferError::Failed(failure)))
+    }
+
+    /// The same, for whoever stands for the operation from now on.
+    pub(crate) fn take_over(&mut self) -> Flight {
+        let Flight { ref origin, id, persistent, outcome, reported } = *self;
+        Flight { origin: origin.again(), id, persistent, outcome, reported }
+    }
+
+    /// Gives the operation up: what keeps its buffers is dropped when it is over.
+    pub(crate) fn release(&mut self, keeper: Keeper) {
+        if self.persistent || self.outcome.is_none() {
+            self.origin.core.engine().detach(self.id, keeper);
+        }
     }
 
     /// Whether the outcome is known.
@@ -90,7 +136,7 @@ impl Flight {
     }
 
     /// Makes progress, and takes the outcome if it is there. Says whether it is known now.
-    fn look(&mut self) -> bool {
+    pub(crate) fn look(&mut self) -> bool {
         if self.outcome.is_none() {
             let mut engine = self.origin.core.engine();
             engine.progress_now_and_then_thoroughly();
@@ -103,6 +149,15 @@ impl Flight {
     pub(crate) fn collect(&mut self) -> bool {
         if self.outcome.is_none() {
             self.outcome = self.take(&mut self.origin.core.engine());
+        }
+        self.outcome.is_some()
+    }
+
+    /// Takes the outcome if it is there, from an engine that is locked already. Says whether it is
+    /// known now.
+    pub(crate) fn collect_from(&mut self, engine: &mut Engine) -> bool {
+        if self.outcome.is_none() {
+            self.outcome = engine.take(self.id, self.persistent);
         }
         self.outcome.is_some()
     }
@@ -132,19 +187,31 @@ impl Flight {
     }
 
     /// What the outcome says.
-    fn result(&self) -> Result<Received> {
+    pub(crate) fn result(&self) -> Result<Received> {
         let outcome = self.outcome.expect("only asked when known");
         outcome.map_err(|error| self.origin.error(error))
     }
 
-    /// The status of a receive in terms of its communicator. Of a collective, which receives from
-    /// nobody in particular, it means nothing.
+    /// The status of a receive; see [`Home::status`].
     pub(crate) fn status(&self, received: Received) -> Status {
-        let source = self.origin.group.rank_of_peer(received.source);
-        Status {
-            source: source.unwrap_or(self.origin.rank),
-            tag: Tag(received.tag as u32),
-            bytes: received.bytes,
+        self.origin.status(received)
+    }
+
+    /// Cancels a receive that has met no message yet; nothing happens to anything else that may be
+    /// cancelled.
+    pub(crate) fn cancel(&mut self) -> Result<()> {
+        if self.outcome.is_some() {
+            return Ok(());
         }
+        let mut engine = self.origin.core.engine();
+        let refused = engine.is_collective(self.id);
+        if !refused {
+            engine.cancel(self.id);
+        }
+        drop(engine);
+        if refused {
+            return Err(self.origin.error(RequestError::CancelOfCollective));
+        }
+        Ok(())
     }
 }

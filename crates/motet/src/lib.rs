@@ -77,12 +77,14 @@ mod element;
 mod engine;
 mod error;
 mod flight;
+mod generalized;
 mod group;
 mod info;
 mod kernel;
 pub mod op;
 mod persistent;
 mod point_to_point;
+pub mod raw;
 mod request;
 mod scope;
 mod sets;
@@ -95,20 +97,22 @@ pub use collective::Neighbour;
 pub use communicator::{Communicator, CommunicatorRequest, SplitType};
 pub use datatype::Datatype;
 pub use element::Element;
-pub use error::{Error, ErrorClass, ErrorKind, Result};
+pub use error::{Error, ErrorClass, ErrorKind, RequestError, Result};
 #[doc(hidden)]
 pub use flight::Flight;
+pub use generalized::Completer;
 pub use group::{Comparison, Group, GroupError, RankRange};
 pub use info::Info;
 pub use motet_fabric::{Failure, How};
 pub use motet_plan::Block;
 pub use op::{Band, Bor, Bxor, Land, Lor, Lxor, Max, Min, Operator, Prod, Sum};
 pub use persistent::{Persistent, Running, Start, start_all};
+pub use point_to_point::{BSEND_OVERHEAD, BufferError, BufferRoom, Message};
 pub use request::Request;
 pub use scope::Scope;
 pub use sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_some};
 pub use settings::{ALGORITHM, CHANNELS, SINGLE_COPY, Settings, WISDOM};
-pub use status::{ANY_SOURCE, ANY_TAG, Source, Status, Tag, TagFilter};
+pub use status::{ANY_SOURCE, ANY_TAG, PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
 pub use topology::{
     Adjacent, Cartesian, CartesianCommunicator, Edge, Graph, GraphCommunicator, Neighbourhood,
     Reorder, Topological, TopologyError, dims_create,
