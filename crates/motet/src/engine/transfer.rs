@@ -138,8 +138,8 @@ impl Engine {
     /// Its memory stays valid until the operation is complete or abandoned.
     pub(crate) unsafe fn start_transfer(&mut self, transfer: &Transfer) -> Id {
         let work = match transfer {
-            Transfer::Receive(..) => Work::Receive(Ticket::default()),
-            Transfer::Send(..) | Transfer::Nothing => Work::Send,
+            Transfer::Send(..) => Work::Send,
+            Transfer::Receive(..) | Transfer::Nothing => Work::Receive(Ticket::default()),
         };
         let id = self.insert(work, State::Active);
         self.active += 1;
@@ -293,7 +293,7 @@ impl Engine {
         operation.is_some_and(|operation| matches!(operation.work, Work::Run(_)))
     }
 
-    /// Whether an operation does nothing but send, or nothing at all.
+    /// Whether an operation does nothing but send.
     pub(crate) fn is_send(&mut self, id: Id) -> bool {
         self.operations.get_mut(id).is_some_and(|operation| match &operation.work {
             Work::Send => true,
