@@ -12,6 +12,7 @@ use crate::engine::Number;
 use crate::flight::{Home, Origin};
 use crate::group::{Comparison, Group};
 use crate::info::Info;
+use crate::point_to_point::Slot;
 pub use create::SplitType;
 pub use duplicate::CommunicatorRequest;
 
@@ -56,6 +57,8 @@ pub struct Communicator {
     persistents: Sequence,
     info: Info,
     name: Mutex<String>,
+    /// Where a buffer for buffered sends may be attached.
+    slot: Slot,
 }
 
 impl Communicator {
@@ -63,7 +66,7 @@ impl Communicator {
     pub(crate) fn world(core: Arc<Core>) -> Communicator {
         let group = Group::world(core.ranks());
         let rank = core.me().index();
-        let world = Communicator::new(Home::new(core, group, rank), 0);
+        let world = Communicator::new(Arc::new(Home { core, group, rank }), 0);
         world.set_name("world");
         world
     }
@@ -76,6 +79,7 @@ impl Communicator {
             persistents: Sequence::new(context(id, Traffic::Persistent), 0),
             info: Info::new(),
             name: Mutex::default(),
+            slot: Slot::default(),
         }
     }
 
@@ -153,6 +157,11 @@ impl Communicator {
 
     pub(crate) fn home(&self) -> &Arc<Home> {
         &self.home
+    }
+
+    /// Where its buffer for buffered sends may be attached.
+    pub(crate) fn slot(&self) -> &Slot {
+        &self.slot
     }
 }
 

@@ -11,7 +11,6 @@ use crate::core::Core;
 use crate::engine::{CANCELLED, Engine, Keeper, NOBODY, Outcome};
 use crate::error::{Error, ErrorKind, RequestError, Result};
 use crate::group::Group;
-use crate::point_to_point::Slot;
 use crate::status::{Status, Tag};
 
 /// What the operations of one communicator have in common.
@@ -20,15 +19,9 @@ pub(crate) struct Home {
     pub(crate) group: Group,
     /// The rank in the communicator.
     pub(crate) rank: usize,
-    /// Where a buffer for the buffered sends of the communicator may be attached.
-    pub(crate) slot: Slot,
 }
 
 impl Home {
-    pub(crate) fn new(core: Arc<Core>, group: Group, rank: usize) -> Arc<Home> {
-        Arc::new(Home { core, group, rank, slot: Slot::default() })
-    }
-
     /// The status of a receive in terms of its communicator. Of a collective, which receives from
     /// nobody in particular, it means nothing.
     pub(crate) fn status(&self, received: Received) -> Status {

@@ -206,7 +206,7 @@ impl Communicator {
 
     /// The buffers that buffered sends use.
     fn rooms(&self) -> Rooms {
-        let (of_communicator, of_rank) = (self.home().slot.clone(), self.core().slot().clone());
+        let (of_communicator, of_rank) = (self.slot().clone(), self.core().slot().clone());
         Rooms { of_communicator, of_rank }
     }
 

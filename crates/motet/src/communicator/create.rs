@@ -127,7 +127,8 @@ impl Communicator {
 
     /// A communicator of the same rank of the world.
     fn of_members(&self, group: Group, rank: usize, id: u64) -> Communicator {
-        Communicator::new(Home::new(self.core().clone(), group, rank), id)
+        let core = self.core().clone();
+        Communicator::new(Arc::new(Home { core, group, rank }), id)
     }
 
     /// What each rank tells the others, in rank order.
