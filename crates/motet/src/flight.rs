@@ -9,7 +9,7 @@ use motet_fabric::{Received, TransferError};
 
 use crate::core::Core;
 use crate::engine::{CANCELLED, Engine, Keeper, NOBODY, Outcome};
-use crate::error::{Error, ErrorKind, RequestError, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::group::Group;
 use crate::status::{Status, Tag};
 
@@ -203,7 +203,9 @@ impl Flight {
         }
         drop(engine);
         if refused {
-            return Err(self.origin.error(RequestError::CancelOfCollective));
+            return Err(self
+                .origin
+                .error(ErrorKind::of_request("is of a collective, which cannot be cancelled")));
         }
         Ok(())
     }

@@ -97,7 +97,9 @@ pub use collective::Neighbour;
 pub use communicator::{Communicator, CommunicatorRequest, SplitType};
 pub use datatype::Datatype;
 pub use element::Element;
-pub use error::{Error, ErrorClass, ErrorKind, RequestError, Result};
+#[doc(hidden)]
+pub use element::{ElementCode, code_of_fields};
+pub use error::{Error, ErrorClass, ErrorCode, ErrorCodes, ErrorKind, Result};
 #[doc(hidden)]
 pub use flight::Flight;
 pub use generalized::Completer;
@@ -107,7 +109,7 @@ pub use motet_fabric::{Failure, How};
 pub use motet_plan::Block;
 pub use op::{Band, Bor, Bxor, Land, Lor, Lxor, Max, Min, Operator, Prod, Sum};
 pub use persistent::{Persistent, Running, Start, start_all};
-pub use point_to_point::{BSEND_OVERHEAD, BufferError, BufferRoom, Message};
+pub use point_to_point::{BSEND_OVERHEAD, BufferRoom, Message};
 pub use request::Request;
 pub use scope::Scope;
 pub use sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_some};

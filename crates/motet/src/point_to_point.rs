@@ -20,8 +20,8 @@ pub(crate) use crate::engine::Mode;
 use crate::engine::{Engine, Envelope, NOBODY, Transfer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::status::{PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
-pub use buffered::{BufferError, BufferRoom};
-pub(crate) use buffered::{Rooms, Slot};
+pub use buffered::BufferRoom;
+pub(crate) use buffered::{Rooms, Slot, no_room};
 pub use matched::Message;
 
 /// Room that a buffered message needs beyond its length. (`MPI_BSEND_OVERHEAD`)
@@ -191,7 +191,7 @@ impl Communicator {
     /// Its memory is borrowed by the caller.
     unsafe fn finish(&self, call: &'static str, transfer: &Transfer) -> Result<Received> {
         // SAFETY: passed on: this waits until the operation is over.
-        let id = unsafe { self.core().engine().start_transfer(transfer) };
+        let id = unsafe { self.core().engine().start_transfer(transfer, None) };
         let outcome = self.core().wait(id, false);
         outcome.map_err(|error| self.error(call, error.into()))
     }
@@ -225,7 +225,10 @@ impl Communicator {
 
     fn checked_tag(&self, call: &'static str, Tag(tag): Tag) -> Result<u64> {
         if tag > TAG_UB {
-            return Err(self.error(call, ErrorKind::Tag { tag }));
+            return Err(self.error(
+                call,
+                ErrorKind::Tag { what: "tag", tag: tag.into(), most: TAG_UB.into() },
+            ));
         }
         Ok(u64::from(tag))
     }

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use motet::raw::{self, Callbacks, Request, Stage, Status};
-use motet::{ANY_SOURCE, ANY_TAG, ErrorClass, RequestError, Result, Source, Tag, World};
+use motet::{ANY_SOURCE, ANY_TAG, ErrorClass, ErrorKind, Result, Source, Tag, World};
 use worlds::{Watchdog, on_ranks};
 
 /// What was asked of an operation, in order.
@@ -132,8 +132,13 @@ fn errors_of_callbacks_are_errors_of_the_call() -> Result<()> {
     let _watchdog = Watchdog::start();
     let world = motet::init()?;
     for faulty in 0..3 {
-        let fault =
-            move |here| if here == faulty { Err(RequestError::Null.into()) } else { Ok(()) };
+        let fault = move |here| {
+            if here == faulty {
+                Err(ErrorKind::Request { problem: "is odd".into() }.into())
+            } else {
+                Ok(())
+            }
+        };
         let callbacks = Callbacks {
             query: Box::new(move |_| fault(0)),
             free: Box::new(move || fault(1)),

@@ -16,7 +16,7 @@ use motet_fabric::{
     TransferError, TypeCode,
 };
 
-use super::{Engine, Keeper, NOTHING, Operation, Outcome, State, Work};
+use super::{Engine, Keeper, NOTHING, Operation, Outcome, Staging, State, Work, collected};
 use crate::point_to_point::Rooms;
 
 /// What a receive from nobody gets.
@@ -136,12 +136,16 @@ impl Engine {
     ///
     /// # Safety
     /// Its memory stays valid until the operation is complete or abandoned.
-    pub(crate) unsafe fn start_transfer(&mut self, transfer: &Transfer) -> Id {
+    pub(crate) unsafe fn start_transfer(
+        &mut self,
+        transfer: &Transfer,
+        staging: Option<Box<Staging>>,
+    ) -> Id {
         let work = match transfer {
             Transfer::Send(..) => Work::Send,
             Transfer::Receive(..) | Transfer::Nothing => Work::Receive(Ticket::default()),
         };
-        let id = self.insert(work, State::Active);
+        let id = self.insert(work, collected(staging), State::Active);
         self.active += 1;
         // SAFETY: passed on.
         unsafe { self.post(id, transfer) };
@@ -152,9 +156,13 @@ impl Engine {
     ///
     /// # Safety
     /// Its memory stays valid as long as the operation is there.
-    pub(crate) unsafe fn add_transfer(&mut self, transfer: Transfer) -> Id {
+    pub(crate) unsafe fn add_transfer(
+        &mut self,
+        transfer: Transfer,
+        staging: Option<Box<Staging>>,
+    ) -> Id {
         let stored = Box::new(Stored { transfer, ticket: Ticket::default() });
-        self.insert(Work::Stored(stored), State::Inactive)
+        self.insert(Work::Stored(stored), staging, State::Inactive)
     }
 
     /// Posts the transfer of a persistent operation that has just become active.
@@ -205,7 +213,7 @@ impl Engine {
         };
         let transfer = Transfer::Send(envelope, copied.region(), Mode::Standard);
         // SAFETY: the copy is kept until the send is complete or abandoned.
-        let id = unsafe { self.start_transfer(&transfer) };
+        let id = unsafe { self.start_transfer(&transfer, None) };
         self.detach(id, Box::new(copied));
         Ok(Received { source: self.endpoint.me(), tag: envelope.label.tag, bytes: data.bytes() })
     }
@@ -219,9 +227,10 @@ impl Engine {
         send: &Transfer,
         receive: &Transfer,
         outgoing: Option<Keeper>,
+        staging: Option<Box<Staging>>,
     ) -> Id {
         let pair = Pair { missing: 2, outcome: Ok(NOTHING), _outgoing: outgoing };
-        let id = self.insert(Work::Pair(Box::new(pair)), State::Active);
+        let id = self.insert(Work::Pair(Box::new(pair)), collected(staging), State::Active);
         self.active += 1;
         let mut done = mem::take(&mut self.done);
         for (step, transfer) in [(RECEIVE, receive), (SEND, send)] {
@@ -245,8 +254,9 @@ impl Engine {
         taken: Taken,
         element: TypeCode,
         into: RegionMut,
+        staging: Option<Box<Staging>>,
     ) -> Id {
-        let id = self.insert(Work::Receive(Ticket::default()), State::Active);
+        let id = self.insert(Work::Receive(Ticket::default()), staging, State::Active);
         self.active += 1;
         let mut done = mem::take(&mut self.done);
         let token = Token { operation: id.0, step: 0 };
@@ -275,7 +285,7 @@ impl Engine {
 
     /// Takes in an operation that ends when [`Engine::end_generalized`] is told.
     pub(crate) fn start_generalized(&mut self) -> Id {
-        self.insert(Work::Generalized, State::Active)
+        self.insert(Work::Generalized, None, State::Active)
     }
 
     /// A generalized operation has ended. `false` if that is known, or it is gone.

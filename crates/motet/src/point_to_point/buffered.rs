@@ -25,20 +25,13 @@ pub enum BufferRoom {
 }
 
 /// What is wrong with the buffer for buffered sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BufferError {
-    /// There is one already.
-    #[error("a buffer for buffered sends is attached already")]
-    Attached,
-    /// There is none.
-    #[error("no buffer for buffered sends is attached")]
-    NotAttached,
-    /// A message does not fit into what is left of it.
-    #[error("no room to buffer a message of {needed} bytes and {BSEND_OVERHEAD} more")]
-    NoRoom {
-        /// Bytes of the message.
-        needed: usize,
-    },
+fn wrong(problem: impl Into<String>) -> ErrorKind {
+    ErrorKind::Buffer { which: "buffer for buffered sends", problem: problem.into() }
+}
+
+/// A message of so many bytes does not fit into what is left of it.
+pub(crate) fn no_room(needed: usize) -> ErrorKind {
+    wrong(format!("has no room for {needed} bytes and {BSEND_OVERHEAD} more, or is not attached"))
 }
 
 /// Room for messages that wait to be sent.
@@ -73,10 +66,10 @@ impl Slot {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn attach(&self, limit: BufferRoom) -> Result<(), BufferError> {
+    fn attach(&self, limit: BufferRoom) -> Result<(), ErrorKind> {
         let mut room = self.room();
         if room.is_some() {
-            return Err(BufferError::Attached);
+            return Err(wrong("is attached already"));
         }
         *room = Some(Arc::new(Room { limit, used: AtomicUsize::new(0) }));
         Ok(())
@@ -187,7 +180,7 @@ impl Communicator {
 
     fn detach(&self, call: &'static str, slot: &Slot) -> Result<BufferRoom> {
         let room = slot.room().take();
-        let missing = || Error::from(BufferError::NotAttached).at(call, self.rank());
+        let missing = || Error::from(wrong("is not attached")).at(call, self.rank());
         let room = room.ok_or_else(missing)?;
         drained(self.core(), &room).map_err(|failure| self.died(call, failure))?;
         Ok(room.limit)

@@ -11,8 +11,9 @@ use motet_fabric::{Endpoint, Received, RegionMut};
 
 use crate::Element;
 use crate::buffer::{RecvBuffer, Span};
+use crate::collective::staging_of;
 use crate::communicator::Communicator;
-use crate::engine::{NOBODY, Transfer};
+use crate::engine::{NOBODY, Staging, Transfer};
 use crate::error::{ErrorKind, Result};
 use crate::flight::{Flight, Home, Origin};
 use crate::request::Request;
@@ -74,7 +75,7 @@ impl Message {
         let origin = self.origin("mrecv");
         let span = Span { start: buffer.as_mut_ptr().cast(), len: buffer.len() };
         // SAFETY: borrowed for longer than this waits.
-        let id = unsafe { self.begin::<T>(span) };
+        let id = unsafe { self.begin::<T>(span, None) };
         let received = origin.core.wait(id, false);
         let received = received.map_err(|error| origin.error(ErrorKind::from(error)))?;
         Ok(origin.home.status(received))
@@ -88,7 +89,9 @@ impl Message {
         let origin = self.origin("imrecv");
         let parts = buffer.take_apart();
         // SAFETY: held by the request until the operation is over.
-        let id = unsafe { self.begin::<B::Element>(B::span(&parts)) };
+        let staging = unsafe { staging_of([None, B::items(&parts)]) };
+        // SAFETY: as above.
+        let id = unsafe { self.begin::<B::Element>(B::span(&parts), staging) };
         // SAFETY: nothing is borrowed.
         Ok(unsafe { Request::new(Flight::new(origin, id, false), parts) })
     }
@@ -99,14 +102,14 @@ impl Message {
 
     /// # Safety
     /// The memory stays valid until the operation is complete or abandoned.
-    unsafe fn begin<T: Element>(mut self, span: Span) -> Id {
+    unsafe fn begin<T: Element>(mut self, span: Span, staging: Option<Box<Staging>>) -> Id {
         let into = RegionMut::new(span.start, span.len * size_of::<T>());
         let mut engine = self.home.core.engine();
         match self.taken.take() {
             // SAFETY: passed on.
-            Some(taken) => unsafe { engine.start_taken(taken, T::CODE, into) },
+            Some(taken) => unsafe { engine.start_taken(taken, T::CODE, into, staging) },
             // SAFETY: no memory at all.
-            None => unsafe { engine.start_transfer(&Transfer::Nothing) },
+            None => unsafe { engine.start_transfer(&Transfer::Nothing, None) },
         }
     }
 }

@@ -7,8 +7,9 @@ use motet_fabric::Region;
 use super::Mode;
 use crate::Element;
 use crate::buffer::{RecvBuffer, SendBuffer, elements};
+use crate::collective::staging_of;
 use crate::communicator::Communicator;
-use crate::engine::{Envelope, Keeper, Transfer};
+use crate::engine::{Engine, Envelope, Keeper, Transfer};
 use crate::error::Result;
 use crate::flight::Flight;
 use crate::request::Request;
@@ -101,7 +102,9 @@ impl Communicator {
         let send = Transfer::send::<S::Element>(envelope, S::span(&parts.0), Mode::Standard);
         let receive = Transfer::receive::<R::Element>(selector, R::span(&parts.1));
         // SAFETY: held by the request until the operation is over.
-        let id = unsafe { self.core().engine().start_pair(&send, &receive, None) };
+        let staging = unsafe { staging_of([S::items(&parts.0), R::items(&parts.1)]) };
+        // SAFETY: as above.
+        let id = unsafe { self.core().engine().start_pair(&send, &receive, None, staging) };
         // SAFETY: nothing is borrowed.
         Ok(unsafe { Request::new(Flight::new(self.origin(CALL), id, false), parts) })
     }
@@ -124,12 +127,20 @@ impl Communicator {
         let selector = self.selector(CALL, from.into(), receive_tag.into())?;
         let parts = buffer.take_apart();
         let span = B::span(&parts);
+        // SAFETY: held by the request until the operation is over.
+        let mut staging = unsafe { staging_of([None, B::items(&parts)]) };
+        if let Some(staging) = &mut staging {
+            staging.collect();
+        }
         // SAFETY: our own parts; no operation uses them yet.
         let data = unsafe { elements::<B::Element, _>(&parts, span) };
         let (outgoing, send) = copy_of(data, envelope);
         let receive = Transfer::receive::<B::Element>(selector, span);
         // SAFETY: held by the request or the operation until that is over.
-        let id = unsafe { self.core().engine().start_pair(&send, &receive, Some(outgoing)) };
+        let begin = |engine: &mut Engine| unsafe {
+            engine.start_pair(&send, &receive, Some(outgoing), staging)
+        };
+        let id = begin(&mut self.core().engine());
         // SAFETY: nothing is borrowed.
         Ok(unsafe { Request::new(Flight::new(self.origin(CALL), id, false), parts) })
     }
@@ -148,7 +159,9 @@ impl Communicator {
         let transfer = Transfer::send::<B::Element>(envelope, B::span(&parts), mode);
         // SAFETY: held by the request until the operation is over, or borrowed by somebody who
         // waits for that.
-        let id = unsafe { self.core().engine().start_transfer(&transfer) };
+        let staging = unsafe { staging_of([B::items(&parts), None]) };
+        // SAFETY: as above.
+        let id = unsafe { self.core().engine().start_transfer(&transfer, staging) };
         // SAFETY: passed on.
         Ok(unsafe { Request::new(Flight::new(self.origin(call), id, false), parts) })
     }
@@ -165,7 +178,9 @@ impl Communicator {
         let parts = buffer.take_apart();
         let transfer = Transfer::receive::<B::Element>(selector, B::span(&parts));
         // SAFETY: as for a send.
-        let id = unsafe { self.core().engine().start_transfer(&transfer) };
+        let staging = unsafe { staging_of([None, B::items(&parts)]) };
+        // SAFETY: as for a send.
+        let id = unsafe { self.core().engine().start_transfer(&transfer, staging) };
         // SAFETY: passed on.
         Ok(unsafe { Request::new(Flight::new(self.origin("irecv"), id, false), parts) })
     }

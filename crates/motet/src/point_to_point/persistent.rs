@@ -5,8 +5,9 @@
 
 use super::Mode;
 use crate::buffer::{Held, RecvBuffer, SendBuffer};
+use crate::collective::staging_of;
 use crate::communicator::Communicator;
-use crate::engine::Transfer;
+use crate::engine::{Staging, Transfer};
 use crate::error::Result;
 use crate::persistent::Persistent;
 use crate::status::{Source, Tag, TagFilter};
@@ -75,7 +76,9 @@ impl Communicator {
         let selector = self.selector("recv_init", from.into(), tag.into())?;
         let parts = <B as Held>::take_apart(buffer);
         let transfer = Transfer::receive::<B::Element>(selector, B::span(&parts));
-        Ok(self.store("recv_init", transfer, parts))
+        // SAFETY: the persistent operation holds the parts as long as it is there.
+        let staging = unsafe { staging_of([None, <B as SendBuffer>::items(&parts)]) };
+        Ok(self.store("recv_init", (transfer, staging), parts))
     }
 
     fn send_init_with<B: SendBuffer + 'static>(
@@ -88,18 +91,20 @@ impl Communicator {
         let envelope = self.envelope::<B::Element>(call, to, tag)?;
         let parts = buffer.take_apart();
         let transfer = Transfer::send::<B::Element>(envelope, B::span(&parts), mode);
-        Ok(self.store(call, transfer, parts))
+        // SAFETY: the persistent operation holds the parts as long as it is there.
+        let staging = unsafe { staging_of([B::items(&parts), None]) };
+        Ok(self.store(call, (transfer, staging), parts))
     }
 
     /// The transfer is one of these parts.
     fn store<B: Held + 'static>(
         &self,
         call: &'static str,
-        transfer: Transfer,
+        (transfer, staging): (Transfer, Option<Box<Staging>>),
         parts: B::Parts,
     ) -> Persistent<B> {
         // SAFETY: the persistent operation holds the parts as long as it is there.
-        let id = unsafe { self.core().engine().add_transfer(transfer) };
+        let id = unsafe { self.core().engine().add_transfer(transfer, staging) };
         Persistent::new(self.origin(call), id, parts)
     }
 }

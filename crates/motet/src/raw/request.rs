@@ -10,9 +10,17 @@ use super::Status;
 use super::generalized::Shared;
 use crate::core::Core;
 use crate::engine::{Engine, Keeper};
-use crate::error::{Error, RequestError, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::flight::Flight;
 use crate::generalized::Completer;
+
+/// What may be wrong with a request.
+const NULL: &str = "is null";
+const ACTIVE: &str = "is active already";
+const INACTIVE: &str = "is inactive";
+const NOT_PERSISTENT: &str = "is not persistent, so it cannot be started";
+const NOT_TO_FREE: &str = "is of an active collective, which cannot be freed";
+const NOT_TO_CANCEL: &str = "is of a collective, which cannot be cancelled";
 
 /// An operation of whatever kind, or none. (MPI 4.1 §3.7)
 ///
@@ -88,8 +96,8 @@ impl Inner {
         }
     }
 
-    fn error(&self, error: RequestError) -> Error {
-        self.flight.origin.error(error)
+    fn error(&self, problem: &str) -> Error {
+        self.flight.origin.error(ErrorKind::of_request(problem))
     }
 }
 
@@ -151,9 +159,9 @@ impl Request {
     /// Whether a start is possible.
     pub(super) fn check_start(&self) -> Result<()> {
         match &self.0 {
-            None => Err(RequestError::Null.into()),
-            Some(inner) if !inner.persistent => Err(inner.error(RequestError::NotPersistent)),
-            Some(inner) if inner.active => Err(inner.error(RequestError::Active)),
+            None => Err(Error::from(ErrorKind::of_request(NULL))),
+            Some(inner) if !inner.persistent => Err(inner.error(NOT_PERSISTENT)),
+            Some(inner) if inner.active => Err(inner.error(ACTIVE)),
             Some(_) => Ok(()),
         }
     }
@@ -196,9 +204,9 @@ impl Request {
     /// A null request; a collective that is active, which goes on unharmed.
     pub fn free(&mut self) -> Result<()> {
         match &self.0 {
-            None => return Err(RequestError::Null.into()),
+            None => return Err(Error::from(ErrorKind::of_request(NULL))),
             Some(inner) if inner.active && matches!(inner.kind, Kind::Collective) => {
-                return Err(inner.error(RequestError::FreeOfActiveCollective));
+                return Err(inner.error(NOT_TO_FREE));
             }
             Some(_) => {}
         }
@@ -213,10 +221,10 @@ impl Request {
     /// A request that is not active; a collective, which goes on unharmed; what the callback of a
     /// generalized operation says.
     pub fn cancel(&mut self) -> Result<()> {
-        let Some(inner) = &mut self.0 else { return Err(RequestError::Null.into()) };
+        let Some(inner) = &mut self.0 else { return Err(Error::from(ErrorKind::of_request(NULL))) };
         match &inner.kind {
-            Kind::Collective => Err(inner.error(RequestError::CancelOfCollective)),
-            _ if !inner.active => Err(inner.error(RequestError::Inactive)),
+            Kind::Collective => Err(inner.error(NOT_TO_CANCEL)),
+            _ if !inner.active => Err(inner.error(INACTIVE)),
             Kind::Generalized(shared) => shared.cancel(),
             Kind::Send | Kind::Receive => inner.flight.cancel(),
         }

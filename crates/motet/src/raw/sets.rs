@@ -7,7 +7,7 @@ use super::request::Inner;
 use super::{Request, Status};
 use crate::core::Core;
 use crate::engine::Engine;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 
 /// Starts persistent operations. If one of them cannot be started none is. The order has no
 /// meaning. (`MPI_Startall`, MPI 4.1 §3.9)
@@ -253,29 +253,28 @@ fn tell_all(
     faults.or_else(|| ())
 }
 
-/// What went wrong with some of several operations.
+/// How many of several operations went wrong.
 #[derive(Default)]
 struct Faults {
+    operations: usize,
     failed: usize,
-    first: Option<Error>,
 }
 
 impl Faults {
     /// The status of an operation among several.
     fn status(&mut self, told: Result<Status>) -> Status {
+        self.operations += 1;
         told.unwrap_or_else(|error| {
             self.failed += 1;
-            let status = Status { error: Some(error.class()), ..Status::EMPTY };
-            self.first.get_or_insert(error);
-            status
+            Status { error: Some(error.class()), ..Status::EMPTY }
         })
     }
 
     fn or_else<T>(self, value: impl FnOnce() -> T) -> Result<T> {
-        let Faults { failed, first } = self;
-        match first {
-            None => Ok(value()),
-            Some(first) => Err(ErrorKind::InStatus { failed, first: Box::new(first) }.into()),
+        let Faults { failed, operations } = self;
+        match failed {
+            0 => Ok(value()),
+            _ => Err(ErrorKind::InStatus { failed, operations }.into()),
         }
     }
 }
