@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use motet::buffer::Items;
+use motet::datatype::Datatype;
 use motet::{
     ANY_SOURCE, ANY_TAG, BSEND_OVERHEAD, BufferRoom, Communicator, ErrorClass, Info, PROC_NULL,
     Result, Settings, Sum, TAG_UB, Tag, start_all, wait_all,
@@ -505,5 +507,58 @@ fn typed_sets_mix_messages_of_all_kinds() {
         outside.wait()?;
         assert_eq!(sum.wait()?, [2]);
         Ok(())
+    });
+}
+
+/// Every second element of `values`, with others between them that must not change.
+fn spaced(values: [f64; 3]) -> Items<Vec<f64>> {
+    let item = Datatype::vector(3, 1, 2, &Datatype::DOUBLE).expect("fits");
+    let [first, second, third] = values;
+    Items::new(vec![first, -1.0, second, -2.0, third, -3.0], &item, 1).expect("fits")
+}
+
+fn check_spaced(items: &[f64], values: [f64; 3]) {
+    let [first, second, third] = values;
+    assert_eq!(items, [first, -1.0, second, -2.0, third, -3.0]);
+}
+
+/// Items that do not lie in a row go and come in every kind of message.
+///
+/// spec: 3, 5, 20, 56
+#[test]
+fn items_travel_in_messages_of_every_kind() {
+    on_ranks(2, |world| {
+        let (me, other) = (world.rank() as f64, 1 - world.rank());
+        let (mine, theirs) = ([me, me + 10.0, me + 20.0], [1.0 - me, 11.0 - me, 21.0 - me]);
+        world.attach_buffer(BufferRoom::Automatic)?;
+        world.ibsend(spaced(mine), other, Tag(1))?.wait()?;
+        let got = world.mprobe(other, Tag(1))?.imrecv(spaced([9.0; 3]))?.wait()?;
+        check_spaced(&got.into_buffer(), theirs);
+        let send = (spaced(mine), other, Tag(2));
+        let (sent, got) = world.isendrecv(send, (spaced([9.0; 3]), other, Tag(2)))?.wait()?;
+        check_spaced(&got.into_buffer(), theirs);
+        check_spaced(&sent.into_buffer(), mine);
+        let swapped = world.isendrecv_replace(spaced(mine), (other, Tag(3)), (other, Tag(3)))?;
+        check_spaced(&swapped.wait()?.into_buffer(), theirs);
+        let mut send = world.send_init(spaced(mine), other, Tag(4))?;
+        let mut buffered = world.bsend_init(spaced(mine), other, Tag(5))?;
+        let receive = |tag| world.recv_init(spaced([9.0; 3]), other, Tag(tag));
+        let (mut first, mut second) = (receive(4)?, receive(5)?);
+        for round in [0.0, 100.0, 200.0] {
+            send.input_mut()[2] = mine[1] + round;
+            buffered.input_mut()[4] = mine[2] + round;
+            let running = start_all((first, send, buffered, second))?;
+            send = running.1.wait()?;
+            buffered = running.2.wait()?;
+            (first, second) = (running.0.wait()?, running.3.wait()?);
+            check_spaced(first.output(), [theirs[0], theirs[1] + round, theirs[2]]);
+            check_spaced(second.output(), [theirs[0], theirs[1], theirs[2] + round]);
+        }
+        let mut cancelled = world.irecv(spaced(mine), other, Tag(6))?;
+        cancelled.cancel()?;
+        check_spaced(&cancelled.wait()?.into_buffer(), mine);
+        let nothing = world.irecv(spaced(mine), PROC_NULL, Tag(6))?;
+        check_spaced(&nothing.wait()?.into_buffer(), mine);
+        world.detach_buffer().map(drop)
     });
 }
