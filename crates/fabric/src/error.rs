@@ -154,6 +154,9 @@ pub enum TransferError {
         /// Bytes of the message.
         needed: usize,
     },
+    /// Whoever posted it has ended it, for this reason. The fabric itself never says this.
+    #[error("{0}")]
+    Ended(&'static str),
     /// A rank has died, and everything that was under way with it.
     #[error("{0}")]
     Failed(Failure),

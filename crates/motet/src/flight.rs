@@ -90,8 +90,9 @@ impl Flight {
             self.reported = false;
             return Ok(());
         }
-        let failure = engine.failure().expect("only a death ends a persistent operation");
-        Err(self.origin.error(TransferError::Failed(failure)))
+        let reason = engine.why_gone(self.id);
+        drop(engine);
+        Err(self.origin.error(reason))
     }
 
     /// The same, for whoever stands for the operation from now on.

@@ -120,8 +120,14 @@ fn wait_for_one(set: &mut [&mut dyn Pending]) -> bool {
     let mut flights = set.iter_mut().map(|pending| pending.as_mut());
     let Some(first) = flights.find(|flight| !flight.reported) else { return false };
     let core = first.origin.core.clone();
+    let ids: Vec<_> = if core.reports_waits() {
+        let flights = set.iter_mut().map(|pending| pending.as_mut());
+        flights.filter(|flight| !flight.reported).map(|flight| flight.id).collect()
+    } else {
+        Vec::new()
+    };
     let mut seen = None;
-    let complete = core.wait_until(|engine| {
+    let complete = core.wait_for(&ids, |engine| {
         // While nothing has ended there is no need to look at them again.
         if seen == Some(engine.ended()) {
             return None;

@@ -5,6 +5,7 @@ use std::mem;
 use std::sync::Arc;
 
 use motet_fabric::Received;
+use motet_fabric::slab::Id;
 
 use super::Status;
 use super::generalized::Shared;
@@ -74,6 +75,10 @@ impl Inner {
 
     pub(super) fn core(&self) -> &Arc<Core> {
         &self.flight.origin.core
+    }
+
+    pub(super) fn id(&self) -> Id {
+        self.flight.id
     }
 
     /// Takes the outcome if it is there.

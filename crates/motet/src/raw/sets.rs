@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::task::Poll;
 
+use motet_fabric::slab::Id;
+
 use super::request::Inner;
 use super::{Request, Status};
 use crate::core::Core;
@@ -26,8 +28,8 @@ pub fn start_all(requests: &mut [Request]) -> Result<()> {
 /// That some went wrong; their statuses say which. All are completed nevertheless.
 pub fn wait_all(requests: &mut [Request], statuses: &mut Vec<Status>) -> Result<()> {
     if let Some(core) = core_of(requests) {
-        let mut complete = 0;
-        let ended = core.wait_until(|engine| {
+        let (ids, mut complete) = (awaited(requests, &core), 0);
+        let ended = core.wait_for(&ids, |engine| {
             complete += collect_first(&mut requests[complete..], &core, engine);
             (complete == requests.len()).then_some(())
         });
@@ -127,6 +129,14 @@ fn core_of(requests: &mut [Request]) -> Option<Arc<Core>> {
     requests.iter_mut().find_map(Request::active).map(|inner| inner.core().clone())
 }
 
+/// The active ones, if a wait is to name them.
+fn awaited(requests: &mut [Request], core: &Core) -> Vec<Id> {
+    if !core.reports_waits() {
+        return Vec::new();
+    }
+    requests.iter_mut().filter_map(Request::active).map(|inner| inner.id()).collect()
+}
+
 /// Takes the outcome of an operation if it is there.
 fn collect(inner: &mut Inner, core: &Arc<Core>, engine: &mut Engine) -> bool {
     assert!(Arc::ptr_eq(inner.core(), core), "all requests of a set belong to one rank");
@@ -158,8 +168,8 @@ fn first_failed(requests: &mut [Request]) -> Option<usize> {
 /// Waits until one is over: the first of those. `None` if none is active.
 fn wait_for_one(requests: &mut [Request]) -> Option<usize> {
     let core = core_of(requests)?;
-    let mut seen = None;
-    let found = core.wait_until(|engine| {
+    let (ids, mut seen) = (awaited(requests, &core), None);
+    let found = core.wait_for(&ids, |engine| {
         // Nothing has changed for any of them while nothing has ended.
         let ended = Some(engine.ended());
         if seen == ended {
