@@ -11,8 +11,10 @@ mod nonblocking;
 mod persistent;
 mod shape;
 
-use motet_fabric::TypeCode;
+use std::sync::Arc;
+
 use motet_fabric::slab::Id;
+use motet_fabric::{Peer, TypeCode};
 use motet_plan::{Call, Rank};
 
 use crate::Element;
@@ -46,6 +48,14 @@ pub(crate) struct Prepared {
     pub(crate) element: TypeCode,
     pub(crate) element_bytes: usize,
     pub(crate) staging: Option<Box<Staging>>,
+    /// Who takes part, if not all ranks of the communicator.
+    pub(crate) among: Option<Among>,
+}
+
+/// The ranks that a plan is for, and which of them is the caller.
+pub(crate) struct Among {
+    pub(crate) rank: usize,
+    pub(crate) peers: Arc<[Peer]>,
 }
 
 impl Prepared {
@@ -56,7 +66,7 @@ impl Prepared {
         kernel: Option<Box<dyn Kernel>>,
     ) -> Prepared {
         let element_bytes = if shape.is_barrier() { 0 } else { size_of::<T>() };
-        Prepared { call, shape, kernel, element: T::CODE, element_bytes, staging: None }
+        Prepared { call, shape, kernel, element: T::CODE, element_bytes, staging: None, among: None }
     }
 }
 
@@ -68,10 +78,12 @@ impl Communicator {
         prepared: Prepared,
         number: impl FnOnce() -> Number,
     ) -> Result<(Box<Run>, Option<Box<Staging>>), ErrorKind> {
-        let Prepared { shape, kernel, element, element_bytes, staging, .. } = prepared;
+        let Prepared { shape, kernel, element, element_bytes, staging, among, .. } = prepared;
+        let all = || Among { rank: self.rank(), peers: self.group().peers().clone() };
+        let Among { rank, peers } = among.unwrap_or_else(all);
         let call = Call {
-            rank: Rank::from_index(self.rank()),
-            ranks: self.size() as u32,
+            rank: Rank::from_index(rank),
+            ranks: peers.len() as u32,
             element_bytes,
             in_place: shape.in_place,
             operation: shape.operation,
@@ -82,7 +94,7 @@ impl Communicator {
             output: shape.output,
             element,
             kernel,
-            peers: self.group().peers().clone(),
+            peers,
             number: number(),
         });
         Ok((run, staging))
