@@ -7,6 +7,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::check::Membership;
 use crate::core::Core;
 use crate::engine::Number;
 use crate::flight::{Home, Origin};
@@ -23,6 +24,8 @@ pub(crate) enum Traffic {
     Persistent,
     /// What a part of the ranks needs to agree on a communicator of their own.
     Creation,
+    /// What the ranks tell each other of their calls, in check mode.
+    Check,
 }
 
 /// Numbers for operations that all ranks begin in one order: all count alike.
@@ -38,6 +41,11 @@ impl Sequence {
 
     fn next(&self) -> Number {
         Number { context: self.context, tag: self.next.fetch_add(1, Ordering::Relaxed) }
+    }
+
+    /// The number that comes next.
+    fn peek(&self) -> u64 {
+        self.next.load(Ordering::Relaxed)
     }
 }
 
@@ -56,6 +64,8 @@ pub struct Communicator {
     persistents: Sequence,
     info: Info,
     name: Mutex<String>,
+    /// In check mode: what tells the other ranks of its calls.
+    membership: Option<Membership>,
 }
 
 impl Communicator {
@@ -69,11 +79,19 @@ impl Communicator {
     }
 
     fn new(home: Arc<Home>, id: u64) -> Communicator {
+        let membership = Membership::begin(home.core.watch(), &home, id);
+        Communicator { membership, ..Communicator::untold(home, id) }
+    }
+
+    /// One of whose calls nobody is told.
+    fn untold(home: Arc<Home>, id: u64) -> Communicator {
+        let first = home.core.watch().first;
         Communicator {
+            membership: None,
             home,
             id,
-            collectives: Sequence::new(context(id, Traffic::Collective), 0),
-            persistents: Sequence::new(context(id, Traffic::Persistent), 0),
+            collectives: Sequence::new(context(id, Traffic::Collective), first),
+            persistents: Sequence::new(context(id, Traffic::Persistent), first),
             info: Info::new(),
             name: Mutex::default(),
         }
@@ -143,6 +161,17 @@ impl Communicator {
         self.persistents.next()
     }
 
+    /// The number that the next collective that is not persistent will have.
+    pub(crate) fn collectives_begun(&self) -> u64 {
+        self.collectives.peek()
+    }
+
+    /// What tells the other ranks of calls, if anything does.
+    #[inline]
+    pub(crate) fn membership(&self) -> Option<&Membership> {
+        self.membership.as_ref()
+    }
+
     pub(crate) fn origin(&self, call: &'static str) -> Origin {
         Origin { home: self.home.clone(), call }
     }
@@ -154,7 +183,19 @@ impl Communicator {
 
 /// The context of one kind of traffic of the communicator with this id.
 fn context(id: u64, traffic: Traffic) -> u64 {
-    id * 4 + traffic as u64
+    id * 8 + traffic as u64
+}
+
+/// The communicator and the kind of traffic of a context.
+pub(crate) fn split_context(context: u64) -> (u64, Traffic) {
+    let all = [
+        Traffic::PointToPoint,
+        Traffic::Collective,
+        Traffic::Persistent,
+        Traffic::Creation,
+        Traffic::Check,
+    ];
+    (context / 8, all[(context % 8) as usize])
 }
 
 impl fmt::Debug for Communicator {

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use super::Communicator;
+use crate::buffer::SendBuffer;
+use crate::collective::Shape;
 use crate::error::Result;
 use crate::flight::{Flight, Home};
 use crate::info::Info;
@@ -29,6 +31,7 @@ impl Communicator {
     ///
     /// # Errors
     /// That a rank has died or left.
+    #[track_caller]
     pub fn dup(&self) -> Result<Communicator> {
         self.duplicate("dup", &Info::new())?.wait()
     }
@@ -38,6 +41,7 @@ impl Communicator {
     ///
     /// # Errors
     /// That a rank has died or left.
+    #[track_caller]
     pub fn dup_with_info(&self, info: &Info) -> Result<Communicator> {
         self.duplicate("dup_with_info", info)?.wait()
     }
@@ -57,6 +61,7 @@ impl Communicator {
     ///
     /// # Errors
     /// None today.
+    #[track_caller]
     pub fn idup(&self) -> Result<CommunicatorRequest> {
         self.duplicate("idup", &Info::new())
     }
@@ -65,21 +70,24 @@ impl Communicator {
     ///
     /// # Errors
     /// None today.
+    #[track_caller]
     pub fn idup_with_info(&self, info: &Info) -> Result<CommunicatorRequest> {
         self.duplicate("idup_with_info", info)
     }
 
+    #[track_caller]
     fn duplicate(&self, call: &'static str, info: &Info) -> Result<CommunicatorRequest> {
         let id = self.agree_on_id(call)?;
         Ok(CommunicatorRequest { id, home: self.home.clone(), info: info.clone() })
     }
 
     /// All ranks learn a fresh id, that of the first.
+    #[track_caller]
     pub(super) fn agree_on_id(&self, call: &'static str) -> Result<Request<Vec<u64>>> {
         let id = if self.rank() == 0 { self.core().fresh_id() } else { 0 };
-        let mut request = self.ibcast(vec![id], 0)?;
-        request.as_mut().origin.call = call;
-        Ok(request)
+        self.post(vec![id], |parts| {
+            self.prepare::<u64>(call, Shape::bcast(self, Vec::span(parts), 0), None)
+        })
     }
 }
 
