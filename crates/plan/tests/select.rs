@@ -133,7 +133,7 @@ fn between_groups_by_the_length_and_the_number_of_ranks() {
     assert_eq!(name(64, reduce(32, 1)), "leaders");
     assert_eq!(name(16, reduce(8, 1 << 20)), "reduce_scatter_gather");
     // The root's own group does not matter, however large.
-    assert_eq!(name(33, reduce(32, 1)), "direct");
+    assert_eq!(name(34, reduce(32, 1)), "direct");
     let scattered =
         |left, count| Operation::InterReduceScatterBlock { left, counts: [count; 2], commutative };
     assert_eq!(name(4, scattered(2, 1)), "direct");
