@@ -7,6 +7,8 @@ use motet_plan::select::SelectError;
 use super::{ErrorClass, ErrorCode};
 use crate::datatype::DatatypeError;
 use crate::group::GroupError;
+use crate::info::InfoError;
+use crate::point_to_point::no_room;
 use crate::topology::TopologyError;
 
 /// What happened.
@@ -79,6 +81,9 @@ pub enum ErrorKind {
     /// A datatype that there cannot be, or that does not fit the data.
     #[error(transparent)]
     Datatype(#[from] DatatypeError),
+    /// A hint that there cannot be, or that there is not.
+    #[error(transparent)]
+    Info(#[from] InfoError),
     /// A root that is not in the communicator.
     #[error("root {root} is not in a communicator of {size} ranks")]
     Root {
@@ -201,6 +206,11 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
+    /// A request that the call does not allow.
+    pub(crate) fn of_request(problem: &str) -> ErrorKind {
+        ErrorKind::Request { problem: problem.into() }
+    }
+
     /// The class of the standard that it belongs to.
     pub fn class(&self) -> ErrorClass {
         match self {
@@ -226,6 +236,9 @@ impl ErrorKind {
             ErrorKind::Argument { .. } | ErrorKind::Setting { .. } => ErrorClass::Arg,
             ErrorKind::User { code, .. } => code.class().unwrap_or(ErrorClass::Other),
             ErrorKind::Datatype(error) => error.class(),
+            ErrorKind::Info(InfoError::Key { .. }) => ErrorClass::InfoKey,
+            ErrorKind::Info(InfoError::Value { .. }) => ErrorClass::InfoValue,
+            ErrorKind::Info(InfoError::NoKey { .. }) => ErrorClass::InfoNokey,
             ErrorKind::Group(error) => group_class(error),
             ErrorKind::Call(error) | ErrorKind::Select(SelectError::Call(error)) => {
                 call_class(error)
@@ -248,11 +261,9 @@ fn call_class(error: &CallError) -> ErrorClass {
         CallError::Knowledge { .. } => ErrorClass::Arg,
         CallError::Groups { .. } => ErrorClass::Comm,
         CallError::Blocks { .. }
-        | CallError::Totals(..)
         | CallError::Itself { .. }
-        | CallError::TooLarge => {
-            ErrorClass::Count
-        }
+        | CallError::Totals(..)
+        | CallError::TooLarge => ErrorClass::Count,
     }
 }
 
@@ -260,9 +271,10 @@ fn group_class(error: &GroupError) -> ErrorClass {
     match error {
         GroupError::Rank { .. } | GroupError::Twice { .. } => ErrorClass::Rank,
         GroupError::Range(_) => ErrorClass::Arg,
-        GroupError::Outsider { .. } | GroupError::CallerOutside | GroupError::Differs { .. } => {
-            ErrorClass::Group
-        }
+        GroupError::Outsider { .. }
+        | GroupError::CallerOutside
+        | GroupError::Differs { .. }
+        | GroupError::Overlap { .. } => ErrorClass::Group,
     }
 }
 
@@ -303,6 +315,7 @@ impl From<TransferError> for ErrorKind {
             }
             TransferError::Ended(reason) => ErrorKind::Mismatch(reason),
             TransferError::Spoiled(peer) => ErrorKind::Spoiled { rank: peer.index() },
+            TransferError::NoRoom { needed } => no_room(needed),
             TransferError::Failed(failure) => ErrorKind::PeerFailed(failure),
             other => unreachable!("a transfer error without a translation: {other}"),
         }
