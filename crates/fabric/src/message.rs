@@ -67,7 +67,7 @@ impl Selector {
 
 /// The type of the elements of a message, as far as the two sides compare it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct TypeCode(pub u8);
+pub struct TypeCode(pub u16);
 
 impl TypeCode {
     /// Bytes without a type: agrees with every other code.
@@ -75,7 +75,7 @@ impl TypeCode {
 
     /// No elements at all: the sender met an error and has nothing to send. Whoever receives it
     /// gets [`TransferError::Spoiled`](crate::TransferError::Spoiled).
-    pub const SPOILED: TypeCode = TypeCode(u8::MAX);
+    pub const SPOILED: TypeCode = TypeCode(u16::MAX);
 
     /// Whether a message of type `self` may be received as `other`.
     pub fn agrees(self, other: TypeCode) -> bool {

@@ -7,12 +7,15 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+mod items;
+
 use std::marker::PhantomData;
 use std::mem::{self, ManuallyDrop};
 use std::sync::Arc;
 
 use crate::Element;
 use crate::engine::Keeper;
+pub use items::{Items, ItemsParts, StreamOf};
 
 /// Elements at an address.
 #[derive(Clone, Copy, Debug)]
@@ -52,8 +55,19 @@ pub unsafe trait SendBuffer: Held {
     /// Type of its elements.
     type Element: Element;
 
-    /// Where its elements lie.
+    /// Where its elements lie, as an operation sees them.
     fn span(parts: &Self::Parts) -> Span;
+
+    /// Where its elements lie, as the user sees them.
+    fn memory(parts: &Self::Parts) -> Span {
+        Self::span(parts)
+    }
+
+    /// Where data lies that must be brought to the span, or from there; see [`Items`].
+    #[doc(hidden)]
+    fn items(_: &Self::Parts) -> Option<StreamOf> {
+        None
+    }
 }
 
 /// A buffer that can be received into.
@@ -76,6 +90,22 @@ pub unsafe trait Buffers: Held {
 
     /// Where the output lies.
     fn output(parts: &Self::Parts) -> Span;
+
+    /// As [`Buffers::input`], as the user sees it.
+    fn input_memory(parts: &Self::Parts) -> Option<Span> {
+        Self::input(parts)
+    }
+
+    /// As [`Buffers::output`], as the user sees it.
+    fn output_memory(parts: &Self::Parts) -> Span {
+        Self::output(parts)
+    }
+
+    /// As [`SendBuffer::items`], of the input and of the output.
+    #[doc(hidden)]
+    fn items(_: &Self::Parts) -> [Option<StreamOf>; 2] {
+        [None, None]
+    }
 }
 
 /// A `Vec`, taken apart.
@@ -279,6 +309,14 @@ unsafe impl<B: RecvBuffer> Buffers for B {
     fn output(parts: &Self::Parts) -> Span {
         B::span(parts)
     }
+
+    fn output_memory(parts: &Self::Parts) -> Span {
+        B::memory(parts)
+    }
+
+    fn items(parts: &Self::Parts) -> [Option<StreamOf>; 2] {
+        [None, <B as SendBuffer>::items(parts)]
+    }
 }
 
 // SAFETY: passed on.
@@ -295,6 +333,18 @@ where
 
     fn output(parts: &Self::Parts) -> Span {
         R::span(&parts.1)
+    }
+
+    fn input_memory(parts: &Self::Parts) -> Option<Span> {
+        Some(S::memory(&parts.0))
+    }
+
+    fn output_memory(parts: &Self::Parts) -> Span {
+        R::memory(&parts.1)
+    }
+
+    fn items(parts: &Self::Parts) -> [Option<StreamOf>; 2] {
+        [S::items(&parts.0), R::items(&parts.1)]
     }
 }
 

@@ -11,14 +11,16 @@ mod nonblocking;
 mod persistent;
 mod shape;
 
-use motet_fabric::TypeCode;
+use std::sync::Arc;
+
 use motet_fabric::slab::Id;
+use motet_fabric::{Peer, TypeCode};
 use motet_plan::{Call, Rank};
 
 use crate::Element;
-use crate::buffer::{Buffers, Held};
+use crate::buffer::{Buffers, Held, StreamOf};
 use crate::communicator::Communicator;
-use crate::engine::{Binding, Number, Run};
+use crate::engine::{Binding, Number, Run, Staging, Way};
 use crate::error::{ErrorKind, Result};
 use crate::flight::Flight;
 use crate::kernel::Kernel;
@@ -45,6 +47,15 @@ pub(crate) struct Prepared {
     pub(crate) kernel: Option<Box<dyn Kernel>>,
     pub(crate) element: TypeCode,
     pub(crate) element_bytes: usize,
+    pub(crate) staging: Option<Box<Staging>>,
+    /// Who takes part, if not all ranks of the communicator.
+    pub(crate) among: Option<Among>,
+}
+
+/// The ranks that a plan is for, and which of them is the caller.
+pub(crate) struct Among {
+    pub(crate) rank: usize,
+    pub(crate) peers: Arc<[Peer]>,
 }
 
 impl Prepared {
@@ -55,7 +66,7 @@ impl Prepared {
         kernel: Option<Box<dyn Kernel>>,
     ) -> Prepared {
         let element_bytes = if shape.is_barrier() { 0 } else { size_of::<T>() };
-        Prepared { call, shape, kernel, element: T::CODE, element_bytes }
+        Prepared { call, shape, kernel, element: T::CODE, element_bytes, staging: None, among: None }
     }
 }
 
@@ -66,11 +77,13 @@ impl Communicator {
         &self,
         prepared: Prepared,
         number: impl FnOnce() -> Number,
-    ) -> Result<Box<Run>, ErrorKind> {
-        let Prepared { shape, kernel, element, element_bytes, .. } = prepared;
+    ) -> Result<(Box<Run>, Option<Box<Staging>>), ErrorKind> {
+        let Prepared { shape, kernel, element, element_bytes, staging, among, .. } = prepared;
+        let all = || Among { rank: self.rank(), peers: self.group().peers().clone() };
+        let Among { rank, peers } = among.unwrap_or_else(all);
         let call = Call {
-            rank: Rank::from_index(self.rank()),
-            ranks: self.size() as u32,
+            rank: Rank::from_index(rank),
+            ranks: peers.len() as u32,
             element_bytes,
             in_place: shape.in_place,
             operation: shape.operation,
@@ -81,18 +94,18 @@ impl Communicator {
             output: shape.output,
             element,
             kernel,
-            peers: self.group().peers().clone(),
+            peers,
             number: number(),
         });
-        Ok(run)
+        Ok((run, staging))
     }
 
     /// Begins a collective that runs once.
     fn begin(&self, prepared: Prepared) -> Result<Id> {
         let call = prepared.call;
         let run = self.run_for(prepared, || self.next_collective());
-        let run = run.map_err(|kind| crate::Error::from(kind).at(call, self.rank()))?;
-        Ok(self.core().engine().start_run(run))
+        let (run, staging) = run.map_err(|kind| crate::Error::from(kind).at(call, self.rank()))?;
+        Ok(self.core().engine().start_run(run, staging))
     }
 
     /// The nonblocking form.
@@ -105,7 +118,11 @@ impl Communicator {
         prepare: impl FnOnce(&B::Parts) -> Result<Prepared>,
     ) -> Result<Request<B>> {
         let parts = GiveBack::<B>::new(buffers);
-        let prepared = prepare(parts.get())?;
+        let mut prepared = prepare(parts.get())?;
+        if prepared.staging.is_none() {
+            // SAFETY: the buffers are held by the operation that is about to begin.
+            prepared.staging = unsafe { staging_of(B::items(parts.get())) };
+        }
         let origin = self.origin(prepared.call);
         let id = self.begin(prepared)?;
         // SAFETY: passed on.
@@ -128,13 +145,35 @@ impl Communicator {
         prepare: impl FnOnce(&B::Parts) -> Result<Prepared>,
     ) -> Result<Persistent<B>> {
         let parts = GiveBack::<B>::new(buffers);
-        let prepared = prepare(parts.get())?;
+        let mut prepared = prepare(parts.get())?;
+        if prepared.staging.is_none() {
+            // SAFETY: the buffers are held by the operation that is about to begin.
+            prepared.staging = unsafe { staging_of(B::items(parts.get())) };
+        }
         let call = prepared.call;
         let run = self.run_for(prepared, || self.next_persistent());
-        let run = run.map_err(|kind| crate::Error::from(kind).at(call, self.rank()))?;
-        let id = self.core().engine().add_persistent(run);
+        let (run, staging) = run.map_err(|kind| crate::Error::from(kind).at(call, self.rank()))?;
+        let id = self.core().engine().add_persistent(run, staging);
         Ok(Persistent::new(self.origin(call), id, parts.keep()))
     }
+}
+
+/// What has to be moved to the streams of items and back: an input, and an output that the
+/// operation may leave as it is in part.
+///
+/// # Safety
+/// The operation that the staging is given to holds the buffers.
+pub(crate) unsafe fn staging_of([input, output]: [Option<StreamOf>; 2]) -> Option<Box<Staging>> {
+    if input.is_none() && output.is_none() {
+        return None;
+    }
+    let mut staging = Staging::new();
+    let blocks = [(input, Way::In), (output, Way::Both)];
+    for (items, way) in blocks.into_iter().filter_map(|(items, way)| Some((items?, way))) {
+        // SAFETY: passed on.
+        unsafe { staging.add(items.staged(way)) };
+    }
+    staging.boxed()
 }
 
 /// Buffers that are dropped properly if an operation cannot begin.

@@ -4,53 +4,90 @@
 
 use motet_fabric::TypeCode;
 
+use crate::datatype::Kind;
+
 /// A type that may be sent, received and reduced as it is: all primitive integers and floats,
-/// `bool`, and (feature `complex`) complex numbers.
+/// `bool`, (feature `complex`) complex numbers, arrays of these, and structures that
+/// [`struct_datatype!`](crate::struct_datatype) has been written for.
 ///
 /// The other side must use the same type; if it does not, the operation ends with
-/// [`ErrorKind::TypeMismatch`](crate::ErrorKind::TypeMismatch) and nothing is written.
+/// [`ErrorKind::TypeMismatch`](crate::ErrorKind::TypeMismatch) and nothing is written. A structure
+/// travels as it lies in memory, padding included.
 ///
 /// # Safety
-/// The type has no padding, no pointers and no destructor, and no other type has its code.
+/// The type has no pointers and no destructor, and stays valid when its bytes are replaced by
+/// those of another value of a type with the same code.
 pub unsafe trait Element: Copy + Send + Sync + 'static {
     #[doc(hidden)]
-    const CODE: TypeCode;
+    const CODE: ElementCode;
+}
 
-    #[doc(hidden)]
-    const ZERO: Self;
+/// The type of an element, as far as the two sides compare it.
+#[doc(hidden)]
+pub type ElementCode = TypeCode;
+
+/// The code of a basic element of so many bytes; data without a meaning agrees with everything.
+pub(crate) const fn code_of(kind: Kind, size: usize) -> TypeCode {
+    match kind {
+        Kind::Raw => TypeCode::BYTES,
+        kind => TypeCode((kind as u16 + 1) << 8 | size as u16),
+    }
+}
+
+/// The code of a structure of so many bytes with these fields: (offset, code, size) each.
+#[doc(hidden)]
+pub const fn code_of_fields(size: usize, fields: &[(usize, ElementCode, usize)]) -> ElementCode {
+    const PRIME: u64 = 0x0100_0000_01b3;
+    let (mut hash, mut at) = ((0xcbf2_9ce4_8422_2325 ^ size as u64).wrapping_mul(PRIME), 0);
+    while at < fields.len() {
+        let (offset, code, size) = fields[at];
+        hash = (hash ^ offset as u64).wrapping_mul(PRIME);
+        hash = (hash ^ (size as u64) << 16 ^ code.0 as u64).wrapping_mul(PRIME);
+        at += 1;
+    }
+    let folded = (hash ^ hash >> 32 ^ hash >> 16) as u16;
+    // The upper half is that of structures; its last code has a meaning of its own.
+    match TypeCode(0x8000 | folded) {
+        TypeCode::SPOILED => TypeCode(0x8000),
+        code => code,
+    }
 }
 
 macro_rules! elements {
-    ($($type:ty = $code:literal, $zero:expr;)*) => {$(
-        // SAFETY: a plain number (or bool, whose two values only ever arrive from another bool)
-        // with a code of its own.
+    ($($type:ty = $kind:ident;)*) => {$(
+        // SAFETY: a plain number (or bool, whose two values only ever arrive from another bool);
+        // types that share a code are alike.
         unsafe impl Element for $type {
-            const CODE: TypeCode = TypeCode($code);
-            const ZERO: Self = $zero;
+            const CODE: TypeCode = code_of(Kind::$kind, size_of::<$type>());
         }
     )*};
 }
 
 elements! {
-    u8 = 1, 0;
-    u16 = 2, 0;
-    u32 = 3, 0;
-    u64 = 4, 0;
-    u128 = 5, 0;
-    usize = 6, 0;
-    i8 = 7, 0;
-    i16 = 8, 0;
-    i32 = 9, 0;
-    i64 = 10, 0;
-    i128 = 11, 0;
-    isize = 12, 0;
-    f32 = 13, 0.0;
-    f64 = 14, 0.0;
-    bool = 15, false;
+    u8 = Unsigned;
+    u16 = Unsigned;
+    u32 = Unsigned;
+    u64 = Unsigned;
+    u128 = Unsigned;
+    usize = Unsigned;
+    i8 = Signed;
+    i16 = Signed;
+    i32 = Signed;
+    i64 = Signed;
+    i128 = Signed;
+    isize = Signed;
+    f32 = Float;
+    f64 = Float;
+    bool = Logical;
 }
 
 #[cfg(feature = "complex")]
 elements! {
-    num_complex::Complex<f32> = 16, num_complex::Complex::new(0.0, 0.0);
-    num_complex::Complex<f64> = 17, num_complex::Complex::new(0.0, 0.0);
+    num_complex::Complex<f32> = Complex;
+    num_complex::Complex<f64> = Complex;
+}
+
+// SAFETY: elements in a row.
+unsafe impl<T: Element, const N: usize> Element for [T; N] {
+    const CODE: TypeCode = T::CODE;
 }

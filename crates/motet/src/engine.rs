@@ -10,20 +10,24 @@
 //! memory. Nothing else ever hands buffers back.
 
 mod cache;
+mod ending;
 mod memory;
 mod run;
+mod staging;
+mod wakers;
 
 use std::mem;
 use std::sync::Arc;
 use std::task::Waker;
 
 use motet_fabric::slab::{Id, Slab};
-use motet_fabric::{Completion, Endpoint, Failure, How, Received, TransferError};
+use motet_fabric::{Completion, Endpoint, Received, TransferError};
 use motet_plan::Call;
 
 use crate::error::ErrorKind;
 pub(crate) use cache::{Cache, Planned};
 pub(crate) use run::{Binding, Number, Run};
+pub(crate) use staging::{Staged, Staging, Way};
 
 /// Of so many looks one is thorough.
 const LOOKS: u32 = 256;
@@ -57,6 +61,8 @@ pub(crate) type Keeper = Box<dyn Send>;
 
 struct Operation {
     work: Work,
+    /// Data that is not in memory as the work needs it.
+    staging: Option<Box<Staging>>,
     state: State,
     /// Whether the engine polls it for its channels.
     polled: bool,
@@ -118,18 +124,22 @@ impl Engine {
     }
 
     /// Begins a collective that runs once.
-    pub(crate) fn start_run(&mut self, mut run: Box<Run>) -> Id {
+    pub(crate) fn start_run(&mut self, mut run: Box<Run>, staging: Option<Box<Staging>>) -> Id {
         run.restart();
-        let id = self.insert(Work::Run(run), State::Active);
+        let id = self.insert(Work::Run(run), collected(staging), State::Active);
         self.active += 1;
         self.advance(id);
         id
     }
 
     /// Takes in a persistent collective and links it.
-    pub(crate) fn add_persistent(&mut self, mut run: Box<Run>) -> Id {
+    pub(crate) fn add_persistent(
+        &mut self,
+        mut run: Box<Run>,
+        staging: Option<Box<Staging>>,
+    ) -> Id {
         run.link(&mut self.endpoint);
-        self.insert(Work::Run(run), State::Inactive)
+        self.insert(Work::Run(run), staging, State::Inactive)
     }
 
     /// Starts a persistent collective, which must be inactive. Says whether it is still there: a
@@ -138,6 +148,9 @@ impl Engine {
         let Some(operation) = self.operations.get_mut(id) else { return false };
         debug_assert_eq!(operation.state, State::Inactive);
         operation.state = State::Active;
+        if let Some(staging) = &mut operation.staging {
+            staging.collect();
+        }
         if let Work::Run(run) = &mut operation.work {
             run.restart();
         }
@@ -151,9 +164,10 @@ impl Engine {
     pub(crate) fn start_transfer(
         &mut self,
         work: Work,
+        staging: Option<Box<Staging>>,
         post: impl FnOnce(&mut Endpoint, u64, &mut Vec<Completion>) -> Option<Received>,
     ) -> Id {
-        let id = self.insert(work, State::Active);
+        let id = self.insert(work, collected(staging), State::Active);
         self.active += 1;
         let mut done = mem::take(&mut self.done);
         if let Some(received) = post(&mut self.endpoint, id.0, &mut done) {
@@ -163,9 +177,10 @@ impl Engine {
         id
     }
 
-    fn insert(&mut self, work: Work, state: State) -> Id {
+    fn insert(&mut self, work: Work, staging: Option<Box<Staging>>, state: State) -> Id {
         self.operations.insert(Operation {
             work,
+            staging,
             state,
             polled: false,
             waker: None,
@@ -313,6 +328,10 @@ impl Engine {
     fn finish(&mut self, id: Id, outcome: Outcome) {
         self.active -= 1;
         let operation = self.operations.get_mut(id).expect("finished while alive");
+        if let (Some(staging), Ok(received)) = (&mut operation.staging, outcome) {
+            let is_run = matches!(operation.work, Work::Run(_));
+            staging.spread(if is_run { usize::MAX } else { received.bytes });
+        }
         operation.state = State::Complete(outcome);
         if let Some(waker) = operation.waker.take() {
             self.wakers -= 1;
@@ -369,45 +388,6 @@ impl Engine {
         }
     }
 
-    /// Wakes this waker when the operation is complete, if it is not yet. Returns the waker it
-    /// replaces, to be dropped once the engine is unlocked.
-    pub(crate) fn wake_on_completion(&mut self, id: Id, waker: &Waker) -> Option<Waker> {
-        let operation = self.operations.get_mut(id)?;
-        if operation.state != State::Active {
-            return None;
-        }
-        let former = operation.waker.replace(waker.clone());
-        self.wakers += usize::from(former.is_none());
-        former
-    }
-
-    /// Whether somebody is to be woken by a completion.
-    pub(crate) fn has_wakers(&self) -> bool {
-        self.wakers > 0
-    }
-
-    /// Whether there is somebody to be woken once the engine is unlocked.
-    #[inline]
-    pub(crate) fn has_woken(&self) -> bool {
-        !self.woken.is_empty()
-    }
-
-    /// Those to be woken once the engine is unlocked.
-    pub(crate) fn take_woken(&mut self) -> Vec<Waker> {
-        mem::take(&mut self.woken)
-    }
-
-    /// Wakes all who wait for a completion: the world has failed, and they must find out.
-    pub(crate) fn wake_all(&mut self) {
-        let ids: Vec<Id> = self.operations.iter().map(|(id, _)| id).collect();
-        for id in ids {
-            if let Some(waker) = self.operations.get_mut(id).and_then(|each| each.waker.take()) {
-                self.wakers -= 1;
-                self.woken.push(waker);
-            }
-        }
-    }
-
     /// A scope will ask for the outcome of this operation if its request does not.
     pub(crate) fn hold(&mut self, id: Id) {
         if let Some(operation) = self.operations.get_mut(id) {
@@ -426,64 +406,12 @@ impl Engine {
             self.remove(id);
         }
     }
+}
 
-    /// Ends an operation that will never complete. On return nobody uses its memory.
-    pub(crate) fn abandon(&mut self, id: Id) {
-        let Some(operation) = self.operations.get_mut(id) else { return };
-        if operation.state == State::Active {
-            self.active -= 1;
-            // After a death all will be abandoned; to look for each one's transfers among those of
-            // all others would take too long.
-            let all = self.endpoint.failure().is_some();
-            self.endpoint.cancel(|token| all || token.operation == id.0);
-        }
-        self.remove(id);
+/// Staging for an operation that starts now.
+fn collected(mut staging: Option<Box<Staging>>) -> Option<Box<Staging>> {
+    if let Some(staging) = &mut staging {
+        staging.collect();
     }
-
-    /// Frees an operation that has no transfers any more.
-    fn remove(&mut self, id: Id) {
-        let Some(mut operation) = self.operations.remove(id) else { return };
-        if let Some(waker) = operation.waker.take() {
-            // To wake it does no harm; to drop it here might run foreign code under the lock.
-            self.wakers -= 1;
-            self.woken.push(waker);
-        }
-        if let Work::Run(mut run) = operation.work {
-            run.unlink(&mut self.endpoint);
-            self.cache.give_back(run);
-        }
-    }
-
-    /// The first death in the world.
-    pub(crate) fn failure(&self) -> Option<Failure> {
-        self.endpoint.failure()
-    }
-
-    /// Whether nothing that this rank began is under way.
-    pub(crate) fn is_quiet(&self) -> bool {
-        self.active == 0 && self.endpoint.all_sent()
-    }
-
-    /// Ends the receives that are still under way: whoever asked for them is gone.
-    pub(crate) fn abandon_receives(&mut self) {
-        let receives = self.operations.iter().filter(|(_, operation)| {
-            matches!(operation.work, Work::Receive) && operation.state == State::Active
-        });
-        let receives: Vec<Id> = receives.map(|(id, _)| id).collect();
-        receives.into_iter().for_each(|id| self.abandon(id));
-    }
-
-    /// The rank dies: everybody is told, and on return nobody uses memory of its operations.
-    #[cold]
-    pub(crate) fn die(&mut self) {
-        let failure = Failure { rank: self.endpoint.me(), how: How::Panic };
-        self.endpoint.segment().fail(failure);
-        self.endpoint.cancel(|_| true);
-    }
-
-    /// Ends all transfers that are still under way, for good.
-    pub(crate) fn abandon_all(&mut self) {
-        self.endpoint.cancel(|_| true);
-        self.active = 0;
-    }
+    staging
 }

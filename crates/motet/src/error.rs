@@ -1,20 +1,25 @@
-//! What can go wrong, and its class in the standard.
+//! What can go wrong, and its class in the standard. (MPI 4.1 §9.3 to §9.5)
+//!
+//! An [`Error`] says what happened ([`ErrorKind`]), in which call and on which rank. Its
+//! [`ErrorClass`] follows from what happened. Programs that want classes and codes of their own
+//! keep them in an [`ErrorCodes`].
 
-use motet_fabric::{Failure, TransferError};
-use motet_plan::CallError;
-use motet_plan::select::SelectError;
+mod class;
+mod codes;
+mod kind;
 
-use crate::group::GroupError;
-use crate::topology::TopologyError;
+use std::fmt;
+
+pub use class::ErrorClass;
+pub use codes::{ErrorCode, ErrorCodes};
+pub use kind::ErrorKind;
 
 /// Results of this library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error: what happened, in which call, on which rank.
-#[derive(Debug)]
 pub struct Error(Box<Inner>);
 
-#[derive(Debug)]
 struct Inner {
     kind: ErrorKind,
     place: Option<Place>,
@@ -27,142 +32,33 @@ struct Place {
     rank: usize,
 }
 
-/// What happened.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ErrorKind {
-    /// More arrived than there was room for. The buffer is as it was.
-    #[error("truncated: {sent} bytes arrived for a buffer of {room}")]
-    Truncated {
-        /// Bytes that were sent.
-        sent: usize,
-        /// Bytes that there was room for.
-        room: usize,
-    },
-    /// The sender's elements are of another type than the receiver's. The buffer is as it was.
-    #[error("type mismatch: the sender's elements are of another type than the receiver's")]
-    TypeMismatch,
-    /// A rank has died.
-    #[error("{0}; nothing that waits for it can complete")]
-    PeerFailed(Failure),
-    /// A rank that was waited for has left the world in good order.
-    #[error("rank {rank} of the world has left it: what it was to send will never come")]
-    PeerLeft {
-        /// Its rank in the world.
-        rank: usize,
-    },
-    /// Another rank met an error in the same operation, so its part is missing.
-    #[error("rank {rank} of the world met an error in this operation, so its part is missing")]
-    Spoiled {
-        /// Its rank in the world.
-        rank: usize,
-    },
-    /// A buffer does not have the length that the call needs.
-    #[error("the {which} has {len} elements, but {needed}")]
-    Length {
-        /// Which buffer.
-        which: &'static str,
-        /// Its length.
-        len: usize,
-        /// What is needed, and why.
-        needed: String,
-    },
-    /// A rank that is not in the communicator.
-    #[error("{what} {rank} is not in a communicator of {size} ranks")]
-    Rank {
-        /// What it was passed as.
-        what: &'static str,
-        /// The rank.
-        rank: usize,
-        /// Ranks in the communicator.
-        size: usize,
-    },
-    /// A group that the call does not allow, or that cannot be made.
-    #[error(transparent)]
-    Group(#[from] GroupError),
-    /// An argument that the operation does not allow.
-    #[error(transparent)]
-    Call(#[from] CallError),
-    /// No algorithm can be chosen, or the one that was asked for does not apply.
-    #[error(transparent)]
-    Select(#[from] SelectError),
-    /// An operator that is not defined for the elements of the datatype.
-    #[error("the operator {operator} is not defined for {datatype}")]
-    Operator {
-        /// Its name.
-        operator: &'static str,
-        /// The datatype.
-        datatype: String,
-    },
-    /// A topology that there cannot be.
-    #[error(transparent)]
-    Topology(#[from] TopologyError),
-    /// A setting that cannot be read.
-    #[error("{variable}: {problem}")]
-    Setting {
-        /// The environment variable.
-        variable: &'static str,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// The fabric could not be set up.
-    #[error(transparent)]
-    Fabric(#[from] motet_fabric::Error),
-}
-
-/// The error classes of the standard, as far as this library returns them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ErrorClass {
-    /// `MPI_ERR_TRUNCATE`
-    Truncate,
-    /// `MPI_ERR_TYPE`
-    Type,
-    /// `MPI_ERR_PROC_FAILED`
-    ProcFailed,
-    /// `MPI_ERR_COUNT`
-    Count,
-    /// `MPI_ERR_RANK`
-    Rank,
-    /// `MPI_ERR_ROOT`
-    Root,
-    /// `MPI_ERR_BUFFER`
-    Buffer,
-    /// `MPI_ERR_GROUP`
-    Group,
-    /// `MPI_ERR_OP`
-    Op,
-    /// `MPI_ERR_DIMS`
-    Dims,
-    /// `MPI_ERR_ARG`
-    Arg,
-    /// `MPI_ERR_OTHER`
-    Other,
-}
-
 impl Error {
     /// What happened.
     pub fn kind(&self) -> &ErrorKind {
         &self.0.kind
     }
 
-    /// The class of the standard that it belongs to.
+    /// The class of the standard that it belongs to. (`MPI_Error_class`)
     pub fn class(&self) -> ErrorClass {
+        self.kind().class()
+    }
+
+    /// The code: of an error that the program has made itself its own one, else that of the class.
+    pub fn code(&self) -> ErrorCode {
         match self.kind() {
-            ErrorKind::Truncated { .. } => ErrorClass::Truncate,
-            ErrorKind::TypeMismatch => ErrorClass::Type,
-            ErrorKind::PeerFailed(_) | ErrorKind::PeerLeft { .. } => ErrorClass::ProcFailed,
-            ErrorKind::Spoiled { .. } => ErrorClass::Other,
-            ErrorKind::Length { .. } => ErrorClass::Count,
-            ErrorKind::Rank { .. } => ErrorClass::Rank,
-            ErrorKind::Group(error) => group_class(error),
-            ErrorKind::Call(error) => call_class(error),
-            ErrorKind::Operator { .. } => ErrorClass::Op,
-            ErrorKind::Topology(_) => ErrorClass::Dims,
-            ErrorKind::Select(_) | ErrorKind::Setting { .. } => ErrorClass::Arg,
-            ErrorKind::Fabric(motet_fabric::Error::Failed(_)) => ErrorClass::ProcFailed,
-            ErrorKind::Fabric(_) => ErrorClass::Other,
+            ErrorKind::User { code, .. } => *code,
+            _ => self.class().into(),
         }
+    }
+
+    /// The call in which it happened, if it is known.
+    pub fn call(&self) -> Option<&'static str> {
+        self.0.place.map(|place| place.call)
+    }
+
+    /// The rank, in its communicator, on which it happened, if it is known.
+    pub fn rank(&self) -> Option<usize> {
+        self.0.place.map(|place| place.rank)
     }
 
     /// Says in which call of which rank it happened, unless that is known already.
@@ -172,51 +68,29 @@ impl Error {
     }
 }
 
-fn call_class(error: &CallError) -> ErrorClass {
-    match error {
-        CallError::Root { .. } => ErrorClass::Root,
-        CallError::Rank { .. } | CallError::Neighbour { .. } => ErrorClass::Rank,
-        CallError::InPlace(_) | CallError::InPlaceNotRoot { .. } => ErrorClass::Buffer,
-        CallError::Overlap { .. } => ErrorClass::Buffer,
-        _ => ErrorClass::Count,
-    }
-}
-
-fn group_class(error: &GroupError) -> ErrorClass {
-    match error {
-        GroupError::Rank { .. } | GroupError::Twice { .. } => ErrorClass::Rank,
-        GroupError::Range(_) => ErrorClass::Arg,
-        _ => ErrorClass::Group,
-    }
-}
-
 impl<K: Into<ErrorKind>> From<K> for Error {
     fn from(kind: K) -> Error {
         Error(Box::new(Inner { kind: kind.into(), place: None }))
     }
 }
 
-impl From<TransferError> for ErrorKind {
-    fn from(error: TransferError) -> ErrorKind {
-        match error {
-            TransferError::Truncated { sent, room } => ErrorKind::Truncated { sent, room },
-            TransferError::TypeMismatch { .. } => ErrorKind::TypeMismatch,
-            TransferError::Revoked(peer) | TransferError::Left(peer) => {
-                ErrorKind::PeerLeft { rank: peer.index() }
-            }
-            TransferError::Spoiled(peer) => ErrorKind::Spoiled { rank: peer.index() },
-            TransferError::Failed(failure) => ErrorKind::PeerFailed(failure),
-            other => unreachable!("a transfer error without a translation: {other}"),
-        }
-    }
-}
-
-impl std::fmt::Display for Error {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Error {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.place {
             Some(Place { call, rank }) => write!(out, "{call} on rank {rank}: {}", self.0.kind),
             None => self.0.kind.fmt(out),
         }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = out.debug_struct("Error");
+        shown.field("class", &self.class()).field("kind", self.kind());
+        if let Some(Place { call, rank }) = self.0.place {
+            shown.field("call", &call).field("rank", &rank);
+        }
+        shown.finish()
     }
 }
 

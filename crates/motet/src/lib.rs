@@ -96,7 +96,9 @@ pub use collective::Neighbour;
 pub use communicator::{Communicator, CommunicatorRequest, SplitType};
 pub use datatype::Datatype;
 pub use element::Element;
-pub use error::{Error, ErrorClass, ErrorKind, Result};
+#[doc(hidden)]
+pub use element::{ElementCode, code_of_fields};
+pub use error::{Error, ErrorClass, ErrorCode, ErrorCodes, ErrorKind, Result};
 #[doc(hidden)]
 pub use flight::Flight;
 pub use group::{Comparison, Group, GroupError, RankRange};

@@ -111,7 +111,7 @@ impl<B: Held + 'static> Persistent<B> {
 impl<B: Buffers + 'static> Persistent<B> {
     /// The input, or the one buffer of an operation in place.
     pub fn input(&self) -> &[B::Element] {
-        let span = B::input(self.parts()).unwrap_or(B::output(self.parts()));
+        let span = B::input_memory(self.parts()).unwrap_or(B::output_memory(self.parts()));
         // SAFETY: a span of our parts; a `Persistent` is not running.
         unsafe { elements(self.parts(), span) }
     }
@@ -133,7 +133,7 @@ impl<B: Buffers + 'static> Persistent<B> {
     where
         B: OwnInput,
     {
-        let span = B::input(self.parts()).unwrap_or(B::output(self.parts()));
+        let span = B::input_memory(self.parts()).unwrap_or(B::output_memory(self.parts()));
         // SAFETY: a span of our own parts, not shared; a `Persistent` is not running.
         unsafe { elements_mut(&mut self.parts, span) }
     }
@@ -141,12 +141,12 @@ impl<B: Buffers + 'static> Persistent<B> {
     /// The output.
     pub fn output(&self) -> &[B::Element] {
         // SAFETY: a span of our parts; a `Persistent` is not running.
-        unsafe { elements(self.parts(), B::output(self.parts())) }
+        unsafe { elements(self.parts(), B::output_memory(self.parts())) }
     }
 
     /// The output, to be changed.
     pub fn output_mut(&mut self) -> &mut [B::Element] {
-        let span = B::output(self.parts());
+        let span = B::output_memory(self.parts());
         // SAFETY: a span of our own parts; a `Persistent` is not running.
         unsafe { elements_mut(&mut self.parts, span) }
     }

@@ -9,8 +9,9 @@ use motet_fabric::{
 
 use crate::Element;
 use crate::buffer::{RecvBuffer, SendBuffer, Span};
+use crate::collective::staging_of;
 use crate::communicator::{Communicator, Traffic};
-use crate::engine::{Engine, Work};
+use crate::engine::{Engine, Staging, Work};
 use crate::error::{Error, ErrorKind, Result};
 use crate::flight::Flight;
 use crate::request::Request;
@@ -33,7 +34,7 @@ impl Communicator {
     /// A destination that is not in the communicator, has died or left.
     pub fn send<T: Element>(&self, data: &[T], to: usize, tag: Tag) -> Result<()> {
         let span = Span { start: data.as_ptr().cast_mut().cast(), len: data.len() };
-        let id = self.post_send::<T>("send", span, (to, tag), Mode::Standard)?;
+        let id = self.post_send::<T>("send", (span, None), (to, tag), Mode::Standard)?;
         self.finish("send", id).map(drop)
     }
 
@@ -43,7 +44,7 @@ impl Communicator {
     /// As [`send`](Communicator::send).
     pub fn ssend<T: Element>(&self, data: &[T], to: usize, tag: Tag) -> Result<()> {
         let span = Span { start: data.as_ptr().cast_mut().cast(), len: data.len() };
-        let id = self.post_send::<T>("ssend", span, (to, tag), Mode::Synchronous)?;
+        let id = self.post_send::<T>("ssend", (span, None), (to, tag), Mode::Synchronous)?;
         self.finish("ssend", id).map(drop)
     }
 
@@ -91,7 +92,7 @@ impl Communicator {
         tag: impl Into<TagFilter>,
     ) -> Result<Status> {
         let span = Span { start: buffer.as_mut_ptr().cast(), len: buffer.len() };
-        let id = self.post_recv::<T>("recv", span, from.into(), tag.into())?;
+        let id = self.post_recv::<T>("recv", (span, None), from.into(), tag.into())?;
         let received = self.finish("recv", id)?;
         Ok(self.status(received))
     }
@@ -179,7 +180,9 @@ impl Communicator {
     ) -> Result<Request<B>> {
         self.peer_of(call, "destination", to.0)?;
         let parts = buffer.take_apart();
-        let id = self.post_send::<B::Element>(call, B::span(&parts), to, mode)?;
+        // SAFETY: the buffer is held by the operation that is about to begin.
+        let staging = unsafe { staging_of([B::items(&parts), None]) };
+        let id = self.post_send::<B::Element>(call, (B::span(&parts), staging), to, mode)?;
         // SAFETY: passed on.
         Ok(unsafe { Request::new(Flight::new(self.origin(call), id, false), parts) })
     }
@@ -194,7 +197,9 @@ impl Communicator {
     ) -> Result<Request<B>> {
         self.selector("irecv", from, tag)?;
         let parts = buffer.take_apart();
-        let id = self.post_recv::<B::Element>("irecv", B::span(&parts), from, tag)?;
+        // SAFETY: as for a send.
+        let staging = unsafe { staging_of([None, B::items(&parts)]) };
+        let id = self.post_recv::<B::Element>("irecv", (B::span(&parts), staging), from, tag)?;
         // SAFETY: passed on.
         Ok(unsafe { Request::new(Flight::new(self.origin("irecv"), id, false), parts) })
     }
@@ -202,7 +207,7 @@ impl Communicator {
     fn post_send<T: Element>(
         &self,
         call: &'static str,
-        data: Span,
+        (data, staging): (Span, Option<Box<Staging>>),
         (to, tag): (usize, Tag),
         mode: Mode,
     ) -> Result<Id> {
@@ -210,7 +215,7 @@ impl Communicator {
         let context = self.context(Traffic::PointToPoint);
         let label = Label { context, tag: u64::from(tag.0), ordinal: 0 };
         let data = Region::new(data.start, data.len * size_of::<T>());
-        Ok(self.core().engine().start_transfer(Work::Send, |endpoint, operation, _| {
+        Ok(self.core().engine().start_transfer(Work::Send, staging, |endpoint, operation, _| {
             let token = Token { operation, step: 0 };
             let send = match mode {
                 Mode::Standard => Endpoint::send,
@@ -227,18 +232,22 @@ impl Communicator {
     fn post_recv<T: Element>(
         &self,
         call: &'static str,
-        buffer: Span,
+        (buffer, staging): (Span, Option<Box<Staging>>),
         from: Source,
         tag: TagFilter,
     ) -> Result<Id> {
         let selector = self.selector(call, from, tag)?;
         let into = RegionMut::new(buffer.start, buffer.len * size_of::<T>());
-        Ok(self.core().engine().start_transfer(Work::Receive, |endpoint, operation, done| {
-            let token = Token { operation, step: 0 };
-            // SAFETY: as for a send.
-            unsafe { endpoint.recv(selector, T::CODE, into, token, done) };
-            None
-        }))
+        Ok(self.core().engine().start_transfer(
+            Work::Receive,
+            staging,
+            |endpoint, operation, done| {
+                let token = Token { operation, step: 0 };
+                // SAFETY: as for a send.
+                unsafe { endpoint.recv(selector, T::CODE, into, token, done) };
+                None
+            },
+        ))
     }
 
     /// Waits for a transfer whose buffer is borrowed by the caller.

@@ -44,7 +44,7 @@ impl Op {
     /// arguments; nothing is called for no items.
     ///
     /// # Errors
-    /// [`ErrorKind::Operator`] if the operator is not defined for the datatype.
+    /// [`ErrorKind::Op`] if the operator is not defined for the datatype.
     ///
     /// # Safety
     /// All data of `count` items at `input` can be read and at `inout` be written, nobody else uses

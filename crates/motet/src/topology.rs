@@ -24,6 +24,14 @@ pub use graph::{Adjacent, Edge, Graph, GraphCommunicator};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TopologyError {
+    /// The communicator has no topology, or another one than the call needs.
+    #[error("the communicator has {found} topology, but the call needs {needed}")]
+    Missing {
+        /// What it has.
+        found: &'static str,
+        /// What the call needs.
+        needed: &'static str,
+    },
     /// There is not one entry for each dimension.
     #[error("{entries} {what} were passed for {dimensions} dimensions")]
     Entries {

@@ -399,12 +399,12 @@ fn misuse(world: &World) -> [Option<ErrorClass>; 10] {
 #[test]
 fn wrong_arguments_are_refused_before_anything_is_sent() {
     on_ranks(2, |world| {
-        use ErrorClass::{Count, Rank};
+        use ErrorClass::{Count, Rank, Root};
         // Only one rank is wrong, and goes on as if nothing had been.
         for wrong in 0..2 {
             if world.rank() == wrong {
                 let found = misuse(world).map(|class| class.expect("refused"));
-                let roots = [Rank, Rank, Rank, Rank, Rank];
+                let roots = [Root, Root, Root, Rank, Rank];
                 assert_eq!(found[..5], roots);
                 assert_eq!(found[5..], [Count, Count, Count, Rank, Count]);
             }

@@ -11,9 +11,9 @@ pub(super) struct Header {
     tag: u64,
     bytes: u64,
     ordinal: u32,
+    element: u16,
     kind: u8,
-    element: u8,
-    unused: [u8; 2],
+    unused: u8,
 }
 
 /// Words behind the header of a packet that is not a payload.
@@ -79,7 +79,7 @@ impl Packet {
             ordinal: label.ordinal,
             kind,
             element: element.0,
-            unused: [0; 2],
+            unused: 0,
         }
     }
 

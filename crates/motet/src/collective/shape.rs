@@ -332,7 +332,11 @@ impl Communicator {
     }
 
     fn root(&self, root: usize) -> Result<Rank, ErrorKind> {
-        self.rank_in("root", root)
+        let size = self.size();
+        if root >= size {
+            return Err(ErrorKind::Root { root, size });
+        }
+        Ok(Rank::from_index(root))
     }
 
     fn ranks<'a>(&self, ranks: impl Iterator<Item = &'a usize>) -> Result<Vec<Rank>, ErrorKind> {

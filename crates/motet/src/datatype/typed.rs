@@ -80,9 +80,10 @@ impl Datatype {
 
 /// Gives a structure a datatype: `struct_datatype!(Particle { position: [f64; 3], id: u64 });`
 ///
-/// All fields are listed, each with its type; whatever is not right does not compile. Padding is
-/// not sent. The structure is `Copy`; with `#[repr(C)]` its datatype is that of the same
-/// structure in C.
+/// All fields are listed, each with its type; whatever is not right does not compile. The structure
+/// is `Copy`; with `#[repr(C)]` its datatype is that of the same structure in C, without its
+/// padding. It becomes an [`Element`](crate::Element) too, so that vectors of it are buffers of
+/// every operation.
 ///
 /// ```
 /// use motet::datatype::Typed;
@@ -121,6 +122,20 @@ macro_rules! struct_datatype {
             fn lists_all_fields_with_their_types(value: $name) {
                 let $name { $($field: _),+ } = value;
                 $(let _: $type = value.$field;)+
+            }
+
+            // SAFETY: all fields are elements, so none of them is anything that may not be
+            // replaced; the code tells their types and places.
+            #[allow(unsafe_code)]
+            unsafe impl $crate::Element for $name {
+                const CODE: $crate::ElementCode = $crate::code_of_fields(
+                    ::std::mem::size_of::<$name>(),
+                    &[$((
+                        ::std::mem::offset_of!($name, $field),
+                        <$type as $crate::Element>::CODE,
+                        ::std::mem::size_of::<$type>(),
+                    )),+],
+                );
             }
 
             // SAFETY: the fields with their types and offsets, and the size of the whole. None of

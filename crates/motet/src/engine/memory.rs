@@ -12,8 +12,13 @@ use crate::kernel::Kernel;
 /// anybody.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Line {
+pub(super) struct Line {
     _bytes: [u8; 64],
+}
+
+/// Lines for this many bytes.
+pub(super) fn lines(bytes: usize) -> Box<[Line]> {
+    vec![Line { _bytes: [0; 64] }; bytes.div_ceil(size_of::<Line>())].into_boxed_slice()
 }
 
 /// The three buffers of a run.
@@ -33,11 +38,10 @@ unsafe impl Send for Memory {}
 impl Memory {
     /// Memory with scratch for this many elements, and no buffers yet.
     pub(crate) fn new(scratch: usize, element_bytes: usize) -> Memory {
-        let lines = (scratch * element_bytes).div_ceil(size_of::<Line>());
         Memory {
             input: std::ptr::null_mut(),
             output: std::ptr::null_mut(),
-            scratch: vec![Line { _bytes: [0; 64] }; lines].into_boxed_slice(),
+            scratch: lines(scratch * element_bytes),
             element_bytes,
         }
     }

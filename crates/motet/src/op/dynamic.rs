@@ -189,7 +189,7 @@ impl Op {
     /// of one kind, element by element, and `MINLOC` and `MAXLOC` those made of pairs.
     ///
     /// # Errors
-    /// [`ErrorKind::Operator`] if it is not defined for the datatype (`MPI_ERR_OP`).
+    /// [`ErrorKind::Op`] if it is not defined for the datatype (`MPI_ERR_OP`).
     pub fn applies_to(&self, datatype: &Datatype) -> Result<(), ErrorKind> {
         self.domain(datatype).map(drop)
     }
@@ -214,9 +214,9 @@ impl Op {
             (_, Some(Shape::Elements(class, basic))) if class.allows(predefined) => {
                 Ok(Domain::Elements(predefined, basic))
             }
-            _ => Err(ErrorKind::Operator {
-                operator: self.name(),
-                datatype: format!("{datatype:?}"),
+            _ => Err(ErrorKind::Op {
+                operator: self.name().to_owned(),
+                problem: format!("is not defined for {datatype:?}"),
             }),
         }
     }

@@ -1,0 +1,68 @@
+//! How operations end that do not complete: taken back, or by the death of a rank.
+
+use motet_fabric::slab::Id;
+use motet_fabric::{Failure, How};
+
+use super::{Engine, State, Work};
+
+impl Engine {
+    /// Ends an operation that will never complete. On return nobody uses its memory.
+    pub(crate) fn abandon(&mut self, id: Id) {
+        let Some(operation) = self.operations.get_mut(id) else { return };
+        if operation.state == State::Active {
+            self.active -= 1;
+            // After a death all will be abandoned; to look for each one's transfers among those of
+            // all others would take too long.
+            let all = self.endpoint.failure().is_some();
+            self.endpoint.cancel(|token| all || token.operation == id.0);
+        }
+        self.remove(id);
+    }
+
+    /// Frees an operation that has no transfers any more.
+    pub(super) fn remove(&mut self, id: Id) {
+        let Some(mut operation) = self.operations.remove(id) else { return };
+        if let Some(waker) = operation.waker.take() {
+            // To wake it does no harm; to drop it here might run foreign code under the lock.
+            self.wakers -= 1;
+            self.woken.push(waker);
+        }
+        if let Work::Run(mut run) = operation.work {
+            run.unlink(&mut self.endpoint);
+            self.cache.give_back(run);
+        }
+    }
+
+    /// The first death in the world.
+    pub(crate) fn failure(&self) -> Option<Failure> {
+        self.endpoint.failure()
+    }
+
+    /// Whether nothing that this rank began is under way.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.active == 0 && self.endpoint.all_sent()
+    }
+
+    /// Ends the receives that are still under way: whoever asked for them is gone.
+    pub(crate) fn abandon_receives(&mut self) {
+        let receives = self.operations.iter().filter(|(_, operation)| {
+            matches!(operation.work, Work::Receive) && operation.state == State::Active
+        });
+        let receives: Vec<Id> = receives.map(|(id, _)| id).collect();
+        receives.into_iter().for_each(|id| self.abandon(id));
+    }
+
+    /// The rank dies: everybody is told, and on return nobody uses memory of its operations.
+    #[cold]
+    pub(crate) fn die(&mut self) {
+        let failure = Failure { rank: self.endpoint.me(), how: How::Panic };
+        self.endpoint.segment().fail(failure);
+        self.endpoint.cancel(|_| true);
+    }
+
+    /// Ends all transfers that are still under way, for good.
+    pub(crate) fn abandon_all(&mut self) {
+        self.endpoint.cancel(|_| true);
+        self.active = 0;
+    }
+}

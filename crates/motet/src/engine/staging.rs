@@ -1,0 +1,98 @@
+//! Data that does not lie in memory as a plan needs it.
+//!
+//! A plan works on elements in a row. Where a datatype has gaps, or its items lie in another order,
+//! the plan works on the *stream* of the data (its bytes in the order of the typemap) in memory of
+//! the operation itself: the stream is collected from the user's memory when the operation starts,
+//! and spread to the user's memory when it has ended well. So user memory is read between start
+//! and completion, as the standard has it, and no byte outside the layout is ever written.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use super::memory::{Line, lines};
+use crate::datatype::Layout;
+
+/// Which way the data of a block goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// From the user when the operation starts.
+    In,
+    /// To the user when it has ended.
+    Out,
+    /// Both: data that the operation changes in part, or at some ranks only.
+    Both,
+}
+
+/// Items of a datatype in the memory of the user, and their place in the stream.
+#[derive(Debug)]
+pub(crate) struct Staged {
+    pub(crate) address: *mut u8,
+    pub(crate) layout: Layout,
+    pub(crate) count: u64,
+    pub(crate) way: Way,
+    /// Where the stream of the items lies.
+    pub(crate) stream: *mut u8,
+}
+
+impl Staged {
+    fn bytes(&self) -> usize {
+        (self.layout.size() * self.count) as usize
+    }
+}
+
+/// The streams of one operation.
+pub(crate) struct Staging {
+    memory: Vec<Box<[Line]>>,
+    blocks: Vec<Staged>,
+}
+
+// SAFETY: addresses of user memory that the operation holds, and memory of its own.
+unsafe impl Send for Staging {}
+
+impl Staging {
+    /// Without memory or blocks.
+    pub(crate) fn new() -> Staging {
+        Staging { memory: Vec::new(), blocks: Vec::new() }
+    }
+
+    /// Memory of its own for a stream of so many bytes, aligned for every element.
+    pub(crate) fn room(&mut self, bytes: usize) -> *mut u8 {
+        let mut memory = lines(bytes);
+        let address = memory.as_mut_ptr().cast();
+        self.memory.push(memory);
+        address
+    }
+
+    /// Takes in a block.
+    ///
+    /// # Safety
+    /// The operation that the staging is given to holds the memory of the block and its stream
+    /// (which may be memory of the staging): from its start to its end that stays valid, and
+    /// nobody writes it, or uses it at all if the data goes out.
+    pub(crate) unsafe fn add(&mut self, block: Staged) {
+        self.blocks.push(block);
+    }
+
+    /// For an operation, unless there is nothing to move.
+    pub(crate) fn boxed(self) -> Option<Box<Staging>> {
+        (!self.blocks.is_empty()).then(|| Box::new(self))
+    }
+
+    /// Brings the user's data in. Only while the operation is active.
+    pub(crate) fn collect(&mut self) {
+        for block in self.blocks.iter().filter(|block| block.way != Way::Out) {
+            let Staged { address, count, stream, .. } = *block;
+            // SAFETY: the block and its stream by the promise of `add`.
+            unsafe { block.layout.pack_raw(address, count, 0, stream, block.bytes()) };
+        }
+    }
+
+    /// Hands the data out: of each stream at most so many bytes. Only while the operation is
+    /// active.
+    pub(crate) fn spread(&mut self, most: usize) {
+        for block in self.blocks.iter().filter(|block| block.way != Way::In) {
+            let Staged { address, count, stream, .. } = *block;
+            // SAFETY: as in `collect`.
+            unsafe { block.layout.unpack_raw(address, count, 0, stream, block.bytes().min(most)) };
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! What can happen, and which class it belongs to.
+
+use motet_fabric::{Failure, TransferError};
+use motet_plan::CallError;
+use motet_plan::select::SelectError;
+
+use super::{ErrorClass, ErrorCode};
+use crate::datatype::DatatypeError;
+use crate::group::GroupError;
+use crate::topology::TopologyError;
+
+/// What happened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// More arrived than there was room for. The buffer is as it was.
+    #[error("truncated: {sent} bytes arrived for a buffer of {room}")]
+    Truncated {
+        /// Bytes that were sent.
+        sent: usize,
+        /// Bytes that there was room for.
+        room: usize,
+    },
+    /// The sender's elements are of another type than the receiver's. The buffer is as it was.
+    #[error("type mismatch: the sender's elements are of another type than the receiver's")]
+    TypeMismatch,
+    /// A rank has died.
+    #[error("{0}; nothing that waits for it can complete")]
+    PeerFailed(Failure),
+    /// A rank that was waited for has left the world in good order.
+    #[error("rank {rank} of the world has left it: what it was to send will never come")]
+    PeerLeft {
+        /// Its rank in the world.
+        rank: usize,
+    },
+    /// Another rank met an error in the same operation, so its part is missing.
+    #[error("rank {rank} of the world met an error in this operation, so its part is missing")]
+    Spoiled {
+        /// Its rank in the world.
+        rank: usize,
+    },
+    /// A buffer does not have the length that the call needs.
+    #[error("the {which} has {len} elements, but {needed}")]
+    Length {
+        /// Which buffer.
+        which: &'static str,
+        /// Its length.
+        len: usize,
+        /// What is needed, and why.
+        needed: String,
+    },
+    /// A rank that is not in the communicator.
+    #[error("{what} {rank} is not in a communicator of {size} ranks")]
+    Rank {
+        /// What it was passed as.
+        what: &'static str,
+        /// The rank.
+        rank: usize,
+        /// Ranks in the communicator.
+        size: usize,
+    },
+    /// A group that the call does not allow, or that cannot be made.
+    #[error(transparent)]
+    Group(#[from] GroupError),
+    /// An argument that the operation does not allow.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// No algorithm can be chosen, or the one that was asked for does not apply.
+    #[error(transparent)]
+    Select(#[from] SelectError),
+    /// A topology that there cannot be.
+    #[error(transparent)]
+    Topology(#[from] TopologyError),
+    /// A datatype that there cannot be, or that does not fit the data.
+    #[error(transparent)]
+    Datatype(#[from] DatatypeError),
+    /// A root that is not in the communicator.
+    #[error("root {root} is not in a communicator of {size} ranks")]
+    Root {
+        /// The root that was passed.
+        root: usize,
+        /// Ranks in the communicator.
+        size: usize,
+    },
+    /// A tag that is larger than a tag may be.
+    #[error("the {what} is {tag}, but must be at most {most}")]
+    Tag {
+        /// What it was passed as.
+        what: &'static str,
+        /// The tag.
+        tag: u64,
+        /// The largest one.
+        most: u64,
+    },
+    /// A buffer that may not be passed here: one that is used twice, say, or in place where that
+    /// is not possible.
+    #[error("the {which} {problem}")]
+    Buffer {
+        /// Which buffer.
+        which: &'static str,
+        /// What is wrong with it, and what is expected.
+        problem: String,
+    },
+    /// An operator that cannot do what it is asked for.
+    #[error("operator {operator} {problem}")]
+    Op {
+        /// Its name.
+        operator: String,
+        /// What is wrong with it, and what is expected.
+        problem: String,
+    },
+    /// A request in a state that the call does not allow.
+    #[error("the request {problem}")]
+    Request {
+        /// What is wrong with it, and what is expected.
+        problem: String,
+    },
+    /// An operation of a set that is not complete, because another one went wrong.
+    #[error("not complete yet: another operation of the set went wrong before")]
+    Pending,
+    /// Several operations were waited for together, and some of them went wrong.
+    #[error("{failed} of {operations} operations went wrong; each one has its own error")]
+    InStatus {
+        /// Operations that went wrong.
+        failed: usize,
+        /// Operations in the set.
+        operations: usize,
+    },
+    /// A communicator that the call does not allow.
+    #[error("the communicator {problem}")]
+    Communicator {
+        /// What is wrong with it, and what is expected.
+        problem: String,
+    },
+    /// A key of attributes that there is not, or no more.
+    #[error("the key of attributes {problem}")]
+    Keyval {
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// An argument that is wrong in another way.
+    #[error("the {which} {problem}")]
+    Argument {
+        /// Which argument.
+        which: &'static str,
+        /// What is wrong with it, and what is expected.
+        problem: String,
+    },
+    /// An argument that should be the same on all ranks, and is not.
+    #[error("the {which} differs between the ranks: {problem}")]
+    Differs {
+        /// Which argument.
+        which: &'static str,
+        /// Who passed what.
+        problem: String,
+    },
+    /// Something that this library does not do.
+    #[error("{what} is not supported{instead}")]
+    Unsupported {
+        /// What was asked for.
+        what: String,
+        /// What to do instead, beginning with a comma or a semicolon; or nothing.
+        instead: &'static str,
+    },
+    /// Memory that there is not.
+    #[error("no memory for {what}: {bytes} bytes are needed")]
+    NoMemory {
+        /// What it was for.
+        what: &'static str,
+        /// How much.
+        bytes: usize,
+    },
+    /// A fault of the library itself.
+    #[error("a fault of the library: {0}; please report it")]
+    Internal(String),
+    /// An error that the program has made itself: in one of its callbacks, or to call an error
+    /// handler.
+    #[error("error {code} of the program: {text}")]
+    User {
+        /// Its code; see [`ErrorCodes`](crate::ErrorCodes).
+        code: ErrorCode,
+        /// What happened.
+        text: String,
+    },
+    /// A setting that cannot be read.
+    #[error("{variable}: {problem}")]
+    Setting {
+        /// The environment variable.
+        variable: &'static str,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The fabric could not be set up.
+    #[error(transparent)]
+    Fabric(#[from] motet_fabric::Error),
+}
+
+impl ErrorKind {
+    /// The class of the standard that it belongs to.
+    pub fn class(&self) -> ErrorClass {
+        match self {
+            ErrorKind::Truncated { .. } => ErrorClass::Truncate,
+            ErrorKind::TypeMismatch => ErrorClass::Type,
+            ErrorKind::PeerFailed(_) | ErrorKind::PeerLeft { .. } => ErrorClass::ProcAborted,
+            ErrorKind::Spoiled { .. } => ErrorClass::Other,
+            ErrorKind::Length { .. } => ErrorClass::Count,
+            ErrorKind::Rank { .. } => ErrorClass::Rank,
+            ErrorKind::Root { .. } => ErrorClass::Root,
+            ErrorKind::Tag { .. } => ErrorClass::Tag,
+            ErrorKind::Buffer { .. } => ErrorClass::Buffer,
+            ErrorKind::Op { .. } => ErrorClass::Op,
+            ErrorKind::Request { .. } => ErrorClass::Request,
+            ErrorKind::Pending => ErrorClass::Pending,
+            ErrorKind::InStatus { .. } => ErrorClass::InStatus,
+            ErrorKind::Communicator { .. } => ErrorClass::Comm,
+            ErrorKind::Keyval { .. } => ErrorClass::Keyval,
+            ErrorKind::Differs { .. } => ErrorClass::NotSame,
+            ErrorKind::Unsupported { .. } => ErrorClass::UnsupportedOperation,
+            ErrorKind::NoMemory { .. } => ErrorClass::NoMem,
+            ErrorKind::Internal(_) => ErrorClass::Intern,
+            ErrorKind::Argument { .. } | ErrorKind::Setting { .. } => ErrorClass::Arg,
+            ErrorKind::User { code, .. } => code.class().unwrap_or(ErrorClass::Other),
+            ErrorKind::Datatype(error) => error.class(),
+            ErrorKind::Group(error) => group_class(error),
+            ErrorKind::Call(error) | ErrorKind::Select(SelectError::Call(error)) => {
+                call_class(error)
+            }
+            ErrorKind::Select(SelectError::Refused { .. }) => ErrorClass::Arg,
+            ErrorKind::Topology(error) => topology_class(error),
+            ErrorKind::Fabric(error) => fabric_class(error),
+        }
+    }
+}
+
+fn call_class(error: &CallError) -> ErrorClass {
+    match error {
+        CallError::Root { .. } => ErrorClass::Root,
+        CallError::Rank { .. } | CallError::Neighbour { .. } => ErrorClass::Rank,
+        CallError::InPlace(_)
+        | CallError::InPlaceNotRoot { .. }
+        | CallError::InPlaceBlocks { .. }
+        | CallError::Overlap { .. } => ErrorClass::Buffer,
+        CallError::Knowledge { .. } => ErrorClass::Arg,
+        CallError::Groups { .. } => ErrorClass::Comm,
+        CallError::Blocks { .. }
+        | CallError::Totals(..)
+        | CallError::Itself { .. }
+        | CallError::TooLarge => {
+            ErrorClass::Count
+        }
+    }
+}
+
+fn group_class(error: &GroupError) -> ErrorClass {
+    match error {
+        GroupError::Rank { .. } | GroupError::Twice { .. } => ErrorClass::Rank,
+        GroupError::Range(_) => ErrorClass::Arg,
+        GroupError::Outsider { .. } | GroupError::CallerOutside | GroupError::Differs { .. } => {
+            ErrorClass::Group
+        }
+    }
+}
+
+fn topology_class(error: &TopologyError) -> ErrorClass {
+    match error {
+        TopologyError::Missing { .. } => ErrorClass::Topology,
+        TopologyError::Place { .. } => ErrorClass::Rank,
+        TopologyError::Entries { .. }
+        | TopologyError::Empty { .. }
+        | TopologyError::Dimension { .. }
+        | TopologyError::TooLarge { .. }
+        | TopologyError::Indivisible { .. } => ErrorClass::Dims,
+    }
+}
+
+fn fabric_class(error: &motet_fabric::Error) -> ErrorClass {
+    use motet_fabric::Error;
+    match error {
+        Error::Failed(_) => ErrorClass::ProcAborted,
+        Error::System { source, .. } | Error::Start { source, .. }
+            if source.kind() == std::io::ErrorKind::OutOfMemory =>
+        {
+            ErrorClass::NoMem
+        }
+        Error::Program { .. } | Error::Start { .. } | Error::Files { .. } => ErrorClass::Spawn,
+        Error::Ranks { .. } => ErrorClass::Arg,
+        _ => ErrorClass::Other,
+    }
+}
+
+impl From<TransferError> for ErrorKind {
+    fn from(error: TransferError) -> ErrorKind {
+        match error {
+            TransferError::Truncated { sent, room } => ErrorKind::Truncated { sent, room },
+            TransferError::TypeMismatch { .. } => ErrorKind::TypeMismatch,
+            TransferError::Revoked(peer) | TransferError::Left(peer) => {
+                ErrorKind::PeerLeft { rank: peer.index() }
+            }
+            TransferError::Spoiled(peer) => ErrorKind::Spoiled { rank: peer.index() },
+            TransferError::Failed(failure) => ErrorKind::PeerFailed(failure),
+            other => unreachable!("a transfer error without a translation: {other}"),
+        }
+    }
+}
