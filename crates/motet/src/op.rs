@@ -22,9 +22,7 @@ use crate::Element;
 
 pub(crate) use dynamic::{Domain, Extreme, Take};
 pub use dynamic::{Op, Predefined, UserFunction};
-#[doc(hidden)]
-pub use located::Numbered;
-pub use located::{Located, LocatedIndex, LocatedValue};
+pub use located::Located;
 
 /// Combines two elements into one.
 ///
