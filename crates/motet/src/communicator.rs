@@ -7,8 +7,11 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::attributes::Attributes;
+use crate::check::Membership;
 use crate::core::Core;
 use crate::engine::Number;
+use crate::error::{Error, ErrorHandler, ErrorKind, Result};
 use crate::flight::{Home, Origin};
 use crate::group::{Comparison, Group};
 use crate::info::Info;
@@ -23,21 +26,30 @@ pub(crate) enum Traffic {
     Persistent,
     /// What a part of the ranks needs to agree on a communicator of their own.
     Creation,
+    /// What the ranks tell each other of their calls, in check mode.
+    Check,
+    /// What the leaders of two groups tell each other to make an intercommunicator.
+    Bridge,
 }
 
 /// Numbers for operations that all ranks begin in one order: all count alike.
-struct Sequence {
+pub(crate) struct Sequence {
     context: u64,
     next: AtomicU64,
 }
 
 impl Sequence {
-    fn new(context: u64, first: u64) -> Sequence {
+    pub(crate) fn new(context: u64, first: u64) -> Sequence {
         Sequence { context, next: AtomicU64::new(first) }
     }
 
     fn next(&self) -> Number {
         Number { context: self.context, tag: self.next.fetch_add(1, Ordering::Relaxed) }
+    }
+
+    /// The number that comes next.
+    fn peek(&self) -> u64 {
+        self.next.load(Ordering::Relaxed)
     }
 }
 
@@ -47,15 +59,18 @@ impl Sequence {
 /// All ranks of a communicator must call its collectives in the same order. A rank may use a
 /// communicator from several threads as long as that order stays clear.
 ///
-/// Dropping a communicator is local; operations that have been started go on.
+/// Dropping a communicator is local; operations that have been started go on, and persistent ones
+/// can still be started.
 pub struct Communicator {
     home: Arc<Home>,
     /// Unique in the world, and the same on all ranks of the communicator.
     id: u64,
     collectives: Sequence,
     persistents: Sequence,
-    info: Info,
-    name: Mutex<String>,
+    info: Mutex<Info>,
+    attributes: Attributes<Communicator>,
+    /// In check mode: what tells the other ranks of its calls.
+    membership: Option<Membership>,
 }
 
 impl Communicator {
@@ -63,20 +78,37 @@ impl Communicator {
     pub(crate) fn world(core: Arc<Core>) -> Communicator {
         let group = Group::world(core.ranks());
         let rank = core.me().index();
-        let world = Communicator::new(Arc::new(Home { core, group, rank }), 0);
+        let world = Communicator::new(Home::new(core, group, rank, ErrorHandler::default()), 0);
         world.set_name("world");
         world
     }
 
-    fn new(home: Arc<Home>, id: u64) -> Communicator {
+    pub(crate) fn new(home: Arc<Home>, id: u64) -> Communicator {
+        let membership = Membership::begin(home.core.watch(), &home, id);
+        let mut told = Communicator::untold(home, id);
+        told.membership = membership;
+        told
+    }
+
+    /// One of whose calls nobody is told.
+    fn untold(home: Arc<Home>, id: u64) -> Communicator {
+        let first = home.core.watch().first;
         Communicator {
+            membership: None,
             home,
             id,
-            collectives: Sequence::new(context(id, Traffic::Collective), 0),
-            persistents: Sequence::new(context(id, Traffic::Persistent), 0),
-            info: Info::new(),
-            name: Mutex::default(),
+            collectives: Sequence::new(context(id, Traffic::Collective), first),
+            persistents: Sequence::new(context(id, Traffic::Persistent), first),
+            info: Mutex::default(),
+            attributes: Attributes::default(),
         }
+    }
+
+    /// The same, but its collectives are numbered otherwise: those of a few ranks, that agree on a
+    /// communicator of their own while the others do what they like.
+    pub(crate) fn with_collectives(mut self, collectives: Sequence) -> Communicator {
+        self.collectives = collectives;
+        self
     }
 
     /// The rank of the caller, below [`size`](Communicator::size).
@@ -114,18 +146,52 @@ impl Communicator {
     /// The name, for messages to people; empty unless one was given, except that of the world.
     /// Local. (`MPI_Comm_get_name`, MPI 4.1 §7.8)
     pub fn name(&self) -> String {
-        self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.home.particulars.name()
     }
 
     /// Gives it a name. Local; copies do not inherit it. (`MPI_Comm_set_name`)
     pub fn set_name(&self, name: impl Into<String>) {
-        *self.name.lock().unwrap_or_else(PoisonError::into_inner) = name.into();
+        self.home.particulars.set_name(name.into());
     }
 
-    /// The hints that it was made with. Copies do not inherit them. (`MPI_Comm_get_info`,
-    /// MPI 4.1 §7.4.4)
-    pub fn info(&self) -> &Info {
-        &self.info
+    /// The hints that are in force: those that it was made with, and those that were set since.
+    /// Copies do not inherit them. (`MPI_Comm_get_info`, MPI 4.1 §7.4.4)
+    pub fn info(&self) -> Info {
+        self.info.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Sets hints; those that are not named stay as they are. All ranks must call this with the
+    /// same hints, but nothing is waited for. (`MPI_Comm_set_info`, MPI 4.1 §7.4.4)
+    pub fn set_info(&self, info: &Info) {
+        self.info.lock().unwrap_or_else(PoisonError::into_inner).update(info);
+    }
+
+    /// Ends the communicator, as dropping it does, and tells what its delete callbacks say. Local:
+    /// operations that have been started go on. (`MPI_Comm_free`)
+    ///
+    /// # Errors
+    /// That of the first delete callback that fails; the communicator is gone nevertheless.
+    pub fn free(self) -> Result<()> {
+        let cleared = self.attributes.clear(&self);
+        cleared.map_err(|error| self.home.error_of_callback("free", error))
+    }
+
+    /// Unique in the world, and the same on all ranks of the communicator.
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    pub(crate) fn home(&self) -> &Arc<Home> {
+        &self.home
+    }
+
+    pub(crate) fn attributes(&self) -> &Attributes<Communicator> {
+        &self.attributes
+    }
+
+    /// An error of a call, which has been brought before the error handler.
+    pub(crate) fn error(&self, call: &'static str, kind: ErrorKind) -> Error {
+        self.home.error(call, kind)
     }
 
     /// The context of one kind of traffic.
@@ -143,6 +209,17 @@ impl Communicator {
         self.persistents.next()
     }
 
+    /// The number that the next collective that is not persistent will have.
+    pub(crate) fn collectives_begun(&self) -> u64 {
+        self.collectives.peek()
+    }
+
+    /// What tells the other ranks of calls, if anything does.
+    #[inline]
+    pub(crate) fn membership(&self) -> Option<&Membership> {
+        self.membership.as_ref()
+    }
+
     pub(crate) fn origin(&self, call: &'static str) -> Origin {
         Origin { home: self.home.clone(), call }
     }
@@ -153,8 +230,28 @@ impl Communicator {
 }
 
 /// The context of one kind of traffic of the communicator with this id.
-fn context(id: u64, traffic: Traffic) -> u64 {
-    id * 4 + traffic as u64
+pub(crate) fn context(id: u64, traffic: Traffic) -> u64 {
+    id * 8 + traffic as u64
+}
+
+/// The communicator and the kind of traffic of a context.
+pub(crate) fn split_context(context: u64) -> (u64, Traffic) {
+    let all = [
+        Traffic::PointToPoint,
+        Traffic::Collective,
+        Traffic::Persistent,
+        Traffic::Creation,
+        Traffic::Check,
+        Traffic::Bridge,
+    ];
+    (context / 8, all[(context % 8) as usize])
+}
+
+impl Drop for Communicator {
+    fn drop(&mut self) {
+        // There is nobody to tell an error to; `free` is for those who want to know.
+        let _ = self.attributes.clear(self);
+    }
 }
 
 impl fmt::Debug for Communicator {

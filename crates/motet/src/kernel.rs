@@ -35,6 +35,11 @@ pub(crate) use temporary::Temporary;
 
 /// An operator together with its element type.
 pub(crate) trait Kernel: Send + Sync {
+    /// The type of the operator.
+    fn operator(&self) -> &'static str {
+        std::any::type_name::<Self>()
+    }
+
     /// `into[i] = left[i] ∘ right[i]` for `count` elements.
     ///
     /// # Safety
@@ -80,26 +85,32 @@ pub(crate) fn kernel_for(
 }
 
 /// The kernel of an operator for values of a Rust type. Takes no memory for operators that have
-/// none, so that boxing it allocates nothing.
-struct Loop<T, F> {
+/// none, so that boxing it allocates nothing. Called `O`.
+struct Loop<T, F, O> {
     combine: F,
-    element: PhantomData<fn() -> T>,
+    element: PhantomData<fn(O) -> T>,
 }
 
 /// The kernel of a typed operator.
 pub(crate) fn kernel<T: Element, O: Operator<T>>(operator: O) -> Box<dyn Kernel> {
-    looped(move |left: T, right: T| operator.combine(left, right))
+    let combine = move |left: T, right: T| operator.combine(left, right);
+    Box::new(Loop { combine, element: PhantomData::<fn(O) -> T> })
 }
 
 /// The kernel of a function of two values. All that a run of the engine may hold for a `T` is a
 /// valid value of it.
-fn looped<T: Copy + 'static>(
-    combine: impl Fn(T, T) -> T + Send + Sync + 'static,
-) -> Box<dyn Kernel> {
-    Box::new(Loop { combine, element: PhantomData })
+fn looped<T: Copy + 'static, F>(combine: F) -> Box<dyn Kernel>
+where
+    F: Fn(T, T) -> T + Send + Sync + 'static,
+{
+    Box::new(Loop { combine, element: PhantomData::<fn(F) -> T> })
 }
 
-impl<T: Copy, F: Fn(T, T) -> T + Send + Sync> Kernel for Loop<T, F> {
+impl<T: Copy, F: Fn(T, T) -> T + Send + Sync, O> Kernel for Loop<T, F, O> {
+    fn operator(&self) -> &'static str {
+        std::any::type_name::<O>()
+    }
+
     unsafe fn reduce(&self, left: *const u8, right: *const u8, into: *mut u8, count: usize) {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
@@ -111,7 +122,7 @@ impl<T: Copy, F: Fn(T, T) -> T + Send + Sync> Kernel for Loop<T, F> {
     }
 }
 
-impl<T: Copy, F: Fn(T, T) -> T> Loop<T, F> {
+impl<T: Copy, F: Fn(T, T) -> T, O> Loop<T, F, O> {
     /// The same loops for processors with vectors of 32 bytes. Nothing is rounded in another way.
     ///
     /// # Safety

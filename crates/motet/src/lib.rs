@@ -68,7 +68,9 @@
 //! # });
 //! ```
 
+mod attributes;
 pub mod buffer;
+mod check;
 mod collective;
 mod communicator;
 mod core;
@@ -79,6 +81,7 @@ mod error;
 mod flight;
 mod group;
 mod info;
+mod intercommunicator;
 mod kernel;
 pub mod op;
 mod persistent;
@@ -92,17 +95,22 @@ mod status;
 mod topology;
 mod world;
 
+pub use attributes::{Attributes, Keyval};
 pub use collective::Neighbour;
 pub use communicator::{Communicator, CommunicatorRequest, SplitType};
 pub use datatype::Datatype;
 pub use element::Element;
 #[doc(hidden)]
 pub use element::{ElementCode, code_of_fields};
-pub use error::{Error, ErrorClass, ErrorCode, ErrorCodes, ErrorKind, Result};
+pub use error::{
+    Error, ErrorClass, ErrorCode, ErrorCodes, ErrorHandler, ErrorKind, ErrorSite, Result,
+    UserErrorHandler,
+};
 #[doc(hidden)]
 pub use flight::Flight;
 pub use group::{Comparison, Group, GroupError, RankRange};
-pub use info::Info;
+pub use info::{Info, InfoError, MAX_INFO_KEY, MAX_INFO_VALUE};
+pub use intercommunicator::{Intercommunicator, MergeOrder};
 pub use motet_fabric::{Failure, How};
 pub use motet_plan::Block;
 pub use op::{
@@ -114,7 +122,7 @@ pub use reduce_local::reduce_local;
 pub use request::Request;
 pub use scope::Scope;
 pub use sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_some};
-pub use settings::{ALGORITHM, CHANNELS, SINGLE_COPY, Settings, WISDOM};
+pub use settings::{ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, SINGLE_COPY, Settings, WISDOM};
 pub use status::{ANY_SOURCE, ANY_TAG, Source, Status, Tag, TagFilter};
 pub use topology::{
     Adjacent, Cartesian, CartesianCommunicator, Edge, Graph, GraphCommunicator, Neighbourhood,

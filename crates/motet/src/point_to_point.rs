@@ -12,7 +12,7 @@ use crate::buffer::{RecvBuffer, SendBuffer, Span};
 use crate::collective::staging_of;
 use crate::communicator::{Communicator, Traffic};
 use crate::engine::{Engine, Staging, Work};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::flight::Flight;
 use crate::request::Request;
 use crate::status::{Source, Status, Tag, TagFilter};
@@ -165,6 +165,7 @@ impl Communicator {
             Some(failure) if found.is_none() => Err(TransferError::Failed(failure)),
             _ => Ok(found),
         });
+        drop(engine); // an error handler may want it
         let found = found.map_err(|error| self.error("iprobe", error.into()))?;
         Ok(found.map(|found| self.status(found)))
     }
@@ -254,10 +255,6 @@ impl Communicator {
     fn finish(&self, call: &'static str, id: Id) -> Result<Received> {
         let outcome = self.core().wait(id, false);
         outcome.map_err(|error| self.error(call, error.into()))
-    }
-
-    fn error(&self, call: &'static str, kind: ErrorKind) -> Error {
-        Error::from(kind).at(call, self.rank())
     }
 
     fn status(&self, received: Received) -> Status {

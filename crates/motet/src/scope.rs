@@ -13,7 +13,7 @@ use crate::Element;
 use crate::buffer::{Buffers, Held, RecvBuffer, SendBuffer};
 use crate::collective::{Including, Neighbour, Prepared, Shape, nonblocking_collectives};
 use crate::communicator::Communicator;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::kernel::{Kernel, kernel};
 use crate::op::Operator;
 use crate::point_to_point::Mode;
@@ -74,14 +74,12 @@ impl Rest<'_> {
             // Should a wait panic, they are all still there to be abandoned.
             let Some(id) = begun.borrow().get(at).copied() else { break };
             let core = communicator.core();
-            let waited = core.wait_until(|engine| engine.take_for_scope(id));
+            let waited = core.wait_for(&[id], |engine| engine.take_for_scope(id));
             let ended = waited.unwrap_or_else(|failure| {
                 core.engine().abandon(id);
                 Err(TransferError::Failed(failure))
             });
-            let ended = ended.map_err(|error| {
-                Error::from(ErrorKind::from(error)).at("scope", communicator.rank())
-            });
+            let ended = ended.map_err(|error| communicator.error("scope", error.into()));
             first = first.and(ended);
         }
         begun.borrow_mut().clear();
@@ -112,6 +110,7 @@ impl<'env> Scope<'_, 'env> {
         self.communicator.prepare::<T>(call, shape, kernel)
     }
 
+    #[track_caller]
     fn post<B: Buffers + 'env>(
         &self,
         buffers: B,

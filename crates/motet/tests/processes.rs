@@ -8,7 +8,7 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, process, thread};
 
-use motet::{ErrorKind, How, Info, Result, Sum, Tag, World};
+use motet::{ErrorHandler, ErrorKind, How, Info, MergeOrder, Result, Sum, Tag, World};
 
 /// Tells the program which case it is to be.
 const CASE: &str = "MOTET_TEST_CASE";
@@ -22,6 +22,8 @@ enum Expected {
     Success,
     /// The job fails, and each of these texts is on its standard error.
     Words(&'static [&'static str]),
+    /// All ranks succeed, and each of these texts is on their standard error.
+    Reports(&'static [&'static str]),
 }
 
 struct Case {
@@ -30,15 +32,35 @@ struct Case {
     expected: Expected,
 }
 
-const CASES: [Case; 7] = [
+const CASES: [Case; 11] = [
     Case { name: "collectives_between_processes", body: collectives, expected: Expected::Success },
     Case { name: "large_messages_arrive_whole", body: large, expected: Expected::Success },
     Case { name: "persistent_operations_restart", body: persistent, expected: Expected::Success },
     Case { name: "futures_between_processes", body: futures, expected: Expected::Success },
     Case {
+        name: "intercommunicators_between_processes",
+        body: intercommunicators,
+        expected: Expected::Success,
+    },
+    Case {
         name: "a_waiting_rank_takes_no_processor_time",
         body: idle,
         expected: Expected::Success,
+    },
+    Case {
+        name: "a_wait_that_takes_long_is_reported_with_the_rank_that_is_late",
+        body: late,
+        expected: Expected::Reports(&[
+            "motet: rank 0 has waited",
+            "s for iallreduce(1 × i32, Sum) at",
+            "collective number 3 of communicator world",
+            "missing: rank 2\n",
+            "rank 1 has made 3 collective calls on world, the last: iallreduce",
+            "rank 2 has made 2 collective calls on world, the last: barrier() at",
+            "motet: rank 1 has waited",
+            "s for a message\n",
+            "nothing has come from rank 0 with tag 1\n",
+        ]),
     },
     Case {
         name: "a_killed_rank_is_named_to_the_others_within_a_second",
@@ -49,6 +71,26 @@ const CASES: [Case; 7] = [
         name: "a_rank_that_exits_is_named_to_the_others",
         body: exits,
         expected: Expected::Words(&["rank 0 has been told", "rank 1 has been told", "code 7"]),
+    },
+    Case {
+        name: "a_fatal_error_ends_the_job_with_one_line",
+        body: fatal,
+        expected: Expected::Words(&[
+            "motet: send on rank 2: destination 9 is not in a communicator of 3 ranks",
+            "rank 0 has been told",
+            "rank 1 has been told",
+            "code 1",
+        ]),
+    },
+    Case {
+        name: "abort_ends_the_job_with_its_code",
+        body: abort,
+        expected: Expected::Words(&[
+            "motet: rank 2 of communicator \"world\" ends the job with code 5",
+            "rank 0 has been told",
+            "rank 1 has been told",
+            "code 5",
+        ]),
     },
 ];
 
@@ -90,7 +132,11 @@ fn main() -> ExitCode {
 /// Runs a case as a program of its own.
 fn run(case: &Case) -> Result<(), Box<dyn Error>> {
     let written = tempfile::NamedTempFile::new()?;
-    let mut job = Command::new(env::current_exe()?)
+    let mut program = Command::new(env::current_exe()?);
+    if let Expected::Reports(_) = case.expected {
+        program.env(motet::HANG_SECONDS, "0.3");
+    }
+    let mut job = program
         .env(CASE, case.name)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -103,6 +149,9 @@ fn run(case: &Case) -> Result<(), Box<dyn Error>> {
         (Expected::Success, Some(succeeded)) => succeeded,
         (Expected::Words(all), Some(succeeded)) => {
             !succeeded && all.iter().all(|text| words.contains(text))
+        }
+        (Expected::Reports(all), Some(succeeded)) => {
+            succeeded && all.iter().all(|text| words.contains(text))
         }
     };
     if right { Ok(()) } else { Err(format!("success: {succeeded:?}\n{words}").into()) }
@@ -196,6 +245,29 @@ fn futures() -> Result<()> {
     Ok(())
 }
 
+fn intercommunicators() -> Result<()> {
+    let world = motet::launch(5)?;
+    let me = world.rank();
+    for left in 1..5 {
+        let local = world.split(Some(u32::from(me >= left)), 0)?.expect("all have a colour");
+        let remote_leader = if me < left { left } else { 0 };
+        let across = local.intercomm_create(0, Some(&world), remote_leader, TAG)?;
+        let sent: Result<Vec<_>> =
+            (0..across.remote_size()).map(|to| across.isend(vec![me; 3000], to, TAG)).collect();
+        for from in 0..across.remote_size() {
+            let mut got = vec![0; 3000];
+            assert_eq!(across.recv(&mut got, from, TAG)?.source, from);
+            assert_eq!(got, vec![remote_leader + from; 3000]);
+        }
+        sent?.into_iter().try_for_each(|each| each.wait().map(drop))?;
+        let order = if me < left { MergeOrder::Last } else { MergeOrder::First };
+        let merged = across.dup()?.merge(order)?;
+        assert_eq!(merged.group().rank_of(left), Some(0));
+        assert_eq!(merged.allreduce_one(1, Sum)?, 5);
+    }
+    Ok(())
+}
+
 /// Processor time that this process has used.
 fn processor_time() -> Duration {
     let text =
@@ -219,14 +291,39 @@ fn idle() -> Result<()> {
     Ok(())
 }
 
+/// spec: 49, 100: a rank that computes delays the others, who say on whom they wait, and nothing
+/// else comes of it.
+fn late() -> Result<()> {
+    let world = motet::launch(3)?;
+    for _ in 0..2 {
+        world.barrier()?;
+    }
+    match world.rank() {
+        0 => {
+            assert_eq!(world.iallreduce(vec![1], Sum)?.wait()?, [3]);
+            world.send(&[7u8], 1, TAG)?;
+        }
+        1 => {
+            let sum = world.iallreduce(vec![1], Sum)?;
+            world.recv(&mut [0u8], 0, TAG)?;
+            assert_eq!(sum.wait()?, [3]);
+        }
+        _ => {
+            thread::sleep(Duration::from_millis(900));
+            assert_eq!(world.iallreduce(vec![1], Sum)?.wait()?, [3]);
+        }
+    }
+    world.barrier()
+}
+
 /// Makes the last rank die as it will, and tells what the others hear of it.
-fn without_the_last(die: fn(), expected: How) -> Result<()> {
+fn without_the_last(die: fn(&World), expected: How) -> Result<()> {
     let world = motet::launch(3)?;
     let mut sum = world.allreduce_init(vec![1u8], Sum, &Info::new())?;
     sum.run()?;
     if world.rank() == 2 {
         thread::sleep(Duration::from_millis(100));
-        die();
+        die(&world);
     }
     let begun = Instant::now();
     let outcome = if world.rank() == 0 { sum.run() } else { wait_for_the_last(&world) };
@@ -245,7 +342,7 @@ fn wait_for_the_last(world: &World) -> Result<()> {
 
 /// spec: 9
 fn killed() -> Result<()> {
-    let kill = || {
+    let kill = |_: &World| {
         let me = process::id().to_string();
         let _ = Command::new("kill").args(["-KILL", &me]).status();
         thread::sleep(LIMIT);
@@ -255,5 +352,18 @@ fn killed() -> Result<()> {
 
 /// spec: 9
 fn exits() -> Result<()> {
-    without_the_last(|| process::exit(7), How::Exit(7))
+    without_the_last(|_| process::exit(7), How::Exit(7))
+}
+
+/// spec: 67
+fn fatal() -> Result<()> {
+    let misuse = |world: &World| {
+        world.set_error_handler(ErrorHandler::Fatal);
+        let _ = world.send(&[1], 9, TAG);
+    };
+    without_the_last(misuse, How::Exit(1))
+}
+
+fn abort() -> Result<()> {
+    without_the_last(|world| world.abort(5), How::Exit(5))
 }

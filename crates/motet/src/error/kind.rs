@@ -7,6 +7,7 @@ use motet_plan::select::SelectError;
 use super::{ErrorClass, ErrorCode};
 use crate::datatype::DatatypeError;
 use crate::group::GroupError;
+use crate::info::InfoError;
 use crate::topology::TopologyError;
 
 /// What happened.
@@ -39,6 +40,11 @@ pub enum ErrorKind {
         /// Its rank in the world.
         rank: usize,
     },
+    /// The ranks of a communicator do not call the same collectives in the same order, or not with
+    /// arguments that fit together. Found in check mode only: see
+    /// [`Settings::check`](crate::Settings::check).
+    #[error("{0}")]
+    Mismatch(&'static str),
     /// A buffer does not have the length that the call needs.
     #[error("the {which} has {len} elements, but {needed}")]
     Length {
@@ -74,6 +80,9 @@ pub enum ErrorKind {
     /// A datatype that there cannot be, or that does not fit the data.
     #[error(transparent)]
     Datatype(#[from] DatatypeError),
+    /// A hint that there cannot be, or that there is not.
+    #[error(transparent)]
+    Info(#[from] InfoError),
     /// A root that is not in the communicator.
     #[error("root {root} is not in a communicator of {size} ranks")]
     Root {
@@ -202,7 +211,7 @@ impl ErrorKind {
             ErrorKind::Truncated { .. } => ErrorClass::Truncate,
             ErrorKind::TypeMismatch => ErrorClass::Type,
             ErrorKind::PeerFailed(_) | ErrorKind::PeerLeft { .. } => ErrorClass::ProcAborted,
-            ErrorKind::Spoiled { .. } => ErrorClass::Other,
+            ErrorKind::Spoiled { .. } | ErrorKind::Mismatch(_) => ErrorClass::Other,
             ErrorKind::Length { .. } => ErrorClass::Count,
             ErrorKind::Rank { .. } => ErrorClass::Rank,
             ErrorKind::Root { .. } => ErrorClass::Root,
@@ -221,6 +230,9 @@ impl ErrorKind {
             ErrorKind::Argument { .. } | ErrorKind::Setting { .. } => ErrorClass::Arg,
             ErrorKind::User { code, .. } => code.class().unwrap_or(ErrorClass::Other),
             ErrorKind::Datatype(error) => error.class(),
+            ErrorKind::Info(InfoError::Key { .. }) => ErrorClass::InfoKey,
+            ErrorKind::Info(InfoError::Value { .. }) => ErrorClass::InfoValue,
+            ErrorKind::Info(InfoError::NoKey { .. }) => ErrorClass::InfoNokey,
             ErrorKind::Group(error) => group_class(error),
             ErrorKind::Call(error) | ErrorKind::Select(SelectError::Call(error)) => {
                 call_class(error)
@@ -243,8 +255,8 @@ fn call_class(error: &CallError) -> ErrorClass {
         CallError::Knowledge { .. } => ErrorClass::Arg,
         CallError::Groups { .. } => ErrorClass::Comm,
         CallError::Blocks { .. }
-        | CallError::Totals(..)
         | CallError::Itself { .. }
+        | CallError::Totals(..)
         | CallError::TooLarge => ErrorClass::Count,
     }
 }
@@ -253,9 +265,10 @@ fn group_class(error: &GroupError) -> ErrorClass {
     match error {
         GroupError::Rank { .. } | GroupError::Twice { .. } => ErrorClass::Rank,
         GroupError::Range(_) => ErrorClass::Arg,
-        GroupError::Outsider { .. } | GroupError::CallerOutside | GroupError::Differs { .. } => {
-            ErrorClass::Group
-        }
+        GroupError::Outsider { .. }
+        | GroupError::CallerOutside
+        | GroupError::Differs { .. }
+        | GroupError::Overlap { .. } => ErrorClass::Group,
     }
 }
 
@@ -294,6 +307,7 @@ impl From<TransferError> for ErrorKind {
             TransferError::Revoked(peer) | TransferError::Left(peer) => {
                 ErrorKind::PeerLeft { rank: peer.index() }
             }
+            TransferError::Ended(reason) => ErrorKind::Mismatch(reason),
             TransferError::Spoiled(peer) => ErrorKind::Spoiled { rank: peer.index() },
             TransferError::Failed(failure) => ErrorKind::PeerFailed(failure),
             other => unreachable!("a transfer error without a translation: {other}"),

@@ -215,7 +215,7 @@ impl Op {
                 Ok(Domain::Elements(predefined, basic))
             }
             _ => Err(ErrorKind::Op {
-                operator: self.name().to_owned(),
+                operator: self.name().into(),
                 problem: format!("is not defined for {datatype:?}"),
             }),
         }
