@@ -15,6 +15,7 @@ use crate::error::{Error, ErrorHandler, ErrorKind, Result};
 use crate::flight::{Home, Origin};
 use crate::group::{Comparison, Group};
 use crate::info::Info;
+use crate::point_to_point::Slot;
 pub use create::SplitType;
 pub use duplicate::CommunicatorRequest;
 
@@ -69,6 +70,8 @@ pub struct Communicator {
     persistents: Sequence,
     info: Mutex<Info>,
     attributes: Attributes<Communicator>,
+    /// Where a buffer for buffered sends may be attached.
+    slot: Slot,
     /// In check mode: what tells the other ranks of its calls.
     membership: Option<Membership>,
 }
@@ -101,6 +104,7 @@ impl Communicator {
             persistents: Sequence::new(context(id, Traffic::Persistent), first),
             info: Mutex::default(),
             attributes: Attributes::default(),
+            slot: Slot::default(),
         }
     }
 
@@ -226,6 +230,11 @@ impl Communicator {
 
     pub(crate) fn core(&self) -> &Arc<Core> {
         &self.home.core
+    }
+
+    /// Where its buffer for buffered sends may be attached.
+    pub(crate) fn slot(&self) -> &Slot {
+        &self.slot
     }
 }
 
