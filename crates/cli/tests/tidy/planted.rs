@@ -43,7 +43,8 @@ mod the_conformance {
     #[test]
     fn marks_belong_to_the_function_behind_them() {
         let found = marks(
-            "/// It waits.\n///\n/// spec: 2, 7\n#[test]\nfn waits() {}\n/// spec: 2: all\nfn all() {}",
+            "/// It waits.\n///\n/// spec: 2, 7\n#[test]\nfn waits() {}\n\
+             /// spec: 2: all\nfn all() {}",
         );
         assert_eq!(names(&found, 2), ["all", "waits"]);
         assert_eq!(names(&found, 7), ["waits"]);
