@@ -109,7 +109,14 @@ pub struct Flight {
 
 impl Flight {
     pub(crate) fn new(origin: Origin, id: Id, persistent: bool) -> Flight {
-        Flight { origin, id, persistent, outcome: None, reported: false, handled: AtomicBool::new(false) }
+        Flight {
+            origin,
+            id,
+            persistent,
+            outcome: None,
+            reported: false,
+            handled: AtomicBool::new(false),
+        }
     }
 
     /// Starts another run of a persistent operation, which is not running.
