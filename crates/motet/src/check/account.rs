@@ -13,6 +13,8 @@ use motet_fabric::TypeCode;
 use motet_plan::call::Blocks;
 use motet_plan::{Block, Operation, Rank};
 
+use crate::datatype::Kind;
+use crate::element::code_of;
 use crate::kernel::Kernel;
 
 /// What a call says about itself.
@@ -21,6 +23,8 @@ pub(crate) struct Account {
     pub(crate) text: String,
     /// Of what must be equal on all ranks.
     pub(crate) fingerprint: u64,
+    /// The type of the elements, which must agree on all ranks; 0 if any type will do.
+    pub(crate) element: u64,
     /// Rank by rank, what is sent to it and expected from it; nothing for ranks that are not named.
     pairs: Vec<Pair>,
 }
@@ -41,36 +45,27 @@ pub(crate) struct Elements {
 }
 
 impl Elements {
-    /// What must be equal of so many of them: the type signature. With no element there is no type.
+    /// What must be equal of so many of them, as far as it does not depend on the type.
     fn signature(self, count: usize) -> u64 {
-        match count {
-            0 => 0,
-            count => hash([u64::from(self.code.0) + 1, (count * self.bytes) as u64]),
-        }
+        (count * self.bytes) as u64
     }
 
-    fn name(self) -> &'static str {
-        const NAMES: [&str; 18] = [
-            "bytes",
-            "u8",
-            "u16",
-            "u32",
-            "u64",
-            "u128",
-            "usize",
-            "i8",
-            "i16",
-            "i32",
-            "i64",
-            "i128",
-            "isize",
-            "f32",
-            "f64",
-            "bool",
-            "Complex<f32>",
-            "Complex<f64>",
-        ];
-        NAMES.get(usize::from(self.code.0)).copied().unwrap_or("elements")
+    /// For people; a type that is none of the primitive ones has no name here.
+    fn name(self) -> String {
+        let TypeCode(code) = self.code;
+        if self.code == TypeCode::BYTES {
+            return "bytes".into();
+        }
+        let bits = (code & 0xff) * 8;
+        let of_kind = |kind: Kind| code_of(kind, usize::from(code & 0xff)) == self.code;
+        match () {
+            () if of_kind(Kind::Signed) => format!("i{bits}"),
+            () if of_kind(Kind::Unsigned) => format!("u{bits}"),
+            () if of_kind(Kind::Float) => format!("f{bits}"),
+            () if of_kind(Kind::Complex) => format!("Complex<f{}>", bits / 2),
+            () if of_kind(Kind::Logical) => "bool".into(),
+            () => format!("items of {} bytes", self.bytes),
+        }
     }
 }
 
@@ -96,6 +91,9 @@ impl Account {
         at: &Location<'_>,
     ) -> Account {
         let Facts { root, signature, counts, pairs } = Facts::of(operation, elements);
+        // With no element there is no type, and the pairs of an irregular operation may have one
+        // each: those find out by their messages.
+        let element = if signature == 0 { 0 } else { u64::from(elements.code.0) };
         let operator = kernel.map(|kernel| operator_name(kernel.operator()));
         let commutes = commutes(operation).map_or(2, u64::from);
         let fingerprint = hash([
@@ -110,18 +108,18 @@ impl Account {
         arguments.extend(operator.map(str::to_owned));
         arguments.extend(root.map(|root| format!("root {root}")));
         let text = format!("{call}({}) at {}", arguments.join(", "), place(at));
-        Account { text, fingerprint, pairs }
+        Account { text, fingerprint, element, pairs }
     }
 
     /// Of a call that was refused. That all are refused is no mismatch, whatever the reasons.
     pub(crate) fn refused(reason: &str, at: &Location<'_>) -> Account {
         let text = format!("{reason} (at {})", place(at));
-        Account { text, fingerprint: 0, pairs: Vec::new() }
+        Account { text, fingerprint: 0, element: 0, pairs: Vec::new() }
     }
 
     /// Of the end of a communicator.
     pub(crate) fn freed() -> Account {
-        Account { text: String::new(), fingerprint: 0, pairs: Vec::new() }
+        Account { text: String::new(), fingerprint: 0, element: 0, pairs: Vec::new() }
     }
 
     /// What is sent to a rank and expected from it.
@@ -174,7 +172,10 @@ impl Facts {
         };
         let listed = |counts: Vec<usize>| Facts {
             root: None,
-            signature: hash(counts.iter().map(|&count| elements.signature(count))),
+            signature: match counts.iter().all(|&count| count == 0) {
+                true => 0,
+                false => hash(counts.iter().map(|&count| elements.signature(count))),
+            },
             counts: Some(format!("{counts:?}")),
             pairs: Vec::new(),
         };
