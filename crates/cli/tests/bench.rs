@@ -116,6 +116,7 @@ fn an_algorithm_can_be_asked_for() {
     for (words, value) in [
         ("allreduce -n 2 --algorithm ring", "allreduce=ring"),
         ("allreduce --threads --algorithm allreduce=ring", "allreduce=ring"),
+        ("allreduce --threads --algorithm allreduce:ring", "allreduce:ring"),
     ] {
         let report = json(&format!("{words} --sizes 8"));
         assert_eq!(report["points"][0]["algorithm"], "ring");

@@ -122,6 +122,9 @@ fn what_steers_a_program_steers_the_plan() {
     let mut command = motet("plan allreduce -n 4");
     command.env("MOTET_ALGORITHM", "allreduce=ring");
     assert_eq!(fact(&end(command).out, "chosen:"), "ring (asked for by name)");
+    let mut command = motet("plan allreduce -n 4");
+    command.env("MOTET_ALGORITHM", "allreduce:ring");
+    assert_eq!(fact(&end(command).out, "chosen:"), "ring (asked for by name)");
     let mut command = motet("plan allreduce/recursive_doubling -n 4");
     command.env("MOTET_ALGORITHM", "allreduce=ring");
     assert_eq!(fact(&end(command).out, "chosen:"), "recursive_doubling (asked for by name)");

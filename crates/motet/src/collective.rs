@@ -12,9 +12,10 @@ mod persistent;
 mod shape;
 
 use std::panic::Location;
+use std::sync::Arc;
 
-use motet_fabric::TypeCode;
 use motet_fabric::slab::Id;
+use motet_fabric::{Peer, TypeCode};
 use motet_plan::{Call, Rank};
 
 use crate::Element;
@@ -45,9 +46,19 @@ pub(crate) struct Prepared {
     pub(crate) call: &'static str,
     pub(crate) shape: Shape,
     pub(crate) kernel: Option<Box<dyn Kernel>>,
+    /// The name of the operator, if that of its type says too little.
+    pub(crate) operator: Option<&'static str>,
     pub(crate) element: TypeCode,
     pub(crate) element_bytes: usize,
     pub(crate) staging: Option<Box<Staging>>,
+    /// Who takes part, if not all ranks of the communicator.
+    pub(crate) among: Option<Among>,
+}
+
+/// The ranks that a plan is for, and which of them is the caller.
+pub(crate) struct Among {
+    pub(crate) rank: usize,
+    pub(crate) peers: Arc<[Peer]>,
 }
 
 impl Prepared {
@@ -58,7 +69,16 @@ impl Prepared {
         kernel: Option<Box<dyn Kernel>>,
     ) -> Prepared {
         let element_bytes = if shape.is_barrier() { 0 } else { size_of::<T>() };
-        Prepared { call, shape, kernel, element: T::CODE, element_bytes, staging: None }
+        Prepared {
+            call,
+            shape,
+            kernel,
+            operator: None,
+            element: T::CODE,
+            element_bytes,
+            staging: None,
+            among: None,
+        }
     }
 }
 
@@ -74,10 +94,12 @@ impl Communicator {
         let (name, at) = (prepared.call, Location::caller());
         let error = |kind| Error::from(kind).at(name, self.rank());
         let account = self.account(&prepared, at);
-        let Prepared { shape, kernel, element, element_bytes, staging, .. } = prepared;
+        let Prepared { shape, kernel, element, element_bytes, staging, among, .. } = prepared;
+        let all = || Among { rank: self.rank(), peers: self.group().peers().clone() };
+        let Among { rank, peers } = among.unwrap_or_else(all);
         let call = Call {
-            rank: Rank::from_index(self.rank()),
-            ranks: self.size() as u32,
+            rank: Rank::from_index(rank),
+            ranks: peers.len() as u32,
             element_bytes,
             in_place: shape.in_place,
             operation: shape.operation,
@@ -93,7 +115,7 @@ impl Communicator {
             output: shape.output,
             element,
             kernel,
-            peers: self.group().peers().clone(),
+            peers,
             number,
         });
         Ok((run, staging))
@@ -169,7 +191,7 @@ pub(crate) unsafe fn staging_of([input, output]: [Option<StreamOf>; 2]) -> Optio
     if input.is_none() && output.is_none() {
         return None;
     }
-    let mut staging = Staging::new(0);
+    let mut staging = Staging::new();
     let blocks = [(input, Way::In), (output, Way::Both)];
     for (items, way) in blocks.into_iter().filter_map(|(items, way)| Some((items?, way))) {
         // SAFETY: passed on.

@@ -84,6 +84,7 @@ mod kernel;
 pub mod op;
 mod persistent;
 mod point_to_point;
+mod reduce_local;
 mod request;
 mod scope;
 mod sets;
@@ -105,8 +106,12 @@ pub use group::{Comparison, Group, GroupError, RankRange};
 pub use info::Info;
 pub use motet_fabric::{Failure, How};
 pub use motet_plan::Block;
-pub use op::{Band, Bor, Bxor, Land, Lor, Lxor, Max, Min, Operator, Prod, Sum};
+pub use op::{
+    Band, Bor, Bxor, Land, Located, Lor, Lxor, Max, Maxloc, Min, Minloc, NoOp, Op, Operator, Prod,
+    Replace, Sum,
+};
 pub use persistent::{Persistent, Running, Start, start_all};
+pub use reduce_local::reduce_local;
 pub use request::Request;
 pub use scope::Scope;
 pub use sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_some};

@@ -26,65 +26,43 @@
 //!
 //! Steps of length zero are dropped. Both ends of a message have the same length, so both drop it;
 //! ordinals count what is kept, so they stay equal at both ends.
+//!
+//! # Phases
+//!
+//! A collective of all ranks may be put together from collectives of some of them: the ranks of a
+//! group reduce, their first ones exchange, each group broadcasts. [`Builder::within`] lets another
+//! algorithm write down such a [`Phase`]. That algorithm sees a call of its own, with ranks counted
+//! from 0 and buffers of its own; the builder translates both. All phases are recorded in one
+//! sentence, so the claim above holds for the whole: a phase waits for those before it only
+//! where they touch the same elements, and its messages are counted on from theirs.
+//!
+//! Ranks that have messages with each other in several phases must write these phases down in the
+//! same order, as they must with single messages.
 
-use std::collections::BTreeMap;
+mod phase;
+mod record;
 
+pub use phase::{Data, Phase};
+
+use crate::algo::Algorithm;
 use crate::call::{Call, Rank};
-use crate::hazard::History;
-use crate::plan::{Action, Buffer, Parts, Plan, Slice, StepId};
-
-/// How many earlier steps are visited, for each new step, in search of implied edges.
-///
-/// An edge is implied when its first step is reached through another edge of the same step. The
-/// bound keeps building near-linear; where it cuts the search short an edge too many remains,
-/// which costs a counter and is never wrong.
-const IMPLIED_SEARCH: usize = 64;
+use crate::plan::{Action, Buffer, Parts, Plan, Slice};
+use phase::Frame;
+use record::Record;
 
 /// Records the steps of one rank in program order.
 #[derive(Debug)]
 pub struct Builder<'a> {
     call: &'a Call,
-    scratch_len: usize,
-    steps: Vec<Action>,
-    output: History,
-    scratch: History,
-    /// Messages so far, by peer.
-    sent: BTreeMap<Rank, u32>,
-    received: BTreeMap<Rank, u32>,
-    /// The predecessors of step `i` are `predecessors[bounds[i]..bounds[i + 1]]`.
-    predecessors: Vec<StepId>,
-    bounds: Vec<usize>,
-    /// The hazards of the step being recorded; kept to save allocations.
-    found: Vec<StepId>,
-    search: Search,
-}
-
-/// The memory of the search for implied edges.
-#[derive(Debug, Default)]
-struct Search {
-    /// The last step whose search reached this one.
-    reached_for: Vec<Option<StepId>>,
-    stack: Vec<StepId>,
-    /// Steps visited so far: the measure of work in tests.
-    visits: usize,
+    /// What the ranks and buffers of the call are in the whole plan; none if they are the same.
+    frame: Option<Frame>,
+    record: Record,
 }
 
 impl<'a> Builder<'a> {
     /// An empty plan for a call that has passed [`Call::check`].
     pub fn new(call: &'a Call) -> Self {
-        Self {
-            call,
-            scratch_len: 0,
-            steps: Vec::new(),
-            output: History::new(),
-            scratch: History::new(),
-            sent: BTreeMap::new(),
-            received: BTreeMap::new(),
-            predecessors: Vec::new(),
-            bounds: vec![0],
-            found: Vec::new(),
-            search: Search::default(),
-        }
+        Self { call, frame: None, record: Record::default() }
     }
 
     /// The rank whose plan is being built.
@@ -115,9 +93,7 @@ impl<'a> Builder<'a> {
 
     /// New scratch memory of `len` elements.
     pub fn scratch(&mut self, len: usize) -> Slice {
-        let start = self.scratch_len;
-        self.scratch_len += len;
-        Slice { buffer: Buffer::Scratch, start, len }
+        self.record.scratch(len)
     }
 
     /// Sends `slice` to another rank.
@@ -127,8 +103,7 @@ impl<'a> Builder<'a> {
     pub fn send(&mut self, to: Rank, slice: Slice) {
         self.check_peer(to);
         if !slice.is_empty() {
-            let ordinal = count(&mut self.sent, to);
-            self.push(Action::Send { to, ordinal, from: slice });
+            self.record.send(self.outer_rank(to), self.outer(slice));
         }
     }
 
@@ -139,8 +114,7 @@ impl<'a> Builder<'a> {
     pub fn recv(&mut self, from: Rank, slice: Slice) {
         self.check_peer(from);
         if !slice.is_empty() {
-            let ordinal = count(&mut self.received, from);
-            self.push(Action::Recv { from, ordinal, into: slice });
+            self.record.recv(self.outer_rank(from), self.outer(slice));
         }
     }
 
@@ -151,7 +125,8 @@ impl<'a> Builder<'a> {
     pub fn copy(&mut self, from: Slice, into: Slice) {
         assert!(from.len == into.len, "copy {from} into {into}");
         if !from.is_empty() && from != into {
-            self.push(Action::Copy { from, into });
+            let (from, into) = (self.outer(from), self.outer(into));
+            self.record.push(Action::Copy { from, into });
         }
     }
 
@@ -162,8 +137,34 @@ impl<'a> Builder<'a> {
     pub fn reduce(&mut self, left: Slice, right: Slice, into: Slice) {
         assert!(left.len == into.len && right.len == into.len, "{left} ∘ {right} into {into}");
         if !into.is_empty() {
-            self.push(Action::Reduce { left, right, into });
+            let (left, right, into) = (self.outer(left), self.outer(right), self.outer(into));
+            self.record.push(Action::Reduce { left, right, into });
         }
+    }
+
+    /// Lets another algorithm write down its steps for a collective of some of the ranks. There is
+    /// nothing to do for a rank that is not one of them, so all ranks may call this alike.
+    ///
+    /// # Panics
+    /// If the phase is not a call that `row` accepts, a buffer has not the length that the call
+    /// says, or input and output overlap: the algorithm that asks for it is at fault. So is one
+    /// that asks for a barrier, which has no buffers to be mapped: its tokens lie in the scratch
+    /// memory of the whole plan, and move by a gather or a broadcast of one element.
+    pub fn within(&mut self, row: &'static dyn Algorithm, phase: &Phase<'_>) {
+        let Some(position) = phase.members.iter().position(|member| *member == self.call.rank)
+        else {
+            return;
+        };
+        let call = phase.call(Rank::from_index(position), self.call.element_bytes);
+        assert!(call.collective() == row.collective(), "{row:?} in a phase of {call:?}");
+        assert_eq!((call.check(), row.accepts(&call)), (Ok(()), Ok(())), "{row:?}, {call:?}");
+        let (input, output) = phase.buffers(&call);
+        let members = phase.members.iter().map(|member| self.outer_rank(*member)).collect();
+        let frame = Frame { members, input: self.outer(input), output: self.outer(output) };
+        let record = std::mem::take(&mut self.record);
+        let mut inner = Builder { call: &call, frame: Some(frame), record };
+        row.build(&call, &mut inner);
+        self.record = inner.record;
     }
 
     /// The plan of all steps so far.
@@ -171,23 +172,16 @@ impl<'a> Builder<'a> {
     /// # Panics
     /// If a step breaks one of the promises of [`Plan`].
     pub fn finish(self, algorithm: &'static str) -> Plan {
-        let edges = self.edges().collect();
+        let edges = self.record.edges().collect();
         Plan::assemble(Parts {
             algorithm,
             rank: self.call.rank,
             ranks: self.call.ranks,
             input_len: self.call.input_len(),
             output_len: self.call.output_len(),
-            scratch_len: self.scratch_len,
-            steps: self.steps,
+            scratch_len: self.record.scratch_len,
+            steps: self.record.steps,
             edges,
-        })
-    }
-
-    fn edges(&self) -> impl Iterator<Item = (StepId, StepId)> + '_ {
-        self.bounds.windows(2).enumerate().flat_map(|(step, bounds)| {
-            let after = StepId(step as u32);
-            self.predecessors[bounds[0]..bounds[1]].iter().map(move |before| (*before, after))
         })
     }
 
@@ -200,85 +194,19 @@ impl<'a> Builder<'a> {
         );
     }
 
-    fn push(&mut self, action: Action) {
-        let step = StepId(u32::try_from(self.steps.len()).expect("a plan is below 2^32 steps"));
-        let mut found = std::mem::take(&mut self.found);
-        // Reads come first: a step that overwrites its own operand must not wait for itself.
-        for slice in action.reads() {
-            if let Some(history) = self.history(slice) {
-                history.read(slice.positions(), step, &mut found);
-            }
-        }
-        if let Some(slice) = action.writes() {
-            let history = self.history(slice).expect("the input is never written");
-            history.write(slice.positions(), step, &mut found);
-        }
-        self.steps.push(action);
-        self.connect(step, &mut found);
-        found.clear();
-        self.found = found;
+    /// The rank of the whole plan that is meant by a rank of the call.
+    fn outer_rank(&self, rank: Rank) -> Rank {
+        self.frame.as_ref().map_or(rank, |frame| frame.members[rank.index()])
     }
 
-    /// The history of a slice's buffer; the input has none, since it never changes.
-    fn history(&mut self, slice: Slice) -> Option<&mut History> {
-        match slice.buffer {
-            Buffer::Input => None,
-            Buffer::Output => Some(&mut self.output),
-            Buffer::Scratch => Some(&mut self.scratch),
+    /// The elements of the whole plan that are meant by a slice of the call.
+    fn outer(&self, slice: Slice) -> Slice {
+        match (&self.frame, slice.buffer) {
+            (None, _) | (_, Buffer::Scratch) => slice,
+            (Some(frame), Buffer::Input) => frame.input.sub(slice.start, slice.len),
+            (Some(frame), Buffer::Output) => frame.output.sub(slice.start, slice.len),
         }
     }
-
-    /// Keeps those of the hazards `found` that are not implied by others, latest first: an edge
-    /// can be implied only by way of a later step.
-    fn connect(&mut self, step: StepId, found: &mut Vec<StepId>) {
-        found.retain(|before| *before != step);
-        found.sort_unstable_by(|a, b| b.cmp(a));
-        found.dedup();
-        self.search.reached_for.push(None);
-        let mut budget = IMPLIED_SEARCH;
-        for (position, &before) in found.iter().enumerate() {
-            if self.search.reached_for[before.index()] == Some(step) {
-                continue;
-            }
-            self.predecessors.push(before);
-            if position + 1 < found.len() {
-                let earliest = found[found.len() - 1];
-                self.reach(step, before, earliest, &mut budget);
-            }
-        }
-        let end = self.predecessors.len();
-        self.bounds.push(end);
-    }
-
-    /// Marks for `step` what is reached from `before` backwards, down to `earliest`.
-    fn reach(&mut self, step: StepId, before: StepId, earliest: StepId, budget: &mut usize) {
-        let Search { reached_for, stack, visits } = &mut self.search;
-        stack.clear();
-        stack.push(before);
-        while let Some(next) = stack.pop() {
-            let bounds = self.bounds[next.index()]..self.bounds[next.index() + 1];
-            for &candidate in &self.predecessors[bounds] {
-                if candidate < earliest || reached_for[candidate.index()] == Some(step) {
-                    continue;
-                }
-                if *budget == 0 {
-                    return;
-                }
-                *budget -= 1;
-                *visits += 1;
-                reached_for[candidate.index()] = Some(step);
-                stack.push(candidate);
-            }
-        }
-    }
-}
-
-/// The next ordinal for a peer.
-fn count(messages: &mut BTreeMap<Rank, u32>, peer: Rank) -> u32 {
-    let next = messages.entry(peer).or_insert(0);
-    let ordinal = *next;
-    *next += 1;
-    ordinal
 }
 
 #[cfg(test)]
@@ -397,45 +325,5 @@ mod tests {
             let output = builder.output();
             builder.copy(output.range(0..10), output.range(5..15));
         });
-    }
-
-    /// A long chain of steps over a few places: the work for each step does not grow.
-    #[test]
-    fn work_is_near_linear() {
-        let work = |steps: u32| {
-            let call = call();
-            let mut builder = Builder::new(&call);
-            let (output, places) = (builder.output(), [builder.scratch(25), builder.scratch(25)]);
-            for step in 0..steps {
-                let (place, part) =
-                    (places[step as usize % 2], output.sub(step as usize % 4 * 25, 25));
-                builder.recv(Rank(0), place);
-                builder.reduce(place, part, part);
-                builder.send(Rank(2), part);
-            }
-            let Builder { output, scratch, search, predecessors, .. } = &builder;
-            output.visits + scratch.visits + search.visits + predecessors.len()
-        };
-        let (short, long) = (work(1_000), work(10_000));
-        assert!(long <= 11 * short, "{short} for 1000 rounds, {long} for 10000");
-        assert!(short < 40 * 1_000, "{short} for 1000 rounds");
-    }
-
-    /// Many hazards of one step: the search for implied edges stays within its bound.
-    #[test]
-    fn the_search_for_implied_edges_is_bounded() {
-        let call = call();
-        let mut builder = Builder::new(&call);
-        let output = builder.output();
-        for part in 0..100 {
-            builder.recv(Rank(0), output.sub(part, 1));
-        }
-        for _ in 0..1_000 {
-            builder.send(Rank(0), output);
-        }
-        builder.recv(Rank(0), output);
-        assert!(builder.search.visits <= IMPLIED_SEARCH * builder.steps.len());
-        let plan = builder.finish("test");
-        assert_eq!(plan.dependencies(StepId(1_100)), 1_000);
     }
 }

@@ -17,6 +17,29 @@ pub struct Cost {
 }
 
 impl Cost {
+    /// The cost of this and, when it is done, of `next`.
+    #[must_use]
+    pub fn then(self, next: Self) -> Self {
+        self.merged(next, usize::saturating_add)
+    }
+
+    /// The cost of this and, by other ranks at the same time, of `other`: the larger of each
+    /// figure, so it may be less in truth, where each of the two is dearer in something else.
+    #[must_use]
+    pub fn beside(self, other: Self) -> Self {
+        self.merged(other, usize::max)
+    }
+
+    fn merged(self, other: Self, merge: fn(usize, usize) -> usize) -> Self {
+        Self {
+            rounds: merge(self.rounds, other.rounds),
+            extra_sends: merge(self.extra_sends, other.extra_sends),
+            bytes: merge(self.bytes, other.bytes),
+            reduced: merge(self.reduced, other.reduced),
+            copied: merge(self.copied, other.copied),
+        }
+    }
+
     /// The time this takes on `machine`, in nanoseconds.
     pub fn time(&self, machine: &Machine) -> f64 {
         self.rounds as f64 * machine.latency_ns

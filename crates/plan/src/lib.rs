@@ -43,8 +43,8 @@ pub mod timeline;
 pub mod verify;
 
 pub use algo::{Algorithm, Refusal};
-pub use build::Builder;
-pub use call::{Block, Blocks, Call, CallError, Collective, Neighbour, Operation, Rank};
+pub use build::{Builder, Data, Phase};
+pub use call::{Block, Blocks, Call, CallError, Collective, Groups, Neighbour, Operation, Rank};
 pub use cost::{Cost, Machine};
 pub use exec::Exec;
 pub use plan::{Action, Buffer, Plan, Slice, StepId};

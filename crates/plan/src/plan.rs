@@ -42,6 +42,9 @@ pub struct Slice {
 }
 
 impl Slice {
+    /// No elements at all.
+    pub const NONE: Self = Self { buffer: Buffer::Input, start: 0, len: 0 };
+
     /// `len` elements from element `start` of this slice.
     ///
     /// # Panics

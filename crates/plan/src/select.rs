@@ -3,8 +3,8 @@
 //! All ranks of a call must choose the same, so a choice depends on nothing but the tuning, the
 //! collective, the number of ranks, the size in bytes, and what an algorithm may look at.
 //!
-//! Overrides are written `allreduce=ring`, several separated by `,` or `;`; the last one for a
-//! collective counts. Wisdom is one line for each piece:
+//! Overrides are written `allreduce=ring` or `allreduce:ring`, several separated by `,` or `;`; the
+//! last one for a collective counts. Wisdom is one line for each piece:
 //!
 //! ```text
 //! # ranks and bytes are ranges with both ends included; either end, or all of it, may be left out
@@ -264,13 +264,14 @@ impl Row {
 impl FromStr for Overrides {
     type Err = ParseError;
 
-    /// Reads overrides separated by `,`, `;` or the end of a line; empty ones are passed over.
+    /// Reads overrides separated by `,`, `;` or the end of a line; empty ones are passed over. In
+    /// each of them a `:` stands for a `=`.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let mut rows = Vec::new();
         for (index, line) in text.lines().enumerate() {
             for item in line.split([',', ';']).map(str::trim).filter(|item| !item.is_empty()) {
                 let malformed = || ParseError::Override { text: item.to_owned() };
-                let (collective, algorithm) = item.split_once('=').ok_or_else(malformed)?;
+                let (collective, algorithm) = item.split_once(['=', ':']).ok_or_else(malformed)?;
                 rows.push(Row::parse(index + 1, collective.trim(), algorithm.trim())?);
             }
         }

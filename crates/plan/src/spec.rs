@@ -6,6 +6,7 @@
 //! by the [verifier](crate::verify()).
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use thiserror::Error;
 
@@ -21,10 +22,12 @@ pub enum Expected {
         /// The position in its [contribution](Call::contribution).
         index: usize,
     },
-    /// The reduction of the elements at this position of the contributions of the first ranks:
+    /// The reduction of the elements at this position of the contributions of a run of ranks:
     /// `a0 ∘ a1 ∘ …` in rank order, in any order if the operator commutes. In an allreduce the same
-    /// expression at every rank.
+    /// expression at every rank or, between two groups, at every rank of a group.
     Reduction {
+        /// The first of them.
+        first: Rank,
         /// How many ranks.
         ranks: u32,
         /// The position in the contributions.
@@ -64,6 +67,16 @@ pub enum SpecError {
     Differ {
         /// The rank.
         rank: Rank,
+        /// In what it differs.
+        what: &'static str,
+    },
+    /// A rank differs from the first one of its group in what must be equal in a group.
+    #[error("rank {rank} and rank {first}, the first of its group, differ in the {what}")]
+    DifferInGroup {
+        /// The rank.
+        rank: Rank,
+        /// The first rank of its group.
+        first: Rank,
         /// In what it differs.
         what: &'static str,
     },
@@ -156,6 +169,13 @@ fn sent_by(call: &Call) -> Vec<Neighbour> {
         Operation::Alltoallv { to, .. } => placed(to),
         Operation::Exchange { count, to, .. } => in_order(to, *count),
         Operation::Exchangev { to, .. } => to.to_vec(),
+        Operation::InterAllgather { counts, .. } => {
+            let own = counts[usize::from(is_right(call))];
+            far(call).map(|to| whole(Rank(to), own)).collect()
+        }
+        Operation::InterAllgatherv { own, .. } => {
+            far(call).map(|to| whole(Rank(to), *own)).collect()
+        }
         _ => Vec::new(),
     }
 }
@@ -175,8 +195,31 @@ fn received_by(call: &Call) -> Vec<Neighbour> {
         Operation::Alltoallv { from, .. } => placed(from),
         Operation::Exchange { count, from, .. } => in_order(from, *count),
         Operation::Exchangev { from, .. } => from.to_vec(),
+        Operation::InterAllgather { counts, .. } => {
+            let sources: Vec<_> = far(call).map(Rank).collect();
+            in_order(&sources, counts[usize::from(!is_right(call))])
+        }
+        Operation::InterAllgatherv { blocks, .. } => {
+            let place = |(rank, block): (u32, &Block)| Neighbour {
+                rank: Rank(rank),
+                start: block.start,
+                count: block.count,
+            };
+            far(call).zip(blocks.iter()).map(place).collect()
+        }
         _ => Vec::new(),
     }
+}
+
+/// Whether a rank is in the second of two groups.
+fn is_right(call: &Call) -> bool {
+    call.operation.left().is_some_and(|left| call.rank.0 >= left)
+}
+
+/// The ranks of the other of two groups.
+fn far(call: &Call) -> Range<u32> {
+    let left = call.operation.left().unwrap_or(call.ranks);
+    if is_right(call) { 0..left } else { left..call.ranks }
 }
 
 /// All there is, from or to one rank.
@@ -220,24 +263,43 @@ fn reduced(call: &Call, output: &mut [Expected]) {
     // Where the result begins in the contributions, and how long it is.
     let (start, count) = match &call.operation {
         // At a rank that is not the root the output is empty.
-        Operation::Reduce { .. } | Operation::Allreduce { .. } => (0, output.len()),
+        Operation::Reduce { .. }
+        | Operation::Allreduce { .. }
+        | Operation::InterReduce { .. }
+        | Operation::InterAllreduce { .. } => (0, output.len()),
         Operation::Scan { count, .. } => (0, *count),
         // Rank 0 has nothing before it, and its output is not touched.
         Operation::Exscan { .. } if me == 0 => return,
         Operation::Exscan { count, .. } => (0, *count),
         Operation::ReduceScatterBlock { count, .. } => (me * count, *count),
         Operation::ReduceScatter { counts, .. } => (counts[..me].iter().sum(), counts[me]),
+        Operation::InterReduceScatterBlock { counts, .. } => {
+            let count = counts[usize::from(is_right(call))];
+            (place_in_group(call) * count, count)
+        }
+        Operation::InterReduceScatter { counts, .. } => {
+            let place = place_in_group(call);
+            (counts[..place].iter().sum(), counts[place])
+        }
         _ => return,
     };
     let ranks = match &call.operation {
-        Operation::Scan { .. } => call.rank.0 + 1,
-        Operation::Exscan { .. } => call.rank.0,
-        _ => call.ranks,
+        Operation::Scan { .. } => 0..call.rank.0 + 1,
+        Operation::Exscan { .. } => 0..call.rank.0,
+        operation if operation.left().is_some() => far(call),
+        _ => 0..call.ranks,
     };
     output.fill(Expected::Undefined);
     for (index, element) in output[..count].iter_mut().enumerate() {
-        *element = Expected::Reduction { ranks, index: start + index };
+        let (first, ranks) = (Rank(ranks.start), ranks.end - ranks.start);
+        *element = Expected::Reduction { first, ranks, index: start + index };
     }
+}
+
+/// How many ranks of its own group are before a rank.
+fn place_in_group(call: &Call) -> usize {
+    let left = call.operation.left().unwrap_or(0);
+    (if is_right(call) { call.rank.0 - left } else { call.rank.0 }) as usize
 }
 
 /// Checks that the calls are right one by one, and equal in what must be equal.
@@ -251,8 +313,22 @@ fn agree(calls: &[Call]) -> Result<(), SpecError> {
         if let Some(what) = difference(call, &calls[0]) {
             return Err(SpecError::Differ { rank, what });
         }
+        agree_in_group(call, calls)?;
     }
     Ok(())
+}
+
+/// Compares what must be equal in a group only, and may differ from the other group.
+fn agree_in_group(call: &Call, calls: &[Call]) -> Result<(), SpecError> {
+    let first = if is_right(call) { call.operation.left().unwrap_or(0) } else { 0 };
+    let (rank, first) = (call.rank, Rank(first));
+    match (&call.operation, &calls[first.index()].operation) {
+        (
+            Operation::InterReduceScatter { counts: mine, .. },
+            Operation::InterReduceScatter { counts: theirs, .. },
+        ) if mine != theirs => Err(SpecError::DifferInGroup { rank, first, what: "counts" }),
+        _ => Ok(()),
+    }
 }
 
 fn difference(call: &Call, first: &Call) -> Option<&'static str> {
@@ -266,6 +342,7 @@ fn difference(call: &Call, first: &Call) -> Option<&'static str> {
 
 /// What must be equal on all ranks of a collective, by name, and as numbers.
 fn common(call: &Call) -> Vec<(&'static str, Vec<usize>)> {
+    let left = call.operation.left().map(|left| ("groups", vec![left as usize]));
     let mut common = match &call.operation {
         Operation::Bcast { count, .. }
         | Operation::Gather { count, .. }
@@ -277,12 +354,22 @@ fn common(call: &Call) -> Vec<(&'static str, Vec<usize>)> {
         | Operation::Exscan { count, .. }
         | Operation::Allgather { count }
         | Operation::Alltoall { count } => vec![("count", vec![*count])],
+        Operation::InterReduce { count, .. } | Operation::InterAllreduce { count, .. } => {
+            vec![("count", vec![*count])]
+        }
         Operation::ReduceScatter { counts, .. } => vec![("counts", counts.to_vec())],
+        Operation::InterAllgather { counts, .. }
+        | Operation::InterReduceScatterBlock { counts, .. } => vec![("counts", counts.to_vec())],
+        Operation::InterReduceScatter { counts, .. } => {
+            vec![("sum of the counts", vec![counts.iter().sum()])]
+        }
         Operation::Allgatherv { blocks } => {
             vec![("counts", blocks.iter().map(|block| block.count).collect())]
         }
         _ => Vec::new(),
     };
+    // First, as lengths mean nothing where the groups differ.
+    common.splice(0..0, left);
     common.extend(call.operation.root().map(|root| ("root", vec![root.index()])));
     let commutative = call.operation.commutative();
     common.extend(commutative.map(|commutative| ("operator", vec![usize::from(commutative)])));

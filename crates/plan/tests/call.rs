@@ -219,3 +219,183 @@ fn in_place_where_there_is_no_such_form() {
     }
     assert_eq!(in_place(exchange), Err(CallError::InPlace(Collective::Exchange)));
 }
+
+/// What the ranks of both groups have, where each sees the other group as the far one.
+///
+/// spec: 86, 88, 89
+#[test]
+fn lengths_and_bytes_between_groups() {
+    let (left, count, commutative) = (1, 3, true);
+    let blocks = |blocks: &[Block]| blocks.into();
+    let counts = [2, 5];
+    let own_counts = |counts: &[usize]| counts.into();
+    let of = |first: Operation, second: Operation| {
+        let lengths = |rank, operation| {
+            let call = Call { rank: Rank(rank), ..call(operation) };
+            assert_eq!(call.check(), Ok(()), "{call:?}");
+            assert_eq!(call.contribution().len, call.input_len());
+            (call.input_len(), call.output_len(), call.bytes())
+        };
+        [lengths(0, first), lengths(2, second)]
+    };
+    let same = |operation: Operation| of(operation.clone(), operation);
+    assert_eq!(same(Operation::InterBarrier { left }), [(0, 0, 0); 2]);
+    let found = same(Operation::InterAllgather { left, counts });
+    assert_eq!(found, [(2, 15, 120), (5, 2, 120)]);
+    let found = of(
+        Operation::InterAllgatherv {
+            left,
+            own: 2,
+            blocks: blocks(&[block(0, 1), block(4, 2), block(9, 0)]),
+        },
+        Operation::InterAllgatherv { left, own: 1, blocks: blocks(&[block(3, 2)]) },
+    );
+    assert_eq!(found, [(2, 6, 0), (1, 5, 0)]);
+    let reduce = |root| same(Operation::InterReduce { left, count, root: Rank(root), commutative });
+    assert_eq!(reduce(0), [(0, 3, 24), (3, 0, 24)]);
+    assert_eq!(reduce(1), [(3, 0, 24), (0, 0, 24)]);
+    assert_eq!(reduce(2), [(3, 0, 24), (0, 3, 24)]);
+    let found = same(Operation::InterAllreduce { left, count, commutative });
+    assert_eq!(found, [(3, 3, 24); 2]);
+    let counts = [6, 2];
+    let found = same(Operation::InterReduceScatterBlock { left, counts, commutative });
+    assert_eq!(found, [(6, 6, 48), (6, 2, 48)]);
+    let scatter = |counts| Operation::InterReduceScatter { left, counts, commutative };
+    let found = of(scatter(own_counts(&[7])), scatter(own_counts(&[1, 4, 2])));
+    assert_eq!(found, [(7, 7, 56), (7, 4, 56)]);
+}
+
+/// Both groups have ranks, share out the same, and have no form in place.
+///
+/// spec: 88, 89
+#[test]
+fn what_is_wrong_between_groups() {
+    let (count, commutative, ranks) = (1, true, 4);
+    let every = |left| -> [Operation; 7] {
+        [
+            Operation::InterBarrier { left },
+            Operation::InterAllgather { left, counts: [1, 2] },
+            Operation::InterAllgatherv { left, own: 1, blocks: [block(0, 1); 2].into() },
+            Operation::InterReduce { left, count, root: Rank(1), commutative },
+            Operation::InterAllreduce { left, count, commutative },
+            Operation::InterReduceScatterBlock { left, counts: [1, 1], commutative },
+            Operation::InterReduceScatter { left, counts: [1; 2].into(), commutative },
+        ]
+    };
+    for operation in every(2) {
+        let call = Call { in_place: true, ..call(operation) };
+        assert_eq!(call.check(), Err(CallError::InPlace(call.collective())));
+    }
+    for left in [0, 4, 5] {
+        for operation in every(left) {
+            assert_eq!(call(operation).check(), Err(CallError::Groups { left, ranks }));
+        }
+    }
+    let left = 3;
+    let (blocks, counts) = ([block(0, 2), block(1, 1)].into(), [2; 4].into());
+    let cases = [
+        (
+            Operation::InterReduceScatterBlock { left, counts: [2, 5], commutative },
+            CallError::Totals(6, 5),
+        ),
+        (
+            Operation::InterReduceScatterBlock { left, counts: [usize::MAX, 1], commutative },
+            CallError::TooLarge,
+        ),
+        (Operation::InterAllgather { left, counts: [0, usize::MAX / 8] }, CallError::TooLarge),
+        (
+            Operation::InterAllgatherv { left, own: 1, blocks },
+            CallError::Blocks { blocks: 2, ranks: 1 },
+        ),
+        (
+            Operation::InterAllgatherv {
+                left: 2,
+                own: 1,
+                blocks: [block(0, 2), block(1, 1)].into(),
+            },
+            CallError::Overlap { element: 1 },
+        ),
+        (
+            Operation::InterReduceScatter { left, counts, commutative },
+            CallError::Blocks { blocks: 4, ranks: 3 },
+        ),
+        (
+            Operation::InterReduce { left, count, root: Rank(4), commutative },
+            CallError::Root { root: Rank(4), ranks },
+        ),
+        (Operation::InterAllreduce { left, count: usize::MAX, commutative }, CallError::TooLarge),
+    ];
+    for (operation, expected) in cases {
+        assert_eq!(call(operation).check(), Err(expected));
+    }
+    assert_eq!(
+        CallError::Totals(6, 5).to_string(),
+        "the first group receives 6 elements in all, but the second 5"
+    );
+}
+
+/// An operation of every collective, with lengths that differ where they may.
+fn every_operation() -> Vec<Operation> {
+    let (root, commutative, count, left) = (Rank(1), false, 3, 2);
+    let blocks: Arc<[Block]> = [block(9, 0), block(4, 2), block(0, 3), block(6, 1)].into();
+    let far: Arc<[Block]> = [block(5, 2), block(1, 3)].into();
+    let all = || Blocks::All(blocks.clone());
+    let ranks: Arc<[Rank]> = [Rank(0), Rank(0), Rank(3)].into();
+    let neighbours: Arc<[Neighbour]> = [neighbour(0, 2, 3), neighbour(3, 7, 1)].into();
+    vec![
+        Operation::Barrier,
+        Operation::Bcast { count, root },
+        Operation::Gather { count, root },
+        Operation::Gatherv { blocks: all(), root },
+        Operation::Gatherv { blocks: Blocks::Own(2), root: Rank(0) },
+        Operation::Scatter { count, root },
+        Operation::Scatterv { blocks: all(), root },
+        Operation::Reduce { count, root, commutative },
+        Operation::Allreduce { count, commutative },
+        Operation::ReduceScatterBlock { count, commutative },
+        Operation::ReduceScatter { counts: [1, 2, 0, 4].into(), commutative },
+        Operation::Scan { count, commutative },
+        Operation::Exscan { count, commutative },
+        Operation::Allgather { count },
+        Operation::Allgatherv { blocks: blocks.clone() },
+        Operation::Alltoall { count },
+        Operation::Alltoallv { to: blocks.clone(), from: blocks.clone() },
+        Operation::Exchange { count, to: ranks.clone(), from: ranks },
+        Operation::Exchangev { to: neighbours.clone(), from: neighbours },
+        Operation::InterBarrier { left },
+        Operation::InterAllgather { left, counts: [1, 2] },
+        Operation::InterAllgatherv { left, own: 4, blocks: far },
+        Operation::InterReduce { left, count, root, commutative },
+        Operation::InterAllreduce { left, count, commutative },
+        Operation::InterReduceScatterBlock { left, counts: [3, 3], commutative },
+        Operation::InterReduceScatter { left, counts: [1, 5].into(), commutative },
+    ]
+}
+
+/// With elements cut in three, all lengths are three times as long, and nothing else changes.
+#[test]
+fn scaled_operations() {
+    let operations = every_operation();
+    for collective in Collective::ALL {
+        assert!(operations.iter().any(|operation| operation.collective() == collective));
+    }
+    for operation in operations {
+        let whole = call(operation.clone());
+        let (input, output, bytes) = (whole.input_len(), whole.output_len(), whole.bytes());
+        assert_eq!(whole.check(), Ok(()));
+        let scaled = call(operation.scaled(3).expect("it fits"));
+        assert_eq!(scaled.check(), Ok(()));
+        let lengths = (scaled.input_len(), scaled.output_len(), scaled.bytes());
+        assert_eq!(lengths, (3 * input, 3 * output, 3 * bytes), "{operation:?}");
+        assert_eq!(scaled.contribution().start, 3 * whole.contribution().start);
+        assert_eq!(
+            (scaled.collective(), scaled.operation.root(), scaled.operation.left()),
+            (whole.collective(), operation.root(), operation.left())
+        );
+        assert_eq!(scaled.operation.commutative(), operation.commutative());
+        assert_eq!(operation.scaled(1), Ok(operation.clone()));
+        let has_data = input + output > 0;
+        let expected = if has_data { Err(CallError::TooLarge) } else { Ok(operation.clone()) };
+        assert_eq!(operation.scaled(usize::MAX), expected);
+    }
+}

@@ -14,22 +14,46 @@ fn specimen(collective: Collective, ranks: u32) -> Vec<Call> {
     cases::specimen(collective, ranks, &sizes)
 }
 
+/// How far the timeline may be from what is declared: between two groups a phase may begin at some
+/// ranks while others are at the one before, and their messages then wait for each other or not.
+fn tolerance(row: &dyn Algorithm, declared: usize) -> usize {
+    match (row.collective().fewest_ranks(), row.name()) {
+        (1, _) | (_, "direct" | "dissemination") => 0,
+        _ => 2.max(declared / 4),
+    }
+}
+
+/// Whether the messages depend on what is not known to all: on neighbours, or on blocks.
+fn is_open(collective: Collective) -> bool {
+    use Collective::{Exchange, Exchangev, InterReduceScatter};
+    matches!(collective, Exchange | Exchangev | InterReduceScatter)
+}
+
 /// The timeline, with one message in and out of a rank for each round, takes the rounds that an
 /// algorithm declares, and one more for each of the extra sends, which have no round of their own.
 #[test]
 fn rounds_and_extra_sends_are_as_declared() {
-    for row in algo::table() {
-        if matches!(row.collective(), Collective::Exchange | Collective::Exchangev) {
+    let compare = |row: &'static dyn Algorithm, calls: &[Call]| {
+        if row.accepts(&calls[0]).is_ok() {
+            let timeline = Timeline::new(&plans(row, calls)).unwrap();
+            let cost = row.cost(&calls[0]);
+            let (declared, found) = (cost.rounds + cost.extra_sends, timeline.rounds());
+            let is_near = declared.abs_diff(found) <= tolerance(row, declared);
+            assert!(is_near, "{row:?}: {found} and not {declared} in {:?}", calls[0]);
+        }
+    };
+    for row in algo::table().iter().filter(|row| !is_open(row.collective())) {
+        for ranks in row.collective().fewest_ranks()..=17 {
+            compare(*row, &specimen(row.collective(), ranks));
+        }
+        if row.collective().fewest_ranks() == 1 {
             continue;
         }
-        for ranks in 1..=17 {
-            let calls = specimen(row.collective(), ranks);
-            if row.accepts(&calls[0]).is_ok() {
-                let timeline = Timeline::new(&plans(*row, &calls)).unwrap();
-                let cost = row.cost(&calls[0]);
-                let declared = cost.rounds + cost.extra_sends;
-                assert_eq!(timeline.rounds(), declared, "{row:?} x{ranks}");
-            }
+        for (left, right) in (1..=9).flat_map(|left| (1..=9).map(move |right| (left, right))) {
+            let sizes = Sizes { count: 24, block: |_| 1, commutative: true };
+            let operation =
+                |rank| cases::between(row.collective(), left, &sizes, (left + right, rank));
+            compare(*row, &calls(left + right, false, operation));
         }
     }
 }
@@ -38,6 +62,9 @@ fn rounds_and_extra_sends_are_as_declared() {
 fn every_row_can_be_drawn() {
     for row in algo::table() {
         for ranks in [1, 2, 4, 5, 8] {
+            if ranks < row.collective().fewest_ranks() {
+                continue;
+            }
             let calls = specimen(row.collective(), ranks);
             if row.accepts(&calls[0]).is_err() {
                 continue;

@@ -145,6 +145,15 @@ fn an_override_comes_first_and_the_last_one_counts() {
 }
 
 #[test]
+fn an_override_may_be_written_with_a_colon() {
+    let parsed = |text: &str| text.parse::<Overrides>().expect("the text is an override");
+    assert_eq!(parsed("allreduce:ring"), parsed("allreduce=ring"));
+    assert_eq!(parsed("bcast: binomial; allreduce=ring"), parsed("bcast=binomial,allreduce:ring"));
+    let error = "allreduce:rung".parse::<Overrides>().unwrap_err().to_string();
+    assert!(error.contains("allreduce has no algorithm `rung`"), "{error}");
+}
+
+#[test]
 fn an_override_that_refuses_is_an_error() {
     let overrides = "allreduce=ring".parse().unwrap();
     let tuning = Tuning { overrides, ..Tuning::default() };

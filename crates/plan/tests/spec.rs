@@ -12,8 +12,8 @@ fn outputs(calls: &[Call]) -> Vec<String> {
     let letter = |rank: u32| char::from(b'a' + rank as u8);
     let word = |element: &Expected| match element {
         Expected::Contribution { rank, index } => format!("{}{index}", letter(rank.0)),
-        Expected::Reduction { ranks, index } => {
-            (0..*ranks).map(letter).chain(index.to_string().chars()).collect()
+        Expected::Reduction { first, ranks, index } => {
+            (first.0..first.0 + ranks).map(letter).chain(index.to_string().chars()).collect()
         }
         Expected::Unchanged => "=".to_owned(),
         Expected::Undefined => "?".to_owned(),
@@ -134,4 +134,83 @@ fn calls_that_do_not_fit() {
     }));
     let (sent, received) = (vec![3], vec![2]);
     assert_eq!(found, Err(SpecError::Exchange { from: Rank(1), to: root, sent, received }));
+}
+
+/// Between groups of two and three: data of each group arrives in the other, in rank order.
+///
+/// spec: 88
+#[test]
+fn what_is_moved_between_groups() {
+    let left = 2;
+    let allgather = |counts| calls(5, false, move |_| Operation::InterAllgather { left, counts });
+    let (both, one) = (outputs(&allgather([1, 2])), outputs(&allgather([0, 1])));
+    assert_eq!(both[..2], ["c0 c1 d0 d1 e0 e1"; 2]);
+    assert_eq!(both[2..], ["a0 b0"; 3]);
+    assert_eq!(one[..2], ["c0 d0 e0"; 2]);
+    assert_eq!(one[2..], [""; 3]);
+    let own = [2, 0, 1, 1, 3];
+    let allgatherv = |rank: Rank| {
+        let (far, order) =
+            if rank.0 < left { (&own[2..], [2, 0, 1]) } else { (&own[..2], [0, 1, 0]) };
+        let blocks = layout(far, order.into_iter().take(far.len()), 1);
+        Operation::InterAllgatherv { left, own: own[rank.index()], blocks }
+    };
+    let found = outputs(&calls(5, false, allgatherv));
+    assert_eq!(found[..2], ["= e0 e1 e2 = c0 = d0"; 2]);
+    assert_eq!(found[2..], ["= a0 a1"; 3]);
+}
+
+/// Between groups of two and three: what one group reduces, the other has.
+///
+/// spec: 86, 89
+#[test]
+fn what_is_reduced_between_groups() {
+    let (left, count, commutative) = (2, 2, false);
+    let allreduce = |_| Operation::InterAllreduce { left, count, commutative };
+    let [cde, ab] = ["cde0 cde1", "ab0 ab1"];
+    assert_eq!(outputs(&calls(5, false, allreduce)), [cde, cde, ab, ab, ab]);
+    let reduce =
+        |root| calls(5, false, move |_| Operation::InterReduce { left, count, root, commutative });
+    assert_eq!(outputs(&reduce(Rank(1))), ["", cde, "", "", ""]);
+    assert_eq!(outputs(&reduce(Rank(4))), ["", "", "", "", ab]);
+    let block = |_| Operation::InterReduceScatterBlock { left, counts: [3, 2], commutative };
+    let found = outputs(&calls(5, false, block));
+    assert_eq!(found, ["cde0 cde1 cde2", "cde3 cde4 cde5", "ab0 ab1", "ab2 ab3", "ab4 ab5"]);
+    let blocks = |rank: Rank| {
+        let counts: &[usize] = if rank.0 < left { &[1, 3] } else { &[0, 4, 0] };
+        Operation::InterReduceScatter { left, counts: counts.into(), commutative }
+    };
+    let found = outputs(&calls(5, false, blocks));
+    assert_eq!(found, ["cde0", "cde1 cde2 cde3", "", "ab0 ab1 ab2 ab3", ""]);
+}
+
+/// Between groups some things must be equal at all ranks, and some in a group only.
+///
+/// spec: 89
+#[test]
+fn calls_between_groups_that_do_not_fit() {
+    let differ = |rank, what| Err(SpecError::Differ { rank: Rank(rank), what });
+    let barrier = |rank: Rank| Operation::InterBarrier { left: 1 + rank.0 / 2 };
+    assert_eq!(expected(&calls(4, false, barrier)).map(drop), differ(2, "groups"));
+    let (left, commutative) = (2, true);
+    let scattered = |lists: [[usize; 2]; 4]| {
+        let operation = move |rank: Rank| {
+            let counts = lists[rank.index()].into();
+            Operation::InterReduceScatter { left, counts, commutative }
+        };
+        expected(&calls(4, false, operation)).map(drop)
+    };
+    assert_eq!(scattered([[1, 3], [1, 3], [2, 2], [2, 2]]), Ok(()));
+    let found = scattered([[1, 3], [1, 3], [2, 3], [2, 3]]);
+    assert_eq!(found, differ(2, "sum of the counts"));
+    let found = scattered([[1, 3], [1, 3], [2, 2], [4, 0]]);
+    let (rank, first) = (Rank(3), Rank(2));
+    assert_eq!(found, Err(SpecError::DifferInGroup { rank, first, what: "counts" }));
+    let (sent, received) = (vec![2], vec![1]);
+    let allgatherv = |rank: Rank| {
+        let blocks = [Block { start: 0, count: 1 }].into();
+        Operation::InterAllgatherv { left: 1, own: 1 + rank.index(), blocks }
+    };
+    let found = expected(&calls(2, false, allgatherv));
+    assert_eq!(found, Err(SpecError::Exchange { from: Rank(1), to: Rank(0), sent, received }));
 }

@@ -20,7 +20,7 @@ const VARIABLES: [&str; 4] = [motet::ALGORITHM, motet::WISDOM, motet::SINGLE_COP
 ///
 /// A process cannot safely change its own environment, so it begins once more with another one.
 pub(super) fn set_algorithms(text: &str, collectives: &[Collective]) -> anyhow::Result<()> {
-    let wanted = match (text.contains('='), collectives) {
+    let wanted = match (text.contains(['=', ':']), collectives) {
         (true, _) => text.to_owned(),
         (false, [collective]) => format!("{collective}={text}"),
         (false, _) => {

@@ -54,7 +54,7 @@ pub struct ItemsParts<B: Held> {
 
 /// Memory for a stream, aligned for every element.
 struct Stream {
-    _memory: Box<Staging>,
+    _memory: Staging,
     address: *mut u8,
 }
 
@@ -147,9 +147,9 @@ unsafe impl<B: SendBuffer> Held for Items<B> {
             address.cast::<B::Element>().is_aligned() || piece.len == 0
         });
         let stream = in_a_row.is_none().then(|| {
-            let mut staging = Box::new(Staging::new((layout.size() * count) as usize));
-            let address = staging.address(0);
-            Stream { _memory: staging, address }
+            let mut memory = Staging::new();
+            let address = memory.room((layout.size() * count) as usize);
+            Stream { _memory: memory, address }
         });
         ItemsParts { buffer, origin, count, layout, stream }
     }

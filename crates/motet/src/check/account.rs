@@ -15,7 +15,6 @@ use motet_plan::{Block, Operation, Rank};
 
 use crate::datatype::Kind;
 use crate::element::code_of;
-use crate::kernel::Kernel;
 
 /// What a call says about itself.
 #[derive(Clone, Debug)]
@@ -87,14 +86,13 @@ impl Account {
         call: &str,
         operation: &Operation,
         elements: Elements,
-        kernel: Option<&dyn Kernel>,
+        operator: Option<&'static str>,
         at: &Location<'_>,
     ) -> Account {
         let Facts { root, signature, counts, pairs } = Facts::of(operation, elements);
         // With no element there is no type, and the pairs of an irregular operation may have one
         // each: those find out by their messages.
         let element = if signature == 0 { 0 } else { u64::from(elements.code.0) };
-        let operator = kernel.map(|kernel| operator_name(kernel.operator()));
         let commutes = commutes(operation).map_or(2, u64::from);
         let fingerprint = hash([
             hash_text(call),
@@ -109,6 +107,12 @@ impl Account {
         arguments.extend(root.map(|root| format!("root {root}")));
         let text = format!("{call}({}) at {}", arguments.join(", "), place(at));
         Account { text, fingerprint, element, pairs }
+    }
+
+    /// Of a call in which ranks have different parts, that they do not all know of.
+    pub(crate) fn of_some(call: &str, at: &Location<'_>) -> Account {
+        let text = format!("{call}() at {}", place(at));
+        Account { text, fingerprint: hash_text(call), element: 0, pairs: Vec::new() }
     }
 
     /// Of a call that was refused. That all are refused is no mismatch, whatever the reasons.
@@ -134,7 +138,7 @@ fn place(at: &Location<'_>) -> String {
 }
 
 /// Operators are equal if their types are; of closures that says nothing.
-fn operator_name(of_type: &'static str) -> &'static str {
+pub(crate) fn operator_name(of_type: &'static str) -> &'static str {
     if of_type.contains("{{closure}}") {
         return "a closure";
     }
@@ -187,7 +191,7 @@ impl Facts {
         };
         let mut pairs = Pairs { elements, list: Vec::new(), sent: 0, expected: 0 };
         match operation {
-            Operation::Barrier => {
+            Operation::Barrier | Operation::InterBarrier { .. } => {
                 Facts { root: None, signature: 0, counts: None, pairs: Vec::new() }
             }
             &Operation::Bcast { count, root }
@@ -200,6 +204,13 @@ impl Facts {
             | &Operation::ReduceScatterBlock { count, .. }
             | &Operation::Scan { count, .. }
             | &Operation::Exscan { count, .. } => regular(count, None),
+            &Operation::InterReduce { count, root, .. } => regular(count, Some(root)),
+            &Operation::InterAllreduce { count, .. } => regular(count, None),
+            Operation::InterAllgather { counts, .. }
+            | Operation::InterReduceScatterBlock { counts, .. } => listed(counts.to_vec()),
+            // Each rank knows of its own group only; the sums must be the same.
+            Operation::InterReduceScatter { counts, .. } => regular(counts.iter().sum(), None),
+            Operation::InterAllgatherv { .. } => irregular(None, pairs),
             Operation::ReduceScatter { counts, .. } => listed(counts.to_vec()),
             Operation::Allgatherv { blocks } => {
                 listed(blocks.iter().map(|block| block.count).collect())

@@ -3,7 +3,7 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use super::account::{Account, Elements};
+use super::account::{Account, Elements, operator_name};
 use super::record::Kind;
 use super::{Live, Watch};
 use crate::collective::Prepared;
@@ -45,11 +45,7 @@ impl Communicator {
     /// What a call says about itself, if somebody is to hear it.
     #[inline]
     pub(crate) fn account(&self, prepared: &Prepared, at: &Location<'_>) -> Option<Account> {
-        self.membership().map(|_| {
-            let elements = Elements { code: prepared.element, bytes: prepared.element_bytes };
-            let operation = &prepared.shape.operation;
-            Account::of(prepared.call, operation, elements, prepared.kernel.as_deref(), at)
-        })
+        self.membership().map(|_| account_of(prepared, at))
     }
 
     /// Tells the other ranks of a call that can be made, under this message number.
@@ -86,4 +82,15 @@ impl Communicator {
         }
         error
     }
+}
+
+#[cold]
+fn account_of(prepared: &Prepared, at: &Location<'_>) -> Account {
+    if prepared.among.is_some() {
+        return Account::of_some(prepared.call, at);
+    }
+    let elements = Elements { code: prepared.element, bytes: prepared.element_bytes };
+    let of_type = || Some(operator_name(prepared.kernel.as_deref()?.operator()));
+    let operator = prepared.operator.or_else(of_type);
+    Account::of(prepared.call, &prepared.shape.operation, elements, operator, at)
 }

@@ -41,7 +41,7 @@ impl Staged {
 
 /// The streams of one operation.
 pub(crate) struct Staging {
-    memory: Box<[Line]>,
+    memory: Vec<Box<[Line]>>,
     blocks: Vec<Staged>,
 }
 
@@ -49,14 +49,17 @@ pub(crate) struct Staging {
 unsafe impl Send for Staging {}
 
 impl Staging {
-    /// Memory for streams of so many bytes in all.
-    pub(crate) fn new(bytes: usize) -> Staging {
-        Staging { memory: lines(bytes), blocks: Vec::new() }
+    /// Without memory or blocks.
+    pub(crate) fn new() -> Staging {
+        Staging { memory: Vec::new(), blocks: Vec::new() }
     }
 
-    /// Where byte `at` of the memory lies.
-    pub(crate) fn address(&mut self, at: usize) -> *mut u8 {
-        self.memory.as_mut_ptr().cast::<u8>().wrapping_add(at)
+    /// Memory of its own for a stream of so many bytes, aligned for every element.
+    pub(crate) fn room(&mut self, bytes: usize) -> *mut u8 {
+        let mut memory = lines(bytes);
+        let address = memory.as_mut_ptr().cast();
+        self.memory.push(memory);
+        address
     }
 
     /// Takes in a block.

@@ -253,7 +253,11 @@ fn call_class(error: &CallError) -> ErrorClass {
         | CallError::InPlaceBlocks { .. }
         | CallError::Overlap { .. } => ErrorClass::Buffer,
         CallError::Knowledge { .. } => ErrorClass::Arg,
-        CallError::Blocks { .. } | CallError::Itself { .. } | CallError::TooLarge => {
+        CallError::Groups { .. } => ErrorClass::Comm,
+        CallError::Blocks { .. }
+        | CallError::Totals(..)
+        | CallError::Itself { .. }
+        | CallError::TooLarge => {
             ErrorClass::Count
         }
     }

@@ -7,10 +7,11 @@
 use thiserror::Error;
 
 use crate::build::Builder;
-use crate::call::{Call, Collective};
+use crate::call::{Call, Collective, Operation, Rank};
 use crate::cost::Cost;
 use crate::plan::Plan;
 
+mod between;
 mod direct;
 mod fold;
 mod gathering;
@@ -91,6 +92,12 @@ impl dyn Algorithm {
         self.build(call, &mut builder);
         Ok(builder.finish(self.name()))
     }
+
+    /// What a [phase](crate::Phase) of `ranks` ranks costs within `call`.
+    fn cost_within(&self, call: &Call, ranks: u32, operation: Operation) -> Cost {
+        let element_bytes = call.element_bytes;
+        self.cost(&Call { rank: Rank(0), ranks, element_bytes, in_place: false, operation })
+    }
 }
 
 impl std::fmt::Debug for dyn Algorithm {
@@ -134,6 +141,13 @@ algorithms! {
     alltoallv: [pairwise, direct],
     exchange: [direct],
     exchangev: [direct],
+    inter_barrier: [dissemination, direct],
+    inter_allgather: [leaders, direct],
+    inter_allgatherv: [direct],
+    inter_reduce: [leaders, reduce_scatter_gather, direct],
+    inter_allreduce: [leaders, reduce_scatter_allgather, direct],
+    inter_reduce_scatter_block: [recursive_halving, direct],
+    inter_reduce_scatter: [recursive_halving, direct],
 }
 
 /// All algorithms, by collective.

@@ -36,7 +36,7 @@ pub enum CallError {
     Blocks {
         /// Blocks that were passed.
         blocks: usize,
-        /// Ranks in the communicator.
+        /// Ranks in the communicator, or in the group that has these blocks.
         ranks: u32,
     },
     /// The root must know the blocks of all ranks, and any other rank only its own.
@@ -78,6 +78,22 @@ pub enum CallError {
         /// The calling rank.
         rank: Rank,
     },
+    /// One of the two groups of an intercommunicator is empty.
+    #[error("of {ranks} ranks {left} are in the first group; neither group may be empty")]
+    Groups {
+        /// Ranks in the first group.
+        left: u32,
+        /// Ranks in both groups.
+        ranks: u32,
+    },
+    /// The two groups do not share out inputs of one length.
+    #[error("the first group receives {0} elements in all, but the second {1}")]
+    Totals(
+        /// Elements received by the first group.
+        usize,
+        /// Elements received by the second group.
+        usize,
+    ),
     /// A buffer would be larger than memory.
     #[error("the sizes of the call do not fit in memory")]
     TooLarge,
@@ -92,11 +108,14 @@ impl Call {
         if self.rank.0 >= self.ranks {
             return Err(CallError::Rank { rank: self.rank, ranks: self.ranks });
         }
+        self.check_groups()?;
         self.check_in_place()?;
         self.check_size()?;
         self.check_root()?;
         match &self.operation {
-            Operation::Allgatherv { blocks } => check_disjoint(blocks.iter().copied()),
+            Operation::Allgatherv { blocks } | Operation::InterAllgatherv { blocks, .. } => {
+                check_disjoint(blocks.iter().copied())
+            }
             Operation::Gatherv { blocks, root } => {
                 self.check_knowledge(blocks, *root)?;
                 check_disjoint(blocks.all().iter().copied())
@@ -121,6 +140,16 @@ impl Call {
                     to.iter().map(|other| (other.rank, other.count)),
                     from.iter().map(|other| (other.rank, other.count)),
                 )
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Both groups of an intercommunicator must have ranks.
+    fn check_groups(&self) -> Result<(), CallError> {
+        match self.operation.left() {
+            Some(left) if left == 0 || left >= self.ranks => {
+                Err(CallError::Groups { left, ranks: self.ranks })
             }
             _ => Ok(()),
         }
@@ -192,6 +221,7 @@ impl Call {
             Operation::Exchangev { to, from } => {
                 checked_extent(to.iter().chain(from.iter()).map(Neighbour::block))
             }
+            operation => self.largest_between(operation)?,
         };
         largest
             .and_then(|elements| elements.checked_mul(self.element_bytes.max(1)))
@@ -200,13 +230,46 @@ impl Call {
             .ok_or(CallError::TooLarge)
     }
 
+    /// The largest length of a collective between two groups, or an error that must be found before
+    /// lengths can be computed.
+    fn largest_between(&self, operation: &Operation) -> Result<Option<usize>, CallError> {
+        let groups = self.groups().expect("the others are between two groups");
+        Ok(match operation {
+            Operation::InterReduce { count, .. } | Operation::InterAllreduce { count, .. } => {
+                Some(*count)
+            }
+            Operation::InterAllgather { left, counts } => {
+                self.totals(*left, *counts).map(|totals| totals[0].max(totals[1]))
+            }
+            Operation::InterReduceScatterBlock { left, counts, .. } => {
+                match self.totals(*left, *counts) {
+                    Some([first, second]) if first != second => {
+                        return Err(CallError::Totals(first, second));
+                    }
+                    totals => totals.map(|[total, _]| total),
+                }
+            }
+            Operation::InterAllgatherv { own, blocks, .. } => {
+                check_number_of(blocks.len(), groups.far.len())?;
+                checked_extent(blocks.iter().copied()).map(|extent| extent.max(*own))
+            }
+            Operation::InterReduceScatter { counts, .. } => {
+                check_number_of(counts.len(), groups.near.len())?;
+                counts.iter().try_fold(0, |sum: usize, count| sum.checked_add(*count))
+            }
+            _ => Some(0),
+        })
+    }
+
+    /// Blocks of one length for each rank of the first group, and of the second, added up.
+    fn totals(&self, left: u32, counts: [usize; 2]) -> Option<[usize; 2]> {
+        let first = counts[0].checked_mul(left as usize)?;
+        Some([first, counts[1].checked_mul((self.ranks - left) as usize)?])
+    }
+
     /// There must be a block for each rank.
     fn check_number(&self, blocks: usize) -> Result<(), CallError> {
-        if blocks == self.ranks as usize {
-            Ok(())
-        } else {
-            Err(CallError::Blocks { blocks, ranks: self.ranks })
-        }
+        check_number_of(blocks, self.ranks as usize)
     }
 
     fn check_knowledge(&self, blocks: &Blocks, root: Rank) -> Result<(), CallError> {
@@ -245,6 +308,14 @@ impl Call {
         } else {
             Err(CallError::Itself { rank: self.rank })
         }
+    }
+}
+
+fn check_number_of(blocks: usize, ranks: usize) -> Result<(), CallError> {
+    if blocks == ranks {
+        Ok(())
+    } else {
+        Err(CallError::Blocks { blocks, ranks: Rank::from_index(ranks).0 })
     }
 }
 

@@ -1,4 +1,6 @@
 //! The collectives and their names.
+//!
+//! Those whose names begin with `inter_` are between the two groups of an intercommunicator.
 
 use std::fmt;
 
@@ -41,11 +43,25 @@ pub enum Collective {
     Exchange,
     /// The same with a length and a place for each block.
     Exchangev,
+    /// Nobody leaves before everybody of the other group has entered.
+    InterBarrier,
+    /// All inputs of the other group, in rank order, at every rank.
+    InterAllgather,
+    /// The same with a length and a place for each block.
+    InterAllgatherv,
+    /// The reduction of the inputs of one group at a root in the other.
+    InterReduce,
+    /// The reduction of the inputs of the other group at every rank.
+    InterAllreduce,
+    /// One block of the reduction of the inputs of the other group at each rank.
+    InterReduceScatterBlock,
+    /// The same with a length for each block.
+    InterReduceScatter,
 }
 
 impl Collective {
     /// Every collective, in the order of the table of algorithms.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 25] = [
         Self::Barrier,
         Self::Bcast,
         Self::Gather,
@@ -64,6 +80,13 @@ impl Collective {
         Self::Alltoallv,
         Self::Exchange,
         Self::Exchangev,
+        Self::InterBarrier,
+        Self::InterAllgather,
+        Self::InterAllgatherv,
+        Self::InterReduce,
+        Self::InterAllreduce,
+        Self::InterReduceScatterBlock,
+        Self::InterReduceScatter,
     ];
 
     /// The name in overrides, wisdom, drawings and on the command line.
@@ -87,6 +110,28 @@ impl Collective {
             Self::Alltoallv => "alltoallv",
             Self::Exchange => "exchange",
             Self::Exchangev => "exchangev",
+            Self::InterBarrier => "inter_barrier",
+            Self::InterAllgather => "inter_allgather",
+            Self::InterAllgatherv => "inter_allgatherv",
+            Self::InterReduce => "inter_reduce",
+            Self::InterAllreduce => "inter_allreduce",
+            Self::InterReduceScatterBlock => "inter_reduce_scatter_block",
+            Self::InterReduceScatter => "inter_reduce_scatter",
+        }
+    }
+
+    /// The fewest ranks that can call it: between the two groups of an intercommunicator, neither of
+    /// which is empty, there are two.
+    pub fn fewest_ranks(self) -> u32 {
+        match self {
+            Self::InterBarrier
+            | Self::InterAllgather
+            | Self::InterAllgatherv
+            | Self::InterReduce
+            | Self::InterAllreduce
+            | Self::InterReduceScatterBlock
+            | Self::InterReduceScatter => 2,
+            _ => 1,
         }
     }
 

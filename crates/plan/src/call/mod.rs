@@ -5,12 +5,15 @@
 
 mod check;
 mod collective;
+mod groups;
 mod operation;
+mod scaled;
 
 use std::fmt;
 
 pub use check::CallError;
 pub use collective::Collective;
+pub use groups::Groups;
 pub use operation::{Block, Blocks, Neighbour, Operation};
 
 use crate::plan::{Buffer, Slice};
@@ -111,6 +114,31 @@ impl Call {
                 let extent = |list: &[Neighbour]| extent(list.iter().map(Neighbour::block));
                 (extent(to), extent(from))
             }
+            operation => {
+                let groups = self.groups().expect("the others are between two groups");
+                self.lengths_between(operation, &groups)
+            }
+        }
+    }
+
+    /// The same for the collectives between two groups.
+    fn lengths_between(&self, operation: &Operation, groups: &Groups) -> (usize, usize) {
+        let (own, other, far) = (groups.side, 1 - groups.side, groups.far.len());
+        match operation {
+            Operation::InterAllgather { counts, .. } => (counts[own], counts[other] * far),
+            Operation::InterAllgatherv { own, blocks, .. } => {
+                (*own, extent(blocks.iter().copied()))
+            }
+            Operation::InterReduce { root, count, .. } if groups.near.contains(&root.0) => {
+                (0, if self.is_root() { *count } else { 0 })
+            }
+            Operation::InterReduce { count, .. } => (*count, 0),
+            Operation::InterAllreduce { count, .. } => (*count, *count),
+            Operation::InterReduceScatterBlock { counts, .. } => (counts[other] * far, counts[own]),
+            Operation::InterReduceScatter { counts, .. } => {
+                (counts.iter().sum(), counts[groups.position(self.rank)])
+            }
+            _ => (0, 0),
         }
     }
 
@@ -129,7 +157,8 @@ impl Call {
     /// It is the size of the data for a broadcast or a reduction, and the sum of all blocks of one
     /// buffer where blocks are moved. In a gatherv, a scatterv, an alltoallv or an exchange a rank
     /// knows its own part only, unless it is the root, so nothing there is sure to be the same on
-    /// all ranks, and the size is 0 as it is for a barrier.
+    /// all ranks, and the size is 0 as it is for a barrier. Of the two buffers of an allgather
+    /// between two groups it is the longer.
     pub fn bytes(&self) -> usize {
         let elements = match &self.operation {
             Operation::Barrier
@@ -137,18 +166,28 @@ impl Call {
             | Operation::Scatterv { .. }
             | Operation::Alltoallv { .. }
             | Operation::Exchange { .. }
-            | Operation::Exchangev { .. } => 0,
+            | Operation::Exchangev { .. }
+            | Operation::InterBarrier { .. }
+            | Operation::InterAllgatherv { .. } => 0,
             Operation::Bcast { count, .. }
             | Operation::Reduce { count, .. }
             | Operation::Allreduce { count, .. }
             | Operation::Scan { count, .. }
-            | Operation::Exscan { count, .. } => *count,
+            | Operation::Exscan { count, .. }
+            | Operation::InterReduce { count, .. }
+            | Operation::InterAllreduce { count, .. } => *count,
             Operation::Gather { count, .. }
             | Operation::Scatter { count, .. }
             | Operation::ReduceScatterBlock { count, .. }
             | Operation::Allgather { count }
             | Operation::Alltoall { count } => count * self.ranks as usize,
-            Operation::ReduceScatter { counts, .. } => counts.iter().sum(),
+            Operation::ReduceScatter { counts, .. }
+            | Operation::InterReduceScatter { counts, .. } => counts.iter().sum(),
+            Operation::InterAllgather { left, counts }
+            | Operation::InterReduceScatterBlock { left, counts, .. } => {
+                let right = self.ranks - left;
+                (counts[0] * *left as usize).max(counts[1] * right as usize)
+            }
             Operation::Allgatherv { blocks } => blocks.iter().map(|block| block.count).sum(),
         };
         elements * self.element_bytes

@@ -136,6 +136,73 @@ pub enum Operation {
         /// Sources, and where their blocks lie in the output.
         from: Arc<[Neighbour]>,
     },
+    /// Between two [groups](Groups). No data; tokens are those of a [barrier](Self::Barrier), and
+    /// each rank must hear of all ranks of the other group.
+    InterBarrier {
+        /// Ranks in the first group.
+        left: u32,
+    },
+    /// Between two groups. Each rank has the blocks of all ranks of the other group in its output,
+    /// in rank order.
+    InterAllgather {
+        /// Ranks in the first group.
+        left: u32,
+        /// Length of the block of each rank of the first group, and of the second. If one is 0,
+        /// data goes one way only.
+        counts: [usize; 2],
+    },
+    /// Between two groups. Block `i` of the output comes from the `i`-th rank of the other group.
+    InterAllgatherv {
+        /// Ranks in the first group.
+        left: u32,
+        /// Length of the own block.
+        own: usize,
+        /// Where the block of each rank of the other group lies in the output: in any order, gaps
+        /// allowed.
+        blocks: Arc<[Block]>,
+    },
+    /// Between two groups: input at every rank of the group that does not hold the root, output at
+    /// the root. The other ranks of its group have neither.
+    InterReduce {
+        /// Ranks in the first group.
+        left: u32,
+        /// Length of the input and of the result.
+        count: usize,
+        /// Where the result goes, as a rank among all.
+        root: Rank,
+        /// Whether the operator commutes.
+        commutative: bool,
+    },
+    /// Between two groups: input and output at every rank; each gets the reduction of the inputs of
+    /// the other group.
+    InterAllreduce {
+        /// Ranks in the first group.
+        left: u32,
+        /// Length of the input and of the result.
+        count: usize,
+        /// Whether the operator commutes.
+        commutative: bool,
+    },
+    /// Between two groups: block `i` of the reduction of the inputs of one group goes to the `i`-th
+    /// rank of the other. All inputs have one length, which both groups share out in full.
+    InterReduceScatterBlock {
+        /// Ranks in the first group.
+        left: u32,
+        /// Length of the output of each rank of the first group, and of the second.
+        counts: [usize; 2],
+        /// Whether the operator commutes.
+        commutative: bool,
+    },
+    /// The same with blocks of different lengths, which each rank knows of its own group only.
+    InterReduceScatter {
+        /// Ranks in the first group.
+        left: u32,
+        /// Length of the output of each rank of the own group. Their sum is the length of the
+        /// input, and the same in both groups.
+        counts: Arc<[usize]>,
+        /// Whether the operator commutes.
+        commutative: bool,
+    },
 }
 
 /// A run of elements in a buffer.
@@ -190,6 +257,13 @@ impl Operation {
             Self::Alltoallv { .. } => Collective::Alltoallv,
             Self::Exchange { .. } => Collective::Exchange,
             Self::Exchangev { .. } => Collective::Exchangev,
+            Self::InterBarrier { .. } => Collective::InterBarrier,
+            Self::InterAllgather { .. } => Collective::InterAllgather,
+            Self::InterAllgatherv { .. } => Collective::InterAllgatherv,
+            Self::InterReduce { .. } => Collective::InterReduce,
+            Self::InterAllreduce { .. } => Collective::InterAllreduce,
+            Self::InterReduceScatterBlock { .. } => Collective::InterReduceScatterBlock,
+            Self::InterReduceScatter { .. } => Collective::InterReduceScatter,
         }
     }
 
@@ -201,7 +275,8 @@ impl Operation {
             | Self::Gatherv { root, .. }
             | Self::Scatter { root, .. }
             | Self::Scatterv { root, .. }
-            | Self::Reduce { root, .. } => Some(*root),
+            | Self::Reduce { root, .. }
+            | Self::InterReduce { root, .. } => Some(*root),
             _ => None,
         }
     }
@@ -214,7 +289,25 @@ impl Operation {
             | Self::ReduceScatterBlock { commutative, .. }
             | Self::ReduceScatter { commutative, .. }
             | Self::Scan { commutative, .. }
-            | Self::Exscan { commutative, .. } => Some(*commutative),
+            | Self::Exscan { commutative, .. }
+            | Self::InterReduce { commutative, .. }
+            | Self::InterAllreduce { commutative, .. }
+            | Self::InterReduceScatterBlock { commutative, .. }
+            | Self::InterReduceScatter { commutative, .. } => Some(*commutative),
+            _ => None,
+        }
+    }
+
+    /// How many ranks the first group has, of a collective between two.
+    pub fn left(&self) -> Option<u32> {
+        match self {
+            Self::InterBarrier { left }
+            | Self::InterAllgather { left, .. }
+            | Self::InterAllgatherv { left, .. }
+            | Self::InterReduce { left, .. }
+            | Self::InterAllreduce { left, .. }
+            | Self::InterReduceScatterBlock { left, .. }
+            | Self::InterReduceScatter { left, .. } => Some(*left),
             _ => None,
         }
     }

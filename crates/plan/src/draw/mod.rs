@@ -52,13 +52,17 @@ fn title(calls: &[Call], plans: &[Plan]) -> String {
 fn arguments(calls: &[Call]) -> String {
     let Some(call) = calls.first() else { return String::new() };
     let mut parts = vec![counted(call.ranks as usize, "rank")];
+    let left = call.operation.left();
+    parts.extend(left.map(|left| format!("groups of {left} and {}", call.ranks - left)));
     let elements = |count: &usize| {
         format!("{} of {}", counted(*count, "element"), counted(call.element_bytes, "byte"))
     };
     let each = |count: &usize| format!("blocks of {}", elements(count));
     match &call.operation {
-        Operation::Barrier => {}
-        Operation::Bcast { count, root } | Operation::Reduce { count, root, .. } => {
+        Operation::Barrier | Operation::InterBarrier { .. } => {}
+        Operation::Bcast { count, root }
+        | Operation::Reduce { count, root, .. }
+        | Operation::InterReduce { count, root, .. } => {
             parts.extend([elements(count), format!("root {root}")]);
         }
         Operation::Gather { count, root } | Operation::Scatter { count, root } => {
@@ -69,16 +73,23 @@ fn arguments(calls: &[Call]) -> String {
             parts.extend([elements, format!("root {root}")]);
         }
         Operation::Allreduce { count, .. }
+        | Operation::InterAllreduce { count, .. }
         | Operation::Scan { count, .. }
         | Operation::Exscan { count, .. } => parts.push(elements(count)),
         Operation::ReduceScatterBlock { count, .. }
         | Operation::Allgather { count }
         | Operation::Alltoall { count }
         | Operation::Exchange { count, .. } => parts.push(each(count)),
+        Operation::InterAllgather { counts: [first, second], .. }
+        | Operation::InterReduceScatterBlock { counts: [first, second], .. } => {
+            parts.push(format!("blocks of {first} and of {}", elements(second)));
+        }
         Operation::ReduceScatter { .. }
         | Operation::Allgatherv { .. }
         | Operation::Alltoallv { .. }
-        | Operation::Exchangev { .. } => {
+        | Operation::Exchangev { .. }
+        | Operation::InterAllgatherv { .. }
+        | Operation::InterReduceScatter { .. } => {
             parts.push(format!("elements of {}", counted(call.element_bytes, "byte")));
         }
     }

@@ -72,7 +72,7 @@ impl Memory {
         };
         // The first token of a barrier is that of the rank itself.
         let own = match call.collective() {
-            Collective::Barrier => {
+            Collective::Barrier | Collective::InterBarrier => {
                 Slice { buffer: Buffer::Scratch, start: 0, len: plan.scratch_len().min(1) }
             }
             _ => call.contribution(),

@@ -14,7 +14,8 @@
 //! sent or received, writes what must stay unchanged, gets stuck, or ends with another result than
 //! the [specification](crate::spec) says. In an allreduce all ranks must have computed the same
 //! expression, not only the same operands: then they have the same bits. A barrier is an
-//! allgather of tokens of no bytes; each rank must hold those of all ranks at the end.
+//! allgather of tokens of no bytes; each rank must hold those of all ranks at the end. Between two
+//! groups both hold for a group: the same expression at all its ranks, and the tokens of the other.
 
 mod memory;
 mod run;
@@ -146,12 +147,17 @@ pub enum Violation {
         found: String,
     },
     /// Two ranks have computed different expressions.
-    #[error("output[{element}] is {first} at rank 0, but {other} at rank {rank}: bits may differ")]
+    #[error(
+        "output[{element}] is {expression} at rank {first}, but {other} at rank {rank}: \
+         bits may differ"
+    )]
     Expressions {
         /// Which element.
         element: usize,
-        /// The expression at rank 0.
-        first: String,
+        /// The first rank that must have the same expression.
+        first: Rank,
+        /// The expression there.
+        expression: String,
         /// The rank that differs.
         rank: Rank,
         /// Its expression.

@@ -1,5 +1,7 @@
 //! One run of all ranks, in an order drawn from a seed.
 
+use std::ops::Range;
+
 use super::memory::{Content, Fault, Faulty, Memory};
 use super::value::{ValueId, Values};
 use super::{Mode, Options, Stuck, Violation};
@@ -207,8 +209,17 @@ impl<'a> Run<'a> {
                 self.check_element(call.rank, element, content, *expected)?;
             }
             match call.collective() {
-                Collective::Barrier => self.check_barrier(call.rank)?,
-                Collective::Allreduce => self.check_expressions(call.rank)?,
+                Collective::Barrier => self.check_barrier(call.rank, 0..call.ranks)?,
+                Collective::Allreduce => self.check_expressions(call.rank, Rank(0))?,
+                _ => {}
+            }
+            match (call.collective(), call.groups()) {
+                (Collective::InterBarrier, Some(groups)) => {
+                    self.check_barrier(call.rank, groups.far)?;
+                }
+                (Collective::InterAllreduce, Some(groups)) => {
+                    self.check_expressions(call.rank, Rank(groups.near.start))?;
+                }
                 _ => {}
             }
         }
@@ -228,8 +239,8 @@ impl<'a> Run<'a> {
             (Expected::Contribution { rank, index }, Content::Value(value)) => {
                 self.values.operands(value) == [(rank, index)]
             }
-            (Expected::Reduction { ranks, index }, Content::Value(value)) => {
-                self.values.is_reduction(value, index, ranks)
+            (Expected::Reduction { first, ranks, index }, Content::Value(value)) => {
+                self.values.is_reduction(value, index, first.0..first.0 + ranks)
             }
             _ => false,
         };
@@ -240,29 +251,30 @@ impl<'a> Run<'a> {
             Expected::Unchanged => "unchanged".to_owned(),
             Expected::Undefined => "anything".to_owned(),
             Expected::Contribution { rank, index } => format!("a{rank}[{index}]"),
-            Expected::Reduction { ranks, index } => {
-                let operands: Vec<_> = (0..ranks).map(|rank| format!("a{rank}[{index}]")).collect();
+            Expected::Reduction { first, ranks, index } => {
+                let ranks = first.0..first.0 + ranks;
+                let operands: Vec<_> = ranks.map(|rank| format!("a{rank}[{index}]")).collect();
                 operands.join("∘")
             }
         };
         Err(Violation::Result { rank, element, expected, found: self.text(content) })
     }
 
-    /// Compares the expressions of a rank with those of rank 0.
-    fn check_expressions(&self, rank: Rank) -> Result<(), Violation> {
-        let outputs = |rank: usize| self.memories[rank].contents(Buffer::Output);
-        let pairs = outputs(0).zip(outputs(rank.index())).enumerate();
-        for (element, (first, other)) in pairs {
-            if first != other {
-                let (first, other) = (self.text(first), self.text(other));
-                return Err(Violation::Expressions { element, first, rank, other });
+    /// Compares the expressions of a rank with those of the first one that must have the same.
+    fn check_expressions(&self, rank: Rank, first: Rank) -> Result<(), Violation> {
+        let outputs = |rank: Rank| self.memories[rank.index()].contents(Buffer::Output);
+        let pairs = outputs(first).zip(outputs(rank)).enumerate();
+        for (element, (content, other)) in pairs {
+            if content != other {
+                let (expression, other) = (self.text(content), self.text(other));
+                return Err(Violation::Expressions { element, first, expression, rank, other });
             }
         }
         Ok(())
     }
 
-    /// Looks for the tokens of all ranks in the scratch memory of one.
-    fn check_barrier(&self, rank: Rank) -> Result<(), Violation> {
+    /// Looks for the tokens of others in the scratch memory of one rank.
+    fn check_barrier(&self, rank: Rank, mut others: Range<u32>) -> Result<(), Violation> {
         let mut heard = vec![false; self.calls.len()];
         heard[rank.index()] = true;
         for content in self.memories[rank.index()].contents(Buffer::Scratch) {
@@ -270,9 +282,9 @@ impl<'a> Run<'a> {
                 self.values.operands(value).iter().for_each(|(rank, _)| heard[rank.index()] = true);
             }
         }
-        match heard.iter().position(|heard| !heard) {
+        match others.find(|other| !heard[*other as usize]) {
             None => Ok(()),
-            Some(missing) => Err(Violation::Barrier { rank, missing: Rank::from_index(missing) }),
+            Some(missing) => Err(Violation::Barrier { rank, missing: Rank(missing) }),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Symbolic values: expressions over the elements that ranks contribute.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::call::Rank;
 
@@ -61,13 +62,13 @@ impl Values {
         operands
     }
 
-    /// The reduction of the elements at `index` of `ranks` ranks: whether `value` is that.
-    pub(super) fn is_reduction(&self, value: ValueId, index: usize, ranks: u32) -> bool {
+    /// The reduction of the elements at `index` of these ranks: whether `value` is that.
+    pub(super) fn is_reduction(&self, value: ValueId, index: usize, ranks: Range<u32>) -> bool {
         let mut operands = self.operands(value);
         if self.commutative {
             operands.sort_unstable();
         }
-        operands.into_iter().eq((0..ranks).map(|rank| (Rank(rank), index)))
+        operands.into_iter().eq(ranks.map(|rank| (Rank(rank), index)))
     }
 
     /// The expression as text: `(a0[3]∘a1[3])`.

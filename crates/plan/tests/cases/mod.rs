@@ -19,7 +19,8 @@ pub(crate) fn calls(
     let call = |rank| {
         let operation = operation(rank);
         let is_root = operation.root().is_none_or(|root| root == rank);
-        let element_bytes = if matches!(operation, Operation::Barrier) { 0 } else { 8 };
+        let is_barrier = matches!(operation, Operation::Barrier | Operation::InterBarrier { .. });
+        let element_bytes = if is_barrier { 0 } else { 8 };
         Call { rank, ranks, element_bytes, in_place: in_place && is_root, operation }
     };
     (0..ranks).map(|rank| call(Rank(rank))).collect()
@@ -183,5 +184,59 @@ pub(crate) fn specimen(collective: Collective, ranks: u32, sizes: &Sizes) -> Vec
             Operation::Exchange { count: block, to: everybody.clone(), from: everybody.clone() }
         }
         Collective::Exchangev => exchangev(ranks, 1, &edges)[rank.index()].operation.clone(),
+        _ => between(collective, ranks.div_ceil(2), sizes, (ranks, rank)),
     })
+}
+
+/// An operation of any collective between two groups, for one of the ranks.
+pub(crate) fn between(
+    collective: Collective,
+    left: u32,
+    sizes: &Sizes,
+    (ranks, rank): (u32, Rank),
+) -> Operation {
+    let (count, commutative) = (sizes.count, sizes.commutative);
+    let (first, second) = (left as usize, (ranks - left) as usize);
+    let is_right = rank.0 >= left;
+    match collective {
+        Collective::InterBarrier => Operation::InterBarrier { left },
+        Collective::InterAllgather => {
+            let counts = [(sizes.block)(0), (sizes.block)(first)];
+            Operation::InterAllgather { left, counts }
+        }
+        Collective::InterAllgatherv => {
+            let far = if is_right { 0..first } else { first..first + second };
+            let lengths: Vec<_> = far.map(sizes.block).collect();
+            let (order, gap) = (0..lengths.len(), rank.index() % 3);
+            let blocks = if rank.0.is_multiple_of(2) {
+                layout(&lengths, order.rev(), gap)
+            } else {
+                layout(&lengths, order, gap)
+            };
+            Operation::InterAllgatherv { left, own: (sizes.block)(rank.index()), blocks }
+        }
+        Collective::InterReduce => {
+            let root = Rank(ranks * 2 / 3);
+            Operation::InterReduce { left, count, root, commutative }
+        }
+        Collective::InterAllreduce => Operation::InterAllreduce { left, count, commutative },
+        Collective::InterReduceScatterBlock => {
+            let block = (sizes.block)(0);
+            let counts = [block * second, block * first];
+            Operation::InterReduceScatterBlock { left, counts, commutative }
+        }
+        Collective::InterReduceScatter => {
+            let counts = uneven(count, if is_right { second } else { first });
+            Operation::InterReduceScatter { left, counts: counts.into(), commutative }
+        }
+        _ => unreachable!("{collective} is not between groups"),
+    }
+}
+
+/// Lengths of so many blocks, which add up to `total`: the first is the longest, and some may be
+/// empty.
+pub(crate) fn uneven(total: usize, blocks: usize) -> Vec<usize> {
+    let mut lengths: Vec<_> = (0..blocks).map(|block| total / blocks * (block % 3) / 3).collect();
+    lengths[0] += total - lengths.iter().sum::<usize>();
+    lengths
 }

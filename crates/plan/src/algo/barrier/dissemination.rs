@@ -21,9 +21,12 @@ use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
 use crate::cost::Cost;
 
-struct Dissemination;
+/// The algorithm, of a barrier of one group or between two.
+pub(in crate::algo) struct Dissemination {
+    pub(in crate::algo) collective: Collective,
+}
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &Dissemination;
+pub(in crate::algo) const ROW: &dyn Algorithm = &Dissemination { collective: Collective::Barrier };
 
 impl Algorithm for Dissemination {
     fn name(&self) -> &'static str {
@@ -31,7 +34,7 @@ impl Algorithm for Dissemination {
     }
 
     fn collective(&self) -> Collective {
-        Collective::Barrier
+        self.collective
     }
 
     fn summary(&self) -> &'static str {
