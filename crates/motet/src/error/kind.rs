@@ -257,9 +257,7 @@ fn call_class(error: &CallError) -> ErrorClass {
         CallError::Blocks { .. }
         | CallError::Totals(..)
         | CallError::Itself { .. }
-        | CallError::TooLarge => {
-            ErrorClass::Count
-        }
+        | CallError::TooLarge => ErrorClass::Count,
     }
 }
 
