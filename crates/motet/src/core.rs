@@ -27,6 +27,7 @@ use motet_plan::Tuning;
 
 use crate::check::{Books, Watch};
 use crate::engine::{Cache, Engine, Outcome};
+use crate::point_to_point::Slot;
 
 /// Who has waited for so long gives way between two looks: whoever is waited for may be on the
 /// same core, even if there are cores enough.
@@ -63,6 +64,8 @@ pub(crate) struct Core {
     /// Counts the ids that this rank has given to communicators.
     ids: AtomicU64,
     helper: OnceLock<JoinHandle<()>>,
+    /// Where a buffer for buffered sends may be attached.
+    slot: Slot,
     watch: Watch,
 }
 
@@ -150,7 +153,18 @@ impl Core {
         let engine = Mutex::new(engine);
         let (wanted, ending) = (Condvar::new(), AtomicBool::new(false));
         let shared = Shared { engine, segment, me, patience, wanted, ending };
-        Core { shared: Arc::new(shared), ids: AtomicU64::new(0), helper: OnceLock::new(), watch }
+        Core {
+            shared: Arc::new(shared),
+            ids: AtomicU64::new(0),
+            helper: OnceLock::new(),
+            slot: Slot::default(),
+            watch,
+        }
+    }
+
+    /// Where the rank's buffer for buffered sends may be attached.
+    pub(crate) fn slot(&self) -> &Slot {
+        &self.slot
     }
 
     /// How closely the ranks are watched.
@@ -168,11 +182,21 @@ impl Core {
         self.shared.segment.ranks()
     }
 
+    /// Whether the ranks are processes.
+    pub(crate) fn is_process(&self) -> bool {
+        self.shared.segment.is_shared()
+    }
+
+    /// The rank dies, and all who wait in it are woken to find out.
+    pub(crate) fn die(&self) {
+        self.shared.die();
+    }
+
     /// An id for a communicator that no rank of the world has given before: the high bits name
-    /// this rank, the low 48 bits count.
+    /// this rank, the low 44 bits count.
     pub(crate) fn fresh_id(&self) -> u64 {
         let count = self.ids.fetch_add(1, Ordering::Relaxed);
-        u64::from(self.me().0 + 1) << 48 | count
+        u64::from(self.me().0 + 1) << 44 | count
     }
 
     /// The engine, for this thread alone.
@@ -194,6 +218,11 @@ impl Core {
                 Err(TransferError::Failed(failure))
             }
         }
+    }
+
+    /// Whether waits that take too long are reported, so that they should name what they wait for.
+    pub(crate) fn reports_waits(&self) -> bool {
+        self.watch.hang.is_some()
     }
 
     /// Moves the engine until `ready` finds what it looks for.
@@ -327,10 +356,14 @@ impl Shared {
     /// to find out.
     fn help(&self) {
         if panic::catch_unwind(AssertUnwindSafe(|| self.serve())).is_err() {
-            let mut engine = self.engine();
-            engine.die();
-            engine.wake_all();
+            self.die();
         }
+    }
+
+    fn die(&self) {
+        let mut engine = self.engine();
+        engine.die();
+        engine.wake_all();
     }
 
     /// Moves the engine as long as there are wakers, and is out of the way otherwise.

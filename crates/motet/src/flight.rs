@@ -2,14 +2,15 @@
 
 use std::ops::Deref;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 use motet_fabric::slab::Id;
 use motet_fabric::{Received, TransferError};
 
 use crate::core::Core;
-use crate::engine::{Engine, Outcome};
-use crate::error::{Error, ErrorKind, Result};
+use crate::engine::{CANCELLED, Engine, Keeper, NOBODY, Outcome};
+use crate::error::{Error, ErrorHandler, ErrorKind, Particulars, Result};
 use crate::group::Group;
 use crate::status::{Status, Tag};
 
@@ -19,6 +20,52 @@ pub(crate) struct Home {
     pub(crate) group: Group,
     /// The rank in the communicator.
     pub(crate) rank: usize,
+    pub(crate) particulars: Arc<Particulars>,
+}
+
+impl Home {
+    /// The home of a new communicator, which inherits this handler.
+    pub(crate) fn new(
+        core: Arc<Core>,
+        group: Group,
+        rank: usize,
+        handler: ErrorHandler,
+    ) -> Arc<Home> {
+        let particulars = Particulars::new(rank, group.clone(), handler);
+        Arc::new(Home { core, group, rank, particulars })
+    }
+
+    /// The home of a copy of its communicator.
+    pub(crate) fn again(&self) -> Arc<Home> {
+        let Particulars { rank, group, .. } = &*self.particulars;
+        self.called(*rank, group.clone())
+    }
+
+    /// The home of the same rank, which errors call by its rank in another group.
+    pub(crate) fn called(&self, rank: usize, group: Group) -> Arc<Home> {
+        let particulars = Particulars::new(rank, group, self.particulars.handler());
+        let (core, group) = (self.core.clone(), self.group.clone());
+        Arc::new(Home { core, group, rank: self.rank, particulars })
+    }
+}
+
+impl Home {
+    /// The status of a receive in terms of its communicator. Of a collective, which receives from
+    /// nobody in particular, it means nothing.
+    pub(crate) fn status(&self, received: Received) -> Status {
+        if received == NOBODY {
+            return Status::NOBODY;
+        }
+        if received == CANCELLED {
+            return Status { cancelled: true, ..Status::NOBODY };
+        }
+        Status {
+            source: self.group.rank_of_peer(received.source).unwrap_or(self.rank),
+            tag: Tag(received.tag as u32),
+            bytes: received.bytes,
+            cancelled: false,
+        }
+    }
 }
 
 /// Where an operation began, and by which call.
@@ -41,8 +88,9 @@ impl Origin {
         Origin { home: self.home.clone(), call: self.call }
     }
 
+    /// An error of the operation, which has been brought before the handler.
     pub(crate) fn error(&self, kind: impl Into<ErrorKind>) -> Error {
-        Error::from(kind.into()).at(self.call, self.rank)
+        self.home.error(self.call, kind)
     }
 }
 
@@ -55,17 +103,49 @@ pub struct Flight {
     outcome: Option<Outcome>,
     /// Whether a wait for any of several has already named it.
     pub(crate) reported: bool,
+    /// Whether the error handler has seen what went wrong.
+    handled: AtomicBool,
 }
 
 impl Flight {
     pub(crate) fn new(origin: Origin, id: Id, persistent: bool) -> Flight {
-        Flight { origin, id, persistent, outcome: None, reported: false }
+        Flight {
+            origin,
+            id,
+            persistent,
+            outcome: None,
+            reported: false,
+            handled: AtomicBool::new(false),
+        }
     }
 
-    /// A persistent operation begins another run, whose outcome is not known.
-    pub(crate) fn renew(&mut self) {
-        self.outcome = None;
-        self.reported = false;
+    /// Starts another run of a persistent operation, which is not running.
+    pub(crate) fn start(&mut self) -> Result<()> {
+        let mut engine = self.origin.core.engine();
+        if engine.start(self.id) {
+            drop(engine);
+            self.outcome = None;
+            self.reported = false;
+            *self.handled.get_mut() = false;
+            return Ok(());
+        }
+        let reason = engine.why_gone(self.id);
+        drop(engine); // an error handler may want it
+        Err(self.origin.error(reason))
+    }
+
+    /// The same, for whoever stands for the operation from now on.
+    pub(crate) fn take_over(&mut self) -> Flight {
+        let Flight { ref origin, id, persistent, outcome, reported, .. } = *self;
+        let handled = AtomicBool::new(*self.handled.get_mut());
+        Flight { origin: origin.again(), id, persistent, outcome, reported, handled }
+    }
+
+    /// Gives the operation up: what keeps its buffers is dropped when it is over.
+    pub(crate) fn release(&mut self, keeper: Keeper) {
+        if self.persistent || self.outcome.is_none() {
+            self.origin.core.engine().detach(self.id, keeper);
+        }
     }
 
     /// Whether the outcome is known.
@@ -90,7 +170,7 @@ impl Flight {
     }
 
     /// Makes progress, and takes the outcome if it is there. Says whether it is known now.
-    fn look(&mut self) -> bool {
+    pub(crate) fn look(&mut self) -> bool {
         if self.outcome.is_none() {
             let mut engine = self.origin.core.engine();
             engine.progress_now_and_then_thoroughly();
@@ -103,6 +183,15 @@ impl Flight {
     pub(crate) fn collect(&mut self) -> bool {
         if self.outcome.is_none() {
             self.outcome = self.take(&mut self.origin.core.engine());
+        }
+        self.outcome.is_some()
+    }
+
+    /// Takes the outcome if it is there, from an engine that is locked already. Says whether it is
+    /// known now.
+    pub(crate) fn collect_from(&mut self, engine: &mut Engine) -> bool {
+        if self.outcome.is_none() {
+            self.outcome = engine.take(self.id, self.persistent);
         }
         self.outcome.is_some()
     }
@@ -131,20 +220,39 @@ impl Flight {
         Poll::Pending
     }
 
-    /// What the outcome says.
-    fn result(&self) -> Result<Received> {
+    /// What the outcome says. An error is brought before the handler once.
+    pub(crate) fn result(&self) -> Result<Received> {
         let outcome = self.outcome.expect("only asked when known");
-        outcome.map_err(|error| self.origin.error(error))
+        outcome.map_err(|error| {
+            if self.handled.swap(true, Ordering::Relaxed) {
+                return self.origin.home.silent_error(self.origin.call, error);
+            }
+            self.origin.error(error)
+        })
     }
 
-    /// The status of a receive in terms of its communicator. Of a collective, which receives from
-    /// nobody in particular, it means nothing.
+    /// The status of a receive; see [`Home::status`].
     pub(crate) fn status(&self, received: Received) -> Status {
-        let source = self.origin.group.rank_of_peer(received.source);
-        Status {
-            source: source.unwrap_or(self.origin.rank),
-            tag: Tag(received.tag as u32),
-            bytes: received.bytes,
+        self.origin.status(received)
+    }
+
+    /// Cancels a receive that has met no message yet; nothing happens to anything else that may be
+    /// cancelled.
+    pub(crate) fn cancel(&mut self) -> Result<()> {
+        if self.outcome.is_some() {
+            return Ok(());
         }
+        let mut engine = self.origin.core.engine();
+        let refused = engine.is_collective(self.id);
+        if !refused {
+            engine.cancel(self.id);
+        }
+        drop(engine);
+        if refused {
+            return Err(self
+                .origin
+                .error(ErrorKind::of_request("is of a collective, which cannot be cancelled")));
+        }
+        Ok(())
     }
 }

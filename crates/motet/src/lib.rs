@@ -68,6 +68,7 @@
 //! # });
 //! ```
 
+mod attributes;
 pub mod buffer;
 mod check;
 mod collective;
@@ -78,12 +79,15 @@ mod element;
 mod engine;
 mod error;
 mod flight;
+mod generalized;
 mod group;
 mod info;
+mod intercommunicator;
 mod kernel;
 pub mod op;
 mod persistent;
 mod point_to_point;
+pub mod raw;
 mod reduce_local;
 mod request;
 mod scope;
@@ -93,17 +97,23 @@ mod status;
 mod topology;
 mod world;
 
+pub use attributes::{Attributes, Keyval};
 pub use collective::Neighbour;
 pub use communicator::{Communicator, CommunicatorRequest, SplitType};
 pub use datatype::Datatype;
 pub use element::Element;
 #[doc(hidden)]
 pub use element::{ElementCode, code_of_fields};
-pub use error::{Error, ErrorClass, ErrorCode, ErrorCodes, ErrorKind, Result};
+pub use error::{
+    Error, ErrorClass, ErrorCode, ErrorCodes, ErrorHandler, ErrorKind, ErrorSite, Result,
+    UserErrorHandler,
+};
 #[doc(hidden)]
 pub use flight::Flight;
+pub use generalized::Completer;
 pub use group::{Comparison, Group, GroupError, RankRange};
-pub use info::Info;
+pub use info::{Info, InfoError, MAX_INFO_KEY, MAX_INFO_VALUE};
+pub use intercommunicator::{Intercommunicator, MergeOrder};
 pub use motet_fabric::{Failure, How};
 pub use motet_plan::Block;
 pub use op::{
@@ -111,6 +121,7 @@ pub use op::{
     Replace, Sum,
 };
 pub use persistent::{Persistent, Running, Start, start_all};
+pub use point_to_point::{BSEND_OVERHEAD, BufferRoom, Message};
 pub use reduce_local::reduce_local;
 pub use request::Request;
 pub use scope::Scope;
@@ -118,7 +129,7 @@ pub use sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_
 pub use settings::{
     ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MAX_PENDING, SINGLE_COPY, Settings, WISDOM,
 };
-pub use status::{ANY_SOURCE, ANY_TAG, Source, Status, Tag, TagFilter};
+pub use status::{ANY_SOURCE, ANY_TAG, PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
 pub use topology::{
     Adjacent, Cartesian, CartesianCommunicator, Edge, Graph, GraphCommunicator, Neighbourhood,
     Reorder, Topological, TopologyError, dims_create,

@@ -20,7 +20,8 @@ pub const CHANNELS: &str = "MOTET_CHANNELS";
 
 /// The variable that switches check mode on (`1`): see [`Settings::check`].
 pub const CHECK: &str = "MOTET_CHECK";
-/// The variable that says after how many seconds a wait is reported: see [`Settings::report_hangs`].
+/// The variable that says after how many seconds a wait is reported: see
+/// [`Settings::report_hangs`].
 pub const HANG_SECONDS: &str = "MOTET_HANG_SECONDS";
 /// The variable that says how many operations a rank may have: see [`Settings::max_pending`].
 pub const MAX_PENDING: &str = "MOTET_MAX_PENDING";
@@ -128,7 +129,8 @@ impl Settings {
     /// arguments that fit together. If not, that is an error on all of them,
     /// [`ErrorKind::Mismatch`], which names two calls with their ranks and source lines, instead of
     /// a hang or a wrong result. Each collective call then costs a small message to each other
-    /// rank. A mistake in the arguments on one rank is an error on the others too.
+    /// rank. A mistake in the arguments on one rank is an error on the others too: a call that is
+    /// refused counts as made, and cannot be made good by another.
     ///
     /// ```
     /// let settings = motet::Settings::new().check();
@@ -156,8 +158,8 @@ impl Settings {
     }
 
     /// The most collective operations that a rank may have at once, under way or persistent. One
-    /// more is an error, of the class `MPI_ERR_NO_MEM`, and takes no part in anything: a program that
-    /// begins operations without end finds that out before its memory is full.
+    /// more is an error, of the class `MPI_ERR_NO_MEM`, and takes no part in anything: a program
+    /// that begins operations without end finds that out before its memory is full.
     ///
     /// Without this, memory is the limit. The library then asks the system now and then whether
     /// there is enough for as many operations again as there are, with the same class of error if

@@ -5,10 +5,15 @@
 
 use std::error::Error;
 use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use std::{env, fs, process, thread};
 
-use motet::{ErrorKind, How, Info, Result, Sum, Tag, World};
+use motet::raw::{self, Callbacks, Request};
+use motet::{
+    ANY_SOURCE, ANY_TAG, BufferRoom, ErrorHandler, ErrorKind, How, Info, MergeOrder, Result,
+    Source, Sum, Tag, World,
+};
 
 /// Tells the program which case it is to be.
 const CASE: &str = "MOTET_TEST_CASE";
@@ -36,11 +41,22 @@ struct Case {
     expected: Expected,
 }
 
-const CASES: [Case; 9] = [
+const CASES: [Case; 14] = [
     Case { name: "collectives_between_processes", body: collectives, expected: Expected::Success },
     Case { name: "large_messages_arrive_whole", body: large, expected: Expected::Success },
     Case { name: "persistent_operations_restart", body: persistent, expected: Expected::Success },
     Case { name: "futures_between_processes", body: futures, expected: Expected::Success },
+    Case {
+        name: "intercommunicators_between_processes",
+        body: intercommunicators,
+        expected: Expected::Success,
+    },
+    Case {
+        name: "requests_of_every_kind_between_processes",
+        body: requests,
+        expected: Expected::Success,
+    },
+    Case { name: "messages_between_processes", body: messages, expected: Expected::Success },
     Case {
         name: "a_waiting_rank_takes_no_processor_time",
         body: idle,
@@ -75,6 +91,26 @@ const CASES: [Case; 9] = [
         name: "a_rank_that_exits_is_named_to_the_others",
         body: exits,
         expected: Expected::Words(&["rank 0 has been told", "rank 1 has been told", "code 7"]),
+    },
+    Case {
+        name: "a_fatal_error_ends_the_job_with_one_line",
+        body: fatal,
+        expected: Expected::Words(&[
+            "motet: send on rank 2: destination 9 is not in a communicator of 3 ranks",
+            "rank 0 has been told",
+            "rank 1 has been told",
+            "code 1",
+        ]),
+    },
+    Case {
+        name: "abort_ends_the_job_with_its_code",
+        body: abort,
+        expected: Expected::Words(&[
+            "motet: rank 2 of communicator \"world\" ends the job with code 5",
+            "rank 0 has been told",
+            "rank 1 has been told",
+            "code 5",
+        ]),
     },
 ];
 
@@ -234,6 +270,110 @@ fn futures() -> Result<()> {
     Ok(())
 }
 
+fn intercommunicators() -> Result<()> {
+    let world = motet::launch(5)?;
+    let me = world.rank();
+    for left in 1..5 {
+        let local = world.split(Some(u32::from(me >= left)), 0)?.expect("all have a colour");
+        let remote_leader = if me < left { left } else { 0 };
+        let across = local.intercomm_create(0, Some(&world), remote_leader, TAG)?;
+        let sent: Result<Vec<_>> =
+            (0..across.remote_size()).map(|to| across.isend(vec![me; 3000], to, TAG)).collect();
+        for from in 0..across.remote_size() {
+            let mut got = vec![0; 3000];
+            assert_eq!(across.recv(&mut got, from, TAG)?.source, from);
+            assert_eq!(got, vec![remote_leader + from; 3000]);
+        }
+        sent?.into_iter().try_for_each(|each| each.wait().map(drop))?;
+        let order = if me < left { MergeOrder::Last } else { MergeOrder::First };
+        let merged = across.dup()?.merge(order)?;
+        assert_eq!(merged.group().rank_of(left), Some(0));
+        assert_eq!(merged.allreduce_one(1, Sum)?, 5);
+    }
+    Ok(())
+}
+
+/// spec: 31, 35, 36, 48, 99
+fn requests() -> Result<()> {
+    let world = motet::launch(2)?;
+    let other = 1 - world.rank();
+    let callbacks = Callbacks {
+        query: Box::new(|_| Ok(())),
+        free: Box::new(|| Ok(())),
+        cancel: Box::new(|_| Ok(())),
+    };
+    let mut found = vec![];
+    let mut stored: Vec<Request> = vec![
+        world.recv_init(vec![0u8; 70_000], other, Tag(2))?.into(),
+        world.send_init(vec![1u8; 70_000], other, Tag(2))?.into(),
+        world.allreduce_init(vec![1.0], Sum, &Info::new())?.into(),
+    ];
+    let outside = Mutex::new(Some(callbacks));
+    for round in 0..100 {
+        raw::start_all(&mut stored)?;
+        let mut set = std::mem::take(&mut stored);
+        set.push(world.irecv(vec![0u8; 9], other, TAG)?.into());
+        set.push(world.iallreduce(vec![1u32; 9], Sum)?.into());
+        set.push(Request::null());
+        set.push(world.isend(vec![0u8; 9], other, TAG)?.into());
+        if let Some(callbacks) = outside.lock().expect("nobody panics with it").take() {
+            let request = raw::grequest_start(&world, callbacks);
+            let completer = request.completer().expect("a generalized one");
+            thread::spawn(move || {
+                thread::sleep(Duration::from_millis(30));
+                completer.complete().expect("its callbacks return no error");
+            });
+            set.push(request);
+        }
+        let mut open = set.iter().filter(|request| request.is_active()).count();
+        let mut asked = set[3].get_status()?;
+        while asked.is_none() && round % 2 == 0 {
+            asked = set[3].get_status()?;
+        }
+        while let Some(count) = raw::wait_some(&mut set, &mut found)? {
+            open -= count;
+            for (_, status) in found.iter().filter(|(at, _)| [0, 3].contains(at)) {
+                assert_eq!(status.source, Source::Rank(other));
+            }
+        }
+        assert_eq!(open, 0);
+        assert!(set[3..].iter().all(Request::is_null));
+        set.truncate(3);
+        stored = set;
+    }
+    Ok(())
+}
+
+/// Lengths below and above what fits a cell, of which the longer are copied by the kernel.
+fn messages() -> Result<()> {
+    let world = motet::launch(2)?;
+    let other = 1 - world.rank();
+    world.attach_buffer(BufferRoom::Automatic)?;
+    for length in [0, 10, 9000, 400_000] {
+        for round in 0..10u8 {
+            let data = vec![round; length];
+            world.bsend(&data, other, TAG)?;
+            let sending = world.issend(data.clone(), other, Tag(2))?;
+            let message = world.mprobe(ANY_SOURCE, Tag(2))?;
+            let mut later = world.irecv(vec![0u8; 1], other, Tag(3))?;
+            assert_eq!(message.imrecv(vec![99; length])?.wait()?, data);
+            sending.wait()?;
+            let mut got = vec![99; length];
+            assert_eq!(world.recv(&mut got, other, ANY_TAG)?.bytes, length);
+            assert_eq!(got, data);
+            later.cancel()?;
+            assert!(later.wait_with_status()?.1.cancelled);
+            let swapped = world.isendrecv_replace(got, (other, Tag(4)), (other, Tag(4)))?;
+            assert_eq!(swapped.wait()?, data);
+        }
+    }
+    // One that nobody receives is let go on both sides.
+    let sending = world.isend(vec![1u8; 400_000], other, TAG)?;
+    drop(world.mprobe(other, TAG)?);
+    sending.wait()?;
+    world.detach_buffer().map(drop)
+}
+
 /// Processor time that this process has used.
 fn processor_time() -> Duration {
     let text =
@@ -304,13 +444,13 @@ fn exhausted() -> Result<()> {
 }
 
 /// Makes the last rank die as it will, and tells what the others hear of it.
-fn without_the_last(die: fn(), expected: How) -> Result<()> {
+fn without_the_last(die: fn(&World), expected: How) -> Result<()> {
     let world = motet::launch(3)?;
     let mut sum = world.allreduce_init(vec![1u8], Sum, &Info::new())?;
     sum.run()?;
     if world.rank() == 2 {
         thread::sleep(Duration::from_millis(100));
-        die();
+        die(&world);
     }
     let begun = Instant::now();
     let outcome = if world.rank() == 0 { sum.run() } else { wait_for_the_last(&world) };
@@ -329,7 +469,7 @@ fn wait_for_the_last(world: &World) -> Result<()> {
 
 /// spec: 9
 fn killed() -> Result<()> {
-    let kill = || {
+    let kill = |_: &World| {
         let me = process::id().to_string();
         let _ = Command::new("kill").args(["-KILL", &me]).status();
         thread::sleep(LIMIT);
@@ -339,5 +479,18 @@ fn killed() -> Result<()> {
 
 /// spec: 9
 fn exits() -> Result<()> {
-    without_the_last(|| process::exit(7), How::Exit(7))
+    without_the_last(|_| process::exit(7), How::Exit(7))
+}
+
+/// spec: 67
+fn fatal() -> Result<()> {
+    let misuse = |world: &World| {
+        world.set_error_handler(ErrorHandler::Fatal);
+        let _ = world.send(&[1], 9, TAG);
+    };
+    without_the_last(misuse, How::Exit(1))
+}
+
+fn abort() -> Result<()> {
+    without_the_last(|world| world.abort(5), How::Exit(5))
 }

@@ -174,7 +174,7 @@ impl Facts {
             counts: Some(count.to_string()),
             pairs: Vec::new(),
         };
-        let listed = |counts: Vec<usize>| Facts {
+        let listed = |counts: &[usize]| Facts {
             root: None,
             signature: match counts.iter().all(|&count| count == 0) {
                 true => 0,
@@ -183,13 +183,6 @@ impl Facts {
             counts: Some(format!("{counts:?}")),
             pairs: Vec::new(),
         };
-        let irregular = |root: Option<Rank>, pairs: Pairs| Facts {
-            root,
-            signature: 0,
-            counts: Some(pairs.told()),
-            pairs: pairs.list,
-        };
-        let mut pairs = Pairs { elements, list: Vec::new(), sent: 0, expected: 0 };
         match operation {
             Operation::Barrier | Operation::InterBarrier { .. } => {
                 Facts { root: None, signature: 0, counts: None, pairs: Vec::new() }
@@ -197,54 +190,68 @@ impl Facts {
             &Operation::Bcast { count, root }
             | &Operation::Gather { count, root }
             | &Operation::Scatter { count, root }
-            | &Operation::Reduce { count, root, .. } => regular(count, Some(root)),
+            | &Operation::Reduce { count, root, .. }
+            | &Operation::InterReduce { count, root, .. } => regular(count, Some(root)),
             &Operation::Allreduce { count, .. }
             | &Operation::Allgather { count }
             | &Operation::Alltoall { count }
             | &Operation::ReduceScatterBlock { count, .. }
             | &Operation::Scan { count, .. }
-            | &Operation::Exscan { count, .. } => regular(count, None),
-            &Operation::InterReduce { count, root, .. } => regular(count, Some(root)),
-            &Operation::InterAllreduce { count, .. } => regular(count, None),
-            Operation::InterAllgather { counts, .. }
-            | Operation::InterReduceScatterBlock { counts, .. } => listed(counts.to_vec()),
+            | &Operation::Exscan { count, .. }
+            | &Operation::InterAllreduce { count, .. } => regular(count, None),
             // Each rank knows of its own group only; the sums must be the same.
             Operation::InterReduceScatter { counts, .. } => regular(counts.iter().sum(), None),
-            Operation::InterAllgatherv { .. } => irregular(None, pairs),
-            Operation::ReduceScatter { counts, .. } => listed(counts.to_vec()),
+            Operation::InterAllgather { counts, .. }
+            | Operation::InterReduceScatterBlock { counts, .. } => listed(&counts[..]),
+            Operation::ReduceScatter { counts, .. } => listed(counts),
             Operation::Allgatherv { blocks } => {
-                listed(blocks.iter().map(|block| block.count).collect())
+                listed(&blocks.iter().map(|block| block.count).collect::<Vec<_>>())
             }
+            Operation::Gatherv { .. }
+            | Operation::Scatterv { .. }
+            | Operation::Alltoallv { .. }
+            | Operation::Exchange { .. }
+            | Operation::Exchangev { .. }
+            | Operation::InterAllgatherv { .. } => Facts::irregular(operation, elements),
+        }
+    }
+
+    /// Of an operation in which two ranks may have more to do with each other than others.
+    fn irregular(operation: &Operation, elements: Elements) -> Facts {
+        let mut pairs = Pairs { elements, list: Vec::new(), sent: 0, expected: 0 };
+        let mut of_root = None;
+        match operation {
             Operation::Gatherv { blocks, root } => {
+                of_root = Some(*root);
                 match blocks {
                     Blocks::Own(count) => pairs.send(root.index(), *count),
                     Blocks::All(blocks) => pairs.expect_all(blocks),
                 }
-                irregular(Some(*root), pairs)
             }
             Operation::Scatterv { blocks, root } => {
+                of_root = Some(*root);
                 match blocks {
                     Blocks::Own(count) => pairs.expect(root.index(), *count),
                     Blocks::All(blocks) => pairs.send_all(blocks),
                 }
-                irregular(Some(*root), pairs)
             }
             Operation::Alltoallv { to, from } => {
                 pairs.send_all(to);
                 pairs.expect_all(from);
-                irregular(None, pairs)
             }
             Operation::Exchange { count, to, from } => {
                 to.iter().for_each(|to| pairs.send(to.index(), *count));
                 from.iter().for_each(|from| pairs.expect(from.index(), *count));
-                irregular(None, pairs)
             }
             Operation::Exchangev { to, from } => {
                 to.iter().for_each(|to| pairs.send(to.rank.index(), to.count));
                 from.iter().for_each(|from| pairs.expect(from.rank.index(), from.count));
-                irregular(None, pairs)
             }
+            // Nothing is compared.
+            _ => {}
         }
+        let counts = Some(pairs.told());
+        Facts { root: of_root, signature: 0, counts, pairs: pairs.list }
     }
 }
 

@@ -7,6 +7,8 @@ use motet_plan::select::SelectError;
 use super::{ErrorClass, ErrorCode};
 use crate::datatype::DatatypeError;
 use crate::group::GroupError;
+use crate::info::InfoError;
+use crate::point_to_point::no_room;
 use crate::topology::TopologyError;
 
 /// What happened.
@@ -79,6 +81,9 @@ pub enum ErrorKind {
     /// A datatype that there cannot be, or that does not fit the data.
     #[error(transparent)]
     Datatype(#[from] DatatypeError),
+    /// A hint that there cannot be, or that there is not.
+    #[error(transparent)]
+    Info(#[from] InfoError),
     /// A root that is not in the communicator.
     #[error("root {root} is not in a communicator of {size} ranks")]
     Root {
@@ -86,6 +91,12 @@ pub enum ErrorKind {
         root: usize,
         /// Ranks in the communicator.
         size: usize,
+    },
+    /// What the root of an intercommunicator passes, where there is one group only.
+    #[error("the root is {role}, which is for intercommunicators only")]
+    RootRole {
+        /// What was passed.
+        role: &'static str,
     },
     /// A tag that is larger than a tag may be.
     #[error("the {what} is {tag}, but must be at most {most}")]
@@ -208,6 +219,11 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
+    /// A request that the call does not allow.
+    pub(crate) fn of_request(problem: &str) -> ErrorKind {
+        ErrorKind::Request { problem: problem.into() }
+    }
+
     /// The class of the standard that it belongs to.
     pub fn class(&self) -> ErrorClass {
         match self {
@@ -217,7 +233,7 @@ impl ErrorKind {
             ErrorKind::Spoiled { .. } | ErrorKind::Mismatch(_) => ErrorClass::Other,
             ErrorKind::Length { .. } => ErrorClass::Count,
             ErrorKind::Rank { .. } => ErrorClass::Rank,
-            ErrorKind::Root { .. } => ErrorClass::Root,
+            ErrorKind::Root { .. } | ErrorKind::RootRole { .. } => ErrorClass::Root,
             ErrorKind::Tag { .. } => ErrorClass::Tag,
             ErrorKind::Buffer { .. } => ErrorClass::Buffer,
             ErrorKind::Op { .. } => ErrorClass::Op,
@@ -233,6 +249,9 @@ impl ErrorKind {
             ErrorKind::Argument { .. } | ErrorKind::Setting { .. } => ErrorClass::Arg,
             ErrorKind::User { code, .. } => code.class().unwrap_or(ErrorClass::Other),
             ErrorKind::Datatype(error) => error.class(),
+            ErrorKind::Info(InfoError::Key { .. }) => ErrorClass::InfoKey,
+            ErrorKind::Info(InfoError::Value { .. }) => ErrorClass::InfoValue,
+            ErrorKind::Info(InfoError::NoKey { .. }) => ErrorClass::InfoNokey,
             ErrorKind::Group(error) => group_class(error),
             ErrorKind::Call(error) | ErrorKind::Select(SelectError::Call(error)) => {
                 call_class(error)
@@ -255,8 +274,8 @@ fn call_class(error: &CallError) -> ErrorClass {
         CallError::Knowledge { .. } => ErrorClass::Arg,
         CallError::Groups { .. } => ErrorClass::Comm,
         CallError::Blocks { .. }
-        | CallError::Totals(..)
         | CallError::Itself { .. }
+        | CallError::Totals(..)
         | CallError::TooLarge => ErrorClass::Count,
     }
 }
@@ -265,9 +284,10 @@ fn group_class(error: &GroupError) -> ErrorClass {
     match error {
         GroupError::Rank { .. } | GroupError::Twice { .. } => ErrorClass::Rank,
         GroupError::Range(_) => ErrorClass::Arg,
-        GroupError::Outsider { .. } | GroupError::CallerOutside | GroupError::Differs { .. } => {
-            ErrorClass::Group
-        }
+        GroupError::Outsider { .. }
+        | GroupError::CallerOutside
+        | GroupError::Differs { .. }
+        | GroupError::Overlap { .. } => ErrorClass::Group,
     }
 }
 
@@ -308,6 +328,7 @@ impl From<TransferError> for ErrorKind {
             }
             TransferError::Ended(reason) => ErrorKind::Mismatch(reason),
             TransferError::Spoiled(peer) => ErrorKind::Spoiled { rank: peer.index() },
+            TransferError::NoRoom { needed } => no_room(needed),
             TransferError::Failed(failure) => ErrorKind::PeerFailed(failure),
             other => unreachable!("a transfer error without a translation: {other}"),
         }
