@@ -126,7 +126,9 @@ pub use reduce_local::reduce_local;
 pub use request::Request;
 pub use scope::Scope;
 pub use sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_some};
-pub use settings::{ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, SINGLE_COPY, Settings, WISDOM};
+pub use settings::{
+    ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MAX_PENDING, SINGLE_COPY, Settings, WISDOM,
+};
 pub use status::{ANY_SOURCE, ANY_TAG, PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
 pub use topology::{
     Adjacent, Cartesian, CartesianCommunicator, Edge, Graph, GraphCommunicator, Neighbourhood,
