@@ -45,6 +45,7 @@ pub(super) struct Inner {
 /// What an operation does.
 #[derive(Clone)]
 enum Kind {
+    /// Or something else that receives nothing, and may be freed.
     Send,
     Receive,
     Collective,
@@ -67,7 +68,7 @@ impl Inner {
             return Kind::Collective;
         }
         // Of one whose outcome is here already, only that of a receive is of interest.
-        match engine.is_send(flight.id) {
+        match engine.receives_nothing(flight.id) {
             true => Kind::Send,
             false => Kind::Receive,
         }
