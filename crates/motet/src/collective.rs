@@ -22,7 +22,7 @@ use crate::Element;
 use crate::buffer::{Buffers, Held, StreamOf};
 use crate::communicator::Communicator;
 use crate::engine::{Binding, Number, Run, Staging, Way};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::flight::Flight;
 use crate::kernel::Kernel;
 use crate::persistent::Persistent;
@@ -92,7 +92,7 @@ impl Communicator {
         number: impl FnOnce() -> Number,
     ) -> Result<(Box<Run>, Option<Box<Staging>>)> {
         let (name, at) = (prepared.call, Location::caller());
-        let error = |kind| Error::from(kind).at(name, self.rank());
+        let error = |kind| self.error(name, kind);
         let account = self.account(&prepared, at);
         let Prepared { shape, kernel, element, element_bytes, staging, among, .. } = prepared;
         let all = || Among { rank: self.rank(), peers: self.group().peers().clone() };
@@ -158,7 +158,7 @@ impl Communicator {
         let id = self.begin(prepared)?;
         let outcome = self.core().wait(id, false);
         let outcome = outcome.map(drop).map_err(ErrorKind::from);
-        outcome.map_err(|kind| crate::Error::from(kind).at(call, self.rank()))
+        outcome.map_err(|kind| self.error(call, kind))
     }
 
     /// The persistent form.

@@ -7,9 +7,11 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::attributes::Attributes;
 use crate::check::Membership;
 use crate::core::Core;
 use crate::engine::Number;
+use crate::error::{Error, ErrorHandler, ErrorKind, Result};
 use crate::flight::{Home, Origin};
 use crate::group::{Comparison, Group};
 use crate::info::Info;
@@ -27,16 +29,18 @@ pub(crate) enum Traffic {
     Creation,
     /// What the ranks tell each other of their calls, in check mode.
     Check,
+    /// What the leaders of two groups tell each other to make an intercommunicator.
+    Bridge,
 }
 
 /// Numbers for operations that all ranks begin in one order: all count alike.
-struct Sequence {
+pub(crate) struct Sequence {
     context: u64,
     next: AtomicU64,
 }
 
 impl Sequence {
-    fn new(context: u64, first: u64) -> Sequence {
+    pub(crate) fn new(context: u64, first: u64) -> Sequence {
         Sequence { context, next: AtomicU64::new(first) }
     }
 
@@ -56,17 +60,18 @@ impl Sequence {
 /// All ranks of a communicator must call its collectives in the same order. A rank may use a
 /// communicator from several threads as long as that order stays clear.
 ///
-/// Dropping a communicator is local; operations that have been started go on.
+/// Dropping a communicator is local; operations that have been started go on, and persistent ones
+/// can still be started.
 pub struct Communicator {
     home: Arc<Home>,
     /// Unique in the world, and the same on all ranks of the communicator.
     id: u64,
     collectives: Sequence,
     persistents: Sequence,
-    info: Info,
-    name: Mutex<String>,
     /// Where a buffer for buffered sends may be attached.
     slot: Slot,
+    info: Mutex<Info>,
+    attributes: Attributes<Communicator>,
     /// In check mode: what tells the other ranks of its calls.
     membership: Option<Membership>,
 }
@@ -76,14 +81,16 @@ impl Communicator {
     pub(crate) fn world(core: Arc<Core>) -> Communicator {
         let group = Group::world(core.ranks());
         let rank = core.me().index();
-        let world = Communicator::new(Arc::new(Home { core, group, rank }), 0);
+        let world = Communicator::new(Home::new(core, group, rank, ErrorHandler::default()), 0);
         world.set_name("world");
         world
     }
 
-    fn new(home: Arc<Home>, id: u64) -> Communicator {
+    pub(crate) fn new(home: Arc<Home>, id: u64) -> Communicator {
         let membership = Membership::begin(home.core.watch(), &home, id);
-        Communicator { membership, ..Communicator::untold(home, id) }
+        let mut told = Communicator::untold(home, id);
+        told.membership = membership;
+        told
     }
 
     /// One of whose calls nobody is told.
@@ -95,10 +102,17 @@ impl Communicator {
             id,
             collectives: Sequence::new(context(id, Traffic::Collective), first),
             persistents: Sequence::new(context(id, Traffic::Persistent), first),
-            info: Info::new(),
-            name: Mutex::default(),
             slot: Slot::default(),
+            info: Mutex::default(),
+            attributes: Attributes::default(),
         }
+    }
+
+    /// The same, but its collectives are numbered otherwise: those of a few ranks, that agree on a
+    /// communicator of their own while the others do what they like.
+    pub(crate) fn with_collectives(mut self, collectives: Sequence) -> Communicator {
+        self.collectives = collectives;
+        self
     }
 
     /// The rank of the caller, below [`size`](Communicator::size).
@@ -136,18 +150,52 @@ impl Communicator {
     /// The name, for messages to people; empty unless one was given, except that of the world.
     /// Local. (`MPI_Comm_get_name`, MPI 4.1 §7.8)
     pub fn name(&self) -> String {
-        self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.home.particulars.name()
     }
 
     /// Gives it a name. Local; copies do not inherit it. (`MPI_Comm_set_name`)
     pub fn set_name(&self, name: impl Into<String>) {
-        *self.name.lock().unwrap_or_else(PoisonError::into_inner) = name.into();
+        self.home.particulars.set_name(name.into());
     }
 
-    /// The hints that it was made with. Copies do not inherit them. (`MPI_Comm_get_info`,
-    /// MPI 4.1 §7.4.4)
-    pub fn info(&self) -> &Info {
-        &self.info
+    /// The hints that are in force: those that it was made with, and those that were set since.
+    /// Copies do not inherit them. (`MPI_Comm_get_info`, MPI 4.1 §7.4.4)
+    pub fn info(&self) -> Info {
+        self.info.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Sets hints; those that are not named stay as they are. All ranks must call this with the
+    /// same hints, but nothing is waited for. (`MPI_Comm_set_info`, MPI 4.1 §7.4.4)
+    pub fn set_info(&self, info: &Info) {
+        self.info.lock().unwrap_or_else(PoisonError::into_inner).update(info);
+    }
+
+    /// Ends the communicator, as dropping it does, and tells what its delete callbacks say. Local:
+    /// operations that have been started go on. (`MPI_Comm_free`)
+    ///
+    /// # Errors
+    /// That of the first delete callback that fails; the communicator is gone nevertheless.
+    pub fn free(self) -> Result<()> {
+        let cleared = self.attributes.clear(&self);
+        cleared.map_err(|error| self.home.error_of_callback("free", error))
+    }
+
+    /// Unique in the world, and the same on all ranks of the communicator.
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    pub(crate) fn home(&self) -> &Arc<Home> {
+        &self.home
+    }
+
+    pub(crate) fn attributes(&self) -> &Attributes<Communicator> {
+        &self.attributes
+    }
+
+    /// An error of a call, which has been brought before the error handler.
+    pub(crate) fn error(&self, call: &'static str, kind: ErrorKind) -> Error {
+        self.home.error(call, kind)
     }
 
     /// The context of one kind of traffic.
@@ -184,10 +232,6 @@ impl Communicator {
         &self.home.core
     }
 
-    pub(crate) fn home(&self) -> &Arc<Home> {
-        &self.home
-    }
-
     /// Where its buffer for buffered sends may be attached.
     pub(crate) fn slot(&self) -> &Slot {
         &self.slot
@@ -195,7 +239,7 @@ impl Communicator {
 }
 
 /// The context of one kind of traffic of the communicator with this id.
-fn context(id: u64, traffic: Traffic) -> u64 {
+pub(crate) fn context(id: u64, traffic: Traffic) -> u64 {
     id * 8 + traffic as u64
 }
 
@@ -207,8 +251,16 @@ pub(crate) fn split_context(context: u64) -> (u64, Traffic) {
         Traffic::Persistent,
         Traffic::Creation,
         Traffic::Check,
+        Traffic::Bridge,
     ];
     (context / 8, all[(context % 8) as usize])
+}
+
+impl Drop for Communicator {
+    fn drop(&mut self) {
+        // There is nobody to tell an error to; `free` is for those who want to know.
+        let _ = self.attributes.clear(self);
+    }
 }
 
 impl fmt::Debug for Communicator {

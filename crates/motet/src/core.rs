@@ -179,11 +179,21 @@ impl Core {
         self.shared.segment.ranks()
     }
 
+    /// Whether the ranks are processes.
+    pub(crate) fn is_process(&self) -> bool {
+        self.shared.segment.is_shared()
+    }
+
+    /// The rank dies, and all who wait in it are woken to find out.
+    pub(crate) fn die(&self) {
+        self.shared.die();
+    }
+
     /// An id for a communicator that no rank of the world has given before: the high bits name
-    /// this rank, the low 48 bits count.
+    /// this rank, the low 44 bits count.
     pub(crate) fn fresh_id(&self) -> u64 {
         let count = self.ids.fetch_add(1, Ordering::Relaxed);
-        u64::from(self.me().0 + 1) << 48 | count
+        u64::from(self.me().0 + 1) << 44 | count
     }
 
     /// The engine, for this thread alone.
@@ -343,10 +353,14 @@ impl Shared {
     /// to find out.
     fn help(&self) {
         if panic::catch_unwind(AssertUnwindSafe(|| self.serve())).is_err() {
-            let mut engine = self.engine();
-            engine.die();
-            engine.wake_all();
+            self.die();
         }
+    }
+
+    fn die(&self) {
+        let mut engine = self.engine();
+        engine.die();
+        engine.wake_all();
     }
 
     /// Moves the engine as long as there are wakers, and is out of the way otherwise.

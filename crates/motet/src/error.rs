@@ -6,12 +6,15 @@
 
 mod class;
 mod codes;
+mod handler;
 mod kind;
 
 use std::fmt;
 
 pub use class::ErrorClass;
 pub use codes::{ErrorCode, ErrorCodes};
+pub(crate) use handler::Particulars;
+pub use handler::{ErrorHandler, ErrorSite, UserErrorHandler};
 pub use kind::ErrorKind;
 
 /// Results of this library.
@@ -59,6 +62,11 @@ impl Error {
     /// The rank, in its communicator, on which it happened, if it is known.
     pub fn rank(&self) -> Option<usize> {
         self.0.place.map(|place| place.rank)
+    }
+
+    /// What happened, without where.
+    pub(crate) fn into_kind(self) -> ErrorKind {
+        self.0.kind
     }
 
     /// Says in which call of which rank it happened, unless that is known already.

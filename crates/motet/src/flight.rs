@@ -9,7 +9,7 @@ use motet_fabric::{Received, TransferError};
 
 use crate::core::Core;
 use crate::engine::{CANCELLED, Engine, Keeper, NOBODY, Outcome};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorHandler, ErrorKind, Particulars, Result};
 use crate::group::Group;
 use crate::status::{Status, Tag};
 
@@ -19,6 +19,33 @@ pub(crate) struct Home {
     pub(crate) group: Group,
     /// The rank in the communicator.
     pub(crate) rank: usize,
+    pub(crate) particulars: Arc<Particulars>,
+}
+
+impl Home {
+    /// The home of a new communicator, which inherits this handler.
+    pub(crate) fn new(
+        core: Arc<Core>,
+        group: Group,
+        rank: usize,
+        handler: ErrorHandler,
+    ) -> Arc<Home> {
+        let particulars = Particulars::new(rank, group.clone(), handler);
+        Arc::new(Home { core, group, rank, particulars })
+    }
+
+    /// The home of a copy of its communicator.
+    pub(crate) fn again(&self) -> Arc<Home> {
+        let Particulars { rank, group, .. } = &*self.particulars;
+        self.called(*rank, group.clone())
+    }
+
+    /// The home of the same rank, which errors call by its rank in another group.
+    pub(crate) fn called(&self, rank: usize, group: Group) -> Arc<Home> {
+        let particulars = Particulars::new(rank, group, self.particulars.handler());
+        let (core, group) = (self.core.clone(), self.group.clone());
+        Arc::new(Home { core, group, rank: self.rank, particulars })
+    }
 }
 
 impl Home {
@@ -60,8 +87,9 @@ impl Origin {
         Origin { home: self.home.clone(), call: self.call }
     }
 
+    /// An error of the operation, which has been brought before the handler.
     pub(crate) fn error(&self, kind: impl Into<ErrorKind>) -> Error {
-        Error::from(kind.into()).at(self.call, self.rank)
+        self.home.error(self.call, kind)
     }
 }
 
@@ -74,11 +102,13 @@ pub struct Flight {
     outcome: Option<Outcome>,
     /// Whether a wait for any of several has already named it.
     pub(crate) reported: bool,
+    /// Whether the error handler has seen what went wrong.
+    handled: bool,
 }
 
 impl Flight {
     pub(crate) fn new(origin: Origin, id: Id, persistent: bool) -> Flight {
-        Flight { origin, id, persistent, outcome: None, reported: false }
+        Flight { origin, id, persistent, outcome: None, reported: false, handled: false }
     }
 
     /// Starts another run of a persistent operation, which is not running.
@@ -88,17 +118,18 @@ impl Flight {
             drop(engine);
             self.outcome = None;
             self.reported = false;
+            self.handled = false;
             return Ok(());
         }
         let reason = engine.why_gone(self.id);
-        drop(engine);
+        drop(engine); // an error handler may want it
         Err(self.origin.error(reason))
     }
 
     /// The same, for whoever stands for the operation from now on.
     pub(crate) fn take_over(&mut self) -> Flight {
-        let Flight { ref origin, id, persistent, outcome, reported } = *self;
-        Flight { origin: origin.again(), id, persistent, outcome, reported }
+        let Flight { ref origin, id, persistent, outcome, reported, handled } = *self;
+        Flight { origin: origin.again(), id, persistent, outcome, reported, handled }
     }
 
     /// Gives the operation up: what keeps its buffers is dropped when it is over.
@@ -180,10 +211,15 @@ impl Flight {
         Poll::Pending
     }
 
-    /// What the outcome says.
-    pub(crate) fn result(&self) -> Result<Received> {
+    /// What the outcome says. An error is brought before the handler once.
+    pub(crate) fn result(&mut self) -> Result<Received> {
         let outcome = self.outcome.expect("only asked when known");
-        outcome.map_err(|error| self.origin.error(error))
+        outcome.map_err(|error| {
+            if std::mem::replace(&mut self.handled, true) {
+                return self.origin.home.silent_error(self.origin.call, error);
+            }
+            self.origin.error(error)
+        })
     }
 
     /// The status of a receive; see [`Home::status`].

@@ -87,6 +87,12 @@ pub enum GroupError {
     /// The caller creates a communicator of a group that it is not in.
     #[error("the caller is not in the group of which it creates a communicator")]
     CallerOutside,
+    /// The two groups of an intercommunicator have a member in common.
+    #[error("rank {rank} of the world is in both groups, which must not have one in common")]
+    Overlap {
+        /// Its rank in the world.
+        rank: usize,
+    },
     /// Two members of a group have not passed the same group.
     #[error("rank {rank} is in the group, but has passed another one")]
     Differs {

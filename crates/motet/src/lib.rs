@@ -73,6 +73,7 @@
 //! # });
 //! ```
 
+mod attributes;
 pub mod buffer;
 mod check;
 mod collective;
@@ -86,6 +87,7 @@ mod flight;
 mod generalized;
 mod group;
 mod info;
+mod intercommunicator;
 mod kernel;
 pub mod op;
 mod persistent;
@@ -100,18 +102,23 @@ mod status;
 mod topology;
 mod world;
 
+pub use attributes::{Attributes, Keyval};
 pub use collective::Neighbour;
 pub use communicator::{Communicator, CommunicatorRequest, SplitType};
 pub use datatype::Datatype;
 pub use element::Element;
 #[doc(hidden)]
 pub use element::{ElementCode, code_of_fields};
-pub use error::{Error, ErrorClass, ErrorCode, ErrorCodes, ErrorKind, Result};
+pub use error::{
+    Error, ErrorClass, ErrorCode, ErrorCodes, ErrorHandler, ErrorKind, ErrorSite, Result,
+    UserErrorHandler,
+};
 #[doc(hidden)]
 pub use flight::Flight;
 pub use generalized::Completer;
 pub use group::{Comparison, Group, GroupError, RankRange};
-pub use info::Info;
+pub use info::{Info, InfoError, MAX_INFO_KEY, MAX_INFO_VALUE};
+pub use intercommunicator::{Intercommunicator, MergeOrder};
 pub use motet_fabric::{Failure, How};
 pub use motet_plan::Block;
 pub use op::{

@@ -18,7 +18,7 @@ use crate::buffer::Span;
 use crate::communicator::{Communicator, Traffic};
 pub(crate) use crate::engine::Mode;
 use crate::engine::{Engine, Envelope, NOBODY, Transfer};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::status::{PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
 pub use buffered::BufferRoom;
 pub(crate) use buffered::{Rooms, Slot, no_room};
@@ -167,7 +167,7 @@ impl Communicator {
             Some(failure) if found.is_none() => Err(TransferError::Failed(failure)),
             _ => Ok(found),
         });
-        drop(engine);
+        drop(engine); // an error handler may want it
         let found = found.map_err(|error| self.error(call, error.into()))?;
         Ok(found.map(Some))
     }
@@ -194,10 +194,6 @@ impl Communicator {
         let id = unsafe { self.core().engine().start_transfer(transfer, None) };
         let outcome = self.core().wait(id, false);
         outcome.map_err(|error| self.error(call, error.into()))
-    }
-
-    fn error(&self, call: &'static str, kind: ErrorKind) -> Error {
-        Error::from(kind).at(call, self.rank())
     }
 
     fn status(&self, received: Received) -> Status {

@@ -13,7 +13,7 @@ use crate::Element;
 use crate::buffer::{Buffers, Held, RecvBuffer, SendBuffer};
 use crate::collective::{Including, Neighbour, Prepared, Shape, nonblocking_collectives};
 use crate::communicator::Communicator;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::kernel::{Kernel, kernel};
 use crate::op::Operator;
 use crate::point_to_point::Mode;
@@ -79,9 +79,7 @@ impl Rest<'_> {
                 core.engine().abandon(id);
                 Err(TransferError::Failed(failure))
             });
-            let ended = ended.map_err(|error| {
-                Error::from(ErrorKind::from(error)).at("scope", communicator.rank())
-            });
+            let ended = ended.map_err(|error| communicator.error("scope", error.into()));
             first = first.and(ended);
         }
         begun.borrow_mut().clear();

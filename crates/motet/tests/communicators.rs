@@ -113,11 +113,11 @@ fn names_are_local_and_not_inherited() {
 fn hints_stay_with_the_communicator_they_were_given_to() {
     on_ranks(3, |world| {
         let info = Info::new().with("nobody_knows_this", "yes");
-        assert_eq!(world.info(), &Info::new());
+        assert_eq!(world.info(), Info::new());
         for hinted in [world.dup_with_info(&info)?, world.idup_with_info(&info)?.wait()?] {
             assert_eq!(hinted.info().get("nobody_knows_this"), Some("yes"));
             works(&hinted, &everybody(world))?;
-            assert_eq!(hinted.dup()?.info(), &Info::new());
+            assert_eq!(hinted.dup()?.info(), Info::new());
         }
         Ok(())
     });

@@ -1,6 +1,16 @@
 //! Errors: their classes, the codes that a program adds, and the handlers of communicators.
 
-use motet::{ErrorClass, ErrorCode, ErrorCodes, ErrorKind, TopologyError};
+mod worlds;
+
+use std::sync::{Arc, Mutex};
+
+use motet::{
+    Communicator, Error, ErrorClass, ErrorCode, ErrorCodes, ErrorHandler, ErrorKind, Group, Info,
+    Sum, Tag, TopologyError, World, wait_all,
+};
+use worlds::{Watchdog, on_ranks};
+
+const TAG: Tag = Tag(3);
 
 #[test]
 fn classes_have_the_codes_of_the_standard() {
@@ -103,4 +113,188 @@ fn codes_that_the_program_has_not_added_are_left_alone() -> motet::Result<()> {
     codes.set_text(code, "x".repeat(511))?;
     codes.set_text(code, "x".repeat(512)).expect_err("too long");
     Ok(())
+}
+
+/// What a handler has seen.
+type Seen = Arc<Mutex<Vec<String>>>;
+
+/// A handler that writes down who was told what.
+fn notes(seen: &Seen, who: &'static str) -> ErrorHandler {
+    let seen = seen.clone();
+    ErrorHandler::user(move |site, error| {
+        let note = format!("{who} {} of {} {:?}", site.rank(), site.size(), error.class());
+        seen.lock().expect("no handler panics").push(note);
+    })
+}
+
+fn taken(seen: &Seen) -> Vec<String> {
+    std::mem::take(&mut *seen.lock().expect("no handler panics"))
+}
+
+/// spec: 67
+#[test]
+fn errors_of_calls_go_to_the_handler_of_their_communicator() {
+    on_ranks(2, |world| {
+        let (seen, copy) = (Seen::default(), world.dup()?);
+        assert!(matches!(world.error_handler(), ErrorHandler::Return));
+        copy.set_error_handler(notes(&seen, "copy"));
+        let size = world.size();
+        type Call<'a> = &'a dyn Fn(&Communicator) -> motet::Result<()>;
+        let failing: [Call<'_>; 9] = [
+            &|comm| comm.send(&[1], size, TAG),
+            &|comm| comm.iprobe(size, TAG).map(drop),
+            &|comm| comm.bcast(&mut [0], size),
+            &|comm| comm.ibcast(vec![0], size).map(drop),
+            &|comm| comm.bcast_init(vec![0], size, &Info::new()).map(drop),
+            &|comm| comm.cartesian(&[0], &[true], motet::Reorder::Never).map(drop),
+            &|comm| comm.graph_adjacent([size], [size]).map(drop),
+            &|comm| comm.scope(|scope| scope.isend(vec![1], size, TAG)?.wait().map(drop)),
+            &|comm| comm.create_group(&Group::empty(), TAG).map(drop),
+        ];
+        for (place, fails) in failing.into_iter().enumerate() {
+            fails(world).expect_err("refused");
+            assert!(taken(&seen).is_empty(), "call {place}");
+            let error = fails(&copy).expect_err("refused");
+            let note = format!("copy {} of 2 {:?}", copy.rank(), error.class());
+            assert_eq!(taken(&seen), [note], "call {place}");
+        }
+        Ok(())
+    });
+}
+
+/// A message that is too long for its receive.
+fn truncated(comm: &Communicator) -> motet::Result<motet::Request<Vec<u8>>> {
+    comm.isend(vec![1u8, 2, 3], comm.rank(), TAG)?.wait()?;
+    comm.irecv(vec![0u8], comm.rank(), TAG)
+}
+
+/// spec: 67
+#[test]
+fn errors_of_operations_go_to_the_handler_of_their_communicator_once() {
+    on_ranks(2, |world| {
+        let seen = Seen::default();
+        let note = format!("copy {} of 2 Truncate", world.rank());
+        let pending = {
+            let copy = world.dup()?;
+            copy.set_error_handler(notes(&seen, "copy"));
+            truncated(&copy)?
+        };
+        // The communicator is gone, and its handler still there.
+        pending.wait().expect_err("too long");
+        assert_eq!(taken(&seen), [note.as_str()]);
+
+        let copy = world.dup()?;
+        copy.set_error_handler(notes(&seen, "copy"));
+        let (mut one, mut other) = (truncated(&copy)?, truncated(world)?);
+        wait_all(&mut [&mut one, &mut other]).expect_err("too long");
+        assert_eq!(taken(&seen), [note.as_str()]);
+        one.test().expect_err("too long");
+        one.wait().expect_err("too long");
+        other.wait().expect_err("too long");
+        assert_eq!(taken(&seen), [""; 0]);
+
+        // What is set now counts, also for an operation that has begun before.
+        let pending = truncated(&copy)?;
+        copy.set_error_handler(ErrorHandler::Return);
+        pending.wait().expect_err("too long");
+        assert_eq!(taken(&seen), [""; 0]);
+
+        copy.set_error_handler(notes(&seen, "copy"));
+        let ended = copy.scope(|scope| {
+            let sent = scope.isend(vec![1u8, 2], copy.rank(), TAG)?;
+            drop(scope.irecv(vec![0u8], copy.rank(), TAG)?);
+            sent.wait().map(drop)
+        });
+        ended.expect_err("too long");
+        assert_eq!(taken(&seen), [note]);
+        Ok(())
+    });
+}
+
+/// spec: 67
+#[test]
+fn what_is_made_of_a_communicator_inherits_its_handler() {
+    on_ranks(2, |world| {
+        let (seen, me) = (Seen::default(), world.rank());
+        world.set_error_handler(notes(&seen, "inherited"));
+        let grid = world.cartesian(&[2], &[true], motet::Reorder::Never)?.expect("a place");
+        let made = [
+            world.dup()?,
+            world.idup()?.wait()?,
+            world.split(Some(0), 0)?.expect("a member"),
+            world.create(world.group())?.expect("a member"),
+            world.create_group(world.group(), TAG)?,
+            world.alone(),
+            grid.dup()?.into_communicator(),
+            world.dup()?.dup()?,
+        ];
+        // Theirs is their own: it stays when the parent's changes.
+        world.set_error_handler(ErrorHandler::Return);
+        for (place, made) in made.iter().enumerate() {
+            made.send(&[1], 9, TAG).expect_err("no such rank");
+            let (rank, size) = (made.rank(), made.size());
+            assert_eq!(taken(&seen), [format!("inherited {rank} of {size} Rank")], "{place}");
+            assert!(rank == me || size == 1);
+        }
+        world.send(&[1], 9, TAG).expect_err("no such rank");
+        assert_eq!(taken(&seen), [""; 0]);
+        Ok(())
+    });
+}
+
+#[test]
+fn a_handler_may_use_its_communicator_and_is_called_by_name() {
+    on_ranks(1, |world| {
+        let copy = Arc::new(world.dup()?);
+        copy.set_name("the copy");
+        let (weak, seen) = (Arc::downgrade(&copy), Seen::default());
+        let told = seen.clone();
+        copy.set_error_handler(ErrorHandler::user(move |site, error| {
+            let comm = weak.upgrade().expect("alive");
+            comm.set_error_handler(ErrorHandler::Return);
+            comm.barrier().expect("a communicator of one");
+            told.lock().expect("alone").push(format!("{}: {error}", site.name()));
+        }));
+        let mut sum = copy.allreduce_init(vec![1], Sum, &Info::new())?;
+        copy.iprobe(8, TAG).expect_err("no such rank");
+        sum.run()?;
+        let told = taken(&seen);
+        assert!(told.len() == 1 && told[0].starts_with("the copy: iprobe on rank 0"), "{told:?}");
+
+        copy.set_error_handler(notes(&seen, "called"));
+        let own = Error::from(ErrorKind::User { code: ErrorCode(20001), text: "mine".into() });
+        assert_eq!((own.code(), own.class()), (ErrorCode(20001), ErrorClass::Other));
+        copy.call_error_handler(&own);
+        assert_eq!(taken(&seen), ["called 0 of 1 Other"]);
+        Ok(())
+    });
+}
+
+/// spec: 67
+#[test]
+fn a_fatal_error_ends_the_rank_and_the_others_are_told() {
+    type Death = fn(&World);
+    let ways: [(ErrorHandler, Death); 4] = [
+        (ErrorHandler::Fatal, |world| drop(world.send(&[1], 9, TAG))),
+        (ErrorHandler::Abort, |world| drop(world.bcast(&mut [1], 9))),
+        (ErrorHandler::Abort, |world| drop(truncated(world).map(|mut each| each.test()))),
+        (ErrorHandler::Return, |world| world.abort(3)),
+    ];
+    for (handler, die) in ways {
+        let _watchdog = Watchdog::start();
+        let others = Mutex::new(Vec::new());
+        let ended = motet::threads(3, |world| {
+            if world.rank() == 1 {
+                world.set_error_handler(handler.clone());
+                die(&world);
+                unreachable!("the error was fatal");
+            }
+            let error = world.barrier().expect_err("rank 1 has ended");
+            others.lock().expect("no panic here").push(error.class());
+        });
+        let error = ended.expect_err("rank 1 has ended");
+        let ErrorKind::PeerFailed(failure) = error.kind() else { panic!("{error}") };
+        assert_eq!(failure.rank.index(), 1);
+        assert_eq!(*others.lock().expect("no panic here"), [ErrorClass::ProcAborted; 2]);
+    }
 }

@@ -11,7 +11,8 @@ use std::{env, fs, process, thread};
 
 use motet::raw::{self, Callbacks, Request};
 use motet::{
-    ANY_SOURCE, ANY_TAG, BufferRoom, ErrorKind, How, Info, Result, Source, Sum, Tag, World,
+    ANY_SOURCE, ANY_TAG, BufferRoom, ErrorHandler, ErrorKind, How, Info, MergeOrder, Result,
+    Source, Sum, Tag, World,
 };
 
 /// Tells the program which case it is to be.
@@ -36,7 +37,7 @@ struct Case {
     expected: Expected,
 }
 
-const CASES: [Case; 10] = [
+const CASES: [Case; 13] = [
     Case { name: "collectives_between_processes", body: collectives, expected: Expected::Success },
     Case { name: "large_messages_arrive_whole", body: large, expected: Expected::Success },
     Case { name: "persistent_operations_restart", body: persistent, expected: Expected::Success },
@@ -47,6 +48,11 @@ const CASES: [Case; 10] = [
         expected: Expected::Success,
     },
     Case { name: "messages_between_processes", body: messages, expected: Expected::Success },
+    Case {
+        name: "intercommunicators_between_processes",
+        body: intercommunicators,
+        expected: Expected::Success,
+    },
     Case {
         name: "a_waiting_rank_takes_no_processor_time",
         body: idle,
@@ -76,6 +82,26 @@ const CASES: [Case; 10] = [
         name: "a_rank_that_exits_is_named_to_the_others",
         body: exits,
         expected: Expected::Words(&["rank 0 has been told", "rank 1 has been told", "code 7"]),
+    },
+    Case {
+        name: "a_fatal_error_ends_the_job_with_one_line",
+        body: fatal,
+        expected: Expected::Words(&[
+            "motet: send on rank 2: destination 9 is not in a communicator of 3 ranks",
+            "rank 0 has been told",
+            "rank 1 has been told",
+            "code 1",
+        ]),
+    },
+    Case {
+        name: "abort_ends_the_job_with_its_code",
+        body: abort,
+        expected: Expected::Words(&[
+            "motet: rank 2 of communicator \"world\" ends the job with code 5",
+            "rank 0 has been told",
+            "rank 1 has been told",
+            "code 5",
+        ]),
     },
 ];
 
@@ -230,6 +256,29 @@ fn futures() -> Result<()> {
     Ok(())
 }
 
+fn intercommunicators() -> Result<()> {
+    let world = motet::launch(5)?;
+    let me = world.rank();
+    for left in 1..5 {
+        let local = world.split(Some(u32::from(me >= left)), 0)?.expect("all have a colour");
+        let remote_leader = if me < left { left } else { 0 };
+        let across = local.intercomm_create(0, Some(&world), remote_leader, TAG)?;
+        let sent: Result<Vec<_>> =
+            (0..across.remote_size()).map(|to| across.isend(vec![me; 3000], to, TAG)).collect();
+        for from in 0..across.remote_size() {
+            let mut got = vec![0; 3000];
+            assert_eq!(across.recv(&mut got, from, TAG)?.source, from);
+            assert_eq!(got, vec![remote_leader + from; 3000]);
+        }
+        sent?.into_iter().try_for_each(|each| each.wait().map(drop))?;
+        let order = if me < left { MergeOrder::Last } else { MergeOrder::First };
+        let merged = across.dup()?.merge(order)?;
+        assert_eq!(merged.group().rank_of(left), Some(0));
+        assert_eq!(merged.allreduce_one(1, Sum)?, 5);
+    }
+    Ok(())
+}
+
 /// spec: 31, 35, 36, 48, 99
 fn requests() -> Result<()> {
     let world = motet::launch(2)?;
@@ -360,13 +409,13 @@ fn late() -> Result<()> {
 }
 
 /// Makes the last rank die as it will, and tells what the others hear of it.
-fn without_the_last(die: fn(), expected: How) -> Result<()> {
+fn without_the_last(die: fn(&World), expected: How) -> Result<()> {
     let world = motet::launch(3)?;
     let mut sum = world.allreduce_init(vec![1u8], Sum, &Info::new())?;
     sum.run()?;
     if world.rank() == 2 {
         thread::sleep(Duration::from_millis(100));
-        die();
+        die(&world);
     }
     let begun = Instant::now();
     let outcome = if world.rank() == 0 { sum.run() } else { wait_for_the_last(&world) };
@@ -385,7 +434,7 @@ fn wait_for_the_last(world: &World) -> Result<()> {
 
 /// spec: 9
 fn killed() -> Result<()> {
-    let kill = || {
+    let kill = |_: &World| {
         let me = process::id().to_string();
         let _ = Command::new("kill").args(["-KILL", &me]).status();
         thread::sleep(LIMIT);
@@ -395,5 +444,18 @@ fn killed() -> Result<()> {
 
 /// spec: 9
 fn exits() -> Result<()> {
-    without_the_last(|| process::exit(7), How::Exit(7))
+    without_the_last(|_| process::exit(7), How::Exit(7))
+}
+
+/// spec: 67
+fn fatal() -> Result<()> {
+    let misuse = |world: &World| {
+        world.set_error_handler(ErrorHandler::Fatal);
+        let _ = world.send(&[1], 9, TAG);
+    };
+    without_the_last(misuse, How::Exit(1))
+}
+
+fn abort() -> Result<()> {
+    without_the_last(|world| world.abort(5), How::Exit(5))
 }

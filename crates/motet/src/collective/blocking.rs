@@ -11,7 +11,7 @@ use super::{Neighbour, Prepared, Shape};
 use crate::Element;
 use crate::buffer::{Held, SendBuffer, Span};
 use crate::communicator::Communicator;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::kernel::{Kernel, kernel};
 use crate::op::Operator;
 
@@ -34,8 +34,7 @@ impl Communicator {
         kernel: Option<Box<dyn Kernel>>,
     ) -> Result<()> {
         let at = Location::caller();
-        let shape =
-            shape.map_err(|kind| self.refused(Error::from(kind).at(call, self.rank()), at))?;
+        let shape = shape.map_err(|kind| self.refused(self.error(call, kind), at))?;
         self.blocking(Prepared::new::<T>(call, shape, kernel))
     }
 

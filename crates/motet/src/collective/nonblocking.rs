@@ -329,7 +329,7 @@ use super::{Neighbour, Prepared, Shape};
 use crate::Element;
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::kernel::{Kernel, kernel};
 use crate::op::Operator;
 use crate::request::Request;
@@ -355,7 +355,7 @@ impl Communicator {
         shape: Result<Shape, ErrorKind>,
         kernel: Option<Box<dyn Kernel>>,
     ) -> Result<Prepared> {
-        let shape = shape.map_err(|kind| Error::from(kind).at(call, self.rank()))?;
+        let shape = shape.map_err(|kind| self.error(call, kind))?;
         Ok(Prepared::new::<T>(call, shape, kernel))
     }
 

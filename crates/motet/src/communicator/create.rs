@@ -101,13 +101,12 @@ impl Communicator {
         self.check_members(CALL, group)?;
         let place = self.place_in(group);
         let place = place.ok_or_else(|| self.group_error(CALL, GroupError::CallerOutside))?;
-        let home = Home { core: self.core().clone(), group: group.clone(), rank: place };
+        let creation = Sequence::new(context(self.id, Traffic::Creation), u64::from(tag.0));
         // The other ranks of the parent take no part, so they are told nothing.
-        let mut founders = Communicator::untold(Arc::new(home), self.id);
-        let creation = context(self.id, Traffic::Creation);
-        founders.collectives = Sequence::new(creation, u64::from(tag.0));
+        let founders = Home::new(self.core().clone(), group.clone(), place, self.error_handler());
+        let founders = Communicator::untold(founders, self.id).with_collectives(creation);
         let id = founders.agree_on_id(CALL)?.wait()?[0];
-        Ok(Communicator::new(founders.home, id))
+        Ok(Communicator::new(founders.home.clone(), id))
     }
 
     #[track_caller]
@@ -136,13 +135,13 @@ impl Communicator {
 
     /// A communicator of the same rank of the world.
     fn of_members(&self, group: Group, rank: usize, id: u64) -> Communicator {
-        let core = self.core().clone();
-        Communicator::new(Arc::new(Home { core, group, rank }), id)
+        let home = Home::new(self.core().clone(), group, rank, self.error_handler());
+        Communicator::new(home, id)
     }
 
     /// What each rank tells the others, in rank order.
     #[track_caller]
-    fn tell_all<T: crate::Element + Default, const N: usize>(
+    pub(crate) fn tell_all<T: crate::Element + Default, const N: usize>(
         &self,
         call: &'static str,
         mine: [T; N],
@@ -164,6 +163,6 @@ impl Communicator {
     }
 
     fn group_error(&self, call: &'static str, error: GroupError) -> Error {
-        Error::from(error).at(call, self.rank())
+        self.error(call, error.into())
     }
 }

@@ -1,12 +1,16 @@
 //! Communicators of the same ranks with a context of their own. (MPI 4.1 §7.4.2)
+//!
+//! What the copy takes over from the original (attributes, topology, error handler) is fixed when
+//! the call is made, since the original may change or be gone before the ranks have agreed.
 
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use super::Communicator;
+use crate::attributes::Attributes;
 use crate::buffer::SendBuffer;
 use crate::collective::Shape;
 use crate::error::Result;
@@ -14,33 +18,36 @@ use crate::flight::{Flight, Home};
 use crate::info::Info;
 use crate::request::Request;
 
+type Finish<C> = Box<dyn FnOnce(u64) -> C + Send>;
+
 /// A communicator that the ranks are about to agree on; see [`Communicator::idup`].
 ///
 /// It waits, is tested, awaited, and put into sets with other operations, as a [`Request`] is. It
 /// may outlive the communicator that is copied.
 #[must_use = "a request that is dropped goes on unseen, and its communicator is lost"]
-pub struct CommunicatorRequest {
+pub struct CommunicatorRequest<C = Communicator> {
     id: Request<Vec<u64>>,
-    home: Arc<Home>,
-    info: Info,
+    /// Makes the communicator of its id, once.
+    finish: Option<Finish<C>>,
 }
 
 impl Communicator {
-    /// A communicator of the same ranks with a context of its own, without name and hints.
+    /// A communicator of the same ranks with a context of its own. It takes over the attributes
+    /// whose keys say so, the topology and the error handler, but neither name nor hints.
     /// Collective. (`MPI_Comm_dup`)
     ///
     /// # Errors
-    /// That a rank has died or left.
+    /// That a rank has died or left; that of a copy callback, at the rank where it fails.
     #[track_caller]
     pub fn dup(&self) -> Result<Communicator> {
         self.duplicate("dup", &Info::new())?.wait()
     }
 
-    /// As [`dup`](Communicator::dup), with hints. None is known yet, and unknown ones are ignored.
+    /// As [`dup`](Communicator::dup), with hints. Unknown ones are kept and have no effect.
     /// (`MPI_Comm_dup_with_info`)
     ///
     /// # Errors
-    /// That a rank has died or left.
+    /// As [`dup`](Communicator::dup).
     #[track_caller]
     pub fn dup_with_info(&self, info: &Info) -> Result<Communicator> {
         self.duplicate("dup_with_info", info)?.wait()
@@ -60,7 +67,7 @@ impl Communicator {
     /// ```
     ///
     /// # Errors
-    /// None today.
+    /// That of a copy callback.
     #[track_caller]
     pub fn idup(&self) -> Result<CommunicatorRequest> {
         self.duplicate("idup", &Info::new())
@@ -69,16 +76,20 @@ impl Communicator {
     /// Nonblocking [`dup_with_info`](Communicator::dup_with_info). (`MPI_Comm_idup_with_info`)
     ///
     /// # Errors
-    /// None today.
+    /// That of a copy callback.
     #[track_caller]
     pub fn idup_with_info(&self, info: &Info) -> Result<CommunicatorRequest> {
         self.duplicate("idup_with_info", info)
     }
 
     #[track_caller]
-    fn duplicate(&self, call: &'static str, info: &Info) -> Result<CommunicatorRequest> {
+    pub(crate) fn duplicate(&self, call: &'static str, info: &Info) -> Result<CommunicatorRequest> {
+        let copied = self.attributes.copied(self);
+        // Also if a callback has failed here: the others must not wait for this rank.
         let id = self.agree_on_id(call)?;
-        Ok(CommunicatorRequest { id, home: self.home.clone(), info: info.clone() })
+        let attributes = copied.map_err(|error| self.home.error_of_callback(call, error))?;
+        let copy = Copied { home: self.home.again(), info: info.clone(), attributes };
+        Ok(CommunicatorRequest { id, finish: Some(Box::new(|id| copy.communicator(id))) })
     }
 
     /// All ranks learn a fresh id, that of the first.
@@ -91,14 +102,42 @@ impl Communicator {
     }
 }
 
-impl CommunicatorRequest {
+/// All that a copy has, but for its id.
+struct Copied {
+    home: Arc<Home>,
+    info: Info,
+    attributes: Attributes<Communicator>,
+}
+
+impl Copied {
+    fn communicator(self, id: u64) -> Communicator {
+        let mut copy = Communicator::new(self.home, id);
+        copy.info = Mutex::new(self.info);
+        copy.attributes = self.attributes;
+        copy
+    }
+}
+
+impl<C: 'static> CommunicatorRequest<C> {
+    /// The same request for what is made of the communicator.
+    pub(crate) fn map<D>(
+        self,
+        make: impl FnOnce(C) -> D + Send + 'static,
+    ) -> CommunicatorRequest<D> {
+        let CommunicatorRequest { id, finish } = self;
+        let finish = finish.map(|finish| -> Finish<D> { Box::new(|id| make(finish(id))) });
+        CommunicatorRequest { id, finish }
+    }
+}
+
+impl<C> CommunicatorRequest<C> {
     /// Waits until the communicator is there.
     ///
     /// # Errors
     /// That a rank has died or left.
-    pub fn wait(self) -> Result<Communicator> {
-        let CommunicatorRequest { id, home, info } = self;
-        Ok(communicator(home, id.wait()?, info))
+    pub fn wait(mut self) -> Result<C> {
+        let finish = self.finish.take().expect("a request gives one communicator");
+        Ok(finish(self.id.wait()?[0]))
     }
 
     /// Whether the communicator is there. Moves the operation on if it can; never waits.
@@ -110,28 +149,25 @@ impl CommunicatorRequest {
     }
 }
 
-fn communicator(home: Arc<Home>, id: Vec<u64>, info: Info) -> Communicator {
-    Communicator { info, ..Communicator::new(home, id[0]) }
-}
+impl<C> Future for CommunicatorRequest<C> {
+    type Output = Result<C>;
 
-impl Future for CommunicatorRequest {
-    type Output = Result<Communicator>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<Communicator>> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<C>> {
         let this = &mut *self;
-        Pin::new(&mut this.id)
-            .poll(context)
-            .map(|id| Ok(communicator(this.home.clone(), id?, std::mem::take(&mut this.info))))
+        Pin::new(&mut this.id).poll(context).map(|id| {
+            let finish = this.finish.take().expect("not polled again after it was ready");
+            Ok(finish(id?[0]))
+        })
     }
 }
 
-impl fmt::Debug for CommunicatorRequest {
+impl<C> fmt::Debug for CommunicatorRequest<C> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.id.fmt(out)
     }
 }
 
-impl AsMut<Flight> for CommunicatorRequest {
+impl<C> AsMut<Flight> for CommunicatorRequest<C> {
     fn as_mut(&mut self) -> &mut Flight {
         self.id.as_mut()
     }

@@ -7,6 +7,7 @@ use motet_plan::select::SelectError;
 use super::{ErrorClass, ErrorCode};
 use crate::datatype::DatatypeError;
 use crate::group::GroupError;
+use crate::info::InfoError;
 use crate::point_to_point::no_room;
 use crate::topology::TopologyError;
 
@@ -80,6 +81,9 @@ pub enum ErrorKind {
     /// A datatype that there cannot be, or that does not fit the data.
     #[error(transparent)]
     Datatype(#[from] DatatypeError),
+    /// A hint that there cannot be, or that there is not.
+    #[error(transparent)]
+    Info(#[from] InfoError),
     /// A root that is not in the communicator.
     #[error("root {root} is not in a communicator of {size} ranks")]
     Root {
@@ -232,6 +236,9 @@ impl ErrorKind {
             ErrorKind::Argument { .. } | ErrorKind::Setting { .. } => ErrorClass::Arg,
             ErrorKind::User { code, .. } => code.class().unwrap_or(ErrorClass::Other),
             ErrorKind::Datatype(error) => error.class(),
+            ErrorKind::Info(InfoError::Key { .. }) => ErrorClass::InfoKey,
+            ErrorKind::Info(InfoError::Value { .. }) => ErrorClass::InfoValue,
+            ErrorKind::Info(InfoError::NoKey { .. }) => ErrorClass::InfoNokey,
             ErrorKind::Group(error) => group_class(error),
             ErrorKind::Call(error) | ErrorKind::Select(SelectError::Call(error)) => {
                 call_class(error)
@@ -254,8 +261,8 @@ fn call_class(error: &CallError) -> ErrorClass {
         CallError::Knowledge { .. } => ErrorClass::Arg,
         CallError::Groups { .. } => ErrorClass::Comm,
         CallError::Blocks { .. }
-        | CallError::Totals(..)
         | CallError::Itself { .. }
+        | CallError::Totals(..)
         | CallError::TooLarge => ErrorClass::Count,
     }
 }
@@ -264,9 +271,10 @@ fn group_class(error: &GroupError) -> ErrorClass {
     match error {
         GroupError::Rank { .. } | GroupError::Twice { .. } => ErrorClass::Rank,
         GroupError::Range(_) => ErrorClass::Arg,
-        GroupError::Outsider { .. } | GroupError::CallerOutside | GroupError::Differs { .. } => {
-            ErrorClass::Group
-        }
+        GroupError::Outsider { .. }
+        | GroupError::CallerOutside
+        | GroupError::Differs { .. }
+        | GroupError::Overlap { .. } => ErrorClass::Group,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Matching, Neighbourhood, Topological, TopologyError};
 use crate::communicator::Communicator;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 
 /// A grid: the size of each dimension, and whether it is closed to a ring. A rank's place follows
 /// from its number alone, in row-major order: the last coordinate runs fastest.
@@ -215,7 +215,7 @@ impl Communicator {
         periodic: &[bool],
         _reorder: Reorder,
     ) -> Result<Option<CartesianCommunicator>> {
-        let refused = |error| Error::from(ErrorKind::Topology(error)).at("cartesian", self.rank());
+        let refused = |error: TopologyError| self.error("cartesian", error.into());
         let grid = Cartesian::new(sizes, periodic).map_err(refused)?;
         let (places, ranks) = (grid.places, self.size());
         if places > ranks {
@@ -251,7 +251,7 @@ impl CartesianCommunicator {
         displacement: isize,
     ) -> Result<(Option<usize>, Option<usize>)> {
         let shifted = self.topology.shift(self.rank(), dimension, displacement);
-        shifted.map_err(|error| Error::from(ErrorKind::Topology(error)).at("shift", self.rank()))
+        shifted.map_err(|error| self.error("shift", error.into()))
     }
 
     /// Parts the grid: each communicator has the ranks that differ only in the dimensions that
@@ -260,7 +260,7 @@ impl CartesianCommunicator {
     /// # Errors
     /// Not one flag for each dimension; a rank that has died or left.
     pub fn sub(&self, remain: &[bool]) -> Result<CartesianCommunicator> {
-        let refused = |error| Error::from(ErrorKind::Topology(error)).at("sub", self.rank());
+        let refused = |error: TopologyError| self.error("sub", error.into());
         let grid = self.topology.sub(remain).map_err(refused)?;
         let number = self.topology.sub_number(self.rank(), remain).map_err(refused)?;
         let number = u32::try_from(number).expect("places are counted by u32");

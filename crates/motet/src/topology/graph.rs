@@ -159,7 +159,7 @@ impl Communicator {
         let mut ends = all.iter().flat_map(|edge| [edge.from, edge.to]);
         if let Some(rank) = ends.find(|&rank| rank >= self.size()) {
             let what = "the end of an edge";
-            return Err(named(ErrorKind::Rank { what, rank, size: self.size() }.into()));
+            return Err(self.error("graph", ErrorKind::Rank { what, rank, size: self.size() }));
         }
         self.with_graph("graph", Graph::of_rank(self.rank(), &all))
     }
@@ -191,7 +191,7 @@ impl Communicator {
         let mut all = sources.iter().chain(&destinations).copied().flatten();
         if let Some(rank) = all.find(|&rank| rank >= size) {
             let kind = ErrorKind::Rank { what: "neighbour", rank, size };
-            return Err(Error::from(kind).at(call, self.rank()));
+            return Err(self.error(call, kind));
         }
         let matching = Matching::InOrder;
         let neighbourhood = Neighbourhood { sources, destinations, matching };
