@@ -26,8 +26,8 @@
 //!
 //! Messages from rank to rank come in the same forms (`send`, `isend`, `send_init`), in every mode
 //! of the standard. Operations outside the library are waited for together with those inside
-//! ([`Communicator::generalized`]). Whoever cannot say by types what is under way, like a C library,
-//! uses [`raw::Request`].
+//! ([`Communicator::generalized`]). Whoever cannot say by types what is under way, like a C
+//! library, uses [`raw::Request`].
 //!
 //! A buffer in flight cannot be touched, freed or moved: it is owned by its request, or borrowed
 //! for a [`Communicator::scope`] that waits. These do not compile:
