@@ -68,10 +68,10 @@ pub struct Communicator {
     id: u64,
     collectives: Sequence,
     persistents: Sequence,
-    info: Mutex<Info>,
-    attributes: Attributes<Communicator>,
     /// Where a buffer for buffered sends may be attached.
     slot: Slot,
+    info: Mutex<Info>,
+    attributes: Attributes<Communicator>,
     /// In check mode: what tells the other ranks of its calls.
     membership: Option<Membership>,
 }
@@ -102,9 +102,9 @@ impl Communicator {
             id,
             collectives: Sequence::new(context(id, Traffic::Collective), first),
             persistents: Sequence::new(context(id, Traffic::Persistent), first),
+            slot: Slot::default(),
             info: Mutex::default(),
             attributes: Attributes::default(),
-            slot: Slot::default(),
         }
     }
 

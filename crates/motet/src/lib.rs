@@ -24,6 +24,11 @@
 //! as often as wanted). Requests and running persistent operations are futures; sets of any kinds
 //! are waited for by [`wait_all`], [`wait_any`] and [`wait_some`].
 //!
+//! Messages from rank to rank come in the same forms (`send`, `isend`, `send_init`), in every mode
+//! of the standard. Operations outside the library are waited for together with those inside
+//! ([`Communicator::generalized`]). Whoever cannot say by types what is under way, like a C
+//! library, uses [`raw::Request`].
+//!
 //! A buffer in flight cannot be touched, freed or moved: it is owned by its request, or borrowed
 //! for a [`Communicator::scope`] that waits. These do not compile:
 //!

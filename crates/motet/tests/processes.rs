@@ -47,16 +47,16 @@ const CASES: [Case; 14] = [
     Case { name: "persistent_operations_restart", body: persistent, expected: Expected::Success },
     Case { name: "futures_between_processes", body: futures, expected: Expected::Success },
     Case {
-        name: "intercommunicators_between_processes",
-        body: intercommunicators,
-        expected: Expected::Success,
-    },
-    Case {
         name: "requests_of_every_kind_between_processes",
         body: requests,
         expected: Expected::Success,
     },
     Case { name: "messages_between_processes", body: messages, expected: Expected::Success },
+    Case {
+        name: "intercommunicators_between_processes",
+        body: intercommunicators,
+        expected: Expected::Success,
+    },
     Case {
         name: "a_waiting_rank_takes_no_processor_time",
         body: idle,
