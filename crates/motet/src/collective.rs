@@ -66,7 +66,15 @@ impl Prepared {
         kernel: Option<Box<dyn Kernel>>,
     ) -> Prepared {
         let element_bytes = if shape.is_barrier() { 0 } else { size_of::<T>() };
-        Prepared { call, shape, kernel, element: T::CODE, element_bytes, staging: None, among: None }
+        Prepared {
+            call,
+            shape,
+            kernel,
+            element: T::CODE,
+            element_bytes,
+            staging: None,
+            among: None,
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use crate::error::{Error, ErrorHandler, ErrorKind, Result};
 use crate::flight::{Home, Origin};
 use crate::group::{Comparison, Group};
 use crate::info::Info;
+use crate::topology::Placed;
 pub use create::SplitType;
 pub use duplicate::CommunicatorRequest;
 
@@ -61,6 +62,7 @@ pub struct Communicator {
     persistents: Sequence,
     info: Mutex<Info>,
     attributes: Attributes<Communicator>,
+    topology: Option<Arc<Placed>>,
 }
 
 impl Communicator {
@@ -81,6 +83,7 @@ impl Communicator {
             persistents: Sequence::new(context(id, Traffic::Persistent), 0),
             info: Mutex::default(),
             attributes: Attributes::default(),
+            topology: None,
         }
     }
 
@@ -89,6 +92,16 @@ impl Communicator {
     pub(crate) fn with_collectives(mut self, collectives: Sequence) -> Communicator {
         self.collectives = collectives;
         self
+    }
+
+    /// The same, with a topology.
+    pub(crate) fn place(mut self, placed: Placed) -> Communicator {
+        self.topology = Some(Arc::new(placed));
+        self
+    }
+
+    pub(crate) fn placed(&self) -> Option<&Placed> {
+        self.topology.as_deref()
     }
 
     /// The rank of the caller, below [`size`](Communicator::size).

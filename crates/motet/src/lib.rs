@@ -119,8 +119,9 @@ pub use sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_
 pub use settings::{ALGORITHM, CHANNELS, SINGLE_COPY, Settings, WISDOM};
 pub use status::{ANY_SOURCE, ANY_TAG, Source, Status, Tag, TagFilter};
 pub use topology::{
-    Adjacent, Cartesian, CartesianCommunicator, Edge, Graph, GraphCommunicator, Neighbourhood,
-    Reorder, Topological, TopologyError, dims_create,
+    Adjacent, Cartesian, CartesianCommunicator, Edge, Graph, GraphCommunicator, IndexedGraph,
+    IndexedGraphCommunicator, Neighbourhood, Reorder, Topological, Topology, TopologyError,
+    dims_create,
 };
 pub use world::{World, init, launch, threads, threads_with};
 

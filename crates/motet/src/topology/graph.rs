@@ -184,7 +184,7 @@ impl Communicator {
     /// The others get their communicator even if this rank's edges are wrong, so that nobody waits
     /// for it.
     fn with_graph(&self, call: &'static str, graph: Graph) -> Result<GraphCommunicator> {
-        let communicator = self.dup()?;
+        let communicator = self.bare_copy(call)?;
         let ranks = |list: &[Adjacent]| list.iter().map(|edge| edge.rank).collect::<Vec<_>>();
         let (sources, destinations) = (ranks(&graph.sources), ranks(&graph.destinations));
         let size = self.size();
@@ -195,6 +195,6 @@ impl Communicator {
         }
         let matching = Matching::InOrder;
         let neighbourhood = Neighbourhood { sources, destinations, matching };
-        Ok(Topological { communicator, topology: graph, neighbourhood })
+        Ok(Topological::with(communicator, graph, neighbourhood))
     }
 }
