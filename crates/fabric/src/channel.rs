@@ -83,8 +83,8 @@ pub struct InChannel {
 }
 
 impl InChannel {
-    pub(crate) fn new(segment: Arc<Segment>, ring: Ring, bytes: usize) -> InChannel {
-        InChannel { inlet: Inlet::new(segment, ring), ring, bytes }
+    pub(crate) fn new(segment: Arc<Segment>, ring: Ring, bytes: usize, first: u64) -> InChannel {
+        InChannel { inlet: Inlet::starting_at(segment, ring, first), ring, bytes }
     }
 
     /// The ring that a receiver told of.
@@ -124,8 +124,8 @@ pub struct OutChannel {
 }
 
 impl OutChannel {
-    pub(crate) fn new(segment: Arc<Segment>, ring: Ring) -> OutChannel {
-        OutChannel { outlet: Outlet::new(segment, ring) }
+    pub(crate) fn new(segment: Arc<Segment>, ring: Ring, first: u64) -> OutChannel {
+        OutChannel { outlet: Outlet::starting_at(segment, ring, first) }
     }
 
     /// Sends if the receiver is not too many rounds behind; the caller rings it.

@@ -13,6 +13,7 @@
 mod incoming;
 mod outgoing;
 mod packet;
+mod transit;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -30,6 +31,7 @@ use crate::{
 };
 use outgoing::{Outgoing, Standing};
 use packet::Packet;
+pub use transit::Transit;
 
 /// How an endpoint behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,11 +40,14 @@ pub struct Options {
     pub single_copy: bool,
     /// Whether channels may be opened; without them everything travels as messages.
     pub channels: bool,
+    /// The position of the first message in every ring; not 0 only to test large ones. Must be the
+    /// same on all ranks.
+    pub first_position: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { single_copy: true, channels: true }
+        Options { single_copy: true, channels: true, first_position: 0 }
     }
 }
 
@@ -171,7 +176,7 @@ impl Endpoint {
         let (cells, cell_bytes) = (layout.cells(), layout.cell_bytes());
         let lane =
             |from: usize, to: usize| Ring { offset: layout.lane(from, to), cells, cell_bytes };
-        let at = me.index();
+        let (at, first) = (me.index(), options.first_position);
         let single_copy = match (segment.is_shared(), options.single_copy) {
             (_, false) => SingleCopy::Off,
             (true, true) => SingleCopy::Kernel,
@@ -185,11 +190,11 @@ impl Endpoint {
             options,
             single_copy,
             standing: (0..layout.ranks())
-                .map(|peer| Standing::new(segment.clone(), lane(at, peer)))
+                .map(|peer| Standing::new(segment.clone(), lane(at, peer), first))
                 .collect(),
             waiting: 0,
             inlets: (0..layout.ranks())
-                .map(|peer| Inlet::new(segment.clone(), lane(peer, at)))
+                .map(|peer| Inlet::starting_at(segment.clone(), lane(peer, at), first))
                 .collect(),
             matching: Matching::default(),
             early: vec![0; layout.ranks()],
@@ -392,7 +397,8 @@ impl Endpoint {
         let words = [offset, cell_bytes, bytes as u64];
         // Control packets complete nobody's transfer, so there is nothing to tell.
         let _ = self.submit(from, Outgoing::Words { packet, words });
-        ring.map(|ring| InChannel::new(self.segment.clone(), ring, bytes))
+        let first = self.options.first_position;
+        ring.map(|ring| InChannel::new(self.segment.clone(), ring, bytes, first))
     }
 
     /// Gives the receiving end of a channel back. All that was sent through it has been received.
@@ -423,7 +429,10 @@ impl Endpoint {
             return Attached::Mismatch(error);
         }
         match opened.ring {
-            Some(ring) => Attached::Channel(OutChannel::new(self.segment.clone(), ring)),
+            Some(ring) => {
+                let first = self.options.first_position;
+                Attached::Channel(OutChannel::new(self.segment.clone(), ring, first))
+            }
             None => Attached::Refused,
         }
     }

@@ -148,6 +148,9 @@ pub enum TransferError {
     /// The sender met an error in the same operation, and has nothing to send.
     #[error("rank {0} met an error and has nothing to send")]
     Spoiled(Peer),
+    /// Whoever posted it has ended it, for this reason. The fabric itself never says this.
+    #[error("{0}")]
+    Ended(&'static str),
     /// A rank has died, and everything that was under way with it.
     #[error("{0}")]
     Failed(Failure),

@@ -110,6 +110,8 @@ pub struct Outlet {
     next: u64,
     /// Positions below this one are known to be free to fill.
     free_below: u64,
+    /// The first position of all: below it nothing was ever sent.
+    first: u64,
 }
 
 // SAFETY: the end is one owner's state plus a mapping that may be used from any thread.
@@ -118,8 +120,20 @@ unsafe impl Send for Outlet {}
 impl Outlet {
     /// The sending end of a fresh ring.
     pub fn new(segment: Arc<Segment>, ring: Ring) -> Outlet {
+        Outlet::starting_at(segment, ring, 0)
+    }
+
+    /// As [`Outlet::new`], with the position of the first message; the other end has the same.
+    pub fn starting_at(segment: Arc<Segment>, ring: Ring, first: u64) -> Outlet {
         let place = Place::new(segment, ring);
-        Outlet { free_below: place.ring.cells as u64, place, next: 0 }
+        Outlet { free_below: first + place.ring.cells as u64, place, next: first, first }
+    }
+
+    /// Positions below this one are free to fill. Until the receiver first says how far it has
+    /// read, the word holds 0.
+    fn room(&self) -> u64 {
+        let consumed = self.place.consumed().load(Ordering::Acquire);
+        consumed.max(self.first) + self.place.ring.cells as u64
     }
 
     /// Bytes of payload that fit one cell behind a header of type `H`.
@@ -157,14 +171,13 @@ impl Outlet {
     /// Looks how far the receiver has read. If there is no room, leaves word that we starve.
     #[cold]
     fn find_room(&mut self) -> bool {
-        let cells = self.place.ring.cells as u64;
-        self.free_below = self.place.consumed().load(Ordering::Acquire) + cells;
+        self.free_below = self.room();
         if self.next < self.free_below {
             return true;
         }
         self.place.starving().store(1, Ordering::SeqCst);
         fence(Ordering::SeqCst);
-        self.free_below = self.place.consumed().load(Ordering::Acquire) + cells;
+        self.free_below = self.room();
         self.next < self.free_below
     }
 }
@@ -184,7 +197,12 @@ unsafe impl Send for Inlet {}
 impl Inlet {
     /// The receiving end of a fresh ring.
     pub fn new(segment: Arc<Segment>, ring: Ring) -> Inlet {
-        Inlet { place: Place::new(segment, ring), next: 0, published: 0 }
+        Inlet::starting_at(segment, ring, 0)
+    }
+
+    /// As [`Inlet::new`], with the position of the first message; the other end has the same.
+    pub fn starting_at(segment: Arc<Segment>, ring: Ring, first: u64) -> Inlet {
+        Inlet { place: Place::new(segment, ring), next: first, published: first }
     }
 
     /// Whether a cell waits to be read.

@@ -100,6 +100,16 @@ impl<R, M> Matching<R, M> {
         taken
     }
 
+    /// Looks at each posted receive.
+    pub fn each_posted(&self, mut look: impl FnMut(Selector, &R)) {
+        let exact = self.exact.slots.iter();
+        for (slot, receive) in exact.filter_map(|slot| Some((slot, slot.value.as_ref()?))) {
+            let (source, label) = slot.key;
+            look(Selector::exactly(source, label), receive);
+        }
+        self.wild.iter().for_each(|(_, selector, receive)| look(*selector, receive));
+    }
+
     /// Number of posted receives.
     pub fn posted(&self) -> usize {
         self.exact.len + self.wild.len()

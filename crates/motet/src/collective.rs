@@ -11,6 +11,7 @@ mod nonblocking;
 mod persistent;
 mod shape;
 
+use std::panic::Location;
 use std::sync::Arc;
 
 use motet_fabric::slab::Id;
@@ -45,6 +46,8 @@ pub(crate) struct Prepared {
     pub(crate) call: &'static str,
     pub(crate) shape: Shape,
     pub(crate) kernel: Option<Box<dyn Kernel>>,
+    /// The name of the operator, if that of its type says too little.
+    pub(crate) operator: Option<&'static str>,
     pub(crate) element: TypeCode,
     pub(crate) element_bytes: usize,
     pub(crate) staging: Option<Box<Staging>>,
@@ -70,6 +73,7 @@ impl Prepared {
             call,
             shape,
             kernel,
+            operator: None,
             element: T::CODE,
             element_bytes,
             staging: None,
@@ -80,12 +84,16 @@ impl Prepared {
 
 impl Communicator {
     /// A run for a call, bound to its buffers. Only once nothing can be wrong with the call is a
-    /// number used up.
+    /// number used up; in check mode the other ranks are told either way.
+    #[track_caller]
     fn run_for(
         &self,
         prepared: Prepared,
         number: impl FnOnce() -> Number,
-    ) -> Result<(Box<Run>, Option<Box<Staging>>), ErrorKind> {
+    ) -> Result<(Box<Run>, Option<Box<Staging>>)> {
+        let (name, at) = (prepared.call, Location::caller());
+        let error = |kind| self.error(name, kind);
+        let account = self.account(&prepared, at);
         let Prepared { shape, kernel, element, element_bytes, staging, among, .. } = prepared;
         let all = || Among { rank: self.rank(), peers: self.group().peers().clone() };
         let Among { rank, peers } = among.unwrap_or_else(all);
@@ -96,23 +104,27 @@ impl Communicator {
             in_place: shape.in_place,
             operation: shape.operation,
         };
-        let mut run = self.core().engine().run_for(&call)?;
+        let run = self.core().engine().run_for(&call);
+        let mut run = run.map_err(|kind| self.refused(error(kind), at))?;
+        let number = number();
+        if let Some(account) = account {
+            self.note(account, number).map_err(error)?;
+        }
         run.bind(Binding {
             input: shape.input,
             output: shape.output,
             element,
             kernel,
             peers,
-            number: number(),
+            number,
         });
         Ok((run, staging))
     }
 
     /// Begins a collective that runs once.
+    #[track_caller]
     fn begin(&self, prepared: Prepared) -> Result<Id> {
-        let call = prepared.call;
-        let run = self.run_for(prepared, || self.next_collective());
-        let (run, staging) = run.map_err(|kind| self.error(call, kind))?;
+        let (run, staging) = self.run_for(prepared, || self.next_collective())?;
         Ok(self.core().engine().start_run(run, staging))
     }
 
@@ -120,13 +132,15 @@ impl Communicator {
     ///
     /// # Safety
     /// As [`Request::new`].
+    #[track_caller]
     pub(crate) unsafe fn nonblocking<B: Buffers>(
         &self,
         buffers: B,
         prepare: impl FnOnce(&B::Parts) -> Result<Prepared>,
     ) -> Result<Request<B>> {
-        let parts = GiveBack::<B>::new(buffers);
-        let mut prepared = prepare(parts.get())?;
+        let (parts, at) = (GiveBack::<B>::new(buffers), Location::caller());
+        let prepared = prepare(parts.get());
+        let mut prepared = prepared.map_err(|error| self.refused(error, at))?;
         if prepared.staging.is_none() {
             // SAFETY: the buffers are held by the operation that is about to begin.
             prepared.staging = unsafe { staging_of(B::items(parts.get())) };
@@ -138,6 +152,7 @@ impl Communicator {
     }
 
     /// The blocking form: the buffers are borrowed by the caller for longer than this takes.
+    #[track_caller]
     pub(crate) fn blocking(&self, prepared: Prepared) -> Result<()> {
         let call = prepared.call;
         let id = self.begin(prepared)?;
@@ -147,20 +162,21 @@ impl Communicator {
     }
 
     /// The persistent form.
+    #[track_caller]
     pub(crate) fn persistent<B: Buffers + 'static>(
         &self,
         buffers: B,
         prepare: impl FnOnce(&B::Parts) -> Result<Prepared>,
     ) -> Result<Persistent<B>> {
-        let parts = GiveBack::<B>::new(buffers);
-        let mut prepared = prepare(parts.get())?;
+        let (parts, at) = (GiveBack::<B>::new(buffers), Location::caller());
+        let prepared = prepare(parts.get());
+        let mut prepared = prepared.map_err(|error| self.refused(error, at))?;
         if prepared.staging.is_none() {
             // SAFETY: the buffers are held by the operation that is about to begin.
             prepared.staging = unsafe { staging_of(B::items(parts.get())) };
         }
         let call = prepared.call;
-        let run = self.run_for(prepared, || self.next_persistent());
-        let (run, staging) = run.map_err(|kind| self.error(call, kind))?;
+        let (run, staging) = self.run_for(prepared, || self.next_persistent())?;
         let id = self.core().engine().add_persistent(run, staging);
         Ok(Persistent::new(self.origin(call), id, parts.keep()))
     }

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::attributes::Attributes;
+use crate::check::Membership;
 use crate::core::Core;
 use crate::engine::Number;
 use crate::error::{Error, ErrorHandler, ErrorKind, Result};
@@ -26,8 +27,10 @@ pub(crate) enum Traffic {
     Persistent,
     /// What a part of the ranks needs to agree on a communicator of their own.
     Creation,
+    /// What the ranks tell each other of their calls, in check mode.
+    Check,
     /// What the leaders of two groups tell each other to make an intercommunicator.
-    Bridge = 5,
+    Bridge,
 }
 
 /// Numbers for operations that all ranks begin in one order: all count alike.
@@ -43,6 +46,11 @@ impl Sequence {
 
     fn next(&self) -> Number {
         Number { context: self.context, tag: self.next.fetch_add(1, Ordering::Relaxed) }
+    }
+
+    /// The number that comes next.
+    fn peek(&self) -> u64 {
+        self.next.load(Ordering::Relaxed)
     }
 }
 
@@ -63,6 +71,8 @@ pub struct Communicator {
     info: Mutex<Info>,
     attributes: Attributes<Communicator>,
     topology: Option<Arc<Placed>>,
+    /// In check mode: what tells the other ranks of its calls.
+    membership: Option<Membership>,
 }
 
 impl Communicator {
@@ -76,11 +86,21 @@ impl Communicator {
     }
 
     pub(crate) fn new(home: Arc<Home>, id: u64) -> Communicator {
+        let mut communicator = Communicator::untold(home, id);
+        let home = &communicator.home;
+        communicator.membership = Membership::begin(home.core.watch(), home, id);
+        communicator
+    }
+
+    /// One of whose calls nobody is told.
+    pub(crate) fn untold(home: Arc<Home>, id: u64) -> Communicator {
+        let first = home.core.watch().first;
         Communicator {
+            membership: None,
             home,
             id,
-            collectives: Sequence::new(context(id, Traffic::Collective), 0),
-            persistents: Sequence::new(context(id, Traffic::Persistent), 0),
+            collectives: Sequence::new(context(id, Traffic::Collective), first),
+            persistents: Sequence::new(context(id, Traffic::Persistent), first),
             info: Mutex::default(),
             attributes: Attributes::default(),
             topology: None,
@@ -202,6 +222,17 @@ impl Communicator {
         self.persistents.next()
     }
 
+    /// The number that the next collective that is not persistent will have.
+    pub(crate) fn collectives_begun(&self) -> u64 {
+        self.collectives.peek()
+    }
+
+    /// What tells the other ranks of calls, if anything does.
+    #[inline]
+    pub(crate) fn membership(&self) -> Option<&Membership> {
+        self.membership.as_ref()
+    }
+
     pub(crate) fn origin(&self, call: &'static str) -> Origin {
         Origin { home: self.home.clone(), call }
     }
@@ -214,6 +245,19 @@ impl Communicator {
 /// The context of one kind of traffic of the communicator with this id.
 pub(crate) fn context(id: u64, traffic: Traffic) -> u64 {
     id * 8 + traffic as u64
+}
+
+/// The communicator and the kind of traffic of a context.
+pub(crate) fn split_context(context: u64) -> (u64, Traffic) {
+    let all = [
+        Traffic::PointToPoint,
+        Traffic::Collective,
+        Traffic::Persistent,
+        Traffic::Creation,
+        Traffic::Check,
+        Traffic::Bridge,
+    ];
+    (context / 8, all[(context % 8) as usize])
 }
 
 impl Drop for Communicator {

@@ -25,6 +25,7 @@ use motet_fabric::slab::Id;
 use motet_fabric::{Endpoint, Failure, How, Options, Peer, Segment, TransferError};
 use motet_plan::Tuning;
 
+use crate::check::{Books, Watch};
 use crate::engine::{Cache, Engine, Outcome};
 
 /// Who has waited for so long gives way between two looks: whoever is waited for may be on the
@@ -62,6 +63,7 @@ pub(crate) struct Core {
     /// Counts the ids that this rank has given to communicators.
     ids: AtomicU64,
     helper: OnceLock<JoinHandle<()>>,
+    watch: Watch,
 }
 
 /// What the rank's threads and its helper share.
@@ -129,13 +131,28 @@ impl Drop for AbandonOnUnwind<'_> {
 
 impl Core {
     /// Joins the world as this rank.
-    pub(crate) fn new(segment: Arc<Segment>, me: Peer, options: Options, tuning: Tuning) -> Core {
+    pub(crate) fn new(
+        segment: Arc<Segment>,
+        me: Peer,
+        options: Options,
+        tuning: Tuning,
+        watch: Watch,
+    ) -> Core {
         let patience = Patience::with(segment.ranks(), segment.cores());
         let endpoint = Endpoint::new(segment.clone(), me, options);
-        let engine = Mutex::new(Engine::new(endpoint, Cache::new(tuning)));
+        let mut engine = Engine::new(endpoint, Cache::new(tuning));
+        if watch.keeps_records() {
+            engine.keep_books(Books::new(watch));
+        }
+        let engine = Mutex::new(engine);
         let (wanted, ending) = (Condvar::new(), AtomicBool::new(false));
         let shared = Shared { engine, segment, me, patience, wanted, ending };
-        Core { shared: Arc::new(shared), ids: AtomicU64::new(0), helper: OnceLock::new() }
+        Core { shared: Arc::new(shared), ids: AtomicU64::new(0), helper: OnceLock::new(), watch }
+    }
+
+    /// How closely the ranks are watched.
+    pub(crate) fn watch(&self) -> Watch {
+        self.watch
     }
 
     /// This rank in the world.
@@ -175,7 +192,7 @@ impl Core {
     /// the operation is cancelled, and that is the outcome.
     pub(crate) fn wait(&self, id: Id, persistent: bool) -> Outcome {
         let panicked = AbandonOnUnwind { core: self, id };
-        let ended = self.wait_until(|engine| engine.take(id, persistent));
+        let ended = self.wait_for(&[id], |engine| engine.take(id, persistent));
         std::mem::forget(panicked);
         match ended {
             Ok(outcome) => outcome,
@@ -192,6 +209,16 @@ impl Core {
     /// That the world has failed. What was waited for is still under way then; abandon it.
     pub(crate) fn wait_until<T>(
         &self,
+        ready: impl FnMut(&mut Engine) -> Option<T>,
+    ) -> Result<T, Failure> {
+        self.wait_for(&[], ready)
+    }
+
+    /// As [`Core::wait_until`], and names the operations that are waited for, to be reported if
+    /// that takes too long.
+    pub(crate) fn wait_for<T>(
+        &self,
+        ids: &[Id],
         mut ready: impl FnMut(&mut Engine) -> Option<T>,
     ) -> Result<T, Failure> {
         let Patience { burst, spin, yields } = self.shared.patience;
@@ -217,15 +244,22 @@ impl Core {
                 return ended;
             }
         }
+        let (hang, mut reported) = (self.watch.hang, Duration::ZERO);
+        let limit = hang.map_or(LONGEST_SLEEP, |hang| hang.min(LONGEST_SLEEP));
         loop {
             let mut ended = None;
-            self.shared.sleep(|engine| {
+            self.shared.sleep(limit, |engine| {
                 let moved = engine.progress_thoroughly();
                 ended = verdict(engine, &mut ready);
                 moved || ended.is_some()
             });
             if let Some(ended) = ended.or_else(|| self.shared.look(1, &mut ready)) {
                 return ended;
+            }
+            let waited = begun.elapsed();
+            if hang.is_some_and(|hang| waited >= reported + hang) {
+                reported = waited;
+                self.engine().report_wait(ids, waited);
             }
         }
     }
@@ -289,10 +323,10 @@ impl Shared {
     }
 
     /// Sleeps until rung, unless there is news; see the module's documentation.
-    fn sleep(&self, news: impl FnOnce(&mut Engine) -> bool) {
+    fn sleep(&self, limit: Duration, news: impl FnOnce(&mut Engine) -> bool) {
         self.engine().sleepers += 1;
         let doorbell = self.segment.doorbell(self.me);
-        doorbell.sleep(LONGEST_SLEEP, || news(&mut self.engine()));
+        doorbell.sleep(limit, || news(&mut self.engine()));
         self.engine().sleepers -= 1;
     }
 
@@ -323,7 +357,7 @@ impl Shared {
                 continue;
             }
             drop(engine);
-            self.sleep(|engine| {
+            self.sleep(LONGEST_SLEEP, |engine| {
                 let moved = engine.progress_thoroughly();
                 if engine.failure().is_some() {
                     engine.wake_all();

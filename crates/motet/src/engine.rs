@@ -12,6 +12,7 @@
 mod cache;
 mod ending;
 mod memory;
+mod records;
 mod run;
 mod staging;
 mod wakers;
@@ -24,6 +25,7 @@ use motet_fabric::slab::{Id, Slab};
 use motet_fabric::{Completion, Endpoint, Received, TransferError};
 use motet_plan::Call;
 
+use crate::check::Books;
 use crate::error::ErrorKind;
 pub(crate) use cache::{Cache, Planned};
 pub(crate) use run::{Binding, Number, Run};
@@ -95,6 +97,8 @@ pub(crate) struct Engine {
     wakers: usize,
     /// Wakers to be woken once the engine is unlocked.
     woken: Vec<Waker>,
+    /// The calls of all ranks, in check mode.
+    books: Option<Box<Books>>,
 }
 
 impl Engine {
@@ -111,6 +115,7 @@ impl Engine {
             sleepers: 0,
             wakers: 0,
             woken: Vec::new(),
+            books: None,
         }
     }
 
@@ -310,7 +315,10 @@ impl Engine {
             let Completion { token, outcome } = done[next];
             next += 1;
             let id = Id(token.operation);
-            let operation = self.operations.get_mut(id).expect("transfers end before operations");
+            let Some(operation) = self.operations.get_mut(id) else {
+                self.record_came(next - 1, &mut done);
+                continue;
+            };
             match &mut operation.work {
                 Work::Send | Work::Receive => self.finish(id, outcome),
                 Work::Run(run) => {
@@ -372,7 +380,7 @@ impl Engine {
     pub(crate) fn take(&mut self, id: Id, persistent: bool) -> Option<Outcome> {
         let operation = self.operations.get_mut(id)?;
         let State::Complete(outcome) = operation.state else { return None };
-        if persistent {
+        if persistent && !matches!(outcome, Err(TransferError::Ended(_))) {
             operation.state = State::Inactive;
         } else {
             self.remove(id);

@@ -1,37 +1,151 @@
 //! Reductions over memory whose type the engine does not know.
+//!
+//! A kernel is one loop, made for one operator and one type of elements; the engine calls it for
+//! each step that reduces. There are three of them: [`Loop`] for elements that are values of a
+//! Rust type, [`pairs`] for values with an index, and [`user`] for functions of the user on items
+//! of any datatype.
+//!
+//! Loops are compiled twice where the processor may have AVX2, and the better one is taken when
+//! the program runs. The compiler vectorises all three places of the result, `f64::min` with its
+//! rules for what is no number included; whether it does can be seen in what `cargo rustc --release
+//! -p motet --lib -- --emit asm -C codegen-units=1` writes, and in what is measured by
+//! `cargo test --release -p motet --lib -- --ignored --nocapture kernel::tests::speed`. On a Xeon
+//! of 2023, operands of 8 KiB, in 10⁹ bytes of the result per second, with SSE2 and with AVX2: sums
+//! of `f64` 33 and 50 to 80, least of `f64` 18 and 33, least of `i64` 9 and 36, sums of `u8` 33 and
+//! 60, products of `i32` 11 and 60.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+mod pairs;
+mod predefined;
+mod software;
+mod temporary;
+#[cfg(test)]
+mod tests;
+mod user;
 
 use std::marker::PhantomData;
 use std::slice;
 
-use crate::Element;
-use crate::op::Operator;
+use crate::datatype::Datatype;
+use crate::op::{Domain, Op, Operator, Take};
+use crate::{Element, ErrorKind};
+
+pub(crate) use temporary::Temporary;
 
 /// An operator together with its element type.
 pub(crate) trait Kernel: Send + Sync {
+    /// The type of the operator.
+    fn operator(&self) -> &'static str {
+        std::any::type_name::<Self>()
+    }
+
     /// `into[i] = left[i] ∘ right[i]` for `count` elements.
     ///
     /// # Safety
-    /// All three are aligned arrays of `count` valid elements of the kernel's type, `left` and
-    /// `right` readable, `into` writable; `into` is `left`, or is `right`, or overlaps neither.
+    /// All three are arrays of `count` valid elements of the kernel's type, with the alignment of
+    /// its [`Unit`], `left` and `right` readable, `into` writable; `into` is `left`, or is
+    /// `right`, or overlaps neither.
     unsafe fn reduce(&self, left: *const u8, right: *const u8, into: *mut u8, count: usize);
 }
 
-/// The kernel of an operator for a type. Takes no memory for the built-in operators, so boxing it
-/// allocates nothing.
-struct Typed<T, O> {
-    operator: O,
-    element: PhantomData<fn() -> T>,
+/// What a kernel takes for one element of the stream of a datatype. An item is a whole number of
+/// them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unit {
+    /// Bytes of an element; never 0.
+    pub(crate) bytes: usize,
+    /// The multiple that the address of an element must be of.
+    pub(crate) alignment: usize,
 }
 
-/// The kernel of this operator.
+/// The kernel of a built-in or user-made operator for the stream of a datatype: its data in the
+/// order of the typemap, without gaps.
+///
+/// A predefined operator works on the basic elements, or on pairs without their padding; one of
+/// the user works on items.
+pub(crate) fn kernel_for(
+    op: &Op,
+    datatype: &Datatype,
+) -> Result<(Box<dyn Kernel>, Unit), ErrorKind> {
+    let domain = op.domain(datatype)?;
+    let size = usize::try_from(datatype.size()).expect("an item in memory is not larger than it");
+    if size == 0 {
+        return Ok((Box::new(Nothing), Unit { bytes: 1, alignment: 1 }));
+    }
+    Ok(match domain {
+        Domain::Items(user) => user::kernel(user, datatype, size),
+        Domain::Bytes(take) => (Box::new(take), Unit { bytes: 1, alignment: 1 }),
+        Domain::Pairs(which, value, index) => pairs::kernel(which, value, index),
+        Domain::Elements(predefined, basic) => {
+            let unit = Unit { bytes: basic.size.into(), alignment: basic.alignment.into() };
+            (predefined::kernel(predefined, basic), unit)
+        }
+    })
+}
+
+/// The kernel of an operator for values of a Rust type. Takes no memory for operators that have
+/// none, so that boxing it allocates nothing. Called `O`.
+struct Loop<T, F, O> {
+    combine: F,
+    element: PhantomData<fn(O) -> T>,
+}
+
+/// The kernel of a typed operator.
 pub(crate) fn kernel<T: Element, O: Operator<T>>(operator: O) -> Box<dyn Kernel> {
-    Box::new(Typed::<T, O> { operator, element: PhantomData })
+    let combine = move |left: T, right: T| operator.combine(left, right);
+    Box::new(Loop { combine, element: PhantomData::<fn(O) -> T> })
 }
 
-impl<T: Element, O: Operator<T>> Kernel for Typed<T, O> {
+/// The kernel of a function of two values. All that a run of the engine may hold for a `T` is a
+/// valid value of it.
+fn looped<T: Copy + 'static, F>(combine: F) -> Box<dyn Kernel>
+where
+    F: Fn(T, T) -> T + Send + Sync + 'static,
+{
+    Box::new(Loop { combine, element: PhantomData::<fn(F) -> T> })
+}
+
+impl<T: Copy, F: Fn(T, T) -> T + Send + Sync, O> Kernel for Loop<T, F, O> {
+    fn operator(&self) -> &'static str {
+        std::any::type_name::<O>()
+    }
+
     unsafe fn reduce(&self, left: *const u8, right: *const u8, into: *mut u8, count: usize) {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: passed on, and the processor has been asked.
+            return unsafe { self.reduce_widely(left, right, into, count) };
+        }
+        // SAFETY: passed on.
+        unsafe { self.reduce_plainly(left, right, into, count) }
+    }
+}
+
+impl<T: Copy, F: Fn(T, T) -> T, O> Loop<T, F, O> {
+    /// The same loops for processors with vectors of 32 bytes. Nothing is rounded in another way.
+    ///
+    /// # Safety
+    /// As [`Kernel::reduce`], on such a processor.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    unsafe fn reduce_widely(&self, left: *const u8, right: *const u8, into: *mut u8, count: usize) {
+        // SAFETY: passed on.
+        unsafe { self.reduce_plainly(left, right, into, count) }
+    }
+
+    /// One loop for each place of the result.
+    ///
+    /// # Safety
+    /// As [`Kernel::reduce`].
+    #[inline(always)] // into functions for different processors
+    unsafe fn reduce_plainly(
+        &self,
+        left: *const u8,
+        right: *const u8,
+        into: *mut u8,
+        count: usize,
+    ) {
         let (left, right, into) = (left.cast::<T>(), right.cast::<T>(), into.cast::<T>());
         // SAFETY (for all slices below): arrays of `count` elements by the caller's promise, and
         // where `into` is one of the operands no second slice of it is made.
@@ -41,13 +155,13 @@ impl<T: Element, O: Operator<T>> Kernel for Typed<T, O> {
             // SAFETY: see above.
             let right = unsafe { slice::from_raw_parts(right, count) };
             for (into, right) in target.iter_mut().zip(right) {
-                *into = self.operator.combine(*into, *right);
+                *into = (self.combine)(*into, *right);
             }
         } else if std::ptr::eq(right, into) {
             // SAFETY: see above.
             let left = unsafe { slice::from_raw_parts(left, count) };
             for (into, left) in target.iter_mut().zip(left) {
-                *into = self.operator.combine(*left, *into);
+                *into = (self.combine)(*left, *into);
             }
         } else {
             // SAFETY: see above.
@@ -55,34 +169,28 @@ impl<T: Element, O: Operator<T>> Kernel for Typed<T, O> {
             // SAFETY: see above.
             let right = unsafe { slice::from_raw_parts(right, count) };
             for ((into, left), right) in target.iter_mut().zip(left).zip(right) {
-                *into = self.operator.combine(*left, *right);
+                *into = (self.combine)(*left, *right);
             }
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::op::{Sum, ordered};
+/// The kernel for items without data.
+struct Nothing;
 
-    #[test]
-    fn all_three_places_of_the_result() {
-        let kernel = kernel::<u64, _>(ordered(|left: u64, right: u64| left * 10 + right));
-        let (mut left, mut right, mut into) = ([1u64, 2, 3], [4u64, 5, 6], [0u64; 3]);
-        let (l, r) = (left.as_mut_ptr().cast::<u8>(), right.as_mut_ptr().cast::<u8>());
-        let i = into.as_mut_ptr().cast::<u8>();
-        // SAFETY: live arrays of three.
-        unsafe { kernel.reduce(l, r, i, 3) };
-        // SAFETY: as above, in place of the left.
-        unsafe { kernel.reduce(l, r, l, 3) };
-        // SAFETY: as above, in place of the right.
-        unsafe { kernel.reduce(i, r, r, 3) };
-        assert_eq!((into, left, right), ([14, 25, 36], [14, 25, 36], [144, 255, 366]));
-    }
+impl Kernel for Nothing {
+    unsafe fn reduce(&self, _: *const u8, _: *const u8, _: *mut u8, _: usize) {}
+}
 
-    #[test]
-    fn built_in_kernels_take_no_memory() {
-        assert_eq!(size_of::<Typed<f64, Sum>>(), 0);
+impl Kernel for Take {
+    unsafe fn reduce(&self, left: *const u8, right: *const u8, into: *mut u8, count: usize) {
+        let from = match self {
+            Take::Left => left,
+            Take::Right => right,
+        };
+        if !std::ptr::eq(from, into) {
+            // SAFETY: elements of one byte; `into` is another operand or overlaps none.
+            unsafe { into.copy_from_nonoverlapping(from, count) };
+        }
     }
 }

@@ -70,6 +70,7 @@
 
 mod attributes;
 pub mod buffer;
+mod check;
 mod collective;
 mod communicator;
 mod core;
@@ -85,6 +86,7 @@ mod kernel;
 pub mod op;
 mod persistent;
 mod point_to_point;
+mod reduce_local;
 mod request;
 mod scope;
 mod sets;
@@ -111,12 +113,16 @@ pub use info::{Info, InfoError, MAX_INFO_KEY, MAX_INFO_VALUE};
 pub use intercommunicator::{Intercommunicator, MergeOrder};
 pub use motet_fabric::{Failure, How};
 pub use motet_plan::Block;
-pub use op::{Band, Bor, Bxor, Land, Lor, Lxor, Max, Min, Operator, Prod, Sum};
+pub use op::{
+    Band, Bor, Bxor, Land, Located, Lor, Lxor, Max, Maxloc, Min, Minloc, NoOp, Op, Operator, Prod,
+    Replace, Sum,
+};
 pub use persistent::{Persistent, Running, Start, start_all};
+pub use reduce_local::reduce_local;
 pub use request::Request;
 pub use scope::Scope;
 pub use sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_some};
-pub use settings::{ALGORITHM, CHANNELS, SINGLE_COPY, Settings, WISDOM};
+pub use settings::{ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, SINGLE_COPY, Settings, WISDOM};
 pub use status::{ANY_SOURCE, ANY_TAG, Source, Status, Tag, TagFilter};
 pub use topology::{
     Adjacent, Cartesian, CartesianCommunicator, Edge, Graph, GraphCommunicator, IndexedGraph,

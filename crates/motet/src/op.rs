@@ -3,8 +3,26 @@
 //! Operators are associative as far as the library is concerned. Whatever the algorithm, one
 //! allreduce gives the same bits on all ranks; for an operator that does not commute operands are
 //! combined in rank order.
+//!
+//! An [`Operator`] is chosen when the program is compiled, for elements of a Rust type; an [`Op`]
+//! when it runs, for items of a [`Datatype`](crate::Datatype). The two agree: the predefined
+//! operators do the same to the last bit.
+//!
+//! What the predefined [`Op`]s are defined for is the table of the standard (see
+//! [`Op::applies_to`]), for every predefined datatype of this library. Logical values are true
+//! unless they are 0, and results are 0 or 1, which is what C and GNU Fortran mean by them. Floats
+//! that Rust has no type for (`REAL2`, `REAL16`, `LONG_DOUBLE`, and complex numbers of them) are
+//! computed in software, exactly as IEEE says: much slower than others.
+
+mod defined;
+mod dynamic;
+mod located;
 
 use crate::Element;
+
+pub(crate) use dynamic::{Domain, Extreme, Take};
+pub use dynamic::{Op, Predefined, UserFunction};
+pub use located::{Located, LocatedIndex, LocatedValue};
 
 /// Combines two elements into one.
 ///
@@ -80,6 +98,38 @@ built_in! {
     Bor
     /// Bitwise exclusive or.
     Bxor
+    /// The smaller value, with its index; of equal ones the one with the lower index. A float that
+    /// is not a number loses against one that is.
+    Minloc
+    /// The larger value, with its index; of equal ones the one with the lower index. A float that
+    /// is not a number loses against one that is.
+    Maxloc
+    /// The right operand: in a reduction, what the last rank has.
+    Replace
+    /// The left operand: in a reduction, what the first rank has.
+    NoOp
+}
+
+impl<T: Element> Operator<T> for Replace {
+    #[inline]
+    fn combine(&self, _left: T, right: T) -> T {
+        right
+    }
+
+    fn is_commutative(&self) -> bool {
+        false
+    }
+}
+
+impl<T: Element> Operator<T> for NoOp {
+    #[inline]
+    fn combine(&self, left: T, _right: T) -> T {
+        left
+    }
+
+    fn is_commutative(&self) -> bool {
+        false
+    }
 }
 
 macro_rules! operators {

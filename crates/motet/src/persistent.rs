@@ -7,7 +7,6 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use motet_fabric::TransferError;
 use motet_fabric::slab::Id;
 
 use crate::buffer::{Buffers, Held, Kept, OwnInput, elements, elements_mut};
@@ -69,9 +68,9 @@ impl<B: Held + 'static> Persistent<B> {
             self.flight.renew();
             return Ok(());
         }
-        let failure = engine.failure().expect("only a death ends a persistent operation");
-        drop(engine); // an error handler may want it
-        Err(self.flight.origin.error(TransferError::Failed(failure)))
+        let reason = engine.why_gone(self.flight.id);
+        drop(engine);
+        Err(self.flight.origin.error(reason))
     }
 
     /// The name of the algorithm that was chosen.

@@ -74,7 +74,7 @@ impl Rest<'_> {
             // Should a wait panic, they are all still there to be abandoned.
             let Some(id) = begun.borrow().get(at).copied() else { break };
             let core = communicator.core();
-            let waited = core.wait_until(|engine| engine.take_for_scope(id));
+            let waited = core.wait_for(&[id], |engine| engine.take_for_scope(id));
             let ended = waited.unwrap_or_else(|failure| {
                 core.engine().abandon(id);
                 Err(TransferError::Failed(failure))
@@ -110,6 +110,7 @@ impl<'env> Scope<'_, 'env> {
         self.communicator.prepare::<T>(call, shape, kernel)
     }
 
+    #[track_caller]
     fn post<B: Buffers + 'env>(
         &self,
         buffers: B,

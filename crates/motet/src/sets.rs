@@ -127,8 +127,9 @@ fn wait_for_one(set: &mut [&mut dyn Pending]) -> bool {
     let Some((core, _)) = open.first() else { return false };
     let of_one_rank = open.iter().all(|(other, _)| Arc::ptr_eq(core, other));
     assert!(of_one_rank, "a set that is waited for belongs to one rank");
-    let complete =
-        core.wait_until(|engine| open.iter().any(|&(_, id)| engine.is_complete(id)).then_some(()));
+    let ids: Vec<_> = open.iter().map(|&(_, id)| id).collect();
+    let complete = core
+        .wait_for(&ids, |engine| open.iter().any(|&(_, id)| engine.is_complete(id)).then_some(()));
     if complete.is_err() {
         // The world has failed: that ends them all.
         set.iter_mut().for_each(|pending| drop(pending.as_mut().wait()));

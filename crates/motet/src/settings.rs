@@ -1,10 +1,12 @@
 //! How a world behaves where that is not left to the library.
 
+use std::time::Duration;
 use std::{env, fs};
 
 use motet_fabric::Options;
 use motet_plan::Tuning;
 
+use crate::check::Watch;
 use crate::error::{Error, ErrorKind, Result};
 
 /// The variable that names algorithms to be used, as in `allreduce=ring,bcast=binomial`.
@@ -15,6 +17,11 @@ pub const WISDOM: &str = "MOTET_WISDOM";
 pub const SINGLE_COPY: &str = "MOTET_SINGLE_COPY";
 /// The variable that forbids (`off`) channels for persistent operations.
 pub const CHANNELS: &str = "MOTET_CHANNELS";
+
+/// The variable that switches check mode on (`1`): see [`Settings::check`].
+pub const CHECK: &str = "MOTET_CHECK";
+/// The variable that says after how many seconds a wait is reported: see [`Settings::report_hangs`].
+pub const HANG_SECONDS: &str = "MOTET_HANG_SECONDS";
 
 /// How a world behaves where that is not left to the library. Must be the same on all its ranks.
 ///
@@ -36,6 +43,7 @@ pub const CHANNELS: &str = "MOTET_CHANNELS";
 pub struct Settings {
     pub(crate) options: Options,
     pub(crate) tuning: Tuning,
+    pub(crate) watch: Watch,
 }
 
 impl Settings {
@@ -44,7 +52,8 @@ impl Settings {
         Settings::default()
     }
 
-    /// What the environment says: [`ALGORITHM`], [`WISDOM`], [`SINGLE_COPY`], [`CHANNELS`].
+    /// What the environment says: [`ALGORITHM`], [`WISDOM`], [`SINGLE_COPY`], [`CHANNELS`],
+    /// [`CHECK`], [`HANG_SECONDS`].
     ///
     /// # Errors
     /// A variable that cannot be read as what it should be.
@@ -57,6 +66,16 @@ impl Settings {
             let text = fs::read_to_string(&path);
             settings = settings
                 .wisdom(&text.map_err(|error| setting(WISDOM, format!("{path:?}: {error}")))?)?;
+        }
+        match env::var(CHECK).as_deref() {
+            Err(_) | Ok("" | "0") => {}
+            Ok("1") => settings = settings.check(),
+            Ok(other) => return Err(setting(CHECK, format!("`{other}` is neither 0 nor 1"))),
+        }
+        if let Ok(text) = env::var(HANG_SECONDS) {
+            let seconds = text.parse().ok().and_then(|text| Duration::try_from_secs_f64(text).ok());
+            let wrong = || setting(HANG_SECONDS, format!("`{text}` is no time in seconds"));
+            settings = settings.report_hangs(seconds.ok_or_else(wrong)?);
         }
         if !switch(SINGLE_COPY)? {
             settings = settings.without_single_copy();
@@ -96,6 +115,47 @@ impl Settings {
     #[must_use]
     pub fn without_channels(mut self) -> Settings {
         self.options.channels = false;
+        self
+    }
+
+    /// Checks that all ranks of each communicator call the same collectives in the same order, with
+    /// arguments that fit together. If not, that is an error on all of them,
+    /// [`ErrorKind::Mismatch`], which names two calls with their ranks and source lines, instead of
+    /// a hang or a wrong result. Each collective call then costs a small message to each other
+    /// rank. A mistake in the arguments on one rank is an error on the others too.
+    ///
+    /// ```
+    /// let settings = motet::Settings::new().check();
+    /// let errors = motet::threads_with(2, &settings, |world| match world.rank() {
+    ///     0 => world.barrier().unwrap_err().to_string(),
+    ///     _ => world.bcast(&mut [1], 1).and(world.barrier()).unwrap_err().to_string(),
+    /// })?;
+    /// assert!(errors.iter().all(|text| text.contains("rank 0 called barrier")));
+    /// assert!(errors.iter().all(|text| text.contains("rank 1 called bcast(1 × i32, root 1)")));
+    /// # Ok::<(), motet::Error>(())
+    /// ```
+    #[must_use]
+    pub fn check(mut self) -> Settings {
+        self.watch.check = true;
+        self
+    }
+
+    /// Reports each wait that takes longer than this, on standard error, and again each time that
+    /// as much has passed: who waits in which call, and which rank has not made it. Nothing is
+    /// ended. Collectives are told to the other ranks for this, as in check mode.
+    #[must_use]
+    pub fn report_hangs(mut self, after: Duration) -> Settings {
+        self.watch.hang = (!after.is_zero()).then_some(after);
+        self
+    }
+
+    /// The number of the first operation of each communicator and of the first message between two
+    /// ranks, so that a test can see numbers pass a power of two.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn count_from(mut self, first: u64) -> Settings {
+        self.watch.first = first;
+        self.options.first_position = first;
         self
     }
 }

@@ -266,6 +266,7 @@ impl<T: Clone + Send + 'static> Topological<T> {
     ///
     /// # Errors
     /// As [`Communicator::dup`].
+    #[track_caller]
     pub fn dup(&self) -> Result<Topological<T>> {
         self.duplicate("dup", &Info::new())?.wait()
     }
@@ -274,6 +275,7 @@ impl<T: Clone + Send + 'static> Topological<T> {
     ///
     /// # Errors
     /// As [`Communicator::dup`].
+    #[track_caller]
     pub fn dup_with_info(&self, info: &Info) -> Result<Topological<T>> {
         self.duplicate("dup_with_info", info)?.wait()
     }
@@ -282,6 +284,7 @@ impl<T: Clone + Send + 'static> Topological<T> {
     ///
     /// # Errors
     /// As [`Communicator::idup`].
+    #[track_caller]
     pub fn idup(&self) -> Result<CommunicatorRequest<Topological<T>>> {
         self.duplicate("idup", &Info::new())
     }
@@ -290,10 +293,12 @@ impl<T: Clone + Send + 'static> Topological<T> {
     ///
     /// # Errors
     /// As [`Communicator::idup`].
+    #[track_caller]
     pub fn idup_with_info(&self, info: &Info) -> Result<CommunicatorRequest<Topological<T>>> {
         self.duplicate("idup_with_info", info)
     }
 
+    #[track_caller]
     fn duplicate(
         &self,
         call: &'static str,

@@ -22,6 +22,8 @@ enum Expected {
     Success,
     /// The job fails, and each of these texts is on its standard error.
     Words(&'static [&'static str]),
+    /// All ranks succeed, and each of these texts is on their standard error.
+    Reports(&'static [&'static str]),
 }
 
 struct Case {
@@ -30,7 +32,7 @@ struct Case {
     expected: Expected,
 }
 
-const CASES: [Case; 10] = [
+const CASES: [Case; 11] = [
     Case { name: "collectives_between_processes", body: collectives, expected: Expected::Success },
     Case { name: "large_messages_arrive_whole", body: large, expected: Expected::Success },
     Case { name: "persistent_operations_restart", body: persistent, expected: Expected::Success },
@@ -44,6 +46,21 @@ const CASES: [Case; 10] = [
         name: "a_waiting_rank_takes_no_processor_time",
         body: idle,
         expected: Expected::Success,
+    },
+    Case {
+        name: "a_wait_that_takes_long_is_reported_with_the_rank_that_is_late",
+        body: late,
+        expected: Expected::Reports(&[
+            "motet: rank 0 has waited",
+            "s for iallreduce(1 × i32, Sum) at",
+            "collective number 3 of communicator world",
+            "missing: rank 2\n",
+            "rank 1 has made 3 collective calls on world, the last: iallreduce",
+            "rank 2 has made 2 collective calls on world, the last: barrier() at",
+            "motet: rank 1 has waited",
+            "s for a message\n",
+            "nothing has come from rank 0 with tag 1\n",
+        ]),
     },
     Case {
         name: "a_killed_rank_is_named_to_the_others_within_a_second",
@@ -115,7 +132,11 @@ fn main() -> ExitCode {
 /// Runs a case as a program of its own.
 fn run(case: &Case) -> Result<(), Box<dyn Error>> {
     let written = tempfile::NamedTempFile::new()?;
-    let mut job = Command::new(env::current_exe()?)
+    let mut program = Command::new(env::current_exe()?);
+    if let Expected::Reports(_) = case.expected {
+        program.env(motet::HANG_SECONDS, "0.3");
+    }
+    let mut job = program
         .env(CASE, case.name)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -128,6 +149,9 @@ fn run(case: &Case) -> Result<(), Box<dyn Error>> {
         (Expected::Success, Some(succeeded)) => succeeded,
         (Expected::Words(all), Some(succeeded)) => {
             !succeeded && all.iter().all(|text| words.contains(text))
+        }
+        (Expected::Reports(all), Some(succeeded)) => {
+            succeeded && all.iter().all(|text| words.contains(text))
         }
     };
     if right { Ok(()) } else { Err(format!("success: {succeeded:?}\n{words}").into()) }
@@ -265,6 +289,31 @@ fn idle() -> Result<()> {
     let used = processor_time() - before;
     assert!(used < Duration::from_millis(100), "{used:?} of processor time in 2 s");
     Ok(())
+}
+
+/// spec: 49, 100: a rank that computes delays the others, who say on whom they wait, and nothing
+/// else comes of it.
+fn late() -> Result<()> {
+    let world = motet::launch(3)?;
+    for _ in 0..2 {
+        world.barrier()?;
+    }
+    match world.rank() {
+        0 => {
+            assert_eq!(world.iallreduce(vec![1], Sum)?.wait()?, [3]);
+            world.send(&[7u8], 1, TAG)?;
+        }
+        1 => {
+            let sum = world.iallreduce(vec![1], Sum)?;
+            world.recv(&mut [0u8], 0, TAG)?;
+            assert_eq!(sum.wait()?, [3]);
+        }
+        _ => {
+            thread::sleep(Duration::from_millis(900));
+            assert_eq!(world.iallreduce(vec![1], Sum)?.wait()?, [3]);
+        }
+    }
+    world.barrier()
 }
 
 /// Makes the last rank die as it will, and tells what the others hear of it.

@@ -18,8 +18,8 @@ pub(super) struct Standing {
 }
 
 impl Standing {
-    pub(super) fn new(segment: Arc<Segment>, ring: Ring) -> Standing {
-        Standing { outlet: Outlet::new(segment, ring), waiting: VecDeque::new() }
+    pub(super) fn new(segment: Arc<Segment>, ring: Ring, first: u64) -> Standing {
+        Standing { outlet: Outlet::starting_at(segment, ring, first), waiting: VecDeque::new() }
     }
 
     /// Bytes of a message that fit a cell.
@@ -30,6 +30,11 @@ impl Standing {
     /// Whether nothing waits for room.
     pub(super) fn is_flushed(&self) -> bool {
         self.waiting.is_empty()
+    }
+
+    /// What waits for room.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = &Outgoing> {
+        self.waiting.iter()
     }
 
     pub(super) fn enqueue(&mut self, outgoing: Outgoing) {

@@ -91,6 +91,14 @@ impl Packet {
         }
     }
 
+    /// What a message is about; `None` for a packet that is none.
+    pub(super) fn label(self) -> Option<Label> {
+        match self {
+            Packet::Eager { label, .. } | Packet::Large { label, .. } => Some(label),
+            _ => None,
+        }
+    }
+
     /// # Panics
     /// If the header is not one that [`Packet::header`] made: then memory is damaged.
     pub(super) fn read(header: Header) -> Packet {

@@ -3,6 +3,8 @@
 mod data;
 mod scans;
 
+use std::panic::Location;
+
 use motet_plan::Block;
 
 use super::{Neighbour, Prepared, Shape};
@@ -24,13 +26,15 @@ pub(super) fn output<T: Element>(slice: &mut [T]) -> Span {
 }
 
 impl Communicator {
+    #[track_caller]
     pub(super) fn run_blocking<T: Element>(
         &self,
         call: &'static str,
         shape: Result<Shape, ErrorKind>,
         kernel: Option<Box<dyn Kernel>>,
     ) -> Result<()> {
-        let shape = shape.map_err(|kind| self.error(call, kind))?;
+        let at = Location::caller();
+        let shape = shape.map_err(|kind| self.refused(self.error(call, kind), at))?;
         self.blocking(Prepared::new::<T>(call, shape, kernel))
     }
 
@@ -38,6 +42,7 @@ impl Communicator {
     ///
     /// # Errors
     /// That a rank has died or left.
+    #[track_caller]
     pub fn barrier(&self) -> Result<()> {
         self.run_blocking::<u8>("barrier", Ok(Shape::barrier()), None)
     }
@@ -47,6 +52,7 @@ impl Communicator {
     /// # Errors
     /// A root that is not in the communicator; buffers of different lengths; a rank that has died
     /// or left.
+    #[track_caller]
     pub fn bcast<T: Element>(&self, buffer: &mut [T], root: usize) -> Result<()> {
         let shape = Shape::bcast(self, output(buffer), root);
         self.run_blocking::<T>("bcast", shape, None)
@@ -58,6 +64,7 @@ impl Communicator {
     /// # Errors
     /// A root that is not in the communicator; buffers of different lengths; a rank that has died
     /// or left.
+    #[track_caller]
     pub fn reduce<T: Element>(
         &self,
         send: &[T],
@@ -75,6 +82,7 @@ impl Communicator {
     ///
     /// # Errors
     /// As [`reduce`](Communicator::reduce).
+    #[track_caller]
     pub fn reduce_in_place<T: Element>(
         &self,
         buffer: &mut [T],
@@ -91,6 +99,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Buffers of different lengths; a rank that has died or left.
+    #[track_caller]
     pub fn allreduce<T: Element>(
         &self,
         send: &[T],
@@ -105,6 +114,7 @@ impl Communicator {
     ///
     /// # Errors
     /// As [`allreduce`](Communicator::allreduce).
+    #[track_caller]
     pub fn allreduce_in_place<T: Element>(
         &self,
         buffer: &mut [T],
@@ -118,6 +128,7 @@ impl Communicator {
     ///
     /// # Errors
     /// As [`allreduce`](Communicator::allreduce).
+    #[track_caller]
     pub fn allreduce_one<T: Element>(&self, value: T, operator: impl Operator<T>) -> Result<T> {
         let mut buffer = [value];
         self.allreduce_in_place(&mut buffer, operator)?;
@@ -128,6 +139,7 @@ impl Communicator {
     ///
     /// # Errors
     /// An output that does not hold one input of each rank; a rank that has died or left.
+    #[track_caller]
     pub fn allgather<T: Element>(&self, send: &[T], receive: &mut [T]) -> Result<()> {
         let shape = Shape::allgather(self, input(send), output(receive));
         self.run_blocking::<T>("allgather", shape, None)
@@ -137,6 +149,7 @@ impl Communicator {
     ///
     /// # Errors
     /// As [`allgather`](Communicator::allgather).
+    #[track_caller]
     pub fn allgather_in_place<T: Element>(&self, buffer: &mut [T]) -> Result<()> {
         let shape = Shape::allgather(self, None, output(buffer));
         self.run_blocking::<T>("allgather", shape, None)
@@ -148,6 +161,7 @@ impl Communicator {
     /// # Errors
     /// Blocks that overlap, that the output does not hold, or that are not one for each rank; a
     /// rank that has died or left.
+    #[track_caller]
     pub fn allgatherv<T: Element>(
         &self,
         send: &[T],
@@ -162,6 +176,7 @@ impl Communicator {
     ///
     /// # Errors
     /// As [`allgatherv`](Communicator::allgatherv).
+    #[track_caller]
     pub fn allgatherv_in_place<T: Element>(
         &self,
         buffer: &mut [T],
@@ -178,6 +193,7 @@ impl Communicator {
     /// # Errors
     /// Buffers that are no whole number of blocks; a rank that is not in the communicator, has
     /// died or left.
+    #[track_caller]
     pub fn exchange<T: Element>(
         &self,
         send: &[T],
@@ -195,6 +211,7 @@ impl Communicator {
     /// # Errors
     /// Blocks that the buffers do not hold, or received blocks that overlap; a rank that is not in
     /// the communicator, has died or left.
+    #[track_caller]
     pub fn exchangev<T: Element>(
         &self,
         send: &[T],

@@ -98,6 +98,7 @@ impl Communicator {
     ///
     /// # Errors
     /// An output that does not hold one block for each source; a rank that has died or left.
+    #[track_caller]
     pub fn neighbor_allgather<E: Element>(&self, send: &[E], receive: &mut [E]) -> Result<()> {
         let shape = self.shape_allgather(input(send), output(receive));
         self.run_blocking::<E>("neighbor_allgather", shape, None)
@@ -109,6 +110,7 @@ impl Communicator {
     /// # Errors
     /// Blocks that overlap, that the output does not hold, or that are not one for each source; a
     /// rank that has died or left.
+    #[track_caller]
     pub fn neighbor_allgatherv<E: Element>(
         &self,
         send: &[E],
@@ -124,6 +126,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Buffers that do not hold one block for each neighbour; a rank that has died or left.
+    #[track_caller]
     pub fn neighbor_alltoall<E: Element>(&self, send: &[E], receive: &mut [E]) -> Result<()> {
         let shape = self.shape_alltoall(input(send), output(receive));
         self.run_blocking::<E>("neighbor_alltoall", shape, None)
@@ -135,6 +138,7 @@ impl Communicator {
     /// # Errors
     /// Blocks that the buffers do not hold or that are not one for each neighbour, or received
     /// blocks that overlap; a rank that has died or left.
+    #[track_caller]
     pub fn neighbor_alltoallv<E: Element>(
         &self,
         send: &[E],
@@ -154,6 +158,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Arguments that the blocking form refuses.
+    #[track_caller]
     pub fn ineighbor_allgather<S, R>(&self, buffers: (S, R)) -> Result<Request<(S, R)>>
     where
         S: SendBuffer<Element = R::Element> + 'static,
@@ -171,6 +176,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Arguments that the blocking form refuses.
+    #[track_caller]
     pub fn ineighbor_allgatherv<S, R>(
         &self,
         buffers: (S, R),
@@ -192,6 +198,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Arguments that the blocking form refuses.
+    #[track_caller]
     pub fn ineighbor_alltoall<S, R>(&self, buffers: (S, R)) -> Result<Request<(S, R)>>
     where
         S: SendBuffer<Element = R::Element> + 'static,
@@ -209,6 +216,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Arguments that the blocking form refuses.
+    #[track_caller]
     pub fn ineighbor_alltoallv<S, R>(
         &self,
         buffers: (S, R),
@@ -234,6 +242,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Arguments that the blocking form refuses.
+    #[track_caller]
     pub fn neighbor_allgather_init<S, R>(
         &self,
         buffers: (S, R),
@@ -255,6 +264,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Arguments that the blocking form refuses.
+    #[track_caller]
     pub fn neighbor_allgatherv_init<S, R>(
         &self,
         buffers: (S, R),
@@ -277,6 +287,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Arguments that the blocking form refuses.
+    #[track_caller]
     pub fn neighbor_alltoall_init<S, R>(
         &self,
         buffers: (S, R),
@@ -298,6 +309,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Arguments that the blocking form refuses.
+    #[track_caller]
     pub fn neighbor_alltoallv_init<S, R>(
         &self,
         buffers: (S, R),

@@ -10,6 +10,7 @@ macro_rules! nonblocking_collectives {
         ///
         /// # Errors
         /// None today.
+        #[track_caller]
         pub fn ibarrier(&self) -> Result<Request<()>> {
             self.post((), |_| Ok(Prepared::new::<u8>("ibarrier", Shape::barrier(), None)))
         }
@@ -18,6 +19,7 @@ macro_rules! nonblocking_collectives {
         ///
         /// # Errors
         /// Arguments that the blocking form refuses.
+        #[track_caller]
         pub fn ibcast<B>(&self, buffer: B, root: usize) -> Result<Request<B>>
         where
             B: RecvBuffer + $life,
@@ -32,6 +34,7 @@ macro_rules! nonblocking_collectives {
         ///
         /// # Errors
         /// Arguments that the blocking form refuses.
+        #[track_caller]
         pub fn ireduce<B, O>(&self, buffers: B, operator: O, root: usize) -> Result<Request<B>>
         where
             B: Buffers + $life,
@@ -49,6 +52,7 @@ macro_rules! nonblocking_collectives {
         ///
         /// # Errors
         /// Arguments that the blocking form refuses.
+        #[track_caller]
         pub fn iallreduce<B, O>(&self, buffers: B, operator: O) -> Result<Request<B>>
         where
             B: Buffers + $life,
@@ -65,6 +69,7 @@ macro_rules! nonblocking_collectives {
         ///
         /// # Errors
         /// Arguments that the blocking form refuses.
+        #[track_caller]
         pub fn iallgather<B>(&self, buffers: B) -> Result<Request<B>>
         where
             B: Buffers + $life,
@@ -80,6 +85,7 @@ macro_rules! nonblocking_collectives {
         ///
         /// # Errors
         /// Arguments that the blocking form refuses.
+        #[track_caller]
         pub fn iallgatherv<B>(&self, buffers: B, blocks: &[Block]) -> Result<Request<B>>
         where
             B: Buffers + $life,
@@ -95,6 +101,7 @@ macro_rules! nonblocking_collectives {
         ///
         /// # Errors
         /// Arguments that the blocking form refuses.
+        #[track_caller]
         pub fn iexchange<S, R>(
             &self,
             buffers: (S, R),
@@ -116,6 +123,7 @@ macro_rules! nonblocking_collectives {
         ///
         /// # Errors
         /// Arguments that the blocking form refuses.
+        #[track_caller]
         pub fn iexchangev<S, R>(
             &self,
             buffers: (S, R),
@@ -137,6 +145,7 @@ macro_rules! nonblocking_collectives {
         ///
         /// # Errors
         /// Arguments that the blocking form refuses.
+        #[track_caller]
         pub fn igather<B>(&self, buffers: B, root: usize) -> Result<Request<B>>
         where
             B: Buffers + $life,
@@ -152,6 +161,7 @@ macro_rules! nonblocking_collectives {
         ///
         /// # Errors
         /// Arguments that the blocking form refuses.
+        #[track_caller]
         pub fn igatherv<B>(&self, buffers: B, blocks: &[Block], root: usize) -> Result<Request<B>>
         where
             B: Buffers + $life,
@@ -167,6 +177,7 @@ macro_rules! nonblocking_collectives {
         ///
         /// # Errors
         /// Arguments that the blocking form refuses.
+        #[track_caller]
         pub fn iscatter<B>(&self, buffers: B, root: usize) -> Result<Request<B>>
         where
             B: Buffers + $life,
@@ -182,6 +193,7 @@ macro_rules! nonblocking_collectives {
         ///
         /// # Errors
         /// Arguments that the blocking form refuses.
+        #[track_caller]
         pub fn iscatterv<B>(&self, buffers: B, blocks: &[Block], root: usize) -> Result<Request<B>>
         where
             B: Buffers + $life,
@@ -197,6 +209,7 @@ macro_rules! nonblocking_collectives {
         ///
         /// # Errors
         /// Arguments that the blocking form refuses.
+        #[track_caller]
         pub fn ialltoall<B>(&self, buffers: B) -> Result<Request<B>>
         where
             B: Buffers + $life,
@@ -212,6 +225,7 @@ macro_rules! nonblocking_collectives {
         ///
         /// # Errors
         /// Arguments that the blocking form refuses.
+        #[track_caller]
         pub fn ialltoallv<B>(&self, buffers: B, to: &[Block], from: &[Block]) -> Result<Request<B>>
         where
             B: Buffers + $life,
@@ -228,6 +242,7 @@ macro_rules! nonblocking_collectives {
         ///
         /// # Errors
         /// Arguments that the blocking form refuses.
+        #[track_caller]
         pub fn ireduce_scatter_block<B, O>(&self, buffers: B, operator: O) -> Result<Request<B>>
         where
             B: Buffers + $life,
@@ -247,6 +262,7 @@ macro_rules! nonblocking_collectives {
         ///
         /// # Errors
         /// Arguments that the blocking form refuses.
+        #[track_caller]
         pub fn ireduce_scatter<B, O>(
             &self,
             buffers: B,
@@ -270,6 +286,7 @@ macro_rules! nonblocking_collectives {
         ///
         /// # Errors
         /// Arguments that the blocking form refuses.
+        #[track_caller]
         pub fn iscan<B, O>(&self, buffers: B, operator: O) -> Result<Request<B>>
         where
             B: Buffers + $life,
@@ -287,6 +304,7 @@ macro_rules! nonblocking_collectives {
         ///
         /// # Errors
         /// Arguments that the blocking form refuses.
+        #[track_caller]
         pub fn iexscan<B, O>(&self, buffers: B, operator: O) -> Result<Request<B>>
         where
             B: Buffers + $life,
@@ -317,7 +335,8 @@ use crate::op::Operator;
 use crate::request::Request;
 
 impl Communicator {
-    pub(super) fn post<B: Buffers + 'static>(
+    #[track_caller]
+    pub(crate) fn post<B: Buffers + 'static>(
         &self,
         buffers: B,
         prepare: impl FnOnce(&B::Parts) -> Result<Prepared>,

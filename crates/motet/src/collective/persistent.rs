@@ -18,6 +18,7 @@ impl Communicator {
     ///
     /// # Errors
     /// None today.
+    #[track_caller]
     pub fn barrier_init(&self, _info: &Info) -> Result<Persistent<()>> {
         self.persistent((), |()| Ok(Prepared::new::<u8>("barrier_init", Shape::barrier(), None)))
     }
@@ -26,6 +27,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Arguments that the blocking form refuses.
+    #[track_caller]
     pub fn bcast_init<B>(&self, buffer: B, root: usize, _info: &Info) -> Result<Persistent<B>>
     where
         B: RecvBuffer + 'static,
@@ -40,6 +42,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Arguments that the blocking form refuses.
+    #[track_caller]
     pub fn reduce_init<B, O>(
         &self,
         buffers: B,
@@ -62,6 +65,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Arguments that the blocking form refuses.
+    #[track_caller]
     pub fn allreduce_init<B, O>(
         &self,
         buffers: B,
@@ -83,6 +87,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Arguments that the blocking form refuses.
+    #[track_caller]
     pub fn allgather_init<B>(&self, buffers: B, _info: &Info) -> Result<Persistent<B>>
     where
         B: Buffers + 'static,
@@ -97,6 +102,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Arguments that the blocking form refuses.
+    #[track_caller]
     pub fn allgatherv_init<B>(
         &self,
         buffers: B,
@@ -116,6 +122,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Arguments that the blocking form refuses.
+    #[track_caller]
     pub fn exchange_init<S, R>(
         &self,
         buffers: (S, R),
@@ -137,6 +144,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Arguments that the blocking form refuses.
+    #[track_caller]
     pub fn exchangev_init<S, R>(
         &self,
         buffers: (S, R),
@@ -158,6 +166,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Arguments that the blocking form refuses.
+    #[track_caller]
     pub fn gather_init<B>(&self, buffers: B, root: usize, _info: &Info) -> Result<Persistent<B>>
     where
         B: Buffers + 'static,
@@ -173,6 +182,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Arguments that the blocking form refuses.
+    #[track_caller]
     pub fn gatherv_init<B>(
         &self,
         buffers: B,
@@ -194,6 +204,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Arguments that the blocking form refuses.
+    #[track_caller]
     pub fn scatter_init<B>(&self, buffers: B, root: usize, _info: &Info) -> Result<Persistent<B>>
     where
         B: Buffers + 'static,
@@ -209,6 +220,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Arguments that the blocking form refuses.
+    #[track_caller]
     pub fn scatterv_init<B>(
         &self,
         buffers: B,
@@ -230,6 +242,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Arguments that the blocking form refuses.
+    #[track_caller]
     pub fn alltoall_init<B>(&self, buffers: B, _info: &Info) -> Result<Persistent<B>>
     where
         B: Buffers + 'static,
@@ -245,6 +258,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Arguments that the blocking form refuses.
+    #[track_caller]
     pub fn alltoallv_init<B>(
         &self,
         buffers: B,
@@ -267,6 +281,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Arguments that the blocking form refuses.
+    #[track_caller]
     pub fn reduce_scatter_block_init<B, O>(
         &self,
         buffers: B,
@@ -289,6 +304,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Arguments that the blocking form refuses.
+    #[track_caller]
     pub fn reduce_scatter_init<B, O>(
         &self,
         buffers: B,
@@ -312,6 +328,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Arguments that the blocking form refuses.
+    #[track_caller]
     pub fn scan_init<B, O>(&self, buffers: B, operator: O, _info: &Info) -> Result<Persistent<B>>
     where
         B: Buffers + 'static,
@@ -329,6 +346,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Arguments that the blocking form refuses.
+    #[track_caller]
     pub fn exscan_init<B, O>(&self, buffers: B, operator: O, _info: &Info) -> Result<Persistent<B>>
     where
         B: Buffers + 'static,

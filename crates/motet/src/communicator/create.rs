@@ -10,6 +10,8 @@
 use std::sync::Arc;
 
 use super::{Communicator, Sequence, Traffic, context};
+use crate::buffer::SendBuffer;
+use crate::collective::Shape;
 use crate::error::{Error, Result};
 use crate::flight::Home;
 use crate::group::{Group, GroupError};
@@ -39,6 +41,7 @@ impl Communicator {
     ///
     /// # Errors
     /// That a rank has died or left.
+    #[track_caller]
     pub fn split(&self, colour: Option<u32>, key: i64) -> Result<Option<Communicator>> {
         self.parted("split", colour, key)
     }
@@ -52,6 +55,7 @@ impl Communicator {
     ///
     /// # Errors
     /// That a rank has died or left.
+    #[track_caller]
     pub fn split_type(&self, kind: Option<SplitType>, key: i64) -> Result<Option<Communicator>> {
         let colour = kind.map(|SplitType::Shared| 0);
         self.parted("split_type", colour, key)
@@ -64,6 +68,7 @@ impl Communicator {
     /// # Errors
     /// A group with a member that is not in the communicator; members who passed different groups;
     /// that a rank has died or left.
+    #[track_caller]
     pub fn create(&self, group: &Group) -> Result<Option<Communicator>> {
         const CALL: &str = "create";
         self.check_members(CALL, group)?;
@@ -90,17 +95,21 @@ impl Communicator {
     /// # Errors
     /// A group without the caller, or with a member that is not in the communicator; that a member
     /// has died or left.
+    #[track_caller]
     pub fn create_group(&self, group: &Group, tag: Tag) -> Result<Communicator> {
         const CALL: &str = "create_group";
         self.check_members(CALL, group)?;
         let place = self.place_in(group);
         let place = place.ok_or_else(|| self.group_error(CALL, GroupError::CallerOutside))?;
         let creation = Sequence::new(context(self.id, Traffic::Creation), u64::from(tag.0));
-        let founders = self.of_members(group.clone(), place, self.id).with_collectives(creation);
+        let home = Home::new(self.core().clone(), group.clone(), place, self.error_handler());
+        // The other ranks of the parent take no part, so they are told nothing.
+        let founders = Communicator::untold(home, self.id).with_collectives(creation);
         let id = founders.agree_on_id(CALL)?.wait()?[0];
         Ok(Communicator::new(founders.home.clone(), id))
     }
 
+    #[track_caller]
     fn parted(
         &self,
         call: &'static str,
@@ -131,14 +140,17 @@ impl Communicator {
     }
 
     /// What each rank tells the others, in rank order.
+    #[track_caller]
     pub(crate) fn tell_all<T: crate::Element + Default, const N: usize>(
         &self,
         call: &'static str,
         mine: [T; N],
     ) -> Result<Vec<[T; N]>> {
         let all = vec![T::default(); N * self.size()];
-        let mut request = self.iallgather((mine.to_vec(), all))?;
-        request.as_mut().origin.call = call;
+        let request = self.post((mine.to_vec(), all), |(mine, all)| {
+            let shape = Shape::allgather(self, Some(Vec::span(mine)), Vec::span(all));
+            self.prepare::<T>(call, shape, None)
+        })?;
         let (_, all) = request.wait()?;
         Ok(all.as_chunks().0.to_vec())
     }

@@ -11,6 +11,8 @@ use std::task::{Context, Poll};
 
 use super::Communicator;
 use crate::attributes::Attributes;
+use crate::buffer::SendBuffer;
+use crate::collective::Shape;
 use crate::error::Result;
 use crate::flight::{Flight, Home};
 use crate::info::Info;
@@ -37,6 +39,7 @@ impl Communicator {
     ///
     /// # Errors
     /// That a rank has died or left; that of a copy callback, at the rank where it fails.
+    #[track_caller]
     pub fn dup(&self) -> Result<Communicator> {
         self.duplicate("dup", &Info::new())?.wait()
     }
@@ -46,6 +49,7 @@ impl Communicator {
     ///
     /// # Errors
     /// As [`dup`](Communicator::dup).
+    #[track_caller]
     pub fn dup_with_info(&self, info: &Info) -> Result<Communicator> {
         self.duplicate("dup_with_info", info)?.wait()
     }
@@ -65,6 +69,7 @@ impl Communicator {
     ///
     /// # Errors
     /// That of a copy callback.
+    #[track_caller]
     pub fn idup(&self) -> Result<CommunicatorRequest> {
         self.duplicate("idup", &Info::new())
     }
@@ -73,10 +78,12 @@ impl Communicator {
     ///
     /// # Errors
     /// That of a copy callback.
+    #[track_caller]
     pub fn idup_with_info(&self, info: &Info) -> Result<CommunicatorRequest> {
         self.duplicate("idup_with_info", info)
     }
 
+    #[track_caller]
     pub(crate) fn duplicate(&self, call: &'static str, info: &Info) -> Result<CommunicatorRequest> {
         let copied = self.attributes.copied(self);
         // Also if a callback has failed here: the others must not wait for this rank.
@@ -92,17 +99,19 @@ impl Communicator {
     }
 
     /// A communicator of the same ranks, which takes over nothing but the error handler.
+    #[track_caller]
     pub(crate) fn bare_copy(&self, call: &'static str) -> Result<Communicator> {
         let id = self.agree_on_id(call)?.wait()?[0];
         Ok(Communicator::new(self.home.again(), id))
     }
 
     /// All ranks learn a fresh id, that of the first.
+    #[track_caller]
     pub(super) fn agree_on_id(&self, call: &'static str) -> Result<Request<Vec<u64>>> {
         let id = if self.rank() == 0 { self.core().fresh_id() } else { 0 };
-        let mut request = self.ibcast(vec![id], 0)?;
-        request.as_mut().origin.call = call;
-        Ok(request)
+        self.post(vec![id], |parts| {
+            self.prepare::<u64>(call, Shape::bcast(self, Vec::span(parts), 0), None)
+        })
     }
 }
 

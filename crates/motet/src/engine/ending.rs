@@ -29,6 +29,9 @@ impl Engine {
         }
         if let Work::Run(mut run) = operation.work {
             run.unlink(&mut self.endpoint);
+            if let Some(books) = &mut self.books {
+                books.forget(run.number());
+            }
             self.cache.give_back(run);
         }
     }

@@ -18,7 +18,7 @@ use crate::kernel::Kernel;
 
 /// Which collective of which communicator: the part of a message's label that is the same for
 /// all its messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Number {
     pub(crate) context: u64,
     pub(crate) tag: u64,
@@ -143,6 +143,32 @@ impl Run {
                 _ => {}
             }
         }
+    }
+
+    /// The run will never be started again, and others may not know that yet: what they put into
+    /// a channel must find no other use of its cells, so incoming ones are not given back.
+    pub(crate) fn cut_off(&mut self, endpoint: &mut Endpoint) {
+        self.links.iter_mut().for_each(|link| {
+            if let Link::In(_) = link {
+                *link = Link::Message;
+            }
+        });
+        self.unlink(endpoint);
+        self.stuck.clear();
+    }
+
+    /// Those whose channels some step waits for.
+    pub(crate) fn stuck_with(&self) -> Vec<Peer> {
+        let other = |&step: &StepId| match *self.planned.plan.step(step) {
+            Action::Recv { from: other, .. } | Action::Send { to: other, .. } => self.peer(other),
+            Action::Copy { .. } | Action::Reduce { .. } => unreachable!("never stuck"),
+        };
+        self.stuck.iter().map(other).collect()
+    }
+
+    /// Which collective of which communicator it is.
+    pub(crate) fn number(&self) -> Number {
+        self.number
     }
 
     /// Begins another execution.

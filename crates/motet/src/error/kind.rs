@@ -40,6 +40,11 @@ pub enum ErrorKind {
         /// Its rank in the world.
         rank: usize,
     },
+    /// The ranks of a communicator do not call the same collectives in the same order, or not with
+    /// arguments that fit together. Found in check mode only: see
+    /// [`Settings::check`](crate::Settings::check).
+    #[error("{0}")]
+    Mismatch(&'static str),
     /// A buffer does not have the length that the call needs.
     #[error("the {which} has {len} elements, but {needed}")]
     Length {
@@ -206,7 +211,7 @@ impl ErrorKind {
             ErrorKind::Truncated { .. } => ErrorClass::Truncate,
             ErrorKind::TypeMismatch => ErrorClass::Type,
             ErrorKind::PeerFailed(_) | ErrorKind::PeerLeft { .. } => ErrorClass::ProcAborted,
-            ErrorKind::Spoiled { .. } => ErrorClass::Other,
+            ErrorKind::Spoiled { .. } | ErrorKind::Mismatch(_) => ErrorClass::Other,
             ErrorKind::Length { .. } => ErrorClass::Count,
             ErrorKind::Rank { .. } => ErrorClass::Rank,
             ErrorKind::Root { .. } => ErrorClass::Root,
@@ -303,6 +308,7 @@ impl From<TransferError> for ErrorKind {
             TransferError::Revoked(peer) | TransferError::Left(peer) => {
                 ErrorKind::PeerLeft { rank: peer.index() }
             }
+            TransferError::Ended(reason) => ErrorKind::Mismatch(reason),
             TransferError::Spoiled(peer) => ErrorKind::Spoiled { rank: peer.index() },
             TransferError::Failed(failure) => ErrorKind::PeerFailed(failure),
             other => unreachable!("a transfer error without a translation: {other}"),

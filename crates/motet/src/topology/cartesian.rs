@@ -209,6 +209,7 @@ impl Communicator {
     /// # Errors
     /// A grid that [`Cartesian::new`] refuses or that has more places than there are ranks; a rank
     /// that has died or left.
+    #[track_caller]
     pub fn cartesian(
         &self,
         sizes: &[usize],
@@ -240,6 +241,7 @@ impl Communicator {
     ///
     /// # Errors
     /// That it has none; not one flag for each dimension; a rank that has died or left.
+    #[track_caller]
     pub fn cartesian_sub(&self, remain: &[bool]) -> Result<CartesianCommunicator> {
         let refused = |error: TopologyError| self.error("sub", error.into());
         let Some(Topology::Cartesian(whole)) = self.topology() else {
@@ -300,6 +302,7 @@ impl CartesianCommunicator {
     ///
     /// # Errors
     /// Not one flag for each dimension; a rank that has died or left.
+    #[track_caller]
     pub fn sub(&self, remain: &[bool]) -> Result<CartesianCommunicator> {
         self.cartesian_sub(remain)
     }

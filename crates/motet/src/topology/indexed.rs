@@ -91,6 +91,7 @@ impl Communicator {
     /// # Errors
     /// A graph that [`IndexedGraph::new`] refuses or that has more nodes than there are ranks; a
     /// rank that has died or left.
+    #[track_caller]
     pub fn graph_indexed(
         &self,
         index: &[usize],

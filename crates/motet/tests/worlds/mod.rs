@@ -38,8 +38,11 @@ impl Watchdog {
 }
 
 /// Runs `body` on each rank of a world of threads; an error of any rank fails the test.
+///
+/// The environment may ask for check mode and for hang reports, as for any program.
 pub(crate) fn on_ranks<T: Send>(ranks: usize, body: impl Fn(&World) -> Result<T> + Sync) -> Vec<T> {
-    on_ranks_with(ranks, &Settings::new(), body)
+    let settings = Settings::from_environment().unwrap_or_else(|error| panic!("{error}"));
+    on_ranks_with(ranks, &settings, body)
 }
 
 /// As [`on_ranks`], with settings.

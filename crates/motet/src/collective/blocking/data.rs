@@ -15,6 +15,7 @@ impl Communicator {
     /// # Errors
     /// A root that is not in the communicator; an output of the root that does not hold one input
     /// of each rank; a rank that has died or left.
+    #[track_caller]
     pub fn gather<T: Element>(&self, send: &[T], receive: &mut [T], root: usize) -> Result<()> {
         let shape = Shape::gather(self, input(send), output(receive), root);
         self.run_blocking::<T>("gather", shape, None)
@@ -25,6 +26,7 @@ impl Communicator {
     ///
     /// # Errors
     /// As [`gather`](Communicator::gather).
+    #[track_caller]
     pub fn gather_in_place<T: Element>(&self, buffer: &mut [T], root: usize) -> Result<()> {
         let shape = Shape::gather(self, None, output(buffer), root);
         self.run_blocking::<T>("gather", shape, None)
@@ -36,6 +38,7 @@ impl Communicator {
     /// # Errors
     /// A root that is not in the communicator; blocks of the root that overlap, that its output
     /// does not hold, or that are not one for each rank; a rank that has died or left.
+    #[track_caller]
     pub fn gatherv<T: Element>(
         &self,
         send: &[T],
@@ -52,6 +55,7 @@ impl Communicator {
     ///
     /// # Errors
     /// As [`gatherv`](Communicator::gatherv).
+    #[track_caller]
     pub fn gatherv_in_place<T: Element>(
         &self,
         buffer: &mut [T],
@@ -68,6 +72,7 @@ impl Communicator {
     /// # Errors
     /// A root that is not in the communicator; an input of the root that is not one output of each
     /// rank; a rank that has died or left.
+    #[track_caller]
     pub fn scatter<T: Element>(&self, send: &[T], receive: &mut [T], root: usize) -> Result<()> {
         let shape = Shape::scatter(self, input(send), output(receive), root);
         self.run_blocking::<T>("scatter", shape, None)
@@ -78,6 +83,7 @@ impl Communicator {
     ///
     /// # Errors
     /// As [`scatter`](Communicator::scatter).
+    #[track_caller]
     pub fn scatter_in_place<T: Element>(&self, buffer: &mut [T], root: usize) -> Result<()> {
         let shape = Shape::scatter(self, None, output(buffer), root);
         self.run_blocking::<T>("scatter", shape, None)
@@ -89,6 +95,7 @@ impl Communicator {
     /// # Errors
     /// A root that is not in the communicator; blocks that the root's input does not hold, or that
     /// are not one for each rank; a rank that has died or left.
+    #[track_caller]
     pub fn scatterv<T: Element>(
         &self,
         send: &[T],
@@ -105,6 +112,7 @@ impl Communicator {
     ///
     /// # Errors
     /// As [`scatterv`](Communicator::scatterv).
+    #[track_caller]
     pub fn scatterv_in_place<T: Element>(
         &self,
         buffer: &mut [T],
@@ -120,6 +128,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Buffers that are not one block for each rank; a rank that has died or left.
+    #[track_caller]
     pub fn alltoall<T: Element>(&self, send: &[T], receive: &mut [T]) -> Result<()> {
         let shape = Shape::alltoall(self, input(send), output(receive));
         self.run_blocking::<T>("alltoall", shape, None)
@@ -129,6 +138,7 @@ impl Communicator {
     ///
     /// # Errors
     /// As [`alltoall`](Communicator::alltoall).
+    #[track_caller]
     pub fn alltoall_in_place<T: Element>(&self, buffer: &mut [T]) -> Result<()> {
         let shape = Shape::alltoall(self, None, output(buffer));
         self.run_blocking::<T>("alltoall", shape, None)
@@ -140,6 +150,7 @@ impl Communicator {
     /// # Errors
     /// Lists that are not one block for each rank; blocks that the buffers do not hold; received
     /// blocks that overlap; a rank that has died or left.
+    #[track_caller]
     pub fn alltoallv<T: Element>(
         &self,
         send: &[T],
@@ -156,6 +167,7 @@ impl Communicator {
     ///
     /// # Errors
     /// As [`alltoallv`](Communicator::alltoallv).
+    #[track_caller]
     pub fn alltoallv_in_place<T: Element>(&self, buffer: &mut [T], blocks: &[Block]) -> Result<()> {
         let shape = Shape::alltoallv(self, None, output(buffer), blocks, blocks);
         self.run_blocking::<T>("alltoallv", shape, None)

@@ -14,6 +14,7 @@ impl Communicator {
     ///
     /// # Errors
     /// An input that is not one output of each rank; a rank that has died or left.
+    #[track_caller]
     pub fn reduce_scatter_block<T: Element>(
         &self,
         send: &[T],
@@ -30,6 +31,7 @@ impl Communicator {
     ///
     /// # Errors
     /// As [`reduce_scatter_block`](Communicator::reduce_scatter_block).
+    #[track_caller]
     pub fn reduce_scatter_block_in_place<T: Element>(
         &self,
         buffer: &mut [T],
@@ -46,6 +48,7 @@ impl Communicator {
     /// # Errors
     /// Counts that are not one for each rank, or that do not fit the buffers; a rank that has died
     /// or left.
+    #[track_caller]
     pub fn reduce_scatter<T: Element>(
         &self,
         send: &[T],
@@ -63,6 +66,7 @@ impl Communicator {
     ///
     /// # Errors
     /// As [`reduce_scatter`](Communicator::reduce_scatter).
+    #[track_caller]
     pub fn reduce_scatter_in_place<T: Element>(
         &self,
         buffer: &mut [T],
@@ -78,6 +82,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Buffers of different lengths; a rank that has died or left.
+    #[track_caller]
     pub fn scan<T: Element>(
         &self,
         send: &[T],
@@ -93,6 +98,7 @@ impl Communicator {
     ///
     /// # Errors
     /// As [`scan`](Communicator::scan).
+    #[track_caller]
     pub fn scan_in_place<T: Element>(
         &self,
         buffer: &mut [T],
@@ -108,6 +114,7 @@ impl Communicator {
     ///
     /// # Errors
     /// Buffers of different lengths; a rank that has died or left.
+    #[track_caller]
     pub fn exscan<T: Element>(
         &self,
         send: &[T],
@@ -123,6 +130,7 @@ impl Communicator {
     ///
     /// # Errors
     /// As [`exscan`](Communicator::exscan).
+    #[track_caller]
     pub fn exscan_in_place<T: Element>(
         &self,
         buffer: &mut [T],

@@ -1,0 +1,63 @@
+//! What is under way, for people who look for the reason of a hang.
+
+use super::outgoing::Outgoing;
+use super::{Endpoint, Receive};
+use crate::Peer;
+
+/// A transfer that is not complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transit {
+    /// Whether something is to be received, not sent.
+    pub is_receive: bool,
+    /// The other side; `None` for a receive from anyone.
+    pub peer: Option<Peer>,
+    /// Its context, as long as that matters.
+    pub context: Option<u64>,
+    /// Its tag; `None` for a receive of any.
+    pub tag: Option<u64>,
+}
+
+impl Endpoint {
+    /// The transfers of an operation that are not complete. Takes time in the number of all.
+    pub fn transits(&self, operation: u64) -> Vec<Transit> {
+        let mut found = Vec::new();
+        self.matching.each_posted(|selector, receive: &Receive| {
+            if receive.token.operation == operation {
+                let (peer, tag) = (selector.source, selector.tag);
+                let context = Some(selector.context);
+                found.push(Transit { is_receive: true, peer, context, tag });
+            }
+        });
+        for (_, landing) in self.landings.iter() {
+            if landing.receive.token.operation == operation {
+                let (peer, tag) = (Some(landing.source), Some(landing.tag));
+                found.push(Transit { is_receive: true, peer, context: None, tag });
+            }
+        }
+        let sent = |peer: Peer, label: crate::Label| Transit {
+            is_receive: false,
+            peer: Some(peer),
+            context: Some(label.context),
+            tag: Some(label.tag),
+        };
+        for (_, large) in self.large.iter() {
+            if large.token.operation == operation {
+                found.push(sent(large.to, large.label));
+            }
+        }
+        for (peer, standing) in (0..).map(Peer).zip(&self.standing) {
+            for outgoing in standing.waiting() {
+                match *outgoing {
+                    Outgoing::Eager { packet, token, .. } if token.operation == operation => {
+                        found.extend(packet.label().map(|label| sent(peer, label)));
+                    }
+                    Outgoing::Large { label, token, .. } if token.operation == operation => {
+                        found.push(sent(peer, label));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,173 @@
+//! Check mode: do all ranks of a communicator call the same collectives in the same order?
+//!
+//! **Records.** Every collective of a communicator has a number, counted by one counter for
+//! blocking calls, nonblocking calls and persistent inits together. When a rank makes a call it
+//! sends a [`Record`](record::Record) of it to each other rank of the communicator: the number, a
+//! fingerprint of what must be equal on all ranks (see [`account`]), a fingerprint of what it will
+//! send to just that rank and expects from it, and a text for people. Records are ordinary small
+//! messages in a context of their own, one for the whole world. They are sent before anything
+//! else of the call, so they overtake its data on no lane.
+//!
+//! **Comparing.** Nobody waits for a record. Each rank keeps one receive posted for them, and
+//! whoever moves the engine enters what has come into the [`Ledger`](ledger::Ledger) of its
+//! communicator, also if that is not there yet on this rank. Under each number the records of all
+//! ranks must agree; when all have come, they are forgotten. A ledger therefore holds as many
+//! records as the ranks are apart, and no limit is set to that.
+//!
+//! **A mismatch.** All ranks get the same records, so each of them finds out by itself. What only
+//! two can find (one sends the other what that one does not expect) they tell the others. The
+//! communicator is broken from that number on: what was begun later, and every persistent
+//! operation, is ended with the same error, its transfers are cancelled, and each later call is
+//! refused. What has a lower number was begun by all and goes on, unless it is persistent. An
+//! operation that was complete before the record came (a root of a broadcast need not wait) stays
+//! complete: then the next call on the communicator says what was wrong.
+//!
+//! A call that is refused for its arguments has a number too, and its record says so: the other
+//! ranks would wait for it in vain. A rank that frees its communicator says that as well, so that
+//! a call which others make later is a mismatch; when all have freed it the ledger goes.
+//!
+//! **Not checked**: persistent starts (they cost nothing), point-to-point messages, the agreement
+//! among the members in `create_group`, and operators that are closures, of which two that do the
+//! same have different types.
+
+mod account;
+mod ledger;
+mod note;
+mod record;
+mod report;
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use motet_fabric::slab::Id;
+use motet_fabric::{Peer, RegionMut};
+
+use crate::communicator::Traffic;
+use crate::engine::Number;
+pub(crate) use account::Account;
+pub(crate) use ledger::{Ledger, Own, Tell, Verdict};
+pub(crate) use note::Membership;
+pub(crate) use record::{Kind, Record};
+pub(crate) use report::{Awaited, report};
+
+/// How closely a world watches its ranks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Watch {
+    /// Whether calls that do not fit together are errors.
+    pub(crate) check: bool,
+    /// After how long a wait is reported.
+    pub(crate) hang: Option<Duration>,
+    /// The number of the first operation of each communicator; not 0 in tests only.
+    pub(crate) first: u64,
+}
+
+impl Watch {
+    /// Whether records are sent.
+    pub(crate) fn keeps_records(&self) -> bool {
+        self.check || self.hang.is_some()
+    }
+}
+
+/// A collective of this rank that is not over (or, if persistent, not freed).
+#[derive(Clone, Debug)]
+pub(crate) struct Live {
+    /// Whether it is persistent or not.
+    pub(crate) traffic: Traffic,
+    pub(crate) number: u64,
+    pub(crate) text: String,
+}
+
+/// What one rank knows of the calls of all.
+pub(crate) struct Books {
+    watch: Watch,
+    pub(crate) ledgers: HashMap<u64, Ledger>,
+    /// Where the next record is received.
+    page: Box<[u8; record::LONGEST]>,
+    /// Persistent operations that have been ended, and why.
+    ended: HashMap<Id, &'static str>,
+    live: HashMap<Number, Live>,
+}
+
+impl Books {
+    pub(crate) fn new(watch: Watch) -> Books {
+        Books {
+            watch,
+            ledgers: HashMap::new(),
+            page: Box::new([0; record::LONGEST]),
+            ended: HashMap::new(),
+            live: HashMap::new(),
+        }
+    }
+
+    /// The ledger of a communicator, opened by whatever comes first: a record or a call.
+    pub(crate) fn ledger(&mut self, communicator: u64) -> &mut Ledger {
+        let first = self.watch.first;
+        self.ledgers.entry(communicator).or_insert_with(|| Ledger::new(communicator, first))
+    }
+
+    /// Where a record is to be received.
+    pub(crate) fn page(&mut self) -> RegionMut {
+        RegionMut::of(&mut self.page[..])
+    }
+
+    /// The record that has been received.
+    pub(crate) fn read(&self, bytes: usize) -> Option<Record> {
+        Record::read(&self.page[..bytes])
+    }
+
+    /// Enters a record of another rank.
+    pub(crate) fn enter(&mut self, from: Peer, record: Record) -> Option<Verdict> {
+        let check = self.watch.check;
+        let communicator = record.communicator;
+        let ledger = self.ledger(communicator);
+        let verdict = ledger.enter(from, record).filter(|_| check);
+        if ledger.is_over() {
+            self.ledgers.remove(&communicator);
+        }
+        verdict
+    }
+
+    /// Enters a call of this rank.
+    pub(crate) fn enter_own(
+        &mut self,
+        membership: &Membership,
+        kind: Kind,
+        account: Account,
+        tag: u64,
+    ) -> Own {
+        let check = self.watch.check;
+        let ledger = self.ledger(membership.id);
+        let mut own = ledger.enter_own(kind, account, tag);
+        own.verdict = own.verdict.filter(|_| check);
+        own.refusal = own.refusal.filter(|_| check);
+        if ledger.is_over() {
+            self.ledgers.remove(&membership.id);
+        }
+        own
+    }
+
+    /// Remembers an operation until it is over.
+    pub(crate) fn begin(&mut self, number: Number, live: Live) {
+        self.live.insert(number, live);
+    }
+
+    /// The operation of this number is over.
+    pub(crate) fn forget(&mut self, number: Number) {
+        self.live.remove(&number);
+    }
+
+    /// The operation of this number.
+    pub(crate) fn live(&self, number: Number) -> Option<&Live> {
+        self.live.get(&number)
+    }
+
+    /// A persistent operation has been ended.
+    pub(crate) fn end(&mut self, id: Id, reason: &'static str) {
+        self.ended.insert(id, reason);
+    }
+
+    /// Why a persistent operation has been ended, if it has.
+    pub(crate) fn why_ended(&self, id: Id) -> Option<&'static str> {
+        self.ended.get(&id).copied()
+    }
+}

@@ -1,0 +1,284 @@
+//! The calls of all ranks on one communicator, as far as they are not settled.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use motet_fabric::Peer;
+
+use super::account::Account;
+use super::record::{Kind, Record};
+
+/// One communicator, seen by one rank.
+pub(crate) struct Ledger {
+    communicator: u64,
+    /// This rank and all; unknown until the communicator is there on this rank too.
+    group: Option<(Peer, Arc<[Peer]>)>,
+    pub(crate) name: String,
+    /// The number of the next call of this rank.
+    next: u64,
+    /// The number of the first entry.
+    first: u64,
+    entries: VecDeque<Entry>,
+    /// The last call of each rank, and how many it has made before.
+    latest: HashMap<Peer, (u64, String)>,
+    broken: Option<Broken>,
+    /// Ranks that have freed it.
+    freed: usize,
+}
+
+/// All calls under one number.
+#[derive(Default)]
+struct Entry {
+    /// What the others have called.
+    said: Vec<Said>,
+    own: Option<OwnCall>,
+}
+
+struct OwnCall {
+    kind: Kind,
+    account: Account,
+    /// The number under which its messages go, or those of a later one.
+    tag: u64,
+}
+
+struct Said {
+    peer: Peer,
+    record: Record,
+}
+
+/// Who must be told of a mismatch: those who cannot see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tell {
+    Nobody,
+    Others,
+}
+
+/// That the calls on a communicator do not fit together from some number on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Broken {
+    pub(crate) number: u64,
+    /// The first own message number that belongs to a call from there on.
+    pub(crate) tag: u64,
+    pub(crate) reason: &'static str,
+}
+
+/// What is to be done now that a communicator is broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    pub(crate) communicator: u64,
+    pub(crate) broken: Broken,
+    pub(crate) tell: Tell,
+}
+
+/// What comes of an own call.
+pub(crate) struct Own {
+    pub(crate) number: u64,
+    /// For each other rank of the communicator, what it is to be told.
+    pub(crate) records: Vec<(Peer, Record)>,
+    pub(crate) verdict: Option<Verdict>,
+    /// Why this call must not be made.
+    pub(crate) refusal: Option<&'static str>,
+}
+
+impl Ledger {
+    /// Of a communicator whose calls are counted from here.
+    pub(crate) fn new(communicator: u64, first: u64) -> Ledger {
+        Ledger {
+            communicator,
+            group: None,
+            name: String::new(),
+            next: first,
+            first,
+            entries: VecDeque::new(),
+            latest: HashMap::new(),
+            broken: None,
+            freed: 0,
+        }
+    }
+
+    /// The communicator is there.
+    pub(crate) fn meet(&mut self, me: Peer, peers: Arc<[Peer]>) {
+        self.group.get_or_insert((me, peers));
+    }
+
+    /// Its ranks; none while it is not there.
+    pub(crate) fn peers(&self) -> &[Peer] {
+        self.group.as_ref().map_or(&[], |(_, peers)| peers)
+    }
+
+    /// Whether all ranks have freed it.
+    pub(crate) fn is_over(&self) -> bool {
+        self.group.is_some() && self.freed == self.peers().len()
+    }
+
+    /// Enters a record of another rank. Says if it breaks the communicator.
+    pub(crate) fn enter(&mut self, peer: Peer, record: Record) -> Option<Verdict> {
+        if record.kind == Kind::Verdict {
+            return self.break_from(record.number, record.text, Tell::Nobody);
+        }
+        self.note_latest(peer, &record);
+        if self.broken.is_some() {
+            return None;
+        }
+        let number = record.number;
+        let entry = self.entry(number)?;
+        entry.said.push(Said { peer, record });
+        let entry = &self.entries[(number - self.first) as usize];
+        let (first, last) = (&entry.said[0], &entry.said[entry.said.len() - 1]);
+        let found = match &entry.own {
+            Some(own) => self.compare_with_own(number, own, last),
+            None => self.compare_kinds(first, last),
+        };
+        self.judge(number, found)
+    }
+
+    /// Enters the next call of this rank, of which `tag` is the message number, or that of the
+    /// next call that has one.
+    pub(crate) fn enter_own(&mut self, kind: Kind, account: Account, tag: u64) -> Own {
+        let number = self.next;
+        self.next += 1;
+        let (me, peers) = self.group.clone().expect("a communicator of this rank is known to it");
+        let others = peers.iter().copied().filter(|&peer| peer != me);
+        let records = others.map(|peer| (peer, self.record_for(peer, number, kind, &account)));
+        let records = records.collect();
+        self.note_latest(me, &self.record_for(me, number, kind, &account));
+        let mut verdict = None;
+        if self.broken.is_none() {
+            let own = OwnCall { kind, account, tag };
+            self.entry(number).expect("own calls come in their order");
+            let said = &self.entries[(number - self.first) as usize].said;
+            let found = said.iter().find_map(|said| self.compare_with_own(number, &own, said));
+            self.entry(number).expect("it was there just now").own = Some(own);
+            verdict = self.judge(number, found);
+        }
+        let broken = self.broken.filter(|broken| broken.number <= number);
+        Own { number, records, verdict, refusal: broken.map(|broken| broken.reason) }
+    }
+
+    fn entry(&mut self, number: u64) -> Option<&mut Entry> {
+        let at = number.checked_sub(self.first)? as usize;
+        while self.entries.len() <= at {
+            self.entries.push_back(Entry::default());
+        }
+        self.entries.get_mut(at)
+    }
+
+    /// What a rank is told of an own call.
+    fn record_for(&self, peer: Peer, number: u64, kind: Kind, account: &Account) -> Record {
+        let (sends, expects) = self.rank_of(peer).map_or((0, 0), |rank| account.with(rank));
+        let Account { fingerprint, ref text, .. } = *account;
+        let (communicator, text) = (self.communicator, text.clone());
+        Record { communicator, number, kind, fingerprint, sends, expects, text }
+    }
+
+    fn note_latest(&mut self, peer: Peer, record: &Record) {
+        self.freed += usize::from(record.kind == Kind::Freed);
+        self.latest.insert(peer, (record.number, record.text.clone()));
+    }
+
+    /// What is wrong with a record beside the own call of that number, if anything is.
+    fn compare_with_own(&self, number: u64, own: &OwnCall, said: &Said) -> Option<(String, Tell)> {
+        let (me, _) = self.group.as_ref()?;
+        let record = self.record_for(said.peer, number, own.kind, &own.account);
+        let mine = Said { peer: *me, record };
+        self.compare_kinds(&mine, said).or_else(|| {
+            let (mine, theirs) = (&mine.record, &said.record);
+            let fit = mine.sends == theirs.expects && mine.expects == theirs.sends;
+            let remark = "; what they send to each other does not fit";
+            (!fit).then(|| (self.tell(*me, mine, said.peer, theirs) + remark, Tell::Others))
+        })
+    }
+
+    /// What is wrong with two records of one number in the eyes of everybody, if anything is.
+    fn compare_kinds(&self, one: &Said, other: &Said) -> Option<(String, Tell)> {
+        let (first, second) = (&one.record, &other.record);
+        let equal = first.kind == second.kind && first.fingerprint == second.fingerprint;
+        (!equal).then(|| (self.tell(one.peer, first, other.peer, second), Tell::Nobody))
+    }
+
+    /// Names two calls of one number.
+    fn tell(&self, one: Peer, first: &Record, other: Peer, second: &Record) -> String {
+        let (one, other) = match self.rank_of(one) <= self.rank_of(other) {
+            true => ((one, first), (other, second)),
+            false => ((other, second), (one, first)),
+        };
+        format!(
+            "{} as collective number {} of communicator {}, {}",
+            self.told(one.0, one.1),
+            first.number + 1,
+            self.title(),
+            self.told(other.0, other.1),
+        )
+    }
+
+    fn told(&self, peer: Peer, Record { kind, text, .. }: &Record) -> String {
+        let rank = self
+            .rank_of(peer)
+            .map_or(format!("rank {peer} of the world"), |rank| format!("rank {rank}"));
+        match kind {
+            Kind::Call => format!("{rank} called {text}"),
+            Kind::Refused => format!("{rank} made a call that was refused: {text}"),
+            Kind::Freed | Kind::Verdict => format!("{rank} had freed it"),
+        }
+    }
+
+    /// The name, or where the communicator was made.
+    pub(crate) fn title(&self) -> String {
+        match self.name.as_str() {
+            "" => format!("{}.{}", self.communicator >> 48, self.communicator & ((1 << 48) - 1)),
+            name => name.to_owned(),
+        }
+    }
+
+    /// The rank that somebody has here.
+    pub(crate) fn rank_of(&self, peer: Peer) -> Option<usize> {
+        self.peers().iter().position(|&member| member == peer)
+    }
+
+    /// Breaks the communicator if something was found, and forgets what all ranks agree on if not.
+    fn judge(&mut self, number: u64, found: Option<(String, Tell)>) -> Option<Verdict> {
+        if let Some((reason, tell)) = found {
+            return self.break_from(number, reason, tell);
+        }
+        self.settle();
+        None
+    }
+
+    fn settle(&mut self) {
+        let others = self.peers().len().wrapping_sub(1);
+        let agreed = |entry: &Entry| entry.own.is_some() && entry.said.len() == others;
+        while self.entries.front().is_some_and(agreed) {
+            self.entries.pop_front();
+            self.first += 1;
+        }
+    }
+
+    /// From this number on nothing fits. The reason is kept for ever: there is one for each
+    /// communicator at most, and errors of operations that nobody may ask for refer to it.
+    fn break_from(&mut self, number: u64, reason: String, tell: Tell) -> Option<Verdict> {
+        if self.broken.is_some() {
+            return None;
+        }
+        let at = number.saturating_sub(self.first) as usize;
+        let own = self.entries.iter().skip(at).find_map(|entry| entry.own.as_ref());
+        let tag = own.map_or(u64::MAX, |own| own.tag);
+        let broken = Broken { number, tag, reason: reason.leak() };
+        self.broken = Some(broken);
+        self.entries.clear();
+        Some(Verdict { communicator: self.communicator, broken, tell })
+    }
+
+    /// Which ranks have not made the call of this number.
+    pub(crate) fn missing(&self, number: u64) -> Vec<usize> {
+        let peers = self.peers();
+        let has_called =
+            |peer: &Peer| self.latest.get(peer).is_some_and(|&(last, _)| last >= number);
+        (0..peers.len()).filter(|&rank| !has_called(&peers[rank])).collect()
+    }
+
+    /// How many calls a rank has made here, and the last of them.
+    pub(crate) fn latest(&self, rank: usize) -> Option<(u64, &str)> {
+        let peer = self.peers().get(rank)?;
+        self.latest.get(peer).map(|(number, text)| (number + 1, text.as_str()))
+    }
+}

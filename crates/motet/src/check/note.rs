@@ -1,0 +1,93 @@
+//! What the calls of a communicator do for check mode: one branch if it is off.
+
+use std::panic::Location;
+use std::sync::Arc;
+
+use super::account::{Account, Elements, operator_name};
+use super::record::Kind;
+use super::{Live, Watch};
+use crate::collective::Prepared;
+use crate::communicator::{Communicator, Traffic, split_context};
+use crate::engine::Number;
+use crate::error::{Error, ErrorKind, Result};
+use crate::flight::Home;
+
+/// A communicator whose calls are told to its other ranks. Dropped with it.
+pub(crate) struct Membership {
+    pub(crate) id: u64,
+    home: Arc<Home>,
+}
+
+impl Membership {
+    /// Opens the ledger of a communicator, if records are kept and there is anybody to tell.
+    pub(crate) fn begin(watch: Watch, home: &Arc<Home>, id: u64) -> Option<Membership> {
+        if !watch.keeps_records() || home.group.size() == 1 {
+            return None;
+        }
+        let peers = home.group.peers().clone();
+        home.core.engine().meet(id, peers);
+        Some(Membership { id, home: home.clone() })
+    }
+}
+
+impl Drop for Membership {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
+        }
+        let mut engine = self.home.core.engine();
+        // Whatever is wrong with the communicator, nobody is left to be told.
+        let _ = engine.note(self, Kind::Freed, Account::freed(), u64::MAX);
+    }
+}
+
+impl Communicator {
+    /// What a call says about itself, if somebody is to hear it.
+    #[inline]
+    pub(crate) fn account(&self, prepared: &Prepared, at: &Location<'_>) -> Option<Account> {
+        self.membership().map(|_| {
+            let elements = Elements { code: prepared.element, bytes: prepared.element_bytes };
+            if prepared.among.is_some() {
+                return Account::of_some(prepared.call, at);
+            }
+            let of_type = || Some(operator_name(prepared.kernel.as_deref()?.operator()));
+            let operator = prepared.operator.or_else(of_type);
+            Account::of(prepared.call, &prepared.shape.operation, elements, operator, at)
+        })
+    }
+
+    /// Tells the other ranks of a call that can be made, under this message number.
+    ///
+    /// # Errors
+    /// That the calls on this communicator do not fit together.
+    #[cold]
+    pub(crate) fn note(&self, account: Account, number: Number) -> Result<(), ErrorKind> {
+        let Some(membership) = self.membership() else { return Ok(()) };
+        let mut engine = self.core().engine();
+        engine.name_ledger(membership.id, self.name());
+        let text = account.text.clone();
+        let (_, traffic) = split_context(number.context);
+        let tag = match traffic {
+            Traffic::Collective => number.tag,
+            _ => self.collectives_begun(),
+        };
+        let called = engine.note(membership, Kind::Call, account, tag);
+        let count = called.map_err(ErrorKind::Mismatch)?;
+        engine.begin_live(number, Live { traffic, number: count, text });
+        Ok(())
+    }
+
+    /// Tells the other ranks of a call that is refused, if they are to hear it: they would wait
+    /// for it in vain. Returns the error.
+    #[inline]
+    pub(crate) fn refused(&self, error: Error, at: &Location<'_>) -> Error {
+        if let Some(membership) = self.membership() {
+            let account = Account::refused(&error.to_string(), at);
+            let mut engine = self.core().engine();
+            engine.name_ledger(membership.id, self.name());
+            // The caller has an error already.
+            let _ = engine.note(membership, Kind::Refused, account, self.collectives_begun());
+        }
+        error
+    }
+}

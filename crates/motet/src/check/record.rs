@@ -1,0 +1,112 @@
+//! What one rank tells another of a call.
+
+/// The longest record, in bytes: it fits a cell of every lane.
+pub(crate) const LONGEST: usize = 512;
+/// Words before the text.
+const WORDS: usize = 6;
+const TEXT_AT: usize = WORDS * 8;
+
+/// What a record tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A call.
+    Call,
+    /// A call whose arguments were refused: the text says why.
+    Refused,
+    /// The communicator has been freed.
+    Freed,
+    /// Two calls do not fit together: the text says which.
+    Verdict,
+}
+
+impl Kind {
+    fn from_word(word: u64) -> Option<Kind> {
+        [Kind::Call, Kind::Refused, Kind::Freed, Kind::Verdict]
+            .into_iter()
+            .find(|&kind| kind as u64 == word)
+    }
+}
+
+/// One call of one rank, as another rank hears of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Record {
+    pub(crate) communicator: u64,
+    pub(crate) number: u64,
+    pub(crate) kind: Kind,
+    /// Of what must be equal on all ranks.
+    pub(crate) fingerprint: u64,
+    /// Of what the sender of the record sends to its receiver in this call.
+    pub(crate) sends: u64,
+    /// Of what it expects from its receiver.
+    pub(crate) expects: u64,
+    /// For people.
+    pub(crate) text: String,
+}
+
+impl Record {
+    /// As bytes. A text that is too long loses its end.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let words = [
+            self.communicator,
+            self.number,
+            self.kind as u64,
+            self.fingerprint,
+            self.sends,
+            self.expects,
+        ];
+        let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let end = self.text.floor_char_boundary(LONGEST - TEXT_AT);
+        bytes.extend_from_slice(&self.text.as_bytes()[..end]);
+        bytes
+    }
+
+    /// From bytes; `None` if they are none of ours.
+    pub(crate) fn read(bytes: &[u8]) -> Option<Record> {
+        let (head, text) = bytes.split_at_checked(TEXT_AT)?;
+        let (head, _) = head.as_chunks();
+        let word = |at: usize| u64::from_le_bytes(head[at]);
+        Some(Record {
+            communicator: word(0),
+            number: word(1),
+            kind: Kind::from_word(word(2))?,
+            fingerprint: word(3),
+            sends: word(4),
+            expects: word(5),
+            text: String::from_utf8_lossy(text).into_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(text: &str) -> Record {
+        let (kind, text) = (Kind::Refused, text.to_owned());
+        let (fingerprint, sends, expects) = (u64::MAX, 3, 4);
+        Record { communicator: 1 << 60, number: 7, kind, fingerprint, sends, expects, text }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for text in ["", "bcast at a.rs:1", "× é"] {
+            assert_eq!(Record::read(&record(text).to_bytes()), Some(record(text)));
+        }
+    }
+
+    #[test]
+    fn a_long_text_loses_its_end() {
+        let bytes = record(&"×".repeat(LONGEST)).to_bytes();
+        assert!(bytes.len() <= LONGEST);
+        let read = Record::read(&bytes).unwrap();
+        assert_eq!(read.text, "×".repeat((LONGEST - TEXT_AT) / 2));
+    }
+
+    #[test]
+    fn what_is_no_record_is_not_read() {
+        assert_eq!(Record::read(&[0; TEXT_AT - 1]), None);
+        let mut bytes = record("").to_bytes();
+        bytes[16] = 9;
+        assert_eq!(Record::read(&bytes), None);
+    }
+}

@@ -1,0 +1,202 @@
+//! The engine's part in check mode: records that are sent and received, and operations that are
+//! ended because the ranks disagree.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::collections::HashSet;
+use std::mem;
+use std::sync::Arc;
+use std::time::Duration;
+
+use motet_fabric::slab::Id;
+use motet_fabric::{
+    Completion, Label, Peer, Posted, Region, Selector, Token, TransferError, TypeCode,
+};
+
+use super::{Engine, NOTHING, Number, Outcome, State, Work};
+use crate::check::{
+    Account, Awaited, Books, Kind, Live, Membership, Record, Tell, Verdict, report,
+};
+use crate::communicator::{Traffic, split_context};
+
+/// The operation of the receive that awaits records: no operation has this id.
+pub(super) const RECORDS: u64 = 0;
+/// Where records travel: beside the messages of the world.
+const LABEL: Label = Label { context: Traffic::Check as u64, tag: 0, ordinal: 0 };
+
+impl Engine {
+    /// From now on records are kept.
+    pub(crate) fn keep_books(&mut self, books: Books) {
+        self.books = Some(Box::new(books));
+        let mut done = mem::take(&mut self.done);
+        self.await_record(&mut done);
+        self.settle(done);
+    }
+
+    pub(super) fn books(&mut self) -> &mut Books {
+        self.books.as_deref_mut().expect("only asked where records are kept")
+    }
+
+    /// Posts the receive for the next record.
+    fn await_record(&mut self, done: &mut Vec<Completion>) {
+        let Some(books) = self.books.as_deref_mut() else { return };
+        let Label { context, tag, ordinal } = LABEL;
+        let selector = Selector { context, source: None, tag: Some(tag), ordinal };
+        let token = Token { operation: RECORDS, step: 0 };
+        // SAFETY: the page lives as long as the engine, and is read between two receives only.
+        unsafe { self.endpoint.recv(selector, TypeCode::BYTES, books.page(), token, done) };
+    }
+
+    /// A record has come, or none will come any more: that is what the completion at this place
+    /// says. What it breaks is ended before the completions behind it are handed out.
+    #[cold]
+    pub(super) fn record_came(&mut self, at: usize, done: &mut Vec<Completion>) {
+        let Completion { token, outcome } = done[at];
+        assert_eq!(token.operation, RECORDS, "transfers end before operations");
+        let Ok(received) = outcome else { return };
+        let books = self.books();
+        let record = books.read(received.bytes);
+        let verdict = record.and_then(|record| books.enter(received.source, record));
+        if let Some(verdict) = verdict {
+            self.carry_out(verdict);
+            let rest = done.split_off(at + 1);
+            done.extend(rest.into_iter().filter(|each| self.awaits(each.token)));
+        }
+        self.await_record(done);
+    }
+
+    /// Whether a completion with this token means anything to anybody.
+    fn awaits(&mut self, token: Token) -> bool {
+        let operation = self.operations.get_mut(Id(token.operation));
+        operation.is_some_and(|operation| operation.state == State::Active)
+    }
+
+    /// A communicator is there.
+    pub(crate) fn meet(&mut self, communicator: u64, peers: Arc<[Peer]>) {
+        let me = self.endpoint.me();
+        self.books().ledger(communicator).meet(me, peers);
+    }
+
+    /// Tells the name of a communicator to its ledger.
+    pub(crate) fn name_ledger(&mut self, communicator: u64, name: String) {
+        self.books().ledger(communicator).name = name;
+    }
+
+    /// Remembers an operation until it is over.
+    pub(crate) fn begin_live(&mut self, number: Number, live: Live) {
+        self.books().begin(number, live);
+    }
+
+    /// Counts a call of this rank, and tells the others. Returns its number.
+    ///
+    /// # Errors
+    /// Why it must not be made.
+    pub(crate) fn note(
+        &mut self,
+        membership: &Membership,
+        kind: Kind,
+        account: Account,
+        tag: u64,
+    ) -> Result<u64, &'static str> {
+        let own = self.books().enter_own(membership, kind, account, tag);
+        for (peer, record) in &own.records {
+            self.send_record(*peer, record);
+        }
+        if let Some(verdict) = own.verdict {
+            self.carry_out(verdict);
+        }
+        own.refusal.map_or(Ok(own.number), Err)
+    }
+
+    fn send_record(&mut self, to: Peer, record: &Record) {
+        let bytes = record.to_bytes();
+        let data = Region::of(&bytes);
+        let id = self.start_transfer(Work::Send, None, |endpoint, operation, _| {
+            let token = Token { operation, step: 0 };
+            // SAFETY: the operation keeps the bytes until it is over.
+            let posted = unsafe { endpoint.send(to, LABEL, TypeCode::BYTES, data, token) };
+            (posted == Posted::Done).then_some(NOTHING)
+        });
+        self.detach(id, Box::new(bytes));
+    }
+
+    /// Ends what a mismatch makes pointless, and tells those who cannot know.
+    pub(super) fn carry_out(&mut self, Verdict { communicator, broken, tell }: Verdict) {
+        if tell == Tell::Others {
+            let me = self.endpoint.me();
+            let peers = self.books().ledger(communicator).peers().to_vec();
+            let record = Record {
+                communicator,
+                number: broken.number,
+                kind: Kind::Verdict,
+                fingerprint: 0,
+                sends: 0,
+                expects: 0,
+                text: broken.reason.to_owned(),
+            };
+            for peer in peers.into_iter().filter(|&peer| peer != me) {
+                self.send_record(peer, &record);
+            }
+        }
+        let is_hit = |number: Number| match split_context(number.context) {
+            (id, Traffic::Collective) => id == communicator && number.tag >= broken.tag,
+            (id, Traffic::Persistent) => id == communicator,
+            _ => false,
+        };
+        let hit = self.operations.iter().filter(|(_, operation)| match &operation.work {
+            Work::Run(run) => {
+                !matches!(operation.state, State::Complete(_)) && is_hit(run.number())
+            }
+            _ => false,
+        });
+        let hit: Vec<Id> = hit.map(|(id, _)| id).collect();
+        let tokens: HashSet<u64> = hit.iter().map(|id| id.0).collect();
+        self.endpoint.cancel(|token| tokens.contains(&token.operation));
+        hit.into_iter().for_each(|id| self.end(id, broken.reason));
+    }
+
+    /// Ends an operation whose transfers have been cancelled.
+    fn end(&mut self, id: Id, reason: &'static str) {
+        let Some(operation) = self.operations.get_mut(id) else { return };
+        let Work::Run(run) = &mut operation.work else { return };
+        run.cut_off(&mut self.endpoint);
+        let is_persistent = split_context(run.number().context).1 == Traffic::Persistent;
+        let state = operation.state;
+        if is_persistent {
+            self.books().end(id, reason);
+        }
+        match state {
+            State::Active => self.finish(id, Outcome::Err(TransferError::Ended(reason))),
+            State::Inactive => self.remove(id),
+            State::Complete(_) => {}
+        }
+    }
+
+    /// Tells people of a wait for any of these operations, if it is to be told.
+    #[cold]
+    pub(crate) fn report_wait(&mut self, ids: &[Id], waited: Duration) {
+        let mut awaited = Vec::with_capacity(ids.len());
+        for &id in ids {
+            let Some(operation) = self.operations.get_mut(id) else { continue };
+            let (number, stuck_with) = match &operation.work {
+                Work::Run(run) => (Some(run.number()), run.stuck_with()),
+                _ => (None, Vec::new()),
+            };
+            awaited.push(Awaited { id, number, stuck_with });
+        }
+        if let Some(books) = &self.books {
+            report(books, &self.endpoint, waited, &awaited);
+        }
+    }
+
+    /// Why a persistent operation is gone.
+    #[cold]
+    pub(crate) fn why_gone(&self, id: Id) -> TransferError {
+        let ended = self.books.as_ref().and_then(|books| books.why_ended(id));
+        ended.map(TransferError::Ended).unwrap_or_else(|| {
+            let failure = self.failure();
+            let failure = failure.expect("only a death or a mismatch ends a persistent operation");
+            TransferError::Failed(failure)
+        })
+    }
+}
