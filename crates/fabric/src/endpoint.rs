@@ -11,6 +11,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 mod incoming;
+mod matched;
 mod outgoing;
 mod packet;
 mod transit;
@@ -21,7 +22,7 @@ use std::sync::Arc;
 use crate::channel::{Arena, InChannel, LONGEST, OutChannel};
 use crate::claims::{Claim, Claims};
 use crate::lane::{Inlet, Ring};
-use crate::matching::Matching;
+use crate::matching::{Matching, Ticket};
 use crate::segment::State;
 use crate::single_copy::{SingleCopy, allow_peers};
 use crate::slab::Slab;
@@ -29,6 +30,7 @@ use crate::{
     Failure, Label, Peer, Received, Region, RegionMut, Segment, Selector, Token, TransferError,
     TypeCode,
 };
+pub use matched::Taken;
 use outgoing::{Outgoing, Standing};
 use packet::Packet;
 pub use transit::Transit;
@@ -268,7 +270,8 @@ impl Endpoint {
         self.submit(to, Outgoing::Large { label, element, data, token })
     }
 
-    /// Receives a message. Never waits; a message that is there already completes at once.
+    /// Receives a message. Never waits; a message that is there already completes at once. The
+    /// ticket is for [`Endpoint::cancel_receive`].
     ///
     /// # Safety
     /// Until the completion (or after [`Endpoint::cancel`]) `into` stays writable and nobody
@@ -280,11 +283,14 @@ impl Endpoint {
         into: RegionMut,
         token: Token,
         done: &mut Vec<Completion>,
-    ) {
+    ) -> Ticket {
         let receive = Receive { into, element, token };
-        match self.matching.take_early(&selector) {
+        match self.take(selector) {
             None => self.matching.post(selector, receive),
-            Some((source, label, early)) => self.receive_early(source, label, early, receive, done),
+            Some(taken) => {
+                self.receive_early(taken, receive, done);
+                Ticket::default()
+            }
         }
     }
 

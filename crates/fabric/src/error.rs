@@ -148,6 +148,12 @@ pub enum TransferError {
     /// The sender met an error in the same operation, and has nothing to send.
     #[error("rank {0} met an error and has nothing to send")]
     Spoiled(Peer),
+    /// A buffered send found no room for its message.
+    #[error("no room to buffer a message of {needed} bytes")]
+    NoRoom {
+        /// Bytes of the message.
+        needed: usize,
+    },
     /// Whoever posted it has ended it, for this reason. The fabric itself never says this.
     #[error("{0}")]
     Ended(&'static str),

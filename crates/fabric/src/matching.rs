@@ -14,6 +14,15 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::{Label, Peer, Selector};
 
+/// Where a posted receive was put, for whoever wants it back. For one that did not have to be
+/// posted it means nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ticket(u64);
+
+/// Marks the ticket of a receive with a wildcard: the rest is the number of its post. That of an
+/// exact one is its slot.
+const WILD: u64 = 1 << 63;
+
 /// Sender and label: what an exact receive names.
 type Key = (Peer, Label);
 
@@ -58,12 +67,27 @@ impl<R, M> Matching<R, M> {
     }
 
     /// Posts a receive for which no message has come yet.
-    pub fn post(&mut self, selector: Selector, receive: R) {
+    pub fn post(&mut self, selector: Selector, receive: R) -> Ticket {
         self.posts += 1;
         match exact_key(&selector) {
-            Some(key) => self.exact.push(key, self.posts, receive),
-            None => self.wild.push_back((self.posts, selector, receive)),
+            Some(key) => Ticket(u64::from(self.exact.push(key, self.posts, receive))),
+            None => {
+                self.wild.push_back((self.posts, selector, receive));
+                Ticket(WILD | self.posts)
+            }
         }
+    }
+
+    /// Withdraws the posted receive of this ticket, which `is_it` knows. `None` if it is no longer
+    /// posted.
+    pub fn withdraw_one(&mut self, ticket: Ticket, is_it: impl Fn(&R) -> bool) -> Option<R> {
+        if ticket.0 & WILD == 0 {
+            return self.exact.take_one(ticket.0 as u32, is_it);
+        }
+        let post = ticket.0 & !WILD;
+        let at = self.wild.binary_search_by_key(&post, |(posted, ..)| *posted).ok()?;
+        let (.., receive) = self.wild.get(at)?;
+        if is_it(receive) { self.wild.remove(at).map(|(.., receive)| receive) } else { None }
     }
 
     /// Takes the receive that this message meets, if one is posted.
@@ -167,7 +191,8 @@ impl<T> Default for Queue<T> {
 }
 
 impl<T> Queue<T> {
-    fn push(&mut self, key: Key, stamp: u64, value: T) {
+    /// Says which slot it got.
+    fn push(&mut self, key: Key, stamp: u64, value: T) -> u32 {
         let slot =
             Slot { key, stamp, value: Some(value), next: NONE, older: self.newest, newer: NONE };
         let at = self.place(slot);
@@ -184,6 +209,7 @@ impl<T> Queue<T> {
                 *last = at;
             }
         }
+        at
     }
 
     fn place(&mut self, slot: Slot<T>) -> u32 {
@@ -210,6 +236,35 @@ impl<T> Queue<T> {
         match self.slots[at as usize].next {
             NONE => drop(self.keys.remove(key)),
             next => ends.0 = next,
+        }
+        self.release(at)
+    }
+
+    /// Takes out the value that `is_it` knows. It lies in the slot `hint`, unless values have been
+    /// put elsewhere meanwhile.
+    fn take_one(&mut self, hint: u32, is_it: impl Fn(&T) -> bool) -> Option<T> {
+        let holds = |at: u32| {
+            self.slots.get(at as usize).and_then(|slot| slot.value.as_ref()).is_some_and(&is_it)
+        };
+        let mut at = if holds(hint) { hint } else { self.oldest };
+        while at != NONE && !holds(at) {
+            at = self.slots[at as usize].newer;
+        }
+        if at == NONE {
+            return None;
+        }
+        let Slot { key, next, .. } = self.slots[at as usize];
+        let ends = self.keys.get_mut(&key)?;
+        if ends.0 == at {
+            return self.pop(&key);
+        }
+        let mut before = ends.0;
+        while self.slots[before as usize].next != at {
+            before = self.slots[before as usize].next;
+        }
+        self.slots[before as usize].next = next;
+        if ends.1 == at {
+            ends.1 = before;
         }
         self.release(at)
     }
@@ -354,10 +409,56 @@ mod tests {
     }
 
     #[test]
+    fn one_is_withdrawn_from_wherever_it_is() {
+        for (source, among) in [(Some(1), 1), (Some(1), 2), (None, 2)] {
+            let mut matching = Matching::<u32, ()>::default();
+            let post = |receive: u32| (any(source, Some(u64::from(receive) % among)), receive);
+            let mut tickets: Vec<_> =
+                (0..9).map(post).map(|(selector, each)| matching.post(selector, each)).collect();
+            for gone in [4, 8, 0] {
+                let ticket = tickets[gone as usize];
+                assert_eq!(matching.withdraw_one(ticket, |&each| each == gone), Some(gone));
+                assert_eq!(matching.withdraw_one(ticket, |&each| each == gone), None);
+            }
+            // A slot that is used again belongs to another.
+            tickets.push(matching.post(any(source, Some(9 % among)), 9));
+            // Values are put elsewhere.
+            assert_eq!(matching.withdraw(|_, &each| each == 1), [1]);
+            let ticket = tickets[5];
+            assert_eq!(matching.withdraw_one(ticket, |&each| each == 5), Some(5));
+            let mut rest: Vec<u32> = (0..among)
+                .flat_map(|tag| {
+                    std::iter::from_fn(|| matching.take_posted(Peer(1), label(tag)))
+                        .collect::<Vec<_>>()
+                })
+                .collect();
+            if among > 1 {
+                assert!(rest.is_sorted_by_key(|each| (each % 2, *each)), "{rest:?}");
+            }
+            rest.sort_unstable();
+            assert_eq!(rest, [2, 3, 6, 7, 9]);
+            assert_eq!(matching.posted(), 0);
+        }
+    }
+
+    #[test]
+    fn a_hundred_thousand_are_withdrawn_one_by_one() {
+        let mut matching = Matching::<u64, ()>::default();
+        let post = |tag: u64| matching.post(any((tag % 2 == 0).then_some(0), Some(tag)), tag);
+        let tickets: Vec<_> = (0..100_000).map(post).collect();
+        for (tag, &ticket) in tickets.iter().enumerate().rev() {
+            assert_eq!(matching.withdraw_one(ticket, |&each| each == tag as u64), Some(tag as u64));
+        }
+        assert_eq!(matching.posted(), 0);
+    }
+
+    #[test]
     fn a_hundred_thousand_in_reverse_order() {
         let mut matching = Matching::<u64, ()>::default();
         let all = 100_000;
-        (0..all).for_each(|tag| matching.post(any(Some(0), Some(tag)), tag));
+        for tag in 0..all {
+            matching.post(any(Some(0), Some(tag)), tag);
+        }
         for tag in (0..all).rev() {
             assert_eq!(matching.take_posted(Peer(0), label(tag)), Some(tag));
         }

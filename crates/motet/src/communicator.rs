@@ -15,6 +15,7 @@ use crate::error::{Error, ErrorHandler, ErrorKind, Result};
 use crate::flight::{Home, Origin};
 use crate::group::{Comparison, Group};
 use crate::info::Info;
+use crate::point_to_point::Slot;
 use crate::topology::Placed;
 pub use create::SplitType;
 pub use duplicate::CommunicatorRequest;
@@ -71,6 +72,8 @@ pub struct Communicator {
     info: Mutex<Info>,
     attributes: Attributes<Communicator>,
     topology: Option<Arc<Placed>>,
+    /// Where a buffer for buffered sends may be attached.
+    slot: Slot,
     /// In check mode: what tells the other ranks of its calls.
     membership: Option<Membership>,
 }
@@ -86,10 +89,10 @@ impl Communicator {
     }
 
     pub(crate) fn new(home: Arc<Home>, id: u64) -> Communicator {
-        let mut communicator = Communicator::untold(home, id);
-        let home = &communicator.home;
-        communicator.membership = Membership::begin(home.core.watch(), home, id);
-        communicator
+        let membership = Membership::begin(home.core.watch(), &home, id);
+        let mut told = Communicator::untold(home, id);
+        told.membership = membership;
+        told
     }
 
     /// One of whose calls nobody is told.
@@ -104,6 +107,7 @@ impl Communicator {
             info: Mutex::default(),
             attributes: Attributes::default(),
             topology: None,
+            slot: Slot::default(),
         }
     }
 
@@ -239,6 +243,11 @@ impl Communicator {
 
     pub(crate) fn core(&self) -> &Arc<Core> {
         &self.home.core
+    }
+
+    /// Where its buffer for buffered sends may be attached.
+    pub(crate) fn slot(&self) -> &Slot {
+        &self.slot
     }
 }
 

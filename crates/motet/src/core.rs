@@ -27,6 +27,7 @@ use motet_plan::Tuning;
 
 use crate::check::{Books, Watch};
 use crate::engine::{Cache, Engine, Outcome};
+use crate::point_to_point::Slot;
 
 /// Who has waited for so long gives way between two looks: whoever is waited for may be on the
 /// same core, even if there are cores enough.
@@ -63,6 +64,8 @@ pub(crate) struct Core {
     /// Counts the ids that this rank has given to communicators.
     ids: AtomicU64,
     helper: OnceLock<JoinHandle<()>>,
+    /// Where a buffer for buffered sends may be attached.
+    slot: Slot,
     watch: Watch,
 }
 
@@ -147,7 +150,18 @@ impl Core {
         let engine = Mutex::new(engine);
         let (wanted, ending) = (Condvar::new(), AtomicBool::new(false));
         let shared = Shared { engine, segment, me, patience, wanted, ending };
-        Core { shared: Arc::new(shared), ids: AtomicU64::new(0), helper: OnceLock::new(), watch }
+        Core {
+            shared: Arc::new(shared),
+            ids: AtomicU64::new(0),
+            helper: OnceLock::new(),
+            slot: Slot::default(),
+            watch,
+        }
+    }
+
+    /// Where the rank's buffer for buffered sends may be attached.
+    pub(crate) fn slot(&self) -> &Slot {
+        &self.slot
     }
 
     /// How closely the ranks are watched.
@@ -201,6 +215,11 @@ impl Core {
                 Err(TransferError::Failed(failure))
             }
         }
+    }
+
+    /// Whether waits that take too long are reported, so that they should name what they wait for.
+    pub(crate) fn reports_waits(&self) -> bool {
+        self.watch.hang.is_some()
     }
 
     /// Moves the engine until `ready` finds what it looks for.

@@ -15,12 +15,14 @@ mod memory;
 mod records;
 mod run;
 mod staging;
+mod transfer;
 mod wakers;
 
 use std::mem;
 use std::sync::Arc;
 use std::task::Waker;
 
+use motet_fabric::matching::Ticket;
 use motet_fabric::slab::{Id, Slab};
 use motet_fabric::{Completion, Endpoint, Received, TransferError};
 use motet_plan::Call;
@@ -30,6 +32,8 @@ use crate::error::ErrorKind;
 pub(crate) use cache::{Cache, Planned};
 pub(crate) use run::{Binding, Number, Run};
 pub(crate) use staging::{Staged, Staging, Way};
+pub(crate) use transfer::{CANCELLED, Envelope, Mode, NOBODY, Transfer};
+use transfer::{Pair, Stored};
 
 /// Of so many looks one is thorough.
 const LOOKS: u32 = 256;
@@ -54,8 +58,14 @@ pub(crate) enum Work {
     Run(Box<Run>),
     /// One message that is sent.
     Send,
-    /// One message that is received.
-    Receive,
+    /// One message that is received, perhaps still to come.
+    Receive(Ticket),
+    /// One message that is sent and another that is received.
+    Pair(Box<Pair>),
+    /// One message for each start.
+    Stored(Box<Stored>),
+    /// Something outside the library, of whose end it is told.
+    Generalized,
 }
 
 /// Something kept alive until its operation is complete.
@@ -86,8 +96,10 @@ pub(crate) struct Engine {
     /// Completions being handed out; kept for its memory.
     done: Vec<Completion>,
     cache: Cache,
-    /// Operations that have been started and are not complete.
+    /// Operations that have been started and are not complete, but for generalized ones.
     active: usize,
+    /// Counts the operations that have ended.
+    ended: u64,
     moves: u64,
     /// Counts those who looked without waiting.
     looks: u32,
@@ -110,6 +122,7 @@ impl Engine {
             done: Vec::new(),
             cache,
             active: 0,
+            ended: 0,
             moves: 0,
             looks: 0,
             sleepers: 0,
@@ -156,30 +169,15 @@ impl Engine {
         if let Some(staging) = &mut operation.staging {
             staging.collect();
         }
-        if let Work::Run(run) = &mut operation.work {
-            run.restart();
-        }
         self.active += 1;
-        self.advance(id);
+        match &mut operation.work {
+            Work::Run(run) => {
+                run.restart();
+                self.advance(id);
+            }
+            _ => self.post_stored(id),
+        }
         true
-    }
-
-    /// Begins a point-to-point transfer; `post` posts it under the operation's number and says
-    /// whether it is done already.
-    pub(crate) fn start_transfer(
-        &mut self,
-        work: Work,
-        staging: Option<Box<Staging>>,
-        post: impl FnOnce(&mut Endpoint, u64, &mut Vec<Completion>) -> Option<Received>,
-    ) -> Id {
-        let id = self.insert(work, collected(staging), State::Active);
-        self.active += 1;
-        let mut done = mem::take(&mut self.done);
-        if let Some(received) = post(&mut self.endpoint, id.0, &mut done) {
-            self.finish(id, Ok(received));
-        }
-        self.settle(done);
-        id
     }
 
     fn insert(&mut self, work: Work, staging: Option<Box<Staging>>, state: State) -> Id {
@@ -211,6 +209,11 @@ impl Engine {
         } else {
             self.progress();
         }
+    }
+
+    /// Counts the operations that have ended: while it stays the same, none has.
+    pub(crate) fn ended(&self) -> u64 {
+        self.ended
     }
 
     /// Counts the times that something moved.
@@ -320,11 +323,16 @@ impl Engine {
                 continue;
             };
             match &mut operation.work {
-                Work::Send | Work::Receive => self.finish(id, outcome),
+                Work::Pair(pair) => {
+                    if let Some(outcome) = pair.complete(token.step, outcome) {
+                        self.finish(id, outcome);
+                    }
+                }
                 Work::Run(run) => {
                     run.complete(token.step, outcome.map(drop));
                     self.advance_into(id, &mut done);
                 }
+                _ => self.finish(id, outcome),
             }
         }
         done.clear();
@@ -334,8 +342,9 @@ impl Engine {
 
     /// An operation is complete: tell whoever waits, or free what nobody waits for.
     fn finish(&mut self, id: Id, outcome: Outcome) {
-        self.active -= 1;
+        self.ended += 1;
         let operation = self.operations.get_mut(id).expect("finished while alive");
+        self.active -= operation.work.transfers();
         if let (Some(staging), Ok(received)) = (&mut operation.staging, outcome) {
             let is_run = matches!(operation.work, Work::Run(_));
             staging.spread(if is_run { usize::MAX } else { received.bytes });

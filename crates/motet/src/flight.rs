@@ -2,13 +2,14 @@
 
 use std::ops::Deref;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 use motet_fabric::slab::Id;
 use motet_fabric::{Received, TransferError};
 
 use crate::core::Core;
-use crate::engine::{Engine, Outcome};
+use crate::engine::{CANCELLED, Engine, Keeper, NOBODY, Outcome};
 use crate::error::{Error, ErrorHandler, ErrorKind, Particulars, Result};
 use crate::group::Group;
 use crate::status::{Status, Tag};
@@ -48,6 +49,25 @@ impl Home {
     }
 }
 
+impl Home {
+    /// The status of a receive in terms of its communicator. Of a collective, which receives from
+    /// nobody in particular, it means nothing.
+    pub(crate) fn status(&self, received: Received) -> Status {
+        if received == NOBODY {
+            return Status::NOBODY;
+        }
+        if received == CANCELLED {
+            return Status { cancelled: true, ..Status::NOBODY };
+        }
+        Status {
+            source: self.group.rank_of_peer(received.source).unwrap_or(self.rank),
+            tag: Tag(received.tag as u32),
+            bytes: received.bytes,
+            cancelled: false,
+        }
+    }
+}
+
 /// Where an operation began, and by which call.
 pub(crate) struct Origin {
     pub(crate) home: Arc<Home>,
@@ -84,19 +104,48 @@ pub struct Flight {
     /// Whether a wait for any of several has already named it.
     pub(crate) reported: bool,
     /// Whether the error handler has seen what went wrong.
-    handled: bool,
+    handled: AtomicBool,
 }
 
 impl Flight {
     pub(crate) fn new(origin: Origin, id: Id, persistent: bool) -> Flight {
-        Flight { origin, id, persistent, outcome: None, reported: false, handled: false }
+        Flight {
+            origin,
+            id,
+            persistent,
+            outcome: None,
+            reported: false,
+            handled: AtomicBool::new(false),
+        }
     }
 
-    /// A persistent operation begins another run, whose outcome is not known.
-    pub(crate) fn renew(&mut self) {
-        self.outcome = None;
-        self.reported = false;
-        self.handled = false;
+    /// Starts another run of a persistent operation, which is not running.
+    pub(crate) fn start(&mut self) -> Result<()> {
+        let mut engine = self.origin.core.engine();
+        if engine.start(self.id) {
+            drop(engine);
+            self.outcome = None;
+            self.reported = false;
+            *self.handled.get_mut() = false;
+            return Ok(());
+        }
+        let reason = engine.why_gone(self.id);
+        drop(engine); // an error handler may want it
+        Err(self.origin.error(reason))
+    }
+
+    /// The same, for whoever stands for the operation from now on.
+    pub(crate) fn take_over(&mut self) -> Flight {
+        let Flight { ref origin, id, persistent, outcome, reported, .. } = *self;
+        let handled = AtomicBool::new(*self.handled.get_mut());
+        Flight { origin: origin.again(), id, persistent, outcome, reported, handled }
+    }
+
+    /// Gives the operation up: what keeps its buffers is dropped when it is over.
+    pub(crate) fn release(&mut self, keeper: Keeper) {
+        if self.persistent || self.outcome.is_none() {
+            self.origin.core.engine().detach(self.id, keeper);
+        }
     }
 
     /// Whether the outcome is known.
@@ -121,7 +170,7 @@ impl Flight {
     }
 
     /// Makes progress, and takes the outcome if it is there. Says whether it is known now.
-    fn look(&mut self) -> bool {
+    pub(crate) fn look(&mut self) -> bool {
         if self.outcome.is_none() {
             let mut engine = self.origin.core.engine();
             engine.progress_now_and_then_thoroughly();
@@ -134,6 +183,15 @@ impl Flight {
     pub(crate) fn collect(&mut self) -> bool {
         if self.outcome.is_none() {
             self.outcome = self.take(&mut self.origin.core.engine());
+        }
+        self.outcome.is_some()
+    }
+
+    /// Takes the outcome if it is there, from an engine that is locked already. Says whether it is
+    /// known now.
+    pub(crate) fn collect_from(&mut self, engine: &mut Engine) -> bool {
+        if self.outcome.is_none() {
+            self.outcome = engine.take(self.id, self.persistent);
         }
         self.outcome.is_some()
     }
@@ -163,24 +221,38 @@ impl Flight {
     }
 
     /// What the outcome says. An error is brought before the handler once.
-    fn result(&mut self) -> Result<Received> {
+    pub(crate) fn result(&self) -> Result<Received> {
         let outcome = self.outcome.expect("only asked when known");
         outcome.map_err(|error| {
-            if std::mem::replace(&mut self.handled, true) {
+            if self.handled.swap(true, Ordering::Relaxed) {
                 return self.origin.home.silent_error(self.origin.call, error);
             }
             self.origin.error(error)
         })
     }
 
-    /// The status of a receive in terms of its communicator. Of a collective, which receives from
-    /// nobody in particular, it means nothing.
+    /// The status of a receive; see [`Home::status`].
     pub(crate) fn status(&self, received: Received) -> Status {
-        let source = self.origin.group.rank_of_peer(received.source);
-        Status {
-            source: source.unwrap_or(self.origin.rank),
-            tag: Tag(received.tag as u32),
-            bytes: received.bytes,
+        self.origin.status(received)
+    }
+
+    /// Cancels a receive that has met no message yet; nothing happens to anything else that may be
+    /// cancelled.
+    pub(crate) fn cancel(&mut self) -> Result<()> {
+        if self.outcome.is_some() {
+            return Ok(());
         }
+        let mut engine = self.origin.core.engine();
+        let refused = engine.is_collective(self.id);
+        if !refused {
+            engine.cancel(self.id);
+        }
+        drop(engine);
+        if refused {
+            return Err(self
+                .origin
+                .error(ErrorKind::of_request("is of a collective, which cannot be cancelled")));
+        }
+        Ok(())
     }
 }

@@ -79,6 +79,7 @@ mod element;
 mod engine;
 mod error;
 mod flight;
+mod generalized;
 mod group;
 mod info;
 mod intercommunicator;
@@ -86,6 +87,7 @@ mod kernel;
 pub mod op;
 mod persistent;
 mod point_to_point;
+pub mod raw;
 mod reduce_local;
 mod request;
 mod scope;
@@ -108,6 +110,7 @@ pub use error::{
 };
 #[doc(hidden)]
 pub use flight::Flight;
+pub use generalized::Completer;
 pub use group::{Comparison, Group, GroupError, RankRange};
 pub use info::{Info, InfoError, MAX_INFO_KEY, MAX_INFO_VALUE};
 pub use intercommunicator::{Intercommunicator, MergeOrder};
@@ -118,12 +121,13 @@ pub use op::{
     Replace, Sum,
 };
 pub use persistent::{Persistent, Running, Start, start_all};
+pub use point_to_point::{BSEND_OVERHEAD, BufferRoom, Message};
 pub use reduce_local::reduce_local;
 pub use request::Request;
 pub use scope::Scope;
 pub use sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_some};
 pub use settings::{ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, SINGLE_COPY, Settings, WISDOM};
-pub use status::{ANY_SOURCE, ANY_TAG, Source, Status, Tag, TagFilter};
+pub use status::{ANY_SOURCE, ANY_TAG, PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
 pub use topology::{
     Adjacent, Cartesian, CartesianCommunicator, Edge, Graph, GraphCommunicator, IndexedGraph,
     IndexedGraphCommunicator, Neighbourhood, Reorder, Topological, Topology, TopologyError,

@@ -12,9 +12,11 @@ use motet_fabric::slab::Id;
 use crate::buffer::{Buffers, Held, Kept, OwnInput, elements, elements_mut};
 use crate::error::Result;
 use crate::flight::{Flight, Origin};
+use crate::raw;
+use crate::status::Status;
 
-/// A persistent collective that is not running. It owns its buffers; between runs they can be
-/// read and written. (MPI 4.1 §7.13)
+/// A persistent operation that is not running. It owns its buffers; between runs they can be
+/// read and written. (MPI 4.1 §3.9, §7.13)
 ///
 /// ```
 /// use motet::{Info, Sum};
@@ -48,7 +50,7 @@ impl<B: Held + 'static> Persistent<B> {
     /// # Errors
     /// That a rank had died while the operation ran before.
     pub fn start(mut self) -> Result<Running<B>> {
-        self.begin()?;
+        self.flight.start()?;
         Ok(Running { operation: self })
     }
 
@@ -57,20 +59,18 @@ impl<B: Held + 'static> Persistent<B> {
     /// # Errors
     /// What went wrong with this run; the operation can be run again unless the world has failed.
     pub fn run(&mut self) -> Result<()> {
-        self.begin()?;
+        self.flight.start()?;
         self.flight.wait().map(drop)
     }
 
-    fn begin(&mut self) -> Result<()> {
-        let mut engine = self.flight.origin.core.engine();
-        if engine.start(self.flight.id) {
-            drop(engine);
-            self.flight.renew();
-            return Ok(());
-        }
-        let reason = engine.why_gone(self.flight.id);
-        drop(engine);
-        Err(self.flight.origin.error(reason))
+    /// Without its type, in a state that the caller knows.
+    fn erase(mut self, state: raw::State) -> raw::Request {
+        let flight = self.flight.take_over();
+        let parts = self.parts.take().expect("buffers are there until taken");
+        // SAFETY: a raw request gives a keeper to the engine, which drops it when the operation is
+        // complete or cancelled; nothing is borrowed.
+        let keeper = unsafe { Kept::<B>::keeper(parts) };
+        raw::Request::message_or_collective(flight, keeper, state)
     }
 
     /// The name of the algorithm that was chosen.
@@ -82,7 +82,7 @@ impl<B: Held + 'static> Persistent<B> {
     /// What runs and why: the algorithm, the reason for it, and the number of steps.
     pub fn explain(&self) -> String {
         let Some(planned) = self.flight.origin.core.engine().planned(self.flight.id) else {
-            return "the world has failed".into();
+            return format!("{}: no plan", self.flight.origin.call);
         };
         let (plan, reason) = (&planned.plan, &planned.reason);
         format!(
@@ -162,13 +162,25 @@ impl<B: Held + 'static> Drop for Persistent<B> {
     }
 }
 
+impl<B: Held + 'static> From<Persistent<B>> for raw::Request {
+    fn from(operation: Persistent<B>) -> raw::Request {
+        operation.erase(raw::State::Inactive)
+    }
+}
+
+impl<B: Held + 'static> From<Running<B>> for raw::Request {
+    fn from(running: Running<B>) -> raw::Request {
+        running.operation.erase(raw::State::Active)
+    }
+}
+
 impl<B: Held + 'static> fmt::Debug for Persistent<B> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "Persistent({})", self.flight.origin.call)
     }
 }
 
-/// A persistent collective that is running.
+/// A persistent operation that is running.
 ///
 /// Dropping it does not stop it: the run ends by itself, then the operation is freed.
 #[must_use = "a run that is dropped goes on unseen, and its buffers are lost"]
@@ -187,6 +199,25 @@ impl<B: Held + 'static> Running<B> {
     pub fn wait(mut self) -> Result<Persistent<B>> {
         self.operation.flight.wait()?;
         Ok(self.operation)
+    }
+
+    /// Waits until this run is complete; gives the operation back, and of a receive what was
+    /// received. For other operations the status means nothing.
+    ///
+    /// # Errors
+    /// As [`Running::wait`].
+    pub fn wait_with_status(mut self) -> Result<(Persistent<B>, Status)> {
+        let received = self.operation.flight.wait()?;
+        let status = self.operation.flight.status(received);
+        Ok((self.operation, status))
+    }
+
+    /// Cancels this run; see [`Request::cancel`](crate::Request::cancel).
+    ///
+    /// # Errors
+    /// A collective cannot be cancelled.
+    pub fn cancel(&mut self) -> Result<()> {
+        self.operation.flight.cancel()
     }
 
     /// Whether this run is complete. Moves it on if it can; never waits.

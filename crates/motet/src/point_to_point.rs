@@ -1,41 +1,40 @@
 //! Messages from one rank to another. (MPI 4.1 §3)
+//!
+//! A rank may be [`PROC_NULL`], in every call: what is sent to it is gone, and what is received
+//! from it is nothing at all, at once. Ready sends are standard ones: that the receive is posted
+//! already makes nothing faster here, and that it is not is no error.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use motet_fabric::slab::Id;
-use motet_fabric::{
-    Endpoint, Label, Peer, Posted, Received, Region, RegionMut, Selector, Token, TransferError,
-};
+mod buffered;
+mod matched;
+mod nonblocking;
+mod persistent;
+
+use motet_fabric::{Endpoint, Label, Peer, Received, Region, RegionMut, Selector, TransferError};
 
 use crate::Element;
-use crate::buffer::{RecvBuffer, SendBuffer, Span};
-use crate::collective::staging_of;
+use crate::buffer::Span;
 use crate::communicator::{Communicator, Traffic};
-use crate::engine::{Engine, Staging, Work};
+pub(crate) use crate::engine::Mode;
+use crate::engine::{Engine, Envelope, NOBODY, Transfer};
 use crate::error::{ErrorKind, Result};
-use crate::flight::Flight;
-use crate::request::Request;
-use crate::status::{Source, Status, Tag, TagFilter};
+use crate::status::{PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
+pub use buffered::BufferRoom;
+pub(crate) use buffered::{Rooms, Slot, no_room};
+pub use matched::Message;
 
-/// When a send is complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// When its buffer is free again.
-    Standard,
-    /// When a receive has taken the message.
-    Synchronous,
-}
+/// Room that a buffered message needs beyond its length. (`MPI_BSEND_OVERHEAD`)
+pub const BSEND_OVERHEAD: usize = 64;
 
 impl Communicator {
     /// Sends a message. Small ones are on their way when this returns; a large one has been
     /// received. (`MPI_Send`)
     ///
     /// # Errors
-    /// A destination that is not in the communicator, has died or left.
+    /// A destination that is not in the communicator, has died or left; a tag above [`TAG_UB`].
     pub fn send<T: Element>(&self, data: &[T], to: usize, tag: Tag) -> Result<()> {
-        let span = Span { start: data.as_ptr().cast_mut().cast(), len: data.len() };
-        let id = self.post_send::<T>("send", (span, None), (to, tag), Mode::Standard)?;
-        self.finish("send", id).map(drop)
+        self.send_with("send", data, (to, tag), Mode::Standard)
     }
 
     /// Sends a message, and waits until a receive has taken it. (`MPI_Ssend`)
@@ -43,9 +42,26 @@ impl Communicator {
     /// # Errors
     /// As [`send`](Communicator::send).
     pub fn ssend<T: Element>(&self, data: &[T], to: usize, tag: Tag) -> Result<()> {
-        let span = Span { start: data.as_ptr().cast_mut().cast(), len: data.len() };
-        let id = self.post_send::<T>("ssend", (span, None), (to, tag), Mode::Synchronous)?;
-        self.finish("ssend", id).map(drop)
+        self.send_with("ssend", data, (to, tag), Mode::Synchronous)
+    }
+
+    /// Copies a message into the buffer that is
+    /// [attached](Communicator::attach_buffer), from where it is sent; waits for nobody.
+    /// (`MPI_Bsend`)
+    ///
+    /// # Errors
+    /// As [`send`](Communicator::send); that there is no room.
+    pub fn bsend<T: Element>(&self, data: &[T], to: usize, tag: Tag) -> Result<()> {
+        self.send_with("bsend", data, (to, tag), Mode::Buffered(self.rooms()))
+    }
+
+    /// Sends a message whose receive is posted already. The same as [`send`](Communicator::send).
+    /// (`MPI_Rsend`)
+    ///
+    /// # Errors
+    /// As [`send`](Communicator::send).
+    pub fn rsend<T: Element>(&self, data: &[T], to: usize, tag: Tag) -> Result<()> {
+        self.send_with("rsend", data, (to, tag), Mode::Standard)
     }
 
     /// Sends one message and receives another, whichever comes first: two ranks, or a ring of
@@ -91,209 +107,189 @@ impl Communicator {
         from: impl Into<Source>,
         tag: impl Into<TagFilter>,
     ) -> Result<Status> {
+        let selector = self.selector("recv", from.into(), tag.into())?;
         let span = Span { start: buffer.as_mut_ptr().cast(), len: buffer.len() };
-        let id = self.post_recv::<T>("recv", (span, None), from.into(), tag.into())?;
-        let received = self.finish("recv", id)?;
+        // SAFETY: borrowed for longer than this waits.
+        let received = unsafe { self.finish("recv", &Transfer::receive::<T>(selector, span)) }?;
         Ok(self.status(received))
-    }
-
-    /// Nonblocking [`send`](Communicator::send). (`MPI_Isend`)
-    ///
-    /// # Errors
-    /// A destination that is not in the communicator.
-    pub fn isend<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Request<B>>
-    where
-        B: SendBuffer + 'static,
-    {
-        // SAFETY: nothing is borrowed.
-        unsafe { self.isend_with("isend", buffer, (to, tag), Mode::Standard) }
-    }
-
-    /// Nonblocking [`ssend`](Communicator::ssend). (`MPI_Issend`)
-    ///
-    /// # Errors
-    /// A destination that is not in the communicator.
-    pub fn issend<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Request<B>>
-    where
-        B: SendBuffer + 'static,
-    {
-        // SAFETY: nothing is borrowed.
-        unsafe { self.isend_with("issend", buffer, (to, tag), Mode::Synchronous) }
-    }
-
-    /// Nonblocking [`recv`](Communicator::recv). (`MPI_Irecv`)
-    ///
-    /// # Errors
-    /// A source that is not in the communicator.
-    pub fn irecv<B>(
-        &self,
-        buffer: B,
-        from: impl Into<Source>,
-        tag: impl Into<TagFilter>,
-    ) -> Result<Request<B>>
-    where
-        B: RecvBuffer + 'static,
-    {
-        // SAFETY: nothing is borrowed.
-        unsafe { self.irecv_with(buffer, from.into(), tag.into()) }
     }
 
     /// Waits until a message is there, without receiving it. (`MPI_Probe`)
     ///
     /// # Errors
-    /// A source that is not in the communicator, has died or left.
+    /// A source that is not in the communicator, has died or left; a tag above [`TAG_UB`].
     pub fn probe(&self, from: impl Into<Source>, tag: impl Into<TagFilter>) -> Result<Status> {
-        let selector = self.selector("probe", from.into(), tag.into())?;
-        let found = self.core().wait_until(|engine| look_for(engine, selector).transpose());
-        let found = found.unwrap_or_else(|failure| Err(TransferError::Failed(failure)));
-        Ok(self.status(found.map_err(|error| self.error("probe", error.into()))?))
+        let found = self.wait_for_message("probe", from.into(), tag.into(), peek)?;
+        Ok(self.status(found.unwrap_or(NOBODY)))
     }
 
     /// Whether a message is there; does not receive it. (`MPI_Iprobe`)
     ///
     /// # Errors
-    /// A source that is not in the communicator, has died or left.
+    /// As [`probe`](Communicator::probe).
     pub fn iprobe(
         &self,
         from: impl Into<Source>,
         tag: impl Into<TagFilter>,
     ) -> Result<Option<Status>> {
-        let selector = self.selector("iprobe", from.into(), tag.into())?;
+        let found = self.look_for_message("iprobe", from.into(), tag.into(), peek)?;
+        Ok(found.map(|found| self.status(found.unwrap_or(NOBODY))))
+    }
+
+    /// Waits for a message and does with it what `find` does. `None` from nobody.
+    fn wait_for_message<T>(
+        &self,
+        call: &'static str,
+        from: Source,
+        tag: TagFilter,
+        find: impl Fn(&mut Endpoint, Selector) -> Option<T>,
+    ) -> Result<Option<T>> {
+        let Some(selector) = self.selector(call, from, tag)? else { return Ok(None) };
+        let ready = |engine: &mut Engine| look_for(engine, selector, &find).transpose();
+        let found = self.core().wait_until(ready);
+        let found = found.unwrap_or_else(|failure| Err(TransferError::Failed(failure)));
+        found.map(Some).map_err(|error| self.error(call, error.into()))
+    }
+
+    /// As [`Communicator::wait_for_message`], without waiting: the outer `None` if there is none.
+    fn look_for_message<T>(
+        &self,
+        call: &'static str,
+        from: Source,
+        tag: TagFilter,
+        find: impl Fn(&mut Endpoint, Selector) -> Option<T>,
+    ) -> Result<Option<Option<T>>> {
+        let Some(selector) = self.selector(call, from, tag)? else { return Ok(Some(None)) };
         let mut engine = self.core().engine();
         engine.progress();
-        let found = look_for(&mut engine, selector).and_then(|found| match engine.failure() {
+        let found = look_for(&mut engine, selector, &find);
+        let found = found.and_then(|found| match engine.failure() {
             Some(failure) if found.is_none() => Err(TransferError::Failed(failure)),
             _ => Ok(found),
         });
         drop(engine); // an error handler may want it
-        let found = found.map_err(|error| self.error("iprobe", error.into()))?;
-        Ok(found.map(|found| self.status(found)))
+        let found = found.map_err(|error| self.error(call, error.into()))?;
+        Ok(found.map(Some))
     }
 
-    /// # Safety
-    /// As [`Request::new`].
-    pub(crate) unsafe fn isend_with<B: SendBuffer>(
+    fn send_with<T: Element>(
         &self,
         call: &'static str,
-        buffer: B,
-        to: (usize, Tag),
-        mode: Mode,
-    ) -> Result<Request<B>> {
-        self.peer_of(call, "destination", to.0)?;
-        let parts = buffer.take_apart();
-        // SAFETY: the buffer is held by the operation that is about to begin.
-        let staging = unsafe { staging_of([B::items(&parts), None]) };
-        let id = self.post_send::<B::Element>(call, (B::span(&parts), staging), to, mode)?;
-        // SAFETY: passed on.
-        Ok(unsafe { Request::new(Flight::new(self.origin(call), id, false), parts) })
-    }
-
-    /// # Safety
-    /// As [`Request::new`].
-    pub(crate) unsafe fn irecv_with<B: RecvBuffer>(
-        &self,
-        buffer: B,
-        from: Source,
-        tag: TagFilter,
-    ) -> Result<Request<B>> {
-        self.selector("irecv", from, tag)?;
-        let parts = buffer.take_apart();
-        // SAFETY: as for a send.
-        let staging = unsafe { staging_of([None, B::items(&parts)]) };
-        let id = self.post_recv::<B::Element>("irecv", (B::span(&parts), staging), from, tag)?;
-        // SAFETY: passed on.
-        Ok(unsafe { Request::new(Flight::new(self.origin("irecv"), id, false), parts) })
-    }
-
-    fn post_send<T: Element>(
-        &self,
-        call: &'static str,
-        (data, staging): (Span, Option<Box<Staging>>),
+        data: &[T],
         (to, tag): (usize, Tag),
         mode: Mode,
-    ) -> Result<Id> {
-        let peer = self.peer_of(call, "destination", to)?;
-        let context = self.context(Traffic::PointToPoint);
-        let label = Label { context, tag: u64::from(tag.0), ordinal: 0 };
-        let data = Region::new(data.start, data.len * size_of::<T>());
-        Ok(self.core().engine().start_transfer(Work::Send, staging, |endpoint, operation, _| {
-            let token = Token { operation, step: 0 };
-            let send = match mode {
-                Mode::Standard => Endpoint::send,
-                Mode::Synchronous => Endpoint::send_synchronously,
-            };
-            // SAFETY: the buffer is held (or borrowed by a caller that waits) until the operation
-            // is complete or abandoned.
-            let posted = unsafe { send(endpoint, peer, label, T::CODE, data, token) };
-            let sent = Received { source: endpoint.me(), tag: label.tag, bytes: data.bytes() };
-            (posted == Posted::Done).then_some(sent)
-        }))
+    ) -> Result<()> {
+        let envelope = self.envelope::<T>(call, to, tag)?;
+        let span = Span { start: data.as_ptr().cast_mut().cast(), len: data.len() };
+        // SAFETY: borrowed for longer than this waits.
+        unsafe { self.finish(call, &Transfer::send::<T>(envelope, span, mode)) }.map(drop)
     }
 
-    fn post_recv<T: Element>(
-        &self,
-        call: &'static str,
-        (buffer, staging): (Span, Option<Box<Staging>>),
-        from: Source,
-        tag: TagFilter,
-    ) -> Result<Id> {
-        let selector = self.selector(call, from, tag)?;
-        let into = RegionMut::new(buffer.start, buffer.len * size_of::<T>());
-        Ok(self.core().engine().start_transfer(
-            Work::Receive,
-            staging,
-            |endpoint, operation, done| {
-                let token = Token { operation, step: 0 };
-                // SAFETY: as for a send.
-                unsafe { endpoint.recv(selector, T::CODE, into, token, done) };
-                None
-            },
-        ))
-    }
-
-    /// Waits for a transfer whose buffer is borrowed by the caller.
-    fn finish(&self, call: &'static str, id: Id) -> Result<Received> {
+    /// Begins a transfer and waits for its end.
+    ///
+    /// # Safety
+    /// Its memory is borrowed by the caller.
+    unsafe fn finish(&self, call: &'static str, transfer: &Transfer) -> Result<Received> {
+        // SAFETY: passed on: this waits until the operation is over.
+        let id = unsafe { self.core().engine().start_transfer(transfer, None) };
         let outcome = self.core().wait(id, false);
         outcome.map_err(|error| self.error(call, error.into()))
     }
 
     fn status(&self, received: Received) -> Status {
-        let source = self.group().rank_of_peer(received.source);
-        Status {
-            source: source.expect("messages of a communicator come from its members"),
-            tag: Tag(received.tag as u32),
-            bytes: received.bytes,
-        }
+        self.home().status(received)
     }
 
-    fn peer_of(&self, call: &'static str, what: &'static str, rank: usize) -> Result<Peer> {
+    /// The buffers that buffered sends use.
+    fn rooms(&self) -> Rooms {
+        let (of_communicator, of_rank) = (self.slot().clone(), self.core().slot().clone());
+        Rooms { of_communicator, of_rank }
+    }
+
+    /// To whom a message goes, as what; `None` if to nobody.
+    fn envelope<T: Element>(
+        &self,
+        call: &'static str,
+        to: usize,
+        tag: Tag,
+    ) -> Result<Option<Envelope>> {
+        let tag = self.checked_tag(call, tag)?;
+        let Some(to) = self.peer_of(call, "destination", to)? else { return Ok(None) };
+        let label = Label { context: self.context(Traffic::PointToPoint), tag, ordinal: 0 };
+        Ok(Some(Envelope { to, label, element: T::CODE }))
+    }
+
+    fn checked_tag(&self, call: &'static str, Tag(tag): Tag) -> Result<u64> {
+        if tag > TAG_UB {
+            return Err(self.error(
+                call,
+                ErrorKind::Tag { what: "tag", tag: tag.into(), most: TAG_UB.into() },
+            ));
+        }
+        Ok(u64::from(tag))
+    }
+
+    fn peer_of(&self, call: &'static str, what: &'static str, rank: usize) -> Result<Option<Peer>> {
         let size = self.size();
-        if rank >= size {
-            return Err(self.error(call, ErrorKind::Rank { what, rank, size }));
+        match rank {
+            PROC_NULL => Ok(None),
+            rank if rank >= size => Err(self.error(call, ErrorKind::Rank { what, rank, size })),
+            rank => Ok(Some(self.group().peer(rank))),
         }
-        Ok(self.group().peer(rank))
     }
 
-    fn selector(&self, call: &'static str, from: Source, tag: TagFilter) -> Result<Selector> {
-        let source = match from {
-            Source::Rank(rank) => Some(self.peer_of(call, "source", rank)?),
-            Source::Any => None,
-        };
+    /// Which messages a receive accepts; `None` if it is from nobody.
+    fn selector(
+        &self,
+        call: &'static str,
+        from: Source,
+        tag: TagFilter,
+    ) -> Result<Option<Selector>> {
         let tag = match tag {
-            TagFilter::Tag(Tag(tag)) => Some(u64::from(tag)),
+            TagFilter::Tag(tag) => Some(self.checked_tag(call, tag)?),
             TagFilter::Any => None,
         };
+        let source = match from {
+            Source::Any => None,
+            Source::Rank(rank) => match self.peer_of(call, "source", rank)? {
+                None => return Ok(None),
+                source => source,
+            },
+        };
         let context = self.context(Traffic::PointToPoint);
-        Ok(Selector { context, source, tag, ordinal: 0 })
+        Ok(Some(Selector { context, source, tag, ordinal: 0 }))
     }
 }
 
+impl Transfer {
+    /// What sends the elements of a span; to nobody without an envelope.
+    fn send<T: Element>(envelope: Option<Envelope>, span: Span, mode: Mode) -> Transfer {
+        let data = Region::new(span.start, span.len * size_of::<T>());
+        envelope.map_or(Transfer::Nothing, |envelope| Transfer::Send(envelope, data, mode))
+    }
+
+    /// What receives into a span; from nobody without a selector.
+    fn receive<T: Element>(selector: Option<Selector>, span: Span) -> Transfer {
+        let into = RegionMut::new(span.start, span.len * size_of::<T>());
+        selector.map_or(Transfer::Nothing, |selector| Transfer::Receive(selector, T::CODE, into))
+    }
+}
+
+/// Finds a message and leaves it where it is.
+fn peek(endpoint: &mut Endpoint, selector: Selector) -> Option<Received> {
+    endpoint.probe(selector)
+}
+
 /// The message that such a receive would get, if it is there; an error if none will ever come.
-fn look_for(engine: &mut Engine, selector: Selector) -> Result<Option<Received>, TransferError> {
+fn look_for<T>(
+    engine: &mut Engine,
+    selector: Selector,
+    find: impl Fn(&mut Endpoint, Selector) -> Option<T>,
+) -> Result<Option<T>, TransferError> {
     let endpoint = engine.endpoint();
     // In this order: what a rank sent just before it left must be seen.
     let left = gone(endpoint, selector.source);
-    match (endpoint.probe(selector), left) {
+    match (find(endpoint, selector), left) {
         (None, Some(peer)) => Err(TransferError::Left(peer)),
         (found, _) => Ok(found),
     }

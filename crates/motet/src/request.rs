@@ -12,6 +12,7 @@ use motet_fabric::slab::Id;
 use crate::buffer::{Held, Kept};
 use crate::error::Result;
 use crate::flight::Flight;
+use crate::raw;
 use crate::status::Status;
 
 /// A nonblocking operation under way. It holds the buffers, and gives them back when it is
@@ -64,6 +65,16 @@ impl<B: Held> Request<B> {
         self.flight.test()
     }
 
+    /// Cancels a receive that has met no message yet: it is complete then, its buffer as it was,
+    /// and its status says so. Anything else that is under way goes on; a send is never cancelled.
+    /// (`MPI_Cancel`, MPI 4.1 §3.8.4)
+    ///
+    /// # Errors
+    /// A collective cannot be cancelled.
+    pub fn cancel(&mut self) -> Result<()> {
+        self.flight.cancel()
+    }
+
     /// The operation's number in the engine.
     pub(crate) fn id(&self) -> Id {
         self.flight.id
@@ -75,6 +86,13 @@ impl<B: Held> Request<B> {
         let parts = self.parts.take().expect("buffers are given back once");
         // SAFETY: the parts of this request, taken once; its operation is over, as asserted.
         unsafe { B::put_together(parts) }
+    }
+}
+
+impl Request<()> {
+    /// A request of an operation that has no buffers.
+    pub(crate) fn without_buffers(flight: Flight) -> Request<()> {
+        Request { flight, parts: Some(()) }
     }
 }
 
@@ -101,6 +119,17 @@ impl<B: Held> Drop for Request<B> {
         // buffers are borrowed, that is before the borrow ends, by the promise of `new`.
         let keeper = unsafe { Kept::<B>::keeper(parts) };
         self.flight.origin.core.engine().detach(self.flight.id, keeper);
+    }
+}
+
+impl<B: Held + 'static> From<Request<B>> for raw::Request {
+    fn from(mut request: Request<B>) -> raw::Request {
+        let flight = request.flight.take_over();
+        let parts = request.parts.take().expect("buffers are there until taken");
+        // SAFETY: a raw request drops a keeper when its operation is over or gives it to the
+        // engine, which does the same; nothing is borrowed.
+        let keeper = unsafe { Kept::<B>::keeper(parts) };
+        raw::Request::message_or_collective(flight, keeper, raw::State::Once)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Waiting for several operations of any kinds. (MPI 4.1 §3.7.5)
 //!
-//! A set is a slice of `&mut dyn Pending`: nonblocking collectives, running persistent ones and
-//! point-to-point transfers mix. The functions here say *that* operations are complete; what they
+//! A set is a slice of `&mut dyn Pending`: nonblocking and running persistent operations, be they
+//! collectives, messages or generalized ones, mix. The functions here say *that* operations are complete; what they
 //! brought is then had from each by its own `wait`, which returns at once. An operation that was
 //! named complete by one call is passed over by the later ones, like a null request.
 
@@ -32,6 +32,9 @@ pub fn wait_all(set: &mut [&mut dyn Pending]) -> Result<()> {
     for pending in set {
         let flight = pending.as_mut();
         flight.reported = true;
+        // Most are over when one has been waited for; to move the engine for each of them would
+        // take time in the number of those that are not.
+        flight.collect();
         first = first.and(flight.wait().map(drop));
     }
     first
@@ -114,22 +117,30 @@ fn move_on(set: &mut [&mut dyn Pending]) {
 
 /// Waits until one of those not named yet is complete. `false` if there is none.
 fn wait_for_one(set: &mut [&mut dyn Pending]) -> bool {
-    let mut open = Vec::new();
-    for pending in set.iter_mut() {
-        let flight = pending.as_mut();
-        if !flight.reported {
-            if flight.is_over() {
-                return true;
-            }
-            open.push((flight.origin.core.clone(), flight.id));
+    let mut flights = set.iter_mut().map(|pending| pending.as_mut());
+    let Some(first) = flights.find(|flight| !flight.reported) else { return false };
+    let core = first.origin.core.clone();
+    let ids: Vec<_> = if core.reports_waits() {
+        let flights = set.iter_mut().map(|pending| pending.as_mut());
+        flights.filter(|flight| !flight.reported).map(|flight| flight.id).collect()
+    } else {
+        Vec::new()
+    };
+    let mut seen = None;
+    let complete = core.wait_for(&ids, |engine| {
+        // While nothing has ended there is no need to look at them again.
+        if seen == Some(engine.ended()) {
+            return None;
         }
-    }
-    let Some((core, _)) = open.first() else { return false };
-    let of_one_rank = open.iter().all(|(other, _)| Arc::ptr_eq(core, other));
-    assert!(of_one_rank, "a set that is waited for belongs to one rank");
-    let ids: Vec<_> = open.iter().map(|&(_, id)| id).collect();
-    let complete = core
-        .wait_for(&ids, |engine| open.iter().any(|&(_, id)| engine.is_complete(id)).then_some(()));
+        seen = Some(engine.ended());
+        let is_complete = |pending: &mut &mut dyn Pending| {
+            let flight = pending.as_mut();
+            let of_one_rank = Arc::ptr_eq(&flight.origin.core, &core);
+            assert!(of_one_rank, "a set that is waited for belongs to one rank");
+            !flight.reported && (flight.is_over() || engine.is_complete(flight.id))
+        };
+        set.iter_mut().any(is_complete).then_some(())
+    });
     if complete.is_err() {
         // The world has failed: that ends them all.
         set.iter_mut().for_each(|pending| drop(pending.as_mut().wait()));

@@ -175,7 +175,7 @@ fn a_call_that_is_refused_on_one_rank_ends_it_on_the_others() {
         sent.unwrap_err()
     });
     let errors = ended.unwrap();
-    assert!(matches!(errors[1].kind(), ErrorKind::Rank { rank: 7, .. }), "{}", errors[1]);
+    assert!(matches!(errors[1].kind(), ErrorKind::Root { root: 7, .. }), "{}", errors[1]);
     for other in [&errors[0], &errors[2]] {
         let text = other.to_string();
         let refused = "rank 1 made a call that was refused: ibcast on rank 1: root 7 is not in";

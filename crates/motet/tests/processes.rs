@@ -5,10 +5,15 @@
 
 use std::error::Error;
 use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use std::{env, fs, process, thread};
 
-use motet::{ErrorHandler, ErrorKind, How, Info, MergeOrder, Result, Sum, Tag, World};
+use motet::raw::{self, Callbacks, Request};
+use motet::{
+    ANY_SOURCE, ANY_TAG, BufferRoom, ErrorHandler, ErrorKind, How, Info, MergeOrder, Result,
+    Source, Sum, Tag, World,
+};
 
 /// Tells the program which case it is to be.
 const CASE: &str = "MOTET_TEST_CASE";
@@ -32,7 +37,7 @@ struct Case {
     expected: Expected,
 }
 
-const CASES: [Case; 11] = [
+const CASES: [Case; 13] = [
     Case { name: "collectives_between_processes", body: collectives, expected: Expected::Success },
     Case { name: "large_messages_arrive_whole", body: large, expected: Expected::Success },
     Case { name: "persistent_operations_restart", body: persistent, expected: Expected::Success },
@@ -42,6 +47,12 @@ const CASES: [Case; 11] = [
         body: intercommunicators,
         expected: Expected::Success,
     },
+    Case {
+        name: "requests_of_every_kind_between_processes",
+        body: requests,
+        expected: Expected::Success,
+    },
+    Case { name: "messages_between_processes", body: messages, expected: Expected::Success },
     Case {
         name: "a_waiting_rank_takes_no_processor_time",
         body: idle,
@@ -266,6 +277,87 @@ fn intercommunicators() -> Result<()> {
         assert_eq!(merged.allreduce_one(1, Sum)?, 5);
     }
     Ok(())
+}
+
+/// spec: 31, 35, 36, 48, 99
+fn requests() -> Result<()> {
+    let world = motet::launch(2)?;
+    let other = 1 - world.rank();
+    let callbacks = Callbacks {
+        query: Box::new(|_| Ok(())),
+        free: Box::new(|| Ok(())),
+        cancel: Box::new(|_| Ok(())),
+    };
+    let mut found = vec![];
+    let mut stored: Vec<Request> = vec![
+        world.recv_init(vec![0u8; 70_000], other, Tag(2))?.into(),
+        world.send_init(vec![1u8; 70_000], other, Tag(2))?.into(),
+        world.allreduce_init(vec![1.0], Sum, &Info::new())?.into(),
+    ];
+    let outside = Mutex::new(Some(callbacks));
+    for round in 0..100 {
+        raw::start_all(&mut stored)?;
+        let mut set = std::mem::take(&mut stored);
+        set.push(world.irecv(vec![0u8; 9], other, TAG)?.into());
+        set.push(world.iallreduce(vec![1u32; 9], Sum)?.into());
+        set.push(Request::null());
+        set.push(world.isend(vec![0u8; 9], other, TAG)?.into());
+        if let Some(callbacks) = outside.lock().expect("nobody panics with it").take() {
+            let request = raw::grequest_start(&world, callbacks);
+            let completer = request.completer().expect("a generalized one");
+            thread::spawn(move || {
+                thread::sleep(Duration::from_millis(30));
+                completer.complete().expect("its callbacks return no error");
+            });
+            set.push(request);
+        }
+        let mut open = set.iter().filter(|request| request.is_active()).count();
+        let mut asked = set[3].get_status()?;
+        while asked.is_none() && round % 2 == 0 {
+            asked = set[3].get_status()?;
+        }
+        while let Some(count) = raw::wait_some(&mut set, &mut found)? {
+            open -= count;
+            for (_, status) in found.iter().filter(|(at, _)| [0, 3].contains(at)) {
+                assert_eq!(status.source, Source::Rank(other));
+            }
+        }
+        assert_eq!(open, 0);
+        assert!(set[3..].iter().all(Request::is_null));
+        set.truncate(3);
+        stored = set;
+    }
+    Ok(())
+}
+
+/// Lengths below and above what fits a cell, of which the longer are copied by the kernel.
+fn messages() -> Result<()> {
+    let world = motet::launch(2)?;
+    let other = 1 - world.rank();
+    world.attach_buffer(BufferRoom::Automatic)?;
+    for length in [0, 10, 9000, 400_000] {
+        for round in 0..10u8 {
+            let data = vec![round; length];
+            world.bsend(&data, other, TAG)?;
+            let sending = world.issend(data.clone(), other, Tag(2))?;
+            let message = world.mprobe(ANY_SOURCE, Tag(2))?;
+            let mut later = world.irecv(vec![0u8; 1], other, Tag(3))?;
+            assert_eq!(message.imrecv(vec![99; length])?.wait()?, data);
+            sending.wait()?;
+            let mut got = vec![99; length];
+            assert_eq!(world.recv(&mut got, other, ANY_TAG)?.bytes, length);
+            assert_eq!(got, data);
+            later.cancel()?;
+            assert!(later.wait_with_status()?.1.cancelled);
+            let swapped = world.isendrecv_replace(got, (other, Tag(4)), (other, Tag(4)))?;
+            assert_eq!(swapped.wait()?, data);
+        }
+    }
+    // One that nobody receives is let go on both sides.
+    let sending = world.isend(vec![1u8; 400_000], other, TAG)?;
+    drop(world.mprobe(other, TAG)?);
+    sending.wait()?;
+    world.detach_buffer().map(drop)
 }
 
 /// Processor time that this process has used.

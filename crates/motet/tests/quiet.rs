@@ -10,7 +10,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use motet::{Info, Persistent, Result, Sum, World};
+use motet::{Info, Persistent, Result, Sum, Tag, World};
 use worlds::on_ranks;
 
 /// Counts what is asked of the system's allocator.
@@ -81,6 +81,26 @@ fn run_on<B: motet::buffer::Held>(
     Ok(())
 }
 
+/// Two ranks send a message to and fro; each receive has been started when its message comes.
+fn ping_pong(world: &World, next: &mut dyn FnMut() -> bool) -> Result<()> {
+    let other = 1 - world.rank();
+    let mut send = world.send_init(vec![1u64], other, Tag(1))?;
+    let receive = world.recv_init(vec![0u64], other, Tag(1))?;
+    let mut receiving = receive.start()?;
+    world.barrier()?;
+    while next() {
+        if world.rank() == 0 {
+            send = send.start()?.wait()?;
+        }
+        receiving = receiving.wait()?.start()?;
+        if world.rank() == 1 {
+            send = send.start()?.wait()?;
+        }
+    }
+    receiving.cancel()?;
+    receiving.wait().map(drop)
+}
+
 /// spec: 53
 #[test]
 fn persistent_operations_allocate_nothing() {
@@ -94,5 +114,6 @@ fn persistent_operations_allocate_nothing() {
         let other = [1 - world.rank()];
         run_on(world.exchange_init((vec![1u64], vec![0]), &other, &other, &info)?, next)
     });
-    assert_eq!([allreduce, barrier, bcast, exchange], [0; 4]);
+    let messages = allocations(ping_pong);
+    assert_eq!([allreduce, barrier, bcast, exchange, messages], [0; 5]);
 }

@@ -1,5 +1,6 @@
 //! The receiving half of an endpoint.
 
+use super::matched::Taken;
 use super::outgoing::{Outgoing, Pieces};
 use super::packet::{Header, Packet, WORDS_BYTES, Words};
 use super::{Body, Completion, Early, Endpoint, Exposure, Landing, LargeSend, Opened, Receive};
@@ -178,14 +179,10 @@ impl Endpoint {
     /// A receive is posted for a message that came before it.
     pub(super) fn receive_early(
         &mut self,
-        source: Peer,
-        label: Label,
-        early: Early,
+        Taken { source, label, early }: Taken,
         receive: Receive,
         done: &mut Vec<Completion>,
     ) {
-        self.early[source.index()] -= 1;
-        self.hunger = 0;
         let message = Message { source, label, element: early.element, bytes: early.bytes };
         match early.body {
             Body::Exposed(exposure) => self.land(message, exposure, receive, done),
@@ -265,7 +262,7 @@ impl Endpoint {
     }
 
     /// Sends a packet that says everything in its header and completes nobody's transfer.
-    fn tell(&mut self, peer: Peer, packet: Packet) {
+    pub(super) fn tell(&mut self, peer: Peer, packet: Packet) {
         let _ = self.submit(peer, Outgoing::Words { packet, words: [0; 3] });
     }
 

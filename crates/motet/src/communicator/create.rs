@@ -102,9 +102,9 @@ impl Communicator {
         let place = self.place_in(group);
         let place = place.ok_or_else(|| self.group_error(CALL, GroupError::CallerOutside))?;
         let creation = Sequence::new(context(self.id, Traffic::Creation), u64::from(tag.0));
-        let home = Home::new(self.core().clone(), group.clone(), place, self.error_handler());
         // The other ranks of the parent take no part, so they are told nothing.
-        let founders = Communicator::untold(home, self.id).with_collectives(creation);
+        let founders = Home::new(self.core().clone(), group.clone(), place, self.error_handler());
+        let founders = Communicator::untold(founders, self.id).with_collectives(creation);
         let id = founders.agree_on_id(CALL)?.wait()?[0];
         Ok(Communicator::new(founders.home.clone(), id))
     }

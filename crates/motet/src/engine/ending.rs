@@ -10,7 +10,7 @@ impl Engine {
     pub(crate) fn abandon(&mut self, id: Id) {
         let Some(operation) = self.operations.get_mut(id) else { return };
         if operation.state == State::Active {
-            self.active -= 1;
+            self.active -= operation.work.transfers();
             // After a death all will be abandoned; to look for each one's transfers among those of
             // all others would take too long.
             let all = self.endpoint.failure().is_some();
@@ -44,15 +44,6 @@ impl Engine {
     /// Whether nothing that this rank began is under way.
     pub(crate) fn is_quiet(&self) -> bool {
         self.active == 0 && self.endpoint.all_sent()
-    }
-
-    /// Ends the receives that are still under way: whoever asked for them is gone.
-    pub(crate) fn abandon_receives(&mut self) {
-        let receives = self.operations.iter().filter(|(_, operation)| {
-            matches!(operation.work, Work::Receive) && operation.state == State::Active
-        });
-        let receives: Vec<Id> = receives.map(|(id, _)| id).collect();
-        receives.into_iter().for_each(|id| self.abandon(id));
     }
 
     /// The rank dies: everybody is told, and on return nobody uses memory of its operations.

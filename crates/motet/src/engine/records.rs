@@ -9,11 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use motet_fabric::slab::Id;
-use motet_fabric::{
-    Completion, Label, Peer, Posted, Region, Selector, Token, TransferError, TypeCode,
-};
+use motet_fabric::{Completion, Label, Peer, Region, Selector, Token, TransferError, TypeCode};
 
-use super::{Engine, NOTHING, Number, Outcome, State, Work};
+use super::{Engine, Envelope, Mode, Number, Outcome, State, Transfer, Work};
 use crate::check::{
     Account, Awaited, Books, Kind, Live, Membership, Record, Tell, Verdict, report,
 };
@@ -111,12 +109,10 @@ impl Engine {
     fn send_record(&mut self, to: Peer, record: &Record) {
         let bytes = record.to_bytes();
         let data = Region::of(&bytes);
-        let id = self.start_transfer(Work::Send, None, |endpoint, operation, _| {
-            let token = Token { operation, step: 0 };
-            // SAFETY: the operation keeps the bytes until it is over.
-            let posted = unsafe { endpoint.send(to, LABEL, TypeCode::BYTES, data, token) };
-            (posted == Posted::Done).then_some(NOTHING)
-        });
+        let envelope = Envelope { to, label: LABEL, element: TypeCode::BYTES };
+        let transfer = Transfer::Send(envelope, data, Mode::Standard);
+        // SAFETY: the operation keeps the bytes until it is over.
+        let id = unsafe { self.start_transfer(&transfer, None) };
         self.detach(id, Box::new(bytes));
     }
 

@@ -8,6 +8,7 @@ use super::{ErrorClass, ErrorCode};
 use crate::datatype::DatatypeError;
 use crate::group::GroupError;
 use crate::info::InfoError;
+use crate::point_to_point::no_room;
 use crate::topology::TopologyError;
 
 /// What happened.
@@ -205,6 +206,11 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
+    /// A request that the call does not allow.
+    pub(crate) fn of_request(problem: &str) -> ErrorKind {
+        ErrorKind::Request { problem: problem.into() }
+    }
+
     /// The class of the standard that it belongs to.
     pub fn class(&self) -> ErrorClass {
         match self {
@@ -310,6 +316,7 @@ impl From<TransferError> for ErrorKind {
             }
             TransferError::Ended(reason) => ErrorKind::Mismatch(reason),
             TransferError::Spoiled(peer) => ErrorKind::Spoiled { rank: peer.index() },
+            TransferError::NoRoom { needed } => no_room(needed),
             TransferError::Failed(failure) => ErrorKind::PeerFailed(failure),
             other => unreachable!("a transfer error without a translation: {other}"),
         }

@@ -1,0 +1,66 @@
+//! Messages that are taken before it is known where they go, and receives that are taken back.
+//!
+//! A message that a probe has taken is out of matching: no receive of any thread can get it. It
+//! belongs to whoever holds it, who receives it or lets it go; as far as its sender can tell it has
+//! been received in both cases.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use super::packet::Packet;
+use super::{Body, Completion, Early, Endpoint, Receive};
+use crate::matching::Ticket;
+use crate::{Label, Peer, Received, RegionMut, Selector, Token, TypeCode};
+
+/// A message that has been taken out of matching.
+#[derive(Debug)]
+#[must_use = "whoever has taken a message receives it or discards it"]
+pub struct Taken {
+    pub(super) source: Peer,
+    pub(super) label: Label,
+    pub(super) early: Early,
+}
+
+impl Taken {
+    /// What a receive of it would get.
+    pub fn received(&self) -> Received {
+        Received { source: self.source, tag: self.label.tag, bytes: self.early.bytes }
+    }
+}
+
+impl Endpoint {
+    /// Takes the message that such a receive would get now, if it is there.
+    pub fn take(&mut self, selector: Selector) -> Option<Taken> {
+        let (source, label, early) = self.matching.take_early(&selector)?;
+        self.early[source.index()] -= 1;
+        self.hunger = 0;
+        Some(Taken { source, label, early })
+    }
+
+    /// Receives a message that has been taken.
+    ///
+    /// # Safety
+    /// As [`Endpoint::recv`].
+    pub unsafe fn recv_taken(
+        &mut self,
+        taken: Taken,
+        element: TypeCode,
+        into: RegionMut,
+        token: Token,
+        done: &mut Vec<Completion>,
+    ) {
+        self.receive_early(taken, Receive { into, element, token }, done);
+    }
+
+    /// Lets a message go that has been taken: its sender is told that it has been received.
+    pub fn discard(&mut self, taken: Taken) {
+        if let Body::Exposed(exposure) = taken.early.body {
+            self.tell(taken.source, Packet::Finished { send: exposure.send });
+        }
+    }
+
+    /// Takes back a receive that has met no message yet. On return its memory is no longer used,
+    /// and it will not complete. `false` if it has met one: then it completes.
+    pub fn cancel_receive(&mut self, ticket: Ticket, token: Token) -> bool {
+        self.matching.withdraw_one(ticket, |receive| receive.token == token).is_some()
+    }
+}

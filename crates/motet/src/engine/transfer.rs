@@ -1,0 +1,329 @@
+//! Operations that are no collectives: single messages, pairs of them, and what is not ours.
+//!
+//! A transfer is plain data, so a persistent one is stored and posted again at each start. Whoever
+//! hands a transfer over keeps the promise of [`crate::engine`]: its memory stays valid until the
+//! operation is complete or abandoned.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::mem;
+
+use motet_fabric::endpoint::Taken;
+use motet_fabric::matching::Ticket;
+use motet_fabric::slab::Id;
+use motet_fabric::{
+    Completion, Endpoint, Label, Peer, Posted, Received, Region, RegionMut, Selector, Token,
+    TransferError, TypeCode,
+};
+
+use super::{Engine, Keeper, NOTHING, Operation, Outcome, Staging, State, Work, collected};
+use crate::point_to_point::Rooms;
+
+/// What a receive from nobody gets.
+pub(crate) const NOBODY: Received = Received { source: Peer(u32::MAX), tag: 0, bytes: 0 };
+
+/// What a receive gets that has been cancelled.
+pub(crate) const CANCELLED: Received = Received { source: Peer(u32::MAX), tag: 1, bytes: 0 };
+
+/// The step of a pair that sends.
+const SEND: u32 = 0;
+/// The step of a pair that receives.
+const RECEIVE: u32 = 1;
+
+/// When a send is complete.
+#[derive(Clone, Debug)]
+pub(crate) enum Mode {
+    /// When its buffer is free again.
+    Standard,
+    /// When a receive has taken the message.
+    Synchronous,
+    /// At once: the message is copied into one of these.
+    Buffered(Rooms),
+}
+
+/// To whom a message goes, as what.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Envelope {
+    pub(crate) to: Peer,
+    pub(crate) label: Label,
+    pub(crate) element: TypeCode,
+}
+
+/// One message, to be sent or received.
+#[derive(Clone, Debug)]
+pub(crate) enum Transfer {
+    Send(Envelope, Region, Mode),
+    Receive(Selector, TypeCode, RegionMut),
+    /// To or from nobody.
+    Nothing,
+}
+
+/// What became of a transfer that was posted.
+enum Begun {
+    Done(Outcome),
+    /// A completion will tell; a receive has this ticket.
+    Pending(Ticket),
+}
+
+/// A transfer that is posted again at each start.
+pub(crate) struct Stored {
+    transfer: Transfer,
+    ticket: Ticket,
+}
+
+/// A send and a receive that are one operation.
+pub(crate) struct Pair {
+    missing: u8,
+    /// What was received, or the first thing that went wrong.
+    outcome: Outcome,
+    /// Where the message lies that is sent, if not in the operation's own buffers.
+    _outgoing: Option<Keeper>,
+}
+
+impl Pair {
+    /// One half has ended. The outcome of both once both have.
+    pub(super) fn complete(&mut self, step: u32, outcome: Outcome) -> Option<Outcome> {
+        self.missing -= 1;
+        if self.outcome.is_ok() && (step == RECEIVE || outcome.is_err()) {
+            self.outcome = outcome;
+        }
+        (self.missing == 0).then_some(self.outcome)
+    }
+}
+
+impl Transfer {
+    /// # Safety
+    /// The memory stays valid until the operation is complete or abandoned.
+    unsafe fn post(
+        &self,
+        endpoint: &mut Endpoint,
+        token: Token,
+        done: &mut Vec<Completion>,
+    ) -> Begun {
+        match *self {
+            Transfer::Nothing => Begun::Done(Ok(NOBODY)),
+            Transfer::Receive(selector, element, into) => {
+                // SAFETY: passed on.
+                Begun::Pending(unsafe { endpoint.recv(selector, element, into, token, done) })
+            }
+            Transfer::Send(Envelope { to, label, element }, data, ref mode) => {
+                let send = match mode {
+                    Mode::Synchronous => Endpoint::send_synchronously,
+                    Mode::Standard | Mode::Buffered(_) => Endpoint::send,
+                };
+                // SAFETY: passed on.
+                match unsafe { send(endpoint, to, label, element, data, token) } {
+                    Posted::Pending => Begun::Pending(Ticket::default()),
+                    Posted::Done => {
+                        let (source, bytes) = (endpoint.me(), data.bytes());
+                        Begun::Done(Ok(Received { source, tag: label.tag, bytes }))
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Work {
+    /// 1 if others may have to do with it, else 0.
+    pub(super) fn transfers(&self) -> usize {
+        usize::from(!matches!(self, Work::Generalized))
+    }
+}
+
+impl Engine {
+    /// Begins a transfer.
+    ///
+    /// # Safety
+    /// Its memory stays valid until the operation is complete or abandoned.
+    pub(crate) unsafe fn start_transfer(
+        &mut self,
+        transfer: &Transfer,
+        staging: Option<Box<Staging>>,
+    ) -> Id {
+        let work = match transfer {
+            Transfer::Send(..) => Work::Send,
+            Transfer::Receive(..) | Transfer::Nothing => Work::Receive(Ticket::default()),
+        };
+        let id = self.insert(work, collected(staging), State::Active);
+        self.active += 1;
+        // SAFETY: passed on.
+        unsafe { self.post(id, transfer) };
+        id
+    }
+
+    /// Takes in a transfer that is to be started again and again.
+    ///
+    /// # Safety
+    /// Its memory stays valid as long as the operation is there.
+    pub(crate) unsafe fn add_transfer(
+        &mut self,
+        transfer: Transfer,
+        staging: Option<Box<Staging>>,
+    ) -> Id {
+        let stored = Box::new(Stored { transfer, ticket: Ticket::default() });
+        self.insert(Work::Stored(stored), staging, State::Inactive)
+    }
+
+    /// Posts the transfer of a persistent operation that has just become active.
+    pub(super) fn post_stored(&mut self, id: Id) {
+        let operation = self.operations.get_mut(id);
+        let Some(Operation { work: Work::Stored(stored), .. }) = operation else { return };
+        let transfer = stored.transfer.clone();
+        // SAFETY: the promise of `add_transfer`.
+        unsafe { self.post(id, &transfer) };
+    }
+
+    /// # Safety
+    /// As [`Engine::start_transfer`].
+    unsafe fn post(&mut self, id: Id, transfer: &Transfer) {
+        if let Transfer::Send(envelope, data, Mode::Buffered(rooms)) = transfer {
+            // SAFETY: passed on.
+            let outcome = unsafe { self.send_buffered(*envelope, *data, rooms) };
+            return self.finish(id, outcome);
+        }
+        let mut done = mem::take(&mut self.done);
+        let token = Token { operation: id.0, step: 0 };
+        // SAFETY: passed on.
+        match unsafe { transfer.post(&mut self.endpoint, token, &mut done) } {
+            Begun::Done(outcome) => self.finish(id, outcome),
+            Begun::Pending(posted) => match self.operations.get_mut(id) {
+                Some(Operation { work: Work::Receive(ticket), .. }) => *ticket = posted,
+                Some(Operation { work: Work::Stored(stored), .. }) => stored.ticket = posted,
+                _ => {}
+            },
+        }
+        self.settle(done);
+    }
+
+    /// Copies a message into the room for it, and sends it from there.
+    ///
+    /// # Safety
+    /// The data can be read now.
+    unsafe fn send_buffered(&mut self, envelope: Envelope, data: Region, rooms: &Rooms) -> Outcome {
+        // SAFETY: passed on.
+        let mut copied = unsafe { rooms.copy(data) };
+        if copied.is_none() {
+            self.progress();
+            // SAFETY: passed on.
+            copied = unsafe { rooms.copy(data) };
+        }
+        let Some(copied) = copied else {
+            return Err(TransferError::NoRoom { needed: data.bytes() });
+        };
+        let transfer = Transfer::Send(envelope, copied.region(), Mode::Standard);
+        // SAFETY: the copy is kept until the send is complete or abandoned.
+        let id = unsafe { self.start_transfer(&transfer, None) };
+        self.detach(id, Box::new(copied));
+        Ok(Received { source: self.endpoint.me(), tag: envelope.label.tag, bytes: data.bytes() })
+    }
+
+    /// Begins a send and a receive as one operation. What is sent may be kept for it.
+    ///
+    /// # Safety
+    /// As [`Engine::start_transfer`], for both.
+    pub(crate) unsafe fn start_pair(
+        &mut self,
+        send: &Transfer,
+        receive: &Transfer,
+        outgoing: Option<Keeper>,
+        staging: Option<Box<Staging>>,
+    ) -> Id {
+        let pair = Pair { missing: 2, outcome: Ok(NOTHING), _outgoing: outgoing };
+        let id = self.insert(Work::Pair(Box::new(pair)), collected(staging), State::Active);
+        self.active += 1;
+        let mut done = mem::take(&mut self.done);
+        for (step, transfer) in [(RECEIVE, receive), (SEND, send)] {
+            let token = Token { operation: id.0, step };
+            // SAFETY: passed on.
+            let begun = unsafe { transfer.post(&mut self.endpoint, token, &mut done) };
+            if let Begun::Done(outcome) = begun {
+                done.push(Completion { token, outcome });
+            }
+        }
+        self.settle(done);
+        id
+    }
+
+    /// Receives a message that has been taken out of matching.
+    ///
+    /// # Safety
+    /// As [`Engine::start_transfer`].
+    pub(crate) unsafe fn start_taken(
+        &mut self,
+        taken: Taken,
+        element: TypeCode,
+        into: RegionMut,
+        staging: Option<Box<Staging>>,
+    ) -> Id {
+        let id = self.insert(Work::Receive(Ticket::default()), staging, State::Active);
+        self.active += 1;
+        let mut done = mem::take(&mut self.done);
+        let token = Token { operation: id.0, step: 0 };
+        // SAFETY: passed on.
+        unsafe { self.endpoint.recv_taken(taken, element, into, token, &mut done) };
+        self.settle(done);
+        id
+    }
+
+    /// Ends a receive that has met no message yet. Of anything else it says `false`, and leaves it
+    /// as it is.
+    pub(crate) fn cancel(&mut self, id: Id) -> bool {
+        let Some(operation) = self.operations.get_mut(id) else { return false };
+        let ticket = match &operation.work {
+            _ if operation.state != State::Active => return false,
+            Work::Receive(ticket) => *ticket,
+            Work::Stored(stored) => stored.ticket,
+            _ => return false,
+        };
+        let cancelled = self.endpoint.cancel_receive(ticket, Token { operation: id.0, step: 0 });
+        if cancelled {
+            self.finish(id, Ok(CANCELLED));
+        }
+        cancelled
+    }
+
+    /// Takes in an operation that ends when [`Engine::end_generalized`] is told.
+    pub(crate) fn start_generalized(&mut self) -> Id {
+        self.insert(Work::Generalized, None, State::Active)
+    }
+
+    /// A generalized operation has ended. `false` if that is known, or it is gone.
+    pub(crate) fn end_generalized(&mut self, id: Id) -> bool {
+        let under_way = !self.is_complete(id);
+        if under_way {
+            self.finish(id, Ok(NOTHING));
+        }
+        under_way
+    }
+
+    /// Whether an operation is a collective.
+    pub(crate) fn is_collective(&mut self, id: Id) -> bool {
+        let operation = self.operations.get_mut(id);
+        operation.is_some_and(|operation| matches!(operation.work, Work::Run(_)))
+    }
+
+    /// Whether an operation does nothing but send.
+    pub(crate) fn is_send(&mut self, id: Id) -> bool {
+        self.operations.get_mut(id).is_some_and(|operation| match &operation.work {
+            Work::Send => true,
+            Work::Stored(stored) => matches!(stored.transfer, Transfer::Send(..)),
+            _ => false,
+        })
+    }
+
+    /// Ends the receives that are still under way: whoever asked for them is gone.
+    pub(crate) fn abandon_receives(&mut self) {
+        let receives = self.operations.iter().filter(|(_, operation)| {
+            let waits = match &operation.work {
+                Work::Receive(_) => true,
+                Work::Stored(stored) => matches!(stored.transfer, Transfer::Receive(..)),
+                Work::Pair(pair) => pair.missing == 1,
+                _ => false,
+            };
+            waits && operation.state == State::Active
+        });
+        let receives: Vec<Id> = receives.map(|(id, _)| id).collect();
+        receives.into_iter().for_each(|id| self.abandon(id));
+    }
+}

@@ -1,0 +1,129 @@
+//! Messages that are found and taken at once, so that no other receive can get them.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::fmt;
+use std::sync::Arc;
+
+use motet_fabric::endpoint::Taken;
+use motet_fabric::slab::Id;
+use motet_fabric::{Endpoint, Received, RegionMut};
+
+use crate::Element;
+use crate::buffer::{RecvBuffer, Span};
+use crate::collective::staging_of;
+use crate::communicator::Communicator;
+use crate::engine::{NOBODY, Staging, Transfer};
+use crate::error::{ErrorKind, Result};
+use crate::flight::{Flight, Home, Origin};
+use crate::request::Request;
+use crate::status::{Source, Status, TagFilter};
+
+/// A message that has come and that belongs to whoever holds this: no other receive or probe, of
+/// whatever thread, sees it. (MPI 4.1 §3.8.2)
+///
+/// One that is dropped is lost; its sender's operation completes.
+#[must_use = "a message that is dropped is lost"]
+pub struct Message {
+    home: Arc<Home>,
+    received: Received,
+    /// None of a message from nobody.
+    taken: Option<Taken>,
+}
+
+impl Communicator {
+    /// Waits until a message is there, and takes it. (`MPI_Mprobe`)
+    ///
+    /// # Errors
+    /// As [`probe`](Communicator::probe).
+    pub fn mprobe(&self, from: impl Into<Source>, tag: impl Into<TagFilter>) -> Result<Message> {
+        let found = self.wait_for_message("mprobe", from.into(), tag.into(), Endpoint::take)?;
+        Ok(self.message(found))
+    }
+
+    /// Takes a message if it is there. (`MPI_Improbe`)
+    ///
+    /// # Errors
+    /// As [`iprobe`](Communicator::iprobe).
+    pub fn improbe(
+        &self,
+        from: impl Into<Source>,
+        tag: impl Into<TagFilter>,
+    ) -> Result<Option<Message>> {
+        let found = self.look_for_message("improbe", from.into(), tag.into(), Endpoint::take)?;
+        Ok(found.map(|found| self.message(found)))
+    }
+
+    /// The message that was found; without one, that from nobody.
+    fn message(&self, taken: Option<Taken>) -> Message {
+        let received = taken.as_ref().map_or(NOBODY, Taken::received);
+        Message { home: self.origin("mprobe").home, received, taken }
+    }
+}
+
+impl Message {
+    /// From whom it is, its tag and its length.
+    pub fn status(&self) -> Status {
+        self.home.status(self.received)
+    }
+
+    /// Receives it into a buffer that is long enough. (`MPI_Mrecv`)
+    ///
+    /// # Errors
+    /// A message that is too long or of another type: it is lost, and the buffer is as it was.
+    pub fn mrecv<T: Element>(self, buffer: &mut [T]) -> Result<Status> {
+        let origin = self.origin("mrecv");
+        let span = Span { start: buffer.as_mut_ptr().cast(), len: buffer.len() };
+        // SAFETY: borrowed for longer than this waits.
+        let id = unsafe { self.begin::<T>(span, None) };
+        let received = origin.core.wait(id, false);
+        let received = received.map_err(|error| origin.error(ErrorKind::from(error)))?;
+        Ok(origin.home.status(received))
+    }
+
+    /// Nonblocking [`mrecv`](Message::mrecv). (`MPI_Imrecv`)
+    ///
+    /// # Errors
+    /// None today.
+    pub fn imrecv<B: RecvBuffer + 'static>(self, buffer: B) -> Result<Request<B>> {
+        let origin = self.origin("imrecv");
+        let parts = buffer.take_apart();
+        // SAFETY: held by the request until the operation is over.
+        let staging = unsafe { staging_of([None, B::items(&parts)]) };
+        // SAFETY: as above.
+        let id = unsafe { self.begin::<B::Element>(B::span(&parts), staging) };
+        // SAFETY: nothing is borrowed.
+        Ok(unsafe { Request::new(Flight::new(origin, id, false), parts) })
+    }
+
+    fn origin(&self, call: &'static str) -> Origin {
+        Origin { home: self.home.clone(), call }
+    }
+
+    /// # Safety
+    /// The memory stays valid until the operation is complete or abandoned.
+    unsafe fn begin<T: Element>(mut self, span: Span, staging: Option<Box<Staging>>) -> Id {
+        let into = RegionMut::new(span.start, span.len * size_of::<T>());
+        let mut engine = self.home.core.engine();
+        match self.taken.take() {
+            // SAFETY: passed on.
+            Some(taken) => unsafe { engine.start_taken(taken, T::CODE, into, staging) },
+            // SAFETY: no memory at all.
+            None => unsafe { engine.start_transfer(&Transfer::Nothing, None) },
+        }
+    }
+}
+
+impl Drop for Message {
+    fn drop(&mut self) {
+        if let Some(taken) = self.taken.take() {
+            self.home.core.engine().endpoint().discard(taken);
+        }
+    }
+}
+
+impl fmt::Debug for Message {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Message({:?})", self.status())
+    }
+}

@@ -1,0 +1,196 @@
+//! The nonblocking forms.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use motet_fabric::Region;
+
+use super::Mode;
+use crate::Element;
+use crate::buffer::{RecvBuffer, SendBuffer, elements};
+use crate::collective::staging_of;
+use crate::communicator::Communicator;
+use crate::engine::{Engine, Envelope, Keeper, Transfer};
+use crate::error::Result;
+use crate::flight::Flight;
+use crate::request::Request;
+use crate::status::{Source, Tag, TagFilter};
+
+impl Communicator {
+    /// Nonblocking [`send`](Communicator::send). (`MPI_Isend`)
+    ///
+    /// # Errors
+    /// A destination that is not in the communicator, a tag above [`TAG_UB`](crate::TAG_UB).
+    pub fn isend<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Request<B>>
+    where
+        B: SendBuffer + 'static,
+    {
+        // SAFETY: nothing is borrowed.
+        unsafe { self.isend_with("isend", buffer, (to, tag), Mode::Standard) }
+    }
+
+    /// Nonblocking [`ssend`](Communicator::ssend). (`MPI_Issend`)
+    ///
+    /// # Errors
+    /// As [`isend`](Communicator::isend).
+    pub fn issend<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Request<B>>
+    where
+        B: SendBuffer + 'static,
+    {
+        // SAFETY: nothing is borrowed.
+        unsafe { self.isend_with("issend", buffer, (to, tag), Mode::Synchronous) }
+    }
+
+    /// Nonblocking [`bsend`](Communicator::bsend). (`MPI_Ibsend`)
+    ///
+    /// # Errors
+    /// As [`isend`](Communicator::isend). That there is no room is told by the wait.
+    pub fn ibsend<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Request<B>>
+    where
+        B: SendBuffer + 'static,
+    {
+        // SAFETY: nothing is borrowed.
+        unsafe { self.isend_with("ibsend", buffer, (to, tag), Mode::Buffered(self.rooms())) }
+    }
+
+    /// Nonblocking [`rsend`](Communicator::rsend). (`MPI_Irsend`)
+    ///
+    /// # Errors
+    /// As [`isend`](Communicator::isend).
+    pub fn irsend<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Request<B>>
+    where
+        B: SendBuffer + 'static,
+    {
+        // SAFETY: nothing is borrowed.
+        unsafe { self.isend_with("irsend", buffer, (to, tag), Mode::Standard) }
+    }
+
+    /// Nonblocking [`recv`](Communicator::recv). (`MPI_Irecv`)
+    ///
+    /// # Errors
+    /// A source that is not in the communicator, a tag above [`TAG_UB`](crate::TAG_UB).
+    pub fn irecv<B>(
+        &self,
+        buffer: B,
+        from: impl Into<Source>,
+        tag: impl Into<TagFilter>,
+    ) -> Result<Request<B>>
+    where
+        B: RecvBuffer + 'static,
+    {
+        // SAFETY: nothing is borrowed.
+        unsafe { self.irecv_with(buffer, from.into(), tag.into()) }
+    }
+
+    /// Nonblocking [`sendrecv`](Communicator::sendrecv): one request for both. Its status is that
+    /// of the receive. (`MPI_Isendrecv`)
+    ///
+    /// # Errors
+    /// As [`isend`](Communicator::isend) and [`irecv`](Communicator::irecv).
+    pub fn isendrecv<S, R>(
+        &self,
+        (data, to, send_tag): (S, usize, Tag),
+        (buffer, from, receive_tag): (R, impl Into<Source>, impl Into<TagFilter>),
+    ) -> Result<Request<(S, R)>>
+    where
+        S: SendBuffer + 'static,
+        R: RecvBuffer + 'static,
+    {
+        const CALL: &str = "isendrecv";
+        let envelope = self.envelope::<S::Element>(CALL, to, send_tag)?;
+        let selector = self.selector(CALL, from.into(), receive_tag.into())?;
+        let parts = (data.take_apart(), buffer.take_apart());
+        let send = Transfer::send::<S::Element>(envelope, S::span(&parts.0), Mode::Standard);
+        let receive = Transfer::receive::<R::Element>(selector, R::span(&parts.1));
+        // SAFETY: held by the request until the operation is over.
+        let staging = unsafe { staging_of([S::items(&parts.0), R::items(&parts.1)]) };
+        // SAFETY: as above.
+        let id = unsafe { self.core().engine().start_pair(&send, &receive, None, staging) };
+        // SAFETY: nothing is borrowed.
+        Ok(unsafe { Request::new(Flight::new(self.origin(CALL), id, false), parts) })
+    }
+
+    /// Nonblocking [`sendrecv_replace`](Communicator::sendrecv_replace). (`MPI_Isendrecv_replace`)
+    ///
+    /// # Errors
+    /// As [`isendrecv`](Communicator::isendrecv).
+    pub fn isendrecv_replace<B>(
+        &self,
+        buffer: B,
+        (to, send_tag): (usize, Tag),
+        (from, receive_tag): (impl Into<Source>, impl Into<TagFilter>),
+    ) -> Result<Request<B>>
+    where
+        B: RecvBuffer + 'static,
+    {
+        const CALL: &str = "isendrecv_replace";
+        let envelope = self.envelope::<B::Element>(CALL, to, send_tag)?;
+        let selector = self.selector(CALL, from.into(), receive_tag.into())?;
+        let parts = buffer.take_apart();
+        let span = B::span(&parts);
+        // SAFETY: held by the request until the operation is over.
+        let mut staging = unsafe { staging_of([None, B::items(&parts)]) };
+        if let Some(staging) = &mut staging {
+            staging.collect();
+        }
+        // SAFETY: our own parts; no operation uses them yet.
+        let data = unsafe { elements::<B::Element, _>(&parts, span) };
+        let (outgoing, send) = copy_of(data, envelope);
+        let receive = Transfer::receive::<B::Element>(selector, span);
+        // SAFETY: held by the request or the operation until that is over.
+        let begin = |engine: &mut Engine| unsafe {
+            engine.start_pair(&send, &receive, Some(outgoing), staging)
+        };
+        let id = begin(&mut self.core().engine());
+        // SAFETY: nothing is borrowed.
+        Ok(unsafe { Request::new(Flight::new(self.origin(CALL), id, false), parts) })
+    }
+
+    /// # Safety
+    /// As [`Request::new`].
+    pub(crate) unsafe fn isend_with<B: SendBuffer>(
+        &self,
+        call: &'static str,
+        buffer: B,
+        (to, tag): (usize, Tag),
+        mode: Mode,
+    ) -> Result<Request<B>> {
+        let envelope = self.envelope::<B::Element>(call, to, tag)?;
+        let parts = buffer.take_apart();
+        let transfer = Transfer::send::<B::Element>(envelope, B::span(&parts), mode);
+        // SAFETY: held by the request until the operation is over, or borrowed by somebody who
+        // waits for that.
+        let staging = unsafe { staging_of([B::items(&parts), None]) };
+        // SAFETY: as above.
+        let id = unsafe { self.core().engine().start_transfer(&transfer, staging) };
+        // SAFETY: passed on.
+        Ok(unsafe { Request::new(Flight::new(self.origin(call), id, false), parts) })
+    }
+
+    /// # Safety
+    /// As [`Request::new`].
+    pub(crate) unsafe fn irecv_with<B: RecvBuffer>(
+        &self,
+        buffer: B,
+        from: Source,
+        tag: TagFilter,
+    ) -> Result<Request<B>> {
+        let selector = self.selector("irecv", from, tag)?;
+        let parts = buffer.take_apart();
+        let transfer = Transfer::receive::<B::Element>(selector, B::span(&parts));
+        // SAFETY: as for a send.
+        let staging = unsafe { staging_of([None, B::items(&parts)]) };
+        // SAFETY: as for a send.
+        let id = unsafe { self.core().engine().start_transfer(&transfer, staging) };
+        // SAFETY: passed on.
+        Ok(unsafe { Request::new(Flight::new(self.origin("irecv"), id, false), parts) })
+    }
+}
+
+/// A copy of what is to be sent, and how to send it from there.
+fn copy_of<T: Element>(data: &[T], envelope: Option<Envelope>) -> (Keeper, Transfer) {
+    let copy: Box<Vec<T>> = Box::new(data.to_vec());
+    let region = Region::new(copy.as_ptr().cast(), size_of_val(data));
+    let send = envelope
+        .map_or(Transfer::Nothing, |envelope| Transfer::Send(envelope, region, Mode::Standard));
+    (copy, send)
+}

@@ -1,0 +1,110 @@
+//! The persistent forms: what is to be sent or received is said once, and posted at each start.
+//! (MPI 4.1 §3.9)
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use super::Mode;
+use crate::buffer::{Held, RecvBuffer, SendBuffer};
+use crate::collective::staging_of;
+use crate::communicator::Communicator;
+use crate::engine::{Staging, Transfer};
+use crate::error::Result;
+use crate::persistent::Persistent;
+use crate::status::{Source, Tag, TagFilter};
+
+impl Communicator {
+    /// Persistent [`send`](Communicator::send): each start sends what is in the buffer then.
+    /// (`MPI_Send_init`)
+    ///
+    /// # Errors
+    /// A destination that is not in the communicator, a tag above [`TAG_UB`](crate::TAG_UB).
+    pub fn send_init<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Persistent<B>>
+    where
+        B: SendBuffer + 'static,
+    {
+        self.send_init_with("send_init", buffer, (to, tag), Mode::Standard)
+    }
+
+    /// Persistent [`ssend`](Communicator::ssend). (`MPI_Ssend_init`)
+    ///
+    /// # Errors
+    /// As [`send_init`](Communicator::send_init).
+    pub fn ssend_init<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Persistent<B>>
+    where
+        B: SendBuffer + 'static,
+    {
+        self.send_init_with("ssend_init", buffer, (to, tag), Mode::Synchronous)
+    }
+
+    /// Persistent [`bsend`](Communicator::bsend). Each start uses the buffer that is attached then;
+    /// if it has no room the wait says so. (`MPI_Bsend_init`)
+    ///
+    /// # Errors
+    /// As [`send_init`](Communicator::send_init).
+    pub fn bsend_init<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Persistent<B>>
+    where
+        B: SendBuffer + 'static,
+    {
+        self.send_init_with("bsend_init", buffer, (to, tag), Mode::Buffered(self.rooms()))
+    }
+
+    /// Persistent [`rsend`](Communicator::rsend). (`MPI_Rsend_init`)
+    ///
+    /// # Errors
+    /// As [`send_init`](Communicator::send_init).
+    pub fn rsend_init<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Persistent<B>>
+    where
+        B: SendBuffer + 'static,
+    {
+        self.send_init_with("rsend_init", buffer, (to, tag), Mode::Standard)
+    }
+
+    /// Persistent [`recv`](Communicator::recv): each start receives one message.
+    /// (`MPI_Recv_init`)
+    ///
+    /// # Errors
+    /// A source that is not in the communicator, a tag above [`TAG_UB`](crate::TAG_UB).
+    pub fn recv_init<B>(
+        &self,
+        buffer: B,
+        from: impl Into<Source>,
+        tag: impl Into<TagFilter>,
+    ) -> Result<Persistent<B>>
+    where
+        B: RecvBuffer + 'static,
+    {
+        let selector = self.selector("recv_init", from.into(), tag.into())?;
+        let parts = <B as Held>::take_apart(buffer);
+        let transfer = Transfer::receive::<B::Element>(selector, B::span(&parts));
+        // SAFETY: the persistent operation holds the parts as long as it is there.
+        let staging = unsafe { staging_of([None, <B as SendBuffer>::items(&parts)]) };
+        Ok(self.store("recv_init", (transfer, staging), parts))
+    }
+
+    fn send_init_with<B: SendBuffer + 'static>(
+        &self,
+        call: &'static str,
+        buffer: B,
+        (to, tag): (usize, Tag),
+        mode: Mode,
+    ) -> Result<Persistent<B>> {
+        let envelope = self.envelope::<B::Element>(call, to, tag)?;
+        let parts = buffer.take_apart();
+        let transfer = Transfer::send::<B::Element>(envelope, B::span(&parts), mode);
+        // SAFETY: the persistent operation holds the parts as long as it is there.
+        let staging = unsafe { staging_of([B::items(&parts), None]) };
+        Ok(self.store(call, (transfer, staging), parts))
+    }
+
+    /// The transfer is one of these parts.
+    fn store<B: Held + 'static>(
+        &self,
+        call: &'static str,
+        (transfer, staging): (Transfer, Option<Box<Staging>>),
+        parts: B::Parts,
+    ) -> Persistent<B> {
+        // SAFETY: the persistent operation holds the parts as long as it is there.
+        let id = unsafe { self.core().engine().add_transfer(transfer, staging) };
+        Persistent::new(self.origin(call), id, parts)
+    }
+}

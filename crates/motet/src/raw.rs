@@ -1,0 +1,26 @@
+//! The untyped layer: what a C library calls.
+//!
+//! A [`Request`] is any operation at all, or none: a nonblocking one, a persistent one that is
+//! inactive or active, a generalized one, or the null request. The requests of the safe layer are
+//! turned into it by `From`; what they return by types is told here by a [`Status`] and by what
+//! [`Request::is_null`] and [`Request::is_active`] say afterwards.
+//!
+//! The functions on sets take a slice of requests of any mixture. Null and inactive ones are passed
+//! over. All requests of one set belong to one rank: a set of several is a mistake of the program
+//! that ends it (ranks that are processes cannot even make it). Each call looks at each request at
+//! most once, and again only when operations have ended meanwhile.
+
+mod generalized;
+mod request;
+mod sets;
+mod status;
+
+pub(crate) use generalized::Shared;
+pub use generalized::{Callbacks, Stage, grequest_start};
+pub use request::Request;
+pub(crate) use request::State;
+pub use sets::{
+    get_status_all, get_status_any, get_status_some, start_all, test_all, test_any, test_some,
+    wait_all, wait_any, wait_some,
+};
+pub use status::Status;

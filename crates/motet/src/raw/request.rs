@@ -1,0 +1,302 @@
+//! One type for every kind of request.
+
+use std::fmt;
+use std::mem;
+use std::sync::Arc;
+
+use motet_fabric::Received;
+use motet_fabric::slab::Id;
+
+use super::Status;
+use super::generalized::Shared;
+use crate::core::Core;
+use crate::engine::{Engine, Keeper};
+use crate::error::{Error, ErrorKind, Result};
+use crate::flight::Flight;
+use crate::generalized::Completer;
+
+/// What may be wrong with a request.
+const NULL: &str = "is null";
+const ACTIVE: &str = "is active already";
+const INACTIVE: &str = "is inactive";
+const NOT_PERSISTENT: &str = "is not persistent, so it cannot be started";
+const NOT_TO_FREE: &str = "is of an active collective, which cannot be freed";
+const NOT_TO_CANCEL: &str = "is of a collective, which cannot be cancelled";
+
+/// An operation of whatever kind, or none. (MPI 4.1 §3.7)
+///
+/// An operation that runs once is gone when it has been completed: the request is null then. A
+/// persistent one becomes inactive, and can be started again. Dropping a request frees it; an
+/// operation that is active goes on by itself.
+#[derive(Default)]
+pub struct Request(Option<Box<Inner>>);
+
+/// An operation that a request stands for.
+pub(super) struct Inner {
+    flight: Flight,
+    /// Holds the buffers: until the operation is over, if that is later than the end of this.
+    keeper: Option<Keeper>,
+    kind: Kind,
+    persistent: bool,
+    /// Started, and not completed by a call.
+    active: bool,
+}
+
+/// What an operation does.
+#[derive(Clone)]
+enum Kind {
+    Send,
+    Receive,
+    Collective,
+    Generalized(Arc<Shared>),
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Some(keeper) = self.keeper.take() {
+            self.flight.release(keeper);
+        }
+    }
+}
+
+impl Inner {
+    /// The kind of a message or a collective.
+    fn kind(flight: &Flight) -> Kind {
+        let mut engine = flight.origin.core.engine();
+        if engine.is_collective(flight.id) {
+            return Kind::Collective;
+        }
+        // Of one whose outcome is here already, only that of a receive is of interest.
+        match engine.is_send(flight.id) {
+            true => Kind::Send,
+            false => Kind::Receive,
+        }
+    }
+
+    pub(super) fn core(&self) -> &Arc<Core> {
+        &self.flight.origin.core
+    }
+
+    pub(super) fn id(&self) -> Id {
+        self.flight.id
+    }
+
+    /// Takes the outcome if it is there.
+    pub(super) fn collect(&mut self, engine: &mut Engine) -> bool {
+        self.flight.collect_from(engine)
+    }
+
+    /// Takes the outcome if it is there; a death in the world is one.
+    pub(super) fn collect_or_fail(&mut self) {
+        self.flight.collect();
+    }
+
+    /// What an operation that is over came to.
+    pub(super) fn tell(&self) -> Result<Status> {
+        let received: Received = self.flight.result()?;
+        match &self.kind {
+            Kind::Receive => Ok(Status::of_receive(&self.flight.origin, received)),
+            Kind::Send | Kind::Collective => Ok(Status::EMPTY),
+            Kind::Generalized(shared) => shared.query(),
+        }
+    }
+
+    fn error(&self, problem: &str) -> Error {
+        self.flight.origin.error(ErrorKind::of_request(problem))
+    }
+}
+
+impl Request {
+    /// The null request.
+    pub const fn null() -> Request {
+        Request(None)
+    }
+
+    /// An operation that runs once and is under way, or a persistent one in whatever state.
+    ///
+    /// The keeper holds the buffers of the operation, if it has any.
+    pub(crate) fn message_or_collective(flight: Flight, keeper: Keeper, state: State) -> Request {
+        let kind = Inner::kind(&flight);
+        Request::with(flight, keeper, kind, state)
+    }
+
+    pub(super) fn generalized(flight: Flight, shared: Arc<Shared>) -> Request {
+        Request::with(flight, Box::new(()), Kind::Generalized(shared), State::Once)
+    }
+
+    fn with(flight: Flight, keeper: Keeper, kind: Kind, state: State) -> Request {
+        let (persistent, active) = (state != State::Once, state != State::Inactive);
+        Request(Some(Box::new(Inner { flight, keeper: Some(keeper), kind, persistent, active })))
+    }
+
+    /// Whether it stands for no operation. (`MPI_REQUEST_NULL`)
+    pub fn is_null(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Whether its operation has been started and no call has completed it.
+    pub fn is_active(&self) -> bool {
+        self.0.as_ref().is_some_and(|inner| inner.active)
+    }
+
+    /// Whether its operation can be started again and again.
+    pub fn is_persistent(&self) -> bool {
+        self.0.as_ref().is_some_and(|inner| inner.persistent)
+    }
+
+    /// The operation, if it is active.
+    pub(super) fn active(&mut self) -> Option<&mut Inner> {
+        self.0.as_deref_mut().filter(|inner| inner.active)
+    }
+
+    /// Starts a persistent operation. (`MPI_Start`, MPI 4.1 §3.9)
+    ///
+    /// # Errors
+    /// A request that is not an inactive persistent one; that a rank has died.
+    pub fn start(&mut self) -> Result<()> {
+        self.check_start()?;
+        let inner = self.0.as_mut().expect("checked");
+        inner.flight.start()?;
+        inner.active = true;
+        Ok(())
+    }
+
+    /// Whether a start is possible.
+    pub(super) fn check_start(&self) -> Result<()> {
+        match &self.0 {
+            None => Err(Error::from(ErrorKind::of_request(NULL))),
+            Some(inner) if !inner.persistent => Err(inner.error(NOT_PERSISTENT)),
+            Some(inner) if inner.active => Err(inner.error(ACTIVE)),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Waits until the operation is complete. Returns at once if there is none that is active.
+    /// (`MPI_Wait`, MPI 4.1 §3.7.3)
+    ///
+    /// # Errors
+    /// What went wrong with the operation; it counts as completed then.
+    pub fn wait(&mut self) -> Result<Status> {
+        let Some(inner) = self.active() else { return Ok(Status::EMPTY) };
+        // What went wrong is told below.
+        let _ = inner.flight.wait();
+        self.conclude()
+    }
+
+    /// Completes the operation if it is over. Moves it on if it can; never waits. (`MPI_Test`)
+    ///
+    /// # Errors
+    /// As [`Request::wait`].
+    pub fn test(&mut self) -> Result<Option<Status>> {
+        let Some(inner) = self.active() else { return Ok(Some(Status::EMPTY)) };
+        if inner.flight.look() { self.conclude().map(Some) } else { Ok(None) }
+    }
+
+    /// As [`Request::test`], but leaves the operation as it is, so that the next call says the
+    /// same. (`MPI_Request_get_status`, MPI 4.1 §3.7.6)
+    ///
+    /// # Errors
+    /// As [`Request::wait`].
+    pub fn get_status(&mut self) -> Result<Option<Status>> {
+        let Some(inner) = self.active() else { return Ok(Some(Status::EMPTY)) };
+        if inner.flight.look() { inner.tell().map(Some) } else { Ok(None) }
+    }
+
+    /// Gives the operation up. A message that is under way goes on by itself, and its buffers are
+    /// kept until it is complete. (`MPI_Request_free`, MPI 4.1 §3.7.3, §7.12, §7.13)
+    ///
+    /// # Errors
+    /// A null request; a collective that is active, which goes on unharmed.
+    pub fn free(&mut self) -> Result<()> {
+        match &self.0 {
+            None => return Err(Error::from(ErrorKind::of_request(NULL))),
+            Some(inner) if inner.active && matches!(inner.kind, Kind::Collective) => {
+                return Err(inner.error(NOT_TO_FREE));
+            }
+            Some(_) => {}
+        }
+        self.release()
+    }
+
+    /// Cancels a receive that has met no message yet, or asks a generalized operation to end.
+    /// Anything else that may be cancelled goes on. The operation must still be completed; its
+    /// status says whether it was cancelled. (`MPI_Cancel`, MPI 4.1 §3.8.4)
+    ///
+    /// # Errors
+    /// A request that is not active; a collective, which goes on unharmed; what the callback of a
+    /// generalized operation says.
+    pub fn cancel(&mut self) -> Result<()> {
+        let Some(inner) = &mut self.0 else { return Err(Error::from(ErrorKind::of_request(NULL))) };
+        match &inner.kind {
+            Kind::Collective => Err(inner.error(NOT_TO_CANCEL)),
+            _ if !inner.active => Err(inner.error(INACTIVE)),
+            Kind::Generalized(shared) => shared.cancel(),
+            Kind::Send | Kind::Receive => inner.flight.cancel(),
+        }
+    }
+
+    /// What ends a generalized operation. (`MPI_Grequest_complete` is
+    /// [`Completer::complete`])
+    pub fn completer(&self) -> Option<Completer> {
+        let inner = self.0.as_ref()?;
+        match &inner.kind {
+            Kind::Generalized(shared) => {
+                Some(Completer::new(inner.core().clone(), inner.flight.id, Some(shared.clone())))
+            }
+            _ => None,
+        }
+    }
+
+    /// Completes an operation that is over: the request becomes null or inactive.
+    pub(super) fn conclude(&mut self) -> Result<Status> {
+        let Some(inner) = self.active() else { return Ok(Status::EMPTY) };
+        let told = inner.tell();
+        if inner.persistent {
+            inner.active = false;
+            return told;
+        }
+        let freed = self.release();
+        told.and_then(|status| freed.map(|()| status))
+    }
+
+    /// Becomes null.
+    fn release(&mut self) -> Result<()> {
+        let Some(inner) = mem::take(&mut self.0) else { return Ok(()) };
+        let kind = inner.kind.clone();
+        drop(inner);
+        match kind {
+            Kind::Generalized(shared) => shared.free(),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for Request {
+    fn drop(&mut self) {
+        // Nobody is there to be told what a callback says.
+        let _ = self.release();
+    }
+}
+
+/// In which state an operation becomes a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// It runs once, and has begun.
+    Once,
+    /// Persistent and inactive.
+    Inactive,
+    /// Persistent and active.
+    Active,
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            None => out.write_str("Request(null)"),
+            Some(inner) => {
+                let state = if inner.active { "active" } else { "inactive" };
+                write!(out, "Request({}, {state})", inner.flight.origin.call)
+            }
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Several requests at once. (MPI 4.1 §3.7.5)
+
+use std::sync::Arc;
+use std::task::Poll;
+
+use motet_fabric::slab::Id;
+
+use super::request::Inner;
+use super::{Request, Status};
+use crate::core::Core;
+use crate::engine::Engine;
+use crate::error::{ErrorKind, Result};
+
+/// Starts persistent operations. If one of them cannot be started none is. The order has no
+/// meaning. (`MPI_Startall`, MPI 4.1 §3.9)
+///
+/// # Errors
+/// As [`Request::start`], of the first that cannot be started.
+pub fn start_all(requests: &mut [Request]) -> Result<()> {
+    requests.iter().try_for_each(Request::check_start)?;
+    requests.iter_mut().try_for_each(Request::start)
+}
+
+/// Waits until all are complete. The statuses are those of the requests in their order.
+/// (`MPI_Waitall`)
+///
+/// # Errors
+/// That some went wrong; their statuses say which. All are completed nevertheless.
+pub fn wait_all(requests: &mut [Request], statuses: &mut Vec<Status>) -> Result<()> {
+    if let Some(core) = core_of(requests) {
+        let (ids, mut complete) = (awaited(requests, &core), 0);
+        let ended = core.wait_for(&ids, |engine| {
+            complete += collect_first(&mut requests[complete..], &core, engine);
+            (complete == requests.len()).then_some(())
+        });
+        if ended.is_err() {
+            requests.iter_mut().filter_map(Request::active).for_each(Inner::collect_or_fail);
+        }
+    }
+    tell_all(requests, Request::conclude, statuses)
+}
+
+/// Waits until one is complete, and completes it: which, and what it came to. `None` if there is
+/// none that is active. (`MPI_Waitany`)
+pub fn wait_any(requests: &mut [Request]) -> Option<(usize, Result<Status>)> {
+    let found = wait_for_one(requests)?;
+    Some((found, requests[found].conclude()))
+}
+
+/// Waits until at least one is complete, and completes all that are: which, and what they came to.
+/// Says how many; `None` if there is none that is active. (`MPI_Waitsome`)
+///
+/// # Errors
+/// That some of them went wrong; their statuses say which.
+pub fn wait_some(
+    requests: &mut [Request],
+    found: &mut Vec<(usize, Status)>,
+) -> Result<Option<usize>> {
+    found.clear();
+    let Some(first) = wait_for_one(requests) else { return Ok(None) };
+    let core = requests[first].active().expect("just found").core().clone();
+    complete_some(requests, &core, first, Request::conclude, found).map(Some)
+}
+
+/// Completes all if all are over. Moves them on if it can; never waits. Says whether they are; then
+/// the statuses are those of the requests in their order. (`MPI_Testall`)
+///
+/// # Errors
+/// As [`wait_all`].
+pub fn test_all(requests: &mut [Request], statuses: &mut Vec<Status>) -> Result<bool> {
+    if !are_all_over(requests) {
+        return Ok(false);
+    }
+    tell_all(requests, Request::conclude, statuses).map(|()| true)
+}
+
+/// Completes one that is over. Moves them on if it can; never waits. Ready with `None` if there is
+/// none that is active. (`MPI_Testany`)
+pub fn test_any(requests: &mut [Request]) -> Poll<Option<(usize, Result<Status>)>> {
+    look_for_one(requests).map(|found| found.map(|found| (found, requests[found].conclude())))
+}
+
+/// Completes all that are over. Moves them on if it can; never waits. Says how many; `None` if there
+/// is none that is active. (`MPI_Testsome`)
+///
+/// # Errors
+/// As [`wait_some`].
+pub fn test_some(
+    requests: &mut [Request],
+    found: &mut Vec<(usize, Status)>,
+) -> Result<Option<usize>> {
+    look_for_some(requests, Request::conclude, found)
+}
+
+/// As [`test_all`], but leaves the operations as they are. (`MPI_Request_get_status_all`)
+///
+/// # Errors
+/// As [`wait_all`].
+pub fn get_status_all(requests: &mut [Request], statuses: &mut Vec<Status>) -> Result<bool> {
+    if !are_all_over(requests) {
+        return Ok(false);
+    }
+    tell_all(requests, tell, statuses).map(|()| true)
+}
+
+/// As [`test_any`], but leaves the operations as they are. (`MPI_Request_get_status_any`)
+pub fn get_status_any(requests: &mut [Request]) -> Poll<Option<(usize, Result<Status>)>> {
+    look_for_one(requests).map(|found| found.map(|found| (found, tell(&mut requests[found]))))
+}
+
+/// As [`test_some`], but leaves the operations as they are. (`MPI_Request_get_status_some`)
+///
+/// # Errors
+/// As [`wait_some`].
+pub fn get_status_some(
+    requests: &mut [Request],
+    found: &mut Vec<(usize, Status)>,
+) -> Result<Option<usize>> {
+    look_for_some(requests, tell, found)
+}
+
+/// What an operation that is over came to; it stays as it is.
+fn tell(request: &mut Request) -> Result<Status> {
+    request.active().map_or(Ok(Status::EMPTY), |inner| inner.tell())
+}
+
+/// The rank of the active ones, if there are any.
+fn core_of(requests: &mut [Request]) -> Option<Arc<Core>> {
+    requests.iter_mut().find_map(Request::active).map(|inner| inner.core().clone())
+}
+
+/// The active ones, if a wait is to name them.
+fn awaited(requests: &mut [Request], core: &Core) -> Vec<Id> {
+    if !core.reports_waits() {
+        return Vec::new();
+    }
+    requests.iter_mut().filter_map(Request::active).map(|inner| inner.id()).collect()
+}
+
+/// Takes the outcome of an operation if it is there.
+fn collect(inner: &mut Inner, core: &Arc<Core>, engine: &mut Engine) -> bool {
+    assert!(Arc::ptr_eq(inner.core(), core), "all requests of a set belong to one rank");
+    inner.collect(engine)
+}
+
+/// How many at the beginning have nothing under way.
+fn collect_first(requests: &mut [Request], core: &Arc<Core>, engine: &mut Engine) -> usize {
+    let waits =
+        |request: &mut Request| request.active().is_some_and(|inner| !collect(inner, core, engine));
+    let all = requests.len();
+    requests.iter_mut().position(waits).unwrap_or(all)
+}
+
+/// The first active one that is over.
+fn first_over(requests: &mut [Request], core: &Arc<Core>, engine: &mut Engine) -> Option<usize> {
+    let is_over =
+        |request: &mut Request| request.active().is_some_and(|inner| collect(inner, core, engine));
+    requests.iter_mut().position(is_over)
+}
+
+/// The first active one, which has failed with its world.
+fn first_failed(requests: &mut [Request]) -> Option<usize> {
+    let first = requests.iter().position(Request::is_active)?;
+    requests[first].active()?.collect_or_fail();
+    Some(first)
+}
+
+/// Waits until one is over: the first of those. `None` if none is active.
+fn wait_for_one(requests: &mut [Request]) -> Option<usize> {
+    let core = core_of(requests)?;
+    let (ids, mut seen) = (awaited(requests, &core), None);
+    let found = core.wait_for(&ids, |engine| {
+        // Nothing has changed for any of them while nothing has ended.
+        let ended = Some(engine.ended());
+        if seen == ended {
+            return None;
+        }
+        seen = ended;
+        first_over(requests, &core, engine)
+    });
+    found.ok().or_else(|| first_failed(requests))
+}
+
+/// Moves what can move, then looks for one that is over. Ready with `None` if none is active.
+fn look_for_one(requests: &mut [Request]) -> Poll<Option<usize>> {
+    let Some(core) = core_of(requests) else { return Poll::Ready(None) };
+    let mut engine = core.engine();
+    engine.progress_now_and_then_thoroughly();
+    let found = first_over(requests, &core, &mut engine);
+    let failed = engine.failure().is_some();
+    drop(engine);
+    match found {
+        Some(found) => Poll::Ready(Some(found)),
+        None if failed => Poll::Ready(first_failed(requests)),
+        None => Poll::Pending,
+    }
+}
+
+/// Moves what can move, then completes (or only asks) those that are over.
+fn look_for_some(
+    requests: &mut [Request],
+    complete: fn(&mut Request) -> Result<Status>,
+    found: &mut Vec<(usize, Status)>,
+) -> Result<Option<usize>> {
+    found.clear();
+    match look_for_one(requests) {
+        Poll::Ready(None) => Ok(None),
+        Poll::Pending => Ok(Some(0)),
+        Poll::Ready(Some(first)) => {
+            let core = requests[first].active().expect("just found").core().clone();
+            complete_some(requests, &core, first, complete, found).map(Some)
+        }
+    }
+}
+
+/// Moves what can move. Says whether none is under way any more.
+fn are_all_over(requests: &mut [Request]) -> bool {
+    let Some(core) = core_of(requests) else { return true };
+    let mut engine = core.engine();
+    engine.progress_now_and_then_thoroughly();
+    let all = collect_first(requests, &core, &mut engine) == requests.len();
+    let failed = engine.failure().is_some();
+    drop(engine);
+    if failed {
+        requests.iter_mut().filter_map(Request::active).for_each(Inner::collect_or_fail);
+    }
+    all || failed
+}
+
+/// Completes (or only asks) all that are over from `first` on, which is. Says how many.
+fn complete_some(
+    requests: &mut [Request],
+    core: &Arc<Core>,
+    first: usize,
+    complete: fn(&mut Request) -> Result<Status>,
+    found: &mut Vec<(usize, Status)>,
+) -> Result<usize> {
+    let mut engine = core.engine();
+    for (at, request) in requests.iter_mut().enumerate().skip(first) {
+        if request.active().is_some_and(|inner| collect(inner, core, &mut engine)) {
+            found.push((at, Status::EMPTY));
+        }
+    }
+    // Callbacks of generalized operations may want the engine.
+    drop(engine);
+    let mut faults = Faults::default();
+    for (at, status) in found.iter_mut() {
+        *status = faults.status(complete(&mut requests[*at]));
+    }
+    let completed = found.len();
+    faults.or_else(|| completed)
+}
+
+/// Completes (or only asks) all, and says what they came to.
+fn tell_all(
+    requests: &mut [Request],
+    complete: fn(&mut Request) -> Result<Status>,
+    statuses: &mut Vec<Status>,
+) -> Result<()> {
+    let mut faults = Faults::default();
+    statuses.clear();
+    statuses.extend(requests.iter_mut().map(|request| faults.status(complete(request))));
+    faults.or_else(|| ())
+}
+
+/// How many of several operations went wrong.
+#[derive(Default)]
+struct Faults {
+    operations: usize,
+    failed: usize,
+}
+
+impl Faults {
+    /// The status of an operation among several.
+    fn status(&mut self, told: Result<Status>) -> Status {
+        self.operations += 1;
+        told.unwrap_or_else(|error| {
+            self.failed += 1;
+            Status { error: Some(error.class()), ..Status::EMPTY }
+        })
+    }
+
+    fn or_else<T>(self, value: impl FnOnce() -> T) -> Result<T> {
+        let Faults { failed, operations } = self;
+        match failed {
+            0 => Ok(value()),
+            _ => Err(ErrorKind::InStatus { failed, operations }.into()),
+        }
+    }
+}
