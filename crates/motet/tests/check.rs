@@ -19,7 +19,11 @@ fn errors(ranks: usize, body: impl Fn(&World) -> Result<()> + Sync) -> Vec<motet
     });
     let taken = begun.elapsed();
     assert!(taken < Duration::from_secs(5), "{taken:?}");
-    ended.unwrap().into_iter().map(|ended| ended.expect_err("the ranks disagree")).collect()
+    ended
+        .expect("no rank panics")
+        .into_iter()
+        .map(|ended| ended.expect_err("the ranks disagree"))
+        .collect()
 }
 
 /// As [`errors`]; each of them must be a mismatch that names all of this.
