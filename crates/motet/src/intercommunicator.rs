@@ -78,6 +78,28 @@ impl Intercommunicator {
         Intercommunicator { union, far, local: groups.local, attributes: Attributes::default() }
     }
 
+    /// The communicator of the ranks of both groups, on which its collectives run.
+    pub(crate) fn over_both(&self) -> &Communicator {
+        &self.union
+    }
+
+    /// Ranks in the left group.
+    pub(crate) fn left(&self) -> u32 {
+        let near_is_left = self.union.rank() == self.rank();
+        (if near_is_left { self.size() } else { self.remote_size() }) as u32
+    }
+
+    /// The first rank of the remote group in the union.
+    pub(crate) fn first_far(&self) -> usize {
+        let near_is_left = self.union.rank() == self.rank();
+        if near_is_left { self.size() } else { 0 }
+    }
+
+    /// What belongs to the local and to the remote group in the order of the union.
+    pub(crate) fn in_order<T>(&self, near: T, far: T) -> [T; 2] {
+        if self.union.rank() == self.rank() { [near, far] } else { [far, near] }
+    }
+
     /// The rank of the caller in its local group. (`MPI_Comm_rank`)
     pub fn rank(&self) -> usize {
         self.far.rank()

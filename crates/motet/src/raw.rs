@@ -1,5 +1,9 @@
 //! The untyped layer: what a C library calls.
 //!
+//! A [`Collective`] is a collective with its arguments as addresses, counts and datatypes; it is
+//! called in one of its three forms, on a communicator, among the neighbours of a topology, or
+//! between the two groups of an intercommunicator.
+//!
 //! A [`Request`] is any operation at all, or none: a nonblocking one, a persistent one that is
 //! inactive or active, a generalized one, or the null request. The requests of the safe layer are
 //! turned into it by `From`; what they return by types is told here by a [`Status`] and by what
@@ -10,11 +14,17 @@
 //! that ends it (ranks that are processes cannot even make it). Each call looks at each request at
 //! most once, and again only when operations have ended meanwhile.
 
+mod collective;
+mod data;
 mod generalized;
 mod request;
 mod sets;
+mod side;
 mod status;
+mod translate;
 
+pub use collective::{Collective, On, Reduction, Root};
+pub use data::{Blocks, Data, Mixed};
 pub(crate) use generalized::Shared;
 pub use generalized::{Callbacks, Stage, grequest_start};
 pub use request::Request;

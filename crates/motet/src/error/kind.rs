@@ -92,6 +92,12 @@ pub enum ErrorKind {
         /// Ranks in the communicator.
         size: usize,
     },
+    /// What the root of an intercommunicator passes, where there is one group only.
+    #[error("the root is {role}, which is for intercommunicators only")]
+    RootRole {
+        /// What was passed.
+        role: &'static str,
+    },
     /// A tag that is larger than a tag may be.
     #[error("the {what} is {tag}, but must be at most {most}")]
     Tag {
@@ -220,7 +226,7 @@ impl ErrorKind {
             ErrorKind::Spoiled { .. } | ErrorKind::Mismatch(_) => ErrorClass::Other,
             ErrorKind::Length { .. } => ErrorClass::Count,
             ErrorKind::Rank { .. } => ErrorClass::Rank,
-            ErrorKind::Root { .. } => ErrorClass::Root,
+            ErrorKind::Root { .. } | ErrorKind::RootRole { .. } => ErrorClass::Root,
             ErrorKind::Tag { .. } => ErrorClass::Tag,
             ErrorKind::Buffer { .. } => ErrorClass::Buffer,
             ErrorKind::Op { .. } => ErrorClass::Op,

@@ -48,8 +48,7 @@ impl Algorithm for Direct {
         let (own, output) = (builder.contribution(), builder.output());
         let sources = between::far(call).len();
         let count = output.len / sources;
-        let places: Vec<_> =
-            (0..sources).map(|source| output.sub(source * count, count)).collect();
+        let places: Vec<_> = (0..sources).map(|source| output.sub(source * count, count)).collect();
         between::receive_from_far(call, builder, &places);
         between::send_to_far(call, builder, |_| own);
     }

@@ -46,7 +46,8 @@ impl Algorithm for ReduceScatterAllgather {
             unreachable!("an allreduce between groups is planned")
         };
         let sizes = between::sizes(call);
-        let gathering = sizes.map(|ranks| gather(ranks).cost_within(call, ranks, runs(count, ranks)));
+        let gathering =
+            sizes.map(|ranks| gather(ranks).cost_within(call, ranks, runs(count, ranks)));
         between::reduced_run_cost(call, sizes, count)
             .then(between::hand_over_cost(call, count))
             .then(gathering[0].beside(gathering[1]))

@@ -43,12 +43,8 @@ impl Algorithm for ReduceScatterGather {
         };
         let ranks = between::contributors(call).len();
         let messages = ranks.min(count.max(1));
-        let gather = Cost {
-            rounds: 1,
-            extra_sends: messages - 1,
-            bytes: call.bytes(),
-            ..Cost::default()
-        };
+        let gather =
+            Cost { rounds: 1, extra_sends: messages - 1, bytes: call.bytes(), ..Cost::default() };
         between::reduced_run_cost(call, [ranks as u32], count).then(gather)
     }
 

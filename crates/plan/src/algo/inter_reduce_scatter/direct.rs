@@ -48,11 +48,11 @@ impl Algorithm for Direct {
         let Operation::InterReduceScatter { counts, .. } = &call.operation else {
             unreachable!("a reduce-scatter between groups is planned")
         };
-        let (groups, own, output) = (between::groups(call), builder.contribution(), builder.output());
+        let (groups, own, output) =
+            (between::groups(call), builder.contribution(), builder.output());
         let blocks = between::blocks(groups.near.clone(), counts);
         let block = blocks[groups.position(call.rank)].1.clone();
-        let incoming: Vec<_> =
-            groups.far.map(|_| builder.scratch(own.len)).collect();
+        let incoming: Vec<_> = groups.far.map(|_| builder.scratch(own.len)).collect();
         between::receive_from_far(call, builder, &incoming);
         between::send_to_far(call, builder, |_| own);
         let operands: Vec<_> = incoming.iter().map(|place| place.range(block.clone())).collect();

@@ -49,7 +49,8 @@ impl Algorithm for RecursiveHalving {
         let (far, count) = (between::groups(call).far, between::shared_out(call));
         let commutative = call.operation.commutative().unwrap_or(true);
         let held = between::reduced_run(call, builder, commutative);
-        let wanted = between::Piece { run: between::own_run_of(call, count), place: builder.output() };
+        let wanted =
+            between::Piece { run: between::own_run_of(call, count), place: builder.output() };
         held.hand_over(builder, between::runs(count, far.clone()));
         wanted.collect(builder, between::runs(count, far));
     }

@@ -1,0 +1,216 @@
+//! From data at addresses to what a plan works on: elements in a row, and blocks of them.
+//!
+//! A plan counts in *units*: the one basic element that all data of the call consists of, or else
+//! bytes. Data that lies in a row is used where it is. All other data gets a stream, which the
+//! operation fills when it starts and empties when it has ended.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use motet_fabric::TypeCode;
+use motet_plan::Block;
+
+use super::data::{Blocks, Data, Mixed};
+use crate::buffer::Span;
+use crate::datatype::{Datatype, DatatypeError, Layout};
+use crate::element::code_of;
+use crate::engine::{Staged, Staging, Way};
+use crate::error::ErrorKind;
+
+/// What a plan takes for one element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unit {
+    pub(super) bytes: usize,
+    pub(super) alignment: usize,
+    pub(super) code: TypeCode,
+}
+
+impl Unit {
+    pub(super) const BYTE: Unit = Unit { bytes: 1, alignment: 1, code: TypeCode::BYTES };
+
+    /// The unit of data that is moved.
+    pub(super) fn of<'a>(datatypes: impl IntoIterator<Item = &'a Datatype>) -> Unit {
+        let mut unit = None;
+        for datatype in datatypes.into_iter().filter(|datatype| datatype.size() > 0) {
+            let Some(basic) = datatype.element() else { return Unit::BYTE };
+            let bytes = usize::from(basic.size);
+            let this = Unit { bytes, alignment: 1, code: code_of(basic.kind, bytes) };
+            if *unit.get_or_insert(this) != this {
+                return Unit::BYTE;
+            }
+        }
+        unit.unwrap_or(Unit::BYTE)
+    }
+}
+
+/// Items in a row at an address.
+struct Items {
+    address: *mut u8,
+    layout: Layout,
+    count: u64,
+}
+
+/// One side of a call, as a plan sees it: the whole in units, and the blocks in it.
+#[derive(Debug)]
+pub(super) struct Side {
+    pub(super) span: Span,
+    pub(super) blocks: Vec<Block>,
+}
+
+/// Puts the sides of one call in place.
+pub(super) struct Stage {
+    unit: Unit,
+    staging: Staging,
+}
+
+impl Stage {
+    pub(super) fn new(unit: Unit) -> Stage {
+        Stage { unit, staging: Staging::new() }
+    }
+
+    pub(super) fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// What the operation must do at its start and its end.
+    pub(super) fn finish(self) -> Option<Box<Staging>> {
+        self.staging.boxed()
+    }
+
+    /// The items of `copies` blocks, one after the other.
+    ///
+    /// # Safety
+    /// The operation holds the memory of the data.
+    pub(super) unsafe fn data(
+        &mut self,
+        which: &'static str,
+        data: Data<'_>,
+        copies: usize,
+        way: Way,
+    ) -> Result<Span, ErrorKind> {
+        let count = data.count.checked_mul(copies).ok_or(DatatypeError::Overflow("size"))?;
+        let items = items(which, data.address, count, data.datatype)?;
+        // SAFETY: passed on.
+        Ok(unsafe { self.place(vec![items], way) }.span)
+    }
+
+    /// # Safety
+    /// As [`Stage::data`].
+    pub(super) unsafe fn blocks(
+        &mut self,
+        which: &'static str,
+        blocks: Blocks<'_>,
+        way: Way,
+    ) -> Result<Side, ErrorKind> {
+        let Blocks { address, counts, displacements, datatype } = blocks;
+        one_each("displacements", displacements.len(), counts.len())?;
+        let place = |(&count, &displacement): (&usize, &isize)| {
+            let bytes = (displacement as i64).checked_mul(datatype.extent());
+            let bytes = bytes.ok_or(DatatypeError::Overflow("displacement"))?;
+            items(which, address.wrapping_offset(bytes as isize), count, datatype)
+        };
+        let items = counts.iter().zip(displacements).map(place).collect::<Result<_, _>>()?;
+        // SAFETY: passed on.
+        Ok(unsafe { self.place(items, way) })
+    }
+
+    /// # Safety
+    /// As [`Stage::data`].
+    pub(super) unsafe fn mixed(
+        &mut self,
+        which: &'static str,
+        blocks: Mixed<'_>,
+        way: Way,
+    ) -> Result<Side, ErrorKind> {
+        let Mixed { address, counts, displacements, datatypes } = blocks;
+        one_each("displacements", displacements.len(), counts.len())?;
+        one_each("datatypes", datatypes.len(), counts.len())?;
+        let lists = counts.iter().zip(displacements).zip(datatypes);
+        let place = |((&count, &displacement), datatype): ((&usize, &isize), &Datatype)| {
+            items(which, address.wrapping_offset(displacement), count, datatype)
+        };
+        let items = lists.map(place).collect::<Result<_, _>>()?;
+        // SAFETY: passed on.
+        Ok(unsafe { self.place(items, way) })
+    }
+
+    /// # Safety
+    /// The operation holds the memory of the items.
+    unsafe fn place(&mut self, items: Vec<Items>, way: Way) -> Side {
+        match self.where_it_lies(&items) {
+            Some(side) => side,
+            // SAFETY: passed on.
+            None => unsafe { self.as_stream(items, way) },
+        }
+    }
+
+    /// The items where they are, if each block is one run of whole units.
+    fn where_it_lies(&self, items: &[Items]) -> Option<Side> {
+        let run = |items: &Items| {
+            let piece = items.layout.contiguous(items.count)?;
+            Some((items.address.addr().wrapping_add_signed(piece.at as isize), piece.len as usize))
+        };
+        let runs: Vec<(usize, usize)> = items.iter().map(run).collect::<Option<_>>()?;
+        let full = || runs.iter().filter(|(_, len)| *len > 0);
+        let base = full().map(|(address, _)| *address).min().unwrap_or(0);
+        let whole =
+            |(address, _): &(usize, usize)| (address - base).is_multiple_of(self.unit.bytes);
+        if !base.is_multiple_of(self.unit.alignment) || !full().all(whole) {
+            return None;
+        }
+        let block = |&(address, len): &(usize, usize)| match len / self.unit.bytes {
+            0 => Block { start: 0, count: 0 },
+            count => Block { start: (address - base) / self.unit.bytes, count },
+        };
+        let blocks: Vec<Block> = runs.iter().map(block).collect();
+        let len = blocks.iter().map(|block| block.start + block.count).max().unwrap_or(0);
+        // The address comes from that of the user's, so that it may be used as that may.
+        let start =
+            items.first().map_or(std::ptr::null_mut(), |items| items.address.with_addr(base));
+        Some(Side { span: Span { start, len }, blocks })
+    }
+
+    /// The items one after the other in a stream.
+    ///
+    /// # Safety
+    /// The operation holds the memory of the items.
+    unsafe fn as_stream(&mut self, items: Vec<Items>, way: Way) -> Side {
+        let bytes = |items: &Items| (items.layout.size() * items.count) as usize;
+        let stream = self.staging.room(items.iter().map(bytes).sum());
+        let (mut blocks, mut start) = (Vec::with_capacity(items.len()), 0);
+        for items in items {
+            let count = bytes(&items) / self.unit.bytes;
+            blocks.push(Block { start, count });
+            let Items { address, layout, count: items } = items;
+            let stream = stream.wrapping_add(start * self.unit.bytes);
+            // SAFETY: the memory by the caller's promise; the stream is the staging's own.
+            unsafe { self.staging.add(Staged { address, layout, count: items, way, stream }) };
+            start += count;
+        }
+        Side { span: Span { start: stream, len: start }, blocks }
+    }
+}
+
+/// Items of a user, if they may be used.
+fn items(
+    which: &'static str,
+    address: *mut u8,
+    count: usize,
+    datatype: &Datatype,
+) -> Result<Items, ErrorKind> {
+    let (layout, count) = (datatype.commit(), count as u64);
+    layout.pack_size(count)?;
+    let (low, high) = layout.reach(count);
+    if low != high && address.addr() as i128 + low == 0 {
+        let problem = format!("is a null pointer, but {count} items lie there");
+        return Err(ErrorKind::Buffer { which, problem });
+    }
+    Ok(Items { address, layout, count })
+}
+
+fn one_each(what: &'static str, len: usize, counts: usize) -> Result<(), ErrorKind> {
+    if len == counts {
+        return Ok(());
+    }
+    let problem = format!("has {len} entries, but there are {counts} counts");
+    Err(ErrorKind::Argument { which: what, problem })
+}

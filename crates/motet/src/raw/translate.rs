@@ -1,0 +1,105 @@
+//! From the arguments of a collective to a prepared call: what is read and written by whom, in
+//! which units, and where it lies.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+mod between;
+mod moves;
+mod neighbours;
+mod reductions;
+
+use super::collective::{Collective, On, Root};
+use super::side::{Stage, Unit};
+use crate::buffer::Span;
+use crate::collective::{Among, Prepared, Shape};
+use crate::communicator::Communicator;
+use crate::engine::Way;
+use crate::error::ErrorKind;
+use crate::kernel::Kernel;
+use crate::topology::TopologyError;
+
+type Translated = Result<Translation, ErrorKind>;
+
+/// A translated call, short of its name.
+pub(super) struct Translation {
+    shape: Shape,
+    stage: Stage,
+    kernel: Option<Box<dyn Kernel>>,
+    /// Who takes part, if not all ranks of the communicator.
+    among: Option<Among>,
+    /// The name of the operator.
+    operator: Option<&'static str>,
+}
+
+impl Translation {
+    /// The call of a collective in a place.
+    ///
+    /// # Safety
+    /// The operation holds the memory of all data that the call names.
+    pub(super) unsafe fn of(collective: &Collective<'_>, on: On<'_>) -> Translated {
+        let comm = on.communicator();
+        // SAFETY (for all calls below): passed on.
+        match (*collective, on) {
+            // SAFETY: see above.
+            (collective, On::Intercommunicator(inter)) if collective.reduction().is_none() => unsafe {
+                between::translate(&collective, inter)
+            },
+            // SAFETY: see above.
+            (collective, On::Intercommunicator(inter)) => unsafe {
+                reductions::between(&collective, inter)
+            },
+            // SAFETY: see above.
+            (collective, On::Topology(..)) if collective.is_among_neighbours() => unsafe {
+                neighbours::translate(&collective, on)
+            },
+            (collective, _) if collective.is_among_neighbours() => Err(no_topology()),
+            // SAFETY: see above.
+            (collective, _) if collective.reduction().is_some() => unsafe {
+                reductions::translate(&collective, comm)
+            },
+            // SAFETY: see above.
+            (collective, _) => unsafe { moves::translate(&collective, comm) },
+        }
+    }
+
+    /// The call, under its name.
+    pub(super) fn named(self, call: &'static str) -> Prepared {
+        let Translation { shape, stage, kernel, among, operator } = self;
+        let Unit { bytes, code, .. } = stage.unit();
+        let element_bytes = if shape.is_barrier() { 0 } else { bytes };
+        let staging = stage.finish();
+        Prepared { call, shape, kernel, operator, element: code, element_bytes, staging, among }
+    }
+
+    /// A call that moves data.
+    fn moving(shape: Result<Shape, ErrorKind>, stage: Stage) -> Translated {
+        Ok(Translation { shape: shape?, stage, kernel: None, among: None, operator: None })
+    }
+}
+
+/// The rank of a root in a communicator of one group.
+fn root_in(comm: &Communicator, root: Root) -> Result<usize, ErrorKind> {
+    match root {
+        Root::Rank(root) if root < comm.size() => Ok(root),
+        Root::Rank(root) => Err(ErrorKind::Root { root, size: comm.size() }),
+        Root::Here => Err(ErrorKind::RootRole { role: "ROOT" }),
+        Root::Near => Err(ErrorKind::RootRole { role: "PROC_NULL" }),
+    }
+}
+
+/// What goes out where a call leaves nothing of its output as it was, but in place.
+fn way_out(in_place: bool) -> Way {
+    if in_place { Way::Both } else { Way::Out }
+}
+
+/// Data in place where the standard does not allow it, or nothing where data is needed.
+fn not_here<T>(which: &'static str, data: Option<T>) -> Result<T, ErrorKind> {
+    data.ok_or_else(|| ErrorKind::Buffer { which, problem: "cannot be in place here".into() })
+}
+
+/// No data at all.
+const NOTHING: Span = Span::EMPTY;
+
+fn no_topology() -> ErrorKind {
+    TopologyError::Missing { found: "no", needed: "some" }.into()
+}

@@ -1,0 +1,227 @@
+//! The collectives that reduce.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use motet_plan::{Operation, Rank};
+
+use super::between::{Role, over_union};
+use super::{NOTHING, Translated, Translation, not_here, root_in, way_out};
+use crate::buffer::Span;
+use crate::collective::{Including, Shape};
+use crate::communicator::Communicator;
+use crate::engine::Way;
+use crate::error::ErrorKind;
+use crate::intercommunicator::Intercommunicator;
+use crate::kernel::{Kernel, kernel_for};
+use crate::raw::collective::{Collective, Reduction};
+use crate::raw::data::Data;
+use crate::raw::side::{Stage, Unit};
+
+/// A reduction on its way.
+struct Reducing<'a> {
+    reduction: Reduction<'a>,
+    stage: Stage,
+    kernel: Box<dyn Kernel>,
+    commutative: bool,
+}
+
+/// # Safety
+/// As [`Translation::of`].
+pub(super) unsafe fn translate(collective: &Collective<'_>, comm: &Communicator) -> Translated {
+    let none = || ErrorKind::Internal("a collective was translated as another kind".into());
+    let reduction = collective.reduction().ok_or_else(none)?;
+    let mut reducing = Reducing::new(reduction)?;
+    let (commutative, ranks) = (reducing.commutative, comm.size());
+    let in_place = reduction.input.is_none();
+    let shape = match *collective {
+        Collective::Reduce { root, .. } => {
+            let root = root_in(comm, root)?;
+            let at_root = root == comm.rank();
+            if !at_root {
+                not_here("send buffer", reduction.input)?;
+            }
+            // SAFETY (for all calls below): passed on.
+            // SAFETY: see above.
+            let input = unsafe { reducing.input(reduction.count, 1) }?;
+            let output = if at_root {
+                // SAFETY: see above.
+                unsafe { reducing.output(reduction.count, 1, way_out(in_place)) }?
+            } else {
+                NOTHING
+            };
+            Shape::reduce(comm, input, output, root, commutative)
+        }
+        Collective::ReduceScatterBlock { .. } => {
+            // SAFETY: see above.
+            let input = unsafe { reducing.input(reduction.count, ranks) }?;
+            let copies = if in_place { ranks } else { 1 };
+            // SAFETY: see above.
+            let output = unsafe { reducing.output(reduction.count, copies, way_out(in_place)) }?;
+            Shape::reduce_scatter_block(comm, input, output, commutative)
+        }
+        Collective::ReduceScatter { counts, .. } => {
+            // SAFETY: see above.
+            let (input, output, counts) = unsafe { reducing.shared_out(counts, comm.rank()) }?;
+            Shape::reduce_scatter(comm, input, output, &counts, commutative)
+        }
+        _ => {
+            // SAFETY: see above.
+            let input = unsafe { reducing.input(reduction.count, 1) }?;
+            let is_exscan = matches!(collective, Collective::Exscan { .. });
+            let way = way_out(in_place || is_exscan);
+            // SAFETY: see above.
+            let output = unsafe { reducing.output(reduction.count, 1, way) }?;
+            match collective {
+                Collective::Scan { .. } => Shape::scan(input, output, commutative, Including::This),
+                Collective::Exscan { .. } => {
+                    Shape::scan(input, output, commutative, Including::Before)
+                }
+                _ => Shape::allreduce(input, output, commutative),
+            }
+        }
+    };
+    Ok(reducing.finish(shape?))
+}
+
+/// Between two groups: each gets the reduction of the data of the other.
+///
+/// # Safety
+/// As [`Translation::of`].
+pub(super) unsafe fn between(collective: &Collective<'_>, inter: &Intercommunicator) -> Translated {
+    if collective.root().is_some() {
+        // SAFETY: passed on.
+        return unsafe { super::between::translate(collective, inter) };
+    }
+    let none = || ErrorKind::Internal("a collective was translated as another kind".into());
+    let reduction = collective.reduction().ok_or_else(none)?;
+    not_here("send buffer", reduction.input)?;
+    let mut reducing = Reducing::new(reduction)?;
+    let (left, commutative, near) = (inter.left(), reducing.commutative, inter.size());
+    // SAFETY (for all calls below): passed on.
+    let (operation, input, output) = match *collective {
+        Collective::Allreduce { .. } => {
+            // SAFETY: see above.
+            let input = unsafe { reducing.input(reduction.count, 1) }?.unwrap_or(NOTHING);
+            // SAFETY: see above.
+            let output = unsafe { reducing.output(reduction.count, 1, Way::Out) }?;
+            (Operation::InterAllreduce { left, count: input.len, commutative }, input, output)
+        }
+        Collective::ReduceScatterBlock { .. } => {
+            // SAFETY: see above.
+            let input = unsafe { reducing.input(reduction.count, near) }?.unwrap_or(NOTHING);
+            // SAFETY: see above.
+            let output = unsafe { reducing.output(reduction.count, 1, Way::Out) }?;
+            let far = inter.remote_size();
+            if !input.len.is_multiple_of(far) {
+                let problem = format!(
+                    "of {} for each of {near} ranks cannot be shared out among {far}",
+                    output.len
+                );
+                return Err(ErrorKind::Argument { which: "count", problem });
+            }
+            let counts = inter.in_order(output.len, input.len / far);
+            let operation = Operation::InterReduceScatterBlock { left, counts, commutative };
+            (operation, input, output)
+        }
+        Collective::ReduceScatter { counts, .. } => {
+            // SAFETY: see above.
+            let (input, output, counts) = unsafe { reducing.shared_out(counts, inter.rank()) }?;
+            let counts = counts.into();
+            (
+                Operation::InterReduceScatter { left, counts, commutative },
+                input.unwrap_or(NOTHING),
+                output,
+            )
+        }
+        _ => {
+            let problem = "is an intercommunicator, where this collective does not exist".into();
+            return Err(ErrorKind::Communicator { problem });
+        }
+    };
+    Ok(reducing.finish(over_union(operation, input, output)))
+}
+
+/// Between two groups: the root gets the reduction of the data of its far group.
+///
+/// # Safety
+/// As [`Translation::of`].
+pub(super) unsafe fn to_root(
+    collective: &Collective<'_>,
+    inter: &Intercommunicator,
+    role: Role,
+) -> Translated {
+    let none = || ErrorKind::Internal("a collective was translated as another kind".into());
+    let reduction = collective.reduction().ok_or_else(none)?;
+    let mut reducing = Reducing::new(reduction)?;
+    let (input, output, root) = match role {
+        Role::Far(root) => {
+            not_here("send buffer", reduction.input)?;
+            // SAFETY: passed on.
+            let input = unsafe { reducing.input(reduction.count, 1) }?;
+            (input.unwrap_or(NOTHING), NOTHING, inter.first_far() + root)
+        }
+        Role::Root | Role::Idle => {
+            // SAFETY: passed on.
+            let output = unsafe { reducing.output(reduction.count, 1, Way::Out) }?;
+            (NOTHING, output, inter.over_both().rank())
+        }
+    };
+    let (count, root) = (input.len.max(output.len), Rank::from_index(root));
+    let (left, commutative) = (inter.left(), reducing.commutative);
+    let operation = Operation::InterReduce { left, count, root, commutative };
+    Ok(reducing.finish(over_union(operation, input, output)))
+}
+
+impl<'a> Reducing<'a> {
+    fn finish(self, shape: Shape) -> Translation {
+        let Reducing { stage, kernel, reduction, .. } = self;
+        let operator = Some(reduction.op.name());
+        Translation { shape, stage, kernel: Some(kernel), among: None, operator }
+    }
+
+    fn new(reduction: Reduction<'a>) -> Result<Reducing<'a>, ErrorKind> {
+        let Reduction { input, output, op, datatype, .. } = reduction;
+        let (kernel, unit) = kernel_for(op, datatype)?;
+        if input == Some(output) && !output.is_null() && reduction.count > 0 {
+            let problem = "is the send buffer; say in place if it is to be both".into();
+            return Err(ErrorKind::Buffer { which: "receive buffer", problem });
+        }
+        let code = Unit::of([datatype]).code;
+        let unit = Unit { bytes: unit.bytes, alignment: unit.alignment, code };
+        let commutative = op.is_commutative();
+        Ok(Reducing { reduction, stage: Stage::new(unit), kernel, commutative })
+    }
+
+    /// # Safety
+    /// As [`Translation::of`], here and below.
+    unsafe fn input(&mut self, count: usize, copies: usize) -> Result<Option<Span>, ErrorKind> {
+        let Some(address) = self.reduction.input else { return Ok(None) };
+        let data = Data { address, count, datatype: self.reduction.datatype };
+        // SAFETY: passed on.
+        unsafe { self.stage.data("send buffer", data, copies, Way::In) }.map(Some)
+    }
+
+    unsafe fn output(&mut self, count: usize, copies: usize, way: Way) -> Result<Span, ErrorKind> {
+        let Reduction { output: address, datatype, .. } = self.reduction;
+        let data = Data { address, count, datatype };
+        // SAFETY: passed on.
+        unsafe { self.stage.data("receive buffer", data, copies, way) }
+    }
+
+    /// The input and the output of a call in which this rank gets block `own`; the counts in units.
+    unsafe fn shared_out(
+        &mut self,
+        counts: &[usize],
+        own: usize,
+    ) -> Result<(Option<Span>, Span, Vec<usize>), ErrorKind> {
+        let in_place = self.reduction.input.is_none();
+        let (whole, own) = (counts.iter().sum(), counts.get(own).copied().unwrap_or(0));
+        // SAFETY: passed on.
+        let input = unsafe { self.input(whole, 1) }?;
+        let room = if in_place { whole } else { own };
+        // SAFETY: passed on.
+        let output = unsafe { self.output(room, 1, way_out(in_place)) }?;
+        let units = self.reduction.datatype.size() as usize / self.stage.unit().bytes;
+        Ok((input, output, counts.iter().map(|count| count * units).collect()))
+    }
+}
