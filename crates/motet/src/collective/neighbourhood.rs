@@ -132,8 +132,8 @@ impl Communicator {
         self.run_blocking::<E>("neighbor_alltoall", shape, None)
     }
 
-    /// As [`neighbor_alltoall`](Communicator::neighbor_alltoall), with a place and a length for each
-    /// block. (`MPI_Neighbor_alltoallv`)
+    /// As [`neighbor_alltoall`](Communicator::neighbor_alltoall), with a place and a length for
+    /// each block. (`MPI_Neighbor_alltoallv`)
     ///
     /// # Errors
     /// Blocks that the buffers do not hold or that are not one for each neighbour, or received
