@@ -16,6 +16,7 @@ use crate::flight::{Home, Origin};
 use crate::group::{Comparison, Group};
 use crate::info::Info;
 use crate::point_to_point::Slot;
+use crate::topology::Placed;
 pub use create::SplitType;
 pub use duplicate::CommunicatorRequest;
 
@@ -68,6 +69,7 @@ pub struct Communicator {
     id: u64,
     collectives: Sequence,
     persistents: Sequence,
+    topology: Option<Arc<Placed>>,
     /// Where a buffer for buffered sends may be attached.
     slot: Slot,
     info: Mutex<Info>,
@@ -94,7 +96,7 @@ impl Communicator {
     }
 
     /// One of whose calls nobody is told.
-    fn untold(home: Arc<Home>, id: u64) -> Communicator {
+    pub(crate) fn untold(home: Arc<Home>, id: u64) -> Communicator {
         let first = home.core.watch().first;
         Communicator {
             membership: None,
@@ -105,6 +107,7 @@ impl Communicator {
             slot: Slot::default(),
             info: Mutex::default(),
             attributes: Attributes::default(),
+            topology: None,
         }
     }
 
@@ -113,6 +116,16 @@ impl Communicator {
     pub(crate) fn with_collectives(mut self, collectives: Sequence) -> Communicator {
         self.collectives = collectives;
         self
+    }
+
+    /// The same, with a topology.
+    pub(crate) fn place(mut self, placed: Placed) -> Communicator {
+        self.topology = Some(Arc::new(placed));
+        self
+    }
+
+    pub(crate) fn placed(&self) -> Option<&Placed> {
+        self.topology.as_deref()
     }
 
     /// The rank of the caller, below [`size`](Communicator::size).

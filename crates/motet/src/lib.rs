@@ -136,8 +136,9 @@ pub use settings::{
 };
 pub use status::{ANY_SOURCE, ANY_TAG, PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
 pub use topology::{
-    Adjacent, Cartesian, CartesianCommunicator, Edge, Graph, GraphCommunicator, Neighbourhood,
-    Reorder, Topological, TopologyError, dims_create,
+    Adjacent, Cartesian, CartesianCommunicator, Edge, Graph, GraphCommunicator, IndexedGraph,
+    IndexedGraphCommunicator, Neighbourhood, Reorder, Topological, Topology, TopologyError,
+    dims_create,
 };
 pub use world::{World, init, launch, threads, threads_with};
 

@@ -295,6 +295,7 @@ fn topology_class(error: &TopologyError) -> ErrorClass {
     match error {
         TopologyError::Missing { .. } => ErrorClass::Topology,
         TopologyError::Place { .. } => ErrorClass::Rank,
+        TopologyError::Index { .. } | TopologyError::Nodes { .. } => ErrorClass::Arg,
         TopologyError::Entries { .. }
         | TopologyError::Empty { .. }
         | TopologyError::Dimension { .. }
