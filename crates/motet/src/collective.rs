@@ -5,6 +5,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+mod between;
 mod blocking;
 mod neighbourhood;
 mod nonblocking;
@@ -27,6 +28,8 @@ use crate::flight::Flight;
 use crate::kernel::Kernel;
 use crate::persistent::Persistent;
 use crate::request::Request;
+pub(crate) use between::{Crossing, Role, Sides};
+pub(crate) use blocking::{input, output};
 pub(crate) use nonblocking::nonblocking_collectives;
 pub(crate) use shape::{Including, Shape};
 
@@ -56,6 +59,7 @@ pub(crate) struct Prepared {
 }
 
 /// The ranks that a plan is for, and which of them is the caller.
+#[derive(Debug)]
 pub(crate) struct Among {
     pub(crate) rank: usize,
     pub(crate) peers: Arc<[Peer]>,

@@ -122,6 +122,7 @@ pub use op::{
 };
 pub use persistent::{Persistent, Running, Start, start_all};
 pub use point_to_point::{BSEND_OVERHEAD, BufferRoom, Message};
+pub use raw::Root;
 pub use reduce_local::reduce_local;
 pub use request::Request;
 pub use scope::Scope;
