@@ -66,8 +66,12 @@ impl List {
         ranks: u32,
         tuning: &Tuning,
     ) -> anyhow::Result<()> {
+        if ranks < collective.fewest_ranks() {
+            page.line(format_args!("{collective}: it takes two groups, and so two ranks\n"));
+            return Ok(());
+        }
         let sizes = self.sizes.clone();
-        let example = Example { collective, ranks, sizes, root: 0, in_place: false };
+        let example = Example { collective, ranks, sizes, root: 0, in_place: false, left: None };
         let call = example.call(0)?;
         let choice = select::choose(&call, tuning).map_err(|error| Mistake(error.to_string()))?;
         page.line(format_args!("{collective}: {}", example.size()));

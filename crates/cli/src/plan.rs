@@ -54,6 +54,11 @@ pub(crate) struct Plan {
     #[arg(long, value_name = "R", default_value_t = 0)]
     root: u32,
 
+    /// Of a collective between two groups, how many ranks are in the first one; half of them unless
+    /// given
+    #[arg(long, value_name = "L")]
+    left: Option<u32>,
+
     /// Input and output are one buffer
     #[arg(long)]
     in_place: bool,
@@ -79,7 +84,12 @@ impl Plan {
             sizes: self.sizes.clone(),
             root: self.root,
             in_place: self.in_place,
+            left: self.left,
         };
+        if self.left.is_some() && self.target.collective.fewest_ranks() < 2 {
+            let text = format!("--left: {} is not between two groups", self.target.collective);
+            return Err(Mistake(text).into());
+        }
         let calls = example.calls()?;
         let choice = self.choose(&calls[0])?;
         let plans = plans(&choice, &calls);

@@ -80,6 +80,14 @@ fn what_steers_a_program_steers_the_list() {
 }
 
 #[test]
+fn one_rank_makes_no_two_groups() {
+    let page = said("list -n 1");
+    assert!(page.contains("inter_allreduce: it takes two groups, and so two ranks\n"), "{page}");
+    let within = motet_plan::Collective::ALL.iter().filter(|it| it.fewest_ranks() == 1).count();
+    assert_eq!(page.matches("chosen").count(), within, "{page}");
+}
+
+#[test]
 fn mistakes_are_one_line() {
     let names = "no collective `alreduce`; there are barrier, bcast, gather, gatherv";
     assert!(complaint("list alreduce", 2).contains(names));

@@ -80,6 +80,22 @@ fn what_is_made_up_is_said() {
 }
 
 #[test]
+fn two_groups_are_named() {
+    let allreduce = said("plan inter_allreduce/leaders -n 5 --left 2 --count 3");
+    assert_eq!(fact(&allreduce, "pattern:"), "groups of 2 and 3 ranks");
+    let title = "\ninter_allreduce/leaders: 5 ranks, groups of 2 and 3, 3 elements of 8 bytes\n";
+    assert!(allreduce.contains(title), "{allreduce}");
+    let half = said("plan inter_barrier -n 5");
+    assert_eq!(fact(&half, "pattern:"), "groups of 3 and 2 ranks");
+    let blocks = said("plan inter_reduce_scatter_block -n 5 --left 1 --count 2");
+    assert!(blocks.contains(", blocks of 8 and of 2 elements of 8 bytes\n"), "{blocks}");
+    let lengths = said("plan inter_reduce_scatter -n 5 --left 1 --count 2 --ordered");
+    let shared = "groups of 1 and 4 ranks, each shares out 10 evenly";
+    assert_eq!(fact(&lengths, "pattern:"), shared);
+    said("plan inter_reduce -n 5 --left 1 --root 3");
+}
+
+#[test]
 fn arguments_reach_the_plan() {
     let arguments = "--root 2 --count 2 --element-bytes 4 --ordered --in-place";
     let page = said(&format!("plan reduce/binomial -n 3 {arguments}"));
@@ -146,6 +162,12 @@ fn mistakes_are_one_line() {
         ("plan allgather/recursive_doubling -n 6", "needs a number of ranks that is a power"),
         ("plan allreduce -n 4 --count 1M", "too many to verify; at most 524288"),
         ("plan bcast -n 2 --count 1x", "not a number such as"),
+        ("plan inter_allreduce -n 1", "between two groups: at least 2 ranks"),
+        ("plan inter_allreduce -n 4 --left 4", "neither group may be empty"),
+        ("plan inter_reduce_scatter -n 4 --left 0", "neither group may be empty"),
+        ("plan inter_reduce_scatter -n 4 --left 5", "neither group may be empty"),
+        ("plan inter_allreduce -n 4 --in-place", "cannot be called in place"),
+        ("plan allreduce -n 4 --left 2", "allreduce is not between two groups"),
     ];
     for (words, text) in cases {
         let line = complaint(words, 2);

@@ -5,6 +5,8 @@
 
 #[path = "tidy/code.rs"]
 mod code;
+#[path = "tidy/conformance.rs"]
+mod conformance;
 #[path = "tidy/documents.rs"]
 mod documents;
 #[path = "tidy/finding.rs"]
@@ -74,6 +76,23 @@ fn modules_are_named_after_their_subject() {
 #[test]
 fn checklist_items_exist() {
     none(workspace::sources().iter().flat_map(code::checklist_items));
+}
+
+#[test]
+fn conformance_is_documented() {
+    let list = workspace::document(conformance::CHECKLIST);
+    let (items, mut findings) = conformance::checklist(&list);
+    let mut marks = conformance::Marks::new();
+    for source in &workspace::sources() {
+        conformance::add_marks(source, &mut marks);
+    }
+    findings.extend(conformance::unproved(&items, &marks));
+    let made = conformance::table(&items, &marks);
+    if std::env::var_os(conformance::REGENERATE).is_some() {
+        std::fs::write(workspace::root().join(conformance::TABLE), &made).expect("it is writable");
+    }
+    findings.extend(conformance::stale(&workspace::document(conformance::TABLE), &made));
+    none(findings);
 }
 
 #[test]

@@ -286,6 +286,36 @@ mod tests {
     }
 
     #[test]
+    fn positions_may_pass_any_power_of_two() {
+        for power in [24, 31, 32, 48] {
+            let segment = Arc::new(Segment::private(1).unwrap());
+            let ring = Ring { offset: segment.layout().arena(0), cells: 4, cell_bytes: 64 };
+            ring.clear(&segment);
+            let first = (1 << power) - 6;
+            let mut outlet = Outlet::starting_at(segment.clone(), ring, first);
+            let mut inlet = Inlet::starting_at(segment, ring, first);
+            let (mut sent, mut received) = (0, 0);
+            // More and more behind, up to a full ring, before anything was ever read and later.
+            for pushes in [9, 1, 2, 3, 9, 9] {
+                for _ in 0..pushes {
+                    let has_room = sent - received < 4;
+                    let told = push(&mut outlet, sent, b"x");
+                    assert!(has_room || !told, "position {sent} overruns its reader");
+                    sent += u64::from(told);
+                }
+                assert!(sent > received, "no room after all was read");
+                while let Some(header) = peek(&inlet) {
+                    assert_eq!(header, received);
+                    received += 1;
+                    let _ = inlet.advance();
+                }
+                assert_eq!(received, sent);
+            }
+            assert!(received > 12);
+        }
+    }
+
+    #[test]
     fn a_full_ring_refuses_and_the_starving_sender_is_rung() {
         let (mut outlet, mut inlet) = ends(4, 64);
         for round in 0..4 {

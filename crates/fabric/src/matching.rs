@@ -444,7 +444,8 @@ mod tests {
     #[test]
     fn a_hundred_thousand_are_withdrawn_one_by_one() {
         let mut matching = Matching::<u64, ()>::default();
-        let post = |tag: u64| matching.post(any((tag % 2 == 0).then_some(0), Some(tag)), tag);
+        let post =
+            |tag: u64| matching.post(any(tag.is_multiple_of(2).then_some(0), Some(tag)), tag);
         let tickets: Vec<_> = (0..100_000).map(post).collect();
         for (tag, &ticket) in tickets.iter().enumerate().rev() {
             assert_eq!(matching.withdraw_one(ticket, |&each| each == tag as u64), Some(tag as u64));

@@ -86,6 +86,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn generations_come_round_without_zero() {
+        let mut slab = Slab::default();
+        let first = slab.insert('a');
+        slab.slots[0].0 = u32::MAX;
+        assert_eq!(slab.remove(Id::new(0, u32::MAX)), Some('a'));
+        let second = slab.insert('b');
+        assert_eq!(second.generation(), 1);
+        assert_ne!(second, Id(0));
+        assert_eq!(second, first, "only now could a stale id be taken for a new one");
+    }
+
+    #[test]
     fn stale_ids_find_nothing() {
         let mut slab = Slab::default();
         let first = slab.insert('a');

@@ -50,7 +50,7 @@ pub(crate) use note::Membership;
 pub(crate) use record::{Kind, Record};
 pub(crate) use report::{Awaited, report};
 
-/// How closely a world watches its ranks.
+/// How a world watches its ranks, and what it allows them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Watch {
     /// Whether calls that do not fit together are errors.
@@ -59,6 +59,8 @@ pub(crate) struct Watch {
     pub(crate) hang: Option<Duration>,
     /// The number of the first operation of each communicator; not 0 in tests only.
     pub(crate) first: u64,
+    /// The most operations that a rank may have.
+    pub(crate) most: Option<usize>,
 }
 
 impl Watch {

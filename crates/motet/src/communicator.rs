@@ -16,6 +16,7 @@ use crate::flight::{Home, Origin};
 use crate::group::{Comparison, Group};
 use crate::info::Info;
 use crate::point_to_point::Slot;
+use crate::topology::Placed;
 pub use create::SplitType;
 pub use duplicate::CommunicatorRequest;
 
@@ -68,10 +69,11 @@ pub struct Communicator {
     id: u64,
     collectives: Sequence,
     persistents: Sequence,
-    info: Mutex<Info>,
-    attributes: Attributes<Communicator>,
+    topology: Option<Arc<Placed>>,
     /// Where a buffer for buffered sends may be attached.
     slot: Slot,
+    info: Mutex<Info>,
+    attributes: Attributes<Communicator>,
     /// In check mode: what tells the other ranks of its calls.
     membership: Option<Membership>,
 }
@@ -94,7 +96,7 @@ impl Communicator {
     }
 
     /// One of whose calls nobody is told.
-    fn untold(home: Arc<Home>, id: u64) -> Communicator {
+    pub(crate) fn untold(home: Arc<Home>, id: u64) -> Communicator {
         let first = home.core.watch().first;
         Communicator {
             membership: None,
@@ -102,9 +104,10 @@ impl Communicator {
             id,
             collectives: Sequence::new(context(id, Traffic::Collective), first),
             persistents: Sequence::new(context(id, Traffic::Persistent), first),
+            slot: Slot::default(),
             info: Mutex::default(),
             attributes: Attributes::default(),
-            slot: Slot::default(),
+            topology: None,
         }
     }
 
@@ -113,6 +116,16 @@ impl Communicator {
     pub(crate) fn with_collectives(mut self, collectives: Sequence) -> Communicator {
         self.collectives = collectives;
         self
+    }
+
+    /// The same, with a topology.
+    pub(crate) fn place(mut self, placed: Placed) -> Communicator {
+        self.topology = Some(Arc::new(placed));
+        self
+    }
+
+    pub(crate) fn placed(&self) -> Option<&Placed> {
+        self.topology.as_deref()
     }
 
     /// The rank of the caller, below [`size`](Communicator::size).

@@ -144,6 +144,9 @@ impl Core {
         let patience = Patience::with(segment.ranks(), segment.cores());
         let endpoint = Endpoint::new(segment.clone(), me, options);
         let mut engine = Engine::new(endpoint, Cache::new(tuning));
+        if let Some(most) = watch.most {
+            engine.limit_operations(most);
+        }
         if watch.keeps_records() {
             engine.keep_books(Books::new(watch));
         }

@@ -13,6 +13,7 @@ mod cache;
 mod ending;
 mod memory;
 mod records;
+mod room;
 mod run;
 mod staging;
 mod transfer;
@@ -111,6 +112,9 @@ pub(crate) struct Engine {
     woken: Vec<Waker>,
     /// The calls of all ranks, in check mode.
     books: Option<Box<Books>>,
+    /// Operations that there may be before more are asked for, and at all.
+    room: usize,
+    most: usize,
 }
 
 impl Engine {
@@ -129,6 +133,8 @@ impl Engine {
             wakers: 0,
             woken: Vec::new(),
             books: None,
+            room: room::UNASKED,
+            most: u32::MAX as usize,
         }
     }
 
@@ -138,6 +144,7 @@ impl Engine {
 
     /// A run for this call, not bound yet.
     pub(crate) fn run_for(&mut self, call: &Call) -> Result<Box<Run>, ErrorKind> {
+        self.make_room()?;
         self.cache.take(call)
     }
 

@@ -2,7 +2,6 @@
 
 use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 use motet_fabric::slab::Id;
@@ -104,19 +103,12 @@ pub struct Flight {
     /// Whether a wait for any of several has already named it.
     pub(crate) reported: bool,
     /// Whether the error handler has seen what went wrong.
-    handled: AtomicBool,
+    handled: bool,
 }
 
 impl Flight {
     pub(crate) fn new(origin: Origin, id: Id, persistent: bool) -> Flight {
-        Flight {
-            origin,
-            id,
-            persistent,
-            outcome: None,
-            reported: false,
-            handled: AtomicBool::new(false),
-        }
+        Flight { origin, id, persistent, outcome: None, reported: false, handled: false }
     }
 
     /// Starts another run of a persistent operation, which is not running.
@@ -126,7 +118,7 @@ impl Flight {
             drop(engine);
             self.outcome = None;
             self.reported = false;
-            *self.handled.get_mut() = false;
+            self.handled = false;
             return Ok(());
         }
         let reason = engine.why_gone(self.id);
@@ -136,8 +128,7 @@ impl Flight {
 
     /// The same, for whoever stands for the operation from now on.
     pub(crate) fn take_over(&mut self) -> Flight {
-        let Flight { ref origin, id, persistent, outcome, reported, .. } = *self;
-        let handled = AtomicBool::new(*self.handled.get_mut());
+        let Flight { ref origin, id, persistent, outcome, reported, handled } = *self;
         Flight { origin: origin.again(), id, persistent, outcome, reported, handled }
     }
 
@@ -221,10 +212,10 @@ impl Flight {
     }
 
     /// What the outcome says. An error is brought before the handler once.
-    pub(crate) fn result(&self) -> Result<Received> {
+    pub(crate) fn result(&mut self) -> Result<Received> {
         let outcome = self.outcome.expect("only asked when known");
         outcome.map_err(|error| {
-            if self.handled.swap(true, Ordering::Relaxed) {
+            if std::mem::replace(&mut self.handled, true) {
                 return self.origin.home.silent_error(self.origin.call, error);
             }
             self.origin.error(error)

@@ -75,7 +75,7 @@ impl Intercommunicator {
             rank: home.particulars.rank,
             particulars: home.particulars.clone(),
         };
-        let far = Communicator::new(Arc::new(far), union.id());
+        let far = Communicator::untold(Arc::new(far), union.id());
         Intercommunicator { union, far, local: groups.local, attributes: Attributes::default() }
     }
 
@@ -218,6 +218,7 @@ impl Intercommunicator {
     ///
     /// # Errors
     /// That a rank has died or left; that of a copy callback, at the rank where it fails.
+    #[track_caller]
     pub fn dup(&self) -> Result<Intercommunicator> {
         self.duplicate("dup", &Info::new())?.wait()
     }
@@ -226,6 +227,7 @@ impl Intercommunicator {
     ///
     /// # Errors
     /// As [`dup`](Intercommunicator::dup).
+    #[track_caller]
     pub fn dup_with_info(&self, info: &Info) -> Result<Intercommunicator> {
         self.duplicate("dup_with_info", info)?.wait()
     }
@@ -234,6 +236,7 @@ impl Intercommunicator {
     ///
     /// # Errors
     /// That of a copy callback.
+    #[track_caller]
     pub fn idup(&self) -> Result<CommunicatorRequest<Intercommunicator>> {
         self.duplicate("idup", &Info::new())
     }
@@ -243,10 +246,12 @@ impl Intercommunicator {
     ///
     /// # Errors
     /// That of a copy callback.
+    #[track_caller]
     pub fn idup_with_info(&self, info: &Info) -> Result<CommunicatorRequest<Intercommunicator>> {
         self.duplicate("idup_with_info", info)
     }
 
+    #[track_caller]
     fn duplicate(
         &self,
         call: &'static str,

@@ -24,6 +24,11 @@
 //! as often as wanted). Requests and running persistent operations are futures; sets of any kinds
 //! are waited for by [`wait_all`], [`wait_any`] and [`wait_some`].
 //!
+//! Messages from rank to rank come in the same forms (`send`, `isend`, `send_init`), in every mode
+//! of the standard. Operations outside the library are waited for together with those inside
+//! ([`Communicator::generalized`]). Whoever cannot say by types what is under way, like a C
+//! library, uses [`raw::Request`].
+//!
 //! A buffer in flight cannot be touched, freed or moved: it is owned by its request, or borrowed
 //! for a [`Communicator::scope`] that waits. These do not compile:
 //!
@@ -127,11 +132,14 @@ pub use reduce_local::reduce_local;
 pub use request::Request;
 pub use scope::Scope;
 pub use sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_some};
-pub use settings::{ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, SINGLE_COPY, Settings, WISDOM};
+pub use settings::{
+    ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MAX_PENDING, SINGLE_COPY, Settings, WISDOM,
+};
 pub use status::{ANY_SOURCE, ANY_TAG, PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
 pub use topology::{
-    Adjacent, Cartesian, CartesianCommunicator, Edge, Graph, GraphCommunicator, Neighbourhood,
-    Reorder, Topological, TopologyError, dims_create,
+    Adjacent, Cartesian, CartesianCommunicator, Edge, Graph, GraphCommunicator, IndexedGraph,
+    IndexedGraphCommunicator, Neighbourhood, Reorder, Topological, Topology, TopologyError,
+    dims_create,
 };
 pub use world::{World, init, launch, threads, threads_with};
 

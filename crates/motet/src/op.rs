@@ -22,7 +22,7 @@ use crate::Element;
 
 pub(crate) use dynamic::{Domain, Extreme, Take};
 pub use dynamic::{Op, Predefined, UserFunction};
-pub use located::{Located, LocatedIndex, LocatedValue};
+pub use located::Located;
 
 /// Combines two elements into one.
 ///

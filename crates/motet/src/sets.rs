@@ -1,9 +1,10 @@
 //! Waiting for several operations of any kinds. (MPI 4.1 §3.7.5)
 //!
 //! A set is a slice of `&mut dyn Pending`: nonblocking and running persistent operations, be they
-//! collectives, messages or generalized ones, mix. The functions here say *that* operations are complete; what they
-//! brought is then had from each by its own `wait`, which returns at once. An operation that was
-//! named complete by one call is passed over by the later ones, like a null request.
+//! collectives, messages or generalized ones, mix. The functions here say *that* operations are
+//! complete; what they brought is then had from each by its own `wait`, which returns at once. An
+//! operation that was named complete by one call is passed over by the later ones, like a null
+//! request.
 
 use std::sync::Arc;
 

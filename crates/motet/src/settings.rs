@@ -20,8 +20,11 @@ pub const CHANNELS: &str = "MOTET_CHANNELS";
 
 /// The variable that switches check mode on (`1`): see [`Settings::check`].
 pub const CHECK: &str = "MOTET_CHECK";
-/// The variable that says after how many seconds a wait is reported: see [`Settings::report_hangs`].
+/// The variable that says after how many seconds a wait is reported: see
+/// [`Settings::report_hangs`].
 pub const HANG_SECONDS: &str = "MOTET_HANG_SECONDS";
+/// The variable that says how many operations a rank may have: see [`Settings::max_pending`].
+pub const MAX_PENDING: &str = "MOTET_MAX_PENDING";
 
 /// How a world behaves where that is not left to the library. Must be the same on all its ranks.
 ///
@@ -53,7 +56,7 @@ impl Settings {
     }
 
     /// What the environment says: [`ALGORITHM`], [`WISDOM`], [`SINGLE_COPY`], [`CHANNELS`],
-    /// [`CHECK`], [`HANG_SECONDS`].
+    /// [`CHECK`], [`HANG_SECONDS`], [`MAX_PENDING`].
     ///
     /// # Errors
     /// A variable that cannot be read as what it should be.
@@ -76,6 +79,10 @@ impl Settings {
             let seconds = text.parse().ok().and_then(|text| Duration::try_from_secs_f64(text).ok());
             let wrong = || setting(HANG_SECONDS, format!("`{text}` is no time in seconds"));
             settings = settings.report_hangs(seconds.ok_or_else(wrong)?);
+        }
+        if let Ok(text) = env::var(MAX_PENDING) {
+            let wrong = |_| setting(MAX_PENDING, format!("`{text}` is no number"));
+            settings = settings.max_pending(text.parse().map_err(wrong)?);
         }
         if !switch(SINGLE_COPY)? {
             settings = settings.without_single_copy();
@@ -122,7 +129,8 @@ impl Settings {
     /// arguments that fit together. If not, that is an error on all of them,
     /// [`ErrorKind::Mismatch`], which names two calls with their ranks and source lines, instead of
     /// a hang or a wrong result. Each collective call then costs a small message to each other
-    /// rank. A mistake in the arguments on one rank is an error on the others too.
+    /// rank. A mistake in the arguments on one rank is an error on the others too: a call that is
+    /// refused counts as made, and cannot be made good by another.
     ///
     /// ```
     /// let settings = motet::Settings::new().check();
@@ -146,6 +154,20 @@ impl Settings {
     #[must_use]
     pub fn report_hangs(mut self, after: Duration) -> Settings {
         self.watch.hang = (!after.is_zero()).then_some(after);
+        self
+    }
+
+    /// The most collective operations that a rank may have at once, under way or persistent. One
+    /// more is an error, of the class `MPI_ERR_NO_MEM`, and takes no part in anything: a program
+    /// that begins operations without end finds that out before its memory is full.
+    ///
+    /// Without this, memory is the limit. The library then asks the system now and then whether
+    /// there is enough for as many operations again as there are, with the same class of error if
+    /// not; but that is an estimate, and a system that promises more memory than it has does not
+    /// tell.
+    #[must_use]
+    pub fn max_pending(mut self, most: usize) -> Settings {
+        self.watch.most = Some(most);
         self
     }
 

@@ -1,12 +1,14 @@
 //! Process topologies: communicators whose ranks know their neighbours. (MPI 4.1 §8)
 //!
-//! A topology is a plain value ([`Cartesian`], [`Graph`]); a [`Topological`] communicator is a
-//! communicator that carries one. What the neighbourhood collectives need of it is only its
-//! [`Neighbourhood`], so they are written once for all topologies.
+//! A topology is a plain value ([`Cartesian`], [`Graph`], [`IndexedGraph`]), and a communicator may
+//! carry one; a [`Topological`] communicator is one of which the type tells that it does. What the
+//! neighbourhood collectives need of it is only its [`Neighbourhood`], so they are written once for
+//! all topologies.
 
 mod cartesian;
 mod dims;
 mod graph;
+mod indexed;
 
 use std::fmt;
 use std::ops::Deref;
@@ -14,11 +16,13 @@ use std::ops::Deref;
 use motet_plan::Block;
 
 use crate::collective::Neighbour;
-use crate::communicator::Communicator;
-use crate::error::Result;
+use crate::communicator::{Communicator, CommunicatorRequest};
+use crate::error::{ErrorKind, Result};
+use crate::info::Info;
 pub use cartesian::{Cartesian, CartesianCommunicator, Reorder};
 pub use dims::dims_create;
 pub use graph::{Adjacent, Edge, Graph, GraphCommunicator};
+pub use indexed::{IndexedGraph, IndexedGraphCommunicator};
 
 /// What is wrong with a topology.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -56,8 +60,8 @@ pub enum TopologyError {
         /// Dimensions that there are.
         dimensions: usize,
     },
-    /// A rank that the grid does not have.
-    #[error("rank {rank} is not in a grid of {places} places")]
+    /// A rank that the topology does not have.
+    #[error("rank {rank} is not in a topology of {places} places")]
     Place {
         /// The rank that was passed.
         rank: usize,
@@ -69,6 +73,25 @@ pub enum TopologyError {
     TooLarge {
         /// The sizes of its dimensions.
         sizes: Vec<usize>,
+        /// Ranks that there are.
+        ranks: usize,
+    },
+    /// The indices of a graph, each of which says where the edges of the next node begin, do not
+    /// lead from its beginning to its end.
+    #[error("the index of node {node} is {index}, but must be {expected}")]
+    Index {
+        /// The node.
+        node: usize,
+        /// Its index.
+        index: usize,
+        /// What it must be.
+        expected: String,
+    },
+    /// A graph with more nodes than there are ranks.
+    #[error("a graph of {nodes} nodes has more than the {ranks} ranks")]
+    Nodes {
+        /// Nodes of the graph.
+        nodes: usize,
         /// Ranks that there are.
         ranks: usize,
     },
@@ -134,12 +157,83 @@ fn at(rank: usize, Block { start, count }: Block) -> Neighbour {
     Neighbour { rank, start, count }
 }
 
-/// A communicator with a topology: a [`CartesianCommunicator`] or a [`GraphCommunicator`]. It is
-/// a [`Communicator`] in all else.
+/// The topology of a communicator, of whatever kind. (`MPI_Topo_test`)
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Topology {
+    /// A grid. (`MPI_CART`)
+    Cartesian(Cartesian),
+    /// A graph of which each rank knows its own edges. (`MPI_DIST_GRAPH`)
+    Graph(Graph),
+    /// A graph of which each rank knows all edges. (`MPI_GRAPH`)
+    Indexed(IndexedGraph),
+}
+
+impl Topology {
+    fn name(&self) -> &'static str {
+        match self {
+            Topology::Cartesian(_) => "a Cartesian",
+            Topology::Graph(_) => "a distributed graph",
+            Topology::Indexed(_) => "a graph",
+        }
+    }
+}
+
+impl From<Cartesian> for Topology {
+    fn from(grid: Cartesian) -> Topology {
+        Topology::Cartesian(grid)
+    }
+}
+
+impl From<Graph> for Topology {
+    fn from(graph: Graph) -> Topology {
+        Topology::Graph(graph)
+    }
+}
+
+impl From<IndexedGraph> for Topology {
+    fn from(graph: IndexedGraph) -> Topology {
+        Topology::Indexed(graph)
+    }
+}
+
+/// What a communicator with a topology carries, and its copies with it.
+pub(crate) struct Placed {
+    topology: Topology,
+    neighbourhood: Neighbourhood,
+}
+
+impl Communicator {
+    /// The topology, if it has one. (`MPI_Topo_test`, MPI 4.1 §8.5.5)
+    pub fn topology(&self) -> Option<&Topology> {
+        self.placed().map(|placed| &placed.topology)
+    }
+
+    /// The neighbours of this rank.
+    ///
+    /// # Errors
+    /// That the communicator has no topology.
+    pub fn neighbourhood(&self) -> Result<&Neighbourhood> {
+        self.near().map_err(|kind| self.error("neighbourhood", kind))
+    }
+
+    pub(crate) fn near(&self) -> Result<&Neighbourhood, ErrorKind> {
+        let missing = TopologyError::Missing { found: "no", needed: "one" };
+        Ok(&self.placed().ok_or(missing)?.neighbourhood)
+    }
+
+    /// What it has instead of the topology that a call needs.
+    fn missing(&self, needed: &'static str) -> TopologyError {
+        let found = self.topology().map_or("no", Topology::name);
+        TopologyError::Missing { found, needed }
+    }
+}
+
+/// A communicator with a topology of which the type tells the kind: a [`CartesianCommunicator`], a
+/// [`GraphCommunicator`] or an [`IndexedGraphCommunicator`]. It is a [`Communicator`] in all else.
 pub struct Topological<T> {
     communicator: Communicator,
     topology: T,
-    neighbourhood: Neighbourhood,
 }
 
 impl<T> Topological<T> {
@@ -150,27 +244,69 @@ impl<T> Topological<T> {
 
     /// The neighbours of this rank. (`MPI_Dist_graph_neighbors`)
     pub fn neighbourhood(&self) -> &Neighbourhood {
-        &self.neighbourhood
+        self.communicator.near().expect("it has a topology")
     }
 
-    /// The communicator, without the topology.
+    /// The communicator. It keeps its topology, but its type does not tell that any more.
     pub fn into_communicator(self) -> Communicator {
         self.communicator
     }
 }
 
-impl<T: Clone> Topological<T> {
-    /// A communicator of the same ranks with the same topology and a context of its own.
-    /// Collective. (`MPI_Comm_dup`)
+impl<T: Clone + Into<Topology>> Topological<T> {
+    fn with(communicator: Communicator, topology: T, neighbourhood: Neighbourhood) -> Self {
+        let placed = Placed { topology: topology.clone().into(), neighbourhood };
+        Topological { communicator: communicator.place(placed), topology }
+    }
+}
+
+impl<T: Clone + Send + 'static> Topological<T> {
+    /// A communicator of the same ranks with the same topology and a context of its own; see
+    /// [`Communicator::dup`]. Collective. (`MPI_Comm_dup`)
     ///
     /// # Errors
-    /// That a rank has died or left.
+    /// As [`Communicator::dup`].
+    #[track_caller]
     pub fn dup(&self) -> Result<Topological<T>> {
-        Ok(Topological {
-            communicator: self.communicator.dup()?,
-            topology: self.topology.clone(),
-            neighbourhood: self.neighbourhood.clone(),
-        })
+        self.duplicate("dup", &Info::new())?.wait()
+    }
+
+    /// As [`dup`](Topological::dup), with hints. (`MPI_Comm_dup_with_info`)
+    ///
+    /// # Errors
+    /// As [`Communicator::dup`].
+    #[track_caller]
+    pub fn dup_with_info(&self, info: &Info) -> Result<Topological<T>> {
+        self.duplicate("dup_with_info", info)?.wait()
+    }
+
+    /// Nonblocking [`dup`](Topological::dup). (`MPI_Comm_idup`)
+    ///
+    /// # Errors
+    /// As [`Communicator::idup`].
+    #[track_caller]
+    pub fn idup(&self) -> Result<CommunicatorRequest<Topological<T>>> {
+        self.duplicate("idup", &Info::new())
+    }
+
+    /// Nonblocking [`dup_with_info`](Topological::dup_with_info). (`MPI_Comm_idup_with_info`)
+    ///
+    /// # Errors
+    /// As [`Communicator::idup`].
+    #[track_caller]
+    pub fn idup_with_info(&self, info: &Info) -> Result<CommunicatorRequest<Topological<T>>> {
+        self.duplicate("idup_with_info", info)
+    }
+
+    #[track_caller]
+    fn duplicate(
+        &self,
+        call: &'static str,
+        info: &Info,
+    ) -> Result<CommunicatorRequest<Topological<T>>> {
+        let topology = self.topology.clone();
+        let request = self.communicator.duplicate(call, info)?;
+        Ok(request.map(|communicator| Topological { communicator, topology }))
     }
 }
 

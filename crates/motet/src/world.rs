@@ -1,5 +1,7 @@
 //! How a program comes to its communicator of all ranks.
 
+mod predefined;
+
 use std::ops::Deref;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;

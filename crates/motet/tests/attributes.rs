@@ -83,6 +83,7 @@ fn only_dup_copies_and_each_key_says_how() {
             assert_eq!(made.expect("a member").attribute(&copied), None);
         }
         assert_eq!(parent.create_group(parent.group(), motet::Tag(1))?.attribute(&copied), None);
+        assert_eq!(parent.graph([(0, 1)])?.attribute(&copied), None);
         assert_eq!(taken(&told), [""; 0]);
         // What is fixed when the call is made is not changed by what happens later.
         let pending = parent.idup()?;
@@ -233,5 +234,18 @@ fn hints_are_set_while_a_communicator_lives() {
         let expected = Info::new().with("a", "1").with("b", "2").with("c", "2");
         assert_eq!((copy.info(), copy.dup()?.info()), (expected, Info::new()));
         Ok(())
+    });
+}
+
+#[test]
+fn a_world_knows_itself() {
+    on_ranks(3, |world| {
+        assert_eq!((world.universe_size(), world.is_time_global()), (3, true));
+        assert_eq!((world.application_number(), world.host()), (None, None));
+        assert_eq!(world.io(), motet::ANY_SOURCE);
+        let last = world.tag_upper_bound();
+        let sent = world.isend(vec![7u8], world.rank(), last)?;
+        assert_eq!(world.recv(&mut [0u8], world.rank(), last)?.tag, last);
+        sent.wait().map(drop)
     });
 }

@@ -121,6 +121,12 @@ fn callbacks_are_called_when_it_is_time() -> Result<()> {
     request.completer().expect("a generalized one").complete()?;
     request.free()?;
     assert_eq!(asked.so_far(), ["free"]);
+    // One without callbacks, as an untyped request.
+    let (typed, completer) = world.generalized();
+    let mut request = Request::from(typed);
+    assert_eq!(request.test()?, None);
+    completer.complete()?;
+    assert_eq!(request.wait()?, Status::EMPTY);
     // Neither completed nor freed: that is no reason to stay.
     drop(noting(&world, &asked));
     Ok(())

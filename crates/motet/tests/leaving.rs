@@ -10,7 +10,7 @@ use worlds::Watchdog;
 #[test]
 fn dropped_requests_without_a_partner_end_with_the_world() {
     let _watchdog = Watchdog::start();
-    let ranks = threads(2, |world| {
+    let ranks = threads_with(2, &Settings::new(), |world| {
         let (one, other) = (world.dup()?, world.dup()?);
         let mine = if world.rank() == 0 { one } else { other };
         drop(mine.iallreduce(vec![1], Sum)?);

@@ -20,6 +20,8 @@ const CASE: &str = "MOTET_TEST_CASE";
 /// More than a case takes on a loaded machine.
 const LIMIT: Duration = Duration::from_secs(30);
 const TAG: Tag = Tag(1);
+/// Address space of each process that is to run out of it. The segment takes a part of it.
+const MEMORY_KIB: usize = 1_200_000;
 
 /// What a case must come to.
 enum Expected {
@@ -29,6 +31,8 @@ enum Expected {
     Words(&'static [&'static str]),
     /// All ranks succeed, and each of these texts is on their standard error.
     Reports(&'static [&'static str]),
+    /// The same, with little memory.
+    Refusal(&'static [&'static str]),
 }
 
 struct Case {
@@ -37,22 +41,22 @@ struct Case {
     expected: Expected,
 }
 
-const CASES: [Case; 13] = [
+const CASES: [Case; 14] = [
     Case { name: "collectives_between_processes", body: collectives, expected: Expected::Success },
     Case { name: "large_messages_arrive_whole", body: large, expected: Expected::Success },
     Case { name: "persistent_operations_restart", body: persistent, expected: Expected::Success },
     Case { name: "futures_between_processes", body: futures, expected: Expected::Success },
-    Case {
-        name: "intercommunicators_between_processes",
-        body: intercommunicators,
-        expected: Expected::Success,
-    },
     Case {
         name: "requests_of_every_kind_between_processes",
         body: requests,
         expected: Expected::Success,
     },
     Case { name: "messages_between_processes", body: messages, expected: Expected::Success },
+    Case {
+        name: "intercommunicators_between_processes",
+        body: intercommunicators,
+        expected: Expected::Success,
+    },
     Case {
         name: "a_waiting_rank_takes_no_processor_time",
         body: idle,
@@ -72,6 +76,11 @@ const CASES: [Case; 13] = [
             "s for a message\n",
             "nothing has come from rank 0 with tag 1\n",
         ]),
+    },
+    Case {
+        name: "operations_without_end_are_refused_when_memory_is_short",
+        body: exhausted,
+        expected: Expected::Refusal(&["rank 0 has been refused", "no memory for"]),
     },
     Case {
         name: "a_killed_rank_is_named_to_the_others_within_a_second",
@@ -144,6 +153,11 @@ fn main() -> ExitCode {
 fn run(case: &Case) -> Result<(), Box<dyn Error>> {
     let written = tempfile::NamedTempFile::new()?;
     let mut program = Command::new(env::current_exe()?);
+    if let Expected::Refusal(_) = case.expected {
+        program = Command::new("sh");
+        let limited = format!("ulimit -v {MEMORY_KIB} && exec \"$0\"");
+        program.args(["-c", &limited]).arg(env::current_exe()?);
+    }
     if let Expected::Reports(_) = case.expected {
         program.env(motet::HANG_SECONDS, "0.3");
     }
@@ -161,7 +175,7 @@ fn run(case: &Case) -> Result<(), Box<dyn Error>> {
         (Expected::Words(all), Some(succeeded)) => {
             !succeeded && all.iter().all(|text| words.contains(text))
         }
-        (Expected::Reports(all), Some(succeeded)) => {
+        (Expected::Reports(all) | Expected::Refusal(all), Some(succeeded)) => {
             succeeded && all.iter().all(|text| words.contains(text))
         }
     };
@@ -406,6 +420,27 @@ fn late() -> Result<()> {
         }
     }
     world.barrier()
+}
+
+/// spec: 9
+fn exhausted() -> Result<()> {
+    let world = motet::launch(2)?;
+    if world.rank() == 1 {
+        return world.recv(&mut [0u8], 0, TAG).map(drop);
+    }
+    let begun = Instant::now();
+    let mut pending = Vec::new();
+    let refused = loop {
+        // In portions, so that no large one is needed to keep the requests themselves.
+        match (0..1000).map(|_| world.ibarrier()).collect::<Result<Vec<_>>>() {
+            Ok(more) => pending.push(more),
+            Err(refused) => break refused,
+        }
+        assert!(begun.elapsed() < LIMIT / 2, "{} thousand operations", pending.len());
+    };
+    eprintln!("rank 0 has been refused after {} thousand operations: {refused}", pending.len());
+    assert_eq!(refused.class(), motet::ErrorClass::NoMem);
+    world.send(&[1u8], 1, TAG)
 }
 
 /// Makes the last rank die as it will, and tells what the others hear of it.

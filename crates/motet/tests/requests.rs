@@ -398,7 +398,7 @@ fn misuse(world: &World) -> [Option<ErrorClass>; 10] {
 /// spec: 61, 62
 #[test]
 fn wrong_arguments_are_refused_before_anything_is_sent() {
-    on_ranks(2, |world| {
+    on_ranks_with(2, &Settings::new(), |world| {
         use ErrorClass::{Count, Rank, Root};
         // Only one rank is wrong, and goes on as if nothing had been.
         for wrong in 0..2 {
@@ -432,7 +432,7 @@ fn overlapping_blocks_are_refused() {
 /// spec: 63
 #[test]
 fn truncation_is_an_error_of_the_receiver_alone() {
-    on_ranks(2, |world| {
+    on_ranks_with(2, &Settings::new(), |world| {
         for length in [4, 100_000] {
             if world.rank() == 0 {
                 world.send(&vec![1u16; length + 1], 1, TAG)?;

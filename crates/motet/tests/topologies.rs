@@ -6,7 +6,7 @@ mod worlds;
 use std::fmt::Debug;
 
 use motet::{
-    Block, Cartesian, Communicator, Edge, ErrorClass, Info, Reorder, Result, Topological,
+    Block, Cartesian, Communicator, Edge, ErrorClass, Info, Reorder, Result, Topological, Topology,
     TopologyError, dims_create,
 };
 use worlds::{Random, on_ranks};
@@ -516,6 +516,157 @@ fn arguments_that_do_not_fit() {
         assert_eq!(class(short), ErrorClass::Count);
         let overlap = graph.neighbor_alltoallv(&[0], &mut three, &[block; 2], &[block; 2]);
         assert_eq!(class(overlap), ErrorClass::Buffer);
+        Ok(())
+    });
+}
+
+/// spec: 98
+#[test]
+fn copies_of_every_kind_keep_the_topology() {
+    on_ranks(4, |world| {
+        let (me, info) = (world.rank(), Info::new().with("a", "1"));
+        let grid = world.cartesian(&[2, 2], &[true, true], Reorder::Never)?.expect("a place");
+        let ring = world.graph_adjacent([(me + 3) % 4], [(me + 1) % 4])?;
+        let star = world.graph_indexed(&[3, 4, 5, 6], &[1, 2, 3, 0, 0, 0], Reorder::Never)?;
+        let star = star.expect("a node");
+        let (sides, before, rays) = (
+            [me ^ 2, me ^ 2, me ^ 1, me ^ 1],
+            [(me + 3) % 4],
+            if me == 0 { vec![1, 2, 3] } else { vec![0] },
+        );
+        let grids = [
+            grid.dup()?,
+            grid.idup()?.wait()?,
+            grid.dup_with_info(&info)?,
+            grid.idup_with_info(&info)?.wait()?,
+        ];
+        for copy in grids {
+            assert_eq!(
+                (copy.topology(), copy.coordinates()),
+                (grid.topology(), grid.coordinates())
+            );
+            gathers(&copy, &sides)?;
+        }
+        gathers(&*ring.idup()?.wait()?, &before)?;
+        gathers(&*star.idup()?.wait()?, &rays)?;
+        // Copies of the communicator behind it, of which the type tells nothing.
+        let communicators: [(Communicator, &[usize]); 3] = [
+            (grid.into_communicator(), &sides),
+            (ring.into_communicator(), &before),
+            (star.into_communicator(), &rays),
+        ];
+        for (place, (communicator, near)) in communicators.into_iter().enumerate() {
+            let copies = [communicator.dup()?, communicator.idup_with_info(&info)?.wait()?.dup()?];
+            for copy in copies {
+                assert_eq!(copy.topology(), communicator.topology());
+                assert!(matches!(
+                    (place, copy.topology()),
+                    (0, Some(Topology::Cartesian(_)))
+                        | (1, Some(Topology::Graph(_)))
+                        | (2, Some(Topology::Indexed(_)))
+                ));
+                gathers(&copy, near)?;
+            }
+            assert_eq!(communicator.split(Some(0), 0)?.and_then(|c| c.topology().cloned()), None);
+        }
+        Ok(())
+    });
+}
+
+/// That each rank gets the numbers of its neighbours, in all three forms.
+#[track_caller]
+fn gathers(comm: &Communicator, near: &[usize]) -> Result<()> {
+    let mine = [comm.rank()];
+    let mut got = vec![9; near.len()];
+    comm.neighbor_allgather(&mine, &mut got)?;
+    assert_eq!(got, near);
+    let buffers = || (mine.to_vec(), vec![9; near.len()]);
+    assert_eq!(comm.ineighbor_allgather(buffers())?.wait()?.1, near);
+    let mut persistent = comm.neighbor_allgather_init(buffers(), &Info::new())?;
+    persistent.run()?;
+    assert_eq!(persistent.output(), near);
+    Ok(())
+}
+
+/// spec: 66
+#[test]
+fn without_a_topology_there_are_no_neighbours() {
+    on_ranks(2, |world| {
+        let (mine, mut got, info) = ([1], [0], Info::new());
+        let (send, receive) = (|| vec![1], || vec![0]);
+        let block = [Block { start: 0, count: 1 }];
+        let classes = [
+            class(Communicator::neighbourhood(world)),
+            class(world.neighbor_allgather(&mine, &mut got)),
+            class(world.neighbor_allgatherv(&mine, &mut got, &block)),
+            class(world.neighbor_alltoall(&mine, &mut got)),
+            class(world.neighbor_alltoallv(&mine, &mut got, &block, &block)),
+            class(world.ineighbor_allgather((send(), receive()))),
+            class(world.ineighbor_alltoall((send(), receive()))),
+            class(world.neighbor_allgatherv_init((send(), receive()), &block, &info)),
+            class(world.neighbor_alltoallv_init((send(), receive()), &block, &block, &info)),
+            class(world.cartesian_sub(&[true])),
+        ];
+        assert_eq!(classes, [ErrorClass::Topology; 10]);
+        // A graph is no grid.
+        let graph = world.graph_adjacent([0; 0], [0; 0])?;
+        let refused = graph.cartesian_sub(&[true]).expect_err("it has no dimensions");
+        assert_eq!(refused.class(), ErrorClass::Topology);
+        assert!(refused.to_string().contains("a distributed graph topology"), "{refused}");
+        assert_eq!(world.topology(), None);
+        world.barrier()
+    });
+}
+
+#[test]
+fn graphs_of_which_all_ranks_know_all_edges() {
+    on_ranks(5, |world| {
+        // A path 0 - 1 - 2 with a second edge between 1 and 2, and a node with itself; rank 4 is
+        // no node.
+        let (index, edges) = ([1, 4, 6, 8], [1, 0, 2, 2, 1, 1, 3, 3]);
+        let me = world.rank();
+        let graph = world.graph_indexed(&index, &edges, Reorder::Allowed)?;
+        assert_eq!(world.graph_map(&index, &edges)?, (me < 4).then_some(me));
+        assert_eq!(graph.is_some(), me < 4);
+        let Some(graph) = graph else { return Ok(()) };
+        let topology = graph.topology();
+        assert_eq!(
+            (topology.nodes(), topology.index(), topology.edges()),
+            (4, &index[..], &edges[..])
+        );
+        assert_eq!(
+            (topology.neighbours(1)?, topology.neighbours(3)?),
+            (&[0, 2, 2][..], &[3, 3][..])
+        );
+        gathers(&graph, topology.neighbours(me)?)?;
+        // The k-th edge of a pair meets the k-th.
+        let near = topology.neighbours(me)?;
+        let sent: Vec<usize> = (0..near.len()).map(|slot| me * 10 + slot).collect();
+        let mut got = vec![0; near.len()];
+        graph.neighbor_alltoall(&sent, &mut got)?;
+        let expected: [&[usize]; 4] = [&[10], &[0, 20, 21], &[11, 12], &[30, 31]];
+        assert_eq!(got, expected[me]);
+        Ok(())
+    });
+}
+
+#[test]
+fn graphs_and_grids_that_do_not_fit_are_refused() {
+    on_ranks(3, |world| {
+        let graph = |index: &[usize], edges: &[usize]| {
+            let mapped = class(world.graph_map(index, edges));
+            assert_eq!(class(world.graph_indexed(index, edges, Reorder::Never)), mapped);
+            mapped
+        };
+        assert_eq!(graph(&[1, 0], &[0]), ErrorClass::Arg);
+        assert_eq!(graph(&[1, 2], &[0]), ErrorClass::Arg);
+        assert_eq!(graph(&[], &[0]), ErrorClass::Arg);
+        assert_eq!(graph(&[0; 4], &[]), ErrorClass::Arg);
+        assert_eq!(graph(&[1, 1], &[2]), ErrorClass::Rank);
+        assert!(world.graph_indexed(&[], &[], Reorder::Never)?.is_none());
+        let expected = (world.rank() < 2).then_some(world.rank());
+        assert_eq!(world.cartesian_map(&[2], &[false])?, expected);
+        assert_eq!(class(world.cartesian_map(&[4], &[false])), ErrorClass::Dims);
         Ok(())
     });
 }

@@ -343,9 +343,9 @@ fn exchange_of_different_blocks() {
 }
 
 /// Every collective between two groups, every algorithm, on groups of all small sizes and some
-/// larger ones, blocks of no length and of several, operators that commute and not. Whoever leaves a
-/// barrier has heard of all ranks of the other group; data of each group arrives in the other; all
-/// ranks of a group compute the same expression, over operands in the order of the other group.
+/// larger ones, blocks of no length and of several, operators that commute and not. Whoever leaves
+/// a barrier has heard of all ranks of the other group; data of each group arrives in the other;
+/// all ranks of a group compute the same expression, over operands in the order of the other group.
 ///
 /// spec: 79, 80, 84, 88, 89, 90
 #[test]

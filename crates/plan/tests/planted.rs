@@ -338,6 +338,82 @@ fn a_barrier_that_ends_early() {
     assert_eq!(found, Err(Violation::Barrier { rank: Rank(0), missing: Rank(1) }));
 }
 
+/// Between groups a rank must have heard of every rank of the other group; of its own it need not.
+///
+/// spec: 90
+#[test]
+fn a_barrier_between_groups_that_ends_early() {
+    let calls = calls(4, false, |_| Operation::InterBarrier { left: 2 });
+    // Each rank tells those of the other group, but for one that one of them leaves out.
+    let plans = |left_out: Option<(u32, u32)>| {
+        by_hand(&calls, |builder| {
+            let (me, far) = (builder.rank().0, if builder.rank().0 < 2 { 2..4 } else { 0..2 });
+            let own = builder.scratch(1);
+            for peer in far {
+                if left_out != Some((me, peer)) {
+                    builder.send(Rank(peer), own);
+                }
+                if left_out != Some((peer, me)) {
+                    let place = builder.scratch(1);
+                    builder.recv(Rank(peer), place);
+                }
+            }
+        })
+    };
+    assert_eq!(check(&calls, &plans(None), 20), Ok(()));
+    let found = check(&calls, &plans(Some((2, 1))), 20);
+    assert_eq!(found, Err(Violation::Barrier { rank: Rank(1), missing: Rank(2) }));
+    let found = check(&calls, &plans(Some((0, 3))), 20);
+    assert_eq!(found, Err(Violation::Barrier { rank: Rank(3), missing: Rank(0) }));
+}
+
+/// Ranks of one group that reduce in different ways may have different bits; those of the other
+/// group have other data anyway. And what a group has is not the reduction of its own data.
+///
+/// spec: 79, 89
+#[test]
+fn ranks_of_a_group_that_differ() {
+    let calls =
+        calls(5, false, |_| Operation::InterAllreduce { left: 3, count: 1, commutative: false });
+    // All ranks have the data of all; of three operands the first two or the last two come first.
+    let plans = |is_first_first: fn(Rank) -> bool, operands: fn(bool) -> std::ops::Range<usize>| {
+        by_hand(&calls, |builder| {
+            let (me, own, output) = (builder.rank(), builder.input(), builder.output());
+            let places: Vec<_> = (0..5).map(|_| builder.scratch(1)).collect();
+            for peer in (0..5).map(Rank).filter(|peer| *peer != me) {
+                builder.send(peer, own);
+                builder.recv(peer, places[peer.index()]);
+            }
+            builder.copy(own, places[me.index()]);
+            match places[operands(me.0 >= 3)] {
+                [a, b, c] if is_first_first(me) => {
+                    builder.reduce(a, b, a);
+                    builder.reduce(a, c, output);
+                }
+                [a, b, c] => {
+                    builder.reduce(b, c, b);
+                    builder.reduce(a, b, output);
+                }
+                [a, b] => builder.reduce(a, b, output),
+                _ => unreachable!("groups of three and of two"),
+            }
+        })
+    };
+    let far = |is_right: bool| if is_right { 0..3 } else { 3..5 };
+    assert_eq!(check(&calls, &plans(|_| true, far), 20), Ok(()));
+    assert_eq!(check(&calls, &plans(|_| false, far), 20), Ok(()));
+    let found = check(&calls, &plans(|rank| rank == Rank(3), far), 20);
+    let (first, rank) = (Rank(3), Rank(4));
+    let is_found = matches!(
+        &found,
+        Err(Violation::Expressions { first: a, rank: b, .. }) if (*a, *b) == (first, rank)
+    );
+    assert!(is_found, "{found:?}");
+    let near = |is_right: bool| if is_right { 3..5 } else { 0..3 };
+    let found = check(&calls, &plans(|_| true, near), 20);
+    assert!(matches!(found, Err(Violation::Result { .. })), "{found:?}");
+}
+
 /// Calls that are not those of one collective are refused with the name of the rank.
 ///
 /// spec: 113

@@ -4,8 +4,10 @@ mod cases;
 
 use std::sync::Arc;
 
-use cases::{Edge, alltoallv, calls, check, exchange, exchangev, known, layout, plans};
-use motet_plan::{Block, Call, Operation, Rank, algo};
+use cases::{
+    Edge, Sizes, alltoallv, between, calls, check, exchange, exchangev, known, layout, plans,
+};
+use motet_plan::{Block, Call, Collective, Operation, Rank, algo};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::TestCaseError;
@@ -139,6 +141,30 @@ proptest! {
         } else {
             verify_all(&alltoallv(ranks, false, one_way))?;
         }
+    }
+
+    /// spec: 79, 80, 88, 89, 90
+    #[test]
+    fn between_groups(
+        left in 1..=32u32, right in 1..=32u32, count in 0..40usize, commutative: bool,
+        block in prop::sample::select(vec![(|_| 1) as fn(usize) -> usize, |rank| rank % 4]),
+    ) {
+        let (ranks, sizes) = (left + right, Sizes { count, block, commutative });
+        for collective in Collective::ALL.into_iter().filter(|it| it.fewest_ranks() > 1) {
+            let operation = |rank| between(collective, left, &sizes, (ranks, rank));
+            verify_all(&calls(ranks, false, operation))?;
+        }
+    }
+
+    /// spec: 80, 86
+    #[test]
+    fn reduce_between_groups(
+        left in 1..=32u32, right in 1..=32u32, count in 0..40usize, root: Index,
+        commutative: bool,
+    ) {
+        let root = Rank(root.index((left + right) as usize) as u32);
+        let operation = |_| Operation::InterReduce { left, count, root, commutative };
+        verify_all(&calls(left + right, false, operation))?;
     }
 
     /// spec: 112, 114

@@ -110,6 +110,43 @@ fn ranks_that_share_cores_save_rounds() {
     assert_eq!(chosen(&barrier, &on(16)).0, "dissemination");
 }
 
+/// Between groups: few ranks and short data at one blow, many by leaders or by halving, and long
+/// data in runs that all ranks work on.
+#[test]
+fn between_groups_by_the_length_and_the_number_of_ranks() {
+    let commutative = true;
+    let name = |ranks, operation: Operation| {
+        chosen(&calls(ranks, false, |_| operation.clone()).remove(0), &Tuning::default()).0
+    };
+    assert_eq!(name(4, Operation::InterBarrier { left: 1 }), "direct");
+    assert_eq!(name(64, Operation::InterBarrier { left: 32 }), "dissemination");
+    let allgather = |left, count| Operation::InterAllgather { left, counts: [count; 2] };
+    assert_eq!(name(4, allgather(2, 1)), "direct");
+    assert_eq!(name(100, allgather(50, 1)), "leaders");
+    let allreduce = |left, count| Operation::InterAllreduce { left, count, commutative };
+    assert_eq!(name(4, allreduce(2, 1)), "direct");
+    assert_eq!(name(64, allreduce(32, 1)), "direct");
+    assert_eq!(name(100, allreduce(50, 1)), "leaders");
+    assert_eq!(name(16, allreduce(8, 1 << 20)), "reduce_scatter_allgather");
+    let reduce = |left, count| Operation::InterReduce { left, count, root: Rank(0), commutative };
+    assert_eq!(name(4, reduce(2, 1)), "direct");
+    assert_eq!(name(64, reduce(32, 1)), "leaders");
+    assert_eq!(name(16, reduce(8, 1 << 20)), "reduce_scatter_gather");
+    // The root's own group does not matter, however large.
+    assert_eq!(name(34, reduce(32, 1)), "direct");
+    let scattered =
+        |left, count| Operation::InterReduceScatterBlock { left, counts: [count; 2], commutative };
+    assert_eq!(name(4, scattered(2, 1)), "direct");
+    assert_eq!(name(64, scattered(32, 1)), "recursive_halving");
+    let lists = |ranks: usize, count| Operation::InterReduceScatter {
+        left: ranks as u32 / 2,
+        counts: vec![count; ranks / 2].into(),
+        commutative,
+    };
+    assert_eq!(name(4, lists(4, 1)), "direct");
+    assert_eq!(name(16, lists(16, 1 << 16)), "recursive_halving");
+}
+
 /// A switch for each rank on the fullest core, as soon as one core has two.
 #[test]
 fn shared_cores_make_rounds_dear() {

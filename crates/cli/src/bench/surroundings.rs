@@ -53,7 +53,7 @@ pub(super) fn check_choice(
     tuning: &Tuning,
 ) -> Result<(), Mistake> {
     let sizes = Sizes::of(count, super::ELEMENT_BYTES);
-    let example = Example { collective, ranks, sizes, root: 0, in_place: false };
+    let example = Example { collective, ranks, sizes, root: 0, in_place: false, left: None };
     let choice = select::choose(&example.call(0)?, tuning);
     choice.map(drop).map_err(|error| Mistake(error.to_string()))
 }

@@ -50,6 +50,8 @@ pub(crate) struct Example {
     pub(crate) sizes: Sizes,
     pub(crate) root: u32,
     pub(crate) in_place: bool,
+    /// Ranks in the first of two groups; half of them unless given.
+    pub(crate) left: Option<u32>,
 }
 
 impl Example {
@@ -58,7 +60,12 @@ impl Example {
     /// # Errors
     /// If there is no such call.
     pub(crate) fn call(&self, rank: u32) -> Result<Call, Mistake> {
-        let is_barrier = self.collective == Collective::Barrier;
+        let fewest = self.collective.fewest_ranks();
+        if self.ranks < fewest {
+            let (fewest, collective) = (counted(fewest as usize, "rank"), self.collective);
+            return Err(Mistake(format!("{collective} is between two groups: at least {fewest}")));
+        }
+        let is_barrier = matches!(self.collective, Collective::Barrier | Collective::InterBarrier);
         let call = Call {
             rank: Rank(rank),
             ranks: self.ranks,
@@ -94,6 +101,15 @@ impl Example {
             Collective::Alltoallv => Some(blocks.replace("rank %", "(rank + rank) %")),
             Collective::Exchange => Some("neighbours on a ring: the rank before and after".into()),
             Collective::Exchangev => Some(format!("{torus}, {blocks} to each")),
+            Collective::InterAllgatherv => Some(format!("{}, {blocks}", self.groups())),
+            Collective::InterReduceScatter => {
+                Some(format!("{}, each shares out {} evenly", self.groups(), self.total()))
+            }
+            Collective::InterBarrier
+            | Collective::InterAllgather
+            | Collective::InterReduce
+            | Collective::InterAllreduce
+            | Collective::InterReduceScatterBlock => Some(self.groups()),
             _ => None,
         }
     }
@@ -103,24 +119,31 @@ impl Example {
         let bytes = counted(self.sizes.element_bytes, "byte");
         let elements = format!("{} of {bytes}", counted(self.count(), "element"));
         match self.collective {
-            Collective::Barrier => "no data".to_owned(),
+            Collective::Barrier | Collective::InterBarrier => "no data".to_owned(),
             Collective::Bcast
             | Collective::Reduce
             | Collective::Allreduce
             | Collective::Scan
-            | Collective::Exscan => elements,
+            | Collective::Exscan
+            | Collective::InterReduce
+            | Collective::InterAllreduce => elements,
             Collective::Gather
             | Collective::Scatter
             | Collective::ReduceScatterBlock
             | Collective::Allgather
             | Collective::Alltoall
-            | Collective::Exchange => format!("blocks of {elements}"),
+            | Collective::Exchange
+            | Collective::InterAllgather => format!("blocks of {elements}"),
             Collective::Gatherv
             | Collective::Scatterv
             | Collective::ReduceScatter
             | Collective::Allgatherv
             | Collective::Alltoallv
-            | Collective::Exchangev => format!("blocks of at least {elements}"),
+            | Collective::Exchangev
+            | Collective::InterAllgatherv => format!("blocks of at least {elements}"),
+            Collective::InterReduceScatterBlock | Collective::InterReduceScatter => {
+                format!("{} of {bytes} to each group", counted(self.total(), "element"))
+            }
         }
     }
 
@@ -156,6 +179,61 @@ impl Example {
                 let from = torus.iter().map(|&from| (from, self.count_of(from)));
                 Operation::Exchangev { to: in_line(to), from: in_line(from) }
             }
+            _ => self.between_groups(rank),
+        }
+    }
+
+    /// The operation of one rank, of a collective between two groups.
+    fn between_groups(&self, rank: u32) -> Operation {
+        let (left, count, commutative) = (self.left(), self.count(), !self.sizes.ordered);
+        // A group that there cannot be is refused when the call is checked.
+        let groups = [left, self.ranks.saturating_sub(left)];
+        let is_right = rank >= left;
+        match self.collective {
+            Collective::InterAllgather => Operation::InterAllgather { left, counts: [count; 2] },
+            Collective::InterAllgatherv => {
+                let far = if is_right { 0..left } else { left..self.ranks };
+                let blocks = blocks_in_line(far.map(|it| (Rank(it), self.count_of(Rank(it)))));
+                Operation::InterAllgatherv { left, own: self.count_of(Rank(rank)), blocks }
+            }
+            Collective::InterReduce => {
+                Operation::InterReduce { left, count, root: Rank(self.root), commutative }
+            }
+            Collective::InterAllreduce => Operation::InterAllreduce { left, count, commutative },
+            Collective::InterReduceScatterBlock => {
+                let [first, second] = groups.map(|ranks| count.saturating_mul(ranks as usize));
+                let counts = [second, first];
+                Operation::InterReduceScatterBlock { left, counts, commutative }
+            }
+            Collective::InterReduceScatter => {
+                let ranks = groups[usize::from(is_right)] as usize;
+                let even = |index| self.total() / ranks + usize::from(index < self.total() % ranks);
+                let counts = (0..ranks).map(even).collect();
+                Operation::InterReduceScatter { left, counts, commutative }
+            }
+            _ => Operation::InterBarrier { left },
+        }
+    }
+
+    /// The two groups in words.
+    fn groups(&self) -> String {
+        let (left, ranks) = (self.left(), self.ranks);
+        format!("groups of {left} and {} ranks", ranks.saturating_sub(left))
+    }
+
+    fn left(&self) -> u32 {
+        self.left.unwrap_or(self.ranks.div_ceil(2))
+    }
+
+    /// What each of two groups shares out among its ranks: a block for each rank of each group
+    /// where blocks have one length, and a block for each rank where they have not.
+    fn total(&self) -> usize {
+        let (left, right) = (self.left() as usize, self.ranks.saturating_sub(self.left()) as usize);
+        match self.collective {
+            Collective::InterReduceScatterBlock => {
+                self.count().saturating_mul(left).saturating_mul(right)
+            }
+            _ => self.count().saturating_mul(left + right),
         }
     }
 
@@ -165,7 +243,9 @@ impl Example {
             | Collective::Reduce
             | Collective::Allreduce
             | Collective::Scan
-            | Collective::Exscan => self.ranks as usize,
+            | Collective::Exscan
+            | Collective::InterReduce
+            | Collective::InterAllreduce => self.ranks as usize,
             _ => 1,
         })
     }
@@ -250,8 +330,14 @@ mod tests {
     fn a_grid_is_nearly_square_and_closed() {
         let sizes = Sizes { count: None, element_bytes: 8, ordered: false };
         let collective = Collective::Exchangev;
-        let example =
-            |ranks| Example { collective, ranks, sizes: sizes.clone(), root: 0, in_place: false };
+        let example = |ranks| Example {
+            collective,
+            ranks,
+            sizes: sizes.clone(),
+            root: 0,
+            in_place: false,
+            left: None,
+        };
         let grids = [(1, (1, 1)), (6, (2, 3)), (7, (1, 7)), (12, (3, 4)), (16, (4, 4))];
         for (ranks, grid) in grids {
             assert_eq!(example(ranks).grid(), grid);

@@ -7,8 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAX_FUNCTION_LINES: usize = 70;
 const MAX_FILE_LINES: usize = 500;
 const MAX_COLUMNS: usize = 100;
-const LAST_CHECKLIST_ITEM: u32 = 145;
+pub(crate) const LAST_CHECKLIST_ITEM: u32 = 145;
 const LAST_READING: u32 = 27;
+/// What stands before the items that a comment names.
+pub(crate) const MARK: &str = "spec: ";
 const NOTE_TO_SELF: &str = concat!("FIX", "ME");
 
 /// Whether a file holds nothing but tests: it lies under `tests/`.
@@ -177,19 +179,24 @@ pub(crate) fn empty_names(source: &Source) -> Vec<Finding> {
 /// Each checklist item that a comment names as `spec: 25`, `spec: 25, 26` or `spec: A3` exists.
 pub(crate) fn checklist_items(source: &Source) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (at, mark) in source.comments.match_indices("spec: ") {
-        let rest = &source.comments[at + mark.len()..];
-        let list = rest.lines().next().unwrap_or("");
-        for item in list.split([',', ';', '-', '–']).map(str::trim) {
-            let Some(exists) = item_exists(item) else { break };
-            if !exists {
-                let what = format!("no item {item} in the checklist");
-                let remedy = "Items are 1 to 145, readings A1 to A27";
-                findings.push(Finding::new(&source.path, source.line_of(at), what, remedy));
-            }
+    for (at, _) in source.comments.match_indices(MARK) {
+        for (item, _) in items_of_mark(source, at).filter(|(_, exists)| !exists) {
+            let what = format!("no item {item} in the checklist");
+            let remedy = "Items are 1 to 145, readings A1 to A27";
+            findings.push(Finding::new(&source.path, source.line_of(at), what, remedy));
         }
     }
     findings
+}
+
+/// The items of the mark at this place of the comments, and whether each exists.
+pub(crate) fn items_of_mark(source: &Source, at: usize) -> impl Iterator<Item = (&str, bool)> {
+    let list = source.comments[at + MARK.len()..].lines().next().unwrap_or("");
+    let items = list.split([',', ';', '-', '–']).map(str::trim);
+    items.map_while(|item| {
+        let end = item.find(|c: char| !c.is_ascii_digit() && c != 'A').unwrap_or(item.len());
+        item_exists(item).map(|exists| (&item[..end], exists))
+    })
 }
 
 /// Whether a checklist has this item; `None` where the list has ended and prose begins.

@@ -2,7 +2,7 @@
 
 use crate::finding::Finding;
 use crate::source::Source;
-use crate::{code, documents, workspace};
+use crate::{code, conformance, documents, workspace};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,6 +25,65 @@ fn whats(findings: Vec<Finding>) -> Vec<String> {
 
 fn function_of(lines: usize) -> String {
     format!("fn long() {{\n{}}}\n", "    step();\n".repeat(lines - 2))
+}
+
+mod the_conformance {
+    use super::*;
+
+    fn marks(text: &str) -> conformance::Marks {
+        let mut marks = conformance::Marks::new();
+        conformance::add_marks(&rust(text), &mut marks);
+        marks
+    }
+
+    fn names(marks: &conformance::Marks, item: u32) -> Vec<&str> {
+        marks.get(&item).into_iter().flat_map(BTreeMap::values).flatten().map(|n| &**n).collect()
+    }
+
+    #[test]
+    fn marks_belong_to_the_function_behind_them() {
+        let found = marks(
+            "/// It waits.\n///\n/// spec: 2, 7\n#[test]\nfn waits() {}\n\
+             /// spec: 2: all\nfn all() {}",
+        );
+        assert_eq!(names(&found, 2), ["all", "waits"]);
+        assert_eq!(names(&found, 7), ["waits"]);
+        assert_eq!(names(&marks("//! spec: 3\nmod a;"), 3), ["(all)"]);
+        let none =
+            "/// as in `spec: 4`\nfn f() {}\nlet a = \"/// spec: 5\";\n/// spec: A6\nfn g() {}";
+        assert!(marks(none).is_empty());
+    }
+
+    #[test]
+    fn an_item_without_test_and_reason_is_found_and_one_with_both() {
+        let found = marks("/// spec: 1, 2\nfn f() {}");
+        let (items, _) =
+            conformance::checklist("1\tone\n2\ttwo\tnot yet\n3\tthree\n4\tfour\tlater\n");
+        let findings = conformance::unproved(&items, &found);
+        assert_eq!(findings.iter().map(|f| f.line).collect::<Vec<_>>(), [2, 3]);
+        let page = conformance::table(&items, &found);
+        assert!(page.contains("2 of 4 items"), "{page}");
+        assert!(page.contains("| 1 | one | plan/src/ring.rs: `f` |\n"), "{page}");
+        assert!(page.contains("| 4 | four | missing: later |\n"), "{page}");
+        assert!(conformance::stale(&page, &page).is_none());
+        let changed = page.replace("four", "for");
+        let stale = conformance::stale(&changed, &page).expect("it differs");
+        assert_eq!(changed.lines().nth(stale.line - 1), Some("| 4 | for | missing: later |"));
+    }
+
+    #[test]
+    fn a_list_with_a_hole_or_a_long_title_is_found() {
+        let lines = |text: &str| -> Vec<usize> {
+            conformance::checklist(text).1.iter().map(|finding| finding.line).collect()
+        };
+        let whole: String = (1..=145).map(|number| format!("{number}\ttitle\n")).collect();
+        assert_eq!(lines(&whole), NOWHERE);
+        assert_eq!(lines(&whole.replace("7\ttitle\n8\t", "7\t\n8\t"))[0], 7);
+        let long = whole.replace("\n9\ttitle", &format!("\n9\t{}", "x".repeat(91)));
+        assert_eq!(lines(&long), [9]);
+        assert_eq!(lines(&whole.replace("\n12\t", "\n13\t")), [12]);
+        assert_eq!(lines(&whole.replace("145\ttitle\n", "")), [144]);
+    }
 }
 
 mod the_code {

@@ -22,6 +22,8 @@ pub(crate) struct Account {
     pub(crate) text: String,
     /// Of what must be equal on all ranks.
     pub(crate) fingerprint: u64,
+    /// The type of the elements, which must agree on all ranks; 0 if any type will do.
+    pub(crate) element: u64,
     /// Rank by rank, what is sent to it and expected from it; nothing for ranks that are not named.
     pairs: Vec<Pair>,
 }
@@ -42,28 +44,26 @@ pub(crate) struct Elements {
 }
 
 impl Elements {
-    /// What must be equal of so many of them: the type signature. With no element there is no type.
+    /// What must be equal of so many of them, as far as it does not depend on the type.
     fn signature(self, count: usize) -> u64 {
-        match count {
-            0 => 0,
-            count => hash([u64::from(self.code.0) + 1, (count * self.bytes) as u64]),
-        }
+        (count * self.bytes) as u64
     }
 
+    /// For people; a type that is none of the primitive ones has no name here.
     fn name(self) -> String {
-        const NUMBERS: [(Kind, &str); 4] = [
-            (Kind::Signed, "i"),
-            (Kind::Unsigned, "u"),
-            (Kind::Float, "f"),
-            (Kind::Complex, "complex "),
-        ];
-        let is = |kind| self.code == code_of(kind, self.code.0 as usize & 0xff);
-        let named = NUMBERS.iter().find(|(kind, _)| is(*kind));
-        match named {
-            Some((_, name)) => format!("{name}{}", (self.code.0 & 0xff) * 8),
-            None if self.code == TypeCode::BYTES => "bytes".into(),
-            None if is(Kind::Logical) => "bool".into(),
-            None => "elements".into(),
+        let TypeCode(code) = self.code;
+        if self.code == TypeCode::BYTES {
+            return "bytes".into();
+        }
+        let bits = (code & 0xff) * 8;
+        let of_kind = |kind: Kind| code_of(kind, usize::from(code & 0xff)) == self.code;
+        match () {
+            () if of_kind(Kind::Signed) => format!("i{bits}"),
+            () if of_kind(Kind::Unsigned) => format!("u{bits}"),
+            () if of_kind(Kind::Float) => format!("f{bits}"),
+            () if of_kind(Kind::Complex) => format!("Complex<f{}>", bits / 2),
+            () if of_kind(Kind::Logical) => "bool".into(),
+            () => format!("items of {} bytes", self.bytes),
         }
     }
 }
@@ -90,6 +90,9 @@ impl Account {
         at: &Location<'_>,
     ) -> Account {
         let Facts { root, signature, counts, pairs } = Facts::of(operation, elements);
+        // With no element there is no type, and the pairs of an irregular operation may have one
+        // each: those find out by their messages.
+        let element = if signature == 0 { 0 } else { u64::from(elements.code.0) };
         let commutes = commutes(operation).map_or(2, u64::from);
         let fingerprint = hash([
             hash_text(call),
@@ -103,24 +106,24 @@ impl Account {
         arguments.extend(operator.map(str::to_owned));
         arguments.extend(root.map(|root| format!("root {root}")));
         let text = format!("{call}({}) at {}", arguments.join(", "), place(at));
-        Account { text, fingerprint, pairs }
+        Account { text, fingerprint, element, pairs }
     }
 
     /// Of a call in which ranks have different parts, that they do not all know of.
     pub(crate) fn of_some(call: &str, at: &Location<'_>) -> Account {
         let text = format!("{call}() at {}", place(at));
-        Account { text, fingerprint: hash_text(call), pairs: Vec::new() }
+        Account { text, fingerprint: hash_text(call), element: 0, pairs: Vec::new() }
     }
 
     /// Of a call that was refused. That all are refused is no mismatch, whatever the reasons.
     pub(crate) fn refused(reason: &str, at: &Location<'_>) -> Account {
         let text = format!("{reason} (at {})", place(at));
-        Account { text, fingerprint: 0, pairs: Vec::new() }
+        Account { text, fingerprint: 0, element: 0, pairs: Vec::new() }
     }
 
     /// Of the end of a communicator.
     pub(crate) fn freed() -> Account {
-        Account { text: String::new(), fingerprint: 0, pairs: Vec::new() }
+        Account { text: String::new(), fingerprint: 0, element: 0, pairs: Vec::new() }
     }
 
     /// What is sent to a rank and expected from it.
@@ -171,19 +174,15 @@ impl Facts {
             counts: Some(count.to_string()),
             pairs: Vec::new(),
         };
-        let listed = |counts: Vec<usize>| Facts {
+        let listed = |counts: &[usize]| Facts {
             root: None,
-            signature: hash(counts.iter().map(|&count| elements.signature(count))),
+            signature: match counts.iter().all(|&count| count == 0) {
+                true => 0,
+                false => hash(counts.iter().map(|&count| elements.signature(count))),
+            },
             counts: Some(format!("{counts:?}")),
             pairs: Vec::new(),
         };
-        let irregular = |root: Option<Rank>, pairs: Pairs| Facts {
-            root,
-            signature: 0,
-            counts: Some(pairs.told()),
-            pairs: pairs.list,
-        };
-        let mut pairs = Pairs { elements, list: Vec::new(), sent: 0, expected: 0 };
         match operation {
             Operation::Barrier | Operation::InterBarrier { .. } => {
                 Facts { root: None, signature: 0, counts: None, pairs: Vec::new() }
@@ -191,54 +190,68 @@ impl Facts {
             &Operation::Bcast { count, root }
             | &Operation::Gather { count, root }
             | &Operation::Scatter { count, root }
-            | &Operation::Reduce { count, root, .. } => regular(count, Some(root)),
+            | &Operation::Reduce { count, root, .. }
+            | &Operation::InterReduce { count, root, .. } => regular(count, Some(root)),
             &Operation::Allreduce { count, .. }
             | &Operation::Allgather { count }
             | &Operation::Alltoall { count }
             | &Operation::ReduceScatterBlock { count, .. }
             | &Operation::Scan { count, .. }
-            | &Operation::Exscan { count, .. } => regular(count, None),
-            &Operation::InterReduce { count, root, .. } => regular(count, Some(root)),
-            &Operation::InterAllreduce { count, .. } => regular(count, None),
-            Operation::InterAllgather { counts, .. }
-            | Operation::InterReduceScatterBlock { counts, .. } => listed(counts.to_vec()),
+            | &Operation::Exscan { count, .. }
+            | &Operation::InterAllreduce { count, .. } => regular(count, None),
             // Each rank knows of its own group only; the sums must be the same.
             Operation::InterReduceScatter { counts, .. } => regular(counts.iter().sum(), None),
-            Operation::InterAllgatherv { .. } => irregular(None, pairs),
-            Operation::ReduceScatter { counts, .. } => listed(counts.to_vec()),
+            Operation::InterAllgather { counts, .. }
+            | Operation::InterReduceScatterBlock { counts, .. } => listed(&counts[..]),
+            Operation::ReduceScatter { counts, .. } => listed(counts),
             Operation::Allgatherv { blocks } => {
-                listed(blocks.iter().map(|block| block.count).collect())
+                listed(&blocks.iter().map(|block| block.count).collect::<Vec<_>>())
             }
+            Operation::Gatherv { .. }
+            | Operation::Scatterv { .. }
+            | Operation::Alltoallv { .. }
+            | Operation::Exchange { .. }
+            | Operation::Exchangev { .. }
+            | Operation::InterAllgatherv { .. } => Facts::irregular(operation, elements),
+        }
+    }
+
+    /// Of an operation in which two ranks may have more to do with each other than others.
+    fn irregular(operation: &Operation, elements: Elements) -> Facts {
+        let mut pairs = Pairs { elements, list: Vec::new(), sent: 0, expected: 0 };
+        let mut of_root = None;
+        match operation {
             Operation::Gatherv { blocks, root } => {
+                of_root = Some(*root);
                 match blocks {
                     Blocks::Own(count) => pairs.send(root.index(), *count),
                     Blocks::All(blocks) => pairs.expect_all(blocks),
                 }
-                irregular(Some(*root), pairs)
             }
             Operation::Scatterv { blocks, root } => {
+                of_root = Some(*root);
                 match blocks {
                     Blocks::Own(count) => pairs.expect(root.index(), *count),
                     Blocks::All(blocks) => pairs.send_all(blocks),
                 }
-                irregular(Some(*root), pairs)
             }
             Operation::Alltoallv { to, from } => {
                 pairs.send_all(to);
                 pairs.expect_all(from);
-                irregular(None, pairs)
             }
             Operation::Exchange { count, to, from } => {
                 to.iter().for_each(|to| pairs.send(to.index(), *count));
                 from.iter().for_each(|from| pairs.expect(from.index(), *count));
-                irregular(None, pairs)
             }
             Operation::Exchangev { to, from } => {
                 to.iter().for_each(|to| pairs.send(to.rank.index(), to.count));
                 from.iter().for_each(|from| pairs.expect(from.rank.index(), from.count));
-                irregular(None, pairs)
             }
+            // Nothing is compared.
+            _ => {}
         }
+        let counts = Some(pairs.told());
+        Facts { root: of_root, signature: 0, counts, pairs: pairs.list }
     }
 }
 

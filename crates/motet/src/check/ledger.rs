@@ -166,9 +166,9 @@ impl Ledger {
     /// What a rank is told of an own call.
     fn record_for(&self, peer: Peer, number: u64, kind: Kind, account: &Account) -> Record {
         let (sends, expects) = self.rank_of(peer).map_or((0, 0), |rank| account.with(rank));
-        let Account { fingerprint, ref text, .. } = *account;
+        let Account { fingerprint, element, ref text, .. } = *account;
         let (communicator, text) = (self.communicator, text.clone());
-        Record { communicator, number, kind, fingerprint, sends, expects, text }
+        Record { communicator, number, kind, fingerprint, element, sends, expects, text }
     }
 
     fn note_latest(&mut self, peer: Peer, record: &Record) {
@@ -192,7 +192,9 @@ impl Ledger {
     /// What is wrong with two records of one number in the eyes of everybody, if anything is.
     fn compare_kinds(&self, one: &Said, other: &Said) -> Option<(String, Tell)> {
         let (first, second) = (&one.record, &other.record);
-        let equal = first.kind == second.kind && first.fingerprint == second.fingerprint;
+        let equal = first.kind == second.kind
+            && first.fingerprint == second.fingerprint
+            && (first.element == second.element || first.element == 0 || second.element == 0);
         (!equal).then(|| (self.tell(one.peer, first, other.peer, second), Tell::Nobody))
     }
 
@@ -280,5 +282,62 @@ impl Ledger {
     pub(crate) fn latest(&self, rank: usize) -> Option<(u64, &str)> {
         let peer = self.peers().get(rank)?;
         self.latest.get(peer).map(|(number, text)| (number + 1, text.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(number: u64, fingerprint: u64, text: &str) -> Record {
+        let (kind, text) = (Kind::Call, text.to_owned());
+        let (communicator, element, sends, expects) = (5, 0, 0, 0);
+        Record { communicator, number, kind, fingerprint, element, sends, expects, text }
+    }
+
+    fn ledger(first: u64) -> Ledger {
+        Ledger::new(5, first)
+    }
+
+    #[test]
+    fn what_all_agree_on_is_forgotten() {
+        let mut ledger = ledger(10);
+        for number in 10..1000 {
+            assert_eq!(ledger.enter(Peer(4), record(number, 0, "")), None);
+        }
+        ledger.meet(Peer(2), Arc::new([Peer(4), Peer(2)]));
+        for number in 10..1000 {
+            assert_eq!(ledger.entries.len() as u64, 1000 - number);
+            let own = ledger.enter_own(Kind::Call, Account::freed(), 0);
+            assert_eq!((own.number, own.records.len(), own.records[0].0), (number, 1, Peer(4)));
+            assert_eq!((own.verdict, own.refusal), (None, None));
+        }
+        assert_eq!(ledger.entries.len(), 0);
+    }
+
+    #[test]
+    fn two_others_may_disagree_before_this_rank_calls() {
+        let mut ledger = ledger(0);
+        ledger.meet(Peer(0), Arc::new([Peer(0), Peer(1), Peer(2)]));
+        assert_eq!(ledger.enter(Peer(2), record(0, 7, "two()")), None);
+        let verdict = ledger.enter(Peer(1), record(0, 8, "one()")).expect("7 is not 8");
+        let told = "rank 1 called one() as collective number 1 of communicator 0.5, rank 2 called";
+        assert_eq!(verdict.broken.reason, format!("{told} two()"));
+        let own = ledger.enter_own(Kind::Refused, Account::freed(), 3);
+        assert_eq!(own.refusal, Some(verdict.broken.reason));
+        assert_eq!(own.verdict, None, "it is known already");
+    }
+
+    #[test]
+    fn those_who_are_behind_are_missing() {
+        let mut ledger = ledger(0);
+        ledger.meet(Peer(3), Arc::new([Peer(7), Peer(3), Peer(1)]));
+        ledger.enter(Peer(7), record(0, 0, ""));
+        ledger.enter(Peer(7), record(1, 0, "last"));
+        ledger.enter_own(Kind::Call, Account::freed(), 0);
+        assert_eq!(ledger.missing(0), [2]);
+        assert_eq!(ledger.missing(1), [1, 2]);
+        assert_eq!(ledger.latest(0), Some((2, "last")));
+        assert_eq!(ledger.latest(2), None);
     }
 }

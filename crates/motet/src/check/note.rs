@@ -45,15 +45,7 @@ impl Communicator {
     /// What a call says about itself, if somebody is to hear it.
     #[inline]
     pub(crate) fn account(&self, prepared: &Prepared, at: &Location<'_>) -> Option<Account> {
-        self.membership().map(|_| {
-            let elements = Elements { code: prepared.element, bytes: prepared.element_bytes };
-            if prepared.among.is_some() {
-                return Account::of_some(prepared.call, at);
-            }
-            let of_type = || Some(operator_name(prepared.kernel.as_deref()?.operator()));
-            let operator = prepared.operator.or_else(of_type);
-            Account::of(prepared.call, &prepared.shape.operation, elements, operator, at)
-        })
+        self.membership().map(|_| account_of(prepared, at))
     }
 
     /// Tells the other ranks of a call that can be made, under this message number.
@@ -90,4 +82,15 @@ impl Communicator {
         }
         error
     }
+}
+
+#[cold]
+fn account_of(prepared: &Prepared, at: &Location<'_>) -> Account {
+    if prepared.among.is_some() {
+        return Account::of_some(prepared.call, at);
+    }
+    let elements = Elements { code: prepared.element, bytes: prepared.element_bytes };
+    let of_type = || Some(operator_name(prepared.kernel.as_deref()?.operator()));
+    let operator = prepared.operator.or_else(of_type);
+    Account::of(prepared.call, &prepared.shape.operation, elements, operator, at)
 }

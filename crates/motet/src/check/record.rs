@@ -3,7 +3,7 @@
 /// The longest record, in bytes: it fits a cell of every lane.
 pub(crate) const LONGEST: usize = 512;
 /// Words before the text.
-const WORDS: usize = 6;
+const WORDS: usize = 7;
 const TEXT_AT: usize = WORDS * 8;
 
 /// What a record tells.
@@ -35,6 +35,8 @@ pub(crate) struct Record {
     pub(crate) kind: Kind,
     /// Of what must be equal on all ranks.
     pub(crate) fingerprint: u64,
+    /// The type of the elements; 0 agrees with every other.
+    pub(crate) element: u64,
     /// Of what the sender of the record sends to its receiver in this call.
     pub(crate) sends: u64,
     /// Of what it expects from its receiver.
@@ -51,6 +53,7 @@ impl Record {
             self.number,
             self.kind as u64,
             self.fingerprint,
+            self.element,
             self.sends,
             self.expects,
         ];
@@ -70,8 +73,9 @@ impl Record {
             number: word(1),
             kind: Kind::from_word(word(2))?,
             fingerprint: word(3),
-            sends: word(4),
-            expects: word(5),
+            element: word(4),
+            sends: word(5),
+            expects: word(6),
             text: String::from_utf8_lossy(text).into_owned(),
         })
     }
@@ -83,8 +87,9 @@ mod tests {
 
     fn record(text: &str) -> Record {
         let (kind, text) = (Kind::Refused, text.to_owned());
-        let (fingerprint, sends, expects) = (u64::MAX, 3, 4);
-        Record { communicator: 1 << 60, number: 7, kind, fingerprint, sends, expects, text }
+        let (fingerprint, element, sends, expects) = (u64::MAX, 2, 3, 4);
+        let (communicator, number) = (1 << 60, 7);
+        Record { communicator, number, kind, fingerprint, element, sends, expects, text }
     }
 
     #[test]

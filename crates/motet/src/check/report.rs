@@ -117,7 +117,8 @@ fn tell_of_all(text: &mut String, ledger: &Ledger, live: Option<&Live>) {
             Some((_, "")) => writeln!(text, "motet:   rank {rank} has freed communicator {title}"),
             Some((count, last)) => writeln!(
                 text,
-                "motet:   rank {rank} has made {count} collective calls on {title}, the last: {last}"
+                "motet:   rank {rank} has made {count} collective calls on {title}, \
+                 the last: {last}"
             ),
             None => writeln!(text, "motet:   rank {rank} has made no collective call on {title}"),
         };

@@ -5,7 +5,7 @@
 //! its edge: on a grid, what is sent in one direction is received from the other one, also if both
 //! lead to the same rank; on a graph, the k-th edge from one rank to another is the k-th at both
 //! ends. The block of a neighbour that is not there keeps its place, and is neither sent nor
-//! touched.
+//! touched. On a communicator without a topology all of them are errors.
 
 use motet_plan::Block;
 
@@ -14,20 +14,20 @@ use super::blocking::{input, output};
 use super::shape::{blocks_make, exact};
 use crate::Element;
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer, Span};
+use crate::communicator::Communicator;
 use crate::error::{ErrorKind, Result};
 use crate::info::Info;
 use crate::persistent::Persistent;
 use crate::request::Request;
-use crate::topology::Topological;
 
 type Shaped = Result<Shape, ErrorKind>;
 
 /// What the calls move.
-impl<T> Topological<T> {
+impl Communicator {
     /// One block to all destinations, and a block of the same length from each source.
     fn shape_allgather(&self, input: Option<Span>, output: Span) -> Shaped {
         let count = input.unwrap_or(Span::EMPTY).len;
-        let sources = self.neighbourhood().sources().len();
+        let sources = self.near()?.sources().len();
         exact("output", output.len, count * sources, &blocks_make(count, sources))?;
         self.exchange_of(input, output, |_| Block { start: 0, count }, in_line(count))
     }
@@ -42,7 +42,7 @@ impl<T> Topological<T> {
     /// A block to each destination and a block from each source, all of one length.
     fn shape_alltoall(&self, input: Option<Span>, output: Span) -> Shaped {
         let given = input.unwrap_or(Span::EMPTY);
-        let near = self.neighbourhood();
+        let near = self.near()?;
         let (sources, destinations) = (near.sources().len(), near.destinations().len());
         let count = match (destinations, sources) {
             (0, 0) => 0,
@@ -62,14 +62,14 @@ impl<T> Topological<T> {
         to: &[Block],
         from: &[Block],
     ) -> Shaped {
-        let destinations = self.neighbourhood().destinations().len();
+        let destinations = self.near()?.destinations().len();
         exact("list of blocks to send", to.len(), destinations, "the destinations are")?;
         self.one_for_each_source(from)?;
         self.exchange_of(input, output, |slot| to[slot], |slot| from[slot])
     }
 
     fn one_for_each_source(&self, from: &[Block]) -> Result<(), ErrorKind> {
-        let sources = self.neighbourhood().sources().len();
+        let sources = self.near()?.sources().len();
         exact("list of blocks to receive", from.len(), sources, "the sources are")
     }
 
@@ -81,7 +81,7 @@ impl<T> Topological<T> {
         to: impl Fn(usize) -> Block,
         from: impl Fn(usize) -> Block,
     ) -> Shaped {
-        let near = self.neighbourhood();
+        let near = self.near()?;
         Shape::exchangev(self, input, output, &near.sends(to), &near.receives(from))
     }
 }
@@ -92,7 +92,7 @@ fn in_line(count: usize) -> impl Fn(usize) -> Block {
 }
 
 /// The blocking forms.
-impl<T> Topological<T> {
+impl Communicator {
     /// Sends the input to all destinations, and receives the input of each source, in their order.
     /// (`MPI_Neighbor_allgather`)
     ///
@@ -104,7 +104,7 @@ impl<T> Topological<T> {
         self.run_blocking::<E>("neighbor_allgather", shape, None)
     }
 
-    /// As [`neighbor_allgather`](Topological::neighbor_allgather), for inputs of any lengths: that
+    /// As [`neighbor_allgather`](Communicator::neighbor_allgather), for inputs of any lengths: that
     /// of source `j` goes into `from[j]` of the output. (`MPI_Neighbor_allgatherv`)
     ///
     /// # Errors
@@ -132,8 +132,8 @@ impl<T> Topological<T> {
         self.run_blocking::<E>("neighbor_alltoall", shape, None)
     }
 
-    /// As [`neighbor_alltoall`](Topological::neighbor_alltoall), with a place and a length for each
-    /// block. (`MPI_Neighbor_alltoallv`)
+    /// As [`neighbor_alltoall`](Communicator::neighbor_alltoall), with a place and a length for
+    /// each block. (`MPI_Neighbor_alltoallv`)
     ///
     /// # Errors
     /// Blocks that the buffers do not hold or that are not one for each neighbour, or received
@@ -152,8 +152,8 @@ impl<T> Topological<T> {
 }
 
 /// The nonblocking forms.
-impl<T> Topological<T> {
-    /// Nonblocking [`neighbor_allgather`](Topological::neighbor_allgather).
+impl Communicator {
+    /// Nonblocking [`neighbor_allgather`](Communicator::neighbor_allgather).
     /// (`MPI_Ineighbor_allgather`)
     ///
     /// # Errors
@@ -171,7 +171,7 @@ impl<T> Topological<T> {
         })
     }
 
-    /// Nonblocking [`neighbor_allgatherv`](Topological::neighbor_allgatherv).
+    /// Nonblocking [`neighbor_allgatherv`](Communicator::neighbor_allgatherv).
     /// (`MPI_Ineighbor_allgatherv`)
     ///
     /// # Errors
@@ -193,7 +193,7 @@ impl<T> Topological<T> {
         })
     }
 
-    /// Nonblocking [`neighbor_alltoall`](Topological::neighbor_alltoall).
+    /// Nonblocking [`neighbor_alltoall`](Communicator::neighbor_alltoall).
     /// (`MPI_Ineighbor_alltoall`)
     ///
     /// # Errors
@@ -211,7 +211,7 @@ impl<T> Topological<T> {
         })
     }
 
-    /// Nonblocking [`neighbor_alltoallv`](Topological::neighbor_alltoallv).
+    /// Nonblocking [`neighbor_alltoallv`](Communicator::neighbor_alltoallv).
     /// (`MPI_Ineighbor_alltoallv`)
     ///
     /// # Errors
@@ -236,8 +236,8 @@ impl<T> Topological<T> {
 }
 
 /// The persistent forms.
-impl<T> Topological<T> {
-    /// Persistent [`neighbor_allgather`](Topological::neighbor_allgather).
+impl Communicator {
+    /// Persistent [`neighbor_allgather`](Communicator::neighbor_allgather).
     /// (`MPI_Neighbor_allgather_init`)
     ///
     /// # Errors
@@ -259,7 +259,7 @@ impl<T> Topological<T> {
         })
     }
 
-    /// Persistent [`neighbor_allgatherv`](Topological::neighbor_allgatherv).
+    /// Persistent [`neighbor_allgatherv`](Communicator::neighbor_allgatherv).
     /// (`MPI_Neighbor_allgatherv_init`)
     ///
     /// # Errors
@@ -282,7 +282,7 @@ impl<T> Topological<T> {
         })
     }
 
-    /// Persistent [`neighbor_alltoall`](Topological::neighbor_alltoall).
+    /// Persistent [`neighbor_alltoall`](Communicator::neighbor_alltoall).
     /// (`MPI_Neighbor_alltoall_init`)
     ///
     /// # Errors
@@ -304,7 +304,7 @@ impl<T> Topological<T> {
         })
     }
 
-    /// Persistent [`neighbor_alltoallv`](Topological::neighbor_alltoallv).
+    /// Persistent [`neighbor_alltoallv`](Communicator::neighbor_alltoallv).
     /// (`MPI_Neighbor_alltoallv_init`)
     ///
     /// # Errors

@@ -41,7 +41,7 @@ impl Shape {
     }
 
     pub(crate) fn is_barrier(&self) -> bool {
-        matches!(self.operation, Operation::Barrier)
+        matches!(self.operation, Operation::Barrier | Operation::InterBarrier { .. })
     }
 
     /// Nobody leaves before all have entered.

@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::flight::{Flight, Home};
 use crate::info::Info;
 use crate::request::Request;
+use crate::topology::Placed;
 
 type Finish<C> = Box<dyn FnOnce(u64) -> C + Send>;
 
@@ -88,8 +89,20 @@ impl Communicator {
         // Also if a callback has failed here: the others must not wait for this rank.
         let id = self.agree_on_id(call)?;
         let attributes = copied.map_err(|error| self.home.error_of_callback(call, error))?;
-        let copy = Copied { home: self.home.again(), info: info.clone(), attributes };
+        let copy = Copied {
+            home: self.home.again(),
+            info: info.clone(),
+            attributes,
+            topology: self.topology.clone(),
+        };
         Ok(CommunicatorRequest { id, finish: Some(Box::new(|id| copy.communicator(id))) })
+    }
+
+    /// A communicator of the same ranks, which takes over nothing but the error handler.
+    #[track_caller]
+    pub(crate) fn bare_copy(&self, call: &'static str) -> Result<Communicator> {
+        let id = self.agree_on_id(call)?.wait()?[0];
+        Ok(Communicator::new(self.home.again(), id))
     }
 
     /// All ranks learn a fresh id, that of the first.
@@ -107,6 +120,7 @@ struct Copied {
     home: Arc<Home>,
     info: Info,
     attributes: Attributes<Communicator>,
+    topology: Option<Arc<Placed>>,
 }
 
 impl Copied {
@@ -114,6 +128,7 @@ impl Copied {
         let mut copy = Communicator::new(self.home, id);
         copy.info = Mutex::new(self.info);
         copy.attributes = self.attributes;
+        copy.topology = self.topology;
         copy
     }
 }

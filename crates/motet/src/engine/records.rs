@@ -126,6 +126,7 @@ impl Engine {
                 number: broken.number,
                 kind: Kind::Verdict,
                 fingerprint: 0,
+                element: 0,
                 sends: 0,
                 expects: 0,
                 text: broken.reason.to_owned(),

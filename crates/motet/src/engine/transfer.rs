@@ -303,10 +303,10 @@ impl Engine {
         operation.is_some_and(|operation| matches!(operation.work, Work::Run(_)))
     }
 
-    /// Whether an operation does nothing but send.
-    pub(crate) fn is_send(&mut self, id: Id) -> bool {
+    /// Whether an operation is known to receive nothing.
+    pub(crate) fn receives_nothing(&mut self, id: Id) -> bool {
         self.operations.get_mut(id).is_some_and(|operation| match &operation.work {
-            Work::Send => true,
+            Work::Send | Work::Generalized => true,
             Work::Stored(stored) => matches!(stored.transfer, Transfer::Send(..)),
             _ => false,
         })

@@ -186,6 +186,13 @@ pub enum ErrorKind {
         /// How much.
         bytes: usize,
     },
+    /// More operations than the program allows itself: see
+    /// [`Settings::max_pending`](crate::Settings::max_pending).
+    #[error("{limit} operations are not over, and no more are allowed (`MOTET_MAX_PENDING`)")]
+    TooManyOperations {
+        /// How many there may be.
+        limit: usize,
+    },
     /// A fault of the library itself.
     #[error("a fault of the library: {0}; please report it")]
     Internal(String),
@@ -237,7 +244,7 @@ impl ErrorKind {
             ErrorKind::Keyval { .. } => ErrorClass::Keyval,
             ErrorKind::Differs { .. } => ErrorClass::NotSame,
             ErrorKind::Unsupported { .. } => ErrorClass::UnsupportedOperation,
-            ErrorKind::NoMemory { .. } => ErrorClass::NoMem,
+            ErrorKind::NoMemory { .. } | ErrorKind::TooManyOperations { .. } => ErrorClass::NoMem,
             ErrorKind::Internal(_) => ErrorClass::Intern,
             ErrorKind::Argument { .. } | ErrorKind::Setting { .. } => ErrorClass::Arg,
             ErrorKind::User { code, .. } => code.class().unwrap_or(ErrorClass::Other),
@@ -288,6 +295,7 @@ fn topology_class(error: &TopologyError) -> ErrorClass {
     match error {
         TopologyError::Missing { .. } => ErrorClass::Topology,
         TopologyError::Place { .. } => ErrorClass::Rank,
+        TopologyError::Index { .. } | TopologyError::Nodes { .. } => ErrorClass::Arg,
         TopologyError::Entries { .. }
         | TopologyError::Empty { .. }
         | TopologyError::Dimension { .. }

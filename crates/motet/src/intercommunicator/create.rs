@@ -13,6 +13,8 @@ use motet_fabric::Peer;
 use motet_plan::Block;
 
 use super::{Groups, Intercommunicator};
+use crate::buffer::SendBuffer;
+use crate::collective::Shape;
 use crate::communicator::{Communicator, Sequence, Traffic, context};
 use crate::error::{ErrorHandler, ErrorKind, Result};
 use crate::flight::Home;
@@ -58,6 +60,7 @@ impl Communicator {
     /// # Errors
     /// A leader that is not in its communicator; groups that have a rank in common; that a rank has
     /// died or left. An error of a leader is one of all ranks of its group.
+    #[track_caller]
     pub fn intercomm_create(
         &self,
         local_leader: usize,
@@ -117,16 +120,19 @@ impl Communicator {
         // Errors go to the handler of the communicator on which this was called.
         let home = Home::new(self.core().clone(), group, place, ErrorHandler::Return);
         let bridge = context(peer.id(), Traffic::Bridge);
-        let meeting = Communicator::new(home, peer.id());
+        let meeting = Communicator::untold(home, peer.id());
         let meeting = meeting.with_collectives(Sequence::new(bridge, 2 * u64::from(tag.0)));
         exchanged(&meeting, self).map_err(crate::Error::into_kind)
     }
 
     /// What one rank tells the others.
+    #[track_caller]
     fn tell_from(&self, root: usize, told: Vec<u64>) -> Result<Vec<u64>> {
-        let mut request = self.ibcast(told, root)?;
-        request.as_mut().origin.call = CREATE;
-        request.wait()
+        let told = self.post(told, |parts| {
+            let shape = Shape::bcast(self, Vec::span(parts), root);
+            self.prepare::<u64>(CREATE, shape, None)
+        })?;
+        told.wait()
     }
 }
 
@@ -153,6 +159,7 @@ impl Intercommunicator {
     ///
     /// # Errors
     /// Ranks of one group that pass different orders; that a rank has died or left.
+    #[track_caller]
     pub fn merge(&self, order: MergeOrder) -> Result<Communicator> {
         const CALL: &str = "merge";
         let mine = [u64::from(order == MergeOrder::Last), self.union.core().fresh_id()];
@@ -185,6 +192,7 @@ impl Intercommunicator {
     ///
     /// # Errors
     /// That a rank has died or left.
+    #[track_caller]
     pub fn split(&self, colour: Option<u32>, key: i64) -> Result<Option<Intercommunicator>> {
         let fresh = self.union.core().fresh_id();
         let mine = [colour.map_or(-1, i64::from), key, fresh as i64];
@@ -210,6 +218,7 @@ impl Intercommunicator {
     /// # Errors
     /// A group with a member that is not in the local group; ranks of one group who passed
     /// different groups; that a rank has died or left.
+    #[track_caller]
     pub fn create(&self, group: &Group) -> Result<Option<Intercommunicator>> {
         const CALL: &str = "create";
         if let Some(rank) = group.difference(&self.local).world_ranks().next() {

@@ -9,10 +9,11 @@ use crate::Element;
 use crate::datatype::{Datatype, Typed};
 use crate::element::code_of_fields;
 
-/// A value and its index: the element of [`Minloc`] and [`Maxloc`].
+/// A value and its index: the element of [`Minloc`] and [`Maxloc`]. The value can be compared, and
+/// the index is ordered.
 ///
-/// It has no padding, so that it can travel as it is: its bytes are those of a packed pair, for
-/// example of `MPI_DOUBLE_INT`.
+/// Nothing lies between the two: the bytes are those of a packed pair, for example of
+/// `MPI_DOUBLE_INT`.
 ///
 /// ```
 /// use motet::{Located, Maxloc};
@@ -27,16 +28,12 @@ use crate::element::code_of_fields;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, packed)]
-pub struct Located<V, I = i32>
-where
-    V: LocatedValue,
-    I: LocatedIndex,
-{
+pub struct Located<V: Element, I: Element = i32> {
     value: V,
     index: I,
 }
 
-impl<V: LocatedValue, I: LocatedIndex> Located<V, I> {
+impl<V: Element, I: Element> Located<V, I> {
     /// A value with its index.
     pub const fn new(value: V, index: I) -> Located<V, I> {
         Located { value, index }
@@ -53,29 +50,17 @@ impl<V: LocatedValue, I: LocatedIndex> Located<V, I> {
     }
 }
 
-/// A number that [`Located`] can hold as its value: integers up to 64 bits, and floats.
-pub trait LocatedValue: Element + Typed + PartialOrd {}
-
-/// A number that [`Located`] can hold as its index: `i32`, `i64`, `u32`, `u64` and `usize`.
-pub trait LocatedIndex: Element + Typed + Ord {}
-
-macro_rules! parts {
-    ($trait:ident: $($type:ty)*) => {$(impl $trait for $type {})*};
-}
-
-parts! { LocatedValue: i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 }
-parts! { LocatedIndex: i32 i64 u32 u64 usize }
-
-// SAFETY: two elements without padding between or behind them, of which the code tells.
-unsafe impl<V: LocatedValue, I: LocatedIndex> Element for Located<V, I> {
+// SAFETY: the two lie one behind the other, and either stays valid if its bytes are replaced by
+// those of another value of a type with the same code.
+unsafe impl<V: Element, I: Element> Element for Located<V, I> {
     const CODE: TypeCode = code_of_fields(
         size_of::<Self>(),
         &[(0, V::CODE, size_of::<V>()), (size_of::<V>(), I::CODE, size_of::<I>())],
     );
 }
 
-// SAFETY: the datatype is that of two numbers one behind the other, which is how they lie here.
-unsafe impl<V: LocatedValue, I: LocatedIndex> Typed for Located<V, I> {
+// SAFETY: the datatype is that of the two one behind the other, which is how they lie here.
+unsafe impl<V: Element + Typed, I: Element + Typed> Typed for Located<V, I> {
     fn datatype() -> Datatype {
         let (offset, bytes) = (size_of::<V>() as i64, size_of::<Self>() as i64);
         Datatype::structured(&[1, 1], &[0, offset], &[V::datatype(), I::datatype()])
@@ -87,7 +72,7 @@ unsafe impl<V: LocatedValue, I: LocatedIndex> Typed for Located<V, I> {
 /// Whether the right one of two values with an index is taken: if it `wins`, if it has the lower
 /// index and none of them wins, or if only the left one is not a number.
 #[inline]
-fn takes_right<V: LocatedValue, I: LocatedIndex>(
+fn takes_right<V: Element + PartialOrd, I: Element + Ord>(
     left: Located<V, I>,
     right: Located<V, I>,
     wins: impl Fn(&V, &V) -> bool,
@@ -101,14 +86,14 @@ fn takes_right<V: LocatedValue, I: LocatedIndex>(
     }
 }
 
-impl<V: LocatedValue, I: LocatedIndex> Operator<Located<V, I>> for Minloc {
+impl<V: Element + PartialOrd, I: Element + Ord> Operator<Located<V, I>> for Minloc {
     #[inline]
     fn combine(&self, left: Located<V, I>, right: Located<V, I>) -> Located<V, I> {
         if takes_right(left, right, |one, other| one < other) { right } else { left }
     }
 }
 
-impl<V: LocatedValue, I: LocatedIndex> Operator<Located<V, I>> for Maxloc {
+impl<V: Element + PartialOrd, I: Element + Ord> Operator<Located<V, I>> for Maxloc {
     #[inline]
     fn combine(&self, left: Located<V, I>, right: Located<V, I>) -> Located<V, I> {
         if takes_right(left, right, |one, other| one > other) { right } else { left }

@@ -175,12 +175,12 @@ impl Communicator {
     }
 
     fn attach(&self, call: &'static str, slot: &Slot, room: BufferRoom) -> Result<()> {
-        slot.attach(room).map_err(|error| Error::from(error).at(call, self.rank()))
+        slot.attach(room).map_err(|error| self.error(call, error))
     }
 
     fn detach(&self, call: &'static str, slot: &Slot) -> Result<BufferRoom> {
         let room = slot.room().take();
-        let missing = || Error::from(wrong("is not attached")).at(call, self.rank());
+        let missing = || self.error(call, wrong("is not attached"));
         let room = room.ok_or_else(missing)?;
         drained(self.core(), &room).map_err(|failure| self.died(call, failure))?;
         Ok(room.limit)
@@ -192,7 +192,7 @@ impl Communicator {
     }
 
     fn died(&self, call: &'static str, failure: Failure) -> Error {
-        Error::from(ErrorKind::from(TransferError::Failed(failure))).at(call, self.rank())
+        self.error(call, TransferError::Failed(failure).into())
     }
 }
 

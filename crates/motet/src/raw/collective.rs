@@ -6,7 +6,7 @@ use super::data::{Blocks, Data, Mixed};
 use super::translate::Translation;
 use crate::communicator::Communicator;
 use crate::datatype::Datatype;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::info::Info;
 use crate::intercommunicator::Intercommunicator;
 use crate::op::Op;
@@ -182,7 +182,7 @@ impl Collective<'_> {
         let (communicator, call) = (on.communicator(), self.call(form));
         // SAFETY: passed on.
         let prepared = unsafe { Translation::of(self, on) };
-        let prepared = prepared.map_err(|kind| Error::from(kind).at(call, communicator.rank()))?;
+        let prepared = prepared.map_err(|kind| communicator.error(call, kind))?;
         Ok(prepared.named(call))
     }
 }

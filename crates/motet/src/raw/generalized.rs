@@ -108,8 +108,8 @@ impl Shared {
 }
 
 /// Begins an operation outside the library, whose end it is told by
-/// [`Completer::complete`](crate::Completer::complete), from whatever thread. Its request can be waited for together with any
-/// others of this rank. (`MPI_Grequest_start`, MPI 4.1 §13.2)
+/// [`Completer::complete`](crate::Completer::complete), from whatever thread. Its request
+/// can be waited for together with any others of this rank. (`MPI_Grequest_start`, MPI 4.1 §13.2)
 pub fn grequest_start(rank: &Communicator, callbacks: Callbacks) -> Request {
     let id = rank.core().engine().start_generalized();
     let account = Account { callbacks: Some(callbacks), ..Account::default() };

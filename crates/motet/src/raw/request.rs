@@ -12,7 +12,7 @@ use super::generalized::Shared;
 use crate::core::Core;
 use crate::engine::{Engine, Keeper};
 use crate::error::{Error, ErrorKind, Result};
-use crate::flight::Flight;
+use crate::flight::{Flight, Origin};
 use crate::generalized::Completer;
 
 /// What may be wrong with a request.
@@ -45,6 +45,7 @@ pub(super) struct Inner {
 /// What an operation does.
 #[derive(Clone)]
 enum Kind {
+    /// Or something else that receives nothing, and may be freed.
     Send,
     Receive,
     Collective,
@@ -67,7 +68,7 @@ impl Inner {
             return Kind::Collective;
         }
         // Of one whose outcome is here already, only that of a receive is of interest.
-        match engine.is_send(flight.id) {
+        match engine.receives_nothing(flight.id) {
             true => Kind::Send,
             false => Kind::Receive,
         }
@@ -92,13 +93,19 @@ impl Inner {
     }
 
     /// What an operation that is over came to.
-    pub(super) fn tell(&self) -> Result<Status> {
+    pub(super) fn tell(&mut self) -> Result<Status> {
         let received: Received = self.flight.result()?;
         match &self.kind {
             Kind::Receive => Ok(Status::of_receive(&self.flight.origin, received)),
             Kind::Send | Kind::Collective => Ok(Status::EMPTY),
-            Kind::Generalized(shared) => shared.query(),
+            Kind::Generalized(shared) => shared.query().map_err(|error| self.brought(error)),
         }
+    }
+
+    /// What a callback has said, once it has been brought before the error handler.
+    fn brought(&self, error: Error) -> Error {
+        let Origin { home, call } = &self.flight.origin;
+        home.error_of_callback(call, error)
     }
 
     fn error(&self, problem: &str) -> Error {
@@ -230,7 +237,7 @@ impl Request {
         match &inner.kind {
             Kind::Collective => Err(inner.error(NOT_TO_CANCEL)),
             _ if !inner.active => Err(inner.error(INACTIVE)),
-            Kind::Generalized(shared) => shared.cancel(),
+            Kind::Generalized(shared) => shared.cancel().map_err(|error| inner.brought(error)),
             Kind::Send | Kind::Receive => inner.flight.cancel(),
         }
     }
@@ -262,10 +269,12 @@ impl Request {
     /// Becomes null.
     fn release(&mut self) -> Result<()> {
         let Some(inner) = mem::take(&mut self.0) else { return Ok(()) };
-        let kind = inner.kind.clone();
+        let (kind, Origin { home, call }) = (inner.kind.clone(), inner.flight.origin.again());
         drop(inner);
         match kind {
-            Kind::Generalized(shared) => shared.free(),
+            Kind::Generalized(shared) => {
+                shared.free().map_err(|error| home.error_of_callback(call, error))
+            }
             _ => Ok(()),
         }
     }

@@ -80,8 +80,8 @@ pub fn test_any(requests: &mut [Request]) -> Poll<Option<(usize, Result<Status>)
     look_for_one(requests).map(|found| found.map(|found| (found, requests[found].conclude())))
 }
 
-/// Completes all that are over. Moves them on if it can; never waits. Says how many; `None` if there
-/// is none that is active. (`MPI_Testsome`)
+/// Completes all that are over. Moves them on if it can; never waits. Says how many; `None` if
+/// there is none that is active. (`MPI_Testsome`)
 ///
 /// # Errors
 /// As [`wait_some`].

@@ -1,6 +1,6 @@
 //! Grids. (MPI 4.1 §8.5)
 
-use super::{Matching, Neighbourhood, Topological, TopologyError};
+use super::{Matching, Neighbourhood, Topological, Topology, TopologyError};
 use crate::communicator::Communicator;
 use crate::error::Result;
 
@@ -209,30 +209,73 @@ impl Communicator {
     /// # Errors
     /// A grid that [`Cartesian::new`] refuses or that has more places than there are ranks; a rank
     /// that has died or left.
+    #[track_caller]
     pub fn cartesian(
         &self,
         sizes: &[usize],
         periodic: &[bool],
         _reorder: Reorder,
     ) -> Result<Option<CartesianCommunicator>> {
-        let refused = |error: TopologyError| self.error("cartesian", error.into());
-        let grid = Cartesian::new(sizes, periodic).map_err(refused)?;
-        let (places, ranks) = (grid.places, self.size());
-        if places > ranks {
-            return Err(refused(TopologyError::TooLarge { sizes: sizes.into(), ranks }));
-        }
+        let grid = self.fitting_grid("cartesian", sizes, periodic)?;
+        let places = grid.places;
         let colour = (self.rank() < places).then_some(0);
         let communicator = self.split(colour, self.rank() as i64)?;
-        Ok(communicator.map(|communicator| CartesianCommunicator::with(communicator, grid)))
+        Ok(communicator.map(|communicator| CartesianCommunicator::of(communicator, grid)))
+    }
+}
+
+impl Communicator {
+    /// The rank that the caller would have in a grid if ranks could be put in another order: today
+    /// its own, or `None` if the grid would have no place for it. Local. (`MPI_Cart_map`,
+    /// MPI 4.1 §8.5.8)
+    ///
+    /// # Errors
+    /// A grid that [`Cartesian::new`] refuses or that has more places than there are ranks.
+    pub fn cartesian_map(&self, sizes: &[usize], periodic: &[bool]) -> Result<Option<usize>> {
+        let grid = self.fitting_grid("cartesian_map", sizes, periodic)?;
+        Ok((self.rank() < grid.places).then_some(self.rank()))
+    }
+
+    /// As [`CartesianCommunicator::sub`], of a communicator whose type does not tell that it has a
+    /// grid. Collective. (`MPI_Cart_sub`)
+    ///
+    /// # Errors
+    /// That it has none; not one flag for each dimension; a rank that has died or left.
+    #[track_caller]
+    pub fn cartesian_sub(&self, remain: &[bool]) -> Result<CartesianCommunicator> {
+        let refused = |error: TopologyError| self.error("sub", error.into());
+        let Some(Topology::Cartesian(whole)) = self.topology() else {
+            return Err(refused(self.missing("a Cartesian one")));
+        };
+        let grid = whole.sub(remain).map_err(refused)?;
+        let number = whole.sub_number(self.rank(), remain).map_err(refused)?;
+        let number = u32::try_from(number).expect("places are counted by u32");
+        let part = self.split(Some(number), self.rank() as i64)?;
+        Ok(CartesianCommunicator::of(part.expect("every rank has a colour"), grid))
+    }
+
+    fn fitting_grid(
+        &self,
+        call: &'static str,
+        sizes: &[usize],
+        periodic: &[bool],
+    ) -> Result<Cartesian> {
+        let refused = |error: TopologyError| self.error(call, error.into());
+        let grid = Cartesian::new(sizes, periodic).map_err(refused)?;
+        let ranks = self.size();
+        if grid.places > ranks {
+            return Err(refused(TopologyError::TooLarge { sizes: sizes.into(), ranks }));
+        }
+        Ok(grid)
     }
 }
 
 impl CartesianCommunicator {
-    fn with(communicator: Communicator, grid: Cartesian) -> CartesianCommunicator {
+    fn of(communicator: Communicator, grid: Cartesian) -> CartesianCommunicator {
         let near = grid.neighbours(communicator.rank()).expect("the grid has a place for the rank");
         let matching = Matching::Opposite;
         let neighbourhood = Neighbourhood { sources: near.clone(), destinations: near, matching };
-        Topological { communicator, topology: grid, neighbourhood }
+        Topological::with(communicator, grid, neighbourhood)
     }
 
     /// The place of the caller.
@@ -259,12 +302,8 @@ impl CartesianCommunicator {
     ///
     /// # Errors
     /// Not one flag for each dimension; a rank that has died or left.
+    #[track_caller]
     pub fn sub(&self, remain: &[bool]) -> Result<CartesianCommunicator> {
-        let refused = |error: TopologyError| self.error("sub", error.into());
-        let grid = self.topology.sub(remain).map_err(refused)?;
-        let number = self.topology.sub_number(self.rank(), remain).map_err(refused)?;
-        let number = u32::try_from(number).expect("places are counted by u32");
-        let part = self.split(Some(number), self.rank() as i64)?;
-        Ok(CartesianCommunicator::with(part.expect("every rank has a colour"), grid))
+        self.cartesian_sub(remain)
     }
 }

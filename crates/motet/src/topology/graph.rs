@@ -127,6 +127,7 @@ impl Communicator {
     /// # Errors
     /// A neighbour that is not in the communicator, at the rank that names it; a rank that has
     /// died or left.
+    #[track_caller]
     pub fn graph_adjacent<S, D>(&self, sources: S, destinations: D) -> Result<GraphCommunicator>
     where
         S: IntoIterator<Item: Into<Adjacent>>,
@@ -148,6 +149,7 @@ impl Communicator {
     /// # Errors
     /// An edge of a rank that is not in the communicator, at all ranks; a rank that has died or
     /// left.
+    #[track_caller]
     pub fn graph<E>(&self, edges: E) -> Result<GraphCommunicator>
     where
         E: IntoIterator<Item: Into<Edge>>,
@@ -165,6 +167,7 @@ impl Communicator {
     }
 
     /// The lists of all ranks, one behind the other.
+    #[track_caller]
     fn all_of(&self, mine: &[u64]) -> Result<Vec<u64>> {
         let mut counts = vec![0; self.size()];
         self.allgather(&[mine.len()], &mut counts)?;
@@ -183,8 +186,9 @@ impl Communicator {
 
     /// The others get their communicator even if this rank's edges are wrong, so that nobody waits
     /// for it.
+    #[track_caller]
     fn with_graph(&self, call: &'static str, graph: Graph) -> Result<GraphCommunicator> {
-        let communicator = self.dup()?;
+        let communicator = self.bare_copy(call)?;
         let ranks = |list: &[Adjacent]| list.iter().map(|edge| edge.rank).collect::<Vec<_>>();
         let (sources, destinations) = (ranks(&graph.sources), ranks(&graph.destinations));
         let size = self.size();
@@ -195,6 +199,6 @@ impl Communicator {
         }
         let matching = Matching::InOrder;
         let neighbourhood = Neighbourhood { sources, destinations, matching };
-        Ok(Topological { communicator, topology: graph, neighbourhood })
+        Ok(Topological::with(communicator, graph, neighbourhood))
     }
 }

@@ -260,7 +260,7 @@ fn what_consists_of_different_elements_is_refused() {
         refuses(&Op::from(*op), &(odd.clone(), 0));
     }
     let error = motet::Error::from(Op::MINLOC.applies_to(&Datatype::INT).unwrap_err());
-    assert_eq!(error.to_string(), "the operator MINLOC is not defined for INT");
+    assert_eq!(error.to_string(), "operator MINLOC is not defined for INT");
     // Two of a kind are no pair of value and index.
     refuses(&Op::MAXLOC, &(Datatype::contiguous(2, &Datatype::INT).unwrap(), 0));
 }

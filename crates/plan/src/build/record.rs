@@ -13,8 +13,8 @@ use crate::plan::{Action, Buffer, Slice, StepId};
 /// which costs a counter and is never wrong.
 const IMPLIED_SEARCH: usize = 64;
 
-/// The steps so far, in program order, and what the next one must be compared with. Ranks and slices
-/// are those of the whole plan.
+/// The steps so far, in program order, and what the next one must be compared with. Ranks and
+/// slices are those of the whole plan.
 #[derive(Debug)]
 pub(super) struct Record {
     pub(super) scratch_len: usize,

@@ -120,8 +120,8 @@ impl Collective {
         }
     }
 
-    /// The fewest ranks that can call it: between the two groups of an intercommunicator, neither of
-    /// which is empty, there are two.
+    /// The fewest ranks that can call it: two if it is between the two groups of an
+    /// intercommunicator, as neither of them is empty.
     pub fn fewest_ranks(self) -> u32 {
         match self {
             Self::InterBarrier

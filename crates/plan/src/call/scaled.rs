@@ -69,7 +69,10 @@ impl Scale {
 
     fn block(&self, block: Block) -> Result<Block, CallError> {
         // A block of no elements may lie anywhere, also where no element can.
-        let start = if block.count == 0 { 0 } else { self.count(block.start)? };
+        let start = match block.count {
+            0 => block.start.saturating_mul(self.0),
+            _ => self.count(block.start)?,
+        };
         Ok(Block { start, count: self.count(block.count)? })
     }
 

@@ -10,9 +10,9 @@
 //! Operands are in rank order, and each result is computed once and then only copied, so all ranks
 //! of a group have the same bits.
 //!
-//! Cost: that of a binomial reduction in one group, a message of `n`, and a binomial broadcast in the
-//! other. Where the groups take different numbers of rounds, one further message: the swap meets
-//! the reduction.
+//! Cost: that of a binomial reduction in one group, a message of `n`, and a binomial broadcast in
+//! the other. Where the groups take different numbers of rounds, one further message: the swap
+//! meets the reduction.
 
 use crate::algo::{Algorithm, Refusal, bcast, between, reduce};
 use crate::build::Builder;

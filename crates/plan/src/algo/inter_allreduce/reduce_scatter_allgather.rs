@@ -34,7 +34,7 @@ impl Algorithm for ReduceScatterAllgather {
     }
 
     fn summary(&self) -> &'static str {
-        "each group reduces a run at each of its ranks, hands the runs over, and gathers what it gets"
+        "each group reduces a run at each rank, hands the runs over, and gathers what it gets"
     }
 
     fn accepts(&self, _: &Call) -> Result<(), Refusal> {

@@ -30,7 +30,7 @@ impl Algorithm for ReduceScatterGather {
     }
 
     fn summary(&self) -> &'static str {
-        "the group without the root reduces a run at each of its ranks, and all send theirs to the root"
+        "the group without the root reduces a run at each rank, and all send theirs to the root"
     }
 
     fn accepts(&self, _: &Call) -> Result<(), Refusal> {

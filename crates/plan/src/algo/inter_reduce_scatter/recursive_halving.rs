@@ -34,7 +34,7 @@ impl Algorithm for RecursiveHalving {
     }
 
     fn summary(&self) -> &'static str {
-        "each group reduces a run at each of its ranks and hands it over; what it gets it shares out"
+        "each group reduces a run at each rank and hands it over; what it gets it shares out"
     }
 
     fn accepts(&self, _: &Call) -> Result<(), Refusal> {
