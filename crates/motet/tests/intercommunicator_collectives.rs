@@ -2,6 +2,10 @@
 
 mod worlds;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
 use motet::op::{commutative, ordered};
 use motet::{
     Block, ErrorClass, ErrorHandler, Info, Intercommunicator, Result, Root, Settings, Sum, Tag,
@@ -438,40 +442,34 @@ fn check_mode_finds_nothing_wrong() {
 /// spec: 90
 #[test]
 fn nobody_leaves_a_barrier_before_the_other_group_has_entered() {
+    // How many rounds the late one has entered.
+    let entered = &AtomicUsize::new(0);
     on_ranks(5, |world| {
         let across = across(world, PARTINGS[1])?;
-        let (me, late) = (world.rank(), Tag(7));
+        let (me, word) = (world.rank(), Tag(7));
         let mut stored = across.barrier_init(&Info::new())?;
         // Ranks 0, 2 and 4 are one group, 1 and 3 the other; each rank in turn is the late one.
-        for (slow, form) in (0..5).flat_map(|slow| FORMS.map(|form| (slow, form))) {
-            let hear_of_all = || {
-                let others = (0..5).filter(|&other| me == slow && other != slow);
-                others.map(|other| world.recv(&mut [0u8], other, late)).collect::<Result<Vec<_>>>()
-            };
-            let tell = || if me == slow { Ok(()) } else { world.send(&[0u8], slow, late) };
-            hear_of_all()?;
-            // The late one enters when the others have, and have told it so.
-            let must_wait = me % 2 != slow % 2;
-            match form {
-                Form::Persistent => {
-                    let running = stored.start()?;
-                    tell()?;
-                    stored = running.wait()?;
+        let rounds = (0..5).flat_map(|late| FORMS.map(|form| (late, form)));
+        for (round, (late, form)) in rounds.enumerate() {
+            if me == late {
+                for other in (0..5).filter(|&other| other != late) {
+                    world.recv(&mut [0u8], other, word)?;
                 }
-                Form::Nonblocking => {
-                    let mut pending = across.ibarrier()?;
-                    assert!(!must_wait || !pending.test()?, "rank {slow} has not entered");
-                    tell()?;
-                    pending.wait()?;
-                }
-                Form::Blocking if me == slow => across.barrier()?,
-                Form::Blocking => {
-                    // Nobody can tell from within, but from the clock that all share.
-                    let told = world.isend(vec![0u8], slow, late)?;
-                    across.barrier()?;
-                    told.wait()?;
-                }
+                thread::sleep(Duration::from_millis(2));
+                entered.store(round + 1, Ordering::SeqCst);
+            } else {
+                world.send(&[0u8], late, word)?;
             }
+            match form {
+                Form::Blocking => across.barrier()?,
+                Form::Nonblocking => across.ibarrier()?.wait()?,
+                Form::Persistent => stored = stored.start()?.wait()?,
+            }
+            let opposite = me % 2 != late % 2;
+            let seen = entered.load(Ordering::SeqCst);
+            assert!(!opposite || seen > round, "{form:?}: rank {me} has left before rank {late}");
+            // The others of its own group need not wait for it.
+            world.barrier()?;
         }
         Ok(())
     });
