@@ -9,6 +9,7 @@ mod between;
 mod blocking;
 mod neighbourhood;
 mod nonblocking;
+mod parts;
 mod persistent;
 mod shape;
 
@@ -30,7 +31,10 @@ use crate::persistent::Persistent;
 use crate::request::Request;
 pub(crate) use between::{Crossing, Role, Sides};
 pub(crate) use blocking::{input, output};
+pub(crate) use neighbourhood::nonblocking_neighbours;
 pub(crate) use nonblocking::nonblocking_collectives;
+pub use parts::Part;
+pub(crate) use parts::{Parts, nonblocking_parts};
 pub(crate) use shape::{Including, Shape};
 
 /// A rank and where its block lies: one neighbour of an irregular exchange.

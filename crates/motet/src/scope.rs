@@ -11,7 +11,10 @@ use motet_plan::Block;
 
 use crate::Element;
 use crate::buffer::{Buffers, Held, RecvBuffer, SendBuffer};
-use crate::collective::{Including, Neighbour, Prepared, Shape, nonblocking_collectives};
+use crate::collective::{
+    Including, Neighbour, Prepared, Shape, nonblocking_collectives, nonblocking_neighbours,
+    nonblocking_parts,
+};
 use crate::communicator::Communicator;
 use crate::error::{ErrorKind, Result};
 use crate::kernel::{Kernel, kernel};
@@ -127,6 +130,8 @@ impl<'env> Scope<'_, 'env> {
     }
 
     nonblocking_collectives!('env);
+    nonblocking_parts!('env);
+    nonblocking_neighbours!('env);
 
     /// Nonblocking [`send`](Communicator::send).
     ///
