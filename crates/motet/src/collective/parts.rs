@@ -177,7 +177,8 @@ impl Communicator {
         Parts { on: self.into(), to: parts, from: parts }.run::<T>(None, output(buffer))
     }
 
-    /// Persistent [`alltoallw`](Communicator::alltoallw). (`MPI_Alltoallw_init`)
+    /// Persistent [`alltoallw`](Communicator::alltoallw); with one buffer in place, `to` is not
+    /// looked at. (`MPI_Alltoallw_init`)
     ///
     /// # Errors
     /// Arguments that the blocking form refuses; buffers of [`Items`](crate::buffer::Items).
@@ -305,7 +306,8 @@ impl Intercommunicator {
 /// The nonblocking forms, for buffers that live at least for `$life`: see `nonblocking`.
 macro_rules! nonblocking_parts {
     ($life:lifetime) => {
-        /// Nonblocking [`alltoallw`](crate::Communicator::alltoallw). (`MPI_Ialltoallw`)
+        /// Nonblocking [`alltoallw`](crate::Communicator::alltoallw); with one buffer in place,
+        /// `to` is not looked at. (`MPI_Ialltoallw`)
         ///
         /// # Errors
         /// Arguments that the blocking form refuses; buffers of [`Items`](crate::buffer::Items).
