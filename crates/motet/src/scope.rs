@@ -51,6 +51,23 @@ impl Communicator {
     /// # Ok::<(), motet::Error>(())
     /// ```
     ///
+    /// Where the communicator has a topology, the collectives among neighbours borrow as well:
+    ///
+    /// ```
+    /// # motet::threads(3, |world| {
+    /// let ring = world.cartesian(&[3], &[true], motet::Reorder::Never)?.expect("a place for all");
+    /// let (mine, mut beside) = ([ring.rank()], [0; 2]);
+    /// ring.scope(|scope| {
+    ///     let pending = scope.ineighbor_allgather((&mine[..], &mut beside[..]))?;
+    ///     // ... something useful meanwhile ...
+    ///     pending.wait().map(drop)
+    /// })?;
+    /// assert_eq!(beside, [(mine[0] + 2) % 3, (mine[0] + 1) % 3]);
+    /// # Ok::<(), motet::Error>(())
+    /// # })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+    /// # Ok::<(), motet::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// That of `body`, or else that of an operation nobody waited for.
     pub fn scope<'env, T>(
