@@ -27,6 +27,9 @@ const RANKS_OF_THIS: &str = "MOTET_TEST_RANKS";
 /// Asks for all cases.
 const MATRIX: &str = "MOTET_MATRIX";
 
+/// Tries all cases, or some.
+type Try = fn(bool) -> Result<Tally, String>;
+
 /// What became of many cases.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
@@ -45,7 +48,7 @@ fn main() -> ExitCode {
     }
     limit(Duration::from_secs(if all { 4 * 3600 } else { 600 }));
     let mut failures = 0;
-    let parts: [(&str, fn(bool) -> Result<Tally, String>); 3] = [
+    let parts: [(&str, Try); 3] = [
         ("matrix_on_threads", on_threads),
         ("matrix_on_processes", on_processes),
         ("every_algorithm", every_algorithm),

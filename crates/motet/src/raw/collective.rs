@@ -12,7 +12,7 @@ use crate::intercommunicator::Intercommunicator;
 use crate::op::Op;
 use crate::persistent::Persistent;
 use crate::request::Request;
-use crate::topology::{Neighbourhood, Topological};
+use crate::topology::Topological;
 
 /// Who deals out or gathers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,10 +94,8 @@ pub enum Collective<'a> {
 /// On what a collective is called.
 #[derive(Clone, Copy, Debug)]
 pub enum On<'a> {
-    /// A communicator.
+    /// A communicator; for the collectives among neighbours, one with a topology.
     Communicator(&'a Communicator),
-    /// A communicator with a topology, for the collectives among neighbours.
-    Topology(&'a Communicator, &'a Neighbourhood),
     /// An intercommunicator.
     Intercommunicator(&'a Intercommunicator),
 }
@@ -110,7 +108,7 @@ impl<'a> From<&'a Communicator> for On<'a> {
 
 impl<'a, T> From<&'a Topological<T>> for On<'a> {
     fn from(topological: &'a Topological<T>) -> On<'a> {
-        On::Topology(topological, topological.neighbourhood())
+        On::Communicator(topological)
     }
 }
 
@@ -124,7 +122,7 @@ impl On<'_> {
     /// The communicator whose order of calls it is.
     pub(crate) fn communicator(&self) -> &Communicator {
         match self {
-            On::Communicator(communicator) | On::Topology(communicator, _) => communicator,
+            On::Communicator(communicator) => communicator,
             On::Intercommunicator(inter) => inter.over_both(),
         }
     }

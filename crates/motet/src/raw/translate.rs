@@ -16,7 +16,6 @@ use crate::communicator::Communicator;
 use crate::engine::Way;
 use crate::error::ErrorKind;
 use crate::kernel::Kernel;
-use crate::topology::TopologyError;
 
 type Translated = Result<Translation, ErrorKind>;
 
@@ -49,10 +48,9 @@ impl Translation {
                 reductions::between(&collective, inter)
             },
             // SAFETY: see above.
-            (collective, On::Topology(..)) if collective.is_among_neighbours() => unsafe {
-                neighbours::translate(&collective, on)
+            (collective, _) if collective.is_among_neighbours() => unsafe {
+                neighbours::translate(&collective, comm)
             },
-            (collective, _) if collective.is_among_neighbours() => Err(no_topology()),
             // SAFETY: see above.
             (collective, _) if collective.reduction().is_some() => unsafe {
                 reductions::translate(&collective, comm)
@@ -105,7 +103,3 @@ fn not_here<T>(which: &'static str, data: Option<T>) -> Result<T, ErrorKind> {
 
 /// No data at all.
 const NOTHING: Span = Span::EMPTY;
-
-fn no_topology() -> ErrorKind {
-    TopologyError::Missing { found: "no", needed: "some" }.into()
-}

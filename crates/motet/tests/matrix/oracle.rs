@@ -348,7 +348,7 @@ pub(crate) fn edges(ranks: usize, line: bool) -> Vec<Edges> {
     }
     let to = |rank: usize| {
         let mut to = vec![(rank + 1) % ranks, (rank + 2) % ranks];
-        if rank % 2 == 0 {
+        if rank.is_multiple_of(2) {
             to.push(rank);
         }
         to.sort_unstable();

@@ -4,22 +4,21 @@
 
 use motet_plan::Block;
 
-use super::{NOTHING, Translated, Translation, no_topology, not_here};
+use super::{NOTHING, Translated, Translation, not_here};
 use crate::buffer::Span;
 use crate::collective::Shape;
+use crate::communicator::Communicator;
 use crate::engine::Way;
 use crate::error::ErrorKind;
-use crate::raw::collective::{Collective, On};
+use crate::raw::collective::Collective;
 use crate::raw::data::{Blocks, Data, Mixed};
 use crate::raw::side::{Side, Stage, Unit};
 use crate::topology::Neighbourhood;
 
 /// # Safety
 /// As [`Translation::of`].
-pub(super) unsafe fn translate(collective: &Collective<'_>, on: On<'_>) -> Translated {
-    let On::Topology(comm, near) = on else {
-        return Err(no_topology());
-    };
+pub(super) unsafe fn translate(collective: &Collective<'_>, comm: &Communicator) -> Translated {
+    let near = comm.near()?;
     // SAFETY (for all calls below): passed on.
     let (stage, input, output) = match *collective {
         Collective::NeighborAllgather { send, receive } => {
