@@ -34,7 +34,7 @@ pub(crate) use blocking::{input, output};
 pub(crate) use neighbourhood::nonblocking_neighbours;
 pub(crate) use nonblocking::nonblocking_collectives;
 pub use parts::Part;
-pub(crate) use parts::{Parts, nonblocking_parts};
+pub(crate) use parts::{Parts, Whom, nonblocking_parts};
 pub(crate) use shape::{Including, Shape};
 
 /// A rank and where its block lies: one neighbour of an irregular exchange.

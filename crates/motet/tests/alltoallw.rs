@@ -1,14 +1,9 @@
 //! Blocks that have a datatype each, between all ranks, between neighbours and between two groups.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
-
 mod worlds;
 
 use motet::buffer::Items;
-use motet::raw::{Collective, Mixed};
-use motet::{
-    Communicator, Datatype, ErrorClass, Info, Part, Reorder, Result, Tag, TopologyError, World,
-};
+use motet::{Datatype, ErrorClass, Info, Part, Reorder, Result, Tag, TopologyError};
 use worlds::on_ranks;
 
 const CANARY: u8 = 0xa5;
@@ -319,33 +314,6 @@ fn parts_outside_of_the_buffers_are_refused() {
         let twice = world.ialltoallw(items, &good, &good).map(drop).expect_err("two datatypes");
         assert_eq!(twice.class(), ErrorClass::Buffer);
         Ok(())
-    });
-}
-
-/// Both sides at one address are no exchange in place: each part is where it says.
-fn exchange_within(comm: &Communicator, ring: &[Option<usize>]) -> Result<()> {
-    let (me, datatypes) = (comm.rank() as u64, [Datatype::UINT64_T, Datatype::UINT64_T]);
-    let mut buffer = [me, me + 100, 0, 0];
-    let address = buffer.as_mut_ptr().cast();
-    let side =
-        |displacements| Mixed { address, counts: &[1, 1], displacements, datatypes: &datatypes };
-    let (send, receive) = (Some(side(&[0, 8])), side(&[16, 24]));
-    let near = comm.neighbourhood()?;
-    // SAFETY: both sides lie in the buffer, which nobody else uses while the call takes.
-    unsafe {
-        Collective::NeighborAlltoallw { send, receive }.run(motet::raw::On::Topology(comm, near))
-    }?;
-    let value = |at: usize| ring[at].map(|rank| rank as u64).expect("a ring has no end");
-    assert_eq!(buffer, [me, me + 100, value(0) + 100, value(1)]);
-    Ok(())
-}
-
-/// spec: 77
-#[test]
-fn one_address_for_both_sides_is_not_in_place() {
-    on_ranks(3, |world: &World| {
-        let ring = world.cartesian(&[3], &[true], Reorder::Never)?.expect("a place");
-        exchange_within(&ring, ring.neighbourhood().sources())
     });
 }
 

@@ -72,10 +72,20 @@ impl Columns {
     }
 }
 
+/// Whom the parts of a call are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whom {
+    /// All ranks: those of the other group, if there are two.
+    Ranks,
+    /// The neighbours in a topology.
+    Neighbours,
+}
+
 /// What an alltoallw passes besides its buffers.
 #[derive(Clone, Copy)]
 pub(crate) struct Parts<'a> {
     pub(crate) on: On<'a>,
+    pub(crate) whom: Whom,
     pub(crate) to: &'a [Part],
     pub(crate) from: &'a [Part],
 }
@@ -90,9 +100,9 @@ impl Parts<'_> {
     ) -> Result<Prepared> {
         let (to, from) = (Columns::of(self.to), Columns::of(self.from));
         let (send, receive) = (input.map(|span| to.at(span.start)), from.at(output.start));
-        let collective = match self.on {
-            On::Topology(..) => Collective::NeighborAlltoallw { send, receive },
-            _ => Collective::Alltoallw { send, receive },
+        let collective = match self.whom {
+            Whom::Neighbours => Collective::NeighborAlltoallw { send, receive },
+            Whom::Ranks => Collective::Alltoallw { send, receive },
         };
         let lie_in = |span: Span, parts: &[Part]| {
             let bytes = span.len * size_of::<T>();
@@ -128,12 +138,6 @@ impl Parts<'_> {
 }
 
 impl Communicator {
-    /// Where a call among neighbours is made.
-    pub(crate) fn among_neighbours(&self, call: &'static str) -> Result<On<'_>> {
-        let near = self.near().map_err(|kind| self.error(call, kind))?;
-        Ok(On::Topology(self, near))
-    }
-
     /// Sends part `to[i]` of the input to rank `i`, and receives part `from[i]` of the output from
     /// it. What two ranks have for each other consists of the same elements, in whatever way either
     /// of them has laid these out. (`MPI_Alltoallw`)
@@ -164,7 +168,8 @@ impl Communicator {
         to: &[Part],
         from: &[Part],
     ) -> Result<()> {
-        Parts { on: self.into(), to, from }.run::<T>(input(send), output(receive))
+        Parts { on: self.into(), whom: Whom::Ranks, to, from }
+            .run::<T>(input(send), output(receive))
     }
 
     /// As [`alltoallw`](Communicator::alltoallw); what is received replaces what was sent, so two
@@ -174,7 +179,8 @@ impl Communicator {
     /// As [`alltoallw`](Communicator::alltoallw).
     #[track_caller]
     pub fn alltoallw_in_place<T: AnyBytes>(&self, buffer: &mut [T], parts: &[Part]) -> Result<()> {
-        Parts { on: self.into(), to: parts, from: parts }.run::<T>(None, output(buffer))
+        Parts { on: self.into(), whom: Whom::Ranks, to: parts, from: parts }
+            .run::<T>(None, output(buffer))
     }
 
     /// Persistent [`alltoallw`](Communicator::alltoallw); with one buffer in place, `to` is not
@@ -193,7 +199,7 @@ impl Communicator {
     where
         B: Buffers<Element: AnyBytes> + 'static,
     {
-        let all = Parts { on: self.into(), to, from };
+        let all = Parts { on: self.into(), whom: Whom::Ranks, to, from };
         self.persistent(buffers, |parts| all.prepare_for::<B>(Form::Persistent, parts))
     }
 
@@ -212,10 +218,8 @@ impl Communicator {
         to: &[Part],
         from: &[Part],
     ) -> Result<()> {
-        let at = Location::caller();
-        let on = self.among_neighbours("neighbor_alltoallw");
-        let on = on.map_err(|error| self.refused(error, at))?;
-        Parts { on, to, from }.run::<T>(input(send), output(receive))
+        let whom = Whom::Neighbours;
+        Parts { on: self.into(), whom, to, from }.run::<T>(input(send), output(receive))
     }
 
     /// Persistent [`neighbor_alltoallw`](Communicator::neighbor_alltoallw).
@@ -235,10 +239,8 @@ impl Communicator {
         S: SendBuffer<Element = R::Element> + 'static,
         R: RecvBuffer<Element: AnyBytes> + 'static,
     {
-        self.persistent(buffers, |parts| {
-            let on = self.among_neighbours("neighbor_alltoallw_init")?;
-            Parts { on, to, from }.prepare_for::<(S, R)>(Form::Persistent, parts)
-        })
+        let all = Parts { on: self.into(), whom: Whom::Neighbours, to, from };
+        self.persistent(buffers, |parts| all.prepare_for::<(S, R)>(Form::Persistent, parts))
     }
 }
 
@@ -258,7 +260,8 @@ impl Intercommunicator {
         to: &[Part],
         from: &[Part],
     ) -> Result<()> {
-        Parts { on: self.into(), to, from }.run::<T>(input(send), output(receive))
+        Parts { on: self.into(), whom: Whom::Ranks, to, from }
+            .run::<T>(input(send), output(receive))
     }
 
     /// Nonblocking [`alltoallw`](Intercommunicator::alltoallw). (`MPI_Ialltoallw`)
@@ -276,7 +279,7 @@ impl Intercommunicator {
         S: SendBuffer<Element = R::Element> + 'static,
         R: RecvBuffer<Element: AnyBytes> + 'static,
     {
-        let all = Parts { on: self.into(), to, from };
+        let all = Parts { on: self.into(), whom: Whom::Ranks, to, from };
         let union = self.over_both();
         union.post(buffers, |parts| all.prepare_for::<(S, R)>(Form::Nonblocking, parts))
     }
@@ -297,7 +300,7 @@ impl Intercommunicator {
         S: SendBuffer<Element = R::Element> + 'static,
         R: RecvBuffer<Element: AnyBytes> + 'static,
     {
-        let all = Parts { on: self.into(), to, from };
+        let all = Parts { on: self.into(), whom: Whom::Ranks, to, from };
         let union = self.over_both();
         union.persistent(buffers, |parts| all.prepare_for::<(S, R)>(Form::Persistent, parts))
     }
@@ -321,8 +324,11 @@ macro_rules! nonblocking_parts {
         where
             B: Buffers<Element: crate::element::AnyBytes> + $life,
         {
-            use crate::{collective::Parts, raw::Form};
-            let all = Parts { on: self.communicator().into(), to, from };
+            use crate::{
+                collective::{Parts, Whom},
+                raw::Form,
+            };
+            let all = Parts { on: self.communicator().into(), whom: Whom::Ranks, to, from };
             self.post(buffers, |parts| all.prepare_for::<B>(Form::Nonblocking, parts))
         }
 
@@ -342,11 +348,12 @@ macro_rules! nonblocking_parts {
             S: SendBuffer<Element = R::Element> + $life,
             R: RecvBuffer<Element: crate::element::AnyBytes> + $life,
         {
-            use crate::{collective::Parts, raw::Form};
-            self.post(buffers, |parts| {
-                let on = self.communicator().among_neighbours("ineighbor_alltoallw")?;
-                Parts { on, to, from }.prepare_for::<(S, R)>(Form::Nonblocking, parts)
-            })
+            use crate::{
+                collective::{Parts, Whom},
+                raw::Form,
+            };
+            let all = Parts { on: self.communicator().into(), whom: Whom::Neighbours, to, from };
+            self.post(buffers, |parts| all.prepare_for::<(S, R)>(Form::Nonblocking, parts))
         }
     };
 }
