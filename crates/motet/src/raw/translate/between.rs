@@ -146,12 +146,12 @@ unsafe fn rooted(collective: &Collective<'_>, inter: &Intercommunicator, role: R
             let sides = Sides { input: input.span, output: NOTHING, element_bytes };
             (Crossing::scatterv(inter, role, sides, &input.blocks), stage)
         }
-        // SAFETY: see above.
-        _ if collective.reduction().is_none() => {
-            return unsafe { far_end(collective, inter, role) };
+        Collective::Reduce { .. } => {
+            // SAFETY: see above.
+            return unsafe { reductions::to_root(collective, inter, role) };
         }
         // SAFETY: see above.
-        _ => return unsafe { reductions::to_root(collective, inter, role) },
+        _ => return unsafe { far_end(collective, inter, role) },
     };
     Translation::crossing(crossing, stage)
 }
