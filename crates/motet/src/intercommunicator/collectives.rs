@@ -140,7 +140,8 @@ impl Intercommunicator {
 /// crossing.
 macro_rules! moving {
     ($(
-        $blocking:ident $nonblocking:ident ($i_standard:literal) $init:ident ($init_standard:literal)
+        $blocking:ident
+        $nonblocking:ident ($i_standard:literal) $init:ident ($init_standard:literal)
         ($($argument:ident: $type:ty),*) $crossing:expr;
     )*) => {
         impl Intercommunicator {$(
@@ -222,7 +223,8 @@ moving! {
 /// As `moving`, for reductions; the last argument of the crossing is whether the operator commutes.
 macro_rules! reducing {
     ($(
-        $blocking:ident $nonblocking:ident ($i_standard:literal) $init:ident ($init_standard:literal)
+        $blocking:ident
+        $nonblocking:ident ($i_standard:literal) $init:ident ($init_standard:literal)
         ($($before:ident: $before_type:ty),*) operator ($($after:ident: $after_type:ty),*)
         $crossing:expr;
     )*) => {
@@ -248,8 +250,8 @@ macro_rules! reducing {
                 O: Operator<<R as SendBuffer>::Element>,
             {
                 self.union.post(buffers, |parts| {
-                    let (sides, commutative) = (sides_of::<(S, R)>(parts), operator.is_commutative());
-                    let crossing: Crossed = $crossing(self, sides, commutative);
+                    let (sides, commutes) = (sides_of::<(S, R)>(parts), operator.is_commutative());
+                    let crossing: Crossed = $crossing(self, sides, commutes);
                     let (call, kernel) = (stringify!($nonblocking), Some(kernel(operator)));
                     self.prepare::<<R as SendBuffer>::Element>(call, crossing, kernel)
                 })
@@ -277,8 +279,8 @@ macro_rules! reducing {
                 O: Operator<<R as SendBuffer>::Element>,
             {
                 self.union.persistent(buffers, |parts| {
-                    let (sides, commutative) = (sides_of::<(S, R)>(parts), operator.is_commutative());
-                    let crossing: Crossed = $crossing(self, sides, commutative);
+                    let (sides, commutes) = (sides_of::<(S, R)>(parts), operator.is_commutative());
+                    let crossing: Crossed = $crossing(self, sides, commutes);
                     let (call, kernel) = (stringify!($init), Some(kernel(operator)));
                     self.prepare::<<R as SendBuffer>::Element>(call, crossing, kernel)
                 })
