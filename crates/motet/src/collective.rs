@@ -5,9 +5,11 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+mod between;
 mod blocking;
 mod neighbourhood;
 mod nonblocking;
+mod parts;
 mod persistent;
 mod shape;
 
@@ -27,7 +29,12 @@ use crate::flight::Flight;
 use crate::kernel::Kernel;
 use crate::persistent::Persistent;
 use crate::request::Request;
+pub(crate) use between::{Crossing, Role, Sides};
+pub(crate) use blocking::{input, output};
+pub(crate) use neighbourhood::nonblocking_neighbours;
 pub(crate) use nonblocking::nonblocking_collectives;
+pub use parts::Part;
+pub(crate) use parts::{Parts, Whom, nonblocking_parts};
 pub(crate) use shape::{Including, Shape};
 
 /// A rank and where its block lies: one neighbour of an irregular exchange.
@@ -56,6 +63,7 @@ pub(crate) struct Prepared {
 }
 
 /// The ranks that a plan is for, and which of them is the caller.
+#[derive(Debug)]
 pub(crate) struct Among {
     pub(crate) rank: usize,
     pub(crate) peers: Arc<[Peer]>,

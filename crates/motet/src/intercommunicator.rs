@@ -8,6 +8,7 @@
 //! id, so that they have the same contexts on all ranks: messages of the far one on this side meet
 //! those of the far one on the other side. Name, error handler and hints are shared.
 
+mod collectives;
 mod create;
 mod messages;
 

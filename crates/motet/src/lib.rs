@@ -103,10 +103,10 @@ mod topology;
 mod world;
 
 pub use attributes::{Attributes, Keyval};
-pub use collective::Neighbour;
+pub use collective::{Neighbour, Part};
 pub use communicator::{Communicator, CommunicatorRequest, SplitType};
 pub use datatype::Datatype;
-pub use element::Element;
+pub use element::{AnyBytes, Element};
 #[doc(hidden)]
 pub use element::{ElementCode, code_of_fields};
 pub use error::{
@@ -127,6 +127,7 @@ pub use op::{
 };
 pub use persistent::{Persistent, Running, Start, start_all};
 pub use point_to_point::{BSEND_OVERHEAD, BufferRoom, Message};
+pub use raw::Root;
 pub use reduce_local::reduce_local;
 pub use request::Request;
 pub use scope::Scope;

@@ -23,6 +23,7 @@ mod side;
 mod status;
 mod translate;
 
+pub(crate) use collective::Form;
 pub use collective::{Collective, On, Reduction, Root};
 pub use data::{Blocks, Data, Mixed};
 pub(crate) use generalized::Shared;

@@ -11,7 +11,10 @@ use motet_plan::Block;
 
 use crate::Element;
 use crate::buffer::{Buffers, Held, RecvBuffer, SendBuffer};
-use crate::collective::{Including, Neighbour, Prepared, Shape, nonblocking_collectives};
+use crate::collective::{
+    Including, Neighbour, Prepared, Shape, nonblocking_collectives, nonblocking_neighbours,
+    nonblocking_parts,
+};
 use crate::communicator::Communicator;
 use crate::error::{ErrorKind, Result};
 use crate::kernel::{Kernel, kernel};
@@ -43,6 +46,23 @@ impl Communicator {
     ///     Ok(())
     /// })?;
     /// assert_eq!(sum, [2, 4]);
+    /// # Ok::<(), motet::Error>(())
+    /// # })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+    /// # Ok::<(), motet::Error>(())
+    /// ```
+    ///
+    /// Where the communicator has a topology, the collectives among neighbours borrow as well:
+    ///
+    /// ```
+    /// # motet::threads(3, |world| {
+    /// let ring = world.cartesian(&[3], &[true], motet::Reorder::Never)?.expect("a place for all");
+    /// let (mine, mut beside) = ([ring.rank()], [0; 2]);
+    /// ring.scope(|scope| {
+    ///     let pending = scope.ineighbor_allgather((&mine[..], &mut beside[..]))?;
+    ///     // ... something useful meanwhile ...
+    ///     pending.wait().map(drop)
+    /// })?;
+    /// assert_eq!(beside, [(mine[0] + 2) % 3, (mine[0] + 1) % 3]);
     /// # Ok::<(), motet::Error>(())
     /// # })?.into_iter().collect::<Result<Vec<_>, _>>()?;
     /// # Ok::<(), motet::Error>(())
@@ -127,6 +147,8 @@ impl<'env> Scope<'_, 'env> {
     }
 
     nonblocking_collectives!('env);
+    nonblocking_parts!('env);
+    nonblocking_neighbours!('env);
 
     /// Nonblocking [`send`](Communicator::send).
     ///

@@ -127,7 +127,7 @@ impl<'a> From<&'a Intercommunicator> for On<'a> {
 
 impl On<'_> {
     /// The communicator whose order of calls it is.
-    pub(super) fn communicator(&self) -> &Communicator {
+    pub(crate) fn communicator(&self) -> &Communicator {
         match self {
             On::Communicator(communicator) => communicator,
             On::Intercommunicator(inter) => inter.over_both(),
@@ -183,7 +183,11 @@ impl Collective<'_> {
 
     /// # Safety
     /// As the form says.
-    unsafe fn translate(&self, form: Form, on: On<'_>) -> Result<crate::collective::Prepared> {
+    pub(crate) unsafe fn translate(
+        &self,
+        form: Form,
+        on: On<'_>,
+    ) -> Result<crate::collective::Prepared> {
         let (communicator, call) = (on.communicator(), self.call(form));
         // SAFETY: passed on.
         let prepared = unsafe { Translation::of(self, on) };
@@ -194,7 +198,7 @@ impl Collective<'_> {
 
 /// The three forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+pub(crate) enum Form {
     Blocking,
     Nonblocking,
     Persistent,
@@ -204,7 +208,7 @@ macro_rules! call_names {
     ($($variant:ident = $blocking:literal $nonblocking:literal $persistent:literal;)*) => {
         impl Collective<'_> {
             /// The name of the call in a form.
-            fn call(&self, form: Form) -> &'static str {
+            pub(crate) fn call(&self, form: Form) -> &'static str {
                 let names = match self {
                     $(Collective::$variant { .. } => [$blocking, $nonblocking, $persistent],)*
                 };
