@@ -30,7 +30,7 @@ use motet_plan::Call;
 
 use crate::check::Books;
 use crate::error::ErrorKind;
-pub(crate) use cache::{Cache, Planned};
+pub(crate) use cache::{Cache, Planned, Selection};
 pub(crate) use run::{Binding, Number, Run};
 pub(crate) use staging::{Staged, Staging, Way};
 pub(crate) use transfer::{CANCELLED, Envelope, Mode, NOBODY, Transfer};
@@ -143,9 +143,13 @@ impl Engine {
     }
 
     /// A run for this call, not bound yet.
-    pub(crate) fn run_for(&mut self, call: &Call) -> Result<Box<Run>, ErrorKind> {
+    pub(crate) fn run_for(
+        &mut self,
+        call: &Call,
+        selection: Selection,
+    ) -> Result<Box<Run>, ErrorKind> {
         self.make_room()?;
-        self.cache.take(call)
+        self.cache.take(call, selection)
     }
 
     /// Begins a collective that runs once.

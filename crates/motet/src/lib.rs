@@ -117,7 +117,7 @@ pub use error::{
 pub use flight::Flight;
 pub use generalized::Completer;
 pub use group::{Comparison, Group, GroupError, RankRange};
-pub use info::{Info, InfoError, MAX_INFO_KEY, MAX_INFO_VALUE};
+pub use info::{DETERMINISTIC, Info, InfoError, MAX_INFO_KEY, MAX_INFO_VALUE};
 pub use intercommunicator::{Intercommunicator, MergeOrder};
 pub use motet_fabric::{Failure, How};
 pub use motet_plan::Block;
