@@ -221,19 +221,19 @@ pub(crate) unsafe fn staging_of([input, output]: [Option<StreamOf>; 2]) -> Optio
 }
 
 /// Buffers that are dropped properly if an operation cannot begin.
-struct GiveBack<B: Held>(Option<B::Parts>);
+pub(crate) struct GiveBack<B: Held>(Option<B::Parts>);
 
 impl<B: Held> GiveBack<B> {
-    fn new(buffers: B) -> GiveBack<B> {
+    pub(crate) fn new(buffers: B) -> GiveBack<B> {
         GiveBack(Some(buffers.take_apart()))
     }
 
-    fn get(&self) -> &B::Parts {
+    pub(crate) fn get(&self) -> &B::Parts {
         self.0.as_ref().expect("kept until given up")
     }
 
     /// An operation has begun: from now on it says when the buffers are free.
-    fn keep(mut self) -> B::Parts {
+    pub(crate) fn keep(mut self) -> B::Parts {
         self.0.take().expect("kept until given up")
     }
 }

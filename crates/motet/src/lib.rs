@@ -129,7 +129,7 @@ pub use persistent::{Persistent, Running, Start, start_all};
 pub use point_to_point::{BSEND_OVERHEAD, BufferRoom, Message};
 pub use reduce_local::reduce_local;
 pub use request::Request;
-pub use scope::Scope;
+pub use scope::{MessageScope, Scope};
 pub use sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_some};
 pub use settings::{
     ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MAX_PENDING, SINGLE_COPY, Settings, WISDOM,
