@@ -475,8 +475,9 @@ fn wrong_arguments_are_refused_before_anything_is_sent() {
         assert_eq!(class(irecv(on, &mut items, 2)), Some(ErrorClass::Rank));
         let mut message = outgoing(&mut items, other, SendMode::Standard);
         message.tag = Tag(TAG_UB + 1);
-        // SAFETY (for all calls): they are refused.
-        assert_eq!(class(unsafe { message.start(on) }), Some(ErrorClass::Tag));
+        // SAFETY: it is refused, as all are here.
+        let started = unsafe { message.start(on) };
+        assert_eq!(class(started), Some(ErrorClass::Tag));
         message.tag = TAG;
         message.data.address = std::ptr::null_mut();
         // SAFETY: see above.
