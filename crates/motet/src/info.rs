@@ -42,7 +42,8 @@ pub enum InfoError {
 }
 
 /// Hints, as keys with values. Unknown keys are ignored. Hints never change results, but for the
-/// rounding of reductions ([`DETERMINISTIC`]). A copy is made by `clone`. (MPI 4.1 §10, `MPI_Info_dup`)
+/// rounding of reductions ([`DETERMINISTIC`]). A copy is made by `clone`. (MPI 4.1 §10,
+/// `MPI_Info_dup`)
 ///
 /// ```
 /// let mut info = motet::Info::new().with("reuse", "true");

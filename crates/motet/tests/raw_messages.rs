@@ -1,4 +1,5 @@
-//! Messages of the untyped layer: data of every layout, in every form, in one group and between two.
+//! Messages of the untyped layer: data of every layout, in every form, in one group and between
+//! two.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 

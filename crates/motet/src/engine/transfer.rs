@@ -289,8 +289,8 @@ impl Engine {
         self.insert(Work::Generalized, None, State::Active)
     }
 
-    /// Takes in an operation that ends when nothing is left in a buffer of buffered sends; without a
-    /// buffer nothing is.
+    /// Takes in an operation that ends when nothing is left in a buffer of buffered sends; without
+    /// a buffer nothing is.
     pub(crate) fn start_flush(&mut self, room: Option<Arc<Room>>) -> Id {
         let id = self.start_generalized();
         match room {
@@ -304,7 +304,8 @@ impl Engine {
     }
 
     /// Ends the flushes of buffers in which nothing is left. What they hold goes with the messages,
-    /// which end in many places, so this is asked whenever something may have moved. Says whether there were any.
+    /// which end in many places, so this is asked whenever something may have moved. Says whether
+    /// there were any.
     pub(super) fn end_flushes(&mut self) -> bool {
         let (mut next, before) = (0, self.flushes.len());
         while let Some((id, room)) = self.flushes.get(next) {

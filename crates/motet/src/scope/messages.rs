@@ -132,7 +132,8 @@ pub struct MessageScope<'scope, 'env: 'scope>(Scope<'scope, 'env>);
 
 impl Intercommunicator {
     /// Runs `body`, in which nonblocking messages may borrow their buffers, and waits for all of
-    /// them before it returns, whatever became of their requests; as [`Communicator::scope`](crate::Communicator::scope).
+    /// them before it returns, whatever became of their requests; as
+    /// [`Communicator::scope`](crate::Communicator::scope).
     ///
     /// # Errors
     /// That of `body`, or else that of a message nobody waited for.
