@@ -434,16 +434,16 @@ fn ranks_of_both_groups_swap_or_have_nobody() {
         across.attach_buffer(BufferRoom::Automatic)?;
         across.scope(|scope| {
             for got in [first, second, third, fourth] {
-                let _ = scope.irecv(&mut got[..], partner, Tag(1))?;
+                drop(scope.irecv(&mut got[..], partner, Tag(1))?);
             }
-            let _ = scope.isend(&mine[..], partner, Tag(1))?;
-            let _ = scope.issend(&mine[..], partner, Tag(1))?;
-            let _ = scope.ibsend(&mine[..], partner, Tag(1))?;
-            let _ = scope.irsend(&mine[..], partner, Tag(1))?;
+            drop(scope.isend(&mine[..], partner, Tag(1))?);
+            drop(scope.issend(&mine[..], partner, Tag(1))?);
+            drop(scope.ibsend(&mine[..], partner, Tag(1))?);
+            drop(scope.irsend(&mine[..], partner, Tag(1))?);
             let incoming = (&mut fifth[..], partner, Tag(2));
-            let _ = scope.isendrecv((&mine[..], partner, Tag(2)), incoming)?;
-            let _ = scope.isend(&mine[..], partner, Tag(3))?;
-            let _ = scope.imrecv(across.mprobe(partner, Tag(3))?, &mut sixth[..])?;
+            drop(scope.isendrecv((&mine[..], partner, Tag(2)), incoming)?);
+            drop(scope.isend(&mine[..], partner, Tag(3))?);
+            drop(scope.imrecv(across.mprobe(partner, Tag(3))?, &mut sixth[..])?);
             Ok(())
         })?;
         assert_eq!(got, [[theirs; 3]; 6]);

@@ -573,20 +573,20 @@ fn a_scope_begins_messages_of_every_kind() {
             let (mine, mut got) = (vec![me; length], vec![vec![9u8; length]; 6]);
             let [first, second, third, fourth, fifth, sixth] = &mut got[..] else { unreachable!() };
             world.scope(|scope| {
-                let _ = scope.irecv(&mut first[..], other, Tag(1))?;
-                let _ = scope.irecv(&mut second[..], other, Tag(2))?;
-                let _ = scope.irecv(&mut third[..], other, Tag(3))?;
-                let _ = scope.irecv(&mut fourth[..], other, Tag(4))?;
-                let _ = scope.isend(&mine[..], other, Tag(1))?;
-                let _ = scope.issend(&mine[..], other, Tag(2))?;
-                let _ = scope.ibsend(&mine[..], other, Tag(3))?;
-                let _ = scope.irsend(&mine[..], other, Tag(4))?;
+                drop(scope.irecv(&mut first[..], other, Tag(1))?);
+                drop(scope.irecv(&mut second[..], other, Tag(2))?);
+                drop(scope.irecv(&mut third[..], other, Tag(3))?);
+                drop(scope.irecv(&mut fourth[..], other, Tag(4))?);
+                drop(scope.isend(&mine[..], other, Tag(1))?);
+                drop(scope.issend(&mine[..], other, Tag(2))?);
+                drop(scope.ibsend(&mine[..], other, Tag(3))?);
+                drop(scope.irsend(&mine[..], other, Tag(4))?);
                 let both = ((&mine[..], other, Tag(5)), (&mut fifth[..], other, Tag(5)));
                 let (_, status) = scope.isendrecv(both.0, both.1)?.wait_with_status()?;
                 assert_eq!((status.source, status.bytes), (other, length));
-                let _ = scope.isend(&mine[..], other, Tag(6))?;
+                drop(scope.isend(&mine[..], other, Tag(6))?);
                 let message = world.mprobe(other, Tag(6))?;
-                let _ = scope.imrecv(message, &mut sixth[..])?;
+                drop(scope.imrecv(message, &mut sixth[..])?);
                 Ok(())
             })?;
             assert!(got.iter().flatten().all(|&byte| byte == 1 - me), "{length} bytes");

@@ -155,9 +155,8 @@ impl Communicator {
         // waits for that.
         let staging = unsafe { staging_of([S::items(sent), R::items(received)]) };
         // SAFETY: as above.
-        let begin = |engine: &mut Engine| unsafe {
-            engine.start_pair(&send, &receive, None, staging)
-        };
+        let begin =
+            |engine: &mut Engine| unsafe { engine.start_pair(&send, &receive, None, staging) };
         let id = self.with_room(CALL, begin)?;
         // SAFETY: passed on.
         Ok(unsafe { Request::new(Flight::new(self.origin(CALL), id, false), both.keep()) })

@@ -4,9 +4,9 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::{Mode, staging_of};
+use crate::Element;
 use crate::buffer::{Held, RecvBuffer, SendBuffer};
 use crate::collective::GiveBack;
-use crate::Element;
 use crate::communicator::Communicator;
 use crate::engine::{Engine, Staging, Transfer};
 use crate::error::Result;

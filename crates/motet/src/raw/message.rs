@@ -402,9 +402,8 @@ impl Communicator {
         (receive, staging): (&Transfer, Option<Box<Staging>>),
     ) -> Result<Flight> {
         // SAFETY: passed on.
-        let begin = |engine: &mut Engine| unsafe {
-            engine.start_pair(send, receive, outgoing, staging)
-        };
+        let begin =
+            |engine: &mut Engine| unsafe { engine.start_pair(send, receive, outgoing, staging) };
         let id = self.with_room(call, begin)?;
         Ok(Flight::new(self.origin(call), id, false))
     }
