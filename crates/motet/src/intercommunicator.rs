@@ -84,6 +84,11 @@ impl Intercommunicator {
         &self.union
     }
 
+    /// The communicator that messages go through: its ranks are those of the remote group.
+    pub(crate) fn far(&self) -> &Communicator {
+        &self.far
+    }
+
     /// Ranks in the left group.
     pub(crate) fn left(&self) -> u32 {
         let near_is_left = self.union.rank() == self.rank();

@@ -2,6 +2,8 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+mod messages;
+
 use std::cell::RefCell;
 use std::marker::PhantomData;
 
@@ -19,9 +21,8 @@ use crate::communicator::Communicator;
 use crate::error::{ErrorKind, Result};
 use crate::kernel::{Kernel, kernel};
 use crate::op::Operator;
-use crate::point_to_point::Mode;
 use crate::request::Request;
-use crate::status::{Source, Tag, TagFilter};
+pub use messages::MessageScope;
 
 /// Begins nonblocking operations on borrowed buffers; see [`Communicator::scope`].
 pub struct Scope<'scope, 'env: 'scope> {
@@ -149,51 +150,4 @@ impl<'env> Scope<'_, 'env> {
     nonblocking_collectives!('env);
     nonblocking_parts!('env);
     nonblocking_neighbours!('env);
-
-    /// Nonblocking [`send`](Communicator::send).
-    ///
-    /// # Errors
-    /// A destination that is not in the communicator.
-    pub fn isend<B: SendBuffer + 'env>(
-        &self,
-        buffer: B,
-        to: usize,
-        tag: Tag,
-    ) -> Result<Request<B>> {
-        // SAFETY: as for `post`.
-        self.remember(unsafe {
-            self.communicator.isend_with("isend", buffer, (to, tag), Mode::Standard)
-        }?)
-    }
-
-    /// Nonblocking [`ssend`](Communicator::ssend).
-    ///
-    /// # Errors
-    /// A destination that is not in the communicator.
-    pub fn issend<B: SendBuffer + 'env>(
-        &self,
-        buffer: B,
-        to: usize,
-        tag: Tag,
-    ) -> Result<Request<B>> {
-        // SAFETY: as for `post`.
-        self.remember(unsafe {
-            self.communicator.isend_with("issend", buffer, (to, tag), Mode::Synchronous)
-        }?)
-    }
-
-    /// Nonblocking [`recv`](Communicator::recv).
-    ///
-    /// # Errors
-    /// A source that is not in the communicator.
-    pub fn irecv<B: RecvBuffer + 'env>(
-        &self,
-        buffer: B,
-        from: impl Into<Source>,
-        tag: impl Into<TagFilter>,
-    ) -> Result<Request<B>> {
-        let (from, tag) = (from.into(), tag.into());
-        // SAFETY: as for `post`.
-        self.remember(unsafe { self.communicator.irecv_with(buffer, from, tag) }?)
-    }
 }

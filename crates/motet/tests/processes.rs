@@ -41,8 +41,13 @@ struct Case {
     expected: Expected,
 }
 
-const CASES: [Case; 15] = [
+const CASES: [Case; 16] = [
     Case { name: "collectives_between_processes", body: collectives, expected: Expected::Success },
+    Case {
+        name: "deterministic_reductions_have_the_bits_that_threads_have",
+        body: deterministic,
+        expected: Expected::Success,
+    },
     Case { name: "large_messages_arrive_whole", body: large, expected: Expected::Success },
     Case { name: "persistent_operations_restart", body: persistent, expected: Expected::Success },
     Case { name: "futures_between_processes", body: futures, expected: Expected::Success },
@@ -219,6 +224,24 @@ fn collectives() -> Result<()> {
         assert_eq!(world.allreduce_one(me + 9, first)?, 9);
         let next = world.split(Some((me % 2) as u32), 0)?.expect("a member");
         assert_eq!(next.allreduce_one(1u8, Sum)?, 2);
+    }
+    world.barrier()
+}
+
+/// spec: 83
+fn deterministic() -> Result<()> {
+    let sum_of = |world: &World, count: usize| -> Result<Vec<u64>> {
+        let (me, info) = (world.rank(), Info::new().with(motet::DETERMINISTIC, "true"));
+        let value = |at: usize| (1.0 + at as f64) * 10f64.powi(((at * 31 + me * 17) % 23) as i32);
+        let mine: Vec<f64> = (0..count).map(value).collect();
+        let mut sum = world.allreduce_init((mine, vec![0.0; count]), Sum, &info)?;
+        sum.run()?;
+        Ok(sum.output().iter().map(|sum| sum.to_bits()).collect())
+    };
+    let world = motet::launch(5)?;
+    for count in [1, 9, 50_000] {
+        let of_threads = motet::threads(5, |world| sum_of(&world, count))?;
+        assert_eq!(sum_of(&world, count)?, of_threads.into_iter().next().expect("five")?);
     }
     world.barrier()
 }

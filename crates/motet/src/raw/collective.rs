@@ -166,7 +166,8 @@ impl Collective<'_> {
         unsafe { on.communicator().nonblocking((), |()| Ok(prepared)) }
     }
 
-    /// The persistent form.
+    /// The persistent form. Of hints a reduction knows
+    /// [`DETERMINISTIC`](crate::DETERMINISTIC); all ranks give the same.
     ///
     /// # Safety
     /// As [`Collective::run`], in each run from its start until it is complete; in between the
@@ -174,11 +175,11 @@ impl Collective<'_> {
     ///
     /// # Errors
     /// Arguments that the standard does not allow.
-    pub unsafe fn init<'on>(&self, on: impl Into<On<'on>>, _info: &Info) -> Result<Persistent<()>> {
+    pub unsafe fn init<'on>(&self, on: impl Into<On<'on>>, info: &Info) -> Result<Persistent<()>> {
         let on = on.into();
         // SAFETY: passed on.
         let prepared = unsafe { self.translate(Form::Persistent, on) }?;
-        on.communicator().persistent((), |()| Ok(prepared))
+        on.communicator().persistent_with((), info, |()| Ok(prepared))
     }
 
     /// # Safety

@@ -66,7 +66,18 @@ impl Translation {
         let Unit { bytes, code, .. } = stage.unit();
         let element_bytes = if shape.is_barrier() { 0 } else { bytes };
         let staging = stage.finish();
-        Prepared { call, shape, kernel, operator, element: code, element_bytes, staging, among }
+        let (element, deterministic) = (code, None);
+        Prepared {
+            call,
+            shape,
+            kernel,
+            operator,
+            element,
+            element_bytes,
+            staging,
+            among,
+            deterministic,
+        }
     }
 
     /// A call that moves data.
