@@ -10,9 +10,9 @@
 //! rules for what is no number included; whether it does can be seen in what `cargo rustc --release
 //! -p motet --lib -- --emit asm -C codegen-units=1` writes, and in what is measured by
 //! `cargo test --release -p motet --lib -- --ignored --nocapture kernel::tests::speed`. On a Xeon
-//! of 2023, operands of 8 KiB, in 10⁹ bytes of the result per second, with SSE2 and with AVX2: sums
-//! of `f64` 33 and 50 to 80, least of `f64` 18 and 33, least of `i64` 9 and 36, sums of `u8` 33 and
-//! 60, products of `i32` 11 and 60.
+//! of 2023, operands of 8 KiB, in 10⁹ bytes of the result per second, with SSE2 and with AVX2, on a
+//! machine that had other work: sums of `f64` 33 and 50, least of `f64` 18 and 33, least of `i64` 9
+//! and 36, sums of `u8` 33 and 60, products of `i32` 11 and 60.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 

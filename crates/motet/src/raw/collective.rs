@@ -13,6 +13,7 @@ use crate::op::Op;
 use crate::persistent::Persistent;
 use crate::request::Request;
 use crate::topology::Topological;
+use crate::world::World;
 
 /// Who deals out or gathers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +104,12 @@ pub enum On<'a> {
 impl<'a> From<&'a Communicator> for On<'a> {
     fn from(communicator: &'a Communicator) -> On<'a> {
         On::Communicator(communicator)
+    }
+}
+
+impl<'a> From<&'a World> for On<'a> {
+    fn from(world: &'a World) -> On<'a> {
+        On::Communicator(world)
     }
 }
 

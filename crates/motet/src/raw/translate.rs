@@ -40,8 +40,8 @@ impl Translation {
         // SAFETY (for all calls below): passed on.
         match (*collective, on) {
             // SAFETY: see above.
-            (collective, On::Intercommunicator(inter)) if collective.reduction().is_none() => unsafe {
-                between::translate(&collective, inter)
+            (moved, On::Intercommunicator(inter)) if moved.reduction().is_none() => unsafe {
+                between::translate(&moved, inter)
             },
             // SAFETY: see above.
             (collective, On::Intercommunicator(inter)) => unsafe {

@@ -1,0 +1,240 @@
+//! The untyped layer: what it refuses, and what becomes of its arguments.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+mod worlds;
+
+use motet::datatype::Datatype;
+use motet::op::Op;
+use motet::raw::{Blocks, Collective, Data, Mixed, Reduction, Root};
+use motet::{Communicator, ErrorClass, Info, Intercommunicator, Tag, World};
+use worlds::on_ranks;
+
+static INT: Datatype = Datatype::INT32_T;
+
+fn data(memory: &mut [i32]) -> Data<'static> {
+    Data { address: memory.as_mut_ptr().cast(), count: memory.len(), datatype: &INT }
+}
+
+fn blocks<'a>(memory: &mut [i32], counts: &'a [usize], displacements: &'a [isize]) -> Blocks<'a> {
+    Blocks { address: memory.as_mut_ptr().cast(), counts, displacements, datatype: &INT }
+}
+
+/// The class of the error that a call ends with, in all three forms.
+fn refused(call: &Collective<'_>, world: &Communicator) -> ErrorClass {
+    // SAFETY (for all calls): nothing begins, so no memory is used.
+    // SAFETY: see above.
+    let blocking = unsafe { call.run(world) }.expect_err("a blocking call").class();
+    // SAFETY: see above.
+    let nonblocking = unsafe { call.start(world) }.expect_err("a nonblocking call").class();
+    // SAFETY: see above.
+    let persistent = unsafe { call.init(world, &Info::new()) }.expect_err("an init").class();
+    assert_eq!((blocking, persistent), (nonblocking, nonblocking));
+    blocking
+}
+
+/// spec: 61, 69, 70, 73: in place where the standard does not allow it, before anything is sent.
+#[test]
+fn in_place_is_refused_where_it_is_not_allowed() {
+    on_ranks(2, |world| {
+        let (mut memory, other, sum) = ([0; 4], 1 - world.rank(), Op::SUM);
+        let root = Root::Rank(other);
+        let reduction = Reduction {
+            input: None,
+            output: memory.as_mut_ptr().cast(),
+            count: 4,
+            datatype: &INT,
+            op: &sum,
+        };
+        let calls = [
+            Collective::Gather { send: None, receive: None, root },
+            Collective::Gatherv { send: None, receive: None, root },
+            Collective::Scatter { send: None, receive: None, root },
+            Collective::Scatterv { send: None, receive: None, root },
+            Collective::Reduce { reduction, root },
+            Collective::Gather {
+                send: Some(data(&mut memory)),
+                receive: None,
+                root: Root::Rank(world.rank()),
+            },
+        ];
+        for call in &calls {
+            assert_eq!(refused(call, world), ErrorClass::Buffer, "{call:?}");
+        }
+        world.barrier()
+    });
+}
+
+/// spec: 61, 77: an input that is the output, a null pointer, wrong roots, operators and types.
+#[test]
+fn wrong_arguments_have_their_classes() {
+    on_ranks(2, |world| {
+        let mut memory = [0; 4];
+        let address: *mut u8 = memory.as_mut_ptr().cast();
+        let (sum, least) = (Op::SUM, Op::MINLOC);
+        let of = |input, op, datatype| Collective::Allreduce {
+            reduction: Reduction { input, output: address, count: 4, datatype, op },
+        };
+        assert_eq!(refused(&of(Some(address), &sum, &INT), world), ErrorClass::Buffer);
+        assert_eq!(refused(&of(None, &least, &INT), world), ErrorClass::Op);
+        let null = Data { address: std::ptr::null_mut(), count: 1, datatype: &INT };
+        let call = |data, root| Collective::Bcast { data, root };
+        assert_eq!(refused(&call(null, Root::Rank(0)), world), ErrorClass::Buffer);
+        for root in [Root::Rank(2), Root::Here, Root::Near] {
+            assert_eq!(refused(&call(data(&mut memory), root), world), ErrorClass::Root);
+        }
+        let none = Collective::Alltoallv {
+            send: Some(blocks(&mut memory, &[1], &[0])),
+            receive: blocks(&mut [0; 4], &[1, 1], &[0, 1]),
+        };
+        refused(&none, world);
+        world.barrier()
+    });
+}
+
+/// spec: 66, 76: among neighbours without a topology; in place there.
+#[test]
+fn neighbours_need_a_topology_and_a_send_buffer() {
+    on_ranks(2, |world| {
+        let mut memory = [0; 4];
+        let receive = data(&mut memory);
+        let call = Collective::NeighborAllgather { send: Some(receive), receive };
+        assert_eq!(refused(&call, world), ErrorClass::Topology);
+        let ring = world.graph_adjacent([1 - world.rank()], [1 - world.rank()])?;
+        let call = Collective::NeighborAllgather { send: None, receive };
+        assert_eq!(refused(&call, &ring), ErrorClass::Buffer);
+        world.barrier()
+    });
+}
+
+/// Two groups of a world, of which the second has the last rank alone.
+fn groups(world: &World) -> motet::Result<Intercommunicator> {
+    let last = world.size() - 1;
+    let side = u32::from(world.rank() == last);
+    let near = world.split(Some(side), 0)?.expect("all ranks have a side");
+    near.intercomm_create(0, Some(world), if side == 0 { last } else { 0 }, Tag(1))
+}
+
+/// spec: 66, 76, 86: what there is not between two groups, in place, and roots beyond the group.
+#[test]
+fn between_groups_much_is_refused() {
+    on_ranks(3, |world| {
+        let inter = groups(world)?;
+        let (mut memory, mut other, sum) = ([1; 8], [0; 8], Op::SUM);
+        let reduction = Reduction {
+            input: Some(memory.as_mut_ptr().cast()),
+            output: other.as_mut_ptr().cast(),
+            count: 1,
+            datatype: &INT,
+            op: &sum,
+        };
+        let in_place = Reduction { input: None, ..reduction };
+        let receive = data(&mut other);
+        let class = |call: Collective<'_>| {
+            // SAFETY: nothing begins.
+            unsafe { call.run(&inter) }.expect_err("refused").class()
+        };
+        assert_eq!(class(Collective::Scan { reduction }), ErrorClass::Comm);
+        assert_eq!(class(Collective::Exscan { reduction }), ErrorClass::Comm);
+        assert_eq!(class(Collective::Allreduce { reduction: in_place }), ErrorClass::Buffer);
+        assert_eq!(class(Collective::Allgather { send: None, receive }), ErrorClass::Buffer);
+        assert_eq!(class(Collective::Alltoall { send: None, receive }), ErrorClass::Buffer);
+        let far = Root::Rank(inter.remote_size());
+        assert_eq!(class(Collective::Bcast { data: receive, root: far }), ErrorClass::Root);
+        world.barrier()
+    });
+}
+
+/// Those who have nothing to do in one collective take part in the order: the next one is met.
+///
+/// spec: 86, 87
+#[test]
+fn idle_ranks_keep_their_place_in_the_order() {
+    on_ranks(4, |world| {
+        let inter = groups(world)?;
+        let last = world.rank() == 3;
+        for round in 0..50 {
+            let sender = round as usize % 3;
+            let root = match world.rank() {
+                3 => Root::Rank(sender),
+                me if me == sender => Root::Here,
+                _ => Root::Near,
+            };
+            let mut value = [if last { -1 } else { round }];
+            let call = Collective::Bcast { data: data(&mut value), root };
+            // SAFETY: the buffer lives until the call has ended.
+            unsafe { call.run(&inter) }?;
+            assert_eq!(value, [round]);
+            let (mut mine, mut sum, op) = ([1], [0], Op::SUM);
+            let reduction = Reduction {
+                input: Some(mine.as_mut_ptr().cast()),
+                output: sum.as_mut_ptr().cast(),
+                count: 1,
+                datatype: &INT,
+                op: &op,
+            };
+            // SAFETY: as above.
+            unsafe { Collective::Allreduce { reduction }.run(&inter) }?;
+            assert_eq!(sum, [if last { 3 } else { 1 }]);
+        }
+        Ok(())
+    });
+}
+
+/// Lists, datatypes and operators may be changed and freed as soon as the call has returned; hints
+/// may differ between the ranks, and are freed too.
+///
+/// spec: 4, 6, 43, 44
+#[test]
+fn arguments_may_go_once_the_call_has_returned() {
+    on_ranks(3, |world| {
+        let (me, ranks) = (world.rank(), world.size());
+        let (mut send, mut receive) = (vec![me as i32; 2 * ranks], vec![-1; 2 * ranks]);
+        let operation = {
+            let datatype = Datatype::contiguous(1, &INT)?;
+            let counts = vec![2; ranks];
+            let displacements: Vec<isize> = (0..ranks as isize).map(|rank| 2 * rank).collect();
+            let of = |memory: &mut Vec<i32>| Blocks {
+                address: memory.as_mut_ptr().cast(),
+                counts: &counts,
+                displacements: &displacements,
+                datatype: &datatype,
+            };
+            let call =
+                Collective::Alltoallv { send: Some(of(&mut send)), receive: of(&mut receive) };
+            let info = Info::new().with("of rank", me.to_string());
+            // SAFETY: the memory lives until the end of the test.
+            unsafe { call.init(world, &info) }?
+        };
+        let operation = operation.start()?.wait()?;
+        drop(operation);
+        let expected: Vec<i32> = (0..ranks as i32).flat_map(|rank| [rank, rank]).collect();
+        assert_eq!(receive, expected);
+        Ok(())
+    });
+}
+
+/// One buffer on both sides, with blocks that do not overlap: legal among neighbours.
+///
+/// spec: 77, 97
+#[test]
+fn a_buffer_may_be_both_sides_of_an_exchange_among_neighbours() {
+    on_ranks(3, |world| {
+        let (me, ranks) = (world.rank(), world.size());
+        let (next, last) = ((me + 1) % ranks, (me + ranks - 1) % ranks);
+        let ring = world.graph_adjacent([last], [next])?;
+        let mut both = [me as i32, -1];
+        let side = |displacements: &'static [isize]| Mixed {
+            address: both.as_mut_ptr().cast(),
+            counts: &[1],
+            displacements,
+            datatypes: std::slice::from_ref(&INT),
+        };
+        let mut side = side;
+        let call = Collective::NeighborAlltoallw { send: Some(side(&[0])), receive: side(&[4]) };
+        // SAFETY: the buffer lives until the call has ended, and is used in two places.
+        unsafe { call.run(&ring) }?;
+        assert_eq!(both, [me as i32, last as i32]);
+        Ok(())
+    });
+}
