@@ -84,16 +84,33 @@ pub enum Attached {
     Mismatch(TransferError),
 }
 
-/// A receive that waits for its message.
+/// A receive that waits for its message. Its token lies in its parts, which takes less room.
 #[derive(Clone, Copy, Debug)]
 struct Receive {
     into: RegionMut,
+    operation: u64,
+    step: u32,
     element: TypeCode,
-    token: Token,
+}
+
+impl Receive {
+    fn new(into: RegionMut, element: TypeCode, Token { operation, step }: Token) -> Receive {
+        Receive { into, operation, step, element }
+    }
+
+    fn token(&self) -> Token {
+        Token { operation: self.operation, step: self.step }
+    }
+}
+
+impl Default for Receive {
+    fn default() -> Self {
+        Receive { into: RegionMut::EMPTY, operation: 0, step: 0, element: TypeCode::BYTES }
+    }
 }
 
 /// A message that came before its receive.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Early {
     element: TypeCode,
     bytes: usize,
@@ -106,6 +123,12 @@ enum Body {
     Whole(Box<[u8]>),
     /// Where to copy it from.
     Exposed(Exposure),
+}
+
+impl Default for Body {
+    fn default() -> Self {
+        Body::Whole(Box::default())
+    }
 }
 
 /// What a receiver knows of a large message.
@@ -244,10 +267,8 @@ impl Endpoint {
         data: Region,
         token: Token,
     ) -> Posted {
-        let bytes = data.bytes();
-        let message = if bytes <= self.standing[to.index()].payload() {
-            let packet = Packet::Eager { label, element, bytes };
-            Outgoing::Eager { packet, data, token, late: false }
+        let message = if data.bytes() <= self.standing[to.index()].payload() {
+            Outgoing::Eager { label, element, data, token }
         } else {
             Outgoing::Large { label, element, data, token }
         };
@@ -284,7 +305,7 @@ impl Endpoint {
         token: Token,
         done: &mut Vec<Completion>,
     ) -> Ticket {
-        let receive = Receive { into, element, token };
+        let receive = Receive::new(into, element, token);
         match self.take(selector) {
             None => self.matching.post(selector, receive),
             Some(taken) => {
@@ -346,7 +367,7 @@ impl Endpoint {
         let mut ended = Vec::new();
         self.matching.withdraw(|source, receive: &Receive| match gone(source) {
             Some(peer) => {
-                ended.push((receive.token, peer));
+                ended.push((receive.token(), peer));
                 true
             }
             None => false,
@@ -358,7 +379,7 @@ impl Endpoint {
         });
         self.drop_landings(|landing| {
             let is_left = left[landing.source.index()];
-            is_left.then(|| ended.push((landing.receive.token, landing.source)));
+            is_left.then(|| ended.push((landing.receive.token(), landing.source)));
             is_left
         });
         for peer in (0..ranks).map(Peer).filter(|peer| left[peer.index()]) {
@@ -377,9 +398,9 @@ impl Endpoint {
     /// Takes back every transfer whose token the predicate names. On return their memory is no
     /// longer used by anybody, and they will not complete.
     pub fn cancel(&mut self, gone: impl Fn(Token) -> bool) {
-        self.matching.withdraw(|_, receive| gone(receive.token));
+        self.matching.withdraw(|_, receive| gone(receive.token()));
         self.drop_sends(|_, token| gone(token));
-        self.drop_landings(|landing| gone(landing.receive.token));
+        self.drop_landings(|landing| gone(landing.receive.token()));
     }
 
     /// Opens a channel for one message of a persistent operation and tells its sender. `None` if

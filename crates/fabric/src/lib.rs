@@ -14,6 +14,7 @@
 
 pub mod bootstrap;
 pub mod channel;
+mod chunks;
 pub mod claims;
 pub mod doorbell;
 pub mod endpoint;

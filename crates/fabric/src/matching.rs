@@ -9,10 +9,13 @@
 //! Neither side has a limit but memory: a bound would make a program hang that only wants to
 //! receive in another order.
 
-use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasherDefault, Hasher};
+mod index;
+mod queue;
+
+use std::collections::VecDeque;
 
 use crate::{Label, Peer, Selector};
+use queue::{Key, Queue};
 
 /// Where a posted receive was put, for whoever wants it back. For one that did not have to be
 /// posted it means nothing.
@@ -22,9 +25,6 @@ pub struct Ticket(u64);
 /// Marks the ticket of a receive with a wildcard: the rest is the number of its post. That of an
 /// exact one is its slot.
 const WILD: u64 = 1 << 63;
-
-/// Sender and label: what an exact receive names.
-type Key = (Peer, Label);
 
 /// Receives of type `R` and messages of type `M` that wait for each other.
 #[derive(Debug)]
@@ -47,23 +47,23 @@ impl<R, M> Default for Matching<R, M> {
     }
 }
 
-impl<R, M> Matching<R, M> {
+impl<R: Default, M: Default> Matching<R, M> {
     /// Takes the message that this receive would get, if one has come already.
     pub fn take_early(&mut self, selector: &Selector) -> Option<(Peer, Label, M)> {
         let key = match exact_key(selector) {
             Some(key) => key,
-            None => self.early.find(|&(source, label)| selector.accepts(source, label))?,
+            None => self.early.find(|key| selector.accepts(key.source(), key.label()))?,
         };
-        self.early.pop(&key).map(|message| (key.0, key.1, message))
+        self.early.pop(&key).map(|message| (key.source(), key.label(), message))
     }
 
     /// The message that this receive would get, left where it is.
     pub fn peek_early(&self, selector: &Selector) -> Option<(Peer, Label, &M)> {
         let key = match exact_key(selector) {
             Some(key) => key,
-            None => self.early.find(|&(source, label)| selector.accepts(source, label))?,
+            None => self.early.find(|key| selector.accepts(key.source(), key.label()))?,
         };
-        self.early.front(&key).map(|(_, message)| (key.0, key.1, message))
+        self.early.front(&key).map(|(_, message)| (key.source(), key.label(), message))
     }
 
     /// Posts a receive for which no message has come yet.
@@ -92,7 +92,7 @@ impl<R, M> Matching<R, M> {
 
     /// Takes the receive that this message meets, if one is posted.
     pub fn take_posted(&mut self, source: Peer, label: Label) -> Option<R> {
-        let key = (source, label);
+        let key = Key::new(source, label);
         if !self.wild.is_empty() {
             let exact_at = self.exact.front(&key).map(|(posted, _)| posted);
             let wild = self.wild.iter().position(|(_, wanted, _)| wanted.accepts(source, label));
@@ -107,12 +107,12 @@ impl<R, M> Matching<R, M> {
 
     /// Keeps a message until its receive is posted.
     pub fn keep(&mut self, source: Peer, label: Label, message: M) {
-        self.early.push((source, label), 0, message);
+        self.early.push(Key::new(source, label), 0, message);
     }
 
     /// Withdraws all posted receives that the predicate names. Takes time in the number posted.
     pub fn withdraw(&mut self, mut gone: impl FnMut(Option<Peer>, &R) -> bool) -> Vec<R> {
-        let mut taken = self.exact.drain_where(|key, receive| gone(Some(key.0), receive));
+        let mut taken = self.exact.drain_where(|key, receive| gone(Some(key.source()), receive));
         for _ in 0..self.wild.len() {
             let Some((posted, selector, receive)) = self.wild.pop_front() else { break };
             if gone(selector.source, &receive) {
@@ -126,225 +126,26 @@ impl<R, M> Matching<R, M> {
 
     /// Looks at each posted receive.
     pub fn each_posted(&self, mut look: impl FnMut(Selector, &R)) {
-        let exact = self.exact.slots.iter();
-        for (slot, receive) in exact.filter_map(|slot| Some((slot, slot.value.as_ref()?))) {
-            let (source, label) = slot.key;
-            look(Selector::exactly(source, label), receive);
+        for (key, receive) in self.exact.iter() {
+            look(Selector::exactly(key.source(), key.label()), receive);
         }
         self.wild.iter().for_each(|(_, selector, receive)| look(*selector, receive));
     }
 
     /// Number of posted receives.
     pub fn posted(&self) -> usize {
-        self.exact.len + self.wild.len()
+        self.exact.len() + self.wild.len()
     }
 
     /// Number of messages that wait for their receive.
     pub fn kept(&self) -> usize {
-        self.early.len
+        self.early.len()
     }
 }
 
 fn exact_key(selector: &Selector) -> Option<Key> {
     let label = Label { context: selector.context, tag: selector.tag?, ordinal: selector.ordinal };
-    Some((selector.source?, label))
-}
-
-/// No slot.
-const NONE: u32 = u32::MAX;
-
-/// Values queued by key, first in first out for each key, and all together in order of arrival.
-/// Slots are used again, so a steady flow allocates nothing.
-#[derive(Debug)]
-struct Queue<T> {
-    slots: Vec<Slot<T>>,
-    /// Ends of the list of each key.
-    keys: HashMap<Key, (u32, u32), BuildHasherDefault<LabelHasher>>,
-    free: u32,
-    oldest: u32,
-    newest: u32,
-    len: usize,
-}
-
-#[derive(Debug)]
-struct Slot<T> {
-    key: Key,
-    stamp: u64,
-    value: Option<T>,
-    /// Next of the same key, or next free slot.
-    next: u32,
-    older: u32,
-    newer: u32,
-}
-
-impl<T> Default for Queue<T> {
-    fn default() -> Self {
-        Queue {
-            slots: Vec::new(),
-            keys: HashMap::default(),
-            free: NONE,
-            oldest: NONE,
-            newest: NONE,
-            len: 0,
-        }
-    }
-}
-
-impl<T> Queue<T> {
-    /// Says which slot it got.
-    fn push(&mut self, key: Key, stamp: u64, value: T) -> u32 {
-        let slot =
-            Slot { key, stamp, value: Some(value), next: NONE, older: self.newest, newer: NONE };
-        let at = self.place(slot);
-        match self.newest {
-            NONE => self.oldest = at,
-            newest => self.slots[newest as usize].newer = at,
-        }
-        self.newest = at;
-        self.len += 1;
-        match self.keys.get_mut(&key) {
-            None => drop(self.keys.insert(key, (at, at))),
-            Some((_, last)) => {
-                self.slots[*last as usize].next = at;
-                *last = at;
-            }
-        }
-        at
-    }
-
-    fn place(&mut self, slot: Slot<T>) -> u32 {
-        if self.free == NONE {
-            assert!(self.slots.len() < NONE as usize, "fewer than 2^32 messages wait at once");
-            self.slots.push(slot);
-            return self.slots.len() as u32 - 1;
-        }
-        let at = self.free;
-        self.free = self.slots[at as usize].next;
-        self.slots[at as usize] = slot;
-        at
-    }
-
-    fn front(&self, key: &Key) -> Option<(u64, &T)> {
-        let &(first, _) = self.keys.get(key)?;
-        let slot = &self.slots[first as usize];
-        slot.value.as_ref().map(|value| (slot.stamp, value))
-    }
-
-    fn pop(&mut self, key: &Key) -> Option<T> {
-        let ends = self.keys.get_mut(key)?;
-        let at = ends.0;
-        match self.slots[at as usize].next {
-            NONE => drop(self.keys.remove(key)),
-            next => ends.0 = next,
-        }
-        self.release(at)
-    }
-
-    /// Takes out the value that `is_it` knows. It lies in the slot `hint`, unless values have been
-    /// put elsewhere meanwhile.
-    fn take_one(&mut self, hint: u32, is_it: impl Fn(&T) -> bool) -> Option<T> {
-        let holds = |at: u32| {
-            self.slots.get(at as usize).and_then(|slot| slot.value.as_ref()).is_some_and(&is_it)
-        };
-        let mut at = if holds(hint) { hint } else { self.oldest };
-        while at != NONE && !holds(at) {
-            at = self.slots[at as usize].newer;
-        }
-        if at == NONE {
-            return None;
-        }
-        let Slot { key, next, .. } = self.slots[at as usize];
-        let ends = self.keys.get_mut(&key)?;
-        if ends.0 == at {
-            return self.pop(&key);
-        }
-        let mut before = ends.0;
-        while self.slots[before as usize].next != at {
-            before = self.slots[before as usize].next;
-        }
-        self.slots[before as usize].next = next;
-        if ends.1 == at {
-            ends.1 = before;
-        }
-        self.release(at)
-    }
-
-    /// Takes a slot out of the order of arrival and frees it.
-    fn release(&mut self, at: u32) -> Option<T> {
-        let Slot { older, newer, .. } = self.slots[at as usize];
-        match older {
-            NONE => self.oldest = newer,
-            older => self.slots[older as usize].newer = newer,
-        }
-        match newer {
-            NONE => self.newest = older,
-            newer => self.slots[newer as usize].older = older,
-        }
-        self.len -= 1;
-        let slot = &mut self.slots[at as usize];
-        slot.next = self.free;
-        self.free = at;
-        slot.value.take()
-    }
-
-    /// The key of the oldest value whose key is accepted. It is the front of its own key's list,
-    /// since an older one of that key would have been accepted before it.
-    fn find(&self, accepted: impl Fn(&Key) -> bool) -> Option<Key> {
-        let mut at = self.oldest;
-        while at != NONE {
-            let slot = &self.slots[at as usize];
-            if accepted(&slot.key) {
-                return Some(slot.key);
-            }
-            at = slot.newer;
-        }
-        None
-    }
-
-    /// Takes out all values that the predicate names, and keeps the order of the others.
-    fn drain_where(&mut self, mut gone: impl FnMut(&Key, &T) -> bool) -> Vec<T> {
-        let (mut taken, mut kept) = (Vec::new(), Vec::new());
-        while self.oldest != NONE {
-            let Slot { key, stamp, .. } = self.slots[self.oldest as usize];
-            let Some(value) = self.pop(&key) else { break };
-            if gone(&key, &value) { taken.push(value) } else { kept.push((key, stamp, value)) }
-        }
-        for (key, stamp, value) in kept {
-            self.push(key, stamp, value);
-        }
-        taken
-    }
-}
-
-/// Mixes the few words of a key. Keys come from our own programs, so no defence against chosen
-/// keys is needed, and a message is too short for a slow hash.
-#[derive(Default)]
-struct LabelHasher(u64);
-
-impl LabelHasher {
-    fn mix(&mut self, word: u64) {
-        // An odd constant with well spread bits (the golden ratio); the rotation lets every word
-        // reach the high bits.
-        self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-}
-
-impl Hasher for LabelHasher {
-    fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 29)
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.mix(u64::from(byte)));
-    }
-
-    fn write_u32(&mut self, word: u32) {
-        self.mix(u64::from(word));
-    }
-
-    fn write_u64(&mut self, word: u64) {
-        self.mix(word);
-    }
+    Some(Key::new(selector.source?, label))
 }
 
 #[cfg(test)]

@@ -66,7 +66,7 @@ impl Selector {
 }
 
 /// The type of the elements of a message, as far as the two sides compare it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TypeCode(pub u16);
 
 impl TypeCode {
@@ -93,7 +93,11 @@ pub struct Token {
 }
 
 /// What a completed receive got.
+///
+/// Packed so that with an error in its place (`Result<Received, TransferError>`) it takes no more
+/// room than alone: every operation under way keeps one or two of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C, packed(4))]
 pub struct Received {
     /// Who sent it.
     pub source: Peer,

@@ -1,6 +1,8 @@
 //! Values under stable ids. A slot is used again, but under another id, so that a stale id finds
 //! nothing instead of somebody else's value.
 
+use crate::chunks::Table;
+
 /// Names a value of a [`Slab`]. Never zero for a value that was inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Id(pub u64);
@@ -19,65 +21,91 @@ impl Id {
     }
 }
 
-/// A growing table of values; slots are used again. Limit: 2^32 values at a time.
+/// A growing table of values; slots are used again. Limit: 2^32 - 1 values at a time.
+///
+/// It grows in pieces and moves nothing (see [`crate::chunks`]), so a million values take the
+/// memory of a million, and none of them waits for the others to be copied.
 #[derive(Debug)]
 pub struct Slab<T> {
-    slots: Vec<(u32, Option<T>)>,
-    free: Vec<u32>,
+    slots: Table<Slot<T>>,
+    /// The slot to use next, if there is one to use again.
+    free: u32,
+    len: usize,
 }
+
+#[derive(Debug)]
+struct Slot<T> {
+    generation: u32,
+    /// Of a free slot: the next one that is free.
+    next: u32,
+    value: Option<T>,
+}
+
+/// No slot.
+const NONE: u32 = u32::MAX;
 
 impl<T> Default for Slab<T> {
     fn default() -> Self {
-        Slab { slots: Vec::new(), free: Vec::new() }
+        Slab { slots: Table::default(), free: NONE, len: 0 }
     }
 }
 
 impl<T> Slab<T> {
     /// Puts a value in and names it.
     pub fn insert(&mut self, value: T) -> Id {
-        if let Some(slot) = self.free.pop() {
-            let (generation, place) = &mut self.slots[slot as usize];
-            *generation = generation.wrapping_add(1).max(1);
-            *place = Some(value);
-            return Id::new(slot as usize, *generation);
+        self.len += 1;
+        if self.free != NONE {
+            let at = self.free as usize;
+            let slot = &mut self.slots[at];
+            self.free = slot.next;
+            slot.generation = slot.generation.wrapping_add(1).max(1);
+            slot.value = Some(value);
+            return Id::new(at, slot.generation);
         }
-        assert!(self.slots.len() < u32::MAX as usize, "a slab holds fewer than 2^32 values");
-        self.slots.push((1, Some(value)));
-        Id::new(self.slots.len() - 1, 1)
+        let at = self.slots.len();
+        assert!(at < NONE as usize, "a slab holds fewer than 2^32 values");
+        self.slots.push(Slot { generation: 1, next: NONE, value: Some(value) });
+        Id::new(at, 1)
     }
 
     /// The value of this id, if it is still there.
     #[inline]
     pub fn get_mut(&mut self, id: Id) -> Option<&mut T> {
         match self.slots.get_mut(id.slot()) {
-            Some((generation, value)) if *generation == id.generation() => value.as_mut(),
+            Some(slot) if slot.generation == id.generation() => slot.value.as_mut(),
             _ => None,
         }
     }
 
     /// Takes the value of this id out, if it is still there.
     pub fn remove(&mut self, id: Id) -> Option<T> {
-        self.get_mut(id)?;
-        self.free.push(id.slot() as u32);
-        self.slots[id.slot()].1.take()
+        let slot = self.slots.get_mut(id.slot())?;
+        if slot.generation != id.generation() {
+            return None;
+        }
+        let value = slot.value.take()?;
+        slot.next = self.free;
+        self.free = id.slot() as u32;
+        self.len -= 1;
+        Some(value)
     }
 
     /// All values with their ids.
     pub fn iter(&self) -> impl Iterator<Item = (Id, &T)> {
-        let values = self.slots.iter().enumerate();
-        values.filter_map(|(slot, (generation, value))| {
-            value.as_ref().map(|value| (Id::new(slot, *generation), value))
+        let slots = self.slots.iter().enumerate();
+        slots.filter_map(|(at, slot)| {
+            slot.value.as_ref().map(|value| (Id::new(at, slot.generation), value))
         })
     }
 
     /// Whether there is no value.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.len == 0
     }
 
     /// Number of values.
     pub fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.len
     }
 }
 
@@ -89,7 +117,7 @@ mod tests {
     fn generations_come_round_without_zero() {
         let mut slab = Slab::default();
         let first = slab.insert('a');
-        slab.slots[0].0 = u32::MAX;
+        slab.slots[0].generation = u32::MAX;
         assert_eq!(slab.remove(Id::new(0, u32::MAX)), Some('a'));
         let second = slab.insert('b');
         assert_eq!(second.generation(), 1);

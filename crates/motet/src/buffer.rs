@@ -11,6 +11,7 @@ mod items;
 
 use std::marker::PhantomData;
 use std::mem::{self, ManuallyDrop};
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use crate::Element;
@@ -111,7 +112,7 @@ pub unsafe trait Buffers: Held {
 /// A `Vec`, taken apart.
 #[derive(Debug)]
 pub struct VecParts<T> {
-    start: *mut T,
+    start: NonNull<T>,
     len: usize,
     capacity: usize,
 }
@@ -125,12 +126,13 @@ unsafe impl<T: Element> Held for Vec<T> {
 
     fn take_apart(self) -> VecParts<T> {
         let mut whole = ManuallyDrop::new(self);
-        VecParts { start: whole.as_mut_ptr(), len: whole.len(), capacity: whole.capacity() }
+        let start = NonNull::new(whole.as_mut_ptr()).expect("a vector is somewhere");
+        VecParts { start, len: whole.len(), capacity: whole.capacity() }
     }
 
     unsafe fn put_together(parts: VecParts<T>) -> Vec<T> {
         // SAFETY: the three parts of one vector, used once by the caller's promise.
-        unsafe { Vec::from_raw_parts(parts.start, parts.len, parts.capacity) }
+        unsafe { Vec::from_raw_parts(parts.start.as_ptr(), parts.len, parts.capacity) }
     }
 }
 
@@ -139,7 +141,7 @@ unsafe impl<T: Element> SendBuffer for Vec<T> {
     type Element = T;
 
     fn span(parts: &VecParts<T>) -> Span {
-        Span { start: parts.start.cast(), len: parts.len }
+        Span { start: parts.start.as_ptr().cast(), len: parts.len }
     }
 }
 

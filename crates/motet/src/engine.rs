@@ -73,20 +73,39 @@ pub(crate) enum Work {
 /// Something kept alive until its operation is complete.
 pub(crate) type Keeper = Box<dyn Send>;
 
+/// An operation. A million of them may be under way, so what few of them need lies apart.
 struct Operation {
     work: Work,
-    /// Data that is not in memory as the work needs it.
-    staging: Option<Box<Staging>>,
     state: State,
-    /// Whether the engine polls it for its channels.
-    polled: bool,
-    waker: Option<Waker>,
-    /// Set when its request is gone: its buffers, to be freed when it is complete.
-    detached: Option<Keeper>,
+    rare: Option<Box<Rare>>,
     /// Whether a scope will ask for the outcome if the request does not.
     held: bool,
     /// Whether the request is gone.
     dropped: bool,
+}
+
+/// What few operations need.
+#[derive(Default)]
+struct Rare {
+    /// Data that is not in memory as the work needs it.
+    staging: Option<Box<Staging>>,
+    waker: Option<Waker>,
+    /// Set when its request is gone: its buffers, to be freed when it is complete.
+    detached: Option<Keeper>,
+}
+
+impl Operation {
+    fn staging(&mut self) -> Option<&mut Staging> {
+        self.rare.as_mut()?.staging.as_deref_mut()
+    }
+
+    fn take_waker(&mut self) -> Option<Waker> {
+        self.rare.as_mut()?.waker.take()
+    }
+
+    fn rare(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
+    }
 }
 
 /// All operations of one rank.
@@ -181,7 +200,7 @@ impl Engine {
         let Some(operation) = self.operations.get_mut(id) else { return false };
         debug_assert_eq!(operation.state, State::Inactive);
         operation.state = State::Active;
-        if let Some(staging) = &mut operation.staging {
+        if let Some(staging) = operation.staging() {
             staging.collect();
         }
         self.active += 1;
@@ -196,16 +215,9 @@ impl Engine {
     }
 
     fn insert(&mut self, work: Work, staging: Option<Box<Staging>>, state: State) -> Id {
-        self.operations.insert(Operation {
-            work,
-            staging,
-            state,
-            polled: false,
-            waker: None,
-            detached: None,
-            held: false,
-            dropped: false,
-        })
+        let apart = |staging| Box::new(Rare { staging: Some(staging), ..Rare::default() });
+        let rare = staging.map(apart);
+        self.operations.insert(Operation { work, state, rare, held: false, dropped: false })
     }
 
     /// Moves everything that can move. Says whether anything did.
@@ -283,12 +295,12 @@ impl Engine {
             let id = self.polled[next];
             moved |= self.poll_one(id, done);
             let operation = self.operations.get_mut(id);
-            let stuck = operation.is_some_and(|operation| match &operation.work {
-                Work::Run(run) if operation.state == State::Active && run.is_stuck() => true,
-                _ => {
-                    operation.polled = false;
-                    false
+            let stuck = operation.is_some_and(|operation| match &mut operation.work {
+                Work::Run(run) => {
+                    run.polled = operation.state == State::Active && run.is_stuck();
+                    run.polled
                 }
+                _ => false,
             });
             if stuck {
                 next += 1;
@@ -325,8 +337,8 @@ impl Engine {
         if run.advance(id.0, &mut self.endpoint, done) {
             let outcome = run.outcome();
             self.finish(id, outcome.map(|()| NOTHING));
-        } else if run.is_stuck() && !operation.polled {
-            operation.polled = true;
+        } else if run.is_stuck() && !run.polled {
+            run.polled = true;
             self.polled.push(id);
         }
     }
@@ -366,16 +378,17 @@ impl Engine {
         self.ended += 1;
         let operation = self.operations.get_mut(id).expect("finished while alive");
         self.active -= operation.work.transfers();
-        if let (Some(staging), Ok(received)) = (&mut operation.staging, outcome) {
-            let is_run = matches!(operation.work, Work::Run(_));
+        let is_run = matches!(operation.work, Work::Run(_));
+        if let (Some(staging), Ok(received)) = (operation.staging(), outcome) {
             staging.spread(if is_run { usize::MAX } else { received.bytes });
         }
         operation.state = State::Complete(outcome);
-        if let Some(waker) = operation.waker.take() {
+        if let Some(waker) = operation.take_waker() {
             self.wakers -= 1;
             self.woken.push(waker);
         }
-        let (keeper, held) = (operation.detached.take(), operation.held);
+        let keeper = operation.rare.as_mut().and_then(|rare| rare.detached.take());
+        let held = operation.held;
         if self.sleepers > 0 {
             self.endpoint.ring(self.endpoint.me());
         }
@@ -439,7 +452,7 @@ impl Engine {
         let Some(operation) = self.operations.get_mut(id) else { return };
         operation.dropped = true;
         if operation.state == State::Active {
-            operation.detached = Some(keeper);
+            operation.rare().detached = Some(keeper);
         } else if !operation.held {
             self.remove(id);
         }
@@ -452,4 +465,15 @@ fn collected(mut staging: Option<Box<Staging>>) -> Option<Box<Staging>> {
         staging.collect();
     }
     staging
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So much stays of every operation under way, beside what it does and its buffers.
+    #[test]
+    fn operations_are_small() {
+        assert_eq!((size_of::<Outcome>(), size_of::<Operation>()), (24, 56));
+    }
 }

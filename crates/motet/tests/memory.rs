@@ -1,12 +1,54 @@
-//! Memory that must not grow. What is measured is the whole process, so these run one by one.
+//! Memory that must not grow, and memory that operations take. What is measured is the whole
+//! process, so these run one by one.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 mod worlds;
 
+use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use motet::{Info, Sum};
-use worlds::on_ranks;
+use motet::{Info, Request, Result, Sum, World};
+use worlds::{Random, Watchdog, on_ranks};
+
+/// Counts the bytes that are allocated and not freed.
+struct Counting;
+
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: passes everything on unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        LIVE.fetch_add(layout.size(), Ordering::Relaxed);
+        // SAFETY: passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: passed on.
+        unsafe { System.dealloc(memory, layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        LIVE.fetch_add(layout.size(), Ordering::Relaxed);
+        // SAFETY: passed on.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        LIVE.fetch_add(size, Ordering::Relaxed);
+        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: passed on.
+        unsafe { System.realloc(memory, layout, size) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
 
 /// Keeps the other tests from running meanwhile.
 fn alone() -> MutexGuard<'static, ()> {
@@ -88,4 +130,84 @@ fn communicators_come_and_go_without_a_trace() {
         assert!(resident().saturating_sub(before) < 8 << 20, "memory grew");
         Ok(())
     });
+}
+
+/// Bytes that a pending operation takes on each rank, beside the user's own vector.
+const EACH: usize = 512;
+
+/// Operations that are under way, by the number in which they began.
+type Pending = Vec<Option<Request<Vec<u64>>>>;
+
+/// Does two halves of a work. Says how long each took.
+fn halves(all: usize, mut work: impl FnMut(usize) -> Result<()>) -> Result<[Duration; 2]> {
+    let mut half = |from: usize, to: usize| {
+        let begun = Instant::now();
+        (from..to).try_for_each(&mut work).map(|()| begun.elapsed())
+    };
+    Ok([half(0, all / 2)?, half(all / 2, all)?])
+}
+
+/// Each operation takes as long as those before it: the bound is wide enough for a loaded machine,
+/// and would be exceeded many times over by anything that searches.
+fn assert_flat(what: &str, [first, second]: [Duration; 2]) {
+    let most = 8 * first + Duration::from_millis(200);
+    assert!(second < most, "{what}: first half {first:?}, second half {second:?}");
+}
+
+/// Begins so many sums, and completes them in this order.
+fn keep_pending(world: &World, together: &Barrier, order: &[usize]) -> Result<()> {
+    let (many, me) = (order.len(), world.rank() as u64);
+    let mut buffers: Vec<_> = (0..many as u64).map(|at| vec![at + me]).rev().collect();
+    world.barrier()?;
+    together.wait();
+    let before = LIVE.load(Ordering::Relaxed);
+    together.wait();
+    let mut pending: Pending = Vec::with_capacity(many);
+    let begun = halves(many, |_| {
+        let buffer = buffers.pop().expect("one for each");
+        pending.push(Some(world.iallreduce(buffer, Sum)?));
+        Ok(())
+    })?;
+    together.wait();
+    let each = (LIVE.load(Ordering::Relaxed) - before) / (2 * many);
+    together.wait();
+    let completed = halves(many, |next| {
+        let at = order[next];
+        let sum = pending[at].take().expect("completed once").wait()?;
+        assert_eq!(sum, [2 * at as u64 + 1]);
+        Ok(())
+    })?;
+    println!("{many} pending: {each} bytes each, begun in {begun:?}, completed in {completed:?}");
+    assert!(each <= EACH, "{many} pending operations take {each} bytes each on each rank");
+    assert_flat("to begin", begun);
+    assert_flat("to complete", completed);
+    Ok(())
+}
+
+/// Has so many operations pending at once, and completes them in reverse and in random order.
+fn pend(many: usize, patience: Duration) {
+    let _alone = alone();
+    let _watchdog = Watchdog::with(patience);
+    let reverse: Vec<usize> = (0..many).rev().collect();
+    let mut shuffled = reverse.clone();
+    Random(many as u64).shuffle(&mut shuffled);
+    for order in [reverse, shuffled] {
+        let together = Barrier::new(2);
+        let ended = motet::threads(2, |world| keep_pending(&world, &together, &order));
+        let ended = ended.unwrap_or_else(|error| panic!("{error}"));
+        ended.into_iter().for_each(|rank| rank.unwrap_or_else(|error| panic!("{error}")));
+    }
+}
+
+/// spec: 8
+#[test]
+fn a_hundred_thousand_pending_operations_are_small_and_fast() {
+    pend(100_000, Duration::from_secs(120));
+}
+
+/// spec: 8
+#[test]
+#[ignore = "takes a minute and 1 GB"]
+fn a_million_pending_operations_are_small_and_fast() {
+    pend(1_000_000, Duration::from_secs(600));
 }

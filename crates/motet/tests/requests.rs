@@ -32,6 +32,23 @@ fn while_others_sleep<T>(world: &World, starts: impl FnOnce() -> Result<T>) -> R
     Ok(started)
 }
 
+/// What a dropped operation took is used by the next one, which must not take itself for it.
+///
+/// spec: 24, 41
+#[test]
+fn a_dropped_persistent_operation_leaves_nothing_to_the_next() {
+    on_ranks(2, |world| {
+        for round in 0..20 {
+            drop(world.allreduce_init(vec![round; 3], Sum, &Info::new())?.start()?);
+            world.barrier()?;
+            let mut next = world.allreduce_init(vec![round; 3], Sum, &Info::new())?;
+            next.run()?;
+            assert_eq!(next.output(), [2 * round; 3]);
+        }
+        Ok(())
+    });
+}
+
 /// spec: 1, 2, 18
 #[test]
 fn starts_wait_for_nobody() {

@@ -122,7 +122,7 @@ impl Endpoint {
                 // Unless the receive, too, was cancelled meanwhile.
                 if let Some(landing) = self.landings.remove(Id(landing)) {
                     let outcome = Err(TransferError::Revoked(source));
-                    done.push(Completion { token: landing.receive.token, outcome });
+                    done.push(Completion { token: landing.receive.token(), outcome });
                 }
             }
             Packet::Open { label, element } => {
@@ -159,7 +159,7 @@ impl Endpoint {
                     // SAFETY: a posted receive: writable, by the promise of its poster.
                     unsafe { inlet.copy_payload::<Header>(into) };
                 }
-                done.push(message.completion(receive.token, fits));
+                done.push(message.completion(receive.token(), fits));
             }
             None => {
                 let mut whole = vec![0; message.bytes].into_boxed_slice();
@@ -194,7 +194,7 @@ impl Endpoint {
                     // poster, and long enough, as just checked.
                     unsafe { into.copy_from_nonoverlapping(whole.as_ptr(), whole.len()) };
                 }
-                done.push(message.completion(receive.token, fits));
+                done.push(message.completion(receive.token(), fits));
             }
         }
     }
@@ -209,11 +209,11 @@ impl Endpoint {
     ) {
         if let Err(error) = message.fits(&receive) {
             self.tell(message.source, Packet::Finished { send: exposure.send });
-            done.push(message.completion(receive.token, Err(error)));
+            done.push(message.completion(receive.token(), Err(error)));
             return;
         }
         match self.copy_once(&message, &exposure, &receive) {
-            Some(outcome) => done.push(message.completion(receive.token, outcome)),
+            Some(outcome) => done.push(message.completion(receive.token(), outcome)),
             None => self.ask_for_pieces(message, exposure, receive),
         }
     }
@@ -284,7 +284,7 @@ impl Endpoint {
             let Landing { receive, source, tag, bytes, .. } = *landing;
             self.landings.remove(id);
             let outcome = Ok(Received { source, tag, bytes });
-            done.push(Completion { token: receive.token, outcome });
+            done.push(Completion { token: receive.token(), outcome });
         }
     }
 

@@ -48,7 +48,7 @@ impl Endpoint {
         token: Token,
         done: &mut Vec<Completion>,
     ) {
-        self.receive_early(taken, Receive { into, element, token }, done);
+        self.receive_early(taken, Receive::new(into, element, token), done);
     }
 
     /// Lets a message go that has been taken: its sender is told that it has been received.
@@ -61,6 +61,6 @@ impl Endpoint {
     /// Takes back a receive that has met no message yet. On return its memory is no longer used,
     /// and it will not complete. `false` if it has met one: then it completes.
     pub fn cancel_receive(&mut self, ticket: Ticket, token: Token) -> bool {
-        self.matching.withdraw_one(ticket, |receive| receive.token == token).is_some()
+        self.matching.withdraw_one(ticket, |receive| receive.token() == token).is_some()
     }
 }

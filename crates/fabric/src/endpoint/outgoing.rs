@@ -1,10 +1,10 @@
 //! The sending half of an endpoint.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::packet::{Header, Packet, Words};
 use super::{Completion, Endpoint, LargeSend, Posted};
+use crate::chunks::Queue;
 use crate::claims::Claim;
 use crate::lane::{Outlet, Ring};
 use crate::slab::Id;
@@ -14,12 +14,12 @@ use crate::{Label, Peer, Received, Region, Segment, Token, TypeCode};
 /// entry stands for memory that its poster keeps anyway.
 pub(super) struct Standing {
     outlet: Outlet,
-    waiting: VecDeque<Outgoing>,
+    waiting: Queue<Outgoing>,
 }
 
 impl Standing {
     pub(super) fn new(segment: Arc<Segment>, ring: Ring, first: u64) -> Standing {
-        Standing { outlet: Outlet::starting_at(segment, ring, first), waiting: VecDeque::new() }
+        Standing { outlet: Outlet::starting_at(segment, ring, first), waiting: Queue::default() }
     }
 
     /// Bytes of a message that fit a cell.
@@ -38,7 +38,7 @@ impl Standing {
     }
 
     pub(super) fn enqueue(&mut self, outgoing: Outgoing) {
-        self.waiting.push_back(outgoing);
+        self.waiting.push(outgoing);
     }
 
     fn push(&mut self, packet: Packet, payload: Region) -> bool {
@@ -52,11 +52,11 @@ impl Standing {
     }
 }
 
-/// Something on its way into a lane.
+/// Something on its way into a lane. A million of them may wait, so they are small.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Outgoing {
-    /// A message that fits a cell. `late`: it has waited, so its poster awaits a completion.
-    Eager { packet: Packet, data: Region, token: Token, late: bool },
+    /// A message that fits a cell.
+    Eager { label: Label, element: TypeCode, data: Region, token: Token },
     /// A message that does not.
     Large { label: Label, element: TypeCode, data: Region, token: Token },
     /// A packet without user data.
@@ -77,7 +77,7 @@ pub(super) struct Pieces {
 /// What became of an attempt to send.
 enum Attempt {
     Gone(Posted),
-    NoRoom(Outgoing),
+    NoRoom,
     /// Some of it went; this is the rest, for which there is no room.
     Partly(Outgoing),
 }
@@ -85,24 +85,16 @@ enum Attempt {
 impl Endpoint {
     /// Sends now if there is room and nothing waits before it, else queues.
     pub(super) fn submit(&mut self, to: Peer, outgoing: Outgoing) -> Posted {
-        let outgoing = if self.standing[to.index()].is_flushed() {
-            match self.attempt(to, outgoing, &mut Vec::new()) {
+        if self.standing[to.index()].is_flushed() {
+            match self.attempt(to, &outgoing, &mut Vec::new()) {
                 Attempt::Gone(posted) => {
                     self.ring(to);
                     return posted;
                 }
-                Attempt::NoRoom(rest) => rest,
+                Attempt::NoRoom => {}
                 Attempt::Partly(_) => unreachable!("pieces are queued, not submitted"),
             }
-        } else {
-            outgoing
-        };
-        let outgoing = match outgoing {
-            Outgoing::Eager { packet, data, token, .. } => {
-                Outgoing::Eager { packet, data, token, late: true }
-            }
-            other => other,
-        };
+        }
         self.standing[to.index()].enqueue(outgoing);
         self.waiting += 1;
         Posted::Pending
@@ -125,41 +117,49 @@ impl Endpoint {
     /// full.
     fn flush_lane(&mut self, peer: Peer, done: &mut Vec<Completion>) -> bool {
         let mut went = false;
-        while let Some(outgoing) = self.standing[peer.index()].waiting.pop_front() {
-            let attempt = self.attempt(peer, outgoing, done);
-            went |= !matches!(attempt, Attempt::NoRoom(_));
-            match attempt {
-                Attempt::Gone(_) => self.waiting -= 1,
-                Attempt::NoRoom(rest) | Attempt::Partly(rest) => {
-                    self.standing[peer.index()].waiting.push_front(rest);
+        while let Some(&mut outgoing) = self.standing[peer.index()].waiting.front_mut() {
+            match self.attempt(peer, &outgoing, done) {
+                Attempt::NoRoom => break,
+                Attempt::Partly(rest) => {
+                    went = true;
+                    if let Some(first) = self.standing[peer.index()].waiting.front_mut() {
+                        *first = rest;
+                    }
                     break;
+                }
+                Attempt::Gone(_) => {
+                    went = true;
+                    self.waiting -= 1;
+                    self.standing[peer.index()].waiting.pop();
+                    // It has waited, so its poster awaits a completion.
+                    if let Outgoing::Eager { label, data, token, .. } = outgoing {
+                        done.push(self.sent(token, label.tag, data.bytes()));
+                    }
                 }
             }
         }
         went
     }
 
-    fn attempt(&mut self, to: Peer, outgoing: Outgoing, done: &mut Vec<Completion>) -> Attempt {
-        match outgoing {
-            Outgoing::Eager { packet, data, token, late } => {
-                if !self.standing[to.index()].push(packet, data) {
-                    return Attempt::NoRoom(outgoing);
+    fn attempt(&mut self, to: Peer, outgoing: &Outgoing, done: &mut Vec<Completion>) -> Attempt {
+        match *outgoing {
+            Outgoing::Eager { label, element, data, .. } => {
+                let packet = Packet::Eager { label, element, bytes: data.bytes() };
+                match self.standing[to.index()].push(packet, data) {
+                    true => Attempt::Gone(Posted::Done),
+                    false => Attempt::NoRoom,
                 }
-                if late {
-                    done.push(self.sent(token, packet.tag(), data.bytes()));
-                }
-                Attempt::Gone(Posted::Done)
             }
             Outgoing::Words { packet, ref words } => {
                 match self.standing[to.index()].push_words(packet, words) {
                     true => Attempt::Gone(Posted::Done),
-                    false => Attempt::NoRoom(outgoing),
+                    false => Attempt::NoRoom,
                 }
             }
             Outgoing::Large { label, element, data, token } => {
                 match self.expose(to, label, element, data, token) {
                     true => Attempt::Gone(Posted::Pending),
-                    false => Attempt::NoRoom(outgoing),
+                    false => Attempt::NoRoom,
                 }
             }
             Outgoing::Pieces(pieces) => self.push_pieces(to, pieces, done),
@@ -200,7 +200,7 @@ impl Endpoint {
             let packet = Packet::Piece { landing, offset: sent, bytes };
             if !standing.push(packet, data.part(sent, bytes)) {
                 let rest = Outgoing::Pieces(Pieces { sent, ..pieces });
-                return if sent > before { Attempt::Partly(rest) } else { Attempt::NoRoom(rest) };
+                return if sent > before { Attempt::Partly(rest) } else { Attempt::NoRoom };
             }
             sent += bytes;
         }

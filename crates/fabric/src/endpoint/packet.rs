@@ -83,22 +83,6 @@ impl Packet {
         }
     }
 
-    /// The tag of a message; 0 for a packet that is none.
-    pub(super) fn tag(self) -> u64 {
-        match self {
-            Packet::Eager { label, .. } | Packet::Large { label, .. } => label.tag,
-            _ => 0,
-        }
-    }
-
-    /// What a message is about; `None` for a packet that is none.
-    pub(super) fn label(self) -> Option<Label> {
-        match self {
-            Packet::Eager { label, .. } | Packet::Large { label, .. } => Some(label),
-            _ => None,
-        }
-    }
-
     /// # Panics
     /// If the header is not one that [`Packet::header`] made: then memory is damaged.
     pub(super) fn read(header: Header) -> Packet {

@@ -22,14 +22,14 @@ impl Endpoint {
     pub fn transits(&self, operation: u64) -> Vec<Transit> {
         let mut found = Vec::new();
         self.matching.each_posted(|selector, receive: &Receive| {
-            if receive.token.operation == operation {
+            if receive.token().operation == operation {
                 let (peer, tag) = (selector.source, selector.tag);
                 let context = Some(selector.context);
                 found.push(Transit { is_receive: true, peer, context, tag });
             }
         });
         for (_, landing) in self.landings.iter() {
-            if landing.receive.token.operation == operation {
+            if landing.receive.token().operation == operation {
                 let (peer, tag) = (Some(landing.source), Some(landing.tag));
                 found.push(Transit { is_receive: true, peer, context: None, tag });
             }
@@ -48,10 +48,9 @@ impl Endpoint {
         for (peer, standing) in (0..).map(Peer).zip(&self.standing) {
             for outgoing in standing.waiting() {
                 match *outgoing {
-                    Outgoing::Eager { packet, token, .. } if token.operation == operation => {
-                        found.extend(packet.label().map(|label| sent(peer, label)));
-                    }
-                    Outgoing::Large { label, token, .. } if token.operation == operation => {
+                    Outgoing::Eager { label, token, .. } | Outgoing::Large { label, token, .. }
+                        if token.operation == operation =>
+                    {
                         found.push(sent(peer, label));
                     }
                     _ => {}

@@ -68,7 +68,7 @@ pub(crate) fn context_tag_and_ordinal_keep_apart(kind: Kind) {
             let bytes = if number % 2 == 0 { 16 } else { LARGE };
             let ended = world[1].take(ticket).expect("arrives");
             assert_eq!(ended.data(), pattern(number as u64, bytes));
-            assert_eq!(ended.outcome.unwrap().tag, labels[number].tag);
+            assert_eq!({ ended.outcome.unwrap().tag }, labels[number].tag);
         }
     }
 }

@@ -129,7 +129,7 @@ pub(crate) fn everyone_to_one(kind: Kind) {
             let ended = rank.wait(ticket);
             let received = ended.outcome.as_ref().unwrap();
             let Peer(source) = received.source;
-            assert_eq!(received.tag, next[source as usize], "in the order of sending");
+            assert_eq!({ received.tag }, next[source as usize], "in the order of sending");
             assert!(ended.data() == pattern(received.tag, ended.data().len()));
             next[source as usize] += 1;
         }

@@ -31,13 +31,6 @@ pub(crate) struct Planned {
     pub(crate) reason: String,
 }
 
-/// Where the cache keeps a plan; void once the cache has started afresh.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    epoch: u32,
-    entry: usize,
-}
-
 struct Entry {
     planned: Arc<Planned>,
     #[expect(clippy::vec_box, reason = "a run keeps its box from use to use")]
@@ -50,12 +43,11 @@ pub(crate) struct Cache {
     /// By selection, since one call may have a plan by each.
     places: [HashMap<Call, usize>; 2],
     entries: Vec<Entry>,
-    epoch: u32,
 }
 
 impl Cache {
     pub(crate) fn new(tuning: Tuning) -> Cache {
-        Cache { tuning, places: Default::default(), entries: Vec::new(), epoch: 0 }
+        Cache { tuning, places: Default::default(), entries: Vec::new() }
     }
 
     /// A run of the plan for this call: an idle one if there is one.
@@ -69,15 +61,18 @@ impl Cache {
             None => self.plan(call, selection)?,
         };
         let Entry { planned, idle } = &mut self.entries[entry];
-        let place = Place { epoch: self.epoch, entry };
-        Ok(idle.pop().unwrap_or_else(|| Box::new(Run::new(planned.clone(), place, call))))
+        let new = || Box::new(Run::new(planned.clone(), entry as u32, call));
+        Ok(idle.pop().unwrap_or_else(new))
     }
 
     /// Takes back a run that is over.
     pub(crate) fn give_back(&mut self, run: Box<Run>) {
-        let Place { epoch, entry } = run.place();
-        if epoch == self.epoch && self.entries[entry].idle.len() < IDLE {
-            self.entries[entry].idle.push(run);
+        // Another plan may lie there since the cache has started afresh.
+        if let Some(Entry { planned, idle }) = self.entries.get_mut(run.place() as usize)
+            && Arc::ptr_eq(planned, run.planned())
+            && idle.len() < IDLE
+        {
+            idle.push(run);
         }
     }
 
@@ -90,7 +85,6 @@ impl Cache {
         if self.entries.len() == PLANS {
             self.places.iter_mut().for_each(HashMap::clear);
             self.entries.clear();
-            self.epoch = self.epoch.wrapping_add(1);
         }
         let reason = choice.reason.to_string();
         self.entries.push(Entry { planned: Arc::new(Planned { plan, reason }), idle: Vec::new() });

@@ -22,7 +22,7 @@ impl Engine {
     /// Frees an operation that has no transfers any more.
     pub(super) fn remove(&mut self, id: Id) {
         let Some(mut operation) = self.operations.remove(id) else { return };
-        if let Some(waker) = operation.waker.take() {
+        if let Some(waker) = operation.take_waker() {
             // To wake it does no harm; to drop it here might run foreign code under the lock.
             self.wakers -= 1;
             self.woken.push(waker);

@@ -2,14 +2,17 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+use std::alloc::{self, Layout};
+use std::ptr::NonNull;
+
 use motet_fabric::{Region, RegionMut};
 use motet_plan::{Buffer, Slice};
 
 use crate::buffer::Span;
 use crate::kernel::Kernel;
 
-/// Scratch memory comes in lines, so that it is aligned for every element and shares no line with
-/// anybody.
+/// Memory for streams comes in lines, so that it is aligned for every element and shares no line
+/// with anybody.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 pub(super) struct Line {
@@ -21,6 +24,52 @@ pub(super) fn lines(bytes: usize) -> Box<[Line]> {
     vec![Line { _bytes: [0; 64] }; bytes.div_ceil(size_of::<Line>())].into_boxed_slice()
 }
 
+/// Memory that a run owns. It is held as an address, not as a box: transfers use it while the run
+/// is moved and borrowed.
+///
+/// It is aligned for every element. Much of it comes in whole lines and shares none with anybody; a
+/// little of it, of which there may be a million pieces, takes no more than it needs.
+struct Scratch {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+impl Scratch {
+    /// Bytes that take less than a line.
+    const LITTLE: usize = 32;
+    /// What every element is aligned to.
+    const ALIGNMENT: usize = 16;
+
+    fn new(bytes: usize) -> Scratch {
+        let unit = if bytes <= Scratch::LITTLE { Scratch::ALIGNMENT } else { size_of::<Line>() };
+        let bytes = bytes.next_multiple_of(unit);
+        if bytes == 0 {
+            return Scratch { start: NonNull::dangling(), bytes };
+        }
+        let layout = Scratch::layout(bytes);
+        // SAFETY: the layout is not empty.
+        let start = unsafe { alloc::alloc_zeroed(layout) };
+        let start = NonNull::new(start).unwrap_or_else(|| alloc::handle_alloc_error(layout));
+        Scratch { start, bytes }
+    }
+
+    fn layout(bytes: usize) -> Layout {
+        let little = bytes <= Scratch::LITTLE;
+        let alignment = if little { Scratch::ALIGNMENT } else { align_of::<Line>() };
+        Layout::from_size_align(bytes, alignment).expect("what a plan needs can be counted")
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if self.bytes > 0 {
+            // SAFETY: allocated by `new` with this layout; no transfer uses it, by the promise
+            // behind all transfers of the engine.
+            unsafe { alloc::dealloc(self.start.as_ptr(), Scratch::layout(self.bytes)) };
+        }
+    }
+}
+
 /// The three buffers of a run.
 ///
 /// The regions it makes are valid as long as the user's buffers are held by the operation; that
@@ -28,7 +77,7 @@ pub(super) fn lines(bytes: usize) -> Box<[Line]> {
 pub(crate) struct Memory {
     input: *mut u8,
     output: *mut u8,
-    scratch: Box<[Line]>,
+    scratch: Scratch,
     element_bytes: usize,
 }
 
@@ -41,7 +90,7 @@ impl Memory {
         Memory {
             input: std::ptr::null_mut(),
             output: std::ptr::null_mut(),
-            scratch: lines(scratch * element_bytes),
+            scratch: Scratch::new(scratch * element_bytes),
             element_bytes,
         }
     }
@@ -62,7 +111,7 @@ impl Memory {
         let base = match slice.buffer {
             Buffer::Input => self.input,
             Buffer::Output => self.output,
-            Buffer::Scratch => self.scratch.as_mut_ptr().cast(),
+            Buffer::Scratch => self.scratch.start.as_ptr(),
         };
         base.wrapping_add(slice.start * self.element_bytes)
     }
@@ -108,5 +157,20 @@ impl Memory {
         // SAFETY: slices of bound buffers, overlapping only as plans allow, which is what kernels
         // allow; aligned, since buffers are and slices count in elements.
         unsafe { kernel.reduce(left, right, into, count) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scratch_is_aligned_and_long_enough() {
+        for bytes in [0, 1, 8, 16, 17, 32, 33, 64, 65, 1000] {
+            let scratch = Scratch::new(bytes);
+            let least = if bytes > Scratch::LITTLE { 64 } else { 16 };
+            assert!(scratch.bytes >= bytes && scratch.bytes < bytes + least);
+            assert!(bytes == 0 || scratch.start.as_ptr().addr().is_multiple_of(least));
+        }
     }
 }

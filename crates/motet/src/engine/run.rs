@@ -11,7 +11,7 @@ use motet_fabric::{
 };
 use motet_plan::{Action, Call, Exec, Rank, StepId};
 
-use super::cache::{Place, Planned};
+use super::cache::Planned;
 use super::memory::Memory;
 use crate::buffer::Span;
 use crate::kernel::Kernel;
@@ -57,40 +57,49 @@ pub(crate) struct Binding {
     pub(crate) number: Number,
 }
 
-/// A plan in execution.
+/// How the messages of a run travel that has channels.
+struct Channels {
+    /// One per step.
+    links: Box<[Link]>,
+    /// Steps that a channel could not do yet: receives without a message, sends without room.
+    stuck: Vec<StepId>,
+}
+
+/// A plan in execution. A million of them may be under way, so what few of them need lies apart.
 pub(crate) struct Run {
     planned: Arc<Planned>,
-    place: Place,
+    /// Where the cache keeps the plan.
+    place: u32,
+    element: TypeCode,
+    /// Whether the engine polls it for its channels.
+    pub(super) polled: bool,
     exec: Exec,
     memory: Memory,
-    element: TypeCode,
     kernel: Option<Box<dyn Kernel>>,
     /// The rank of the world for each rank of the communicator.
     peers: Arc<[Peer]>,
     number: Number,
-    /// One per step, or none at all if everything goes as messages.
-    links: Box<[Link]>,
-    /// Steps that a channel could not do yet: receives without a message, sends without room.
-    stuck: Vec<StepId>,
+    /// Not there if everything goes as messages.
+    channels: Option<Box<Channels>>,
     /// The first thing that went wrong; the run goes on, so that the others can end theirs.
-    error: Option<TransferError>,
+    error: Option<Box<TransferError>>,
 }
 
 impl Run {
     /// A run of a plan; bind it before starting it.
-    pub(crate) fn new(planned: Arc<Planned>, place: Place, call: &Call) -> Run {
+    pub(crate) fn new(planned: Arc<Planned>, place: u32, call: &Call) -> Run {
         let plan = &planned.plan;
         Run {
             exec: Exec::new(plan),
             memory: Memory::new(plan.scratch_len(), call.element_bytes),
-            stuck: Vec::new(),
             planned,
             place,
             element: TypeCode::BYTES,
+            polled: false,
             kernel: None,
             peers: Arc::new([]),
             number: Number { context: 0, tag: 0 },
-            links: Box::new([]),
+            channels: None,
             error: None,
         }
     }
@@ -110,7 +119,7 @@ impl Run {
     }
 
     /// Where the cache keeps the plan.
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> u32 {
         self.place
     }
 
@@ -127,14 +136,18 @@ impl Run {
             Action::Send { .. } => Link::Message,
             Action::Copy { .. } | Action::Reduce { .. } => Link::Message,
         };
-        self.links = self.planned.plan.ids().map(link).collect();
+        let links: Box<[Link]> = self.planned.plan.ids().map(link).collect();
         // Room for every step, so that no start has to make any.
-        self.stuck.reserve(self.links.len());
+        let stuck = Vec::with_capacity(links.len());
+        self.channels = Some(Box::new(Channels { links, stuck }));
+        // The operation before may have ended while it was polled.
+        self.polled = false;
     }
 
     /// Gives the channels back.
     pub(crate) fn unlink(&mut self, endpoint: &mut Endpoint) {
-        for (step, link) in self.planned.plan.ids().zip(std::mem::take(&mut self.links)) {
+        let Some(channels) = self.channels.take() else { return };
+        for (step, link) in self.planned.plan.ids().zip(channels.links) {
             match (link, *self.planned.plan.step(step)) {
                 (Link::In(channel), _) => endpoint.close_channel(channel),
                 (Link::Unknown, Action::Send { to, ordinal, .. }) => {
@@ -148,13 +161,13 @@ impl Run {
     /// The run will never be started again, and others may not know that yet: what they put into
     /// a channel must find no other use of its cells, so incoming ones are not given back.
     pub(crate) fn cut_off(&mut self, endpoint: &mut Endpoint) {
-        self.links.iter_mut().for_each(|link| {
+        let links = self.channels.iter_mut().flat_map(|channels| &mut channels.links);
+        links.for_each(|link| {
             if let Link::In(_) = link {
                 *link = Link::Message;
             }
         });
         self.unlink(endpoint);
-        self.stuck.clear();
     }
 
     /// Those whose channels some step waits for.
@@ -163,7 +176,7 @@ impl Run {
             Action::Recv { from: other, .. } | Action::Send { to: other, .. } => self.peer(other),
             Action::Copy { .. } | Action::Reduce { .. } => unreachable!("never stuck"),
         };
-        self.stuck.iter().map(other).collect()
+        self.stuck().iter().map(other).collect()
     }
 
     /// Which collective of which communicator it is.
@@ -174,7 +187,9 @@ impl Run {
     /// Begins another execution.
     pub(crate) fn restart(&mut self) {
         self.exec.restart(&self.planned.plan);
-        self.stuck.clear();
+        if let Some(channels) = &mut self.channels {
+            channels.stuck.clear();
+        }
         self.error = None;
     }
 
@@ -189,7 +204,7 @@ impl Run {
             match self.perform(step, operation, endpoint, done) {
                 Attempt::Done => self.exec.complete(&self.planned.plan, step),
                 Attempt::Posted => {}
-                Attempt::Stuck => self.stuck.push(step),
+                Attempt::Stuck => self.channels().stuck.push(step),
             }
         }
         self.exec.is_done()
@@ -198,22 +213,32 @@ impl Run {
     /// A transfer of this run has ended.
     pub(crate) fn complete(&mut self, step: u32, outcome: Result<(), TransferError>) {
         if let Err(error) = outcome {
-            self.error.get_or_insert(error);
+            self.error.get_or_insert_with(|| Box::new(error));
         }
         self.exec.complete(&self.planned.plan, StepId(step));
     }
 
     /// Whether some step waits for a channel, so that the run must be polled.
     pub(crate) fn is_stuck(&self) -> bool {
-        !self.stuck.is_empty()
+        !self.stuck().is_empty()
+    }
+
+    #[inline]
+    fn stuck(&self) -> &[StepId] {
+        self.channels.as_ref().map_or(&[], |channels| &channels.stuck)
+    }
+
+    #[inline]
+    fn channels(&mut self) -> &mut Channels {
+        self.channels.as_mut().expect("only channels get stuck")
     }
 
     /// Tries the steps that wait for channels. Says whether any could be done.
     pub(crate) fn poll(&mut self, operation: u64, endpoint: &mut Endpoint) -> bool {
-        let before = self.stuck.len();
+        let before = self.stuck().len();
         let mut next = 0;
-        while next < self.stuck.len() {
-            let step = self.stuck[next];
+        while next < self.stuck().len() {
+            let step = self.stuck()[next];
             let attempt = self.try_channel(step, operation, endpoint);
             if attempt == Attempt::Done {
                 self.exec.complete(&self.planned.plan, step);
@@ -221,10 +246,10 @@ impl Run {
             if attempt == Attempt::Stuck {
                 next += 1;
             } else {
-                self.stuck.swap_remove(next);
+                self.channels().stuck.swap_remove(next);
             }
         }
-        self.stuck.len() < before
+        self.stuck().len() < before
     }
 
     /// Looks at the steps that wait for channels in vain. Says whether any need not wait on.
@@ -234,10 +259,10 @@ impl Run {
         endpoint: &mut Endpoint,
         done: &mut Vec<Completion>,
     ) -> bool {
-        let before = self.stuck.len();
+        let before = self.stuck().len();
         let mut next = 0;
-        while next < self.stuck.len() {
-            let step = self.stuck[next];
+        while next < self.stuck().len() {
+            let step = self.stuck()[next];
             let (other, is_receive) = match *self.planned.plan.step(step) {
                 Action::Recv { from, .. } => (self.peer(from), true),
                 Action::Send { to, .. } => (self.peer(to), false),
@@ -245,31 +270,32 @@ impl Run {
             };
             if is_receive && endpoint.probe(self.selector(step)).is_some() {
                 // The sender has given the channel up, for good.
-                let link = std::mem::replace(&mut self.links[step.index()], Link::Message);
+                let link =
+                    std::mem::replace(&mut self.channels().links[step.index()], Link::Message);
                 if let Link::In(channel) = link {
                     endpoint.close_channel(channel);
                 }
-                self.stuck.swap_remove(next);
+                self.channels().stuck.swap_remove(next);
                 self.receive(step, operation, endpoint, done);
             } else if endpoint.has_left(other) && !self.has_news(step) {
-                self.stuck.swap_remove(next);
+                self.channels().stuck.swap_remove(next);
                 self.complete(step.0, Err(TransferError::Left(other)));
             } else {
                 next += 1;
             }
         }
-        self.stuck.len() < before
+        self.stuck().len() < before
     }
 
     /// Whether a message waits in the channel of a step. Of a peer that has left, ask this after
     /// that is known: what it sent just before it left must not be lost.
     fn has_news(&self, step: StepId) -> bool {
-        matches!(self.links.get(step.index()), Some(Link::In(channel)) if channel.has_news())
+        matches!(self.link_of(step), Some(Link::In(channel)) if channel.has_news())
     }
 
     /// What went wrong, once the run is complete.
     pub(crate) fn outcome(&self) -> Result<(), TransferError> {
-        self.error.map_or(Ok(()), Err)
+        self.error.as_ref().map_or(Ok(()), |error| Err(**error))
     }
 
     fn peer(&self, rank: Rank) -> Peer {
@@ -340,7 +366,12 @@ impl Run {
     }
 
     fn is_linked(&self, step: StepId) -> bool {
-        !matches!(self.links.get(step.index()), None | Some(Link::Message))
+        !matches!(self.link_of(step), None | Some(Link::Message))
+    }
+
+    #[inline]
+    fn link_of(&self, step: StepId) -> Option<&Link> {
+        self.channels.as_ref()?.links.get(step.index())
     }
 
     /// Sends the message of a step as a tagged message.
@@ -359,12 +390,12 @@ impl Run {
     /// the rounds of its channel and its messages cannot be taken for one another.
     #[cold]
     fn send_spoiled(&mut self, step: StepId, operation: u64, endpoint: &mut Endpoint) -> Attempt {
-        if let Some(Link::Unknown) = self.links.get(step.index()) {
+        if let Some(Link::Unknown) = self.link_of(step) {
             let (to, label, _) = self.message(step);
             endpoint.forget_channel(to, label);
         }
-        if let Some(link) = self.links.get_mut(step.index()) {
-            *link = Link::Message;
+        if let Some(channels) = &mut self.channels {
+            channels.links[step.index()] = Link::Message;
         }
         let (to, label, _) = self.message(step);
         let token = Token { operation, step: step.0 };
@@ -385,7 +416,8 @@ impl Run {
 
     /// Sends or receives through the channel of a step, if that is possible now.
     fn try_channel(&mut self, step: StepId, operation: u64, endpoint: &mut Endpoint) -> Attempt {
-        match &mut self.links[step.index()] {
+        let channels = self.channels.as_mut().expect("only linked steps have channels");
+        match &mut channels.links[step.index()] {
             Link::In(channel) => {
                 let Action::Recv { from, into, .. } = *self.planned.plan.step(step) else {
                     unreachable!("only receives have an incoming channel")
@@ -407,7 +439,7 @@ impl Run {
 
     fn send_through(&mut self, step: StepId, endpoint: &Endpoint) -> Attempt {
         let (to, _, data) = self.message(step);
-        let Link::Out(channel) = &mut self.links[step.index()] else {
+        let Link::Out(channel) = &mut self.channels().links[step.index()] else {
             unreachable!("only called with a channel")
         };
         // SAFETY: as in `receive`.
@@ -430,7 +462,18 @@ impl Run {
             // channels: by a message that does not fit.
             Attached::Mismatch(_) => Link::Message,
         };
-        self.links[step.index()] = link;
+        self.channels().links[step.index()] = link;
         self.try_channel(step, operation, endpoint)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So much stays of every operation under way, beside what its plan needs.
+    #[test]
+    fn runs_are_small() {
+        assert_eq!(size_of::<Run>(), 152);
     }
 }

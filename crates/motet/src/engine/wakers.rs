@@ -5,7 +5,7 @@ use std::task::Waker;
 
 use motet_fabric::slab::Id;
 
-use super::{Engine, State};
+use super::{Engine, Operation, State};
 
 impl Engine {
     /// Wakes this waker when the operation is complete, if it is not yet. Returns the waker it
@@ -15,7 +15,7 @@ impl Engine {
         if operation.state != State::Active {
             return None;
         }
-        let former = operation.waker.replace(waker.clone());
+        let former = operation.rare().waker.replace(waker.clone());
         self.wakers += usize::from(former.is_none());
         former
     }
@@ -40,7 +40,7 @@ impl Engine {
     pub(crate) fn wake_all(&mut self) {
         let ids: Vec<Id> = self.operations.iter().map(|(id, _)| id).collect();
         for id in ids {
-            if let Some(waker) = self.operations.get_mut(id).and_then(|each| each.waker.take()) {
+            if let Some(waker) = self.operations.get_mut(id).and_then(Operation::take_waker) {
                 self.wakers -= 1;
                 self.woken.push(waker);
             }
