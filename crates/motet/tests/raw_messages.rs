@@ -13,7 +13,7 @@ use motet::raw::{
 };
 use motet::{
     ANY_SOURCE, ANY_TAG, BufferRoom, Communicator, DETERMINISTIC, ErrorClass, Info,
-    Intercommunicator, PROC_NULL, Result, Settings, Source, TAG_UB, Tag, TagFilter, World,
+    Intercommunicator, PROC_NULL, Result, Settings, Source, Sum, TAG_UB, Tag, TagFilter, World,
 };
 use worlds::{on_ranks, on_ranks_with};
 
@@ -497,7 +497,7 @@ fn wrong_arguments_are_refused_before_anything_is_sent() {
 
 /// spec: 83
 #[test]
-fn untyped_reductions_between_groups_know_the_hint() {
+fn reductions_between_groups_know_the_hint() {
     on_ranks(2, |world| {
         let inter = across(world)?;
         let (mut mine, mut sum) = ([1.5f64], [0.0f64]);
@@ -514,6 +514,8 @@ fn untyped_reductions_between_groups_know_the_hint() {
         assert!(operation.explain().contains("the same on every machine"), "{operation:?}");
         operation.start()?.wait()?;
         assert_eq!(sum, [1.5]);
+        let typed = inter.allreduce_init((vec![1.5f64], vec![0.0f64]), Sum, &info)?;
+        assert!(typed.explain().contains("the same on every machine"), "{typed:?}");
         Ok(())
     });
 }

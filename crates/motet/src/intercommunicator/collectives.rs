@@ -271,14 +271,14 @@ macro_rules! reducing {
                 $($before: $before_type,)*
                 operator: O,
                 $($after: $after_type,)*
-                _info: &Info,
+                info: &Info,
             ) -> Result<Persistent<(S, R)>>
             where
                 S: SendBuffer<Element = R::Element> + 'static,
                 R: RecvBuffer + 'static,
                 O: Operator<<R as SendBuffer>::Element>,
             {
-                self.union.persistent(buffers, |parts| {
+                self.union.persistent_with(buffers, info, |parts| {
                     let (sides, commutes) = (sides_of::<(S, R)>(parts), operator.is_commutative());
                     let crossing: Crossed = $crossing(self, sides, commutes);
                     let (call, kernel) = (stringify!($init), Some(kernel(operator)));
