@@ -16,8 +16,11 @@
 //! each operation, and is looked at after it; at the end of each window all data is compared. This
 //! costs each form the same, a few nanoseconds. Barriers are checked by a clock once a window.
 
+mod calls;
 mod case;
 mod measure;
+mod measured;
+mod place;
 mod report;
 mod surroundings;
 
@@ -27,26 +30,15 @@ use std::process::ExitCode;
 use anyhow::Context;
 use motet::Communicator;
 use motet_fabric::layout::MAX_RANKS;
-use motet_plan::Collective;
 
 use crate::args::Mistake;
-use crate::plan::target;
 use crate::quantity;
 use case::{Case, ELEMENT_BYTES, Form};
+use measured::Measured;
 use report::{Layout, Output, Report, Settings};
 
-/// What is measured unless collectives are named; all that can be measured.
-const COLLECTIVES: [Collective; 6] = [
-    Collective::Barrier,
-    Collective::Bcast,
-    Collective::Reduce,
-    Collective::Allreduce,
-    Collective::Allgather,
-    Collective::Exchange,
-];
-
-/// The largest size of data. A rank needs memory for up to twelve times as much and, in an
-/// allgather, for three times as much for each rank.
+/// The largest size of data. A rank needs memory for up to twelve times as much and, where there is
+/// a block for each rank, for six times as much for each of them.
 const MOST_BYTES: usize = 256 << 20;
 
 /// The longest time for a point, in seconds.
@@ -55,15 +47,17 @@ const MOST_SECONDS: f64 = 3600.0;
 /// Measure how long collectives take, in their three forms
 ///
 /// Ranks are processes, started here or by `motet run`, or threads. A size is that of the data of a
-/// broadcast or a reduction, and of one block of an allgather or an exchange (with the two
-/// neighbours on a ring). All results are checked. The time of an operation is that of the slowest
-/// rank; shown are the median and the 90th percentile of windows in which the forms take turns.
+/// broadcast, a reduction or a scan, and of one block of all others; also the irregular forms have
+/// blocks of one length. Exchanges are with the two neighbours on a ring, and the two groups of
+/// those that begin with `inter_` are the first half of the ranks and the others. All results are
+/// checked. The time of an operation is that of the slowest rank; shown are the median and the 90th
+/// percentile of windows in which the forms take turns.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Bench {
-    /// What to measure: barrier, bcast, reduce, allreduce, allgather, exchange; all unless some are
-    /// named
-    #[arg(value_name = "COLLECTIVES", value_parser = measurable)]
-    collectives: Vec<Collective>,
+    /// What to measure: neighbor_alltoall, and all that `motet list` lists; everything unless some
+    /// are named
+    #[arg(value_name = "COLLECTIVES", value_parser = Measured::parse)]
+    collectives: Vec<Measured>,
 
     /// How many ranks; 2, or those that there are, unless given
     #[arg(
@@ -114,9 +108,6 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn execute(mut self) -> anyhow::Result<ExitCode> {
-        if self.collectives.is_empty() {
-            self.collectives = COLLECTIVES.to_vec();
-        }
         without_repetition(&mut self.forms);
         if let Some(algorithm) = &self.algorithm {
             surroundings::set_algorithms(algorithm, &self.collectives)?;
@@ -154,30 +145,36 @@ impl Bench {
     /// What can go wrong is better said at once than by each rank, or after the last point.
     fn check(&self, ranks: u32) -> anyhow::Result<()> {
         let tuning = crate::plan::tuning()?;
-        for (collective, bytes) in self.points() {
-            surroundings::check_choice(collective, ranks, bytes / ELEMENT_BYTES, &tuning)?;
+        for (measured, bytes) in self.points(ranks) {
+            let collective = measured.collective();
+            let (fewest, count) = (collective.fewest_ranks(), bytes / ELEMENT_BYTES);
+            if ranks < fewest {
+                return Err(Mistake(format!("{collective} takes at least {fewest} ranks")).into());
+            }
+            surroundings::check_choice(collective, ranks, count, &tuning)?;
         }
-        Output::new(self.json.as_deref(), &self.forms, 0).check()
+        Output::new(self.json.as_deref(), &self.forms, &[]).check()
     }
 
     /// What one rank does.
     fn measure(&self, world: &Communicator, layout: Layout) -> anyhow::Result<()> {
-        let points: Vec<_> = self.points().collect();
+        let points = self.points(world.size() as u32);
         let is_reporter = world.rank() == 0;
-        let output = Output::new(self.json.as_deref(), &self.forms, points.len());
+        let output = Output::new(self.json.as_deref(), &self.forms, &points);
         let mut report = Report::new(self.settings(world, layout));
         if is_reporter {
             output.begin(&report)?;
         }
-        for (index, (collective, bytes)) in points.into_iter().enumerate() {
+        for (index, (measured, bytes)) in points.into_iter().enumerate() {
             if is_reporter {
-                output.progress(index, collective, bytes);
+                output.progress(index, measured, bytes);
             }
-            let case = Case::new(world, collective, bytes / ELEMENT_BYTES);
-            let point = measure::point(&case, &self.forms, self.time);
+            let point = Case::new(world, measured, bytes / ELEMENT_BYTES)
+                .map_err(anyhow::Error::from)
+                .and_then(|case| measure::point(&case, &self.forms, self.time));
             let place = || match bytes {
-                0 => collective.to_string(),
-                _ => format!("{collective} of {}", quantity::bytes(bytes)),
+                0 => measured.to_string(),
+                _ => format!("{measured} of {}", quantity::bytes(bytes)),
             };
             let point = point.with_context(place)?;
             if is_reporter {
@@ -199,15 +196,18 @@ impl Bench {
         }
     }
 
-    /// Each collective with each size; a barrier has none.
-    fn points(&self) -> impl Iterator<Item = (Collective, usize)> + '_ {
-        self.collectives.iter().flat_map(|&collective| {
-            let sizes = match collective {
-                Collective::Barrier => &[0],
-                _ => self.sizes.as_slice(),
-            };
-            sizes.iter().map(move |&bytes| (collective, bytes))
-        })
+    /// Each collective with each size; a barrier has none. Unless some are named, they are all
+    /// those that so many ranks can call.
+    fn points(&self, ranks: u32) -> Vec<(Measured, usize)> {
+        let mut all = self.collectives.clone();
+        if all.is_empty() {
+            all.extend(Measured::all().filter(|each| each.collective().fewest_ranks() <= ranks));
+        }
+        let with_sizes = |measured: Measured| {
+            let sizes = if measured.is_barrier() { &[0][..] } else { &self.sizes };
+            sizes.iter().map(move |&bytes| (measured, bytes))
+        };
+        all.into_iter().flat_map(with_sizes).collect()
     }
 }
 
@@ -220,15 +220,6 @@ fn without_repetition(forms: &mut Vec<Form>) {
             true
         }
     });
-}
-
-fn measurable(name: &str) -> Result<Collective, String> {
-    let collective = target::collective(name)?;
-    if COLLECTIVES.contains(&collective) {
-        return Ok(collective);
-    }
-    let names = COLLECTIVES.map(Collective::name).join(", ");
-    Err(format!("{collective} cannot be measured; what can: {names}"))
 }
 
 fn size(text: &str) -> Result<usize, String> {

@@ -5,6 +5,7 @@ mod command;
 use std::fs;
 
 use command::{complaint, end, motet, said};
+use motet_plan::Collective;
 use serde_json::Value;
 
 /// Long enough to measure something, short enough for a test.
@@ -55,10 +56,11 @@ fn text<'a>(value: &'a Value, name: &str) -> &'a str {
 #[test]
 fn everything_is_measured_between_processes_and_right() {
     let report = json("-n 2 --sizes 8,64K");
-    let sized = ["bcast", "reduce", "allreduce", "allgather", "exchange"];
-    let mut expected = vec![("barrier", 0, FORMS.to_vec())];
-    for name in sized {
-        expected.extend([8, 65536].map(|bytes| (name, bytes, FORMS.to_vec())));
+    let names = Collective::ALL.map(Collective::name).into_iter().chain(["neighbor_alltoall"]);
+    let mut expected = Vec::new();
+    for name in names {
+        let sizes = if name.ends_with("barrier") { &[0][..] } else { &[8, 65536] };
+        expected.extend(sizes.iter().map(|&bytes| (name, bytes, FORMS.to_vec())));
     }
     assert_eq!(points(&report), expected);
     assert_eq!(report["settings"]["layout"], "processes");
@@ -69,11 +71,15 @@ fn everything_is_measured_between_processes_and_right() {
 
 #[test]
 fn any_number_of_threads_can_be_measured() {
-    for ranks in [1, 3, 4] {
+    // One barrier and 18 others; alone, there are no two groups, which have one barrier and 6.
+    for (ranks, expected) in [(1, 1 + 2 * 18), (3, 2 + 2 * 24), (4, 2 + 2 * 24)] {
         let report = json(&format!("--threads -n {ranks} --sizes 8,1000"));
         assert_eq!(report["settings"]["layout"], "threads");
-        assert_eq!(points(&report).len(), 11);
+        assert_eq!(points(&report).len(), expected);
     }
+    let ended = end(motet("bench inter_barrier --threads -n 1"));
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.err.contains("inter_barrier takes at least 2 ranks"), "{}", ended.err);
 }
 
 #[test]
@@ -145,7 +151,7 @@ fn json_goes_into_a_file_beside_the_table() {
 fn mistakes_are_one_line() {
     let cases = [
         ("bench alreduce", "no collective `alreduce`"),
-        ("bench exchangev", "cannot be measured; what can: barrier, bcast"),
+        ("bench inter_scan", "there are barrier, bcast"),
         ("bench -n 0", "0 is not in 1..=1024"),
         ("bench -n 9999", "9999 is not in 1..=1024"),
         ("bench --sizes 12", "must be a multiple of 8"),

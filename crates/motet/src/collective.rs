@@ -5,9 +5,11 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+mod between;
 mod blocking;
 mod neighbourhood;
 mod nonblocking;
+mod parts;
 mod persistent;
 mod shape;
 
@@ -21,13 +23,19 @@ use motet_plan::{Call, Rank};
 use crate::Element;
 use crate::buffer::{Buffers, Held, StreamOf};
 use crate::communicator::Communicator;
-use crate::engine::{Binding, Number, Run, Staging, Way};
+use crate::engine::{Binding, Number, Run, Selection, Staging, Way};
 use crate::error::{ErrorKind, Result};
 use crate::flight::Flight;
+use crate::info::Info;
 use crate::kernel::Kernel;
 use crate::persistent::Persistent;
 use crate::request::Request;
+pub(crate) use between::{Crossing, Role, Sides};
+pub(crate) use blocking::{input, output};
+pub(crate) use neighbourhood::nonblocking_neighbours;
 pub(crate) use nonblocking::nonblocking_collectives;
+pub use parts::Part;
+pub(crate) use parts::{Parts, Whom, nonblocking_parts};
 pub(crate) use shape::{Including, Shape};
 
 /// A rank and where its block lies: one neighbour of an irregular exchange.
@@ -53,9 +61,12 @@ pub(crate) struct Prepared {
     pub(crate) staging: Option<Box<Staging>>,
     /// Who takes part, if not all ranks of the communicator.
     pub(crate) among: Option<Among>,
+    /// What its hints say of it, if it is a persistent one.
+    pub(crate) deterministic: Option<bool>,
 }
 
 /// The ranks that a plan is for, and which of them is the caller.
+#[derive(Debug)]
 pub(crate) struct Among {
     pub(crate) rank: usize,
     pub(crate) peers: Arc<[Peer]>,
@@ -78,6 +89,7 @@ impl Prepared {
             element_bytes,
             staging: None,
             among: None,
+            deterministic: None,
         }
     }
 }
@@ -93,7 +105,11 @@ impl Communicator {
     ) -> Result<(Box<Run>, Option<Box<Staging>>)> {
         let (name, at) = (prepared.call, Location::caller());
         let error = |kind| self.error(name, kind);
-        let account = self.account(&prepared, at);
+        let selection = match prepared.shape.operation.commutative() {
+            Some(_) => self.selection(prepared.deterministic),
+            None => Selection::Tuned,
+        };
+        let account = self.account(&prepared, selection, at);
         let Prepared { shape, kernel, element, element_bytes, staging, among, .. } = prepared;
         let all = || Among { rank: self.rank(), peers: self.group().peers().clone() };
         let Among { rank, peers } = among.unwrap_or_else(all);
@@ -104,7 +120,7 @@ impl Communicator {
             in_place: shape.in_place,
             operation: shape.operation,
         };
-        let run = self.core().engine().run_for(&call);
+        let run = self.core().engine().run_for(&call, selection);
         let mut run = run.map_err(|kind| self.refused(error(kind), at))?;
         let number = number();
         if let Some(account) = account {
@@ -161,16 +177,28 @@ impl Communicator {
         outcome.map_err(|kind| self.error(call, kind))
     }
 
-    /// The persistent form.
+    /// The persistent form of a collective for which no hint means anything.
     #[track_caller]
     pub(crate) fn persistent<B: Buffers + 'static>(
         &self,
         buffers: B,
         prepare: impl FnOnce(&B::Parts) -> Result<Prepared>,
     ) -> Result<Persistent<B>> {
+        self.persistent_with(buffers, &Info::new(), prepare)
+    }
+
+    /// The persistent form.
+    #[track_caller]
+    pub(crate) fn persistent_with<B: Buffers + 'static>(
+        &self,
+        buffers: B,
+        info: &Info,
+        prepare: impl FnOnce(&B::Parts) -> Result<Prepared>,
+    ) -> Result<Persistent<B>> {
         let (parts, at) = (GiveBack::<B>::new(buffers), Location::caller());
         let prepared = prepare(parts.get());
         let mut prepared = prepared.map_err(|error| self.refused(error, at))?;
+        prepared.deterministic = info.deterministic();
         if prepared.staging.is_none() {
             // SAFETY: the buffers are held by the operation that is about to begin.
             prepared.staging = unsafe { staging_of(B::items(parts.get())) };
@@ -201,19 +229,19 @@ pub(crate) unsafe fn staging_of([input, output]: [Option<StreamOf>; 2]) -> Optio
 }
 
 /// Buffers that are dropped properly if an operation cannot begin.
-struct GiveBack<B: Held>(Option<B::Parts>);
+pub(crate) struct GiveBack<B: Held>(Option<B::Parts>);
 
 impl<B: Held> GiveBack<B> {
-    fn new(buffers: B) -> GiveBack<B> {
+    pub(crate) fn new(buffers: B) -> GiveBack<B> {
         GiveBack(Some(buffers.take_apart()))
     }
 
-    fn get(&self) -> &B::Parts {
+    pub(crate) fn get(&self) -> &B::Parts {
         self.0.as_ref().expect("kept until given up")
     }
 
     /// An operation has begun: from now on it says when the buffers are free.
-    fn keep(mut self) -> B::Parts {
+    pub(crate) fn keep(mut self) -> B::Parts {
         self.0.take().expect("kept until given up")
     }
 }

@@ -4,13 +4,13 @@ mod create;
 mod duplicate;
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::attributes::Attributes;
 use crate::check::Membership;
 use crate::core::Core;
-use crate::engine::Number;
+use crate::engine::{Number, Selection};
 use crate::error::{Error, ErrorHandler, ErrorKind, Result};
 use crate::flight::{Home, Origin};
 use crate::group::{Comparison, Group};
@@ -73,6 +73,8 @@ pub struct Communicator {
     /// Where a buffer for buffered sends may be attached.
     slot: Slot,
     info: Mutex<Info>,
+    /// What the hints say of it.
+    deterministic: AtomicBool,
     attributes: Attributes<Communicator>,
     /// In check mode: what tells the other ranks of its calls.
     membership: Option<Membership>,
@@ -106,6 +108,7 @@ impl Communicator {
             persistents: Sequence::new(context(id, Traffic::Persistent), first),
             slot: Slot::default(),
             info: Mutex::default(),
+            deterministic: AtomicBool::new(false),
             attributes: Attributes::default(),
             topology: None,
         }
@@ -179,8 +182,24 @@ impl Communicator {
 
     /// Sets hints; those that are not named stay as they are. All ranks must call this with the
     /// same hints, but nothing is waited for. (`MPI_Comm_set_info`, MPI 4.1 §7.4.4)
+    ///
+    /// The hint [`DETERMINISTIC`](crate::DETERMINISTIC), `true`, says that each reduction that is
+    /// begun from now on (or, if persistent, initialized) has the same result, bit by bit, for the
+    /// same data, ranks and type: whether ranks are threads or processes, on however many cores,
+    /// whatever algorithms are asked for by name or by wisdom, and in whatever order ranks arrive.
+    /// The algorithm then follows from the call alone, which may be a slower one. The hint of a
+    /// persistent operation of its own counts before that of the communicator. Ranks that say
+    /// different things may wait for each other without end; check mode tells them.
     pub fn set_info(&self, info: &Info) {
-        self.info.lock().unwrap_or_else(PoisonError::into_inner).update(info);
+        let mut hints = self.info.lock().unwrap_or_else(PoisonError::into_inner);
+        hints.update(info);
+        self.deterministic.store(hints.deterministic() == Some(true), Ordering::Relaxed);
+    }
+
+    /// How the algorithm of a reduction is chosen whose own hint, if it has one, is this.
+    pub(crate) fn selection(&self, own: Option<bool>) -> Selection {
+        let deterministic = own.unwrap_or_else(|| self.deterministic.load(Ordering::Relaxed));
+        if deterministic { Selection::Fixed } else { Selection::Tuned }
     }
 
     /// Ends the communicator, as dropping it does, and tells what its delete callbacks say. Local:

@@ -53,6 +53,23 @@ pub const fn code_of_fields(size: usize, fields: &[(usize, ElementCode, usize)])
     }
 }
 
+/// An element that any bytes are a value of: the numbers, and arrays of them, but not `bool`.
+///
+/// A buffer of such elements may be taken for plain bytes in which datatypes say what lies where,
+/// as in [`alltoallw`](crate::Communicator::alltoallw):
+///
+/// ```compile_fail,E0277
+/// # motet::threads(1, |world| {
+/// let byte = [motet::Part::new(0, 1, &motet::Datatype::BYTE)];
+/// world.alltoallw(&[true], &mut [false], &byte, &byte)?; // a bool of 7?
+/// # Ok::<(), motet::Error>(())
+/// # });
+/// ```
+///
+/// # Safety
+/// All its bytes are initialised, and any bytes in their place make a valid value.
+pub unsafe trait AnyBytes: Element {}
+
 macro_rules! elements {
     ($($type:ty = $kind:ident;)*) => {$(
         // SAFETY: a plain number (or bool, whose two values only ever arrive from another bool);
@@ -63,7 +80,21 @@ macro_rules! elements {
     )*};
 }
 
+macro_rules! numbers {
+    ($($type:ty = $kind:ident;)*) => {
+        elements! { $($type = $kind;)* }
+        $(
+            // SAFETY: a number without padding, of which every pattern of bits is one.
+            unsafe impl AnyBytes for $type {}
+        )*
+    };
+}
+
 elements! {
+    bool = Logical;
+}
+
+numbers! {
     u8 = Unsigned;
     u16 = Unsigned;
     u32 = Unsigned;
@@ -78,11 +109,10 @@ elements! {
     isize = Signed;
     f32 = Float;
     f64 = Float;
-    bool = Logical;
 }
 
 #[cfg(feature = "complex")]
-elements! {
+numbers! {
     num_complex::Complex<f32> = Complex;
     num_complex::Complex<f64> = Complex;
 }
@@ -91,3 +121,6 @@ elements! {
 unsafe impl<T: Element, const N: usize> Element for [T; N] {
     const CODE: TypeCode = T::CODE;
 }
+
+// SAFETY: numbers in a row.
+unsafe impl<T: AnyBytes, const N: usize> AnyBytes for [T; N] {}

@@ -30,7 +30,8 @@ use motet_plan::Call;
 
 use crate::check::Books;
 use crate::error::ErrorKind;
-pub(crate) use cache::{Cache, Planned};
+use crate::point_to_point::Room;
+pub(crate) use cache::{Cache, Planned, Selection};
 pub(crate) use run::{Binding, Number, Run};
 pub(crate) use staging::{Staged, Staging, Way};
 pub(crate) use transfer::{CANCELLED, Envelope, Mode, NOBODY, Transfer};
@@ -129,6 +130,8 @@ pub(crate) struct Engine {
     wakers: usize,
     /// Wakers to be woken once the engine is unlocked.
     woken: Vec<Waker>,
+    /// Operations that wait until a buffer of buffered sends is empty.
+    flushes: Vec<(Id, Arc<Room>)>,
     /// The calls of all ranks, in check mode.
     books: Option<Box<Books>>,
     /// Operations that there may be before more are asked for, and at all.
@@ -151,6 +154,7 @@ impl Engine {
             sleepers: 0,
             wakers: 0,
             woken: Vec::new(),
+            flushes: Vec::new(),
             books: None,
             room: room::UNASKED,
             most: u32::MAX as usize,
@@ -162,9 +166,13 @@ impl Engine {
     }
 
     /// A run for this call, not bound yet.
-    pub(crate) fn run_for(&mut self, call: &Call) -> Result<Box<Run>, ErrorKind> {
+    pub(crate) fn run_for(
+        &mut self,
+        call: &Call,
+        selection: Selection,
+    ) -> Result<Box<Run>, ErrorKind> {
         self.make_room()?;
-        self.cache.take(call)
+        self.cache.take(call, selection)
     }
 
     /// Begins a collective that runs once.
@@ -241,6 +249,12 @@ impl Engine {
     }
 
     fn move_on(&mut self) -> bool {
+        let moved = self.move_messages();
+        let flushed = !self.flushes.is_empty() && self.end_flushes();
+        moved || flushed
+    }
+
+    fn move_messages(&mut self) -> bool {
         let mut done = mem::take(&mut self.done);
         let mut moved = self.endpoint.progress(&mut done);
         moved |= self.poll_channels(&mut done);

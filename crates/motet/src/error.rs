@@ -91,14 +91,10 @@ impl fmt::Display for Error {
     }
 }
 
+/// For people: this is what they read if `main` returns an error.
 impl fmt::Debug for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = out.debug_struct("Error");
-        shown.field("class", &self.class()).field("kind", self.kind());
-        if let Some(Place { call, rank }) = self.0.place {
-            shown.field("call", &call).field("rank", &rank);
-        }
-        shown.finish()
+        write!(out, "{self} ({})", self.class().name())
     }
 }
 

@@ -49,6 +49,18 @@ impl Home {
 }
 
 impl Home {
+    /// Begins an operation, if there may be another one.
+    pub(crate) fn with_room<T>(
+        &self,
+        call: &'static str,
+        begin: impl FnOnce(&mut Engine) -> T,
+    ) -> Result<T> {
+        let mut engine = self.core.engine();
+        let begun = engine.make_room().map(|()| begin(&mut engine));
+        drop(engine); // an error handler may want it
+        begun.map_err(|kind| self.error(call, kind))
+    }
+
     /// The status of a receive in terms of its communicator. Of a collective, which receives from
     /// nobody in particular, it means nothing.
     pub(crate) fn status(&self, received: Received) -> Status {

@@ -10,6 +10,11 @@ pub const MAX_INFO_KEY: usize = 256;
 /// The most bytes of a value, and one for the end that C needs. (`MPI_MAX_INFO_VAL`)
 pub const MAX_INFO_VALUE: usize = 1024;
 
+/// The hint that the reductions of a communicator, or a persistent one, have the same bits wherever
+/// and however they run, as its value `true` says and `false` does not; see
+/// [`Communicator::set_info`](crate::Communicator::set_info).
+pub const DETERMINISTIC: &str = "deterministic";
+
 /// What is wrong with a hint.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -36,8 +41,9 @@ pub enum InfoError {
     },
 }
 
-/// Hints, as keys with values. Unknown keys are ignored; hints never change results. A copy is
-/// made by `clone`. (MPI 4.1 §10, `MPI_Info_dup`)
+/// Hints, as keys with values. Unknown keys are ignored. Hints never change results, but for the
+/// rounding of reductions ([`DETERMINISTIC`]). A copy is made by `clone`. (MPI 4.1 §10,
+/// `MPI_Info_dup`)
 ///
 /// ```
 /// let mut info = motet::Info::new().with("reuse", "true");
@@ -54,6 +60,12 @@ impl Info {
     /// No hints. (`MPI_Info_create`)
     pub fn new() -> Info {
         Info::default()
+    }
+
+    /// Whether reductions are to be deterministic; `None` if nothing is said of that. A value that
+    /// is neither `true` nor `false` says nothing.
+    pub(crate) fn deterministic(&self) -> Option<bool> {
+        self.get(DETERMINISTIC)?.parse().ok()
     }
 
     /// What is known about how this process was started: its `command`, its arguments (`argv`),

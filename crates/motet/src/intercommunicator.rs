@@ -8,6 +8,7 @@
 //! id, so that they have the same contexts on all ranks: messages of the far one on this side meet
 //! those of the far one on the other side. Name, error handler and hints are shared.
 
+mod collectives;
 mod create;
 mod messages;
 
@@ -81,6 +82,11 @@ impl Intercommunicator {
     /// The communicator of the ranks of both groups, on which its collectives run.
     pub(crate) fn over_both(&self) -> &Communicator {
         &self.union
+    }
+
+    /// The communicator that messages go through: its ranks are those of the remote group.
+    pub(crate) fn far(&self) -> &Communicator {
+        &self.far
     }
 
     /// Ranks in the left group.

@@ -103,10 +103,10 @@ mod topology;
 mod world;
 
 pub use attributes::{Attributes, Keyval};
-pub use collective::Neighbour;
+pub use collective::{Neighbour, Part};
 pub use communicator::{Communicator, CommunicatorRequest, SplitType};
 pub use datatype::Datatype;
-pub use element::Element;
+pub use element::{AnyBytes, Element};
 #[doc(hidden)]
 pub use element::{ElementCode, code_of_fields};
 pub use error::{
@@ -117,7 +117,7 @@ pub use error::{
 pub use flight::Flight;
 pub use generalized::Completer;
 pub use group::{Comparison, Group, GroupError, RankRange};
-pub use info::{Info, InfoError, MAX_INFO_KEY, MAX_INFO_VALUE};
+pub use info::{DETERMINISTIC, Info, InfoError, MAX_INFO_KEY, MAX_INFO_VALUE};
 pub use intercommunicator::{Intercommunicator, MergeOrder};
 pub use motet_fabric::{Failure, How};
 pub use motet_plan::Block;
@@ -127,9 +127,10 @@ pub use op::{
 };
 pub use persistent::{Persistent, Running, Start, start_all};
 pub use point_to_point::{BSEND_OVERHEAD, BufferRoom, Message};
+pub use raw::Root;
 pub use reduce_local::reduce_local;
 pub use request::Request;
-pub use scope::Scope;
+pub use scope::{MessageScope, Scope};
 pub use sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_some};
 pub use settings::{
     ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MAX_PENDING, SINGLE_COPY, Settings, WISDOM,

@@ -11,18 +11,22 @@ mod matched;
 mod nonblocking;
 mod persistent;
 
-use motet_fabric::{Endpoint, Label, Peer, Received, Region, RegionMut, Selector, TransferError};
+use motet_fabric::slab::Id;
+use motet_fabric::{
+    Endpoint, Label, Peer, Received, Region, RegionMut, Selector, TransferError, TypeCode,
+};
 
 use crate::Element;
-use crate::buffer::Span;
+use crate::buffer::{Span, StreamOf};
 use crate::communicator::{Communicator, Traffic};
 pub(crate) use crate::engine::Mode;
-use crate::engine::{Engine, Envelope, NOBODY, Transfer};
+use crate::engine::{Engine, Envelope, NOBODY, Staging, Transfer, Way};
 use crate::error::{ErrorKind, Result};
 use crate::status::{PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
 pub use buffered::BufferRoom;
-pub(crate) use buffered::{Rooms, Slot, no_room};
+pub(crate) use buffered::{Room, Rooms, Slot, no_room};
 pub use matched::Message;
+pub(crate) use matched::Placed;
 
 /// Room that a buffered message needs beyond its length. (`MPI_BSEND_OVERHEAD`)
 pub const BSEND_OVERHEAD: usize = 64;
@@ -109,8 +113,9 @@ impl Communicator {
     ) -> Result<Status> {
         let selector = self.selector("recv", from.into(), tag.into())?;
         let span = Span { start: buffer.as_mut_ptr().cast(), len: buffer.len() };
+        let transfer = Transfer::receive::<T>(selector, span);
         // SAFETY: borrowed for longer than this waits.
-        let received = unsafe { self.finish("recv", &Transfer::receive::<T>(selector, span)) }?;
+        let received = unsafe { self.finish("recv", &transfer, None) }?;
         Ok(self.status(received))
     }
 
@@ -179,21 +184,49 @@ impl Communicator {
         (to, tag): (usize, Tag),
         mode: Mode,
     ) -> Result<()> {
-        let envelope = self.envelope::<T>(call, to, tag)?;
+        let envelope = self.envelope(call, to, tag, T::CODE)?;
         let span = Span { start: data.as_ptr().cast_mut().cast(), len: data.len() };
         // SAFETY: borrowed for longer than this waits.
-        unsafe { self.finish(call, &Transfer::send::<T>(envelope, span, mode)) }.map(drop)
+        unsafe { self.finish(call, &Transfer::send::<T>(envelope, span, mode), None) }.map(drop)
     }
 
     /// Begins a transfer and waits for its end.
     ///
     /// # Safety
     /// Its memory is borrowed by the caller.
-    unsafe fn finish(&self, call: &'static str, transfer: &Transfer) -> Result<Received> {
+    pub(crate) unsafe fn finish(
+        &self,
+        call: &'static str,
+        transfer: &Transfer,
+        staging: Option<Box<Staging>>,
+    ) -> Result<Received> {
         // SAFETY: passed on: this waits until the operation is over.
-        let id = unsafe { self.core().engine().start_transfer(transfer, None) };
+        let id = unsafe { self.begin_transfer(call, transfer, staging) }?;
         let outcome = self.core().wait(id, false);
         outcome.map_err(|error| self.error(call, error.into()))
+    }
+
+    /// Begins a transfer, if there may be another operation.
+    ///
+    /// # Safety
+    /// Its memory stays valid until the operation is complete or abandoned.
+    pub(crate) unsafe fn begin_transfer(
+        &self,
+        call: &'static str,
+        transfer: &Transfer,
+        staging: Option<Box<Staging>>,
+    ) -> Result<Id> {
+        // SAFETY: passed on.
+        self.with_room(call, |engine| unsafe { engine.start_transfer(transfer, staging) })
+    }
+
+    /// See [`Home::with_room`](crate::flight::Home::with_room).
+    pub(crate) fn with_room<T>(
+        &self,
+        call: &'static str,
+        begin: impl FnOnce(&mut Engine) -> T,
+    ) -> Result<T> {
+        self.home().with_room(call, begin)
     }
 
     fn status(&self, received: Received) -> Status {
@@ -201,22 +234,23 @@ impl Communicator {
     }
 
     /// The buffers that buffered sends use.
-    fn rooms(&self) -> Rooms {
+    pub(crate) fn rooms(&self) -> Rooms {
         let (of_communicator, of_rank) = (self.slot().clone(), self.core().slot().clone());
         Rooms { of_communicator, of_rank }
     }
 
     /// To whom a message goes, as what; `None` if to nobody.
-    fn envelope<T: Element>(
+    pub(crate) fn envelope(
         &self,
         call: &'static str,
         to: usize,
         tag: Tag,
+        element: TypeCode,
     ) -> Result<Option<Envelope>> {
         let tag = self.checked_tag(call, tag)?;
         let Some(to) = self.peer_of(call, "destination", to)? else { return Ok(None) };
         let label = Label { context: self.context(Traffic::PointToPoint), tag, ordinal: 0 };
-        Ok(Some(Envelope { to, label, element: T::CODE }))
+        Ok(Some(Envelope { to, label, element }))
     }
 
     fn checked_tag(&self, call: &'static str, Tag(tag): Tag) -> Result<u64> {
@@ -239,7 +273,7 @@ impl Communicator {
     }
 
     /// Which messages a receive accepts; `None` if it is from nobody.
-    fn selector(
+    pub(crate) fn selector(
         &self,
         call: &'static str,
         from: Source,
@@ -263,16 +297,42 @@ impl Communicator {
 
 impl Transfer {
     /// What sends the elements of a span; to nobody without an envelope.
-    fn send<T: Element>(envelope: Option<Envelope>, span: Span, mode: Mode) -> Transfer {
+    pub(crate) fn send<T: Element>(envelope: Option<Envelope>, span: Span, mode: Mode) -> Transfer {
         let data = Region::new(span.start, span.len * size_of::<T>());
         envelope.map_or(Transfer::Nothing, |envelope| Transfer::Send(envelope, data, mode))
     }
 
     /// What receives into a span; from nobody without a selector.
     fn receive<T: Element>(selector: Option<Selector>, span: Span) -> Transfer {
-        let into = RegionMut::new(span.start, span.len * size_of::<T>());
-        selector.map_or(Transfer::Nothing, |selector| Transfer::Receive(selector, T::CODE, into))
+        let bytes = Span { len: span.len * size_of::<T>(), ..span };
+        Transfer::receive_as(selector, bytes, T::CODE)
     }
+
+    /// What receives into a span of bytes, which are elements of this type.
+    pub(crate) fn receive_as(
+        selector: Option<Selector>,
+        span: Span,
+        element: TypeCode,
+    ) -> Transfer {
+        let into = RegionMut::new(span.start, span.len);
+        selector.map_or(Transfer::Nothing, |selector| Transfer::Receive(selector, element, into))
+    }
+}
+
+/// What has to be moved for a message of items that is sent, and for one that is received: of what
+/// is received into, nothing is looked at before.
+///
+/// # Safety
+/// The operation that the staging is given to holds the buffers.
+unsafe fn staging_of([sent, received]: [Option<StreamOf>; 2]) -> Option<Box<Staging>> {
+    let mut staging = Staging::new();
+    for (items, way) in [(sent, Way::In), (received, Way::Out)] {
+        if let Some(items) = items {
+            // SAFETY: passed on.
+            unsafe { staging.add(items.staged(way)) };
+        }
+    }
+    staging.boxed()
 }
 
 /// Finds a message and leaves it where it is.

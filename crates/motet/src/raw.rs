@@ -4,6 +4,10 @@
 //! called in one of its three forms, on a communicator, among the neighbours of a topology, or
 //! between the two groups of an intercommunicator.
 //!
+//! A message is [`Outgoing`], [`Incoming`], or both at once ([`Swap`], [`Replace`]), in the same
+//! three forms; one that a matched probe has found is received by
+//! [`Message::mrecv_data`](crate::Message::mrecv_data). Probes are those of the safe layer.
+//!
 //! A [`Request`] is any operation at all, or none: a nonblocking one, a persistent one that is
 //! inactive or active, a generalized one, or the null request. The requests of the safe layer are
 //! turned into it by `From`; what they return by types is told here by a [`Status`] and by what
@@ -13,20 +17,28 @@
 //! over. All requests of one set belong to one rank: a set of several is a mistake of the program
 //! that ends it (ranks that are processes cannot even make it). Each call looks at each request at
 //! most once, and again only when operations have ended meanwhile.
+//!
+//! Errors of a call on a communicator or of its operation go to the error handler of that
+//! communicator. Null requests belong to none, so what a call says of them (that they cannot be
+//! started, cancelled or freed) is only returned: a C library takes that to the handler of its
+//! own choice, which by the standard is that of `MPI_COMM_SELF`.
 
 mod collective;
 mod data;
 mod generalized;
+mod message;
 mod request;
 mod sets;
 mod side;
 mod status;
 mod translate;
 
+pub(crate) use collective::Form;
 pub use collective::{Collective, On, Reduction, Root};
 pub use data::{Blocks, Data, Mixed};
 pub(crate) use generalized::Shared;
 pub use generalized::{Callbacks, Stage, grequest_start};
+pub use message::{Incoming, Outgoing, Replace, SendMode, Swap};
 pub use request::Request;
 pub(crate) use request::State;
 pub use sets::{

@@ -2,6 +2,8 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+mod messages;
+
 use std::cell::RefCell;
 use std::marker::PhantomData;
 
@@ -11,14 +13,16 @@ use motet_plan::Block;
 
 use crate::Element;
 use crate::buffer::{Buffers, Held, RecvBuffer, SendBuffer};
-use crate::collective::{Including, Neighbour, Prepared, Shape, nonblocking_collectives};
+use crate::collective::{
+    Including, Neighbour, Prepared, Shape, nonblocking_collectives, nonblocking_neighbours,
+    nonblocking_parts,
+};
 use crate::communicator::Communicator;
 use crate::error::{ErrorKind, Result};
 use crate::kernel::{Kernel, kernel};
 use crate::op::Operator;
-use crate::point_to_point::Mode;
 use crate::request::Request;
-use crate::status::{Source, Tag, TagFilter};
+pub use messages::MessageScope;
 
 /// Begins nonblocking operations on borrowed buffers; see [`Communicator::scope`].
 pub struct Scope<'scope, 'env: 'scope> {
@@ -43,6 +47,23 @@ impl Communicator {
     ///     Ok(())
     /// })?;
     /// assert_eq!(sum, [2, 4]);
+    /// # Ok::<(), motet::Error>(())
+    /// # })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+    /// # Ok::<(), motet::Error>(())
+    /// ```
+    ///
+    /// Where the communicator has a topology, the collectives among neighbours borrow as well:
+    ///
+    /// ```
+    /// # motet::threads(3, |world| {
+    /// let ring = world.cartesian(&[3], &[true], motet::Reorder::Never)?.expect("a place for all");
+    /// let (mine, mut beside) = ([ring.rank()], [0; 2]);
+    /// ring.scope(|scope| {
+    ///     let pending = scope.ineighbor_allgather((&mine[..], &mut beside[..]))?;
+    ///     // ... something useful meanwhile ...
+    ///     pending.wait().map(drop)
+    /// })?;
+    /// assert_eq!(beside, [(mine[0] + 2) % 3, (mine[0] + 1) % 3]);
     /// # Ok::<(), motet::Error>(())
     /// # })?.into_iter().collect::<Result<Vec<_>, _>>()?;
     /// # Ok::<(), motet::Error>(())
@@ -127,51 +148,6 @@ impl<'env> Scope<'_, 'env> {
     }
 
     nonblocking_collectives!('env);
-
-    /// Nonblocking [`send`](Communicator::send).
-    ///
-    /// # Errors
-    /// A destination that is not in the communicator.
-    pub fn isend<B: SendBuffer + 'env>(
-        &self,
-        buffer: B,
-        to: usize,
-        tag: Tag,
-    ) -> Result<Request<B>> {
-        // SAFETY: as for `post`.
-        self.remember(unsafe {
-            self.communicator.isend_with("isend", buffer, (to, tag), Mode::Standard)
-        }?)
-    }
-
-    /// Nonblocking [`ssend`](Communicator::ssend).
-    ///
-    /// # Errors
-    /// A destination that is not in the communicator.
-    pub fn issend<B: SendBuffer + 'env>(
-        &self,
-        buffer: B,
-        to: usize,
-        tag: Tag,
-    ) -> Result<Request<B>> {
-        // SAFETY: as for `post`.
-        self.remember(unsafe {
-            self.communicator.isend_with("issend", buffer, (to, tag), Mode::Synchronous)
-        }?)
-    }
-
-    /// Nonblocking [`recv`](Communicator::recv).
-    ///
-    /// # Errors
-    /// A source that is not in the communicator.
-    pub fn irecv<B: RecvBuffer + 'env>(
-        &self,
-        buffer: B,
-        from: impl Into<Source>,
-        tag: impl Into<TagFilter>,
-    ) -> Result<Request<B>> {
-        let (from, tag) = (from.into(), tag.into());
-        // SAFETY: as for `post`.
-        self.remember(unsafe { self.communicator.irecv_with(buffer, from, tag) }?)
-    }
+    nonblocking_parts!('env);
+    nonblocking_neighbours!('env);
 }

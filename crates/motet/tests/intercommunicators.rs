@@ -5,8 +5,9 @@ mod worlds;
 use std::sync::{Arc, Mutex};
 
 use motet::{
-    ANY_SOURCE, ANY_TAG, Communicator, Comparison, ErrorClass, ErrorHandler, ErrorKind, Group,
-    Info, Intercommunicator, Keyval, MergeOrder, Result, Sum, Tag, World,
+    ANY_SOURCE, ANY_TAG, BufferRoom, Communicator, Comparison, ErrorClass, ErrorHandler, ErrorKind,
+    Group, Info, Intercommunicator, Keyval, MergeOrder, PROC_NULL, Result, Sum, Tag, World,
+    start_all,
 };
 use worlds::on_ranks;
 
@@ -339,5 +340,113 @@ fn messages_outlive_their_intercommunicator() {
         drop(across);
         assert_eq!(pending.wait()?, vec![1 - world.rank(); 50_000]);
         sent.wait().map(drop)
+    });
+}
+
+/// Every way to send and to receive goes to the other group, to rank 0 of it from all.
+#[test]
+fn messages_of_every_kind_go_across() {
+    on_partings(|world, parting| {
+        let [local, remote] = sides(world, parting);
+        let (across, me) = (across(world, parting)?, world.rank());
+        across.attach_buffer(BufferRoom::Automatic)?;
+        for length in [0, 7, 20_000] {
+            let mine = || vec![me; length];
+            across.bsend(&mine(), 0, TAG)?;
+            across.ibsend(mine(), 0, TAG)?.wait()?;
+            let mut pending = vec![across.irsend(mine(), 0, TAG)?, across.issend(mine(), 0, TAG)?];
+            let stored = vec![
+                across.send_init(mine(), 0, TAG)?,
+                across.ssend_init(mine(), 0, TAG)?,
+                across.bsend_init(mine(), 0, TAG)?,
+                across.rsend_init(mine(), 0, TAG)?,
+            ];
+            let stored = start_all(stored)?;
+            if across.rank() == 0 {
+                takes_all(&across, &remote, length)?;
+            }
+            pending.drain(..).try_for_each(|each| each.wait().map(drop))?;
+            stored.into_iter().try_for_each(|each| each.wait().map(drop))?;
+            across.iflush_buffer()?.wait()?;
+            across.flush_buffer()?;
+        }
+        assert_eq!(across.detach_buffer()?, BufferRoom::Automatic);
+        assert_eq!((across.size(), across.remote_size()), (local.len(), remote.len()));
+        Ok(())
+    });
+}
+
+/// Takes eight messages of each rank of the other group: by a matched probe, by a persistent
+/// receive, and from whoever has sent.
+fn takes_all(across: &Intercommunicator, remote: &[usize], length: usize) -> Result<()> {
+    for (from, &sender) in remote.iter().enumerate() {
+        let sent = vec![sender; length];
+        let message = across.mprobe(from, ANY_TAG)?;
+        assert_eq!((message.status().source, message.status().tag), (from, TAG));
+        let mut got = vec![0; length];
+        assert_eq!(message.mrecv(&mut got)?.source, from);
+        assert_eq!(got, sent);
+        let message = loop {
+            if let Some(message) = across.improbe(from, TAG)? {
+                break message;
+            }
+        };
+        assert_eq!(message.imrecv(vec![0; length])?.wait()?, sent);
+        let mut receive = across.recv_init(vec![0; length], from, TAG)?;
+        for _ in 0..2 {
+            receive.run()?;
+            assert_eq!(receive.output(), sent);
+        }
+    }
+    for _ in 0..4 * remote.len() {
+        let (got, status) =
+            across.irecv(vec![0; length], ANY_SOURCE, ANY_TAG)?.wait_with_status()?;
+        assert_eq!(got, vec![remote[status.source]; length]);
+    }
+    Ok(())
+}
+
+/// Both groups send and receive at once, in every form and from borrowed buffers; a rank without a
+/// partner has nobody.
+#[test]
+fn ranks_of_both_groups_swap_or_have_nobody() {
+    on_partings(|world, parting| {
+        let [_, remote] = sides(world, parting);
+        let (across, me) = (across(world, parting)?, world.rank());
+        let partner = if across.rank() < across.remote_size() { across.rank() } else { PROC_NULL };
+        let kept = 9;
+        let theirs = remote.get(across.rank()).copied().unwrap_or(kept);
+        let (mut got, source) = ([kept; 3], partner);
+        let status = across.sendrecv((&[me; 3], partner, TAG), (&mut got[..], partner, TAG))?;
+        assert_eq!((got, status.source), ([theirs; 3], source));
+        let incoming = (vec![kept; 3], partner, TAG);
+        let both = across.isendrecv((vec![me; 3], partner, TAG), incoming)?;
+        assert_eq!(both.wait()?.1, [theirs; 3]);
+        let kept_own = if partner == PROC_NULL { me } else { theirs };
+        let mut replaced = [me; 3];
+        across.sendrecv_replace(&mut replaced, (partner, TAG), (partner, ANY_TAG))?;
+        assert_eq!(replaced, [kept_own; 3]);
+        let replaced =
+            across.isendrecv_replace(vec![me; 3], (partner, TAG), (partner, ANY_TAG))?.wait()?;
+        assert_eq!(replaced, [kept_own; 3]);
+        let (mine, mut got) = ([me; 3], [[kept; 3]; 6]);
+        let [first, second, third, fourth, fifth, sixth] = &mut got;
+        across.attach_buffer(BufferRoom::Automatic)?;
+        across.scope(|scope| {
+            for got in [first, second, third, fourth] {
+                drop(scope.irecv(&mut got[..], partner, Tag(1))?);
+            }
+            drop(scope.isend(&mine[..], partner, Tag(1))?);
+            drop(scope.issend(&mine[..], partner, Tag(1))?);
+            drop(scope.ibsend(&mine[..], partner, Tag(1))?);
+            drop(scope.irsend(&mine[..], partner, Tag(1))?);
+            let incoming = (&mut fifth[..], partner, Tag(2));
+            drop(scope.isendrecv((&mine[..], partner, Tag(2)), incoming)?);
+            drop(scope.isend(&mine[..], partner, Tag(3))?);
+            drop(scope.imrecv(across.mprobe(partner, Tag(3))?, &mut sixth[..])?);
+            Ok(())
+        })?;
+        assert_eq!(got, [[theirs; 3]; 6]);
+        across.detach_buffer().map(drop)
     });
 }

@@ -562,3 +562,78 @@ fn items_travel_in_messages_of_every_kind() {
         world.detach_buffer().map(drop)
     });
 }
+
+/// Every way to send and to receive borrows its buffers in a scope.
+#[test]
+fn a_scope_begins_messages_of_every_kind() {
+    on_ranks(2, |world| {
+        let (me, other) = (world.rank() as u8, 1 - world.rank());
+        world.attach_buffer(BufferRoom::Automatic)?;
+        for length in LENGTHS {
+            let (mine, mut got) = (vec![me; length], vec![vec![9u8; length]; 6]);
+            let [first, second, third, fourth, fifth, sixth] = &mut got[..] else { unreachable!() };
+            world.scope(|scope| {
+                drop(scope.irecv(&mut first[..], other, Tag(1))?);
+                drop(scope.irecv(&mut second[..], other, Tag(2))?);
+                drop(scope.irecv(&mut third[..], other, Tag(3))?);
+                drop(scope.irecv(&mut fourth[..], other, Tag(4))?);
+                drop(scope.isend(&mine[..], other, Tag(1))?);
+                drop(scope.issend(&mine[..], other, Tag(2))?);
+                drop(scope.ibsend(&mine[..], other, Tag(3))?);
+                drop(scope.irsend(&mine[..], other, Tag(4))?);
+                let both = ((&mine[..], other, Tag(5)), (&mut fifth[..], other, Tag(5)));
+                let (_, status) = scope.isendrecv(both.0, both.1)?.wait_with_status()?;
+                assert_eq!((status.source, status.bytes), (other, length));
+                drop(scope.isend(&mine[..], other, Tag(6))?);
+                let message = world.mprobe(other, Tag(6))?;
+                drop(scope.imrecv(message, &mut sixth[..])?);
+                Ok(())
+            })?;
+            assert!(got.iter().flatten().all(|&byte| byte == 1 - me), "{length} bytes");
+        }
+        world.detach_buffer().map(drop)
+    });
+}
+
+/// A flush is complete when all that was buffered has been sent, and not before; it is waited for
+/// like any other operation, or given up.
+///
+/// spec: 31
+#[test]
+fn a_flush_waits_for_all_that_is_buffered() {
+    for settings in [Settings::new(), Settings::new().without_single_copy()] {
+        let taking = AtomicBool::new(false);
+        on_ranks_with(2, &settings, |world| {
+            let mut data = vec![0u8; 300_000];
+            if world.rank() == 1 {
+                thread::sleep(Duration::from_millis(20));
+                taking.store(true, Ordering::SeqCst);
+                for _ in 0..6 {
+                    world.recv(&mut data, 0, Tag(1))?;
+                }
+                return world.barrier();
+            }
+            world.iflush_buffer()?.wait()?; // there is none
+            world.attach_buffer(BufferRoom::Automatic)?;
+            world.attach_rank_buffer(BufferRoom::Automatic)?;
+            assert!(world.iflush_buffer()?.test()?);
+            for _ in 0..3 {
+                world.bsend(&data, 1, Tag(1))?;
+            }
+            let mut rank = world.iflush_rank_buffer()?;
+            assert!(rank.test()?, "nothing is in that one");
+            let (mut first, second) = (world.iflush_buffer()?, world.iflush_buffer()?);
+            drop(world.iflush_buffer()?);
+            assert!(!first.test()? || taking.load(Ordering::SeqCst));
+            world.ibsend(data.clone(), 1, Tag(1))?.wait()?;
+            world.bsend(&data, 1, Tag(1))?;
+            let mut set = vec![motet::raw::Request::from(second), world.ibarrier()?.into()];
+            world.send(&data, 1, Tag(1))?;
+            first.wait()?;
+            assert!(taking.load(Ordering::SeqCst), "nobody had asked for what was buffered");
+            motet::raw::wait_all(&mut set, &mut vec![])?;
+            world.detach_rank_buffer()?;
+            world.detach_buffer().map(drop)
+        });
+    }
+}

@@ -11,8 +11,8 @@ use std::{env, fs, process, thread};
 
 use motet::raw::{self, Callbacks, Request};
 use motet::{
-    ANY_SOURCE, ANY_TAG, BufferRoom, ErrorHandler, ErrorKind, How, Info, MergeOrder, Result,
-    Source, Sum, Tag, World,
+    ANY_SOURCE, ANY_TAG, BufferRoom, Datatype, ErrorHandler, ErrorKind, How, Info, MergeOrder,
+    Part, Reorder, Result, Root, Source, Sum, Tag, World,
 };
 
 /// Tells the program which case it is to be.
@@ -41,12 +41,23 @@ struct Case {
     expected: Expected,
 }
 
-const CASES: [Case; 15] = [
+const CASES: [Case; 17] = [
     Case { name: "collectives_between_processes", body: collectives, expected: Expected::Success },
     Case { name: "many_pending_between_processes", body: many, expected: Expected::Success },
+    Case { name: "collectives_between_processes", body: collectives, expected: Expected::Success },
+    Case {
+        name: "deterministic_reductions_have_the_bits_that_threads_have",
+        body: deterministic,
+        expected: Expected::Success,
+    },
     Case { name: "large_messages_arrive_whole", body: large, expected: Expected::Success },
     Case { name: "persistent_operations_restart", body: persistent, expected: Expected::Success },
     Case { name: "futures_between_processes", body: futures, expected: Expected::Success },
+    Case {
+        name: "collectives_between_groups_and_neighbours_of_processes",
+        body: between_groups,
+        expected: Expected::Success,
+    },
     Case {
         name: "requests_of_every_kind_between_processes",
         body: requests,
@@ -248,6 +259,24 @@ fn collectives() -> Result<()> {
     world.barrier()
 }
 
+/// spec: 83
+fn deterministic() -> Result<()> {
+    let sum_of = |world: &World, count: usize| -> Result<Vec<u64>> {
+        let (me, info) = (world.rank(), Info::new().with(motet::DETERMINISTIC, "true"));
+        let value = |at: usize| (1.0 + at as f64) * 10f64.powi(((at * 31 + me * 17) % 23) as i32);
+        let mine: Vec<f64> = (0..count).map(value).collect();
+        let mut sum = world.allreduce_init((mine, vec![0.0; count]), Sum, &info)?;
+        sum.run()?;
+        Ok(sum.output().iter().map(|sum| sum.to_bits()).collect())
+    };
+    let world = motet::launch(5)?;
+    for count in [1, 9, 50_000] {
+        let of_threads = motet::threads(5, |world| sum_of(&world, count))?;
+        assert_eq!(sum_of(&world, count)?, of_threads.into_iter().next().expect("five")?);
+    }
+    world.barrier()
+}
+
 /// spec: 2, 3
 fn large() -> Result<()> {
     let world = motet::launch(3)?;
@@ -322,6 +351,53 @@ fn intercommunicators() -> Result<()> {
         assert_eq!(merged.group().rank_of(left), Some(0));
         assert_eq!(merged.allreduce_one(1, Sum)?, 5);
     }
+    Ok(())
+}
+
+/// spec: 86, 88, 89, 90, 91, 97
+fn between_groups() -> Result<()> {
+    let world = motet::launch(5)?;
+    let (me, info) = (world.rank(), Info::new());
+    for left in 1..5 {
+        let is_left = me < left;
+        let local = world.split(Some(u32::from(!is_left)), 0)?.expect("all have a colour");
+        let remote_leader = if is_left { left } else { 0 };
+        let across = local.intercomm_create(0, Some(&world), remote_leader, TAG)?;
+        let far: Vec<usize> = across.remote_group().world_ranks().collect();
+        // Small data, and such as travels as addresses.
+        for count in [1, 3000] {
+            across.barrier()?;
+            let (input, sum) = (vec![me; count], vec![far.iter().sum::<usize>(); count]);
+            let mut output = vec![0; count];
+            across.allreduce(&input, &mut output, Sum)?;
+            assert_eq!(output, sum);
+            let mut stored = across.allreduce_init((input.clone(), output), Sum, &info)?;
+            stored.run()?;
+            assert_eq!(stored.output(), sum);
+            let all: Vec<usize> = far.iter().flat_map(|&rank| vec![rank; count]).collect();
+            let buffers = (input.clone(), vec![0; count * far.len()]);
+            assert_eq!(across.iallgather(buffers)?.wait()?.1, all);
+            // Rank 0 of the world gathers from the right group.
+            let root = match me {
+                0 => Root::Here,
+                _ if is_left => Root::Near,
+                _ => Root::Rank(0),
+            };
+            let buffers = (input, vec![0; count * far.len()]);
+            let (_, gathered) = across.igather(buffers, root)?.wait()?;
+            assert_eq!(gathered, if me == 0 { all } else { vec![0; count * far.len()] });
+        }
+        let to: Vec<Part> = far.iter().map(|_| Part::new(8, 1, &Datatype::UINT64_T)).collect();
+        let place = |at: usize| Part::new(16 * at as isize, 1, &Datatype::UINT64_T);
+        let from: Vec<Part> = (0..far.len()).map(place).collect();
+        let mut output = vec![7u64; 2 * far.len()];
+        across.alltoallw(&[9, me as u64], &mut output, &to, &from)?;
+        assert_eq!(output, far.iter().flat_map(|&rank| [rank as u64, 7]).collect::<Vec<_>>());
+    }
+    let ring = world.cartesian(&[5], &[true], Reorder::Never)?.expect("a place for each");
+    let (input, mut output) = (vec![me; 3000], vec![0; 6000]);
+    ring.scope(|scope| scope.ineighbor_allgather((&input[..], &mut output[..])).map(drop))?;
+    assert_eq!((output[0], output[5999]), ((me + 4) % 5, (me + 1) % 5));
     Ok(())
 }
 

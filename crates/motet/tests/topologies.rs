@@ -6,8 +6,8 @@ mod worlds;
 use std::fmt::Debug;
 
 use motet::{
-    Block, Cartesian, Communicator, Edge, ErrorClass, Info, Reorder, Result, Topological, Topology,
-    TopologyError, dims_create,
+    Block, Cartesian, Communicator, Datatype, Edge, ErrorClass, Info, Part, Reorder, Result,
+    Topological, Topology, TopologyError, dims_create,
 };
 use worlds::{Random, on_ranks};
 
@@ -37,17 +37,20 @@ enum Call {
     Allgatherv,
     Alltoall,
     Alltoallv,
+    Alltoallw,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Blocking,
     Nonblocking,
+    Scoped,
     Persistent,
 }
 
-const CALLS: [Call; 4] = [Call::Allgather, Call::Allgatherv, Call::Alltoall, Call::Alltoallv];
-const FORMS: [Form; 3] = [Form::Blocking, Form::Nonblocking, Form::Persistent];
+const CALLS: [Call; 5] =
+    [Call::Allgather, Call::Allgatherv, Call::Alltoall, Call::Alltoallv, Call::Alltoallw];
+const FORMS: [Form; 4] = [Form::Blocking, Form::Nonblocking, Form::Scoped, Form::Persistent];
 
 /// What one rank passes to a call, and gets.
 struct Trial<'a> {
@@ -65,7 +68,9 @@ impl Trial<'_> {
             Call::Allgather => Block { start: 0, count: self.count },
             Call::Allgatherv => Block { start: 0, count: self.count + rank % 3 },
             Call::Alltoall => Block { start: slot * self.count, count: self.count },
-            Call::Alltoallv => Block { start: slot, count: self.count * (rank + slot) % 7 },
+            Call::Alltoallv | Call::Alltoallw => {
+                Block { start: slot, count: self.count * (rank + slot) % 7 }
+            }
         }
     }
 
@@ -74,7 +79,7 @@ impl Trial<'_> {
         let ends = (0..slots).map(|slot| self.sent(rank, slot)).map(|each| each.start + each.count);
         match self.call {
             Call::Allgather | Call::Allgatherv => self.sent(rank, 0).count,
-            Call::Alltoall | Call::Alltoallv => ends.max().unwrap_or(0),
+            Call::Alltoall | Call::Alltoallv | Call::Alltoallw => ends.max().unwrap_or(0),
         }
     }
 
@@ -142,6 +147,20 @@ macro_rules! rounds {
                 let buffers = ($trial.input(me, round), $trial.before());
                 pending.push($comm.$nonblocking(buffers $(, $argument)*)?);
             },
+            Form::Scoped => {
+                let inputs: [_; ROUNDS] = std::array::from_fn(|round| $trial.input(me, round));
+                let mut outputs = [(); ROUNDS].map(|()| $trial.before());
+                $comm.scope(|scope| {
+                    for (input, output) in inputs.iter().zip(&mut outputs) {
+                        // The scope waits for it.
+                        drop(scope.$nonblocking((&input[..], &mut output[..]) $(, $argument)*)?);
+                    }
+                    Ok(())
+                })?;
+                for (round, output) in outputs.iter().enumerate() {
+                    $trial.check($form, round, output);
+                }
+            }
             Form::Persistent => {
                 let buffers = ($trial.input(me, 0), $trial.before());
                 let mut operation = $comm.$init(buffers $(, $argument)*, &Info::new())?;
@@ -159,6 +178,13 @@ macro_rules! rounds {
     }};
 }
 
+/// Blocks as parts: displacements are bytes.
+fn parts(blocks: &[Block]) -> Vec<Part> {
+    let bytes = |start: usize| (start * size_of::<u64>()) as isize;
+    let part = |block: &Block| Part::new(bytes(block.start), block.count, &Datatype::UINT64_T);
+    blocks.iter().map(part).collect()
+}
+
 fn try_call<T>(comm: &Topological<T>, trial: &Trial<'_>, form: Form) -> Result<()> {
     let sent = (0..trial.wiring.outs[trial.rank]).map(|slot| trial.sent(trial.rank, slot));
     let (to, from) = (sent.collect::<Vec<_>>(), trial.received());
@@ -171,6 +197,11 @@ fn try_call<T>(comm: &Topological<T>, trial: &Trial<'_>, form: Form) -> Result<(
             neighbor_alltoall ineighbor_alltoall neighbor_alltoall_init()),
         Call::Alltoallv => rounds!(comm, trial, form,
             neighbor_alltoallv ineighbor_alltoallv neighbor_alltoallv_init(&to, &from)),
+        Call::Alltoallw => {
+            let (to, from) = (parts(&to), parts(&from));
+            rounds!(comm, trial, form,
+                neighbor_alltoallw ineighbor_alltoallw neighbor_alltoallw_init(&to, &from));
+        }
     }
     Ok(())
 }

@@ -16,6 +16,11 @@
 //! The first line that fits counts. A line whose algorithm refuses the call is passed over, so
 //! wisdom may be wrong without harm; an override that refuses is an error, as somebody asked for
 //! it by name.
+//!
+//! Where the result must have the same bits on every machine there is another rule, [`fixed`]. It
+//! looks at nothing but the call: the cheapest algorithm at prices that are the same everywhere.
+//! What a reduction comes to follows from the plan alone, since the order of operands in it does
+//! not depend on who comes first.
 
 use std::fmt;
 use std::str::FromStr;
@@ -89,6 +94,8 @@ pub enum Reason {
         /// The second best and its time, if another algorithm accepts the call.
         runner_up: Option<(&'static str, f64)>,
     },
+    /// It follows from the call alone.
+    Fixed,
 }
 
 /// Why no algorithm was chosen.
@@ -185,9 +192,30 @@ pub fn choose(call: &Call, tuning: &Tuning) -> Result<Choice, SelectError> {
 /// # Errors
 /// Those of [`choose`].
 pub fn plan(call: &Call, tuning: &Tuning) -> Result<(Plan, Choice), SelectError> {
-    let choice = choose(call, tuning)?;
-    let plan = choice.algorithm.plan(call).expect("a chosen algorithm accepts the call");
-    Ok((plan, choice))
+    choose(call, tuning).map(|choice| (planned(call, choice), choice))
+}
+
+/// Chooses an algorithm for a call, always the same for the same call: neither names nor wisdom
+/// nor the prices of the machine count.
+///
+/// # Errors
+/// If the call is wrong.
+pub fn fixed(call: &Call) -> Result<Choice, SelectError> {
+    call.check()?;
+    let Choice { algorithm, .. } = cheapest(call, &Machine::default());
+    Ok(Choice { algorithm, reason: Reason::Fixed })
+}
+
+/// Chooses an algorithm by [`fixed`], and plans the call with it.
+///
+/// # Errors
+/// Those of [`fixed`].
+pub fn plan_fixed(call: &Call) -> Result<(Plan, Choice), SelectError> {
+    fixed(call).map(|choice| (planned(call, choice), choice))
+}
+
+fn planned(call: &Call, choice: Choice) -> Plan {
+    choice.algorithm.plan(call).expect("a chosen algorithm accepts the call")
 }
 
 fn cheapest(call: &Call, machine: &Machine) -> Choice {
@@ -317,6 +345,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Override => f.write_str("asked for by name"),
+            Self::Fixed => f.write_str("the same on every machine, as the result must be"),
             Self::Wisdom(line) => write!(f, "line {line} of the wisdom"),
             Self::Cost { nanoseconds, runner_up: None } => {
                 write!(f, "the only one that accepts the call, {nanoseconds:.0} ns by the model")

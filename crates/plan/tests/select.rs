@@ -3,7 +3,7 @@
 mod cases;
 
 use cases::calls;
-use motet_plan::select::{Overrides, Reason, Wisdom, choose};
+use motet_plan::select::{Overrides, Reason, Wisdom, choose, fixed};
 use motet_plan::{Call, Collective, Machine, Operation, Rank, Tuning};
 
 fn allreduce(ranks: u32, count: usize, commutative: bool) -> Call {
@@ -274,4 +274,29 @@ fn a_wrong_call_is_not_planned() {
     let call = calls(4, false, |_| Operation::Bcast { count: 1, root: Rank(4) }).remove(0);
     let error = choose(&call, &Tuning::default()).unwrap_err();
     assert_eq!(error.to_string(), "root 4 is not below the number of ranks, 4");
+}
+
+/// What is chosen for a result that is the same on every machine is not always what a machine would
+/// choose, is the same on all ranks, and can be planned for every call.
+///
+/// spec: 83
+#[test]
+fn the_fixed_choice_looks_at_the_call_alone() {
+    let machine = Machine::shared(32, 1);
+    let crowded = Tuning { machine, ..Tuning::default() };
+    let mut differ = 0;
+    for (ranks, count) in [(1, 1), (2, 1), (7, 100), (16, 1), (32, 1), (32, 4000), (65, 1 << 18)] {
+        for commutative in [false, true] {
+            let all = calls(ranks, false, |_| Operation::Allreduce { count, commutative });
+            let name = |call: &Call| {
+                let choice = fixed(call).expect("the call can be planned");
+                assert_eq!(choice.reason, Reason::Fixed);
+                choice.algorithm.name()
+            };
+            let first = name(&all[0]);
+            assert!(all.iter().all(|call| name(call) == first));
+            differ += usize::from(chosen(&all[0], &crowded).0 != first);
+        }
+    }
+    assert!(differ > 0, "the prices of a machine never matter");
 }

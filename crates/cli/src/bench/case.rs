@@ -5,15 +5,16 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, ensure};
-use motet::{Communicator, Info, Max, Persistent, Result, Sum};
+use motet::{Block, Communicator, Max, Result};
 use motet_plan::Collective;
 use serde::Serialize;
 
+use super::calls::Stored;
+use super::measured::Measured;
+use super::place::{Origin, Place, ROOT};
+
 /// Size of an element.
 pub(super) const ELEMENT_BYTES: usize = size_of::<f64>();
-
-/// Where data comes from or goes to.
-const ROOT: usize = 0;
 
 /// Stands in outputs before each window.
 const UNTOUCHED: f64 = -1.0;
@@ -39,24 +40,26 @@ impl Form {
 
 /// One collective at one size, on one rank.
 pub(super) struct Case<'a> {
-    pub(super) world: &'a Communicator,
-    pub(super) collective: Collective,
+    pub(super) place: Place<'a>,
+    pub(super) measured: Measured,
     /// Elements of the data, or of one block.
-    count: usize,
-    /// The ranks before and after this one: block 0 goes to the one before.
-    to: [usize; 2],
-    /// The ranks after and before: block 0 comes from the one after.
-    from: [usize; 2],
+    pub(super) count: usize,
+    /// What the irregular forms pass.
+    pub(super) blocks: Vec<Block>,
+    pub(super) counts: Vec<usize>,
+    /// The lengths of the blocks of the inputs of the first and the last rank, whose first elements
+    /// tell the run.
+    strides: [usize; 2],
 }
 
 /// An input and an output.
-type Buffers = (Vec<f64>, Vec<f64>);
+pub(super) type Buffers = (Vec<f64>, Vec<f64>);
 
 /// One form of a case, ready to be run again and again.
 pub(super) struct Subject<'a> {
     case: &'a Case<'a>,
     ready: Ready,
-    /// Operations so far; the first element of the data tells it.
+    /// Operations so far; the first elements of the blocks tell it.
     runs: u64,
 }
 
@@ -65,16 +68,23 @@ enum Ready {
     Blocking(Buffers),
     /// Gone only while the operation has them.
     Nonblocking(Option<Buffers>),
-    Barrier(Persistent<()>),
-    Bcast(Persistent<Vec<f64>>),
-    Pair(Persistent<Buffers>),
+    Persistent(Stored),
 }
 
 impl<'a> Case<'a> {
-    pub(super) fn new(world: &'a Communicator, collective: Collective, count: usize) -> Case<'a> {
-        let (rank, size) = (world.rank(), world.size());
-        let (before, after) = ((rank + size - 1) % size, (rank + 1) % size);
-        Case { world, collective, count, to: [before, after], from: [after, before] }
+    pub(super) fn new(
+        world: &'a Communicator,
+        measured: Measured,
+        count: usize,
+    ) -> Result<Case<'a>> {
+        let place = Place::new(world, measured)?;
+        let (blocks, counts) = (place.blocks(measured, count), place.counts(measured, count));
+        let strides = [0, place.size() - 1].map(|rank| place.block_of(measured, count, rank));
+        Ok(Case { place, measured, count, blocks, counts, strides })
+    }
+
+    pub(super) fn world(&self) -> &Communicator {
+        self.place.world
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -83,11 +93,10 @@ impl<'a> Case<'a> {
 
     /// The name of the algorithm that runs.
     pub(super) fn algorithm(&self) -> Result<&'static str> {
-        Ok(match self.init()? {
-            Ready::Barrier(barrier) => barrier.algorithm(),
-            Ready::Bcast(bcast) => bcast.algorithm(),
-            Ready::Pair(pair) => pair.algorithm(),
-            Ready::Blocking(_) | Ready::Nonblocking(_) => unreachable!("an init is persistent"),
+        Ok(match self.persistent(self.buffers())? {
+            Stored::None(barrier) => barrier.algorithm(),
+            Stored::One(bcast) => bcast.algorithm(),
+            Stored::Pair(pair) => pair.algorithm(),
         })
     }
 
@@ -95,107 +104,46 @@ impl<'a> Case<'a> {
         let ready = match form {
             Form::Blocking => Ready::Blocking(self.buffers()),
             Form::Nonblocking => Ready::Nonblocking(Some(self.buffers())),
-            Form::Persistent => self.init()?,
+            Form::Persistent => Ready::Persistent(self.persistent(self.buffers())?),
         };
         Ok(Subject { case: self, ready, runs: 0 })
     }
 
-    /// A broadcast has an output only; so has a reduction at all ranks but the root.
     fn buffers(&self) -> Buffers {
-        let (count, ranks) = (self.count, self.world.size());
-        let (input, output) = match self.collective {
-            Collective::Bcast => (0, count),
-            Collective::Reduce if !self.is_root() => (count, 0),
-            Collective::Reduce | Collective::Allreduce => (count, count),
-            Collective::Allgather => (count, count * ranks),
-            Collective::Exchange => (2 * count, 2 * count),
-            _ => (0, 0),
-        };
+        let (input, output) = self.place.lengths(self.measured, self.count);
         (vec![0.0; input], vec![UNTOUCHED; output])
     }
 
-    fn init(&self) -> Result<Ready> {
-        let (world, info, buffers) = (self.world, &Info::new(), self.buffers());
-        Ok(match self.collective {
-            Collective::Bcast => Ready::Bcast(world.bcast_init(buffers.1, ROOT, info)?),
-            Collective::Reduce => Ready::Pair(world.reduce_init(buffers, Sum, ROOT, info)?),
-            Collective::Allreduce => Ready::Pair(world.allreduce_init(buffers, Sum, info)?),
-            Collective::Allgather => Ready::Pair(world.allgather_init(buffers, info)?),
-            Collective::Exchange => {
-                Ready::Pair(world.exchange_init(buffers, &self.to, &self.from, info)?)
-            }
-            _ => Ready::Barrier(world.barrier_init(info)?),
-        })
+    /// The length of the blocks of the input of a rank.
+    fn stride(&self, rank: usize) -> usize {
+        self.strides[usize::from(self.place.is_in_second_half(rank))]
     }
 
-    fn blocking(&self, (input, output): &mut Buffers) -> Result<()> {
-        let world = self.world;
-        match self.collective {
-            Collective::Bcast => world.bcast(output, ROOT),
-            Collective::Reduce => world.reduce(input, output, Sum, ROOT),
-            Collective::Allreduce => world.allreduce(input, output, Sum),
-            Collective::Allgather => world.allgather(input, output),
-            Collective::Exchange => world.exchange(input, output, &self.to, &self.from),
-            _ => world.barrier(),
-        }
-    }
-
-    fn nonblocking(&self, buffers: Buffers) -> Result<Buffers> {
-        let world = self.world;
-        match self.collective {
-            Collective::Bcast => {
-                let (input, output) = buffers;
-                Ok((input, world.ibcast(output, ROOT)?.wait()?))
-            }
-            Collective::Reduce => world.ireduce(buffers, Sum, ROOT)?.wait(),
-            Collective::Allreduce => world.iallreduce(buffers, Sum)?.wait(),
-            Collective::Allgather => world.iallgather(buffers)?.wait(),
-            Collective::Exchange => world.iexchange(buffers, &self.to, &self.from)?.wait(),
-            _ => world.ibarrier()?.wait().map(|()| buffers),
-        }
-    }
-
-    fn is_root(&self) -> bool {
-        self.world.rank() == ROOT
-    }
-
-    /// Which contribution an element of the output comes from: rank and place there. Nothing if it
-    /// is the sum of those of all ranks at the same place.
-    fn source(&self, place: usize) -> Option<(usize, usize)> {
-        match self.collective {
-            Collective::Bcast => Some((ROOT, place)),
-            Collective::Allgather => Some((place / self.count, place % self.count)),
-            Collective::Exchange => Some((self.from[place / self.count], place)),
-            _ => None,
-        }
+    /// Whether the one buffer is an output of this rank, and an input of the root.
+    fn is_bcast(&self) -> bool {
+        self.measured == Measured::Planned(Collective::Bcast)
     }
 
     /// What an element of the output must be after this many runs.
     fn expected(&self, place: usize, runs: u64) -> f64 {
-        match self.source(place) {
-            Some((rank, place)) => contribution(rank, place, runs),
-            None => {
-                // 1 + 2 + ... + n times the step between ranks, and n times the rest.
-                let ranks = self.world.size() as f64;
-                let steps = ranks * (ranks - 1.0) / 2.0;
-                ranks * contribution(0, place, runs) + steps * step(place)
+        match self.place.origin(self.measured, self.count, place) {
+            Origin::One(rank, place) => self.contribution(rank, place, runs),
+            Origin::Sum(ranks, place) => {
+                // n times the first contribution, and 0 + 1 + ... + n - 1 steps between ranks.
+                let count = ranks.len() as f64;
+                let steps = count * (count - 1.0) / 2.0;
+                count * self.contribution(ranks.start, place, runs) + steps * step(place)
             }
+            Origin::Nobody => UNTOUCHED,
         }
     }
 
-    /// An element of the output that tells whether this run brought it: another rank's first one.
-    fn telling(&self) -> usize {
-        match self.collective {
-            Collective::Allgather => self.from[0] * self.count,
-            _ => 0,
-        }
+    /// What a rank puts in: in the first place of a block it tells the run, in all places the rank
+    /// and the place.
+    fn contribution(&self, rank: usize, place: usize, runs: u64) -> f64 {
+        let first = if place.is_multiple_of(self.stride(rank)) { runs as f64 } else { 0.0 };
+        first + 1.0 + (place % 251) as f64 + rank as f64 * step(place)
     }
-}
-
-/// What a rank puts in: in the first place it tells the run, in all places the rank and the place.
-fn contribution(rank: usize, place: usize, runs: u64) -> f64 {
-    let first = if place == 0 { runs as f64 } else { 0.0 };
-    first + 1.0 + (place % 251) as f64 + rank as f64 * step(place)
 }
 
 /// How much the contributions of two neighbouring ranks differ.
@@ -206,10 +154,10 @@ fn step(place: usize) -> f64 {
 impl Subject<'_> {
     /// Fills the input, and spoils the output.
     pub(super) fn fill(&mut self) {
-        let rank = self.case.world.rank();
+        let case = self.case;
         self.output().fill(UNTOUCHED);
         for (place, element) in self.data().iter_mut().enumerate() {
-            *element = contribution(rank, place, 0);
+            *element = case.contribution(case.place.rank(), place, 0);
         }
     }
 
@@ -218,8 +166,9 @@ impl Subject<'_> {
     pub(super) fn run(&mut self) -> Result<bool> {
         self.runs += 1;
         let (case, runs) = (self.case, self.runs);
-        if let Some(first) = self.data().first_mut() {
-            *first = contribution(case.world.rank(), 0, runs);
+        let (data, stride) = (self.data(), case.stride(case.place.rank()).max(1));
+        for place in (0..data.len()).step_by(stride) {
+            data[place] = case.contribution(case.place.rank(), place, runs);
         }
         match &mut self.ready {
             Ready::Blocking(buffers) => case.blocking(buffers)?,
@@ -227,18 +176,18 @@ impl Subject<'_> {
                 let own = buffers.take().expect("given back after each run");
                 *buffers = Some(case.nonblocking(own)?);
             }
-            Ready::Barrier(barrier) => barrier.run()?,
-            Ready::Bcast(bcast) => bcast.run()?,
-            Ready::Pair(pair) => pair.run()?,
+            Ready::Persistent(Stored::None(barrier)) => barrier.run()?,
+            Ready::Persistent(Stored::One(bcast)) => bcast.run()?,
+            Ready::Persistent(Stored::Pair(pair)) => pair.run()?,
         }
-        let place = case.telling();
+        let place = case.place.telling(case.measured, case.count);
         let found = self.output().get(place).copied();
         Ok(found.is_none_or(|found| found == case.expected(place, runs)))
     }
 
     /// Compares the whole output with what it must be after the last run.
     pub(super) fn check(&mut self) -> anyhow::Result<()> {
-        if self.case.collective == Collective::Barrier {
+        if self.case.measured.is_barrier() {
             return self.check_barrier();
         }
         let (case, runs) = (self.case, self.runs);
@@ -247,22 +196,28 @@ impl Subject<'_> {
             ensure!(
                 found == expected,
                 "wrong result: element {place} of rank {} must be {expected}, but is {found}",
-                case.world.rank()
+                case.place.rank()
             );
         }
         Ok(())
     }
 
-    /// Nobody may leave a barrier before everybody has entered it.
+    /// Nobody may leave a barrier before everybody, of the other group if there are two, has
+    /// entered it.
     fn check_barrier(&mut self) -> anyhow::Result<()> {
         let entered = now()?;
         self.run()?;
         let left = now()?;
-        let last = self.case.world.allreduce_one(entered, Max)?;
+        let mut last = [entered];
+        match &self.case.place.across {
+            Some(across) => across.allreduce(&[entered], &mut last, Max)?,
+            None => self.case.world().allreduce_in_place(&mut last, Max)?,
+        }
+        let [last] = last;
         ensure!(
             left >= last,
             "wrong result: rank {} left a barrier {} ns before the last one entered",
-            self.case.world.rank(),
+            self.case.place.rank(),
             last - left
         );
         Ok(())
@@ -270,12 +225,12 @@ impl Subject<'_> {
 
     /// What this rank puts in.
     fn data(&mut self) -> &mut [f64] {
-        let is_bcast = self.case.collective == Collective::Bcast;
+        let (is_bcast, is_root) = (self.case.is_bcast(), self.case.place.rank() == ROOT);
         match &mut self.ready {
-            Ready::Barrier(_) => &mut [],
-            _ if is_bcast && !self.case.is_root() => &mut [],
-            Ready::Bcast(bcast) => bcast.output_mut(),
-            Ready::Pair(pair) => pair.input_mut(),
+            Ready::Persistent(Stored::None(_)) => &mut [],
+            _ if is_bcast && !is_root => &mut [],
+            Ready::Persistent(Stored::One(bcast)) => bcast.output_mut(),
+            Ready::Persistent(Stored::Pair(pair)) => pair.input_mut(),
             Ready::Blocking(buffers) | Ready::Nonblocking(Some(buffers)) => {
                 if is_bcast {
                     &mut buffers.1
@@ -289,9 +244,9 @@ impl Subject<'_> {
 
     fn output(&mut self) -> &mut [f64] {
         match &mut self.ready {
-            Ready::Barrier(_) => &mut [],
-            Ready::Bcast(bcast) => bcast.output_mut(),
-            Ready::Pair(pair) => pair.output_mut(),
+            Ready::Persistent(Stored::None(_)) => &mut [],
+            Ready::Persistent(Stored::One(bcast)) => bcast.output_mut(),
+            Ready::Persistent(Stored::Pair(pair)) => pair.output_mut(),
             Ready::Blocking(buffers) | Ready::Nonblocking(Some(buffers)) => &mut buffers.1,
             Ready::Nonblocking(None) => unreachable!("given back after each run"),
         }

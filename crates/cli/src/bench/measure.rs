@@ -62,20 +62,20 @@ pub(super) fn point(case: &Case<'_>, forms: &[Form], seconds: f64) -> anyhow::Re
     let mut subjects = Vec::new();
     for &form in forms {
         let mut subject = case.subject(form)?;
-        let ns = warm_up(case.world, &mut subject, seconds * WARM_UP * 1e9)?;
+        let ns = warm_up(case.world(), &mut subject, seconds * WARM_UP * 1e9)?;
         subjects.push((form, subject, ns, Vec::new()));
     }
     for _ in 0..WINDOWS {
         for (form, subject, ns, windows) in &mut subjects {
             let operations = ((share_ns / *ns) as u64).clamp(1, MOST_OPERATIONS);
-            let window = window(case.world, subject, operations);
+            let window = window(case.world(), subject, operations);
             let window = window.with_context(|| form.name())?;
             *ns = window.ns;
             windows.push(window);
         }
     }
     let forms = subjects.into_iter().map(|(form, _, _, windows)| Figures::new(form, windows));
-    let (collective, bytes) = (case.collective.name(), case.bytes());
+    let (collective, bytes) = (case.measured.name(), case.bytes());
     Ok(Point { collective, algorithm, bytes, forms: forms.collect() })
 }
 

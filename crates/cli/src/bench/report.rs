@@ -7,11 +7,11 @@ use std::path::Path;
 
 use anyhow::Context;
 use motet_fabric::host;
-use motet_plan::Collective;
 use serde::Serialize;
 
 use super::case::Form;
 use super::measure::Point;
+use super::measured::Measured;
 use super::surroundings;
 use crate::quantity::{self, counted};
 
@@ -73,12 +73,21 @@ pub(super) struct Output<'a> {
     json: Option<&'a Path>,
     forms: &'a [Form],
     points: usize,
+    /// Width of the column of names.
+    name_width: usize,
     tells_progress: bool,
 }
 
 impl<'a> Output<'a> {
-    pub(super) fn new(json: Option<&'a Path>, forms: &'a [Form], points: usize) -> Output<'a> {
-        let mut output = Output { json, forms, points, tells_progress: false };
+    pub(super) fn new(
+        json: Option<&'a Path>,
+        forms: &'a [Form],
+        points: &[(Measured, usize)],
+    ) -> Output<'a> {
+        let names = points.iter().map(|(measured, _)| measured.name().len());
+        let name_width = names.max().unwrap_or(0).max("collective".len());
+        let points = points.len();
+        let mut output = Output { json, forms, points, name_width, tells_progress: false };
         // A table that is seen to grow is progress enough.
         let is_seen = output.has_table() && surroundings::is_terminal(surroundings::Stream::Output);
         output.tells_progress = !is_seen && surroundings::is_terminal(surroundings::Stream::Error);
@@ -109,12 +118,12 @@ impl<'a> Output<'a> {
             "{}{layout} on {cores}; µs per operation, slowest rank, {windows} windows\n\n",
             counted(*ranks, "rank")
         );
-        text.push_str(&" ".repeat(18));
+        text.push_str(&" ".repeat(self.name_width + 8));
         for form in self.forms {
             write!(text, " {:>16}", form.name())?;
         }
         text.push('\n');
-        write!(text, "{:<10}{:>8}", "collective", "size")?;
+        write!(text, "{:<width$}{:>8}", "collective", "size", width = self.name_width)?;
         for _ in self.forms {
             write!(text, " {:>8}{:>8}", "median", "p90")?;
         }
@@ -125,15 +134,16 @@ impl<'a> Output<'a> {
         self.table(&text)
     }
 
-    pub(super) fn progress(&self, index: usize, collective: Collective, bytes: usize) {
+    pub(super) fn progress(&self, index: usize, measured: Measured, bytes: usize) {
         if self.tells_progress {
             let (number, points) = (index + 1, self.points);
-            crate::complain(&format!("point {number} of {points}: {collective} {}", size(bytes)));
+            crate::complain(&format!("point {number} of {points}: {measured} {}", size(bytes)));
         }
     }
 
     pub(super) fn row(&self, point: &Point) -> anyhow::Result<()> {
-        let mut text = format!("{:<10}{:>8}", point.collective, size(point.bytes));
+        let (name, width) = (point.collective, self.name_width);
+        let mut text = format!("{name:<width$}{:>8}", size(point.bytes));
         for figures in &point.forms {
             let (median, p90) = (figures.median_ns, figures.p90_ns);
             write!(text, " {:>8}{:>8}", microseconds(median), microseconds(p90))?;

@@ -10,6 +10,7 @@ use motet_fabric::bootstrap;
 use motet_plan::select::{self, Overrides};
 use motet_plan::{Collective, Tuning};
 
+use super::measured::Measured;
 use crate::args::Mistake;
 use crate::plan::example::{Example, Sizes};
 
@@ -19,10 +20,10 @@ const VARIABLES: [&str; 4] = [motet::ALGORITHM, motet::WISDOM, motet::SINGLE_COP
 /// Sees to it that these algorithms are used, by the variable that says so.
 ///
 /// A process cannot safely change its own environment, so it begins once more with another one.
-pub(super) fn set_algorithms(text: &str, collectives: &[Collective]) -> anyhow::Result<()> {
-    let wanted = match (text.contains(['=', ':']), collectives) {
+pub(super) fn set_algorithms(text: &str, measured: &[Measured]) -> anyhow::Result<()> {
+    let wanted = match (text.contains(['=', ':']), measured) {
         (true, _) => text.to_owned(),
-        (false, [collective]) => format!("{collective}={text}"),
+        (false, [measured]) => format!("{}={text}", measured.collective()),
         (false, _) => {
             let text = "name the one collective it is for, or say it as in `allreduce=ring`";
             return Err(Mistake(format!("--algorithm: {text}")).into());

@@ -15,6 +15,7 @@ use motet_plan::{Block, Operation, Rank};
 
 use crate::datatype::Kind;
 use crate::element::code_of;
+use crate::engine::Selection;
 
 /// What a call says about itself.
 #[derive(Clone, Debug)]
@@ -68,6 +69,15 @@ impl Elements {
     }
 }
 
+/// How a call reduces.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Reducing {
+    /// The name of the operator, if there is one.
+    pub(crate) operator: Option<&'static str>,
+    /// How the algorithm is chosen.
+    pub(crate) selection: Selection,
+}
+
 /// A fingerprint of some words.
 fn hash(words: impl IntoIterator<Item = u64>) -> u64 {
     words.into_iter().fold(0x9e37_79b9_7f4a_7c15, |hash, word| {
@@ -86,7 +96,7 @@ impl Account {
         call: &str,
         operation: &Operation,
         elements: Elements,
-        operator: Option<&'static str>,
+        Reducing { operator, selection }: Reducing,
         at: &Location<'_>,
     ) -> Account {
         let Facts { root, signature, counts, pairs } = Facts::of(operation, elements);
@@ -100,11 +110,13 @@ impl Account {
             signature,
             hash_text(operator.unwrap_or_default()),
             commutes,
+            selection as u64,
         ]);
         let mut arguments: Vec<String> = Vec::new();
         arguments.extend(counts.map(|counts| format!("{counts} × {}", elements.name())));
         arguments.extend(operator.map(str::to_owned));
         arguments.extend(root.map(|root| format!("root {root}")));
+        arguments.extend((selection == Selection::Fixed).then(|| "deterministic".into()));
         let text = format!("{call}({}) at {}", arguments.join(", "), place(at));
         Account { text, fingerprint, element, pairs }
     }

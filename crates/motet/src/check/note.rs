@@ -3,12 +3,12 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use super::account::{Account, Elements, operator_name};
+use super::account::{Account, Elements, Reducing, operator_name};
 use super::record::Kind;
 use super::{Live, Watch};
 use crate::collective::Prepared;
 use crate::communicator::{Communicator, Traffic, split_context};
-use crate::engine::Number;
+use crate::engine::{Number, Selection};
 use crate::error::{Error, ErrorKind, Result};
 use crate::flight::Home;
 
@@ -44,8 +44,13 @@ impl Drop for Membership {
 impl Communicator {
     /// What a call says about itself, if somebody is to hear it.
     #[inline]
-    pub(crate) fn account(&self, prepared: &Prepared, at: &Location<'_>) -> Option<Account> {
-        self.membership().map(|_| account_of(prepared, at))
+    pub(crate) fn account(
+        &self,
+        prepared: &Prepared,
+        selection: Selection,
+        at: &Location<'_>,
+    ) -> Option<Account> {
+        self.membership().map(|_| account_of(prepared, selection, at))
     }
 
     /// Tells the other ranks of a call that can be made, under this message number.
@@ -85,12 +90,13 @@ impl Communicator {
 }
 
 #[cold]
-fn account_of(prepared: &Prepared, at: &Location<'_>) -> Account {
+fn account_of(prepared: &Prepared, selection: Selection, at: &Location<'_>) -> Account {
     if prepared.among.is_some() {
         return Account::of_some(prepared.call, at);
     }
     let elements = Elements { code: prepared.element, bytes: prepared.element_bytes };
     let of_type = || Some(operator_name(prepared.kernel.as_deref()?.operator()));
     let operator = prepared.operator.or_else(of_type);
-    Account::of(prepared.call, &prepared.shape.operation, elements, operator, at)
+    let reducing = Reducing { operator, selection };
+    Account::of(prepared.call, &prepared.shape.operation, elements, reducing, at)
 }

@@ -16,12 +16,12 @@ use crate::kernel::{Kernel, kernel};
 use crate::op::Operator;
 
 /// Where a borrowed input lies; the caller's borrow outlives the call.
-pub(super) fn input<T: Element>(slice: &[T]) -> Option<Span> {
+pub(crate) fn input<T: Element>(slice: &[T]) -> Option<Span> {
     Some(<&[T]>::span(&slice.take_apart()))
 }
 
 /// Where a borrowed output lies.
-pub(super) fn output<T: Element>(slice: &mut [T]) -> Span {
+pub(crate) fn output<T: Element>(slice: &mut [T]) -> Span {
     <&mut [T]>::span(&slice.take_apart())
 }
 

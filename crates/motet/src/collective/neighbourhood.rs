@@ -25,7 +25,7 @@ type Shaped = Result<Shape, ErrorKind>;
 /// What the calls move.
 impl Communicator {
     /// One block to all destinations, and a block of the same length from each source.
-    fn shape_allgather(&self, input: Option<Span>, output: Span) -> Shaped {
+    pub(crate) fn shape_allgather(&self, input: Option<Span>, output: Span) -> Shaped {
         let count = input.unwrap_or(Span::EMPTY).len;
         let sources = self.near()?.sources().len();
         exact("output", output.len, count * sources, &blocks_make(count, sources))?;
@@ -33,14 +33,19 @@ impl Communicator {
     }
 
     /// One block to all destinations, and a block of any length from each source.
-    fn shape_allgatherv(&self, input: Option<Span>, output: Span, from: &[Block]) -> Shaped {
+    pub(crate) fn shape_allgatherv(
+        &self,
+        input: Option<Span>,
+        output: Span,
+        from: &[Block],
+    ) -> Shaped {
         let count = input.unwrap_or(Span::EMPTY).len;
         self.one_for_each_source(from)?;
         self.exchange_of(input, output, |_| Block { start: 0, count }, |slot| from[slot])
     }
 
     /// A block to each destination and a block from each source, all of one length.
-    fn shape_alltoall(&self, input: Option<Span>, output: Span) -> Shaped {
+    pub(crate) fn shape_alltoall(&self, input: Option<Span>, output: Span) -> Shaped {
         let given = input.unwrap_or(Span::EMPTY);
         let near = self.near()?;
         let (sources, destinations) = (near.sources().len(), near.destinations().len());
@@ -55,7 +60,7 @@ impl Communicator {
     }
 
     /// A block to each destination and a block from each source, of any lengths.
-    fn shape_alltoallv(
+    pub(crate) fn shape_alltoallv(
         &self,
         input: Option<Span>,
         output: Span,
@@ -151,88 +156,96 @@ impl Communicator {
     }
 }
 
-/// The nonblocking forms.
+/// The nonblocking forms, for buffers that live at least for `$life`: see `nonblocking`.
+macro_rules! nonblocking_neighbours {
+    ($life:lifetime) => {
+        /// Nonblocking [`neighbor_allgather`](crate::Communicator::neighbor_allgather).
+        /// (`MPI_Ineighbor_allgather`)
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        #[track_caller]
+        pub fn ineighbor_allgather<S, R>(&self, buffers: (S, R)) -> Result<Request<(S, R)>>
+        where
+            S: SendBuffer<Element = R::Element> + $life,
+            R: RecvBuffer + $life,
+        {
+            self.post(buffers, |parts| {
+                let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
+                let shape = self.communicator().shape_allgather(input, output);
+                self.prepare::<<R as SendBuffer>::Element>("ineighbor_allgather", shape, None)
+            })
+        }
+
+        /// Nonblocking [`neighbor_allgatherv`](crate::Communicator::neighbor_allgatherv).
+        /// (`MPI_Ineighbor_allgatherv`)
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        #[track_caller]
+        pub fn ineighbor_allgatherv<S, R>(
+            &self,
+            buffers: (S, R),
+            from: &[Block],
+        ) -> Result<Request<(S, R)>>
+        where
+            S: SendBuffer<Element = R::Element> + $life,
+            R: RecvBuffer + $life,
+        {
+            self.post(buffers, |parts| {
+                let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
+                let shape = self.communicator().shape_allgatherv(input, output, from);
+                self.prepare::<<R as SendBuffer>::Element>("ineighbor_allgatherv", shape, None)
+            })
+        }
+
+        /// Nonblocking [`neighbor_alltoall`](crate::Communicator::neighbor_alltoall).
+        /// (`MPI_Ineighbor_alltoall`)
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        #[track_caller]
+        pub fn ineighbor_alltoall<S, R>(&self, buffers: (S, R)) -> Result<Request<(S, R)>>
+        where
+            S: SendBuffer<Element = R::Element> + $life,
+            R: RecvBuffer + $life,
+        {
+            self.post(buffers, |parts| {
+                let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
+                let shape = self.communicator().shape_alltoall(input, output);
+                self.prepare::<<R as SendBuffer>::Element>("ineighbor_alltoall", shape, None)
+            })
+        }
+
+        /// Nonblocking [`neighbor_alltoallv`](crate::Communicator::neighbor_alltoallv).
+        /// (`MPI_Ineighbor_alltoallv`)
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        #[track_caller]
+        pub fn ineighbor_alltoallv<S, R>(
+            &self,
+            buffers: (S, R),
+            to: &[Block],
+            from: &[Block],
+        ) -> Result<Request<(S, R)>>
+        where
+            S: SendBuffer<Element = R::Element> + $life,
+            R: RecvBuffer + $life,
+        {
+            self.post(buffers, |parts| {
+                let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
+                let shape = self.communicator().shape_alltoallv(input, output, to, from);
+                self.prepare::<<R as SendBuffer>::Element>("ineighbor_alltoallv", shape, None)
+            })
+        }
+    };
+}
+
+pub(crate) use nonblocking_neighbours;
+
 impl Communicator {
-    /// Nonblocking [`neighbor_allgather`](Communicator::neighbor_allgather).
-    /// (`MPI_Ineighbor_allgather`)
-    ///
-    /// # Errors
-    /// Arguments that the blocking form refuses.
-    #[track_caller]
-    pub fn ineighbor_allgather<S, R>(&self, buffers: (S, R)) -> Result<Request<(S, R)>>
-    where
-        S: SendBuffer<Element = R::Element> + 'static,
-        R: RecvBuffer + 'static,
-    {
-        self.post(buffers, |parts| {
-            let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
-            let shape = self.shape_allgather(input, output);
-            self.prepare::<<R as SendBuffer>::Element>("ineighbor_allgather", shape, None)
-        })
-    }
-
-    /// Nonblocking [`neighbor_allgatherv`](Communicator::neighbor_allgatherv).
-    /// (`MPI_Ineighbor_allgatherv`)
-    ///
-    /// # Errors
-    /// Arguments that the blocking form refuses.
-    #[track_caller]
-    pub fn ineighbor_allgatherv<S, R>(
-        &self,
-        buffers: (S, R),
-        from: &[Block],
-    ) -> Result<Request<(S, R)>>
-    where
-        S: SendBuffer<Element = R::Element> + 'static,
-        R: RecvBuffer + 'static,
-    {
-        self.post(buffers, |parts| {
-            let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
-            let shape = self.shape_allgatherv(input, output, from);
-            self.prepare::<<R as SendBuffer>::Element>("ineighbor_allgatherv", shape, None)
-        })
-    }
-
-    /// Nonblocking [`neighbor_alltoall`](Communicator::neighbor_alltoall).
-    /// (`MPI_Ineighbor_alltoall`)
-    ///
-    /// # Errors
-    /// Arguments that the blocking form refuses.
-    #[track_caller]
-    pub fn ineighbor_alltoall<S, R>(&self, buffers: (S, R)) -> Result<Request<(S, R)>>
-    where
-        S: SendBuffer<Element = R::Element> + 'static,
-        R: RecvBuffer + 'static,
-    {
-        self.post(buffers, |parts| {
-            let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
-            let shape = self.shape_alltoall(input, output);
-            self.prepare::<<R as SendBuffer>::Element>("ineighbor_alltoall", shape, None)
-        })
-    }
-
-    /// Nonblocking [`neighbor_alltoallv`](Communicator::neighbor_alltoallv).
-    /// (`MPI_Ineighbor_alltoallv`)
-    ///
-    /// # Errors
-    /// Arguments that the blocking form refuses.
-    #[track_caller]
-    pub fn ineighbor_alltoallv<S, R>(
-        &self,
-        buffers: (S, R),
-        to: &[Block],
-        from: &[Block],
-    ) -> Result<Request<(S, R)>>
-    where
-        S: SendBuffer<Element = R::Element> + 'static,
-        R: RecvBuffer + 'static,
-    {
-        self.post(buffers, |parts| {
-            let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
-            let shape = self.shape_alltoallv(input, output, to, from);
-            self.prepare::<<R as SendBuffer>::Element>("ineighbor_alltoallv", shape, None)
-        })
-    }
+    nonblocking_neighbours!('static);
 }
 
 /// The persistent forms.

@@ -345,7 +345,7 @@ impl Communicator {
         unsafe { self.nonblocking(buffers, prepare) }
     }
 
-    fn communicator(&self) -> &Communicator {
+    pub(super) fn communicator(&self) -> &Communicator {
         self
     }
 

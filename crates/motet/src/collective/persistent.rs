@@ -1,5 +1,8 @@
 //! The persistent forms. An init is local: it waits for nobody. All ranks make their inits on one
 //! communicator in the same order; starts may come in any order.
+//!
+//! A hint that is known means something for a reduction: [`DETERMINISTIC`](crate::DETERMINISTIC).
+//! All ranks give the same.
 
 use motet_plan::Block;
 
@@ -19,8 +22,10 @@ impl Communicator {
     /// # Errors
     /// None today.
     #[track_caller]
-    pub fn barrier_init(&self, _info: &Info) -> Result<Persistent<()>> {
-        self.persistent((), |()| Ok(Prepared::new::<u8>("barrier_init", Shape::barrier(), None)))
+    pub fn barrier_init(&self, info: &Info) -> Result<Persistent<()>> {
+        self.persistent_with((), info, |()| {
+            Ok(Prepared::new::<u8>("barrier_init", Shape::barrier(), None))
+        })
     }
 
     /// Persistent [`bcast`](Communicator::bcast). (`MPI_Bcast_init`)
@@ -28,11 +33,11 @@ impl Communicator {
     /// # Errors
     /// Arguments that the blocking form refuses.
     #[track_caller]
-    pub fn bcast_init<B>(&self, buffer: B, root: usize, _info: &Info) -> Result<Persistent<B>>
+    pub fn bcast_init<B>(&self, buffer: B, root: usize, info: &Info) -> Result<Persistent<B>>
     where
         B: RecvBuffer + 'static,
     {
-        self.persistent(buffer, |parts| {
+        self.persistent_with(buffer, info, |parts| {
             let shape = Shape::bcast(self, <B as SendBuffer>::span(parts), root);
             self.prepare::<<B as Buffers>::Element>("bcast_init", shape, None)
         })
@@ -48,13 +53,13 @@ impl Communicator {
         buffers: B,
         operator: O,
         root: usize,
-        _info: &Info,
+        info: &Info,
     ) -> Result<Persistent<B>>
     where
         B: Buffers + 'static,
         O: Operator<B::Element>,
     {
-        self.persistent(buffers, |parts| {
+        self.persistent_with(buffers, info, |parts| {
             let (input, output) = (B::input(parts), B::output(parts));
             let shape = Shape::reduce(self, input, output, root, operator.is_commutative());
             self.prepare::<B::Element>("reduce_init", shape, Some(kernel(operator)))
@@ -70,13 +75,13 @@ impl Communicator {
         &self,
         buffers: B,
         operator: O,
-        _info: &Info,
+        info: &Info,
     ) -> Result<Persistent<B>>
     where
         B: Buffers + 'static,
         O: Operator<B::Element>,
     {
-        self.persistent(buffers, |parts| {
+        self.persistent_with(buffers, info, |parts| {
             let (input, output) = (B::input(parts), B::output(parts));
             let shape = Shape::allreduce(input, output, operator.is_commutative());
             self.prepare::<B::Element>("allreduce_init", shape, Some(kernel(operator)))
@@ -88,11 +93,11 @@ impl Communicator {
     /// # Errors
     /// Arguments that the blocking form refuses.
     #[track_caller]
-    pub fn allgather_init<B>(&self, buffers: B, _info: &Info) -> Result<Persistent<B>>
+    pub fn allgather_init<B>(&self, buffers: B, info: &Info) -> Result<Persistent<B>>
     where
         B: Buffers + 'static,
     {
-        self.persistent(buffers, |parts| {
+        self.persistent_with(buffers, info, |parts| {
             let shape = Shape::allgather(self, B::input(parts), B::output(parts));
             self.prepare::<B::Element>("allgather_init", shape, None)
         })
@@ -107,12 +112,12 @@ impl Communicator {
         &self,
         buffers: B,
         blocks: &[Block],
-        _info: &Info,
+        info: &Info,
     ) -> Result<Persistent<B>>
     where
         B: Buffers + 'static,
     {
-        self.persistent(buffers, |parts| {
+        self.persistent_with(buffers, info, |parts| {
             let shape = Shape::allgatherv(self, B::input(parts), B::output(parts), blocks);
             self.prepare::<B::Element>("allgatherv_init", shape, None)
         })
@@ -128,13 +133,13 @@ impl Communicator {
         buffers: (S, R),
         to: &[usize],
         from: &[usize],
-        _info: &Info,
+        info: &Info,
     ) -> Result<Persistent<(S, R)>>
     where
         S: SendBuffer<Element = R::Element> + 'static,
         R: RecvBuffer + 'static,
     {
-        self.persistent(buffers, |(send, receive)| {
+        self.persistent_with(buffers, info, |(send, receive)| {
             let shape = Shape::exchange(self, Some(S::span(send)), R::span(receive), to, from);
             self.prepare::<<R as SendBuffer>::Element>("exchange_init", shape, None)
         })
@@ -150,13 +155,13 @@ impl Communicator {
         buffers: (S, R),
         to: &[Neighbour],
         from: &[Neighbour],
-        _info: &Info,
+        info: &Info,
     ) -> Result<Persistent<(S, R)>>
     where
         S: SendBuffer<Element = R::Element> + 'static,
         R: RecvBuffer + 'static,
     {
-        self.persistent(buffers, |(send, receive)| {
+        self.persistent_with(buffers, info, |(send, receive)| {
             let shape = Shape::exchangev(self, Some(S::span(send)), R::span(receive), to, from);
             self.prepare::<<R as SendBuffer>::Element>("exchangev_init", shape, None)
         })
@@ -167,11 +172,11 @@ impl Communicator {
     /// # Errors
     /// Arguments that the blocking form refuses.
     #[track_caller]
-    pub fn gather_init<B>(&self, buffers: B, root: usize, _info: &Info) -> Result<Persistent<B>>
+    pub fn gather_init<B>(&self, buffers: B, root: usize, info: &Info) -> Result<Persistent<B>>
     where
         B: Buffers + 'static,
     {
-        self.persistent(buffers, |parts| {
+        self.persistent_with(buffers, info, |parts| {
             let (input, output) = (B::input(parts), B::output(parts));
             let shape = Shape::gather(self, input, output, root);
             self.prepare::<B::Element>("gather_init", shape, None)
@@ -188,12 +193,12 @@ impl Communicator {
         buffers: B,
         blocks: &[Block],
         root: usize,
-        _info: &Info,
+        info: &Info,
     ) -> Result<Persistent<B>>
     where
         B: Buffers + 'static,
     {
-        self.persistent(buffers, |parts| {
+        self.persistent_with(buffers, info, |parts| {
             let (input, output) = (B::input(parts), B::output(parts));
             let shape = Shape::gatherv(self, input, output, blocks, root);
             self.prepare::<B::Element>("gatherv_init", shape, None)
@@ -205,11 +210,11 @@ impl Communicator {
     /// # Errors
     /// Arguments that the blocking form refuses.
     #[track_caller]
-    pub fn scatter_init<B>(&self, buffers: B, root: usize, _info: &Info) -> Result<Persistent<B>>
+    pub fn scatter_init<B>(&self, buffers: B, root: usize, info: &Info) -> Result<Persistent<B>>
     where
         B: Buffers + 'static,
     {
-        self.persistent(buffers, |parts| {
+        self.persistent_with(buffers, info, |parts| {
             let (input, output) = (B::input(parts), B::output(parts));
             let shape = Shape::scatter(self, input, output, root);
             self.prepare::<B::Element>("scatter_init", shape, None)
@@ -226,12 +231,12 @@ impl Communicator {
         buffers: B,
         blocks: &[Block],
         root: usize,
-        _info: &Info,
+        info: &Info,
     ) -> Result<Persistent<B>>
     where
         B: Buffers + 'static,
     {
-        self.persistent(buffers, |parts| {
+        self.persistent_with(buffers, info, |parts| {
             let (input, output) = (B::input(parts), B::output(parts));
             let shape = Shape::scatterv(self, input, output, blocks, root);
             self.prepare::<B::Element>("scatterv_init", shape, None)
@@ -243,11 +248,11 @@ impl Communicator {
     /// # Errors
     /// Arguments that the blocking form refuses.
     #[track_caller]
-    pub fn alltoall_init<B>(&self, buffers: B, _info: &Info) -> Result<Persistent<B>>
+    pub fn alltoall_init<B>(&self, buffers: B, info: &Info) -> Result<Persistent<B>>
     where
         B: Buffers + 'static,
     {
-        self.persistent(buffers, |parts| {
+        self.persistent_with(buffers, info, |parts| {
             let (input, output) = (B::input(parts), B::output(parts));
             let shape = Shape::alltoall(self, input, output);
             self.prepare::<B::Element>("alltoall_init", shape, None)
@@ -264,12 +269,12 @@ impl Communicator {
         buffers: B,
         to: &[Block],
         from: &[Block],
-        _info: &Info,
+        info: &Info,
     ) -> Result<Persistent<B>>
     where
         B: Buffers + 'static,
     {
-        self.persistent(buffers, |parts| {
+        self.persistent_with(buffers, info, |parts| {
             let (input, output) = (B::input(parts), B::output(parts));
             let shape = Shape::alltoallv(self, input, output, to, from);
             self.prepare::<B::Element>("alltoallv_init", shape, None)
@@ -286,13 +291,13 @@ impl Communicator {
         &self,
         buffers: B,
         operator: O,
-        _info: &Info,
+        info: &Info,
     ) -> Result<Persistent<B>>
     where
         B: Buffers + 'static,
         O: Operator<B::Element>,
     {
-        self.persistent(buffers, |parts| {
+        self.persistent_with(buffers, info, |parts| {
             let (input, output) = (B::input(parts), B::output(parts));
             let commutative = operator.is_commutative();
             let shape = Shape::reduce_scatter_block(self, input, output, commutative);
@@ -310,13 +315,13 @@ impl Communicator {
         buffers: B,
         counts: &[usize],
         operator: O,
-        _info: &Info,
+        info: &Info,
     ) -> Result<Persistent<B>>
     where
         B: Buffers + 'static,
         O: Operator<B::Element>,
     {
-        self.persistent(buffers, |parts| {
+        self.persistent_with(buffers, info, |parts| {
             let (input, output) = (B::input(parts), B::output(parts));
             let commutative = operator.is_commutative();
             let shape = Shape::reduce_scatter(self, input, output, counts, commutative);
@@ -329,12 +334,12 @@ impl Communicator {
     /// # Errors
     /// Arguments that the blocking form refuses.
     #[track_caller]
-    pub fn scan_init<B, O>(&self, buffers: B, operator: O, _info: &Info) -> Result<Persistent<B>>
+    pub fn scan_init<B, O>(&self, buffers: B, operator: O, info: &Info) -> Result<Persistent<B>>
     where
         B: Buffers + 'static,
         O: Operator<B::Element>,
     {
-        self.persistent(buffers, |parts| {
+        self.persistent_with(buffers, info, |parts| {
             let (input, output) = (B::input(parts), B::output(parts));
             let commutative = operator.is_commutative();
             let shape = Shape::scan(input, output, commutative, Including::This);
@@ -347,12 +352,12 @@ impl Communicator {
     /// # Errors
     /// Arguments that the blocking form refuses.
     #[track_caller]
-    pub fn exscan_init<B, O>(&self, buffers: B, operator: O, _info: &Info) -> Result<Persistent<B>>
+    pub fn exscan_init<B, O>(&self, buffers: B, operator: O, info: &Info) -> Result<Persistent<B>>
     where
         B: Buffers + 'static,
         O: Operator<B::Element>,
     {
-        self.persistent(buffers, |parts| {
+        self.persistent_with(buffers, info, |parts| {
             let (input, output) = (B::input(parts), B::output(parts));
             let commutative = operator.is_commutative();
             let shape = Shape::scan(input, output, commutative, Including::Before);

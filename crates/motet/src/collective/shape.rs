@@ -366,7 +366,7 @@ pub(super) fn exact(
 }
 
 /// A buffer must hold all these blocks.
-fn holds(
+pub(super) fn holds(
     which: &'static str,
     len: usize,
     blocks: impl Iterator<Item = Block>,

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use super::Communicator;
@@ -126,7 +126,7 @@ struct Copied {
 impl Copied {
     fn communicator(self, id: u64) -> Communicator {
         let mut copy = Communicator::new(self.home, id);
-        copy.info = Mutex::new(self.info);
+        copy.set_info(&self.info);
         copy.attributes = self.attributes;
         copy.topology = self.topology;
         copy

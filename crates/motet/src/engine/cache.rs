@@ -8,6 +8,16 @@ use motet_plan::{Call, Plan, Tuning, select};
 use super::Run;
 use crate::error::ErrorKind;
 
+/// By which rule the algorithm of a call is chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Selection {
+    /// For this machine, by names, wisdom and prices.
+    #[default]
+    Tuned,
+    /// By the call alone, so that a reduction has the same bits wherever it runs.
+    Fixed,
+}
+
 /// Plans kept. Beyond it the cache starts afresh: programs with that many shapes do not repeat
 /// them.
 const PLANS: usize = 1024;
@@ -30,20 +40,25 @@ struct Entry {
 /// Plans and idle runs by call.
 pub(crate) struct Cache {
     tuning: Tuning,
-    places: HashMap<Call, usize>,
+    /// By selection, since one call may have a plan by each.
+    places: [HashMap<Call, usize>; 2],
     entries: Vec<Entry>,
 }
 
 impl Cache {
     pub(crate) fn new(tuning: Tuning) -> Cache {
-        Cache { tuning, places: HashMap::new(), entries: Vec::new() }
+        Cache { tuning, places: Default::default(), entries: Vec::new() }
     }
 
     /// A run of the plan for this call: an idle one if there is one.
-    pub(crate) fn take(&mut self, call: &Call) -> Result<Box<Run>, ErrorKind> {
-        let entry = match self.places.get(call) {
+    pub(crate) fn take(
+        &mut self,
+        call: &Call,
+        selection: Selection,
+    ) -> Result<Box<Run>, ErrorKind> {
+        let entry = match self.places[selection as usize].get(call) {
             Some(&entry) => entry,
-            None => self.plan(call)?,
+            None => self.plan(call, selection)?,
         };
         let Entry { planned, idle } = &mut self.entries[entry];
         let new = || Box::new(Run::new(planned.clone(), entry as u32, call));
@@ -61,16 +76,19 @@ impl Cache {
         }
     }
 
-    fn plan(&mut self, call: &Call) -> Result<usize, ErrorKind> {
+    fn plan(&mut self, call: &Call, selection: Selection) -> Result<usize, ErrorKind> {
         call.check()?;
-        let (plan, choice) = select::plan(call, &self.tuning)?;
+        let (plan, choice) = match selection {
+            Selection::Tuned => select::plan(call, &self.tuning)?,
+            Selection::Fixed => select::plan_fixed(call)?,
+        };
         if self.entries.len() == PLANS {
-            self.places.clear();
+            self.places.iter_mut().for_each(HashMap::clear);
             self.entries.clear();
         }
         let reason = choice.reason.to_string();
         self.entries.push(Entry { planned: Arc::new(Planned { plan, reason }), idle: Vec::new() });
-        self.places.insert(call.clone(), self.entries.len() - 1);
+        self.places[selection as usize].insert(call.clone(), self.entries.len() - 1);
         Ok(self.entries.len() - 1)
     }
 }

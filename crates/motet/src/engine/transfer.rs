@@ -7,6 +7,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use std::mem;
+use std::sync::Arc;
 
 use motet_fabric::endpoint::Taken;
 use motet_fabric::matching::Ticket;
@@ -17,7 +18,7 @@ use motet_fabric::{
 };
 
 use super::{Engine, Keeper, NOTHING, Operation, Outcome, Staging, State, Work, collected};
-use crate::point_to_point::Rooms;
+use crate::point_to_point::{Room, Rooms};
 
 /// What a receive from nobody gets.
 pub(crate) const NOBODY: Received = Received { source: Peer(u32::MAX), tag: 0, bytes: 0 };
@@ -286,6 +287,37 @@ impl Engine {
     /// Takes in an operation that ends when [`Engine::end_generalized`] is told.
     pub(crate) fn start_generalized(&mut self) -> Id {
         self.insert(Work::Generalized, None, State::Active)
+    }
+
+    /// Takes in an operation that ends when nothing is left in a buffer of buffered sends; without
+    /// a buffer nothing is.
+    pub(crate) fn start_flush(&mut self, room: Option<Arc<Room>>) -> Id {
+        let id = self.start_generalized();
+        match room {
+            Some(room) => {
+                self.flushes.push((id, room));
+                self.end_flushes();
+            }
+            None => self.finish(id, Ok(NOTHING)),
+        }
+        id
+    }
+
+    /// Ends the flushes of buffers in which nothing is left. What they hold goes with the messages,
+    /// which end in many places, so this is asked whenever something may have moved. Says whether
+    /// there were any.
+    pub(super) fn end_flushes(&mut self) -> bool {
+        let (mut next, before) = (0, self.flushes.len());
+        while let Some((id, room)) = self.flushes.get(next) {
+            let id = *id;
+            if room.is_empty() {
+                self.flushes.swap_remove(next);
+                self.end_generalized(id);
+            } else {
+                next += 1;
+            }
+        }
+        self.flushes.len() < before
     }
 
     /// A generalized operation has ended. `false` if that is known, or it is gone.

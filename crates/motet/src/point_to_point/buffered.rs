@@ -14,6 +14,8 @@ use super::BSEND_OVERHEAD;
 use crate::communicator::Communicator;
 use crate::core::Core;
 use crate::error::{Error, ErrorKind, Result};
+use crate::flight::Flight;
+use crate::request::Request;
 
 /// How much a buffer for buffered sends holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +38,7 @@ pub(crate) fn no_room(needed: usize) -> ErrorKind {
 
 /// Room for messages that wait to be sent.
 #[derive(Debug)]
-struct Room {
+pub(crate) struct Room {
     limit: BufferRoom,
     used: AtomicUsize,
 }
@@ -52,7 +54,7 @@ impl Room {
         self.used.try_update(Ordering::AcqRel, Ordering::Acquire, more).is_ok()
     }
 
-    fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.used.load(Ordering::Acquire) == 0
     }
 }
@@ -147,6 +149,15 @@ impl Communicator {
         self.flush("flush_buffer", &self.rooms().of_communicator)
     }
 
+    /// Nonblocking [`flush_buffer`](Communicator::flush_buffer): complete when nothing is buffered
+    /// here, so what is buffered after the call counts too. (`MPI_Comm_iflush_buffer`)
+    ///
+    /// # Errors
+    /// That there may be no more operations.
+    pub fn iflush_buffer(&self) -> Result<Request<()>> {
+        self.iflush("iflush_buffer", &self.rooms().of_communicator)
+    }
+
     /// Gives the buffered sends of this rank a buffer, on whatever communicator that has none of
     /// its own. Local. (`MPI_Buffer_attach`, `MPI_Session_attach_buffer`)
     ///
@@ -174,6 +185,16 @@ impl Communicator {
         self.flush("flush_rank_buffer", &self.rooms().of_rank)
     }
 
+    /// Nonblocking [`flush_rank_buffer`](Communicator::flush_rank_buffer), as
+    /// [`iflush_buffer`](Communicator::iflush_buffer). (`MPI_Buffer_iflush`,
+    /// `MPI_Session_iflush_buffer`)
+    ///
+    /// # Errors
+    /// That there may be no more operations.
+    pub fn iflush_rank_buffer(&self) -> Result<Request<()>> {
+        self.iflush("iflush_rank_buffer", &self.rooms().of_rank)
+    }
+
     fn attach(&self, call: &'static str, slot: &Slot, room: BufferRoom) -> Result<()> {
         slot.attach(room).map_err(|error| self.error(call, error))
     }
@@ -189,6 +210,12 @@ impl Communicator {
     fn flush(&self, call: &'static str, slot: &Slot) -> Result<()> {
         let Some(room) = slot.room().clone() else { return Ok(()) };
         drained(self.core(), &room).map_err(|failure| self.died(call, failure))
+    }
+
+    fn iflush(&self, call: &'static str, slot: &Slot) -> Result<Request<()>> {
+        let room = slot.room().clone();
+        let id = self.with_room(call, |engine| engine.start_flush(room))?;
+        Ok(Request::<()>::without_buffers(Flight::new(self.origin(call), id, false)))
     }
 
     fn died(&self, call: &'static str, failure: Failure) -> Error {

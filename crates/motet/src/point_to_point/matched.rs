@@ -7,12 +7,14 @@ use std::sync::Arc;
 
 use motet_fabric::endpoint::Taken;
 use motet_fabric::slab::Id;
-use motet_fabric::{Endpoint, Received, RegionMut};
+use motet_fabric::{Endpoint, Received, RegionMut, TypeCode};
 
+use super::staging_of;
 use crate::Element;
 use crate::buffer::{RecvBuffer, Span};
-use crate::collective::staging_of;
+use crate::collective::GiveBack;
 use crate::communicator::Communicator;
+use crate::core::Core;
 use crate::engine::{NOBODY, Staging, Transfer};
 use crate::error::{ErrorKind, Result};
 use crate::flight::{Flight, Home, Origin};
@@ -29,6 +31,19 @@ pub struct Message {
     received: Received,
     /// None of a message from nobody.
     taken: Option<Taken>,
+}
+
+/// Where a message is to be received: bytes, and what their elements are.
+pub(crate) struct Placed {
+    pub(crate) span: Span,
+    pub(crate) element: TypeCode,
+}
+
+impl Placed {
+    /// A span of elements.
+    fn of<T: Element>(span: Span) -> Placed {
+        Placed { span: Span { len: span.len * size_of::<T>(), ..span }, element: T::CODE }
+    }
 }
 
 impl Communicator {
@@ -75,7 +90,7 @@ impl Message {
         let origin = self.origin("mrecv");
         let span = Span { start: buffer.as_mut_ptr().cast(), len: buffer.len() };
         // SAFETY: borrowed for longer than this waits.
-        let id = unsafe { self.begin::<T>(span, None) };
+        let id = unsafe { self.begin("mrecv", Placed::of::<T>(span), None) }?;
         let received = origin.core.wait(id, false);
         let received = received.map_err(|error| origin.error(ErrorKind::from(error)))?;
         Ok(origin.home.status(received))
@@ -84,33 +99,52 @@ impl Message {
     /// Nonblocking [`mrecv`](Message::mrecv). (`MPI_Imrecv`)
     ///
     /// # Errors
-    /// None today.
+    /// That there may be no more operations; the message is lost then.
     pub fn imrecv<B: RecvBuffer + 'static>(self, buffer: B) -> Result<Request<B>> {
-        let origin = self.origin("imrecv");
-        let parts = buffer.take_apart();
-        // SAFETY: held by the request until the operation is over.
-        let staging = unsafe { staging_of([None, B::items(&parts)]) };
-        // SAFETY: as above.
-        let id = unsafe { self.begin::<B::Element>(B::span(&parts), staging) };
         // SAFETY: nothing is borrowed.
-        Ok(unsafe { Request::new(Flight::new(origin, id, false), parts) })
+        unsafe { self.imrecv_with(buffer) }
     }
 
-    fn origin(&self, call: &'static str) -> Origin {
+    /// # Safety
+    /// As [`Request::new`].
+    pub(crate) unsafe fn imrecv_with<B: RecvBuffer>(self, buffer: B) -> Result<Request<B>> {
+        let origin = self.origin("imrecv");
+        let parts = GiveBack::<B>::new(buffer);
+        // SAFETY: held by the request until the operation is over, or borrowed by somebody who
+        // waits for that.
+        let staging = unsafe { staging_of([None, B::items(parts.get())]) };
+        let placed = Placed::of::<B::Element>(B::span(parts.get()));
+        // SAFETY: as above.
+        let id = unsafe { self.begin("imrecv", placed, staging) }?;
+        // SAFETY: passed on.
+        Ok(unsafe { Request::new(Flight::new(origin, id, false), parts.keep()) })
+    }
+
+    /// The rank that it came to.
+    pub(crate) fn core(&self) -> &Arc<Core> {
+        &self.home.core
+    }
+
+    pub(crate) fn origin(&self, call: &'static str) -> Origin {
         Origin { home: self.home.clone(), call }
     }
 
     /// # Safety
     /// The memory stays valid until the operation is complete or abandoned.
-    unsafe fn begin<T: Element>(mut self, span: Span, staging: Option<Box<Staging>>) -> Id {
-        let into = RegionMut::new(span.start, span.len * size_of::<T>());
-        let mut engine = self.home.core.engine();
-        match self.taken.take() {
+    pub(crate) unsafe fn begin(
+        mut self,
+        call: &'static str,
+        Placed { span, element }: Placed,
+        staging: Option<Box<Staging>>,
+    ) -> Result<Id> {
+        let into = RegionMut::new(span.start, span.len);
+        let home = self.home.clone();
+        home.with_room(call, |engine| match self.taken.take() {
             // SAFETY: passed on.
-            Some(taken) => unsafe { engine.start_taken(taken, T::CODE, into, staging) },
+            Some(taken) => unsafe { engine.start_taken(taken, element, into, staging) },
             // SAFETY: no memory at all.
             None => unsafe { engine.start_transfer(&Transfer::Nothing, None) },
-        }
+        })
     }
 }
 

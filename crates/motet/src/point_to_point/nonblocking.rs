@@ -4,10 +4,10 @@
 
 use motet_fabric::Region;
 
-use super::Mode;
+use super::{Mode, staging_of};
 use crate::Element;
 use crate::buffer::{RecvBuffer, SendBuffer, elements};
-use crate::collective::staging_of;
+use crate::collective::GiveBack;
 use crate::communicator::Communicator;
 use crate::engine::{Engine, Envelope, Keeper, Transfer};
 use crate::error::Result;
@@ -95,18 +95,9 @@ impl Communicator {
         S: SendBuffer + 'static,
         R: RecvBuffer + 'static,
     {
-        const CALL: &str = "isendrecv";
-        let envelope = self.envelope::<S::Element>(CALL, to, send_tag)?;
-        let selector = self.selector(CALL, from.into(), receive_tag.into())?;
-        let parts = (data.take_apart(), buffer.take_apart());
-        let send = Transfer::send::<S::Element>(envelope, S::span(&parts.0), Mode::Standard);
-        let receive = Transfer::receive::<R::Element>(selector, R::span(&parts.1));
-        // SAFETY: held by the request until the operation is over.
-        let staging = unsafe { staging_of([S::items(&parts.0), R::items(&parts.1)]) };
-        // SAFETY: as above.
-        let id = unsafe { self.core().engine().start_pair(&send, &receive, None, staging) };
+        let incoming = (buffer, from.into(), receive_tag.into());
         // SAFETY: nothing is borrowed.
-        Ok(unsafe { Request::new(Flight::new(self.origin(CALL), id, false), parts) })
+        unsafe { self.isendrecv_with((data, to, send_tag), incoming) }
     }
 
     /// Nonblocking [`sendrecv_replace`](Communicator::sendrecv_replace). (`MPI_Isendrecv_replace`)
@@ -123,26 +114,52 @@ impl Communicator {
         B: RecvBuffer + 'static,
     {
         const CALL: &str = "isendrecv_replace";
-        let envelope = self.envelope::<B::Element>(CALL, to, send_tag)?;
+        let envelope = self.envelope(CALL, to, send_tag, B::Element::CODE)?;
         let selector = self.selector(CALL, from.into(), receive_tag.into())?;
-        let parts = buffer.take_apart();
-        let span = B::span(&parts);
-        // SAFETY: held by the request until the operation is over.
-        let mut staging = unsafe { staging_of([None, B::items(&parts)]) };
-        if let Some(staging) = &mut staging {
+        let parts = GiveBack::<B>::new(buffer);
+        let span = B::span(parts.get());
+        // SAFETY: our own parts; no operation uses them yet.
+        if let Some(mut staging) = unsafe { staging_of([B::items(parts.get()), None]) } {
             staging.collect();
         }
+        // SAFETY: held by the request until the operation is over.
+        let staging = unsafe { staging_of([None, B::items(parts.get())]) };
         // SAFETY: our own parts; no operation uses them yet.
-        let data = unsafe { elements::<B::Element, _>(&parts, span) };
+        let data = unsafe { elements::<B::Element, _>(parts.get(), span) };
         let (outgoing, send) = copy_of(data, envelope);
         let receive = Transfer::receive::<B::Element>(selector, span);
         // SAFETY: held by the request or the operation until that is over.
         let begin = |engine: &mut Engine| unsafe {
             engine.start_pair(&send, &receive, Some(outgoing), staging)
         };
-        let id = begin(&mut self.core().engine());
+        let id = self.with_room(CALL, begin)?;
         // SAFETY: nothing is borrowed.
-        Ok(unsafe { Request::new(Flight::new(self.origin(CALL), id, false), parts) })
+        Ok(unsafe { Request::new(Flight::new(self.origin(CALL), id, false), parts.keep()) })
+    }
+
+    /// # Safety
+    /// As [`Request::new`].
+    pub(crate) unsafe fn isendrecv_with<S: SendBuffer, R: RecvBuffer>(
+        &self,
+        (data, to, send_tag): (S, usize, Tag),
+        (buffer, from, receive_tag): (R, Source, TagFilter),
+    ) -> Result<Request<(S, R)>> {
+        const CALL: &str = "isendrecv";
+        let envelope = self.envelope(CALL, to, send_tag, S::Element::CODE)?;
+        let selector = self.selector(CALL, from, receive_tag)?;
+        let both = GiveBack::<(S, R)>::new((data, buffer));
+        let (sent, received) = both.get();
+        let send = Transfer::send::<S::Element>(envelope, S::span(sent), Mode::Standard);
+        let receive = Transfer::receive::<R::Element>(selector, R::span(received));
+        // SAFETY: held by the request until the operation is over, or borrowed by somebody who
+        // waits for that.
+        let staging = unsafe { staging_of([S::items(sent), R::items(received)]) };
+        // SAFETY: as above.
+        let begin =
+            |engine: &mut Engine| unsafe { engine.start_pair(&send, &receive, None, staging) };
+        let id = self.with_room(CALL, begin)?;
+        // SAFETY: passed on.
+        Ok(unsafe { Request::new(Flight::new(self.origin(CALL), id, false), both.keep()) })
     }
 
     /// # Safety
@@ -154,16 +171,16 @@ impl Communicator {
         (to, tag): (usize, Tag),
         mode: Mode,
     ) -> Result<Request<B>> {
-        let envelope = self.envelope::<B::Element>(call, to, tag)?;
-        let parts = buffer.take_apart();
-        let transfer = Transfer::send::<B::Element>(envelope, B::span(&parts), mode);
+        let envelope = self.envelope(call, to, tag, B::Element::CODE)?;
+        let parts = GiveBack::<B>::new(buffer);
+        let transfer = Transfer::send::<B::Element>(envelope, B::span(parts.get()), mode);
         // SAFETY: held by the request until the operation is over, or borrowed by somebody who
         // waits for that.
-        let staging = unsafe { staging_of([B::items(&parts), None]) };
+        let staging = unsafe { staging_of([B::items(parts.get()), None]) };
         // SAFETY: as above.
-        let id = unsafe { self.core().engine().start_transfer(&transfer, staging) };
+        let id = unsafe { self.begin_transfer(call, &transfer, staging) }?;
         // SAFETY: passed on.
-        Ok(unsafe { Request::new(Flight::new(self.origin(call), id, false), parts) })
+        Ok(unsafe { Request::new(Flight::new(self.origin(call), id, false), parts.keep()) })
     }
 
     /// # Safety
@@ -175,14 +192,14 @@ impl Communicator {
         tag: TagFilter,
     ) -> Result<Request<B>> {
         let selector = self.selector("irecv", from, tag)?;
-        let parts = buffer.take_apart();
-        let transfer = Transfer::receive::<B::Element>(selector, B::span(&parts));
+        let parts = GiveBack::<B>::new(buffer);
+        let transfer = Transfer::receive::<B::Element>(selector, B::span(parts.get()));
         // SAFETY: as for a send.
-        let staging = unsafe { staging_of([None, B::items(&parts)]) };
+        let staging = unsafe { staging_of([None, B::items(parts.get())]) };
         // SAFETY: as for a send.
-        let id = unsafe { self.core().engine().start_transfer(&transfer, staging) };
+        let id = unsafe { self.begin_transfer("irecv", &transfer, staging) }?;
         // SAFETY: passed on.
-        Ok(unsafe { Request::new(Flight::new(self.origin("irecv"), id, false), parts) })
+        Ok(unsafe { Request::new(Flight::new(self.origin("irecv"), id, false), parts.keep()) })
     }
 }
 

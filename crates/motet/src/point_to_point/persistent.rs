@@ -3,11 +3,12 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use super::Mode;
+use super::{Mode, staging_of};
+use crate::Element;
 use crate::buffer::{Held, RecvBuffer, SendBuffer};
-use crate::collective::staging_of;
+use crate::collective::GiveBack;
 use crate::communicator::Communicator;
-use crate::engine::{Staging, Transfer};
+use crate::engine::{Engine, Staging, Transfer};
 use crate::error::Result;
 use crate::persistent::Persistent;
 use crate::status::{Source, Tag, TagFilter};
@@ -74,11 +75,11 @@ impl Communicator {
         B: RecvBuffer + 'static,
     {
         let selector = self.selector("recv_init", from.into(), tag.into())?;
-        let parts = <B as Held>::take_apart(buffer);
-        let transfer = Transfer::receive::<B::Element>(selector, B::span(&parts));
+        let parts = GiveBack::<B>::new(buffer);
+        let transfer = Transfer::receive::<B::Element>(selector, B::span(parts.get()));
         // SAFETY: the persistent operation holds the parts as long as it is there.
-        let staging = unsafe { staging_of([None, <B as SendBuffer>::items(&parts)]) };
-        Ok(self.store("recv_init", (transfer, staging), parts))
+        let staging = unsafe { staging_of([None, <B as SendBuffer>::items(parts.get())]) };
+        self.store("recv_init", (transfer, staging), parts)
     }
 
     fn send_init_with<B: SendBuffer + 'static>(
@@ -88,12 +89,12 @@ impl Communicator {
         (to, tag): (usize, Tag),
         mode: Mode,
     ) -> Result<Persistent<B>> {
-        let envelope = self.envelope::<B::Element>(call, to, tag)?;
-        let parts = buffer.take_apart();
-        let transfer = Transfer::send::<B::Element>(envelope, B::span(&parts), mode);
+        let envelope = self.envelope(call, to, tag, B::Element::CODE)?;
+        let parts = GiveBack::<B>::new(buffer);
+        let transfer = Transfer::send::<B::Element>(envelope, B::span(parts.get()), mode);
         // SAFETY: the persistent operation holds the parts as long as it is there.
-        let staging = unsafe { staging_of([B::items(&parts), None]) };
-        Ok(self.store(call, (transfer, staging), parts))
+        let staging = unsafe { staging_of([B::items(parts.get()), None]) };
+        self.store(call, (transfer, staging), parts)
     }
 
     /// The transfer is one of these parts.
@@ -101,10 +102,11 @@ impl Communicator {
         &self,
         call: &'static str,
         (transfer, staging): (Transfer, Option<Box<Staging>>),
-        parts: B::Parts,
-    ) -> Persistent<B> {
+        parts: GiveBack<B>,
+    ) -> Result<Persistent<B>> {
         // SAFETY: the persistent operation holds the parts as long as it is there.
-        let id = unsafe { self.core().engine().add_transfer(transfer, staging) };
-        Persistent::new(self.origin(call), id, parts)
+        let store = |engine: &mut Engine| unsafe { engine.add_transfer(transfer, staging) };
+        let id = self.with_room(call, store)?;
+        Ok(Persistent::new(self.origin(call), id, parts.keep()))
     }
 }

@@ -127,7 +127,7 @@ impl<'a> From<&'a Intercommunicator> for On<'a> {
 
 impl On<'_> {
     /// The communicator whose order of calls it is.
-    pub(super) fn communicator(&self) -> &Communicator {
+    pub(crate) fn communicator(&self) -> &Communicator {
         match self {
             On::Communicator(communicator) => communicator,
             On::Intercommunicator(inter) => inter.over_both(),
@@ -166,7 +166,8 @@ impl Collective<'_> {
         unsafe { on.communicator().nonblocking((), |()| Ok(prepared)) }
     }
 
-    /// The persistent form.
+    /// The persistent form. Of hints a reduction knows
+    /// [`DETERMINISTIC`](crate::DETERMINISTIC); all ranks give the same.
     ///
     /// # Safety
     /// As [`Collective::run`], in each run from its start until it is complete; in between the
@@ -174,16 +175,20 @@ impl Collective<'_> {
     ///
     /// # Errors
     /// Arguments that the standard does not allow.
-    pub unsafe fn init<'on>(&self, on: impl Into<On<'on>>, _info: &Info) -> Result<Persistent<()>> {
+    pub unsafe fn init<'on>(&self, on: impl Into<On<'on>>, info: &Info) -> Result<Persistent<()>> {
         let on = on.into();
         // SAFETY: passed on.
         let prepared = unsafe { self.translate(Form::Persistent, on) }?;
-        on.communicator().persistent((), |()| Ok(prepared))
+        on.communicator().persistent_with((), info, |()| Ok(prepared))
     }
 
     /// # Safety
     /// As the form says.
-    unsafe fn translate(&self, form: Form, on: On<'_>) -> Result<crate::collective::Prepared> {
+    pub(crate) unsafe fn translate(
+        &self,
+        form: Form,
+        on: On<'_>,
+    ) -> Result<crate::collective::Prepared> {
         let (communicator, call) = (on.communicator(), self.call(form));
         // SAFETY: passed on.
         let prepared = unsafe { Translation::of(self, on) };
@@ -194,7 +199,7 @@ impl Collective<'_> {
 
 /// The three forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+pub(crate) enum Form {
     Blocking,
     Nonblocking,
     Persistent,
@@ -204,7 +209,7 @@ macro_rules! call_names {
     ($($variant:ident = $blocking:literal $nonblocking:literal $persistent:literal;)*) => {
         impl Collective<'_> {
             /// The name of the call in a form.
-            fn call(&self, form: Form) -> &'static str {
+            pub(crate) fn call(&self, form: Form) -> &'static str {
                 let names = match self {
                     $(Collective::$variant { .. } => [$blocking, $nonblocking, $persistent],)*
                 };

@@ -11,7 +11,7 @@ mod reductions;
 use super::collective::{Collective, On, Root};
 use super::side::{Stage, Unit};
 use crate::buffer::Span;
-use crate::collective::{Among, Prepared, Shape};
+use crate::collective::{Among, Crossing, Prepared, Shape};
 use crate::communicator::Communicator;
 use crate::engine::Way;
 use crate::error::ErrorKind;
@@ -66,12 +66,29 @@ impl Translation {
         let Unit { bytes, code, .. } = stage.unit();
         let element_bytes = if shape.is_barrier() { 0 } else { bytes };
         let staging = stage.finish();
-        Prepared { call, shape, kernel, operator, element: code, element_bytes, staging, among }
+        let (element, deterministic) = (code, None);
+        Prepared {
+            call,
+            shape,
+            kernel,
+            operator,
+            element,
+            element_bytes,
+            staging,
+            among,
+            deterministic,
+        }
     }
 
     /// A call that moves data.
     fn moving(shape: Result<Shape, ErrorKind>, stage: Stage) -> Translated {
         Ok(Translation { shape: shape?, stage, kernel: None, among: None, operator: None })
+    }
+
+    /// A call between two groups that moves data.
+    fn crossing(crossing: Result<Crossing, ErrorKind>, stage: Stage) -> Translated {
+        let Crossing { shape, among } = crossing?;
+        Ok(Translation { shape, stage, kernel: None, among, operator: None })
     }
 }
 

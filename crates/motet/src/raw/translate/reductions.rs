@@ -2,12 +2,9 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use motet_plan::{Operation, Rank};
-
-use super::between::{Role, over_union};
 use super::{NOTHING, Translated, Translation, not_here, root_in, way_out};
 use crate::buffer::Span;
-use crate::collective::{Including, Shape};
+use crate::collective::{Crossing, Including, Role, Shape, Sides};
 use crate::communicator::Communicator;
 use crate::engine::Way;
 use crate::error::ErrorKind;
@@ -96,49 +93,36 @@ pub(super) unsafe fn between(collective: &Collective<'_>, inter: &Intercommunica
     let reduction = collective.reduction().ok_or_else(none)?;
     not_here("send buffer", reduction.input)?;
     let mut reducing = Reducing::new(reduction)?;
-    let (left, commutative, near) = (inter.left(), reducing.commutative, inter.size());
+    let (near, commutative) = (inter.size(), reducing.commutative);
     // SAFETY (for all calls below): passed on.
-    let (operation, input, output) = match *collective {
+    let crossing = match *collective {
         Collective::Allreduce { .. } => {
             // SAFETY: see above.
             let input = unsafe { reducing.input(reduction.count, 1) }?.unwrap_or(NOTHING);
             // SAFETY: see above.
             let output = unsafe { reducing.output(reduction.count, 1, Way::Out) }?;
-            (Operation::InterAllreduce { left, count: input.len, commutative }, input, output)
+            Crossing::allreduce(inter, input, output, commutative)
         }
         Collective::ReduceScatterBlock { .. } => {
             // SAFETY: see above.
             let input = unsafe { reducing.input(reduction.count, near) }?.unwrap_or(NOTHING);
             // SAFETY: see above.
             let output = unsafe { reducing.output(reduction.count, 1, Way::Out) }?;
-            let far = inter.remote_size();
-            if !input.len.is_multiple_of(far) {
-                let problem = format!(
-                    "of {} for each of {near} ranks cannot be shared out among {far}",
-                    output.len
-                );
-                return Err(ErrorKind::Argument { which: "count", problem });
-            }
-            let counts = inter.in_order(output.len, input.len / far);
-            let operation = Operation::InterReduceScatterBlock { left, counts, commutative };
-            (operation, input, output)
+            Crossing::reduce_scatter_block(inter, input, output, commutative)
         }
         Collective::ReduceScatter { counts, .. } => {
             // SAFETY: see above.
             let (input, output, counts) = unsafe { reducing.shared_out(counts, inter.rank()) }?;
-            let counts = counts.into();
-            (
-                Operation::InterReduceScatter { left, counts, commutative },
-                input.unwrap_or(NOTHING),
-                output,
-            )
+            let input = input.unwrap_or(NOTHING);
+            Crossing::reduce_scatter(inter, input, output, &counts, commutative)
         }
         _ => {
             let problem = "is an intercommunicator, where this collective does not exist".into();
             return Err(ErrorKind::Communicator { problem });
         }
     };
-    Ok(reducing.finish(over_union(operation, input, output)))
+    let Crossing { shape, among } = crossing?;
+    Ok(Translation { among, ..reducing.finish(shape) })
 }
 
 /// Between two groups: the root gets the reduction of the data of its far group.
@@ -153,23 +137,18 @@ pub(super) unsafe fn to_root(
     let none = || ErrorKind::Internal("a collective was translated as another kind".into());
     let reduction = collective.reduction().ok_or_else(none)?;
     let mut reducing = Reducing::new(reduction)?;
-    let (input, output, root) = match role {
-        Role::Far(root) => {
-            not_here("send buffer", reduction.input)?;
-            // SAFETY: passed on.
-            let input = unsafe { reducing.input(reduction.count, 1) }?;
-            (input.unwrap_or(NOTHING), NOTHING, inter.first_far() + root)
-        }
-        Role::Root | Role::Idle => {
-            // SAFETY: passed on.
-            let output = unsafe { reducing.output(reduction.count, 1, Way::Out) }?;
-            (NOTHING, output, inter.over_both().rank())
-        }
-    };
-    let (count, root) = (input.len.max(output.len), Rank::from_index(root));
-    let (left, commutative) = (inter.left(), reducing.commutative);
-    let operation = Operation::InterReduce { left, count, root, commutative };
-    Ok(reducing.finish(over_union(operation, input, output)))
+    let (mut input, mut output) = (NOTHING, NOTHING);
+    if role == Role::Root {
+        // SAFETY: passed on.
+        output = unsafe { reducing.output(reduction.count, 1, Way::Out) }?;
+    } else {
+        not_here("send buffer", reduction.input)?;
+        // SAFETY: passed on.
+        input = unsafe { reducing.input(reduction.count, 1) }?.unwrap_or(NOTHING);
+    }
+    let sides = Sides { input, output, element_bytes: reducing.stage.unit().bytes };
+    let Crossing { shape, among } = Crossing::reduce(inter, role, sides, reducing.commutative)?;
+    Ok(Translation { among, ..reducing.finish(shape) })
 }
 
 impl<'a> Reducing<'a> {

@@ -1,0 +1,60 @@
+//! What can be measured: collectives, by the names of their calls.
+
+use std::fmt;
+
+use motet_plan::Collective;
+
+/// A collective that is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Measured {
+    /// One of the table of algorithms.
+    Planned(Collective),
+    /// `neighbor_alltoall` on a ring.
+    NeighborAlltoall,
+}
+
+impl Measured {
+    /// All that can be measured: what is measured unless collectives are named.
+    pub(super) fn all() -> impl Iterator<Item = Measured> {
+        Collective::ALL.map(Measured::Planned).into_iter().chain([Measured::NeighborAlltoall])
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Measured::Planned(collective) => collective.name(),
+            Measured::NeighborAlltoall => "neighbor_alltoall",
+        }
+    }
+
+    /// The collective whose plans it runs.
+    pub(super) fn collective(self) -> Collective {
+        match self {
+            Measured::Planned(collective) => collective,
+            Measured::NeighborAlltoall => Collective::Exchangev,
+        }
+    }
+
+    /// Whether it takes no data.
+    pub(super) fn is_barrier(self) -> bool {
+        matches!(self.collective(), Collective::Barrier | Collective::InterBarrier)
+    }
+
+    /// Whether it is between two groups.
+    pub(super) fn is_between_groups(self) -> bool {
+        self.collective().fewest_ranks() > 1
+    }
+
+    /// Reads a name.
+    pub(super) fn parse(name: &str) -> Result<Measured, String> {
+        Measured::all().find(|measured| measured.name() == name).ok_or_else(|| {
+            let names: Vec<_> = Measured::all().map(Measured::name).collect();
+            format!("no collective `{name}`; there are {}", names.join(", "))
+        })
+    }
+}
+
+impl fmt::Display for Measured {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.name())
+    }
+}

@@ -1,0 +1,345 @@
+//! The collectives between two groups as operations of plans: each moves the data of one group to
+//! the other. (MPI 4.1 §6.2.2)
+//!
+//! They run over the union of the groups. Where one rank deals out or gathers, only that rank and
+//! the far group take part, in that order, in the plan of one group whose root is in place: its
+//! own block, which there is not, would lie just before its buffer, and no plan touches it. The
+//! other ranks of the root's group have nothing to do. A reduction to a root has operations of its
+//! own, over the union.
+//!
+//! The untyped layer and the typed one both come through here; they differ in how they find out
+//! where data lies, and in nothing else.
+
+use motet_plan::call::Blocks;
+use motet_plan::{Block, Operation, Rank};
+
+use super::shape::{blocks_make, exact, holds};
+use super::{Among, Neighbour, Shape};
+use crate::buffer::Span;
+use crate::error::ErrorKind;
+use crate::intercommunicator::Intercommunicator;
+use crate::raw::Root;
+
+type Crossed = Result<Crossing, ErrorKind>;
+
+/// What a rank does in a collective between two groups.
+#[derive(Debug)]
+pub(crate) struct Crossing {
+    pub(crate) shape: Shape,
+    /// Who takes part, if not all ranks of the union.
+    pub(crate) among: Option<Among>,
+}
+
+/// Where the data of one rank lies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sides {
+    pub(crate) input: Span,
+    pub(crate) output: Span,
+    pub(crate) element_bytes: usize,
+}
+
+/// What a rank does in a collective with a root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Root,
+    /// In the far group of the root, which has this rank in its own.
+    Far(usize),
+    /// In the group of the root.
+    Idle,
+}
+
+impl Role {
+    pub(crate) fn of(inter: &Intercommunicator, root: Root) -> Result<Role, ErrorKind> {
+        match root {
+            Root::Here => Ok(Role::Root),
+            Root::Near => Ok(Role::Idle),
+            Root::Rank(root) if root < inter.remote_size() => Ok(Role::Far(root)),
+            Root::Rank(root) => Err(ErrorKind::Root { root, size: inter.remote_size() }),
+        }
+    }
+}
+
+/// The root in the plans of a root and its far group.
+const FIRST: Rank = Rank(0);
+
+/// Those with a root. What a role has no use for is not looked at.
+impl Crossing {
+    /// The buffer is that of the root, and the result of the far ranks.
+    pub(crate) fn bcast(inter: &Intercommunicator, role: Role, data: Span) -> Crossed {
+        let operation = Operation::Bcast { count: data.len, root: FIRST };
+        Ok(Crossing::with_root(inter, role, shape(operation, Span::EMPTY, data)))
+    }
+
+    /// The inputs of the far ranks, side by side in the output of the root.
+    pub(crate) fn gather(inter: &Intercommunicator, role: Role, sides: Sides) -> Crossed {
+        let operation = |count| Operation::Gather { count, root: FIRST };
+        let shape = if role == Role::Root {
+            let (output, count) = behind_a_block("output", sides.output, inter, sides)?;
+            in_place(operation(count), Span::EMPTY, output)
+        } else {
+            shape(operation(sides.input.len), sides.input, Span::EMPTY)
+        };
+        Ok(Crossing::with_root(inter, role, shape))
+    }
+
+    /// The inputs of the far ranks, of any lengths, at their places in the output of the root.
+    pub(crate) fn gatherv(
+        inter: &Intercommunicator,
+        role: Role,
+        Sides { input, output, .. }: Sides,
+        blocks: &[Block],
+    ) -> Crossed {
+        let operation = |blocks| Operation::Gatherv { blocks, root: FIRST };
+        let shape = if role == Role::Root {
+            let blocks = after_an_empty_one("output", output, inter, blocks)?;
+            in_place(operation(blocks), Span::EMPTY, output)
+        } else {
+            shape(operation(Blocks::Own(input.len)), input, Span::EMPTY)
+        };
+        Ok(Crossing::with_root(inter, role, shape))
+    }
+
+    /// The blocks of the root's input, one for each far rank.
+    pub(crate) fn scatter(inter: &Intercommunicator, role: Role, sides: Sides) -> Crossed {
+        let operation = |count| Operation::Scatter { count, root: FIRST };
+        let shape = if role == Role::Root {
+            let (input, count) = behind_a_block("input", sides.input, inter, sides)?;
+            in_place(operation(count), input, Span::EMPTY)
+        } else {
+            shape(operation(sides.output.len), Span::EMPTY, sides.output)
+        };
+        Ok(Crossing::with_root(inter, role, shape))
+    }
+
+    /// The blocks of the root's input, of any lengths, one for each far rank.
+    pub(crate) fn scatterv(
+        inter: &Intercommunicator,
+        role: Role,
+        Sides { input, output, .. }: Sides,
+        blocks: &[Block],
+    ) -> Crossed {
+        let operation = |blocks| Operation::Scatterv { blocks, root: FIRST };
+        let shape = if role == Role::Root {
+            let blocks = after_an_empty_one("input", input, inter, blocks)?;
+            in_place(operation(blocks), input, Span::EMPTY)
+        } else {
+            shape(operation(Blocks::Own(output.len)), Span::EMPTY, output)
+        };
+        Ok(Crossing::with_root(inter, role, shape))
+    }
+
+    /// The reduction of the inputs of the far ranks at the root.
+    pub(crate) fn reduce(
+        inter: &Intercommunicator,
+        role: Role,
+        Sides { input, output, .. }: Sides,
+        commutative: bool,
+    ) -> Crossed {
+        let union = inter.over_both();
+        let (input, output, root) = match role {
+            Role::Root => (Span::EMPTY, output, union.rank()),
+            Role::Far(root) => (input, Span::EMPTY, inter.first_far() + root),
+            Role::Idle => return Ok(Crossing::idle(inter)),
+        };
+        let (left, count) = (inter.left(), input.len.max(output.len));
+        let operation =
+            Operation::InterReduce { left, count, root: Rank::from_index(root), commutative };
+        // All take part, but those of the root's group do not know in what.
+        let all = Among { rank: union.rank(), peers: union.group().peers().clone() };
+        Ok(Crossing { shape: shape(operation, input, output), among: Some(all) })
+    }
+
+    /// A call in which there is nothing to do.
+    pub(crate) fn idle(inter: &Intercommunicator) -> Crossing {
+        let nobody = || Vec::new().into();
+        let operation = Operation::Exchange { count: 0, to: nobody(), from: nobody() };
+        let me = inter.over_both().core().me();
+        let among = Some(Among { rank: 0, peers: [me].into() });
+        Crossing { shape: shape(operation, Span::EMPTY, Span::EMPTY), among }
+    }
+
+    /// Among the root and then its far group.
+    fn with_root(inter: &Intercommunicator, role: Role, shape: Shape) -> Crossing {
+        let (root, far, rank) = match role {
+            Role::Far(root) => (inter.remote_group().peer(root), inter.group(), 1 + inter.rank()),
+            Role::Root => (inter.over_both().core().me(), inter.remote_group(), 0),
+            Role::Idle => return Crossing::idle(inter),
+        };
+        let peers = [root].into_iter().chain(far.peers().iter().copied()).collect();
+        Crossing { shape, among: Some(Among { rank, peers }) }
+    }
+}
+
+/// Those in which both groups give and take.
+impl Crossing {
+    /// Nobody leaves before all of the far group have entered.
+    pub(crate) fn barrier(inter: &Intercommunicator) -> Crossing {
+        over_union(Operation::InterBarrier { left: inter.left() }, Span::EMPTY, Span::EMPTY)
+    }
+
+    /// An output that holds one input of each far rank; those of the two groups may differ.
+    pub(crate) fn allgather(inter: &Intercommunicator, input: Span, output: Span) -> Crossed {
+        let count = of_each("output", output, inter)?;
+        let counts = inter.in_order(input.len, count);
+        let operation = Operation::InterAllgather { left: inter.left(), counts };
+        Ok(over_union(operation, input, output))
+    }
+
+    /// An output with a place for the input of each far rank.
+    pub(crate) fn allgatherv(
+        inter: &Intercommunicator,
+        input: Span,
+        output: Span,
+        blocks: &[Block],
+    ) -> Crossed {
+        one_each("blocks to receive", blocks, inter)?;
+        holds("output", output.len, blocks.iter().copied())?;
+        let (left, own) = (inter.left(), input.len);
+        let operation = Operation::InterAllgatherv { left, own, blocks: blocks.into() };
+        Ok(over_union(operation, input, output))
+    }
+
+    /// A block to each far rank and a block from each; those to and those from may differ.
+    pub(crate) fn alltoall(inter: &Intercommunicator, input: Span, output: Span) -> Crossed {
+        let (to, from) = (of_each("input", input, inter)?, of_each("output", output, inter)?);
+        let far = inter.remote_size();
+        Crossing::alltoallv(inter, input, output, &in_line(to, far), &in_line(from, far))
+    }
+
+    /// A block to each far rank and a block from each, of any lengths.
+    pub(crate) fn alltoallv(
+        inter: &Intercommunicator,
+        input: Span,
+        output: Span,
+        to: &[Block],
+        from: &[Block],
+    ) -> Crossed {
+        one_each("blocks to send", to, inter)?;
+        one_each("blocks to receive", from, inter)?;
+        let first = inter.first_far();
+        let neighbour = |(at, &Block { start, count }): (usize, &Block)| Neighbour {
+            rank: first + at,
+            start,
+            count,
+        };
+        let far = |blocks: &[Block]| blocks.iter().enumerate().map(neighbour).collect::<Vec<_>>();
+        let union = inter.over_both();
+        let shape = Shape::exchangev(union, Some(input), output, &far(to), &far(from))?;
+        Ok(Crossing { shape, among: None })
+    }
+
+    /// The reduction of the inputs of the far group, at each rank.
+    pub(crate) fn allreduce(
+        inter: &Intercommunicator,
+        input: Span,
+        output: Span,
+        commutative: bool,
+    ) -> Crossed {
+        exact("output", output.len, input.len, "the input has")?;
+        let (left, count) = (inter.left(), input.len);
+        Ok(over_union(Operation::InterAllreduce { left, count, commutative }, input, output))
+    }
+
+    /// A block of the reduction of the far group for each rank, all of one length in a group.
+    pub(crate) fn reduce_scatter_block(
+        inter: &Intercommunicator,
+        input: Span,
+        output: Span,
+        commutative: bool,
+    ) -> Crossed {
+        let (near, far) = (inter.size(), inter.remote_size());
+        exact("input", input.len, output.len * near, &blocks_make(output.len, near))?;
+        if !input.len.is_multiple_of(far) {
+            let count = output.len;
+            let problem =
+                format!("of {count} for each of {near} ranks cannot be shared out among {far}");
+            return Err(ErrorKind::Argument { which: "count", problem });
+        }
+        let (left, counts) = (inter.left(), inter.in_order(output.len, input.len / far));
+        let operation = Operation::InterReduceScatterBlock { left, counts, commutative };
+        Ok(over_union(operation, input, output))
+    }
+
+    /// A block of the reduction of the far group for each rank, of any lengths.
+    pub(crate) fn reduce_scatter(
+        inter: &Intercommunicator,
+        input: Span,
+        output: Span,
+        counts: &[usize],
+        commutative: bool,
+    ) -> Crossed {
+        exact("list of counts", counts.len(), inter.size(), "the ranks of the local group are")?;
+        exact("input", input.len, counts.iter().sum(), "all blocks together have")?;
+        exact("output", output.len, counts[inter.rank()], "the block of this rank has")?;
+        let (left, counts) = (inter.left(), counts.into());
+        Ok(over_union(Operation::InterReduceScatter { left, counts, commutative }, input, output))
+    }
+}
+
+fn over_union(operation: Operation, input: Span, output: Span) -> Crossing {
+    Crossing { shape: shape(operation, input, output), among: None }
+}
+
+fn shape(operation: Operation, input: Span, output: Span) -> Shape {
+    Shape { operation, in_place: false, input, output }
+}
+
+fn in_place(operation: Operation, input: Span, output: Span) -> Shape {
+    Shape { operation, in_place: true, input, output }
+}
+
+/// A buffer at the root, from where a block of its own would lie before those of the far ranks,
+/// and the length of a block.
+fn behind_a_block(
+    which: &'static str,
+    Span { start, len }: Span,
+    inter: &Intercommunicator,
+    Sides { element_bytes, .. }: Sides,
+) -> Result<(Span, usize), ErrorKind> {
+    let count = of_each(which, Span { start, len }, inter)?;
+    let start = start.wrapping_sub(count * element_bytes);
+    Ok((Span { start, len: len + count }, count))
+}
+
+/// The blocks of the far ranks in a buffer at the root, behind one that has no elements.
+fn after_an_empty_one(
+    which: &'static str,
+    buffer: Span,
+    inter: &Intercommunicator,
+    blocks: &[Block],
+) -> Result<Blocks, ErrorKind> {
+    one_each("blocks of the root", blocks, inter)?;
+    holds(which, buffer.len, blocks.iter().copied())?;
+    let none = [Block { start: 0, count: 0 }];
+    Ok(Blocks::All(none.iter().chain(blocks).copied().collect()))
+}
+
+/// The length of a block, in a buffer that holds one for each far rank.
+fn of_each(
+    which: &'static str,
+    buffer: Span,
+    inter: &Intercommunicator,
+) -> Result<usize, ErrorKind> {
+    let far = inter.remote_size();
+    let count = buffer.len / far;
+    exact(which, buffer.len, count * far, &blocks_make(count, far))?;
+    Ok(count)
+}
+
+/// Blocks of one length, side by side.
+fn in_line(count: usize, ranks: usize) -> Vec<Block> {
+    (0..ranks).map(|rank| Block { start: rank * count, count }).collect()
+}
+
+fn one_each(
+    which: &'static str,
+    blocks: &[Block],
+    inter: &Intercommunicator,
+) -> Result<(), ErrorKind> {
+    let (len, ranks) = (blocks.len(), inter.remote_size());
+    if len == ranks {
+        return Ok(());
+    }
+    let problem = format!("are {len}, but the remote group has {ranks} ranks");
+    Err(ErrorKind::Argument { which, problem })
+}

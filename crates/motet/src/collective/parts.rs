@@ -1,0 +1,365 @@
+//! The collectives in which each block has a datatype of its own, in three forms.
+//!
+//! A buffer is here just so many bytes, and a [`Part`] says where in them a block lies. So its
+//! elements are of a type that any bytes are a value of, and every part is checked against the
+//! buffer; then the untyped layer does the rest.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::panic::Location;
+
+use super::Prepared;
+use super::blocking::{input, output};
+use crate::buffer::{Buffers, RecvBuffer, SendBuffer, Span};
+use crate::communicator::Communicator;
+use crate::datatype::{Datatype, DatatypeError};
+use crate::element::AnyBytes;
+use crate::error::{ErrorKind, Result};
+use crate::info::Info;
+use crate::intercommunicator::Intercommunicator;
+use crate::persistent::Persistent;
+use crate::raw::{Collective, Form, Mixed, On};
+use crate::request::Request;
+
+/// A block of an [`alltoallw`](Communicator::alltoallw): where it lies, and what it is made of.
+/// (MPI 4.1 §6.8)
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Where the first item begins, in bytes from the start of the buffer.
+    pub displacement: isize,
+    /// Number of items.
+    pub count: usize,
+    /// What an item is.
+    pub datatype: Datatype,
+}
+
+impl Part {
+    /// So many items of a datatype, from a byte of the buffer on.
+    pub fn new(displacement: isize, count: usize, datatype: &Datatype) -> Part {
+        Part { displacement, count, datatype: datatype.clone() }
+    }
+
+    /// All its bytes of data must lie in the buffer.
+    fn lies_in(&self, len: usize) -> Result<(), ErrorKind> {
+        let (low, high) = self.datatype.commit().reach(self.count as u64);
+        let (low, high) = (low + self.displacement as i128, high + self.displacement as i128);
+        if low == high || (low >= 0 && high <= len as i128) {
+            return Ok(());
+        }
+        Err(DatatypeError::Outside { low, high, len }.into())
+    }
+}
+
+/// Parts as the untyped layer takes them.
+struct Columns {
+    counts: Vec<usize>,
+    displacements: Vec<isize>,
+    datatypes: Vec<Datatype>,
+}
+
+impl Columns {
+    fn of(parts: &[Part]) -> Columns {
+        Columns {
+            counts: parts.iter().map(|part| part.count).collect(),
+            displacements: parts.iter().map(|part| part.displacement).collect(),
+            datatypes: parts.iter().map(|part| part.datatype.clone()).collect(),
+        }
+    }
+
+    fn at(&self, address: *mut u8) -> Mixed<'_> {
+        let Columns { counts, displacements, datatypes } = self;
+        Mixed { address, counts, displacements, datatypes }
+    }
+}
+
+/// Whom the parts of a call are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whom {
+    /// All ranks: those of the other group, if there are two.
+    Ranks,
+    /// The neighbours in a topology.
+    Neighbours,
+}
+
+/// What an alltoallw passes besides its buffers.
+#[derive(Clone, Copy)]
+pub(crate) struct Parts<'a> {
+    pub(crate) on: On<'a>,
+    pub(crate) whom: Whom,
+    pub(crate) to: &'a [Part],
+    pub(crate) from: &'a [Part],
+}
+
+impl Parts<'_> {
+    /// The call on the data of two spans, which the operation holds as those of a shape.
+    fn prepare<T: AnyBytes>(
+        self,
+        form: Form,
+        input: Option<Span>,
+        output: Span,
+    ) -> Result<Prepared> {
+        let (to, from) = (Columns::of(self.to), Columns::of(self.from));
+        let (send, receive) = (input.map(|span| to.at(span.start)), from.at(output.start));
+        let collective = match self.whom {
+            Whom::Neighbours => Collective::NeighborAlltoallw { send, receive },
+            Whom::Ranks => Collective::Alltoallw { send, receive },
+        };
+        let lie_in = |span: Span, parts: &[Part]| {
+            let bytes = span.len * size_of::<T>();
+            parts.iter().try_for_each(|part| part.lies_in(bytes))
+        };
+        let sent = input.map_or(Ok(()), |input| lie_in(input, self.to));
+        let checked = sent.and_then(|()| lie_in(output, self.from));
+        checked.map_err(|kind| self.on.communicator().error(collective.call(form), kind))?;
+        // SAFETY: all parts lie in buffers that the operation holds, of elements that may be read
+        // as bytes and written with any.
+        unsafe { collective.translate(form, self.on) }
+    }
+
+    /// The call on buffers that the operation holds.
+    pub(crate) fn prepare_for<B>(self, form: Form, parts: &B::Parts) -> Result<Prepared>
+    where
+        B: Buffers<Element: AnyBytes>,
+    {
+        if B::items(parts).iter().any(Option::is_some) {
+            let problem = "has items of a datatype, but each part names its own".into();
+            let kind = ErrorKind::Buffer { which: "buffer", problem };
+            return Err(self.on.communicator().error("alltoallw", kind));
+        }
+        self.prepare::<B::Element>(form, B::input(parts), B::output(parts))
+    }
+
+    #[track_caller]
+    fn run<T: AnyBytes>(self, input: Option<Span>, output: Span) -> Result<()> {
+        let (communicator, at) = (self.on.communicator(), Location::caller());
+        let prepared = self.prepare::<T>(Form::Blocking, input, output);
+        communicator.blocking(prepared.map_err(|error| communicator.refused(error, at))?)
+    }
+}
+
+impl Communicator {
+    /// Sends part `to[i]` of the input to rank `i`, and receives part `from[i]` of the output from
+    /// it. What two ranks have for each other consists of the same elements, in whatever way either
+    /// of them has laid these out. (`MPI_Alltoallw`)
+    ///
+    /// ```
+    /// use motet::{Datatype, Part};
+    ///
+    /// // Columns become rows: each rank has rows of a matrix of 2 by 2, and wants columns.
+    /// motet::threads(2, |world| {
+    ///     let row = [10.0 * world.rank() as f64, 10.0 * world.rank() as f64 + 1.0];
+    ///     let mut column = [0.0; 2];
+    ///     let elements = [0, 1].map(|at| Part::new(8 * at, 1, &Datatype::DOUBLE));
+    ///     world.alltoallw(&row, &mut column, &elements, &elements)?;
+    ///     assert_eq!(column, [world.rank() as f64, 10.0 + world.rank() as f64]);
+    ///     Ok::<(), motet::Error>(())
+    /// })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+    /// # Ok::<(), motet::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Lists that are not one part for each rank; parts that do not lie in the buffers; a rank that
+    /// has died or left.
+    #[track_caller]
+    pub fn alltoallw<T: AnyBytes>(
+        &self,
+        send: &[T],
+        receive: &mut [T],
+        to: &[Part],
+        from: &[Part],
+    ) -> Result<()> {
+        Parts { on: self.into(), whom: Whom::Ranks, to, from }
+            .run::<T>(input(send), output(receive))
+    }
+
+    /// As [`alltoallw`](Communicator::alltoallw); what is received replaces what was sent, so two
+    /// ranks have parts of the same elements for each other.
+    ///
+    /// # Errors
+    /// As [`alltoallw`](Communicator::alltoallw).
+    #[track_caller]
+    pub fn alltoallw_in_place<T: AnyBytes>(&self, buffer: &mut [T], parts: &[Part]) -> Result<()> {
+        Parts { on: self.into(), whom: Whom::Ranks, to: parts, from: parts }
+            .run::<T>(None, output(buffer))
+    }
+
+    /// Persistent [`alltoallw`](Communicator::alltoallw); with one buffer in place, `to` is not
+    /// looked at. (`MPI_Alltoallw_init`)
+    ///
+    /// # Errors
+    /// Arguments that the blocking form refuses; buffers of [`Items`](crate::buffer::Items).
+    #[track_caller]
+    pub fn alltoallw_init<B>(
+        &self,
+        buffers: B,
+        to: &[Part],
+        from: &[Part],
+        _info: &Info,
+    ) -> Result<Persistent<B>>
+    where
+        B: Buffers<Element: AnyBytes> + 'static,
+    {
+        let all = Parts { on: self.into(), whom: Whom::Ranks, to, from };
+        self.persistent(buffers, |parts| all.prepare_for::<B>(Form::Persistent, parts))
+    }
+
+    /// Sends part `to[j]` of the input to destination `j`, and receives part `from[j]` of the
+    /// output from source `j`. (`MPI_Neighbor_alltoallw`, MPI 4.1 §8.6.2)
+    ///
+    /// # Errors
+    /// A communicator without a topology; lists that are not one part for each neighbour; parts
+    /// that do not lie in the buffers, those of neighbours that are not there included; a rank
+    /// that has died or left.
+    #[track_caller]
+    pub fn neighbor_alltoallw<T: AnyBytes>(
+        &self,
+        send: &[T],
+        receive: &mut [T],
+        to: &[Part],
+        from: &[Part],
+    ) -> Result<()> {
+        let whom = Whom::Neighbours;
+        Parts { on: self.into(), whom, to, from }.run::<T>(input(send), output(receive))
+    }
+
+    /// Persistent [`neighbor_alltoallw`](Communicator::neighbor_alltoallw).
+    /// (`MPI_Neighbor_alltoallw_init`)
+    ///
+    /// # Errors
+    /// Arguments that the blocking form refuses; buffers of [`Items`](crate::buffer::Items).
+    #[track_caller]
+    pub fn neighbor_alltoallw_init<S, R>(
+        &self,
+        buffers: (S, R),
+        to: &[Part],
+        from: &[Part],
+        _info: &Info,
+    ) -> Result<Persistent<(S, R)>>
+    where
+        S: SendBuffer<Element = R::Element> + 'static,
+        R: RecvBuffer<Element: AnyBytes> + 'static,
+    {
+        let all = Parts { on: self.into(), whom: Whom::Neighbours, to, from };
+        self.persistent(buffers, |parts| all.prepare_for::<(S, R)>(Form::Persistent, parts))
+    }
+}
+
+/// Between the two groups.
+impl Intercommunicator {
+    /// Sends part `to[i]` of the input to rank `i` of the other group, and receives part `from[i]`
+    /// of the output from it; see [`Communicator::alltoallw`]. (`MPI_Alltoallw`)
+    ///
+    /// # Errors
+    /// Lists that are not one part for each rank of the other group; parts that do not lie in the
+    /// buffers; a rank that has died or left.
+    #[track_caller]
+    pub fn alltoallw<T: AnyBytes>(
+        &self,
+        send: &[T],
+        receive: &mut [T],
+        to: &[Part],
+        from: &[Part],
+    ) -> Result<()> {
+        Parts { on: self.into(), whom: Whom::Ranks, to, from }
+            .run::<T>(input(send), output(receive))
+    }
+
+    /// Nonblocking [`alltoallw`](Intercommunicator::alltoallw). (`MPI_Ialltoallw`)
+    ///
+    /// # Errors
+    /// Arguments that the blocking form refuses; buffers of [`Items`](crate::buffer::Items).
+    #[track_caller]
+    pub fn ialltoallw<S, R>(
+        &self,
+        buffers: (S, R),
+        to: &[Part],
+        from: &[Part],
+    ) -> Result<Request<(S, R)>>
+    where
+        S: SendBuffer<Element = R::Element> + 'static,
+        R: RecvBuffer<Element: AnyBytes> + 'static,
+    {
+        let all = Parts { on: self.into(), whom: Whom::Ranks, to, from };
+        let union = self.over_both();
+        union.post(buffers, |parts| all.prepare_for::<(S, R)>(Form::Nonblocking, parts))
+    }
+
+    /// Persistent [`alltoallw`](Intercommunicator::alltoallw). (`MPI_Alltoallw_init`)
+    ///
+    /// # Errors
+    /// Arguments that the blocking form refuses; buffers of [`Items`](crate::buffer::Items).
+    #[track_caller]
+    pub fn alltoallw_init<S, R>(
+        &self,
+        buffers: (S, R),
+        to: &[Part],
+        from: &[Part],
+        _info: &Info,
+    ) -> Result<Persistent<(S, R)>>
+    where
+        S: SendBuffer<Element = R::Element> + 'static,
+        R: RecvBuffer<Element: AnyBytes> + 'static,
+    {
+        let all = Parts { on: self.into(), whom: Whom::Ranks, to, from };
+        let union = self.over_both();
+        union.persistent(buffers, |parts| all.prepare_for::<(S, R)>(Form::Persistent, parts))
+    }
+}
+
+/// The nonblocking forms, for buffers that live at least for `$life`: see `nonblocking`.
+macro_rules! nonblocking_parts {
+    ($life:lifetime) => {
+        /// Nonblocking [`alltoallw`](crate::Communicator::alltoallw); with one buffer in place,
+        /// `to` is not looked at. (`MPI_Ialltoallw`)
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses; buffers of [`Items`](crate::buffer::Items).
+        #[track_caller]
+        pub fn ialltoallw<B>(
+            &self,
+            buffers: B,
+            to: &[crate::Part],
+            from: &[crate::Part],
+        ) -> Result<Request<B>>
+        where
+            B: Buffers<Element: crate::element::AnyBytes> + $life,
+        {
+            use crate::{
+                collective::{Parts, Whom},
+                raw::Form,
+            };
+            let all = Parts { on: self.communicator().into(), whom: Whom::Ranks, to, from };
+            self.post(buffers, |parts| all.prepare_for::<B>(Form::Nonblocking, parts))
+        }
+
+        /// Nonblocking [`neighbor_alltoallw`](crate::Communicator::neighbor_alltoallw).
+        /// (`MPI_Ineighbor_alltoallw`)
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses; buffers of [`Items`](crate::buffer::Items).
+        #[track_caller]
+        pub fn ineighbor_alltoallw<S, R>(
+            &self,
+            buffers: (S, R),
+            to: &[crate::Part],
+            from: &[crate::Part],
+        ) -> Result<Request<(S, R)>>
+        where
+            S: SendBuffer<Element = R::Element> + $life,
+            R: RecvBuffer<Element: crate::element::AnyBytes> + $life,
+        {
+            use crate::{
+                collective::{Parts, Whom},
+                raw::Form,
+            };
+            let all = Parts { on: self.communicator().into(), whom: Whom::Neighbours, to, from };
+            self.post(buffers, |parts| all.prepare_for::<(S, R)>(Form::Nonblocking, parts))
+        }
+    };
+}
+
+pub(crate) use nonblocking_parts;
+
+impl Communicator {
+    nonblocking_parts!('static);
+}

@@ -1,0 +1,470 @@
+//! Messages between two ranks, as addresses, counts and datatypes. (MPI 4.1 §3)
+//!
+//! Data in a row is sent and received where it lies. All other data gets a stream: what is sent is
+//! collected when the operation starts; what has been received is spread when it has ended well,
+//! and no more of it than came. A receive never looks at the memory it is to fill.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use motet_fabric::{Region, TypeCode};
+
+use super::collective::On;
+use super::data::Data;
+use super::request::{Request, State};
+use super::side::{Stage, Unit};
+use super::status::Status;
+use crate::buffer::Span;
+use crate::communicator::Communicator;
+use crate::engine::{Engine, Envelope, Keeper, Mode, Staging, Transfer, Way};
+use crate::error::{ErrorKind, Result};
+use crate::flight::Flight;
+use crate::point_to_point::{Message, Placed};
+use crate::status::{Source, Tag, TagFilter};
+
+/// When a send is complete. (MPI 4.1 §3.4)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendMode {
+    /// When its data may be changed again. (`MPI_Send`)
+    Standard,
+    /// When a receive has taken the message. (`MPI_Ssend`)
+    Synchronous,
+    /// At once: the message is copied into the buffer that is attached. (`MPI_Bsend`)
+    Buffered,
+    /// As a standard one; its receive is posted already. (`MPI_Rsend`)
+    Ready,
+}
+
+/// A message to be sent. The destination is a rank of the communicator, of the remote group of an
+/// intercommunicator, or [`PROC_NULL`](crate::PROC_NULL).
+#[derive(Clone, Copy, Debug)]
+pub struct Outgoing<'a> {
+    /// What is sent.
+    pub data: Data<'a>,
+    /// To whom.
+    pub to: usize,
+    /// As what.
+    pub tag: Tag,
+    /// When the send is complete.
+    pub mode: SendMode,
+}
+
+/// A message to be received. The source is as the destination of [`Outgoing`], or
+/// [`ANY_SOURCE`](crate::ANY_SOURCE).
+#[derive(Clone, Copy, Debug)]
+pub struct Incoming<'a> {
+    /// Where it is received. A shorter message leaves the rest as it was.
+    pub data: Data<'a>,
+    /// From whom.
+    pub from: Source,
+    /// As what.
+    pub tag: TagFilter,
+}
+
+/// A message to be sent and another to be received, whichever comes first. The mode of the one that
+/// is sent must be the standard one.
+#[derive(Clone, Copy, Debug)]
+pub struct Swap<'a> {
+    /// What is sent.
+    pub outgoing: Outgoing<'a>,
+    /// What is received, elsewhere.
+    pub incoming: Incoming<'a>,
+}
+
+/// What is sent, and where another message is received instead.
+#[derive(Clone, Copy, Debug)]
+pub struct Replace<'a> {
+    /// The data.
+    pub data: Data<'a>,
+    /// To whom and as what it is sent.
+    pub to: (usize, Tag),
+    /// From whom and as what it is received.
+    pub from: (Source, TagFilter),
+}
+
+/// Names of the calls of each mode, in three forms.
+const SENDS: [[&str; 3]; 4] = [
+    ["send", "isend", "send_init"],
+    ["ssend", "issend", "ssend_init"],
+    ["bsend", "ibsend", "bsend_init"],
+    ["rsend", "irsend", "rsend_init"],
+];
+
+/// A transfer with the data that must be moved for it.
+type Ready = (Transfer, Option<Box<Staging>>);
+
+impl Outgoing<'_> {
+    /// The blocking form. (`MPI_Send`, `MPI_Ssend`, `MPI_Bsend`, `MPI_Rsend`)
+    ///
+    /// # Safety
+    /// The data can be read while the call takes, and nobody writes it.
+    ///
+    /// # Errors
+    /// Arguments that the standard does not allow; no room in the buffer of buffered sends; that
+    /// the destination has died or left.
+    pub unsafe fn run<'on>(&self, on: impl Into<On<'on>>) -> Result<()> {
+        let (call, comm) = (self.call(0), on.into().messages());
+        // SAFETY: passed on.
+        let (transfer, staging) = unsafe { self.transfer(call, comm) }?;
+        // SAFETY: passed on: this waits until the operation is over.
+        unsafe { comm.finish(call, &transfer, staging) }.map(drop)
+    }
+
+    /// The nonblocking form. (`MPI_Isend` and so on)
+    ///
+    /// # Safety
+    /// As [`Outgoing::run`], until the request is complete: whatever becomes of it meanwhile.
+    ///
+    /// # Errors
+    /// Arguments that the standard does not allow.
+    pub unsafe fn start<'on>(&self, on: impl Into<On<'on>>) -> Result<Request> {
+        let (call, comm) = (self.call(1), on.into().messages());
+        // SAFETY: passed on.
+        let ready = unsafe { self.transfer(call, comm) }?;
+        // SAFETY: passed on.
+        unsafe { comm.start_message(call, ready) }
+    }
+
+    /// The persistent form. (`MPI_Send_init` and so on)
+    ///
+    /// # Safety
+    /// As [`Outgoing::run`], in each run from its start until it is complete; in between the memory
+    /// stays where it is until the request is freed.
+    ///
+    /// # Errors
+    /// Arguments that the standard does not allow.
+    pub unsafe fn init<'on>(&self, on: impl Into<On<'on>>) -> Result<Request> {
+        let (call, comm) = (self.call(2), on.into().messages());
+        // SAFETY: passed on.
+        let ready = unsafe { self.transfer(call, comm) }?;
+        // SAFETY: passed on.
+        unsafe { comm.store_message(call, ready) }
+    }
+
+    fn call(&self, form: usize) -> &'static str {
+        SENDS[self.mode as usize][form]
+    }
+
+    /// # Safety
+    /// As the form says.
+    unsafe fn transfer(&self, call: &'static str, comm: &Communicator) -> Result<Ready> {
+        // SAFETY: passed on.
+        let (span, code, staging) = unsafe { place(comm, call, SEND_BUFFER, self.data, Way::In) }?;
+        let envelope = comm.envelope(call, self.to, self.tag, code)?;
+        let mode = match self.mode {
+            SendMode::Standard | SendMode::Ready => Mode::Standard,
+            SendMode::Synchronous => Mode::Synchronous,
+            SendMode::Buffered => Mode::Buffered(comm.rooms()),
+        };
+        Ok((Transfer::send::<u8>(envelope, span, mode), staging))
+    }
+}
+
+impl Incoming<'_> {
+    /// The blocking form. (`MPI_Recv`)
+    ///
+    /// # Safety
+    /// The memory of the data can be written, and nobody else uses it while the call takes.
+    ///
+    /// # Errors
+    /// Arguments that the standard does not allow; a message that is too long, or of elements of
+    /// another type: nothing is written then; that the source has died or left.
+    pub unsafe fn run<'on>(&self, on: impl Into<On<'on>>) -> Result<Status> {
+        let comm = on.into().messages();
+        // SAFETY: passed on.
+        let (transfer, staging) = unsafe { self.transfer("recv", comm) }?;
+        // SAFETY: passed on: this waits until the operation is over.
+        let received = unsafe { comm.finish("recv", &transfer, staging) }?;
+        Ok(Status::of_receive(comm.home(), received))
+    }
+
+    /// The nonblocking form. (`MPI_Irecv`)
+    ///
+    /// # Safety
+    /// As [`Incoming::run`], until the request is complete: whatever becomes of it meanwhile.
+    ///
+    /// # Errors
+    /// Arguments that the standard does not allow.
+    pub unsafe fn start<'on>(&self, on: impl Into<On<'on>>) -> Result<Request> {
+        let comm = on.into().messages();
+        // SAFETY: passed on.
+        let ready = unsafe { self.transfer("irecv", comm) }?;
+        // SAFETY: passed on.
+        unsafe { comm.start_message("irecv", ready) }
+    }
+
+    /// The persistent form. (`MPI_Recv_init`)
+    ///
+    /// # Safety
+    /// As [`Incoming::run`], in each run from its start until it is complete; in between the memory
+    /// stays where it is until the request is freed.
+    ///
+    /// # Errors
+    /// Arguments that the standard does not allow.
+    pub unsafe fn init<'on>(&self, on: impl Into<On<'on>>) -> Result<Request> {
+        let comm = on.into().messages();
+        // SAFETY: passed on.
+        let ready = unsafe { self.transfer("recv_init", comm) }?;
+        // SAFETY: passed on.
+        unsafe { comm.store_message("recv_init", ready) }
+    }
+
+    /// # Safety
+    /// As the form says.
+    unsafe fn transfer(&self, call: &'static str, comm: &Communicator) -> Result<Ready> {
+        // SAFETY: passed on.
+        let placed = unsafe { place(comm, call, RECEIVE_BUFFER, self.data, Way::Out) };
+        let (span, code, staging) = placed?;
+        let selector = comm.selector(call, self.from, self.tag)?;
+        Ok((Transfer::receive_as(selector, span, code), staging))
+    }
+}
+
+impl Swap<'_> {
+    /// The blocking form. (`MPI_Sendrecv`)
+    ///
+    /// # Safety
+    /// As [`Outgoing::run`] and [`Incoming::run`]; the two do not overlap.
+    ///
+    /// # Errors
+    /// As both of these.
+    pub unsafe fn run<'on>(&self, on: impl Into<On<'on>>) -> Result<Status> {
+        let comm = on.into().messages();
+        // SAFETY: passed on: this waits until the operation is over.
+        let flight = unsafe { self.begin("sendrecv", comm) }?;
+        conclude(flight)
+    }
+
+    /// The nonblocking form: one request for both, whose status is that of the receive.
+    /// (`MPI_Isendrecv`)
+    ///
+    /// # Safety
+    /// As [`Swap::run`], until the request is complete.
+    ///
+    /// # Errors
+    /// Arguments that the standard does not allow.
+    pub unsafe fn start<'on>(&self, on: impl Into<On<'on>>) -> Result<Request> {
+        // SAFETY: passed on.
+        let flight = unsafe { self.begin("isendrecv", on.into().messages()) }?;
+        Ok(Request::message_or_collective(flight, Box::new(()), State::Once))
+    }
+
+    /// # Safety
+    /// As the form says.
+    unsafe fn begin(&self, call: &'static str, comm: &Communicator) -> Result<Flight> {
+        let Swap { outgoing, incoming } = self;
+        if outgoing.mode != SendMode::Standard {
+            let problem = "is not the standard one, as it must be where a message comes back";
+            let kind = ErrorKind::Argument { which: "mode", problem: problem.into() };
+            return Err(comm.error(call, kind));
+        }
+        // SAFETY: passed on.
+        let (send, collected) = unsafe { outgoing.transfer(call, comm) }?;
+        // SAFETY: passed on.
+        let (receive, spread) = unsafe { incoming.transfer(call, comm) }?;
+        // The operation collects for the send what it keeps only: so that is done here.
+        let outgoing = collected.map(|mut staging| -> Keeper {
+            staging.collect();
+            Box::new(staging)
+        });
+        // SAFETY: passed on, or kept by the operation.
+        unsafe { comm.begin_pair(call, (&send, outgoing), (&receive, spread)) }
+    }
+}
+
+impl Replace<'_> {
+    /// The blocking form. (`MPI_Sendrecv_replace`)
+    ///
+    /// # Safety
+    /// The memory of the data can be read and written, and nobody else uses it while the call
+    /// takes.
+    ///
+    /// # Errors
+    /// As [`Swap::run`]. If nothing is received the data is as it was.
+    pub unsafe fn run<'on>(&self, on: impl Into<On<'on>>) -> Result<Status> {
+        let comm = on.into().messages();
+        // SAFETY: passed on: this waits until the operation is over.
+        let flight = unsafe { self.begin("sendrecv_replace", comm) }?;
+        conclude(flight)
+    }
+
+    /// The nonblocking form. (`MPI_Isendrecv_replace`)
+    ///
+    /// # Safety
+    /// As [`Replace::run`], until the request is complete.
+    ///
+    /// # Errors
+    /// Arguments that the standard does not allow.
+    pub unsafe fn start<'on>(&self, on: impl Into<On<'on>>) -> Result<Request> {
+        // SAFETY: passed on.
+        let flight = unsafe { self.begin("isendrecv_replace", on.into().messages()) }?;
+        Ok(Request::message_or_collective(flight, Box::new(()), State::Once))
+    }
+
+    /// # Safety
+    /// As the form says.
+    unsafe fn begin(&self, call: &'static str, comm: &Communicator) -> Result<Flight> {
+        let Replace { data, to: (to, send_tag), from: (from, receive_tag) } = *self;
+        // SAFETY: passed on.
+        let (sent, code, collected) = unsafe { place(comm, call, BUFFER, data, Way::In) }?;
+        // SAFETY: passed on.
+        let (span, _, spread) = unsafe { place(comm, call, BUFFER, data, Way::Out) }?;
+        let envelope = comm.envelope(call, to, send_tag, code)?;
+        let selector = comm.selector(call, from, receive_tag)?;
+        let (region, kept): (Region, Keeper) = match collected {
+            Some(mut staging) => {
+                staging.collect();
+                (Region::new(sent.start, sent.len), Box::new(staging))
+            }
+            None => {
+                // SAFETY: the data can be read, by the caller's promise.
+                let copy: Box<[u8]> = unsafe { bytes_of(sent) }.into();
+                (Region::of(&copy), Box::new(copy))
+            }
+        };
+        let send = envelope
+            .map_or(Transfer::Nothing, |to: Envelope| Transfer::Send(to, region, Mode::Standard));
+        let receive = Transfer::receive_as(selector, span, code);
+        // SAFETY: passed on, or kept by the operation.
+        unsafe { comm.begin_pair(call, (&send, Some(kept)), (&receive, spread)) }
+    }
+}
+
+impl Message {
+    /// Receives it into data. (`MPI_Mrecv`)
+    ///
+    /// # Safety
+    /// As [`Incoming::run`].
+    ///
+    /// # Errors
+    /// As [`Message::mrecv`].
+    pub unsafe fn mrecv_data(self, data: Data<'_>) -> Result<Status> {
+        // SAFETY: passed on: this waits until the operation is over.
+        let flight = unsafe { self.begin_data("mrecv", data) }?;
+        conclude(flight)
+    }
+
+    /// Nonblocking [`mrecv_data`](Message::mrecv_data). (`MPI_Imrecv`)
+    ///
+    /// # Safety
+    /// As [`Incoming::start`].
+    ///
+    /// # Errors
+    /// Arguments that the standard does not allow; the message is lost then.
+    pub unsafe fn imrecv_data(self, data: Data<'_>) -> Result<Request> {
+        // SAFETY: passed on.
+        let flight = unsafe { self.begin_data("imrecv", data) }?;
+        Ok(Request::message_or_collective(flight, Box::new(()), State::Once))
+    }
+
+    /// # Safety
+    /// As the form says.
+    unsafe fn begin_data(self, call: &'static str, data: Data<'_>) -> Result<Flight> {
+        let origin = self.origin(call);
+        // SAFETY: passed on.
+        let placed = unsafe { locate(RECEIVE_BUFFER, data, Way::Out) };
+        let (span, element, staging) = placed.map_err(|kind| origin.error(kind))?;
+        // SAFETY: passed on.
+        let id = unsafe { self.begin(call, Placed { span, element }, staging) }?;
+        Ok(Flight::new(origin, id, false))
+    }
+}
+
+impl Communicator {
+    /// # Safety
+    /// The memory stays valid until the operation is complete or abandoned.
+    unsafe fn start_message(&self, call: &'static str, ready: Ready) -> Result<Request> {
+        let (transfer, staging) = ready;
+        // SAFETY: passed on.
+        let id = unsafe { self.begin_transfer(call, &transfer, staging) }?;
+        let flight = Flight::new(self.origin(call), id, false);
+        Ok(Request::message_or_collective(flight, Box::new(()), State::Once))
+    }
+
+    /// # Safety
+    /// The memory stays valid as long as the operation is there.
+    unsafe fn store_message(&self, call: &'static str, ready: Ready) -> Result<Request> {
+        let (transfer, staging) = ready;
+        // SAFETY: passed on.
+        let store = |engine: &mut Engine| unsafe { engine.add_transfer(transfer, staging) };
+        let id = self.with_room(call, store)?;
+        let flight = Flight::new(self.origin(call), id, true);
+        Ok(Request::message_or_collective(flight, Box::new(()), State::Inactive))
+    }
+
+    /// Begins a send, from what may be kept for it, and a receive as one operation.
+    ///
+    /// # Safety
+    /// As [`Communicator::start_message`], for both.
+    unsafe fn begin_pair(
+        &self,
+        call: &'static str,
+        (send, outgoing): (&Transfer, Option<Keeper>),
+        (receive, staging): (&Transfer, Option<Box<Staging>>),
+    ) -> Result<Flight> {
+        // SAFETY: passed on.
+        let begin =
+            |engine: &mut Engine| unsafe { engine.start_pair(send, receive, outgoing, staging) };
+        let id = self.with_room(call, begin)?;
+        Ok(Flight::new(self.origin(call), id, false))
+    }
+}
+
+impl<'on> On<'on> {
+    /// The communicator that messages go through.
+    fn messages(self) -> &'on Communicator {
+        match self {
+            On::Communicator(communicator) => communicator,
+            On::Intercommunicator(inter) => inter.far(),
+        }
+    }
+}
+
+/// Waits for the end of an operation that receives.
+fn conclude(mut flight: Flight) -> Result<Status> {
+    let received = flight.wait()?;
+    Ok(Status::of_receive(&flight.origin, received))
+}
+
+const BUFFER: &str = "buffer";
+const SEND_BUFFER: &str = "send buffer";
+const RECEIVE_BUFFER: &str = "receive buffer";
+
+/// Where data lies as bytes in a row, of which type, and what has to be moved for that.
+type Located = (Span, TypeCode, Option<Box<Staging>>);
+
+/// # Safety
+/// The operation that the staging is given to holds the memory of the data.
+unsafe fn locate(which: &'static str, data: Data<'_>, way: Way) -> Result<Located, ErrorKind> {
+    let mut stage = Stage::new(Unit::of([data.datatype]));
+    // SAFETY: passed on.
+    let Span { start, len } = unsafe { stage.data(which, data, 1, way) }?;
+    let Unit { bytes, code, .. } = stage.unit();
+    Ok((Span { start, len: len * bytes }, code, stage.finish()))
+}
+
+/// As [`locate`], for a call on a communicator.
+///
+/// # Safety
+/// As [`locate`].
+unsafe fn place(
+    comm: &Communicator,
+    call: &'static str,
+    which: &'static str,
+    data: Data<'_>,
+    way: Way,
+) -> Result<Located> {
+    // SAFETY: passed on.
+    unsafe { locate(which, data, way) }.map_err(|kind| comm.error(call, kind))
+}
+
+/// The bytes of a span.
+///
+/// # Safety
+/// They can be read, and are not written while they are borrowed.
+unsafe fn bytes_of<'a>(Span { start, len }: Span) -> &'a [u8] {
+    if len == 0 {
+        return &[];
+    }
+    // SAFETY: passed on.
+    unsafe { std::slice::from_raw_parts(start, len) }
+}
