@@ -44,7 +44,6 @@ struct Case {
 const CASES: [Case; 17] = [
     Case { name: "collectives_between_processes", body: collectives, expected: Expected::Success },
     Case { name: "many_pending_between_processes", body: many, expected: Expected::Success },
-    Case { name: "collectives_between_processes", body: collectives, expected: Expected::Success },
     Case {
         name: "deterministic_reductions_have_the_bits_that_threads_have",
         body: deterministic,
