@@ -21,7 +21,7 @@ const CASE: &str = "MOTET_TEST_CASE";
 const LIMIT: Duration = Duration::from_secs(30);
 const TAG: Tag = Tag(1);
 /// Address space of each process that is to run out of it. The segment takes a part of it.
-const MEMORY_KIB: usize = 1_200_000;
+const MEMORY_KIB: usize = 800_000;
 
 /// What a case must come to.
 enum Expected {
