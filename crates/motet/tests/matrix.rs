@@ -53,7 +53,11 @@ fn main() -> ExitCode {
         ("matrix_on_processes", on_processes),
         ("every_algorithm", every_algorithm),
     ];
+    let wanted = env::args().skip(1).find(|argument| !argument.starts_with('-'));
     for (name, part) in parts {
+        if wanted.as_ref().is_some_and(|wanted| !name.contains(wanted.as_str())) {
+            continue;
+        }
         let begun = Instant::now();
         match part(all) {
             Ok(Tally { passed, refused }) => {
@@ -87,9 +91,18 @@ fn chosen(ranks: usize, all: bool, number: usize) -> Vec<Case> {
 fn on_threads(all: bool) -> Result<Tally, String> {
     let mut sum = Tally::default();
     for ranks in RANKS {
+        let begun = Instant::now();
         sum = sum.and(try_on_threads(&Settings::new(), &chosen(ranks, all, 500), ranks)?);
+        progress(all, &format!("{ranks} threads"), sum, begun);
     }
     Ok(sum)
+}
+
+/// All cases take long: somebody wants to know how far they are.
+fn progress(all: bool, what: &str, Tally { passed, .. }: Tally, begun: Instant) {
+    if all {
+        println!("  {what}: {:.0} s, {passed} cases so far", begun.elapsed().as_secs_f64());
+    }
 }
 
 impl Tally {
@@ -138,6 +151,7 @@ fn on_processes(all: bool) -> Result<Tally, String> {
     let mut sum = Tally::default();
     let program = env::current_exe().map_err(|error| error.to_string())?;
     for ranks in RANKS {
+        let begun = Instant::now();
         let ended = Command::new(&program)
             .env(RANKS_OF_THIS, ranks.to_string())
             .stdin(Stdio::null())
@@ -147,6 +161,7 @@ fn on_processes(all: bool) -> Result<Tally, String> {
             return Err(format!("{ranks} processes: {ended}"));
         }
         sum.passed += chosen(ranks, all, 200).len();
+        progress(all, &format!("{ranks} processes"), sum, begun);
     }
     Ok(sum)
 }
@@ -175,6 +190,7 @@ fn as_processes(ranks: usize, all: bool) -> ExitCode {
 fn every_algorithm(all: bool) -> Result<Tally, String> {
     let mut sum = Tally::default();
     for row in motet_plan::algo::table() {
+        let begun = Instant::now();
         let (collective, name) = (row.collective().name(), row.name());
         let settings = Settings::new().algorithms(&format!("{collective}:{name}"));
         let settings = settings.map_err(|error| error.to_string())?;
@@ -188,6 +204,7 @@ fn every_algorithm(all: bool) -> Result<Tally, String> {
             passed += tally.passed;
             sum = sum.and(tally);
         }
+        progress(all, &format!("{collective}:{name}"), sum, begun);
         // `exchange` is for blocks of one length, which the untyped layer does not ask for.
         if passed == 0 && collective != "exchange" {
             return Err(format!("{collective}:{name} took no call at all"));

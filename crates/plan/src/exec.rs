@@ -6,7 +6,8 @@
 //!
 //! A program may have a million small operations under way, most of them of a few steps. So for
 //! few steps all counters are bytes and lie in the value itself; only for many they are words in
-//! memory of their own. Both are one piece of code, [`State`].
+//! memory of their own. Both are one piece of code, [`State`]. A plan keeps an execution that has
+//! not begun, and to begin one again is to copy that.
 
 use std::marker::PhantomData;
 
@@ -64,7 +65,7 @@ impl Number for u32 {
 }
 
 /// The state of an execution with numbers of type `N`, in arrays of type `A`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct State<N, A> {
     /// How many steps each step still waits for.
     waiting: A,
@@ -77,22 +78,25 @@ struct State<N, A> {
 }
 
 impl<N: Number, A: AsMut<[N]>> State<N, A> {
-    fn new(waiting: A, queue: A) -> State<N, A> {
-        let none = N::from(0);
-        let number = PhantomData;
-        State { waiting, queue, head: none, tail: none, remaining: none, number }
+    /// An execution that has not begun of steps that wait for so many each. All numbers are 0.
+    fn beginning(waiting: A, queue: A, counts: &[u32]) -> State<N, A> {
+        let (none, number) = (N::from(0), PhantomData);
+        let remaining = N::new(counts.len() as u32);
+        let mut state = State { waiting, queue, head: none, tail: none, remaining, number };
+        for (step, &count) in (0..).zip(counts) {
+            state.waiting.as_mut()[step as usize] = N::new(count);
+            if count == 0 {
+                state.push(step);
+            }
+        }
+        state
     }
 
+    /// A step has become ready.
     #[inline]
-    fn restart(&mut self, plan: &Plan) {
-        let (counts, roots) = (plan.dependency_counts(), plan.roots());
-        let waiting = &mut self.waiting.as_mut()[..counts.len()];
-        waiting.iter_mut().zip(counts).for_each(|(waiting, &count)| *waiting = N::new(count));
-        let queue = &mut self.queue.as_mut()[..roots.len()];
-        queue.iter_mut().zip(roots).for_each(|(place, &root)| *place = N::new(root.0));
-        self.head = N::from(0);
-        self.tail = N::new(roots.len() as u32);
-        self.remaining = N::new(counts.len() as u32);
+    fn push(&mut self, step: u32) {
+        self.queue.as_mut()[self.tail.get() as usize] = N::new(step);
+        self.tail = N::new(self.tail.get() + 1);
     }
 
     #[inline]
@@ -107,18 +111,17 @@ impl<N: Number, A: AsMut<[N]>> State<N, A> {
 
     #[inline]
     fn complete(&mut self, plan: &Plan, step: StepId) {
-        let waiting = self.waiting.as_mut();
         if cfg!(debug_assertions) {
-            let waiting = std::mem::replace(&mut waiting[step.index()], N::COMPLETE);
+            let place = &mut self.waiting.as_mut()[step.index()];
+            let waiting = std::mem::replace(place, N::COMPLETE);
             assert!(waiting.get() == 0, "step {step} is complete already, or was not ready");
         }
         self.remaining = N::new(self.remaining.get() - 1);
         for &after in plan.successors(step) {
-            let waiting = &mut waiting[after.index()];
+            let waiting = &mut self.waiting.as_mut()[after.index()];
             *waiting = N::new(waiting.get() - 1);
             if waiting.get() == 0 {
-                self.queue.as_mut()[self.tail.get() as usize] = N::new(after.0);
-                self.tail = N::new(self.tail.get() + 1);
+                self.push(after.0);
             }
         }
     }
@@ -127,25 +130,35 @@ impl<N: Number, A: AsMut<[N]>> State<N, A> {
 impl Exec {
     /// An execution of `plan` that has not begun.
     pub fn new(plan: &Plan) -> Self {
-        let steps = plan.steps().len();
-        let mut exec = Self(if steps <= FEW {
-            Size::Few(State::new([0; FEW], [0; FEW]))
-        } else {
-            let zeros = || vec![0; steps].into_boxed_slice();
-            Size::Many(Box::new(State::new(zeros(), zeros())))
-        });
-        exec.restart(plan);
-        exec
+        plan.beginning().clone()
+    }
+
+    /// An execution that has not begun, of a plan whose steps wait for so many others each.
+    pub(crate) fn beginning(counts: &[u32]) -> Self {
+        if counts.len() <= FEW {
+            return Self(Size::Few(State::beginning([0; FEW], [0; FEW], counts)));
+        }
+        let zeros = || vec![0; counts.len()].into_boxed_slice();
+        Self(Size::Many(Box::new(State::beginning(zeros(), zeros(), counts))))
     }
 
     /// Makes ready for another execution of the same plan, without allocation.
     ///
     /// # Panics
-    /// If `plan` has more steps than the plan of [`Exec::new`].
+    /// If `plan` has so many more or fewer steps than the plan of [`Exec::new`] that they are
+    /// counted in another way.
+    #[inline]
     pub fn restart(&mut self, plan: &Plan) {
-        match &mut self.0 {
-            Size::Few(state) => state.restart(plan),
-            Size::Many(state) => state.restart(plan),
+        match (&mut self.0, &plan.beginning().0) {
+            (Size::Few(state), Size::Few(beginning)) => *state = *beginning,
+            (Size::Many(state), Size::Many(beginning)) => {
+                state.waiting.copy_from_slice(&beginning.waiting);
+                state.queue.copy_from_slice(&beginning.queue);
+                state.head = beginning.head;
+                state.tail = beginning.tail;
+                state.remaining = beginning.remaining;
+            }
+            _ => unreachable!("an execution is of one plan"),
         }
     }
 

@@ -8,6 +8,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::call::Rank;
+use crate::exec::Exec;
 
 /// The three buffers a step can touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -233,7 +234,7 @@ pub struct Plan {
     bounds: Box<[u32]>,
     successors: Box<[StepId]>,
     dependencies: Box<[u32]>,
-    roots: Box<[StepId]>,
+    beginning: Exec,
 }
 
 impl Plan {
@@ -246,8 +247,6 @@ impl Plan {
         let (bounds, successors) = successor_lists(&parts);
         let mut dependencies = vec![0; parts.steps.len()];
         successors.iter().for_each(|after| dependencies[after.index()] += 1);
-        let is_root = |step: &StepId| dependencies[step.index()] == 0;
-        let roots = (0..parts.steps.len() as u32).map(StepId).filter(is_root).collect();
         let is_send = |step: &&Action| matches!(step, Action::Send { .. });
         Self {
             algorithm: parts.algorithm,
@@ -260,8 +259,8 @@ impl Plan {
             steps: parts.steps.into(),
             bounds,
             successors,
+            beginning: Exec::beginning(&dependencies),
             dependencies: dependencies.into(),
-            roots,
         }
     }
 
@@ -329,14 +328,10 @@ impl Plan {
         self.dependencies[step.index()]
     }
 
-    /// For each step, how many steps it waits for.
-    pub fn dependency_counts(&self) -> &[u32] {
-        &self.dependencies
-    }
-
-    /// The steps that wait for nothing, in program order.
-    pub fn roots(&self) -> &[StepId] {
-        &self.roots
+    /// An execution that has not begun, to be copied.
+    #[inline]
+    pub(crate) fn beginning(&self) -> &Exec {
+        &self.beginning
     }
 
     /// All edges as pairs (before, after).
