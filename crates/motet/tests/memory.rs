@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use motet::{Info, Request, Result, Sum, World};
+use motet::{Info, Request, Result, Settings, Sum, World};
 use worlds::{Random, Watchdog, on_ranks};
 
 /// Counts the bytes that are allocated and not freed.
@@ -184,7 +184,10 @@ fn pend(many: usize, patience: Duration) {
     Random(many as u64).shuffle(&mut shuffled);
     for order in [reverse, shuffled] {
         let together = Barrier::new(2);
-        let ended = motet::threads(2, |world| keep_pending(&world, &together, &order));
+        // Not those of the environment: what is kept for reports would be counted too.
+        let settings = Settings::new();
+        let ended =
+            motet::threads_with(2, &settings, |world| keep_pending(&world, &together, &order));
         let ended = ended.unwrap_or_else(|error| panic!("{error}"));
         ended.into_iter().for_each(|rank| rank.unwrap_or_else(|error| panic!("{error}")));
     }
