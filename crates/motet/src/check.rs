@@ -2,14 +2,14 @@
 //!
 //! **Records.** Every collective of a communicator has a number, counted by one counter for
 //! blocking calls, nonblocking calls and persistent inits together. When a rank makes a call it
-//! sends a [`Record`](record::Record) of it to each other rank of the communicator: the number, a
+//! sends a [`Record`] of it to each other rank of the communicator: the number, a
 //! fingerprint of what must be equal on all ranks (see [`account`]), a fingerprint of what it will
 //! send to just that rank and expects from it, and a text for people. Records are ordinary small
 //! messages in a context of their own, one for the whole world. They are sent before anything
 //! else of the call, so they overtake its data on no lane.
 //!
 //! **Comparing.** Nobody waits for a record. Each rank keeps one receive posted for them, and
-//! whoever moves the engine enters what has come into the [`Ledger`](ledger::Ledger) of its
+//! whoever moves the engine enters what has come into the [`Ledger`] of its
 //! communicator, also if that is not there yet on this rank. Under each number the records of all
 //! ranks must agree; when all have come, they are forgotten. A ledger therefore holds as many
 //! records as the ranks are apart, and no limit is set to that.

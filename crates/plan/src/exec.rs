@@ -6,7 +6,7 @@
 //!
 //! A program may have a million small operations under way, most of them of a few steps. So for
 //! few steps all counters are bytes and lie in the value itself; only for many they are words in
-//! memory of their own. Both are one piece of code, [`State`]. A plan keeps an execution that has
+//! memory of their own. Both are one piece of code, `State`. A plan keeps an execution that has
 //! not begun, and to begin one again is to copy that.
 
 use std::marker::PhantomData;
