@@ -136,8 +136,8 @@ pub enum Operation {
         /// Sources, and where their blocks lie in the output.
         from: Arc<[Neighbour]>,
     },
-    /// Between two [groups](super::Groups). No data; tokens are those of a [barrier](Self::Barrier), and
-    /// each rank must hear of all ranks of the other group.
+    /// Between two [groups](super::Groups). No data; tokens are those of a
+    /// [barrier](Self::Barrier), and each rank must hear of all ranks of the other group.
     InterBarrier {
         /// Ranks in the first group.
         left: u32,
