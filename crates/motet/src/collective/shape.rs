@@ -55,23 +55,23 @@ impl Shape {
     }
 
     /// One buffer: the root's data, everybody's result.
-    pub(crate) fn bcast(comm: &Communicator, output: Span, root: usize) -> Shaped {
-        let root = comm.root(root)?;
+    pub(crate) fn bcast(among: &impl Ranked, output: Span, root: usize) -> Shaped {
+        let root = among.root(root)?;
         let operation = Operation::Bcast { count: output.len, root };
         Ok(Shape { operation, in_place: false, input: Span::EMPTY, output })
     }
 
     /// Only the root has an output; with a single buffer that of the others is their input.
     pub(crate) fn reduce(
-        comm: &Communicator,
+        among: &impl Ranked,
         input: Option<Span>,
         output: Span,
         root: usize,
         commutative: bool,
     ) -> Shaped {
-        let root = comm.root(root)?;
+        let root = among.root(root)?;
         let operation = |count| Operation::Reduce { count, root, commutative };
-        if root.index() != comm.rank() {
+        if root.index() != among.rank() {
             let input = input.unwrap_or(output);
             return Ok(Shape::new(operation(input.len), Some(input), Span::EMPTY));
         }
@@ -88,8 +88,8 @@ impl Shape {
     }
 
     /// An output that holds one input of each rank.
-    pub(crate) fn allgather(comm: &Communicator, input: Option<Span>, output: Span) -> Shaped {
-        let ranks = comm.size();
+    pub(crate) fn allgather(among: &impl Ranked, input: Option<Span>, output: Span) -> Shaped {
+        let ranks = among.size();
         let count = input.map_or(output.len / ranks, |input| input.len);
         exact("output", output.len, count * ranks, &blocks_make(count, ranks))?;
         Ok(Shape::new(Operation::Allgather { count }, input, output))
@@ -97,12 +97,12 @@ impl Shape {
 
     /// An output with a place for each rank's input.
     pub(crate) fn allgatherv(
-        comm: &Communicator,
+        among: &impl Ranked,
         input: Option<Span>,
         output: Span,
         blocks: &[Block],
     ) -> Shaped {
-        if let (Some(input), Some(own)) = (input, blocks.get(comm.rank())) {
+        if let (Some(input), Some(own)) = (input, blocks.get(among.rank())) {
             exact("input", input.len, own.count, "the block of this rank has")?;
         }
         holds("output", output.len, blocks.iter().copied())?;
@@ -112,13 +112,13 @@ impl Shape {
 
     /// Every rank's input, side by side in the output of the root.
     pub(crate) fn gather(
-        comm: &Communicator,
+        among: &impl Ranked,
         input: Option<Span>,
         output: Span,
         root: usize,
     ) -> Shaped {
-        let (root, ranks) = (comm.root(root)?, comm.size());
-        if root.index() != comm.rank() {
+        let (root, ranks) = (among.root(root)?, among.size());
+        if root.index() != among.rank() {
             let input = input.unwrap_or(output);
             let operation = Operation::Gather { count: input.len, root };
             return Ok(Shape::new(operation, Some(input), Span::EMPTY));
@@ -130,19 +130,19 @@ impl Shape {
 
     /// Every rank's input, at its place in the output of the root, who alone says where.
     pub(crate) fn gatherv(
-        comm: &Communicator,
+        among: &impl Ranked,
         input: Option<Span>,
         output: Span,
         blocks: &[Block],
         root: usize,
     ) -> Shaped {
-        let root = comm.root(root)?;
-        if root.index() != comm.rank() {
+        let root = among.root(root)?;
+        if root.index() != among.rank() {
             let input = input.unwrap_or(output);
             let operation = Operation::Gatherv { blocks: Blocks::Own(input.len), root };
             return Ok(Shape::new(operation, Some(input), Span::EMPTY));
         }
-        if let (Some(input), Some(own)) = (input, blocks.get(comm.rank())) {
+        if let (Some(input), Some(own)) = (input, blocks.get(among.rank())) {
             exact("input", input.len, own.count, "the block of the root has")?;
         }
         holds("output", output.len, blocks.iter().copied())?;
@@ -153,13 +153,13 @@ impl Shape {
     /// The blocks of the root's input, one for each rank. With a single buffer the root's is its
     /// input, in which its own block stays.
     pub(crate) fn scatter(
-        comm: &Communicator,
+        among: &impl Ranked,
         input: Option<Span>,
         output: Span,
         root: usize,
     ) -> Shaped {
-        let (root, ranks) = (comm.root(root)?, comm.size());
-        if root.index() != comm.rank() {
+        let (root, ranks) = (among.root(root)?, among.size());
+        if root.index() != among.rank() {
             return Ok(Shape::to_output(Operation::Scatter { count: output.len, root }, output));
         }
         let given = input.unwrap_or(output);
@@ -170,19 +170,19 @@ impl Shape {
 
     /// The blocks of the root's input, of any lengths, which the root alone knows.
     pub(crate) fn scatterv(
-        comm: &Communicator,
+        among: &impl Ranked,
         input: Option<Span>,
         output: Span,
         blocks: &[Block],
         root: usize,
     ) -> Shaped {
-        let root = comm.root(root)?;
-        if root.index() != comm.rank() {
+        let root = among.root(root)?;
+        if root.index() != among.rank() {
             let operation = Operation::Scatterv { blocks: Blocks::Own(output.len), root };
             return Ok(Shape::to_output(operation, output));
         }
         let given = input.unwrap_or(output);
-        if let (true, Some(own)) = (input.is_some(), blocks.get(comm.rank())) {
+        if let (true, Some(own)) = (input.is_some(), blocks.get(among.rank())) {
             exact("output", output.len, own.count, "the block of the root has")?;
         }
         holds("input", given.len, blocks.iter().copied())?;
@@ -191,8 +191,8 @@ impl Shape {
     }
 
     /// A block to each rank and a block from each rank.
-    pub(crate) fn alltoall(comm: &Communicator, input: Option<Span>, output: Span) -> Shaped {
-        let ranks = comm.size();
+    pub(crate) fn alltoall(among: &impl Ranked, input: Option<Span>, output: Span) -> Shaped {
+        let ranks = among.size();
         let count = output.len / ranks;
         exact("output", output.len, count * ranks, &blocks_make(count, ranks))?;
         if let Some(input) = input {
@@ -204,14 +204,14 @@ impl Shape {
     /// A block to each rank and a block from each rank, of any lengths. In place both are those of
     /// `from`.
     pub(crate) fn alltoallv(
-        comm: &Communicator,
+        among: &impl Ranked,
         input: Option<Span>,
         output: Span,
         to: &[Block],
         from: &[Block],
     ) -> Shaped {
         for (which, list) in [("list of blocks to send", to), ("list of blocks to receive", from)] {
-            exact(which, list.len(), comm.size(), "the ranks are")?;
+            exact(which, list.len(), among.size(), "the ranks are")?;
         }
         holds("input", input.unwrap_or(output).len, to.iter().copied())?;
         holds("output", output.len, from.iter().copied())?;
@@ -222,12 +222,12 @@ impl Shape {
 
     /// A block of the reduction for each rank, all of one length.
     pub(crate) fn reduce_scatter_block(
-        comm: &Communicator,
+        among: &impl Ranked,
         input: Option<Span>,
         output: Span,
         commutative: bool,
     ) -> Shaped {
-        let ranks = comm.size();
+        let ranks = among.size();
         let given = input.unwrap_or(output);
         let count = if input.is_some() { output.len } else { given.len / ranks };
         exact("input", given.len, count * ranks, &blocks_make(count, ranks))?;
@@ -237,17 +237,17 @@ impl Shape {
 
     /// A block of the reduction for each rank, of any lengths.
     pub(crate) fn reduce_scatter(
-        comm: &Communicator,
+        among: &impl Ranked,
         input: Option<Span>,
         output: Span,
         counts: &[usize],
         commutative: bool,
     ) -> Shaped {
-        exact("list of counts", counts.len(), comm.size(), "the ranks are")?;
+        exact("list of counts", counts.len(), among.size(), "the ranks are")?;
         let given = input.unwrap_or(output);
         exact("input", given.len, counts.iter().sum(), "all blocks together have")?;
         if input.is_some() {
-            exact("output", output.len, counts[comm.rank()], "the block of this rank has")?;
+            exact("output", output.len, counts[among.rank()], "the block of this rank has")?;
         }
         let operation = Operation::ReduceScatter { counts: counts.into(), commutative };
         Ok(Shape::new(operation, input, output))
@@ -271,7 +271,7 @@ impl Shape {
 
     /// Blocks of one length to some ranks and from some ranks.
     pub(crate) fn exchange(
-        comm: &Communicator,
+        among: &impl Ranked,
         input: Option<Span>,
         output: Span,
         to: &[usize],
@@ -285,14 +285,14 @@ impl Shape {
         };
         exact("input", given.len, count * to.len(), &blocks_make(count, to.len()))?;
         exact("output", output.len, count * from.len(), &blocks_make(count, from.len()))?;
-        let (to, from) = (comm.ranks(to.iter())?, comm.ranks(from.iter())?);
+        let (to, from) = (among.ranks(to.iter())?, among.ranks(from.iter())?);
         let operation = Operation::Exchange { count, to: to.into(), from: from.into() };
         Ok(Shape::new(operation, input, output))
     }
 
     /// Blocks of any length to some ranks and from some ranks.
     pub(crate) fn exchangev(
-        comm: &Communicator,
+        among: &impl Ranked,
         input: Option<Span>,
         output: Span,
         to: &[Neighbour],
@@ -303,7 +303,7 @@ impl Shape {
         holds("input", given.len, to.iter().map(block))?;
         holds("output", output.len, from.iter().map(block))?;
         let operation =
-            Operation::Exchangev { to: comm.neighbours(to)?, from: comm.neighbours(from)? };
+            Operation::Exchangev { to: among.neighbours(to)?, from: among.neighbours(from)? };
         Ok(Shape::new(operation, input, output))
     }
 }
@@ -322,7 +322,14 @@ pub(super) fn blocks_make(count: usize, ranks: usize) -> String {
     format!("one block of {count} for each of {ranks} ranks makes")
 }
 
-impl Communicator {
+/// Ranks that take part in a collective, of which the caller is one: the ranks of its plan.
+pub(crate) trait Ranked {
+    /// The caller.
+    fn rank(&self) -> usize;
+
+    /// How many there are.
+    fn size(&self) -> usize;
+
     fn rank_in(&self, what: &'static str, rank: usize) -> Result<Rank, ErrorKind> {
         let size = self.size();
         if rank >= size {
@@ -349,6 +356,16 @@ impl Communicator {
             Ok(motet_plan::Neighbour { rank, start: each.start, count: each.count })
         };
         list.iter().map(translate).collect()
+    }
+}
+
+impl Ranked for Communicator {
+    fn rank(&self) -> usize {
+        self.rank()
+    }
+
+    fn size(&self) -> usize {
+        self.size()
     }
 }
 
