@@ -223,3 +223,29 @@ impl fmt::Debug for Members<'_> {
         write!(out, "Members({ranks:?} of the world, in {:?})", self.communicator)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Sum;
+
+    /// Each new communicator has the next number; operations with groups take none.
+    ///
+    /// spec: 103
+    #[test]
+    fn a_thousand_groups_take_no_communicator() {
+        let ended = crate::threads(3, |world| {
+            let before = world.dup()?.id();
+            for round in 0..1000 {
+                let ranks = [[0, 2], [2, 1], [1, 0]][round % 3];
+                let members = world.members(&world.group().include(&ranks).unwrap())?;
+                let mut sum = members.allreduce_init((vec![1], vec![0]), Sum, &Info::new())?;
+                sum.run()?;
+                assert_eq!(sum.output(), [if members.rank().is_some() { 2 } else { 0 }]);
+            }
+            assert_eq!(world.dup()?.id(), before + 1);
+            Ok::<(), crate::Error>(())
+        });
+        ended.unwrap().into_iter().for_each(|result| result.unwrap());
+    }
+}

@@ -333,9 +333,12 @@ impl<'a> Collective<'a> {
             Collective::Reduce { reduction, .. }
             | Collective::Allreduce { reduction }
             | Collective::ReduceScatterBlock { reduction }
-            | Collective::ReduceScatter { reduction, .. }
             | Collective::Scan { reduction }
             | Collective::Exscan { reduction } => Some(reduction),
+            // Its own count is not looked at.
+            Collective::ReduceScatter { reduction, counts } => {
+                Some(Reduction { count: counts.iter().sum(), ..reduction })
+            }
             _ => None,
         }
     }
