@@ -15,10 +15,9 @@ mod persistent;
 mod shape;
 
 use std::panic::Location;
-use std::sync::Arc;
 
+use motet_fabric::TypeCode;
 use motet_fabric::slab::Id;
-use motet_fabric::{Peer, TypeCode};
 use motet_plan::{Call, Rank};
 
 use crate::Element;
@@ -71,18 +70,18 @@ pub(crate) struct Prepared {
 /// The ranks that a plan is for, and which of them is the caller.
 #[derive(Debug)]
 pub(crate) struct Among {
-    /// Of the caller. Means nothing if there are no peers.
+    /// Of the caller. Means nothing if the group is empty.
     pub(crate) rank: usize,
-    /// None of them if there is nothing to do for the caller.
-    pub(crate) peers: Arc<[Peer]>,
+    /// Empty if there is nothing to do for the caller.
+    pub(crate) group: Group,
     /// The group that the caller has passed, if the call takes one.
-    pub(crate) group: Option<Group>,
+    pub(crate) passed: Option<Group>,
 }
 
 impl Among {
     /// For a rank that has nothing to do in a call.
-    pub(crate) fn nobody(group: Option<Group>) -> Among {
-        Among { rank: 0, peers: Arc::new([]), group }
+    pub(crate) fn nobody(passed: Option<Group>) -> Among {
+        Among { rank: 0, group: Group::empty(), passed }
     }
 }
 
@@ -109,7 +108,7 @@ impl Prepared {
 
     /// Whether there is nothing to do for this rank: its buffers are held, but not looked at.
     pub(crate) fn is_idle(&self) -> bool {
-        self.among.as_ref().is_some_and(|among| among.peers.is_empty())
+        self.among.as_ref().is_some_and(|among| among.group.is_empty())
     }
 
     /// What has to be done for buffers of items, unless somebody has taken care of that.
@@ -142,11 +141,11 @@ impl Communicator {
         };
         let account = self.account(&prepared, selection, at);
         let Prepared { shape, kernel, element, element_bytes, staging, among, .. } = prepared;
-        let all = || (self.rank(), self.group().peers().clone());
-        let (rank, peers) = among.map_or_else(all, |among| (among.rank, among.peers));
+        let all = || (self.rank(), self.group().clone());
+        let (rank, group) = among.map_or_else(all, |among| (among.rank, among.group));
         let call = Call {
             rank: Rank::from_index(rank),
-            ranks: peers.len() as u32,
+            ranks: group.size() as u32,
             element_bytes,
             in_place: shape.in_place,
             operation: shape.operation,
@@ -162,7 +161,7 @@ impl Communicator {
             output: shape.output,
             element,
             kernel,
-            peers,
+            group,
             number,
         });
         Ok((run, staging))

@@ -95,8 +95,8 @@ impl Communicator {
     }
 
     pub(crate) fn members_for(&self, call: &'static str, group: &Group) -> Result<Members<'_>> {
-        let outside = |peer: &&Peer| self.group().rank_of_peer(**peer).is_none();
-        if let Some(outsider) = group.peers().iter().find(outside) {
+        let outside = |peer: &Peer| self.group().rank_of_peer(*peer).is_none();
+        if let Some(outsider) = group.peers().find(outside) {
             let error = GroupError::Outsider { rank: outsider.index() };
             return Err(self.error(call, error.into()));
         }
@@ -156,10 +156,10 @@ impl<'a> Members<'a> {
 
     /// The ranks of the plan of the caller.
     pub(crate) fn among(&self) -> Among {
-        let group = Some(self.group.clone());
+        let (group, passed) = (self.group.clone(), Some(self.group.clone()));
         match self.rank {
-            Some(rank) => Among { rank, peers: self.group.peers().clone(), group },
-            None => Among::nobody(group),
+            Some(rank) => Among { rank, group, passed },
+            None => Among::nobody(passed),
         }
     }
 
