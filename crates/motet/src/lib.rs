@@ -22,7 +22,8 @@
 //! Every collective comes in three forms on one engine: blocking (`allreduce`), nonblocking
 //! (`iallreduce`, a [`Request`]) and persistent (`allreduce_init`, a [`Persistent`] that is started
 //! as often as wanted). Requests and running persistent operations are futures; sets of any kinds
-//! are waited for by [`wait_all`], [`wait_any`] and [`wait_some`].
+//! are waited for by [`wait_all`], [`wait_any`] and [`wait_some`]. A persistent collective
+//! may be among some of the ranks only ([`Communicator::members`]).
 //!
 //! Messages from rank to rank come in the same forms (`send`, `isend`, `send_init`), in every mode
 //! of the standard. Operations outside the library are waited for together with those inside

@@ -83,7 +83,7 @@ proptest! {
 
     /// What all ranks agree on, check mode takes; also where outsiders pass less.
     ///
-    /// spec: 44, 103, 107
+    /// spec: 11, 103, 107
     #[test]
     fn check_mode_takes_what_fits(ranks in 2..=6usize, seed: u64) {
         let settings = Settings::new().check();
