@@ -91,6 +91,7 @@ mod intercommunicator;
 mod kernel;
 pub mod op;
 mod persistent;
+mod phases;
 mod point_to_point;
 pub mod raw;
 mod reduce_local;
@@ -126,6 +127,7 @@ pub use op::{
     Replace, Sum,
 };
 pub use persistent::{Persistent, Running, Start, start_all};
+pub use phases::{Phase, Phases};
 pub use point_to_point::{BSEND_OVERHEAD, BufferRoom, Message};
 pub use raw::Root;
 pub use reduce_local::reduce_local;
