@@ -24,7 +24,23 @@
 //! as often as wanted). Requests and running persistent operations are futures; sets of any kinds
 //! are waited for by [`wait_all`], [`wait_any`] and [`wait_some`].
 //!
-//! Messages from rank to rank come in the same forms (`send`, `isend`, `send_init`), in every mode
+//! The two-phase collectives of 1997 are a fourth form for those who like order better than
+//! requests: what begins inside something ends before it, and anything else does not compile.
+//!
+//! ```
+//! # motet::threads(2, |world| {
+//! let mut phases = world.phases()?;
+//! let mut sum = phases.allreduce_begin(vec![world.rank()], motet::Sum)?;
+//! let news = sum.bcast_begin(vec![7 * world.rank()], 1)?; // inside the sum
+//! // ... something useful meanwhile ...
+//! assert_eq!(news.end()?, [7]);
+//! assert_eq!(sum.end()?, [1]);
+//! # Ok::<(), motet::Error>(())
+//! # })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+//! # Ok::<(), motet::Error>(())
+//! ```
+//!
+//! Messages from rank to rank come in the three forms (`send`, `isend`, `send_init`), in every mode
 //! of the standard. Operations outside the library are waited for together with those inside
 //! ([`Communicator::generalized`]). Whoever cannot say by types what is under way, like a C
 //! library, uses [`raw::Request`].

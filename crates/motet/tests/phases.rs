@@ -299,26 +299,39 @@ fn a_begin_matches_no_other_form() {
     }
 }
 
-/// A begin that is refused is told to the others, who would wait in vain.
+/// A call that is refused is told to the others, who would wait in vain: in every form.
 ///
 /// spec: 11, 137
 #[test]
-fn a_begin_that_is_refused_is_told() {
+fn an_untyped_call_that_is_refused_is_told() {
     let _watchdog = Watchdog::start();
-    let settings = Settings::new().check();
-    let ended = motet::threads_with(2, &settings, |world| {
-        let mut buffer = [0; 3];
-        let root = if world.rank() == 0 { 7 } else { 1 };
-        let ended = begin(&bcast(&mut buffer, root), &world)
-            .and_then(|()| raw::end(&world, CollectiveKind::Bcast))
-            .and_then(|()| world.barrier());
-        // The memory is used no more by what has ended with an error.
-        mem::forget(world);
-        ended.expect_err("no such root").to_string()
-    });
-    let [zero, one] = &ended.expect("nobody panics")[..] else { panic!("two ranks") };
-    assert!(zero.contains("bcast_begin on rank 0: root 7 is not in"), "{zero}");
-    assert!(one.contains("rank 0") && one.contains("root 7 is not in"), "{one}");
+    for form in ["bcast", "ibcast", "bcast_init", "bcast_begin"] {
+        let ended = motet::threads_with(2, &Settings::new().check(), |world| {
+            // The memory is used no more by what has ended with an error.
+            let buffer = vec![0; 3].leak();
+            let call = bcast(buffer, if world.rank() == 0 { 7 } else { 1 });
+            let world_of_call: &Communicator = &world;
+            // SAFETY (for all calls): the memory is never freed, and nobody looks at it.
+            let called = match form {
+                // SAFETY: see above.
+                "bcast" => unsafe { call.run(world_of_call) },
+                // SAFETY: see above.
+                "ibcast" => unsafe { call.start(world_of_call) }.and_then(|pending| pending.wait()),
+                // SAFETY: see above.
+                "bcast_init" => unsafe { call.init(world_of_call, &Info::new()) }
+                    .and_then(|mut operation| operation.run()),
+                _ => begin(&call, world_of_call)
+                    .and_then(|()| raw::end(world_of_call, CollectiveKind::Bcast)),
+            };
+            let ended = called.and_then(|()| world.barrier());
+            mem::forget(world);
+            ended.expect_err("no such root").to_string()
+        });
+        let [zero, one] = &ended.expect("nobody panics")[..] else { panic!("two ranks") };
+        assert!(zero.contains(&format!("{form} on rank 0: root 7 is not in")), "{zero}");
+        assert!(one.contains("rank 0") && one.contains("root 7 is not in"), "{one}");
+        assert!(one.contains(file!()), "{one}");
+    }
 }
 
 /// Pairs on different communicators are interleaved, in another way on each.
