@@ -34,10 +34,9 @@ use crate::request::Request;
 pub(crate) use between::{Crossing, Role, Sides};
 pub(crate) use blocking::{input, output};
 pub use members::{Member, Members};
-pub(crate) use neighbourhood::nonblocking_neighbours;
-pub(crate) use nonblocking::nonblocking_collectives;
+pub(crate) use nonblocking::{collective, pending_collectives};
 pub use parts::Part;
-pub(crate) use parts::{Parts, Whom, nonblocking_parts};
+pub(crate) use parts::{Parts, Whom};
 pub(crate) use shape::{Including, Place, Shape};
 
 /// A rank and where its block lies: one neighbour of an irregular exchange.

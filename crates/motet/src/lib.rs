@@ -25,7 +25,23 @@
 //! are waited for by [`wait_all`], [`wait_any`] and [`wait_some`]. A persistent collective
 //! may be among some of the ranks only ([`Communicator::members`]).
 //!
-//! Messages from rank to rank come in the same forms (`send`, `isend`, `send_init`), in every mode
+//! The two-phase collectives of 1997 are a fourth form for those who like order better than
+//! requests: what begins inside something ends before it, and anything else does not compile.
+//!
+//! ```
+//! # motet::threads(2, |world| {
+//! let mut phases = world.phases()?;
+//! let mut sum = phases.allreduce_begin(vec![world.rank()], motet::Sum)?;
+//! let news = sum.bcast_begin(vec![7 * world.rank()], 1)?; // inside the sum
+//! // ... something useful meanwhile ...
+//! assert_eq!(news.end()?, [7]);
+//! assert_eq!(sum.end()?, [1]);
+//! # Ok::<(), motet::Error>(())
+//! # })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+//! # Ok::<(), motet::Error>(())
+//! ```
+//!
+//! Messages from rank to rank come in the three forms (`send`, `isend`, `send_init`), in every mode
 //! of the standard. Operations outside the library are waited for together with those inside
 //! ([`Communicator::generalized`]). Whoever cannot say by types what is under way, like a C
 //! library, uses [`raw::Request`].
@@ -92,6 +108,7 @@ mod intercommunicator;
 mod kernel;
 pub mod op;
 mod persistent;
+mod phases;
 mod point_to_point;
 pub mod raw;
 mod reduce_local;
@@ -127,6 +144,7 @@ pub use op::{
     Replace, Sum,
 };
 pub use persistent::{Persistent, Running, Start, start_all};
+pub use phases::{Phase, Phases};
 pub use point_to_point::{BSEND_OVERHEAD, BufferRoom, Message};
 pub use raw::Root;
 pub use reduce_local::reduce_local;

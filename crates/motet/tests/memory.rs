@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use motet::{Info, Request, Result, Settings, Sum, World};
+use motet::{Communicator, Info, Request, Result, Settings, Sum, World};
 use worlds::{Random, Watchdog, on_ranks};
 
 /// Counts the bytes that are allocated and not freed.
@@ -130,6 +130,51 @@ fn communicators_come_and_go_without_a_trace() {
         assert!(resident().saturating_sub(before) < 8 << 20, "memory grew");
         Ok(())
     });
+}
+
+/// Bytes that are allocated by a work, and not freed.
+fn kept_by<T>(work: impl FnOnce() -> Result<T>) -> Result<(usize, T)> {
+    let before = LIVE.load(Ordering::Relaxed);
+    let made = work()?;
+    Ok((LIVE.load(Ordering::Relaxed).saturating_sub(before), made))
+}
+
+/// What phases need is got when the first one begins: a copy of a communicator that has had phases
+/// takes no byte more than one of a communicator that never had any, and a first phase takes some.
+///
+/// spec: 138
+#[test]
+fn communicators_have_nothing_for_phases_before_the_first() {
+    const COPIES: usize = 100;
+    let _alone = alone();
+    // One rank, so that nothing else of the process allocates meanwhile.
+    let ended = motet::threads_with(1, &Settings::new(), |world| {
+        let copies = |of: &Communicator| -> Result<(usize, Vec<Communicator>)> {
+            let mut all = Vec::with_capacity(COPIES);
+            let copies = kept_by(|| (0..COPIES).try_for_each(|_| Ok(all.push(of.dup()?))))?;
+            Ok((copies.0, all))
+        };
+        world.phases()?.barrier_begin()?.end()?;
+        drop(copies(&world)?); // whatever grows once has grown
+        let plain = world.dup()?;
+        let (of_plain, fresh) = copies(&plain)?;
+        let used = world.dup()?;
+        let (first, ()) = kept_by(|| used.phases()?.barrier_begin()?.end())?;
+        let (second, ()) = kept_by(|| used.phases()?.barrier_begin()?.end())?;
+        let (of_used, _copies) = copies(&used)?;
+        assert!(first > 0, "nothing is left for the first phase to get");
+        assert_eq!(second, 0, "the second phase gets something too");
+        assert_eq!(of_plain, of_used, "copies of a communicator with phases are larger");
+        // Those copies had nothing yet either: each of them gets as much as the first did.
+        let (all, ()) =
+            kept_by(|| fresh.iter().try_for_each(|copy| copy.phases()?.barrier_begin()?.end()))?;
+        assert_eq!(all, COPIES * first, "copies have something before their first phase");
+        println!("a first phase: {first} bytes; a communicator: {} bytes", of_plain / COPIES);
+        assert!(size_of::<Communicator>() <= 512, "{}", size_of::<Communicator>());
+        Ok::<(), motet::Error>(())
+    });
+    let ended = ended.unwrap_or_else(|error| panic!("{error}"));
+    ended.into_iter().for_each(|rank| rank.unwrap_or_else(|error| panic!("{error}")));
 }
 
 /// Bytes that a pending operation takes on each rank, beside the user's own vector.

@@ -27,7 +27,6 @@ use crate::info::Info;
 use crate::kernel::{Kernel, kernel};
 use crate::op::Operator;
 use crate::persistent::Persistent;
-use crate::raw::Form;
 
 /// The members of a group, all of them ranks of one communicator: persistent collectives are
 /// among these. (2008 proposal §2.1)
