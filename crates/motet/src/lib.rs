@@ -113,6 +113,8 @@ mod point_to_point;
 pub mod raw;
 mod reduce_local;
 mod request;
+#[cfg(test)]
+mod scale;
 mod scope;
 mod sets;
 mod settings;
