@@ -7,6 +7,7 @@
 
 mod between;
 mod blocking;
+mod dynamic;
 mod neighbourhood;
 mod nonblocking;
 mod parts;
@@ -32,6 +33,7 @@ use crate::persistent::Persistent;
 use crate::request::Request;
 pub(crate) use between::{Crossing, Role, Sides};
 pub(crate) use blocking::{input, output};
+pub use dynamic::SparseRequest;
 pub(crate) use neighbourhood::nonblocking_neighbours;
 pub(crate) use nonblocking::nonblocking_collectives;
 pub use parts::Part;
@@ -103,12 +105,23 @@ impl Communicator {
         prepared: Prepared,
         number: impl FnOnce() -> Number,
     ) -> Result<(Box<Run>, Option<Box<Staging>>)> {
-        let (name, at) = (prepared.call, Location::caller());
-        let error = |kind| self.error(name, kind);
         let selection = match prepared.shape.operation.commutative() {
             Some(_) => self.selection(prepared.deterministic),
             None => Selection::Tuned,
         };
+        self.run_chosen(prepared, selection, number)
+    }
+
+    /// As [`Communicator::run_for`], with the algorithm chosen by this rule.
+    #[track_caller]
+    fn run_chosen(
+        &self,
+        prepared: Prepared,
+        selection: Selection,
+        number: impl FnOnce() -> Number,
+    ) -> Result<(Box<Run>, Option<Box<Staging>>)> {
+        let (name, at) = (prepared.call, Location::caller());
+        let error = |kind| self.error(name, kind);
         let account = self.account(&prepared, selection, at);
         let Prepared { shape, kernel, element, element_bytes, staging, among, .. } = prepared;
         let all = || Among { rank: self.rank(), group: self.group().clone() };

@@ -16,11 +16,15 @@ pub(crate) enum Selection {
     Tuned,
     /// By the call alone, so that a reduction has the same bits wherever it runs.
     Fixed,
+    /// With few messages: a barrier in logarithmically many rounds of one message each.
+    Few,
 }
 
 /// Plans kept. Beyond it the cache starts afresh: programs with that many shapes do not repeat
 /// them.
 const PLANS: usize = 1024;
+/// The algorithms with few messages.
+const FEW: &str = "barrier=dissemination";
 /// Idle runs kept for each plan.
 const IDLE: usize = 4;
 
@@ -41,7 +45,7 @@ struct Entry {
 pub(crate) struct Cache {
     tuning: Tuning,
     /// By selection, since one call may have a plan by each.
-    places: [HashMap<Call, usize>; 2],
+    places: [HashMap<Call, usize>; 3],
     entries: Vec<Entry>,
 }
 
@@ -81,6 +85,7 @@ impl Cache {
         let (plan, choice) = match selection {
             Selection::Tuned => select::plan(call, &self.tuning)?,
             Selection::Fixed => select::plan_fixed(call)?,
+            Selection::Few => select::plan(call, &few())?,
         };
         if self.entries.len() == PLANS {
             self.places.iter_mut().for_each(HashMap::clear);
@@ -91,4 +96,10 @@ impl Cache {
         self.places[selection as usize].insert(call.clone(), self.entries.len() - 1);
         Ok(self.entries.len() - 1)
     }
+}
+
+/// Where messages count, not time.
+fn few() -> Tuning {
+    let overrides = FEW.parse().expect("the table has this row");
+    Tuning { overrides, ..Tuning::default() }
 }
