@@ -13,6 +13,7 @@ mod nonblocking;
 mod parts;
 mod persistent;
 mod shape;
+mod surroundings;
 
 use std::panic::Location;
 

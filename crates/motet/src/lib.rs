@@ -73,6 +73,10 @@
 //! # });
 //! ```
 
+// What tests share is written for the crate as others see it.
+#[cfg(test)]
+extern crate self as motet;
+
 mod attributes;
 pub mod buffer;
 mod check;

@@ -225,8 +225,8 @@ impl Run {
     }
 
     /// The ranks that it runs among, as the world counts them.
-    pub(super) fn peers(&self) -> &[Peer] {
-        &self.peers
+    pub(super) fn peers(&self) -> impl Iterator<Item = Peer> + '_ {
+        self.group.peers()
     }
 
     /// Whether some step waits for a channel, so that the run must be polled.
