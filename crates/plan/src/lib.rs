@@ -35,6 +35,7 @@ pub mod cost;
 pub mod draw;
 pub mod exec;
 mod hazard;
+pub mod mapping;
 pub mod matching;
 pub mod nodes;
 pub mod plan;
