@@ -7,12 +7,14 @@
 
 mod between;
 mod blocking;
+mod dynamic;
 mod members;
 mod neighbourhood;
 mod nonblocking;
 mod parts;
 mod persistent;
 mod shape;
+mod surroundings;
 
 use std::panic::Location;
 
@@ -33,6 +35,7 @@ use crate::persistent::Persistent;
 use crate::request::Request;
 pub(crate) use between::{Crossing, Role, Sides};
 pub(crate) use blocking::{input, output};
+pub use dynamic::SparseRequest;
 pub use members::{Member, Members};
 pub(crate) use nonblocking::{collective, pending_collectives};
 pub use parts::Part;
@@ -131,13 +134,24 @@ impl Communicator {
         prepared: Prepared,
         number: impl FnOnce() -> Number,
     ) -> Result<(Box<Run>, Option<Box<Staging>>)> {
-        let (name, at) = (prepared.call, Location::caller());
-        let error = |kind| self.error(name, kind);
         let selection = match prepared.shape.operation.commutative() {
             _ if prepared.is_idle() => Selection::Nothing,
             Some(_) => self.selection(prepared.deterministic),
             None => Selection::Tuned,
         };
+        self.run_chosen(prepared, selection, number)
+    }
+
+    /// As [`Communicator::run_for`], with the algorithm chosen by this rule.
+    #[track_caller]
+    fn run_chosen(
+        &self,
+        prepared: Prepared,
+        selection: Selection,
+        number: impl FnOnce() -> Number,
+    ) -> Result<(Box<Run>, Option<Box<Staging>>)> {
+        let (name, at) = (prepared.call, Location::caller());
+        let error = |kind| self.error(name, kind);
         let account = self.account(&prepared, selection, at);
         let Prepared { shape, kernel, element, element_bytes, staging, among, .. } = prepared;
         let all = || (self.rank(), self.group().clone());

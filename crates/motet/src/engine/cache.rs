@@ -19,11 +19,15 @@ pub(crate) enum Selection {
     Fixed,
     /// There is nothing to choose: this rank takes no part in the call.
     Nothing,
+    /// With few messages: a barrier in logarithmically many rounds of one message each.
+    Few,
 }
 
 /// Plans kept. Beyond it the cache starts afresh: programs with that many shapes do not repeat
 /// them.
 const PLANS: usize = 1024;
+/// The algorithms with few messages.
+const FEW: &str = "barrier=dissemination";
 /// Idle runs kept for each plan.
 const IDLE: usize = 4;
 
@@ -44,7 +48,7 @@ struct Entry {
 pub(crate) struct Cache {
     tuning: Tuning,
     /// By selection, since one call may have a plan by each.
-    places: [HashMap<Call, usize>; 3],
+    places: [HashMap<Call, usize>; 4],
     entries: Vec<Entry>,
 }
 
@@ -91,6 +95,10 @@ impl Cache {
                 call.check()?;
                 told(select::plan_fixed(call)?)
             }
+            Selection::Few => {
+                call.check()?;
+                told(select::plan(call, &few())?)
+            }
         };
         if self.entries.len() == PLANS {
             self.places.iter_mut().for_each(HashMap::clear);
@@ -114,4 +122,10 @@ fn nothing(call: &Call) -> Plan {
         steps: Vec::new(),
         edges: Vec::new(),
     })
+}
+
+/// Where messages count, not time.
+fn few() -> Tuning {
+    let overrides = FEW.parse().expect("the table has this row");
+    Tuning { overrides, ..Tuning::default() }
 }
