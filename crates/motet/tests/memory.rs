@@ -252,3 +252,45 @@ fn a_hundred_thousand_pending_operations_are_small() {
 fn a_million_pending_operations_are_small() {
     pend(1_000_000, Duration::from_secs(600));
 }
+
+/// An init among two ranks takes as much memory in a large communicator as in a small one.
+///
+/// spec: 103
+#[test]
+fn an_init_among_a_group_takes_memory_for_the_group() {
+    let _alone = alone();
+    let bytes_among = |ranks: usize| {
+        let together = Barrier::new(ranks);
+        let bytes = on_ranks(ranks, |world| {
+            let init = || -> Result<_> {
+                let group = world.group().include(&[3, 1]).expect("ranks of the world");
+                let members = world.members(&group)?;
+                members.allreduce_init((vec![world.rank()], vec![0]), Sum, &Info::new())
+            };
+            // What is made only once is there after the first one, and all are up to date.
+            let first = init()?.start()?.wait()?;
+            world.barrier()?;
+            let mut bytes = 0;
+            for rank in [0, 1] {
+                together.wait();
+                if world.rank() == rank {
+                    let before = LIVE.load(Ordering::Relaxed);
+                    let operation = init()?;
+                    bytes = LIVE.load(Ordering::Relaxed) - before;
+                    together.wait();
+                    drop(operation);
+                } else {
+                    together.wait();
+                }
+            }
+            drop(first);
+            Ok(bytes)
+        });
+        (bytes[0], bytes[1])
+    };
+    let (small, large) = (bytes_among(4), bytes_among(48));
+    println!("an init among two takes {small:?} bytes among 4 ranks, {large:?} among 48");
+    assert_eq!(small, large);
+    // An outsider's is less than a member's.
+    assert!(small.0 < small.1);
+}

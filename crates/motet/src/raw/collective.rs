@@ -6,10 +6,11 @@ use std::panic::Location;
 
 use super::data::{Blocks, Data, Mixed};
 use super::translate::Translation;
-use crate::collective::Prepared;
+use crate::collective::{Members, Prepared};
 use crate::communicator::Communicator;
 use crate::datatype::Datatype;
 use crate::error::Result;
+use crate::group::Group;
 use crate::info::Info;
 use crate::intercommunicator::Intercommunicator;
 use crate::op::Op;
@@ -217,6 +218,43 @@ impl Collective<'_> {
         on.communicator().persistent_with((), info, |()| prepared)
     }
 
+    /// The persistent form among the members of a group, in whose order data and reductions come.
+    /// All ranks of the communicator call it, in one order with all others; the members pass the
+    /// same group, the others that group or an empty one. Lists have an entry for each member. The
+    /// root is a rank of the communicator. Of ranks that are no members no address, count or
+    /// datatype is looked at, and their runs are over at once. (2008 proposal §2.1)
+    ///
+    /// # Safety
+    /// As [`Collective::init`], for members.
+    ///
+    /// # Errors
+    /// A group with a member outside the communicator (`MPI_ERR_GROUP`); a root outside the group
+    /// (`MPI_ERR_ROOT`); a collective among neighbours, which takes no group; arguments that the
+    /// standard does not allow.
+    #[track_caller]
+    pub unsafe fn init_among(
+        &self,
+        communicator: &Communicator,
+        group: &Group,
+        info: &Info,
+    ) -> Result<Persistent<()>> {
+        communicator.persistent_with((), info, |()| {
+            let members = communicator.members_for(self.call(Form::Persistent), group)?;
+            // SAFETY: passed on.
+            unsafe { self.translate_among(&members) }
+        })
+    }
+
+    /// # Safety
+    /// As [`Collective::init_among`].
+    pub(crate) unsafe fn translate_among(&self, members: &Members<'_>) -> Result<Prepared> {
+        let call = self.call(Form::Persistent);
+        // SAFETY: passed on.
+        let prepared = unsafe { Translation::among(self, members) };
+        let prepared = prepared.map_err(|kind| members.communicator().error(call, kind))?;
+        Ok(prepared.named(call))
+    }
+
     /// The call under this name, which is that of one of its forms.
     ///
     /// # Safety
@@ -352,15 +390,32 @@ impl<'a> Collective<'a> {
         }
     }
 
+    /// The same, with another root if it has any.
+    pub(super) fn with_root(mut self, new: Root) -> Collective<'a> {
+        if let Collective::Bcast { root, .. }
+        | Collective::Gather { root, .. }
+        | Collective::Gatherv { root, .. }
+        | Collective::Scatter { root, .. }
+        | Collective::Scatterv { root, .. }
+        | Collective::Reduce { root, .. } = &mut self
+        {
+            *root = new;
+        }
+        self
+    }
+
     /// What it reduces.
     pub(super) fn reduction(&self) -> Option<Reduction<'a>> {
         match *self {
             Collective::Reduce { reduction, .. }
             | Collective::Allreduce { reduction }
             | Collective::ReduceScatterBlock { reduction }
-            | Collective::ReduceScatter { reduction, .. }
             | Collective::Scan { reduction }
             | Collective::Exscan { reduction } => Some(reduction),
+            // Its own count is not looked at.
+            Collective::ReduceScatter { reduction, counts } => {
+                Some(Reduction { count: counts.iter().sum(), ..reduction })
+            }
             _ => None,
         }
     }
