@@ -18,11 +18,14 @@
 
 mod calls;
 mod case;
+mod comparison;
 mod measure;
 mod measured;
+mod neighbours;
 mod place;
 mod report;
 mod surroundings;
+mod ways;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -30,11 +33,14 @@ use std::process::ExitCode;
 use anyhow::Context;
 use motet::Communicator;
 use motet_fabric::layout::MAX_RANKS;
+use motet_plan::Collective;
 
 use crate::args::Mistake;
 use crate::quantity;
 use case::{Case, ELEMENT_BYTES, Form};
+use comparison::Plan;
 use measured::Measured;
+use neighbours::Neighbours;
 use report::{Layout, Output, Report, Settings};
 
 /// The largest size of data. A rank needs memory for up to twelve times as much and, where there is
@@ -96,6 +102,18 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "ALGORITHM")]
     algorithm: Option<String>,
 
+    /// Compare a persistent exchange with persistent messages and with a dense alltoallv among
+    /// these neighbours: `ring`, `grid`, `all`, or an even number of ranks on a ring; only with
+    /// `exchange`
+    #[arg(
+        long,
+        value_name = "PATTERNS",
+        value_delimiter = ',',
+        value_parser = Neighbours::parse,
+        conflicts_with_all = ["forms", "algorithm"]
+    )]
+    neighbours: Vec<Neighbours>,
+
     /// How long to measure each point, in seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "0.3")]
     time: f64,
@@ -109,6 +127,11 @@ pub(crate) struct Bench {
 impl Bench {
     pub(crate) fn execute(mut self) -> anyhow::Result<ExitCode> {
         without_repetition(&mut self.forms);
+        if !self.neighbours.is_empty()
+            && self.collectives != [Measured::Planned(Collective::Exchange)]
+        {
+            return Err(Mistake("--neighbours is for `motet bench exchange`".into()).into());
+        }
         if let Some(algorithm) = &self.algorithm {
             surroundings::set_algorithms(algorithm, &self.collectives)?;
         }
@@ -158,6 +181,9 @@ impl Bench {
 
     /// What one rank does.
     fn measure(&self, world: &Communicator, layout: Layout) -> anyhow::Result<()> {
+        if !self.neighbours.is_empty() {
+            return self.compare(world, layout);
+        }
         let points = self.points(world.size() as u32);
         let is_reporter = world.rank() == 0;
         let output = Output::new(self.json.as_deref(), &self.forms, &points);
@@ -183,6 +209,13 @@ impl Bench {
             report.points.push(point);
         }
         if is_reporter { output.end(&report) } else { Ok(()) }
+    }
+
+    /// What one rank does when an exchange is compared with other ways.
+    fn compare(&self, world: &Communicator, layout: Layout) -> anyhow::Result<()> {
+        let plan = Plan { patterns: &self.neighbours, sizes: &self.sizes, seconds: self.time };
+        let output = Output::new(self.json.as_deref(), &[], &[]);
+        plan.measure(world, Report::new(self.settings(world, layout)), &output)
     }
 
     fn settings(&self, world: &Communicator, layout: Layout) -> Settings {
