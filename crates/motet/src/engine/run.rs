@@ -224,9 +224,9 @@ impl Run {
         self.error.get_or_insert_with(|| Box::new(error));
     }
 
-    /// The ranks that it runs among, as the world counts them.
-    pub(super) fn peers(&self) -> &[Peer] {
-        &self.peers
+    /// The ranks that it runs among.
+    pub(super) fn group(&self) -> &Group {
+        &self.group
     }
 
     /// Whether some step waits for a channel, so that the run must be polled.
