@@ -236,7 +236,7 @@ impl Engine {
             if dynamic.unsent == 0 {
                 continue;
             }
-            let left = run.group().peers().find(|&peer| self.endpoint.has_left(peer));
+            let left = run.peers().find(|&peer| self.endpoint.has_left(peer));
             let Some(left) = left else { continue };
             run.fail(TransferError::Left(left));
             dynamic.unsent = 0;
