@@ -14,7 +14,7 @@ use crate::engine::{Number, Selection};
 use crate::error::{Error, ErrorHandler, ErrorKind, Result};
 use crate::flight::{Home, Origin};
 use crate::group::{Comparison, Group};
-use crate::info::Info;
+use crate::info::{DETERMINISTIC, Info};
 use crate::point_to_point::Slot;
 use crate::topology::Placed;
 pub use create::SplitType;
@@ -193,7 +193,7 @@ impl Communicator {
     pub fn set_info(&self, info: &Info) {
         let mut hints = self.info.lock().unwrap_or_else(PoisonError::into_inner);
         hints.update(info);
-        self.deterministic.store(hints.deterministic() == Some(true), Ordering::Relaxed);
+        self.deterministic.store(hints.says(DETERMINISTIC) == Some(true), Ordering::Relaxed);
     }
 
     /// How the algorithm of a reduction is chosen whose own hint, if it has one, is this.

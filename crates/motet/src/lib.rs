@@ -86,6 +86,7 @@ mod error;
 mod flight;
 mod generalized;
 mod group;
+mod hints;
 mod info;
 mod intercommunicator;
 mod kernel;
@@ -117,7 +118,10 @@ pub use error::{
 pub use flight::Flight;
 pub use generalized::Completer;
 pub use group::{Comparison, Group, GroupError, RankRange};
-pub use info::{DETERMINISTIC, Info, InfoError, MAX_INFO_KEY, MAX_INFO_VALUE};
+pub use info::{
+    BLOCKING, DETERMINISTIC, ENFORCE, Info, InfoError, MAX_INFO_KEY, MAX_INFO_VALUE, NONBLOCKING,
+    PREVIOUS, REUSE,
+};
 pub use intercommunicator::{Intercommunicator, MergeOrder};
 pub use motet_fabric::{Failure, How};
 pub use motet_plan::Block;

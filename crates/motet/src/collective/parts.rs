@@ -194,13 +194,13 @@ impl Communicator {
         buffers: B,
         to: &[Part],
         from: &[Part],
-        _info: &Info,
+        info: &Info,
     ) -> Result<Persistent<B>>
     where
         B: Buffers<Element: AnyBytes> + 'static,
     {
         let all = Parts { on: self.into(), whom: Whom::Ranks, to, from };
-        self.persistent(buffers, |parts| all.prepare_for::<B>(Form::Persistent, parts))
+        self.persistent_with(buffers, info, |parts| all.prepare_for::<B>(Form::Persistent, parts))
     }
 
     /// Sends part `to[j]` of the input to destination `j`, and receives part `from[j]` of the
@@ -233,14 +233,14 @@ impl Communicator {
         buffers: (S, R),
         to: &[Part],
         from: &[Part],
-        _info: &Info,
+        info: &Info,
     ) -> Result<Persistent<(S, R)>>
     where
         S: SendBuffer<Element = R::Element> + 'static,
         R: RecvBuffer<Element: AnyBytes> + 'static,
     {
         let all = Parts { on: self.into(), whom: Whom::Neighbours, to, from };
-        self.persistent(buffers, |parts| all.prepare_for::<(S, R)>(Form::Persistent, parts))
+        self.persistent_with(buffers, info, |parts| all.prepare_for::<(S, R)>(Form::Persistent, parts))
     }
 }
 
@@ -294,7 +294,7 @@ impl Intercommunicator {
         buffers: (S, R),
         to: &[Part],
         from: &[Part],
-        _info: &Info,
+        info: &Info,
     ) -> Result<Persistent<(S, R)>>
     where
         S: SendBuffer<Element = R::Element> + 'static,
@@ -302,7 +302,7 @@ impl Intercommunicator {
     {
         let all = Parts { on: self.into(), whom: Whom::Ranks, to, from };
         let union = self.over_both();
-        union.persistent(buffers, |parts| all.prepare_for::<(S, R)>(Form::Persistent, parts))
+        union.persistent_with(buffers, info, |parts| all.prepare_for::<(S, R)>(Form::Persistent, parts))
     }
 }
 
