@@ -7,6 +7,7 @@
 
 mod between;
 mod blocking;
+mod members;
 mod neighbourhood;
 mod nonblocking;
 mod parts;
@@ -26,17 +27,19 @@ use crate::communicator::Communicator;
 use crate::engine::{Binding, Number, Run, Selection, Staging, Way};
 use crate::error::{ErrorKind, Result};
 use crate::flight::Flight;
+use crate::group::Group;
 use crate::info::Info;
 use crate::kernel::Kernel;
 use crate::persistent::Persistent;
 use crate::request::Request;
 pub(crate) use between::{Crossing, Role, Sides};
 pub(crate) use blocking::{input, output};
+pub use members::{Member, Members};
 pub(crate) use neighbourhood::nonblocking_neighbours;
 pub(crate) use nonblocking::nonblocking_collectives;
 pub use parts::Part;
 pub(crate) use parts::{Parts, Whom, nonblocking_parts};
-pub(crate) use shape::{Including, Shape};
+pub(crate) use shape::{Including, Place, Shape};
 
 /// A rank and where its block lies: one neighbour of an irregular exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,8 +71,19 @@ pub(crate) struct Prepared {
 /// The ranks that a plan is for, and which of them is the caller.
 #[derive(Debug)]
 pub(crate) struct Among {
+    /// Of the caller. Means nothing if there are no peers.
     pub(crate) rank: usize,
+    /// None of them if there is nothing to do for the caller.
     pub(crate) peers: Arc<[Peer]>,
+    /// The group that the caller has passed, if the call takes one.
+    pub(crate) group: Option<Group>,
+}
+
+impl Among {
+    /// For a rank that has nothing to do in a call.
+    pub(crate) fn nobody(group: Option<Group>) -> Among {
+        Among { rank: 0, peers: Arc::new([]), group }
+    }
 }
 
 impl Prepared {
@@ -92,6 +106,22 @@ impl Prepared {
             deterministic: None,
         }
     }
+
+    /// Whether there is nothing to do for this rank: its buffers are held, but not looked at.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.among.as_ref().is_some_and(|among| among.peers.is_empty())
+    }
+
+    /// What has to be done for buffers of items, unless somebody has taken care of that.
+    ///
+    /// # Safety
+    /// The operation that is prepared holds the buffers.
+    unsafe fn stage(&mut self, items: [Option<StreamOf>; 2]) {
+        if self.staging.is_none() && !self.is_idle() {
+            // SAFETY: passed on.
+            self.staging = unsafe { staging_of(items) };
+        }
+    }
 }
 
 impl Communicator {
@@ -106,13 +136,14 @@ impl Communicator {
         let (name, at) = (prepared.call, Location::caller());
         let error = |kind| self.error(name, kind);
         let selection = match prepared.shape.operation.commutative() {
+            _ if prepared.is_idle() => Selection::Nothing,
             Some(_) => self.selection(prepared.deterministic),
             None => Selection::Tuned,
         };
         let account = self.account(&prepared, selection, at);
         let Prepared { shape, kernel, element, element_bytes, staging, among, .. } = prepared;
-        let all = || Among { rank: self.rank(), peers: self.group().peers().clone() };
-        let Among { rank, peers } = among.unwrap_or_else(all);
+        let all = || (self.rank(), self.group().peers().clone());
+        let (rank, peers) = among.map_or_else(all, |among| (among.rank, among.peers));
         let call = Call {
             rank: Rank::from_index(rank),
             ranks: peers.len() as u32,
@@ -157,10 +188,8 @@ impl Communicator {
         let (parts, at) = (GiveBack::<B>::new(buffers), Location::caller());
         let prepared = prepare(parts.get());
         let mut prepared = prepared.map_err(|error| self.refused(error, at))?;
-        if prepared.staging.is_none() {
-            // SAFETY: the buffers are held by the operation that is about to begin.
-            prepared.staging = unsafe { staging_of(B::items(parts.get())) };
-        }
+        // SAFETY: the buffers are held by the operation that is about to begin.
+        unsafe { prepared.stage(B::items(parts.get())) };
         let origin = self.origin(prepared.call);
         let id = self.begin(prepared)?;
         // SAFETY: passed on.
@@ -199,10 +228,8 @@ impl Communicator {
         let prepared = prepare(parts.get());
         let mut prepared = prepared.map_err(|error| self.refused(error, at))?;
         prepared.deterministic = info.deterministic();
-        if prepared.staging.is_none() {
-            // SAFETY: the buffers are held by the operation that is about to begin.
-            prepared.staging = unsafe { staging_of(B::items(parts.get())) };
-        }
+        // SAFETY: the buffers are held by the operation that is about to begin.
+        unsafe { prepared.stage(B::items(parts.get())) };
         let call = prepared.call;
         let (run, staging) = self.run_for(prepared, || self.next_persistent())?;
         let id = self.core().engine().add_persistent(run, staging);

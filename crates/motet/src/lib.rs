@@ -104,7 +104,7 @@ mod topology;
 mod world;
 
 pub use attributes::{Attributes, Keyval};
-pub use collective::{Neighbour, Part};
+pub use collective::{Member, Members, Neighbour, Part};
 pub use communicator::{Communicator, CommunicatorRequest, SplitType};
 pub use datatype::Datatype;
 pub use element::{AnyBytes, Element};

@@ -139,23 +139,19 @@ impl Crossing {
         let (input, output, root) = match role {
             Role::Root => (Span::EMPTY, output, union.rank()),
             Role::Far(root) => (input, Span::EMPTY, inter.first_far() + root),
-            Role::Idle => return Ok(Crossing::idle(inter)),
+            Role::Idle => return Ok(Crossing::idle()),
         };
         let (left, count) = (inter.left(), input.len.max(output.len));
         let operation =
             Operation::InterReduce { left, count, root: Rank::from_index(root), commutative };
         // All take part, but those of the root's group do not know in what.
-        let all = Among { rank: union.rank(), peers: union.group().peers().clone() };
+        let all = Among { rank: union.rank(), peers: union.group().peers().clone(), group: None };
         Ok(Crossing { shape: shape(operation, input, output), among: Some(all) })
     }
 
     /// A call in which there is nothing to do.
-    pub(crate) fn idle(inter: &Intercommunicator) -> Crossing {
-        let nobody = || Vec::new().into();
-        let operation = Operation::Exchange { count: 0, to: nobody(), from: nobody() };
-        let me = inter.over_both().core().me();
-        let among = Some(Among { rank: 0, peers: [me].into() });
-        Crossing { shape: shape(operation, Span::EMPTY, Span::EMPTY), among }
+    pub(crate) fn idle() -> Crossing {
+        Crossing { shape: Shape::nothing(), among: Some(Among::nobody(None)) }
     }
 
     /// Among the root and then its far group.
@@ -163,10 +159,10 @@ impl Crossing {
         let (root, far, rank) = match role {
             Role::Far(root) => (inter.remote_group().peer(root), inter.group(), 1 + inter.rank()),
             Role::Root => (inter.over_both().core().me(), inter.remote_group(), 0),
-            Role::Idle => return Crossing::idle(inter),
+            Role::Idle => return Crossing::idle(),
         };
         let peers = [root].into_iter().chain(far.peers().iter().copied()).collect();
-        Crossing { shape, among: Some(Among { rank, peers }) }
+        Crossing { shape, among: Some(Among { rank, peers, group: None }) }
     }
 }
 

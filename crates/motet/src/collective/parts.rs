@@ -8,8 +8,8 @@
 
 use std::panic::Location;
 
-use super::Prepared;
 use super::blocking::{input, output};
+use super::{Members, Prepared};
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer, Span};
 use crate::communicator::Communicator;
 use crate::datatype::{Datatype, DatatypeError};
@@ -73,19 +73,21 @@ impl Columns {
 }
 
 /// Whom the parts of a call are for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Whom {
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Whom<'a> {
     /// All ranks: those of the other group, if there are two.
     Ranks,
     /// The neighbours in a topology.
     Neighbours,
+    /// The members of a group.
+    Members(&'a Members<'a>),
 }
 
 /// What an alltoallw passes besides its buffers.
 #[derive(Clone, Copy)]
 pub(crate) struct Parts<'a> {
     pub(crate) on: On<'a>,
-    pub(crate) whom: Whom,
+    pub(crate) whom: Whom<'a>,
     pub(crate) to: &'a [Part],
     pub(crate) from: &'a [Part],
 }
@@ -102,7 +104,7 @@ impl Parts<'_> {
         let (send, receive) = (input.map(|span| to.at(span.start)), from.at(output.start));
         let collective = match self.whom {
             Whom::Neighbours => Collective::NeighborAlltoallw { send, receive },
-            Whom::Ranks => Collective::Alltoallw { send, receive },
+            Whom::Ranks | Whom::Members(_) => Collective::Alltoallw { send, receive },
         };
         let lie_in = |span: Span, parts: &[Part]| {
             let bytes = span.len * size_of::<T>();
@@ -111,9 +113,14 @@ impl Parts<'_> {
         let sent = input.map_or(Ok(()), |input| lie_in(input, self.to));
         let checked = sent.and_then(|()| lie_in(output, self.from));
         checked.map_err(|kind| self.on.communicator().error(collective.call(form), kind))?;
-        // SAFETY: all parts lie in buffers that the operation holds, of elements that may be read
-        // as bytes and written with any.
-        unsafe { collective.translate(form, self.on) }
+        // SAFETY (for both calls): all parts lie in buffers that the operation holds, of elements
+        // that may be read as bytes and written with any.
+        match self.whom {
+            // SAFETY: see above.
+            Whom::Members(members) => unsafe { collective.translate_among(members) },
+            // SAFETY: see above.
+            Whom::Ranks | Whom::Neighbours => unsafe { collective.translate(form, self.on) },
+        }
     }
 
     /// The call on buffers that the operation holds.
@@ -121,6 +128,11 @@ impl Parts<'_> {
     where
         B: Buffers<Element: AnyBytes>,
     {
+        if let Whom::Members(members) = self.whom
+            && members.rank().is_none()
+        {
+            return Ok(members.nothing("alltoallw_init"));
+        }
         if B::items(parts).iter().any(Option::is_some) {
             let problem = "has items of a datatype, but each part names its own".into();
             let kind = ErrorKind::Buffer { which: "buffer", problem };
@@ -181,26 +193,6 @@ impl Communicator {
     pub fn alltoallw_in_place<T: AnyBytes>(&self, buffer: &mut [T], parts: &[Part]) -> Result<()> {
         Parts { on: self.into(), whom: Whom::Ranks, to: parts, from: parts }
             .run::<T>(None, output(buffer))
-    }
-
-    /// Persistent [`alltoallw`](Communicator::alltoallw); with one buffer in place, `to` is not
-    /// looked at. (`MPI_Alltoallw_init`)
-    ///
-    /// # Errors
-    /// Arguments that the blocking form refuses; buffers of [`Items`](crate::buffer::Items).
-    #[track_caller]
-    pub fn alltoallw_init<B>(
-        &self,
-        buffers: B,
-        to: &[Part],
-        from: &[Part],
-        info: &Info,
-    ) -> Result<Persistent<B>>
-    where
-        B: Buffers<Element: AnyBytes> + 'static,
-    {
-        let all = Parts { on: self.into(), whom: Whom::Ranks, to, from };
-        self.persistent_with(buffers, info, |parts| all.prepare_for::<B>(Form::Persistent, parts))
     }
 
     /// Sends part `to[j]` of the input to destination `j`, and receives part `from[j]` of the

@@ -92,6 +92,14 @@ pub enum ErrorKind {
         /// Ranks in the communicator.
         size: usize,
     },
+    /// A root that is not in the group that a collective is among.
+    #[error("root {root} is not in the group of {size} ranks that takes part")]
+    RootOutside {
+        /// The root that was passed, a rank of the communicator.
+        root: usize,
+        /// Ranks in the group.
+        size: usize,
+    },
     /// What the root of an intercommunicator passes, where there is one group only.
     #[error("the root is {role}, which is for intercommunicators only")]
     RootRole {
@@ -233,7 +241,9 @@ impl ErrorKind {
             ErrorKind::Spoiled { .. } | ErrorKind::Mismatch(_) => ErrorClass::Other,
             ErrorKind::Length { .. } => ErrorClass::Count,
             ErrorKind::Rank { .. } => ErrorClass::Rank,
-            ErrorKind::Root { .. } | ErrorKind::RootRole { .. } => ErrorClass::Root,
+            ErrorKind::Root { .. } | ErrorKind::RootOutside { .. } | ErrorKind::RootRole { .. } => {
+                ErrorClass::Root
+            }
             ErrorKind::Tag { .. } => ErrorClass::Tag,
             ErrorKind::Buffer { .. } => ErrorClass::Buffer,
             ErrorKind::Op { .. } => ErrorClass::Op,

@@ -4,9 +4,11 @@
 
 use super::data::{Blocks, Data, Mixed};
 use super::translate::Translation;
+use crate::collective::Members;
 use crate::communicator::Communicator;
 use crate::datatype::Datatype;
 use crate::error::Result;
+use crate::group::Group;
 use crate::info::Info;
 use crate::intercommunicator::Intercommunicator;
 use crate::op::Op;
@@ -182,6 +184,46 @@ impl Collective<'_> {
         on.communicator().persistent_with((), info, |()| Ok(prepared))
     }
 
+    /// The persistent form among the members of a group, in whose order data and reductions come.
+    /// All ranks of the communicator call it, in one order with all others; the members pass the
+    /// same group, the others that group or an empty one. Lists have an entry for each member. The
+    /// root is a rank of the communicator. Of ranks that are no members no address, count or
+    /// datatype is looked at, and their runs are over at once. (2008 proposal §2.1)
+    ///
+    /// # Safety
+    /// As [`Collective::init`], for members.
+    ///
+    /// # Errors
+    /// A group with a member outside the communicator (`MPI_ERR_GROUP`); a root outside the group
+    /// (`MPI_ERR_ROOT`); a collective among neighbours, which takes no group; arguments that the
+    /// standard does not allow.
+    #[track_caller]
+    pub unsafe fn init_among(
+        &self,
+        communicator: &Communicator,
+        group: &Group,
+        info: &Info,
+    ) -> Result<Persistent<()>> {
+        communicator.persistent_with((), info, |()| {
+            let members = communicator.members_for(self.call(Form::Persistent), group)?;
+            // SAFETY: passed on.
+            unsafe { self.translate_among(&members) }
+        })
+    }
+
+    /// # Safety
+    /// As [`Collective::init_among`].
+    pub(crate) unsafe fn translate_among(
+        &self,
+        members: &Members<'_>,
+    ) -> Result<crate::collective::Prepared> {
+        let call = self.call(Form::Persistent);
+        // SAFETY: passed on.
+        let prepared = unsafe { Translation::among(self, members) };
+        let prepared = prepared.map_err(|kind| members.communicator().error(call, kind))?;
+        Ok(prepared.named(call))
+    }
+
     /// # Safety
     /// As the form says.
     pub(crate) unsafe fn translate(
@@ -269,6 +311,20 @@ impl<'a> Collective<'a> {
             | Collective::Reduce { root, .. } => Some(root),
             _ => None,
         }
+    }
+
+    /// The same, with another root if it has any.
+    pub(super) fn with_root(mut self, new: Root) -> Collective<'a> {
+        if let Collective::Bcast { root, .. }
+        | Collective::Gather { root, .. }
+        | Collective::Gatherv { root, .. }
+        | Collective::Scatter { root, .. }
+        | Collective::Scatterv { root, .. }
+        | Collective::Reduce { root, .. } = &mut self
+        {
+            *root = new;
+        }
+        self
     }
 
     /// What it reduces.
