@@ -15,6 +15,7 @@ use crate::error::{Error, ErrorHandler, ErrorKind, Result};
 use crate::flight::{Home, Origin};
 use crate::group::{Comparison, Group};
 use crate::info::{DETERMINISTIC, Info};
+use crate::learned::Learned;
 use crate::point_to_point::Slot;
 use crate::topology::Placed;
 pub use create::SplitType;
@@ -76,6 +77,7 @@ pub struct Communicator {
     /// What the hints say of it.
     deterministic: AtomicBool,
     attributes: Attributes<Communicator>,
+    learned: Learned,
     /// In check mode: what tells the other ranks of its calls.
     membership: Option<Membership>,
 }
@@ -110,6 +112,7 @@ impl Communicator {
             info: Mutex::default(),
             deterministic: AtomicBool::new(false),
             attributes: Attributes::default(),
+            learned: Learned::default(),
             topology: None,
         }
     }
@@ -219,6 +222,11 @@ impl Communicator {
 
     pub(crate) fn home(&self) -> &Arc<Home> {
         &self.home
+    }
+
+    /// What its ranks have learned about their calls.
+    pub(crate) fn learned(&self) -> &Learned {
+        &self.learned
     }
 
     pub(crate) fn attributes(&self) -> &Attributes<Communicator> {

@@ -28,6 +28,7 @@ use motet_plan::Tuning;
 use crate::check::{Books, Watch};
 use crate::engine::{Cache, Engine, Outcome};
 use crate::point_to_point::Slot;
+use crate::wisdom::Lessons;
 
 /// Who has waited for so long gives way between two looks: whoever is waited for may be on the
 /// same core, even if there are cores enough.
@@ -67,6 +68,7 @@ pub(crate) struct Core {
     /// Where a buffer for buffered sends may be attached.
     slot: Slot,
     watch: Watch,
+    lessons: Mutex<Lessons>,
 }
 
 /// What the rank's threads and its helper share.
@@ -159,7 +161,13 @@ impl Core {
             helper: OnceLock::new(),
             slot: Slot::default(),
             watch,
+            lessons: Mutex::default(),
         }
+    }
+
+    /// What this rank has learned.
+    pub(crate) fn lessons(&self) -> MutexGuard<'_, Lessons> {
+        self.lessons.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Where the rank's buffer for buffered sends may be attached.
@@ -408,6 +416,7 @@ impl Drop for Core {
             self.shared.segment.fail(Failure { rank: self.me(), how: How::Panic });
             self.engine().abandon_all();
         } else {
+            self.lessons().save();
             self.leave();
         }
         let engine = self.engine();

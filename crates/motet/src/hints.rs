@@ -22,7 +22,7 @@ pub(crate) struct Hints {
 }
 
 /// Whether the rank computes while the operation goes on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum Overlap {
     /// It waits, or nothing is known.
     #[default]

@@ -83,6 +83,7 @@ pub mod datatype;
 mod element;
 mod engine;
 mod error;
+mod explain;
 mod flight;
 mod generalized;
 mod group;
@@ -90,6 +91,7 @@ mod hints;
 mod info;
 mod intercommunicator;
 mod kernel;
+mod learned;
 pub mod op;
 mod persistent;
 mod point_to_point;
@@ -101,6 +103,7 @@ mod sets;
 mod settings;
 mod status;
 mod topology;
+mod wisdom;
 mod world;
 
 pub use attributes::{Attributes, Keyval};
@@ -123,6 +126,7 @@ pub use info::{
     PREVIOUS, REUSE,
 };
 pub use intercommunicator::{Intercommunicator, MergeOrder};
+pub use learned::CacheCounters;
 pub use motet_fabric::{Failure, How};
 pub use motet_plan::Block;
 pub use op::{
@@ -137,7 +141,8 @@ pub use request::Request;
 pub use scope::{MessageScope, Scope};
 pub use sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_some};
 pub use settings::{
-    ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MAX_PENDING, SINGLE_COPY, Settings, WISDOM,
+    ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MAX_PENDING, SAVE_WISDOM, SINGLE_COPY, Settings,
+    WISDOM,
 };
 pub use status::{ANY_SOURCE, ANY_TAG, PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
 pub use topology::{

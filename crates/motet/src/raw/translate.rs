@@ -14,6 +14,7 @@ use crate::buffer::Span;
 use crate::collective::{Among, Crossing, Members, Place, Prepared, Shape};
 use crate::engine::Way;
 use crate::error::ErrorKind;
+use crate::hints::Hints;
 use crate::kernel::Kernel;
 
 type Translated = Result<Translation, ErrorKind>;
@@ -96,7 +97,7 @@ impl Translation {
         let Unit { bytes, code, .. } = stage.unit();
         let element_bytes = if shape.is_barrier() { 0 } else { bytes };
         let staging = stage.finish();
-        let (element, deterministic) = (code, None);
+        let (element, hints) = (code, Hints::default());
         Prepared {
             call,
             shape,
@@ -106,7 +107,7 @@ impl Translation {
             element_bytes,
             staging,
             among,
-            deterministic,
+            hints,
         }
     }
 
