@@ -7,6 +7,7 @@
 
 mod between;
 mod blocking;
+mod dynamic;
 mod enforce;
 mod init;
 mod measure;
@@ -39,6 +40,7 @@ use crate::request::Request;
 pub(crate) use between::{Crossing, Role, Sides};
 pub(crate) use blocking::{input, output};
 pub use members::{Member, Members};
+pub use dynamic::SparseRequest;
 use init::Initialized;
 pub(crate) use neighbourhood::nonblocking_neighbours;
 pub(crate) use nonblocking::nonblocking_collectives;

@@ -33,6 +33,8 @@ pub(crate) enum Traffic {
     Check,
     /// What the leaders of two groups tell each other to make an intercommunicator.
     Bridge,
+    /// The messages of sparse dynamic exchanges.
+    Dynamic,
 }
 
 /// Numbers for operations that all ranks begin in one order: all count alike.
@@ -292,6 +294,7 @@ pub(crate) fn split_context(context: u64) -> (u64, Traffic) {
         Traffic::Creation,
         Traffic::Check,
         Traffic::Bridge,
+        Traffic::Dynamic,
     ];
     (context / 8, all[(context % 8) as usize])
 }

@@ -99,7 +99,7 @@ impl Communicator {
         let Loose { element, peers, kernel, .. } = &init.loose;
         let mut engine = self.core().engine();
         // Should memory or room be short here, the candidate is left out on all ranks.
-        let (mut run, _) = engine.run_for(&init.call, Rule::Tried(row), Keep::AsLong).ok()?;
+        let (mut run, _) = engine.run_for(&init.call, Rule::Learned(row), Keep::AsLong).ok()?;
         let (call, mut staging) = (&init.call, Staging::new());
         let mut span = |len: usize| match len {
             0 => Span::EMPTY,

@@ -28,11 +28,13 @@ pub(crate) enum Selection {
     Nothing,
     /// As tuned, for an operation that goes on while its rank computes.
     Overlapping,
+    /// With few messages: a barrier in logarithmically many rounds of one message each.
+    Few,
 }
 
 impl Selection {
     /// How many there are.
-    const ALL: usize = 4;
+    const ALL: usize = 5;
 }
 
 /// What decides on the algorithm of one call.
@@ -41,8 +43,6 @@ pub(crate) enum Rule {
     By(Selection),
     /// It was learned, unless others are asked for by name.
     Learned(&'static dyn Algorithm),
-    /// It is to be tried.
-    Tried(&'static dyn Algorithm),
 }
 
 /// Where the plan of a run was found.
@@ -59,6 +59,8 @@ pub(crate) enum Found {
 /// Plans kept. Beyond it the cache starts afresh: programs with that many shapes do not repeat
 /// them.
 const PLANS: usize = 1024;
+/// The algorithms with few messages.
+const FEW: &str = "barrier=dissemination";
 /// Plans that outlive that, the latest ones that were to be kept.
 const KEPT: usize = 512;
 /// Idle runs kept for each plan.
@@ -96,7 +98,7 @@ impl Places {
     fn get(&self, call: &Call, rule: Rule) -> Option<usize> {
         match rule {
             Rule::By(selection) => self.by[selection as usize].get(call).copied(),
-            Rule::Learned(row) | Rule::Tried(row) => {
+            Rule::Learned(row) => {
                 self.named.get(row.name())?.get(call).copied()
             }
         }
@@ -105,7 +107,7 @@ impl Places {
     fn insert(&mut self, call: Call, rule: Rule, place: usize) {
         match rule {
             Rule::By(selection) => self.by[selection as usize].insert(call, place),
-            Rule::Learned(row) | Rule::Tried(row) => {
+            Rule::Learned(row) => {
                 self.named.entry(row.name()).or_default().insert(call, place)
             }
         };
@@ -218,13 +220,10 @@ impl Cache {
         let choice = match rule {
             Rule::By(Selection::Fixed) => select::fixed(call)?,
             Rule::By(Selection::Overlapping) => select::choose(call, &self.overlapping)?,
-            Rule::Learned(row) | Rule::Tried(row) if row.accepts(call).is_ok() => {
+            Rule::By(Selection::Few) => select::choose(call, &few())?,
+            Rule::Learned(row) if row.accepts(call).is_ok() => {
                 let plan = row.plan(call).expect("it has just accepted the call");
-                let reason = match rule {
-                    Rule::Tried(_) => "to be measured",
-                    _ => "learned by measurement",
-                };
-                return Ok(self.priced(plan, row, call, reason.into()));
+                return Ok(self.priced(plan, row, call, "learned by measurement".into()));
             }
             // What was learned need not fit another call; all ranks see that.
             _ => select::choose(call, &self.tuning)?,
@@ -270,6 +269,12 @@ impl Cache {
         self.entries.iter_mut().for_each(|entry| entry.idle.clear());
         self.places.moved(&to);
     }
+}
+
+/// Where messages count, not time.
+fn few() -> Tuning {
+    let overrides = FEW.parse().expect("the table has this row");
+    Tuning { overrides, ..Tuning::default() }
 }
 
 /// A plan without steps.

@@ -173,9 +173,19 @@ impl Run {
     /// A transfer of this run has ended.
     pub(crate) fn complete(&mut self, step: u32, outcome: Result<(), TransferError>) {
         if let Err(error) = outcome {
-            self.error.get_or_insert_with(|| Box::new(error));
+            self.fail(error);
         }
         self.exec.complete(&self.planned.plan, StepId(step));
+    }
+
+    /// Something went wrong.
+    pub(super) fn fail(&mut self, error: TransferError) {
+        self.error.get_or_insert_with(|| Box::new(error));
+    }
+
+    /// The ranks that it runs among, as the world counts them.
+    pub(super) fn peers(&self) -> &[Peer] {
+        &self.peers
     }
 
     /// Whether some step waits for a channel, so that the run must be polled.
