@@ -42,12 +42,7 @@ pub(crate) struct Lessons {
 
 impl Lessons {
     /// Writes down a choice. Of the ranks that have made it together, the first one tells it.
-    pub(crate) fn note(
-        &mut self,
-        call: &Call,
-        algorithm: &'static dyn Algorithm,
-        note: String,
-    ) {
+    pub(crate) fn note(&mut self, call: &Call, algorithm: &'static dyn Algorithm, note: String) {
         let lesson = Lesson { algorithm, ranks: call.ranks, bytes: call.bytes(), note };
         if call.rank.index() == 0 {
             self.to_tell.learn(lesson.clone());
@@ -167,11 +162,7 @@ impl Communicator {
         Ok(())
     }
 
-    fn tell_from_first<T: crate::Element>(
-        &self,
-        call: &'static str,
-        data: &mut [T],
-    ) -> Result<()> {
+    fn tell_from_first<T: crate::Element>(&self, call: &'static str, data: &mut [T]) -> Result<()> {
         let shape = Shape::bcast(self, crate::collective::output(data), 0);
         self.blocking(self.prepare::<T>(call, shape, None)?)
     }

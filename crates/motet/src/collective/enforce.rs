@@ -212,26 +212,30 @@ impl Communicator {
 
     /// What two ranks send to each other must fit.
     fn agree_in_pairs(&self, call: &'static str, own: &Statement) -> Result<()> {
+        // What a rank has for itself its own arguments tell.
+        let me = self.rank();
+        let others = own.account.sends().filter(|&(to, _)| to != me);
         let sent: Vec<(usize, [u64; 1])> =
-            own.account.sends().map(|(to, signature)| (to, [signature])).collect();
+            others.map(|(to, signature)| (to, [signature])).collect();
         let sends = sent.iter().map(|(to, signature)| (*to, &signature[..]));
         let came = self.sparse_exchange_as::<u64>(call, sends)?;
         let of = |rank: usize| {
             let at = came.binary_search_by_key(&rank, |(from, _)| *from);
             at.map_or(0, |at| came[at].1.first().copied().unwrap_or(0))
         };
-        let missing = own.account.expects().find(|&(from, expected)| of(from) != expected);
+        let expected = own.account.expects().filter(|&(from, _)| from != me);
+        let missing = expected.into_iter().find(|&(from, expected)| of(from) != expected);
         let unexpected = came.iter().map(|(from, _)| *from);
         let unexpected = unexpected.filter(|&from| own.account.with(from).1 != of(from)).min();
         let wrong = missing.map(|(from, _)| from).into_iter().chain(unexpected).min();
-        let mut finder = [wrong.map_or(ANY, |_| self.rank() as u64)];
+        let mut finder = [wrong.map_or(ANY, |_| me as u64)];
         self.least(call, &mut finder)?;
         let [finder] = finder;
         if finder == ANY {
             return Ok(());
         }
-        let own_finding = finder == self.rank() as u64;
-        let mut from = [wrong.filter(|_| own_finding).map_or(ANY, |from| from as u64)];
+        let found = wrong.filter(|_| finder == me as u64);
+        let mut from = [found.map_or(ANY, |from| from as u64)];
         self.least(call, &mut from)?;
         let ranks = [from[0], finder];
         let wrong = Wrong { which: "pattern of the exchange", ranks, how: How::Pair };

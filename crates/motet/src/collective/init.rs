@@ -59,9 +59,8 @@ impl Init {
         if !is_open || is_named {
             return Vec::new();
         }
-        let accepted = algo::of(self.call.collective()).filter(|row| {
-            row.accepts(&self.call).is_ok()
-        });
+        let accepted =
+            algo::of(self.call.collective()).filter(|row| row.accepts(&self.call).is_ok());
         // The default comes first.
         let mut all: Vec<_> = accepted.collect();
         all.sort_by_key(|row| row.name() != default);
@@ -93,11 +92,7 @@ impl Communicator {
     }
 
     /// Makes the run of a persistent operation.
-    pub(super) fn initialize(
-        &self,
-        prepared: Prepared,
-        at: &Location<'_>,
-    ) -> Result<Initialized> {
+    pub(super) fn initialize(&self, prepared: Prepared, at: &Location<'_>) -> Result<Initialized> {
         let (name, hints) = (prepared.call, prepared.hints);
         let selection = self.selection_of(&prepared);
         let account = match hints.enforces() {

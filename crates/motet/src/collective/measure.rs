@@ -182,11 +182,7 @@ impl Trials<'_> {
 }
 
 /// What all ranks make of the same figures.
-fn decide(
-    candidates: &[&'static dyn Algorithm],
-    first: &[u64],
-    windows: &[Vec<u64>],
-) -> Measured {
+fn decide(candidates: &[&'static dyn Algorithm], first: &[u64], windows: &[Vec<u64>]) -> Measured {
     let median = |at: usize| {
         let mut times: Vec<u64> = windows.iter().map(|round| round[at]).collect();
         times.sort_unstable();

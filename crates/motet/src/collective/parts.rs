@@ -232,7 +232,9 @@ impl Communicator {
         R: RecvBuffer<Element: AnyBytes> + 'static,
     {
         let all = Parts { on: self.into(), whom: Whom::Neighbours, to, from };
-        self.persistent_with(buffers, info, |parts| all.prepare_for::<(S, R)>(Form::Persistent, parts))
+        self.persistent_with(buffers, info, |parts| {
+            all.prepare_for::<(S, R)>(Form::Persistent, parts)
+        })
     }
 }
 
@@ -294,7 +296,9 @@ impl Intercommunicator {
     {
         let all = Parts { on: self.into(), whom: Whom::Ranks, to, from };
         let union = self.over_both();
-        union.persistent_with(buffers, info, |parts| all.prepare_for::<(S, R)>(Form::Persistent, parts))
+        union.persistent_with(buffers, info, |parts| {
+            all.prepare_for::<(S, R)>(Form::Persistent, parts)
+        })
     }
 }
 

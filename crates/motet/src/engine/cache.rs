@@ -98,18 +98,14 @@ impl Places {
     fn get(&self, call: &Call, rule: Rule) -> Option<usize> {
         match rule {
             Rule::By(selection) => self.by[selection as usize].get(call).copied(),
-            Rule::Learned(row) => {
-                self.named.get(row.name())?.get(call).copied()
-            }
+            Rule::Learned(row) => self.named.get(row.name())?.get(call).copied(),
         }
     }
 
     fn insert(&mut self, call: Call, rule: Rule, place: usize) {
         match rule {
             Rule::By(selection) => self.by[selection as usize].insert(call, place),
-            Rule::Learned(row) => {
-                self.named.entry(row.name()).or_default().insert(call, place)
-            }
+            Rule::Learned(row) => self.named.entry(row.name()).or_default().insert(call, place),
         };
     }
 

@@ -75,7 +75,8 @@ impl Intercommunicator {
     #[track_caller]
     pub fn barrier_init(&self, info: &Info) -> Result<Persistent<()>> {
         let crossing = Ok(Crossing::barrier(self));
-        self.union.persistent_with((), info, |()| self.prepare::<u8>("barrier_init", crossing, None))
+        self.union
+            .persistent_with((), info, |()| self.prepare::<u8>("barrier_init", crossing, None))
     }
 
     /// Nonblocking [`bcast`](Intercommunicator::bcast). (`MPI_Ibcast`)

@@ -37,8 +37,7 @@ impl Plan {
         let mut before = vec![0; self.steps().len()];
         let mut longest = 0;
         for step in self.ids() {
-            let is_message =
-                matches!(self.step(step), Action::Send { .. } | Action::Recv { .. });
+            let is_message = matches!(self.step(step), Action::Send { .. } | Action::Recv { .. });
             let rounds = before[step.index()] + usize::from(is_message);
             longest = longest.max(rounds);
             for after in self.successors(step) {
