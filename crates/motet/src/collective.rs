@@ -19,10 +19,9 @@ mod persistent;
 mod shape;
 
 use std::panic::Location;
-use std::sync::Arc;
 
+use motet_fabric::TypeCode;
 use motet_fabric::slab::Id;
-use motet_fabric::{Peer, TypeCode};
 use motet_plan::{Call, Rank};
 
 use crate::Element;
@@ -42,10 +41,9 @@ pub(crate) use blocking::{input, output};
 pub use dynamic::SparseRequest;
 use init::Initialized;
 pub use members::{Member, Members};
-pub(crate) use neighbourhood::nonblocking_neighbours;
-pub(crate) use nonblocking::nonblocking_collectives;
+pub(crate) use nonblocking::{collective, pending_collectives};
 pub use parts::Part;
-pub(crate) use parts::{Parts, Whom, nonblocking_parts};
+pub(crate) use parts::{Parts, Whom};
 pub(crate) use shape::{Including, Place, Shape};
 
 /// A rank and where its block lies: one neighbour of an irregular exchange.
@@ -81,15 +79,15 @@ struct Loose {
     output: Span,
     element: TypeCode,
     kernel: Option<Box<dyn Kernel>>,
-    peers: Arc<[Peer]>,
+    group: Group,
     staging: Option<Box<Staging>>,
 }
 
 impl Loose {
     /// Binds a run; what is left is what has to be moved.
     fn bind(self, run: &mut Run, number: Number) -> Option<Box<Staging>> {
-        let Loose { input, output, element, kernel, peers, staging } = self;
-        run.bind(Binding { input, output, element, kernel, peers, number });
+        let Loose { input, output, element, kernel, group, staging } = self;
+        run.bind(Binding { input, output, element, kernel, group, number });
         staging
     }
 }
@@ -97,18 +95,18 @@ impl Loose {
 /// The ranks that a plan is for, and which of them is the caller.
 #[derive(Debug)]
 pub(crate) struct Among {
-    /// Of the caller. Means nothing if there are no peers.
+    /// Of the caller. Means nothing if the group is empty.
     pub(crate) rank: usize,
-    /// None of them if there is nothing to do for the caller.
-    pub(crate) peers: Arc<[Peer]>,
+    /// Empty if there is nothing to do for the caller.
+    pub(crate) group: Group,
     /// The group that the caller has passed, if the call takes one.
-    pub(crate) group: Option<Group>,
+    pub(crate) passed: Option<Group>,
 }
 
 impl Among {
     /// For a rank that has nothing to do in a call.
-    pub(crate) fn nobody(group: Option<Group>) -> Among {
-        Among { rank: 0, peers: Arc::new([]), group }
+    pub(crate) fn nobody(passed: Option<Group>) -> Among {
+        Among { rank: 0, group: Group::empty(), passed }
     }
 }
 
@@ -135,7 +133,7 @@ impl Prepared {
 
     /// Whether there is nothing to do for this rank: its buffers are held, but not looked at.
     pub(crate) fn is_idle(&self) -> bool {
-        self.among.as_ref().is_some_and(|among| among.peers.is_empty())
+        self.among.as_ref().is_some_and(|among| among.group.is_empty())
     }
 
     /// What has to be done for buffers of items, unless somebody has taken care of that.
@@ -212,17 +210,17 @@ impl Communicator {
     /// What is called, and what its run is bound to.
     fn call_of(&self, prepared: Prepared) -> (Call, Loose) {
         let Prepared { shape, kernel, element, element_bytes, staging, among, .. } = prepared;
-        let all = || (self.rank(), self.group().peers().clone());
-        let (rank, peers) = among.map_or_else(all, |among| (among.rank, among.peers));
+        let all = || (self.rank(), self.group().clone());
+        let (rank, group) = among.map_or_else(all, |among| (among.rank, among.group));
         let call = Call {
             rank: Rank::from_index(rank),
-            ranks: peers.len() as u32,
+            ranks: group.size() as u32,
             element_bytes,
             in_place: shape.in_place,
             operation: shape.operation,
         };
         let (input, output) = (shape.input, shape.output);
-        (call, Loose { input, output, element, kernel, peers, staging })
+        (call, Loose { input, output, element, kernel, group, staging })
     }
 
     /// Begins a collective that runs once.

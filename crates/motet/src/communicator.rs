@@ -16,6 +16,7 @@ use crate::flight::{Home, Origin};
 use crate::group::{Comparison, Group};
 use crate::info::{DETERMINISTIC, Info};
 use crate::learned::Learned;
+use crate::phases::Nesting;
 use crate::point_to_point::Slot;
 use crate::topology::Placed;
 pub use create::SplitType;
@@ -80,6 +81,8 @@ pub struct Communicator {
     deterministic: AtomicBool,
     attributes: Attributes<Communicator>,
     learned: Learned,
+    /// Of its two-phase collectives.
+    nesting: Nesting,
     /// In check mode: what tells the other ranks of its calls.
     membership: Option<Membership>,
 }
@@ -115,6 +118,7 @@ impl Communicator {
             deterministic: AtomicBool::new(false),
             attributes: Attributes::default(),
             learned: Learned::default(),
+            nesting: Nesting::default(),
             topology: None,
         }
     }
@@ -272,6 +276,11 @@ impl Communicator {
 
     pub(crate) fn core(&self) -> &Arc<Core> {
         &self.home.core
+    }
+
+    /// Which of its two-phase collectives are open.
+    pub(crate) fn nesting(&self) -> &Nesting {
+        &self.nesting
     }
 
     /// Where its buffer for buffered sends may be attached.

@@ -25,8 +25,7 @@ impl Membership {
         if !watch.keeps_records() || home.group.size() == 1 {
             return None;
         }
-        let peers = home.group.peers().clone();
-        home.core.engine().meet(id, peers);
+        home.core.engine().meet(id, home.group.clone());
         Some(Membership { id, home: home.clone() })
     }
 }
@@ -109,8 +108,8 @@ fn account_of(
 ) -> Account {
     let within = match &prepared.among {
         None => None,
-        Some(Among { group: None, .. }) => return Account::of_some(prepared.call, at),
-        Some(Among { group: Some(group), .. }) => Some(Within { group, all }),
+        Some(Among { passed: None, .. }) => return Account::of_some(prepared.call, at),
+        Some(Among { passed: Some(group), .. }) => Some(Within { group, all }),
     };
     if let (Some(within), true) = (within, prepared.is_idle()) {
         return Account::outside(prepared.call, within, at);

@@ -102,8 +102,8 @@ impl Communicator {
         // Between two groups a rank may be idle in calls that others see as the same.
         let (group, is_crossing) = match &prepared.among {
             Some(among) => {
-                let group = among.group.as_ref().map(|group| group.fingerprint());
-                (group.unwrap_or(0), group.is_none())
+                let passed = among.passed.as_ref().map(|group| group.fingerprint());
+                (passed.unwrap_or(0), passed.is_none())
             }
             None => (0, false),
         };

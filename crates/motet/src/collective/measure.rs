@@ -96,7 +96,7 @@ impl Communicator {
         row: &'static dyn Algorithm,
         number: crate::engine::Number,
     ) -> Option<Persistent<()>> {
-        let Loose { element, peers, kernel, .. } = &init.loose;
+        let Loose { element, group, kernel, .. } = &init.loose;
         let mut engine = self.core().engine();
         // Should memory or room be short here, the candidate is left out on all ranks.
         let (mut run, _) = engine.run_for(&init.call, Rule::Learned(row), Keep::AsLong).ok()?;
@@ -107,8 +107,8 @@ impl Communicator {
         };
         let (input, output) = (span(call.input_len()), span(call.output_len()));
         let kernel = kernel.as_ref().map(|_| stand_in(call.element_bytes));
-        let (element, peers) = (*element, peers.clone());
-        run.bind(Binding { input, output, element, kernel, peers, number });
+        let (element, group) = (*element, group.clone());
+        run.bind(Binding { input, output, element, kernel, group, number });
         let id = engine.add_persistent(run, Some(Box::new(staging)), Linking::Now);
         drop(engine);
         Some(Persistent::new(self.origin(init.name), id, ()))

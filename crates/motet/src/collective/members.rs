@@ -27,7 +27,6 @@ use crate::info::Info;
 use crate::kernel::{Kernel, kernel};
 use crate::op::Operator;
 use crate::persistent::Persistent;
-use crate::raw::Form;
 
 /// The members of a group, all of them ranks of one communicator: persistent collectives are
 /// among these. (2008 proposal §2.1)
@@ -95,8 +94,8 @@ impl Communicator {
     }
 
     pub(crate) fn members_for(&self, call: &'static str, group: &Group) -> Result<Members<'_>> {
-        let outside = |peer: &&Peer| self.group().rank_of_peer(**peer).is_none();
-        if let Some(outsider) = group.peers().iter().find(outside) {
+        let outside = |peer: &Peer| self.group().rank_of_peer(*peer).is_none();
+        if let Some(outsider) = group.peers().find(outside) {
             let error = GroupError::Outsider { rank: outsider.index() };
             return Err(self.error(call, error.into()));
         }
@@ -156,10 +155,10 @@ impl<'a> Members<'a> {
 
     /// The ranks of the plan of the caller.
     pub(crate) fn among(&self) -> Among {
-        let group = Some(self.group.clone());
+        let (group, passed) = (self.group.clone(), Some(self.group.clone()));
         match self.rank {
-            Some(rank) => Among { rank, peers: self.group.peers().clone(), group },
-            None => Among::nobody(group),
+            Some(rank) => Among { rank, group, passed },
+            None => Among::nobody(passed),
         }
     }
 
@@ -221,5 +220,31 @@ impl fmt::Debug for Members<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ranks: Vec<usize> = self.group.world_ranks().collect();
         write!(out, "Members({ranks:?} of the world, in {:?})", self.communicator)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Sum;
+
+    /// Each new communicator has the next number; operations with groups take none.
+    ///
+    /// spec: 103
+    #[test]
+    fn a_thousand_groups_take_no_communicator() {
+        let ended = crate::threads(3, |world| {
+            let before = world.dup()?.id();
+            for round in 0..1000 {
+                let ranks = [[0, 2], [2, 1], [1, 0]][round % 3];
+                let members = world.members(&world.group().include(&ranks).unwrap())?;
+                let mut sum = members.allreduce_init((vec![1], vec![0]), Sum, &Info::new())?;
+                sum.run()?;
+                assert_eq!(sum.output(), [if members.rank().is_some() { 2 } else { 0 }]);
+            }
+            assert_eq!(world.dup()?.id(), before + 1);
+            Ok::<(), crate::Error>(())
+        });
+        ended.unwrap().into_iter().for_each(|result| result.unwrap());
     }
 }

@@ -157,7 +157,7 @@ macro_rules! persistent_collectives {
         {
             let all = Parts { on: self.communicator().into(), whom: self.whom(), to, from };
             self.communicator().persistent_with(buffers, info, |parts| {
-                all.prepare_for::<B>(Form::Persistent, parts)
+                all.prepare_for::<B>("alltoallw_init", parts)
             })
         }
 
@@ -285,7 +285,6 @@ use crate::info::Info;
 use crate::kernel::{Kernel, kernel};
 use crate::op::Operator;
 use crate::persistent::Persistent;
-use crate::raw::Form;
 
 /// Among all ranks, and with a root that is an argument.
 impl Communicator {
@@ -296,6 +295,10 @@ impl Communicator {
         shape: impl FnOnce(&Communicator) -> Result<Shape, ErrorKind>,
     ) -> Result<Prepared> {
         self.prepare::<T>(call, shape(self), kernel)
+    }
+
+    fn communicator(&self) -> &Communicator {
+        self
     }
 
     fn root_of(&self, root: usize) -> usize {

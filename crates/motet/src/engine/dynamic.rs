@@ -236,8 +236,8 @@ impl Engine {
             if dynamic.unsent == 0 {
                 continue;
             }
-            let left = run.peers().iter().find(|&&peer| self.endpoint.has_left(peer));
-            let Some(&left) = left else { continue };
+            let left = run.peers().find(|&peer| self.endpoint.has_left(peer));
+            let Some(left) = left else { continue };
             run.fail(TransferError::Left(left));
             dynamic.unsent = 0;
             let own = Token { operation: id.0, step: SENT };

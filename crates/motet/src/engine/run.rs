@@ -16,6 +16,7 @@ use motet_plan::{Action, Call, Exec, Rank, StepId};
 use super::cache::Planned;
 use super::memory::Memory;
 use crate::buffer::Span;
+use crate::group::Group;
 use crate::kernel::Kernel;
 pub(crate) use linking::Linking;
 pub(crate) use ways::Ways;
@@ -57,7 +58,7 @@ pub(crate) struct Binding {
     pub(crate) output: Span,
     pub(crate) element: TypeCode,
     pub(crate) kernel: Option<Box<dyn Kernel>>,
-    pub(crate) peers: Arc<[Peer]>,
+    pub(crate) group: Group,
     pub(crate) number: Number,
 }
 
@@ -82,8 +83,8 @@ pub(crate) struct Run {
     exec: Exec,
     memory: Memory,
     kernel: Option<Box<dyn Kernel>>,
-    /// The rank of the world for each rank of the communicator.
-    peers: Arc<[Peer]>,
+    /// The rank of the world for each rank of the plan.
+    group: Group,
     number: Number,
     /// Not there if everything goes as messages.
     channels: Option<Box<Channels>>,
@@ -104,7 +105,7 @@ impl Run {
             polled: false,
             to_be_linked: false,
             kernel: None,
-            peers: Arc::new([]),
+            group: Group::empty(),
             number: Number { context: 0, tag: 0 },
             channels: None,
             error: None,
@@ -116,7 +117,7 @@ impl Run {
         self.memory.bind(binding.input, binding.output);
         self.element = binding.element;
         self.kernel = binding.kernel;
-        self.peers = binding.peers;
+        self.group = binding.group;
         self.number = binding.number;
     }
 
@@ -184,8 +185,8 @@ impl Run {
     }
 
     /// The ranks that it runs among, as the world counts them.
-    pub(super) fn peers(&self) -> &[Peer] {
-        &self.peers
+    pub(super) fn peers(&self) -> impl Iterator<Item = Peer> + '_ {
+        self.group.peers()
     }
 
     /// Whether some step waits for a channel, so that the run must be polled.
@@ -269,7 +270,7 @@ impl Run {
     }
 
     fn peer(&self, rank: Rank) -> Peer {
-        self.peers[rank.index()]
+        self.group.peer(rank.index())
     }
 
     fn label(&self, ordinal: u32) -> Label {

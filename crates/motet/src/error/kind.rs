@@ -139,6 +139,14 @@ pub enum ErrorKind {
         /// What is wrong with it, and what is expected.
         problem: String,
     },
+    /// Two-phase collectives that are not strictly nested.
+    #[error("{called} breaks the nesting of phases: {problem}")]
+    Nesting {
+        /// The call that does.
+        called: &'static str,
+        /// What is open, and what is expected.
+        problem: String,
+    },
     /// An operation of a set that is not complete, because another one went wrong.
     #[error("not complete yet: another operation of the set went wrong before")]
     Pending,
@@ -238,7 +246,10 @@ impl ErrorKind {
             ErrorKind::Truncated { .. } => ErrorClass::Truncate,
             ErrorKind::TypeMismatch => ErrorClass::Type,
             ErrorKind::PeerFailed(_) | ErrorKind::PeerLeft { .. } => ErrorClass::ProcAborted,
-            ErrorKind::Spoiled { .. } | ErrorKind::Mismatch(_) => ErrorClass::Other,
+            // Of wrong nesting no argument is to blame, but the order of calls.
+            ErrorKind::Spoiled { .. } | ErrorKind::Mismatch(_) | ErrorKind::Nesting { .. } => {
+                ErrorClass::Other
+            }
             ErrorKind::Length { .. } => ErrorClass::Count,
             ErrorKind::Rank { .. } => ErrorClass::Rank,
             ErrorKind::Root { .. } | ErrorKind::RootOutside { .. } | ErrorKind::RootRole { .. } => {
