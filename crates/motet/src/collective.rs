@@ -17,6 +17,7 @@ mod nonblocking;
 mod parts;
 mod persistent;
 mod shape;
+mod surroundings;
 
 use std::panic::Location;
 

@@ -27,6 +27,7 @@ use motet_plan::Tuning;
 
 use crate::check::{Books, Watch};
 use crate::engine::{Cache, Engine, Outcome};
+use crate::nodes::Nodes;
 use crate::point_to_point::Slot;
 use crate::wisdom::Lessons;
 
@@ -69,6 +70,7 @@ pub(crate) struct Core {
     slot: Slot,
     watch: Watch,
     lessons: Mutex<Lessons>,
+    nodes: Nodes,
 }
 
 /// What the rank's threads and its helper share.
@@ -142,6 +144,7 @@ impl Core {
         options: Options,
         tuning: Tuning,
         watch: Watch,
+        nodes: Nodes,
     ) -> Core {
         let patience = Patience::with(segment.ranks(), segment.cores());
         let endpoint = Endpoint::new(segment.clone(), me, options);
@@ -162,12 +165,18 @@ impl Core {
             slot: Slot::default(),
             watch,
             lessons: Mutex::default(),
+            nodes,
         }
     }
 
     /// What this rank has learned.
     pub(crate) fn lessons(&self) -> MutexGuard<'_, Lessons> {
         self.lessons.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How the ranks of the world are spread over nodes.
+    pub(crate) fn nodes(&self) -> Nodes {
+        self.nodes
     }
 
     /// Where the rank's buffer for buffered sends may be attached.

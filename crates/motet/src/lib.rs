@@ -90,6 +90,10 @@
 //! # });
 //! ```
 
+// What tests share is written for the crate as others see it.
+#[cfg(test)]
+extern crate self as motet;
+
 mod attributes;
 pub mod buffer;
 mod check;
@@ -109,6 +113,7 @@ mod info;
 mod intercommunicator;
 mod kernel;
 mod learned;
+mod nodes;
 pub mod op;
 mod persistent;
 mod phases;
@@ -162,13 +167,13 @@ pub use request::Request;
 pub use scope::{MessageScope, Scope};
 pub use sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_some};
 pub use settings::{
-    ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MAX_PENDING, SAVE_WISDOM, SINGLE_COPY, Settings,
-    WISDOM,
+    ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MAX_PENDING, RANKS_PER_NODE, SAVE_WISDOM, SINGLE_COPY,
+    Settings, WISDOM,
 };
 pub use status::{ANY_SOURCE, ANY_TAG, PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
 pub use topology::{
     Adjacent, Cartesian, CartesianCommunicator, Edge, Graph, GraphCommunicator, IndexedGraph,
-    IndexedGraphCommunicator, Neighbourhood, Reorder, Topological, Topology, TopologyError,
+    IndexedGraphCommunicator, Neighbourhood, Reach, Reorder, Topological, Topology, TopologyError,
     dims_create,
 };
 pub use world::{World, init, launch, threads, threads_with};

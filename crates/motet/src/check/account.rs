@@ -348,6 +348,7 @@ impl Facts {
             | Operation::Alltoallv { .. }
             | Operation::Exchange { .. }
             | Operation::Exchangev { .. }
+            | Operation::NodeExchange { .. }
             | Operation::InterAllgatherv { .. } => Facts::irregular(operation, elements),
         }
     }
@@ -379,7 +380,7 @@ impl Facts {
                 to.iter().for_each(|to| pairs.send(to.index(), *count));
                 from.iter().for_each(|from| pairs.expect(from.index(), *count));
             }
-            Operation::Exchangev { to, from } => {
+            Operation::Exchangev { to, from } | Operation::NodeExchange { to, from, .. } => {
                 to.iter().for_each(|to| pairs.send(to.rank.index(), to.count));
                 from.iter().for_each(|from| pairs.expect(from.rank.index(), from.count));
             }

@@ -298,6 +298,8 @@ fn call_class(error: &CallError) -> ErrorClass {
         | CallError::Itself { .. }
         | CallError::Totals(..)
         | CallError::TooLarge => ErrorClass::Count,
+        // Nobody passes surroundings but the library itself.
+        CallError::Surroundings { .. } => ErrorClass::Intern,
     }
 }
 
