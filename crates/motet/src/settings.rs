@@ -1,8 +1,8 @@
 //! How a world behaves where that is not left to the library.
 
 use std::env;
-use std::path::PathBuf;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use motet_fabric::Options;
@@ -11,8 +11,8 @@ use motet_plan::select::Wisdom;
 
 use crate::check::Watch;
 use crate::error::{Error, ErrorKind, Result};
-use crate::wisdom::Source;
 use crate::nodes::Nodes;
+use crate::wisdom::Source;
 
 /// The variable that names algorithms to be used, as in `allreduce=ring,bcast=binomial`.
 pub const ALGORITHM: &str = "MOTET_ALGORITHM";

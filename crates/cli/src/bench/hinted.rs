@@ -102,7 +102,8 @@ fn pair(
     hints: &[&str],
 ) -> anyhow::Result<Pair> {
     let case = Case::new(world, measured, count)?;
-    let all = |more| hints.iter().fold(Info::new().with(more, "true"), |i, key| i.with(*key, "true"));
+    let all =
+        |more| hints.iter().fold(Info::new().with(more, "true"), |i, key| i.with(*key, "true"));
     let mut times = [0.0; 4];
     let mut kept = Vec::new();
     for (at, hint) in [REUSE, PREVIOUS].into_iter().enumerate() {

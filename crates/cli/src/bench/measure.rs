@@ -106,7 +106,11 @@ pub(super) fn nearest(sorted: &[f64], percent: usize) -> f64 {
 }
 
 /// Runs longer and longer windows until one takes `least_ns`. Returns its time per operation.
-pub(super) fn warm_up(world: &Communicator, subject: &mut Subject<'_>, least_ns: f64) -> anyhow::Result<f64> {
+pub(super) fn warm_up(
+    world: &Communicator,
+    subject: &mut Subject<'_>,
+    least_ns: f64,
+) -> anyhow::Result<f64> {
     let mut operations = 1;
     loop {
         let Window { ns, .. } = window(world, subject, operations)?;

@@ -52,11 +52,7 @@ impl Init {
     /// The algorithms that may be measured, and which of them is the default. None if something
     /// else decides.
     fn candidates(&self, default: &str, is_named: bool) -> Vec<&'static dyn Algorithm> {
-        let is_open = matches!(
-            self.rule,
-            Rule::By(Selection::Tuned | Selection::Overlapping) | Rule::Learned(_)
-        );
-        if !is_open || is_named {
+        if !self.is_open() || is_named {
             return Vec::new();
         }
         let accepted =
@@ -65,6 +61,11 @@ impl Init {
         let mut all: Vec<_> = accepted.collect();
         all.sort_by_key(|row| row.name() != default);
         if all.len() > 1 { all } else { Vec::new() }
+    }
+
+    /// Whether measurement may decide: not on what must be the same on every machine.
+    fn is_open(&self) -> bool {
+        matches!(self.rule, Rule::By(Selection::Tuned | Selection::Overlapping) | Rule::Learned(_))
     }
 
     /// Bytes of the buffers of a candidate.
@@ -128,13 +129,9 @@ impl Communicator {
     }
 
     fn initialize_alone(&self, init: Init, at: &Location<'_>) -> Result<(Initialized, Number)> {
+        let looks = init.hints.look == Look::Back && init.is_key_shared && init.is_open();
         let Init { name, call, loose, hints, key, .. } = init;
-        let looks = hints.look == Look::Back && init.is_key_shared;
-        let is_open = matches!(
-            init.rule,
-            Rule::By(Selection::Tuned | Selection::Overlapping) | Rule::Learned(_)
-        );
-        let lesson = if looks && is_open { self.learned().get(&key) } else { None };
+        let lesson = if looks { self.learned().get(&key) } else { None };
         let rule = lesson.as_ref().map_or(init.rule, |lesson| Rule::Learned(lesson.algorithm));
         let run = self.core().engine().run_for(&call, rule, hints.keep);
         let (mut run, found) = run.map_err(|kind| self.refused(self.error(name, kind), at))?;
@@ -185,7 +182,7 @@ impl Communicator {
         let collective = init.call.collective();
         let is_named = self.core().engine().cache().tuning().overrides.names(collective);
         let candidates = init.candidates(default.planned().plan.algorithm(), is_named);
-        let looks = hints.look == Look::Back;
+        let looks = hints.look == Look::Back && init.is_open() && !is_named;
         let lesson = if looks { self.learned().get(&init.key) } else { None };
         statement.is_idle = init.is_idle();
         statement.candidates = candidates.len();

@@ -266,8 +266,8 @@ mod tests {
     use motet_plan::{Call, Operation, Rank, Tuning};
 
     use super::super::{Cache, Rule, Selection};
-    use crate::hints::Keep;
     use super::*;
+    use crate::hints::Keep;
     use crate::{Result, Settings};
 
     fn rounds(ranks: usize) -> u64 {
