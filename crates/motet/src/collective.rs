@@ -12,6 +12,7 @@ mod nonblocking;
 mod parts;
 mod persistent;
 mod shape;
+mod sparse;
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -37,6 +38,8 @@ pub(crate) use nonblocking::nonblocking_collectives;
 pub use parts::Part;
 pub(crate) use parts::{Parts, Whom, nonblocking_parts};
 pub(crate) use shape::{Including, Shape};
+pub use sparse::Neighbours;
+pub(crate) use sparse::{members, nonblocking_sparse, sparse_collectives};
 
 /// A rank and where its block lies: one neighbour of an irregular exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -103,7 +103,7 @@ mod topology;
 mod world;
 
 pub use attributes::{Attributes, Keyval};
-pub use collective::{Neighbour, Part};
+pub use collective::{Neighbour, Neighbours, Part};
 pub use communicator::{Communicator, CommunicatorRequest, SplitType};
 pub use datatype::Datatype;
 pub use element::{AnyBytes, Element};

@@ -23,6 +23,7 @@
 //! started, cancelled or freed) is only returned: a C library takes that to the handler of its
 //! own choice, which by the standard is that of `MPI_COMM_SELF`.
 
+mod apart;
 mod collective;
 mod data;
 mod generalized;
@@ -46,3 +47,4 @@ pub use sets::{
     wait_all, wait_any, wait_some,
 };
 pub use status::Status;
+pub(crate) use translate::exchangew;

@@ -14,8 +14,8 @@ use motet_plan::Block;
 use crate::Element;
 use crate::buffer::{Buffers, Held, RecvBuffer, SendBuffer};
 use crate::collective::{
-    Including, Neighbour, Prepared, Shape, nonblocking_collectives, nonblocking_neighbours,
-    nonblocking_parts,
+    Including, Neighbours, Prepared, Shape, nonblocking_collectives, nonblocking_neighbours,
+    nonblocking_parts, nonblocking_sparse, sparse_collectives,
 };
 use crate::communicator::Communicator;
 use crate::error::{ErrorKind, Result};
@@ -150,4 +150,5 @@ impl<'env> Scope<'_, 'env> {
     nonblocking_collectives!('env);
     nonblocking_parts!('env);
     nonblocking_neighbours!('env);
+    sparse_collectives!(nonblocking_sparse('env));
 }

@@ -97,50 +97,6 @@ macro_rules! nonblocking_collectives {
             })
         }
 
-        /// Nonblocking [`exchange`](crate::Communicator::exchange).
-        ///
-        /// # Errors
-        /// Arguments that the blocking form refuses.
-        #[track_caller]
-        pub fn iexchange<S, R>(
-            &self,
-            buffers: (S, R),
-            to: &[usize],
-            from: &[usize],
-        ) -> Result<Request<(S, R)>>
-        where
-            S: SendBuffer<Element = R::Element> + $life,
-            R: RecvBuffer + $life,
-        {
-            self.post(buffers, |(send, receive)| {
-                let (input, output) = (Some(S::span(send)), R::span(receive));
-                let shape = Shape::exchange(self.communicator(), input, output, to, from);
-                self.prepare::<<R as SendBuffer>::Element>("iexchange", shape, None)
-            })
-        }
-
-        /// Nonblocking [`exchangev`](crate::Communicator::exchangev).
-        ///
-        /// # Errors
-        /// Arguments that the blocking form refuses.
-        #[track_caller]
-        pub fn iexchangev<S, R>(
-            &self,
-            buffers: (S, R),
-            to: &[Neighbour],
-            from: &[Neighbour],
-        ) -> Result<Request<(S, R)>>
-        where
-            S: SendBuffer<Element = R::Element> + $life,
-            R: RecvBuffer + $life,
-        {
-            self.post(buffers, |(send, receive)| {
-                let (input, output) = (Some(S::span(send)), R::span(receive));
-                let shape = Shape::exchangev(self.communicator(), input, output, to, from);
-                self.prepare::<<R as SendBuffer>::Element>("iexchangev", shape, None)
-            })
-        }
-
         /// Nonblocking [`gather`](crate::Communicator::gather). (`MPI_Igather`)
         ///
         /// # Errors
@@ -325,7 +281,7 @@ pub(crate) use nonblocking_collectives;
 use motet_plan::Block;
 
 use super::shape::Including;
-use super::{Neighbour, Prepared, Shape};
+use super::{Prepared, Shape};
 use crate::Element;
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;

@@ -8,6 +8,8 @@
 
 use std::panic::Location;
 
+use motet_plan::Rank;
+
 use super::Prepared;
 use super::blocking::{input, output};
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer, Span};
@@ -18,10 +20,11 @@ use crate::error::{ErrorKind, Result};
 use crate::info::Info;
 use crate::intercommunicator::Intercommunicator;
 use crate::persistent::Persistent;
-use crate::raw::{Collective, Form, Mixed, On};
+use crate::raw::{Collective, Form, Mixed, On, exchangew};
 use crate::request::Request;
 
-/// A block of an [`alltoallw`](Communicator::alltoallw): where it lies, and what it is made of.
+/// A block of an [`alltoallw`](Communicator::alltoallw) or an
+/// [`exchangew`](Communicator::exchangew): where it lies, and what it is made of.
 /// (MPI 4.1 §6.8)
 #[derive(Clone, Debug)]
 pub struct Part {
@@ -74,18 +77,34 @@ impl Columns {
 
 /// Whom the parts of a call are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Whom {
+pub(crate) enum Whom<'a> {
     /// All ranks: those of the other group, if there are two.
     Ranks,
     /// The neighbours in a topology.
     Neighbours,
+    /// These ranks, whom the caller sends to and whom it receives from. What is received has a
+    /// place of its own, also if there is one buffer only.
+    Named { to: &'a [Rank], from: &'a [Rank] },
+}
+
+impl Whom<'_> {
+    pub(super) fn call(self, form: Form) -> &'static str {
+        let names = match self {
+            Whom::Ranks => ["alltoallw", "ialltoallw", "alltoallw_init"],
+            Whom::Neighbours => {
+                ["neighbor_alltoallw", "ineighbor_alltoallw", "neighbor_alltoallw_init"]
+            }
+            Whom::Named { .. } => ["exchangew", "iexchangew", "exchangew_init"],
+        };
+        names[form as usize]
+    }
 }
 
 /// What an alltoallw passes besides its buffers.
 #[derive(Clone, Copy)]
 pub(crate) struct Parts<'a> {
     pub(crate) on: On<'a>,
-    pub(crate) whom: Whom,
+    pub(crate) whom: Whom<'a>,
     pub(crate) to: &'a [Part],
     pub(crate) from: &'a [Part],
 }
@@ -98,22 +117,36 @@ impl Parts<'_> {
         input: Option<Span>,
         output: Span,
     ) -> Result<Prepared> {
+        let error = |kind| self.on.communicator().error(self.whom.call(form), kind);
+        let lie_in = |span: Span, parts: &[Part]| {
+            let bytes = span.len * size_of::<T>();
+            parts.iter().try_for_each(|part| part.lies_in(bytes))
+        };
+        let sent_lie = lie_in(input.unwrap_or(output), self.sent(input));
+        sent_lie.and_then(|()| lie_in(output, self.from)).map_err(error)?;
         let (to, from) = (Columns::of(self.to), Columns::of(self.from));
         let (send, receive) = (input.map(|span| to.at(span.start)), from.at(output.start));
         let collective = match self.whom {
             Whom::Neighbours => Collective::NeighborAlltoallw { send, receive },
             Whom::Ranks => Collective::Alltoallw { send, receive },
+            Whom::Named { to: destinations, from: sources } => {
+                let (comm, ranks) = (self.on.communicator(), [destinations, sources]);
+                let parts = [send.unwrap_or(to.at(output.start)), receive];
+                // SAFETY: all parts lie in buffers that the operation holds, of elements that may
+                // be read as bytes and written with any.
+                return unsafe { exchangew(parts, comm, ranks, form) }.map_err(error);
+            }
         };
-        let lie_in = |span: Span, parts: &[Part]| {
-            let bytes = span.len * size_of::<T>();
-            parts.iter().try_for_each(|part| part.lies_in(bytes))
-        };
-        let sent = input.map_or(Ok(()), |input| lie_in(input, self.to));
-        let checked = sent.and_then(|()| lie_in(output, self.from));
-        checked.map_err(|kind| self.on.communicator().error(collective.call(form), kind))?;
-        // SAFETY: all parts lie in buffers that the operation holds, of elements that may be read
-        // as bytes and written with any.
+        // SAFETY: as above.
         unsafe { collective.translate(form, self.on) }
+    }
+
+    /// The parts to send, unless what is sent lies where it is received.
+    fn sent(&self, input: Option<Span>) -> &[Part] {
+        match self.whom {
+            Whom::Ranks | Whom::Neighbours if input.is_none() => &[],
+            _ => self.to,
+        }
     }
 
     /// The call on buffers that the operation holds.
@@ -124,13 +157,13 @@ impl Parts<'_> {
         if B::items(parts).iter().any(Option::is_some) {
             let problem = "has items of a datatype, but each part names its own".into();
             let kind = ErrorKind::Buffer { which: "buffer", problem };
-            return Err(self.on.communicator().error("alltoallw", kind));
+            return Err(self.on.communicator().error(self.whom.call(form), kind));
         }
         self.prepare::<B::Element>(form, B::input(parts), B::output(parts))
     }
 
     #[track_caller]
-    fn run<T: AnyBytes>(self, input: Option<Span>, output: Span) -> Result<()> {
+    pub(super) fn run<T: AnyBytes>(self, input: Option<Span>, output: Span) -> Result<()> {
         let (communicator, at) = (self.on.communicator(), Location::caller());
         let prepared = self.prepare::<T>(Form::Blocking, input, output);
         communicator.blocking(prepared.map_err(|error| communicator.refused(error, at))?)
@@ -354,6 +387,27 @@ macro_rules! nonblocking_parts {
             };
             let all = Parts { on: self.communicator().into(), whom: Whom::Neighbours, to, from };
             self.post(buffers, |parts| all.prepare_for::<(S, R)>(Form::Nonblocking, parts))
+        }
+
+        /// Nonblocking [`exchangew`](crate::Communicator::exchangew), or with one buffer
+        /// [`exchangew_in_place`](crate::Communicator::exchangew_in_place).
+        ///
+        /// # Errors
+        /// Arguments that the blocking forms refuse; buffers of [`Items`](crate::buffer::Items).
+        #[track_caller]
+        pub fn iexchangew<'a, B>(
+            &self,
+            buffers: B,
+            to: impl Into<crate::Neighbours<'a, crate::Part>>,
+            from: impl Into<crate::Neighbours<'a, crate::Part>>,
+        ) -> Result<Request<B>>
+        where
+            B: Buffers<Element: crate::element::AnyBytes> + $life,
+        {
+            self.post(buffers, |parts| {
+                let form = crate::raw::Form::Nonblocking;
+                self.communicator().prepare_edges::<B>(to, from, form, parts)
+            })
         }
     };
 }

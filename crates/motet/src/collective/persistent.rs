@@ -7,7 +7,7 @@
 use motet_plan::Block;
 
 use super::shape::Including;
-use super::{Neighbour, Prepared, Shape};
+use super::{Prepared, Shape};
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;
 use crate::error::Result;
@@ -120,50 +120,6 @@ impl Communicator {
         self.persistent_with(buffers, info, |parts| {
             let shape = Shape::allgatherv(self, B::input(parts), B::output(parts), blocks);
             self.prepare::<B::Element>("allgatherv_init", shape, None)
-        })
-    }
-
-    /// Persistent [`exchange`](Communicator::exchange). (Exchange_init of the 2008 proposal)
-    ///
-    /// # Errors
-    /// Arguments that the blocking form refuses.
-    #[track_caller]
-    pub fn exchange_init<S, R>(
-        &self,
-        buffers: (S, R),
-        to: &[usize],
-        from: &[usize],
-        info: &Info,
-    ) -> Result<Persistent<(S, R)>>
-    where
-        S: SendBuffer<Element = R::Element> + 'static,
-        R: RecvBuffer + 'static,
-    {
-        self.persistent_with(buffers, info, |(send, receive)| {
-            let shape = Shape::exchange(self, Some(S::span(send)), R::span(receive), to, from);
-            self.prepare::<<R as SendBuffer>::Element>("exchange_init", shape, None)
-        })
-    }
-
-    /// Persistent [`exchangev`](Communicator::exchangev). (Exchangev_init of the 2008 proposal)
-    ///
-    /// # Errors
-    /// Arguments that the blocking form refuses.
-    #[track_caller]
-    pub fn exchangev_init<S, R>(
-        &self,
-        buffers: (S, R),
-        to: &[Neighbour],
-        from: &[Neighbour],
-        info: &Info,
-    ) -> Result<Persistent<(S, R)>>
-    where
-        S: SendBuffer<Element = R::Element> + 'static,
-        R: RecvBuffer + 'static,
-    {
-        self.persistent_with(buffers, info, |(send, receive)| {
-            let shape = Shape::exchangev(self, Some(S::span(send)), R::span(receive), to, from);
-            self.prepare::<<R as SendBuffer>::Element>("exchangev_init", shape, None)
         })
     }
 

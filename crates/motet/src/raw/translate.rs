@@ -8,7 +8,10 @@ mod moves;
 mod neighbours;
 mod reductions;
 
-use super::collective::{Collective, On, Root};
+use motet_plan::Rank;
+
+use super::collective::{Collective, Form, On, Root};
+use super::data::Mixed;
 use super::side::{Stage, Unit};
 use crate::buffer::Span;
 use crate::collective::{Among, Crossing, Prepared, Shape};
@@ -39,6 +42,10 @@ impl Translation {
         let comm = on.communicator();
         // SAFETY (for all calls below): passed on.
         match (*collective, on) {
+            (collective, On::Intercommunicator(_)) if collective.groups().is_some() => {
+                let problem = "is an intercommunicator, but the groups are of one communicator";
+                Err(ErrorKind::Communicator { problem: problem.into() })
+            }
             // SAFETY: see above.
             (moved, On::Intercommunicator(inter)) if moved.reduction().is_none() => unsafe {
                 between::translate(&moved, inter)
@@ -46,6 +53,10 @@ impl Translation {
             // SAFETY: see above.
             (collective, On::Intercommunicator(inter)) => unsafe {
                 reductions::between(&collective, inter)
+            },
+            // SAFETY: see above.
+            (collective, _) if collective.groups().is_some() => unsafe {
+                sparse(&collective, comm)
             },
             // SAFETY: see above.
             (collective, _) if collective.is_among_neighbours() => unsafe {
@@ -90,6 +101,32 @@ impl Translation {
         let Crossing { shape, among } = crossing?;
         Ok(Translation { shape, stage, kernel: None, among, operator: None })
     }
+}
+
+/// A collective that names whom it sends to and whom it receives from.
+///
+/// # Safety
+/// As [`Translation::of`].
+unsafe fn sparse(collective: &Collective<'_>, comm: &Communicator) -> Translated {
+    let none = || ErrorKind::Internal("a collective was translated as another kind".into());
+    let groups = collective.groups().ok_or_else(none)?;
+    // SAFETY: passed on.
+    unsafe { neighbours::among_groups(collective, comm, groups) }
+}
+
+/// Parts of any datatypes to some ranks and from others.
+///
+/// # Safety
+/// As [`Translation::of`].
+pub(crate) unsafe fn exchangew(
+    parts: [Mixed<'_>; 2],
+    comm: &Communicator,
+    ranks: [&[Rank]; 2],
+    form: Form,
+) -> Result<Prepared, ErrorKind> {
+    // SAFETY: passed on.
+    let translation = unsafe { neighbours::among_ranks(parts, comm, ranks) }?;
+    Ok(translation.named(["exchangew", "iexchangew", "exchangew_init"][form as usize]))
 }
 
 /// The rank of a root in a communicator of one group.
