@@ -36,6 +36,8 @@ pub(super) enum Origin {
     One(usize, usize),
     /// The sum of those of some ranks at a place.
     Sum(Range<usize>, usize),
+    /// The sum of those of two ranks, each at a place.
+    Both([(usize, usize); 2]),
     /// None: it stays as it is.
     Nobody,
 }
@@ -111,6 +113,7 @@ impl<'a> Place<'a> {
             Collective::Allgather | Collective::Allgatherv => (count, whole),
             Collective::Alltoall | Collective::Alltoallv => (whole, whole),
             Collective::Exchange | Collective::Exchangev => (2 * count, 2 * count),
+            Collective::NeighborReduce => (2 * count, count),
             Collective::InterAllgather | Collective::InterAllgatherv => {
                 (count, count * self.far().len())
             }
@@ -159,6 +162,9 @@ impl<'a> Place<'a> {
                 Origin::One(block, rank * count + within)
             }
             Collective::Exchange | Collective::Exchangev => Origin::One(self.from[block], place),
+            Collective::NeighborReduce => {
+                Origin::Both([0, 1].map(|slot| (self.from[slot], slot * count + place)))
+            }
             Collective::Reduce | Collective::Allreduce => Origin::Sum(all, place),
             Collective::Scan => Origin::Sum(0..rank + 1, place),
             Collective::Exscan if rank == 0 => Origin::Nobody,

@@ -101,6 +101,7 @@ impl Example {
             Collective::Alltoallv => Some(blocks.replace("rank %", "(rank + rank) %")),
             Collective::Exchange => Some("neighbours on a ring: the rank before and after".into()),
             Collective::Exchangev => Some(format!("{torus}, {blocks} to each")),
+            Collective::NeighborReduce => Some(format!("{torus}, {blocks} from each")),
             Collective::InterAllgatherv => Some(format!("{}, {blocks}", self.groups())),
             Collective::InterReduceScatter => {
                 Some(format!("{}, each shares out {} evenly", self.groups(), self.total()))
@@ -140,6 +141,7 @@ impl Example {
             | Collective::Allgatherv
             | Collective::Alltoallv
             | Collective::Exchangev
+            | Collective::NeighborReduce
             | Collective::InterAllgatherv => format!("blocks of at least {elements}"),
             Collective::InterReduceScatterBlock | Collective::InterReduceScatter => {
                 format!("{} of {bytes} to each group", counted(self.total(), "element"))
@@ -178,6 +180,12 @@ impl Example {
                 let to = torus.iter().map(|&to| (to, self.count_of(Rank(rank))));
                 let from = torus.iter().map(|&from| (from, self.count_of(from)));
                 Operation::Exchangev { to: in_line(to), from: in_line(from) }
+            }
+            Collective::NeighborReduce => {
+                let from = neighbours(self.grid(), rank);
+                let to = in_line(from.iter().map(|&to| (to, self.count_of(to))));
+                let count = self.count_of(Rank(rank));
+                Operation::NeighborReduce { count, to, from: from.into(), commutative }
             }
             _ => self.between_groups(rank),
         }

@@ -327,7 +327,9 @@ impl<'a> Collective<'a> {
             | Collective::ReduceScatterBlock { reduction }
             | Collective::ReduceScatter { reduction, .. }
             | Collective::Scan { reduction }
-            | Collective::Exscan { reduction } => Some(reduction),
+            | Collective::Exscan { reduction }
+            | Collective::NeighborReduce { reduction, .. }
+            | Collective::NeighborAllreduce { reduction, .. } => Some(reduction),
             _ => None,
         }
     }

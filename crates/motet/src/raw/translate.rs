@@ -110,8 +110,16 @@ impl Translation {
 unsafe fn sparse(collective: &Collective<'_>, comm: &Communicator) -> Translated {
     let none = || ErrorKind::Internal("a collective was translated as another kind".into());
     let groups = collective.groups().ok_or_else(none)?;
-    // SAFETY: passed on.
-    unsafe { neighbours::among_groups(collective, comm, groups) }
+    match collective {
+        Collective::NeighborReduce { .. }
+        | Collective::NeighborReducev { .. }
+        | Collective::NeighborAllreduce { .. } => {
+            // SAFETY: passed on.
+            unsafe { reductions::among_groups(collective, comm, groups) }
+        }
+        // SAFETY: passed on.
+        _ => unsafe { neighbours::among_groups(collective, comm, groups) },
+    }
 }
 
 /// Parts of any datatypes to some ranks and from others.

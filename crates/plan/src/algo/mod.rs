@@ -141,6 +141,7 @@ algorithms! {
     alltoallv: [pairwise, direct],
     exchange: [direct],
     exchangev: [direct],
+    neighbor_reduce: [direct, sequential],
     inter_barrier: [dissemination, direct],
     inter_allgather: [leaders, direct],
     inter_allgatherv: [direct],

@@ -43,6 +43,8 @@ pub enum Collective {
     Exchange,
     /// The same with a length and a place for each block.
     Exchangev,
+    /// One block to each rank of one list, the reduction of one block from each rank of another.
+    NeighborReduce,
     /// Nobody leaves before everybody of the other group has entered.
     InterBarrier,
     /// All inputs of the other group, in rank order, at every rank.
@@ -61,7 +63,7 @@ pub enum Collective {
 
 impl Collective {
     /// Every collective, in the order of the table of algorithms.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::Barrier,
         Self::Bcast,
         Self::Gather,
@@ -80,6 +82,7 @@ impl Collective {
         Self::Alltoallv,
         Self::Exchange,
         Self::Exchangev,
+        Self::NeighborReduce,
         Self::InterBarrier,
         Self::InterAllgather,
         Self::InterAllgatherv,
@@ -110,6 +113,7 @@ impl Collective {
             Self::Alltoallv => "alltoallv",
             Self::Exchange => "exchange",
             Self::Exchangev => "exchangev",
+            Self::NeighborReduce => "neighbor_reduce",
             Self::InterBarrier => "inter_barrier",
             Self::InterAllgather => "inter_allgather",
             Self::InterAllgatherv => "inter_allgatherv",

@@ -114,6 +114,9 @@ impl Call {
                 let extent = |list: &[Neighbour]| extent(list.iter().map(Neighbour::block));
                 (extent(to), extent(from))
             }
+            Operation::NeighborReduce { count, to, .. } => {
+                (extent(to.iter().map(Neighbour::block)), *count)
+            }
             operation => {
                 let groups = self.groups().expect("the others are between two groups");
                 self.lengths_between(operation, &groups)
@@ -155,7 +158,7 @@ impl Call {
     /// The size in bytes by which an algorithm is selected; the same on all ranks of one call.
     ///
     /// It is the size of the data for a broadcast or a reduction, and the sum of all blocks of one
-    /// buffer where blocks are moved. In a gatherv, a scatterv, an alltoallv or an exchange a rank
+    /// buffer where blocks are moved. In a gatherv, a scatterv, an alltoallv or among neighbours a rank
     /// knows its own part only, unless it is the root, so nothing there is sure to be the same on
     /// all ranks, and the size is 0 as it is for a barrier. Of the two buffers of an allgather
     /// between two groups it is the longer.
@@ -167,6 +170,7 @@ impl Call {
             | Operation::Alltoallv { .. }
             | Operation::Exchange { .. }
             | Operation::Exchangev { .. }
+            | Operation::NeighborReduce { .. }
             | Operation::InterBarrier { .. }
             | Operation::InterAllgatherv { .. } => 0,
             Operation::Bcast { count, .. }

@@ -10,6 +10,8 @@ use crate::collective::blocking::{input, output};
 use crate::communicator::Communicator;
 use crate::error::Result;
 use crate::info::Info;
+use crate::kernel::kernel;
+use crate::op::Operator;
 use crate::persistent::Persistent;
 use crate::request::Request;
 
@@ -21,6 +23,12 @@ macro_rules! blocking_sparse {
             $(#[doc = $about:literal])*
             $blocking:ident $nonblocking:ident $init:ident $proposal:literal
                 = $shape:ident ($to:ty, $from:ty);
+        )* }
+        reducing { $(
+            $(#[doc = $reducing_about:literal])*
+            $reducing:ident $reducing_nonblocking:ident $reducing_init:ident
+                $reducing_proposal:literal
+                = $reducing_shape:ident ($reducing_to:ty, $reducing_from:ty);
         )* }
     ) => {$(
         $(#[doc = $about])*
@@ -37,6 +45,24 @@ macro_rules! blocking_sparse {
             let shape = Shape::$shape(self, input, output, to.into(), from.into());
             self.run_blocking::<T>(stringify!($blocking), shape, None)
         }
+    )*
+    $(
+        $(#[doc = $reducing_about])*
+        #[doc = concat!("\n(", $reducing_proposal, " of the 2008 proposal)")]
+        #[track_caller]
+        pub fn $reducing<'a, T: Element>(
+            &self,
+            send: &[T],
+            receive: &mut [T],
+            operator: impl Operator<T>,
+            to: impl Into<Neighbours<'a, $reducing_to>>,
+            from: impl Into<Neighbours<'a, $reducing_from>>,
+        ) -> Result<()> {
+            let (input, output, commutes) = (input(send), output(receive), operator.is_commutative());
+            let (to, from) = (to.into(), from.into());
+            let shape = Shape::$reducing_shape(self, input, output, to, from, commutes);
+            self.run_blocking::<T>(stringify!($reducing), shape, Some(kernel(operator)))
+        }
     )*};
 }
 
@@ -48,6 +74,12 @@ macro_rules! nonblocking_sparse {
             $(#[doc = $about:literal])*
             $blocking:ident $nonblocking:ident $init:ident $proposal:literal
                 = $shape:ident ($to:ty, $from:ty);
+        )* }
+        reducing { $(
+            $(#[doc = $reducing_about:literal])*
+            $reducing:ident $reducing_nonblocking:ident $reducing_init:ident
+                $reducing_proposal:literal
+                = $reducing_shape:ident ($reducing_to:ty, $reducing_from:ty);
         )* }
     ) => {$(
         #[doc = concat!(
@@ -72,6 +104,34 @@ macro_rules! nonblocking_sparse {
                 self.prepare::<<R as SendBuffer>::Element>(call, shape, None)
             })
         }
+    )*
+    $(
+        #[doc = concat!(
+            "Nonblocking [`", stringify!($reducing), "`](crate::Communicator::",
+            stringify!($reducing), ").\n\n# Errors\nArguments that the blocking form refuses.",
+        )]
+        #[track_caller]
+        pub fn $reducing_nonblocking<'a, S, R, O>(
+            &self,
+            buffers: (S, R),
+            operator: O,
+            to: impl Into<Neighbours<'a, $reducing_to>>,
+            from: impl Into<Neighbours<'a, $reducing_from>>,
+        ) -> Result<Request<(S, R)>>
+        where
+            S: SendBuffer<Element = R::Element> + $life,
+            R: RecvBuffer + $life,
+            O: Operator<<R as SendBuffer>::Element>,
+        {
+            self.post(buffers, |parts| {
+                let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
+                let (comm, call) = (self.communicator(), stringify!($reducing_nonblocking));
+                let (to, from, commutes) = (to.into(), from.into(), operator.is_commutative());
+                let shape = Shape::$reducing_shape(comm, input, output, to, from, commutes);
+                let kernel = Some(kernel(operator));
+                self.prepare::<<R as SendBuffer>::Element>(call, shape, kernel)
+            })
+        }
     )*};
 }
 
@@ -85,6 +145,12 @@ macro_rules! persistent_sparse {
             $(#[doc = $about:literal])*
             $blocking:ident $nonblocking:ident $init:ident $proposal:literal
                 = $shape:ident ($to:ty, $from:ty);
+        )* }
+        reducing { $(
+            $(#[doc = $reducing_about:literal])*
+            $reducing:ident $reducing_nonblocking:ident $reducing_init:ident
+                $reducing_proposal:literal
+                = $reducing_shape:ident ($reducing_to:ty, $reducing_from:ty);
         )* }
     ) => {$(
         #[doc = concat!(
@@ -108,6 +174,35 @@ macro_rules! persistent_sparse {
                 let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
                 let shape = Shape::$shape(self, input, output, to.into(), from.into());
                 self.prepare::<<R as SendBuffer>::Element>(stringify!($init), shape, None)
+            })
+        }
+    )*
+    $(
+        #[doc = concat!(
+            "Persistent [`", stringify!($reducing), "`](crate::Communicator::",
+            stringify!($reducing), "). (", $reducing_proposal, " as _init of the 2008 proposal)\n\n",
+            "# Errors\nArguments that the blocking form refuses.",
+        )]
+        #[track_caller]
+        pub fn $reducing_init<'a, S, R, O>(
+            &self,
+            buffers: (S, R),
+            operator: O,
+            to: impl Into<Neighbours<'a, $reducing_to>>,
+            from: impl Into<Neighbours<'a, $reducing_from>>,
+            info: &Info,
+        ) -> Result<Persistent<(S, R)>>
+        where
+            S: SendBuffer<Element = R::Element> + 'static,
+            R: RecvBuffer + 'static,
+            O: Operator<<R as SendBuffer>::Element>,
+        {
+            self.persistent_with(buffers, info, |parts| {
+                let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
+                let (to, from, commutes) = (to.into(), from.into(), operator.is_commutative());
+                let shape = Shape::$reducing_shape(self, input, output, to, from, commutes);
+                let (call, kernel) = (stringify!($reducing_init), Some(kernel(operator)));
+                self.prepare::<<R as SendBuffer>::Element>(call, shape, kernel)
             })
         }
     )*};

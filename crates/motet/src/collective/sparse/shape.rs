@@ -78,6 +78,73 @@ impl Shape {
         Shape::exchange_of(input, output, to, from.blocks(comm)?)
     }
 
+    /// A block of one length to some ranks, and the reduction of one from each of some ranks.
+    pub(crate) fn neighbor_reduce(
+        comm: &Communicator,
+        input: Option<Span>,
+        output: Span,
+        to: Neighbours<'_>,
+        from: Neighbours<'_>,
+        commutative: bool,
+    ) -> Shaped {
+        let (to, from) = (to.ranks(comm)?, from.ranks(comm)?);
+        let given = input.unwrap_or(Span::EMPTY);
+        // Without sources the output is not touched, and may have any length.
+        let count = match from.len() {
+            0 => given.len / to.len().max(1),
+            _ => output.len,
+        };
+        exact("input", given.len, count * to.len(), &blocks_make(count, to.len()))?;
+        let place = |(index, rank)| neighbour(rank, index * count, count);
+        let to = to.into_iter().enumerate().map(place).collect();
+        Shape::reduction_of(input, output, to, from, commutative)
+    }
+
+    /// A block of any length to some ranks, and the reduction of one from each of some ranks.
+    pub(crate) fn neighbor_reduce_blocks(
+        comm: &Communicator,
+        input: Option<Span>,
+        output: Span,
+        to: Neighbours<'_, Block>,
+        from: Neighbours<'_>,
+        commutative: bool,
+    ) -> Shaped {
+        Shape::reduction_of(input, output, to.blocks(comm)?, from.ranks(comm)?, commutative)
+    }
+
+    /// One block to some ranks, and the reduction of one from each of some ranks.
+    pub(crate) fn neighbor_allreduce(
+        comm: &Communicator,
+        input: Option<Span>,
+        output: Span,
+        to: Neighbours<'_>,
+        from: Neighbours<'_>,
+        commutative: bool,
+    ) -> Shaped {
+        let (to, from) = (to.ranks(comm)?, from.ranks(comm)?);
+        let count = match from.len() {
+            0 => input.unwrap_or(Span::EMPTY).len,
+            _ => output.len,
+        };
+        let to = to.into_iter().map(|rank| neighbour(rank, 0, count)).collect();
+        Shape::reduction_of(input, output, to, from, commutative)
+    }
+
+    /// The blocks of a reduction must lie in the input.
+    pub(crate) fn reduction_of(
+        input: Option<Span>,
+        output: Span,
+        to: Vec<motet_plan::Neighbour>,
+        from: Vec<Rank>,
+        commutative: bool,
+    ) -> Shaped {
+        let given = input.unwrap_or(Span::EMPTY);
+        holds("input", given.len, to.iter().map(motet_plan::Neighbour::block))?;
+        let (count, to, from) = (output.len, to.into(), from.into());
+        let operation = Operation::NeighborReduce { count, to, from, commutative };
+        Ok(Shape::new(operation, input, output))
+    }
+
     /// The blocks of an exchange must lie in the buffers.
     fn exchange_of(
         input: Option<Span>,

@@ -47,6 +47,38 @@ macro_rules! sparse_collectives {
                 neighbor_bcastv ineighbor_bcastv neighbor_bcastv_init "Neighbor_bcastv"
                     = neighbor_bcast_blocks ((), Block);
             }
+            reducing {
+                /// Sends block `j` of the input to destination `j`, and combines, element by
+                /// element, the blocks that the sources send to this rank, in the order of `from`:
+                /// its own only if it is its own destination and source. All blocks have the length
+                /// of the output. A rank without sources keeps its output as it is.
+                ///
+                /// # Errors
+                /// An input that does not hold one block for each destination; a neighbour that is
+                /// not in the communicator; a rank that has died or left.
+                neighbor_reduce ineighbor_reduce neighbor_reduce_init "Neighbor_reduce"
+                    = neighbor_reduce ((), ());
+
+                /// As [`neighbor_reduce`](crate::Communicator::neighbor_reduce), with a place and a
+                /// length for each block: that for a destination has the length of the output
+                /// there, and those from all sources that of the output here.
+                ///
+                /// # Errors
+                /// Blocks that the input does not hold, or that are not one for each destination; a
+                /// neighbour that is not in the communicator; a rank that has died or left.
+                neighbor_reducev ineighbor_reducev neighbor_reducev_init "Neighbor_reducev"
+                    = neighbor_reduce_blocks (Block, ());
+
+                /// As [`neighbor_reduce`](crate::Communicator::neighbor_reduce), with one block for
+                /// all destinations: the whole input. A rank without destinations has no input.
+                ///
+                /// # Errors
+                /// An input that is shorter than the output; a neighbour that is not in the
+                /// communicator; a rank that has died or left.
+                neighbor_allreduce ineighbor_allreduce neighbor_allreduce_init
+                    "Neighbor_reduce, with one block for all,"
+                    = neighbor_allreduce ((), ());
+            }
         }
     };
 }
