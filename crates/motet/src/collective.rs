@@ -15,10 +15,9 @@ mod shape;
 mod sparse;
 
 use std::panic::Location;
-use std::sync::Arc;
 
+use motet_fabric::TypeCode;
 use motet_fabric::slab::Id;
-use motet_fabric::{Peer, TypeCode};
 use motet_plan::{Call, Rank};
 
 use crate::Element;
@@ -27,6 +26,7 @@ use crate::communicator::Communicator;
 use crate::engine::{Binding, Number, Run, Selection, Staging, Way};
 use crate::error::{ErrorKind, Result};
 use crate::flight::Flight;
+use crate::group::Group;
 use crate::info::Info;
 use crate::kernel::Kernel;
 use crate::persistent::Persistent;
@@ -72,7 +72,7 @@ pub(crate) struct Prepared {
 #[derive(Debug)]
 pub(crate) struct Among {
     pub(crate) rank: usize,
-    pub(crate) peers: Arc<[Peer]>,
+    pub(crate) group: Group,
 }
 
 impl Prepared {
@@ -114,11 +114,11 @@ impl Communicator {
         };
         let account = self.account(&prepared, selection, at);
         let Prepared { shape, kernel, element, element_bytes, staging, among, .. } = prepared;
-        let all = || Among { rank: self.rank(), peers: self.group().peers().clone() };
-        let Among { rank, peers } = among.unwrap_or_else(all);
+        let all = || Among { rank: self.rank(), group: self.group().clone() };
+        let Among { rank, group } = among.unwrap_or_else(all);
         let call = Call {
             rank: Rank::from_index(rank),
-            ranks: peers.len() as u32,
+            ranks: group.size() as u32,
             element_bytes,
             in_place: shape.in_place,
             operation: shape.operation,
@@ -134,7 +134,7 @@ impl Communicator {
             output: shape.output,
             element,
             kernel,
-            peers,
+            group,
             number,
         });
         Ok((run, staging))

@@ -1,9 +1,15 @@
 //! Ordered sets of ranks, and how to make them of others. (MPI 4.1 §7.3)
 //!
 //! A group is a value: all operations on it are local and leave it as it is.
+//!
+//! What it takes does not depend on its size if its members are ranks of the world in a row, as
+//! those of the world are; otherwise they are listed, once for all copies. A place is looked up
+//! directly, and the place of a rank is computed or searched in order, never one by one in a
+//! long list: a list that is not in the order of the world gets an index of its places when
+//! somebody first asks.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use motet_fabric::Peer;
 
@@ -24,9 +30,61 @@ use motet_fabric::Peer;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    members: Arc<[Peer]>,
-    /// Whether member `i` is rank `i` of the world, so that nothing needs to be searched.
-    identity: bool,
+    roster: Roster,
+}
+
+/// The members in order. There is one form for each order, so that equal groups compare equal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Roster {
+    /// So many ranks of the world in a row; from 0 if there are none.
+    Row { first: u32, count: u32 },
+    /// Any others.
+    List(Arc<List>),
+}
+
+/// Members that are not in a row.
+#[derive(Debug)]
+struct List {
+    peers: Box<[Peer]>,
+    /// Whether they are in the order of the world, so that they are their own index.
+    ascends: bool,
+    /// The places in the order of the members in the world, once somebody has asked for one.
+    index: OnceLock<Box<[u32]>>,
+}
+
+impl PartialEq for List {
+    fn eq(&self, other: &List) -> bool {
+        self.peers == other.peers
+    }
+}
+
+impl Eq for List {}
+
+impl List {
+    /// So few are searched one by one.
+    const FEW: usize = 16;
+
+    fn new(peers: Vec<Peer>) -> List {
+        let ascends = peers.is_sorted();
+        List { peers: peers.into(), ascends, index: OnceLock::new() }
+    }
+
+    fn place(&self, peer: Peer) -> Option<usize> {
+        if self.peers.len() <= List::FEW {
+            return self.peers.iter().position(|&member| member == peer);
+        }
+        if self.ascends {
+            return self.peers.binary_search(&peer).ok();
+        }
+        let member = |place: u32| self.peers[place as usize];
+        let index = self.index.get_or_init(|| {
+            let mut places: Box<[u32]> = (0..self.peers.len() as u32).collect();
+            places.sort_unstable_by_key(|&place| member(place));
+            places
+        });
+        let at = index.binary_search_by_key(&peer, |&place| member(place)).ok()?;
+        Some(index[at] as usize)
+    }
 }
 
 /// How two groups, or two communicators, are alike. (MPI 4.1 §7.3.1, §7.4.1)
@@ -127,49 +185,73 @@ impl fmt::Display for RankRange {
 }
 
 impl Group {
-    pub(crate) fn new(members: Arc<[Peer]>) -> Group {
-        let identity = members.iter().enumerate().all(|(place, peer)| place == peer.index());
-        Group { members, identity }
+    /// The group of these members, all different, in this order.
+    pub(crate) fn new(members: Vec<Peer>) -> Group {
+        let first = members.first().map_or(0, |peer| peer.0);
+        let in_a_row = members.iter().map(|peer| peer.0).eq((first..).take(members.len()));
+        let roster = match in_a_row {
+            true => Roster::Row { first, count: members.len() as u32 },
+            false => Roster::List(Arc::new(List::new(members))),
+        };
+        Group { roster }
     }
 
     /// All ranks of a world.
     pub(crate) fn world(ranks: usize) -> Group {
-        Group::new((0..ranks as u32).map(Peer).collect())
+        Group { roster: Roster::Row { first: 0, count: ranks as u32 } }
     }
 
     /// The group without members. (`MPI_GROUP_EMPTY`)
     pub fn empty() -> Group {
-        Group::new(Arc::new([]))
+        Group::world(0)
     }
 
-    pub(crate) fn peers(&self) -> &Arc<[Peer]> {
-        &self.members
+    /// The members in order.
+    pub(crate) fn peers(&self) -> impl ExactSizeIterator<Item = Peer> + '_ {
+        (0..self.size()).map(|rank| self.peer(rank))
     }
 
+    #[inline]
     pub(crate) fn peer(&self, rank: usize) -> Peer {
-        self.members[rank]
+        match &self.roster {
+            &Roster::Row { first, count } => {
+                assert!(rank < count as usize, "a rank of the group");
+                Peer(first + rank as u32)
+            }
+            Roster::List(list) => list.peers[rank],
+        }
     }
 
     pub(crate) fn rank_of_peer(&self, peer: Peer) -> Option<usize> {
-        if self.identity {
-            return (peer.index() < self.members.len()).then_some(peer.index());
+        match &self.roster {
+            &Roster::Row { first, count } => {
+                let place = peer.0.checked_sub(first)?;
+                (place < count).then_some(place as usize)
+            }
+            Roster::List(list) => list.place(peer),
         }
-        self.members.iter().position(|&member| member == peer)
+    }
+
+    fn has(&self, peer: Peer) -> bool {
+        self.rank_of_peer(peer).is_some()
     }
 
     /// Number of members. (`MPI_Group_size`)
     pub fn size(&self) -> usize {
-        self.members.len()
+        match &self.roster {
+            Roster::Row { count, .. } => *count as usize,
+            Roster::List(list) => list.peers.len(),
+        }
     }
 
     /// Whether it has no members.
     pub fn is_empty(&self) -> bool {
-        self.members.is_empty()
+        self.size() == 0
     }
 
     /// The members, as ranks in the world.
     pub fn world_ranks(&self) -> impl Iterator<Item = usize> + '_ {
-        self.members.iter().map(|peer| peer.index())
+        self.peers().map(|peer| peer.index())
     }
 
     /// The place in this group of a rank of the world, if it is a member. The caller's own place
@@ -181,7 +263,7 @@ impl Group {
     /// The rank in `other` of the member with rank `rank` here, if it is a member of both.
     /// (`MPI_Group_translate_ranks`)
     pub fn translate(&self, rank: usize, other: &Group) -> Option<usize> {
-        other.rank_of_peer(*self.members.get(rank)?)
+        other.rank_of_peer((rank < self.size()).then(|| self.peer(rank))?)
     }
 
     /// Whether the two have the same members, and in the same order; never
@@ -201,25 +283,22 @@ impl Group {
     /// theirs. (`MPI_Group_union`)
     #[must_use]
     pub fn union(&self, other: &Group) -> Group {
-        let here = Membership::of(self);
-        let new = other.members.iter().filter(|&&peer| !here.has(peer));
-        Group::new(self.members.iter().chain(new).copied().collect())
+        let new = other.peers().filter(|&peer| !self.has(peer));
+        Group::new(self.peers().chain(new).collect())
     }
 
     /// The members that are in `other` too, in the order they have here.
     /// (`MPI_Group_intersection`)
     #[must_use]
     pub fn intersection(&self, other: &Group) -> Group {
-        let there = Membership::of(other);
-        Group::new(self.members.iter().copied().filter(|&peer| there.has(peer)).collect())
+        Group::new(self.peers().filter(|&peer| other.has(peer)).collect())
     }
 
     /// The members that are not in `other`, in the order they have here.
     /// (`MPI_Group_difference`)
     #[must_use]
     pub fn difference(&self, other: &Group) -> Group {
-        let there = Membership::of(other);
-        Group::new(self.members.iter().copied().filter(|&peer| !there.has(peer)).collect())
+        Group::new(self.peers().filter(|&peer| !other.has(peer)).collect())
     }
 
     /// The group of these members, in this order. (`MPI_Group_incl`)
@@ -228,7 +307,7 @@ impl Group {
     /// A rank that is not in the group, or is named twice.
     pub fn include(&self, ranks: &[usize]) -> Result<Group, GroupError> {
         self.named(ranks)?;
-        Ok(Group::new(ranks.iter().map(|&rank| self.members[rank]).collect()))
+        Ok(Group::new(ranks.iter().map(|&rank| self.peer(rank)).collect()))
     }
 
     /// The group without these members, in the order they have here. (`MPI_Group_excl`)
@@ -237,8 +316,8 @@ impl Group {
     /// A rank that is not in the group, or is named twice.
     pub fn exclude(&self, ranks: &[usize]) -> Result<Group, GroupError> {
         let named = self.named(ranks)?;
-        let kept = self.members.iter().zip(named).filter(|(_, named)| !named);
-        Ok(Group::new(kept.map(|(&peer, _)| peer).collect()))
+        let kept = (0..self.size()).filter(|rank| named.binary_search(rank).is_err());
+        Ok(Group::new(kept.map(|rank| self.peer(rank)).collect()))
     }
 
     /// The group of the members in these ranges, in this order. (`MPI_Group_range_incl`)
@@ -282,17 +361,21 @@ impl Group {
         Ok(ranks)
     }
 
-    /// For each rank whether it is named.
-    fn named(&self, ranks: &[usize]) -> Result<Vec<bool>, GroupError> {
+    /// The named ranks in ascending order. Takes memory for those, not for the whole group.
+    fn named(&self, ranks: &[usize]) -> Result<Vec<usize>, GroupError> {
         let size = self.size();
-        let mut named = vec![false; size];
-        for &rank in ranks {
-            let named = named.get_mut(rank).ok_or(GroupError::Rank { rank, size })?;
-            if std::mem::replace(named, true) {
-                return Err(GroupError::Twice { rank });
-            }
+        let mut named: Vec<_> = ranks.iter().copied().zip(0..).collect();
+        named.sort_unstable();
+        let again = named.windows(2).filter(|pair| pair[0].0 == pair[1].0).map(|pair| pair[1].1);
+        let beyond = ranks.iter().position(|&rank| rank >= size);
+        if let Some(at) = again.chain(beyond).min() {
+            let rank = ranks[at];
+            return Err(match rank < size {
+                true => GroupError::Twice { rank },
+                false => GroupError::Rank { rank, size },
+            });
         }
-        Ok(named)
+        Ok(named.into_iter().map(|(rank, _)| rank).collect())
     }
 
     /// A number that differs, as good as always, if the members or their order do (FNV-1a). The
@@ -301,22 +384,6 @@ impl Group {
         self.world_ranks().fold(0xcbf2_9ce4_8422_2325, |hash, rank| {
             (hash ^ rank as u64).wrapping_mul(0x0000_0100_0000_01b3)
         })
-    }
-}
-
-/// Who is in a group, to be asked often.
-struct Membership(Vec<bool>);
-
-impl Membership {
-    fn of(group: &Group) -> Membership {
-        let ranks = group.world_ranks().max().map_or(0, |last| last + 1);
-        let mut members = vec![false; ranks];
-        group.world_ranks().for_each(|rank| members[rank] = true);
-        Membership(members)
-    }
-
-    fn has(&self, peer: Peer) -> bool {
-        self.0.get(peer.index()).is_some_and(|&member| member)
     }
 }
 
@@ -335,6 +402,53 @@ mod tests {
         assert!(world.exclude(&[0, 2, 4])?.world_ranks().eq([1, 3, 5]));
         assert_eq!(world.rank_of(6), None);
         Ok(())
+    }
+
+    /// A row of ranks however it was made is the same value, and takes no list.
+    #[test]
+    fn rows_are_not_listed() -> Result<(), GroupError> {
+        let world = Group::world(1_000_000);
+        let row = world.include(&[7, 8, 9])?;
+        assert_eq!(row.roster, Roster::Row { first: 7, count: 3 });
+        assert_eq!((row.rank_of(6), row.rank_of(9), row.rank_of(10)), (None, Some(2), None));
+        assert_eq!(world.include(&[])?, Group::empty());
+        assert_eq!(row.difference(&row), Group::empty());
+        assert_eq!(world.intersection(&row), row);
+        assert!(matches!(row.include(&[0, 2])?.roster, Roster::List(_)));
+        Ok(())
+    }
+
+    /// Few and many members, in the order of the world, in another, and with gaps.
+    #[test]
+    fn every_member_is_found_at_its_place() -> Result<(), GroupError> {
+        for count in [1, 2, List::FEW, List::FEW + 1, 1000] {
+            for stride in [1, 2, 7] {
+                let world = Group::world(count * stride + 1);
+                let up: Vec<_> = (0..count).map(|place| place * stride).collect();
+                let down: Vec<_> = up.iter().rev().copied().collect();
+                let mixed: Vec<_> = (0..count).map(|place| up[place * 611 % count]).collect();
+                for ranks in [up, down, mixed] {
+                    let group = world.include(&ranks)?;
+                    for world_rank in 0..world.size() {
+                        let place = ranks.iter().position(|&rank| rank == world_rank);
+                        assert_eq!(group.rank_of(world_rank), place, "{ranks:?}");
+                    }
+                    let here = group.world_ranks();
+                    assert!(here.eq(ranks.iter().copied()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn the_first_wrong_rank_is_told() {
+        let world = Group::world(4);
+        let twice = |rank| Err(GroupError::Twice { rank });
+        let beyond = |rank| Err(GroupError::Rank { rank, size: 4 });
+        assert_eq!(world.include(&[3, 1, 1, 9, 3]), twice(1));
+        assert_eq!(world.include(&[2, 9, 2]), beyond(9));
+        assert_eq!(world.exclude(&[9, 9]), beyond(9));
     }
 
     #[test]

@@ -1,18 +1,18 @@
 //! The calls of all ranks on one communicator, as far as they are not settled.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
 
 use motet_fabric::Peer;
 
 use super::account::Account;
 use super::record::{Kind, Record};
+use crate::group::Group;
 
 /// One communicator, seen by one rank.
 pub(crate) struct Ledger {
     communicator: u64,
     /// This rank and all; unknown until the communicator is there on this rank too.
-    group: Option<(Peer, Arc<[Peer]>)>,
+    group: Option<(Peer, Group)>,
     pub(crate) name: String,
     /// The number of the next call of this rank.
     next: u64,
@@ -97,18 +97,18 @@ impl Ledger {
     }
 
     /// The communicator is there.
-    pub(crate) fn meet(&mut self, me: Peer, peers: Arc<[Peer]>) {
-        self.group.get_or_insert((me, peers));
+    pub(crate) fn meet(&mut self, me: Peer, group: Group) {
+        self.group.get_or_insert((me, group));
     }
 
     /// Its ranks; none while it is not there.
-    pub(crate) fn peers(&self) -> &[Peer] {
-        self.group.as_ref().map_or(&[], |(_, peers)| peers)
+    pub(crate) fn group(&self) -> Group {
+        self.group.as_ref().map_or(Group::empty(), |(_, group)| group.clone())
     }
 
     /// Whether all ranks have freed it.
     pub(crate) fn is_over(&self) -> bool {
-        self.group.is_some() && self.freed == self.peers().len()
+        self.group.is_some() && self.freed == self.group().size()
     }
 
     /// Enters a record of another rank. Says if it breaks the communicator.
@@ -137,8 +137,8 @@ impl Ledger {
     pub(crate) fn enter_own(&mut self, kind: Kind, account: Account, tag: u64) -> Own {
         let number = self.next;
         self.next += 1;
-        let (me, peers) = self.group.clone().expect("a communicator of this rank is known to it");
-        let others = peers.iter().copied().filter(|&peer| peer != me);
+        let (me, group) = self.group.clone().expect("a communicator of this rank is known to it");
+        let others = group.peers().filter(|&peer| peer != me);
         let records = others.map(|peer| (peer, self.record_for(peer, number, kind, &account)));
         let records = records.collect();
         self.note_latest(me, &self.record_for(me, number, kind, &account));
@@ -234,7 +234,7 @@ impl Ledger {
 
     /// The rank that somebody has here.
     pub(crate) fn rank_of(&self, peer: Peer) -> Option<usize> {
-        self.peers().iter().position(|&member| member == peer)
+        self.group.as_ref()?.1.rank_of_peer(peer)
     }
 
     /// Breaks the communicator if something was found, and forgets what all ranks agree on if not.
@@ -247,7 +247,7 @@ impl Ledger {
     }
 
     fn settle(&mut self) {
-        let others = self.peers().len().wrapping_sub(1);
+        let others = self.group().size().wrapping_sub(1);
         let agreed = |entry: &Entry| entry.own.is_some() && entry.said.len() == others;
         while self.entries.front().is_some_and(agreed) {
             self.entries.pop_front();
@@ -272,16 +272,16 @@ impl Ledger {
 
     /// Which ranks have not made the call of this number.
     pub(crate) fn missing(&self, number: u64) -> Vec<usize> {
-        let peers = self.peers();
-        let has_called =
-            |peer: &Peer| self.latest.get(peer).is_some_and(|&(last, _)| last >= number);
-        (0..peers.len()).filter(|&rank| !has_called(&peers[rank])).collect()
+        let has_called = |peer| self.latest.get(&peer).is_some_and(|&(last, _)| last >= number);
+        let group = self.group();
+        (0..group.size()).filter(|&rank| !has_called(group.peer(rank))).collect()
     }
 
     /// How many calls a rank has made here, and the last of them.
     pub(crate) fn latest(&self, rank: usize) -> Option<(u64, &str)> {
-        let peer = self.peers().get(rank)?;
-        self.latest.get(peer).map(|(number, text)| (number + 1, text.as_str()))
+        let group = self.group();
+        let peer = (rank < group.size()).then(|| group.peer(rank))?;
+        self.latest.get(&peer).map(|(number, text)| (number + 1, text.as_str()))
     }
 }
 
@@ -305,7 +305,7 @@ mod tests {
         for number in 10..1000 {
             assert_eq!(ledger.enter(Peer(4), record(number, 0, "")), None);
         }
-        ledger.meet(Peer(2), Arc::new([Peer(4), Peer(2)]));
+        ledger.meet(Peer(2), Group::new(vec![Peer(4), Peer(2)]));
         for number in 10..1000 {
             assert_eq!(ledger.entries.len() as u64, 1000 - number);
             let own = ledger.enter_own(Kind::Call, Account::freed(), 0);
@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn two_others_may_disagree_before_this_rank_calls() {
         let mut ledger = ledger(0);
-        ledger.meet(Peer(0), Arc::new([Peer(0), Peer(1), Peer(2)]));
+        ledger.meet(Peer(0), Group::world(3));
         assert_eq!(ledger.enter(Peer(2), record(0, 7, "two()")), None);
         let verdict = ledger.enter(Peer(1), record(0, 8, "one()")).expect("7 is not 8");
         let told = "rank 1 called one() as collective number 1 of communicator 0.5, rank 2 called";
@@ -331,7 +331,7 @@ mod tests {
     #[test]
     fn those_who_are_behind_are_missing() {
         let mut ledger = ledger(0);
-        ledger.meet(Peer(3), Arc::new([Peer(7), Peer(3), Peer(1)]));
+        ledger.meet(Peer(3), Group::new(vec![Peer(7), Peer(3), Peer(1)]));
         ledger.enter(Peer(7), record(0, 0, ""));
         ledger.enter(Peer(7), record(1, 0, "last"));
         ledger.enter_own(Kind::Call, Account::freed(), 0);

@@ -24,8 +24,7 @@ impl Membership {
         if !watch.keeps_records() || home.group.size() == 1 {
             return None;
         }
-        let peers = home.group.peers().clone();
-        home.core.engine().meet(id, peers);
+        home.core.engine().meet(id, home.group.clone());
         Some(Membership { id, home: home.clone() })
     }
 }

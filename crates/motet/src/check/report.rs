@@ -112,7 +112,7 @@ fn tell_of_all(text: &mut String, ledger: &Ledger, live: Option<&Live>) {
             let _ = writeln!(text, "motet:   missing: rank {}{dots}", names.join(", rank "));
         }
     }
-    for rank in (0..ledger.peers().len()).take(LISTED) {
+    for rank in (0..ledger.group().size()).take(LISTED) {
         let _ = match ledger.latest(rank) {
             Some((_, "")) => writeln!(text, "motet:   rank {rank} has freed communicator {title}"),
             Some((count, last)) => writeln!(
@@ -123,7 +123,7 @@ fn tell_of_all(text: &mut String, ledger: &Ledger, live: Option<&Live>) {
             None => writeln!(text, "motet:   rank {rank} has made no collective call on {title}"),
         };
     }
-    if let Some(more) = ledger.peers().len().checked_sub(LISTED).filter(|&more| more > 0) {
+    if let Some(more) = ledger.group().size().checked_sub(LISTED).filter(|&more| more > 0) {
         let _ = writeln!(text, "motet:   and {more} more ranks");
     }
 }

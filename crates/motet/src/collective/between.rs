@@ -17,6 +17,7 @@ use super::shape::{blocks_make, exact, holds};
 use super::{Among, Neighbour, Shape};
 use crate::buffer::Span;
 use crate::error::ErrorKind;
+use crate::group::Group;
 use crate::intercommunicator::Intercommunicator;
 use crate::raw::Root;
 
@@ -145,7 +146,7 @@ impl Crossing {
         let operation =
             Operation::InterReduce { left, count, root: Rank::from_index(root), commutative };
         // All take part, but those of the root's group do not know in what.
-        let all = Among { rank: union.rank(), peers: union.group().peers().clone() };
+        let all = Among { rank: union.rank(), group: union.group().clone() };
         Ok(Crossing { shape: shape(operation, input, output), among: Some(all) })
     }
 
@@ -154,7 +155,7 @@ impl Crossing {
         let nobody = || Vec::new().into();
         let operation = Operation::Exchange { count: 0, to: nobody(), from: nobody() };
         let me = inter.over_both().core().me();
-        let among = Some(Among { rank: 0, peers: [me].into() });
+        let among = Some(Among { rank: 0, group: Group::new(vec![me]) });
         Crossing { shape: shape(operation, Span::EMPTY, Span::EMPTY), among }
     }
 
@@ -165,8 +166,8 @@ impl Crossing {
             Role::Root => (inter.over_both().core().me(), inter.remote_group(), 0),
             Role::Idle => return Crossing::idle(inter),
         };
-        let peers = [root].into_iter().chain(far.peers().iter().copied()).collect();
-        Crossing { shape, among: Some(Among { rank, peers }) }
+        let group = Group::new([root].into_iter().chain(far.peers()).collect());
+        Crossing { shape, among: Some(Among { rank, group }) }
     }
 }
 

@@ -7,8 +7,6 @@
 //! be mistaken for it; the user's tag is the number of the broadcast, so that calls of several
 //! threads do not meet either.
 
-use std::sync::Arc;
-
 use super::{Communicator, Sequence, Traffic, context};
 use crate::buffer::SendBuffer;
 use crate::collective::Shape;
@@ -29,7 +27,7 @@ pub enum SplitType {
 impl Communicator {
     /// A communicator of the caller alone, as `MPI_COMM_SELF` is; each call makes a new one. Local.
     pub fn alone(&self) -> Communicator {
-        let group = Group::new(Arc::new([self.core().me()]));
+        let group = Group::new(vec![self.core().me()]);
         let alone = self.of_members(group, 0, self.core().fresh_id());
         alone.set_name("alone");
         alone
@@ -75,7 +73,7 @@ impl Communicator {
         let fingerprint = group.fingerprint();
         let all = self.tell_all(CALL, [self.core().fresh_id(), fingerprint])?;
         let Some(place) = self.place_in(group) else { return Ok(None) };
-        for rank in group.peers().iter().filter_map(|&peer| self.group().rank_of_peer(peer)) {
+        for rank in group.peers().filter_map(|peer| self.group().rank_of_peer(peer)) {
             if all[rank][1] != fingerprint {
                 return Err(self.group_error(CALL, GroupError::Differs { rank }));
             }

@@ -5,7 +5,6 @@
 
 use std::collections::HashSet;
 use std::mem;
-use std::sync::Arc;
 use std::time::Duration;
 
 use motet_fabric::slab::Id;
@@ -16,6 +15,7 @@ use crate::check::{
     Account, Awaited, Books, Kind, Live, Membership, Record, Tell, Verdict, report,
 };
 use crate::communicator::{Traffic, split_context};
+use crate::group::Group;
 
 /// The operation of the receive that awaits records: no operation has this id.
 pub(super) const RECORDS: u64 = 0;
@@ -70,9 +70,9 @@ impl Engine {
     }
 
     /// A communicator is there.
-    pub(crate) fn meet(&mut self, communicator: u64, peers: Arc<[Peer]>) {
+    pub(crate) fn meet(&mut self, communicator: u64, group: Group) {
         let me = self.endpoint.me();
-        self.books().ledger(communicator).meet(me, peers);
+        self.books().ledger(communicator).meet(me, group);
     }
 
     /// Tells the name of a communicator to its ledger.
@@ -120,7 +120,7 @@ impl Engine {
     pub(super) fn carry_out(&mut self, Verdict { communicator, broken, tell }: Verdict) {
         if tell == Tell::Others {
             let me = self.endpoint.me();
-            let peers = self.books().ledger(communicator).peers().to_vec();
+            let group = self.books().ledger(communicator).group();
             let record = Record {
                 communicator,
                 number: broken.number,
@@ -131,7 +131,7 @@ impl Engine {
                 expects: 0,
                 text: broken.reason.to_owned(),
             };
-            for peer in peers.into_iter().filter(|&peer| peer != me) {
+            for peer in group.peers().filter(|&peer| peer != me) {
                 self.send_record(peer, &record);
             }
         }

@@ -14,6 +14,7 @@ use motet_plan::{Action, Call, Exec, Rank, StepId};
 use super::cache::Planned;
 use super::memory::Memory;
 use crate::buffer::Span;
+use crate::group::Group;
 use crate::kernel::Kernel;
 
 /// Which collective of which communicator: the part of a message's label that is the same for
@@ -53,7 +54,7 @@ pub(crate) struct Binding {
     pub(crate) output: Span,
     pub(crate) element: TypeCode,
     pub(crate) kernel: Option<Box<dyn Kernel>>,
-    pub(crate) peers: Arc<[Peer]>,
+    pub(crate) group: Group,
     pub(crate) number: Number,
 }
 
@@ -76,8 +77,8 @@ pub(crate) struct Run {
     exec: Exec,
     memory: Memory,
     kernel: Option<Box<dyn Kernel>>,
-    /// The rank of the world for each rank of the communicator.
-    peers: Arc<[Peer]>,
+    /// The rank of the world for each rank of the plan.
+    group: Group,
     number: Number,
     /// Not there if everything goes as messages.
     channels: Option<Box<Channels>>,
@@ -97,7 +98,7 @@ impl Run {
             element: TypeCode::BYTES,
             polled: false,
             kernel: None,
-            peers: Arc::new([]),
+            group: Group::empty(),
             number: Number { context: 0, tag: 0 },
             channels: None,
             error: None,
@@ -109,7 +110,7 @@ impl Run {
         self.memory.bind(binding.input, binding.output);
         self.element = binding.element;
         self.kernel = binding.kernel;
-        self.peers = binding.peers;
+        self.group = binding.group;
         self.number = binding.number;
     }
 
@@ -299,7 +300,7 @@ impl Run {
     }
 
     fn peer(&self, rank: Rank) -> Peer {
-        self.peers[rank.index()]
+        self.group.peer(rank.index())
     }
 
     fn label(&self, ordinal: u32) -> Label {

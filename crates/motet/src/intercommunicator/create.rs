@@ -115,7 +115,7 @@ impl Communicator {
         if me == other {
             return Err(GroupError::Overlap { rank: me.index() }.into());
         }
-        let group = Group::new(Arc::new([me.min(other), me.max(other)]));
+        let group = Group::new(vec![me.min(other), me.max(other)]);
         let place = usize::from(me > other);
         // Errors go to the handler of the communicator on which this was called.
         let home = Home::new(self.core().clone(), group, place, ErrorHandler::Return);
@@ -174,8 +174,8 @@ impl Intercommunicator {
         }
         let union = self.union.group();
         let group = if left[0][0] > right[0][0] {
-            let (left, right) = union.peers().split_at(left.len());
-            Group::new(right.iter().chain(left).copied().collect())
+            let (left, right) = (union.peers().take(left.len()), union.peers().skip(left.len()));
+            Group::new(right.chain(left).collect())
         } else {
             union.clone()
         };
