@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use motet_fabric::Peer;
 use motet_plan::{Block, Rank};
 
 use crate::collective::shape::{Ranked, exact};
@@ -64,11 +65,11 @@ impl Ranks<'_> {
 /// The members of a group, as ranks of a communicator in which they all are.
 pub(crate) fn members(group: &Group, communicator: &Communicator) -> Result<Vec<Rank>, ErrorKind> {
     let all = communicator.group();
-    let rank_of = |&peer| match all.rank_of_peer(peer) {
+    let rank_of = |peer: Peer| match all.rank_of_peer(peer) {
         Some(rank) => Ok(Rank::from_index(rank)),
         None => Err(GroupError::Outsider { rank: peer.index() }.into()),
     };
-    group.peers().iter().map(rank_of).collect()
+    group.peers().map(rank_of).collect()
 }
 
 impl Neighbours<'_> {
