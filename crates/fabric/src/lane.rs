@@ -136,6 +136,11 @@ impl Outlet {
         consumed.max(self.first) + self.place.ring.cells as u64
     }
 
+    /// Cells that have been filled since the beginning.
+    pub fn filled(&self) -> u64 {
+        self.next - self.first
+    }
+
     /// Bytes of payload that fit one cell behind a header of type `H`.
     pub fn payload<H>(&self) -> usize {
         self.place.ring.payload(size_of::<H>())
@@ -203,6 +208,11 @@ impl Inlet {
     /// As [`Inlet::new`], with the position of the first message; the other end has the same.
     pub fn starting_at(segment: Arc<Segment>, ring: Ring, first: u64) -> Inlet {
         Inlet { place: Place::new(segment, ring), next: first, published: first }
+    }
+
+    /// The ring.
+    pub(crate) fn ring(&self) -> Ring {
+        self.place.ring
     }
 
     /// Whether a cell waits to be read.

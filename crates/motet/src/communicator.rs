@@ -15,6 +15,7 @@ use crate::error::{Error, ErrorHandler, ErrorKind, Result};
 use crate::flight::{Home, Origin};
 use crate::group::{Comparison, Group};
 use crate::info::Info;
+use crate::phases::Nesting;
 use crate::point_to_point::Slot;
 use crate::topology::Placed;
 pub use create::SplitType;
@@ -32,6 +33,8 @@ pub(crate) enum Traffic {
     Check,
     /// What the leaders of two groups tell each other to make an intercommunicator.
     Bridge,
+    /// The messages of sparse dynamic exchanges.
+    Dynamic,
 }
 
 /// Numbers for operations that all ranks begin in one order: all count alike.
@@ -76,6 +79,8 @@ pub struct Communicator {
     /// What the hints say of it.
     deterministic: AtomicBool,
     attributes: Attributes<Communicator>,
+    /// Of its two-phase collectives.
+    nesting: Nesting,
     /// In check mode: what tells the other ranks of its calls.
     membership: Option<Membership>,
 }
@@ -110,6 +115,7 @@ impl Communicator {
             info: Mutex::default(),
             deterministic: AtomicBool::new(false),
             attributes: Attributes::default(),
+            nesting: Nesting::default(),
             topology: None,
         }
     }
@@ -264,6 +270,11 @@ impl Communicator {
         &self.home.core
     }
 
+    /// Which of its two-phase collectives are open.
+    pub(crate) fn nesting(&self) -> &Nesting {
+        &self.nesting
+    }
+
     /// Where its buffer for buffered sends may be attached.
     pub(crate) fn slot(&self) -> &Slot {
         &self.slot
@@ -284,6 +295,7 @@ pub(crate) fn split_context(context: u64) -> (u64, Traffic) {
         Traffic::Creation,
         Traffic::Check,
         Traffic::Bridge,
+        Traffic::Dynamic,
     ];
     (context / 8, all[(context % 8) as usize])
 }

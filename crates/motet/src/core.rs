@@ -27,6 +27,7 @@ use motet_plan::Tuning;
 
 use crate::check::{Books, Watch};
 use crate::engine::{Cache, Engine, Outcome};
+use crate::nodes::Nodes;
 use crate::point_to_point::Slot;
 
 /// Who has waited for so long gives way between two looks: whoever is waited for may be on the
@@ -67,6 +68,7 @@ pub(crate) struct Core {
     /// Where a buffer for buffered sends may be attached.
     slot: Slot,
     watch: Watch,
+    nodes: Nodes,
 }
 
 /// What the rank's threads and its helper share.
@@ -140,6 +142,7 @@ impl Core {
         options: Options,
         tuning: Tuning,
         watch: Watch,
+        nodes: Nodes,
     ) -> Core {
         let patience = Patience::with(segment.ranks(), segment.cores());
         let endpoint = Endpoint::new(segment.clone(), me, options);
@@ -159,7 +162,13 @@ impl Core {
             helper: OnceLock::new(),
             slot: Slot::default(),
             watch,
+            nodes,
         }
+    }
+
+    /// How the ranks of the world are spread over nodes.
+    pub(crate) fn nodes(&self) -> Nodes {
+        self.nodes
     }
 
     /// Where the rank's buffer for buffered sends may be attached.

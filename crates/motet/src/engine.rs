@@ -10,6 +10,7 @@
 //! memory. Nothing else ever hands buffers back.
 
 mod cache;
+mod dynamic;
 mod ending;
 mod memory;
 mod records;
@@ -32,6 +33,7 @@ use crate::check::Books;
 use crate::error::ErrorKind;
 use crate::point_to_point::Room;
 pub(crate) use cache::{Cache, Planned, Selection};
+pub(crate) use dynamic::{Arrivals, Dynamic};
 pub(crate) use run::{Binding, Number, Run};
 pub(crate) use staging::{Staged, Staging, Way};
 pub(crate) use transfer::{CANCELLED, Envelope, Mode, NOBODY, Transfer};
@@ -92,6 +94,8 @@ struct Rare {
     waker: Option<Waker>,
     /// Set when its request is gone: its buffers, to be freed when it is complete.
     detached: Option<Keeper>,
+    /// Of a sparse dynamic exchange: all but its barrier.
+    dynamic: Option<Box<Dynamic>>,
 }
 
 impl Operation {
@@ -114,6 +118,8 @@ pub(crate) struct Engine {
     operations: Slab<Operation>,
     /// Active operations with steps that wait for channels.
     polled: Vec<Id>,
+    /// Sparse dynamic exchanges that take what comes.
+    gathering: Vec<Id>,
     /// Completions being handed out; kept for its memory.
     done: Vec<Completion>,
     cache: Cache,
@@ -145,6 +151,7 @@ impl Engine {
             endpoint,
             operations: Slab::default(),
             polled: Vec::new(),
+            gathering: Vec::new(),
             done: Vec::new(),
             cache,
             active: 0,
@@ -257,6 +264,9 @@ impl Engine {
     fn move_messages(&mut self) -> bool {
         let mut done = mem::take(&mut self.done);
         let mut moved = self.endpoint.progress(&mut done);
+        if moved && !self.gathering.is_empty() {
+            self.gather(&mut done);
+        }
         moved |= self.poll_channels(&mut done);
         if !done.is_empty() {
             return self.settle(done);
@@ -273,6 +283,7 @@ impl Engine {
         self.endpoint.give_up_on_left(&mut done);
         moved |= !done.is_empty();
         self.settle(done);
+        moved |= self.give_up_exchanges();
         for at in 0..self.polled.len() {
             let id = self.polled[at];
             let mut done = mem::take(&mut self.done);
@@ -336,7 +347,9 @@ impl Engine {
         let Work::Run(run) = &mut operation.work else { return };
         if run.advance(id.0, &mut self.endpoint, done) {
             let outcome = run.outcome();
-            self.finish(id, outcome.map(|()| NOTHING));
+            if !operation.rare.as_mut().is_some_and(|rare| rare.outlasts_barrier()) {
+                self.finish(id, outcome.map(|()| NOTHING));
+            }
         } else if run.is_stuck() && !run.polled {
             run.polled = true;
             self.polled.push(id);
@@ -360,6 +373,9 @@ impl Engine {
                     if let Some(outcome) = pair.complete(token.step, outcome) {
                         self.finish(id, outcome);
                     }
+                }
+                Work::Run(_) if dynamic::is_message(token) => {
+                    self.message_is_over(Completion { token, outcome }, &mut done);
                 }
                 Work::Run(run) => {
                     run.complete(token.step, outcome.map(drop));

@@ -22,9 +22,26 @@
 //! Every collective comes in three forms on one engine: blocking (`allreduce`), nonblocking
 //! (`iallreduce`, a [`Request`]) and persistent (`allreduce_init`, a [`Persistent`] that is started
 //! as often as wanted). Requests and running persistent operations are futures; sets of any kinds
-//! are waited for by [`wait_all`], [`wait_any`] and [`wait_some`].
+//! are waited for by [`wait_all`], [`wait_any`] and [`wait_some`]. A persistent collective
+//! may be among some of the ranks only ([`Communicator::members`]).
 //!
-//! Messages from rank to rank come in the same forms (`send`, `isend`, `send_init`), in every mode
+//! The two-phase collectives of 1997 are a fourth form for those who like order better than
+//! requests: what begins inside something ends before it, and anything else does not compile.
+//!
+//! ```
+//! # motet::threads(2, |world| {
+//! let mut phases = world.phases()?;
+//! let mut sum = phases.allreduce_begin(vec![world.rank()], motet::Sum)?;
+//! let news = sum.bcast_begin(vec![7 * world.rank()], 1)?; // inside the sum
+//! // ... something useful meanwhile ...
+//! assert_eq!(news.end()?, [7]);
+//! assert_eq!(sum.end()?, [1]);
+//! # Ok::<(), motet::Error>(())
+//! # })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+//! # Ok::<(), motet::Error>(())
+//! ```
+//!
+//! Messages from rank to rank come in the three forms (`send`, `isend`, `send_init`), in every mode
 //! of the standard. Operations outside the library are waited for together with those inside
 //! ([`Communicator::generalized`]). Whoever cannot say by types what is under way, like a C
 //! library, uses [`raw::Request`].
@@ -73,6 +90,10 @@
 //! # });
 //! ```
 
+// What tests share is written for the crate as others see it.
+#[cfg(test)]
+extern crate self as motet;
+
 mod attributes;
 pub mod buffer;
 mod check;
@@ -89,12 +110,16 @@ mod group;
 mod info;
 mod intercommunicator;
 mod kernel;
+mod nodes;
 pub mod op;
 mod persistent;
+mod phases;
 mod point_to_point;
 pub mod raw;
 mod reduce_local;
 mod request;
+#[cfg(test)]
+mod scale;
 mod scope;
 mod sets;
 mod settings;
@@ -103,7 +128,7 @@ mod topology;
 mod world;
 
 pub use attributes::{Attributes, Keyval};
-pub use collective::{Neighbour, Neighbours, Part};
+pub use collective::{Member, Members, Neighbour, Neighbours, Part, SparseRequest};
 pub use communicator::{Communicator, CommunicatorRequest, SplitType};
 pub use datatype::Datatype;
 pub use element::{AnyBytes, Element};
@@ -126,6 +151,7 @@ pub use op::{
     Replace, Sum,
 };
 pub use persistent::{Persistent, Running, Start, start_all};
+pub use phases::{Phase, Phases};
 pub use point_to_point::{BSEND_OVERHEAD, BufferRoom, Message};
 pub use raw::Root;
 pub use reduce_local::reduce_local;
@@ -133,12 +159,13 @@ pub use request::Request;
 pub use scope::{MessageScope, Scope};
 pub use sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_some};
 pub use settings::{
-    ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MAX_PENDING, SINGLE_COPY, Settings, WISDOM,
+    ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MAX_PENDING, RANKS_PER_NODE, SINGLE_COPY, Settings,
+    WISDOM,
 };
 pub use status::{ANY_SOURCE, ANY_TAG, PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
 pub use topology::{
     Adjacent, Cartesian, CartesianCommunicator, Edge, Graph, GraphCommunicator, IndexedGraph,
-    IndexedGraphCommunicator, Neighbourhood, Reorder, Topological, Topology, TopologyError,
+    IndexedGraphCommunicator, Neighbourhood, Reach, Reorder, Topological, Topology, TopologyError,
     dims_create,
 };
 pub use world::{World, init, launch, threads, threads_with};

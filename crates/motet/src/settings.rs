@@ -1,5 +1,6 @@
 //! How a world behaves where that is not left to the library.
 
+use std::num::NonZeroUsize;
 use std::time::Duration;
 use std::{env, fs};
 
@@ -8,6 +9,7 @@ use motet_plan::Tuning;
 
 use crate::check::Watch;
 use crate::error::{Error, ErrorKind, Result};
+use crate::nodes::Nodes;
 
 /// The variable that names algorithms to be used, as in `allreduce=ring,bcast=binomial`.
 pub const ALGORITHM: &str = "MOTET_ALGORITHM";
@@ -25,6 +27,8 @@ pub const CHECK: &str = "MOTET_CHECK";
 pub const HANG_SECONDS: &str = "MOTET_HANG_SECONDS";
 /// The variable that says how many operations a rank may have: see [`Settings::max_pending`].
 pub const MAX_PENDING: &str = "MOTET_MAX_PENDING";
+/// The variable that says how many ranks are on a node: see [`Settings::ranks_per_node`].
+pub const RANKS_PER_NODE: &str = "MOTET_RANKS_PER_NODE";
 
 /// How a world behaves where that is not left to the library. Must be the same on all its ranks.
 ///
@@ -47,6 +51,7 @@ pub struct Settings {
     pub(crate) options: Options,
     pub(crate) tuning: Tuning,
     pub(crate) watch: Watch,
+    pub(crate) nodes: Nodes,
 }
 
 impl Settings {
@@ -56,7 +61,7 @@ impl Settings {
     }
 
     /// What the environment says: [`ALGORITHM`], [`WISDOM`], [`SINGLE_COPY`], [`CHANNELS`],
-    /// [`CHECK`], [`HANG_SECONDS`], [`MAX_PENDING`].
+    /// [`CHECK`], [`HANG_SECONDS`], [`MAX_PENDING`], [`RANKS_PER_NODE`].
     ///
     /// # Errors
     /// A variable that cannot be read as what it should be.
@@ -83,6 +88,10 @@ impl Settings {
         if let Ok(text) = env::var(MAX_PENDING) {
             let wrong = |_| setting(MAX_PENDING, format!("`{text}` is no number"));
             settings = settings.max_pending(text.parse().map_err(wrong)?);
+        }
+        if let Ok(text) = env::var(RANKS_PER_NODE) {
+            let wrong = |_| setting(RANKS_PER_NODE, format!("`{text}` is no number"));
+            settings = settings.ranks_per_node(text.parse().map_err(wrong)?);
         }
         if !switch(SINGLE_COPY)? {
             settings = settings.without_single_copy();
@@ -168,6 +177,18 @@ impl Settings {
     #[must_use]
     pub fn max_pending(mut self, most: usize) -> Settings {
         self.watch.most = Some(most);
+        self
+    }
+
+    /// Says that ranks `n * k` to `n * k + n - 1` of the world are on one node, for each `k`, as if
+    /// it were spread over several machines; with 0, that all are on one, as they are. Whatever
+    /// asks which ranks are close together ([`Communicator::node_of`](crate::Communicator::node_of),
+    /// [`split_type`](crate::Communicator::split_type), the order of ranks in a
+    /// [`sparse_graph`](crate::Communicator::sparse_graph)) gets this answer. Messages travel as
+    /// before.
+    #[must_use]
+    pub fn ranks_per_node(mut self, n: usize) -> Settings {
+        self.nodes = NonZeroUsize::new(n).map_or(Nodes::One, Nodes::Of);
         self
     }
 

@@ -9,6 +9,7 @@ mod cartesian;
 mod dims;
 mod graph;
 mod indexed;
+mod reach;
 
 use std::fmt;
 use std::ops::Deref;
@@ -23,6 +24,7 @@ pub use cartesian::{Cartesian, CartesianCommunicator, Reorder};
 pub use dims::dims_create;
 pub use graph::{Adjacent, Edge, Graph, GraphCommunicator};
 pub use indexed::{IndexedGraph, IndexedGraphCommunicator};
+pub use reach::Reach;
 
 /// What is wrong with a topology.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

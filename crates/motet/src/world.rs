@@ -112,9 +112,9 @@ pub fn threads_with<T: Send>(
 }
 
 fn take_seat(seat: Seat, settings: &Settings) -> Result<World> {
-    let Settings { options, tuning, watch } = settings;
+    let Settings { options, tuning, watch, nodes } = settings;
     let mut tuning = tuning.clone();
     tuning.machine = Machine::shared(seat.segment.ranks(), seat.segment.cores());
-    let core = Core::new(seat.segment, seat.rank, *options, tuning, *watch);
+    let core = Core::new(seat.segment, seat.rank, *options, tuning, *watch, *nodes);
     Ok(World(Communicator::world(Arc::new(core))))
 }

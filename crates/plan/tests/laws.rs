@@ -495,6 +495,7 @@ fn direct_up_to_64_ranks() {
         Collective::Exchange,
         Collective::Exchangev,
         Collective::NeighborReduce,
+        Collective::NodeExchange,
         Collective::InterAllgatherv,
     ];
     for collective in Collective::ALL {

@@ -93,7 +93,7 @@ calls! { case;
         alltoallv ialltoallv alltoallv_init(&case.blocks, &case.blocks);
     Planned(Collective::Exchange) => case.place.world,
         exchange iexchange exchange_init(&case.place.to, &case.place.from);
-    Planned(Collective::Exchangev) => case.place.world,
+    Planned(Collective::Exchangev | Collective::NodeExchange) => case.place.world,
         exchangev iexchangev exchangev_init(
             &Place::neighbours(case.place.to, case.count),
             &Place::neighbours(case.place.from, case.count)

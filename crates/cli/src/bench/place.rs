@@ -112,8 +112,10 @@ impl<'a> Place<'a> {
             Collective::ReduceScatterBlock | Collective::ReduceScatter => (whole, count),
             Collective::Allgather | Collective::Allgatherv => (count, whole),
             Collective::Alltoall | Collective::Alltoallv => (whole, whole),
-            Collective::Exchange | Collective::Exchangev => (2 * count, 2 * count),
             Collective::NeighborReduce => (2 * count, count),
+            Collective::Exchange | Collective::Exchangev | Collective::NodeExchange => {
+                (2 * count, 2 * count)
+            }
             Collective::InterAllgather | Collective::InterAllgatherv => {
                 (count, count * self.far().len())
             }
@@ -161,9 +163,11 @@ impl<'a> Place<'a> {
             Collective::Alltoall | Collective::Alltoallv => {
                 Origin::One(block, rank * count + within)
             }
-            Collective::Exchange | Collective::Exchangev => Origin::One(self.from[block], place),
             Collective::NeighborReduce => {
                 Origin::Both([0, 1].map(|slot| (self.from[slot], slot * count + place)))
+            }
+            Collective::Exchange | Collective::Exchangev | Collective::NodeExchange => {
+                Origin::One(self.from[block], place)
             }
             Collective::Reduce | Collective::Allreduce => Origin::Sum(all, place),
             Collective::Scan => Origin::Sum(0..rank + 1, place),

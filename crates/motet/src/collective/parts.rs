@@ -10,8 +10,8 @@ use std::panic::Location;
 
 use motet_plan::Rank;
 
-use super::Prepared;
 use super::blocking::{input, output};
+use super::{Members, Prepared};
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer, Span};
 use crate::communicator::Communicator;
 use crate::datatype::{Datatype, DatatypeError};
@@ -20,7 +20,7 @@ use crate::error::{ErrorKind, Result};
 use crate::info::Info;
 use crate::intercommunicator::Intercommunicator;
 use crate::persistent::Persistent;
-use crate::raw::{Collective, Form, Mixed, On, exchangew};
+use crate::raw::{Collective, Mixed, On, exchangew};
 use crate::request::Request;
 
 /// A block of an [`alltoallw`](Communicator::alltoallw) or an
@@ -76,28 +76,17 @@ impl Columns {
 }
 
 /// Whom the parts of a call are for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Whom<'a> {
     /// All ranks: those of the other group, if there are two.
     Ranks,
     /// The neighbours in a topology.
     Neighbours,
+    /// The members of a group.
+    Members(&'a Members<'a>),
     /// These ranks, whom the caller sends to and whom it receives from. What is received has a
     /// place of its own, also if there is one buffer only.
     Named { to: &'a [Rank], from: &'a [Rank] },
-}
-
-impl Whom<'_> {
-    pub(super) fn call(self, form: Form) -> &'static str {
-        let names = match self {
-            Whom::Ranks => ["alltoallw", "ialltoallw", "alltoallw_init"],
-            Whom::Neighbours => {
-                ["neighbor_alltoallw", "ineighbor_alltoallw", "neighbor_alltoallw_init"]
-            }
-            Whom::Named { .. } => ["exchangew", "iexchangew", "exchangew_init"],
-        };
-        names[form as usize]
-    }
 }
 
 /// What an alltoallw passes besides its buffers.
@@ -113,11 +102,11 @@ impl Parts<'_> {
     /// The call on the data of two spans, which the operation holds as those of a shape.
     fn prepare<T: AnyBytes>(
         self,
-        form: Form,
+        call: &'static str,
         input: Option<Span>,
         output: Span,
     ) -> Result<Prepared> {
-        let error = |kind| self.on.communicator().error(self.whom.call(form), kind);
+        let error = |kind| self.on.communicator().error(call, kind);
         let lie_in = |span: Span, parts: &[Part]| {
             let bytes = span.len * size_of::<T>();
             parts.iter().try_for_each(|part| part.lies_in(bytes))
@@ -126,46 +115,68 @@ impl Parts<'_> {
         sent_lie.and_then(|()| lie_in(output, self.from)).map_err(error)?;
         let (to, from) = (Columns::of(self.to), Columns::of(self.from));
         let (send, receive) = (input.map(|span| to.at(span.start)), from.at(output.start));
-        let collective = match self.whom {
-            Whom::Neighbours => Collective::NeighborAlltoallw { send, receive },
-            Whom::Ranks => Collective::Alltoallw { send, receive },
+        // SAFETY (for all calls): all parts lie in buffers that the operation holds, of elements
+        // that may be read as bytes and written with any.
+        match self.whom {
             Whom::Named { to: destinations, from: sources } => {
                 let (comm, ranks) = (self.on.communicator(), [destinations, sources]);
                 let parts = [send.unwrap_or(to.at(output.start)), receive];
-                // SAFETY: all parts lie in buffers that the operation holds, of elements that may
-                // be read as bytes and written with any.
-                return unsafe { exchangew(parts, comm, ranks, form) }.map_err(error);
+                // SAFETY: see above.
+                unsafe { exchangew(parts, comm, ranks, call) }.map_err(error)
             }
-        };
-        // SAFETY: as above.
-        unsafe { collective.translate(form, self.on) }
+            Whom::Members(members) => {
+                let collective = Collective::Alltoallw { send, receive };
+                // SAFETY: see above.
+                unsafe { collective.translate_among(members) }
+            }
+            Whom::Neighbours => {
+                let collective = Collective::NeighborAlltoallw { send, receive };
+                // SAFETY: see above.
+                unsafe { collective.translate(call, self.on) }
+            }
+            Whom::Ranks => {
+                let collective = Collective::Alltoallw { send, receive };
+                // SAFETY: see above.
+                unsafe { collective.translate(call, self.on) }
+            }
+        }
     }
 
     /// The parts to send, unless what is sent lies where it is received.
     fn sent(&self, input: Option<Span>) -> &[Part] {
-        match self.whom {
-            Whom::Ranks | Whom::Neighbours if input.is_none() => &[],
-            _ => self.to,
+        match (self.whom, input) {
+            (Whom::Named { .. }, _) | (_, Some(_)) => self.to,
+            (_, None) => &[],
         }
     }
 
     /// The call on buffers that the operation holds.
-    pub(crate) fn prepare_for<B>(self, form: Form, parts: &B::Parts) -> Result<Prepared>
+    pub(crate) fn prepare_for<B>(self, call: &'static str, parts: &B::Parts) -> Result<Prepared>
     where
         B: Buffers<Element: AnyBytes>,
     {
+        if let Whom::Members(members) = self.whom
+            && members.rank().is_none()
+        {
+            return Ok(members.nothing("alltoallw_init"));
+        }
         if B::items(parts).iter().any(Option::is_some) {
             let problem = "has items of a datatype, but each part names its own".into();
             let kind = ErrorKind::Buffer { which: "buffer", problem };
-            return Err(self.on.communicator().error(self.whom.call(form), kind));
+            return Err(self.on.communicator().error(call, kind));
         }
-        self.prepare::<B::Element>(form, B::input(parts), B::output(parts))
+        self.prepare::<B::Element>(call, B::input(parts), B::output(parts))
     }
 
     #[track_caller]
-    pub(super) fn run<T: AnyBytes>(self, input: Option<Span>, output: Span) -> Result<()> {
+    pub(super) fn run<T: AnyBytes>(
+        self,
+        call: &'static str,
+        input: Option<Span>,
+        output: Span,
+    ) -> Result<()> {
         let (communicator, at) = (self.on.communicator(), Location::caller());
-        let prepared = self.prepare::<T>(Form::Blocking, input, output);
+        let prepared = self.prepare::<T>(call, input, output);
         communicator.blocking(prepared.map_err(|error| communicator.refused(error, at))?)
     }
 }
@@ -201,8 +212,11 @@ impl Communicator {
         to: &[Part],
         from: &[Part],
     ) -> Result<()> {
-        Parts { on: self.into(), whom: Whom::Ranks, to, from }
-            .run::<T>(input(send), output(receive))
+        Parts { on: self.into(), whom: Whom::Ranks, to, from }.run::<T>(
+            "alltoallw",
+            input(send),
+            output(receive),
+        )
     }
 
     /// As [`alltoallw`](Communicator::alltoallw); what is received replaces what was sent, so two
@@ -212,28 +226,11 @@ impl Communicator {
     /// As [`alltoallw`](Communicator::alltoallw).
     #[track_caller]
     pub fn alltoallw_in_place<T: AnyBytes>(&self, buffer: &mut [T], parts: &[Part]) -> Result<()> {
-        Parts { on: self.into(), whom: Whom::Ranks, to: parts, from: parts }
-            .run::<T>(None, output(buffer))
-    }
-
-    /// Persistent [`alltoallw`](Communicator::alltoallw); with one buffer in place, `to` is not
-    /// looked at. (`MPI_Alltoallw_init`)
-    ///
-    /// # Errors
-    /// Arguments that the blocking form refuses; buffers of [`Items`](crate::buffer::Items).
-    #[track_caller]
-    pub fn alltoallw_init<B>(
-        &self,
-        buffers: B,
-        to: &[Part],
-        from: &[Part],
-        _info: &Info,
-    ) -> Result<Persistent<B>>
-    where
-        B: Buffers<Element: AnyBytes> + 'static,
-    {
-        let all = Parts { on: self.into(), whom: Whom::Ranks, to, from };
-        self.persistent(buffers, |parts| all.prepare_for::<B>(Form::Persistent, parts))
+        Parts { on: self.into(), whom: Whom::Ranks, to: parts, from: parts }.run::<T>(
+            "alltoallw",
+            None,
+            output(buffer),
+        )
     }
 
     /// Sends part `to[j]` of the input to destination `j`, and receives part `from[j]` of the
@@ -251,8 +248,11 @@ impl Communicator {
         to: &[Part],
         from: &[Part],
     ) -> Result<()> {
-        let whom = Whom::Neighbours;
-        Parts { on: self.into(), whom, to, from }.run::<T>(input(send), output(receive))
+        Parts { on: self.into(), whom: Whom::Neighbours, to, from }.run::<T>(
+            "neighbor_alltoallw",
+            input(send),
+            output(receive),
+        )
     }
 
     /// Persistent [`neighbor_alltoallw`](Communicator::neighbor_alltoallw).
@@ -273,7 +273,9 @@ impl Communicator {
         R: RecvBuffer<Element: AnyBytes> + 'static,
     {
         let all = Parts { on: self.into(), whom: Whom::Neighbours, to, from };
-        self.persistent(buffers, |parts| all.prepare_for::<(S, R)>(Form::Persistent, parts))
+        self.persistent(buffers, |parts| {
+            all.prepare_for::<(S, R)>("neighbor_alltoallw_init", parts)
+        })
     }
 }
 
@@ -293,8 +295,11 @@ impl Intercommunicator {
         to: &[Part],
         from: &[Part],
     ) -> Result<()> {
-        Parts { on: self.into(), whom: Whom::Ranks, to, from }
-            .run::<T>(input(send), output(receive))
+        Parts { on: self.into(), whom: Whom::Ranks, to, from }.run::<T>(
+            "alltoallw",
+            input(send),
+            output(receive),
+        )
     }
 
     /// Nonblocking [`alltoallw`](Intercommunicator::alltoallw). (`MPI_Ialltoallw`)
@@ -314,7 +319,7 @@ impl Intercommunicator {
     {
         let all = Parts { on: self.into(), whom: Whom::Ranks, to, from };
         let union = self.over_both();
-        union.post(buffers, |parts| all.prepare_for::<(S, R)>(Form::Nonblocking, parts))
+        union.post(buffers, |parts| all.prepare_for::<(S, R)>("ialltoallw", parts))
     }
 
     /// Persistent [`alltoallw`](Intercommunicator::alltoallw). (`MPI_Alltoallw_init`)
@@ -335,85 +340,6 @@ impl Intercommunicator {
     {
         let all = Parts { on: self.into(), whom: Whom::Ranks, to, from };
         let union = self.over_both();
-        union.persistent(buffers, |parts| all.prepare_for::<(S, R)>(Form::Persistent, parts))
+        union.persistent(buffers, |parts| all.prepare_for::<(S, R)>("alltoallw_init", parts))
     }
-}
-
-/// The nonblocking forms, for buffers that live at least for `$life`: see `nonblocking`.
-macro_rules! nonblocking_parts {
-    ($life:lifetime) => {
-        /// Nonblocking [`alltoallw`](crate::Communicator::alltoallw); with one buffer in place,
-        /// `to` is not looked at. (`MPI_Ialltoallw`)
-        ///
-        /// # Errors
-        /// Arguments that the blocking form refuses; buffers of [`Items`](crate::buffer::Items).
-        #[track_caller]
-        pub fn ialltoallw<B>(
-            &self,
-            buffers: B,
-            to: &[crate::Part],
-            from: &[crate::Part],
-        ) -> Result<Request<B>>
-        where
-            B: Buffers<Element: crate::element::AnyBytes> + $life,
-        {
-            use crate::{
-                collective::{Parts, Whom},
-                raw::Form,
-            };
-            let all = Parts { on: self.communicator().into(), whom: Whom::Ranks, to, from };
-            self.post(buffers, |parts| all.prepare_for::<B>(Form::Nonblocking, parts))
-        }
-
-        /// Nonblocking [`neighbor_alltoallw`](crate::Communicator::neighbor_alltoallw).
-        /// (`MPI_Ineighbor_alltoallw`)
-        ///
-        /// # Errors
-        /// Arguments that the blocking form refuses; buffers of [`Items`](crate::buffer::Items).
-        #[track_caller]
-        pub fn ineighbor_alltoallw<S, R>(
-            &self,
-            buffers: (S, R),
-            to: &[crate::Part],
-            from: &[crate::Part],
-        ) -> Result<Request<(S, R)>>
-        where
-            S: SendBuffer<Element = R::Element> + $life,
-            R: RecvBuffer<Element: crate::element::AnyBytes> + $life,
-        {
-            use crate::{
-                collective::{Parts, Whom},
-                raw::Form,
-            };
-            let all = Parts { on: self.communicator().into(), whom: Whom::Neighbours, to, from };
-            self.post(buffers, |parts| all.prepare_for::<(S, R)>(Form::Nonblocking, parts))
-        }
-
-        /// Nonblocking [`exchangew`](crate::Communicator::exchangew), or with one buffer
-        /// [`exchangew_in_place`](crate::Communicator::exchangew_in_place).
-        ///
-        /// # Errors
-        /// Arguments that the blocking forms refuse; buffers of [`Items`](crate::buffer::Items).
-        #[track_caller]
-        pub fn iexchangew<'a, B>(
-            &self,
-            buffers: B,
-            to: impl Into<crate::Neighbours<'a, crate::Part>>,
-            from: impl Into<crate::Neighbours<'a, crate::Part>>,
-        ) -> Result<Request<B>>
-        where
-            B: Buffers<Element: crate::element::AnyBytes> + $life,
-        {
-            self.post(buffers, |parts| {
-                let form = crate::raw::Form::Nonblocking;
-                self.communicator().prepare_edges::<B>(to, from, form, parts)
-            })
-        }
-    };
-}
-
-pub(crate) use nonblocking_parts;
-
-impl Communicator {
-    nonblocking_parts!('static);
 }

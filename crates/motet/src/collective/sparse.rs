@@ -1,4 +1,4 @@
-//! The collectives in which each rank names whom it sends to and whom it receives from, in three
+//! The collectives in which each rank names whom it sends to and whom it receives from, in all
 //! forms. (Exchange, Neighbor_reduce and Neighbor_bcast of the 2008 proposal)
 //!
 //! All ranks of the communicator call, and each has messages with its own neighbours only: a list
@@ -24,7 +24,7 @@ mod parts;
 mod shape;
 mod table;
 
-pub(crate) use forms::nonblocking_sparse;
+pub(crate) use forms::pending_sparse;
 pub use neighbours::Neighbours;
 pub(crate) use neighbours::members;
 pub(crate) use table::sparse_collectives;

@@ -10,11 +10,11 @@ mod reductions;
 
 use motet_plan::Rank;
 
-use super::collective::{Collective, Form, On, Root};
+use super::collective::{Collective, On, Root};
 use super::data::Mixed;
 use super::side::{Stage, Unit};
 use crate::buffer::Span;
-use crate::collective::{Among, Crossing, Prepared, Shape};
+use crate::collective::{Among, Crossing, Members, Place, Prepared, Shape};
 use crate::communicator::Communicator;
 use crate::engine::Way;
 use crate::error::ErrorKind;
@@ -40,6 +40,7 @@ impl Translation {
     /// The operation holds the memory of all data that the call names.
     pub(super) unsafe fn of(collective: &Collective<'_>, on: On<'_>) -> Translated {
         let comm = on.communicator();
+        let place = Place { rank: comm.rank(), size: comm.size() };
         // SAFETY (for all calls below): passed on.
         match (*collective, on) {
             (collective, On::Intercommunicator(_)) if collective.groups().is_some() => {
@@ -64,11 +65,41 @@ impl Translation {
             },
             // SAFETY: see above.
             (collective, _) if collective.reduction().is_some() => unsafe {
-                reductions::translate(&collective, comm)
+                reductions::translate(&collective, place)
             },
             // SAFETY: see above.
-            (collective, _) => unsafe { moves::translate(&collective, comm) },
+            (collective, _) => unsafe { moves::translate(&collective, place) },
         }
+    }
+
+    /// The call of a collective among the members of a group.
+    ///
+    /// # Safety
+    /// As [`Translation::of`], if the caller is a member.
+    pub(super) unsafe fn among(collective: &Collective<'_>, members: &Members<'_>) -> Translated {
+        if collective.is_among_neighbours() || collective.groups().is_some() {
+            let what = "a group of a collective among neighbours".into();
+            return Err(ErrorKind::Unsupported { what, instead: "; neighbours are its group" });
+        }
+        let mut collective = *collective;
+        if let Some(root) = collective.root() {
+            let all = members.communicator();
+            let root = root_in(Place { rank: all.rank(), size: all.size() }, root)?;
+            collective = collective.with_root(Root::Rank(members.root(root)?));
+        }
+        let among = Some(members.among());
+        let Some(place) = members.place() else {
+            let stage = Stage::new(Unit::BYTE);
+            let idle = Translation::moving(Ok(Shape::nothing()), stage)?;
+            return Ok(Translation { among, ..idle });
+        };
+        let translation = match collective.reduction() {
+            // SAFETY: passed on.
+            Some(_) => unsafe { reductions::translate(&collective, place) },
+            // SAFETY: passed on.
+            None => unsafe { moves::translate(&collective, place) },
+        };
+        Ok(Translation { among, ..translation? })
     }
 
     /// The call, under its name.
@@ -130,18 +161,18 @@ pub(crate) unsafe fn exchangew(
     parts: [Mixed<'_>; 2],
     comm: &Communicator,
     ranks: [&[Rank]; 2],
-    form: Form,
+    call: &'static str,
 ) -> Result<Prepared, ErrorKind> {
     // SAFETY: passed on.
     let translation = unsafe { neighbours::among_ranks(parts, comm, ranks) }?;
-    Ok(translation.named(["exchangew", "iexchangew", "exchangew_init"][form as usize]))
+    Ok(translation.named(call))
 }
 
-/// The rank of a root in a communicator of one group.
-fn root_in(comm: &Communicator, root: Root) -> Result<usize, ErrorKind> {
+/// The rank of a root, where there is one group.
+fn root_in(place: Place, root: Root) -> Result<usize, ErrorKind> {
     match root {
-        Root::Rank(root) if root < comm.size() => Ok(root),
-        Root::Rank(root) => Err(ErrorKind::Root { root, size: comm.size() }),
+        Root::Rank(root) if root < place.size => Ok(root),
+        Root::Rank(root) => Err(ErrorKind::Root { root, size: place.size }),
         Root::Here => Err(ErrorKind::RootRole { role: "ROOT" }),
         Root::Near => Err(ErrorKind::RootRole { role: "PROC_NULL" }),
     }

@@ -105,9 +105,9 @@ fn exchange<T: Sample>(trial: &Trial<'_>, seen: &Seen) -> Result<()> {
     };
     let before = |_| vec![T::CANARY; count * from.len()];
     let data = Data::new(|round| parts(out, round), before, |round| parts(incoming, round));
-    in_pair!(trial, &data, exchange, iexchange, exchange_init(to, from));
+    in_pair!(trial, &data, exchange, iexchange, exchange_begin, exchange_init(to, from));
     if let Some([to, from]) = &seen.groups {
-        in_pair!(trial, &data, exchange, iexchange, exchange_init(to, from));
+        in_pair!(trial, &data, exchange, iexchange, exchange_begin, exchange_init(to, from));
     }
     Ok(())
 }
@@ -123,10 +123,17 @@ fn exchangev<T: Sample>(trial: &Trial<'_>, seen: &Seen) -> Result<()> {
     let after = |round| filled(*taken, receives, |at| of(incoming, round, at));
     let data = Data::new(input, |_| vec![T::CANARY; *taken], after);
     let (destinations, sources) = (&neighbours(to, sends), &neighbours(from, receives));
-    in_pair!(trial, &data, exchangev, iexchangev, exchangev_init(destinations, sources));
+    in_pair!(
+        trial,
+        &data,
+        exchangev,
+        iexchangev,
+        exchangev_begin,
+        exchangev_init(destinations, sources)
+    );
     if let Some([to, from]) = &seen.groups {
         let (to, from) = ((to, sends), (from, receives));
-        in_pair!(trial, &data, exchangev, iexchangev, exchangev_init(to, from));
+        in_pair!(trial, &data, exchangev, iexchangev, exchangev_begin, exchangev_init(to, from));
     }
     Ok(())
 }
@@ -137,17 +144,38 @@ fn bcast<T: Sample>(trial: &Trial<'_>, seen: &Seen) -> Result<()> {
     let input = |round| own::<T>(*me, round, given);
     let after = |round| from.iter().flat_map(|&rank| own(rank, round, count)).collect();
     let data = Data::new(input, |_| vec![T::CANARY; count * from.len()], after);
-    in_pair!(trial, &data, neighbor_bcast, ineighbor_bcast, neighbor_bcast_init(to, from));
+    in_pair!(
+        trial,
+        &data,
+        neighbor_bcast,
+        ineighbor_bcast,
+        neighbor_bcast_begin,
+        neighbor_bcast_init(to, from)
+    );
     let of_rank = |rank| length(rank, count);
     let (blocks, len) = &places(&from.iter().map(|&rank| of_rank(rank)).collect::<Vec<_>>());
     let input = |round| own::<T>(*me, round, of_rank(*me));
     let after = |round| filled(*len, blocks, |at| own(from[at], round, of_rank(from[at])));
     let data = Data::new(input, |_| vec![T::CANARY; *len], after);
     let sources = &neighbours(from, blocks);
-    in_pair!(trial, &data, neighbor_bcastv, ineighbor_bcastv, neighbor_bcastv_init(to, sources));
+    in_pair!(
+        trial,
+        &data,
+        neighbor_bcastv,
+        ineighbor_bcastv,
+        neighbor_bcastv_begin,
+        neighbor_bcastv_init(to, sources)
+    );
     if let Some([to, from]) = &seen.groups {
         let from = (from, blocks);
-        in_pair!(trial, &data, neighbor_bcastv, ineighbor_bcastv, neighbor_bcastv_init(to, from));
+        in_pair!(
+            trial,
+            &data,
+            neighbor_bcastv,
+            ineighbor_bcastv,
+            neighbor_bcastv_begin,
+            neighbor_bcastv_init(to, from)
+        );
     }
     Ok(())
 }
@@ -167,6 +195,7 @@ fn reduce<T: Sample>(trial: &Trial<'_>, seen: &Seen) -> Result<()> {
         &data,
         neighbor_reduce,
         ineighbor_reduce,
+        neighbor_reduce_begin,
         neighbor_reduce_init(ordered(T::compose), to, from)
     );
     let data = Data::new(input, before, |round| after(round, T::add));
@@ -175,6 +204,7 @@ fn reduce<T: Sample>(trial: &Trial<'_>, seen: &Seen) -> Result<()> {
         &data,
         neighbor_reduce,
         ineighbor_reduce,
+        neighbor_reduce_begin,
         neighbor_reduce_init(commutative(T::add), to, from)
     );
     Ok(())
@@ -197,6 +227,7 @@ fn reducev<T: Sample>(trial: &Trial<'_>, seen: &Seen) -> Result<()> {
         &data,
         neighbor_reducev,
         ineighbor_reducev,
+        neighbor_reducev_begin,
         neighbor_reducev_init(ordered(T::compose), destinations, from)
     );
     if let Some([to, from]) = &seen.groups {
@@ -206,6 +237,7 @@ fn reducev<T: Sample>(trial: &Trial<'_>, seen: &Seen) -> Result<()> {
             &data,
             neighbor_reducev,
             ineighbor_reducev,
+            neighbor_reducev_begin,
             neighbor_reducev_init(ordered(T::compose), to, from)
         );
     }
@@ -226,6 +258,7 @@ fn allreduce<T: Sample>(trial: &Trial<'_>, seen: &Seen) -> Result<()> {
         &data,
         neighbor_allreduce,
         ineighbor_allreduce,
+        neighbor_allreduce_begin,
         neighbor_allreduce_init(ordered(T::compose), to, from)
     );
     Ok(())
@@ -273,7 +306,14 @@ fn exchangew(trial: &Trial<'_>, seen: &Seen) -> Result<()> {
     let input = |round| with(*given, out, sent, strides[0], round);
     let after = |round| with(*taken, incoming, received, strides[1], round);
     let data = Data::new(input, |_| vec![i32::CANARY; *taken], after);
-    in_pair!(trial, &data, exchangew, iexchangew, exchangew_init(destinations, sources));
+    in_pair!(
+        trial,
+        &data,
+        exchangew,
+        iexchangew,
+        exchangew_begin,
+        exchangew_init(destinations, sources)
+    );
     // With strides of 2, what is received lies between the elements that are sent.
     let (sent, given) = &spread(out, 2, 0);
     let (received, taken) = &spread(incoming, 2, 1);
@@ -285,7 +325,14 @@ fn exchangew(trial: &Trial<'_>, seen: &Seen) -> Result<()> {
         buffer
     };
     let data = Data::new(|_| Vec::new(), before, after);
-    in_one!(trial, &data, exchangew_in_place, iexchangew, exchangew_init(destinations, sources));
+    in_one!(
+        trial,
+        &data,
+        exchangew_in_place,
+        iexchangew,
+        exchangew_begin,
+        exchangew_init(destinations, sources)
+    );
     Ok(())
 }
 

@@ -15,6 +15,7 @@ mod between;
 mod direct;
 mod fold;
 mod gathering;
+mod parcels;
 mod rooted;
 mod scattering;
 mod shape;
@@ -142,6 +143,7 @@ algorithms! {
     exchange: [direct],
     exchangev: [direct],
     neighbor_reduce: [direct, sequential],
+    node_exchange: [direct, forwarders, gateways],
     inter_barrier: [dissemination, direct],
     inter_allgather: [leaders, direct],
     inter_allgatherv: [direct],

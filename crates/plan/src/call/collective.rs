@@ -45,6 +45,8 @@ pub enum Collective {
     Exchangev,
     /// One block to each rank of one list, the reduction of one block from each rank of another.
     NeighborReduce,
+    /// The same among ranks that know enough of each other to route blocks by node.
+    NodeExchange,
     /// Nobody leaves before everybody of the other group has entered.
     InterBarrier,
     /// All inputs of the other group, in rank order, at every rank.
@@ -63,7 +65,7 @@ pub enum Collective {
 
 impl Collective {
     /// Every collective, in the order of the table of algorithms.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::Barrier,
         Self::Bcast,
         Self::Gather,
@@ -83,6 +85,7 @@ impl Collective {
         Self::Exchange,
         Self::Exchangev,
         Self::NeighborReduce,
+        Self::NodeExchange,
         Self::InterBarrier,
         Self::InterAllgather,
         Self::InterAllgatherv,
@@ -114,6 +117,7 @@ impl Collective {
             Self::Exchange => "exchange",
             Self::Exchangev => "exchangev",
             Self::NeighborReduce => "neighbor_reduce",
+            Self::NodeExchange => "node_exchange",
             Self::InterBarrier => "inter_barrier",
             Self::InterAllgather => "inter_allgather",
             Self::InterAllgatherv => "inter_allgatherv",

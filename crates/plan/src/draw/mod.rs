@@ -89,6 +89,7 @@ fn arguments(calls: &[Call]) -> String {
         | Operation::Alltoallv { .. }
         | Operation::Exchangev { .. }
         | Operation::NeighborReduce { .. }
+        | Operation::NodeExchange { .. }
         | Operation::InterAllgatherv { .. }
         | Operation::InterReduceScatter { .. } => {
             parts.push(format!("elements of {}", counted(call.element_bytes, "byte")));

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use motet_plan::nodes::everybody;
 use motet_plan::verify::{Mode, Options, Violation};
 use motet_plan::{
     Algorithm, Block, Blocks, Call, Collective, Neighbour, Operation, Plan, Rank, verify,
@@ -111,6 +112,15 @@ pub(crate) fn neighbor_reduce(
     })
 }
 
+/// The same exchange of blocks of different lengths, among ranks that know on which nodes they are.
+pub(crate) fn on_nodes(nodes: &[u32], calls: &[Call]) -> Vec<Call> {
+    let lists = |call: &Call| match &call.operation {
+        Operation::Exchangev { to, from } => (to.clone(), from.clone()),
+        operation => unreachable!("{operation:?} is no exchangev"),
+    };
+    everybody(nodes, &calls.iter().map(lists).collect::<Vec<_>>(), calls[0].element_bytes)
+}
+
 /// The alltoallv of blocks of lengths `count(from, to)`, with gaps, differently at each rank. In
 /// place the lengths must be the same both ways.
 pub(crate) fn alltoallv(
@@ -215,6 +225,10 @@ pub(crate) fn specimen(collective: Collective, ranks: u32, sizes: &Sizes) -> Vec
             let count = |rank| (sizes.block)(rank as usize);
             let calls = neighbor_reduce(ranks, (1, commutative), &edges, count);
             calls[rank.index()].operation.clone()
+        }
+        Collective::NodeExchange => {
+            let nodes: Vec<_> = (0..ranks).map(|rank| rank / 2).collect();
+            on_nodes(&nodes, &exchangev(ranks, 1, &edges))[rank.index()].operation.clone()
         }
         _ => between(collective, ranks.div_ceil(2), sizes, (ranks, rank)),
     })

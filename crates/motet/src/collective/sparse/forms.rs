@@ -13,7 +13,6 @@ use crate::info::Info;
 use crate::kernel::kernel;
 use crate::op::Operator;
 use crate::persistent::Persistent;
-use crate::request::Request;
 
 /// The blocking forms.
 macro_rules! blocking_sparse {
@@ -21,13 +20,13 @@ macro_rules! blocking_sparse {
         ()
         moving { $(
             $(#[doc = $about:literal])*
-            $blocking:ident $nonblocking:ident $init:ident $proposal:literal
+            $blocking:ident $nonblocking:ident $init:ident $begin:ident $proposal:literal
                 = $shape:ident ($to:ty, $from:ty);
         )* }
         reducing { $(
             $(#[doc = $reducing_about:literal])*
             $reducing:ident $reducing_nonblocking:ident $reducing_init:ident
-                $reducing_proposal:literal
+                $reducing_begin:ident $reducing_proposal:literal
                 = $reducing_shape:ident ($reducing_to:ty, $reducing_from:ty);
         )* }
     ) => {$(
@@ -66,76 +65,79 @@ macro_rules! blocking_sparse {
     )*};
 }
 
-/// The nonblocking forms, for buffers that live at least for `$life`: see `nonblocking`.
-macro_rules! nonblocking_sparse {
+/// The forms that end later than they begin, as rows of the table in `nonblocking`.
+macro_rules! pending_sparse {
     (
-        ($life:lifetime)
+        ($form:ident $life:lifetime)
         moving { $(
             $(#[doc = $about:literal])*
-            $blocking:ident $nonblocking:ident $init:ident $proposal:literal
+            $blocking:ident $nonblocking:ident $init:ident $begin:ident $proposal:literal
                 = $shape:ident ($to:ty, $from:ty);
         )* }
         reducing { $(
             $(#[doc = $reducing_about:literal])*
             $reducing:ident $reducing_nonblocking:ident $reducing_init:ident
-                $reducing_proposal:literal
+                $reducing_begin:ident $reducing_proposal:literal
                 = $reducing_shape:ident ($reducing_to:ty, $reducing_from:ty);
         )* }
-    ) => {$(
-        #[doc = concat!(
-            "Nonblocking [`", stringify!($blocking), "`](crate::Communicator::",
-            stringify!($blocking), ").\n\n# Errors\nArguments that the blocking form refuses.",
-        )]
-        #[track_caller]
-        pub fn $nonblocking<'a, S, R>(
-            &self,
-            buffers: (S, R),
-            to: impl Into<Neighbours<'a, $to>>,
-            from: impl Into<Neighbours<'a, $from>>,
-        ) -> Result<Request<(S, R)>>
-        where
-            S: SendBuffer<Element = R::Element> + $life,
-            R: RecvBuffer + $life,
-        {
-            self.post(buffers, |parts| {
+    ) => {
+        $(collective! { $form
+            $blocking $nonblocking $begin
+            <'a, S, R>(
+                buffers: (S, R),
+                to: impl Into<crate::Neighbours<'a, $to>>,
+                from: impl Into<crate::Neighbours<'a, $from>>
+            ) -> (S, R)
+            where [
+                S: SendBuffer<Element = R::Element> + $life,
+                R: RecvBuffer + $life,
+            ]
+            |on, call, parts| {
                 let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
-                let (comm, call) = (self.communicator(), stringify!($nonblocking));
-                let shape = Shape::$shape(comm, input, output, to.into(), from.into());
-                self.prepare::<<R as SendBuffer>::Element>(call, shape, None)
-            })
-        }
-    )*
-    $(
-        #[doc = concat!(
-            "Nonblocking [`", stringify!($reducing), "`](crate::Communicator::",
-            stringify!($reducing), ").\n\n# Errors\nArguments that the blocking form refuses.",
-        )]
-        #[track_caller]
-        pub fn $reducing_nonblocking<'a, S, R, O>(
-            &self,
-            buffers: (S, R),
-            operator: O,
-            to: impl Into<Neighbours<'a, $reducing_to>>,
-            from: impl Into<Neighbours<'a, $reducing_from>>,
-        ) -> Result<Request<(S, R)>>
-        where
-            S: SendBuffer<Element = R::Element> + $life,
-            R: RecvBuffer + $life,
-            O: Operator<<R as SendBuffer>::Element>,
-        {
-            self.post(buffers, |parts| {
+                let shape = Shape::$shape(on, input, output, to.into(), from.into());
+                on.prepare::<<R as SendBuffer>::Element>(call, shape, None)
+            }
+        })*
+
+        $(collective! { $form
+            $reducing $reducing_nonblocking $reducing_begin
+            <'a, S, R, O>(
+                buffers: (S, R),
+                operator: O,
+                to: impl Into<crate::Neighbours<'a, $reducing_to>>,
+                from: impl Into<crate::Neighbours<'a, $reducing_from>>
+            ) -> (S, R)
+            where [
+                S: SendBuffer<Element = R::Element> + $life,
+                R: RecvBuffer + $life,
+                O: Operator<<R as SendBuffer>::Element>,
+            ]
+            |on, call, parts| {
                 let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
-                let (comm, call) = (self.communicator(), stringify!($reducing_nonblocking));
                 let (to, from, commutes) = (to.into(), from.into(), operator.is_commutative());
-                let shape = Shape::$reducing_shape(comm, input, output, to, from, commutes);
-                let kernel = Some(kernel(operator));
-                self.prepare::<<R as SendBuffer>::Element>(call, shape, kernel)
-            })
+                let shape = Shape::$reducing_shape(on, input, output, to, from, commutes);
+                on.prepare::<<R as SendBuffer>::Element>(call, shape, Some(kernel(operator)))
+            }
+        })*
+
+        collective! { $form
+            /// With one buffer it is [`exchangew_in_place`](crate::Communicator::exchangew_in_place);
+            /// buffers of [`Items`](crate::buffer::Items) are refused.
+            exchangew iexchangew exchangew_begin
+            <'a, B>(
+                buffers: B,
+                to: impl Into<crate::Neighbours<'a, Part>>,
+                from: impl Into<crate::Neighbours<'a, Part>>
+            ) -> B
+            where [
+                B: Buffers<Element: AnyBytes> + $life,
+            ]
+            |on, call, parts| on.prepare_edges::<B>(call, to, from, parts)
         }
-    )*};
+    };
 }
 
-pub(crate) use nonblocking_sparse;
+pub(crate) use pending_sparse;
 
 /// The persistent forms.
 macro_rules! persistent_sparse {
@@ -143,13 +145,13 @@ macro_rules! persistent_sparse {
         ()
         moving { $(
             $(#[doc = $about:literal])*
-            $blocking:ident $nonblocking:ident $init:ident $proposal:literal
+            $blocking:ident $nonblocking:ident $init:ident $begin:ident $proposal:literal
                 = $shape:ident ($to:ty, $from:ty);
         )* }
         reducing { $(
             $(#[doc = $reducing_about:literal])*
             $reducing:ident $reducing_nonblocking:ident $reducing_init:ident
-                $reducing_proposal:literal
+                $reducing_begin:ident $reducing_proposal:literal
                 = $reducing_shape:ident ($reducing_to:ty, $reducing_from:ty);
         )* }
     ) => {$(
@@ -210,10 +212,6 @@ macro_rules! persistent_sparse {
 
 impl Communicator {
     sparse_collectives!(blocking_sparse());
-}
-
-impl Communicator {
-    sparse_collectives!(nonblocking_sparse('static));
 }
 
 impl Communicator {

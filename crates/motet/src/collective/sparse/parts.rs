@@ -15,7 +15,6 @@ use crate::element::AnyBytes;
 use crate::error::{ErrorKind, Result};
 use crate::info::Info;
 use crate::persistent::Persistent;
-use crate::raw::Form;
 
 /// Destinations and sources, each with a part for each of them.
 type Ends = [(Vec<Rank>, Vec<Part>); 2];
@@ -41,25 +40,24 @@ impl Communicator {
         let [(destinations, to), (sources, from)] =
             edges.map_err(|kind| self.refused(self.error("exchangew", kind), at))?;
         let whom = Whom::Named { to: &destinations, from: &sources };
-        Parts { on: self.into(), whom, to: &to, from: &from }.run::<T>(input, output)
+        Parts { on: self.into(), whom, to: &to, from: &from }.run::<T>("exchangew", input, output)
     }
 
     /// The call on buffers that the operation holds.
     pub(crate) fn prepare_edges<'a, B>(
         &self,
+        call: &'static str,
         to: impl Into<Neighbours<'a, Part>>,
         from: impl Into<Neighbours<'a, Part>>,
-        form: Form,
         parts: &B::Parts,
     ) -> Result<Prepared>
     where
         B: Buffers<Element: AnyBytes>,
     {
-        let none = Whom::Named { to: &[], from: &[] };
-        let [(destinations, to), (sources, from)] =
-            self.edges(to, from).map_err(|kind| self.error(none.call(form), kind))?;
+        let ends = self.edges(to, from).map_err(|kind| self.error(call, kind));
+        let [(destinations, to), (sources, from)] = ends?;
         let whom = Whom::Named { to: &destinations, from: &sources };
-        Parts { on: self.into(), whom, to: &to, from: &from }.prepare_for::<B>(form, parts)
+        Parts { on: self.into(), whom, to: &to, from: &from }.prepare_for::<B>(call, parts)
     }
 
     /// Sends the part given with destination `j` to it, and receives the part given with source `j`
@@ -132,7 +130,7 @@ impl Communicator {
         B: Buffers<Element: AnyBytes> + 'static,
     {
         self.persistent_with(buffers, info, |parts| {
-            self.prepare_edges::<B>(to, from, Form::Persistent, parts)
+            self.prepare_edges::<B>("exchangew_init", to, from, parts)
         })
     }
 }
