@@ -4,6 +4,10 @@
 //! receiver cuts it from its arena when the operation is linked and tells the sender where it is
 //! with one control message; nobody waits. From then on a start is a copy and a stamp: no tag, no
 //! matching, no request. The ring has several cells, so that a fast rank may be rounds ahead.
+//!
+//! The channels of one operation share a limited amount of memory, [`RINGS`], however many there
+//! are: [`cells`] says how long a ring each message gets. Messages that find nothing left go through
+//! the standing lanes, whose memory all operations share.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,6 +18,48 @@ use crate::{Region, RegionMut, Segment};
 
 /// The longest message that goes through a channel; longer ones are worth a single copy.
 pub const LONGEST: usize = 8192;
+
+/// Bytes that the rings of one operation take at most, whatever its messages are: 20 full rings for
+/// short messages, or two for the longest but one length. With it an exchange with 26 neighbours
+/// takes less than 64 KiB in all.
+pub const RINGS: usize = 44 << 10;
+
+/// The fewest cells of a ring. With two, ranks that wait for each other in each round never find a
+/// ring full; with one they would in each.
+const FEWEST: usize = 2;
+
+/// How many cells the rings for messages of these lengths get; those with 0 go as messages.
+///
+/// If full rings would take too much, the shorter messages come first, since a channel saves the
+/// same time for each: each gets the longest ring within an equal share of what is left, or else
+/// the shortest ring while there is one left.
+pub fn cells(messages: &[usize]) -> Vec<usize> {
+    let full = |&bytes: &usize| if bytes > LONGEST { 0 } else { rounds(cell_bytes(bytes)) };
+    let mut cells: Vec<usize> = messages.iter().map(full).collect();
+    let taken = |cells: usize, bytes| match cells {
+        0 => 0,
+        cells => Ring { offset: 0, cells, cell_bytes: cell_bytes(bytes) }.bytes(),
+    };
+    let all = cells.iter().zip(messages).map(|(&cells, &bytes)| taken(cells, bytes));
+    if all.sum::<usize>() <= RINGS {
+        return cells;
+    }
+    let mut order: Vec<usize> = (0..messages.len()).filter(|&at| cells[at] > 0).collect();
+    order.sort_by_key(|&at| messages[at]);
+    let (mut left, mut others) = (RINGS, order.len());
+    for at in order {
+        let (share, bytes) = (left / others, messages[at]);
+        while cells[at] > FEWEST && taken(cells[at], bytes) > share {
+            cells[at] /= 2;
+        }
+        if taken(cells[at], bytes) > left {
+            cells[at] = 0;
+        }
+        left -= taken(cells[at], bytes);
+        others -= 1;
+    }
+    cells
+}
 
 /// The cells of a channel for messages of this length: a line for the shortest, else the next
 /// power of two and a line for the stamp, so that rings of few sizes can be used again.
@@ -31,69 +77,61 @@ fn rounds(cell_bytes: usize) -> usize {
     }
 }
 
-/// The ring at this place with cells of this size.
-fn ring_at(offset: usize, cell_bytes: usize) -> Ring {
-    Ring { offset, cells: rounds(cell_bytes), cell_bytes }
-}
-
 /// Cuts rings from the arena of one rank. Freed rings are kept by size.
 #[derive(Debug)]
 pub(crate) struct Arena {
+    start: usize,
     next: usize,
     end: usize,
-    free: HashMap<usize, Vec<usize>>,
+    /// Offsets by the number of cells and their bytes.
+    free: HashMap<(usize, usize), Vec<usize>>,
 }
 
 impl Arena {
     pub(crate) fn new(start: usize, bytes: usize) -> Arena {
-        Arena { next: start, end: start + bytes, free: HashMap::new() }
+        Arena { start, next: start, end: start + bytes, free: HashMap::new() }
     }
 
-    /// A ring for messages of this length, or `None` if it does not fit any more.
-    pub(crate) fn cut(&mut self, bytes: usize) -> Option<Ring> {
+    /// A ring of so many cells for messages of this length, or `None` if it does not fit any more.
+    pub(crate) fn cut(&mut self, bytes: usize, cells: usize) -> Option<Ring> {
         let cell_bytes = cell_bytes(bytes);
-        let offset = match self.free.get_mut(&cell_bytes).and_then(Vec::pop) {
-            Some(offset) => offset,
-            None => self.grow(cell_bytes)?,
-        };
-        Some(ring_at(offset, cell_bytes))
-    }
-
-    fn grow(&mut self, cell_bytes: usize) -> Option<usize> {
-        let offset = self.next;
-        let next = offset + ring_at(offset, cell_bytes).bytes();
+        if let Some(offset) = self.free.get_mut(&(cells, cell_bytes)).and_then(Vec::pop) {
+            return Some(Ring { offset, cells, cell_bytes });
+        }
+        let ring = Ring { offset: self.next, cells, cell_bytes };
+        let next = ring.offset + ring.bytes();
         if next > self.end {
             return None;
         }
         self.next = next;
-        Some(offset)
+        Some(ring)
+    }
+
+    /// Bytes that have ever been cut off.
+    pub(crate) fn taken(&self) -> usize {
+        self.next - self.start
     }
 
     /// Takes a ring back.
     pub(crate) fn give_back(&mut self, ring: Ring) {
-        self.free.entry(ring.cell_bytes).or_default().push(ring.offset);
+        self.free.entry((ring.cells, ring.cell_bytes)).or_default().push(ring.offset);
     }
 }
 
 /// The receiving end of a channel.
 pub struct InChannel {
     inlet: Inlet,
-    ring: Ring,
     bytes: usize,
 }
 
 impl InChannel {
     pub(crate) fn new(segment: Arc<Segment>, ring: Ring, bytes: usize, first: u64) -> InChannel {
-        InChannel { inlet: Inlet::starting_at(segment, ring, first), ring, bytes }
+        InChannel { inlet: Inlet::starting_at(segment, ring, first), bytes }
     }
 
-    /// The ring that a receiver told of.
-    pub(crate) fn ring_at(offset: usize, cell_bytes: usize) -> Ring {
-        ring_at(offset, cell_bytes)
-    }
-
+    /// Where it lies, and how it is cut.
     pub(crate) fn ring(&self) -> Ring {
-        self.ring
+        self.inlet.ring()
     }
 
     /// Whether a message waits.
@@ -146,10 +184,43 @@ mod tests {
     #[test]
     fn an_arena_reuses_what_came_back_and_ends() {
         let mut arena = Arena::new(4096, 5000);
-        let first = arena.cut(8).unwrap();
+        let first = arena.cut(8, 32).unwrap();
         assert_eq!((first.cells, first.cell_bytes), (32, 64));
         arena.give_back(first);
-        assert_eq!(arena.cut(56), Some(first), "a freed ring of the same size");
-        assert!(arena.cut(LONGEST).is_none(), "no room left");
+        assert_ne!(arena.cut(56, 16), Some(first), "another size");
+        assert_eq!(arena.cut(56, 32), Some(first), "a freed ring of the same size");
+        assert!(arena.cut(LONGEST, 4).is_none(), "no room left");
+    }
+
+    #[test]
+    fn few_messages_get_full_rings() {
+        assert_eq!(cells(&[8; 15]), [32; 15]);
+        assert_eq!(cells(&[4096; 2]), [4; 2]);
+        assert_eq!(cells(&[]), []);
+        assert_eq!(cells(&[8, LONGEST + 1, 0, LONGEST]), [32, 0, 32, 4]);
+    }
+
+    #[test]
+    fn many_messages_share_what_there_is_and_the_short_ones_come_first() {
+        assert!(cells(&[8; 26]).iter().all(|&cells| cells >= 16));
+        // Two cells each for five of them, and the rest without.
+        assert_eq!(cells(&[4096; 26]).iter().sum::<usize>(), 10);
+        assert_eq!(cells(&[4096; 3]), [2, 4, 4]);
+        // Faces, edges and corners of a cube: no corner or edge goes without for a face.
+        let cube: Vec<_> = [(4096, 6), (512, 12), (8, 8)]
+            .iter()
+            .flat_map(|&(bytes, many)| std::iter::repeat_n(bytes, many))
+            .collect();
+        let given = cells(&cube);
+        assert!(given[6..].iter().all(|&cells| cells >= FEWEST), "{given:?}");
+        for messages in [vec![8; 40], vec![4096; 26], cube, vec![8; 1000], vec![LONGEST; 7]] {
+            let rings = cells(&messages).into_iter().zip(&messages).filter(|&(cells, _)| cells > 0);
+            let bytes = rings.map(|(cells, &bytes)| {
+                assert!(cells.is_power_of_two() && cells >= FEWEST);
+                Ring { offset: 0, cells, cell_bytes: cell_bytes(bytes) }.bytes()
+            });
+            let bytes: usize = bytes.sum();
+            assert!(bytes <= RINGS && 2 * bytes > RINGS, "{bytes} bytes for {messages:?}");
+        }
     }
 }

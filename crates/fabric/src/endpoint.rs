@@ -410,29 +410,37 @@ impl Endpoint {
         self.drop_landings(|landing| gone(landing.receive.token()));
     }
 
-    /// Opens a channel for one message of a persistent operation and tells its sender. `None` if
-    /// that message must go as a message (too long, or no room): both sides then know.
+    /// Opens a channel of so many cells for one message of a persistent operation and tells its
+    /// sender. `None` if that message must go as a message (too long, no cells, or no room): both
+    /// sides then know.
     pub fn open_channel(
         &mut self,
         from: Peer,
         label: Label,
         element: TypeCode,
         bytes: usize,
+        cells: usize,
     ) -> Option<InChannel> {
         if bytes > LONGEST {
             return None;
         }
-        let ring = if self.options.channels { self.arena.cut(bytes) } else { None };
-        let (offset, cell_bytes) = ring.map_or((0, 0), |ring| {
+        let wanted = self.options.channels && cells > 0;
+        let ring = if wanted { self.arena.cut(bytes, cells) } else { None };
+        let (offset, shape) = ring.map_or((0, 0), |ring| {
             ring.clear(&self.segment);
-            (ring.offset as u64, ring.cell_bytes as u64)
+            (ring.offset as u64, packet::shape(ring))
         });
         let packet = Packet::Open { label, element };
-        let words = [offset, cell_bytes, bytes as u64];
+        let words = [offset, shape, bytes as u64];
         // Control packets complete nobody's transfer, so there is nothing to tell.
         let _ = self.submit(from, Outgoing::Words { packet, words });
         let first = self.options.first_position;
         ring.map(|ring| InChannel::new(self.segment.clone(), ring, bytes, first))
+    }
+
+    /// Bytes of the segment that this rank's channels have taken, free rings included.
+    pub fn channel_bytes(&self) -> usize {
+        self.arena.taken()
     }
 
     /// Gives the receiving end of a channel back. All that was sent through it has been received.

@@ -210,6 +210,11 @@ impl Inlet {
         Inlet { place: Place::new(segment, ring), next: first, published: first }
     }
 
+    /// The ring.
+    pub(crate) fn ring(&self) -> Ring {
+        self.place.ring
+    }
+
     /// Whether a cell waits to be read.
     #[inline]
     pub fn has_news(&self) -> bool {

@@ -8,6 +8,7 @@
 mod between;
 mod blocking;
 mod dynamic;
+mod members;
 mod neighbourhood;
 mod nonblocking;
 mod parts;
@@ -35,11 +36,11 @@ use crate::request::Request;
 pub(crate) use between::{Crossing, Role, Sides};
 pub(crate) use blocking::{input, output};
 pub use dynamic::SparseRequest;
-pub(crate) use neighbourhood::nonblocking_neighbours;
-pub(crate) use nonblocking::nonblocking_collectives;
+pub use members::{Member, Members};
+pub(crate) use nonblocking::{collective, pending_collectives};
 pub use parts::Part;
-pub(crate) use parts::{Parts, Whom, nonblocking_parts};
-pub(crate) use shape::{Including, Shape};
+pub(crate) use parts::{Parts, Whom};
+pub(crate) use shape::{Including, Place, Shape};
 
 /// A rank and where its block lies: one neighbour of an irregular exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,8 +72,19 @@ pub(crate) struct Prepared {
 /// The ranks that a plan is for, and which of them is the caller.
 #[derive(Debug)]
 pub(crate) struct Among {
+    /// Of the caller. Means nothing if the group is empty.
     pub(crate) rank: usize,
+    /// Empty if there is nothing to do for the caller.
     pub(crate) group: Group,
+    /// The group that the caller has passed, if the call takes one.
+    pub(crate) passed: Option<Group>,
+}
+
+impl Among {
+    /// For a rank that has nothing to do in a call.
+    pub(crate) fn nobody(passed: Option<Group>) -> Among {
+        Among { rank: 0, group: Group::empty(), passed }
+    }
 }
 
 impl Prepared {
@@ -95,6 +107,22 @@ impl Prepared {
             deterministic: None,
         }
     }
+
+    /// Whether there is nothing to do for this rank: its buffers are held, but not looked at.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.among.as_ref().is_some_and(|among| among.group.is_empty())
+    }
+
+    /// What has to be done for buffers of items, unless somebody has taken care of that.
+    ///
+    /// # Safety
+    /// The operation that is prepared holds the buffers.
+    unsafe fn stage(&mut self, items: [Option<StreamOf>; 2]) {
+        if self.staging.is_none() && !self.is_idle() {
+            // SAFETY: passed on.
+            self.staging = unsafe { staging_of(items) };
+        }
+    }
 }
 
 impl Communicator {
@@ -107,6 +135,7 @@ impl Communicator {
         number: impl FnOnce() -> Number,
     ) -> Result<(Box<Run>, Option<Box<Staging>>)> {
         let selection = match prepared.shape.operation.commutative() {
+            _ if prepared.is_idle() => Selection::Nothing,
             Some(_) => self.selection(prepared.deterministic),
             None => Selection::Tuned,
         };
@@ -125,8 +154,8 @@ impl Communicator {
         let error = |kind| self.error(name, kind);
         let account = self.account(&prepared, selection, at);
         let Prepared { shape, kernel, element, element_bytes, staging, among, .. } = prepared;
-        let all = || Among { rank: self.rank(), group: self.group().clone() };
-        let Among { rank, group } = among.unwrap_or_else(all);
+        let all = || (self.rank(), self.group().clone());
+        let (rank, group) = among.map_or_else(all, |among| (among.rank, among.group));
         let call = Call {
             rank: Rank::from_index(rank),
             ranks: group.size() as u32,
@@ -171,10 +200,8 @@ impl Communicator {
         let (parts, at) = (GiveBack::<B>::new(buffers), Location::caller());
         let prepared = prepare(parts.get());
         let mut prepared = prepared.map_err(|error| self.refused(error, at))?;
-        if prepared.staging.is_none() {
-            // SAFETY: the buffers are held by the operation that is about to begin.
-            prepared.staging = unsafe { staging_of(B::items(parts.get())) };
-        }
+        // SAFETY: the buffers are held by the operation that is about to begin.
+        unsafe { prepared.stage(B::items(parts.get())) };
         let origin = self.origin(prepared.call);
         let id = self.begin(prepared)?;
         // SAFETY: passed on.
@@ -213,10 +240,8 @@ impl Communicator {
         let prepared = prepare(parts.get());
         let mut prepared = prepared.map_err(|error| self.refused(error, at))?;
         prepared.deterministic = info.deterministic();
-        if prepared.staging.is_none() {
-            // SAFETY: the buffers are held by the operation that is about to begin.
-            prepared.staging = unsafe { staging_of(B::items(parts.get())) };
-        }
+        // SAFETY: the buffers are held by the operation that is about to begin.
+        unsafe { prepared.stage(B::items(parts.get())) };
         let call = prepared.call;
         let (run, staging) = self.run_for(prepared, || self.next_persistent())?;
         let id = self.core().engine().add_persistent(run, staging);

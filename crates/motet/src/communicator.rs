@@ -15,6 +15,7 @@ use crate::error::{Error, ErrorHandler, ErrorKind, Result};
 use crate::flight::{Home, Origin};
 use crate::group::{Comparison, Group};
 use crate::info::Info;
+use crate::phases::Nesting;
 use crate::point_to_point::Slot;
 use crate::topology::Placed;
 pub use create::SplitType;
@@ -78,6 +79,8 @@ pub struct Communicator {
     /// What the hints say of it.
     deterministic: AtomicBool,
     attributes: Attributes<Communicator>,
+    /// Of its two-phase collectives.
+    nesting: Nesting,
     /// In check mode: what tells the other ranks of its calls.
     membership: Option<Membership>,
 }
@@ -112,6 +115,7 @@ impl Communicator {
             info: Mutex::default(),
             deterministic: AtomicBool::new(false),
             attributes: Attributes::default(),
+            nesting: Nesting::default(),
             topology: None,
         }
     }
@@ -264,6 +268,11 @@ impl Communicator {
 
     pub(crate) fn core(&self) -> &Arc<Core> {
         &self.home.core
+    }
+
+    /// Which of its two-phase collectives are open.
+    pub(crate) fn nesting(&self) -> &Nesting {
+        &self.nesting
     }
 
     /// Where its buffer for buffered sends may be attached.

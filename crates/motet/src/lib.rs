@@ -22,9 +22,26 @@
 //! Every collective comes in three forms on one engine: blocking (`allreduce`), nonblocking
 //! (`iallreduce`, a [`Request`]) and persistent (`allreduce_init`, a [`Persistent`] that is started
 //! as often as wanted). Requests and running persistent operations are futures; sets of any kinds
-//! are waited for by [`wait_all`], [`wait_any`] and [`wait_some`].
+//! are waited for by [`wait_all`], [`wait_any`] and [`wait_some`]. A persistent collective
+//! may be among some of the ranks only ([`Communicator::members`]).
 //!
-//! Messages from rank to rank come in the same forms (`send`, `isend`, `send_init`), in every mode
+//! The two-phase collectives of 1997 are a fourth form for those who like order better than
+//! requests: what begins inside something ends before it, and anything else does not compile.
+//!
+//! ```
+//! # motet::threads(2, |world| {
+//! let mut phases = world.phases()?;
+//! let mut sum = phases.allreduce_begin(vec![world.rank()], motet::Sum)?;
+//! let news = sum.bcast_begin(vec![7 * world.rank()], 1)?; // inside the sum
+//! // ... something useful meanwhile ...
+//! assert_eq!(news.end()?, [7]);
+//! assert_eq!(sum.end()?, [1]);
+//! # Ok::<(), motet::Error>(())
+//! # })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+//! # Ok::<(), motet::Error>(())
+//! ```
+//!
+//! Messages from rank to rank come in the three forms (`send`, `isend`, `send_init`), in every mode
 //! of the standard. Operations outside the library are waited for together with those inside
 //! ([`Communicator::generalized`]). Whoever cannot say by types what is under way, like a C
 //! library, uses [`raw::Request`].
@@ -96,10 +113,13 @@ mod kernel;
 mod nodes;
 pub mod op;
 mod persistent;
+mod phases;
 mod point_to_point;
 pub mod raw;
 mod reduce_local;
 mod request;
+#[cfg(test)]
+mod scale;
 mod scope;
 mod sets;
 mod settings;
@@ -108,7 +128,7 @@ mod topology;
 mod world;
 
 pub use attributes::{Attributes, Keyval};
-pub use collective::{Neighbour, Part, SparseRequest};
+pub use collective::{Member, Members, Neighbour, Part, SparseRequest};
 pub use communicator::{Communicator, CommunicatorRequest, SplitType};
 pub use datatype::Datatype;
 pub use element::{AnyBytes, Element};
@@ -131,6 +151,7 @@ pub use op::{
     Replace, Sum,
 };
 pub use persistent::{Persistent, Running, Start, start_all};
+pub use phases::{Phase, Phases};
 pub use point_to_point::{BSEND_OVERHEAD, BufferRoom, Message};
 pub use raw::Root;
 pub use reduce_local::reduce_local;

@@ -67,6 +67,6 @@ impl Communicator {
     pub(crate) fn is_on_one_node(&self) -> bool {
         let nodes = self.core().nodes();
         let mine = nodes.of(self.core().me());
-        nodes == Nodes::One || self.group().peers().iter().all(|&peer| nodes.of(peer) == mine)
+        nodes == Nodes::One || self.group().peers().all(|peer| nodes.of(peer) == mine)
     }
 }

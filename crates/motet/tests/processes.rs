@@ -11,8 +11,8 @@ use std::{env, fs, process, thread};
 
 use motet::raw::{self, Callbacks, Request};
 use motet::{
-    ANY_SOURCE, ANY_TAG, BufferRoom, Datatype, ErrorHandler, ErrorKind, How, Info, MergeOrder,
-    Part, Reorder, Result, Root, Source, Sum, Tag, World,
+    ANY_SOURCE, ANY_TAG, Block, BufferRoom, Datatype, ErrorHandler, ErrorKind, How, Info,
+    MergeOrder, Part, Phase, Reorder, Result, Root, Source, Sum, Tag, World,
 };
 
 /// Tells the program which case it is to be.
@@ -41,9 +41,14 @@ struct Case {
     expected: Expected,
 }
 
-const CASES: [Case; 17] = [
+const CASES: [Case; 18] = [
     Case { name: "collectives_between_processes", body: collectives, expected: Expected::Success },
     Case { name: "many_pending_between_processes", body: many, expected: Expected::Success },
+    Case {
+        name: "two_phase_collectives_between_processes",
+        body: two_phase,
+        expected: Expected::Success,
+    },
     Case {
         name: "deterministic_reductions_have_the_bits_that_threads_have",
         body: deterministic,
@@ -259,6 +264,49 @@ fn collectives() -> Result<()> {
         let next = world.split(Some((me % 2) as u32), 0)?.expect("a member");
         assert_eq!(next.allreduce_one(1u8, Sum)?, 2);
     }
+    world.barrier()
+}
+
+/// Nests of phases on two communicators, other collectives in between, and borrowed buffers.
+///
+/// spec: 133, 135, 139, 140
+fn two_phase() -> Result<()> {
+    fn deeper(outer: &mut Phase<'_, 'static, Vec<usize>>, depth: usize, me: usize) -> Result<()> {
+        if depth == 0 {
+            return Ok(());
+        }
+        let mut sum = outer.allreduce_begin(vec![depth + me; 1 + depth * 50], Sum)?;
+        deeper(&mut sum, depth - 1, me)?;
+        assert_eq!(sum.end()?, vec![3 * depth + 3; 1 + depth * 50]);
+        Ok(())
+    }
+    let world = motet::launch(3)?;
+    let (copy, me) = (world.dup()?, world.rank());
+    let (mut here, mut there) = (world.phases()?, copy.phases()?);
+    for round in 0..30 {
+        let mut outer = here.allgatherv_begin(
+            (vec![me; 1 + me], vec![9; 6]),
+            &[0, 1, 3].map(|start| Block { start, count: 1 + usize::from(start > 0) + start / 3 }),
+        )?;
+        let other = there.scan_begin((vec![me + 1; 20_000], vec![0; 20_000]), Sum)?;
+        let mut news = outer.bcast_begin(vec![me + round], 2)?;
+        deeper(&mut news, 30, me)?;
+        assert_eq!(world.allreduce_one(me, Sum)?, 3);
+        assert_eq!(news.end()?, [2 + round]);
+        assert_eq!(outer.end()?.1, [0, 1, 1, 2, 2, 2]);
+        assert_eq!(other.end()?.1, vec![(me + 1) * (me + 2) / 2; 20_000]);
+    }
+    drop(here);
+    let mut sum = [me; 700];
+    world.scope(|scope| {
+        let mut phases = scope.phases()?;
+        let mut outer = phases.allreduce_begin(&mut sum[..], Sum)?;
+        outer.barrier_begin()?.end()?;
+        // The scope waits for what is not ended.
+        drop(outer);
+        Ok(())
+    })?;
+    assert_eq!(sum, [3; 700]);
     world.barrier()
 }
 

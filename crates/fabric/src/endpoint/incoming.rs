@@ -4,7 +4,6 @@ use super::matched::Taken;
 use super::outgoing::{Outgoing, Pieces};
 use super::packet::{Header, Packet, WORDS_BYTES, Words};
 use super::{Body, Completion, Early, Endpoint, Exposure, Landing, LargeSend, Opened, Receive};
-use crate::channel::InChannel;
 use crate::claims::{self, Claim};
 use crate::lane::Ring;
 use crate::single_copy::{self, SingleCopy};
@@ -126,9 +125,8 @@ impl Endpoint {
                 }
             }
             Packet::Open { label, element } => {
-                let [offset, cell_bytes, bytes] = self.words(source);
-                let (offset, cell_bytes) = (offset as usize, cell_bytes as usize);
-                let ring = (offset != 0).then(|| InChannel::ring_at(offset, cell_bytes));
+                let [offset, shape, bytes] = self.words(source);
+                let ring = (offset != 0).then(|| super::packet::ring(offset as usize, shape));
                 self.note_opened(source, label, ring, element, bytes as usize);
             }
         }

@@ -1,5 +1,6 @@
 //! What travels in the cells of the standing lanes.
 
+use crate::lane::Ring;
 use crate::{Label, TypeCode};
 
 /// The header of every packet: four words behind the stamp of its cell, so that three words (or
@@ -39,8 +40,18 @@ pub(super) enum Packet {
     /// The sender has taken the large message back whose pieces this landing awaits.
     Revoked { landing: u64 },
     /// The receiver has opened a channel: words are its offset (0 if there is no room for one),
-    /// the bytes of its cells and the bytes of its messages.
+    /// the [`shape`] of its ring and the bytes of its messages.
     Open { label: Label, element: TypeCode },
+}
+
+/// How a ring is cut, in one word: the number of its cells, then the bytes of each.
+pub(super) fn shape(ring: Ring) -> u64 {
+    (ring.cells as u64) << 32 | ring.cell_bytes as u64
+}
+
+/// The ring of this shape at this place.
+pub(super) fn ring(offset: usize, shape: u64) -> Ring {
+    Ring { offset, cells: (shape >> 32) as usize, cell_bytes: shape as u32 as usize }
 }
 
 const EAGER: u8 = 1;
@@ -105,6 +116,12 @@ impl Packet {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_shape_tells_the_ring() {
+        let told = Ring { offset: 4096, cells: 32, cell_bytes: 8256 };
+        assert_eq!(ring(4096, shape(told)), told);
+    }
 
     #[test]
     fn headers_are_four_words_and_lose_nothing() {

@@ -4,6 +4,7 @@
 
 use motet_fabric::{
     Attached, InChannel, Label, OutChannel, Peer, Region, RegionMut, TransferError, TypeCode,
+    channel,
 };
 
 use super::Rank;
@@ -31,7 +32,9 @@ pub(crate) enum Attachment {
 
 impl Rank {
     pub(crate) fn open(&mut self, from: u32, label: Label, bytes: usize) -> Option<Inbound> {
-        let channel = self.endpoint().open_channel(Peer(from), label, TypeCode::BYTES, bytes)?;
+        let [cells] = channel::cells(&[bytes])[..] else { unreachable!("one for each") };
+        let endpoint = self.endpoint();
+        let channel = endpoint.open_channel(Peer(from), label, TypeCode::BYTES, bytes, cells)?;
         Some(Inbound { channel, from, bytes })
     }
 

@@ -1,4 +1,4 @@
-//! The collectives among neighbours, in three forms. (MPI 4.1 §8.6 to §8.9)
+//! The collectives among neighbours, in their forms. (MPI 4.1 §8.6 to §8.9)
 //!
 //! Each is an irregular exchange over the edges of a topology, with a block for each neighbour:
 //! the lengths are those of the neighbourhood, not of the communicator. A message is matched by
@@ -18,7 +18,6 @@ use crate::communicator::Communicator;
 use crate::error::{ErrorKind, Result};
 use crate::info::Info;
 use crate::persistent::Persistent;
-use crate::request::Request;
 
 type Shaped = Result<Shape, ErrorKind>;
 
@@ -154,98 +153,6 @@ impl Communicator {
         let shape = self.shape_alltoallv(input(send), output(receive), to, from);
         self.run_blocking::<E>("neighbor_alltoallv", shape, None)
     }
-}
-
-/// The nonblocking forms, for buffers that live at least for `$life`: see `nonblocking`.
-macro_rules! nonblocking_neighbours {
-    ($life:lifetime) => {
-        /// Nonblocking [`neighbor_allgather`](crate::Communicator::neighbor_allgather).
-        /// (`MPI_Ineighbor_allgather`)
-        ///
-        /// # Errors
-        /// Arguments that the blocking form refuses.
-        #[track_caller]
-        pub fn ineighbor_allgather<S, R>(&self, buffers: (S, R)) -> Result<Request<(S, R)>>
-        where
-            S: SendBuffer<Element = R::Element> + $life,
-            R: RecvBuffer + $life,
-        {
-            self.post(buffers, |parts| {
-                let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
-                let shape = self.communicator().shape_allgather(input, output);
-                self.prepare::<<R as SendBuffer>::Element>("ineighbor_allgather", shape, None)
-            })
-        }
-
-        /// Nonblocking [`neighbor_allgatherv`](crate::Communicator::neighbor_allgatherv).
-        /// (`MPI_Ineighbor_allgatherv`)
-        ///
-        /// # Errors
-        /// Arguments that the blocking form refuses.
-        #[track_caller]
-        pub fn ineighbor_allgatherv<S, R>(
-            &self,
-            buffers: (S, R),
-            from: &[Block],
-        ) -> Result<Request<(S, R)>>
-        where
-            S: SendBuffer<Element = R::Element> + $life,
-            R: RecvBuffer + $life,
-        {
-            self.post(buffers, |parts| {
-                let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
-                let shape = self.communicator().shape_allgatherv(input, output, from);
-                self.prepare::<<R as SendBuffer>::Element>("ineighbor_allgatherv", shape, None)
-            })
-        }
-
-        /// Nonblocking [`neighbor_alltoall`](crate::Communicator::neighbor_alltoall).
-        /// (`MPI_Ineighbor_alltoall`)
-        ///
-        /// # Errors
-        /// Arguments that the blocking form refuses.
-        #[track_caller]
-        pub fn ineighbor_alltoall<S, R>(&self, buffers: (S, R)) -> Result<Request<(S, R)>>
-        where
-            S: SendBuffer<Element = R::Element> + $life,
-            R: RecvBuffer + $life,
-        {
-            self.post(buffers, |parts| {
-                let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
-                let shape = self.communicator().shape_alltoall(input, output);
-                self.prepare::<<R as SendBuffer>::Element>("ineighbor_alltoall", shape, None)
-            })
-        }
-
-        /// Nonblocking [`neighbor_alltoallv`](crate::Communicator::neighbor_alltoallv).
-        /// (`MPI_Ineighbor_alltoallv`)
-        ///
-        /// # Errors
-        /// Arguments that the blocking form refuses.
-        #[track_caller]
-        pub fn ineighbor_alltoallv<S, R>(
-            &self,
-            buffers: (S, R),
-            to: &[Block],
-            from: &[Block],
-        ) -> Result<Request<(S, R)>>
-        where
-            S: SendBuffer<Element = R::Element> + $life,
-            R: RecvBuffer + $life,
-        {
-            self.post(buffers, |parts| {
-                let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
-                let shape = self.communicator().shape_alltoallv(input, output, to, from);
-                self.prepare::<<R as SendBuffer>::Element>("ineighbor_alltoallv", shape, None)
-            })
-        }
-    };
-}
-
-pub(crate) use nonblocking_neighbours;
-
-impl Communicator {
-    nonblocking_neighbours!('static);
 }
 
 /// The persistent forms.

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use motet_plan::{Call, Plan, Tuning, select};
+use motet_plan::plan::Parts;
+use motet_plan::{Call, Choice, Plan, Tuning, select};
 
 use super::Run;
 use crate::error::ErrorKind;
@@ -18,6 +19,8 @@ pub(crate) enum Selection {
     Fixed,
     /// With few messages: a barrier in logarithmically many rounds of one message each.
     Few,
+    /// There is nothing to choose: this rank takes no part in the call.
+    Nothing,
 }
 
 /// Plans kept. Beyond it the cache starts afresh: programs with that many shapes do not repeat
@@ -45,7 +48,7 @@ struct Entry {
 pub(crate) struct Cache {
     tuning: Tuning,
     /// By selection, since one call may have a plan by each.
-    places: [HashMap<Call, usize>; 3],
+    places: [HashMap<Call, usize>; 4],
     entries: Vec<Entry>,
 }
 
@@ -81,17 +84,26 @@ impl Cache {
     }
 
     fn plan(&mut self, call: &Call, selection: Selection) -> Result<usize, ErrorKind> {
-        call.check()?;
-        let (plan, choice) = match selection {
-            Selection::Tuned => select::plan(call, &self.tuning)?,
-            Selection::Fixed => select::plan_fixed(call)?,
-            Selection::Few => select::plan(call, &few())?,
+        let told = |(plan, choice): (Plan, Choice)| (plan, choice.reason.to_string());
+        let (plan, reason) = match selection {
+            Selection::Nothing => (nothing(call), "there is nothing to do for this rank".into()),
+            Selection::Tuned => {
+                call.check()?;
+                told(select::plan(call, &self.tuning)?)
+            }
+            Selection::Fixed => {
+                call.check()?;
+                told(select::plan_fixed(call)?)
+            }
+            Selection::Few => {
+                call.check()?;
+                told(select::plan(call, &few())?)
+            }
         };
         if self.entries.len() == PLANS {
             self.places.iter_mut().for_each(HashMap::clear);
             self.entries.clear();
         }
-        let reason = choice.reason.to_string();
         self.entries.push(Entry { planned: Arc::new(Planned { plan, reason }), idle: Vec::new() });
         self.places[selection as usize].insert(call.clone(), self.entries.len() - 1);
         Ok(self.entries.len() - 1)
@@ -102,4 +114,18 @@ impl Cache {
 fn few() -> Tuning {
     let overrides = FEW.parse().expect("the table has this row");
     Tuning { overrides, ..Tuning::default() }
+}
+
+/// A plan without steps.
+fn nothing(call: &Call) -> Plan {
+    Plan::assemble(Parts {
+        algorithm: "none",
+        rank: call.rank,
+        ranks: call.ranks,
+        input_len: 0,
+        output_len: 0,
+        scratch_len: 0,
+        steps: Vec::new(),
+        edges: Vec::new(),
+    })
 }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use motet_fabric::channel::LONGEST;
+use motet_fabric::channel::{LONGEST, cells};
 use motet_fabric::{
     Attached, Completion, Endpoint, InChannel, Label, OutChannel, Peer, Posted, Region, Selector,
     Token, TransferError, TypeCode,
@@ -127,10 +127,16 @@ impl Run {
     /// Opens the channels that this rank receives through, and plans to use those it sends
     /// through. Waits for nobody.
     pub(crate) fn link(&mut self, endpoint: &mut Endpoint) {
+        let received = self.planned.plan.steps().iter().filter_map(|step| match step {
+            Action::Recv { into, .. } => Some(self.memory.bytes(into.len)),
+            _ => None,
+        });
+        let mut cells = cells(&received.collect::<Vec<_>>()).into_iter();
         let link = |step: StepId| match *self.planned.plan.step(step) {
             Action::Recv { from, ordinal, into } => {
                 let (label, bytes) = (self.label(ordinal), self.memory.bytes(into.len));
-                let channel = endpoint.open_channel(self.peer(from), label, self.element, bytes);
+                let (from, cells) = (self.peer(from), cells.next().expect("one for each receive"));
+                let channel = endpoint.open_channel(from, label, self.element, bytes, cells);
                 channel.map_or(Link::Message, Link::In)
             }
             Action::Send { from, .. } if self.memory.bytes(from.len) <= LONGEST => Link::Unknown,
