@@ -33,25 +33,31 @@ const ENTRY: usize = 3;
 const WORDS: usize = 10;
 
 /// Where the ranks of a communicator are.
-pub(super) struct Layout<'a> {
+struct Layout<'a> {
     /// The node of each rank.
-    pub(super) node_of: &'a dyn Fn(usize) -> u32,
+    node_of: &'a dyn Fn(usize) -> u32,
     /// The ranks on the caller's node, in order.
-    pub(super) mates: &'a [usize],
+    mates: &'a [usize],
 }
 
 impl Communicator {
-    /// The exchange of all ranks that `call` is, as an exchange among nodes. None, on all ranks
-    /// alike, if `call` is none, or blocks cannot be routed any better than directly. Collective.
+    /// The exchange of all ranks that `call` is, as an exchange among the nodes of the world. None,
+    /// on all ranks alike, if `call` is none, all ranks are on one node, or blocks cannot be
+    /// routed any better than directly. Collective.
     ///
     /// # Errors
     /// That a rank has died or left.
-    pub(super) fn widen(
-        &self,
-        name: &'static str,
-        call: &Call,
-        layout: &Layout<'_>,
-    ) -> Result<Option<Call>> {
+    pub(super) fn routed_by_node(&self, name: &'static str, call: &Call) -> Result<Option<Call>> {
+        if self.is_on_one_node() {
+            return Ok(None);
+        }
+        let nodes = self.core().nodes();
+        let node_of = |rank: usize| nodes.of(self.group().peer(rank)) as u32;
+        self.widen(name, call, &Layout { node_of: &node_of, mates: &self.mates() })
+    }
+
+    /// The same, where ranks are where `layout` says.
+    fn widen(&self, name: &'static str, call: &Call, layout: &Layout<'_>) -> Result<Option<Call>> {
         let Some([to, from]) = lists(&call.operation) else { return Ok(None) };
         if call.ranks as usize != self.size() {
             return Ok(None);
