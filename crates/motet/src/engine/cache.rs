@@ -17,10 +17,10 @@ pub(crate) enum Selection {
     Tuned,
     /// By the call alone, so that a reduction has the same bits wherever it runs.
     Fixed,
-    /// With few messages: a barrier in logarithmically many rounds of one message each.
-    Few,
     /// There is nothing to choose: this rank takes no part in the call.
     Nothing,
+    /// With few messages: a barrier in logarithmically many rounds of one message each.
+    Few,
 }
 
 /// Plans kept. Beyond it the cache starts afresh: programs with that many shapes do not repeat
@@ -110,12 +110,6 @@ impl Cache {
     }
 }
 
-/// Where messages count, not time.
-fn few() -> Tuning {
-    let overrides = FEW.parse().expect("the table has this row");
-    Tuning { overrides, ..Tuning::default() }
-}
-
 /// A plan without steps.
 fn nothing(call: &Call) -> Plan {
     Plan::assemble(Parts {
@@ -128,4 +122,10 @@ fn nothing(call: &Call) -> Plan {
         steps: Vec::new(),
         edges: Vec::new(),
     })
+}
+
+/// Where messages count, not time.
+fn few() -> Tuning {
+    let overrides = FEW.parse().expect("the table has this row");
+    Tuning { overrides, ..Tuning::default() }
 }
