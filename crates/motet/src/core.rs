@@ -29,6 +29,7 @@ use crate::check::{Books, Watch};
 use crate::engine::{Cache, Engine, Outcome};
 use crate::nodes::Nodes;
 use crate::point_to_point::Slot;
+use crate::wisdom::Lessons;
 
 /// Who has waited for so long gives way between two looks: whoever is waited for may be on the
 /// same core, even if there are cores enough.
@@ -69,6 +70,7 @@ pub(crate) struct Core {
     slot: Slot,
     watch: Watch,
     nodes: Nodes,
+    lessons: Mutex<Lessons>,
 }
 
 /// What the rank's threads and its helper share.
@@ -163,12 +165,18 @@ impl Core {
             slot: Slot::default(),
             watch,
             nodes,
+            lessons: Mutex::default(),
         }
     }
 
     /// How the ranks of the world are spread over nodes.
     pub(crate) fn nodes(&self) -> Nodes {
         self.nodes
+    }
+
+    /// What this rank has learned.
+    pub(crate) fn lessons(&self) -> MutexGuard<'_, Lessons> {
+        self.lessons.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Where the rank's buffer for buffered sends may be attached.
@@ -417,6 +425,7 @@ impl Drop for Core {
             self.shared.segment.fail(Failure { rank: self.me(), how: How::Panic });
             self.engine().abandon_all();
         } else {
+            self.lessons().save();
             self.leave();
         }
         let engine = self.engine();

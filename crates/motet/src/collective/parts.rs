@@ -234,14 +234,14 @@ impl Communicator {
         buffers: (S, R),
         to: &[Part],
         from: &[Part],
-        _info: &Info,
+        info: &Info,
     ) -> Result<Persistent<(S, R)>>
     where
         S: SendBuffer<Element = R::Element> + 'static,
         R: RecvBuffer<Element: AnyBytes> + 'static,
     {
         let all = Parts { on: self.into(), whom: Whom::Neighbours, to, from };
-        self.persistent(buffers, |parts| {
+        self.persistent_with(buffers, info, |parts| {
             all.prepare_for::<(S, R)>("neighbor_alltoallw_init", parts)
         })
     }
@@ -300,7 +300,7 @@ impl Intercommunicator {
         buffers: (S, R),
         to: &[Part],
         from: &[Part],
-        _info: &Info,
+        info: &Info,
     ) -> Result<Persistent<(S, R)>>
     where
         S: SendBuffer<Element = R::Element> + 'static,
@@ -308,6 +308,6 @@ impl Intercommunicator {
     {
         let all = Parts { on: self.into(), whom: Whom::Ranks, to, from };
         let union = self.over_both();
-        union.persistent(buffers, |parts| all.prepare_for::<(S, R)>("alltoallw_init", parts))
+        union.persistent_with(buffers, info, |parts| all.prepare_for::<(S, R)>("alltoallw_init", parts))
     }
 }

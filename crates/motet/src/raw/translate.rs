@@ -14,6 +14,7 @@ use crate::buffer::Span;
 use crate::collective::{Among, Crossing, Members, Place, Prepared, Shape};
 use crate::engine::Way;
 use crate::error::ErrorKind;
+use crate::hints::Hints;
 use crate::kernel::Kernel;
 
 type Translated = Result<Translation, ErrorKind>;
@@ -96,18 +97,8 @@ impl Translation {
         let Unit { bytes, code, .. } = stage.unit();
         let element_bytes = if shape.is_barrier() { 0 } else { bytes };
         let staging = stage.finish();
-        let (element, deterministic) = (code, None);
-        Prepared {
-            call,
-            shape,
-            kernel,
-            operator,
-            element,
-            element_bytes,
-            staging,
-            among,
-            deterministic,
-        }
+        let (element, hints) = (code, Hints::default());
+        Prepared { call, shape, kernel, operator, element, element_bytes, staging, among, hints }
     }
 
     /// A call that moves data.
