@@ -18,6 +18,7 @@
 
 mod calls;
 mod case;
+mod hinted;
 mod measure;
 mod measured;
 mod place;
@@ -34,6 +35,7 @@ use motet_fabric::layout::MAX_RANKS;
 use crate::args::Mistake;
 use crate::quantity;
 use case::{Case, ELEMENT_BYTES, Form};
+use hinted::Study;
 use measured::Measured;
 use report::{Layout, Output, Report, Settings};
 
@@ -104,6 +106,16 @@ pub(crate) struct Bench {
     /// output, and nothing else there
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+
+    /// Measure inits instead: the first of its shape, with the hint `reuse`, and the next one, with
+    /// `previous`; each by itself, and with `enforce`
+    #[arg(long, conflicts_with_all = ["enforce", "json", "forms"])]
+    inits: bool,
+
+    /// Compare operations whose init has the hint `enforce`, so that it measures what is fastest,
+    /// with those that have the default algorithm
+    #[arg(long, conflicts_with_all = ["json", "forms"])]
+    enforce: bool,
 }
 
 impl Bench {
@@ -159,6 +171,14 @@ impl Bench {
     /// What one rank does.
     fn measure(&self, world: &Communicator, layout: Layout) -> anyhow::Result<()> {
         let points = self.points(world.size() as u32);
+        let study = match (self.inits, self.enforce) {
+            (true, _) => Some(Study::Inits),
+            (_, true) => Some(Study::Choices),
+            _ => None,
+        };
+        if let Some(study) = study {
+            return hinted::study(world, points, study, self.time);
+        }
         let is_reporter = world.rank() == 0;
         let output = Output::new(self.json.as_deref(), &self.forms, &points);
         let mut report = Report::new(self.settings(world, layout));

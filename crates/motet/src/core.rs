@@ -69,8 +69,8 @@ pub(crate) struct Core {
     /// Where a buffer for buffered sends may be attached.
     slot: Slot,
     watch: Watch,
-    nodes: Nodes,
     lessons: Mutex<Lessons>,
+    nodes: Nodes,
 }
 
 /// What the rank's threads and its helper share.
@@ -164,19 +164,19 @@ impl Core {
             helper: OnceLock::new(),
             slot: Slot::default(),
             watch,
-            nodes,
             lessons: Mutex::default(),
+            nodes,
         }
-    }
-
-    /// How the ranks of the world are spread over nodes.
-    pub(crate) fn nodes(&self) -> Nodes {
-        self.nodes
     }
 
     /// What this rank has learned.
     pub(crate) fn lessons(&self) -> MutexGuard<'_, Lessons> {
         self.lessons.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How the ranks of the world are spread over nodes.
+    pub(crate) fn nodes(&self) -> Nodes {
+        self.nodes
     }
 
     /// Where the rank's buffer for buffered sends may be attached.

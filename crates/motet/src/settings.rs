@@ -58,11 +58,11 @@ pub struct Settings {
     pub(crate) options: Options,
     pub(crate) tuning: Tuning,
     pub(crate) watch: Watch,
-    pub(crate) nodes: Nodes,
     /// Where wisdom comes from, if from the environment.
     pub(crate) source: Source,
     /// The file that wisdom is saved to.
     pub(crate) save: Option<PathBuf>,
+    pub(crate) nodes: Nodes,
 }
 
 impl Settings {

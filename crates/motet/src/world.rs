@@ -114,7 +114,7 @@ pub fn threads_with<T: Send>(
 }
 
 fn take_seat(seat: Seat, settings: &Settings) -> Result<World> {
-    let Settings { options, tuning, watch, nodes, source, save } = settings;
+    let Settings { options, tuning, watch, source, save, nodes } = settings;
     let mut tuning = tuning.clone();
     let (ranks, rank) = (seat.segment.ranks(), seat.rank);
     tuning.machine = Machine::shared(ranks, seat.segment.cores());

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use anyhow::{Context, ensure};
-use motet::{Communicator, Max};
+use motet::{Communicator, Info, Max};
 use serde::Serialize;
 
 use super::case::{Case, Form, Subject};
@@ -38,7 +38,7 @@ pub(super) struct Figures {
 
 /// Operations one right after the other.
 #[derive(Clone, Copy, Debug, Serialize)]
-struct Window {
+pub(super) struct Window {
     operations: u64,
     /// Time per operation, on the slowest rank.
     ns: f64,
@@ -58,16 +58,15 @@ impl Point {
 /// Measures a point. All ranks must call it alike.
 pub(super) fn point(case: &Case<'_>, forms: &[Form], seconds: f64) -> anyhow::Result<Point> {
     let algorithm = case.algorithm()?;
-    let share_ns = seconds * 1e9 / (forms.len() * WINDOWS) as f64;
     let mut subjects = Vec::new();
     for &form in forms {
-        let mut subject = case.subject(form)?;
+        let mut subject = case.subject(form, &Info::new())?;
         let ns = warm_up(case.world(), &mut subject, seconds * WARM_UP * 1e9)?;
         subjects.push((form, subject, ns, Vec::new()));
     }
     for _ in 0..WINDOWS {
         for (form, subject, ns, windows) in &mut subjects {
-            let operations = ((share_ns / *ns) as u64).clamp(1, MOST_OPERATIONS);
+            let operations = share_of(seconds, forms.len(), *ns);
             let window = window(case.world(), subject, operations);
             let window = window.with_context(|| form.name())?;
             *ns = window.ns;
@@ -88,13 +87,30 @@ impl Figures {
     }
 }
 
+/// The operations of a window of one of so many subjects that take so long each.
+pub(super) fn share_of(seconds: f64, subjects: usize, ns: f64) -> u64 {
+    let share_ns = seconds * 1e9 / (subjects * WINDOWS) as f64;
+    ((share_ns / ns) as u64).clamp(1, MOST_OPERATIONS)
+}
+
+impl Window {
+    /// Time per operation.
+    pub(super) fn nanoseconds(&self) -> f64 {
+        self.ns
+    }
+}
+
 /// The smallest value that `percent` of all values do not exceed; they are sorted.
-fn nearest(sorted: &[f64], percent: usize) -> f64 {
+pub(super) fn nearest(sorted: &[f64], percent: usize) -> f64 {
     sorted[(sorted.len() * percent).div_ceil(100) - 1]
 }
 
 /// Runs longer and longer windows until one takes `least_ns`. Returns its time per operation.
-fn warm_up(world: &Communicator, subject: &mut Subject<'_>, least_ns: f64) -> anyhow::Result<f64> {
+pub(super) fn warm_up(
+    world: &Communicator,
+    subject: &mut Subject<'_>,
+    least_ns: f64,
+) -> anyhow::Result<f64> {
     let mut operations = 1;
     loop {
         let Window { ns, .. } = window(world, subject, operations)?;
@@ -106,7 +122,7 @@ fn warm_up(world: &Communicator, subject: &mut Subject<'_>, least_ns: f64) -> an
 }
 
 /// Times this many operations. All ranks return the same.
-fn window(
+pub(super) fn window(
     world: &Communicator,
     subject: &mut Subject<'_>,
     operations: u64,

@@ -308,6 +308,8 @@ impl Intercommunicator {
     {
         let all = Parts { on: self.into(), whom: Whom::Ranks, to, from };
         let union = self.over_both();
-        union.persistent_with(buffers, info, |parts| all.prepare_for::<(S, R)>("alltoallw_init", parts))
+        union.persistent_with(buffers, info, |parts| {
+            all.prepare_for::<(S, R)>("alltoallw_init", parts)
+        })
     }
 }
