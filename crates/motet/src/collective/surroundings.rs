@@ -18,7 +18,9 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use motet_plan::{Call, Edge, Load, Loads, Mate, Neighbour, Operation, Rank, Surroundings, nodes};
+use motet_plan::{
+    Call, Demand, Demands, Edge, Mate, Neighbour, Operation, Rank, Surroundings, nodes,
+};
 
 use super::Shape;
 use super::blocking::output;
@@ -29,7 +31,7 @@ use crate::op::Max;
 
 /// Words that tell of one entry of a list.
 const ENTRY: usize = 3;
-/// Words of the agreement: the figures of three loads, and whether a rank's lists do not fit.
+/// Words of the agreement: the figures of three demands, and whether a rank's lists do not fit.
 const WORDS: usize = 10;
 
 /// Where the ranks of a communicator are.
@@ -66,16 +68,16 @@ impl Communicator {
         let mates = self.told_by_mates(name, layout, own)?;
         let mut wide = mates.map(|mates| {
             let node = (layout.node_of)(self.rank());
-            let surroundings = Surroundings { node, mates, loads: Loads::default() };
+            let surroundings = Surroundings { node, mates, demands: Demands::default() };
             let surroundings = Arc::new(surroundings);
             let operation = Operation::NodeExchange { to, from, surroundings };
             Call { operation, ..call.clone() }
         });
         wide = wide.filter(|wide| wide.check().is_ok());
-        let loads = self.agree_on_loads(name, wide.as_ref().map(nodes::loads))?;
-        Ok(loads.zip(wide).map(|(loads, mut wide)| {
+        let demands = self.agree_on_demands(name, wide.as_ref().map(nodes::demands))?;
+        Ok(demands.zip(wide).map(|(demands, mut wide)| {
             if let Operation::NodeExchange { surroundings, .. } = &mut wide.operation {
-                Arc::make_mut(surroundings).loads = loads;
+                Arc::make_mut(surroundings).demands = demands;
             }
             wide
         }))
@@ -146,26 +148,31 @@ impl Communicator {
 
     /// The largest of each figure over all ranks. Nothing if a rank has none, or if they are the
     /// same for all ways.
-    fn agree_on_loads(&self, name: &'static str, own: Option<Loads>) -> Result<Option<Loads>> {
+    fn agree_on_demands(
+        &self,
+        name: &'static str,
+        own: Option<Demands>,
+    ) -> Result<Option<Demands>> {
         let mut words = [0; WORDS];
         let [unfit, figures @ ..] = &mut words;
         *unfit = u64::from(own.is_none());
         let own = own.unwrap_or_default();
         let ways = [own.direct, own.forwarders, own.gateways];
-        for (figures, load) in figures.as_chunks_mut::<3>().0.iter_mut().zip(ways) {
-            *figures = [load.messages, load.elements, load.copied].map(|figure| figure as u64);
+        for (figures, demand) in figures.as_chunks_mut::<3>().0.iter_mut().zip(ways) {
+            *figures =
+                [demand.messages, demand.elements, demand.copied].map(|figure| figure as u64);
         }
         let shape = Shape::allreduce(None, output(&mut words), true);
         self.blocking(self.prepare::<u64>(name, shape, Some(kernel::<u64, _>(Max)))?)?;
         let [unfit, figures @ ..] = words;
-        let load = |at: usize| {
+        let demand = |at: usize| {
             let [messages, elements, copied] =
                 [0, 1, 2].map(|figure| figures[3 * at + figure] as usize);
-            Load { messages, elements, copied }
+            Demand { messages, elements, copied }
         };
-        let [direct, forwarders, gateways] = [0, 1, 2].map(load);
+        let [direct, forwarders, gateways] = [0, 1, 2].map(demand);
         let differ = direct != forwarders || direct != gateways;
-        Ok((unfit == 0 && differ).then_some(Loads { direct, forwarders, gateways }))
+        Ok((unfit == 0 && differ).then_some(Demands { direct, forwarders, gateways }))
     }
 }
 
