@@ -94,16 +94,30 @@ impl Key {
     }
 }
 
-/// Whether all ranks know the sizes of all.
-pub(crate) fn is_regular(collective: Collective) -> bool {
-    !matches!(
+/// Whether all ranks know the sizes of all. What is not named here is kept by each rank's own call:
+/// that is always safe.
+fn is_regular(collective: Collective) -> bool {
+    matches!(
         collective,
-        Collective::Gatherv
-            | Collective::Scatterv
-            | Collective::Alltoallv
-            | Collective::Exchange
-            | Collective::Exchangev
-            | Collective::InterAllgatherv
+        Collective::Barrier
+            | Collective::Bcast
+            | Collective::Gather
+            | Collective::Scatter
+            | Collective::Reduce
+            | Collective::Allreduce
+            | Collective::ReduceScatterBlock
+            | Collective::ReduceScatter
+            | Collective::Scan
+            | Collective::Exscan
+            | Collective::Allgather
+            | Collective::Allgatherv
+            | Collective::Alltoall
+            | Collective::InterBarrier
+            | Collective::InterAllgather
+            | Collective::InterReduce
+            | Collective::InterAllreduce
+            | Collective::InterReduceScatterBlock
+            | Collective::InterReduceScatter
     )
 }
 

@@ -343,6 +343,37 @@ fn what_is_measured_is_told_and_touches_nothing() {
     });
 }
 
+/// Also between two groups, where some have nothing to do.
+///
+/// spec: 125, 126
+#[test]
+fn hints_between_groups() {
+    on_ranks(5, |world| {
+        let is_left = world.rank() < 2;
+        let half = world.split(Some(u32::from(!is_left)), 0)?.expect("all have a colour");
+        let leader = if is_left { 2 } else { 0 };
+        let inter = half.intercomm_create(0, Some(world), leader, motet::Tag(0))?;
+        let root = match world.rank() {
+            1 => motet::Root::Here,
+            0 => motet::Root::Near,
+            _ => motet::Root::Rank(1),
+        };
+        for keys in [&[ENFORCE, REUSE][..], &[ENFORCE, PREVIOUS], &[PREVIOUS], &[NONBLOCKING]] {
+            let mut sum = inter.allreduce_init((vec![1u32; 3], vec![0; 3]), Sum, &info(keys))?;
+            let own = vec![world.rank() as u32; 2];
+            let mut news = inter.bcast_init(own, root, &info(keys))?;
+            for _ in 0..2 {
+                sum.run()?;
+                news.run()?;
+            }
+            assert_eq!(sum.output(), [if is_left { 3 } else { 2 }; 3], "{keys:?}");
+            let expected = if is_left { world.rank() as u32 } else { 1 };
+            assert_eq!(news.output(), [expected; 2], "{keys:?}");
+        }
+        Ok(())
+    });
+}
+
 /// An algorithm that is asked for by name is not measured against others.
 ///
 /// spec: 126
@@ -444,6 +475,10 @@ fn what_was_measured_is_used_again() {
         }
         let counters = world.cache_counters();
         assert_eq!((previous(counters), counters.choices_learned), ((4, 0), 1));
+        // The bits of a result come first.
+        let fixed = info(&[ENFORCE, PREVIOUS]).with(motet::DETERMINISTIC, "true");
+        let told = world.allreduce_init(vec![1u64; 4], Sum, &fixed)?.explain();
+        assert!(told.contains("the same on every machine"), "{told}");
         // An exchange, whose ranks know little of each other.
         let (to, from) = ([(world.rank() + 1) % 4], [(world.rank() + 3) % 4]);
         let keys = [ENFORCE, REUSE, PREVIOUS];
@@ -451,7 +486,7 @@ fn what_was_measured_is_used_again() {
             let buffers = (vec![1u8], vec![0u8]);
             world.exchange_init(buffers, &to, &from, &info(&keys))?.run()?;
         }
-        assert_eq!(previous(world.cache_counters()), (5, 1));
+        assert_eq!(previous(world.cache_counters()), (5, 2));
         Ok(())
     });
 }

@@ -41,7 +41,15 @@ struct Case {
     expected: Expected,
 }
 
-const CASES: [Case; 18] = [
+const CASES: [Case; 19] = [
+    Case {
+        name: "hints_and_wisdom_between_processes",
+        body: hints,
+        expected: Expected::Reports(&[
+            "motet: MOTET_WISDOM: ",
+            "lines are passed over, the first: ",
+        ]),
+    },
     Case { name: "collectives_between_processes", body: collectives, expected: Expected::Success },
     Case { name: "many_pending_between_processes", body: many, expected: Expected::Success },
     Case {
@@ -182,6 +190,10 @@ fn run(case: &Case) -> Result<(), Box<dyn Error>> {
     }
     if let Expected::Reports(_) = case.expected {
         program.env(motet::HANG_SECONDS, "0.3");
+    }
+    if case.name == "hints_and_wisdom_between_processes" {
+        // Anything but wisdom.
+        program.env(motet::WISDOM, concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
     }
     let mut job = program
         .env(CASE, case.name)
@@ -356,6 +368,33 @@ fn persistent() -> Result<()> {
         assert_eq!((sum.output(), news.output()[99]), (&[3 * round; 3][..], round));
     }
     Ok(())
+}
+
+/// spec: 113, 125, 126, 127
+fn hints() -> Result<()> {
+    let world = motet::launch(4)?;
+    let hints = |keys: &[&str]| keys.iter().fold(Info::new(), |info, key| info.with(*key, "true"));
+    for keys in [&[motet::ENFORCE, motet::REUSE][..], &[motet::PREVIOUS], &[motet::NONBLOCKING]] {
+        let mut sum = world.allreduce_init(vec![1u64; 9], Sum, &hints(keys))?;
+        let mut all = world.alltoall_init((vec![2u64; 8], vec![0; 8]), &hints(keys))?;
+        for _ in 0..2 {
+            sum.input_mut().fill(1);
+            sum.run()?;
+            all.run()?;
+            assert_eq!((sum.output(), all.output()), (&[4; 9][..], &[2; 8][..]), "{keys:?}");
+        }
+    }
+    assert_eq!(world.cache_counters().previous_hits, 2);
+    let to: &[usize] = if world.rank() == 3 { &[1] } else { &[] };
+    let buffers = (vec![0u8; to.len()], vec![0u8; 0]);
+    let begun = Instant::now();
+    let refused = world.exchange_init(buffers, to, &[], &hints(&[motet::ENFORCE]));
+    let text = refused.expect_err("rank 1 does not expect it").to_string();
+    assert!(text.contains("what rank 3 sends to rank 1"), "{text}");
+    assert!(begun.elapsed() < Duration::from_secs(1));
+    assert!(world.wisdom().contains("allreduce ranks=4..4 bytes=72..72 -> "));
+    world.merge_wisdom()?;
+    world.barrier()
 }
 
 /// spec: 100

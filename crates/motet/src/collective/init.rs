@@ -68,7 +68,7 @@ impl Init {
         if all.len() > 1 { all } else { Vec::new() }
     }
 
-    /// Whether nothing but names and wisdom stands above what is cheapest.
+    /// Whether measurement may decide: not on what must be the same on every machine.
     fn is_open(&self) -> bool {
         matches!(self.rule, Rule::By(Selection::Tuned | Selection::Overlapping) | Rule::Learned(_))
     }
@@ -134,10 +134,9 @@ impl Communicator {
     }
 
     fn initialize_alone(&self, init: Init, at: &Location<'_>) -> Result<(Initialized, Number)> {
-        let is_open = init.is_open();
+        let looks = init.hints.look == Look::Back && init.is_key_shared && init.is_open();
         let Init { name, call, loose, hints, key, .. } = init;
-        let looks = hints.look == Look::Back && init.is_key_shared;
-        let lesson = if looks && is_open { self.learned().get(&key) } else { None };
+        let lesson = if looks { self.learned().get(&key) } else { None };
         let rule = lesson.as_ref().map_or(init.rule, |lesson| Rule::Learned(lesson.algorithm));
         let run = self.core().engine().run_for(&call, rule, hints.keep);
         let (mut run, found) = run.map_err(|kind| self.refused(self.error(name, kind), at))?;
@@ -188,7 +187,7 @@ impl Communicator {
         let collective = init.call.collective();
         let is_named = self.core().engine().cache().tuning().overrides.names(collective);
         let mut candidates = init.candidates(default.planned().plan.algorithm(), is_named);
-        let looks = hints.look == Look::Back;
+        let looks = hints.look == Look::Back && init.is_open() && !is_named;
         let lesson = if looks { self.learned().get(&init.key) } else { None };
         statement.is_idle = init.is_idle();
         statement.candidates = candidates.len();
