@@ -1,5 +1,5 @@
-//! The forms that end later than they begin: nonblocking and two-phase. A communicator takes buffers
-//! that are owned, a scope those that are borrowed for longer than the scope; a request ends
+//! The forms that end later than they begin: nonblocking and two-phase. A communicator takes
+//! buffers that are owned, a scope those that are borrowed for longer than the scope; a request ends
 //! whenever one likes, and phases end in the reverse order of their beginnings. They differ in
 //! nothing else, so there is one table of the collectives, and its rows are written once.
 
@@ -15,11 +15,14 @@
 /// method `pend` that lets a call begin.
 macro_rules! collective {
     (request $(#[$doc:meta])* $name:ident $nonblocking:ident $begin:ident $($mpi:literal)?
-        <$($lent:lifetime,)? $($generic:ident),*>($($buffers:ident: $given:ty $(, $argument:ident: $type:ty)*)?)
+        <$($lent:lifetime,)? $($generic:ident),*>(
+            $($buffers:ident: $given:ty $(, $argument:ident: $type:ty)*)?
+        )
         -> $held:ty where [$($bounds:tt)*] $prepare:expr
     ) => {
         #[doc = concat!(
-            "Nonblocking [`", stringify!($name), "`](crate::Communicator::", stringify!($name), ").",
+            "Nonblocking [`", stringify!($name), "`](crate::Communicator::", stringify!($name),
+            ").",
             $(" (`", $mpi, "`)")?
         )]
         $(#[$doc])*
@@ -38,7 +41,9 @@ macro_rules! collective {
         }
     };
     (phase $(#[$doc:meta])* $name:ident $nonblocking:ident $begin:ident $($mpi:literal)?
-        <$($lent:lifetime,)? $($generic:ident),*>($($buffers:ident: $given:ty $(, $argument:ident: $type:ty)*)?)
+        <$($lent:lifetime,)? $($generic:ident),*>(
+            $($buffers:ident: $given:ty $(, $argument:ident: $type:ty)*)?
+        )
         -> $held:ty where [$($bounds:tt)*] $prepare:expr
     ) => {
         #[doc = concat!(
@@ -233,7 +238,8 @@ macro_rules! pending_collectives {
         }
 
         collective! { $form
-            reduce_scatter_block ireduce_scatter_block reduce_scatter_block_begin "MPI_Ireduce_scatter_block"
+            reduce_scatter_block ireduce_scatter_block reduce_scatter_block_begin
+                "MPI_Ireduce_scatter_block"
             <B, O>(buffers: B, operator: O) -> B
             where [
                 B: Buffers + $life,
@@ -293,7 +299,8 @@ macro_rules! pending_collectives {
         }
 
         collective! { $form
-            neighbor_allgather ineighbor_allgather neighbor_allgather_begin "MPI_Ineighbor_allgather"
+            neighbor_allgather ineighbor_allgather neighbor_allgather_begin
+                "MPI_Ineighbor_allgather"
             <S, R>(buffers: (S, R)) -> (S, R)
             where [
                 S: SendBuffer<Element = R::Element> + $life,
@@ -307,7 +314,8 @@ macro_rules! pending_collectives {
         }
 
         collective! { $form
-            neighbor_allgatherv ineighbor_allgatherv neighbor_allgatherv_begin "MPI_Ineighbor_allgatherv"
+            neighbor_allgatherv ineighbor_allgatherv neighbor_allgatherv_begin
+                "MPI_Ineighbor_allgatherv"
             <S, R>(buffers: (S, R), from: &[Block]) -> (S, R)
             where [
                 S: SendBuffer<Element = R::Element> + $life,
@@ -335,7 +343,8 @@ macro_rules! pending_collectives {
         }
 
         collective! { $form
-            neighbor_alltoallv ineighbor_alltoallv neighbor_alltoallv_begin "MPI_Ineighbor_alltoallv"
+            neighbor_alltoallv ineighbor_alltoallv neighbor_alltoallv_begin
+                "MPI_Ineighbor_alltoallv"
             <S, R>(buffers: (S, R), to: &[Block], from: &[Block]) -> (S, R)
             where [
                 S: SendBuffer<Element = R::Element> + $life,
@@ -350,7 +359,8 @@ macro_rules! pending_collectives {
 
         collective! { $form
             /// Buffers of [`Items`](crate::buffer::Items) are refused.
-            neighbor_alltoallw ineighbor_alltoallw neighbor_alltoallw_begin "MPI_Ineighbor_alltoallw"
+            neighbor_alltoallw ineighbor_alltoallw neighbor_alltoallw_begin
+                "MPI_Ineighbor_alltoallw"
             <S, R>(buffers: (S, R), to: &[Part], from: &[Part]) -> (S, R)
             where [
                 S: SendBuffer<Element = R::Element> + $life,
