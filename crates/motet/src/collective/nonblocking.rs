@@ -15,7 +15,9 @@
 /// method `pend` that lets a call begin.
 macro_rules! collective {
     (request $(#[$doc:meta])* $name:ident $nonblocking:ident $begin:ident $($mpi:literal)?
-        <$($lent:lifetime,)? $($generic:ident),*>($($buffers:ident: $given:ty $(, $argument:ident: $type:ty)*)?)
+        <$($lent:lifetime,)? $($generic:ident),*>(
+            $($buffers:ident: $given:ty $(, $argument:ident: $type:ty)*)?
+        )
         -> $held:ty where [$($bounds:tt)*] $prepare:expr
     ) => {
         #[doc = concat!(
@@ -39,7 +41,9 @@ macro_rules! collective {
         }
     };
     (phase $(#[$doc:meta])* $name:ident $nonblocking:ident $begin:ident $($mpi:literal)?
-        <$($lent:lifetime,)? $($generic:ident),*>($($buffers:ident: $given:ty $(, $argument:ident: $type:ty)*)?)
+        <$($lent:lifetime,)? $($generic:ident),*>(
+            $($buffers:ident: $given:ty $(, $argument:ident: $type:ty)*)?
+        )
         -> $held:ty where [$($bounds:tt)*] $prepare:expr
     ) => {
         #[doc = concat!(
