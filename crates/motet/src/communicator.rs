@@ -14,7 +14,8 @@ use crate::engine::{Number, Selection};
 use crate::error::{Error, ErrorHandler, ErrorKind, Result};
 use crate::flight::{Home, Origin};
 use crate::group::{Comparison, Group};
-use crate::info::Info;
+use crate::info::{DETERMINISTIC, Info};
+use crate::learned::Learned;
 use crate::phases::Nesting;
 use crate::point_to_point::Slot;
 use crate::topology::Placed;
@@ -79,6 +80,7 @@ pub struct Communicator {
     /// What the hints say of it.
     deterministic: AtomicBool,
     attributes: Attributes<Communicator>,
+    learned: Learned,
     /// Of its two-phase collectives.
     nesting: Nesting,
     /// In check mode: what tells the other ranks of its calls.
@@ -115,6 +117,7 @@ impl Communicator {
             info: Mutex::default(),
             deterministic: AtomicBool::new(false),
             attributes: Attributes::default(),
+            learned: Learned::default(),
             nesting: Nesting::default(),
             topology: None,
         }
@@ -199,7 +202,7 @@ impl Communicator {
     pub fn set_info(&self, info: &Info) {
         let mut hints = self.info.lock().unwrap_or_else(PoisonError::into_inner);
         hints.update(info);
-        self.deterministic.store(hints.deterministic() == Some(true), Ordering::Relaxed);
+        self.deterministic.store(hints.says(DETERMINISTIC) == Some(true), Ordering::Relaxed);
     }
 
     /// How the algorithm of a reduction is chosen whose own hint, if it has one, is this.
@@ -225,6 +228,11 @@ impl Communicator {
 
     pub(crate) fn home(&self) -> &Arc<Home> {
         &self.home
+    }
+
+    /// What its ranks have learned about their calls.
+    pub(crate) fn learned(&self) -> &Learned {
+        &self.learned
     }
 
     pub(crate) fn attributes(&self) -> &Attributes<Communicator> {

@@ -12,6 +12,7 @@
 mod cache;
 mod dynamic;
 mod ending;
+mod kept;
 mod memory;
 mod records;
 mod room;
@@ -31,10 +32,11 @@ use motet_plan::Call;
 
 use crate::check::Books;
 use crate::error::ErrorKind;
+use crate::hints::Keep;
 use crate::point_to_point::Room;
-pub(crate) use cache::{Cache, Planned, Selection};
+pub(crate) use cache::{Cache, Found, Planned, Rule, Selection};
 pub(crate) use dynamic::{Arrivals, Dynamic};
-pub(crate) use run::{Binding, Number, Run};
+pub(crate) use run::{Binding, Linking, Number, Run, Ways};
 pub(crate) use staging::{Staged, Staging, Way};
 pub(crate) use transfer::{CANCELLED, Envelope, Mode, NOBODY, Transfer};
 use transfer::{Pair, Stored};
@@ -94,6 +96,8 @@ struct Rare {
     waker: Option<Waker>,
     /// Set when its request is gone: its buffers, to be freed when it is complete.
     detached: Option<Keeper>,
+    /// Why it has its algorithm, if its plan does not know.
+    reason: Option<Arc<str>>,
     /// Of a sparse dynamic exchange: all but its barrier.
     dynamic: Option<Box<Dynamic>>,
 }
@@ -172,14 +176,15 @@ impl Engine {
         &mut self.endpoint
     }
 
-    /// A run for this call, not bound yet.
+    /// A run for this call, not bound yet, and where its plan was found.
     pub(crate) fn run_for(
         &mut self,
         call: &Call,
-        selection: Selection,
-    ) -> Result<Box<Run>, ErrorKind> {
+        rule: Rule,
+        keep: Keep,
+    ) -> Result<(Box<Run>, Found), ErrorKind> {
         self.make_room()?;
-        self.cache.take(call, selection)
+        self.cache.take(call, rule, keep)
     }
 
     /// Begins a collective that runs once.
@@ -191,13 +196,17 @@ impl Engine {
         id
     }
 
-    /// Takes in a persistent collective and links it.
+    /// Takes in a persistent collective and links it, now or when it is first started.
     pub(crate) fn add_persistent(
         &mut self,
         mut run: Box<Run>,
         staging: Option<Box<Staging>>,
+        linking: Linking,
     ) -> Id {
-        run.link(&mut self.endpoint);
+        match linking {
+            Linking::Now => run.link(&mut self.endpoint),
+            Linking::AtStart => run.link_at_start(),
+        }
         self.insert(Work::Run(run), staging, State::Inactive)
     }
 
@@ -213,6 +222,9 @@ impl Engine {
         self.active += 1;
         match &mut operation.work {
             Work::Run(run) => {
+                if run.is_to_be_linked() {
+                    run.link(&mut self.endpoint);
+                }
                 run.restart();
                 self.advance(id);
             }
@@ -445,14 +457,6 @@ impl Engine {
             self.remove(id);
         }
         Some(outcome)
-    }
-
-    /// The plan of a collective.
-    pub(crate) fn planned(&mut self, id: Id) -> Option<Arc<Planned>> {
-        match self.operations.get_mut(id) {
-            Some(Operation { work: Work::Run(run), .. }) => Some(run.planned().clone()),
-            _ => None,
-        }
     }
 
     /// A scope will ask for the outcome of this operation if its request does not.

@@ -104,12 +104,15 @@ pub mod datatype;
 mod element;
 mod engine;
 mod error;
+mod explain;
 mod flight;
 mod generalized;
 mod group;
+mod hints;
 mod info;
 mod intercommunicator;
 mod kernel;
+mod learned;
 mod nodes;
 pub mod op;
 mod persistent;
@@ -125,10 +128,11 @@ mod sets;
 mod settings;
 mod status;
 mod topology;
+mod wisdom;
 mod world;
 
 pub use attributes::{Attributes, Keyval};
-pub use collective::{Member, Members, Neighbour, Part, SparseRequest};
+pub use collective::{Member, Members, Neighbour, Neighbours, Part, SparseRequest};
 pub use communicator::{Communicator, CommunicatorRequest, SplitType};
 pub use datatype::Datatype;
 pub use element::{AnyBytes, Element};
@@ -142,8 +146,12 @@ pub use error::{
 pub use flight::Flight;
 pub use generalized::Completer;
 pub use group::{Comparison, Group, GroupError, RankRange};
-pub use info::{DETERMINISTIC, Info, InfoError, MAX_INFO_KEY, MAX_INFO_VALUE};
+pub use info::{
+    BLOCKING, DETERMINISTIC, ENFORCE, Info, InfoError, MAX_INFO_KEY, MAX_INFO_VALUE, NONBLOCKING,
+    PREVIOUS, REUSE,
+};
 pub use intercommunicator::{Intercommunicator, MergeOrder};
+pub use learned::CacheCounters;
 pub use motet_fabric::{Failure, How};
 pub use motet_plan::Block;
 pub use motet_plan::mapping::{Cut, Objective};
@@ -160,8 +168,8 @@ pub use request::Request;
 pub use scope::{MessageScope, Scope};
 pub use sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_some};
 pub use settings::{
-    ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MAX_PENDING, RANKS_PER_NODE, SINGLE_COPY, Settings,
-    WISDOM,
+    ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MAX_PENDING, RANKS_PER_NODE, SAVE_WISDOM,
+    SINGLE_COPY, Settings, WISDOM,
 };
 pub use status::{ANY_SOURCE, ANY_TAG, PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
 pub use topology::{

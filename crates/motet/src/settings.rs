@@ -1,20 +1,27 @@
 //! How a world behaves where that is not left to the library.
 
+use std::env;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::time::Duration;
-use std::{env, fs};
 
 use motet_fabric::Options;
 use motet_plan::Tuning;
+use motet_plan::select::Wisdom;
 
 use crate::check::Watch;
 use crate::error::{Error, ErrorKind, Result};
 use crate::nodes::Nodes;
+use crate::wisdom::Source;
 
 /// The variable that names algorithms to be used, as in `allreduce=ring,bcast=binomial`.
 pub const ALGORITHM: &str = "MOTET_ALGORITHM";
-/// The variable that names a file of wisdom: lines that say which algorithm is best where.
+/// The variable that names a file of wisdom (lines that say which algorithm is best where), or has
+/// the lines themselves. What cannot be read is passed over, with a warning.
 pub const WISDOM: &str = "MOTET_WISDOM";
+/// The variable that names a file into which each rank merges, when it leaves, what it has learned;
+/// see [`Communicator::save_wisdom`](crate::Communicator::save_wisdom).
+pub const SAVE_WISDOM: &str = "MOTET_SAVE_WISDOM";
 /// The variable that forbids (`off`) copying large messages straight between processes.
 pub const SINGLE_COPY: &str = "MOTET_SINGLE_COPY";
 /// The variable that forbids (`off`) channels for persistent operations.
@@ -51,6 +58,10 @@ pub struct Settings {
     pub(crate) options: Options,
     pub(crate) tuning: Tuning,
     pub(crate) watch: Watch,
+    /// Where wisdom comes from, if from the environment.
+    pub(crate) source: Source,
+    /// The file that wisdom is saved to.
+    pub(crate) save: Option<PathBuf>,
     pub(crate) nodes: Nodes,
 }
 
@@ -60,8 +71,8 @@ impl Settings {
         Settings::default()
     }
 
-    /// What the environment says: [`ALGORITHM`], [`WISDOM`], [`SINGLE_COPY`], [`CHANNELS`],
-    /// [`CHECK`], [`HANG_SECONDS`], [`MAX_PENDING`], [`RANKS_PER_NODE`].
+    /// What the environment says: [`ALGORITHM`], [`WISDOM`], [`SAVE_WISDOM`], [`SINGLE_COPY`],
+    /// [`CHANNELS`], [`CHECK`], [`HANG_SECONDS`], [`MAX_PENDING`], [`RANKS_PER_NODE`].
     ///
     /// # Errors
     /// A variable that cannot be read as what it should be.
@@ -70,10 +81,13 @@ impl Settings {
         if let Ok(text) = env::var(ALGORITHM) {
             settings = settings.algorithms(&text)?;
         }
-        if let Some(path) = env::var_os(WISDOM) {
-            let text = fs::read_to_string(&path);
-            settings = settings
-                .wisdom(&text.map_err(|error| setting(WISDOM, format!("{path:?}: {error}")))?)?;
+        let save = env::var_os(SAVE_WISDOM).filter(|path| !path.is_empty());
+        if let Some(value) = env::var_os(WISDOM).filter(|value| !value.is_empty()) {
+            settings.source = Source::of(&value, save.as_deref());
+            settings.tuning.wisdom = Wisdom::read(&settings.source.text).0;
+        }
+        if let Some(path) = save {
+            settings = settings.save_wisdom(path);
         }
         match env::var(CHECK).as_deref() {
             Err(_) | Ok("" | "0") => {}
@@ -117,7 +131,15 @@ impl Settings {
     /// A line of another form.
     pub fn wisdom(mut self, text: &str) -> Result<Settings> {
         self.tuning.wisdom = text.parse().map_err(|error| setting(WISDOM, error))?;
+        self.source = Source::default();
         Ok(self)
+    }
+
+    /// Merges what each rank has learned into this file when it leaves the world.
+    #[must_use]
+    pub fn save_wisdom(mut self, path: impl Into<PathBuf>) -> Settings {
+        self.save = Some(path.into());
+        self
     }
 
     /// Copies no large message straight from its sender's memory.

@@ -3,12 +3,20 @@
 //! The program runs each of its cases by running itself, under a time limit; a case that calls
 //! `motet::launch` becomes several processes.
 
+mod collectives {
+    pub(crate) mod elements;
+    pub(crate) mod forms;
+    pub(crate) mod play;
+}
+
 use std::error::Error;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use std::{env, fs, process, thread};
 
+use collectives::forms::{Form, Trial};
+use collectives::play::{self, Graph};
 use motet::raw::{self, Callbacks, Request};
 use motet::{
     ANY_SOURCE, ANY_TAG, Block, BufferRoom, Datatype, ErrorHandler, ErrorKind, How, Info,
@@ -41,7 +49,15 @@ struct Case {
     expected: Expected,
 }
 
-const CASES: [Case; 18] = [
+const CASES: [Case; 20] = [
+    Case {
+        name: "hints_and_wisdom_between_processes",
+        body: hints,
+        expected: Expected::Reports(&[
+            "motet: MOTET_WISDOM: ",
+            "lines are passed over, the first: ",
+        ]),
+    },
     Case { name: "collectives_between_processes", body: collectives, expected: Expected::Success },
     Case { name: "many_pending_between_processes", body: many, expected: Expected::Success },
     Case {
@@ -52,6 +68,11 @@ const CASES: [Case; 18] = [
     Case {
         name: "deterministic_reductions_have_the_bits_that_threads_have",
         body: deterministic,
+        expected: Expected::Success,
+    },
+    Case {
+        name: "sparse_collectives_between_processes",
+        body: sparse,
         expected: Expected::Success,
     },
     Case { name: "large_messages_arrive_whole", body: large, expected: Expected::Success },
@@ -183,6 +204,10 @@ fn run(case: &Case) -> Result<(), Box<dyn Error>> {
     if let Expected::Reports(_) = case.expected {
         program.env(motet::HANG_SECONDS, "0.3");
     }
+    if case.name == "hints_and_wisdom_between_processes" {
+        // Anything but wisdom.
+        program.env(motet::WISDOM, concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
+    }
     let mut job = program
         .env(CASE, case.name)
         .stdin(Stdio::null())
@@ -243,6 +268,28 @@ fn many() -> Result<()> {
     assert!(each <= 640, "a pending operation takes {each} bytes");
     while let Some(last) = pending.pop() {
         assert_eq!(last.wait()?, [2 * pending.len() as u64 + 1]);
+    }
+    Ok(())
+}
+
+/// Every sparse collective in every form, on graphs with loops, with edges that are there twice, with
+/// ranks that have none, and with hubs; small blocks and large ones.
+///
+/// spec: 112, 114, 116, 117, 119, 120
+fn sparse() -> Result<()> {
+    let world = &motet::launch(5)?;
+    let hub = (0..5).flat_map(|rank| [(rank, 0), (0, rank), (rank, rank)]).collect();
+    let ring: Vec<_> = (0..5).flat_map(|rank| [(rank, (rank + 1) % 5), (rank, 3)]).collect();
+    let graphs = [Vec::new(), hub, ring, vec![(1, 2), (2, 1), (1, 2)]];
+    for (seed, edges) in graphs.into_iter().enumerate() {
+        let graph = Graph { edges, seed };
+        for form in Form::ALL {
+            for count in [0, 3, 1000] {
+                let trial = Trial { world, form, count, algorithm: "direct" };
+                play::moving::<i32>(&trial, &graph)?;
+                play::reducing::<i32>(&trial, &graph)?;
+            }
+        }
     }
     Ok(())
 }
@@ -356,6 +403,33 @@ fn persistent() -> Result<()> {
         assert_eq!((sum.output(), news.output()[99]), (&[3 * round; 3][..], round));
     }
     Ok(())
+}
+
+/// spec: 113, 125, 126, 127
+fn hints() -> Result<()> {
+    let world = motet::launch(4)?;
+    let hints = |keys: &[&str]| keys.iter().fold(Info::new(), |info, key| info.with(*key, "true"));
+    for keys in [&[motet::ENFORCE, motet::REUSE][..], &[motet::PREVIOUS], &[motet::NONBLOCKING]] {
+        let mut sum = world.allreduce_init(vec![1u64; 9], Sum, &hints(keys))?;
+        let mut all = world.alltoall_init((vec![2u64; 8], vec![0; 8]), &hints(keys))?;
+        for _ in 0..2 {
+            sum.input_mut().fill(1);
+            sum.run()?;
+            all.run()?;
+            assert_eq!((sum.output(), all.output()), (&[4; 9][..], &[2; 8][..]), "{keys:?}");
+        }
+    }
+    assert_eq!(world.cache_counters().previous_hits, 2);
+    let to: &[usize] = if world.rank() == 3 { &[1] } else { &[] };
+    let buffers = (vec![0u8; to.len()], vec![0u8; 0]);
+    let begun = Instant::now();
+    let refused = world.exchange_init(buffers, to, &[], &hints(&[motet::ENFORCE]));
+    let text = refused.expect_err("rank 1 does not expect it").to_string();
+    assert!(text.contains("what rank 3 sends to rank 1"), "{text}");
+    assert!(begun.elapsed() < Duration::from_secs(1));
+    assert!(world.wisdom().contains("allreduce ranks=4..4 bytes=72..72 -> "));
+    world.merge_wisdom()?;
+    world.barrier()
 }
 
 /// spec: 100

@@ -5,11 +5,12 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, ensure};
-use motet::{Block, Communicator, Max, Result};
+use motet::{Block, Communicator, Info, Max, Result};
 use motet_plan::Collective;
 use serde::Serialize;
 
 use super::calls::Stored;
+use super::measure::Timed;
 use super::measured::Measured;
 use super::place::{Origin, Place, ROOT};
 
@@ -93,23 +94,20 @@ impl<'a> Case<'a> {
 
     /// The name of the algorithm that runs.
     pub(super) fn algorithm(&self) -> Result<&'static str> {
-        Ok(match self.persistent(self.buffers())? {
-            Stored::None(barrier) => barrier.algorithm(),
-            Stored::One(bcast) => bcast.algorithm(),
-            Stored::Pair(pair) => pair.algorithm(),
-        })
+        Ok(self.persistent(self.buffers(), &Info::new())?.algorithm())
     }
 
-    pub(super) fn subject(&'a self, form: Form) -> Result<Subject<'a>> {
+    /// One form, which has these hints if it is the persistent one.
+    pub(super) fn subject(&'a self, form: Form, info: &Info) -> Result<Subject<'a>> {
         let ready = match form {
             Form::Blocking => Ready::Blocking(self.buffers()),
             Form::Nonblocking => Ready::Nonblocking(Some(self.buffers())),
-            Form::Persistent => Ready::Persistent(self.persistent(self.buffers())?),
+            Form::Persistent => Ready::Persistent(self.persistent(self.buffers(), info)?),
         };
         Ok(Subject { case: self, ready, runs: 0 })
     }
 
-    fn buffers(&self) -> Buffers {
+    pub(super) fn buffers(&self) -> Buffers {
         let (input, output) = self.place.lengths(self.measured, self.count);
         (vec![0.0; input], vec![UNTOUCHED; output])
     }
@@ -134,6 +132,9 @@ impl<'a> Case<'a> {
                 let steps = count * (count - 1.0) / 2.0;
                 count * self.contribution(ranks.start, place, runs) + steps * step(place)
             }
+            Origin::Both(two) => {
+                two.iter().map(|&(rank, place)| self.contribution(rank, place, runs)).sum()
+            }
             Origin::Nobody => UNTOUCHED,
         }
     }
@@ -152,8 +153,17 @@ fn step(place: usize) -> f64 {
 }
 
 impl Subject<'_> {
-    /// Fills the input, and spoils the output.
-    pub(super) fn fill(&mut self) {
+    /// The name of the algorithm of the persistent form.
+    pub(super) fn algorithm(&self) -> &'static str {
+        match &self.ready {
+            Ready::Persistent(stored) => stored.algorithm(),
+            _ => "none",
+        }
+    }
+}
+
+impl Timed for Subject<'_> {
+    fn fill(&mut self) {
         let case = self.case;
         self.output().fill(UNTOUCHED);
         for (place, element) in self.data().iter_mut().enumerate() {
@@ -161,9 +171,8 @@ impl Subject<'_> {
         }
     }
 
-    /// Runs once. The answer is whether the result is that of this run, by the look of one element.
     #[inline]
-    pub(super) fn run(&mut self) -> Result<bool> {
+    fn run(&mut self) -> Result<bool> {
         self.runs += 1;
         let (case, runs) = (self.case, self.runs);
         let (data, stride) = (self.data(), case.stride(case.place.rank()).max(1));
@@ -176,17 +185,14 @@ impl Subject<'_> {
                 let own = buffers.take().expect("given back after each run");
                 *buffers = Some(case.nonblocking(own)?);
             }
-            Ready::Persistent(Stored::None(barrier)) => barrier.run()?,
-            Ready::Persistent(Stored::One(bcast)) => bcast.run()?,
-            Ready::Persistent(Stored::Pair(pair)) => pair.run()?,
+            Ready::Persistent(stored) => stored.run()?,
         }
         let place = case.place.telling(case.measured, case.count);
         let found = self.output().get(place).copied();
         Ok(found.is_none_or(|found| found == case.expected(place, runs)))
     }
 
-    /// Compares the whole output with what it must be after the last run.
-    pub(super) fn check(&mut self) -> anyhow::Result<()> {
+    fn check(&mut self) -> anyhow::Result<()> {
         if self.case.measured.is_barrier() {
             return self.check_barrier();
         }
@@ -201,7 +207,9 @@ impl Subject<'_> {
         }
         Ok(())
     }
+}
 
+impl Subject<'_> {
     /// Nobody may leave a barrier before everybody, of the other group if there are two, has
     /// entered it.
     fn check_barrier(&mut self) -> anyhow::Result<()> {

@@ -21,6 +21,7 @@ use crate::datatype::Kind;
 use crate::element::code_of;
 use crate::engine::Selection;
 use crate::group::Group;
+use crate::hints::Hints;
 
 /// A fingerprint that agrees with every other.
 pub(crate) const ANY: u64 = 0;
@@ -183,6 +184,15 @@ impl Account {
         Account { fingerprint, shared, group: Some(within.group.clone()), ..self }
     }
 
+    /// The same, of a persistent call with these hints.
+    pub(crate) fn hinted(mut self, hints: &Hints) -> Account {
+        if let Some(text) = hints.text() {
+            self.fingerprint = hash([self.fingerprint, hints.word()]);
+            self.text = format!("{}, with the hints {text}", self.text);
+        }
+        self
+    }
+
     /// Of a call that takes a group in which this rank is not.
     pub(crate) fn outside(call: &str, within: Within<'_>, at: &Location<'_>) -> Account {
         let text = format!("{call}({}) at {}", within.told(), place(at));
@@ -208,6 +218,11 @@ impl Account {
         Account { text, ..Account::blank() }
     }
 
+    /// Of nothing but this text.
+    pub(crate) fn told(text: String) -> Account {
+        Account { text, ..Account::blank() }
+    }
+
     /// Of the end of a communicator.
     pub(crate) fn freed() -> Account {
         Account::blank()
@@ -224,6 +239,27 @@ impl Account {
     /// Whether the group of this call has this member.
     pub(crate) fn includes(&self, peer: Peer) -> bool {
         self.group.as_ref().is_some_and(|group| group.rank_of_peer(peer).is_some())
+    }
+
+    /// The group, if the call takes one.
+    pub(crate) fn group(&self) -> Option<&Group> {
+        self.group.as_ref()
+    }
+
+    /// Whether there are ranks that this one has more to do with than with others.
+    pub(crate) fn has_pairs(&self) -> bool {
+        !self.pairs.is_empty()
+    }
+
+    /// To whom something is sent, and a fingerprint of what.
+    pub(crate) fn sends(&self) -> impl Iterator<Item = (usize, u64)> {
+        self.pairs.iter().map(|pair| (pair.rank, pair.sends)).filter(|(_, sends)| *sends != 0)
+    }
+
+    /// From whom something is expected, and a fingerprint of what.
+    pub(crate) fn expects(&self) -> impl Iterator<Item = (usize, u64)> {
+        let expected = self.pairs.iter().map(|pair| (pair.rank, pair.expects));
+        expected.filter(|(_, expects)| *expects != 0)
     }
 
     /// What is sent to a rank and expected from it.
@@ -252,7 +288,8 @@ fn commutes(operation: &Operation) -> Option<bool> {
         | Operation::ReduceScatterBlock { commutative, .. }
         | Operation::ReduceScatter { commutative, .. }
         | Operation::Scan { commutative, .. }
-        | Operation::Exscan { commutative, .. } => Some(commutative),
+        | Operation::Exscan { commutative, .. }
+        | Operation::NeighborReduce { commutative, .. } => Some(commutative),
         _ => None,
     }
 }
@@ -312,6 +349,7 @@ impl Facts {
             | Operation::Alltoallv { .. }
             | Operation::Exchange { .. }
             | Operation::Exchangev { .. }
+            | Operation::NeighborReduce { .. }
             | Operation::NodeExchange { .. }
             | Operation::InterAllgatherv { .. } => Facts::irregular(operation, elements),
         }
@@ -347,6 +385,10 @@ impl Facts {
             Operation::Exchangev { to, from } | Operation::NodeExchange { to, from, .. } => {
                 to.iter().for_each(|to| pairs.send(to.rank.index(), to.count));
                 from.iter().for_each(|from| pairs.expect(from.rank.index(), from.count));
+            }
+            Operation::NeighborReduce { count, to, from, .. } => {
+                to.iter().for_each(|to| pairs.send(to.rank.index(), to.count));
+                from.iter().for_each(|from| pairs.expect(from.index(), *count));
             }
             // Nothing is compared.
             _ => {}

@@ -50,7 +50,18 @@ impl Communicator {
         selection: Selection,
         at: &Location<'_>,
     ) -> Option<Account> {
-        self.membership().map(|_| account_of(prepared, selection, self.group(), at))
+        self.membership().map(|_| self.statement(prepared, selection, at))
+    }
+
+    /// What a call says about itself.
+    #[cold]
+    pub(crate) fn statement(
+        &self,
+        prepared: &Prepared,
+        selection: Selection,
+        at: &Location<'_>,
+    ) -> Account {
+        account_of(prepared, selection, self.group(), at).hinted(&prepared.hints)
     }
 
     /// Tells the other ranks of a call that can be made, under this message number.
@@ -89,7 +100,6 @@ impl Communicator {
     }
 }
 
-#[cold]
 fn account_of(
     prepared: &Prepared,
     selection: Selection,

@@ -166,13 +166,13 @@ impl Communicator {
     pub fn neighbor_allgather_init<S, R>(
         &self,
         buffers: (S, R),
-        _info: &Info,
+        info: &Info,
     ) -> Result<Persistent<(S, R)>>
     where
         S: SendBuffer<Element = R::Element> + 'static,
         R: RecvBuffer + 'static,
     {
-        self.persistent(buffers, |parts| {
+        self.persistent_with(buffers, info, |parts| {
             let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
             let shape = self.shape_allgather(input, output);
             self.prepare::<<R as SendBuffer>::Element>("neighbor_allgather_init", shape, None)
@@ -189,13 +189,13 @@ impl Communicator {
         &self,
         buffers: (S, R),
         from: &[Block],
-        _info: &Info,
+        info: &Info,
     ) -> Result<Persistent<(S, R)>>
     where
         S: SendBuffer<Element = R::Element> + 'static,
         R: RecvBuffer + 'static,
     {
-        self.persistent(buffers, |parts| {
+        self.persistent_with(buffers, info, |parts| {
             let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
             let shape = self.shape_allgatherv(input, output, from);
             self.prepare::<<R as SendBuffer>::Element>("neighbor_allgatherv_init", shape, None)
@@ -211,13 +211,13 @@ impl Communicator {
     pub fn neighbor_alltoall_init<S, R>(
         &self,
         buffers: (S, R),
-        _info: &Info,
+        info: &Info,
     ) -> Result<Persistent<(S, R)>>
     where
         S: SendBuffer<Element = R::Element> + 'static,
         R: RecvBuffer + 'static,
     {
-        self.persistent(buffers, |parts| {
+        self.persistent_with(buffers, info, |parts| {
             let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
             let shape = self.shape_alltoall(input, output);
             self.prepare::<<R as SendBuffer>::Element>("neighbor_alltoall_init", shape, None)
@@ -235,13 +235,13 @@ impl Communicator {
         buffers: (S, R),
         to: &[Block],
         from: &[Block],
-        _info: &Info,
+        info: &Info,
     ) -> Result<Persistent<(S, R)>>
     where
         S: SendBuffer<Element = R::Element> + 'static,
         R: RecvBuffer + 'static,
     {
-        self.persistent(buffers, |parts| {
+        self.persistent_with(buffers, info, |parts| {
             let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
             let shape = self.shape_alltoallv(input, output, to, from);
             self.prepare::<<R as SendBuffer>::Element>("neighbor_alltoallv_init", shape, None)

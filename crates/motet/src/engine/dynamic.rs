@@ -265,8 +265,9 @@ fn under_way(operation: &mut Operation) -> Option<(&mut Run, &mut Dynamic)> {
 mod tests {
     use motet_plan::{Call, Operation, Rank, Tuning};
 
-    use super::super::{Cache, Selection};
+    use super::super::{Cache, Rule, Selection};
     use super::*;
+    use crate::hints::Keep;
     use crate::{Result, Settings};
 
     fn rounds(ranks: usize) -> u64 {
@@ -339,7 +340,8 @@ mod tests {
         let (rank, ranks) = (Rank(7), 1 << 20);
         let operation = Operation::Barrier;
         let call = Call { rank, ranks, element_bytes: 0, in_place: false, operation };
-        let run = Cache::new(Tuning::default()).take(&call, Selection::Few)?;
+        let rule = Rule::By(Selection::Few);
+        let (run, _) = Cache::new(Tuning::default()).take(&call, rule, Keep::AsLong)?;
         let plan = &run.planned().plan;
         assert_eq!((plan.messages(), plan.ids().count()), (20, 40));
         assert!(size_of::<Dynamic>() <= 72);
