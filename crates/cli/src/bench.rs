@@ -19,6 +19,7 @@
 mod calls;
 mod case;
 mod comparison;
+mod hinted;
 mod measure;
 mod measured;
 mod neighbours;
@@ -39,6 +40,7 @@ use crate::args::Mistake;
 use crate::quantity;
 use case::{Case, ELEMENT_BYTES, Form};
 use comparison::Plan;
+use hinted::Study;
 use measured::Measured;
 use neighbours::Neighbours;
 use report::{Layout, Output, Report, Settings};
@@ -122,6 +124,16 @@ pub(crate) struct Bench {
     /// output, and nothing else there
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+
+    /// Measure inits instead: the first of its shape, with the hint `reuse`, and the next one, with
+    /// `previous`; each by itself, and with `enforce`
+    #[arg(long, conflicts_with_all = ["enforce", "json", "forms"])]
+    inits: bool,
+
+    /// Compare operations whose init has the hint `enforce`, so that it measures what is fastest,
+    /// with those that have the default algorithm
+    #[arg(long, conflicts_with_all = ["json", "forms"])]
+    enforce: bool,
 }
 
 impl Bench {
@@ -185,6 +197,14 @@ impl Bench {
             return self.compare(world, layout);
         }
         let points = self.points(world.size() as u32);
+        let study = match (self.inits, self.enforce) {
+            (true, _) => Some(Study::Inits),
+            (_, true) => Some(Study::Choices),
+            _ => None,
+        };
+        if let Some(study) = study {
+            return hinted::study(world, points, study, self.time);
+        }
         let is_reporter = world.rank() == 0;
         let output = Output::new(self.json.as_deref(), &self.forms, &points);
         let mut report = Report::new(self.settings(world, layout));

@@ -10,9 +10,10 @@ use motet_fabric::{bootstrap, host, launcher};
 use crate::probe::{self, Finding};
 
 /// The variables that steer Motet, and what each is for.
-const VARIABLES: [(&str, &str); 8] = [
+const VARIABLES: [(&str, &str); 9] = [
     (motet::ALGORITHM, "algorithms to use, as in `allreduce=ring,bcast=binomial`"),
-    (motet::WISDOM, "a file that says which algorithm is best where"),
+    (motet::WISDOM, "a file, or lines, that say which algorithm is best where"),
+    (motet::SAVE_WISDOM, "a file into which what is measured is merged in the end"),
     (motet::SINGLE_COPY, "`off`: large messages go through shared memory"),
     (motet::CHANNELS, "`off`: persistent operations send messages, too"),
     (bootstrap::RANK, "set by `motet run`: which rank a process is"),

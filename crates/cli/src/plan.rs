@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::{env, fs};
 
 use anyhow::{Context, anyhow};
-use motet_plan::select::{self, Choice};
+use motet_plan::select::{self, Choice, Wisdom};
 use motet_plan::verify::{Mode, Options};
 use motet_plan::{Call, Tuning, draw, verify};
 
@@ -152,10 +152,11 @@ pub(crate) fn tuning() -> anyhow::Result<Tuning> {
     if let Ok(text) = env::var(motet::ALGORITHM) {
         tuning.overrides = text.parse().context(motet::ALGORITHM)?;
     }
-    if let Some(path) = env::var_os(motet::WISDOM).map(PathBuf::from) {
-        let place = || format!("{}: {}", motet::WISDOM, path.display());
-        let text = fs::read_to_string(&path).with_context(place)?;
-        tuning.wisdom = text.parse().with_context(place)?;
+    // As a program reads it: lines or a file, and what cannot be read is passed over.
+    if let Ok(value) = env::var(motet::WISDOM) {
+        let is_lines = value.contains("->");
+        let text = if is_lines { value } else { fs::read_to_string(value).unwrap_or_default() };
+        tuning.wisdom = Wisdom::read(&text).0;
     }
     Ok(tuning)
 }

@@ -56,7 +56,8 @@ fn text<'a>(value: &'a Value, name: &str) -> &'a str {
 #[test]
 fn everything_is_measured_between_processes_and_right() {
     let report = json("-n 2 --sizes 8,64K");
-    let names = Collective::ALL.map(Collective::name).into_iter().chain(["neighbor_alltoall"]);
+    let called = Collective::ALL.into_iter().filter(|it| *it != Collective::NodeExchange);
+    let names = called.map(Collective::name).chain(["neighbor_alltoall"]);
     let mut expected = Vec::new();
     for name in names {
         let sizes = if name.ends_with("barrier") { &[0][..] } else { &[8, 65536] };

@@ -6,8 +6,8 @@
 //! matching, no request. The ring has several cells, so that a fast rank may be rounds ahead.
 //!
 //! The channels of one operation among many ranks share a limited amount of memory, [`RINGS`],
-//! however many there are: [`cells`] says how long a ring each message gets. Messages that find nothing left go
-//! through the standing lanes, whose memory all operations share.
+//! however many there are: [`cells`] says how long a ring each message gets. Messages that find
+//! nothing left go through the standing lanes, whose memory all operations share.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,7 +20,8 @@ use crate::{Region, RegionMut, Segment};
 pub const LONGEST: usize = 8192;
 
 /// Bytes that the rings of one operation take at most, if more than [`FEW`] ranks take part: 20
-/// full rings for short messages, or two for the longest but one length. With it an exchange with 26
+/// full rings for short messages, or two for the longest but one length. With it an exchange with
+/// 26
 /// neighbours takes less than 64 KiB in all.
 pub const RINGS: usize = 44 << 10;
 

@@ -333,6 +333,13 @@ impl Endpoint {
         self.waiting == 0 && self.large.is_empty()
     }
 
+    /// Packets that this rank has put into lanes since the beginning. A short message is one, a
+    /// large one or a synchronous one is one, and another that comes back when it has been
+    /// received. Takes time in the number of ranks.
+    pub fn packets(&self) -> u64 {
+        self.standing.iter().map(Standing::packets).sum()
+    }
+
     /// Wakes a rank after something was put where it looks.
     #[inline]
     pub fn ring(&self, peer: Peer) {

@@ -136,6 +136,11 @@ impl Outlet {
         consumed.max(self.first) + self.place.ring.cells as u64
     }
 
+    /// Cells that have been filled since the beginning.
+    pub fn filled(&self) -> u64 {
+        self.next - self.first
+    }
+
     /// Bytes of payload that fit one cell behind a header of type `H`.
     pub fn payload<H>(&self) -> usize {
         self.place.ring.payload(size_of::<H>())

@@ -22,6 +22,10 @@
 //! operation that was complete before the record came (a root of a broadcast need not wait) stays
 //! complete: then the next call on the communicator says what was wrong.
 //!
+//! **Groups.** A call that takes a group is compared by all ranks as far as its name and its group
+//! go, and by the members in all that remains. So not everybody may see a mismatch, and whoever
+//! does tells the others.
+//!
 //! A call that is refused for its arguments has a number too, and its record says so: the other
 //! ranks would wait for it in vain. A rank that frees its communicator says that as well, so that
 //! a call which others make later is a mismatch; when all have freed it the ledger goes.

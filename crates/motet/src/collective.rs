@@ -7,11 +7,17 @@
 
 mod between;
 mod blocking;
+mod dynamic;
+mod enforce;
+mod init;
+mod measure;
+mod members;
 mod neighbourhood;
 mod nonblocking;
 mod parts;
 mod persistent;
 mod shape;
+mod surroundings;
 
 use std::panic::Location;
 
@@ -20,23 +26,26 @@ use motet_fabric::slab::Id;
 use motet_plan::{Call, Rank};
 
 use crate::Element;
-use crate::buffer::{Buffers, Held, StreamOf};
+use crate::buffer::{Buffers, Held, Span, StreamOf};
 use crate::communicator::Communicator;
-use crate::engine::{Binding, Number, Run, Selection, Staging, Way};
+use crate::engine::{Binding, Number, Rule, Run, Selection, Staging, Way};
 use crate::error::{ErrorKind, Result};
 use crate::flight::Flight;
 use crate::group::Group;
+use crate::hints::{Hints, Keep, Overlap};
 use crate::info::Info;
 use crate::kernel::Kernel;
 use crate::persistent::Persistent;
 use crate::request::Request;
 pub(crate) use between::{Crossing, Role, Sides};
 pub(crate) use blocking::{input, output};
-pub(crate) use neighbourhood::nonblocking_neighbours;
-pub(crate) use nonblocking::nonblocking_collectives;
+pub use dynamic::SparseRequest;
+use init::Initialized;
+pub use members::{Member, Members};
+pub(crate) use nonblocking::{collective, pending_collectives};
 pub use parts::Part;
-pub(crate) use parts::{Parts, Whom, nonblocking_parts};
-pub(crate) use shape::{Including, Shape};
+pub(crate) use parts::{Parts, Whom};
+pub(crate) use shape::{Including, Place, Shape};
 
 /// A rank and where its block lies: one neighbour of an irregular exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -62,14 +71,44 @@ pub(crate) struct Prepared {
     /// Who takes part, if not all ranks of the communicator.
     pub(crate) among: Option<Among>,
     /// What its hints say of it, if it is a persistent one.
-    pub(crate) deterministic: Option<bool>,
+    pub(crate) hints: Hints,
+}
+
+/// What a run is bound to, but for its number.
+struct Loose {
+    input: Span,
+    output: Span,
+    element: TypeCode,
+    kernel: Option<Box<dyn Kernel>>,
+    group: Group,
+    staging: Option<Box<Staging>>,
+}
+
+impl Loose {
+    /// Binds a run; what is left is what has to be moved.
+    fn bind(self, run: &mut Run, number: Number) -> Option<Box<Staging>> {
+        let Loose { input, output, element, kernel, group, staging } = self;
+        run.bind(Binding { input, output, element, kernel, group, number });
+        staging
+    }
 }
 
 /// The ranks that a plan is for, and which of them is the caller.
 #[derive(Debug)]
 pub(crate) struct Among {
+    /// Of the caller. Means nothing if the group is empty.
     pub(crate) rank: usize,
+    /// Empty if there is nothing to do for the caller.
     pub(crate) group: Group,
+    /// The group that the caller has passed, if the call takes one.
+    pub(crate) passed: Option<Group>,
+}
+
+impl Among {
+    /// For a rank that has nothing to do in a call.
+    pub(crate) fn nobody(passed: Option<Group>) -> Among {
+        Among { rank: 0, group: Group::empty(), passed }
+    }
 }
 
 impl Prepared {
@@ -89,7 +128,23 @@ impl Prepared {
             element_bytes,
             staging: None,
             among: None,
-            deterministic: None,
+            hints: Hints::default(),
+        }
+    }
+
+    /// Whether there is nothing to do for this rank: its buffers are held, but not looked at.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.among.as_ref().is_some_and(|among| among.group.is_empty())
+    }
+
+    /// What has to be done for buffers of items, unless somebody has taken care of that.
+    ///
+    /// # Safety
+    /// The operation that is prepared holds the buffers.
+    unsafe fn stage(&mut self, items: [Option<StreamOf>; 2]) {
+        if self.staging.is_none() && !self.is_idle() {
+            // SAFETY: passed on.
+            self.staging = unsafe { staging_of(items) };
         }
     }
 }
@@ -103,16 +158,61 @@ impl Communicator {
         prepared: Prepared,
         number: impl FnOnce() -> Number,
     ) -> Result<(Box<Run>, Option<Box<Staging>>)> {
+        let selection = self.selection_of(&prepared);
+        self.run_chosen(prepared, selection, number)
+    }
+
+    /// As [`Communicator::run_for`], with the algorithm chosen by this rule.
+    #[track_caller]
+    fn run_chosen(
+        &self,
+        prepared: Prepared,
+        selection: Selection,
+        number: impl FnOnce() -> Number,
+    ) -> Result<(Box<Run>, Option<Box<Staging>>)> {
         let (name, at) = (prepared.call, Location::caller());
         let error = |kind| self.error(name, kind);
+        let account = self.account(&prepared, selection, at);
+        let (call, loose) = self.call_of(prepared);
+        let rule = self.rule_for(&call, selection);
+        let run = self.core().engine().run_for(&call, rule, Keep::AsLong);
+        let (mut run, _) = run.map_err(|kind| self.refused(error(kind), at))?;
+        let number = number();
+        if let Some(account) = account {
+            self.note(account, number).map_err(error)?;
+        }
+        let staging = loose.bind(&mut run, number);
+        Ok((run, staging))
+    }
+
+    /// By which rule the algorithm of a call is chosen.
+    fn selection_of(&self, prepared: &Prepared) -> Selection {
+        let hints = &prepared.hints;
         let selection = match prepared.shape.operation.commutative() {
-            Some(_) => self.selection(prepared.deterministic),
+            _ if prepared.is_idle() => Selection::Nothing,
+            Some(_) => self.selection(hints.deterministic),
             None => Selection::Tuned,
         };
-        let account = self.account(&prepared, selection, at);
+        match (selection, hints.overlap) {
+            (Selection::Tuned, Overlap::Wanted) => Selection::Overlapping,
+            (selection, _) => selection,
+        }
+    }
+
+    /// The same, with what the ranks of the communicator have learned.
+    fn rule_for(&self, call: &Call, selection: Selection) -> Rule {
+        let advice = match selection {
+            Selection::Tuned | Selection::Overlapping => self.learned().advice(call),
+            _ => None,
+        };
+        advice.map_or(Rule::By(selection), Rule::Learned)
+    }
+
+    /// What is called, and what its run is bound to.
+    fn call_of(&self, prepared: Prepared) -> (Call, Loose) {
         let Prepared { shape, kernel, element, element_bytes, staging, among, .. } = prepared;
-        let all = || Among { rank: self.rank(), group: self.group().clone() };
-        let Among { rank, group } = among.unwrap_or_else(all);
+        let all = || (self.rank(), self.group().clone());
+        let (rank, group) = among.map_or_else(all, |among| (among.rank, among.group));
         let call = Call {
             rank: Rank::from_index(rank),
             ranks: group.size() as u32,
@@ -120,21 +220,8 @@ impl Communicator {
             in_place: shape.in_place,
             operation: shape.operation,
         };
-        let run = self.core().engine().run_for(&call, selection);
-        let mut run = run.map_err(|kind| self.refused(error(kind), at))?;
-        let number = number();
-        if let Some(account) = account {
-            self.note(account, number).map_err(error)?;
-        }
-        run.bind(Binding {
-            input: shape.input,
-            output: shape.output,
-            element,
-            kernel,
-            group,
-            number,
-        });
-        Ok((run, staging))
+        let (input, output) = (shape.input, shape.output);
+        (call, Loose { input, output, element, kernel, group, staging })
     }
 
     /// Begins a collective that runs once.
@@ -157,10 +244,8 @@ impl Communicator {
         let (parts, at) = (GiveBack::<B>::new(buffers), Location::caller());
         let prepared = prepare(parts.get());
         let mut prepared = prepared.map_err(|error| self.refused(error, at))?;
-        if prepared.staging.is_none() {
-            // SAFETY: the buffers are held by the operation that is about to begin.
-            prepared.staging = unsafe { staging_of(B::items(parts.get())) };
-        }
+        // SAFETY: the buffers are held by the operation that is about to begin.
+        unsafe { prepared.stage(B::items(parts.get())) };
         let origin = self.origin(prepared.call);
         let id = self.begin(prepared)?;
         // SAFETY: passed on.
@@ -176,17 +261,9 @@ impl Communicator {
         let outcome = outcome.map(drop).map_err(ErrorKind::from);
         outcome.map_err(|kind| self.error(call, kind))
     }
+}
 
-    /// The persistent form of a collective for which no hint means anything.
-    #[track_caller]
-    pub(crate) fn persistent<B: Buffers + 'static>(
-        &self,
-        buffers: B,
-        prepare: impl FnOnce(&B::Parts) -> Result<Prepared>,
-    ) -> Result<Persistent<B>> {
-        self.persistent_with(buffers, &Info::new(), prepare)
-    }
-
+impl Communicator {
     /// The persistent form.
     #[track_caller]
     pub(crate) fn persistent_with<B: Buffers + 'static>(
@@ -196,16 +273,20 @@ impl Communicator {
         prepare: impl FnOnce(&B::Parts) -> Result<Prepared>,
     ) -> Result<Persistent<B>> {
         let (parts, at) = (GiveBack::<B>::new(buffers), Location::caller());
+        let hints = Hints::of(info);
         let prepared = prepare(parts.get());
-        let mut prepared = prepared.map_err(|error| self.refused(error, at))?;
-        prepared.deterministic = info.deterministic();
-        if prepared.staging.is_none() {
-            // SAFETY: the buffers are held by the operation that is about to begin.
-            prepared.staging = unsafe { staging_of(B::items(parts.get())) };
-        }
+        let mut prepared = prepared.map_err(|error| self.init_refused(error, &hints, at))?;
+        prepared.hints = hints;
+        // SAFETY: the buffers are held by the operation that is about to begin.
+        unsafe { prepared.stage(B::items(parts.get())) };
         let call = prepared.call;
-        let (run, staging) = self.run_for(prepared, || self.next_persistent())?;
-        let id = self.core().engine().add_persistent(run, staging);
+        let Initialized { run, staging, linking, reason } = self.initialize(prepared, at)?;
+        let mut engine = self.core().engine();
+        let id = engine.add_persistent(run, staging, linking);
+        if let Some(reason) = reason {
+            engine.tell_reason(id, reason);
+        }
+        drop(engine);
         Ok(Persistent::new(self.origin(call), id, parts.keep()))
     }
 }

@@ -14,7 +14,9 @@ use crate::engine::{Number, Selection};
 use crate::error::{Error, ErrorHandler, ErrorKind, Result};
 use crate::flight::{Home, Origin};
 use crate::group::{Comparison, Group};
-use crate::info::Info;
+use crate::info::{DETERMINISTIC, Info};
+use crate::learned::Learned;
+use crate::phases::Nesting;
 use crate::point_to_point::Slot;
 use crate::topology::Placed;
 pub use create::SplitType;
@@ -32,6 +34,8 @@ pub(crate) enum Traffic {
     Check,
     /// What the leaders of two groups tell each other to make an intercommunicator.
     Bridge,
+    /// The messages of sparse dynamic exchanges.
+    Dynamic,
 }
 
 /// Numbers for operations that all ranks begin in one order: all count alike.
@@ -76,6 +80,9 @@ pub struct Communicator {
     /// What the hints say of it.
     deterministic: AtomicBool,
     attributes: Attributes<Communicator>,
+    learned: Learned,
+    /// Of its two-phase collectives.
+    nesting: Nesting,
     /// In check mode: what tells the other ranks of its calls.
     membership: Option<Membership>,
 }
@@ -110,6 +117,8 @@ impl Communicator {
             info: Mutex::default(),
             deterministic: AtomicBool::new(false),
             attributes: Attributes::default(),
+            learned: Learned::default(),
+            nesting: Nesting::default(),
             topology: None,
         }
     }
@@ -193,7 +202,7 @@ impl Communicator {
     pub fn set_info(&self, info: &Info) {
         let mut hints = self.info.lock().unwrap_or_else(PoisonError::into_inner);
         hints.update(info);
-        self.deterministic.store(hints.deterministic() == Some(true), Ordering::Relaxed);
+        self.deterministic.store(hints.says(DETERMINISTIC) == Some(true), Ordering::Relaxed);
     }
 
     /// How the algorithm of a reduction is chosen whose own hint, if it has one, is this.
@@ -219,6 +228,11 @@ impl Communicator {
 
     pub(crate) fn home(&self) -> &Arc<Home> {
         &self.home
+    }
+
+    /// What its ranks have learned about their calls.
+    pub(crate) fn learned(&self) -> &Learned {
+        &self.learned
     }
 
     pub(crate) fn attributes(&self) -> &Attributes<Communicator> {
@@ -264,6 +278,11 @@ impl Communicator {
         &self.home.core
     }
 
+    /// Which of its two-phase collectives are open.
+    pub(crate) fn nesting(&self) -> &Nesting {
+        &self.nesting
+    }
+
     /// Where its buffer for buffered sends may be attached.
     pub(crate) fn slot(&self) -> &Slot {
         &self.slot
@@ -284,6 +303,7 @@ pub(crate) fn split_context(context: u64) -> (u64, Traffic) {
         Traffic::Creation,
         Traffic::Check,
         Traffic::Bridge,
+        Traffic::Dynamic,
     ];
     (context / 8, all[(context % 8) as usize])
 }

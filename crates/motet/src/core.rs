@@ -27,7 +27,9 @@ use motet_plan::Tuning;
 
 use crate::check::{Books, Watch};
 use crate::engine::{Cache, Engine, Outcome};
+use crate::nodes::Nodes;
 use crate::point_to_point::Slot;
+use crate::wisdom::Lessons;
 
 /// Who has waited for so long gives way between two looks: whoever is waited for may be on the
 /// same core, even if there are cores enough.
@@ -67,6 +69,8 @@ pub(crate) struct Core {
     /// Where a buffer for buffered sends may be attached.
     slot: Slot,
     watch: Watch,
+    lessons: Mutex<Lessons>,
+    nodes: Nodes,
 }
 
 /// What the rank's threads and its helper share.
@@ -140,6 +144,7 @@ impl Core {
         options: Options,
         tuning: Tuning,
         watch: Watch,
+        nodes: Nodes,
     ) -> Core {
         let patience = Patience::with(segment.ranks(), segment.cores());
         let endpoint = Endpoint::new(segment.clone(), me, options);
@@ -159,7 +164,19 @@ impl Core {
             helper: OnceLock::new(),
             slot: Slot::default(),
             watch,
+            lessons: Mutex::default(),
+            nodes,
         }
+    }
+
+    /// What this rank has learned.
+    pub(crate) fn lessons(&self) -> MutexGuard<'_, Lessons> {
+        self.lessons.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How the ranks of the world are spread over nodes.
+    pub(crate) fn nodes(&self) -> Nodes {
+        self.nodes
     }
 
     /// Where the rank's buffer for buffered sends may be attached.
@@ -408,6 +425,7 @@ impl Drop for Core {
             self.shared.segment.fail(Failure { rank: self.me(), how: How::Panic });
             self.engine().abandon_all();
         } else {
+            self.lessons().save();
             self.leave();
         }
         let engine = self.engine();

@@ -10,7 +10,9 @@
 //! memory. Nothing else ever hands buffers back.
 
 mod cache;
+mod dynamic;
 mod ending;
+mod kept;
 mod memory;
 mod records;
 mod room;
@@ -30,9 +32,11 @@ use motet_plan::Call;
 
 use crate::check::Books;
 use crate::error::ErrorKind;
+use crate::hints::Keep;
 use crate::point_to_point::Room;
-pub(crate) use cache::{Cache, Planned, Selection};
-pub(crate) use run::{Binding, Number, Run};
+pub(crate) use cache::{Cache, Found, Planned, Rule, Selection};
+pub(crate) use dynamic::{Arrivals, Dynamic};
+pub(crate) use run::{Binding, Linking, Number, Run, Ways};
 pub(crate) use staging::{Staged, Staging, Way};
 pub(crate) use transfer::{CANCELLED, Envelope, Mode, NOBODY, Transfer};
 use transfer::{Pair, Stored};
@@ -92,6 +96,10 @@ struct Rare {
     waker: Option<Waker>,
     /// Set when its request is gone: its buffers, to be freed when it is complete.
     detached: Option<Keeper>,
+    /// Why it has its algorithm, if its plan does not know.
+    reason: Option<Arc<str>>,
+    /// Of a sparse dynamic exchange: all but its barrier.
+    dynamic: Option<Box<Dynamic>>,
 }
 
 impl Operation {
@@ -114,6 +122,8 @@ pub(crate) struct Engine {
     operations: Slab<Operation>,
     /// Active operations with steps that wait for channels.
     polled: Vec<Id>,
+    /// Sparse dynamic exchanges that take what comes.
+    gathering: Vec<Id>,
     /// Completions being handed out; kept for its memory.
     done: Vec<Completion>,
     cache: Cache,
@@ -145,6 +155,7 @@ impl Engine {
             endpoint,
             operations: Slab::default(),
             polled: Vec::new(),
+            gathering: Vec::new(),
             done: Vec::new(),
             cache,
             active: 0,
@@ -165,14 +176,15 @@ impl Engine {
         &mut self.endpoint
     }
 
-    /// A run for this call, not bound yet.
+    /// A run for this call, not bound yet, and where its plan was found.
     pub(crate) fn run_for(
         &mut self,
         call: &Call,
-        selection: Selection,
-    ) -> Result<Box<Run>, ErrorKind> {
+        rule: Rule,
+        keep: Keep,
+    ) -> Result<(Box<Run>, Found), ErrorKind> {
         self.make_room()?;
-        self.cache.take(call, selection)
+        self.cache.take(call, rule, keep)
     }
 
     /// Begins a collective that runs once.
@@ -184,13 +196,17 @@ impl Engine {
         id
     }
 
-    /// Takes in a persistent collective and links it.
+    /// Takes in a persistent collective and links it, now or when it is first started.
     pub(crate) fn add_persistent(
         &mut self,
         mut run: Box<Run>,
         staging: Option<Box<Staging>>,
+        linking: Linking,
     ) -> Id {
-        run.link(&mut self.endpoint);
+        match linking {
+            Linking::Now => run.link(&mut self.endpoint),
+            Linking::AtStart => run.link_at_start(),
+        }
         self.insert(Work::Run(run), staging, State::Inactive)
     }
 
@@ -206,6 +222,9 @@ impl Engine {
         self.active += 1;
         match &mut operation.work {
             Work::Run(run) => {
+                if run.is_to_be_linked() {
+                    run.link(&mut self.endpoint);
+                }
                 run.restart();
                 self.advance(id);
             }
@@ -257,6 +276,9 @@ impl Engine {
     fn move_messages(&mut self) -> bool {
         let mut done = mem::take(&mut self.done);
         let mut moved = self.endpoint.progress(&mut done);
+        if moved && !self.gathering.is_empty() {
+            self.gather(&mut done);
+        }
         moved |= self.poll_channels(&mut done);
         if !done.is_empty() {
             return self.settle(done);
@@ -273,6 +295,7 @@ impl Engine {
         self.endpoint.give_up_on_left(&mut done);
         moved |= !done.is_empty();
         self.settle(done);
+        moved |= self.give_up_exchanges();
         for at in 0..self.polled.len() {
             let id = self.polled[at];
             let mut done = mem::take(&mut self.done);
@@ -336,7 +359,9 @@ impl Engine {
         let Work::Run(run) = &mut operation.work else { return };
         if run.advance(id.0, &mut self.endpoint, done) {
             let outcome = run.outcome();
-            self.finish(id, outcome.map(|()| NOTHING));
+            if !operation.rare.as_mut().is_some_and(|rare| rare.outlasts_barrier()) {
+                self.finish(id, outcome.map(|()| NOTHING));
+            }
         } else if run.is_stuck() && !run.polled {
             run.polled = true;
             self.polled.push(id);
@@ -360,6 +385,9 @@ impl Engine {
                     if let Some(outcome) = pair.complete(token.step, outcome) {
                         self.finish(id, outcome);
                     }
+                }
+                Work::Run(_) if dynamic::is_message(token) => {
+                    self.message_is_over(Completion { token, outcome }, &mut done);
                 }
                 Work::Run(run) => {
                     run.complete(token.step, outcome.map(drop));
@@ -429,14 +457,6 @@ impl Engine {
             self.remove(id);
         }
         Some(outcome)
-    }
-
-    /// The plan of a collective.
-    pub(crate) fn planned(&mut self, id: Id) -> Option<Arc<Planned>> {
-        match self.operations.get_mut(id) {
-            Some(Operation { work: Work::Run(run), .. }) => Some(run.planned().clone()),
-            _ => None,
-        }
     }
 
     /// A scope will ask for the outcome of this operation if its request does not.

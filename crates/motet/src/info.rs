@@ -15,6 +15,40 @@ pub const MAX_INFO_VALUE: usize = 1024;
 /// [`Communicator::set_info`](crate::Communicator::set_info).
 pub const DETERMINISTIC: &str = "deterministic";
 
+/// The hint that an init is collective, as its value `true` says: no rank leaves it before all have
+/// entered. The ranks compare their calls, and those that do not fit together are errors that name
+/// two ranks; then they measure the algorithms that can carry out the call, on memory of their own,
+/// and agree on the fastest. The default stays unless another one is better by more than 5 %.
+/// Without the hint an init waits for nobody. (2008 proposal §2.3)
+///
+/// ```
+/// use motet::{ENFORCE, Info, Sum};
+///
+/// motet::threads(2, |world| {
+///     let info = Info::new().with(ENFORCE, "true");
+///     let sum = world.allreduce_init(vec![1], Sum, &info)?;
+///     assert!(sum.explain().contains("measured"));
+///     Ok::<(), motet::Error>(())
+/// })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+/// # Ok::<(), motet::Error>(())
+/// ```
+pub const ENFORCE: &str = "enforce";
+/// The hint that the ranks compute while the operation goes on: an algorithm with fewer rounds is
+/// preferred, since in each round a rank must come to the library. Together with [`BLOCKING`] it
+/// says nothing. (2008 proposal §2.3)
+pub const NONBLOCKING: &str = "nonblocking";
+/// The hint that the ranks wait for the operation and do nothing else: there is no preference for
+/// overlap, as without hints. (2008 proposal §2.3)
+pub const BLOCKING: &str = "blocking";
+/// The hint that a later init will be like this one: what this one plans and, with [`ENFORCE`],
+/// measures is kept before others. (2008 proposal §2.3)
+pub const REUSE: &str = "reuse";
+/// The hint that an earlier init with [`REUSE`] was like this one: what that one has planned and
+/// measured is used again, also if it was for other buffers, or before the communicator was
+/// duplicated. Nothing is wrong if there is none. The channels of an operation that finds its plan
+/// are opened by its first start, not by its init. (2008 proposal §2.3)
+pub const PREVIOUS: &str = "previous";
+
 /// What is wrong with a hint.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -62,10 +96,10 @@ impl Info {
         Info::default()
     }
 
-    /// Whether reductions are to be deterministic; `None` if nothing is said of that. A value that
-    /// is neither `true` nor `false` says nothing.
-    pub(crate) fn deterministic(&self) -> Option<bool> {
-        self.get(DETERMINISTIC)?.parse().ok()
+    /// What a hint says that has the values `true` and `false`; with any other value it says
+    /// nothing.
+    pub(crate) fn says(&self, key: &str) -> Option<bool> {
+        self.get(key)?.parse().ok()
     }
 
     /// What is known about how this process was started: its `command`, its arguments (`argv`),

@@ -19,6 +19,7 @@
 mod pairs;
 mod predefined;
 mod software;
+mod stand_in;
 mod temporary;
 #[cfg(test)]
 mod tests;
@@ -31,6 +32,7 @@ use crate::datatype::Datatype;
 use crate::op::{Domain, Op, Operator, Take};
 use crate::{Element, ErrorKind};
 
+pub(crate) use stand_in::stand_in;
 pub(crate) use temporary::Temporary;
 
 /// An operator together with its element type.

@@ -22,9 +22,26 @@
 //! Every collective comes in three forms on one engine: blocking (`allreduce`), nonblocking
 //! (`iallreduce`, a [`Request`]) and persistent (`allreduce_init`, a [`Persistent`] that is started
 //! as often as wanted). Requests and running persistent operations are futures; sets of any kinds
-//! are waited for by [`wait_all`], [`wait_any`] and [`wait_some`].
+//! are waited for by [`wait_all`], [`wait_any`] and [`wait_some`]. A persistent collective
+//! may be among some of the ranks only ([`Communicator::members`]).
 //!
-//! Messages from rank to rank come in the same forms (`send`, `isend`, `send_init`), in every mode
+//! The two-phase collectives of 1997 are a fourth form for those who like order better than
+//! requests: what begins inside something ends before it, and anything else does not compile.
+//!
+//! ```
+//! # motet::threads(2, |world| {
+//! let mut phases = world.phases()?;
+//! let mut sum = phases.allreduce_begin(vec![world.rank()], motet::Sum)?;
+//! let news = sum.bcast_begin(vec![7 * world.rank()], 1)?; // inside the sum
+//! // ... something useful meanwhile ...
+//! assert_eq!(news.end()?, [7]);
+//! assert_eq!(sum.end()?, [1]);
+//! # Ok::<(), motet::Error>(())
+//! # })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+//! # Ok::<(), motet::Error>(())
+//! ```
+//!
+//! Messages from rank to rank come in the three forms (`send`, `isend`, `send_init`), in every mode
 //! of the standard. Operations outside the library are waited for together with those inside
 //! ([`Communicator::generalized`]). Whoever cannot say by types what is under way, like a C
 //! library, uses [`raw::Request`].
@@ -73,6 +90,10 @@
 //! # });
 //! ```
 
+// What tests share is written for the crate as others see it.
+#[cfg(test)]
+extern crate self as motet;
+
 mod attributes;
 pub mod buffer;
 mod check;
@@ -83,14 +104,19 @@ pub mod datatype;
 mod element;
 mod engine;
 mod error;
+mod explain;
 mod flight;
 mod generalized;
 mod group;
+mod hints;
 mod info;
 mod intercommunicator;
 mod kernel;
+mod learned;
+mod nodes;
 pub mod op;
 mod persistent;
+mod phases;
 mod point_to_point;
 pub mod raw;
 mod reduce_local;
@@ -102,10 +128,11 @@ mod sets;
 mod settings;
 mod status;
 mod topology;
+mod wisdom;
 mod world;
 
 pub use attributes::{Attributes, Keyval};
-pub use collective::{Neighbour, Part};
+pub use collective::{Member, Members, Neighbour, Part, SparseRequest};
 pub use communicator::{Communicator, CommunicatorRequest, SplitType};
 pub use datatype::Datatype;
 pub use element::{AnyBytes, Element};
@@ -119,15 +146,21 @@ pub use error::{
 pub use flight::Flight;
 pub use generalized::Completer;
 pub use group::{Comparison, Group, GroupError, RankRange};
-pub use info::{DETERMINISTIC, Info, InfoError, MAX_INFO_KEY, MAX_INFO_VALUE};
+pub use info::{
+    BLOCKING, DETERMINISTIC, ENFORCE, Info, InfoError, MAX_INFO_KEY, MAX_INFO_VALUE, NONBLOCKING,
+    PREVIOUS, REUSE,
+};
 pub use intercommunicator::{Intercommunicator, MergeOrder};
+pub use learned::CacheCounters;
 pub use motet_fabric::{Failure, How};
 pub use motet_plan::Block;
+pub use motet_plan::mapping::{Cut, Objective};
 pub use op::{
     Band, Bor, Bxor, Land, Located, Lor, Lxor, Max, Maxloc, Min, Minloc, NoOp, Op, Operator, Prod,
     Replace, Sum,
 };
 pub use persistent::{Persistent, Running, Start, start_all};
+pub use phases::{Phase, Phases};
 pub use point_to_point::{BSEND_OVERHEAD, BufferRoom, Message};
 pub use raw::Root;
 pub use reduce_local::reduce_local;
@@ -135,13 +168,14 @@ pub use request::Request;
 pub use scope::{MessageScope, Scope};
 pub use sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_some};
 pub use settings::{
-    ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MAX_PENDING, SINGLE_COPY, Settings, WISDOM,
+    ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MAX_PENDING, RANKS_PER_NODE, SAVE_WISDOM,
+    SINGLE_COPY, Settings, WISDOM,
 };
 pub use status::{ANY_SOURCE, ANY_TAG, PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
 pub use topology::{
-    Adjacent, Cartesian, CartesianCommunicator, Edge, Graph, GraphCommunicator, IndexedGraph,
-    IndexedGraphCommunicator, Neighbourhood, Reorder, Topological, Topology, TopologyError,
-    dims_create,
+    Adjacent, BANDWIDTH, Cartesian, CartesianCommunicator, Edge, Graph, GraphCommunicator,
+    IndexedGraph, IndexedGraphCommunicator, LATENCY, Load, MAXCUT, Mapping, MappingReason,
+    Neighbourhood, Reach, Reorder, TOTALCUT, Topological, Topology, TopologyError, dims_create,
 };
 pub use world::{World, init, launch, threads, threads_with};
 

@@ -79,20 +79,21 @@ impl<B: Held + 'static> Persistent<B> {
         planned.map_or("none", |planned| planned.plan.algorithm())
     }
 
-    /// What runs and why: the algorithm, the reason for it, and the number of steps.
+    /// What runs and why, in a few lines: the algorithm and the reason for it; its rounds; messages
+    /// and bytes that this rank sends and receives, and how they travel; memory of the operation
+    /// itself; the time that the cost model predicts.
+    ///
+    /// ```
+    /// # motet::threads(2, |world| {
+    /// let sum = world.allreduce_init(vec![1u64], motet::Sum, &motet::Info::new())?;
+    /// assert!(sum.explain().starts_with("allreduce_init: "));
+    /// assert!(sum.explain().contains("1 message of 8 bytes"));
+    /// # Ok::<(), motet::Error>(())
+    /// # })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+    /// # Ok::<(), motet::Error>(())
+    /// ```
     pub fn explain(&self) -> String {
-        let Some(planned) = self.flight.origin.core.engine().planned(self.flight.id) else {
-            return format!("{}: no plan", self.flight.origin.call);
-        };
-        let (plan, reason) = (&planned.plan, &planned.reason);
-        format!(
-            "{}: {} ({reason}), {} steps, {} messages sent by rank {}",
-            self.flight.origin.call,
-            plan.algorithm(),
-            plan.steps().len(),
-            plan.messages(),
-            self.flight.origin.rank,
-        )
+        self.flight.explain()
     }
 
     /// Ends the operation and gives the buffers back.
@@ -210,6 +211,11 @@ impl<B: Held + 'static> Running<B> {
         let received = self.operation.flight.wait()?;
         let status = self.operation.flight.status(received);
         Ok((self.operation, status))
+    }
+
+    /// What runs and why; see [`Persistent::explain`].
+    pub fn explain(&self) -> String {
+        self.operation.explain()
     }
 
     /// Cancels this run; see [`Request::cancel`](crate::Request::cancel).

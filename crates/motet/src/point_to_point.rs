@@ -263,7 +263,13 @@ impl Communicator {
         Ok(u64::from(tag))
     }
 
-    fn peer_of(&self, call: &'static str, what: &'static str, rank: usize) -> Result<Option<Peer>> {
+    /// A rank as the world counts it; `None` if it is nobody.
+    pub(crate) fn peer_of(
+        &self,
+        call: &'static str,
+        what: &'static str,
+        rank: usize,
+    ) -> Result<Option<Peer>> {
         let size = self.size();
         match rank {
             PROC_NULL => Ok(None),

@@ -1,8 +1,9 @@
 //! The untyped layer: what a C library calls.
 //!
 //! A [`Collective`] is a collective with its arguments as addresses, counts and datatypes; it is
-//! called in one of its three forms, on a communicator, among the neighbours of a topology, or
-//! between the two groups of an intercommunicator.
+//! called in one of its three forms, or in two phases ([`Collective::begin`] and [`end`]), on a
+//! communicator, among the neighbours of a topology, or between the two groups of an
+//! intercommunicator.
 //!
 //! A message is [`Outgoing`], [`Incoming`], or both at once ([`Swap`], [`Replace`]), in the same
 //! three forms; one that a matched probe has found is received by
@@ -33,8 +34,7 @@ mod side;
 mod status;
 mod translate;
 
-pub(crate) use collective::Form;
-pub use collective::{Collective, On, Reduction, Root};
+pub use collective::{Collective, CollectiveKind, On, Reduction, Root};
 pub use data::{Blocks, Data, Mixed};
 pub(crate) use generalized::Shared;
 pub use generalized::{Callbacks, Stage, grequest_start};
@@ -46,3 +46,5 @@ pub use sets::{
     wait_all, wait_any, wait_some,
 };
 pub use status::Status;
+
+pub use crate::phases::end;

@@ -75,6 +75,12 @@ impl<B: Held> Request<B> {
         self.flight.cancel()
     }
 
+    /// What runs and why, in a few lines, while it is under way; see
+    /// [`Persistent::explain`](crate::Persistent::explain).
+    pub fn explain(&self) -> String {
+        self.flight.explain()
+    }
+
     /// The operation's number in the engine.
     pub(crate) fn id(&self) -> Id {
         self.flight.id

@@ -11,15 +11,14 @@ use motet_fabric::TransferError;
 use motet_fabric::slab::Id;
 use motet_plan::Block;
 
-use crate::Element;
 use crate::buffer::{Buffers, Held, RecvBuffer, SendBuffer};
 use crate::collective::{
-    Including, Neighbour, Prepared, Shape, nonblocking_collectives, nonblocking_neighbours,
-    nonblocking_parts,
+    Including, Neighbour, Part, Parts, Prepared, Shape, Whom, collective, pending_collectives,
 };
 use crate::communicator::Communicator;
-use crate::error::{ErrorKind, Result};
-use crate::kernel::{Kernel, kernel};
+use crate::element::AnyBytes;
+use crate::error::Result;
+use crate::kernel::kernel;
 use crate::op::Operator;
 use crate::request::Request;
 pub use messages::MessageScope;
@@ -118,36 +117,37 @@ impl Drop for Rest<'_> {
 }
 
 impl<'env> Scope<'_, 'env> {
-    fn communicator(&self) -> &Communicator {
-        self.communicator
-    }
-
-    fn prepare<T: Element>(
-        &self,
-        call: &'static str,
-        shape: Result<Shape, ErrorKind>,
-        kernel: Option<Box<dyn Kernel>>,
-    ) -> Result<Prepared> {
-        self.communicator.prepare::<T>(call, shape, kernel)
+    /// The communicator, and the operations that the scope waits for.
+    pub(crate) fn books(&self) -> (&Communicator, &RefCell<Vec<Id>>) {
+        (self.communicator, &self.begun)
     }
 
     #[track_caller]
-    fn post<B: Buffers + 'env>(
+    fn pend<B: Buffers + 'env>(
         &self,
+        call: &'static str,
         buffers: B,
-        prepare: impl FnOnce(&B::Parts) -> Result<Prepared>,
+        prepare: impl FnOnce(&Communicator, &'static str, &B::Parts) -> Result<Prepared>,
     ) -> Result<Request<B>> {
+        let comm = self.communicator;
         // SAFETY: the scope waits for all that it remembers, and `'env` outlives it.
-        self.remember(unsafe { self.communicator.nonblocking(buffers, prepare) }?)
+        self.remember(unsafe { comm.nonblocking(buffers, |parts| prepare(comm, call, parts)) }?)
     }
 
     fn remember<B: Held>(&self, request: Request<B>) -> Result<Request<B>> {
-        self.communicator.core().engine().hold(request.id());
-        self.begun.borrow_mut().push(request.id());
+        remember(self.communicator, &self.begun, &request);
         Ok(request)
     }
 
-    nonblocking_collectives!('env);
-    nonblocking_parts!('env);
-    nonblocking_neighbours!('env);
+    pending_collectives!(request 'env);
+}
+
+/// Lets a scope wait for an operation, whatever becomes of its request.
+pub(crate) fn remember<B: Held>(
+    communicator: &Communicator,
+    begun: &RefCell<Vec<Id>>,
+    request: &Request<B>,
+) {
+    communicator.core().engine().hold(request.id());
+    begun.borrow_mut().push(request.id());
 }

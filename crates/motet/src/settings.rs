@@ -1,18 +1,27 @@
 //! How a world behaves where that is not left to the library.
 
+use std::env;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::time::Duration;
-use std::{env, fs};
 
 use motet_fabric::Options;
 use motet_plan::Tuning;
+use motet_plan::select::Wisdom;
 
 use crate::check::Watch;
 use crate::error::{Error, ErrorKind, Result};
+use crate::nodes::Nodes;
+use crate::wisdom::Source;
 
 /// The variable that names algorithms to be used, as in `allreduce=ring,bcast=binomial`.
 pub const ALGORITHM: &str = "MOTET_ALGORITHM";
-/// The variable that names a file of wisdom: lines that say which algorithm is best where.
+/// The variable that names a file of wisdom (lines that say which algorithm is best where), or has
+/// the lines themselves. What cannot be read is passed over, with a warning.
 pub const WISDOM: &str = "MOTET_WISDOM";
+/// The variable that names a file into which each rank merges, when it leaves, what it has learned;
+/// see [`Communicator::save_wisdom`](crate::Communicator::save_wisdom).
+pub const SAVE_WISDOM: &str = "MOTET_SAVE_WISDOM";
 /// The variable that forbids (`off`) copying large messages straight between processes.
 pub const SINGLE_COPY: &str = "MOTET_SINGLE_COPY";
 /// The variable that forbids (`off`) channels for persistent operations.
@@ -25,6 +34,8 @@ pub const CHECK: &str = "MOTET_CHECK";
 pub const HANG_SECONDS: &str = "MOTET_HANG_SECONDS";
 /// The variable that says how many operations a rank may have: see [`Settings::max_pending`].
 pub const MAX_PENDING: &str = "MOTET_MAX_PENDING";
+/// The variable that says how many ranks are on a node: see [`Settings::ranks_per_node`].
+pub const RANKS_PER_NODE: &str = "MOTET_RANKS_PER_NODE";
 
 /// How a world behaves where that is not left to the library. Must be the same on all its ranks.
 ///
@@ -47,6 +58,11 @@ pub struct Settings {
     pub(crate) options: Options,
     pub(crate) tuning: Tuning,
     pub(crate) watch: Watch,
+    /// Where wisdom comes from, if from the environment.
+    pub(crate) source: Source,
+    /// The file that wisdom is saved to.
+    pub(crate) save: Option<PathBuf>,
+    pub(crate) nodes: Nodes,
 }
 
 impl Settings {
@@ -55,8 +71,8 @@ impl Settings {
         Settings::default()
     }
 
-    /// What the environment says: [`ALGORITHM`], [`WISDOM`], [`SINGLE_COPY`], [`CHANNELS`],
-    /// [`CHECK`], [`HANG_SECONDS`], [`MAX_PENDING`].
+    /// What the environment says: [`ALGORITHM`], [`WISDOM`], [`SAVE_WISDOM`], [`SINGLE_COPY`],
+    /// [`CHANNELS`], [`CHECK`], [`HANG_SECONDS`], [`MAX_PENDING`], [`RANKS_PER_NODE`].
     ///
     /// # Errors
     /// A variable that cannot be read as what it should be.
@@ -65,10 +81,13 @@ impl Settings {
         if let Ok(text) = env::var(ALGORITHM) {
             settings = settings.algorithms(&text)?;
         }
-        if let Some(path) = env::var_os(WISDOM) {
-            let text = fs::read_to_string(&path);
-            settings = settings
-                .wisdom(&text.map_err(|error| setting(WISDOM, format!("{path:?}: {error}")))?)?;
+        let save = env::var_os(SAVE_WISDOM).filter(|path| !path.is_empty());
+        if let Some(value) = env::var_os(WISDOM).filter(|value| !value.is_empty()) {
+            settings.source = Source::of(&value, save.as_deref());
+            settings.tuning.wisdom = Wisdom::read(&settings.source.text).0;
+        }
+        if let Some(path) = save {
+            settings = settings.save_wisdom(path);
         }
         match env::var(CHECK).as_deref() {
             Err(_) | Ok("" | "0") => {}
@@ -83,6 +102,10 @@ impl Settings {
         if let Ok(text) = env::var(MAX_PENDING) {
             let wrong = |_| setting(MAX_PENDING, format!("`{text}` is no number"));
             settings = settings.max_pending(text.parse().map_err(wrong)?);
+        }
+        if let Ok(text) = env::var(RANKS_PER_NODE) {
+            let wrong = |_| setting(RANKS_PER_NODE, format!("`{text}` is no number"));
+            settings = settings.ranks_per_node(text.parse().map_err(wrong)?);
         }
         if !switch(SINGLE_COPY)? {
             settings = settings.without_single_copy();
@@ -108,7 +131,15 @@ impl Settings {
     /// A line of another form.
     pub fn wisdom(mut self, text: &str) -> Result<Settings> {
         self.tuning.wisdom = text.parse().map_err(|error| setting(WISDOM, error))?;
+        self.source = Source::default();
         Ok(self)
+    }
+
+    /// Merges what each rank has learned into this file when it leaves the world.
+    #[must_use]
+    pub fn save_wisdom(mut self, path: impl Into<PathBuf>) -> Settings {
+        self.save = Some(path.into());
+        self
     }
 
     /// Copies no large message straight from its sender's memory.
@@ -168,6 +199,18 @@ impl Settings {
     #[must_use]
     pub fn max_pending(mut self, most: usize) -> Settings {
         self.watch.most = Some(most);
+        self
+    }
+
+    /// Says that ranks `n * k` to `n * k + n - 1` of the world are on one node, for each `k`, as if
+    /// it were spread over several machines; with 0, that all are on one, as they are. Whatever
+    /// asks which ranks are close together ([`Communicator::node_of`](crate::Communicator::node_of),
+    /// [`split_type`](crate::Communicator::split_type), the order of ranks in a
+    /// [`sparse_graph`](crate::Communicator::sparse_graph)) gets this answer. Messages travel as
+    /// before.
+    #[must_use]
+    pub fn ranks_per_node(mut self, n: usize) -> Settings {
+        self.nodes = NonZeroUsize::new(n).map_or(Nodes::One, Nodes::Of);
         self
     }
 

@@ -10,11 +10,13 @@ use std::thread;
 use motet_fabric::bootstrap::{self, Seat};
 use motet_fabric::{Failure, How, launcher};
 use motet_plan::Machine;
+use motet_plan::select::Wisdom;
 
 use crate::communicator::Communicator;
 use crate::core::Core;
 use crate::error::{ErrorKind, Result};
 use crate::settings::Settings;
+use crate::wisdom;
 
 /// The communicator of all ranks of a program.
 ///
@@ -112,9 +114,23 @@ pub fn threads_with<T: Send>(
 }
 
 fn take_seat(seat: Seat, settings: &Settings) -> Result<World> {
-    let Settings { options, tuning, watch } = settings;
+    let Settings { options, tuning, watch, source, save, nodes } = settings;
     let mut tuning = tuning.clone();
-    tuning.machine = Machine::shared(seat.segment.ranks(), seat.segment.cores());
-    let core = Core::new(seat.segment, seat.rank, *options, tuning, *watch);
-    Ok(World(Communicator::world(Arc::new(core))))
+    let (ranks, rank) = (seat.segment.ranks(), seat.rank);
+    tuning.machine = Machine::shared(ranks, seat.segment.cores());
+    if let (Some(remark), 0) = (&source.remark, rank.index()) {
+        wisdom::warn(remark);
+    }
+    // Processes that have read a file may have read different things.
+    let is_told = source.is_file && seat.segment.is_shared() && ranks > 1;
+    if is_told {
+        tuning.wisdom = Wisdom::default();
+    }
+    let core = Core::new(seat.segment, rank, *options, tuning, *watch, *nodes);
+    core.lessons().file = save.clone();
+    let world = World(Communicator::world(Arc::new(core)));
+    if is_told {
+        world.take_wisdom_of_first(&source.text)?;
+    }
+    Ok(world)
 }

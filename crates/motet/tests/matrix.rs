@@ -87,12 +87,12 @@ fn chosen(ranks: usize, all: bool, number: usize) -> Vec<Case> {
     if all { cases } else { case::some(cases, number) }
 }
 
-/// spec: 3, 20, 21, 22, 23, 42, 69, 70, 71, 72, 73, 74, 75, 80, 82, 84, 86, 88, 89, 91, 95
+/// spec: 3, 20, 21, 22, 23, 42, 69, 70, 71, 72, 73, 74, 75, 80, 82, 84, 86, 88, 89, 91, 95, 139
 fn on_threads(all: bool) -> Result<Tally, String> {
     let mut sum = Tally::default();
     for ranks in RANKS {
         let begun = Instant::now();
-        sum = sum.and(try_on_threads(&Settings::new(), &chosen(ranks, all, 500), ranks)?);
+        sum = sum.and(try_on_threads(&Settings::new(), &chosen(ranks, all, 650), ranks)?);
         progress(all, &format!("{ranks} threads"), sum, begun);
     }
     Ok(sum)
@@ -146,7 +146,7 @@ fn try_all(world: &World, cases: &[Case]) -> Result<Tally, String> {
 
 /// Each number of ranks as a job of its own.
 ///
-/// spec: 3, 42, 86, 88, 89, 91
+/// spec: 3, 42, 86, 88, 89, 91, 139
 fn on_processes(all: bool) -> Result<Tally, String> {
     let mut sum = Tally::default();
     let program = env::current_exe().map_err(|error| error.to_string())?;
@@ -160,7 +160,7 @@ fn on_processes(all: bool) -> Result<Tally, String> {
         if !ended.success() {
             return Err(format!("{ranks} processes: {ended}"));
         }
-        sum.passed += chosen(ranks, all, 200).len();
+        sum.passed += chosen(ranks, all, 260).len();
         progress(all, &format!("{ranks} processes"), sum, begun);
     }
     Ok(sum)
@@ -176,7 +176,7 @@ fn as_processes(ranks: usize, all: bool) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    match try_all(&world, &chosen(ranks, all, 200)) {
+    match try_all(&world, &chosen(ranks, all, 260)) {
         Ok(Tally { refused: 0, .. }) => ExitCode::SUCCESS,
         Ok(_) => ExitCode::FAILURE,
         Err(problem) => {
@@ -198,7 +198,7 @@ fn every_algorithm(all: bool) -> Result<Tally, String> {
         for ranks in [3, 4, 8] {
             let mut cases = case::all(ranks);
             cases.retain(|case| case.kind.planned(case.between()) == collective);
-            let cases = if all { cases } else { case::some(cases, 16) };
+            let cases = if all { cases } else { case::some(cases, 20) };
             let tally = try_on_threads(&settings, &cases, ranks)
                 .map_err(|problem| format!("{collective}:{name}: {problem}"))?;
             passed += tally.passed;

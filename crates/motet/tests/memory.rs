@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use motet::{Info, Request, Result, Settings, Sum, World};
+use motet::{Communicator, Info, Request, Result, Settings, Sum, World};
 use worlds::{Random, Watchdog, on_ranks};
 
 /// Counts the bytes that are allocated and not freed.
@@ -132,6 +132,52 @@ fn communicators_come_and_go_without_a_trace() {
     });
 }
 
+/// Bytes that are allocated by a work, and not freed.
+fn kept_by<T>(work: impl FnOnce() -> Result<T>) -> Result<(usize, T)> {
+    let before = LIVE.load(Ordering::Relaxed);
+    let made = work()?;
+    Ok((LIVE.load(Ordering::Relaxed).saturating_sub(before), made))
+}
+
+/// What phases need is got when the first one begins: a copy of a communicator that has had phases
+/// takes no byte more than one of a communicator that never had any, and a first phase takes some.
+///
+/// spec: 138
+#[test]
+fn communicators_have_nothing_for_phases_before_the_first() {
+    const COPIES: usize = 100;
+    let _alone = alone();
+    // One rank, so that nothing else of the process allocates meanwhile.
+    let ended = motet::threads_with(1, &Settings::new(), |world| {
+        let copies = |of: &Communicator| -> Result<(usize, Vec<Communicator>)> {
+            let mut all = Vec::with_capacity(COPIES);
+            let mut copy = || of.dup().map(|copy| all.push(copy));
+            let (bytes, ()) = kept_by(|| (0..COPIES).try_for_each(|_| copy()))?;
+            Ok((bytes, all))
+        };
+        world.phases()?.barrier_begin()?.end()?;
+        drop(copies(&world)?); // whatever grows once has grown
+        let plain = world.dup()?;
+        let (of_plain, fresh) = copies(&plain)?;
+        let used = world.dup()?;
+        let (first, ()) = kept_by(|| used.phases()?.barrier_begin()?.end())?;
+        let (second, ()) = kept_by(|| used.phases()?.barrier_begin()?.end())?;
+        let (of_used, _copies) = copies(&used)?;
+        assert!(first > 0, "nothing is left for the first phase to get");
+        assert_eq!(second, 0, "the second phase gets something too");
+        assert_eq!(of_plain, of_used, "copies of a communicator with phases are larger");
+        // Those copies had nothing yet either: each of them gets as much as the first did.
+        let (all, ()) =
+            kept_by(|| fresh.iter().try_for_each(|copy| copy.phases()?.barrier_begin()?.end()))?;
+        assert_eq!(all, COPIES * first, "copies have something before their first phase");
+        println!("a first phase: {first} bytes; a communicator: {} bytes", of_plain / COPIES);
+        assert!(size_of::<Communicator>() <= 512, "{}", size_of::<Communicator>());
+        Ok::<(), motet::Error>(())
+    });
+    let ended = ended.unwrap_or_else(|error| panic!("{error}"));
+    ended.into_iter().for_each(|rank| rank.unwrap_or_else(|error| panic!("{error}")));
+}
+
 /// Bytes that a pending operation takes on each rank, beside the user's own vector.
 const EACH: usize = 512;
 
@@ -205,4 +251,46 @@ fn a_hundred_thousand_pending_operations_are_small() {
 #[ignore = "takes a minute and 1 GB"]
 fn a_million_pending_operations_are_small() {
     pend(1_000_000, Duration::from_secs(600));
+}
+
+/// An init among two ranks takes as much memory in a large communicator as in a small one.
+///
+/// spec: 103
+#[test]
+fn an_init_among_a_group_takes_memory_for_the_group() {
+    let _alone = alone();
+    let bytes_among = |ranks: usize| {
+        let together = Barrier::new(ranks);
+        let bytes = on_ranks(ranks, |world| {
+            let init = || -> Result<_> {
+                let group = world.group().include(&[3, 1]).expect("ranks of the world");
+                let members = world.members(&group)?;
+                members.allreduce_init((vec![world.rank()], vec![0]), Sum, &Info::new())
+            };
+            // What is made only once is there after the first one, and all are up to date.
+            let first = init()?.start()?.wait()?;
+            world.barrier()?;
+            let mut bytes = 0;
+            for rank in [0, 1] {
+                together.wait();
+                if world.rank() == rank {
+                    let before = LIVE.load(Ordering::Relaxed);
+                    let operation = init()?;
+                    bytes = LIVE.load(Ordering::Relaxed) - before;
+                    together.wait();
+                    drop(operation);
+                } else {
+                    together.wait();
+                }
+            }
+            drop(first);
+            Ok(bytes)
+        });
+        (bytes[0], bytes[1])
+    };
+    let (small, large) = (bytes_among(4), bytes_among(48));
+    println!("an init among two takes {small:?} bytes among 4 ranks, {large:?} among 48");
+    assert_eq!(small, large);
+    // An outsider's is less than a member's.
+    assert!(small.0 < small.1);
 }

@@ -11,8 +11,8 @@ use std::{env, fs, process, thread};
 
 use motet::raw::{self, Callbacks, Request};
 use motet::{
-    ANY_SOURCE, ANY_TAG, BufferRoom, Datatype, ErrorHandler, ErrorKind, How, Info, MergeOrder,
-    Part, Reorder, Result, Root, Source, Sum, Tag, World,
+    ANY_SOURCE, ANY_TAG, Block, BufferRoom, Datatype, ErrorHandler, ErrorKind, How, Info,
+    MergeOrder, Part, Phase, Reorder, Result, Root, Source, Sum, Tag, World,
 };
 
 /// Tells the program which case it is to be.
@@ -41,9 +41,22 @@ struct Case {
     expected: Expected,
 }
 
-const CASES: [Case; 17] = [
+const CASES: [Case; 19] = [
+    Case {
+        name: "hints_and_wisdom_between_processes",
+        body: hints,
+        expected: Expected::Reports(&[
+            "motet: MOTET_WISDOM: ",
+            "lines are passed over, the first: ",
+        ]),
+    },
     Case { name: "collectives_between_processes", body: collectives, expected: Expected::Success },
     Case { name: "many_pending_between_processes", body: many, expected: Expected::Success },
+    Case {
+        name: "two_phase_collectives_between_processes",
+        body: two_phase,
+        expected: Expected::Success,
+    },
     Case {
         name: "deterministic_reductions_have_the_bits_that_threads_have",
         body: deterministic,
@@ -178,6 +191,10 @@ fn run(case: &Case) -> Result<(), Box<dyn Error>> {
     if let Expected::Reports(_) = case.expected {
         program.env(motet::HANG_SECONDS, "0.3");
     }
+    if case.name == "hints_and_wisdom_between_processes" {
+        // Anything but wisdom.
+        program.env(motet::WISDOM, concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
+    }
     let mut job = program
         .env(CASE, case.name)
         .stdin(Stdio::null())
@@ -262,6 +279,49 @@ fn collectives() -> Result<()> {
     world.barrier()
 }
 
+/// Nests of phases on two communicators, other collectives in between, and borrowed buffers.
+///
+/// spec: 133, 135, 139, 140
+fn two_phase() -> Result<()> {
+    fn deeper(outer: &mut Phase<'_, 'static, Vec<usize>>, depth: usize, me: usize) -> Result<()> {
+        if depth == 0 {
+            return Ok(());
+        }
+        let mut sum = outer.allreduce_begin(vec![depth + me; 1 + depth * 50], Sum)?;
+        deeper(&mut sum, depth - 1, me)?;
+        assert_eq!(sum.end()?, vec![3 * depth + 3; 1 + depth * 50]);
+        Ok(())
+    }
+    let world = motet::launch(3)?;
+    let (copy, me) = (world.dup()?, world.rank());
+    let (mut here, mut there) = (world.phases()?, copy.phases()?);
+    for round in 0..30 {
+        let mut outer = here.allgatherv_begin(
+            (vec![me; 1 + me], vec![9; 6]),
+            &[0, 1, 3].map(|start| Block { start, count: 1 + usize::from(start > 0) + start / 3 }),
+        )?;
+        let other = there.scan_begin((vec![me + 1; 20_000], vec![0; 20_000]), Sum)?;
+        let mut news = outer.bcast_begin(vec![me + round], 2)?;
+        deeper(&mut news, 30, me)?;
+        assert_eq!(world.allreduce_one(me, Sum)?, 3);
+        assert_eq!(news.end()?, [2 + round]);
+        assert_eq!(outer.end()?.1, [0, 1, 1, 2, 2, 2]);
+        assert_eq!(other.end()?.1, vec![(me + 1) * (me + 2) / 2; 20_000]);
+    }
+    drop(here);
+    let mut sum = [me; 700];
+    world.scope(|scope| {
+        let mut phases = scope.phases()?;
+        let mut outer = phases.allreduce_begin(&mut sum[..], Sum)?;
+        outer.barrier_begin()?.end()?;
+        // The scope waits for what is not ended.
+        drop(outer);
+        Ok(())
+    })?;
+    assert_eq!(sum, [3; 700]);
+    world.barrier()
+}
+
 /// spec: 83
 fn deterministic() -> Result<()> {
     let sum_of = |world: &World, count: usize| -> Result<Vec<u64>> {
@@ -308,6 +368,33 @@ fn persistent() -> Result<()> {
         assert_eq!((sum.output(), news.output()[99]), (&[3 * round; 3][..], round));
     }
     Ok(())
+}
+
+/// spec: 113, 125, 126, 127
+fn hints() -> Result<()> {
+    let world = motet::launch(4)?;
+    let hints = |keys: &[&str]| keys.iter().fold(Info::new(), |info, key| info.with(*key, "true"));
+    for keys in [&[motet::ENFORCE, motet::REUSE][..], &[motet::PREVIOUS], &[motet::NONBLOCKING]] {
+        let mut sum = world.allreduce_init(vec![1u64; 9], Sum, &hints(keys))?;
+        let mut all = world.alltoall_init((vec![2u64; 8], vec![0; 8]), &hints(keys))?;
+        for _ in 0..2 {
+            sum.input_mut().fill(1);
+            sum.run()?;
+            all.run()?;
+            assert_eq!((sum.output(), all.output()), (&[4; 9][..], &[2; 8][..]), "{keys:?}");
+        }
+    }
+    assert_eq!(world.cache_counters().previous_hits, 2);
+    let to: &[usize] = if world.rank() == 3 { &[1] } else { &[] };
+    let buffers = (vec![0u8; to.len()], vec![0u8; 0]);
+    let begun = Instant::now();
+    let refused = world.exchange_init(buffers, to, &[], &hints(&[motet::ENFORCE]));
+    let text = refused.expect_err("rank 1 does not expect it").to_string();
+    assert!(text.contains("what rank 3 sends to rank 1"), "{text}");
+    assert!(begun.elapsed() < Duration::from_secs(1));
+    assert!(world.wisdom().contains("allreduce ranks=4..4 bytes=72..72 -> "));
+    world.merge_wisdom()?;
+    world.barrier()
 }
 
 /// spec: 100

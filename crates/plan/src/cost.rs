@@ -82,7 +82,21 @@ impl Default for Machine {
 /// Nanoseconds from one rank's going to sleep to the next one's running on the same core.
 const SWITCH_NS: f64 = 1500.0;
 
+/// How much dearer a round is that must not keep its rank from computing.
+const OVERLAP_FACTOR: f64 = 8.0;
+
 impl Machine {
+    /// The prices for an operation that goes on while its rank computes.
+    ///
+    /// Between two rounds a rank must come back to the library, or the next one waits until it
+    /// does. A message more within a round needs nobody. So rounds are dearer, by a factor that
+    /// is not measured but chosen: large enough that among algorithms for short data the one with
+    /// the fewest rounds is taken, small enough that long data is not moved many times for it.
+    #[must_use]
+    pub fn for_overlap(self) -> Self {
+        Self { latency_ns: OVERLAP_FACTOR * self.latency_ns, ..self }
+    }
+
     /// The default prices, for `ranks` that share `cores`; no cores count as one.
     ///
     /// If each rank has a core, a message costs what a cache line costs. If not, a receiver must

@@ -4,11 +4,14 @@
 //! drawings and a cache. The edges are stored as one array of successors, cut by step: a plan of
 //! `s` steps and `e` edges takes a few allocations, whatever its shape.
 
+mod figures;
+
 use std::fmt;
 use std::ops::Range;
 
 use crate::call::Rank;
 use crate::exec::Exec;
+pub use figures::Load;
 
 /// The three buffers a step can touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -13,7 +13,7 @@
 //! barrier -> dissemination
 //! ```
 //!
-//! The first line that fits counts. A line whose algorithm refuses the call is passed over, so
+//! What follows a `#` is for people. The first line that fits counts. A line whose algorithm refuses the call is passed over, so
 //! wisdom may be wrong without harm; an override that refuses is an error, as somebody asked for
 //! it by name.
 //!
@@ -21,6 +21,8 @@
 //! looks at nothing but the call: the cheapest algorithm at prices that are the same everywhere.
 //! What a reduction comes to follows from the plan alone, since the order of operands in it does
 //! not depend on who comes first.
+
+mod wisdom;
 
 use std::fmt;
 use std::str::FromStr;
@@ -31,6 +33,7 @@ use crate::algo::{self, Algorithm, Refusal};
 use crate::call::{Call, CallError, Collective};
 use crate::cost::Machine;
 use crate::plan::Plan;
+pub use wisdom::{Lesson, Wisdom};
 
 /// Everything that a choice depends on besides the call.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -47,29 +50,9 @@ pub struct Tuning {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overrides(Vec<Row>);
 
-/// What was learned by measurement, parsed from lines; see [the module](self).
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Wisdom(Vec<WisdomLine>);
-
 /// A row of the table of algorithms.
 #[derive(Clone, Copy)]
 struct Row(&'static dyn Algorithm);
-
-/// One piece of wisdom.
-#[derive(Clone, Debug, PartialEq)]
-struct WisdomLine {
-    line: usize,
-    row: Row,
-    ranks: Range,
-    bytes: Range,
-}
-
-/// A range with both ends included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Range {
-    first: u64,
-    last: u64,
-}
 
 /// A chosen algorithm, and why.
 #[derive(Clone, Copy, Debug)]
@@ -180,11 +163,17 @@ pub fn choose(call: &Call, tuning: &Tuning) -> Result<Choice, SelectError> {
             }
         };
     }
-    let learned = tuning.wisdom.0.iter().find(|line| line.applies(call));
-    Ok(match learned {
-        Some(line) => Choice { algorithm: line.row.0, reason: Reason::Wisdom(line.line) },
+    Ok(match tuning.wisdom.find(call) {
+        Some((algorithm, line)) => Choice { algorithm, reason: Reason::Wisdom(line) },
         None => cheapest(call, &tuning.machine),
     })
+}
+
+impl Overrides {
+    /// Whether an algorithm of this collective was asked for by name.
+    pub fn names(&self, collective: Collective) -> bool {
+        self.0.iter().any(|row| row.0.collective() == collective)
+    }
 }
 
 /// Chooses an algorithm for a call, and plans the call with it.
@@ -230,55 +219,6 @@ fn cheapest(call: &Call, machine: &Machine) -> Choice {
     Choice { algorithm, reason: Reason::Cost { nanoseconds, runner_up } }
 }
 
-impl WisdomLine {
-    fn applies(&self, call: &Call) -> bool {
-        self.row.0.collective() == call.collective()
-            && self.ranks.contains(u64::from(call.ranks))
-            && self.bytes.contains(call.bytes() as u64)
-            && self.row.0.accepts(call).is_ok()
-    }
-
-    fn parse(line: usize, text: &str) -> Result<Self, ParseError> {
-        let malformed = || ParseError::Wisdom { line, text: text.to_owned() };
-        let (left, algorithm) = text.split_once("->").ok_or_else(malformed)?;
-        let mut words = left.split_whitespace();
-        let collective = words.next().ok_or_else(malformed)?;
-        let row = Row::parse(line, collective, algorithm.trim())?;
-        let mut wisdom = Self { line, row, ranks: Range::ALL, bytes: Range::ALL };
-        for word in words {
-            match word.split_once('=') {
-                Some(("ranks", range)) => wisdom.ranks = Range::parse(line, range)?,
-                Some(("bytes", range)) => wisdom.bytes = Range::parse(line, range)?,
-                _ => return Err(malformed()),
-            }
-        }
-        Ok(wisdom)
-    }
-}
-
-impl Range {
-    const ALL: Self = Self { first: 0, last: u64::MAX };
-
-    fn contains(self, value: u64) -> bool {
-        (self.first..=self.last).contains(&value)
-    }
-
-    fn parse(line: usize, text: &str) -> Result<Self, ParseError> {
-        let number = |text: &str, default| match text {
-            "" => Some(default),
-            digits => digits.parse().ok(),
-        };
-        let range = match text.split_once("..") {
-            Some((first, last)) => number(first, 0).zip(number(last, u64::MAX)),
-            None => text.parse().ok().map(|value| (value, value)),
-        };
-        match range {
-            Some((first, last)) if first <= last => Ok(Self { first, last }),
-            _ => Err(ParseError::Range { line, text: text.to_owned() }),
-        }
-    }
-}
-
 impl Row {
     fn parse(line: usize, collective: &str, algorithm: &str) -> Result<Self, ParseError> {
         let collective = Collective::from_name(collective)
@@ -304,40 +244,6 @@ impl FromStr for Overrides {
             }
         }
         Ok(Self(rows))
-    }
-}
-
-impl FromStr for Wisdom {
-    type Err = ParseError;
-
-    /// Reads wisdom, one piece for each line; what follows a `#` is a comment.
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        let lines = text.lines().enumerate().map(|(index, line)| {
-            (index + 1, line.split_once('#').map_or(line, |(before, _)| before).trim())
-        });
-        lines
-            .filter(|(_, line)| !line.is_empty())
-            .map(|(number, line)| WisdomLine::parse(number, line))
-            .collect::<Result<_, _>>()
-            .map(Self)
-    }
-}
-
-impl fmt::Display for Wisdom {
-    /// Writes lines that [`Wisdom::from_str`] reads.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for WisdomLine { row, ranks, bytes, .. } in &self.0 {
-            let collective = row.0.collective();
-            writeln!(f, "{collective} ranks={ranks} bytes={bytes} -> {}", row.0.name())?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for Range {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}..", self.first)?;
-        if self.last == u64::MAX { Ok(()) } else { self.last.fmt(f) }
     }
 }
 

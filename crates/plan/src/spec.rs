@@ -5,6 +5,8 @@
 //! mistakes. A barrier has no output; what it must deliver, that every rank has entered, is checked
 //! by the [verifier](crate::verify()).
 
+mod nodes;
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -78,6 +80,16 @@ pub enum SpecError {
         /// The first rank of its group.
         first: Rank,
         /// In what it differs.
+        what: &'static str,
+    },
+    /// Two ranks know different things of a node, or of what passes between them.
+    #[error("ranks {first} and {rank} know different {what}")]
+    Knowledge {
+        /// One rank.
+        first: Rank,
+        /// The other.
+        rank: Rank,
+        /// Of what.
         what: &'static str,
     },
     /// What one rank sends to another is not what that one receives from it.
@@ -168,7 +180,7 @@ fn sent_by(call: &Call) -> Vec<Neighbour> {
         Operation::Alltoall { count } => side_by_side(ranks, *count),
         Operation::Alltoallv { to, .. } => placed(to),
         Operation::Exchange { count, to, .. } => in_order(to, *count),
-        Operation::Exchangev { to, .. } => to.to_vec(),
+        Operation::Exchangev { to, .. } | Operation::NodeExchange { to, .. } => to.to_vec(),
         Operation::InterAllgather { counts, .. } => {
             let own = counts[usize::from(is_right(call))];
             far(call).map(|to| whole(Rank(to), own)).collect()
@@ -194,7 +206,7 @@ fn received_by(call: &Call) -> Vec<Neighbour> {
         Operation::Allgatherv { blocks } => placed(blocks),
         Operation::Alltoallv { from, .. } => placed(from),
         Operation::Exchange { count, from, .. } => in_order(from, *count),
-        Operation::Exchangev { from, .. } => from.to_vec(),
+        Operation::Exchangev { from, .. } | Operation::NodeExchange { from, .. } => from.to_vec(),
         Operation::InterAllgather { counts, .. } => {
             let sources: Vec<_> = far(call).map(Rank).collect();
             in_order(&sources, counts[usize::from(!is_right(call))])
@@ -315,7 +327,7 @@ fn agree(calls: &[Call]) -> Result<(), SpecError> {
         }
         agree_in_group(call, calls)?;
     }
-    Ok(())
+    nodes::agree(calls)
 }
 
 /// Compares what must be equal in a group only, and may differ from the other group.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use motet_plan::{Block, Blocks, Call, CallError, Collective, Neighbour, Operation, Rank};
+use motet_plan::{Edge, Load, Loads, Mate, Surroundings};
 
 fn call(operation: Operation) -> Call {
     Call { rank: Rank(1), ranks: 4, element_bytes: 8, in_place: false, operation }
@@ -56,6 +57,7 @@ fn lengths_and_bytes() {
         (Operation::Alltoallv { to: [block(9, 2); 4].into(), from: blocks }, (11, 7, 0)),
         (Operation::Exchange { count: 3, to: lists(), from: [].into() }, (9, 0, 0)),
         (Operation::Exchangev { to: [neighbour(0, 2, 3)].into(), from: [].into() }, (5, 0, 0)),
+        (node_exchange(&[neighbour(0, 2, 3), neighbour(3, 7, 1)]), (8, 8, 32)),
     ];
     for (operation, expected) in cases {
         let call = call(operation);
@@ -334,6 +336,28 @@ fn what_is_wrong_between_groups() {
     );
 }
 
+/// An exchange with these neighbours, who are all on another node than rank 1.
+fn node_exchange(neighbours: &[Neighbour]) -> Operation {
+    let edge = |(block, other): (usize, &Neighbour)| Edge {
+        rank: other.rank,
+        node: 9,
+        block: block as u32,
+        count: other.count,
+    };
+    let edges: Arc<[Edge]> = neighbours.iter().enumerate().map(edge).collect();
+    let load = Load { messages: 2, elements: 4, copied: 1 };
+    let surroundings = Surroundings {
+        node: 7,
+        mates: [Mate { rank: Rank(1), to: edges.clone(), from: edges }].into(),
+        loads: Loads { direct: load, forwarders: load, gateways: load },
+    };
+    Operation::NodeExchange {
+        to: neighbours.into(),
+        from: neighbours.into(),
+        surroundings: surroundings.into(),
+    }
+}
+
 /// An operation of every collective, with lengths that differ where they may.
 fn every_operation() -> Vec<Operation> {
     let (root, commutative, count, left) = (Rank(1), false, 3, 2);
@@ -361,6 +385,7 @@ fn every_operation() -> Vec<Operation> {
         Operation::Alltoall { count },
         Operation::Alltoallv { to: blocks.clone(), from: blocks.clone() },
         Operation::Exchange { count, to: ranks.clone(), from: ranks },
+        node_exchange(&neighbours),
         Operation::Exchangev { to: neighbours.clone(), from: neighbours },
         Operation::InterBarrier { left },
         Operation::InterAllgather { left, counts: [1, 2] },

@@ -450,6 +450,7 @@ fn direct_up_to_64_ranks() {
         Collective::Scatterv,
         Collective::Exchange,
         Collective::Exchangev,
+        Collective::NodeExchange,
         Collective::InterAllgatherv,
     ];
     for collective in Collective::ALL {

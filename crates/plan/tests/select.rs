@@ -5,8 +5,8 @@ mod cases;
 use std::sync::Arc;
 
 use cases::calls;
-use motet_plan::select::{Overrides, Reason, Wisdom, choose, fixed};
-use motet_plan::{Block, Call, Collective, Machine, Operation, Rank, Tuning};
+use motet_plan::select::{Lesson, Overrides, Reason, Wisdom, choose, fixed};
+use motet_plan::{Block, Call, Collective, Machine, Operation, Rank, Tuning, algo};
 
 fn allreduce(ranks: u32, count: usize, commutative: bool) -> Call {
     calls(ranks, false, |_| Operation::Allreduce { count, commutative }).remove(0)
@@ -247,6 +247,85 @@ fn wisdom_is_written_as_it_is_read() {
         "allreduce ranks=2..64 bytes=0.. -> ring\nbarrier ranks=0.. bytes=3..3 -> dissemination\n";
     let wisdom: Wisdom = text.parse().unwrap();
     assert_eq!(wisdom.to_string(), text);
+}
+
+/// Of a text with mistakes the other lines are taken, with what stands behind a `#`.
+#[test]
+fn lines_that_cannot_be_read_are_passed_over() {
+    let text = "allreduce -> ring # 3 µs\nno wisdom\nbcast bytes=9..1 -> direct\nbarrier -> direct";
+    let (wisdom, wrong) = Wisdom::read(text);
+    assert_eq!(
+        wisdom.to_string(),
+        "allreduce ranks=0.. bytes=0.. -> ring # 3 µs\nbarrier ranks=0.. bytes=0.. -> direct\n"
+    );
+    let wrong: Vec<_> = wrong.iter().map(ToString::to_string).collect();
+    assert!(wrong[0].starts_with("line 2: `no wisdom` is not of the form"), "{wrong:?}");
+    assert!(wrong[1].starts_with("line 3: `9..1` is not a range"), "{wrong:?}");
+}
+
+fn lesson(name: &str, bytes: usize) -> Lesson {
+    let algorithm = algo::find(Collective::Allreduce, name).expect("there is one");
+    Lesson { algorithm, ranks: 4, bytes, note: format!("{bytes} ns") }
+}
+
+/// What is learned later counts first, and what is known is not put down twice.
+#[test]
+fn wisdom_grows_by_lessons() {
+    let mut wisdom: Wisdom = "allreduce ranks=4 bytes=8..64 -> ring".parse().unwrap();
+    wisdom.learn(lesson("ring", 16));
+    assert_eq!(wisdom.to_string().lines().count(), 1, "known already: {wisdom}");
+    wisdom.learn(lesson("direct", 16));
+    let tuning = Tuning { wisdom: wisdom.clone(), ..Tuning::default() };
+    assert_eq!(chosen(&allreduce(4, 2, true), &tuning), ("direct", Reason::Wisdom(1)));
+    assert_eq!(chosen(&allreduce(4, 3, true), &tuning), ("ring", Reason::Wisdom(2)));
+    wisdom.learn(lesson("ring", 16));
+    assert_eq!(wisdom.to_string().lines().count(), 2, "the newer one replaces: {wisdom}");
+    let mut older: Wisdom = "allreduce -> direct\nbarrier -> direct".parse().unwrap();
+    older.absorb(&wisdom);
+    older.absorb(&wisdom);
+    assert_eq!(
+        older.to_string(),
+        "allreduce ranks=4..4 bytes=8..64 -> ring\n\
+         allreduce ranks=0.. bytes=0.. -> direct\n\
+         barrier ranks=0.. bytes=0.. -> direct\n"
+    );
+}
+
+/// Sizes side by side with the same algorithm make one line; lines that overlap stay as they are,
+/// since their order means something.
+#[test]
+fn lessons_are_joined() {
+    let mut wisdom = Wisdom::default();
+    for (name, bytes) in [("ring", 4096), ("direct", 8), ("direct", 64), ("ring", 512)] {
+        wisdom.learn(lesson(name, bytes));
+    }
+    let joined = wisdom.clone().joined();
+    assert_eq!(
+        joined.to_string(),
+        "allreduce ranks=4..4 bytes=8..64 -> direct # 8 ns .. 64 ns\n\
+         allreduce ranks=4..4 bytes=512..4096 -> ring # 512 ns .. 4096 ns\n"
+    );
+    let mut overlapping = joined;
+    overlapping.learn(lesson("ring", 16));
+    assert_eq!(overlapping.clone().joined(), overlapping);
+}
+
+/// The figures of a plan: rank 0 of 8 sends to three others in a binomial broadcast, and the root
+/// waits for nobody; in a doubling each message waits for the one before.
+#[test]
+fn plans_are_counted() {
+    let bcast = calls(8, false, |_| Operation::Bcast { count: 5, root: Rank(0) });
+    let plan = |call: &Call, name| {
+        let row = algo::find(call.collective(), name).expect("there is one");
+        row.plan(call).expect("it accepts the call")
+    };
+    let root = plan(&bcast[0], "binomial");
+    assert_eq!((root.sent().messages, root.sent().elements, root.received().messages), (3, 15, 0));
+    assert_eq!(root.rounds(), 1);
+    assert_eq!(plan(&bcast[4], "binomial").rounds(), 2);
+    let sum = plan(&allreduce(8, 1, true), "recursive_doubling");
+    assert_eq!((sum.sent().messages, sum.received().elements), (3, 3));
+    assert!(sum.rounds() >= 2 && sum.rounds() <= 6, "{}", sum.rounds());
 }
 
 #[test]

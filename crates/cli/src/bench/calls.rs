@@ -14,6 +14,26 @@ pub(super) enum Stored {
     Pair(Persistent<Buffers>),
 }
 
+impl Stored {
+    /// The name of the algorithm that runs.
+    pub(super) fn algorithm(&self) -> &'static str {
+        match self {
+            Stored::None(barrier) => barrier.algorithm(),
+            Stored::One(bcast) => bcast.algorithm(),
+            Stored::Pair(pair) => pair.algorithm(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn run(&mut self) -> Result<()> {
+        match self {
+            Stored::None(barrier) => barrier.run(),
+            Stored::One(bcast) => bcast.run(),
+            Stored::Pair(pair) => pair.run(),
+        }
+    }
+}
+
 /// The three forms of all calls. A row has what it is measured as, what it is called on, the names
 /// of its forms, and what they take besides an input and an output.
 macro_rules! calls {
@@ -48,8 +68,8 @@ macro_rules! calls {
                 Ok(buffers)
             }
 
-            pub(super) fn persistent(&self, buffers: Buffers) -> Result<Stored> {
-                let ($case, info) = (self, &Info::new());
+            pub(super) fn persistent(&self, buffers: Buffers, info: &Info) -> Result<Stored> {
+                let $case = self;
                 Ok(match $case.measured {
                     Planned(Collective::Barrier) => {
                         Stored::None($case.place.world.barrier_init(info)?)
@@ -93,7 +113,7 @@ calls! { case;
         alltoallv ialltoallv alltoallv_init(&case.blocks, &case.blocks);
     Planned(Collective::Exchange) => case.place.world,
         exchange iexchange exchange_init(&case.place.to, &case.place.from);
-    Planned(Collective::Exchangev) => case.place.world,
+    Planned(Collective::Exchangev | Collective::NodeExchange) => case.place.world,
         exchangev iexchangev exchangev_init(
             &Place::neighbours(case.place.to, case.count),
             &Place::neighbours(case.place.from, case.count)

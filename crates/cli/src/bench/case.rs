@@ -5,7 +5,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, ensure};
-use motet::{Block, Communicator, Max, Result};
+use motet::{Block, Communicator, Info, Max, Result};
 use motet_plan::Collective;
 use serde::Serialize;
 
@@ -94,23 +94,20 @@ impl<'a> Case<'a> {
 
     /// The name of the algorithm that runs.
     pub(super) fn algorithm(&self) -> Result<&'static str> {
-        Ok(match self.persistent(self.buffers())? {
-            Stored::None(barrier) => barrier.algorithm(),
-            Stored::One(bcast) => bcast.algorithm(),
-            Stored::Pair(pair) => pair.algorithm(),
-        })
+        Ok(self.persistent(self.buffers(), &Info::new())?.algorithm())
     }
 
-    pub(super) fn subject(&'a self, form: Form) -> Result<Subject<'a>> {
+    /// One form, which has these hints if it is the persistent one.
+    pub(super) fn subject(&'a self, form: Form, info: &Info) -> Result<Subject<'a>> {
         let ready = match form {
             Form::Blocking => Ready::Blocking(self.buffers()),
             Form::Nonblocking => Ready::Nonblocking(Some(self.buffers())),
-            Form::Persistent => Ready::Persistent(self.persistent(self.buffers())?),
+            Form::Persistent => Ready::Persistent(self.persistent(self.buffers(), info)?),
         };
         Ok(Subject { case: self, ready, runs: 0 })
     }
 
-    fn buffers(&self) -> Buffers {
+    pub(super) fn buffers(&self) -> Buffers {
         let (input, output) = self.place.lengths(self.measured, self.count);
         (vec![0.0; input], vec![UNTOUCHED; output])
     }
@@ -152,6 +149,16 @@ fn step(place: usize) -> f64 {
     (1 + place % 13) as f64
 }
 
+impl Subject<'_> {
+    /// The name of the algorithm of the persistent form.
+    pub(super) fn algorithm(&self) -> &'static str {
+        match &self.ready {
+            Ready::Persistent(stored) => stored.algorithm(),
+            _ => "none",
+        }
+    }
+}
+
 impl Timed for Subject<'_> {
     fn fill(&mut self) {
         let case = self.case;
@@ -175,9 +182,7 @@ impl Timed for Subject<'_> {
                 let own = buffers.take().expect("given back after each run");
                 *buffers = Some(case.nonblocking(own)?);
             }
-            Ready::Persistent(Stored::None(barrier)) => barrier.run()?,
-            Ready::Persistent(Stored::One(bcast)) => bcast.run()?,
-            Ready::Persistent(Stored::Pair(pair)) => pair.run()?,
+            Ready::Persistent(stored) => stored.run()?,
         }
         let place = case.place.telling(case.measured, case.count);
         let found = self.output().get(place).copied();

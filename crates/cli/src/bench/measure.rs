@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use anyhow::{Context, ensure};
-use motet::{Communicator, Max};
+use motet::{Communicator, Info, Max};
 use serde::Serialize;
 
 use super::case::{Case, Form};
@@ -70,7 +70,7 @@ impl Point {
 /// Measures a point. All ranks must call it alike.
 pub(super) fn point(case: &Case<'_>, forms: &[Form], seconds: f64) -> anyhow::Result<Point> {
     let algorithm = case.algorithm()?;
-    let subjects = forms.iter().map(|&form| Ok((form, case.subject(form)?)));
+    let subjects = forms.iter().map(|&form| Ok((form, case.subject(form, &Info::new())?)));
     let subjects = subjects.collect::<anyhow::Result<Vec<_>>>()?;
     let forms = in_turns(case.world(), subjects, seconds)?;
     let forms = forms.into_iter().map(|(form, windows)| Figures::new(form, windows));
@@ -116,8 +116,15 @@ pub(super) fn percentiles(values: impl Iterator<Item = f64>) -> [f64; 2] {
     [50, 90].map(|percent| nearest(&sorted, percent))
 }
 
+impl Window {
+    /// Time per operation.
+    pub(super) fn nanoseconds(&self) -> f64 {
+        self.ns
+    }
+}
+
 /// The smallest value that `percent` of all values do not exceed; they are sorted.
-fn nearest(sorted: &[f64], percent: usize) -> f64 {
+pub(super) fn nearest(sorted: &[f64], percent: usize) -> f64 {
     sorted[(sorted.len() * percent).div_ceil(100) - 1]
 }
 

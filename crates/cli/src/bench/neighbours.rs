@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(Neighbours::Grid.of(5, 16), [9, 1, 6, 4]);
         assert_eq!(Neighbours::Grid.of(0, 2), [1]);
         assert_eq!(Neighbours::All.of(2, 4), [3, 0, 1]);
-        assert_eq!(Neighbours::All.of(0, 1), []);
+        assert_eq!(Neighbours::All.of(0, 1), Vec::<usize>::new());
     }
 
     #[test]

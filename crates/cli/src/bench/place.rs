@@ -110,7 +110,9 @@ impl<'a> Place<'a> {
             Collective::ReduceScatterBlock | Collective::ReduceScatter => (whole, count),
             Collective::Allgather | Collective::Allgatherv => (count, whole),
             Collective::Alltoall | Collective::Alltoallv => (whole, whole),
-            Collective::Exchange | Collective::Exchangev => (2 * count, 2 * count),
+            Collective::Exchange | Collective::Exchangev | Collective::NodeExchange => {
+                (2 * count, 2 * count)
+            }
             Collective::InterAllgather | Collective::InterAllgatherv => {
                 (count, count * self.far().len())
             }
@@ -158,7 +160,9 @@ impl<'a> Place<'a> {
             Collective::Alltoall | Collective::Alltoallv => {
                 Origin::One(block, rank * count + within)
             }
-            Collective::Exchange | Collective::Exchangev => Origin::One(self.from[block], place),
+            Collective::Exchange | Collective::Exchangev | Collective::NodeExchange => {
+                Origin::One(self.from[block], place)
+            }
             Collective::Reduce | Collective::Allreduce => Origin::Sum(all, place),
             Collective::Scan => Origin::Sum(0..rank + 1, place),
             Collective::Exscan if rank == 0 => Origin::Nobody,

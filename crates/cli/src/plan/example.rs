@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use motet_plan::nodes::{Lists, everybody};
 use motet_plan::{Block, Blocks, Call, Collective, Neighbour, Operation, Rank};
 
 use crate::args::Mistake;
@@ -101,6 +102,10 @@ impl Example {
             Collective::Alltoallv => Some(blocks.replace("rank %", "(rank + rank) %")),
             Collective::Exchange => Some("neighbours on a ring: the rank before and after".into()),
             Collective::Exchangev => Some(format!("{torus}, {blocks} to each")),
+            Collective::NodeExchange => {
+                let size = self.node_size();
+                Some(format!("{torus}, {blocks}, one for all neighbours, on nodes of {size}"))
+            }
             Collective::InterAllgatherv => Some(format!("{}, {blocks}", self.groups())),
             Collective::InterReduceScatter => {
                 Some(format!("{}, each shares out {} evenly", self.groups(), self.total()))
@@ -140,6 +145,7 @@ impl Example {
             | Collective::Allgatherv
             | Collective::Alltoallv
             | Collective::Exchangev
+            | Collective::NodeExchange
             | Collective::InterAllgatherv => format!("blocks of at least {elements}"),
             Collective::InterReduceScatterBlock | Collective::InterReduceScatter => {
                 format!("{} of {bytes} to each group", counted(self.total(), "element"))
@@ -179,8 +185,28 @@ impl Example {
                 let from = torus.iter().map(|&from| (from, self.count_of(from)));
                 Operation::Exchangev { to: in_line(to), from: in_line(from) }
             }
+            Collective::NodeExchange => {
+                let nodes: Vec<_> = (0..self.ranks).map(|rank| rank / self.node_size()).collect();
+                let lists: Vec<_> = (0..self.ranks).map(|rank| self.same_to_all(rank)).collect();
+                let calls = everybody(&nodes, &lists, self.sizes.element_bytes);
+                calls[rank as usize].operation.clone()
+            }
             _ => self.between_groups(rank),
         }
+    }
+
+    /// A row of the grid, or half of it, is a node; of one row, a few ranks.
+    fn node_size(&self) -> u32 {
+        let (rows, columns) = self.grid();
+        if rows == 1 { columns.div_ceil(3) } else { columns }
+    }
+
+    /// Each rank sends its one block to all its neighbours on the torus.
+    fn same_to_all(&self, rank: u32) -> Lists {
+        let torus = neighbours(self.grid(), rank);
+        let count = self.count_of(Rank(rank));
+        let to = torus.iter().map(|&rank| Neighbour { rank, start: 0, count }).collect();
+        (to, in_line(torus.iter().map(|&from| (from, self.count_of(from)))))
     }
 
     /// The operation of one rank, of a collective between two groups.

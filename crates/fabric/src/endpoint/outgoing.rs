@@ -27,6 +27,11 @@ impl Standing {
         self.outlet.payload::<Header>()
     }
 
+    /// Packets that have gone into the lane.
+    pub(super) fn packets(&self) -> u64 {
+        self.outlet.filled()
+    }
+
     /// Whether nothing waits for room.
     pub(super) fn is_flushed(&self) -> bool {
         self.waiting.is_empty()

@@ -6,16 +6,25 @@
 //! and so must the lists of `allgatherv` and `reduce_scatter`. What differs legally (the lists of
 //! the other irregular operations) is compared pair by pair: what one rank sends to another must be
 //! what that one expects.
+//!
+//! A call that takes a group says on all ranks what it is called, and that it takes one. The group
+//! must be equal wherever it is not empty, and whoever is in it must have passed it. All else is
+//! compared among the members only: [`ANY`] stands for what others do not say.
 
 use std::panic::Location;
 
-use motet_fabric::TypeCode;
+use motet_fabric::{Peer, TypeCode};
 use motet_plan::call::Blocks;
 use motet_plan::{Block, Operation, Rank};
 
 use crate::datatype::Kind;
 use crate::element::code_of;
 use crate::engine::Selection;
+use crate::group::Group;
+use crate::hints::Hints;
+
+/// A fingerprint that agrees with every other.
+pub(crate) const ANY: u64 = 0;
 
 /// What a call says about itself.
 #[derive(Clone, Debug)]
@@ -23,6 +32,10 @@ pub(crate) struct Account {
     pub(crate) text: String,
     /// Of what must be equal on all ranks.
     pub(crate) fingerprint: u64,
+    /// The group, if the call takes one.
+    group: Option<Group>,
+    /// Of what must be equal on all members of the group, or [`ANY`].
+    pub(crate) shared: u64,
     /// The type of the elements, which must agree on all ranks; 0 if any type will do.
     pub(crate) element: u64,
     /// Rank by rank, what is sent to it and expected from it; nothing for ranks that are not named.
@@ -78,6 +91,40 @@ pub(crate) struct Reducing {
     pub(crate) selection: Selection,
 }
 
+/// Members that a text names; of more it tells the number.
+const NAMED: usize = 16;
+
+/// The group that a call takes, and the communicator that it is in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Within<'a> {
+    pub(crate) group: &'a Group,
+    pub(crate) all: &'a Group,
+}
+
+impl Within<'_> {
+    /// The rank in the communicator of the member with this place.
+    fn rank(self, place: usize) -> usize {
+        self.group.translate(place, self.all).expect("members are in the communicator")
+    }
+
+    /// The members, for people.
+    fn told(self) -> String {
+        let Within { group, all } = self;
+        let ranks = (0..group.size()).filter_map(|place| group.translate(place, all));
+        let named: Vec<String> = ranks.take(NAMED).map(|rank| rank.to_string()).collect();
+        let more = match group.size() - named.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("among [{}{more}]", named.join(", "))
+    }
+}
+
+/// A fingerprint of the name of a call that takes a group.
+fn of_call_with_group(call: &str) -> u64 {
+    hash([hash_text(call), 1])
+}
+
 /// A fingerprint of some words.
 fn hash(words: impl IntoIterator<Item = u64>) -> u64 {
     words.into_iter().fold(0x9e37_79b9_7f4a_7c15, |hash, word| {
@@ -91,12 +138,13 @@ fn hash_text(text: &str) -> u64 {
 }
 
 impl Account {
-    /// Of a call with its arguments.
+    /// Of a call with its arguments, among all ranks or as a member of a group.
     pub(crate) fn of(
         call: &str,
         operation: &Operation,
         elements: Elements,
         Reducing { operator, selection }: Reducing,
+        within: Option<Within<'_>>,
         at: &Location<'_>,
     ) -> Account {
         let Facts { root, signature, counts, pairs } = Facts::of(operation, elements);
@@ -115,27 +163,103 @@ impl Account {
         let mut arguments: Vec<String> = Vec::new();
         arguments.extend(counts.map(|counts| format!("{counts} × {}", elements.name())));
         arguments.extend(operator.map(str::to_owned));
-        arguments.extend(root.map(|root| format!("root {root}")));
+        let rank = |place: usize| within.map_or(place, |within| within.rank(place));
+        arguments.extend(root.map(|root| format!("root {}", rank(root.index()))));
         arguments.extend((selection == Selection::Fixed).then(|| "deterministic".into()));
+        arguments.extend(within.map(Within::told));
         let text = format!("{call}({}) at {}", arguments.join(", "), place(at));
-        Account { text, fingerprint, element, pairs }
+        let account = Account { text, fingerprint, group: None, shared: ANY, element, pairs };
+        match within {
+            Some(within) => account.within(call, within),
+            None => account,
+        }
+    }
+
+    /// The same, of a member of a group.
+    fn within(mut self, call: &str, within: Within<'_>) -> Account {
+        let Account { pairs, fingerprint: shared, .. } = &mut self;
+        pairs.iter_mut().for_each(|pair| pair.rank = within.rank(pair.rank));
+        pairs.sort_unstable_by_key(|pair| pair.rank);
+        let (fingerprint, shared) = (of_call_with_group(call), *shared | 1);
+        Account { fingerprint, shared, group: Some(within.group.clone()), ..self }
+    }
+
+    /// The same, of a persistent call with these hints.
+    pub(crate) fn hinted(mut self, hints: &Hints) -> Account {
+        if let Some(text) = hints.text() {
+            self.fingerprint = hash([self.fingerprint, hints.word()]);
+            self.text = format!("{}, with the hints {text}", self.text);
+        }
+        self
+    }
+
+    /// Of a call that takes a group in which this rank is not.
+    pub(crate) fn outside(call: &str, within: Within<'_>, at: &Location<'_>) -> Account {
+        let text = format!("{call}({}) at {}", within.told(), place(at));
+        let (fingerprint, group) = (of_call_with_group(call), Some(within.group.clone()));
+        Account { text, fingerprint, group, ..Account::blank() }
+    }
+
+    /// Of nothing.
+    fn blank() -> Account {
+        let (text, pairs) = (String::new(), Vec::new());
+        Account { text, fingerprint: 0, group: None, shared: ANY, element: ANY, pairs }
     }
 
     /// Of a call in which ranks have different parts, that they do not all know of.
     pub(crate) fn of_some(call: &str, at: &Location<'_>) -> Account {
         let text = format!("{call}() at {}", place(at));
-        Account { text, fingerprint: hash_text(call), element: 0, pairs: Vec::new() }
+        Account { text, fingerprint: hash_text(call), ..Account::blank() }
     }
 
     /// Of a call that was refused. That all are refused is no mismatch, whatever the reasons.
     pub(crate) fn refused(reason: &str, at: &Location<'_>) -> Account {
         let text = format!("{reason} (at {})", place(at));
-        Account { text, fingerprint: 0, element: 0, pairs: Vec::new() }
+        Account { text, ..Account::blank() }
+    }
+
+    /// Of nothing but this text.
+    pub(crate) fn told(text: String) -> Account {
+        Account { text, ..Account::blank() }
     }
 
     /// Of the end of a communicator.
     pub(crate) fn freed() -> Account {
-        Account { text: String::new(), fingerprint: 0, element: 0, pairs: Vec::new() }
+        Account::blank()
+    }
+
+    /// A fingerprint of the group; [`ANY`] if it is empty, or if the call takes none.
+    pub(crate) fn of_group(&self) -> u64 {
+        match &self.group {
+            Some(group) if !group.is_empty() => group.fingerprint() | 1,
+            _ => ANY,
+        }
+    }
+
+    /// Whether the group of this call has this member.
+    pub(crate) fn includes(&self, peer: Peer) -> bool {
+        self.group.as_ref().is_some_and(|group| group.rank_of_peer(peer).is_some())
+    }
+
+    /// The group, if the call takes one.
+    pub(crate) fn group(&self) -> Option<&Group> {
+        self.group.as_ref()
+    }
+
+    /// Whether there are ranks that this one has more to do with than with others.
+    pub(crate) fn has_pairs(&self) -> bool {
+        !self.pairs.is_empty()
+    }
+
+    /// To whom something is sent, and a fingerprint of what.
+    pub(crate) fn sends(&self) -> impl Iterator<Item = (usize, u64)> {
+        self.pairs.iter().map(|pair| (pair.rank, pair.sends)).filter(|(_, sends)| *sends != 0)
+    }
+
+    /// From whom something is expected, and a fingerprint of what.
+    pub(crate) fn expects(&self) -> impl Iterator<Item = (usize, u64)> {
+        let expected = self.pairs.iter().map(|pair| (pair.rank, pair.expects));
+        expected.filter(|(_, expects)| *expects != 0)
     }
 
     /// What is sent to a rank and expected from it.
@@ -224,6 +348,7 @@ impl Facts {
             | Operation::Alltoallv { .. }
             | Operation::Exchange { .. }
             | Operation::Exchangev { .. }
+            | Operation::NodeExchange { .. }
             | Operation::InterAllgatherv { .. } => Facts::irregular(operation, elements),
         }
     }
@@ -255,7 +380,7 @@ impl Facts {
                 to.iter().for_each(|to| pairs.send(to.index(), *count));
                 from.iter().for_each(|from| pairs.expect(from.index(), *count));
             }
-            Operation::Exchangev { to, from } => {
+            Operation::Exchangev { to, from } | Operation::NodeExchange { to, from, .. } => {
                 to.iter().for_each(|to| pairs.send(to.rank.index(), to.count));
                 from.iter().for_each(|from| pairs.expect(from.rank.index(), from.count));
             }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use motet_fabric::Peer;
 
-use super::account::Account;
+use super::account::{ANY, Account};
 use super::record::{Kind, Record};
 use crate::group::Group;
 
@@ -166,9 +166,20 @@ impl Ledger {
     /// What a rank is told of an own call.
     fn record_for(&self, peer: Peer, number: u64, kind: Kind, account: &Account) -> Record {
         let (sends, expects) = self.rank_of(peer).map_or((0, 0), |rank| account.with(rank));
-        let Account { fingerprint, element, ref text, .. } = *account;
-        let (communicator, text) = (self.communicator, text.clone());
-        Record { communicator, number, kind, fingerprint, element, sends, expects, text }
+        let Account { fingerprint, shared, element, ref text, .. } = *account;
+        Record {
+            communicator: self.communicator,
+            number,
+            kind,
+            fingerprint,
+            group: account.of_group(),
+            shared,
+            includes: account.includes(peer),
+            element,
+            sends,
+            expects,
+            text: text.clone(),
+        }
     }
 
     fn note_latest(&mut self, peer: Peer, record: &Record) {
@@ -183,19 +194,32 @@ impl Ledger {
         let mine = Said { peer: *me, record };
         self.compare_kinds(&mine, said).or_else(|| {
             let (mine, theirs) = (&mine.record, &said.record);
+            let told =
+                |remark| Some((self.tell(*me, mine, said.peer, theirs) + remark, Tell::Others));
+            // One in a group of the other has passed an empty one.
+            if (mine.includes && theirs.group == ANY) || (theirs.includes && mine.group == ANY) {
+                return told("; who is in the group must pass it");
+            }
             let fit = mine.sends == theirs.expects && mine.expects == theirs.sends;
-            let remark = "; what they send to each other does not fit";
-            (!fit).then(|| (self.tell(*me, mine, said.peer, theirs) + remark, Tell::Others))
+            if fit { None } else { told("; what they send to each other does not fit") }
         })
     }
 
     /// What is wrong with two records of one number in the eyes of everybody, if anything is.
     fn compare_kinds(&self, one: &Said, other: &Said) -> Option<(String, Tell)> {
         let (first, second) = (&one.record, &other.record);
+        let agree = |one: u64, other: u64| one == other || one == ANY || other == ANY;
         let equal = first.kind == second.kind
             && first.fingerprint == second.fingerprint
-            && (first.element == second.element || first.element == 0 || second.element == 0);
-        (!equal).then(|| (self.tell(one.peer, first, other.peer, second), Tell::Nobody))
+            && agree(first.group, second.group)
+            && agree(first.shared, second.shared)
+            && agree(first.element, second.element);
+        // Ranks outside a group cannot compare what they do not know.
+        let tell = match (first.group, second.group) {
+            (ANY, ANY) => Tell::Nobody,
+            _ => Tell::Others,
+        };
+        (!equal).then(|| (self.tell(one.peer, first, other.peer, second), tell))
     }
 
     /// Names two calls of one number.
@@ -291,8 +315,19 @@ mod tests {
 
     fn record(number: u64, fingerprint: u64, text: &str) -> Record {
         let (kind, text) = (Kind::Call, text.to_owned());
-        let (communicator, element, sends, expects) = (5, 0, 0, 0);
-        Record { communicator, number, kind, fingerprint, element, sends, expects, text }
+        Record {
+            communicator: 5,
+            number,
+            kind,
+            fingerprint,
+            group: ANY,
+            shared: ANY,
+            includes: false,
+            element: ANY,
+            sends: 0,
+            expects: 0,
+            text,
+        }
     }
 
     fn ledger(first: u64) -> Ledger {

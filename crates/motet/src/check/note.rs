@@ -3,14 +3,15 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use super::account::{Account, Elements, Reducing, operator_name};
+use super::account::{Account, Elements, Reducing, Within, operator_name};
 use super::record::Kind;
 use super::{Live, Watch};
-use crate::collective::Prepared;
+use crate::collective::{Among, Prepared};
 use crate::communicator::{Communicator, Traffic, split_context};
 use crate::engine::{Number, Selection};
 use crate::error::{Error, ErrorKind, Result};
 use crate::flight::Home;
+use crate::group::Group;
 
 /// A communicator whose calls are told to its other ranks. Dropped with it.
 pub(crate) struct Membership {
@@ -49,7 +50,18 @@ impl Communicator {
         selection: Selection,
         at: &Location<'_>,
     ) -> Option<Account> {
-        self.membership().map(|_| account_of(prepared, selection, at))
+        self.membership().map(|_| self.statement(prepared, selection, at))
+    }
+
+    /// What a call says about itself.
+    #[cold]
+    pub(crate) fn statement(
+        &self,
+        prepared: &Prepared,
+        selection: Selection,
+        at: &Location<'_>,
+    ) -> Account {
+        account_of(prepared, selection, self.group(), at).hinted(&prepared.hints)
     }
 
     /// Tells the other ranks of a call that can be made, under this message number.
@@ -88,14 +100,23 @@ impl Communicator {
     }
 }
 
-#[cold]
-fn account_of(prepared: &Prepared, selection: Selection, at: &Location<'_>) -> Account {
-    if prepared.among.is_some() {
-        return Account::of_some(prepared.call, at);
+fn account_of(
+    prepared: &Prepared,
+    selection: Selection,
+    all: &Group,
+    at: &Location<'_>,
+) -> Account {
+    let within = match &prepared.among {
+        None => None,
+        Some(Among { passed: None, .. }) => return Account::of_some(prepared.call, at),
+        Some(Among { passed: Some(group), .. }) => Some(Within { group, all }),
+    };
+    if let (Some(within), true) = (within, prepared.is_idle()) {
+        return Account::outside(prepared.call, within, at);
     }
     let elements = Elements { code: prepared.element, bytes: prepared.element_bytes };
     let of_type = || Some(operator_name(prepared.kernel.as_deref()?.operator()));
     let operator = prepared.operator.or_else(of_type);
     let reducing = Reducing { operator, selection };
-    Account::of(prepared.call, &prepared.shape.operation, elements, reducing, at)
+    Account::of(prepared.call, &prepared.shape.operation, elements, reducing, within, at)
 }

@@ -3,7 +3,7 @@
 /// The longest record, in bytes: it fits a cell of every lane.
 pub(crate) const LONGEST: usize = 512;
 /// Words before the text.
-const WORDS: usize = 7;
+const WORDS: usize = 10;
 const TEXT_AT: usize = WORDS * 8;
 
 /// What a record tells.
@@ -35,6 +35,12 @@ pub(crate) struct Record {
     pub(crate) kind: Kind,
     /// Of what must be equal on all ranks.
     pub(crate) fingerprint: u64,
+    /// Of the group that the call takes; 0, of an empty one, agrees with every other.
+    pub(crate) group: u64,
+    /// Of what must be equal on all members of the group; 0 agrees with every other.
+    pub(crate) shared: u64,
+    /// Whether the receiver of the record is in the group.
+    pub(crate) includes: bool,
     /// The type of the elements; 0 agrees with every other.
     pub(crate) element: u64,
     /// Of what the sender of the record sends to its receiver in this call.
@@ -53,6 +59,9 @@ impl Record {
             self.number,
             self.kind as u64,
             self.fingerprint,
+            self.group,
+            self.shared,
+            u64::from(self.includes),
             self.element,
             self.sends,
             self.expects,
@@ -73,9 +82,12 @@ impl Record {
             number: word(1),
             kind: Kind::from_word(word(2))?,
             fingerprint: word(3),
-            element: word(4),
-            sends: word(5),
-            expects: word(6),
+            group: word(4),
+            shared: word(5),
+            includes: word(6) != 0,
+            element: word(7),
+            sends: word(8),
+            expects: word(9),
             text: String::from_utf8_lossy(text).into_owned(),
         })
     }
@@ -89,7 +101,19 @@ mod tests {
         let (kind, text) = (Kind::Refused, text.to_owned());
         let (fingerprint, element, sends, expects) = (u64::MAX, 2, 3, 4);
         let (communicator, number) = (1 << 60, 7);
-        Record { communicator, number, kind, fingerprint, element, sends, expects, text }
+        Record {
+            communicator,
+            number,
+            kind,
+            fingerprint,
+            group: 5,
+            shared: 6,
+            includes: true,
+            element,
+            sends,
+            expects,
+            text,
+        }
     }
 
     #[test]

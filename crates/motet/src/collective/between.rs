@@ -140,23 +140,19 @@ impl Crossing {
         let (input, output, root) = match role {
             Role::Root => (Span::EMPTY, output, union.rank()),
             Role::Far(root) => (input, Span::EMPTY, inter.first_far() + root),
-            Role::Idle => return Ok(Crossing::idle(inter)),
+            Role::Idle => return Ok(Crossing::idle()),
         };
         let (left, count) = (inter.left(), input.len.max(output.len));
         let operation =
             Operation::InterReduce { left, count, root: Rank::from_index(root), commutative };
         // All take part, but those of the root's group do not know in what.
-        let all = Among { rank: union.rank(), group: union.group().clone() };
+        let all = Among { rank: union.rank(), group: union.group().clone(), passed: None };
         Ok(Crossing { shape: shape(operation, input, output), among: Some(all) })
     }
 
     /// A call in which there is nothing to do.
-    pub(crate) fn idle(inter: &Intercommunicator) -> Crossing {
-        let nobody = || Vec::new().into();
-        let operation = Operation::Exchange { count: 0, to: nobody(), from: nobody() };
-        let me = inter.over_both().core().me();
-        let among = Some(Among { rank: 0, group: Group::new(vec![me]) });
-        Crossing { shape: shape(operation, Span::EMPTY, Span::EMPTY), among }
+    pub(crate) fn idle() -> Crossing {
+        Crossing { shape: Shape::nothing(), among: Some(Among::nobody(None)) }
     }
 
     /// Among the root and then its far group.
@@ -164,10 +160,10 @@ impl Crossing {
         let (root, far, rank) = match role {
             Role::Far(root) => (inter.remote_group().peer(root), inter.group(), 1 + inter.rank()),
             Role::Root => (inter.over_both().core().me(), inter.remote_group(), 0),
-            Role::Idle => return Crossing::idle(inter),
+            Role::Idle => return Crossing::idle(),
         };
         let group = Group::new([root].into_iter().chain(far.peers()).collect());
-        Crossing { shape, among: Some(Among { rank, group }) }
+        Crossing { shape, among: Some(Among { rank, group, passed: None }) }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The collectives among neighbours, in three forms. (MPI 4.1 §8.6 to §8.9)
+//! The collectives among neighbours, in their forms. (MPI 4.1 §8.6 to §8.9)
 //!
 //! Each is an irregular exchange over the edges of a topology, with a block for each neighbour:
 //! the lengths are those of the neighbourhood, not of the communicator. A message is matched by
@@ -18,7 +18,6 @@ use crate::communicator::Communicator;
 use crate::error::{ErrorKind, Result};
 use crate::info::Info;
 use crate::persistent::Persistent;
-use crate::request::Request;
 
 type Shaped = Result<Shape, ErrorKind>;
 
@@ -156,98 +155,6 @@ impl Communicator {
     }
 }
 
-/// The nonblocking forms, for buffers that live at least for `$life`: see `nonblocking`.
-macro_rules! nonblocking_neighbours {
-    ($life:lifetime) => {
-        /// Nonblocking [`neighbor_allgather`](crate::Communicator::neighbor_allgather).
-        /// (`MPI_Ineighbor_allgather`)
-        ///
-        /// # Errors
-        /// Arguments that the blocking form refuses.
-        #[track_caller]
-        pub fn ineighbor_allgather<S, R>(&self, buffers: (S, R)) -> Result<Request<(S, R)>>
-        where
-            S: SendBuffer<Element = R::Element> + $life,
-            R: RecvBuffer + $life,
-        {
-            self.post(buffers, |parts| {
-                let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
-                let shape = self.communicator().shape_allgather(input, output);
-                self.prepare::<<R as SendBuffer>::Element>("ineighbor_allgather", shape, None)
-            })
-        }
-
-        /// Nonblocking [`neighbor_allgatherv`](crate::Communicator::neighbor_allgatherv).
-        /// (`MPI_Ineighbor_allgatherv`)
-        ///
-        /// # Errors
-        /// Arguments that the blocking form refuses.
-        #[track_caller]
-        pub fn ineighbor_allgatherv<S, R>(
-            &self,
-            buffers: (S, R),
-            from: &[Block],
-        ) -> Result<Request<(S, R)>>
-        where
-            S: SendBuffer<Element = R::Element> + $life,
-            R: RecvBuffer + $life,
-        {
-            self.post(buffers, |parts| {
-                let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
-                let shape = self.communicator().shape_allgatherv(input, output, from);
-                self.prepare::<<R as SendBuffer>::Element>("ineighbor_allgatherv", shape, None)
-            })
-        }
-
-        /// Nonblocking [`neighbor_alltoall`](crate::Communicator::neighbor_alltoall).
-        /// (`MPI_Ineighbor_alltoall`)
-        ///
-        /// # Errors
-        /// Arguments that the blocking form refuses.
-        #[track_caller]
-        pub fn ineighbor_alltoall<S, R>(&self, buffers: (S, R)) -> Result<Request<(S, R)>>
-        where
-            S: SendBuffer<Element = R::Element> + $life,
-            R: RecvBuffer + $life,
-        {
-            self.post(buffers, |parts| {
-                let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
-                let shape = self.communicator().shape_alltoall(input, output);
-                self.prepare::<<R as SendBuffer>::Element>("ineighbor_alltoall", shape, None)
-            })
-        }
-
-        /// Nonblocking [`neighbor_alltoallv`](crate::Communicator::neighbor_alltoallv).
-        /// (`MPI_Ineighbor_alltoallv`)
-        ///
-        /// # Errors
-        /// Arguments that the blocking form refuses.
-        #[track_caller]
-        pub fn ineighbor_alltoallv<S, R>(
-            &self,
-            buffers: (S, R),
-            to: &[Block],
-            from: &[Block],
-        ) -> Result<Request<(S, R)>>
-        where
-            S: SendBuffer<Element = R::Element> + $life,
-            R: RecvBuffer + $life,
-        {
-            self.post(buffers, |parts| {
-                let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
-                let shape = self.communicator().shape_alltoallv(input, output, to, from);
-                self.prepare::<<R as SendBuffer>::Element>("ineighbor_alltoallv", shape, None)
-            })
-        }
-    };
-}
-
-pub(crate) use nonblocking_neighbours;
-
-impl Communicator {
-    nonblocking_neighbours!('static);
-}
-
 /// The persistent forms.
 impl Communicator {
     /// Persistent [`neighbor_allgather`](Communicator::neighbor_allgather).
@@ -259,13 +166,13 @@ impl Communicator {
     pub fn neighbor_allgather_init<S, R>(
         &self,
         buffers: (S, R),
-        _info: &Info,
+        info: &Info,
     ) -> Result<Persistent<(S, R)>>
     where
         S: SendBuffer<Element = R::Element> + 'static,
         R: RecvBuffer + 'static,
     {
-        self.persistent(buffers, |parts| {
+        self.persistent_with(buffers, info, |parts| {
             let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
             let shape = self.shape_allgather(input, output);
             self.prepare::<<R as SendBuffer>::Element>("neighbor_allgather_init", shape, None)
@@ -282,13 +189,13 @@ impl Communicator {
         &self,
         buffers: (S, R),
         from: &[Block],
-        _info: &Info,
+        info: &Info,
     ) -> Result<Persistent<(S, R)>>
     where
         S: SendBuffer<Element = R::Element> + 'static,
         R: RecvBuffer + 'static,
     {
-        self.persistent(buffers, |parts| {
+        self.persistent_with(buffers, info, |parts| {
             let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
             let shape = self.shape_allgatherv(input, output, from);
             self.prepare::<<R as SendBuffer>::Element>("neighbor_allgatherv_init", shape, None)
@@ -304,13 +211,13 @@ impl Communicator {
     pub fn neighbor_alltoall_init<S, R>(
         &self,
         buffers: (S, R),
-        _info: &Info,
+        info: &Info,
     ) -> Result<Persistent<(S, R)>>
     where
         S: SendBuffer<Element = R::Element> + 'static,
         R: RecvBuffer + 'static,
     {
-        self.persistent(buffers, |parts| {
+        self.persistent_with(buffers, info, |parts| {
             let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
             let shape = self.shape_alltoall(input, output);
             self.prepare::<<R as SendBuffer>::Element>("neighbor_alltoall_init", shape, None)
@@ -328,13 +235,13 @@ impl Communicator {
         buffers: (S, R),
         to: &[Block],
         from: &[Block],
-        _info: &Info,
+        info: &Info,
     ) -> Result<Persistent<(S, R)>>
     where
         S: SendBuffer<Element = R::Element> + 'static,
         R: RecvBuffer + 'static,
     {
-        self.persistent(buffers, |parts| {
+        self.persistent_with(buffers, info, |parts| {
             let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
             let shape = self.shape_alltoallv(input, output, to, from);
             self.prepare::<<R as SendBuffer>::Element>("neighbor_alltoallv_init", shape, None)

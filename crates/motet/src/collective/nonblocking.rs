@@ -1,334 +1,405 @@
-//! The nonblocking forms. A communicator takes buffers that are owned, a scope those that are
-//! borrowed for longer than the scope; the two differ in nothing else, so they are written once.
+//! The forms that end later than they begin: nonblocking and two-phase. A communicator takes buffers
+//! that are owned, a scope those that are borrowed for longer than the scope; a request ends
+//! whenever one likes, and phases end in the reverse order of their beginnings. They differ in
+//! nothing else, so there is one table of the collectives, and its rows are written once.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-/// The nonblocking collectives, for buffers that live at least for `$life`.
-macro_rules! nonblocking_collectives {
-    ($life:lifetime) => {
-        /// Nonblocking [`barrier`](crate::Communicator::barrier). (`MPI_Ibarrier`)
-        ///
-        /// # Errors
-        /// None today.
-        #[track_caller]
-        pub fn ibarrier(&self) -> Result<Request<()>> {
-            self.post((), |_| Ok(Prepared::new::<u8>("ibarrier", Shape::barrier(), None)))
-        }
-
-        /// Nonblocking [`bcast`](crate::Communicator::bcast). (`MPI_Ibcast`)
-        ///
-        /// # Errors
-        /// Arguments that the blocking form refuses.
-        #[track_caller]
-        pub fn ibcast<B>(&self, buffer: B, root: usize) -> Result<Request<B>>
-        where
-            B: RecvBuffer + $life,
-        {
-            self.post(buffer, |parts| {
-                let shape = Shape::bcast(self.communicator(), <B as SendBuffer>::span(parts), root);
-                self.prepare::<<B as Buffers>::Element>("ibcast", shape, None)
-            })
-        }
-
-        /// Nonblocking [`reduce`](crate::Communicator::reduce). (`MPI_Ireduce`)
+/// A row of the table in one form: the method of whoever lets collectives begin.
+///
+/// A row says the name of the collective, of its nonblocking form, of the first of its two phases,
+/// and (if it has one) that of the standard; the type parameters, the arguments (the buffers first),
+/// the type of the buffers, what must hold of the types, and how the call is prepared: a function of
+/// the communicator, the name of the call and the parts of the buffers. Whoever takes the rows has
+/// a method `pend` that lets a call begin.
+macro_rules! collective {
+    (request $(#[$doc:meta])* $name:ident $nonblocking:ident $begin:ident $($mpi:literal)?
+        <$($generic:ident),*>($($buffers:ident: $given:ty $(, $argument:ident: $type:ty)*)?)
+        -> $held:ty where [$($bounds:tt)*] $prepare:expr
+    ) => {
+        #[doc = concat!(
+            "Nonblocking [`", stringify!($name), "`](crate::Communicator::", stringify!($name), ").",
+            $(" (`", $mpi, "`)")?
+        )]
+        $(#[$doc])*
         ///
         /// # Errors
         /// Arguments that the blocking form refuses.
         #[track_caller]
-        pub fn ireduce<B, O>(&self, buffers: B, operator: O, root: usize) -> Result<Request<B>>
-        where
-            B: Buffers + $life,
-            O: Operator<B::Element>,
-        {
-            self.post(buffers, |parts| {
-                let (comm, commutative) = (self.communicator(), operator.is_commutative());
-                let (input, output) = (B::input(parts), B::output(parts));
-                let shape = Shape::reduce(comm, input, output, root, commutative);
-                self.prepare::<B::Element>("ireduce", shape, Some(kernel(operator)))
-            })
-        }
-
-        /// Nonblocking [`allreduce`](crate::Communicator::allreduce). (`MPI_Iallreduce`)
-        ///
-        /// # Errors
-        /// Arguments that the blocking form refuses.
-        #[track_caller]
-        pub fn iallreduce<B, O>(&self, buffers: B, operator: O) -> Result<Request<B>>
-        where
-            B: Buffers + $life,
-            O: Operator<B::Element>,
-        {
-            self.post(buffers, |parts| {
-                let (input, output) = (B::input(parts), B::output(parts));
-                let shape = Shape::allreduce(input, output, operator.is_commutative());
-                self.prepare::<B::Element>("iallreduce", shape, Some(kernel(operator)))
-            })
-        }
-
-        /// Nonblocking [`allgather`](crate::Communicator::allgather). (`MPI_Iallgather`)
-        ///
-        /// # Errors
-        /// Arguments that the blocking form refuses.
-        #[track_caller]
-        pub fn iallgather<B>(&self, buffers: B) -> Result<Request<B>>
-        where
-            B: Buffers + $life,
-        {
-            self.post(buffers, |parts| {
-                let (input, output) = (B::input(parts), B::output(parts));
-                let shape = Shape::allgather(self.communicator(), input, output);
-                self.prepare::<B::Element>("iallgather", shape, None)
-            })
-        }
-
-        /// Nonblocking [`allgatherv`](crate::Communicator::allgatherv). (`MPI_Iallgatherv`)
-        ///
-        /// # Errors
-        /// Arguments that the blocking form refuses.
-        #[track_caller]
-        pub fn iallgatherv<B>(&self, buffers: B, blocks: &[Block]) -> Result<Request<B>>
-        where
-            B: Buffers + $life,
-        {
-            self.post(buffers, |parts| {
-                let (input, output) = (B::input(parts), B::output(parts));
-                let shape = Shape::allgatherv(self.communicator(), input, output, blocks);
-                self.prepare::<B::Element>("iallgatherv", shape, None)
-            })
-        }
-
-        /// Nonblocking [`exchange`](crate::Communicator::exchange).
-        ///
-        /// # Errors
-        /// Arguments that the blocking form refuses.
-        #[track_caller]
-        pub fn iexchange<S, R>(
+        pub fn $nonblocking<$($generic),*>(
             &self,
-            buffers: (S, R),
-            to: &[usize],
-            from: &[usize],
-        ) -> Result<Request<(S, R)>>
+            $($buffers: $given, $($argument: $type),*)?
+        ) -> crate::Result<crate::Request<$held>>
         where
-            S: SendBuffer<Element = R::Element> + $life,
-            R: RecvBuffer + $life,
+            $($bounds)*
         {
-            self.post(buffers, |(send, receive)| {
-                let (input, output) = (Some(S::span(send)), R::span(receive));
-                let shape = Shape::exchange(self.communicator(), input, output, to, from);
-                self.prepare::<<R as SendBuffer>::Element>("iexchange", shape, None)
-            })
+            self.pend(stringify!($nonblocking), ($($buffers)?), $prepare)
         }
-
-        /// Nonblocking [`exchangev`](crate::Communicator::exchangev).
+    };
+    (phase $(#[$doc:meta])* $name:ident $nonblocking:ident $begin:ident $($mpi:literal)?
+        <$($generic:ident),*>($($buffers:ident: $given:ty $(, $argument:ident: $type:ty)*)?)
+        -> $held:ty where [$($bounds:tt)*] $prepare:expr
+    ) => {
+        #[doc = concat!(
+            "Begins [`", stringify!($name), "`](crate::Communicator::", stringify!($name),
+            ") inside what is open.",
+        )]
+        $(#[$doc])*
         ///
         /// # Errors
         /// Arguments that the blocking form refuses.
         #[track_caller]
-        pub fn iexchangev<S, R>(
-            &self,
-            buffers: (S, R),
-            to: &[Neighbour],
-            from: &[Neighbour],
-        ) -> Result<Request<(S, R)>>
+        pub fn $begin<$($generic),*>(
+            &mut self,
+            $($buffers: $given, $($argument: $type),*)?
+        ) -> crate::Result<crate::Phase<'_, 'buffers, $held>>
         where
-            S: SendBuffer<Element = R::Element> + $life,
-            R: RecvBuffer + $life,
+            $($bounds)*
         {
-            self.post(buffers, |(send, receive)| {
-                let (input, output) = (Some(S::span(send)), R::span(receive));
-                let shape = Shape::exchangev(self.communicator(), input, output, to, from);
-                self.prepare::<<R as SendBuffer>::Element>("iexchangev", shape, None)
-            })
-        }
-
-        /// Nonblocking [`gather`](crate::Communicator::gather). (`MPI_Igather`)
-        ///
-        /// # Errors
-        /// Arguments that the blocking form refuses.
-        #[track_caller]
-        pub fn igather<B>(&self, buffers: B, root: usize) -> Result<Request<B>>
-        where
-            B: Buffers + $life,
-        {
-            self.post(buffers, |parts| {
-                let (input, output) = (B::input(parts), B::output(parts));
-                let shape = Shape::gather(self.communicator(), input, output, root);
-                self.prepare::<B::Element>("igather", shape, None)
-            })
-        }
-
-        /// Nonblocking [`gatherv`](crate::Communicator::gatherv). (`MPI_Igatherv`)
-        ///
-        /// # Errors
-        /// Arguments that the blocking form refuses.
-        #[track_caller]
-        pub fn igatherv<B>(&self, buffers: B, blocks: &[Block], root: usize) -> Result<Request<B>>
-        where
-            B: Buffers + $life,
-        {
-            self.post(buffers, |parts| {
-                let (input, output) = (B::input(parts), B::output(parts));
-                let shape = Shape::gatherv(self.communicator(), input, output, blocks, root);
-                self.prepare::<B::Element>("igatherv", shape, None)
-            })
-        }
-
-        /// Nonblocking [`scatter`](crate::Communicator::scatter). (`MPI_Iscatter`)
-        ///
-        /// # Errors
-        /// Arguments that the blocking form refuses.
-        #[track_caller]
-        pub fn iscatter<B>(&self, buffers: B, root: usize) -> Result<Request<B>>
-        where
-            B: Buffers + $life,
-        {
-            self.post(buffers, |parts| {
-                let (input, output) = (B::input(parts), B::output(parts));
-                let shape = Shape::scatter(self.communicator(), input, output, root);
-                self.prepare::<B::Element>("iscatter", shape, None)
-            })
-        }
-
-        /// Nonblocking [`scatterv`](crate::Communicator::scatterv). (`MPI_Iscatterv`)
-        ///
-        /// # Errors
-        /// Arguments that the blocking form refuses.
-        #[track_caller]
-        pub fn iscatterv<B>(&self, buffers: B, blocks: &[Block], root: usize) -> Result<Request<B>>
-        where
-            B: Buffers + $life,
-        {
-            self.post(buffers, |parts| {
-                let (input, output) = (B::input(parts), B::output(parts));
-                let shape = Shape::scatterv(self.communicator(), input, output, blocks, root);
-                self.prepare::<B::Element>("iscatterv", shape, None)
-            })
-        }
-
-        /// Nonblocking [`alltoall`](crate::Communicator::alltoall). (`MPI_Ialltoall`)
-        ///
-        /// # Errors
-        /// Arguments that the blocking form refuses.
-        #[track_caller]
-        pub fn ialltoall<B>(&self, buffers: B) -> Result<Request<B>>
-        where
-            B: Buffers + $life,
-        {
-            self.post(buffers, |parts| {
-                let (input, output) = (B::input(parts), B::output(parts));
-                let shape = Shape::alltoall(self.communicator(), input, output);
-                self.prepare::<B::Element>("ialltoall", shape, None)
-            })
-        }
-
-        /// Nonblocking [`alltoallv`](crate::Communicator::alltoallv). (`MPI_Ialltoallv`)
-        ///
-        /// # Errors
-        /// Arguments that the blocking form refuses.
-        #[track_caller]
-        pub fn ialltoallv<B>(&self, buffers: B, to: &[Block], from: &[Block]) -> Result<Request<B>>
-        where
-            B: Buffers + $life,
-        {
-            self.post(buffers, |parts| {
-                let (input, output) = (B::input(parts), B::output(parts));
-                let shape = Shape::alltoallv(self.communicator(), input, output, to, from);
-                self.prepare::<B::Element>("ialltoallv", shape, None)
-            })
-        }
-
-        /// Nonblocking [`reduce_scatter_block`](crate::Communicator::reduce_scatter_block).
-        /// (`MPI_Ireduce_scatter_block`)
-        ///
-        /// # Errors
-        /// Arguments that the blocking form refuses.
-        #[track_caller]
-        pub fn ireduce_scatter_block<B, O>(&self, buffers: B, operator: O) -> Result<Request<B>>
-        where
-            B: Buffers + $life,
-            O: Operator<B::Element>,
-        {
-            self.post(buffers, |parts| {
-                let (input, output) = (B::input(parts), B::output(parts));
-                let commutative = operator.is_commutative();
-                let shape =
-                    Shape::reduce_scatter_block(self.communicator(), input, output, commutative);
-                self.prepare::<B::Element>("ireduce_scatter_block", shape, Some(kernel(operator)))
-            })
-        }
-
-        /// Nonblocking [`reduce_scatter`](crate::Communicator::reduce_scatter).
-        /// (`MPI_Ireduce_scatter`)
-        ///
-        /// # Errors
-        /// Arguments that the blocking form refuses.
-        #[track_caller]
-        pub fn ireduce_scatter<B, O>(
-            &self,
-            buffers: B,
-            counts: &[usize],
-            operator: O,
-        ) -> Result<Request<B>>
-        where
-            B: Buffers + $life,
-            O: Operator<B::Element>,
-        {
-            self.post(buffers, |parts| {
-                let (input, output) = (B::input(parts), B::output(parts));
-                let commutative = operator.is_commutative();
-                let shape =
-                    Shape::reduce_scatter(self.communicator(), input, output, counts, commutative);
-                self.prepare::<B::Element>("ireduce_scatter", shape, Some(kernel(operator)))
-            })
-        }
-
-        /// Nonblocking [`scan`](crate::Communicator::scan). (`MPI_Iscan`)
-        ///
-        /// # Errors
-        /// Arguments that the blocking form refuses.
-        #[track_caller]
-        pub fn iscan<B, O>(&self, buffers: B, operator: O) -> Result<Request<B>>
-        where
-            B: Buffers + $life,
-            O: Operator<B::Element>,
-        {
-            self.post(buffers, |parts| {
-                let (input, output) = (B::input(parts), B::output(parts));
-                let commutative = operator.is_commutative();
-                let shape = Shape::scan(input, output, commutative, Including::This);
-                self.prepare::<B::Element>("iscan", shape, Some(kernel(operator)))
-            })
-        }
-
-        /// Nonblocking [`exscan`](crate::Communicator::exscan). (`MPI_Iexscan`)
-        ///
-        /// # Errors
-        /// Arguments that the blocking form refuses.
-        #[track_caller]
-        pub fn iexscan<B, O>(&self, buffers: B, operator: O) -> Result<Request<B>>
-        where
-            B: Buffers + $life,
-            O: Operator<B::Element>,
-        {
-            self.post(buffers, |parts| {
-                let (input, output) = (B::input(parts), B::output(parts));
-                let commutative = operator.is_commutative();
-                let shape = Shape::scan(input, output, commutative, Including::Before);
-                self.prepare::<B::Element>("iexscan", shape, Some(kernel(operator)))
-            })
+            self.pend(stringify!($begin), ($($buffers)?), $prepare)
         }
     };
 }
 
-pub(crate) use nonblocking_collectives;
+/// The collectives, as methods in the form `$form`, for buffers that live at least for `$life`.
+macro_rules! pending_collectives {
+    ($form:ident $life:lifetime) => {
+        collective! { $form
+            barrier ibarrier barrier_begin "MPI_Ibarrier"
+            <>() -> ()
+            where []
+            |_, call, ()| Ok(Prepared::new::<u8>(call, Shape::barrier(), None))
+        }
+
+        collective! { $form
+            bcast ibcast bcast_begin "MPI_Ibcast"
+            <B>(buffer: B, root: usize) -> B
+            where [
+                B: RecvBuffer + $life,
+            ]
+            |on, call, parts| {
+                let shape = Shape::bcast(on, <B as SendBuffer>::span(parts), root);
+                on.prepare::<<B as Buffers>::Element>(call, shape, None)
+            }
+        }
+
+        collective! { $form
+            reduce ireduce reduce_begin "MPI_Ireduce"
+            <B, O>(buffers: B, operator: O, root: usize) -> B
+            where [
+                B: Buffers + $life,
+                O: Operator<B::Element>,
+            ]
+            |on, call, parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let commutative = operator.is_commutative();
+                let shape = Shape::reduce(on, input, output, root, commutative);
+                on.prepare::<B::Element>(call, shape, Some(kernel(operator)))
+            }
+        }
+
+        collective! { $form
+            allreduce iallreduce allreduce_begin "MPI_Iallreduce"
+            <B, O>(buffers: B, operator: O) -> B
+            where [
+                B: Buffers + $life,
+                O: Operator<B::Element>,
+            ]
+            |on, call, parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let commutative = operator.is_commutative();
+                let shape = Shape::allreduce(input, output, commutative);
+                on.prepare::<B::Element>(call, shape, Some(kernel(operator)))
+            }
+        }
+
+        collective! { $form
+            allgather iallgather allgather_begin "MPI_Iallgather"
+            <B>(buffers: B) -> B
+            where [
+                B: Buffers + $life,
+            ]
+            |on, call, parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let shape = Shape::allgather(on, input, output);
+                on.prepare::<B::Element>(call, shape, None)
+            }
+        }
+
+        collective! { $form
+            allgatherv iallgatherv allgatherv_begin "MPI_Iallgatherv"
+            <B>(buffers: B, blocks: &[Block]) -> B
+            where [
+                B: Buffers + $life,
+            ]
+            |on, call, parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let shape = Shape::allgatherv(on, input, output, blocks);
+                on.prepare::<B::Element>(call, shape, None)
+            }
+        }
+
+        collective! { $form
+            exchange iexchange exchange_begin
+            <S, R>(buffers: (S, R), to: &[usize], from: &[usize]) -> (S, R)
+            where [
+                S: SendBuffer<Element = R::Element> + $life,
+                R: RecvBuffer + $life,
+            ]
+            |on, call, parts| {
+                let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
+                let shape = Shape::exchange(on, input, output, to, from);
+                on.prepare::<<R as SendBuffer>::Element>(call, shape, None)
+            }
+        }
+
+        collective! { $form
+            exchangev iexchangev exchangev_begin
+            <S, R>(buffers: (S, R), to: &[Neighbour], from: &[Neighbour]) -> (S, R)
+            where [
+                S: SendBuffer<Element = R::Element> + $life,
+                R: RecvBuffer + $life,
+            ]
+            |on, call, parts| {
+                let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
+                let shape = Shape::exchangev(on, input, output, to, from);
+                on.prepare::<<R as SendBuffer>::Element>(call, shape, None)
+            }
+        }
+
+        collective! { $form
+            gather igather gather_begin "MPI_Igather"
+            <B>(buffers: B, root: usize) -> B
+            where [
+                B: Buffers + $life,
+            ]
+            |on, call, parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let shape = Shape::gather(on, input, output, root);
+                on.prepare::<B::Element>(call, shape, None)
+            }
+        }
+
+        collective! { $form
+            gatherv igatherv gatherv_begin "MPI_Igatherv"
+            <B>(buffers: B, blocks: &[Block], root: usize) -> B
+            where [
+                B: Buffers + $life,
+            ]
+            |on, call, parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let shape = Shape::gatherv(on, input, output, blocks, root);
+                on.prepare::<B::Element>(call, shape, None)
+            }
+        }
+
+        collective! { $form
+            scatter iscatter scatter_begin "MPI_Iscatter"
+            <B>(buffers: B, root: usize) -> B
+            where [
+                B: Buffers + $life,
+            ]
+            |on, call, parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let shape = Shape::scatter(on, input, output, root);
+                on.prepare::<B::Element>(call, shape, None)
+            }
+        }
+
+        collective! { $form
+            scatterv iscatterv scatterv_begin "MPI_Iscatterv"
+            <B>(buffers: B, blocks: &[Block], root: usize) -> B
+            where [
+                B: Buffers + $life,
+            ]
+            |on, call, parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let shape = Shape::scatterv(on, input, output, blocks, root);
+                on.prepare::<B::Element>(call, shape, None)
+            }
+        }
+
+        collective! { $form
+            alltoall ialltoall alltoall_begin "MPI_Ialltoall"
+            <B>(buffers: B) -> B
+            where [
+                B: Buffers + $life,
+            ]
+            |on, call, parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let shape = Shape::alltoall(on, input, output);
+                on.prepare::<B::Element>(call, shape, None)
+            }
+        }
+
+        collective! { $form
+            alltoallv ialltoallv alltoallv_begin "MPI_Ialltoallv"
+            <B>(buffers: B, to: &[Block], from: &[Block]) -> B
+            where [
+                B: Buffers + $life,
+            ]
+            |on, call, parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let shape = Shape::alltoallv(on, input, output, to, from);
+                on.prepare::<B::Element>(call, shape, None)
+            }
+        }
+
+        collective! { $form
+            /// With one buffer in place, `to` is not looked at; buffers of
+            /// [`Items`](crate::buffer::Items) are refused.
+            alltoallw ialltoallw alltoallw_begin "MPI_Ialltoallw"
+            <B>(buffers: B, to: &[Part], from: &[Part]) -> B
+            where [
+                B: Buffers<Element: AnyBytes> + $life,
+            ]
+            |on, call, parts| {
+                let all = Parts { on: on.into(), whom: Whom::Ranks, to, from };
+                all.prepare_for::<B>(call, parts)
+            }
+        }
+
+        collective! { $form
+            reduce_scatter_block ireduce_scatter_block reduce_scatter_block_begin "MPI_Ireduce_scatter_block"
+            <B, O>(buffers: B, operator: O) -> B
+            where [
+                B: Buffers + $life,
+                O: Operator<B::Element>,
+            ]
+            |on, call, parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let commutative = operator.is_commutative();
+                let shape = Shape::reduce_scatter_block(on, input, output, commutative);
+                on.prepare::<B::Element>(call, shape, Some(kernel(operator)))
+            }
+        }
+
+        collective! { $form
+            reduce_scatter ireduce_scatter reduce_scatter_begin "MPI_Ireduce_scatter"
+            <B, O>(buffers: B, counts: &[usize], operator: O) -> B
+            where [
+                B: Buffers + $life,
+                O: Operator<B::Element>,
+            ]
+            |on, call, parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let commutative = operator.is_commutative();
+                let shape = Shape::reduce_scatter(on, input, output, counts, commutative);
+                on.prepare::<B::Element>(call, shape, Some(kernel(operator)))
+            }
+        }
+
+        collective! { $form
+            scan iscan scan_begin "MPI_Iscan"
+            <B, O>(buffers: B, operator: O) -> B
+            where [
+                B: Buffers + $life,
+                O: Operator<B::Element>,
+            ]
+            |on, call, parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let commutative = operator.is_commutative();
+                let shape = Shape::scan(input, output, commutative, Including::This);
+                on.prepare::<B::Element>(call, shape, Some(kernel(operator)))
+            }
+        }
+
+        collective! { $form
+            exscan iexscan exscan_begin "MPI_Iexscan"
+            <B, O>(buffers: B, operator: O) -> B
+            where [
+                B: Buffers + $life,
+                O: Operator<B::Element>,
+            ]
+            |on, call, parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let commutative = operator.is_commutative();
+                let shape = Shape::scan(input, output, commutative, Including::Before);
+                on.prepare::<B::Element>(call, shape, Some(kernel(operator)))
+            }
+        }
+
+        collective! { $form
+            neighbor_allgather ineighbor_allgather neighbor_allgather_begin "MPI_Ineighbor_allgather"
+            <S, R>(buffers: (S, R)) -> (S, R)
+            where [
+                S: SendBuffer<Element = R::Element> + $life,
+                R: RecvBuffer + $life,
+            ]
+            |on, call, parts| {
+                let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
+                let shape = on.shape_allgather(input, output);
+                on.prepare::<<R as SendBuffer>::Element>(call, shape, None)
+            }
+        }
+
+        collective! { $form
+            neighbor_allgatherv ineighbor_allgatherv neighbor_allgatherv_begin "MPI_Ineighbor_allgatherv"
+            <S, R>(buffers: (S, R), from: &[Block]) -> (S, R)
+            where [
+                S: SendBuffer<Element = R::Element> + $life,
+                R: RecvBuffer + $life,
+            ]
+            |on, call, parts| {
+                let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
+                let shape = on.shape_allgatherv(input, output, from);
+                on.prepare::<<R as SendBuffer>::Element>(call, shape, None)
+            }
+        }
+
+        collective! { $form
+            neighbor_alltoall ineighbor_alltoall neighbor_alltoall_begin "MPI_Ineighbor_alltoall"
+            <S, R>(buffers: (S, R)) -> (S, R)
+            where [
+                S: SendBuffer<Element = R::Element> + $life,
+                R: RecvBuffer + $life,
+            ]
+            |on, call, parts| {
+                let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
+                let shape = on.shape_alltoall(input, output);
+                on.prepare::<<R as SendBuffer>::Element>(call, shape, None)
+            }
+        }
+
+        collective! { $form
+            neighbor_alltoallv ineighbor_alltoallv neighbor_alltoallv_begin "MPI_Ineighbor_alltoallv"
+            <S, R>(buffers: (S, R), to: &[Block], from: &[Block]) -> (S, R)
+            where [
+                S: SendBuffer<Element = R::Element> + $life,
+                R: RecvBuffer + $life,
+            ]
+            |on, call, parts| {
+                let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
+                let shape = on.shape_alltoallv(input, output, to, from);
+                on.prepare::<<R as SendBuffer>::Element>(call, shape, None)
+            }
+        }
+
+        collective! { $form
+            /// Buffers of [`Items`](crate::buffer::Items) are refused.
+            neighbor_alltoallw ineighbor_alltoallw neighbor_alltoallw_begin "MPI_Ineighbor_alltoallw"
+            <S, R>(buffers: (S, R), to: &[Part], from: &[Part]) -> (S, R)
+            where [
+                S: SendBuffer<Element = R::Element> + $life,
+                R: RecvBuffer<Element: AnyBytes> + $life,
+            ]
+            |on, call, parts| {
+                let all = Parts { on: on.into(), whom: Whom::Neighbours, to, from };
+                all.prepare_for::<(S, R)>(call, parts)
+            }
+        }
+    };
+}
+
+pub(crate) use {collective, pending_collectives};
 
 use motet_plan::Block;
 
 use super::shape::Including;
-use super::{Neighbour, Prepared, Shape};
-use crate::Element;
+use super::{Neighbour, Part, Parts, Prepared, Shape, Whom};
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;
+use crate::element::{AnyBytes, Element};
 use crate::error::{ErrorKind, Result};
 use crate::kernel::{Kernel, kernel};
 use crate::op::Operator;
@@ -345,8 +416,14 @@ impl Communicator {
         unsafe { self.nonblocking(buffers, prepare) }
     }
 
-    pub(super) fn communicator(&self) -> &Communicator {
-        self
+    #[track_caller]
+    fn pend<B: Buffers + 'static>(
+        &self,
+        call: &'static str,
+        buffers: B,
+        prepare: impl FnOnce(&Communicator, &'static str, &B::Parts) -> Result<Prepared>,
+    ) -> Result<Request<B>> {
+        self.post(buffers, |parts| prepare(self, call, parts))
     }
 
     pub(crate) fn prepare<T: Element>(
@@ -359,5 +436,5 @@ impl Communicator {
         Ok(Prepared::new::<T>(call, shape, kernel))
     }
 
-    nonblocking_collectives!('static);
+    pending_collectives!(request 'static);
 }

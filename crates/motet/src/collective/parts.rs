@@ -8,8 +8,8 @@
 
 use std::panic::Location;
 
-use super::Prepared;
 use super::blocking::{input, output};
+use super::{Members, Prepared};
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer, Span};
 use crate::communicator::Communicator;
 use crate::datatype::{Datatype, DatatypeError};
@@ -18,7 +18,7 @@ use crate::error::{ErrorKind, Result};
 use crate::info::Info;
 use crate::intercommunicator::Intercommunicator;
 use crate::persistent::Persistent;
-use crate::raw::{Collective, Form, Mixed, On};
+use crate::raw::{Collective, Mixed, On};
 use crate::request::Request;
 
 /// A block of an [`alltoallw`](Communicator::alltoallw): where it lies, and what it is made of.
@@ -73,19 +73,21 @@ impl Columns {
 }
 
 /// Whom the parts of a call are for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Whom {
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Whom<'a> {
     /// All ranks: those of the other group, if there are two.
     Ranks,
     /// The neighbours in a topology.
     Neighbours,
+    /// The members of a group.
+    Members(&'a Members<'a>),
 }
 
 /// What an alltoallw passes besides its buffers.
 #[derive(Clone, Copy)]
 pub(crate) struct Parts<'a> {
     pub(crate) on: On<'a>,
-    pub(crate) whom: Whom,
+    pub(crate) whom: Whom<'a>,
     pub(crate) to: &'a [Part],
     pub(crate) from: &'a [Part],
 }
@@ -94,7 +96,7 @@ impl Parts<'_> {
     /// The call on the data of two spans, which the operation holds as those of a shape.
     fn prepare<T: AnyBytes>(
         self,
-        form: Form,
+        call: &'static str,
         input: Option<Span>,
         output: Span,
     ) -> Result<Prepared> {
@@ -102,7 +104,7 @@ impl Parts<'_> {
         let (send, receive) = (input.map(|span| to.at(span.start)), from.at(output.start));
         let collective = match self.whom {
             Whom::Neighbours => Collective::NeighborAlltoallw { send, receive },
-            Whom::Ranks => Collective::Alltoallw { send, receive },
+            Whom::Ranks | Whom::Members(_) => Collective::Alltoallw { send, receive },
         };
         let lie_in = |span: Span, parts: &[Part]| {
             let bytes = span.len * size_of::<T>();
@@ -110,29 +112,39 @@ impl Parts<'_> {
         };
         let sent = input.map_or(Ok(()), |input| lie_in(input, self.to));
         let checked = sent.and_then(|()| lie_in(output, self.from));
-        checked.map_err(|kind| self.on.communicator().error(collective.call(form), kind))?;
-        // SAFETY: all parts lie in buffers that the operation holds, of elements that may be read
-        // as bytes and written with any.
-        unsafe { collective.translate(form, self.on) }
+        checked.map_err(|kind| self.on.communicator().error(call, kind))?;
+        // SAFETY (for both calls): all parts lie in buffers that the operation holds, of elements
+        // that may be read as bytes and written with any.
+        match self.whom {
+            // SAFETY: see above.
+            Whom::Members(members) => unsafe { collective.translate_among(members) },
+            // SAFETY: see above.
+            Whom::Ranks | Whom::Neighbours => unsafe { collective.translate(call, self.on) },
+        }
     }
 
     /// The call on buffers that the operation holds.
-    pub(crate) fn prepare_for<B>(self, form: Form, parts: &B::Parts) -> Result<Prepared>
+    pub(crate) fn prepare_for<B>(self, call: &'static str, parts: &B::Parts) -> Result<Prepared>
     where
         B: Buffers<Element: AnyBytes>,
     {
+        if let Whom::Members(members) = self.whom
+            && members.rank().is_none()
+        {
+            return Ok(members.nothing("alltoallw_init"));
+        }
         if B::items(parts).iter().any(Option::is_some) {
             let problem = "has items of a datatype, but each part names its own".into();
             let kind = ErrorKind::Buffer { which: "buffer", problem };
-            return Err(self.on.communicator().error("alltoallw", kind));
+            return Err(self.on.communicator().error(call, kind));
         }
-        self.prepare::<B::Element>(form, B::input(parts), B::output(parts))
+        self.prepare::<B::Element>(call, B::input(parts), B::output(parts))
     }
 
     #[track_caller]
-    fn run<T: AnyBytes>(self, input: Option<Span>, output: Span) -> Result<()> {
+    fn run<T: AnyBytes>(self, call: &'static str, input: Option<Span>, output: Span) -> Result<()> {
         let (communicator, at) = (self.on.communicator(), Location::caller());
-        let prepared = self.prepare::<T>(Form::Blocking, input, output);
+        let prepared = self.prepare::<T>(call, input, output);
         communicator.blocking(prepared.map_err(|error| communicator.refused(error, at))?)
     }
 }
@@ -168,8 +180,11 @@ impl Communicator {
         to: &[Part],
         from: &[Part],
     ) -> Result<()> {
-        Parts { on: self.into(), whom: Whom::Ranks, to, from }
-            .run::<T>(input(send), output(receive))
+        Parts { on: self.into(), whom: Whom::Ranks, to, from }.run::<T>(
+            "alltoallw",
+            input(send),
+            output(receive),
+        )
     }
 
     /// As [`alltoallw`](Communicator::alltoallw); what is received replaces what was sent, so two
@@ -179,28 +194,11 @@ impl Communicator {
     /// As [`alltoallw`](Communicator::alltoallw).
     #[track_caller]
     pub fn alltoallw_in_place<T: AnyBytes>(&self, buffer: &mut [T], parts: &[Part]) -> Result<()> {
-        Parts { on: self.into(), whom: Whom::Ranks, to: parts, from: parts }
-            .run::<T>(None, output(buffer))
-    }
-
-    /// Persistent [`alltoallw`](Communicator::alltoallw); with one buffer in place, `to` is not
-    /// looked at. (`MPI_Alltoallw_init`)
-    ///
-    /// # Errors
-    /// Arguments that the blocking form refuses; buffers of [`Items`](crate::buffer::Items).
-    #[track_caller]
-    pub fn alltoallw_init<B>(
-        &self,
-        buffers: B,
-        to: &[Part],
-        from: &[Part],
-        _info: &Info,
-    ) -> Result<Persistent<B>>
-    where
-        B: Buffers<Element: AnyBytes> + 'static,
-    {
-        let all = Parts { on: self.into(), whom: Whom::Ranks, to, from };
-        self.persistent(buffers, |parts| all.prepare_for::<B>(Form::Persistent, parts))
+        Parts { on: self.into(), whom: Whom::Ranks, to: parts, from: parts }.run::<T>(
+            "alltoallw",
+            None,
+            output(buffer),
+        )
     }
 
     /// Sends part `to[j]` of the input to destination `j`, and receives part `from[j]` of the
@@ -218,8 +216,11 @@ impl Communicator {
         to: &[Part],
         from: &[Part],
     ) -> Result<()> {
-        let whom = Whom::Neighbours;
-        Parts { on: self.into(), whom, to, from }.run::<T>(input(send), output(receive))
+        Parts { on: self.into(), whom: Whom::Neighbours, to, from }.run::<T>(
+            "neighbor_alltoallw",
+            input(send),
+            output(receive),
+        )
     }
 
     /// Persistent [`neighbor_alltoallw`](Communicator::neighbor_alltoallw).
@@ -233,14 +234,16 @@ impl Communicator {
         buffers: (S, R),
         to: &[Part],
         from: &[Part],
-        _info: &Info,
+        info: &Info,
     ) -> Result<Persistent<(S, R)>>
     where
         S: SendBuffer<Element = R::Element> + 'static,
         R: RecvBuffer<Element: AnyBytes> + 'static,
     {
         let all = Parts { on: self.into(), whom: Whom::Neighbours, to, from };
-        self.persistent(buffers, |parts| all.prepare_for::<(S, R)>(Form::Persistent, parts))
+        self.persistent_with(buffers, info, |parts| {
+            all.prepare_for::<(S, R)>("neighbor_alltoallw_init", parts)
+        })
     }
 }
 
@@ -260,8 +263,11 @@ impl Intercommunicator {
         to: &[Part],
         from: &[Part],
     ) -> Result<()> {
-        Parts { on: self.into(), whom: Whom::Ranks, to, from }
-            .run::<T>(input(send), output(receive))
+        Parts { on: self.into(), whom: Whom::Ranks, to, from }.run::<T>(
+            "alltoallw",
+            input(send),
+            output(receive),
+        )
     }
 
     /// Nonblocking [`alltoallw`](Intercommunicator::alltoallw). (`MPI_Ialltoallw`)
@@ -281,7 +287,7 @@ impl Intercommunicator {
     {
         let all = Parts { on: self.into(), whom: Whom::Ranks, to, from };
         let union = self.over_both();
-        union.post(buffers, |parts| all.prepare_for::<(S, R)>(Form::Nonblocking, parts))
+        union.post(buffers, |parts| all.prepare_for::<(S, R)>("ialltoallw", parts))
     }
 
     /// Persistent [`alltoallw`](Intercommunicator::alltoallw). (`MPI_Alltoallw_init`)
@@ -294,7 +300,7 @@ impl Intercommunicator {
         buffers: (S, R),
         to: &[Part],
         from: &[Part],
-        _info: &Info,
+        info: &Info,
     ) -> Result<Persistent<(S, R)>>
     where
         S: SendBuffer<Element = R::Element> + 'static,
@@ -302,64 +308,8 @@ impl Intercommunicator {
     {
         let all = Parts { on: self.into(), whom: Whom::Ranks, to, from };
         let union = self.over_both();
-        union.persistent(buffers, |parts| all.prepare_for::<(S, R)>(Form::Persistent, parts))
+        union.persistent_with(buffers, info, |parts| {
+            all.prepare_for::<(S, R)>("alltoallw_init", parts)
+        })
     }
-}
-
-/// The nonblocking forms, for buffers that live at least for `$life`: see `nonblocking`.
-macro_rules! nonblocking_parts {
-    ($life:lifetime) => {
-        /// Nonblocking [`alltoallw`](crate::Communicator::alltoallw); with one buffer in place,
-        /// `to` is not looked at. (`MPI_Ialltoallw`)
-        ///
-        /// # Errors
-        /// Arguments that the blocking form refuses; buffers of [`Items`](crate::buffer::Items).
-        #[track_caller]
-        pub fn ialltoallw<B>(
-            &self,
-            buffers: B,
-            to: &[crate::Part],
-            from: &[crate::Part],
-        ) -> Result<Request<B>>
-        where
-            B: Buffers<Element: crate::element::AnyBytes> + $life,
-        {
-            use crate::{
-                collective::{Parts, Whom},
-                raw::Form,
-            };
-            let all = Parts { on: self.communicator().into(), whom: Whom::Ranks, to, from };
-            self.post(buffers, |parts| all.prepare_for::<B>(Form::Nonblocking, parts))
-        }
-
-        /// Nonblocking [`neighbor_alltoallw`](crate::Communicator::neighbor_alltoallw).
-        /// (`MPI_Ineighbor_alltoallw`)
-        ///
-        /// # Errors
-        /// Arguments that the blocking form refuses; buffers of [`Items`](crate::buffer::Items).
-        #[track_caller]
-        pub fn ineighbor_alltoallw<S, R>(
-            &self,
-            buffers: (S, R),
-            to: &[crate::Part],
-            from: &[crate::Part],
-        ) -> Result<Request<(S, R)>>
-        where
-            S: SendBuffer<Element = R::Element> + $life,
-            R: RecvBuffer<Element: crate::element::AnyBytes> + $life,
-        {
-            use crate::{
-                collective::{Parts, Whom},
-                raw::Form,
-            };
-            let all = Parts { on: self.communicator().into(), whom: Whom::Neighbours, to, from };
-            self.post(buffers, |parts| all.prepare_for::<(S, R)>(Form::Nonblocking, parts))
-        }
-    };
-}
-
-pub(crate) use nonblocking_parts;
-
-impl Communicator {
-    nonblocking_parts!('static);
 }

@@ -3,126 +3,318 @@
 //!
 //! A hint that is known means something for a reduction: [`DETERMINISTIC`](crate::DETERMINISTIC).
 //! All ranks give the same.
+//!
+//! Each method is written once, for all ranks of a communicator and for the members of a group in
+//! it (see `members`). Where there is a root, it is an argument for the one, and the member itself
+//! for the other.
+
+mod rooted;
+
+/// The persistent collectives without a root, among the ranks that `$among` names.
+macro_rules! persistent_collectives {
+    ($among:literal) => {
+        /// Persistent [`barrier`](crate::Communicator::barrier). (`MPI_Barrier_init`)
+        ///
+        #[doc = $among]
+        ///
+        /// # Errors
+        /// None today.
+        #[track_caller]
+        pub fn barrier_init(&self, info: &Info) -> Result<Persistent<()>> {
+            self.communicator().persistent_with((), info, |()| {
+                self.prepare_among::<u8>("barrier_init", None, |_| Ok(Shape::barrier()))
+            })
+        }
+
+        /// Persistent [`allreduce`](crate::Communicator::allreduce). (`MPI_Allreduce_init`)
+        ///
+        #[doc = $among]
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        #[track_caller]
+        pub fn allreduce_init<B, O>(
+            &self,
+            buffers: B,
+            operator: O,
+            info: &Info,
+        ) -> Result<Persistent<B>>
+        where
+            B: Buffers + 'static,
+            O: Operator<B::Element>,
+        {
+            self.communicator().persistent_with(buffers, info, |parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let commutative = operator.is_commutative();
+                self.prepare_among::<B::Element>("allreduce_init", Some(kernel(operator)), |_| {
+                    Shape::allreduce(input, output, commutative)
+                })
+            })
+        }
+
+        /// Persistent [`allgather`](crate::Communicator::allgather). (`MPI_Allgather_init`)
+        ///
+        #[doc = $among]
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        #[track_caller]
+        pub fn allgather_init<B>(&self, buffers: B, info: &Info) -> Result<Persistent<B>>
+        where
+            B: Buffers + 'static,
+        {
+            self.communicator().persistent_with(buffers, info, |parts| {
+                self.prepare_among::<B::Element>("allgather_init", None, |among| {
+                    Shape::allgather(among, B::input(parts), B::output(parts))
+                })
+            })
+        }
+
+        /// Persistent [`allgatherv`](crate::Communicator::allgatherv). (`MPI_Allgatherv_init`)
+        ///
+        #[doc = $among]
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        #[track_caller]
+        pub fn allgatherv_init<B>(
+            &self,
+            buffers: B,
+            blocks: &[Block],
+            info: &Info,
+        ) -> Result<Persistent<B>>
+        where
+            B: Buffers + 'static,
+        {
+            self.communicator().persistent_with(buffers, info, |parts| {
+                self.prepare_among::<B::Element>("allgatherv_init", None, |among| {
+                    Shape::allgatherv(among, B::input(parts), B::output(parts), blocks)
+                })
+            })
+        }
+
+        /// Persistent [`alltoall`](crate::Communicator::alltoall). (`MPI_Alltoall_init`)
+        ///
+        #[doc = $among]
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        #[track_caller]
+        pub fn alltoall_init<B>(&self, buffers: B, info: &Info) -> Result<Persistent<B>>
+        where
+            B: Buffers + 'static,
+        {
+            self.communicator().persistent_with(buffers, info, |parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                self.prepare_among::<B::Element>("alltoall_init", None, |among| {
+                    Shape::alltoall(among, input, output)
+                })
+            })
+        }
+
+        /// Persistent [`alltoallv`](crate::Communicator::alltoallv). (`MPI_Alltoallv_init`)
+        ///
+        #[doc = $among]
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        #[track_caller]
+        pub fn alltoallv_init<B>(
+            &self,
+            buffers: B,
+            to: &[Block],
+            from: &[Block],
+            info: &Info,
+        ) -> Result<Persistent<B>>
+        where
+            B: Buffers + 'static,
+        {
+            self.communicator().persistent_with(buffers, info, |parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                self.prepare_among::<B::Element>("alltoallv_init", None, |among| {
+                    Shape::alltoallv(among, input, output, to, from)
+                })
+            })
+        }
+
+        /// Persistent [`alltoallw`](crate::Communicator::alltoallw); with one buffer in place,
+        /// `to` is not looked at. (`MPI_Alltoallw_init`)
+        ///
+        #[doc = $among]
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses; buffers of [`Items`](crate::buffer::Items).
+        #[track_caller]
+        pub fn alltoallw_init<B>(
+            &self,
+            buffers: B,
+            to: &[crate::Part],
+            from: &[crate::Part],
+            info: &Info,
+        ) -> Result<Persistent<B>>
+        where
+            B: Buffers<Element: crate::AnyBytes> + 'static,
+        {
+            let all = Parts { on: self.communicator().into(), whom: self.whom(), to, from };
+            self.communicator().persistent_with(buffers, info, |parts| {
+                all.prepare_for::<B>("alltoallw_init", parts)
+            })
+        }
+
+        /// Persistent [`reduce_scatter_block`](crate::Communicator::reduce_scatter_block).
+        /// (`MPI_Reduce_scatter_block_init`)
+        ///
+        #[doc = $among]
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        #[track_caller]
+        pub fn reduce_scatter_block_init<B, O>(
+            &self,
+            buffers: B,
+            operator: O,
+            info: &Info,
+        ) -> Result<Persistent<B>>
+        where
+            B: Buffers + 'static,
+            O: Operator<B::Element>,
+        {
+            self.communicator().persistent_with(buffers, info, |parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let commutative = operator.is_commutative();
+                self.prepare_among::<B::Element>(
+                    "reduce_scatter_block_init",
+                    Some(kernel(operator)),
+                    |among| Shape::reduce_scatter_block(among, input, output, commutative),
+                )
+            })
+        }
+
+        /// Persistent [`reduce_scatter`](crate::Communicator::reduce_scatter).
+        /// (`MPI_Reduce_scatter_init`)
+        ///
+        #[doc = $among]
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        #[track_caller]
+        pub fn reduce_scatter_init<B, O>(
+            &self,
+            buffers: B,
+            counts: &[usize],
+            operator: O,
+            info: &Info,
+        ) -> Result<Persistent<B>>
+        where
+            B: Buffers + 'static,
+            O: Operator<B::Element>,
+        {
+            self.communicator().persistent_with(buffers, info, |parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let commutative = operator.is_commutative();
+                self.prepare_among::<B::Element>(
+                    "reduce_scatter_init",
+                    Some(kernel(operator)),
+                    |among| Shape::reduce_scatter(among, input, output, counts, commutative),
+                )
+            })
+        }
+
+        /// Persistent [`scan`](crate::Communicator::scan). (`MPI_Scan_init`)
+        ///
+        #[doc = $among]
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        #[track_caller]
+        pub fn scan_init<B, O>(&self, buffers: B, operator: O, info: &Info) -> Result<Persistent<B>>
+        where
+            B: Buffers + 'static,
+            O: Operator<B::Element>,
+        {
+            self.communicator().persistent_with(buffers, info, |parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let commutative = operator.is_commutative();
+                self.prepare_among::<B::Element>("scan_init", Some(kernel(operator)), |_| {
+                    Shape::scan(input, output, commutative, Including::This)
+                })
+            })
+        }
+
+        /// Persistent [`exscan`](crate::Communicator::exscan). (`MPI_Exscan_init`)
+        ///
+        #[doc = $among]
+        ///
+        /// # Errors
+        /// Arguments that the blocking form refuses.
+        #[track_caller]
+        pub fn exscan_init<B, O>(
+            &self,
+            buffers: B,
+            operator: O,
+            info: &Info,
+        ) -> Result<Persistent<B>>
+        where
+            B: Buffers + 'static,
+            O: Operator<B::Element>,
+        {
+            self.communicator().persistent_with(buffers, info, |parts| {
+                let (input, output) = (B::input(parts), B::output(parts));
+                let commutative = operator.is_commutative();
+                self.prepare_among::<B::Element>("exscan_init", Some(kernel(operator)), |_| {
+                    Shape::scan(input, output, commutative, Including::Before)
+                })
+            })
+        }
+    };
+}
+
+pub(super) use persistent_collectives;
+pub(super) use rooted::persistent_with_root;
 
 use motet_plan::Block;
 
+use super::parts::Whom;
 use super::shape::Including;
-use super::{Neighbour, Prepared, Shape};
+use super::{Neighbour, Parts, Prepared, Shape};
+use crate::Element;
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::info::Info;
-use crate::kernel::kernel;
+use crate::kernel::{Kernel, kernel};
 use crate::op::Operator;
 use crate::persistent::Persistent;
 
+/// Among all ranks, and with a root that is an argument.
 impl Communicator {
-    /// Persistent [`barrier`](Communicator::barrier). (`MPI_Barrier_init`)
-    ///
-    /// # Errors
-    /// None today.
-    #[track_caller]
-    pub fn barrier_init(&self, info: &Info) -> Result<Persistent<()>> {
-        self.persistent_with((), info, |()| {
-            Ok(Prepared::new::<u8>("barrier_init", Shape::barrier(), None))
-        })
-    }
-
-    /// Persistent [`bcast`](Communicator::bcast). (`MPI_Bcast_init`)
-    ///
-    /// # Errors
-    /// Arguments that the blocking form refuses.
-    #[track_caller]
-    pub fn bcast_init<B>(&self, buffer: B, root: usize, info: &Info) -> Result<Persistent<B>>
-    where
-        B: RecvBuffer + 'static,
-    {
-        self.persistent_with(buffer, info, |parts| {
-            let shape = Shape::bcast(self, <B as SendBuffer>::span(parts), root);
-            self.prepare::<<B as Buffers>::Element>("bcast_init", shape, None)
-        })
-    }
-
-    /// Persistent [`reduce`](Communicator::reduce). (`MPI_Reduce_init`)
-    ///
-    /// # Errors
-    /// Arguments that the blocking form refuses.
-    #[track_caller]
-    pub fn reduce_init<B, O>(
+    fn prepare_among<T: Element>(
         &self,
-        buffers: B,
-        operator: O,
-        root: usize,
-        info: &Info,
-    ) -> Result<Persistent<B>>
-    where
-        B: Buffers + 'static,
-        O: Operator<B::Element>,
-    {
-        self.persistent_with(buffers, info, |parts| {
-            let (input, output) = (B::input(parts), B::output(parts));
-            let shape = Shape::reduce(self, input, output, root, operator.is_commutative());
-            self.prepare::<B::Element>("reduce_init", shape, Some(kernel(operator)))
-        })
+        call: &'static str,
+        kernel: Option<Box<dyn Kernel>>,
+        shape: impl FnOnce(&Communicator) -> Result<Shape, ErrorKind>,
+    ) -> Result<Prepared> {
+        self.prepare::<T>(call, shape(self), kernel)
     }
 
-    /// Persistent [`allreduce`](Communicator::allreduce). (`MPI_Allreduce_init`)
-    ///
-    /// # Errors
-    /// Arguments that the blocking form refuses.
-    #[track_caller]
-    pub fn allreduce_init<B, O>(
-        &self,
-        buffers: B,
-        operator: O,
-        info: &Info,
-    ) -> Result<Persistent<B>>
-    where
-        B: Buffers + 'static,
-        O: Operator<B::Element>,
-    {
-        self.persistent_with(buffers, info, |parts| {
-            let (input, output) = (B::input(parts), B::output(parts));
-            let shape = Shape::allreduce(input, output, operator.is_commutative());
-            self.prepare::<B::Element>("allreduce_init", shape, Some(kernel(operator)))
-        })
+    fn communicator(&self) -> &Communicator {
+        self
     }
 
-    /// Persistent [`allgather`](Communicator::allgather). (`MPI_Allgather_init`)
-    ///
-    /// # Errors
-    /// Arguments that the blocking form refuses.
-    #[track_caller]
-    pub fn allgather_init<B>(&self, buffers: B, info: &Info) -> Result<Persistent<B>>
-    where
-        B: Buffers + 'static,
-    {
-        self.persistent_with(buffers, info, |parts| {
-            let shape = Shape::allgather(self, B::input(parts), B::output(parts));
-            self.prepare::<B::Element>("allgather_init", shape, None)
-        })
+    fn root_of(&self, root: usize) -> usize {
+        root
     }
 
-    /// Persistent [`allgatherv`](Communicator::allgatherv). (`MPI_Allgatherv_init`)
-    ///
-    /// # Errors
-    /// Arguments that the blocking form refuses.
-    #[track_caller]
-    pub fn allgatherv_init<B>(
-        &self,
-        buffers: B,
-        blocks: &[Block],
-        info: &Info,
-    ) -> Result<Persistent<B>>
-    where
-        B: Buffers + 'static,
-    {
-        self.persistent_with(buffers, info, |parts| {
-            let shape = Shape::allgatherv(self, B::input(parts), B::output(parts), blocks);
-            self.prepare::<B::Element>("allgatherv_init", shape, None)
-        })
+    fn whom(&self) -> Whom<'_> {
+        Whom::Ranks
     }
 
+    persistent_collectives!("Among all ranks.");
+    persistent_with_root!("Among all ranks.", root);
+}
+
+/// Among the ranks that each rank names.
+impl Communicator {
     /// Persistent [`exchange`](Communicator::exchange). (Exchange_init of the 2008 proposal)
     ///
     /// # Errors
@@ -164,204 +356,6 @@ impl Communicator {
         self.persistent_with(buffers, info, |(send, receive)| {
             let shape = Shape::exchangev(self, Some(S::span(send)), R::span(receive), to, from);
             self.prepare::<<R as SendBuffer>::Element>("exchangev_init", shape, None)
-        })
-    }
-
-    /// Persistent [`gather`](Communicator::gather). (`MPI_Gather_init`)
-    ///
-    /// # Errors
-    /// Arguments that the blocking form refuses.
-    #[track_caller]
-    pub fn gather_init<B>(&self, buffers: B, root: usize, info: &Info) -> Result<Persistent<B>>
-    where
-        B: Buffers + 'static,
-    {
-        self.persistent_with(buffers, info, |parts| {
-            let (input, output) = (B::input(parts), B::output(parts));
-            let shape = Shape::gather(self, input, output, root);
-            self.prepare::<B::Element>("gather_init", shape, None)
-        })
-    }
-
-    /// Persistent [`gatherv`](Communicator::gatherv). (`MPI_Gatherv_init`)
-    ///
-    /// # Errors
-    /// Arguments that the blocking form refuses.
-    #[track_caller]
-    pub fn gatherv_init<B>(
-        &self,
-        buffers: B,
-        blocks: &[Block],
-        root: usize,
-        info: &Info,
-    ) -> Result<Persistent<B>>
-    where
-        B: Buffers + 'static,
-    {
-        self.persistent_with(buffers, info, |parts| {
-            let (input, output) = (B::input(parts), B::output(parts));
-            let shape = Shape::gatherv(self, input, output, blocks, root);
-            self.prepare::<B::Element>("gatherv_init", shape, None)
-        })
-    }
-
-    /// Persistent [`scatter`](Communicator::scatter). (`MPI_Scatter_init`)
-    ///
-    /// # Errors
-    /// Arguments that the blocking form refuses.
-    #[track_caller]
-    pub fn scatter_init<B>(&self, buffers: B, root: usize, info: &Info) -> Result<Persistent<B>>
-    where
-        B: Buffers + 'static,
-    {
-        self.persistent_with(buffers, info, |parts| {
-            let (input, output) = (B::input(parts), B::output(parts));
-            let shape = Shape::scatter(self, input, output, root);
-            self.prepare::<B::Element>("scatter_init", shape, None)
-        })
-    }
-
-    /// Persistent [`scatterv`](Communicator::scatterv). (`MPI_Scatterv_init`)
-    ///
-    /// # Errors
-    /// Arguments that the blocking form refuses.
-    #[track_caller]
-    pub fn scatterv_init<B>(
-        &self,
-        buffers: B,
-        blocks: &[Block],
-        root: usize,
-        info: &Info,
-    ) -> Result<Persistent<B>>
-    where
-        B: Buffers + 'static,
-    {
-        self.persistent_with(buffers, info, |parts| {
-            let (input, output) = (B::input(parts), B::output(parts));
-            let shape = Shape::scatterv(self, input, output, blocks, root);
-            self.prepare::<B::Element>("scatterv_init", shape, None)
-        })
-    }
-
-    /// Persistent [`alltoall`](Communicator::alltoall). (`MPI_Alltoall_init`)
-    ///
-    /// # Errors
-    /// Arguments that the blocking form refuses.
-    #[track_caller]
-    pub fn alltoall_init<B>(&self, buffers: B, info: &Info) -> Result<Persistent<B>>
-    where
-        B: Buffers + 'static,
-    {
-        self.persistent_with(buffers, info, |parts| {
-            let (input, output) = (B::input(parts), B::output(parts));
-            let shape = Shape::alltoall(self, input, output);
-            self.prepare::<B::Element>("alltoall_init", shape, None)
-        })
-    }
-
-    /// Persistent [`alltoallv`](Communicator::alltoallv). (`MPI_Alltoallv_init`)
-    ///
-    /// # Errors
-    /// Arguments that the blocking form refuses.
-    #[track_caller]
-    pub fn alltoallv_init<B>(
-        &self,
-        buffers: B,
-        to: &[Block],
-        from: &[Block],
-        info: &Info,
-    ) -> Result<Persistent<B>>
-    where
-        B: Buffers + 'static,
-    {
-        self.persistent_with(buffers, info, |parts| {
-            let (input, output) = (B::input(parts), B::output(parts));
-            let shape = Shape::alltoallv(self, input, output, to, from);
-            self.prepare::<B::Element>("alltoallv_init", shape, None)
-        })
-    }
-
-    /// Persistent [`reduce_scatter_block`](Communicator::reduce_scatter_block).
-    /// (`MPI_Reduce_scatter_block_init`)
-    ///
-    /// # Errors
-    /// Arguments that the blocking form refuses.
-    #[track_caller]
-    pub fn reduce_scatter_block_init<B, O>(
-        &self,
-        buffers: B,
-        operator: O,
-        info: &Info,
-    ) -> Result<Persistent<B>>
-    where
-        B: Buffers + 'static,
-        O: Operator<B::Element>,
-    {
-        self.persistent_with(buffers, info, |parts| {
-            let (input, output) = (B::input(parts), B::output(parts));
-            let commutative = operator.is_commutative();
-            let shape = Shape::reduce_scatter_block(self, input, output, commutative);
-            self.prepare::<B::Element>("reduce_scatter_block_init", shape, Some(kernel(operator)))
-        })
-    }
-
-    /// Persistent [`reduce_scatter`](Communicator::reduce_scatter). (`MPI_Reduce_scatter_init`)
-    ///
-    /// # Errors
-    /// Arguments that the blocking form refuses.
-    #[track_caller]
-    pub fn reduce_scatter_init<B, O>(
-        &self,
-        buffers: B,
-        counts: &[usize],
-        operator: O,
-        info: &Info,
-    ) -> Result<Persistent<B>>
-    where
-        B: Buffers + 'static,
-        O: Operator<B::Element>,
-    {
-        self.persistent_with(buffers, info, |parts| {
-            let (input, output) = (B::input(parts), B::output(parts));
-            let commutative = operator.is_commutative();
-            let shape = Shape::reduce_scatter(self, input, output, counts, commutative);
-            self.prepare::<B::Element>("reduce_scatter_init", shape, Some(kernel(operator)))
-        })
-    }
-
-    /// Persistent [`scan`](Communicator::scan). (`MPI_Scan_init`)
-    ///
-    /// # Errors
-    /// Arguments that the blocking form refuses.
-    #[track_caller]
-    pub fn scan_init<B, O>(&self, buffers: B, operator: O, info: &Info) -> Result<Persistent<B>>
-    where
-        B: Buffers + 'static,
-        O: Operator<B::Element>,
-    {
-        self.persistent_with(buffers, info, |parts| {
-            let (input, output) = (B::input(parts), B::output(parts));
-            let commutative = operator.is_commutative();
-            let shape = Shape::scan(input, output, commutative, Including::This);
-            self.prepare::<B::Element>("scan_init", shape, Some(kernel(operator)))
-        })
-    }
-
-    /// Persistent [`exscan`](Communicator::exscan). (`MPI_Exscan_init`)
-    ///
-    /// # Errors
-    /// Arguments that the blocking form refuses.
-    #[track_caller]
-    pub fn exscan_init<B, O>(&self, buffers: B, operator: O, info: &Info) -> Result<Persistent<B>>
-    where
-        B: Buffers + 'static,
-        O: Operator<B::Element>,
-    {
-        self.persistent_with(buffers, info, |parts| {
-            let (input, output) = (B::input(parts), B::output(parts));
-            let commutative = operator.is_commutative();
-            let shape = Shape::scan(input, output, commutative, Including::Before);
-            self.prepare::<B::Element>("exscan_init", shape, Some(kernel(operator)))
         })
     }
 }

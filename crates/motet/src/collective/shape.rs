@@ -44,6 +44,12 @@ impl Shape {
         matches!(self.operation, Operation::Barrier | Operation::InterBarrier { .. })
     }
 
+    /// What a rank does that takes no part.
+    pub(crate) fn nothing() -> Shape {
+        let operation = Operation::Exchange { count: 0, to: [].into(), from: [].into() };
+        Shape { operation, in_place: false, input: Span::EMPTY, output: Span::EMPTY }
+    }
+
     /// Nobody leaves before all have entered.
     pub(crate) fn barrier() -> Shape {
         Shape {
@@ -356,6 +362,23 @@ pub(crate) trait Ranked {
             Ok(motet_plan::Neighbour { rank, start: each.start, count: each.count })
         };
         list.iter().map(translate).collect()
+    }
+}
+
+/// The place of the caller among so many ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) rank: usize,
+    pub(crate) size: usize,
+}
+
+impl Ranked for Place {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.size
     }
 }
 

@@ -49,13 +49,15 @@ impl Communicator {
     /// (`MPI_Comm_split_type`)
     ///
     /// All ranks of a world are on one machine, so those that ask for
-    /// [`Shared`](SplitType::Shared) come together.
+    /// [`Shared`](SplitType::Shared) come together; unless settings divide it into
+    /// [nodes](crate::Settings::ranks_per_node).
     ///
     /// # Errors
     /// That a rank has died or left.
     #[track_caller]
     pub fn split_type(&self, kind: Option<SplitType>, key: i64) -> Result<Option<Communicator>> {
-        let colour = kind.map(|SplitType::Shared| 0);
+        let node = self.core().nodes().of(self.core().me());
+        let colour = kind.map(|SplitType::Shared| node as u32);
         self.parted("split_type", colour, key)
     }
 
@@ -132,7 +134,7 @@ impl Communicator {
     }
 
     /// A communicator of the same rank of the world.
-    fn of_members(&self, group: Group, rank: usize, id: u64) -> Communicator {
+    pub(crate) fn of_members(&self, group: Group, rank: usize, id: u64) -> Communicator {
         let home = Home::new(self.core().clone(), group, rank, self.error_handler());
         Communicator::new(home, id)
     }

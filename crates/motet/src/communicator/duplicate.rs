@@ -1,6 +1,6 @@
 //! Communicators of the same ranks with a context of their own. (MPI 4.1 §7.4.2)
 //!
-//! What the copy takes over from the original (attributes, topology, error handler) is fixed when
+//! What the copy takes over from the original (attributes, topology, error handler, what its ranks have learned) is fixed when
 //! the call is made, since the original may change or be gone before the ranks have agreed.
 
 use std::fmt;
@@ -16,6 +16,7 @@ use crate::collective::Shape;
 use crate::error::Result;
 use crate::flight::{Flight, Home};
 use crate::info::Info;
+use crate::learned::Learned;
 use crate::request::Request;
 use crate::topology::Placed;
 
@@ -94,6 +95,7 @@ impl Communicator {
             info: info.clone(),
             attributes,
             topology: self.topology.clone(),
+            learned: self.learned.copied(),
         };
         Ok(CommunicatorRequest { id, finish: Some(Box::new(|id| copy.communicator(id))) })
     }
@@ -121,6 +123,7 @@ struct Copied {
     info: Info,
     attributes: Attributes<Communicator>,
     topology: Option<Arc<Placed>>,
+    learned: Learned,
 }
 
 impl Copied {
@@ -129,6 +132,7 @@ impl Copied {
         copy.set_info(&self.info);
         copy.attributes = self.attributes;
         copy.topology = self.topology;
+        copy.learned = self.learned;
         copy
     }
 }

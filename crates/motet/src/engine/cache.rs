@@ -1,12 +1,20 @@
 //! Plans that were made before, and runs that are idle.
+//!
+//! All of this is the rank's own affair: whether it finds a plan here has no influence on which
+//! algorithm is taken, so ranks need not find the same. What is learned, and does have that
+//! influence, is kept elsewhere ([`crate::learned`]).
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use motet_plan::{Call, Plan, Tuning, select};
+use motet_plan::plan::Parts;
+use motet_plan::select::Reason;
+use motet_plan::{Algorithm, Call, Choice, Plan, Tuning, select};
 
 use super::Run;
 use crate::error::ErrorKind;
+use crate::hints::Keep;
+use crate::learned::CacheCounters;
 
 /// By which rule the algorithm of a call is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,59 +24,171 @@ pub(crate) enum Selection {
     Tuned,
     /// By the call alone, so that a reduction has the same bits wherever it runs.
     Fixed,
+    /// There is nothing to choose: this rank takes no part in the call.
+    Nothing,
+    /// As tuned, for an operation that goes on while its rank computes.
+    Overlapping,
+    /// With few messages: a barrier in logarithmically many rounds of one message each.
+    Few,
+}
+
+impl Selection {
+    /// How many there are.
+    const ALL: usize = 5;
+}
+
+/// What decides on the algorithm of one call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Rule {
+    By(Selection),
+    /// It was learned, unless others are asked for by name.
+    Learned(&'static dyn Algorithm),
+}
+
+/// Where the plan of a run was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// Nowhere: it was made.
+    Nowhere,
+    /// Among those that were made before.
+    Here,
+    /// Among those that an init asked to keep.
+    Kept,
 }
 
 /// Plans kept. Beyond it the cache starts afresh: programs with that many shapes do not repeat
 /// them.
 const PLANS: usize = 1024;
+/// The algorithms with few messages.
+const FEW: &str = "barrier=dissemination";
+/// Plans that outlive that, the latest ones that were to be kept.
+const KEPT: usize = 512;
 /// Idle runs kept for each plan.
 const IDLE: usize = 4;
 
-/// A plan, and why it was chosen.
+/// A plan, why it was chosen, and what it should cost.
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) plan: Plan,
     pub(crate) reason: String,
+    /// Messages one after the other, over all ranks, by the model.
+    pub(crate) rounds: usize,
+    /// Time by the model.
+    pub(crate) nanoseconds: f64,
+    pub(crate) element_bytes: usize,
 }
 
 struct Entry {
     planned: Arc<Planned>,
     #[expect(clippy::vec_box, reason = "a run keeps its box from use to use")]
     idle: Vec<Box<Run>>,
+    keep: Keep,
+}
+
+/// Where the plans of calls are.
+#[derive(Default)]
+struct Places {
+    /// By selection, since one call may have a plan by each.
+    by: [HashMap<Call, usize>; Selection::ALL],
+    /// By the name of the algorithm.
+    named: HashMap<&'static str, HashMap<Call, usize>>,
+}
+
+impl Places {
+    fn get(&self, call: &Call, rule: Rule) -> Option<usize> {
+        match rule {
+            Rule::By(selection) => self.by[selection as usize].get(call).copied(),
+            Rule::Learned(row) => self.named.get(row.name())?.get(call).copied(),
+        }
+    }
+
+    fn insert(&mut self, call: Call, rule: Rule, place: usize) {
+        match rule {
+            Rule::By(selection) => self.by[selection as usize].insert(call, place),
+            Rule::Learned(row) => self.named.entry(row.name()).or_default().insert(call, place),
+        };
+    }
+
+    /// Moves all places, and forgets those that go nowhere.
+    fn moved(&mut self, to: &[Option<usize>]) {
+        let all = self.by.iter_mut().chain(self.named.values_mut());
+        all.for_each(|places| {
+            places.retain(|_, place| to[*place].map(|to| *place = to).is_some());
+        });
+    }
 }
 
 /// Plans and idle runs by call.
 pub(crate) struct Cache {
     tuning: Tuning,
-    /// By selection, since one call may have a plan by each.
-    places: [HashMap<Call, usize>; 2],
+    overlapping: Tuning,
+    places: Places,
     entries: Vec<Entry>,
+    counters: CacheCounters,
 }
 
 impl Cache {
     pub(crate) fn new(tuning: Tuning) -> Cache {
-        Cache { tuning, places: Default::default(), entries: Vec::new() }
+        let overlapping = Cache::overlapping(&tuning);
+        let (places, entries) = (Places::default(), Vec::new());
+        Cache { tuning, overlapping, places, entries, counters: CacheCounters::default() }
     }
 
-    /// A run of the plan for this call: an idle one if there is one.
+    fn overlapping(tuning: &Tuning) -> Tuning {
+        Tuning { machine: tuning.machine.for_overlap(), ..tuning.clone() }
+    }
+
+    /// Takes other wisdom. Only before any call is planned, as all ranks must have the same.
+    pub(crate) fn take_wisdom(&mut self, wisdom: select::Wisdom) {
+        self.tuning.wisdom = wisdom;
+        self.overlapping = Cache::overlapping(&self.tuning);
+    }
+
+    /// What choices depend on besides the call.
+    pub(crate) fn tuning(&self) -> &Tuning {
+        &self.tuning
+    }
+
+    pub(crate) fn counters(&mut self) -> &mut CacheCounters {
+        &mut self.counters
+    }
+
+    /// A run of the plan for this call: an idle one if there is one. Says where the plan was found.
     pub(crate) fn take(
         &mut self,
         call: &Call,
-        selection: Selection,
-    ) -> Result<Box<Run>, ErrorKind> {
-        let entry = match self.places[selection as usize].get(call) {
-            Some(&entry) => entry,
-            None => self.plan(call, selection)?,
+        rule: Rule,
+        keep: Keep,
+    ) -> Result<(Box<Run>, Found), ErrorKind> {
+        let rule = match rule {
+            Rule::Learned(_) if self.tuning.overrides.names(call.collective()) => {
+                Rule::By(Selection::Tuned)
+            }
+            rule => rule,
         };
-        let Entry { planned, idle } = &mut self.entries[entry];
-        let new = || Box::new(Run::new(planned.clone(), entry as u32, call));
-        Ok(idle.pop().unwrap_or_else(new))
+        let place = self.places.get(call, rule);
+        let at = match place {
+            Some(at) => at,
+            None => self.plan(call, rule)?,
+        };
+        let Entry { planned, idle, keep: kept } = &mut self.entries[at];
+        let found = match (place, *kept) {
+            (None, _) => Found::Nowhere,
+            (Some(_), Keep::AsLong) => Found::Here,
+            (Some(_), Keep::Before) => Found::Kept,
+        };
+        if keep == Keep::Before {
+            *kept = keep;
+        }
+        self.counters.plans_found += u64::from(place.is_some());
+        let new = || Box::new(Run::new(planned.clone(), at as u32, call));
+        Ok((idle.pop().unwrap_or_else(new), found))
     }
 
     /// Takes back a run that is over.
     pub(crate) fn give_back(&mut self, run: Box<Run>) {
         // Another plan may lie there since the cache has started afresh.
-        if let Some(Entry { planned, idle }) = self.entries.get_mut(run.place() as usize)
+        if let Some(Entry { planned, idle, .. }) = self.entries.get_mut(run.place() as usize)
             && Arc::ptr_eq(planned, run.planned())
             && idle.len() < IDLE
         {
@@ -76,19 +196,134 @@ impl Cache {
         }
     }
 
-    fn plan(&mut self, call: &Call, selection: Selection) -> Result<usize, ErrorKind> {
-        call.check()?;
-        let (plan, choice) = match selection {
-            Selection::Tuned => select::plan(call, &self.tuning)?,
-            Selection::Fixed => select::plan_fixed(call)?,
-        };
+    fn plan(&mut self, call: &Call, rule: Rule) -> Result<usize, ErrorKind> {
+        let planned = self.planned(call, rule)?;
         if self.entries.len() == PLANS {
-            self.places.iter_mut().for_each(HashMap::clear);
-            self.entries.clear();
+            self.start_afresh();
         }
-        let reason = choice.reason.to_string();
-        self.entries.push(Entry { planned: Arc::new(Planned { plan, reason }), idle: Vec::new() });
-        self.places[selection as usize].insert(call.clone(), self.entries.len() - 1);
+        self.counters.plans_made += 1;
+        let (planned, idle) = (Arc::new(planned), Vec::new());
+        self.entries.push(Entry { planned, idle, keep: Keep::AsLong });
+        self.places.insert(call.clone(), rule, self.entries.len() - 1);
         Ok(self.entries.len() - 1)
+    }
+
+    fn planned(&self, call: &Call, rule: Rule) -> Result<Planned, ErrorKind> {
+        if let Rule::By(Selection::Nothing) = rule {
+            return Ok(nothing(call));
+        }
+        call.check()?;
+        let choice = match rule {
+            Rule::By(Selection::Fixed) => select::fixed(call)?,
+            Rule::By(Selection::Overlapping) => select::choose(call, &self.overlapping)?,
+            Rule::By(Selection::Few) => select::choose(call, &few())?,
+            Rule::Learned(row) if row.accepts(call).is_ok() => {
+                let plan = row.plan(call).expect("it has just accepted the call");
+                return Ok(self.priced(plan, row, call, "learned by measurement".into()));
+            }
+            // What was learned need not fit another call; all ranks see that.
+            _ => select::choose(call, &self.tuning)?,
+        };
+        let Choice { algorithm, reason } = choice;
+        let plan = algorithm.plan(call).expect("a chosen algorithm accepts the call");
+        let reason = match (rule, reason) {
+            (Rule::By(Selection::Overlapping), Reason::Cost { .. }) => {
+                format!("{reason}, with rounds dearer, for overlap")
+            }
+            _ => reason.to_string(),
+        };
+        Ok(self.priced(plan, algorithm, call, reason))
+    }
+
+    fn priced(&self, plan: Plan, row: &dyn Algorithm, call: &Call, reason: String) -> Planned {
+        let (cost, element_bytes) = (row.cost(call), call.element_bytes);
+        let nanoseconds = cost.time(&self.tuning.machine);
+        Planned { plan, reason, rounds: cost.rounds, nanoseconds, element_bytes }
+    }
+
+    /// Forgets all but what was to be kept.
+    fn start_afresh(&mut self) {
+        let mut room = KEPT;
+        let is_kept = |entry: &Entry| {
+            let is_kept = entry.keep == Keep::Before && room > 0;
+            room -= usize::from(is_kept);
+            is_kept
+        };
+        let mut kept: Vec<bool> = self.entries.iter().rev().map(is_kept).collect();
+        kept.reverse();
+        let mut count = 0;
+        let to: Vec<Option<usize>> = kept
+            .iter()
+            .map(|&kept| {
+                count += usize::from(kept);
+                kept.then(|| count - 1)
+            })
+            .collect();
+        let mut kept = kept.into_iter();
+        self.entries.retain(|_| kept.next().expect("one for each"));
+        // Idle runs know the old places.
+        self.entries.iter_mut().for_each(|entry| entry.idle.clear());
+        self.places.moved(&to);
+    }
+}
+
+/// Where messages count, not time.
+fn few() -> Tuning {
+    let overrides = FEW.parse().expect("the table has this row");
+    Tuning { overrides, ..Tuning::default() }
+}
+
+/// A plan without steps.
+fn nothing(call: &Call) -> Planned {
+    let plan = Plan::assemble(Parts {
+        algorithm: "none",
+        rank: call.rank,
+        ranks: call.ranks,
+        input_len: 0,
+        output_len: 0,
+        scratch_len: 0,
+        steps: Vec::new(),
+        edges: Vec::new(),
+    });
+    let reason = "there is nothing to do for this rank".into();
+    Planned { plan, reason, rounds: 0, nanoseconds: 0.0, element_bytes: call.element_bytes }
+}
+
+#[cfg(test)]
+mod tests {
+    use motet_plan::{Operation, Rank};
+
+    use super::*;
+
+    fn call(count: usize) -> Call {
+        let operation = Operation::Bcast { count, root: Rank(0) };
+        Call { rank: Rank(1), ranks: 4, element_bytes: 8, in_place: false, operation }
+    }
+
+    /// What is to be kept is kept when the cache is full, at most so much, and found where it then
+    /// is.
+    ///
+    /// spec: 127
+    #[test]
+    fn what_is_to_be_kept_stays() {
+        let mut cache = Cache::new(Tuning::default());
+        let rule = Rule::By(Selection::Tuned);
+        let mut take = |count, keep| {
+            let (run, found) = cache.take(&call(count), rule, keep).expect("a call");
+            assert_eq!(run.planned().plan.output_len(), count);
+            found
+        };
+        assert_eq!(take(1, Keep::AsLong), Found::Nowhere);
+        assert_eq!(take(2, Keep::Before), Found::Nowhere);
+        assert_eq!((take(1, Keep::AsLong), take(2, Keep::AsLong)), (Found::Here, Found::Kept));
+        for count in 0..PLANS {
+            take(100 + count, Keep::AsLong);
+        }
+        assert_eq!((take(2, Keep::AsLong), take(1, Keep::AsLong)), (Found::Kept, Found::Nowhere));
+        for count in 0..2 * PLANS {
+            take(10_000 + count, Keep::Before);
+        }
+        assert_eq!(take(10_000, Keep::AsLong), Found::Nowhere);
+        assert_eq!(take(10_000 + 2 * PLANS - 1, Keep::AsLong), Found::Kept);
     }
 }

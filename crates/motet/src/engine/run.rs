@@ -2,9 +2,11 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+mod linking;
+mod ways;
+
 use std::sync::Arc;
 
-use motet_fabric::channel::{LONGEST, cells};
 use motet_fabric::{
     Attached, Completion, Endpoint, InChannel, Label, OutChannel, Peer, Posted, Region, Selector,
     Token, TransferError, TypeCode,
@@ -16,6 +18,8 @@ use super::memory::Memory;
 use crate::buffer::Span;
 use crate::group::Group;
 use crate::kernel::Kernel;
+pub(crate) use linking::Linking;
+pub(crate) use ways::Ways;
 
 /// Which collective of which communicator: the part of a message's label that is the same for
 /// all its messages.
@@ -74,6 +78,8 @@ pub(crate) struct Run {
     element: TypeCode,
     /// Whether the engine polls it for its channels.
     pub(super) polled: bool,
+    /// Whether its channels are still to be opened.
+    to_be_linked: bool,
     exec: Exec,
     memory: Memory,
     kernel: Option<Box<dyn Kernel>>,
@@ -97,6 +103,7 @@ impl Run {
             place,
             element: TypeCode::BYTES,
             polled: false,
+            to_be_linked: false,
             kernel: None,
             group: Group::empty(),
             number: Number { context: 0, tag: 0 },
@@ -122,59 +129,6 @@ impl Run {
     /// Where the cache keeps the plan.
     pub(crate) fn place(&self) -> u32 {
         self.place
-    }
-
-    /// Opens the channels that this rank receives through, and plans to use those it sends
-    /// through. Waits for nobody.
-    pub(crate) fn link(&mut self, endpoint: &mut Endpoint) {
-        let received = self.planned.plan.steps().iter().filter_map(|step| match step {
-            Action::Recv { into, .. } => Some(self.memory.bytes(into.len)),
-            _ => None,
-        });
-        let mut cells = cells(&received.collect::<Vec<_>>(), self.planned.plan.ranks()).into_iter();
-        let link = |step: StepId| match *self.planned.plan.step(step) {
-            Action::Recv { from, ordinal, into } => {
-                let (label, bytes) = (self.label(ordinal), self.memory.bytes(into.len));
-                let (from, cells) = (self.peer(from), cells.next().expect("one for each receive"));
-                let channel = endpoint.open_channel(from, label, self.element, bytes, cells);
-                channel.map_or(Link::Message, Link::In)
-            }
-            Action::Send { from, .. } if self.memory.bytes(from.len) <= LONGEST => Link::Unknown,
-            Action::Send { .. } => Link::Message,
-            Action::Copy { .. } | Action::Reduce { .. } => Link::Message,
-        };
-        let links: Box<[Link]> = self.planned.plan.ids().map(link).collect();
-        // Room for every step, so that no start has to make any.
-        let stuck = Vec::with_capacity(links.len());
-        self.channels = Some(Box::new(Channels { links, stuck }));
-        // The operation before may have ended while it was polled.
-        self.polled = false;
-    }
-
-    /// Gives the channels back.
-    pub(crate) fn unlink(&mut self, endpoint: &mut Endpoint) {
-        let Some(channels) = self.channels.take() else { return };
-        for (step, link) in self.planned.plan.ids().zip(channels.links) {
-            match (link, *self.planned.plan.step(step)) {
-                (Link::In(channel), _) => endpoint.close_channel(channel),
-                (Link::Unknown, Action::Send { to, ordinal, .. }) => {
-                    endpoint.forget_channel(self.peer(to), self.label(ordinal));
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// The run will never be started again, and others may not know that yet: what they put into
-    /// a channel must find no other use of its cells, so incoming ones are not given back.
-    pub(crate) fn cut_off(&mut self, endpoint: &mut Endpoint) {
-        let links = self.channels.iter_mut().flat_map(|channels| &mut channels.links);
-        links.for_each(|link| {
-            if let Link::In(_) = link {
-                *link = Link::Message;
-            }
-        });
-        self.unlink(endpoint);
     }
 
     /// Those whose channels some step waits for.
@@ -220,9 +174,19 @@ impl Run {
     /// A transfer of this run has ended.
     pub(crate) fn complete(&mut self, step: u32, outcome: Result<(), TransferError>) {
         if let Err(error) = outcome {
-            self.error.get_or_insert_with(|| Box::new(error));
+            self.fail(error);
         }
         self.exec.complete(&self.planned.plan, StepId(step));
+    }
+
+    /// Something went wrong.
+    pub(super) fn fail(&mut self, error: TransferError) {
+        self.error.get_or_insert_with(|| Box::new(error));
+    }
+
+    /// The ranks that it runs among, as the world counts them.
+    pub(super) fn peers(&self) -> impl Iterator<Item = Peer> + '_ {
+        self.group.peers()
     }
 
     /// Whether some step waits for a channel, so that the run must be polled.

@@ -92,6 +92,14 @@ pub enum ErrorKind {
         /// Ranks in the communicator.
         size: usize,
     },
+    /// A root that is not in the group that a collective is among.
+    #[error("root {root} is not in the group of {size} ranks that takes part")]
+    RootOutside {
+        /// The root that was passed, a rank of the communicator.
+        root: usize,
+        /// Ranks in the group.
+        size: usize,
+    },
     /// What the root of an intercommunicator passes, where there is one group only.
     #[error("the root is {role}, which is for intercommunicators only")]
     RootRole {
@@ -129,6 +137,14 @@ pub enum ErrorKind {
     #[error("the request {problem}")]
     Request {
         /// What is wrong with it, and what is expected.
+        problem: String,
+    },
+    /// Two-phase collectives that are not strictly nested.
+    #[error("{called} breaks the nesting of phases: {problem}")]
+    Nesting {
+        /// The call that does.
+        called: &'static str,
+        /// What is open, and what is expected.
         problem: String,
     },
     /// An operation of a set that is not complete, because another one went wrong.
@@ -230,10 +246,15 @@ impl ErrorKind {
             ErrorKind::Truncated { .. } => ErrorClass::Truncate,
             ErrorKind::TypeMismatch => ErrorClass::Type,
             ErrorKind::PeerFailed(_) | ErrorKind::PeerLeft { .. } => ErrorClass::ProcAborted,
-            ErrorKind::Spoiled { .. } | ErrorKind::Mismatch(_) => ErrorClass::Other,
+            // Of wrong nesting no argument is to blame, but the order of calls.
+            ErrorKind::Spoiled { .. } | ErrorKind::Mismatch(_) | ErrorKind::Nesting { .. } => {
+                ErrorClass::Other
+            }
             ErrorKind::Length { .. } => ErrorClass::Count,
             ErrorKind::Rank { .. } => ErrorClass::Rank,
-            ErrorKind::Root { .. } | ErrorKind::RootRole { .. } => ErrorClass::Root,
+            ErrorKind::Root { .. } | ErrorKind::RootOutside { .. } | ErrorKind::RootRole { .. } => {
+                ErrorClass::Root
+            }
             ErrorKind::Tag { .. } => ErrorClass::Tag,
             ErrorKind::Buffer { .. } => ErrorClass::Buffer,
             ErrorKind::Op { .. } => ErrorClass::Op,
@@ -277,6 +298,8 @@ fn call_class(error: &CallError) -> ErrorClass {
         | CallError::Itself { .. }
         | CallError::Totals(..)
         | CallError::TooLarge => ErrorClass::Count,
+        // Nobody passes surroundings but the library itself.
+        CallError::Surroundings { .. } => ErrorClass::Intern,
     }
 }
 

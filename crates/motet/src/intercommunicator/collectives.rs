@@ -73,9 +73,10 @@ impl Intercommunicator {
     /// # Errors
     /// None today.
     #[track_caller]
-    pub fn barrier_init(&self, _info: &Info) -> Result<Persistent<()>> {
+    pub fn barrier_init(&self, info: &Info) -> Result<Persistent<()>> {
         let crossing = Ok(Crossing::barrier(self));
-        self.union.persistent((), |()| self.prepare::<u8>("barrier_init", crossing, None))
+        self.union
+            .persistent_with((), info, |()| self.prepare::<u8>("barrier_init", crossing, None))
     }
 
     /// Nonblocking [`bcast`](Intercommunicator::bcast). (`MPI_Ibcast`)
@@ -99,9 +100,9 @@ impl Intercommunicator {
         &self,
         buffer: B,
         root: Root,
-        _info: &Info,
+        info: &Info,
     ) -> Result<Persistent<B>> {
-        self.union.persistent(buffer, |parts| {
+        self.union.persistent_with(buffer, info, |parts| {
             let crossing = self.crossing_bcast(<B as SendBuffer>::span(parts), root);
             self.prepare::<<B as Buffers>::Element>("bcast_init", crossing, None)
         })
@@ -181,13 +182,13 @@ macro_rules! moving {
                 &self,
                 buffers: (S, R),
                 $($argument: $type,)*
-                _info: &Info,
+                info: &Info,
             ) -> Result<Persistent<(S, R)>>
             where
                 S: SendBuffer<Element = R::Element> + 'static,
                 R: RecvBuffer + 'static,
             {
-                self.union.persistent(buffers, |parts| {
+                self.union.persistent_with(buffers, info, |parts| {
                     let crossing: Crossed = $crossing(self, sides_of::<(S, R)>(parts));
                     let call = stringify!($init);
                     self.prepare::<<R as SendBuffer>::Element>(call, crossing, None)

@@ -1,12 +1,16 @@
-//! Every collective with its arguments, to be called in any of the three forms.
+//! Every collective with its arguments, to be called in any of its forms.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+use std::panic::Location;
+
 use super::data::{Blocks, Data, Mixed};
 use super::translate::Translation;
+use crate::collective::{Members, Prepared};
 use crate::communicator::Communicator;
 use crate::datatype::Datatype;
 use crate::error::Result;
+use crate::group::Group;
 use crate::info::Info;
 use crate::intercommunicator::Intercommunicator;
 use crate::op::Op;
@@ -144,11 +148,13 @@ impl Collective<'_> {
     ///
     /// # Errors
     /// Arguments that the standard does not allow; what went wrong with the operation.
+    #[track_caller]
     pub unsafe fn run<'on>(&self, on: impl Into<On<'on>>) -> Result<()> {
-        let on = on.into();
+        let (on, at) = (on.into(), Location::caller());
         // SAFETY: passed on.
-        let prepared = unsafe { self.translate(Form::Blocking, on) }?;
-        on.communicator().blocking(prepared)
+        let prepared = unsafe { self.translate(self.call(Form::Blocking), on) };
+        let communicator = on.communicator();
+        communicator.blocking(prepared.map_err(|error| communicator.refused(error, at))?)
     }
 
     /// The nonblocking form.
@@ -158,12 +164,41 @@ impl Collective<'_> {
     ///
     /// # Errors
     /// Arguments that the standard does not allow.
+    #[track_caller]
     pub unsafe fn start<'on>(&self, on: impl Into<On<'on>>) -> Result<Request<()>> {
         let on = on.into();
         // SAFETY: passed on.
-        let prepared = unsafe { self.translate(Form::Nonblocking, on) }?;
+        let prepared = unsafe { self.translate(self.call(Form::Nonblocking), on) };
         // SAFETY: there is no buffer; the memory of the data is the caller's promise.
-        unsafe { on.communicator().nonblocking((), |()| Ok(prepared)) }
+        unsafe { on.communicator().nonblocking((), |()| prepared) }
+    }
+
+    /// The first of two phases: begins the collective inside all that are open on the
+    /// communicator; [`end`](crate::raw::end) ends the innermost one. A communicator may be freed
+    /// while phases are open: they go on, as operations do whose requests are freed.
+    /// (`X_begin` of the two-phase collectives of 1997)
+    ///
+    /// Several threads may do this on one communicator if it is clear who comes first.
+    ///
+    /// # Safety
+    /// As [`Collective::run`], until the collective is complete: at its end, or whenever all data
+    /// has moved if it is never ended.
+    ///
+    /// # Errors
+    /// Arguments that the standard does not allow; [`ErrorKind::Nesting`](crate::ErrorKind) if a
+    /// [`Phases`](crate::Phases) of the communicator is alive.
+    #[track_caller]
+    pub unsafe fn begin<'on>(&self, on: impl Into<On<'on>>) -> Result<()> {
+        let (on, at, kind) = (on.into(), Location::caller(), self.kind());
+        let communicator = on.communicator();
+        let (nesting, call) = (communicator.nesting(), kind.begin_name());
+        let allowed = nesting.check_begin(kind).map_err(|kind| communicator.error(call, kind));
+        // SAFETY: passed on.
+        let prepared = allowed.and_then(|()| unsafe { self.translate(call, on) });
+        // SAFETY: there is no buffer; the memory of the data is the caller's promise.
+        let request = unsafe { communicator.nonblocking((), |()| prepared) }?;
+        nesting.push(kind, at, request);
+        Ok(())
     }
 
     /// The persistent form. Of hints a reduction knows
@@ -175,21 +210,57 @@ impl Collective<'_> {
     ///
     /// # Errors
     /// Arguments that the standard does not allow.
+    #[track_caller]
     pub unsafe fn init<'on>(&self, on: impl Into<On<'on>>, info: &Info) -> Result<Persistent<()>> {
         let on = on.into();
         // SAFETY: passed on.
-        let prepared = unsafe { self.translate(Form::Persistent, on) }?;
-        on.communicator().persistent_with((), info, |()| Ok(prepared))
+        let prepared = unsafe { self.translate(self.call(Form::Persistent), on) };
+        on.communicator().persistent_with((), info, |()| prepared)
+    }
+
+    /// The persistent form among the members of a group, in whose order data and reductions come.
+    /// All ranks of the communicator call it, in one order with all others; the members pass the
+    /// same group, the others that group or an empty one. Lists have an entry for each member. The
+    /// root is a rank of the communicator. Of ranks that are no members no address, count or
+    /// datatype is looked at, and their runs are over at once. (2008 proposal §2.1)
+    ///
+    /// # Safety
+    /// As [`Collective::init`], for members.
+    ///
+    /// # Errors
+    /// A group with a member outside the communicator (`MPI_ERR_GROUP`); a root outside the group
+    /// (`MPI_ERR_ROOT`); a collective among neighbours, which takes no group; arguments that the
+    /// standard does not allow.
+    #[track_caller]
+    pub unsafe fn init_among(
+        &self,
+        communicator: &Communicator,
+        group: &Group,
+        info: &Info,
+    ) -> Result<Persistent<()>> {
+        communicator.persistent_with((), info, |()| {
+            let members = communicator.members_for(self.call(Form::Persistent), group)?;
+            // SAFETY: passed on.
+            unsafe { self.translate_among(&members) }
+        })
     }
 
     /// # Safety
+    /// As [`Collective::init_among`].
+    pub(crate) unsafe fn translate_among(&self, members: &Members<'_>) -> Result<Prepared> {
+        let call = self.call(Form::Persistent);
+        // SAFETY: passed on.
+        let prepared = unsafe { Translation::among(self, members) };
+        let prepared = prepared.map_err(|kind| members.communicator().error(call, kind))?;
+        Ok(prepared.named(call))
+    }
+
+    /// The call under this name, which is that of one of its forms.
+    ///
+    /// # Safety
     /// As the form says.
-    pub(crate) unsafe fn translate(
-        &self,
-        form: Form,
-        on: On<'_>,
-    ) -> Result<crate::collective::Prepared> {
-        let (communicator, call) = (on.communicator(), self.call(form));
+    pub(crate) unsafe fn translate(&self, call: &'static str, on: On<'_>) -> Result<Prepared> {
+        let communicator = on.communicator();
         // SAFETY: passed on.
         let prepared = unsafe { Translation::of(self, on) };
         let prepared = prepared.map_err(|kind| communicator.error(call, kind))?;
@@ -197,26 +268,74 @@ impl Collective<'_> {
     }
 }
 
-/// The three forms.
+/// The calls of which a name is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Blocking,
     Nonblocking,
     Persistent,
+    Begin,
+    End,
 }
 
 macro_rules! call_names {
     ($($variant:ident = $blocking:literal $nonblocking:literal $persistent:literal;)*) => {
-        impl Collective<'_> {
+        /// Which collective it is, without its arguments.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum CollectiveKind {
+            $(
+                #[doc = concat!("`", $blocking, "`")]
+                $variant,
+            )*
+        }
+
+        impl CollectiveKind {
+            /// All of them.
+            pub const ALL: &[CollectiveKind] = &[$(CollectiveKind::$variant),*];
+
             /// The name of the call in a form.
-            pub(crate) fn call(&self, form: Form) -> &'static str {
+            fn call(self, form: Form) -> &'static str {
                 let names = match self {
-                    $(Collective::$variant { .. } => [$blocking, $nonblocking, $persistent],)*
+                    $(CollectiveKind::$variant => [
+                        $blocking,
+                        $nonblocking,
+                        $persistent,
+                        concat!($blocking, "_begin"),
+                        concat!($blocking, "_end"),
+                    ],)*
                 };
                 names[form as usize]
             }
         }
+
+        impl Collective<'_> {
+            /// Which collective it is.
+            pub fn kind(&self) -> CollectiveKind {
+                match self {
+                    $(Collective::$variant { .. } => CollectiveKind::$variant,)*
+                }
+            }
+        }
     };
+}
+
+impl CollectiveKind {
+    /// The name of the first phase.
+    pub(crate) fn begin_name(self) -> &'static str {
+        self.call(Form::Begin)
+    }
+
+    /// The name of the second phase.
+    pub(crate) fn end_name(self) -> &'static str {
+        self.call(Form::End)
+    }
+}
+
+impl Collective<'_> {
+    /// The name of the call in a form.
+    pub(crate) fn call(&self, form: Form) -> &'static str {
+        self.kind().call(form)
+    }
 }
 
 call_names! {
@@ -271,15 +390,32 @@ impl<'a> Collective<'a> {
         }
     }
 
+    /// The same, with another root if it has any.
+    pub(super) fn with_root(mut self, new: Root) -> Collective<'a> {
+        if let Collective::Bcast { root, .. }
+        | Collective::Gather { root, .. }
+        | Collective::Gatherv { root, .. }
+        | Collective::Scatter { root, .. }
+        | Collective::Scatterv { root, .. }
+        | Collective::Reduce { root, .. } = &mut self
+        {
+            *root = new;
+        }
+        self
+    }
+
     /// What it reduces.
     pub(super) fn reduction(&self) -> Option<Reduction<'a>> {
         match *self {
             Collective::Reduce { reduction, .. }
             | Collective::Allreduce { reduction }
             | Collective::ReduceScatterBlock { reduction }
-            | Collective::ReduceScatter { reduction, .. }
             | Collective::Scan { reduction }
             | Collective::Exscan { reduction } => Some(reduction),
+            // Its own count is not looked at.
+            Collective::ReduceScatter { reduction, counts } => {
+                Some(Reduction { count: counts.iter().sum(), ..reduction })
+            }
             _ => None,
         }
     }

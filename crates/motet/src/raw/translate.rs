@@ -11,10 +11,10 @@ mod reductions;
 use super::collective::{Collective, On, Root};
 use super::side::{Stage, Unit};
 use crate::buffer::Span;
-use crate::collective::{Among, Crossing, Prepared, Shape};
-use crate::communicator::Communicator;
+use crate::collective::{Among, Crossing, Members, Place, Prepared, Shape};
 use crate::engine::Way;
 use crate::error::ErrorKind;
+use crate::hints::Hints;
 use crate::kernel::Kernel;
 
 type Translated = Result<Translation, ErrorKind>;
@@ -37,6 +37,7 @@ impl Translation {
     /// The operation holds the memory of all data that the call names.
     pub(super) unsafe fn of(collective: &Collective<'_>, on: On<'_>) -> Translated {
         let comm = on.communicator();
+        let place = Place { rank: comm.rank(), size: comm.size() };
         // SAFETY (for all calls below): passed on.
         match (*collective, on) {
             // SAFETY: see above.
@@ -53,11 +54,41 @@ impl Translation {
             },
             // SAFETY: see above.
             (collective, _) if collective.reduction().is_some() => unsafe {
-                reductions::translate(&collective, comm)
+                reductions::translate(&collective, place)
             },
             // SAFETY: see above.
-            (collective, _) => unsafe { moves::translate(&collective, comm) },
+            (collective, _) => unsafe { moves::translate(&collective, place) },
         }
+    }
+
+    /// The call of a collective among the members of a group.
+    ///
+    /// # Safety
+    /// As [`Translation::of`], if the caller is a member.
+    pub(super) unsafe fn among(collective: &Collective<'_>, members: &Members<'_>) -> Translated {
+        if collective.is_among_neighbours() {
+            let what = "a group of a collective among neighbours".into();
+            return Err(ErrorKind::Unsupported { what, instead: "; neighbours are its group" });
+        }
+        let mut collective = *collective;
+        if let Some(root) = collective.root() {
+            let all = members.communicator();
+            let root = root_in(Place { rank: all.rank(), size: all.size() }, root)?;
+            collective = collective.with_root(Root::Rank(members.root(root)?));
+        }
+        let among = Some(members.among());
+        let Some(place) = members.place() else {
+            let stage = Stage::new(Unit::BYTE);
+            let idle = Translation::moving(Ok(Shape::nothing()), stage)?;
+            return Ok(Translation { among, ..idle });
+        };
+        let translation = match collective.reduction() {
+            // SAFETY: passed on.
+            Some(_) => unsafe { reductions::translate(&collective, place) },
+            // SAFETY: passed on.
+            None => unsafe { moves::translate(&collective, place) },
+        };
+        Ok(Translation { among, ..translation? })
     }
 
     /// The call, under its name.
@@ -66,18 +97,8 @@ impl Translation {
         let Unit { bytes, code, .. } = stage.unit();
         let element_bytes = if shape.is_barrier() { 0 } else { bytes };
         let staging = stage.finish();
-        let (element, deterministic) = (code, None);
-        Prepared {
-            call,
-            shape,
-            kernel,
-            operator,
-            element,
-            element_bytes,
-            staging,
-            among,
-            deterministic,
-        }
+        let (element, hints) = (code, Hints::default());
+        Prepared { call, shape, kernel, operator, element, element_bytes, staging, among, hints }
     }
 
     /// A call that moves data.
@@ -92,11 +113,11 @@ impl Translation {
     }
 }
 
-/// The rank of a root in a communicator of one group.
-fn root_in(comm: &Communicator, root: Root) -> Result<usize, ErrorKind> {
+/// The rank of a root, where there is one group.
+fn root_in(place: Place, root: Root) -> Result<usize, ErrorKind> {
     match root {
-        Root::Rank(root) if root < comm.size() => Ok(root),
-        Root::Rank(root) => Err(ErrorKind::Root { root, size: comm.size() }),
+        Root::Rank(root) if root < place.size => Ok(root),
+        Root::Rank(root) => Err(ErrorKind::Root { root, size: place.size }),
         Root::Here => Err(ErrorKind::RootRole { role: "ROOT" }),
         Root::Near => Err(ErrorKind::RootRole { role: "PROC_NULL" }),
     }

@@ -163,7 +163,11 @@ fn kept<T: Copy>(entries: &[T], remain: &[bool], which: bool) -> Vec<T> {
     marked.filter(|&(_, &remains)| remains == which).map(|(&entry, _)| entry).collect()
 }
 
-fn one_each(what: &'static str, entries: usize, dimensions: usize) -> Result<(), TopologyError> {
+pub(super) fn one_each(
+    what: &'static str,
+    entries: usize,
+    dimensions: usize,
+) -> Result<(), TopologyError> {
     if entries == dimensions {
         return Ok(());
     }
@@ -176,8 +180,9 @@ fn one_each(what: &'static str, entries: usize, dimensions: usize) -> Result<(),
 pub enum Reorder {
     /// They keep the order that they have.
     Never,
-    /// They may be put in another order. All ranks of today's worlds share one host, so that they
-    /// keep theirs nevertheless.
+    /// They may be put in another order. Where all are on one node, no order is better than that
+    /// which they have, so they keep it. A grid keeps it in any case; a
+    /// [`sparse_graph`](Communicator::sparse_graph) looks for a better one.
     Allowed,
 }
 

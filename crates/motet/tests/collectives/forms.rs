@@ -17,11 +17,13 @@ pub(crate) enum Form {
     Blocking,
     Owned,
     Scoped,
+    TwoPhase,
     Persistent,
 }
 
 impl Form {
-    pub(crate) const ALL: [Form; 4] = [Form::Blocking, Form::Owned, Form::Scoped, Form::Persistent];
+    pub(crate) const ALL: [Form; 5] =
+        [Form::Blocking, Form::Owned, Form::Scoped, Form::TwoPhase, Form::Persistent];
 }
 
 /// What is tried.
@@ -119,7 +121,7 @@ pub(crate) fn inner<T>(all: &mut [T]) -> &mut [T] {
 
 /// Makes a call with an input and an output in the form of the trial.
 macro_rules! in_pair {
-    ($trial:expr, $data:expr, $blocking:ident, $nonblocking:ident,
+    ($trial:expr, $data:expr, $blocking:ident, $nonblocking:ident, $begin:ident,
      $init:ident($($argument:expr),*)) => {{
         use $crate::collectives::forms::{Form, ROUNDS, inner, is_refused};
         let (trial, data): (&Trial<'_>, _) = ($trial, $data);
@@ -154,6 +156,18 @@ macro_rules! in_pair {
                         data.check_padded(trial, round, send, all);
                     }
                 }
+                Form::TwoPhase => {
+                    let mut phases = world.phases()?;
+                    let mut outer = phases.$begin(fresh(0) $(, $argument)*)?;
+                    let mut middle = outer.$begin(fresh(1) $(, $argument)*)?;
+                    let inner = middle.$begin(fresh(2) $(, $argument)*)?;
+                    let third = inner.end()?;
+                    let second = middle.end()?;
+                    let all = [outer.end()?, second, third];
+                    for (round, (send, receive)) in all.iter().enumerate() {
+                        data.check(trial, round, send, receive);
+                    }
+                }
                 Form::Persistent => {
                     let info = motet::Info::new();
                     let mut ready = world.$init(fresh(0) $(, $argument)*, &info)?;
@@ -177,7 +191,7 @@ macro_rules! in_pair {
 
 /// Makes a call with one buffer in the form of the trial.
 macro_rules! in_one {
-    ($trial:expr, $data:expr, $blocking:ident, $nonblocking:ident,
+    ($trial:expr, $data:expr, $blocking:ident, $nonblocking:ident, $begin:ident,
      $init:ident($($argument:expr),*)) => {{
         use $crate::collectives::forms::{Form, ROUNDS, inner, is_refused};
         let (trial, data): (&Trial<'_>, _) = ($trial, $data);
@@ -207,6 +221,18 @@ macro_rules! in_one {
                     })?;
                     for (round, all) in buffers.iter().enumerate() {
                         data.check_padded(trial, round, &[], all);
+                    }
+                }
+                Form::TwoPhase => {
+                    let mut phases = world.phases()?;
+                    let mut outer = phases.$begin((data.before)(0) $(, $argument)*)?;
+                    let mut middle = outer.$begin((data.before)(1) $(, $argument)*)?;
+                    let inner = middle.$begin((data.before)(2) $(, $argument)*)?;
+                    let third = inner.end()?;
+                    let second = middle.end()?;
+                    let all = [outer.end()?, second, third];
+                    for (round, buffer) in all.iter().enumerate() {
+                        data.check(trial, round, &[], buffer);
                     }
                 }
                 Form::Persistent => {

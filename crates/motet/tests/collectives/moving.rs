@@ -34,7 +34,7 @@ pub(crate) fn gather<T: Sample>(trial: &Trial<'_>) -> Result<()> {
         let before = |_| if me == root { canaries(count * ranks) } else { canaries(2) };
         let after = |round| if me == root { at_root(round) } else { canaries(2) };
         let data = Data::new(input, before, after);
-        in_pair!(trial, data, gather, igather, gather_init(root));
+        in_pair!(trial, data, gather, igather, gather_begin, gather_init(root));
         let before = |round| {
             let mut buffer = input(round);
             if me == root {
@@ -45,7 +45,7 @@ pub(crate) fn gather<T: Sample>(trial: &Trial<'_>) -> Result<()> {
         };
         let after = |round| if me == root { at_root(round) } else { input(round) };
         let data = Data::new(|_| Vec::new(), before, after);
-        in_one!(trial, data, gather_in_place, igather, gather_init(root));
+        in_one!(trial, data, gather_in_place, igather, gather_begin, gather_init(root));
     }
     Ok(())
 }
@@ -62,11 +62,11 @@ pub(crate) fn gatherv<T: Sample>(trial: &Trial<'_>) -> Result<()> {
         let before = |_| if me == root { canaries(length(blocks)) } else { Vec::new() };
         let after = |round| if me == root { at_root(round) } else { Vec::new() };
         let data = Data::new(input, before, after);
-        in_pair!(trial, data, gatherv, igatherv, gatherv_init(known, root));
+        in_pair!(trial, data, gatherv, igatherv, gatherv_begin, gatherv_init(known, root));
         let own = |round| if me == root { filled(blocks, &[me], round) } else { input(round) };
         let after = |round| if me == root { at_root(round) } else { input(round) };
         let data = Data::new(|_| Vec::new(), own, after);
-        in_one!(trial, data, gatherv_in_place, igatherv, gatherv_init(known, root));
+        in_one!(trial, data, gatherv_in_place, igatherv, gatherv_begin, gatherv_init(known, root));
     }
     Ok(())
 }
@@ -78,11 +78,11 @@ pub(crate) fn scatter<T: Sample>(trial: &Trial<'_>) -> Result<()> {
         let at_root = |round| all_blocks::<T>(ranks, round, count);
         let input = |round| if me == root { at_root(round) } else { canaries(1) };
         let data = Data::new(input, |_| canaries(count), mine);
-        in_pair!(trial, data, scatter, iscatter, scatter_init(root));
+        in_pair!(trial, data, scatter, iscatter, scatter_begin, scatter_init(root));
         let before = |round| if me == root { at_root(round) } else { canaries(count) };
         let after = |round| if me == root { at_root(round) } else { mine(round) };
         let data = Data::new(|_| Vec::new(), before, after);
-        in_one!(trial, data, scatter_in_place, iscatter, scatter_init(root));
+        in_one!(trial, data, scatter_in_place, iscatter, scatter_begin, scatter_init(root));
     }
     Ok(())
 }
@@ -97,11 +97,18 @@ pub(crate) fn scatterv<T: Sample>(trial: &Trial<'_>) -> Result<()> {
         let at_root = |round| filled::<T>(blocks, &all, round);
         let input = |round| if me == root { at_root(round) } else { Vec::new() };
         let data = Data::new(input, |_| canaries(blocks[me].count), mine);
-        in_pair!(trial, data, scatterv, iscatterv, scatterv_init(known, root));
+        in_pair!(trial, data, scatterv, iscatterv, scatterv_begin, scatterv_init(known, root));
         let place = |round| if me == root { at_root(round) } else { canaries(blocks[me].count) };
         let after = |round| if me == root { at_root(round) } else { mine(round) };
         let data = Data::new(|_| Vec::new(), place, after);
-        in_one!(trial, data, scatterv_in_place, iscatterv, scatterv_init(known, root));
+        in_one!(
+            trial,
+            data,
+            scatterv_in_place,
+            iscatterv,
+            scatterv_begin,
+            scatterv_init(known, root)
+        );
     }
     Ok(())
 }
@@ -116,9 +123,9 @@ pub(crate) fn alltoall<T: Sample>(trial: &Trial<'_>) -> Result<()> {
     let sent = |round| (0..ranks).flat_map(|to| parcel::<T>(me, to, round, count)).collect();
     let got = |round| (0..ranks).flat_map(|from| parcel::<T>(from, me, round, count)).collect();
     let data = Data::new(sent, |_| canaries(count * ranks), got);
-    in_pair!(trial, data, alltoall, ialltoall, alltoall_init());
+    in_pair!(trial, data, alltoall, ialltoall, alltoall_begin, alltoall_init());
     let data = Data::new(|_| Vec::new(), sent, got);
-    in_one!(trial, data, alltoall_in_place, ialltoall, alltoall_init());
+    in_one!(trial, data, alltoall_in_place, ialltoall, alltoall_begin, alltoall_init());
     Ok(())
 }
 
@@ -150,7 +157,7 @@ pub(crate) fn alltoallv<T: Sample>(trial: &Trial<'_>) -> Result<()> {
     let sent = |round| with(to, &|rank, count| parcel::<T>(me, rank, round, count));
     let got = |round| with(from, &|rank, count| parcel::<T>(rank, me, round, count));
     let data = Data::new(sent, |_| canaries(length(from)), got);
-    in_pair!(trial, data, alltoallv, ialltoallv, alltoallv_init(to, from));
+    in_pair!(trial, data, alltoallv, ialltoallv, alltoallv_begin, alltoallv_init(to, from));
     Ok(())
 }
 

@@ -27,11 +27,11 @@ pub(crate) fn scan<T: Sample>(trial: &Trial<'_>) -> Result<()> {
     let sum = |round| prefix(me + 1, round, count, T::add);
     let composed = |round| prefix(me + 1, round, count, T::compose);
     let data = Data::new(input, before, sum);
-    in_pair!(trial, data, scan, iscan, scan_init(commutative(T::add)));
+    in_pair!(trial, data, scan, iscan, scan_begin, scan_init(commutative(T::add)));
     let data = Data::new(input, before, composed);
-    in_pair!(trial, data, scan, iscan, scan_init(ordered(T::compose)));
+    in_pair!(trial, data, scan, iscan, scan_begin, scan_init(ordered(T::compose)));
     let data = Data::new(|_| Vec::new(), input, composed);
-    in_one!(trial, data, scan_in_place, iscan, scan_init(ordered(T::compose)));
+    in_one!(trial, data, scan_in_place, iscan, scan_begin, scan_init(ordered(T::compose)));
     Ok(())
 }
 
@@ -43,9 +43,9 @@ pub(crate) fn exscan<T: Sample>(trial: &Trial<'_>) -> Result<()> {
         _ => prefix(me, round, count, T::compose),
     };
     let data = Data::new(input, before, |round| composed(round, canaries(count)));
-    in_pair!(trial, data, exscan, iexscan, exscan_init(ordered(T::compose)));
+    in_pair!(trial, data, exscan, iexscan, exscan_begin, exscan_init(ordered(T::compose)));
     let data = Data::new(|_| Vec::new(), input, |round| composed(round, input(round)));
-    in_one!(trial, data, exscan_in_place, iexscan, exscan_init(ordered(T::compose)));
+    in_one!(trial, data, exscan_in_place, iexscan, exscan_begin, exscan_init(ordered(T::compose)));
     Ok(())
 }
 
@@ -64,6 +64,7 @@ pub(crate) fn reduce_scatter_block<T: Sample>(trial: &Trial<'_>) -> Result<()> {
         data,
         reduce_scatter_block,
         ireduce_scatter_block,
+        reduce_scatter_block_begin,
         reduce_scatter_block_init(add())
     );
     let data = Data::new(input, before, composed);
@@ -72,6 +73,7 @@ pub(crate) fn reduce_scatter_block<T: Sample>(trial: &Trial<'_>) -> Result<()> {
         data,
         reduce_scatter_block,
         ireduce_scatter_block,
+        reduce_scatter_block_begin,
         reduce_scatter_block_init(compose())
     );
     starts_with(trial, &composed(0), |world| {
@@ -94,9 +96,23 @@ pub(crate) fn reduce_scatter<T: Sample>(trial: &Trial<'_>) -> Result<()> {
     let before = |_| canaries(counts[me]);
     let (add, compose) = (|| commutative(T::add), || ordered(T::compose));
     let data = Data::new(input, before, sum);
-    in_pair!(trial, data, reduce_scatter, ireduce_scatter, reduce_scatter_init(counts, add()));
+    in_pair!(
+        trial,
+        data,
+        reduce_scatter,
+        ireduce_scatter,
+        reduce_scatter_begin,
+        reduce_scatter_init(counts, add())
+    );
     let data = Data::new(input, before, composed);
-    in_pair!(trial, data, reduce_scatter, ireduce_scatter, reduce_scatter_init(counts, compose()));
+    in_pair!(
+        trial,
+        data,
+        reduce_scatter,
+        ireduce_scatter,
+        reduce_scatter_begin,
+        reduce_scatter_init(counts, compose())
+    );
     starts_with(trial, &composed(0), |world| {
         let mut buffer = input(0);
         world.reduce_scatter_in_place(&mut buffer, counts, compose())?;

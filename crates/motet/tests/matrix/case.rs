@@ -108,7 +108,12 @@ impl Kind {
 pub(crate) enum Form {
     Blocking,
     Nonblocking,
+    TwoPhase,
     Persistent,
+}
+
+impl Form {
+    const ALL: [Form; 4] = [Form::Blocking, Form::Nonblocking, Form::TwoPhase, Form::Persistent];
 }
 
 /// Where the ranks are.
@@ -186,7 +191,7 @@ pub(crate) fn all(ranks: usize) -> Vec<Case> {
             places.push(Place::TwoGroups);
         }
         for place in places {
-            for form in [Form::Blocking, Form::Nonblocking, Form::Persistent] {
+            for form in Form::ALL {
                 for layout in Layout::ALL {
                     for count in COUNTS {
                         let seed = mix((ranks * 1_000_000 + cases.len()) as u64);

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use motet::op::Op;
-use motet::raw::{Blocks, Collective, Data, Mixed, On, Reduction, Root};
+use motet::raw::{self, Blocks, Collective, Data, Mixed, On, Reduction, Root};
 use motet::{Communicator, ErrorKind, GraphCommunicator, Info, Intercommunicator, Tag, World};
 
 use crate::case::{Case, Form, Kind, lefts};
@@ -103,6 +103,14 @@ impl<'a> Places<'a> {
             Form::Nonblocking => match unsafe { call.start(on) } {
                 Ok(request) => {
                     request.wait().map_err(fail)?;
+                    buffers.check(&first).map(|()| Ended::Passed)
+                }
+                Err(error) => refused(error),
+            },
+            // SAFETY: see above.
+            Form::TwoPhase => match unsafe { call.begin(on) } {
+                Ok(()) => {
+                    raw::end(on, call.kind()).map_err(fail)?;
                     buffers.check(&first).map(|()| Ended::Passed)
                 }
                 Err(error) => refused(error),

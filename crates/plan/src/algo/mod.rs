@@ -15,6 +15,7 @@ mod between;
 mod direct;
 mod fold;
 mod gathering;
+mod parcels;
 mod rooted;
 mod scattering;
 mod shape;
@@ -141,6 +142,7 @@ algorithms! {
     alltoallv: [direct, pairwise],
     exchange: [direct],
     exchangev: [direct],
+    node_exchange: [direct, forwarders, gateways],
     inter_barrier: [dissemination, direct],
     inter_allgather: [leaders, direct],
     inter_allgatherv: [direct],

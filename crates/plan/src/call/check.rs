@@ -78,6 +78,14 @@ pub enum CallError {
         /// The calling rank.
         rank: Rank,
     },
+    /// What a rank knows of the ranks of its node does not fit together.
+    #[error("what rank {rank} knows of its node does not fit together: {what}")]
+    Surroundings {
+        /// The calling rank.
+        rank: Rank,
+        /// What is wrong.
+        what: &'static str,
+    },
     /// One of the two groups of an intercommunicator is empty.
     #[error("of {ranks} ranks {left} are in the first group; neither group may be empty")]
     Groups {
@@ -133,13 +141,10 @@ impl Call {
                     from.iter().map(|rank| (*rank, 0)),
                 )
             }
-            Operation::Exchangev { to, from } => {
-                self.check_neighbours(to.iter().chain(from.iter()).map(|other| other.rank))?;
-                check_disjoint(from.iter().map(Neighbour::block))?;
-                self.check_itself(
-                    to.iter().map(|other| (other.rank, other.count)),
-                    from.iter().map(|other| (other.rank, other.count)),
-                )
+            Operation::Exchangev { to, from } => self.check_exchange(to, from),
+            Operation::NodeExchange { to, from, surroundings } => {
+                self.check_exchange(to, from)?;
+                surroundings.check(self, to, from)
             }
             _ => Ok(()),
         }
@@ -218,7 +223,7 @@ impl Call {
                 checked_extent(to.iter().chain(from.iter()).copied())
             }
             Operation::Exchange { count, to, from } => count.checked_mul(to.len().max(from.len())),
-            Operation::Exchangev { to, from } => {
+            Operation::Exchangev { to, from } | Operation::NodeExchange { to, from, .. } => {
                 checked_extent(to.iter().chain(from.iter()).map(Neighbour::block))
             }
             operation => self.largest_between(operation)?,
@@ -287,6 +292,16 @@ impl Call {
             Some(root) if root.0 >= self.ranks => Err(CallError::Root { root, ranks: self.ranks }),
             _ => Ok(()),
         }
+    }
+
+    /// The lists of an exchange of blocks of different lengths.
+    fn check_exchange(&self, to: &[Neighbour], from: &[Neighbour]) -> Result<(), CallError> {
+        self.check_neighbours(to.iter().chain(from).map(|other| other.rank))?;
+        check_disjoint(from.iter().map(Neighbour::block))?;
+        self.check_itself(
+            to.iter().map(|other| (other.rank, other.count)),
+            from.iter().map(|other| (other.rank, other.count)),
+        )
     }
 
     fn check_neighbours(&self, mut all: impl Iterator<Item = Rank>) -> Result<(), CallError> {

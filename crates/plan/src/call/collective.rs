@@ -43,6 +43,8 @@ pub enum Collective {
     Exchange,
     /// The same with a length and a place for each block.
     Exchangev,
+    /// The same among ranks that know enough of each other to route blocks by node.
+    NodeExchange,
     /// Nobody leaves before everybody of the other group has entered.
     InterBarrier,
     /// All inputs of the other group, in rank order, at every rank.
@@ -61,7 +63,7 @@ pub enum Collective {
 
 impl Collective {
     /// Every collective, in the order of the table of algorithms.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::Barrier,
         Self::Bcast,
         Self::Gather,
@@ -80,6 +82,7 @@ impl Collective {
         Self::Alltoallv,
         Self::Exchange,
         Self::Exchangev,
+        Self::NodeExchange,
         Self::InterBarrier,
         Self::InterAllgather,
         Self::InterAllgatherv,
@@ -110,6 +113,7 @@ impl Collective {
             Self::Alltoallv => "alltoallv",
             Self::Exchange => "exchange",
             Self::Exchangev => "exchangev",
+            Self::NodeExchange => "node_exchange",
             Self::InterBarrier => "inter_barrier",
             Self::InterAllgather => "inter_allgather",
             Self::InterAllgatherv => "inter_allgatherv",

@@ -8,6 +8,7 @@ mod collective;
 mod groups;
 mod operation;
 mod scaled;
+mod surroundings;
 
 use std::fmt;
 
@@ -15,6 +16,7 @@ pub use check::CallError;
 pub use collective::Collective;
 pub use groups::Groups;
 pub use operation::{Block, Blocks, Neighbour, Operation};
+pub use surroundings::{Edge, Load, Loads, Mate, Surroundings};
 
 use crate::plan::{Buffer, Slice};
 
@@ -110,7 +112,7 @@ impl Call {
                 (extent(to.iter().copied()), extent(from.iter().copied()))
             }
             Operation::Exchange { count, to, from } => (count * to.len(), count * from.len()),
-            Operation::Exchangev { to, from } => {
+            Operation::Exchangev { to, from } | Operation::NodeExchange { to, from, .. } => {
                 let extent = |list: &[Neighbour]| extent(list.iter().map(Neighbour::block));
                 (extent(to), extent(from))
             }
@@ -157,8 +159,9 @@ impl Call {
     /// It is the size of the data for a broadcast or a reduction, and the sum of all blocks of one
     /// buffer where blocks are moved. In a gatherv, a scatterv, an alltoallv or an exchange a rank
     /// knows its own part only, unless it is the root, so nothing there is sure to be the same on
-    /// all ranks, and the size is 0 as it is for a barrier. Of the two buffers of an allgather
-    /// between two groups it is the longer.
+    /// all ranks, and the size is 0 as it is for a barrier. In an exchange among nodes the ranks
+    /// have agreed on the most that one of them sends or receives. Of the two buffers of an
+    /// allgather between two groups it is the longer.
     pub fn bytes(&self) -> usize {
         let elements = match &self.operation {
             Operation::Barrier
@@ -189,6 +192,7 @@ impl Call {
                 (counts[0] * *left as usize).max(counts[1] * right as usize)
             }
             Operation::Allgatherv { blocks } => blocks.iter().map(|block| block.count).sum(),
+            Operation::NodeExchange { surroundings, .. } => surroundings.loads.direct.elements,
         };
         elements * self.element_bytes
     }

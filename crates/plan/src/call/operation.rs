@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Collective, Rank};
+use super::{Collective, Rank, Surroundings};
 use crate::plan::{Buffer, Slice};
 
 /// A collective with its arguments. All counts and starts are in elements.
@@ -136,6 +136,15 @@ pub enum Operation {
         /// Sources, and where their blocks lie in the output.
         from: Arc<[Neighbour]>,
     },
+    /// The same again, where the calling rank knows what the ranks of its node have to do.
+    NodeExchange {
+        /// Destinations, and where their blocks lie in the input.
+        to: Arc<[Neighbour]>,
+        /// Sources, and where their blocks lie in the output.
+        from: Arc<[Neighbour]>,
+        /// What the ranks of the node know; the same at all of them.
+        surroundings: Arc<Surroundings>,
+    },
     /// Between two [groups](super::Groups). No data; tokens are those of a
     /// [barrier](Self::Barrier), and each rank must hear of all ranks of the other group.
     InterBarrier {
@@ -257,6 +266,7 @@ impl Operation {
             Self::Alltoallv { .. } => Collective::Alltoallv,
             Self::Exchange { .. } => Collective::Exchange,
             Self::Exchangev { .. } => Collective::Exchangev,
+            Self::NodeExchange { .. } => Collective::NodeExchange,
             Self::InterBarrier { .. } => Collective::InterBarrier,
             Self::InterAllgather { .. } => Collective::InterAllgather,
             Self::InterAllgatherv { .. } => Collective::InterAllgatherv,

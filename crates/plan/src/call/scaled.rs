@@ -54,6 +54,11 @@ impl Operation {
                 *to = scale.neighbours(to)?;
                 *from = scale.neighbours(from)?;
             }
+            Self::NodeExchange { to, from, surroundings } => {
+                *to = scale.neighbours(to)?;
+                *from = scale.neighbours(from)?;
+                *surroundings = surroundings.scaled(&|count| scale.count(count))?.into();
+            }
         }
         Ok(scaled)
     }

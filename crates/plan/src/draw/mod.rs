@@ -88,6 +88,7 @@ fn arguments(calls: &[Call]) -> String {
         | Operation::Allgatherv { .. }
         | Operation::Alltoallv { .. }
         | Operation::Exchangev { .. }
+        | Operation::NodeExchange { .. }
         | Operation::InterAllgatherv { .. }
         | Operation::InterReduceScatter { .. } => {
             parts.push(format!("elements of {}", counted(call.element_bytes, "byte")));

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use motet_plan::nodes::everybody;
 use motet_plan::verify::{Mode, Options, Violation};
 use motet_plan::{
     Algorithm, Block, Blocks, Call, Collective, Neighbour, Operation, Plan, Rank, verify,
@@ -82,6 +83,15 @@ pub(crate) fn exchangev(ranks: u32, gap: usize, edges: &[Edge]) -> Vec<Call> {
         to: list(me, |edge| edge.from, |edge| edge.to),
         from: list(me, |edge| edge.to, |edge| edge.from),
     })
+}
+
+/// The same exchange of blocks of different lengths, among ranks that know on which nodes they are.
+pub(crate) fn on_nodes(nodes: &[u32], calls: &[Call]) -> Vec<Call> {
+    let lists = |call: &Call| match &call.operation {
+        Operation::Exchangev { to, from } => (to.clone(), from.clone()),
+        operation => unreachable!("{operation:?} is no exchangev"),
+    };
+    everybody(nodes, &calls.iter().map(lists).collect::<Vec<_>>(), calls[0].element_bytes)
 }
 
 /// The alltoallv of blocks of lengths `count(from, to)`, with gaps, differently at each rank. In
@@ -184,6 +194,10 @@ pub(crate) fn specimen(collective: Collective, ranks: u32, sizes: &Sizes) -> Vec
             Operation::Exchange { count: block, to: everybody.clone(), from: everybody.clone() }
         }
         Collective::Exchangev => exchangev(ranks, 1, &edges)[rank.index()].operation.clone(),
+        Collective::NodeExchange => {
+            let nodes: Vec<_> = (0..ranks).map(|rank| rank / 2).collect();
+            on_nodes(&nodes, &exchangev(ranks, 1, &edges))[rank.index()].operation.clone()
+        }
         _ => between(collective, ranks.div_ceil(2), sizes, (ranks, rank)),
     })
 }

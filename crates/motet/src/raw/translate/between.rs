@@ -18,7 +18,7 @@ pub(super) unsafe fn translate(
 ) -> Translated {
     if let Some(root) = collective.root() {
         return match Role::of(inter, root)? {
-            Role::Idle => Translation::crossing(Ok(Crossing::idle(inter)), Stage::new(Unit::BYTE)),
+            Role::Idle => Translation::crossing(Ok(Crossing::idle()), Stage::new(Unit::BYTE)),
             // SAFETY: passed on.
             role => unsafe { rooted(collective, inter, role) },
         };

@@ -3,8 +3,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::{NOTHING, Translated, Translation, not_here, root_in, way_out};
-use crate::collective::Shape;
-use crate::communicator::Communicator;
+use crate::collective::{Place, Shape};
 use crate::engine::Way;
 use crate::error::ErrorKind;
 use crate::raw::collective::{Collective, Root};
@@ -13,59 +12,59 @@ use crate::raw::side::{Stage, Unit};
 
 /// # Safety
 /// As [`Translation::of`].
-pub(super) unsafe fn translate(collective: &Collective<'_>, comm: &Communicator) -> Translated {
+pub(super) unsafe fn translate(collective: &Collective<'_>, place: Place) -> Translated {
     // SAFETY (for all calls below): passed on.
     match *collective {
         Collective::Barrier => Translation::moving(Ok(Shape::barrier()), Stage::new(Unit::BYTE)),
         // SAFETY: see above.
-        Collective::Bcast { data, root } => unsafe { bcast(comm, data, root) },
+        Collective::Bcast { data, root } => unsafe { bcast(place, data, root) },
         // SAFETY: see above.
-        Collective::Gather { send, receive, root } => unsafe { gather(comm, send, receive, root) },
+        Collective::Gather { send, receive, root } => unsafe { gather(place, send, receive, root) },
         Collective::Gatherv { send, receive, root } => {
             // SAFETY: see above.
-            unsafe { gatherv(comm, send, receive, root) }
+            unsafe { gatherv(place, send, receive, root) }
         }
         Collective::Scatter { send, receive, root } => {
             // SAFETY: see above.
-            unsafe { scatter(comm, send, receive, root) }
+            unsafe { scatter(place, send, receive, root) }
         }
         Collective::Scatterv { send, receive, root } => {
             // SAFETY: see above.
-            unsafe { scatterv(comm, send, receive, root) }
+            unsafe { scatterv(place, send, receive, root) }
         }
         // SAFETY: see above.
-        Collective::Allgather { send, receive } => unsafe { allgather(comm, send, receive) },
+        Collective::Allgather { send, receive } => unsafe { allgather(place, send, receive) },
         // SAFETY: see above.
-        Collective::Allgatherv { send, receive } => unsafe { allgatherv(comm, send, receive) },
+        Collective::Allgatherv { send, receive } => unsafe { allgatherv(place, send, receive) },
         // SAFETY: see above.
-        Collective::Alltoall { send, receive } => unsafe { alltoall(comm, send, receive) },
+        Collective::Alltoall { send, receive } => unsafe { alltoall(place, send, receive) },
         // SAFETY: see above.
-        Collective::Alltoallv { send, receive } => unsafe { alltoallv(comm, send, receive) },
+        Collective::Alltoallv { send, receive } => unsafe { alltoallv(place, send, receive) },
         // SAFETY: see above.
-        Collective::Alltoallw { send, receive } => unsafe { alltoallw(comm, send, receive) },
+        Collective::Alltoallw { send, receive } => unsafe { alltoallw(place, send, receive) },
         _ => Err(ErrorKind::Internal("a collective was translated as another kind".into())),
     }
 }
 
 /// # Safety
 /// As [`Translation::of`], here and below.
-unsafe fn bcast(comm: &Communicator, data: Data<'_>, root: Root) -> Translated {
-    let root = root_in(comm, root)?;
+unsafe fn bcast(place: Place, data: Data<'_>, root: Root) -> Translated {
+    let root = root_in(place, root)?;
     let mut stage = Stage::new(Unit::of([data.datatype]));
-    let way = if root == comm.rank() { Way::In } else { Way::Out };
+    let way = if root == place.rank { Way::In } else { Way::Out };
     // SAFETY: passed on.
     let output = unsafe { stage.data("buffer", data, 1, way) }?;
-    Translation::moving(Shape::bcast(comm, output, root), stage)
+    Translation::moving(Shape::bcast(&place, output, root), stage)
 }
 
 unsafe fn gather(
-    comm: &Communicator,
+    place: Place,
     send: Option<Data<'_>>,
     receive: Option<Data<'_>>,
     root: Root,
 ) -> Translated {
-    let root = root_in(comm, root)?;
-    let at_root = root == comm.rank();
+    let root = root_in(place, root)?;
+    let at_root = root == place.rank;
     let send = if at_root { send } else { Some(not_here("send buffer", send)?) };
     let receive = if at_root { Some(not_here("receive buffer", receive)?) } else { None };
     let used = send.iter().chain(&receive);
@@ -78,20 +77,20 @@ unsafe fn gather(
     let way = way_out(send.is_none());
     let output = match receive {
         // SAFETY: passed on.
-        Some(data) => unsafe { stage.data("receive buffer", data, comm.size(), way) }?,
+        Some(data) => unsafe { stage.data("receive buffer", data, place.size, way) }?,
         None => NOTHING,
     };
-    Translation::moving(Shape::gather(comm, input, output, root), stage)
+    Translation::moving(Shape::gather(&place, input, output, root), stage)
 }
 
 unsafe fn gatherv(
-    comm: &Communicator,
+    place: Place,
     send: Option<Data<'_>>,
     receive: Option<Blocks<'_>>,
     root: Root,
 ) -> Translated {
-    let root = root_in(comm, root)?;
-    let at_root = root == comm.rank();
+    let root = root_in(place, root)?;
+    let at_root = root == place.rank;
     let send = if at_root { send } else { Some(not_here("send buffer", send)?) };
     let receive = if at_root { Some(not_here("receive buffer", receive)?) } else { None };
     let types = send.iter().map(|data| data.datatype);
@@ -102,49 +101,49 @@ unsafe fn gatherv(
         None => None,
     };
     let Some(receive) = receive else {
-        return Translation::moving(Shape::gatherv(comm, input, NOTHING, &[], root), stage);
+        return Translation::moving(Shape::gatherv(&place, input, NOTHING, &[], root), stage);
     };
     // SAFETY: passed on.
     let output = unsafe { stage.blocks("receive buffer", receive, way_out(send.is_none())) }?;
-    let shape = Shape::gatherv(comm, input, output.span, &output.blocks, root);
+    let shape = Shape::gatherv(&place, input, output.span, &output.blocks, root);
     Translation::moving(shape, stage)
 }
 
 unsafe fn scatter(
-    comm: &Communicator,
+    place: Place,
     send: Option<Data<'_>>,
     receive: Option<Data<'_>>,
     root: Root,
 ) -> Translated {
-    let root = root_in(comm, root)?;
-    let at_root = root == comm.rank();
+    let root = root_in(place, root)?;
+    let at_root = root == place.rank;
     let send = if at_root { Some(not_here("send buffer", send)?) } else { None };
     let receive = if at_root { receive } else { Some(not_here("receive buffer", receive)?) };
     let used = send.iter().chain(&receive);
     let mut stage = Stage::new(Unit::of(used.map(|data| data.datatype)));
     let input = match send {
         // SAFETY: passed on.
-        Some(data) => Some(unsafe { stage.data("send buffer", data, comm.size(), Way::In) }?),
+        Some(data) => Some(unsafe { stage.data("send buffer", data, place.size, Way::In) }?),
         None => None,
     };
     let Some(receive) = receive else {
         // In place at the root: the one buffer is its input.
-        let shape = Shape::scatter(comm, None, input.unwrap_or(NOTHING), root);
+        let shape = Shape::scatter(&place, None, input.unwrap_or(NOTHING), root);
         return Translation::moving(shape, stage);
     };
     // SAFETY: passed on.
     let output = unsafe { stage.data("receive buffer", receive, 1, Way::Out) }?;
-    Translation::moving(Shape::scatter(comm, input, output, root), stage)
+    Translation::moving(Shape::scatter(&place, input, output, root), stage)
 }
 
 unsafe fn scatterv(
-    comm: &Communicator,
+    place: Place,
     send: Option<Blocks<'_>>,
     receive: Option<Data<'_>>,
     root: Root,
 ) -> Translated {
-    let root = root_in(comm, root)?;
-    let at_root = root == comm.rank();
+    let root = root_in(place, root)?;
+    let at_root = root == place.rank;
     let send = if at_root { Some(not_here("send buffer", send)?) } else { None };
     let receive = if at_root { receive } else { Some(not_here("receive buffer", receive)?) };
     let types = receive.iter().map(|data| data.datatype);
@@ -161,15 +160,15 @@ unsafe fn scatterv(
     };
     let shape = match (input, output) {
         (Some(input), Some(output)) => {
-            Shape::scatterv(comm, Some(input.span), output, &input.blocks, root)
+            Shape::scatterv(&place, Some(input.span), output, &input.blocks, root)
         }
-        (Some(input), None) => Shape::scatterv(comm, None, input.span, &input.blocks, root),
-        (None, output) => Shape::scatterv(comm, None, output.unwrap_or(NOTHING), &[], root),
+        (Some(input), None) => Shape::scatterv(&place, None, input.span, &input.blocks, root),
+        (None, output) => Shape::scatterv(&place, None, output.unwrap_or(NOTHING), &[], root),
     };
     Translation::moving(shape, stage)
 }
 
-unsafe fn allgather(comm: &Communicator, send: Option<Data<'_>>, receive: Data<'_>) -> Translated {
+unsafe fn allgather(place: Place, send: Option<Data<'_>>, receive: Data<'_>) -> Translated {
     let used = send.iter().chain([&receive]);
     let mut stage = Stage::new(Unit::of(used.map(|data| data.datatype)));
     let input = match send {
@@ -177,17 +176,13 @@ unsafe fn allgather(comm: &Communicator, send: Option<Data<'_>>, receive: Data<'
         Some(data) => Some(unsafe { stage.data("send buffer", data, 1, Way::In) }?),
         None => None,
     };
-    let (ranks, way) = (comm.size(), way_out(send.is_none()));
+    let (ranks, way) = (place.size, way_out(send.is_none()));
     // SAFETY: passed on.
     let output = unsafe { stage.data("receive buffer", receive, ranks, way) }?;
-    Translation::moving(Shape::allgather(comm, input, output), stage)
+    Translation::moving(Shape::allgather(&place, input, output), stage)
 }
 
-unsafe fn allgatherv(
-    comm: &Communicator,
-    send: Option<Data<'_>>,
-    receive: Blocks<'_>,
-) -> Translated {
+unsafe fn allgatherv(place: Place, send: Option<Data<'_>>, receive: Blocks<'_>) -> Translated {
     let types = send.iter().map(|data| data.datatype).chain([receive.datatype]);
     let mut stage = Stage::new(Unit::of(types));
     let input = match send {
@@ -197,13 +192,13 @@ unsafe fn allgatherv(
     };
     // SAFETY: passed on.
     let output = unsafe { stage.blocks("receive buffer", receive, way_out(send.is_none())) }?;
-    Translation::moving(Shape::allgatherv(comm, input, output.span, &output.blocks), stage)
+    Translation::moving(Shape::allgatherv(&place, input, output.span, &output.blocks), stage)
 }
 
-unsafe fn alltoall(comm: &Communicator, send: Option<Data<'_>>, receive: Data<'_>) -> Translated {
+unsafe fn alltoall(place: Place, send: Option<Data<'_>>, receive: Data<'_>) -> Translated {
     let used = send.iter().chain([&receive]);
     let mut stage = Stage::new(Unit::of(used.map(|data| data.datatype)));
-    let ranks = comm.size();
+    let ranks = place.size;
     let input = match send {
         // SAFETY: passed on.
         Some(data) => Some(unsafe { stage.data("send buffer", data, ranks, Way::In) }?),
@@ -212,14 +207,10 @@ unsafe fn alltoall(comm: &Communicator, send: Option<Data<'_>>, receive: Data<'_
     let way = way_out(send.is_none());
     // SAFETY: passed on.
     let output = unsafe { stage.data("receive buffer", receive, ranks, way) }?;
-    Translation::moving(Shape::alltoall(comm, input, output), stage)
+    Translation::moving(Shape::alltoall(&place, input, output), stage)
 }
 
-unsafe fn alltoallv(
-    comm: &Communicator,
-    send: Option<Blocks<'_>>,
-    receive: Blocks<'_>,
-) -> Translated {
+unsafe fn alltoallv(place: Place, send: Option<Blocks<'_>>, receive: Blocks<'_>) -> Translated {
     let used = send.iter().chain([&receive]);
     let mut stage = Stage::new(Unit::of(used.map(|blocks| blocks.datatype)));
     let input = match send {
@@ -229,14 +220,10 @@ unsafe fn alltoallv(
     };
     // SAFETY: passed on.
     let output = unsafe { stage.blocks("receive buffer", receive, way_out(send.is_none())) }?;
-    exchange(comm, stage, input, output)
+    exchange(place, stage, input, output)
 }
 
-unsafe fn alltoallw(
-    comm: &Communicator,
-    send: Option<Mixed<'_>>,
-    receive: Mixed<'_>,
-) -> Translated {
+unsafe fn alltoallw(place: Place, send: Option<Mixed<'_>>, receive: Mixed<'_>) -> Translated {
     let used = send.iter().chain([&receive]);
     let mut stage = Stage::new(Unit::of(used.flat_map(|blocks| blocks.datatypes)));
     let input = match send {
@@ -246,12 +233,12 @@ unsafe fn alltoallw(
     };
     // SAFETY: passed on.
     let output = unsafe { stage.mixed("receive buffer", receive, way_out(send.is_none())) }?;
-    exchange(comm, stage, input, output)
+    exchange(place, stage, input, output)
 }
 
 /// A block to each rank and one from each, wherever they lie.
 fn exchange(
-    comm: &Communicator,
+    place: Place,
     stage: Stage,
     input: Option<crate::raw::side::Side>,
     output: crate::raw::side::Side,
@@ -259,9 +246,9 @@ fn exchange(
     let shape = match &input {
         Some(input) => {
             let (span, to) = (Some(input.span), &input.blocks);
-            Shape::alltoallv(comm, span, output.span, to, &output.blocks)
+            Shape::alltoallv(&place, span, output.span, to, &output.blocks)
         }
-        None => Shape::alltoallv(comm, None, output.span, &output.blocks, &output.blocks),
+        None => Shape::alltoallv(&place, None, output.span, &output.blocks, &output.blocks),
     };
     Translation::moving(shape, stage)
 }

@@ -4,8 +4,7 @@
 
 use super::{NOTHING, Translated, Translation, not_here, root_in, way_out};
 use crate::buffer::Span;
-use crate::collective::{Crossing, Including, Role, Shape, Sides};
-use crate::communicator::Communicator;
+use crate::collective::{Crossing, Including, Place, Role, Shape, Sides};
 use crate::engine::Way;
 use crate::error::ErrorKind;
 use crate::intercommunicator::Intercommunicator;
@@ -24,16 +23,16 @@ struct Reducing<'a> {
 
 /// # Safety
 /// As [`Translation::of`].
-pub(super) unsafe fn translate(collective: &Collective<'_>, comm: &Communicator) -> Translated {
+pub(super) unsafe fn translate(collective: &Collective<'_>, place: Place) -> Translated {
     let none = || ErrorKind::Internal("a collective was translated as another kind".into());
     let reduction = collective.reduction().ok_or_else(none)?;
     let mut reducing = Reducing::new(reduction)?;
-    let (commutative, ranks) = (reducing.commutative, comm.size());
+    let (commutative, ranks) = (reducing.commutative, place.size);
     let in_place = reduction.input.is_none();
     let shape = match *collective {
         Collective::Reduce { root, .. } => {
-            let root = root_in(comm, root)?;
-            let at_root = root == comm.rank();
+            let root = root_in(place, root)?;
+            let at_root = root == place.rank;
             if !at_root {
                 not_here("send buffer", reduction.input)?;
             }
@@ -46,7 +45,7 @@ pub(super) unsafe fn translate(collective: &Collective<'_>, comm: &Communicator)
             } else {
                 NOTHING
             };
-            Shape::reduce(comm, input, output, root, commutative)
+            Shape::reduce(&place, input, output, root, commutative)
         }
         Collective::ReduceScatterBlock { .. } => {
             // SAFETY: see above.
@@ -54,12 +53,12 @@ pub(super) unsafe fn translate(collective: &Collective<'_>, comm: &Communicator)
             let copies = if in_place { ranks } else { 1 };
             // SAFETY: see above.
             let output = unsafe { reducing.output(reduction.count, copies, way_out(in_place)) }?;
-            Shape::reduce_scatter_block(comm, input, output, commutative)
+            Shape::reduce_scatter_block(&place, input, output, commutative)
         }
         Collective::ReduceScatter { counts, .. } => {
             // SAFETY: see above.
-            let (input, output, counts) = unsafe { reducing.shared_out(counts, comm.rank()) }?;
-            Shape::reduce_scatter(comm, input, output, &counts, commutative)
+            let (input, output, counts) = unsafe { reducing.shared_out(counts, place.rank) }?;
+            Shape::reduce_scatter(&place, input, output, &counts, commutative)
         }
         _ => {
             // SAFETY: see above.

@@ -11,15 +11,16 @@
 //! with the destination after it, so that not all ranks send to rank 0 at once. Blocks to the
 //! rank itself are copies: the k-th block to itself meets the k-th block from itself.
 //!
-//! Cost: a latency, and what the rank with the most data has to move, which no rank knows.
+//! Cost: a latency, and what the rank with the most data has to move, which no rank knows unless
+//! the ranks have agreed on it.
 
-use crate::algo::{Algorithm, Refusal};
+use crate::algo::{Algorithm, Refusal, parcels};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Neighbour, Operation, Rank};
 use crate::cost::Cost;
 use crate::plan::{Buffer, Slice};
 
-/// The algorithm, of an exchange or an exchangev.
+/// The algorithm, of an exchange, an exchangev or an exchange among nodes.
 pub(in crate::algo) struct Direct {
     pub(in crate::algo) collective: Collective,
 }
@@ -44,13 +45,19 @@ impl Algorithm for Direct {
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        Cost { rounds: usize::from(call.ranks > 1), ..Cost::default() }
+        match &call.operation {
+            Operation::NodeExchange { surroundings, .. } => {
+                parcels::cost(call, surroundings.loads.direct, 1)
+            }
+            _ => Cost { rounds: usize::from(call.ranks > 1), ..Cost::default() },
+        }
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
         let (mut to, mut from) = match &call.operation {
             Operation::Exchange { count, to, from } => (uniform(*count, to), uniform(*count, from)),
             Operation::Exchangev { to, from } => (to.to_vec(), from.to_vec()),
+            Operation::NodeExchange { to, from, .. } => (to.to_vec(), from.to_vec()),
             operation => unreachable!("{operation:?} is no exchange"),
         };
         let (me, ranks) = (call.rank.0, call.ranks);

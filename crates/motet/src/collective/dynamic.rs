@@ -1,0 +1,243 @@
+//! The sparse dynamic exchange: each rank knows whom it sends to, and nobody knows who sends to it.
+//! ([`crate::engine`] has the protocol, and why it is right.)
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::fmt;
+use std::future::Future;
+use std::mem;
+use std::panic::Location;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use motet_fabric::slab::Id;
+use motet_fabric::{Peer, Region, RegionMut, TypeCode};
+
+use super::{Prepared, Shape};
+use crate::Element;
+use crate::communicator::{Communicator, Traffic};
+use crate::engine::{Arrivals, Dynamic, Number, Selection};
+use crate::error::{ErrorKind, Result};
+use crate::flight::{Flight, Home};
+
+const BLOCKING: &str = "sparse_exchange";
+const NONBLOCKING: &str = "isparse_exchange";
+
+/// A sparse dynamic exchange under way; see [`Communicator::isparse_exchange`].
+///
+/// It waits, is tested, awaited, and put into sets with other operations, as a
+/// [`Request`](crate::Request) is. One that is dropped goes on, and what it receives is lost.
+#[must_use = "an exchange that is dropped goes on unseen, and what it receives is lost"]
+pub struct SparseRequest<T: Element> {
+    flight: Flight,
+    /// What is sent, until the exchange is over.
+    sent: Vec<(usize, Vec<T>)>,
+    arrived: Arc<Arrived<T>>,
+}
+
+// Nothing in a request is ever borrowed from itself.
+impl<T: Element> Unpin for SparseRequest<T> {}
+
+/// A message that has come, or for which there is room: its sender, its length, and its memory.
+type Arrival<T> = (Peer, usize, Vec<T>);
+
+/// What an exchange has received, in the order in which it was taken.
+struct Arrived<T>(Mutex<Vec<Arrival<T>>>);
+
+impl<T: Element> Arrivals for Arrived<T> {
+    fn make_room(&self, from: Peer, bytes: usize) -> RegionMut {
+        let count = bytes.checked_div(size_of::<T>()).unwrap_or(0);
+        let mut data = Vec::<T>::with_capacity(count);
+        let into = RegionMut::new(data.as_mut_ptr().cast(), count * size_of::<T>());
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((from, count, data));
+        into
+    }
+}
+
+impl<T: Element> Arrived<T> {
+    fn nothing() -> Arc<Arrived<T>> {
+        Arc::new(Arrived(Mutex::default()))
+    }
+
+    /// The messages, sorted by their senders; those of one sender in the order of sending.
+    ///
+    /// # Safety
+    /// The exchange has ended well.
+    unsafe fn messages(&self, home: &Home) -> Vec<(usize, Vec<T>)> {
+        let all = mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let whole = |(from, count, mut data): Arrival<T>| {
+            // SAFETY: room was made for so many, and in an exchange that has ended well each
+            // message has filled its room.
+            unsafe { data.set_len(count) };
+            let rank = home.group.rank_of_peer(from);
+            (rank.expect("only ranks of the communicator know its context"), data)
+        };
+        let mut messages: Vec<_> = all.into_iter().map(whole).collect();
+        messages.sort_by_key(|&(rank, _)| rank);
+        messages
+    }
+}
+
+/// A message to be sent: the rank that it goes to, and where it lies.
+type Outgoing = (usize, Region);
+
+impl Communicator {
+    /// Sends messages of any lengths to any ranks, and receives those that are sent to the caller,
+    /// of which it need not know anything: they come with the ranks that sent them, sorted by
+    /// these, and those of one rank in the order in which it names them. An empty message is one
+    /// too; so is one to the caller itself. A message to [`PROC_NULL`](crate::PROC_NULL) is gone.
+    /// Collective, also for ranks that have nothing to send.
+    ///
+    /// The messages are those of the pattern, and `⌈log2 p⌉` empty ones from each rank; no rank
+    /// needs memory for others than those that it sends to or receives from. Nobody returns before
+    /// all have called.
+    ///
+    /// ```
+    /// motet::threads(4, |world| {
+    ///     // All but rank 0 report to the rank before, which does not expect it.
+    ///     let me = world.rank();
+    ///     let report = [10 * me];
+    ///     let came = world.sparse_exchange((me > 0).then(|| (me - 1, &report[..])))?;
+    ///     let expected = (me < 3).then(|| (me + 1, vec![10 * (me + 1)]));
+    ///     assert_eq!(came, Vec::from_iter(expected));
+    ///     Ok::<(), motet::Error>(())
+    /// })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+    /// # Ok::<(), motet::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A destination that is not in the communicator; a message of another type than `T`, at the
+    /// rank that receives it (the others get an error if they can still be told); a rank that has
+    /// died or left. What has come is dropped then.
+    #[track_caller]
+    pub fn sparse_exchange<'a, T: Element>(
+        &self,
+        send: impl IntoIterator<Item = (usize, &'a [T])>,
+    ) -> Result<Vec<(usize, Vec<T>)>> {
+        self.sparse_exchange_as(BLOCKING, send)
+    }
+
+    /// As [`sparse_exchange`](Communicator::sparse_exchange), as a part of another call.
+    #[track_caller]
+    pub(crate) fn sparse_exchange_as<'a, T: Element>(
+        &self,
+        call: &'static str,
+        send: impl IntoIterator<Item = (usize, &'a [T])>,
+    ) -> Result<Vec<(usize, Vec<T>)>> {
+        let sends: Vec<Outgoing> = send.into_iter().map(|(to, data)| (to, memory(data))).collect();
+        let arrived = Arrived::nothing();
+        // SAFETY: what is sent is borrowed for longer than this waits.
+        let id = unsafe { self.begin_exchange::<T>(call, &sends, arrived.clone()) }?;
+        let outcome = self.core().wait(id, false);
+        outcome.map_err(|error| self.error(call, ErrorKind::from(error)))?;
+        // SAFETY: it has just ended well.
+        Ok(unsafe { arrived.messages(self.home()) })
+    }
+
+    /// Nonblocking [`sparse_exchange`](Communicator::sparse_exchange). It moves whenever this rank
+    /// is in the library, like any other operation.
+    ///
+    /// # Errors
+    /// A destination that is not in the communicator.
+    #[track_caller]
+    pub fn isparse_exchange<T: Element>(
+        &self,
+        send: Vec<(usize, Vec<T>)>,
+    ) -> Result<SparseRequest<T>> {
+        let sends: Vec<Outgoing> = send.iter().map(|(to, data)| (*to, memory(data))).collect();
+        let arrived = Arrived::nothing();
+        // SAFETY: the request keeps what is sent until the exchange is over, or gives it to the
+        // engine, which does the same.
+        let id = unsafe { self.begin_exchange::<T>(NONBLOCKING, &sends, arrived.clone()) }?;
+        let flight = Flight::new(self.origin(NONBLOCKING), id, false);
+        Ok(SparseRequest { flight, sent: send, arrived })
+    }
+
+    /// # Safety
+    /// What is sent stays valid until the operation is complete or abandoned.
+    #[track_caller]
+    unsafe fn begin_exchange<T: Element>(
+        &self,
+        call: &'static str,
+        sends: &[Outgoing],
+        arrived: Arc<Arrived<T>>,
+    ) -> Result<Id> {
+        let at = Location::caller();
+        let mut outgoing = Vec::with_capacity(sends.len());
+        for &(to, data) in sends {
+            let peer = self.peer_of(call, "destination", to);
+            let peer = peer.map_err(|error| self.refused(error, at))?;
+            outgoing.extend(peer.map(|peer| (peer, data)));
+        }
+        // Two ranks that have nothing for each other need not even speak of the same type.
+        let barrier = Prepared::new::<T>(call, Shape::barrier(), None);
+        let barrier = Prepared { element: TypeCode::BYTES, ..barrier };
+        let (run, _) = self.run_chosen(barrier, Selection::Few, || self.next_collective())?;
+        let number = Number { context: self.context(Traffic::Dynamic), ..run.number() };
+        let dynamic = Dynamic::new(number, T::CODE, arrived);
+        // SAFETY: passed on.
+        Ok(unsafe { self.core().engine().start_dynamic(run, dynamic, &outgoing) })
+    }
+}
+
+/// Where elements lie.
+fn memory<T: Element>(data: &[T]) -> Region {
+    Region::new(data.as_ptr().cast(), size_of_val(data))
+}
+
+impl<T: Element> SparseRequest<T> {
+    /// Waits until the exchange is over; gives what has come, sorted by the ranks that sent it.
+    ///
+    /// # Errors
+    /// As [`Communicator::sparse_exchange`].
+    pub fn wait(mut self) -> Result<Vec<(usize, Vec<T>)>> {
+        self.flight.wait()?;
+        Ok(self.messages())
+    }
+
+    /// Whether the exchange is over. Moves it on if it can; never waits.
+    ///
+    /// # Errors
+    /// As [`Communicator::sparse_exchange`]; it counts as complete then.
+    pub fn test(&mut self) -> Result<bool> {
+        self.flight.test()
+    }
+
+    /// What has come in an exchange that has ended well.
+    fn messages(&self) -> Vec<(usize, Vec<T>)> {
+        assert!(self.flight.is_over());
+        // SAFETY: whoever calls this has seen that it has ended well.
+        unsafe { self.arrived.messages(&self.flight.origin.home) }
+    }
+}
+
+impl<T: Element> Future for SparseRequest<T> {
+    type Output = Result<Vec<(usize, Vec<T>)>>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.flight.poll(context).map(|ended| ended.map(|_| self.messages()))
+    }
+}
+
+impl<T: Element> Drop for SparseRequest<T> {
+    fn drop(&mut self) {
+        if !self.flight.is_over() {
+            let sent = mem::take(&mut self.sent);
+            self.flight.origin.core.engine().detach(self.flight.id, Box::new(sent));
+        }
+    }
+}
+
+impl<T: Element> fmt::Debug for SparseRequest<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = if self.flight.is_over() { "complete" } else { "under way" };
+        write!(out, "SparseRequest({}, {state})", self.flight.origin.call)
+    }
+}
+
+impl<T: Element> AsMut<Flight> for SparseRequest<T> {
+    fn as_mut(&mut self) -> &mut Flight {
+        &mut self.flight
+    }
+}

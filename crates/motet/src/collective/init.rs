@@ -1,0 +1,256 @@
+//! How a persistent operation is made: by its rank alone or, with the hint `enforce`, by all ranks
+//! of the communicator together.
+//!
+//! An init that is local asks nobody: its algorithm is what the selection says or, with the hint
+//! `previous`, what the ranks have learned before, which all know ([`crate::learned`]). Where it
+//! finds a plan that was to be kept, it leaves the opening of channels to the first start too; so
+//! it costs a look into a table.
+//!
+//! An enforced init takes these steps on all ranks, and none of them can be skipped by one alone:
+//!
+//! 1. They agree that their calls fit together ([`super::enforce`]). Also a rank whose arguments
+//!    were refused takes part in this, so that the others hear of it instead of waiting.
+//! 2. If there is anything to choose, and nothing was learned of it before, they measure the
+//!    candidates ([`super::measure`]) and agree on the times.
+//! 3. Each makes its run of what was chosen.
+
+use std::panic::Location;
+
+use motet_plan::{Algorithm, Call, algo};
+
+use super::enforce::{Agreed, Statement};
+use super::measure::{MOST_BYTES, Measured};
+use super::{Loose, Prepared};
+use crate::communicator::Communicator;
+use crate::engine::{Found, Linking, Number, Rule, Run, Selection, Staging};
+use crate::error::{Error, Result};
+use crate::hints::{Hints, Keep, Look};
+use crate::learned::{Key, Lesson};
+
+/// A persistent operation that is about to be handed to the engine.
+pub(super) struct Initialized {
+    pub(super) run: Box<Run>,
+    pub(super) staging: Option<Box<Staging>>,
+    pub(super) linking: Linking,
+    /// Why it has its algorithm, if its plan does not know.
+    pub(super) reason: Option<String>,
+}
+
+/// An init under way.
+pub(super) struct Init {
+    pub(super) name: &'static str,
+    pub(super) call: Call,
+    pub(super) loose: Loose,
+    pub(super) rule: Rule,
+    pub(super) hints: Hints,
+    pub(super) key: Key,
+    /// Whether all ranks that make the call have its key.
+    is_key_shared: bool,
+}
+
+impl Init {
+    /// The algorithms that may be measured, and which of them is the default. None if something
+    /// else decides.
+    fn candidates(&self, default: &str, is_named: bool) -> Vec<&'static dyn Algorithm> {
+        if !self.is_open() || is_named {
+            return Vec::new();
+        }
+        let accepted =
+            algo::of(self.call.collective()).filter(|row| row.accepts(&self.call).is_ok());
+        // The default comes first.
+        let mut all: Vec<_> = accepted.collect();
+        all.sort_by_key(|row| row.name() != default);
+        if all.len() > 1 { all } else { Vec::new() }
+    }
+
+    /// Whether measurement may decide: not on what must be the same on every machine.
+    fn is_open(&self) -> bool {
+        matches!(self.rule, Rule::By(Selection::Tuned | Selection::Overlapping) | Rule::Learned(_))
+    }
+
+    /// Bytes of the buffers of a candidate.
+    fn bytes(&self) -> usize {
+        let elements = self.call.input_len().saturating_add(self.call.output_len());
+        elements.saturating_mul(self.call.element_bytes)
+    }
+
+    fn is_idle(&self) -> bool {
+        matches!(self.rule, Rule::By(Selection::Nothing))
+    }
+}
+
+impl Communicator {
+    /// An init whose arguments are refused. With `enforce` the others hear of it.
+    #[cold]
+    pub(super) fn init_refused(&self, error: Error, hints: &Hints, at: &Location<'_>) -> Error {
+        let error = self.refused(error, at);
+        if hints.enforces() {
+            // The caller has an error already.
+            let _number = self.next_persistent();
+            let _ = self.agree("init", &Statement::refused(&error.to_string()));
+        }
+        error
+    }
+
+    /// Makes the run of a persistent operation.
+    pub(super) fn initialize(&self, prepared: Prepared, at: &Location<'_>) -> Result<Initialized> {
+        let (name, hints) = (prepared.call, prepared.hints);
+        let selection = self.selection_of(&prepared);
+        let account = match hints.enforces() {
+            true => Some(self.statement(&prepared, selection, at)),
+            false => self.account(&prepared, selection, at),
+        };
+        // Between two groups a rank may be idle in calls that others see as the same.
+        let (group, is_crossing) = match &prepared.among {
+            Some(among) => {
+                let passed = among.passed.as_ref().map(|group| group.fingerprint());
+                (passed.unwrap_or(0), passed.is_none())
+            }
+            None => (0, false),
+        };
+        let (call, loose) = self.call_of(prepared);
+        let rule = self.rule_for(&call, selection);
+        let key = Key::of(&call, hints.overlap, group);
+        let is_key_shared = key.is_shared() && !is_crossing;
+        let init = Init { name, call, loose, rule, hints, key, is_key_shared };
+        match account {
+            Some(account) if hints.enforces() => {
+                self.initialize_together(init, Statement::new(account), at)
+            }
+            account => {
+                let error = |kind| self.error(name, kind);
+                let (made, number) = self.initialize_alone(init, at)?;
+                if let Some(account) = account {
+                    self.note(account, number).map_err(error)?;
+                }
+                Ok(made)
+            }
+        }
+    }
+
+    fn initialize_alone(&self, init: Init, at: &Location<'_>) -> Result<(Initialized, Number)> {
+        let looks = init.hints.look == Look::Back && init.is_key_shared && init.is_open();
+        let Init { name, call, loose, hints, key, .. } = init;
+        let lesson = if looks { self.learned().get(&key) } else { None };
+        let rule = lesson.as_ref().map_or(init.rule, |lesson| Rule::Learned(lesson.algorithm));
+        let run = self.core().engine().run_for(&call, rule, hints.keep);
+        let (mut run, found) = run.map_err(|kind| self.refused(self.error(name, kind), at))?;
+        let linking = self.linking_after(&hints, lesson.is_some() || found == Found::Kept);
+        let number = self.next_persistent();
+        let staging = loose.bind(&mut run, number);
+        let reason = lesson.map(|lesson| lesson.reason);
+        Ok((Initialized { run, staging, linking, reason }, number))
+    }
+
+    /// Counts whether an init with `previous` has found something. One that has leaves even the
+    /// opening of channels for later.
+    fn linking_after(&self, hints: &Hints, has_found: bool) -> Linking {
+        if hints.look == Look::Away {
+            return Linking::Now;
+        }
+        let mut engine = self.core().engine();
+        let counters = engine.cache().counters();
+        if has_found {
+            counters.previous_hits += 1;
+            return Linking::AtStart;
+        }
+        counters.previous_misses += 1;
+        Linking::Now
+    }
+
+    fn initialize_together(
+        &self,
+        init: Init,
+        mut statement: Statement,
+        at: &Location<'_>,
+    ) -> Result<Initialized> {
+        let (name, hints) = (init.name, init.hints);
+        let number = self.next_persistent();
+        let default = self.core().engine().run_for(&init.call, init.rule, hints.keep);
+        let (default, found) = match default {
+            Ok(found) => found,
+            Err(kind) => {
+                let error = self.refused(self.error(name, kind), at);
+                let _ = self.agree(name, &Statement::refused(&error.to_string()));
+                return Err(error);
+            }
+        };
+        if self.membership().is_some() {
+            let noted = self.note(statement.account.clone(), number);
+            noted.map_err(|kind| self.error(name, kind))?;
+        }
+        let collective = init.call.collective();
+        let is_named = self.core().engine().cache().tuning().overrides.names(collective);
+        let candidates = init.candidates(default.planned().plan.algorithm(), is_named);
+        let looks = hints.look == Look::Back && init.is_open() && !is_named;
+        let lesson = if looks { self.learned().get(&init.key) } else { None };
+        statement.is_idle = init.is_idle();
+        statement.candidates = candidates.len();
+        statement.bytes = init.bytes();
+        statement.lesson = lesson.as_ref().map(|lesson| lesson.number);
+        let agreed = self.agree(name, &statement)?;
+        let lesson = lesson.filter(|_| agreed.knows_lesson);
+        let has_found = lesson.is_some() || (found == Found::Kept && agreed.candidates == 0);
+        let linking = self.linking_after(&hints, has_found);
+        let chosen = match lesson {
+            Some(lesson) => Some((lesson.algorithm, lesson.reason)),
+            None => self.choose_together(&init, &candidates, &agreed, number)?,
+        };
+        let Some((algorithm, reason)) = chosen else {
+            return Ok(bound(init.loose, default, number, linking, None));
+        };
+        if algorithm.name() == default.planned().plan.algorithm() {
+            return Ok(bound(init.loose, default, number, linking, Some(reason)));
+        }
+        self.core().engine().give_back(default);
+        let run = self.core().engine().run_for(&init.call, Rule::Learned(algorithm), hints.keep);
+        let (run, _) = run.map_err(|kind| self.error(name, kind))?;
+        Ok(bound(init.loose, run, number, linking, Some(reason)))
+    }
+
+    /// Measures what there is to choose from, and learns from it. Nothing, if nothing is to be
+    /// chosen.
+    fn choose_together(
+        &self,
+        init: &Init,
+        candidates: &[&'static dyn Algorithm],
+        agreed: &Agreed,
+        number: Number,
+    ) -> Result<Option<(&'static dyn Algorithm, String)>> {
+        if agreed.candidates == 0 || agreed.knows_lesson {
+            return Ok(None);
+        }
+        if agreed.bytes > MOST_BYTES {
+            let [first, ..] = candidates else { return Ok(None) };
+            let reason = format!(
+                "not measured: that would take {} bytes of memory, and at most {MOST_BYTES} are",
+                agreed.bytes
+            );
+            return Ok(Some((*first, reason)));
+        }
+        let Some(measured) = self.measure(init, candidates, agreed.candidates)? else {
+            return Ok(None);
+        };
+        let Measured { algorithm, reason, note } = measured;
+        self.core().engine().cache().counters().choices_learned += 1;
+        if init.hints.keep == Keep::Before {
+            let lesson = Lesson { algorithm, reason: reason.clone(), number: number.tag };
+            self.learned().insert(init.key.clone(), lesson);
+        }
+        if init.is_key_shared {
+            self.core().lessons().note(&init.call, algorithm, note);
+        }
+        Ok(Some((algorithm, reason)))
+    }
+}
+
+fn bound(
+    loose: Loose,
+    mut run: Box<Run>,
+    number: Number,
+    linking: Linking,
+    reason: Option<String>,
+) -> Initialized {
+    let staging = loose.bind(&mut run, number);
+    Initialized { run, staging, linking, reason }
+}

@@ -1,0 +1,241 @@
+//! The fastest of several algorithms for one call, by trying them.
+//!
+//! Each candidate is planned, bound to memory of its own (never the user's, which need not hold
+//! anything yet and must not change), linked to its peers like any persistent operation, and run a
+//! few times. Whoever takes no part in the operation comes along to the barriers and agreements.
+//!
+//! **Windows.** After a first run of each candidate, which opens its channels, one run is timed, and
+//! the ranks agree on the slowest rank's time. What takes many times as long as the best is given
+//! up then. The others take turns in windows, each with a barrier before it and as many runs as
+//! fit: so what drifts on the machine hits all alike, and all together take a bounded time.
+//!
+//! **Agreement.** The time of a window is that of the slowest rank, agreed on by one allreduce of
+//! all windows at the end. So all ranks decide on the same figures, and decide the same.
+//!
+//! **The default stays** unless another candidate has a median that is better by more than 5 % and
+//! was faster in three of four rounds: on a machine with other work a median alone may be luck.
+//!
+//! **Operators** are not called on data that nobody has made: what is reduced here are bytes, by a
+//! kernel of the library, which costs what a sum costs. An operator of the user that costs much
+//! more makes algorithms that reduce more often dearer than is seen here.
+
+use std::time::Instant;
+
+use motet_plan::Algorithm;
+
+use super::Loose;
+use super::init::Init;
+use crate::buffer::Span;
+use crate::communicator::Communicator;
+use crate::engine::{Binding, Linking, Rule, Staging};
+use crate::error::Result;
+use crate::explain::duration;
+use crate::hints::Keep;
+use crate::kernel::stand_in;
+use crate::persistent::Persistent;
+
+/// The most memory for the buffers of one candidate. Calls that need more are not measured: there,
+/// what counts is the bytes that are moved, which the cost model knows well.
+pub(super) const MOST_BYTES: usize = 64 << 20;
+/// The time that all windows together should take.
+const BUDGET_NS: u64 = 30_000_000;
+/// Windows of each candidate.
+const ROUNDS: usize = 9;
+/// The most runs in a window.
+const MOST_RUNS: u64 = 64;
+/// How many times as long as the best a candidate may take to be measured on.
+const HOPELESS: u64 = 4;
+/// How much better another candidate must be, in percent.
+const MARGIN: u64 = 5;
+/// Says that a candidate was not measured.
+const NEVER: u64 = u64::MAX >> 1;
+
+/// What was found out.
+pub(super) struct Measured {
+    pub(super) algorithm: &'static dyn Algorithm,
+    /// For people.
+    pub(super) reason: String,
+    /// The same for a line of wisdom.
+    pub(super) note: String,
+}
+
+/// The candidates of one call on this rank. There are as many on all ranks, but those who take no
+/// part have none that can be run.
+struct Trials<'a> {
+    communicator: &'a Communicator,
+    call: &'static str,
+    runs: Vec<Option<Persistent<()>>>,
+}
+
+impl Communicator {
+    /// Measures candidates, of which the first is the default. All ranks say how many there are;
+    /// those who take no part name none, and learn nothing.
+    pub(super) fn measure(
+        &self,
+        init: &Init,
+        candidates: &[&'static dyn Algorithm],
+        count: usize,
+    ) -> Result<Option<Measured>> {
+        let mut trials = Trials { communicator: self, call: init.name, runs: Vec::new() };
+        for at in 0..count {
+            let number = self.next_persistent();
+            let row = candidates.get(at);
+            let run = row.and_then(|row| self.trial(init, *row, number));
+            trials.runs.push(run);
+        }
+        let is_idle = candidates.is_empty();
+        let mut times = trials.begin(is_idle)?;
+        let windows = trials.windows(&mut times)?;
+        Ok((!is_idle).then(|| decide(candidates, &times, &windows)))
+    }
+
+    /// A run of a candidate on memory of its own.
+    fn trial(
+        &self,
+        init: &Init,
+        row: &'static dyn Algorithm,
+        number: crate::engine::Number,
+    ) -> Option<Persistent<()>> {
+        let Loose { element, group, kernel, .. } = &init.loose;
+        let mut engine = self.core().engine();
+        // Should memory or room be short here, the candidate is left out on all ranks.
+        let (mut run, _) = engine.run_for(&init.call, Rule::Learned(row), Keep::AsLong).ok()?;
+        let (call, mut staging) = (&init.call, Staging::new());
+        let mut span = |len: usize| match len {
+            0 => Span::EMPTY,
+            len => Span { start: staging.room(len * call.element_bytes), len },
+        };
+        let (input, output) = (span(call.input_len()), span(call.output_len()));
+        let kernel = kernel.as_ref().map(|_| stand_in(call.element_bytes));
+        let (element, group) = (*element, group.clone());
+        run.bind(Binding { input, output, element, kernel, group, number });
+        let id = engine.add_persistent(run, Some(Box::new(staging)), Linking::Now);
+        drop(engine);
+        Some(Persistent::new(self.origin(init.name), id, ()))
+    }
+}
+
+impl Trials<'_> {
+    /// Agrees on which candidates are there on all ranks, and on a first time of each.
+    fn begin(&mut self, is_idle: bool) -> Result<Vec<u64>> {
+        let mut there: Vec<u64> = self.runs.iter().map(|run| run.is_some().into()).collect();
+        if is_idle {
+            there.fill(1);
+        }
+        self.communicator.least(self.call, &mut there)?;
+        let mut times = vec![NEVER; there.len()];
+        for (at, _) in there.iter().enumerate().filter(|(_, there)| **there == 1) {
+            self.window(at, 1)?;
+            times[at] = self.window(at, 1)?;
+        }
+        self.agree(&mut times)?;
+        Ok(times)
+    }
+
+    /// Measures those that are worth it, in turns. Returns their times per run, round by round.
+    fn windows(&mut self, times: &mut [u64]) -> Result<Vec<Vec<u64>>> {
+        let best = times.iter().copied().min().unwrap_or(NEVER).max(1);
+        let default = times.first().copied().unwrap_or(NEVER);
+        // The default is measured on, whatever it took, if anything is.
+        let is_hopeful = |at: usize, time: u64| {
+            time < NEVER && (at == 0 || time <= best.saturating_mul(HOPELESS))
+        };
+        let hopeful: Vec<usize> =
+            (0..times.len()).filter(|&at| is_hopeful(at, times[at])).collect();
+        if hopeful.len() < 2 || default == NEVER {
+            return Ok(Vec::new());
+        }
+        let share = BUDGET_NS / (ROUNDS * hopeful.len()) as u64;
+        let once: u64 = hopeful.iter().map(|&at| times[at]).sum();
+        let rounds = (BUDGET_NS / once.max(1)).clamp(1, ROUNDS as u64);
+        let mut all = Vec::new();
+        for _ in 0..rounds {
+            let mut round = vec![NEVER; times.len()];
+            for &at in &hopeful {
+                round[at] = self.window(at, (share / times[at].max(1)).clamp(1, MOST_RUNS))?;
+            }
+            all.extend(round);
+        }
+        self.agree(&mut all)?;
+        Ok(all.chunks(times.len()).map(<[u64]>::to_vec).collect())
+    }
+
+    /// Runs a candidate so often, right after a barrier. Returns the nanoseconds of one run.
+    fn window(&mut self, at: usize, runs: u64) -> Result<u64> {
+        let barrier = super::Prepared::new::<u8>(self.call, super::Shape::barrier(), None);
+        self.communicator.blocking(barrier)?;
+        let Some(run) = &mut self.runs[at] else { return Ok(0) };
+        let begun = Instant::now();
+        for _ in 0..runs {
+            run.run()?;
+        }
+        Ok(begun.elapsed().as_nanos() as u64 / runs)
+    }
+
+    /// The greatest of each time over all ranks.
+    fn agree(&self, times: &mut [u64]) -> Result<()> {
+        times.iter_mut().for_each(|time| *time = !*time);
+        self.communicator.least(self.call, times)?;
+        times.iter_mut().for_each(|time| *time = !*time);
+        Ok(())
+    }
+}
+
+/// What all ranks make of the same figures.
+fn decide(candidates: &[&'static dyn Algorithm], first: &[u64], windows: &[Vec<u64>]) -> Measured {
+    let median = |at: usize| {
+        let mut times: Vec<u64> = windows.iter().map(|round| round[at]).collect();
+        times.sort_unstable();
+        times.get(times.len() / 2).copied().filter(|&time| time < NEVER)
+    };
+    let medians: Vec<Option<u64>> = (0..candidates.len()).map(median).collect();
+    let is_better = |at: usize| {
+        let (Some(own), Some(default)) = (medians[at], medians[0]) else { return false };
+        let won = windows.iter().filter(|round| round[at] < round[0]).count();
+        own * 100 < default * (100 - MARGIN) && 4 * won >= 3 * windows.len()
+    };
+    let best = (1..candidates.len()).filter(|&at| is_better(at)).min_by_key(|&at| medians[at]);
+    let best = best.unwrap_or(0);
+    // What was given up early has a first time, or none at all.
+    let time = |at: usize| match (medians[at], first[at]) {
+        (Some(time), _) => duration(time as f64),
+        (None, NEVER..) => "not run".into(),
+        (None, time) => format!("{} at first", duration(time as f64)),
+    };
+    let others = (0..candidates.len()).filter(|&at| at != best);
+    let others: Vec<String> =
+        others.map(|at| format!("{} {}", candidates[at].name(), time(at))).collect();
+    let (own, others) = (time(best), others.join(", "));
+    let stays = if best == 0 { "; the default, as none is better by 5 %" } else { "" };
+    Measured {
+        algorithm: candidates[best],
+        reason: format!("measured: {own}; {others}{stays}"),
+        note: format!("{own}; {others}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use motet_plan::{Collective, algo};
+
+    use super::*;
+
+    fn chosen(windows: &[[u64; 2]]) -> Measured {
+        let rows: Vec<_> = algo::of(Collective::Barrier).collect();
+        let windows: Vec<Vec<u64>> = windows.iter().map(|round| round.to_vec()).collect();
+        decide(&rows, &[1000, 1000], &windows)
+    }
+
+    /// A candidate replaces the default only if it is better by more than luck.
+    #[test]
+    fn the_default_stays_unless_another_is_clearly_better() {
+        let name = |windows: &[[u64; 2]]| chosen(windows).algorithm.name();
+        assert_eq!(name(&[[100, 90]; 4]), "direct");
+        assert_eq!(name(&[[100, 96]; 4]), "dissemination", "not by 5 %");
+        assert_eq!(name(&[[100, 90], [100, 90], [80, 90], [80, 90]]), "dissemination");
+        assert_eq!(name(&[]), "dissemination");
+        assert_eq!(name(&[[100, NEVER]; 4]), "dissemination");
+        let reason = chosen(&[[4000, 3100]; 4]).reason;
+        assert_eq!(reason, "measured: 3.10 µs; dissemination 4.00 µs");
+    }
+}

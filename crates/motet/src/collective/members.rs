@@ -1,0 +1,250 @@
+//! Persistent collectives among some ranks of a communicator: its group argument in the 2008
+//! proposal. No communicator is made for them, and no id is used up.
+//!
+//! All ranks of the communicator make the init, so that all persistent operations of a
+//! communicator are counted alike; but only the members of the group have a plan, the one of a
+//! communicator over the group. For the others there is nothing to do: their buffers are held,
+//! neither read nor written, and their runs are over at once. They route nothing, since in shared
+//! memory no way through a third rank is shorter.
+//!
+//! What all ranks call is written once, in `persistent`, for communicators and for groups.
+
+use std::fmt;
+
+use motet_fabric::Peer;
+use motet_plan::Block;
+
+use super::parts::Whom;
+use super::persistent::{persistent_collectives, persistent_with_root};
+use super::shape::Including;
+use super::{Among, Parts, Place, Prepared, Shape};
+use crate::Element;
+use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
+use crate::communicator::Communicator;
+use crate::error::{ErrorKind, Result};
+use crate::group::{Group, GroupError};
+use crate::info::Info;
+use crate::kernel::{Kernel, kernel};
+use crate::op::Operator;
+use crate::persistent::Persistent;
+
+/// The members of a group, all of them ranks of one communicator: persistent collectives are
+/// among these. (2008 proposal §2.1)
+///
+/// All ranks of the communicator make the same inits, in one order with all others of the
+/// communicator, and start them equally often. The members pass the same group; the others pass
+/// that group, or [`Group::empty`] if they have not made it. Members are counted by their places in
+/// the group: so blocks are ordered, and the operands of reductions, and lists have an entry for
+/// each member. What others pass is held until they get it back, but neither looked at nor checked,
+/// and their runs are over at once.
+///
+/// The collectives with a root are methods of that [`Member`].
+///
+/// ```
+/// use motet::{Group, Info, Sum};
+///
+/// motet::threads(4, |world| {
+///     // Rank 3 comes before rank 1 here; ranks 0 and 2 need not know who takes part.
+///     let group = match world.rank() {
+///         0 | 2 => Group::empty(),
+///         _ => world.group().include(&[3, 1])?,
+///     };
+///     let members = world.members(&group)?;
+///     let buffers = (vec![world.rank()], vec![9; 2]);
+///     let mut all = members.allgather_init(buffers, &Info::new())?;
+///     all.run()?;
+///     match members.rank() {
+///         Some(_) => assert_eq!(all.output(), [3, 1]),
+///         None => assert_eq!(all.output(), [9, 9]),
+///     }
+///
+///     // The root is a rank of the communicator; a member can be no wrong one.
+///     let mut sum = members.member(1)?.reduce_init((vec![1], vec![0]), Sum, &Info::new())?;
+///     sum.run()?;
+///     assert_eq!(sum.output(), [if world.rank() == 1 { 2 } else { 0 }]);
+///     Ok::<(), motet::Error>(())
+/// })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+/// # Ok::<(), motet::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Members<'a> {
+    communicator: &'a Communicator,
+    group: Group,
+    rank: Option<usize>,
+}
+
+/// A member of a group of ranks: the root of the collectives that are methods of it. Made by
+/// [`Members::member`].
+#[derive(Clone, Copy, Debug)]
+pub struct Member<'a> {
+    members: &'a Members<'a>,
+    /// Its place in the group.
+    place: usize,
+}
+
+impl Communicator {
+    /// The members of a group, for collectives that they alone take part in. Local: ranks that do
+    /// not make the group pass an empty one.
+    ///
+    /// # Errors
+    /// [`GroupError::Outsider`] (of class `MPI_ERR_GROUP`) if the group has a member that is not in
+    /// the communicator.
+    pub fn members(&self, group: &Group) -> Result<Members<'_>> {
+        self.members_for("members", group)
+    }
+
+    pub(crate) fn members_for(&self, call: &'static str, group: &Group) -> Result<Members<'_>> {
+        let outside = |peer: &Peer| self.group().rank_of_peer(*peer).is_none();
+        if let Some(outsider) = group.peers().find(outside) {
+            let error = GroupError::Outsider { rank: outsider.index() };
+            return Err(self.error(call, error.into()));
+        }
+        let rank = self.place_in(group);
+        Ok(Members { communicator: self, group: group.clone(), rank })
+    }
+}
+
+impl<'a> Members<'a> {
+    /// Number of members.
+    pub fn size(&self) -> usize {
+        self.group.size()
+    }
+
+    /// The place of the caller in the group, if it is a member.
+    pub fn rank(&self) -> Option<usize> {
+        self.rank
+    }
+
+    /// The group, as it was passed.
+    pub fn group(&self) -> &Group {
+        &self.group
+    }
+
+    /// The member that has this rank in the communicator. If the group is empty, which it is for
+    /// ranks that need not know the members, it may be any rank of the communicator.
+    ///
+    /// # Errors
+    /// A rank that is not in the group, or not in the communicator: both of class `MPI_ERR_ROOT`.
+    pub fn member(&self, rank: usize) -> Result<Member<'_>> {
+        let place = self.root(rank).map_err(|kind| self.communicator.error("member", kind))?;
+        Ok(Member { members: self, place })
+    }
+
+    /// The place in the group of a root, which is a rank of the communicator; in an empty group,
+    /// where nobody asks for it, 0.
+    pub(crate) fn root(&self, root: usize) -> Result<usize, ErrorKind> {
+        let all = self.communicator.group();
+        if root >= all.size() {
+            return Err(ErrorKind::Root { root, size: all.size() });
+        }
+        let outside = ErrorKind::RootOutside { root, size: self.size() };
+        match self.group.rank_of_peer(all.peer(root)) {
+            None if self.group.is_empty() => Ok(0),
+            place => place.ok_or(outside),
+        }
+    }
+
+    pub(crate) fn communicator(&self) -> &'a Communicator {
+        self.communicator
+    }
+
+    /// The place of the caller among the members, if it is one.
+    pub(crate) fn place(&self) -> Option<Place> {
+        self.rank.map(|rank| Place { rank, size: self.size() })
+    }
+
+    /// The ranks of the plan of the caller.
+    pub(crate) fn among(&self) -> Among {
+        let (group, passed) = (self.group.clone(), Some(self.group.clone()));
+        match self.rank {
+            Some(rank) => Among { rank, group, passed },
+            None => Among::nobody(passed),
+        }
+    }
+
+    /// The call of a rank that is no member.
+    pub(crate) fn nothing(&self, call: &'static str) -> Prepared {
+        Prepared { among: Some(self.among()), ..Prepared::new::<u8>(call, Shape::nothing(), None) }
+    }
+
+    fn prepare_among<T: Element>(
+        &self,
+        call: &'static str,
+        kernel: Option<Box<dyn Kernel>>,
+        shape: impl FnOnce(&Place) -> Result<Shape, ErrorKind>,
+    ) -> Result<Prepared> {
+        let Some(place) = self.place() else { return Ok(self.nothing(call)) };
+        let prepared = self.communicator.prepare::<T>(call, shape(&place), kernel)?;
+        Ok(Prepared { among: Some(self.among()), ..prepared })
+    }
+
+    fn whom(&self) -> Whom<'_> {
+        Whom::Members(self)
+    }
+
+    persistent_collectives!("Among the members of the group.");
+}
+
+impl<'a> Member<'a> {
+    /// Its place in the group; 0 if the group is empty.
+    pub fn place(&self) -> usize {
+        self.place
+    }
+
+    /// Among whom it is.
+    pub fn members(&self) -> &'a Members<'a> {
+        self.members
+    }
+
+    fn communicator(&self) -> &'a Communicator {
+        self.members.communicator
+    }
+
+    fn root_of(&self) -> usize {
+        self.place
+    }
+
+    fn prepare_among<T: Element>(
+        &self,
+        call: &'static str,
+        kernel: Option<Box<dyn Kernel>>,
+        shape: impl FnOnce(&Place) -> Result<Shape, ErrorKind>,
+    ) -> Result<Prepared> {
+        self.members.prepare_among::<T>(call, kernel, shape)
+    }
+
+    persistent_with_root!("Among the members of the group, with this one as the root.");
+}
+
+impl fmt::Debug for Members<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ranks: Vec<usize> = self.group.world_ranks().collect();
+        write!(out, "Members({ranks:?} of the world, in {:?})", self.communicator)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Sum;
+
+    /// Each new communicator has the next number; operations with groups take none.
+    ///
+    /// spec: 103
+    #[test]
+    fn a_thousand_groups_take_no_communicator() {
+        let ended = crate::threads(3, |world| {
+            let before = world.dup()?.id();
+            for round in 0..1000 {
+                let ranks = [[0, 2], [2, 1], [1, 0]][round % 3];
+                let members = world.members(&world.group().include(&ranks).unwrap())?;
+                let mut sum = members.allreduce_init((vec![1], vec![0]), Sum, &Info::new())?;
+                sum.run()?;
+                assert_eq!(sum.output(), [if members.rank().is_some() { 2 } else { 0 }]);
+            }
+            assert_eq!(world.dup()?.id(), before + 1);
+            Ok::<(), crate::Error>(())
+        });
+        ended.unwrap().into_iter().for_each(|result| result.unwrap());
+    }
+}

@@ -1,0 +1,280 @@
+//! Exchanges that are routed by node, compared with plain ones and counted.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use motet_plan::{Action, Call, Collective, Neighbour, Operation, Rank, algo};
+
+use super::Layout;
+use crate::buffer::Span;
+use crate::collective::{Prepared, Shape, blocking::output, input};
+use crate::communicator::Communicator;
+use crate::{Result, Settings};
+use worlds::{Random, on_ranks_with};
+
+#[path = "../../../tests/worlds/mod.rs"]
+mod worlds;
+
+/// A block on its way: which rank sends which of its blocks to which rank.
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    from: usize,
+    to: usize,
+    block: usize,
+}
+
+/// The length of a block: some are empty.
+fn length(source: usize, block: usize) -> usize {
+    (3 * source + 5 * block) % 7
+}
+
+/// An element of a block.
+fn element(source: usize, block: usize, at: usize) -> u32 {
+    (source * 10_000 + block * 100 + at) as u32
+}
+
+/// The lists of a rank, its input, and what its output must be.
+struct Part {
+    to: Arc<[Neighbour]>,
+    from: Arc<[Neighbour]>,
+    input: Vec<u32>,
+    expected: Vec<u32>,
+}
+
+impl Part {
+    fn of(me: usize, items: &[Item]) -> Part {
+        let (mut starts, mut input) = (BTreeMap::new(), Vec::new());
+        let mut sent = |item: &Item| {
+            let count = length(me, item.block);
+            let start = *starts.entry(item.block).or_insert_with(|| {
+                input.extend((0..count).map(|at| element(me, item.block, at)));
+                input.len() - count
+            });
+            Neighbour { rank: Rank::from_index(item.to), start, count }
+        };
+        let to = items.iter().filter(|item| item.from == me).map(&mut sent).collect();
+        let mut expected = Vec::new();
+        let mut received = |item: &Item| {
+            let count = length(item.from, item.block);
+            expected.extend((0..count).map(|at| element(item.from, item.block, at)));
+            let start = expected.len() - count;
+            Neighbour { rank: Rank::from_index(item.from), start, count }
+        };
+        let from = items.iter().filter(|item| item.to == me).map(&mut received).collect();
+        Part { to, from, input, expected }
+    }
+
+    fn call(&self, world: &Communicator) -> Call {
+        Call {
+            rank: Rank::from_index(world.rank()),
+            ranks: world.size() as u32,
+            element_bytes: size_of::<u32>(),
+            in_place: false,
+            operation: Operation::Exchangev { to: self.to.clone(), from: self.from.clone() },
+        }
+    }
+}
+
+/// The call as an exchange among nodes, where each rank is on the node that `nodes` says.
+fn widened(world: &Communicator, nodes: &[u32], call: &Call) -> Result<Option<Call>> {
+    let own = nodes[world.rank()];
+    let mates: Vec<_> = (0..nodes.len()).filter(|rank| nodes[*rank] == own).collect();
+    let layout = Layout { node_of: &|rank| nodes[rank], mates: &mates };
+    world.widen("exchangev_init", call, &layout)
+}
+
+/// Elements that a rank sends to ranks of other nodes: by source node, destination node, message.
+type Across = Vec<(u32, u32, usize)>;
+
+/// Runs the exchange routed by node, and returns what passes between nodes. Nothing if all is as
+/// if there were no nodes.
+fn run(world: &Communicator, nodes: &[u32], name: &str, items: &[Item]) -> Result<Option<Across>> {
+    let part = Part::of(world.rank(), items);
+    let Some(wide) = widened(world, nodes, &part.call(world))? else { return Ok(None) };
+    let mut received = vec![0; part.expected.len()];
+    let shape = Shape {
+        operation: wide.operation.clone(),
+        in_place: false,
+        input: input(&part.input).unwrap_or(Span::EMPTY),
+        output: output(&mut received),
+    };
+    let packets = || world.core().engine().endpoint().packets();
+    let before = packets();
+    world.blocking(Prepared::new::<u32>("exchangev", shape, None))?;
+    let sent = packets() - before;
+    assert_eq!(received, part.expected, "rank {} of {nodes:?}: {items:?}", world.rank());
+    let row = algo::find(Collective::NodeExchange, name).expect("a row");
+    let plan = row.plan(&wide).expect("every row accepts it");
+    assert_eq!(sent, plan.messages() as u64, "each message of the plan is one, and no other is");
+    let own = nodes[world.rank()];
+    let across = plan.steps().iter().filter_map(|step| match step {
+        Action::Send { to, from, .. } => Some((own, nodes[to.index()], from.len)),
+        _ => None,
+    });
+    Ok(Some(across.filter(|(from, to, _)| from != to).collect()))
+}
+
+/// What each rank of a world returns, each under the watchdog.
+fn on_nodes<T: Send>(
+    nodes: &[u32],
+    algorithm: &str,
+    body: impl Fn(&Communicator) -> Result<T> + Sync,
+) -> Vec<T> {
+    let settings = Settings::new().algorithms(&format!("node_exchange={algorithm}"));
+    let settings = settings.expect("the row is there");
+    on_ranks_with(nodes.len(), &settings, |world| body(world))
+}
+
+/// What must pass between nodes: for each ordered pair the number of messages, one for each of
+/// what `bundle` tells apart, and the elements of all distinct blocks.
+fn needed(
+    nodes: &[u32],
+    items: &[Item],
+    bundle: fn(&Item) -> usize,
+) -> BTreeMap<(u32, u32), (usize, usize)> {
+    let mut pairs: BTreeMap<_, (BTreeSet<usize>, BTreeSet<(usize, usize)>)> = BTreeMap::new();
+    for item in items.iter().filter(|item| length(item.from, item.block) > 0) {
+        let (bundles, blocks) = pairs.entry((nodes[item.from], nodes[item.to])).or_default();
+        bundles.insert(bundle(item));
+        blocks.insert((item.from, item.block));
+    }
+    pairs.retain(|(from, to), _| from != to);
+    let elements = |blocks: &BTreeSet<(usize, usize)>| {
+        blocks.iter().map(|(source, block)| length(*source, *block)).sum()
+    };
+    let counted =
+        pairs.iter().map(|(pair, (bundles, blocks))| (*pair, (bundles.len(), elements(blocks))));
+    counted.collect()
+}
+
+/// All rows give what a plain exchange gives, and between nodes passes what must and no more.
+fn verify(nodes: &[u32], items: &[Item]) {
+    for (name, bundle) in [
+        ("direct", None),
+        ("forwarders", Some((|item| item.from) as fn(&Item) -> usize)),
+        ("gateways", Some(|_| 0)),
+    ] {
+        let seen = on_nodes(nodes, name, |world| run(world, nodes, name, items));
+        let Some(seen) = seen.into_iter().collect::<Option<Vec<_>>>() else {
+            continue;
+        };
+        let mut found: BTreeMap<(u32, u32), (usize, usize)> = BTreeMap::new();
+        for (from, to, len) in seen.into_iter().flatten() {
+            let (messages, elements) = found.entry((from, to)).or_default();
+            (*messages, *elements) = (*messages + 1, *elements + len);
+        }
+        if let Some(bundle) = bundle {
+            assert_eq!(found, needed(nodes, items, bundle), "{name} on {nodes:?}: {items:?}");
+        }
+    }
+}
+
+fn all_to_all(ranks: usize, block: impl Fn(usize) -> usize + Copy) -> Vec<Item> {
+    let pairs = (0..ranks).flat_map(|from| (0..ranks).map(move |to| (from, to)));
+    pairs.map(|(from, to)| Item { from, to, block: block(to) }).collect()
+}
+
+/// Exchanges on nodes of equal and of different sizes, and of ranks that do not lie side by side,
+/// with one block for all or one for each.
+///
+/// spec: 112, 114, 116, 126
+#[test]
+fn exchanges_are_routed_by_node() {
+    let maps =
+        [&[0, 0, 1, 1][..], &[5, 9, 5, 9, 5], &[0, 1, 1, 1, 1, 2], &[0, 0, 0, 0, 1, 1, 1, 1]];
+    for nodes in maps {
+        verify(nodes, &all_to_all(nodes.len(), |_| 1));
+        verify(nodes, &all_to_all(nodes.len(), |to| to));
+        let ring =
+            (0..nodes.len()).map(|from| Item { from, to: (from + 1) % nodes.len(), block: 2 });
+        verify(nodes, &ring.collect::<Vec<_>>());
+    }
+}
+
+/// Random graphs, with loops, empty blocks, and the same block again and again, on random maps of
+/// ranks to nodes.
+///
+/// spec: 112, 114, 116, 126
+#[test]
+fn random_exchanges_are_routed_by_node() {
+    for seed in 0..24 {
+        let mut random = Random(seed);
+        let ranks = 1 + random.below(9);
+        let nodes: Vec<_> = (0..ranks).map(|_| random.below(4) as u32).collect();
+        let item = |random: &mut Random| Item {
+            from: random.below(ranks),
+            to: random.below(ranks),
+            block: random.below(4),
+        };
+        let items: Vec<_> = (0..random.below(40)).map(|_| item(&mut random)).collect();
+        println!("seed {seed}");
+        verify(&nodes, &items);
+    }
+}
+
+/// Where nothing passes between nodes, or nothing can share a message, all ranks see that there is
+/// nothing to choose.
+#[test]
+fn what_cannot_be_better_stays_as_it_is() {
+    let pair = |from, to| Item { from, to, block: 3 };
+    let cases: [&[Item]; 4] = [
+        &[],
+        &[pair(0, 1), pair(1, 0), pair(2, 3), pair(3, 3)],
+        &[pair(0, 2)],
+        &[pair(0, 2), pair(2, 1)],
+    ];
+    for items in cases {
+        let seen = on_nodes(&[0, 0, 1, 1], "gateways", |world| {
+            let part = Part::of(world.rank(), items);
+            widened(world, &[0, 0, 1, 1], &part.call(world))
+        });
+        assert!(seen.iter().all(Option::is_none), "{items:?}");
+    }
+}
+
+/// A rank that does not expect what it is sent, or expects what nobody sends: no rank routes such
+/// an exchange, and none waits for ever.
+#[test]
+fn lists_that_do_not_fit_are_not_routed() {
+    let items = all_to_all(4, |_| 1);
+    for change in [-1, 0, 1] {
+        let seen = on_nodes(&[0, 0, 1, 1], "gateways", |world| {
+            let mut part = Part::of(world.rank(), &items);
+            if world.rank() == 2 {
+                let mut from = part.from.to_vec();
+                match change {
+                    -1 => drop(from.pop()),
+                    0 => from[1].count += 1,
+                    _ => from.push(Neighbour { count: 0, ..from[0] }),
+                }
+                part.from = from.into();
+            }
+            widened(world, &[0, 0, 1, 1], &part.call(world))
+        });
+        assert!(seen.iter().all(Option::is_none), "{change}");
+    }
+}
+
+/// What it takes to know the surroundings does not grow with the number of ranks, but for the
+/// rounds of two sparse exchanges and of one agreement.
+#[test]
+fn surroundings_cost_what_the_neighbourhood_is() {
+    let most = |ranks: usize| {
+        let nodes: Vec<_> = (0..ranks).map(|rank| rank as u32 / 2).collect();
+        let ring = (0..ranks).flat_map(|from| {
+            [1, ranks - 1].map(|by| Item { from, to: (from + by) % ranks, block: 1 })
+        });
+        let items: Vec<_> = ring.collect();
+        let few = Settings::new().algorithms("allreduce=recursive_doubling").expect("a row");
+        let seen = on_ranks_with(ranks, &few, |world| {
+            let call = Part::of(world.rank(), &items).call(world);
+            let packets = || world.core().engine().endpoint().packets();
+            let before = packets();
+            widened(world, &nodes, &call)?;
+            Ok(packets() - before)
+        });
+        seen.into_iter().max().unwrap_or_default() - 3 * u64::from(ranks.ilog2())
+    };
+    // Two neighbours and a mate; what is sent synchronously is answered with another packet.
+    assert_eq!((most(8), most(32)), (6, 6));
+}

@@ -1,0 +1,315 @@
+//! The engine's part in a sparse dynamic exchange, in which only senders know who sends to whom.
+//!
+//! # The protocol
+//!
+//! An exchange has a number, which it takes as any collective of its communicator does. Its
+//! messages travel in a context that nothing else uses, with the number as their tag; the barrier
+//! that ends it has the context of collectives and the same number. Each rank does this:
+//!
+//! 1. *Sending.* It sends all its messages synchronously: such a send is complete only when a
+//!    receive has taken the message.
+//! 2. All the time, also later, it takes whatever comes with the number of the exchange: it makes
+//!    room for each message, whose length it learns from the message itself, and receives it.
+//! 3. *Barrier.* When all its sends are complete it begins the barrier, which waits for nobody
+//!    when it begins.
+//! 4. *Over.* When the barrier is over and nothing that was taken is still on its way, so is the
+//!    exchange.
+//!
+//! **Nobody leaves too early, and nothing is lost.** Let the barrier be over at rank `a`, and let
+//! `m` be a message to `a`. Then all ranks have begun the barrier, so the sender of `m` has, so its
+//! send is complete, so `a` has taken `m`. A large message may be complete at its sender when its
+//! last piece is in a lane that `a` has not read; hence the second half of step 4.
+//!
+//! **Nothing is taken by another exchange**, nor by anything else. A receive of exchange `n` asks
+//! for its number, and no two exchanges of a communicator have one; a rank that is in `n + 1`
+//! already sends messages that stay at their receivers, as addresses only, until these have come to
+//! `n + 1` as well. No other kind of traffic has this context.
+//!
+//! **It ends.** A rank takes messages from the moment it begins, whatever else it waits for, as
+//! long as anybody moves its engine. So, once all ranks have begun, every send completes, then
+//! every barrier is begun, then is over.
+//!
+//! **If something goes wrong** at a rank (a message of another type, say), it goes on with the
+//! steps, so that nobody waits for it; what it still has to say in the barrier tells others that
+//! there was an error. A rank that has left before its part was done would be waited for in vain:
+//! by those in the barrier, who are told by the fabric; and by those whose messages somebody does
+//! not take any more who was told so. But a rank leaves only when its exchange is over, and if all
+//! goes well that is after all sends of all ranks. So whoever still sends and sees that any rank of
+//! the communicator has left knows that something is wrong, takes its messages back and goes on to
+//! the barrier.
+//!
+//! **What it needs.** A rank sends the messages of the pattern and as many as there are rounds in
+//! the barrier (`⌈log2 p⌉`, whatever algorithm is preferred for barriers). It has no list of ranks:
+//! its memory grows with its own messages and with those to it.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::mem;
+use std::sync::Arc;
+
+use motet_fabric::slab::Id;
+use motet_fabric::{
+    Completion, Label, Peer, Posted, Region, RegionMut, Selector, Token, TransferError, TypeCode,
+};
+
+use super::{Engine, NOTHING, Number, Operation, Rare, Run, State, Work};
+
+/// In place of a step of the barrier: a message of this rank has been received.
+const SENT: u32 = u32::MAX;
+/// In place of a step of the barrier: a message to this rank has been received.
+const LANDED: u32 = u32::MAX - 1;
+
+/// Where the messages of an exchange go.
+pub(crate) trait Arrivals: Send + Sync {
+    /// Makes room for the next message, which has so many bytes. It stays where it is, and nobody
+    /// touches it, until the exchange is over. If the bytes do not make whole elements there is
+    /// less room.
+    fn make_room(&self, from: Peer, bytes: usize) -> RegionMut;
+}
+
+/// Where an exchange is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Some of its own messages have not been received yet.
+    Sending,
+    /// The run, which is the barrier, has begun.
+    Barrier,
+    /// The barrier is over.
+    Over,
+}
+
+/// What an exchange is besides the run of its barrier.
+pub(crate) struct Dynamic {
+    /// What its messages have in common.
+    label: Label,
+    element: TypeCode,
+    arrivals: Arc<dyn Arrivals>,
+    phase: Phase,
+    /// Own messages that have not been received.
+    unsent: usize,
+    /// Messages that have been taken and are on their way.
+    landing: usize,
+}
+
+impl Dynamic {
+    /// An exchange of messages of this type.
+    pub(crate) fn new(
+        Number { context, tag }: Number,
+        element: TypeCode,
+        arrivals: Arc<dyn Arrivals>,
+    ) -> Dynamic {
+        let label = Label { context, tag, ordinal: 0 };
+        Dynamic { label, element, arrivals, phase: Phase::Sending, unsent: 0, landing: 0 }
+    }
+
+    /// Any message of the exchange, from anybody.
+    fn selector(&self) -> Selector {
+        let Label { context, tag, ordinal } = self.label;
+        Selector { context, source: None, tag: Some(tag), ordinal }
+    }
+}
+
+impl Rare {
+    /// The barrier of an exchange is over. Says whether messages are still on their way.
+    pub(super) fn outlasts_barrier(&mut self) -> bool {
+        self.dynamic.as_mut().is_some_and(|dynamic| {
+            dynamic.phase = Phase::Over;
+            dynamic.landing > 0
+        })
+    }
+}
+
+/// Whether a completion with this token is of a message of an exchange.
+#[inline]
+pub(super) fn is_message(token: Token) -> bool {
+    token.step >= LANDED
+}
+
+impl Engine {
+    /// Begins an exchange, whose barrier is this run.
+    ///
+    /// # Safety
+    /// What is sent stays valid until the operation is complete or abandoned.
+    pub(crate) unsafe fn start_dynamic(
+        &mut self,
+        mut run: Box<Run>,
+        mut dynamic: Dynamic,
+        sends: &[(Peer, Region)],
+    ) -> Id {
+        run.restart();
+        let (label, element) = (dynamic.label, dynamic.element);
+        dynamic.unsent = sends.len();
+        let id = self.insert(Work::Run(run), None, State::Active);
+        if let Some(operation) = self.operations.get_mut(id) {
+            operation.rare().dynamic = Some(Box::new(dynamic));
+        }
+        self.active += 1;
+        self.gathering.push(id);
+        let mut done = mem::take(&mut self.done);
+        let token = Token { operation: id.0, step: SENT };
+        for &(to, data) in sends {
+            // SAFETY: passed on.
+            let posted =
+                unsafe { self.endpoint.send_synchronously(to, label, element, data, token) };
+            if posted == Posted::Done {
+                done.push(Completion { token, outcome: Ok(NOTHING) });
+            }
+        }
+        self.gather_for(id, &mut done);
+        self.settle(done);
+        let mut done = mem::take(&mut self.done);
+        self.begin_barrier(id, &mut done);
+        self.settle(done);
+        id
+    }
+
+    /// Takes what has come for the exchanges that are under way.
+    pub(super) fn gather(&mut self, done: &mut Vec<Completion>) {
+        let mut next = 0;
+        while next < self.gathering.len() {
+            if self.gather_for(self.gathering[next], done) {
+                next += 1;
+            } else {
+                self.gathering.swap_remove(next);
+            }
+        }
+    }
+
+    /// Takes what has come for an exchange. Says whether it is under way.
+    fn gather_for(&mut self, id: Id, done: &mut Vec<Completion>) -> bool {
+        let Some(operation) = self.operations.get_mut(id) else { return false };
+        let Some((_, dynamic)) = under_way(operation) else { return false };
+        let token = Token { operation: id.0, step: LANDED };
+        while let Some(taken) = self.endpoint.take(dynamic.selector()) {
+            let received = taken.received();
+            let into = dynamic.arrivals.make_room(received.source, received.bytes);
+            dynamic.landing += 1;
+            let element = dynamic.element;
+            // SAFETY: the room that was just made, which the operation keeps.
+            unsafe { self.endpoint.recv_taken(taken, element, into, token, done) };
+        }
+        true
+    }
+
+    /// A message of an exchange, to this rank or from it, has been received, or never will be.
+    #[cold]
+    pub(super) fn message_is_over(
+        &mut self,
+        Completion { token, outcome }: Completion,
+        done: &mut Vec<Completion>,
+    ) {
+        let id = Id(token.operation);
+        let Some(operation) = self.operations.get_mut(id) else { return };
+        let Some((run, dynamic)) = under_way(operation) else { return };
+        if let Err(error) = outcome {
+            run.fail(error);
+        }
+        match token.step {
+            SENT => dynamic.unsent -= 1,
+            _ => dynamic.landing -= 1,
+        }
+        if dynamic.phase == Phase::Over && dynamic.landing == 0 {
+            let outcome = run.outcome();
+            return self.finish(id, outcome.map(|()| NOTHING));
+        }
+        self.begin_barrier(id, done);
+    }
+
+    /// Begins the barrier of an exchange if it is time.
+    fn begin_barrier(&mut self, id: Id, done: &mut Vec<Completion>) {
+        let Some(operation) = self.operations.get_mut(id) else { return };
+        let Some((_, dynamic)) = under_way(operation) else { return };
+        if dynamic.phase == Phase::Sending && dynamic.unsent == 0 {
+            dynamic.phase = Phase::Barrier;
+            self.advance_into(id, done);
+        }
+    }
+
+    /// Takes back the messages of exchanges that a rank has left; see the module's documentation.
+    /// Says whether there were any.
+    pub(super) fn give_up_exchanges(&mut self) -> bool {
+        let mut moved = false;
+        for at in 0..self.gathering.len() {
+            let id = self.gathering[at];
+            let Some(operation) = self.operations.get_mut(id) else { continue };
+            let Some((run, dynamic)) = under_way(operation) else { continue };
+            if dynamic.unsent == 0 {
+                continue;
+            }
+            let left = run.peers().find(|&peer| self.endpoint.has_left(peer));
+            let Some(left) = left else { continue };
+            run.fail(TransferError::Left(left));
+            dynamic.unsent = 0;
+            let own = Token { operation: id.0, step: SENT };
+            self.endpoint.cancel(|token| token == own);
+            let mut done = mem::take(&mut self.done);
+            self.begin_barrier(id, &mut done);
+            self.settle(done);
+            moved = true;
+        }
+        moved
+    }
+}
+
+/// The barrier of an exchange that is not complete, and the rest of it.
+fn under_way(operation: &mut Operation) -> Option<(&mut Run, &mut Dynamic)> {
+    if operation.state != State::Active {
+        return None;
+    }
+    let Work::Run(run) = &mut operation.work else { return None };
+    let dynamic = operation.rare.as_mut()?.dynamic.as_deref_mut()?;
+    Some((run, dynamic))
+}
+
+#[cfg(test)]
+mod tests {
+    use motet_plan::{Call, Operation, Rank, Tuning};
+
+    use super::super::{Cache, Rule, Selection};
+    use super::*;
+    use crate::hints::Keep;
+    use crate::{Result, Settings};
+
+    fn rounds(ranks: usize) -> u64 {
+        u64::from(ranks.next_power_of_two().trailing_zeros())
+    }
+
+    /// Each rank sends its messages, one packet for each that it has received (which makes the
+    /// other's send complete), and those of the barrier.
+    #[test]
+    fn messages_are_those_of_the_pattern_and_of_a_barrier() -> Result<()> {
+        for ranks in [1, 2, 3, 8, 13, 16] {
+            let settings = Settings::new();
+            let told = crate::threads_with(ranks, &settings, |world| {
+                let (me, packets) = (world.rank(), || world.core().engine().endpoint().packets());
+                // Many from the even ones, nothing from the odd ones.
+                let sent = if me % 2 == 0 { 2 } else { 0 };
+                let message = vec![1; 100 * me];
+                let sends = (0..sent).map(|each| ((me + each) % ranks, &message[..]));
+                world.sparse_exchange::<u8>([])?;
+                let before = packets();
+                let came = world.sparse_exchange(sends)?.len();
+                let expected = (sent + came) as u64 + rounds(ranks);
+                assert_eq!(packets() - before, expected, "rank {me} of {ranks}");
+                Ok(())
+            })?;
+            told.into_iter().collect::<Result<Vec<()>>>()?;
+        }
+        Ok(())
+    }
+
+    /// At a million ranks a barrier has twenty rounds, and nothing else of an exchange knows how
+    /// many ranks there are.
+    #[test]
+    fn memory_grows_with_the_logarithm_of_the_ranks() -> Result<(), crate::ErrorKind> {
+        let (rank, ranks) = (Rank(7), 1 << 20);
+        let operation = Operation::Barrier;
+        let call = Call { rank, ranks, element_bytes: 0, in_place: false, operation };
+        let rule = Rule::By(Selection::Few);
+        let (run, _) = Cache::new(Tuning::default()).take(&call, rule, Keep::AsLong)?;
+        let plan = &run.planned().plan;
+        assert_eq!((plan.messages(), plan.ids().count()), (20, 40));
+        assert!(size_of::<Dynamic>() <= 72);
+        Ok(())
+    }
+}

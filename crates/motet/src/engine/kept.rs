@@ -1,0 +1,45 @@
+//! What the engine tells of its operations and of what it keeps for later ones.
+
+use std::sync::Arc;
+
+use motet_fabric::slab::Id;
+
+use super::{Cache, Engine, Operation, Planned, Run, Ways, Work};
+
+impl Engine {
+    /// What is kept for later calls.
+    pub(crate) fn cache(&mut self) -> &mut Cache {
+        &mut self.cache
+    }
+
+    /// Takes back a run that was never bound.
+    pub(crate) fn give_back(&mut self, run: Box<Run>) {
+        self.cache.give_back(run);
+    }
+
+    /// Says more about why an operation has its algorithm than its plan does.
+    pub(crate) fn tell_reason(&mut self, id: Id, reason: String) {
+        if let Some(operation) = self.operations.get_mut(id) {
+            operation.rare().reason = Some(reason.into());
+        }
+    }
+
+    /// The plan of a collective.
+    pub(crate) fn planned(&mut self, id: Id) -> Option<Arc<Planned>> {
+        match self.operations.get_mut(id) {
+            Some(Operation { work: Work::Run(run), .. }) => Some(run.planned().clone()),
+            _ => None,
+        }
+    }
+
+    /// How the messages of a collective travel, and why it has its algorithm, if its plan does not
+    /// know.
+    pub(crate) fn ways(&mut self, id: Id) -> Option<(Ways, Option<Arc<str>>)> {
+        match self.operations.get_mut(id) {
+            Some(Operation { work: Work::Run(run), rare, .. }) => {
+                Some((run.ways(), rare.as_ref().and_then(|rare| rare.reason.clone())))
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! How the channels of a run are opened and given back.
+
+use motet_fabric::Endpoint;
+use motet_fabric::channel::{LONGEST, cells};
+use motet_plan::{Action, StepId};
+
+use super::{Channels, Link, Run};
+
+/// When the channels of a persistent operation are opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Linking {
+    /// By its init.
+    Now,
+    /// By its first start. The ranks need not agree on this: who sends waits until the other end of
+    /// the channel is known, whenever it is opened.
+    AtStart,
+}
+
+impl Run {
+    /// Opens the channels that this rank receives through, and plans to use those it sends
+    /// through. Waits for nobody.
+    pub(crate) fn link(&mut self, endpoint: &mut Endpoint) {
+        let received = self.planned.plan.steps().iter().filter_map(|step| match step {
+            Action::Recv { into, .. } => Some(self.memory.bytes(into.len)),
+            _ => None,
+        });
+        let mut cells = cells(&received.collect::<Vec<_>>(), self.planned.plan.ranks()).into_iter();
+        let link = |step: StepId| match *self.planned.plan.step(step) {
+            Action::Recv { from, ordinal, into } => {
+                let (label, bytes) = (self.label(ordinal), self.memory.bytes(into.len));
+                let (from, cells) = (self.peer(from), cells.next().expect("one for each receive"));
+                let channel = endpoint.open_channel(from, label, self.element, bytes, cells);
+                channel.map_or(Link::Message, Link::In)
+            }
+            Action::Send { from, .. } if self.memory.bytes(from.len) <= LONGEST => Link::Unknown,
+            Action::Send { .. } => Link::Message,
+            Action::Copy { .. } | Action::Reduce { .. } => Link::Message,
+        };
+        let links: Box<[Link]> = self.planned.plan.ids().map(link).collect();
+        // Room for every step, so that no start has to make any.
+        let stuck = Vec::with_capacity(links.len());
+        self.channels = Some(Box::new(Channels { links, stuck }));
+        // The operation before may have ended while it was polled.
+        (self.polled, self.to_be_linked) = (false, false);
+    }
+
+    /// The channels are to be opened by the first start.
+    pub(crate) fn link_at_start(&mut self) {
+        (self.polled, self.to_be_linked) = (false, true);
+    }
+
+    /// Whether the channels are still to be opened.
+    #[inline]
+    pub(crate) fn is_to_be_linked(&self) -> bool {
+        self.to_be_linked
+    }
+
+    /// Gives the channels back.
+    pub(crate) fn unlink(&mut self, endpoint: &mut Endpoint) {
+        if self.to_be_linked {
+            // Others have announced their channels, or wait for ours to be announced. This costs
+            // what the init has saved, of an operation that was never started.
+            self.link(endpoint);
+        }
+        let Some(channels) = self.channels.take() else { return };
+        for (step, link) in self.planned.plan.ids().zip(channels.links) {
+            match (link, *self.planned.plan.step(step)) {
+                (Link::In(channel), _) => endpoint.close_channel(channel),
+                (Link::Unknown, Action::Send { to, ordinal, .. }) => {
+                    endpoint.forget_channel(self.peer(to), self.label(ordinal));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The run will never be started again, and others may not know that yet: what they put into
+    /// a channel must find no other use of its cells, so incoming ones are not given back.
+    pub(crate) fn cut_off(&mut self, endpoint: &mut Endpoint) {
+        if self.to_be_linked {
+            self.link(endpoint);
+        }
+        let links = self.channels.iter_mut().flat_map(|channels| &mut channels.links);
+        links.for_each(|link| {
+            if let Link::In(_) = link {
+                *link = Link::Message;
+            }
+        });
+        self.unlink(endpoint);
+    }
+}

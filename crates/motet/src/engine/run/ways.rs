@@ -1,0 +1,40 @@
+//! Which way the messages of a run travel, for people.
+
+use motet_plan::Action;
+
+use super::{Link, Run};
+
+/// How many messages of a run travel which way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ways {
+    /// Received through channels.
+    pub(crate) channels_in: usize,
+    /// Sent through channels, and those of them whose other end is known.
+    pub(crate) channels_out: usize,
+    pub(crate) known_out: usize,
+    /// Sent and received as tagged messages.
+    pub(crate) tagged: usize,
+    /// Not known before the first start.
+    pub(crate) open: usize,
+}
+
+impl Run {
+    /// How its messages travel, as far as that is known.
+    pub(crate) fn ways(&self) -> Ways {
+        let mut ways = Ways::default();
+        for step in self.planned.plan.ids() {
+            match (self.planned.plan.step(step), self.link_of(step)) {
+                (Action::Copy { .. } | Action::Reduce { .. }, _) => {}
+                _ if self.to_be_linked => ways.open += 1,
+                (_, Some(Link::In(_))) => ways.channels_in += 1,
+                (_, Some(Link::Unknown)) => ways.channels_out += 1,
+                (_, Some(Link::Out(_))) => {
+                    ways.channels_out += 1;
+                    ways.known_out += 1;
+                }
+                (_, None | Some(Link::Message)) => ways.tagged += 1,
+            }
+        }
+        ways
+    }
+}

@@ -1,0 +1,72 @@
+//! Which ranks share a node: a machine, within which messages cost less than between two.
+//!
+//! All ranks of a world are on one machine today, which is one node. For tests and measurements,
+//! and to see what the library would do on more, a setting divides it
+//! ([`Settings::ranks_per_node`](crate::Settings::ranks_per_node)). Every rank knows the node of
+//! every other without asking.
+
+use std::num::NonZeroUsize;
+
+use motet_fabric::Peer;
+
+use crate::communicator::Communicator;
+use crate::error::{ErrorKind, Result};
+
+/// How the ranks of a world are spread over nodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Nodes {
+    /// All are on one.
+    #[default]
+    One,
+    /// So many after each other share one.
+    Of(NonZeroUsize),
+}
+
+impl Nodes {
+    /// The node of a rank of the world.
+    pub(crate) fn of(self, peer: Peer) -> usize {
+        match self {
+            Nodes::One => 0,
+            Nodes::Of(ranks) => peer.index() / ranks,
+        }
+    }
+}
+
+impl Communicator {
+    /// The node that a rank is on, as the nodes of the world are counted: ranks with the same
+    /// number share a machine. Local.
+    ///
+    /// ```
+    /// let settings = motet::Settings::new().ranks_per_node(2);
+    /// motet::threads_with(4, &settings, |world| {
+    ///     assert_eq!(world.node_of(2)?, 1);
+    ///     assert_eq!(world.nodes(), [0, 0, 1, 1]);
+    ///     Ok::<(), motet::Error>(())
+    /// })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+    /// # Ok::<(), motet::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A rank that is not in the communicator.
+    pub fn node_of(&self, rank: usize) -> Result<usize> {
+        let size = self.size();
+        if rank >= size {
+            return Err(self.error("node_of", ErrorKind::Rank { what: "rank", rank, size }));
+        }
+        Ok(self.core().nodes().of(self.group().peer(rank)))
+    }
+
+    /// The node of each rank, in the order of ranks; see [`node_of`](Communicator::node_of). Local,
+    /// and takes memory in the number of ranks.
+    pub fn nodes(&self) -> Vec<usize> {
+        let nodes = self.core().nodes();
+        self.group().world_ranks().map(|rank| nodes.of(Peer(rank as u32))).collect()
+    }
+
+    /// Whether all ranks are on one node. Local.
+    pub(crate) fn is_on_one_node(&self) -> bool {
+        let nodes = self.core().nodes();
+        let mine = nodes.of(self.core().me());
+        nodes == Nodes::One || self.group().peers().all(|peer| nodes.of(peer) == mine)
+    }
+}

@@ -1,0 +1,51 @@
+//! Gateways: one message from each node to each node that it has blocks for.
+//!
+//! ```text
+//!   node A              node B
+//!   0 ───┐          ┌──> 3
+//!        1 ════════ 4              one message, each block in it once
+//!   2 ───┘          └──> 5
+//! ```
+//!
+//! The [parcels] of this algorithm hold all blocks from one node to one
+//! node. Gateways of different pairs of nodes take turns.
+//!
+//! Between two nodes passes one message, the fewest there can be, and each block once, the least
+//! data there can be. It takes three messages in a row, and copies at each end: for many short
+//! blocks, where messages between nodes are dear.
+
+use crate::algo::parcels::{self, Bundle};
+use crate::algo::{Algorithm, Refusal};
+use crate::build::Builder;
+use crate::call::{Call, Collective};
+use crate::cost::Cost;
+
+struct Gateways;
+
+pub(in crate::algo) const ROW: &dyn Algorithm = &Gateways;
+
+impl Algorithm for Gateways {
+    fn name(&self) -> &'static str {
+        "gateways"
+    }
+
+    fn collective(&self) -> Collective {
+        Collective::NodeExchange
+    }
+
+    fn summary(&self) -> &'static str {
+        "one message from each node to each node, with each block in it once"
+    }
+
+    fn accepts(&self, _: &Call) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn cost(&self, call: &Call) -> Cost {
+        parcels::cost(call, parcels::surroundings(call).loads.gateways, 3)
+    }
+
+    fn build(&self, call: &Call, builder: &mut Builder<'_>) {
+        parcels::build(Bundle::ByNode, call, builder);
+    }
+}

@@ -1,0 +1,128 @@
+//! Exchanges among nodes: how what their ranks must know comes about.
+//!
+//! A rank of a [`NodeExchange`](Operation::NodeExchange) knows its [`Surroundings`]. In a program
+//! ranks tell each other: a source [numbers] its blocks and sends each destination the
+//! numbers of those that go there; mates swap their lists; and the figures of [`loads`] are agreed
+//! by a maximum over all ranks. Whoever knows the lists of all ranks, as a test does, has
+//! [`everybody`].
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::algo;
+use crate::call::{
+    Call, Collective, Edge, Load, Loads, Mate, Neighbour, Operation, Rank, Surroundings,
+};
+use crate::plan::{Action, Plan};
+
+/// The number of each block of a list of destinations: the same for the same elements, counted from
+/// 0 in the order in which they first appear.
+pub fn numbers(to: &[Neighbour]) -> Vec<u32> {
+    let mut numbers = BTreeMap::new();
+    let mut number = |other: &Neighbour| {
+        let next = numbers.len() as u32;
+        *numbers.entry((other.start, other.count)).or_insert(next)
+    };
+    to.iter().map(&mut number).collect()
+}
+
+/// What each algorithm asks of the calling rank, by counting the steps of its plans. The loads that
+/// the call itself names do not matter.
+///
+/// # Panics
+/// If the call is no exchange among nodes that passes [`Call::check`].
+pub fn loads(call: &Call) -> Loads {
+    let load = |name| {
+        let row = algo::find(Collective::NodeExchange, name).expect("the table has the row");
+        counted(&row.plan(call).expect("these rows accept every exchange among nodes"))
+    };
+    Loads { direct: load("direct"), forwarders: load("forwarders"), gateways: load("gateways") }
+}
+
+fn counted(plan: &Plan) -> Load {
+    let (mut sent, mut received, mut copied) = ((0, 0), (0, 0), 0);
+    for step in plan.steps() {
+        let (messages, elements) = match step {
+            Action::Send { .. } => (&mut sent.0, &mut sent.1),
+            Action::Recv { .. } => (&mut received.0, &mut received.1),
+            Action::Copy { .. } | Action::Reduce { .. } => {
+                copied += step.elements();
+                continue;
+            }
+        };
+        *messages += 1;
+        *elements += step.elements();
+    }
+    Load { messages: sent.0.max(received.0), elements: sent.1.max(received.1), copied }
+}
+
+/// The lists of one rank: destinations and sources.
+pub type Lists = (Arc<[Neighbour]>, Arc<[Neighbour]>);
+
+/// The calls of all ranks, for whoever knows the node and the lists of each, in rank order.
+///
+/// # Panics
+/// If there are not as many nodes as lists, or the k-th block from one rank to another in the list
+/// of its destination is not in that of its source.
+pub fn everybody(nodes: &[u32], lists: &[Lists], element_bytes: usize) -> Vec<Call> {
+    assert_eq!(nodes.len(), lists.len(), "a node and two lists for each rank");
+    let mates = mates(nodes, lists);
+    let mut of_node: BTreeMap<u32, Vec<Mate>> = BTreeMap::new();
+    for (node, mate) in nodes.iter().zip(mates) {
+        of_node.entry(*node).or_default().push(mate);
+    }
+    let calls = |loads: Loads| -> Vec<Call> {
+        let surroundings: BTreeMap<u32, Arc<Surroundings>> = of_node
+            .iter()
+            .map(|(&node, mates)| {
+                (node, Arc::new(Surroundings { node, mates: mates[..].into(), loads }))
+            })
+            .collect();
+        let call = |(rank, (to, from)): (usize, &Lists)| Call {
+            rank: Rank::from_index(rank),
+            ranks: Rank::from_index(lists.len()).0,
+            element_bytes,
+            in_place: false,
+            operation: Operation::NodeExchange {
+                to: to.clone(),
+                from: from.clone(),
+                surroundings: surroundings[&nodes[rank]].clone(),
+            },
+        };
+        lists.iter().enumerate().map(call).collect()
+    };
+    let largest = calls(Loads::default()).iter().map(loads).fold(Loads::default(), Loads::max);
+    calls(largest)
+}
+
+/// What is known of each rank on its node.
+fn mates(nodes: &[u32], lists: &[Lists]) -> Vec<Mate> {
+    // The numbers of the blocks from one rank to another, in the order of the list of the source.
+    let mut sent: BTreeMap<(Rank, Rank), std::collections::VecDeque<u32>> = BTreeMap::new();
+    let node = |rank: Rank| nodes[rank.index()];
+    let edge = |other: &Neighbour, block| Edge {
+        rank: other.rank,
+        node: node(other.rank),
+        block,
+        count: other.count,
+    };
+    let mut mates = Vec::new();
+    for (index, (to, _)) in lists.iter().enumerate() {
+        let rank = Rank::from_index(index);
+        let numbered = || to.iter().zip(numbers(to));
+        for (other, number) in numbered() {
+            sent.entry((rank, other.rank)).or_default().push_back(number);
+        }
+        let to = numbered().map(|(other, number)| edge(other, number)).collect();
+        mates.push(Mate { rank, to, from: [].into() });
+    }
+    for (mate, (_, from)) in mates.iter_mut().zip(lists) {
+        let number = |other: &Neighbour| {
+            let numbers = sent.get_mut(&(other.rank, mate.rank));
+            numbers.and_then(|numbers| numbers.pop_front()).expect("each block has a source")
+        };
+        let numbers: Vec<_> = from.iter().map(number).collect();
+        mate.from = from.iter().zip(numbers).map(|(other, number)| edge(other, number)).collect();
+    }
+    mates
+}
