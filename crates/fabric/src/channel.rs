@@ -21,8 +21,7 @@ pub const LONGEST: usize = 8192;
 
 /// Bytes that the rings of one operation take at most, if more than [`FEW`] ranks take part: 20
 /// full rings for short messages, or two for the longest but one length. With it an exchange with
-/// 26
-/// neighbours takes less than 64 KiB in all.
+/// 26 neighbours takes less than 64 KiB in all.
 pub const RINGS: usize = 44 << 10;
 
 /// Among so few ranks every message has a full ring: there are not many, and operations of all with

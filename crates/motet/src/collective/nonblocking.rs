@@ -1,6 +1,6 @@
-//! The forms that end later than they begin: nonblocking and two-phase. A communicator takes buffers
-//! that are owned, a scope those that are borrowed for longer than the scope; a request ends
-//! whenever one likes, and phases end in the reverse order of their beginnings. They differ in
+//! The forms that end later than they begin: nonblocking and two-phase. A communicator takes
+//! buffers that are owned, a scope those that are borrowed for longer than the scope; a request
+//! ends whenever one likes, and phases end in the reverse order of their beginnings. They differ in
 //! nothing else, so there is one table of the collectives, and its rows are written once.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
@@ -8,17 +8,19 @@
 /// A row of the table in one form: the method of whoever lets collectives begin.
 ///
 /// A row says the name of the collective, of its nonblocking form, of the first of its two phases,
-/// and (if it has one) that of the standard; the type parameters, the arguments (the buffers first),
-/// the type of the buffers, what must hold of the types, and how the call is prepared: a function of
-/// the communicator, the name of the call and the parts of the buffers. Whoever takes the rows has
-/// a method `pend` that lets a call begin.
+/// and (if it has one) that of the standard; the lifetime of what is only lent to the call (if an
+/// argument has one), the type parameters, the arguments (the buffers first), the type of the
+/// buffers, what must hold of the types, and how the call is prepared: a function of the
+/// communicator, the name of the call and the parts of the buffers. Whoever takes the rows has a
+/// method `pend` that lets a call begin.
 macro_rules! collective {
     (request $(#[$doc:meta])* $name:ident $nonblocking:ident $begin:ident $($mpi:literal)?
-        <$($generic:ident),*>($($buffers:ident: $given:ty $(, $argument:ident: $type:ty)*)?)
+        <$($lent:lifetime,)? $($generic:ident),*>($($buffers:ident: $given:ty $(, $argument:ident: $type:ty)*)?)
         -> $held:ty where [$($bounds:tt)*] $prepare:expr
     ) => {
         #[doc = concat!(
-            "Nonblocking [`", stringify!($name), "`](crate::Communicator::", stringify!($name), ").",
+            "Nonblocking [`", stringify!($name), "`](crate::Communicator::", stringify!($name),
+            ").",
             $(" (`", $mpi, "`)")?
         )]
         $(#[$doc])*
@@ -26,7 +28,7 @@ macro_rules! collective {
         /// # Errors
         /// Arguments that the blocking form refuses.
         #[track_caller]
-        pub fn $nonblocking<$($generic),*>(
+        pub fn $nonblocking<$($lent,)? $($generic),*>(
             &self,
             $($buffers: $given, $($argument: $type),*)?
         ) -> crate::Result<crate::Request<$held>>
@@ -37,7 +39,7 @@ macro_rules! collective {
         }
     };
     (phase $(#[$doc:meta])* $name:ident $nonblocking:ident $begin:ident $($mpi:literal)?
-        <$($generic:ident),*>($($buffers:ident: $given:ty $(, $argument:ident: $type:ty)*)?)
+        <$($lent:lifetime,)? $($generic:ident),*>($($buffers:ident: $given:ty $(, $argument:ident: $type:ty)*)?)
         -> $held:ty where [$($bounds:tt)*] $prepare:expr
     ) => {
         #[doc = concat!(
@@ -49,7 +51,7 @@ macro_rules! collective {
         /// # Errors
         /// Arguments that the blocking form refuses.
         #[track_caller]
-        pub fn $begin<$($generic),*>(
+        pub fn $begin<$($lent,)? $($generic),*>(
             &mut self,
             $($buffers: $given, $($argument: $type),*)?
         ) -> crate::Result<crate::Phase<'_, 'buffers, $held>>
@@ -74,9 +76,7 @@ macro_rules! pending_collectives {
         collective! { $form
             bcast ibcast bcast_begin "MPI_Ibcast"
             <B>(buffer: B, root: usize) -> B
-            where [
-                B: RecvBuffer + $life,
-            ]
+            where [B: RecvBuffer + $life]
             |on, call, parts| {
                 let shape = Shape::bcast(on, <B as SendBuffer>::span(parts), root);
                 on.prepare::<<B as Buffers>::Element>(call, shape, None)
@@ -86,10 +86,7 @@ macro_rules! pending_collectives {
         collective! { $form
             reduce ireduce reduce_begin "MPI_Ireduce"
             <B, O>(buffers: B, operator: O, root: usize) -> B
-            where [
-                B: Buffers + $life,
-                O: Operator<B::Element>,
-            ]
+            where [B: Buffers + $life, O: Operator<B::Element>]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let commutative = operator.is_commutative();
@@ -101,10 +98,7 @@ macro_rules! pending_collectives {
         collective! { $form
             allreduce iallreduce allreduce_begin "MPI_Iallreduce"
             <B, O>(buffers: B, operator: O) -> B
-            where [
-                B: Buffers + $life,
-                O: Operator<B::Element>,
-            ]
+            where [B: Buffers + $life, O: Operator<B::Element>]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let commutative = operator.is_commutative();
@@ -116,9 +110,7 @@ macro_rules! pending_collectives {
         collective! { $form
             allgather iallgather allgather_begin "MPI_Iallgather"
             <B>(buffers: B) -> B
-            where [
-                B: Buffers + $life,
-            ]
+            where [B: Buffers + $life]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let shape = Shape::allgather(on, input, output);
@@ -129,9 +121,7 @@ macro_rules! pending_collectives {
         collective! { $form
             allgatherv iallgatherv allgatherv_begin "MPI_Iallgatherv"
             <B>(buffers: B, blocks: &[Block]) -> B
-            where [
-                B: Buffers + $life,
-            ]
+            where [B: Buffers + $life]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let shape = Shape::allgatherv(on, input, output, blocks);
@@ -140,39 +130,9 @@ macro_rules! pending_collectives {
         }
 
         collective! { $form
-            exchange iexchange exchange_begin
-            <S, R>(buffers: (S, R), to: &[usize], from: &[usize]) -> (S, R)
-            where [
-                S: SendBuffer<Element = R::Element> + $life,
-                R: RecvBuffer + $life,
-            ]
-            |on, call, parts| {
-                let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
-                let shape = Shape::exchange(on, input, output, to, from);
-                on.prepare::<<R as SendBuffer>::Element>(call, shape, None)
-            }
-        }
-
-        collective! { $form
-            exchangev iexchangev exchangev_begin
-            <S, R>(buffers: (S, R), to: &[Neighbour], from: &[Neighbour]) -> (S, R)
-            where [
-                S: SendBuffer<Element = R::Element> + $life,
-                R: RecvBuffer + $life,
-            ]
-            |on, call, parts| {
-                let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
-                let shape = Shape::exchangev(on, input, output, to, from);
-                on.prepare::<<R as SendBuffer>::Element>(call, shape, None)
-            }
-        }
-
-        collective! { $form
             gather igather gather_begin "MPI_Igather"
             <B>(buffers: B, root: usize) -> B
-            where [
-                B: Buffers + $life,
-            ]
+            where [B: Buffers + $life]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let shape = Shape::gather(on, input, output, root);
@@ -183,9 +143,7 @@ macro_rules! pending_collectives {
         collective! { $form
             gatherv igatherv gatherv_begin "MPI_Igatherv"
             <B>(buffers: B, blocks: &[Block], root: usize) -> B
-            where [
-                B: Buffers + $life,
-            ]
+            where [B: Buffers + $life]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let shape = Shape::gatherv(on, input, output, blocks, root);
@@ -196,9 +154,7 @@ macro_rules! pending_collectives {
         collective! { $form
             scatter iscatter scatter_begin "MPI_Iscatter"
             <B>(buffers: B, root: usize) -> B
-            where [
-                B: Buffers + $life,
-            ]
+            where [B: Buffers + $life]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let shape = Shape::scatter(on, input, output, root);
@@ -209,9 +165,7 @@ macro_rules! pending_collectives {
         collective! { $form
             scatterv iscatterv scatterv_begin "MPI_Iscatterv"
             <B>(buffers: B, blocks: &[Block], root: usize) -> B
-            where [
-                B: Buffers + $life,
-            ]
+            where [B: Buffers + $life]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let shape = Shape::scatterv(on, input, output, blocks, root);
@@ -222,9 +176,7 @@ macro_rules! pending_collectives {
         collective! { $form
             alltoall ialltoall alltoall_begin "MPI_Ialltoall"
             <B>(buffers: B) -> B
-            where [
-                B: Buffers + $life,
-            ]
+            where [B: Buffers + $life]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let shape = Shape::alltoall(on, input, output);
@@ -235,9 +187,7 @@ macro_rules! pending_collectives {
         collective! { $form
             alltoallv ialltoallv alltoallv_begin "MPI_Ialltoallv"
             <B>(buffers: B, to: &[Block], from: &[Block]) -> B
-            where [
-                B: Buffers + $life,
-            ]
+            where [B: Buffers + $life]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let shape = Shape::alltoallv(on, input, output, to, from);
@@ -250,9 +200,7 @@ macro_rules! pending_collectives {
             /// [`Items`](crate::buffer::Items) are refused.
             alltoallw ialltoallw alltoallw_begin "MPI_Ialltoallw"
             <B>(buffers: B, to: &[Part], from: &[Part]) -> B
-            where [
-                B: Buffers<Element: AnyBytes> + $life,
-            ]
+            where [B: Buffers<Element: AnyBytes> + $life]
             |on, call, parts| {
                 let all = Parts { on: on.into(), whom: Whom::Ranks, to, from };
                 all.prepare_for::<B>(call, parts)
@@ -260,12 +208,10 @@ macro_rules! pending_collectives {
         }
 
         collective! { $form
-            reduce_scatter_block ireduce_scatter_block reduce_scatter_block_begin "MPI_Ireduce_scatter_block"
+            reduce_scatter_block ireduce_scatter_block reduce_scatter_block_begin
+            "MPI_Ireduce_scatter_block"
             <B, O>(buffers: B, operator: O) -> B
-            where [
-                B: Buffers + $life,
-                O: Operator<B::Element>,
-            ]
+            where [B: Buffers + $life, O: Operator<B::Element>]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let commutative = operator.is_commutative();
@@ -277,10 +223,7 @@ macro_rules! pending_collectives {
         collective! { $form
             reduce_scatter ireduce_scatter reduce_scatter_begin "MPI_Ireduce_scatter"
             <B, O>(buffers: B, counts: &[usize], operator: O) -> B
-            where [
-                B: Buffers + $life,
-                O: Operator<B::Element>,
-            ]
+            where [B: Buffers + $life, O: Operator<B::Element>]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let commutative = operator.is_commutative();
@@ -292,10 +235,7 @@ macro_rules! pending_collectives {
         collective! { $form
             scan iscan scan_begin "MPI_Iscan"
             <B, O>(buffers: B, operator: O) -> B
-            where [
-                B: Buffers + $life,
-                O: Operator<B::Element>,
-            ]
+            where [B: Buffers + $life, O: Operator<B::Element>]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let commutative = operator.is_commutative();
@@ -307,10 +247,7 @@ macro_rules! pending_collectives {
         collective! { $form
             exscan iexscan exscan_begin "MPI_Iexscan"
             <B, O>(buffers: B, operator: O) -> B
-            where [
-                B: Buffers + $life,
-                O: Operator<B::Element>,
-            ]
+            where [B: Buffers + $life, O: Operator<B::Element>]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let commutative = operator.is_commutative();
@@ -320,12 +257,10 @@ macro_rules! pending_collectives {
         }
 
         collective! { $form
-            neighbor_allgather ineighbor_allgather neighbor_allgather_begin "MPI_Ineighbor_allgather"
+            neighbor_allgather ineighbor_allgather neighbor_allgather_begin
+            "MPI_Ineighbor_allgather"
             <S, R>(buffers: (S, R)) -> (S, R)
-            where [
-                S: SendBuffer<Element = R::Element> + $life,
-                R: RecvBuffer + $life,
-            ]
+            where [S: SendBuffer<Element = R::Element> + $life, R: RecvBuffer + $life]
             |on, call, parts| {
                 let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
                 let shape = on.shape_allgather(input, output);
@@ -334,12 +269,10 @@ macro_rules! pending_collectives {
         }
 
         collective! { $form
-            neighbor_allgatherv ineighbor_allgatherv neighbor_allgatherv_begin "MPI_Ineighbor_allgatherv"
+            neighbor_allgatherv ineighbor_allgatherv neighbor_allgatherv_begin
+            "MPI_Ineighbor_allgatherv"
             <S, R>(buffers: (S, R), from: &[Block]) -> (S, R)
-            where [
-                S: SendBuffer<Element = R::Element> + $life,
-                R: RecvBuffer + $life,
-            ]
+            where [S: SendBuffer<Element = R::Element> + $life, R: RecvBuffer + $life]
             |on, call, parts| {
                 let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
                 let shape = on.shape_allgatherv(input, output, from);
@@ -350,10 +283,7 @@ macro_rules! pending_collectives {
         collective! { $form
             neighbor_alltoall ineighbor_alltoall neighbor_alltoall_begin "MPI_Ineighbor_alltoall"
             <S, R>(buffers: (S, R)) -> (S, R)
-            where [
-                S: SendBuffer<Element = R::Element> + $life,
-                R: RecvBuffer + $life,
-            ]
+            where [S: SendBuffer<Element = R::Element> + $life, R: RecvBuffer + $life]
             |on, call, parts| {
                 let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
                 let shape = on.shape_alltoall(input, output);
@@ -362,12 +292,10 @@ macro_rules! pending_collectives {
         }
 
         collective! { $form
-            neighbor_alltoallv ineighbor_alltoallv neighbor_alltoallv_begin "MPI_Ineighbor_alltoallv"
+            neighbor_alltoallv ineighbor_alltoallv neighbor_alltoallv_begin
+            "MPI_Ineighbor_alltoallv"
             <S, R>(buffers: (S, R), to: &[Block], from: &[Block]) -> (S, R)
-            where [
-                S: SendBuffer<Element = R::Element> + $life,
-                R: RecvBuffer + $life,
-            ]
+            where [S: SendBuffer<Element = R::Element> + $life, R: RecvBuffer + $life]
             |on, call, parts| {
                 let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
                 let shape = on.shape_alltoallv(input, output, to, from);
@@ -377,7 +305,8 @@ macro_rules! pending_collectives {
 
         collective! { $form
             /// Buffers of [`Items`](crate::buffer::Items) are refused.
-            neighbor_alltoallw ineighbor_alltoallw neighbor_alltoallw_begin "MPI_Ineighbor_alltoallw"
+            neighbor_alltoallw ineighbor_alltoallw neighbor_alltoallw_begin
+            "MPI_Ineighbor_alltoallw"
             <S, R>(buffers: (S, R), to: &[Part], from: &[Part]) -> (S, R)
             where [
                 S: SendBuffer<Element = R::Element> + $life,
@@ -388,6 +317,8 @@ macro_rules! pending_collectives {
                 all.prepare_for::<(S, R)>(call, parts)
             }
         }
+
+        sparse_collectives!(pending_sparse($form $life));
     };
 }
 
@@ -396,7 +327,7 @@ pub(crate) use {collective, pending_collectives};
 use motet_plan::Block;
 
 use super::shape::Including;
-use super::{Neighbour, Part, Parts, Prepared, Shape, Whom};
+use super::{Part, Parts, Prepared, Shape, Whom, pending_sparse, sparse_collectives};
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;
 use crate::element::{AnyBytes, Element};
