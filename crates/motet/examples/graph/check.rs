@@ -27,13 +27,13 @@ pub(crate) fn check(world: &Communicator, graph: &Graph, search: &Search) -> Res
         };
         *wrong += ends.len() - ends.iter().filter(joins).count();
         let parent = tree.parents[vertex];
-        let from_parent = |&&end: &&u32| {
+        let from_parent = |&end: &u32| {
             graph.vertex(end) == parent && levels[end as usize].checked_add(1) == Some(level)
         };
         let right = match (graph.vertex(vertex as u32) == tree.root, level) {
             (true, level) => level == 0 && parent == tree.root,
             (false, NOWHERE) => parent == NOWHERE,
-            (false, _) => ends.iter().find(from_parent).is_some(),
+            (false, _) => ends.iter().any(from_parent),
         };
         *wrong += usize::from(!right);
     }
