@@ -1,8 +1,8 @@
 //! The halo: which faces of its box a rank tells to whom, and where those of its neighbours go.
 //!
 //! A field has no room for ghosts in it. They lie apart, neighbour by neighbour, so that what comes
-//! from one neighbour lies in a row, and that the field can be read while they come. After them
-//! are those of the faces beyond which there is nobody: these stay zero.
+//! from one neighbour lies in a row, and that the field can be read while they come. Beyond a face
+//! without a neighbour all is zero, and nothing is stored.
 
 use std::ops::Range;
 
@@ -64,8 +64,10 @@ pub(crate) struct Halo {
     pub(crate) group: Group,
     /// One for each member of the group, in its order.
     pub(crate) neighbours: Vec<Neighbour>,
-    /// Where the ghosts of each face lie.
-    ghosts: [Range<usize>; 6],
+    /// Where the ghosts of each face lie, if it has a neighbour.
+    ghosts: [Option<Range<usize>>; 6],
+    /// What is beyond a row where there is nobody: zeros.
+    pub(crate) cold: Vec<f64>,
     /// Points of the box in each direction.
     pub(crate) sizes: [usize; 3],
 }
@@ -76,7 +78,8 @@ impl Halo {
         let (ranks, sizes) = (&grid.ranks, grid.sizes());
         let group = ranks.neighbor_group(&[true; 3], 1)?;
         let beyond = Face::ALL.map(|face| rank_beyond(ranks, face));
-        let mut halo = Self { group, neighbours: Vec::new(), ghosts: Default::default(), sizes };
+        let (neighbours, ghosts, cold) = (Vec::new(), Default::default(), vec![0.0; sizes[2]]);
+        let mut halo = Self { group, neighbours, ghosts, cold, sizes };
         let mut end = 0;
         for world_rank in halo.group.world_ranks().collect::<Vec<_>>() {
             let rank = ranks.group().rank_of(world_rank).expect("a neighbour is one of the ranks");
@@ -91,31 +94,24 @@ impl Halo {
             let block = Block { start, count: end - start };
             halo.neighbours.push(Neighbour { rank, faces: faces.collect(), block });
         }
-        for face in Face::ALL.into_iter().filter(|face| beyond[face.0].is_none()) {
-            end = halo.place(face, end);
-        }
         Ok(halo)
     }
 
     /// Gives the ghosts of a face a place; returns where it ends.
     fn place(&mut self, face: Face, start: usize) -> usize {
         let count: usize = face.within(self.sizes).1.iter().product();
-        self.ghosts[face.0] = start..start + count;
+        self.ghosts[face.0] = Some(start..start + count);
         start + count
     }
 
-    /// Where the ghosts of a face lie.
-    pub(crate) fn ghosts_of(&self, face: Face) -> Range<usize> {
+    /// Where the ghosts of a face lie; nowhere if it has no neighbour.
+    #[inline]
+    pub(crate) fn ghosts_of(&self, face: Face) -> Option<Range<usize>> {
         self.ghosts[face.0].clone()
     }
 
-    /// The number of all ghosts.
+    /// The number of all ghosts, and of the values that are sent.
     pub(crate) fn len(&self) -> usize {
-        self.ghosts.iter().map(Range::len).sum()
-    }
-
-    /// The number of values that are sent, and of those that are received.
-    pub(crate) fn sent(&self) -> usize {
         self.neighbours.iter().map(|neighbour| neighbour.block.count).sum()
     }
 

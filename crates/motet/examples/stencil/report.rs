@@ -55,7 +55,7 @@ pub(crate) fn report(
     rows: &[Row],
 ) -> Result<String> {
     let ranks = &grid.ranks;
-    let mut sums = [halo.neighbours.len(), halo.sent()];
+    let mut sums = [halo.neighbours.len(), halo.len()];
     ranks.allreduce_in_place(&mut sums, Sum)?;
     let [neighbours, sent] = sums.map(|sum| sum as f64 / ranks.size() as f64);
     let ([x, y, z], [across, down, along]) = (grid.points, grid.boxes);
