@@ -70,8 +70,13 @@ fn patterns() -> impl Strategy<Value = (usize, Vec<Vec<Message>>)> {
     })
 }
 
+/// A failure is told with its arguments; nothing is written to files.
+fn configuration() -> ProptestConfig {
+    ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, ..configuration() })]
 
     #[test]
     fn random_patterns_arrive_whole((ranks, patterns) in patterns()) {

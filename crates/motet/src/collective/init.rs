@@ -12,11 +12,13 @@
 //!    were refused takes part in this, so that the others hear of it instead of waiting.
 //! 2. If there is anything to choose, and nothing was learned of it before, they measure the
 //!    candidates ([`super::measure`]) and agree on the times.
+//!    For an exchange over several nodes they first tell each other enough to route it by node
+//!    ([`super::surroundings`]): then there is more to choose from.
 //! 3. Each makes its run of what was chosen.
 
 use std::panic::Location;
 
-use motet_plan::{Algorithm, Call, algo};
+use motet_plan::{Algorithm, Call, Collective, algo};
 
 use super::enforce::{Agreed, Statement};
 use super::measure::{MOST_BYTES, Measured};
@@ -26,6 +28,9 @@ use crate::engine::{Found, Linking, Number, Rule, Run, Selection, Staging};
 use crate::error::{Error, Result};
 use crate::hints::{Hints, Keep, Look};
 use crate::learned::{Key, Lesson};
+
+/// What an exchange over several nodes becomes.
+const ROUTED: Collective = Collective::NodeExchange;
 
 /// A persistent operation that is about to be handed to the engine.
 pub(super) struct Initialized {
@@ -160,14 +165,14 @@ impl Communicator {
 
     fn initialize_together(
         &self,
-        init: Init,
+        mut init: Init,
         mut statement: Statement,
         at: &Location<'_>,
     ) -> Result<Initialized> {
         let (name, hints) = (init.name, init.hints);
         let number = self.next_persistent();
         let default = self.core().engine().run_for(&init.call, init.rule, hints.keep);
-        let (default, found) = match default {
+        let (mut default, found) = match default {
             Ok(found) => found,
             Err(kind) => {
                 let error = self.refused(self.error(name, kind), at);
@@ -181,17 +186,34 @@ impl Communicator {
         }
         let collective = init.call.collective();
         let is_named = self.core().engine().cache().tuning().overrides.names(collective);
-        let candidates = init.candidates(default.planned().plan.algorithm(), is_named);
+        let mut candidates = init.candidates(default.planned().plan.algorithm(), is_named);
         let looks = hints.look == Look::Back && init.is_open() && !is_named;
         let lesson = if looks { self.learned().get(&init.key) } else { None };
         statement.is_idle = init.is_idle();
         statement.candidates = candidates.len();
         statement.bytes = init.bytes();
         statement.lesson = lesson.as_ref().map(|lesson| lesson.number);
-        let agreed = self.agree(name, &statement)?;
+        let mut agreed = self.agree(name, &statement)?;
         let lesson = lesson.filter(|_| agreed.knows_lesson);
         let has_found = lesson.is_some() || (found == Found::Kept && agreed.candidates == 0);
         let linking = self.linking_after(&hints, has_found);
+        let default_name = default.planned().plan.algorithm();
+        let is_default =
+            lesson.as_ref().is_some_and(|lesson| lesson.algorithm.name() == default_name);
+        if !is_named && !is_default && self.route_by_node(&mut init)? {
+            let is_named = self.core().engine().cache().tuning().overrides.names(ROUTED);
+            candidates = init.candidates(default_name, is_named);
+            agreed.candidates = candidates.len();
+            if is_named {
+                let rule = Rule::By(Selection::Tuned);
+                let run = self.core().engine().run_for(&init.call, rule, hints.keep);
+                (default, _) = run.map_err(|kind| self.error(name, kind))?;
+            }
+        }
+        // What was learned of an exchange that is not routed is of no use.
+        let collective = init.call.collective();
+        let lesson =
+            lesson.filter(|lesson| is_default || lesson.algorithm.collective() == collective);
         let chosen = match lesson {
             Some(lesson) => Some((lesson.algorithm, lesson.reason)),
             None => self.choose_together(&init, &candidates, &agreed, number)?,
@@ -206,6 +228,18 @@ impl Communicator {
         let run = self.core().engine().run_for(&init.call, Rule::Learned(algorithm), hints.keep);
         let (run, _) = run.map_err(|kind| self.error(name, kind))?;
         Ok(bound(init.loose, run, number, linking, Some(reason)))
+    }
+
+    /// Makes an exchange over several nodes one among them: there is more to choose from then. Says
+    /// whether it did.
+    fn route_by_node(&self, init: &mut Init) -> Result<bool> {
+        let is_exchange =
+            matches!(init.call.collective(), Collective::Exchange | Collective::Exchangev);
+        if !is_exchange || !init.is_open() {
+            return Ok(false);
+        }
+        let routed = self.routed_by_node(init.name, &init.call)?;
+        Ok(routed.map(|call| init.call = call).is_some())
     }
 
     /// Measures what there is to choose from, and learns from it. Nothing, if nothing is to be

@@ -16,7 +16,7 @@ pub use check::CallError;
 pub use collective::Collective;
 pub use groups::Groups;
 pub use operation::{Block, Blocks, Neighbour, Operation};
-pub use surroundings::{Edge, Load, Loads, Mate, Surroundings};
+pub use surroundings::{Demand, Demands, Edge, Mate, Surroundings};
 
 use crate::plan::{Buffer, Slice};
 
@@ -196,7 +196,7 @@ impl Call {
                 (counts[0] * *left as usize).max(counts[1] * right as usize)
             }
             Operation::Allgatherv { blocks } => blocks.iter().map(|block| block.count).sum(),
-            Operation::NodeExchange { surroundings, .. } => surroundings.loads.direct.elements,
+            Operation::NodeExchange { surroundings, .. } => surroundings.demands.direct.elements,
         };
         elements * self.element_bytes
     }
