@@ -132,19 +132,17 @@ fn needed(
     items: &[Item],
     bundle: fn(&Item) -> usize,
 ) -> BTreeMap<(u32, u32), (usize, usize)> {
-    let mut pairs: BTreeMap<_, (BTreeSet<usize>, BTreeSet<(usize, usize)>)> = BTreeMap::new();
-    for item in items.iter().filter(|item| length(item.from, item.block) > 0) {
-        let (bundles, blocks) = pairs.entry((nodes[item.from], nodes[item.to])).or_default();
-        bundles.insert(bundle(item));
-        blocks.insert((item.from, item.block));
+    let pair = |item: &Item| (nodes[item.from], nodes[item.to]);
+    let mut bundles: BTreeMap<_, BTreeSet<usize>> = BTreeMap::new();
+    let mut blocks: BTreeMap<_, BTreeSet<(usize, usize)>> = BTreeMap::new();
+    for item in items.iter().filter(|item| nodes[item.from] != nodes[item.to]) {
+        if length(item.from, item.block) > 0 {
+            bundles.entry(pair(item)).or_default().insert(bundle(item));
+            blocks.entry(pair(item)).or_default().insert((item.from, item.block));
+        }
     }
-    pairs.retain(|(from, to), _| from != to);
-    let elements = |blocks: &BTreeSet<(usize, usize)>| {
-        blocks.iter().map(|(source, block)| length(*source, *block)).sum()
-    };
-    let counted =
-        pairs.iter().map(|(pair, (bundles, blocks))| (*pair, (bundles.len(), elements(blocks))));
-    counted.collect()
+    let elements = |pair| blocks[pair].iter().map(|(from, block)| length(*from, *block)).sum();
+    bundles.iter().map(|(pair, bundles)| (*pair, (bundles.len(), elements(pair)))).collect()
 }
 
 /// All rows give what a plain exchange gives, and between nodes passes what must and no more.
