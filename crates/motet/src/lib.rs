@@ -132,7 +132,7 @@ mod wisdom;
 mod world;
 
 pub use attributes::{Attributes, Keyval};
-pub use collective::{Member, Members, Neighbour, Part, SparseRequest};
+pub use collective::{Member, Members, Neighbour, Neighbours, Part, SparseRequest};
 pub use communicator::{Communicator, CommunicatorRequest, SplitType};
 pub use datatype::Datatype;
 pub use element::{AnyBytes, Element};

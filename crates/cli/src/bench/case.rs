@@ -132,6 +132,9 @@ impl<'a> Case<'a> {
                 let steps = count * (count - 1.0) / 2.0;
                 count * self.contribution(ranks.start, place, runs) + steps * step(place)
             }
+            Origin::Both(two) => {
+                two.iter().map(|&(rank, place)| self.contribution(rank, place, runs)).sum()
+            }
             Origin::Nobody => UNTOUCHED,
         }
     }
