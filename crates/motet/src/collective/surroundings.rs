@@ -185,7 +185,7 @@ impl Communicator {
         let shape = Shape::allreduce(None, output(&mut words), true);
         self.blocking(self.prepare::<u64>(name, shape, Some(kernel::<u64, _>(Max)))?)?;
         let [unfit, code, size, turned_code, turned_size, figures @ ..] = words;
-        // The greatest and, turned back, the least. Where nobody has elements the ways are the same.
+        // The greatest and, turned back, the least. With no elements all ways are the same.
         let is_one_type = code == !turned_code && size == !turned_size;
         let demand = |at: usize| {
             let [messages, elements, copied] =
