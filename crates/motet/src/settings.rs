@@ -204,7 +204,8 @@ impl Settings {
 
     /// Says that ranks `n * k` to `n * k + n - 1` of the world are on one node, for each `k`, as if
     /// it were spread over several machines; with 0, that all are on one, as they are. Whatever
-    /// asks which ranks are close together ([`Communicator::node_of`](crate::Communicator::node_of),
+    /// asks which ranks are close together
+    /// ([`Communicator::node_of`](crate::Communicator::node_of),
     /// [`split_type`](crate::Communicator::split_type), the order of ranks in a
     /// [`sparse_graph`](crate::Communicator::sparse_graph)) gets this answer. Messages travel as
     /// before.

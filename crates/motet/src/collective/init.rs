@@ -51,8 +51,8 @@ pub(super) struct Init {
 impl Init {
     /// The algorithms that may be measured, and which of them is the default. None if something
     /// else decides.
-    fn candidates(&self, default: &str, is_named: bool) -> Vec<&'static dyn Algorithm> {
-        if !self.is_open() || is_named {
+    fn candidates(&self, default: &str) -> Vec<&'static dyn Algorithm> {
+        if !self.is_open() {
             return Vec::new();
         }
         let accepted =
@@ -135,7 +135,8 @@ impl Communicator {
         let rule = lesson.as_ref().map_or(init.rule, |lesson| Rule::Learned(lesson.algorithm));
         let run = self.core().engine().run_for(&call, rule, hints.keep);
         let (mut run, found) = run.map_err(|kind| self.refused(self.error(name, kind), at))?;
-        let linking = self.linking_after(&hints, lesson.is_some() || found == Found::Kept);
+        let found = if lesson.is_some() { Found::Kept } else { found };
+        let linking = self.linking_after(&hints, found);
         let number = self.next_persistent();
         let staging = loose.bind(&mut run, number);
         let reason = lesson.map(|lesson| lesson.reason);
@@ -144,13 +145,13 @@ impl Communicator {
 
     /// Counts whether an init with `previous` has found something. One that has leaves even the
     /// opening of channels for later.
-    fn linking_after(&self, hints: &Hints, has_found: bool) -> Linking {
+    fn linking_after(&self, hints: &Hints, found: Found) -> Linking {
         if hints.look == Look::Away {
             return Linking::Now;
         }
         let mut engine = self.core().engine();
         let counters = engine.cache().counters();
-        if has_found {
+        if found == Found::Kept {
             counters.previous_hits += 1;
             return Linking::AtStart;
         }
@@ -181,7 +182,10 @@ impl Communicator {
         }
         let collective = init.call.collective();
         let is_named = self.core().engine().cache().tuning().overrides.names(collective);
-        let candidates = init.candidates(default.planned().plan.algorithm(), is_named);
+        let candidates = match is_named {
+            true => Vec::new(),
+            false => init.candidates(default.planned().plan.algorithm()),
+        };
         let looks = hints.look == Look::Back && init.is_open() && !is_named;
         let lesson = if looks { self.learned().get(&init.key) } else { None };
         statement.is_idle = init.is_idle();
@@ -190,8 +194,13 @@ impl Communicator {
         statement.lesson = lesson.as_ref().map(|lesson| lesson.number);
         let agreed = self.agree(name, &statement)?;
         let lesson = lesson.filter(|_| agreed.knows_lesson);
-        let has_found = lesson.is_some() || (found == Found::Kept && agreed.candidates == 0);
-        let linking = self.linking_after(&hints, has_found);
+        // Where there is something to learn, a plan alone is not what is looked for.
+        let found = match &lesson {
+            Some(_) => Found::Kept,
+            None if agreed.candidates > 0 => Found::Nowhere,
+            None => found,
+        };
+        let linking = self.linking_after(&hints, found);
         let chosen = match lesson {
             Some(lesson) => Some((lesson.algorithm, lesson.reason)),
             None => self.choose_together(&init, &candidates, &agreed, number)?,

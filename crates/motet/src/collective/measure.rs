@@ -4,10 +4,10 @@
 //! anything yet and must not change), linked to its peers like any persistent operation, and run a
 //! few times. Whoever takes no part in the operation comes along to the barriers and agreements.
 //!
-//! **Windows.** After a first run of each candidate, which opens its channels, one run is timed, and
-//! the ranks agree on the slowest rank's time. What takes many times as long as the best is given
-//! up then. The others take turns in windows, each with a barrier before it and as many runs as
-//! fit: so what drifts on the machine hits all alike, and all together take a bounded time.
+//! **Windows.** After a first run of each candidate, which opens its channels, one run is timed,
+//! and the ranks agree on the slowest rank's time. What takes many times as long as the best is
+//! given up then. The others take turns in windows, each with a barrier before it and as many runs
+//! as fit: so what drifts on the machine hits all alike, and all together take a bounded time.
 //!
 //! **Agreement.** The time of a window is that of the slowest rank, agreed on by one allreduce of
 //! all windows at the end. So all ranks decide on the same figures, and decide the same.
@@ -64,6 +64,8 @@ pub(super) struct Measured {
 struct Trials<'a> {
     communicator: &'a Communicator,
     call: &'static str,
+    /// Whether this rank takes no part.
+    is_idle: bool,
     runs: Vec<Option<Persistent<()>>>,
 }
 
@@ -76,15 +78,15 @@ impl Communicator {
         candidates: &[&'static dyn Algorithm],
         count: usize,
     ) -> Result<Option<Measured>> {
-        let mut trials = Trials { communicator: self, call: init.name, runs: Vec::new() };
+        let is_idle = candidates.is_empty();
+        let mut trials = Trials { communicator: self, call: init.name, is_idle, runs: Vec::new() };
         for at in 0..count {
             let number = self.next_persistent();
             let row = candidates.get(at);
             let run = row.and_then(|row| self.trial(init, *row, number));
             trials.runs.push(run);
         }
-        let is_idle = candidates.is_empty();
-        let mut times = trials.begin(is_idle)?;
+        let mut times = trials.begin()?;
         let windows = trials.windows(&mut times)?;
         Ok((!is_idle).then(|| decide(candidates, &times, &windows)))
     }
@@ -117,9 +119,9 @@ impl Communicator {
 
 impl Trials<'_> {
     /// Agrees on which candidates are there on all ranks, and on a first time of each.
-    fn begin(&mut self, is_idle: bool) -> Result<Vec<u64>> {
+    fn begin(&mut self) -> Result<Vec<u64>> {
         let mut there: Vec<u64> = self.runs.iter().map(|run| run.is_some().into()).collect();
-        if is_idle {
+        if self.is_idle {
             there.fill(1);
         }
         self.communicator.least(self.call, &mut there)?;
