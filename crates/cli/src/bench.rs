@@ -18,12 +18,15 @@
 
 mod calls;
 mod case;
+mod comparison;
 mod hinted;
 mod measure;
 mod measured;
+mod neighbours;
 mod place;
 mod report;
 mod surroundings;
+mod ways;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -31,12 +34,15 @@ use std::process::ExitCode;
 use anyhow::Context;
 use motet::Communicator;
 use motet_fabric::layout::MAX_RANKS;
+use motet_plan::Collective;
 
 use crate::args::Mistake;
 use crate::quantity;
 use case::{Case, ELEMENT_BYTES, Form};
+use comparison::Plan;
 use hinted::Study;
 use measured::Measured;
+use neighbours::Neighbours;
 use report::{Layout, Output, Report, Settings};
 
 /// The largest size of data. A rank needs memory for up to twelve times as much and, where there is
@@ -98,6 +104,18 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "ALGORITHM")]
     algorithm: Option<String>,
 
+    /// Compare a persistent exchange with persistent messages and with a dense alltoallv among
+    /// these neighbours: `ring`, `grid`, `all`, or an even number of ranks on a ring; only with
+    /// `exchange`
+    #[arg(
+        long,
+        value_name = "PATTERNS",
+        value_delimiter = ',',
+        value_parser = Neighbours::parse,
+        conflicts_with_all = ["forms", "algorithm"]
+    )]
+    neighbours: Vec<Neighbours>,
+
     /// How long to measure each point, in seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "0.3")]
     time: f64,
@@ -121,6 +139,11 @@ pub(crate) struct Bench {
 impl Bench {
     pub(crate) fn execute(mut self) -> anyhow::Result<ExitCode> {
         without_repetition(&mut self.forms);
+        if !self.neighbours.is_empty()
+            && self.collectives != [Measured::Planned(Collective::Exchange)]
+        {
+            return Err(Mistake("--neighbours is for `motet bench exchange`".into()).into());
+        }
         if let Some(algorithm) = &self.algorithm {
             surroundings::set_algorithms(algorithm, &self.collectives)?;
         }
@@ -170,6 +193,9 @@ impl Bench {
 
     /// What one rank does.
     fn measure(&self, world: &Communicator, layout: Layout) -> anyhow::Result<()> {
+        if !self.neighbours.is_empty() {
+            return self.compare(world, layout);
+        }
         let points = self.points(world.size() as u32);
         let study = match (self.inits, self.enforce) {
             (true, _) => Some(Study::Inits),
@@ -203,6 +229,13 @@ impl Bench {
             report.points.push(point);
         }
         if is_reporter { output.end(&report) } else { Ok(()) }
+    }
+
+    /// What one rank does when an exchange is compared with other ways.
+    fn compare(&self, world: &Communicator, layout: Layout) -> anyhow::Result<()> {
+        let plan = Plan { patterns: &self.neighbours, sizes: &self.sizes, seconds: self.time };
+        let output = Output::new(self.json.as_deref(), &[], &[]);
+        plan.measure(world, Report::new(self.settings(world, layout)), &output)
     }
 
     fn settings(&self, world: &Communicator, layout: Layout) -> Settings {

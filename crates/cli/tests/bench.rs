@@ -118,6 +118,32 @@ fn the_table_has_what_was_asked_for() {
     assert_eq!(points(&report), [("barrier", 0, vec!["persistent", "blocking"])]);
 }
 
+const WAYS: [&str; 5] = ["exchange", "messages", "dense", "nonblocking", "blocking_dense"];
+
+#[test]
+fn an_exchange_is_compared_with_other_ways() {
+    for (words, layout, many) in [("-n 2", "processes", 1), ("--threads -n 4", "threads", 2)] {
+        let words = format!("exchange {words} --neighbours ring,all --sizes 8,64K");
+        let report = json(&words);
+        assert_eq!(report["settings"]["layout"], layout);
+        let points = list(&report, "points");
+        assert_eq!(points.len(), 4);
+        assert_eq!((text(&points[0], "pattern"), &points[0]["neighbours"]), ("ring", &many.into()));
+        assert_eq!(points[3]["bytes"], 65536);
+        for point in points {
+            let ways = list(point, "ways");
+            assert!(ways.iter().map(|way| text(way, "way")).eq(WAYS));
+            ways.iter().for_each(|way| assert_sound(way, 20));
+            assert!(ways.iter().all(|way| way["ratio"].as_f64() > Some(0.0)));
+            assert_eq!(ways[0]["ratio"], 1.0);
+        }
+    }
+    let table = said(&format!("bench exchange --threads --neighbours 2,grid --sizes 8 {BRIEF}"));
+    let row = table.lines().find(|line| line.starts_with("grid")).expect("a row");
+    // The pattern, two words of a size, neighbours, two figures of the exchange and three of others.
+    assert_eq!(row.split_whitespace().count(), 1 + 2 + 1 + 2 + 4 * 3, "{table}");
+}
+
 #[test]
 fn an_algorithm_can_be_asked_for() {
     for (words, value) in [
@@ -162,6 +188,10 @@ fn mistakes_are_one_line() {
         ("bench --time NaN", "not a number of seconds above 0"),
         ("bench --forms fast", "possible values: blocking, nonblocking, persistent"),
         ("bench --algorithm ring", "name the one collective it is for"),
+        ("bench --neighbours ring", "--neighbours is for `motet bench exchange`"),
+        ("bench bcast --neighbours ring", "--neighbours is for `motet bench exchange`"),
+        ("bench exchange --neighbours 3", "there are `ring`, `grid`, `all`, and even numbers"),
+        ("bench exchange --neighbours ring --forms blocking", "cannot be used with"),
         ("bench bcast --algorithm bus", "bcast has no algorithm `bus`; it has binomial"),
         (
             "bench allgather -n 3 --algorithm recursive_doubling",

@@ -17,6 +17,7 @@ mod nonblocking;
 mod parts;
 mod persistent;
 mod shape;
+mod sparse;
 mod surroundings;
 
 use std::panic::Location;
@@ -46,6 +47,8 @@ pub(crate) use nonblocking::{collective, pending_collectives};
 pub use parts::Part;
 pub(crate) use parts::{Parts, Whom};
 pub(crate) use shape::{Including, Place, Shape};
+pub use sparse::Neighbours;
+pub(crate) use sparse::{members, pending_sparse, sparse_collectives};
 
 /// A rank and where its block lies: one neighbour of an irregular exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -132,7 +132,7 @@ mod wisdom;
 mod world;
 
 pub use attributes::{Attributes, Keyval};
-pub use collective::{Member, Members, Neighbour, Part, SparseRequest};
+pub use collective::{Member, Members, Neighbour, Neighbours, Part, SparseRequest};
 pub use communicator::{Communicator, CommunicatorRequest, SplitType};
 pub use datatype::Datatype;
 pub use element::{AnyBytes, Element};
@@ -154,6 +154,7 @@ pub use intercommunicator::{Intercommunicator, MergeOrder};
 pub use learned::CacheCounters;
 pub use motet_fabric::{Failure, How};
 pub use motet_plan::Block;
+pub use motet_plan::mapping::{Cut, Objective};
 pub use op::{
     Band, Bor, Bxor, Land, Located, Lor, Lxor, Max, Maxloc, Min, Minloc, NoOp, Op, Operator, Prod,
     Replace, Sum,
@@ -172,9 +173,9 @@ pub use settings::{
 };
 pub use status::{ANY_SOURCE, ANY_TAG, PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
 pub use topology::{
-    Adjacent, Cartesian, CartesianCommunicator, Edge, Graph, GraphCommunicator, IndexedGraph,
-    IndexedGraphCommunicator, Neighbourhood, Reach, Reorder, Topological, Topology, TopologyError,
-    dims_create,
+    Adjacent, BANDWIDTH, Cartesian, CartesianCommunicator, Edge, Graph, GraphCommunicator,
+    IndexedGraph, IndexedGraphCommunicator, LATENCY, Load, MAXCUT, Mapping, MappingReason,
+    Neighbourhood, Reach, Reorder, TOTALCUT, Topological, Topology, TopologyError, dims_create,
 };
 pub use world::{World, init, launch, threads, threads_with};
 

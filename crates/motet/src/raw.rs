@@ -24,6 +24,7 @@
 //! started, cancelled or freed) is only returned: a C library takes that to the handler of its
 //! own choice, which by the standard is that of `MPI_COMM_SELF`.
 
+mod apart;
 mod collective;
 mod data;
 mod generalized;
@@ -48,3 +49,4 @@ pub use sets::{
 pub use status::Status;
 
 pub use crate::phases::end;
+pub(crate) use translate::exchangew;

@@ -18,6 +18,7 @@ use crate::communicator::Communicator;
 use crate::core::Core;
 use crate::error::ErrorHandler;
 use crate::flight::Home;
+use crate::nodes::Nodes;
 use crate::{Group, Info, Neighbour, Result};
 
 /// What an operation of a rank may take beside the user's buffers.
@@ -92,7 +93,8 @@ impl Rank {
         let seats = bootstrap::threads(1 + NEIGHBOURS).expect("there is memory");
         let segment = seats[0].segment.clone();
         let (tuning, watch) = (Tuning::default(), Watch::default());
-        let core = Core::new(segment, Peer(0), Options::default(), tuning, watch);
+        let nodes = Nodes::default();
+        let core = Core::new(segment, Peer(0), Options::default(), tuning, watch, nodes);
         let neighbours = neighbours(ME);
         let mut peers: Vec<Peer> = (0..RANKS as u32).map(|rank| Peer(rank + 1000)).collect();
         peers[ME] = Peer(0);

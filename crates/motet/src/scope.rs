@@ -13,7 +13,8 @@ use motet_plan::Block;
 
 use crate::buffer::{Buffers, Held, RecvBuffer, SendBuffer};
 use crate::collective::{
-    Including, Neighbour, Part, Parts, Prepared, Shape, Whom, collective, pending_collectives,
+    Including, Part, Parts, Prepared, Shape, Whom, collective, pending_collectives, pending_sparse,
+    sparse_collectives,
 };
 use crate::communicator::Communicator;
 use crate::element::AnyBytes;

@@ -9,7 +9,9 @@ mod cartesian;
 mod dims;
 mod graph;
 mod indexed;
+mod mapping;
 mod reach;
+mod sparse;
 
 use std::fmt;
 use std::ops::Deref;
@@ -24,7 +26,9 @@ pub use cartesian::{Cartesian, CartesianCommunicator, Reorder};
 pub use dims::dims_create;
 pub use graph::{Adjacent, Edge, Graph, GraphCommunicator};
 pub use indexed::{IndexedGraph, IndexedGraphCommunicator};
+pub use mapping::{BANDWIDTH, LATENCY, MAXCUT, Mapping, MappingReason, TOTALCUT};
 pub use reach::Reach;
+pub use sparse::Load;
 
 /// What is wrong with a topology.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -203,6 +207,8 @@ impl From<IndexedGraph> for Topology {
 pub(crate) struct Placed {
     topology: Topology,
     neighbourhood: Neighbourhood,
+    /// How ranks came to processes, if that was asked.
+    mapping: Option<Mapping>,
 }
 
 impl Communicator {
@@ -257,7 +263,16 @@ impl<T> Topological<T> {
 
 impl<T: Clone + Into<Topology>> Topological<T> {
     fn with(communicator: Communicator, topology: T, neighbourhood: Neighbourhood) -> Self {
-        let placed = Placed { topology: topology.clone().into(), neighbourhood };
+        Topological::mapped(communicator, topology, neighbourhood, None)
+    }
+
+    fn mapped(
+        communicator: Communicator,
+        topology: T,
+        neighbourhood: Neighbourhood,
+        mapping: Option<Mapping>,
+    ) -> Self {
+        let placed = Placed { topology: topology.clone().into(), neighbourhood, mapping };
         Topological { communicator: communicator.place(placed), topology }
     }
 }

@@ -151,8 +151,9 @@ fn communicators_have_nothing_for_phases_before_the_first() {
     let ended = motet::threads_with(1, &Settings::new(), |world| {
         let copies = |of: &Communicator| -> Result<(usize, Vec<Communicator>)> {
             let mut all = Vec::with_capacity(COPIES);
-            let copies = kept_by(|| (0..COPIES).try_for_each(|_| Ok(all.push(of.dup()?))))?;
-            Ok((copies.0, all))
+            let mut copy = || of.dup().map(|copy| all.push(copy));
+            let (bytes, ()) = kept_by(|| (0..COPIES).try_for_each(|_| copy()))?;
+            Ok((bytes, all))
         };
         world.phases()?.barrier_begin()?.end()?;
         drop(copies(&world)?); // whatever grows once has grown

@@ -510,7 +510,7 @@ fn phases_between_two_groups() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
     /// Random nests of all collectives on three communicators, with other collectives in between;
     /// also where each begin blocks until its collective is complete, as it may.

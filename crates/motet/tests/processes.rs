@@ -3,12 +3,20 @@
 //! The program runs each of its cases by running itself, under a time limit; a case that calls
 //! `motet::launch` becomes several processes.
 
+mod collectives {
+    pub(crate) mod elements;
+    pub(crate) mod forms;
+    pub(crate) mod play;
+}
+
 use std::error::Error;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use std::{env, fs, process, thread};
 
+use collectives::forms::{Form, Trial};
+use collectives::play::{self, Graph};
 use motet::raw::{self, Callbacks, Request};
 use motet::{
     ANY_SOURCE, ANY_TAG, Block, BufferRoom, Datatype, ErrorHandler, ErrorKind, How, Info,
@@ -41,7 +49,7 @@ struct Case {
     expected: Expected,
 }
 
-const CASES: [Case; 19] = [
+const CASES: [Case; 20] = [
     Case {
         name: "hints_and_wisdom_between_processes",
         body: hints,
@@ -60,6 +68,11 @@ const CASES: [Case; 19] = [
     Case {
         name: "deterministic_reductions_have_the_bits_that_threads_have",
         body: deterministic,
+        expected: Expected::Success,
+    },
+    Case {
+        name: "sparse_collectives_between_processes",
+        body: sparse,
         expected: Expected::Success,
     },
     Case { name: "large_messages_arrive_whole", body: large, expected: Expected::Success },
@@ -255,6 +268,28 @@ fn many() -> Result<()> {
     assert!(each <= 640, "a pending operation takes {each} bytes");
     while let Some(last) = pending.pop() {
         assert_eq!(last.wait()?, [2 * pending.len() as u64 + 1]);
+    }
+    Ok(())
+}
+
+/// Every sparse collective in every form, on graphs with loops, with edges that are there twice, with
+/// ranks that have none, and with hubs; small blocks and large ones.
+///
+/// spec: 112, 114, 116, 117, 119, 120
+fn sparse() -> Result<()> {
+    let world = &motet::launch(5)?;
+    let hub = (0..5).flat_map(|rank| [(rank, 0), (0, rank), (rank, rank)]).collect();
+    let ring: Vec<_> = (0..5).flat_map(|rank| [(rank, (rank + 1) % 5), (rank, 3)]).collect();
+    let graphs = [Vec::new(), hub, ring, vec![(1, 2), (2, 1), (1, 2)]];
+    for (seed, edges) in graphs.into_iter().enumerate() {
+        let graph = Graph { edges, seed };
+        for form in Form::ALL {
+            for count in [0, 3, 1000] {
+                let trial = Trial { world, form, count, algorithm: "direct" };
+                play::moving::<i32>(&trial, &graph)?;
+                play::reducing::<i32>(&trial, &graph)?;
+            }
+        }
     }
     Ok(())
 }

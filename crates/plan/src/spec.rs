@@ -9,13 +9,14 @@ mod nodes;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use thiserror::Error;
 
 use crate::call::{Block, Blocks, Call, CallError, Neighbour, Operation, Rank};
 
 /// What an element of an output must be at the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expected {
     /// An element of what a rank contributed.
     Contribution {
@@ -34,6 +35,12 @@ pub enum Expected {
         ranks: u32,
         /// The position in the contributions.
         index: usize,
+    },
+    /// The reduction of these elements, each of the contribution of a rank: in this order, or in
+    /// any if the operator commutes.
+    Combination {
+        /// The ranks, and positions in their contributions.
+        operands: Arc<[(Rank, usize)]>,
     },
     /// As before the call, and not written in between.
     Unchanged,
@@ -116,6 +123,7 @@ pub fn expected(calls: &[Call]) -> Result<Vec<Vec<Expected>>, SpecError> {
     let mut outputs = moved(calls)?;
     for (call, output) in calls.iter().zip(&mut outputs) {
         reduced(call, output);
+        combined(calls, call, output);
     }
     Ok(outputs)
 }
@@ -180,7 +188,9 @@ fn sent_by(call: &Call) -> Vec<Neighbour> {
         Operation::Alltoall { count } => side_by_side(ranks, *count),
         Operation::Alltoallv { to, .. } => placed(to),
         Operation::Exchange { count, to, .. } => in_order(to, *count),
-        Operation::Exchangev { to, .. } | Operation::NodeExchange { to, .. } => to.to_vec(),
+        Operation::Exchangev { to, .. }
+        | Operation::NodeExchange { to, .. }
+        | Operation::NeighborReduce { to, .. } => to.to_vec(),
         Operation::InterAllgather { counts, .. } => {
             let own = counts[usize::from(is_right(call))];
             far(call).map(|to| whole(Rank(to), own)).collect()
@@ -207,6 +217,10 @@ fn received_by(call: &Call) -> Vec<Neighbour> {
         Operation::Alltoallv { from, .. } => placed(from),
         Operation::Exchange { count, from, .. } => in_order(from, *count),
         Operation::Exchangev { from, .. } | Operation::NodeExchange { from, .. } => from.to_vec(),
+        // All come together in one place.
+        Operation::NeighborReduce { count, from, .. } => {
+            from.iter().map(|rank| whole(*rank, *count)).collect()
+        }
         Operation::InterAllgather { counts, .. } => {
             let sources: Vec<_> = far(call).map(Rank).collect();
             in_order(&sources, counts[usize::from(!is_right(call))])
@@ -305,6 +319,27 @@ fn reduced(call: &Call, output: &mut [Expected]) {
     for (index, element) in output[..count].iter_mut().enumerate() {
         let (first, ranks) = (Rank(ranks.start), ranks.end - ranks.start);
         *element = Expected::Reduction { first, ranks, index: start + index };
+    }
+}
+
+/// The output of one rank that has had the right number of blocks of the right lengths from each of
+/// its sources, and combines them.
+fn combined(calls: &[Call], call: &Call, output: &mut [Expected]) {
+    let Operation::NeighborReduce { from, .. } = &call.operation else { return };
+    let mut taken: BTreeMap<Rank, usize> = BTreeMap::new();
+    let mut starts = Vec::new();
+    for source in from.iter() {
+        let number = taken.entry(*source).or_default();
+        let sent = sent_by(&calls[source.index()]);
+        starts
+            .extend(sent.iter().filter(|to| to.rank == call.rank).nth(*number).map(|to| to.start));
+        *number += 1;
+    }
+    // Without a source it is unchanged.
+    for (offset, element) in output.iter_mut().enumerate().filter(|_| !from.is_empty()) {
+        let operand = |(source, start): (&Rank, &usize)| (*source, start + offset);
+        *element =
+            Expected::Combination { operands: from.iter().zip(&starts).map(operand).collect() };
     }
 }
 

@@ -57,6 +57,7 @@ fn lengths_and_bytes() {
         (Operation::Alltoallv { to: [block(9, 2); 4].into(), from: blocks }, (11, 7, 0)),
         (Operation::Exchange { count: 3, to: lists(), from: [].into() }, (9, 0, 0)),
         (Operation::Exchangev { to: [neighbour(0, 2, 3)].into(), from: [].into() }, (5, 0, 0)),
+        (neighbor_reduce(3, neighbour(0, 2, 4), &[Rank(2)]), (6, 3, 0)),
         (node_exchange(&[neighbour(0, 2, 3), neighbour(3, 7, 1)]), (8, 8, 32)),
     ];
     for (operation, expected) in cases {
@@ -65,6 +66,41 @@ fn lengths_and_bytes() {
         assert_eq!((call.input_len(), call.output_len(), call.bytes()), expected, "{call:?}");
         assert!(call.contribution().end() <= call.input_len());
     }
+}
+
+fn neighbor_reduce(count: usize, to: Neighbour, from: &[Rank]) -> Operation {
+    Operation::NeighborReduce { count, to: [to].into(), from: from.into(), commutative: false }
+}
+
+/// A reduction among neighbours is refused for neighbours that there are not, for results and
+/// blocks too large for memory, in place, and if a rank is its own source but not its destination,
+/// or the other way round, or with another length.
+#[test]
+fn neighbor_reduce_with_wrong_neighbours() {
+    let check = |operation| call(operation).check();
+    let me = call(Operation::Barrier).rank;
+    let unknown = Err(CallError::Neighbour { neighbour: Rank(4), ranks: 4 });
+    assert_eq!(check(neighbor_reduce(1, neighbour(4, 0, 1), &[])), unknown);
+    assert_eq!(check(neighbor_reduce(1, neighbour(0, 0, 1), &[Rank(4)])), unknown);
+    let own = neighbour(me.0, 3, 2);
+    assert_eq!(check(neighbor_reduce(2, own, &[me, Rank(0)])), Ok(()));
+    for operation in [
+        neighbor_reduce(1, own, &[me]),
+        neighbor_reduce(2, own, &[Rank(0)]),
+        neighbor_reduce(2, own, &[me, me]),
+        neighbor_reduce(2, neighbour(0, 0, 2), &[me]),
+    ] {
+        assert_eq!(check(operation), Err(CallError::Itself { rank: me }));
+    }
+    for operation in [
+        neighbor_reduce(usize::MAX / 2, neighbour(0, 0, 1), &[Rank(0); 3]),
+        neighbor_reduce(1, neighbour(0, usize::MAX, 2), &[Rank(0)]),
+    ] {
+        assert_eq!(check(operation), Err(CallError::TooLarge));
+    }
+    let mut in_place = call(neighbor_reduce(1, neighbour(0, 0, 1), &[]));
+    in_place.in_place = true;
+    assert_eq!(in_place.check(), Err(CallError::InPlace(Collective::NeighborReduce)));
 }
 
 /// In place there is no input, and what a rank contributes lies in its output.
@@ -387,6 +423,7 @@ fn every_operation() -> Vec<Operation> {
         Operation::Exchange { count, to: ranks.clone(), from: ranks },
         node_exchange(&neighbours),
         Operation::Exchangev { to: neighbours.clone(), from: neighbours },
+        neighbor_reduce(count, neighbour(0, 2, 3), &[Rank(3), Rank(3)]),
         Operation::InterBarrier { left },
         Operation::InterAllgather { left, counts: [1, 2] },
         Operation::InterAllgatherv { left, own: 4, blocks: far },

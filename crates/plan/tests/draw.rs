@@ -25,8 +25,8 @@ fn tolerance(row: &dyn Algorithm, declared: usize) -> usize {
 
 /// Whether the messages depend on what is not known to all: on neighbours, or on blocks.
 fn is_open(collective: Collective) -> bool {
-    use Collective::{Exchange, Exchangev, InterReduceScatter, NodeExchange};
-    matches!(collective, Exchange | Exchangev | InterReduceScatter | NodeExchange)
+    use Collective::{Exchange, Exchangev, InterReduceScatter, NeighborReduce, NodeExchange};
+    matches!(collective, Exchange | Exchangev | InterReduceScatter | NeighborReduce | NodeExchange)
 }
 
 /// The timeline, with one message in and out of a rank for each round, takes the rounds that an

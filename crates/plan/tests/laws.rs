@@ -8,7 +8,9 @@ use std::collections::BTreeSet;
 use cases::{
     Edge, Sizes, between, calls, check, exchange, exchangev, known, layout, plans, specimen,
 };
-use motet_plan::{Action, Algorithm, Call, Collective, Operation, Plan, Rank, Refusal, algo};
+use motet_plan::{
+    Action, Algorithm, Call, Collective, Neighbour, Operation, Plan, Rank, Refusal, algo,
+};
 
 const RANKS: std::ops::RangeInclusive<u32> = 1..=9;
 const SEEDS: u64 = 24;
@@ -324,7 +326,7 @@ fn exchange_with_all_is_alltoall() {
     for (me, output) in expected(&calls).unwrap().iter().enumerate() {
         let transposed =
             everybody.iter().map(|rank| Expected::Contribution { rank: *rank, index: me });
-        assert!(output.iter().copied().eq(transposed));
+        assert!(output.iter().cloned().eq(transposed));
     }
 }
 
@@ -339,6 +341,48 @@ fn exchange_of_different_blocks() {
                 assert_eq!(verify_all(&exchangev(ranks, gap, &edges)), 1);
             }
         }
+    }
+}
+
+/// The reduction of a block from each source in the order of the sources, of lengths that differ
+/// from rank to rank: also of one source, of the rank itself, of a rank twice, and of none, where
+/// the output stays as it is. Blocks lie apart, or are one for all.
+///
+/// spec: 114, 117, 119, A7, A8
+#[test]
+fn neighbor_reduce() {
+    for ranks in RANKS {
+        for (gap, commutative) in [(0, false), (1, true), (2, false)] {
+            for edges in graphs(ranks, |_| 0) {
+                for count in [|_| 2, |rank: u32| rank as usize % 4] {
+                    let calls = cases::neighbor_reduce(ranks, (gap, commutative), &edges, count);
+                    assert_eq!(verify_all(&calls), 2);
+                }
+                let mut calls = cases::neighbor_reduce(ranks, (0, commutative), &edges, |_| 3);
+                for call in &mut calls {
+                    let Operation::NeighborReduce { to, .. } = &mut call.operation else {
+                        unreachable!("that is what it was made as")
+                    };
+                    *to = to.iter().map(|other| Neighbour { start: 1, ..*other }).collect();
+                }
+                assert_eq!(verify_all(&calls), 2);
+            }
+        }
+    }
+}
+
+/// However many sources a rank has, two blocks of scratch memory are enough to take them in turn.
+#[test]
+fn sequential_needs_two_places() {
+    for ranks in RANKS {
+        let all = &graphs(ranks, |_| 0)[1];
+        let calls = cases::neighbor_reduce(ranks, (0, false), all, |_| 5);
+        let scratch = |name| {
+            let row = algo::find(Collective::NeighborReduce, name).unwrap();
+            plans(row, &calls).iter().map(Plan::scratch_len).max().unwrap()
+        };
+        assert!(scratch("sequential") <= 10);
+        assert!(ranks < 5 || scratch("direct") > 10);
     }
 }
 
@@ -450,6 +494,7 @@ fn direct_up_to_64_ranks() {
         Collective::Scatterv,
         Collective::Exchange,
         Collective::Exchangev,
+        Collective::NeighborReduce,
         Collective::NodeExchange,
         Collective::InterAllgatherv,
     ];

@@ -173,6 +173,15 @@ proptest! {
         verify_all(&exchange(ranks, count, &edges))?;
     }
 
+    /// spec: 114, 117, 119
+    #[test]
+    fn neighbor_reduce_over_a_graph(
+        (ranks, edges) in graph(), shape in (0..3usize, any::<bool>()), most in 1..5u32,
+    ) {
+        let count = |rank| (rank % most) as usize;
+        verify_all(&cases::neighbor_reduce(ranks, shape, &edges, count))?;
+    }
+
     /// spec: 114, 116
     #[test]
     fn exchange_of_different_blocks((ranks, edges) in graph(), gap in 0..3usize) {

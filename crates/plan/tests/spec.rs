@@ -4,7 +4,7 @@ mod cases;
 
 use cases::{calls, known, layout};
 use motet_plan::spec::{Expected, SpecError, expected};
-use motet_plan::{Block, Call, Operation, Rank};
+use motet_plan::{Block, Call, Neighbour, Operation, Rank};
 
 /// What each element of each output must be, in words: `b2` is element 2 of what rank 1
 /// contributes, `ab2` the reduction of elements 2 of ranks 0 and 1, `=` unchanged, `?` undefined.
@@ -14,6 +14,10 @@ fn outputs(calls: &[Call]) -> Vec<String> {
         Expected::Contribution { rank, index } => format!("{}{index}", letter(rank.0)),
         Expected::Reduction { first, ranks, index } => {
             (first.0..first.0 + ranks).map(letter).chain(index.to_string().chars()).collect()
+        }
+        Expected::Combination { operands } => {
+            let operand = |(rank, index): &(Rank, usize)| format!("{}{index}", letter(rank.0));
+            operands.iter().map(operand).collect()
         }
         Expected::Unchanged => "=".to_owned(),
         Expected::Undefined => "?".to_owned(),
@@ -50,6 +54,36 @@ fn scatter_from_the_root() {
     };
     assert_eq!(outputs(&scatterv(false)), ["b4", "b1 b2", ""]);
     assert_eq!(outputs(&scatterv(true)), ["b4", "", ""]);
+}
+
+/// Operands are in the order of the sources, from the blocks that were sent to this rank; own data
+/// is among them only if the rank is its own source.
+///
+/// spec: 117, 119, A7, A8
+#[test]
+fn neighbor_reduce_combines_what_the_sources_send() {
+    let to = |list: &[(u32, usize, usize)]| {
+        let place = |&(rank, start, count)| Neighbour { rank: Rank(rank), start, count };
+        list.iter().map(place).collect()
+    };
+    let calls = |from: [&[u32]; 3]| {
+        calls(3, false, |me| Operation::NeighborReduce {
+            count: [1, 2, 1][me.index()],
+            to: match me.0 {
+                0 => to(&[(1, 4, 2), (0, 0, 1)]),
+                1 => to(&[(1, 0, 2)]),
+                _ => to(&[(0, 0, 1), (1, 1, 2), (1, 3, 2)]),
+            },
+            from: from[me.index()].iter().copied().map(Rank).collect(),
+            commutative: false,
+        })
+    };
+    let outputs_of = outputs(&calls([&[2, 0], &[2, 1, 0, 2], &[]]));
+    assert_eq!(outputs_of, ["c0a0", "c1b0a4c3 c2b1a5c4", "="]);
+    let missing = expected(&calls([&[2, 0], &[2, 1, 0], &[]]));
+    let (from, to) = (Rank(2), Rank(1));
+    let error = SpecError::Exchange { from, to, sent: vec![2, 2], received: vec![2] };
+    assert_eq!(missing, Err(error));
 }
 
 /// spec: 72

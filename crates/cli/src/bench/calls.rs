@@ -118,6 +118,10 @@ calls! { case;
             &Place::neighbours(case.place.to, case.count),
             &Place::neighbours(case.place.from, case.count)
         );
+    Planned(Collective::NeighborReduce) => case.place.world,
+        neighbor_reduce ineighbor_reduce neighbor_reduce_init(
+            Sum, &case.place.to, &case.place.from
+        );
     NeighborAlltoall => ring(case),
         neighbor_alltoall ineighbor_alltoall neighbor_alltoall_init();
     Planned(Collective::InterAllgather) => across(case), allgather iallgather allgather_init();

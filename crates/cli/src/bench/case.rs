@@ -10,6 +10,7 @@ use motet_plan::Collective;
 use serde::Serialize;
 
 use super::calls::Stored;
+use super::measure::Timed;
 use super::measured::Measured;
 use super::place::{Origin, Place, ROOT};
 
@@ -131,6 +132,9 @@ impl<'a> Case<'a> {
                 let steps = count * (count - 1.0) / 2.0;
                 count * self.contribution(ranks.start, place, runs) + steps * step(place)
             }
+            Origin::Both(two) => {
+                two.iter().map(|&(rank, place)| self.contribution(rank, place, runs)).sum()
+            }
             Origin::Nobody => UNTOUCHED,
         }
     }
@@ -156,9 +160,10 @@ impl Subject<'_> {
             _ => "none",
         }
     }
+}
 
-    /// Fills the input, and spoils the output.
-    pub(super) fn fill(&mut self) {
+impl Timed for Subject<'_> {
+    fn fill(&mut self) {
         let case = self.case;
         self.output().fill(UNTOUCHED);
         for (place, element) in self.data().iter_mut().enumerate() {
@@ -166,9 +171,8 @@ impl Subject<'_> {
         }
     }
 
-    /// Runs once. The answer is whether the result is that of this run, by the look of one element.
     #[inline]
-    pub(super) fn run(&mut self) -> Result<bool> {
+    fn run(&mut self) -> Result<bool> {
         self.runs += 1;
         let (case, runs) = (self.case, self.runs);
         let (data, stride) = (self.data(), case.stride(case.place.rank()).max(1));
@@ -188,8 +192,7 @@ impl Subject<'_> {
         Ok(found.is_none_or(|found| found == case.expected(place, runs)))
     }
 
-    /// Compares the whole output with what it must be after the last run.
-    pub(super) fn check(&mut self) -> anyhow::Result<()> {
+    fn check(&mut self) -> anyhow::Result<()> {
         if self.case.measured.is_barrier() {
             return self.check_barrier();
         }
@@ -204,7 +207,9 @@ impl Subject<'_> {
         }
         Ok(())
     }
+}
 
+impl Subject<'_> {
     /// Nobody may leave a barrier before everybody, of the other group if there are two, has
     /// entered it.
     fn check_barrier(&mut self) -> anyhow::Result<()> {

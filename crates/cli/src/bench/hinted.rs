@@ -15,7 +15,7 @@ use std::time::Instant;
 use motet::{Communicator, ENFORCE, Info, PREVIOUS, REUSE, Sum};
 
 use super::case::{Case, ELEMENT_BYTES, Form};
-use super::measure::{WINDOWS, nearest, share_of, warm_up, window};
+use super::measure::{Window, in_turns, nearest, percentiles};
 use super::measured::Measured;
 use crate::quantity;
 
@@ -153,25 +153,15 @@ fn choices(
     for (measured, bytes) in points {
         let case = Case::new(world, measured, bytes / ELEMENT_BYTES)?;
         let plain = Info::new();
-        let mut measured_ones = Vec::new();
+        let mut subjects = Vec::new();
         for info in [plain.clone(), plain.with(ENFORCE, "true")] {
-            let mut subject = case.subject(Form::Persistent, &info)?;
-            let algorithm = subject.algorithm();
-            let ns = warm_up(world, &mut subject, seconds * 1e7)?;
-            measured_ones.push((algorithm, subject, ns, Vec::new()));
+            let subject = case.subject(Form::Persistent, &info)?;
+            subjects.push((subject.algorithm(), subject));
         }
-        for _ in 0..WINDOWS {
-            for (_, subject, ns, times) in &mut measured_ones {
-                let operations = share_of(seconds, 2, *ns);
-                *ns = window(world, subject, operations)?.nanoseconds();
-                times.push(*ns);
-            }
-        }
-        let medians = measured_ones.iter_mut().map(|(algorithm, _, _, times)| {
-            times.sort_by(f64::total_cmp);
-            (*algorithm, nearest(times, 50))
-        });
-        let medians: Vec<_> = medians.collect();
+        let measured_ones = in_turns(world, subjects, seconds)?.into_iter();
+        let medians: Vec<_> = measured_ones
+            .map(|(name, windows)| (name, percentiles(windows.iter().map(Window::nanoseconds))[0]))
+            .collect();
         let [(default, plain), (chosen, enforced)] = medians[..] else {
             unreachable!("there are two")
         };

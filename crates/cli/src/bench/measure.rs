@@ -6,7 +6,7 @@ use anyhow::{Context, ensure};
 use motet::{Communicator, Info, Max};
 use serde::Serialize;
 
-use super::case::{Case, Form, Subject};
+use super::case::{Case, Form};
 
 /// Windows of each form of a point.
 pub(super) const WINDOWS: usize = 20;
@@ -41,7 +41,19 @@ pub(super) struct Figures {
 pub(super) struct Window {
     operations: u64,
     /// Time per operation, on the slowest rank.
-    ns: f64,
+    pub(super) ns: f64,
+}
+
+/// What is measured: an operation that can be run again and again, and tells wrong results.
+pub(super) trait Timed {
+    /// Fills what is put in, and spoils what comes out.
+    fn fill(&mut self);
+
+    /// Runs once. The answer is whether the result is that of this run, by the look of one element.
+    fn run(&mut self) -> motet::Result<bool>;
+
+    /// Compares all that came out with what it must be after the last run.
+    fn check(&mut self) -> anyhow::Result<()>;
 }
 
 impl Point {
@@ -58,39 +70,50 @@ impl Point {
 /// Measures a point. All ranks must call it alike.
 pub(super) fn point(case: &Case<'_>, forms: &[Form], seconds: f64) -> anyhow::Result<Point> {
     let algorithm = case.algorithm()?;
-    let mut subjects = Vec::new();
-    for &form in forms {
-        let mut subject = case.subject(form, &Info::new())?;
-        let ns = warm_up(case.world(), &mut subject, seconds * WARM_UP * 1e9)?;
-        subjects.push((form, subject, ns, Vec::new()));
-    }
-    for _ in 0..WINDOWS {
-        for (form, subject, ns, windows) in &mut subjects {
-            let operations = share_of(seconds, forms.len(), *ns);
-            let window = window(case.world(), subject, operations);
-            let window = window.with_context(|| form.name())?;
-            *ns = window.ns;
-            windows.push(window);
-        }
-    }
-    let forms = subjects.into_iter().map(|(form, _, _, windows)| Figures::new(form, windows));
+    let subjects = forms.iter().map(|&form| Ok((form, case.subject(form, &Info::new())?)));
+    let subjects = subjects.collect::<anyhow::Result<Vec<_>>>()?;
+    let forms = in_turns(case.world(), subjects, seconds)?;
+    let forms = forms.into_iter().map(|(form, windows)| Figures::new(form, windows));
     let (collective, bytes) = (case.measured.name(), case.bytes());
     Ok(Point { collective, algorithm, bytes, forms: forms.collect() })
 }
 
+/// The windows of several subjects, which take turns for so many seconds in all.
+pub(super) fn in_turns<K: std::fmt::Debug, S: Timed>(
+    world: &Communicator,
+    subjects: Vec<(K, S)>,
+    seconds: f64,
+) -> anyhow::Result<Vec<(K, Vec<Window>)>> {
+    let share_ns = seconds * 1e9 / (subjects.len() * WINDOWS) as f64;
+    let mut warm = Vec::new();
+    for (kind, mut subject) in subjects {
+        let ns = warm_up(world, &mut subject, seconds * WARM_UP * 1e9)?;
+        warm.push((kind, subject, ns, Vec::new()));
+    }
+    for _ in 0..WINDOWS {
+        for (kind, subject, ns, windows) in &mut warm {
+            let operations = ((share_ns / *ns) as u64).clamp(1, MOST_OPERATIONS);
+            let window = window(world, subject, operations);
+            let window = window.with_context(|| format!("{kind:?}"))?;
+            *ns = window.ns;
+            windows.push(window);
+        }
+    }
+    Ok(warm.into_iter().map(|(kind, _, _, windows)| (kind, windows)).collect())
+}
+
 impl Figures {
     fn new(form: Form, windows: Vec<Window>) -> Figures {
-        let mut sorted: Vec<_> = windows.iter().map(|window| window.ns).collect();
-        sorted.sort_by(f64::total_cmp);
-        let (median_ns, p90_ns) = (nearest(&sorted, 50), nearest(&sorted, 90));
+        let [median_ns, p90_ns] = percentiles(windows.iter().map(|window| window.ns));
         Figures { form, median_ns, p90_ns, windows }
     }
 }
 
-/// The operations of a window of one of so many subjects that take so long each.
-pub(super) fn share_of(seconds: f64, subjects: usize, ns: f64) -> u64 {
-    let share_ns = seconds * 1e9 / (subjects * WINDOWS) as f64;
-    ((share_ns / ns) as u64).clamp(1, MOST_OPERATIONS)
+/// The median, and the value that nine of ten do not exceed.
+pub(super) fn percentiles(values: impl Iterator<Item = f64>) -> [f64; 2] {
+    let mut sorted: Vec<_> = values.collect();
+    sorted.sort_by(f64::total_cmp);
+    [50, 90].map(|percent| nearest(&sorted, percent))
 }
 
 impl Window {
@@ -106,11 +129,7 @@ pub(super) fn nearest(sorted: &[f64], percent: usize) -> f64 {
 }
 
 /// Runs longer and longer windows until one takes `least_ns`. Returns its time per operation.
-pub(super) fn warm_up(
-    world: &Communicator,
-    subject: &mut Subject<'_>,
-    least_ns: f64,
-) -> anyhow::Result<f64> {
+fn warm_up(world: &Communicator, subject: &mut impl Timed, least_ns: f64) -> anyhow::Result<f64> {
     let mut operations = 1;
     loop {
         let Window { ns, .. } = window(world, subject, operations)?;
@@ -122,9 +141,9 @@ pub(super) fn warm_up(
 }
 
 /// Times this many operations. All ranks return the same.
-pub(super) fn window(
+fn window(
     world: &Communicator,
-    subject: &mut Subject<'_>,
+    subject: &mut impl Timed,
     operations: u64,
 ) -> anyhow::Result<Window> {
     subject.fill();

@@ -36,6 +36,8 @@ pub(super) enum Origin {
     One(usize, usize),
     /// The sum of those of some ranks at a place.
     Sum(Range<usize>, usize),
+    /// The sum of those of two ranks, each at a place.
+    Both([(usize, usize); 2]),
     /// None: it stays as it is.
     Nobody,
 }
@@ -110,6 +112,7 @@ impl<'a> Place<'a> {
             Collective::ReduceScatterBlock | Collective::ReduceScatter => (whole, count),
             Collective::Allgather | Collective::Allgatherv => (count, whole),
             Collective::Alltoall | Collective::Alltoallv => (whole, whole),
+            Collective::NeighborReduce => (2 * count, count),
             Collective::Exchange | Collective::Exchangev | Collective::NodeExchange => {
                 (2 * count, 2 * count)
             }
@@ -159,6 +162,9 @@ impl<'a> Place<'a> {
             | Collective::Allgatherv => Origin::One(block, within),
             Collective::Alltoall | Collective::Alltoallv => {
                 Origin::One(block, rank * count + within)
+            }
+            Collective::NeighborReduce => {
+                Origin::Both([0, 1].map(|slot| (self.from[slot], slot * count + place)))
             }
             Collective::Exchange | Collective::Exchangev | Collective::NodeExchange => {
                 Origin::One(self.from[block], place)

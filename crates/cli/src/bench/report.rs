@@ -25,11 +25,11 @@ pub(super) enum Layout {
 
 /// All figures, and what they depend on.
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
+pub(super) struct Report<P = Point> {
     motet: &'static str,
     machine: Machine,
     settings: Settings,
-    pub(super) points: Vec<Point>,
+    pub(super) points: Vec<P>,
 }
 
 #[derive(Debug, Serialize)]
@@ -54,8 +54,8 @@ pub(super) struct Settings {
     pub(super) variables: BTreeMap<&'static str, String>,
 }
 
-impl Report {
-    pub(super) fn new(settings: Settings) -> Report {
+impl<P> Report<P> {
+    pub(super) fn new(settings: Settings) -> Report<P> {
         let cores = host::cores();
         let machine = Machine {
             processor: host::processor(),
@@ -65,6 +65,23 @@ impl Report {
             memory_bytes: host::memory(),
         };
         Report { motet: env!("CARGO_PKG_VERSION"), machine, settings, points: Vec::new() }
+    }
+}
+
+impl<P> Report<P> {
+    /// What the table is of.
+    pub(super) fn heading(&self) -> String {
+        let Settings { ranks, layout, windows, .. } = &self.settings;
+        let layout = match (layout, *ranks) {
+            (_, 1) => "",
+            (Layout::Processes, _) => " as processes",
+            (Layout::Threads, _) => " as threads",
+        };
+        let cores = counted(self.machine.usable_cores, "core");
+        format!(
+            "{}{layout} on {cores}; µs per operation, slowest rank, {windows} windows\n\n",
+            counted(*ranks, "rank")
+        )
     }
 }
 
@@ -107,17 +124,7 @@ impl<'a> Output<'a> {
 
     /// The head of the table.
     pub(super) fn begin(&self, report: &Report) -> anyhow::Result<()> {
-        let Settings { ranks, layout, windows, .. } = &report.settings;
-        let layout = match (layout, *ranks) {
-            (_, 1) => "",
-            (Layout::Processes, _) => " as processes",
-            (Layout::Threads, _) => " as threads",
-        };
-        let cores = counted(report.machine.usable_cores, "core");
-        let mut text = format!(
-            "{}{layout} on {cores}; µs per operation, slowest rank, {windows} windows\n\n",
-            counted(*ranks, "rank")
-        );
+        let mut text = report.heading();
         text.push_str(&" ".repeat(self.name_width + 8));
         for form in self.forms {
             write!(text, " {:>16}", form.name())?;
@@ -165,6 +172,11 @@ impl<'a> Output<'a> {
         if !legend.is_empty() {
             self.table(&format!("\n{}\n", legend.join(", ")))?;
         }
+        self.write(report)
+    }
+
+    /// The JSON.
+    pub(super) fn write(&self, report: &Report<impl Serialize>) -> anyhow::Result<()> {
         let Some(path) = self.json else { return Ok(()) };
         let text = serde_json::to_string_pretty(report).context("writing JSON")? + "\n";
         if self.has_table() {
@@ -184,7 +196,8 @@ impl<'a> Output<'a> {
         all.into_iter().filter(move |&(_, form, other)| is_measured(form) && is_measured(other))
     }
 
-    fn table(&self, text: &str) -> anyhow::Result<()> {
+    /// Text for people, if they get any.
+    pub(super) fn table(&self, text: &str) -> anyhow::Result<()> {
         if self.has_table() { crate::show(text).map(drop) } else { Ok(()) }
     }
 }
@@ -195,7 +208,7 @@ fn size(bytes: usize) -> String {
 }
 
 /// A time in microseconds with three or more digits that count.
-fn microseconds(nanoseconds: f64) -> String {
+pub(super) fn microseconds(nanoseconds: f64) -> String {
     let microseconds = nanoseconds / 1e3;
     let decimals = match microseconds {
         ..10.0 => 3,

@@ -102,6 +102,7 @@ impl Example {
             Collective::Alltoallv => Some(blocks.replace("rank %", "(rank + rank) %")),
             Collective::Exchange => Some("neighbours on a ring: the rank before and after".into()),
             Collective::Exchangev => Some(format!("{torus}, {blocks} to each")),
+            Collective::NeighborReduce => Some(format!("{torus}, {blocks} from each")),
             Collective::NodeExchange => {
                 let size = self.node_size();
                 Some(format!("{torus}, {blocks}, one for all neighbours, on nodes of {size}"))
@@ -145,6 +146,7 @@ impl Example {
             | Collective::Allgatherv
             | Collective::Alltoallv
             | Collective::Exchangev
+            | Collective::NeighborReduce
             | Collective::NodeExchange
             | Collective::InterAllgatherv => format!("blocks of at least {elements}"),
             Collective::InterReduceScatterBlock | Collective::InterReduceScatter => {
@@ -184,6 +186,12 @@ impl Example {
                 let to = torus.iter().map(|&to| (to, self.count_of(Rank(rank))));
                 let from = torus.iter().map(|&from| (from, self.count_of(from)));
                 Operation::Exchangev { to: in_line(to), from: in_line(from) }
+            }
+            Collective::NeighborReduce => {
+                let from = neighbours(self.grid(), rank);
+                let to = in_line(from.iter().map(|&to| (to, self.count_of(to))));
+                let count = self.count_of(Rank(rank));
+                Operation::NeighborReduce { count, to, from: from.into(), commutative }
             }
             Collective::NodeExchange => {
                 let nodes: Vec<_> = (0..self.ranks).map(|rank| rank / self.node_size()).collect();

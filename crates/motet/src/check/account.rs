@@ -288,7 +288,8 @@ fn commutes(operation: &Operation) -> Option<bool> {
         | Operation::ReduceScatterBlock { commutative, .. }
         | Operation::ReduceScatter { commutative, .. }
         | Operation::Scan { commutative, .. }
-        | Operation::Exscan { commutative, .. } => Some(commutative),
+        | Operation::Exscan { commutative, .. }
+        | Operation::NeighborReduce { commutative, .. } => Some(commutative),
         _ => None,
     }
 }
@@ -348,6 +349,7 @@ impl Facts {
             | Operation::Alltoallv { .. }
             | Operation::Exchange { .. }
             | Operation::Exchangev { .. }
+            | Operation::NeighborReduce { .. }
             | Operation::NodeExchange { .. }
             | Operation::InterAllgatherv { .. } => Facts::irregular(operation, elements),
         }
@@ -383,6 +385,10 @@ impl Facts {
             Operation::Exchangev { to, from } | Operation::NodeExchange { to, from, .. } => {
                 to.iter().for_each(|to| pairs.send(to.rank.index(), to.count));
                 from.iter().for_each(|from| pairs.expect(from.rank.index(), from.count));
+            }
+            Operation::NeighborReduce { count, to, from, .. } => {
+                to.iter().for_each(|to| pairs.send(to.rank.index(), to.count));
+                from.iter().for_each(|from| pairs.expect(from.index(), *count));
             }
             // Nothing is compared.
             _ => {}

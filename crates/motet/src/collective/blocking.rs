@@ -7,7 +7,7 @@ use std::panic::Location;
 
 use motet_plan::Block;
 
-use super::{Neighbour, Prepared, Shape};
+use super::{Prepared, Shape};
 use crate::Element;
 use crate::buffer::{Held, SendBuffer, Span};
 use crate::communicator::Communicator;
@@ -184,42 +184,5 @@ impl Communicator {
     ) -> Result<()> {
         let shape = Shape::allgatherv(self, None, output(buffer), blocks);
         self.run_blocking::<T>("allgatherv", shape, None)
-    }
-
-    /// Sends block `j` of the input to rank `to[j]`, and receives block `j` of the output from
-    /// rank `from[j]`; all blocks have one length. Rank `a` names `b` in `to` as often as `b`
-    /// names `a` in `from`. (Exchange of the 2008 proposal)
-    ///
-    /// # Errors
-    /// Buffers that are no whole number of blocks; a rank that is not in the communicator, has
-    /// died or left.
-    #[track_caller]
-    pub fn exchange<T: Element>(
-        &self,
-        send: &[T],
-        receive: &mut [T],
-        to: &[usize],
-        from: &[usize],
-    ) -> Result<()> {
-        let shape = Shape::exchange(self, input(send), output(receive), to, from);
-        self.run_blocking::<T>("exchange", shape, None)
-    }
-
-    /// As [`exchange`](Communicator::exchange), with a place and a length for each block.
-    /// (Exchangev of the 2008 proposal)
-    ///
-    /// # Errors
-    /// Blocks that the buffers do not hold, or received blocks that overlap; a rank that is not in
-    /// the communicator, has died or left.
-    #[track_caller]
-    pub fn exchangev<T: Element>(
-        &self,
-        send: &[T],
-        receive: &mut [T],
-        to: &[Neighbour],
-        from: &[Neighbour],
-    ) -> Result<()> {
-        let shape = Shape::exchangev(self, input(send), output(receive), to, from);
-        self.run_blocking::<T>("exchangev", shape, None)
     }
 }

@@ -38,6 +38,9 @@ use crate::persistent::Persistent;
 /// each member. What others pass is held until they get it back, but neither looked at nor checked,
 /// and their runs are over at once.
 ///
+/// An init that is refused has not been made. If it is refused for members only, they have yet to
+/// make one that the others have made.
+///
 /// The collectives with a root are methods of that [`Member`].
 ///
 /// ```

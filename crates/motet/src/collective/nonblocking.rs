@@ -8,13 +8,14 @@
 /// A row of the table in one form: the method of whoever lets collectives begin.
 ///
 /// A row says the name of the collective, of its nonblocking form, of the first of its two phases,
-/// and (if it has one) that of the standard; the type parameters, the arguments (the buffers first),
-/// the type of the buffers, what must hold of the types, and how the call is prepared: a function of
-/// the communicator, the name of the call and the parts of the buffers. Whoever takes the rows has
-/// a method `pend` that lets a call begin.
+/// and (if it has one) that of the standard; the lifetime of what is only lent to the call (if an
+/// argument has one), the type parameters, the arguments (the buffers first), the type of the
+/// buffers, what must hold of the types, and how the call is prepared: a function of the
+/// communicator, the name of the call and the parts of the buffers. Whoever takes the rows has a
+/// method `pend` that lets a call begin.
 macro_rules! collective {
     (request $(#[$doc:meta])* $name:ident $nonblocking:ident $begin:ident $($mpi:literal)?
-        <$($generic:ident),*>($($buffers:ident: $given:ty $(, $argument:ident: $type:ty)*)?)
+        <$($lent:lifetime,)? $($generic:ident),*>($($buffers:ident: $given:ty $(, $argument:ident: $type:ty)*)?)
         -> $held:ty where [$($bounds:tt)*] $prepare:expr
     ) => {
         #[doc = concat!(
@@ -26,7 +27,7 @@ macro_rules! collective {
         /// # Errors
         /// Arguments that the blocking form refuses.
         #[track_caller]
-        pub fn $nonblocking<$($generic),*>(
+        pub fn $nonblocking<$($lent,)? $($generic),*>(
             &self,
             $($buffers: $given, $($argument: $type),*)?
         ) -> crate::Result<crate::Request<$held>>
@@ -37,7 +38,7 @@ macro_rules! collective {
         }
     };
     (phase $(#[$doc:meta])* $name:ident $nonblocking:ident $begin:ident $($mpi:literal)?
-        <$($generic:ident),*>($($buffers:ident: $given:ty $(, $argument:ident: $type:ty)*)?)
+        <$($lent:lifetime,)? $($generic:ident),*>($($buffers:ident: $given:ty $(, $argument:ident: $type:ty)*)?)
         -> $held:ty where [$($bounds:tt)*] $prepare:expr
     ) => {
         #[doc = concat!(
@@ -49,7 +50,7 @@ macro_rules! collective {
         /// # Errors
         /// Arguments that the blocking form refuses.
         #[track_caller]
-        pub fn $begin<$($generic),*>(
+        pub fn $begin<$($lent,)? $($generic),*>(
             &mut self,
             $($buffers: $given, $($argument: $type),*)?
         ) -> crate::Result<crate::Phase<'_, 'buffers, $held>>
@@ -136,34 +137,6 @@ macro_rules! pending_collectives {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let shape = Shape::allgatherv(on, input, output, blocks);
                 on.prepare::<B::Element>(call, shape, None)
-            }
-        }
-
-        collective! { $form
-            exchange iexchange exchange_begin
-            <S, R>(buffers: (S, R), to: &[usize], from: &[usize]) -> (S, R)
-            where [
-                S: SendBuffer<Element = R::Element> + $life,
-                R: RecvBuffer + $life,
-            ]
-            |on, call, parts| {
-                let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
-                let shape = Shape::exchange(on, input, output, to, from);
-                on.prepare::<<R as SendBuffer>::Element>(call, shape, None)
-            }
-        }
-
-        collective! { $form
-            exchangev iexchangev exchangev_begin
-            <S, R>(buffers: (S, R), to: &[Neighbour], from: &[Neighbour]) -> (S, R)
-            where [
-                S: SendBuffer<Element = R::Element> + $life,
-                R: RecvBuffer + $life,
-            ]
-            |on, call, parts| {
-                let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
-                let shape = Shape::exchangev(on, input, output, to, from);
-                on.prepare::<<R as SendBuffer>::Element>(call, shape, None)
             }
         }
 
@@ -388,6 +361,8 @@ macro_rules! pending_collectives {
                 all.prepare_for::<(S, R)>(call, parts)
             }
         }
+
+        sparse_collectives!(pending_sparse($form $life));
     };
 }
 
@@ -396,7 +371,7 @@ pub(crate) use {collective, pending_collectives};
 use motet_plan::Block;
 
 use super::shape::Including;
-use super::{Neighbour, Part, Parts, Prepared, Shape, Whom};
+use super::{Part, Parts, Prepared, Shape, Whom, pending_sparse, sparse_collectives};
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;
 use crate::element::{AnyBytes, Element};

@@ -8,6 +8,8 @@
 
 use std::panic::Location;
 
+use motet_plan::Rank;
+
 use super::blocking::{input, output};
 use super::{Members, Prepared};
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer, Span};
@@ -18,10 +20,11 @@ use crate::error::{ErrorKind, Result};
 use crate::info::Info;
 use crate::intercommunicator::Intercommunicator;
 use crate::persistent::Persistent;
-use crate::raw::{Collective, Mixed, On};
+use crate::raw::{Collective, Mixed, On, exchangew};
 use crate::request::Request;
 
-/// A block of an [`alltoallw`](Communicator::alltoallw): where it lies, and what it is made of.
+/// A block of an [`alltoallw`](Communicator::alltoallw) or an
+/// [`exchangew`](Communicator::exchangew): where it lies, and what it is made of.
 /// (MPI 4.1 §6.8)
 #[derive(Clone, Debug)]
 pub struct Part {
@@ -81,6 +84,9 @@ pub(crate) enum Whom<'a> {
     Neighbours,
     /// The members of a group.
     Members(&'a Members<'a>),
+    /// These ranks, whom the caller sends to and whom it receives from. What is received has a
+    /// place of its own, also if there is one buffer only.
+    Named { to: &'a [Rank], from: &'a [Rank] },
 }
 
 /// What an alltoallw passes besides its buffers.
@@ -100,26 +106,47 @@ impl Parts<'_> {
         input: Option<Span>,
         output: Span,
     ) -> Result<Prepared> {
-        let (to, from) = (Columns::of(self.to), Columns::of(self.from));
-        let (send, receive) = (input.map(|span| to.at(span.start)), from.at(output.start));
-        let collective = match self.whom {
-            Whom::Neighbours => Collective::NeighborAlltoallw { send, receive },
-            Whom::Ranks | Whom::Members(_) => Collective::Alltoallw { send, receive },
-        };
+        let error = |kind| self.on.communicator().error(call, kind);
         let lie_in = |span: Span, parts: &[Part]| {
             let bytes = span.len * size_of::<T>();
             parts.iter().try_for_each(|part| part.lies_in(bytes))
         };
-        let sent = input.map_or(Ok(()), |input| lie_in(input, self.to));
-        let checked = sent.and_then(|()| lie_in(output, self.from));
-        checked.map_err(|kind| self.on.communicator().error(call, kind))?;
-        // SAFETY (for both calls): all parts lie in buffers that the operation holds, of elements
+        let sent_lie = lie_in(input.unwrap_or(output), self.sent(input));
+        sent_lie.and_then(|()| lie_in(output, self.from)).map_err(error)?;
+        let (to, from) = (Columns::of(self.to), Columns::of(self.from));
+        let (send, receive) = (input.map(|span| to.at(span.start)), from.at(output.start));
+        // SAFETY (for all calls): all parts lie in buffers that the operation holds, of elements
         // that may be read as bytes and written with any.
         match self.whom {
-            // SAFETY: see above.
-            Whom::Members(members) => unsafe { collective.translate_among(members) },
-            // SAFETY: see above.
-            Whom::Ranks | Whom::Neighbours => unsafe { collective.translate(call, self.on) },
+            Whom::Named { to: destinations, from: sources } => {
+                let (comm, ranks) = (self.on.communicator(), [destinations, sources]);
+                let parts = [send.unwrap_or(to.at(output.start)), receive];
+                // SAFETY: see above.
+                unsafe { exchangew(parts, comm, ranks, call) }.map_err(error)
+            }
+            Whom::Members(members) => {
+                let collective = Collective::Alltoallw { send, receive };
+                // SAFETY: see above.
+                unsafe { collective.translate_among(members) }
+            }
+            Whom::Neighbours => {
+                let collective = Collective::NeighborAlltoallw { send, receive };
+                // SAFETY: see above.
+                unsafe { collective.translate(call, self.on) }
+            }
+            Whom::Ranks => {
+                let collective = Collective::Alltoallw { send, receive };
+                // SAFETY: see above.
+                unsafe { collective.translate(call, self.on) }
+            }
+        }
+    }
+
+    /// The parts to send, unless what is sent lies where it is received.
+    fn sent(&self, input: Option<Span>) -> &[Part] {
+        match (self.whom, input) {
+            (Whom::Named { .. }, _) | (_, Some(_)) => self.to,
+            (_, None) => &[],
         }
     }
 
@@ -142,7 +169,12 @@ impl Parts<'_> {
     }
 
     #[track_caller]
-    fn run<T: AnyBytes>(self, call: &'static str, input: Option<Span>, output: Span) -> Result<()> {
+    pub(super) fn run<T: AnyBytes>(
+        self,
+        call: &'static str,
+        input: Option<Span>,
+        output: Span,
+    ) -> Result<()> {
         let (communicator, at) = (self.on.communicator(), Location::caller());
         let prepared = self.prepare::<T>(call, input, output);
         communicator.blocking(prepared.map_err(|error| communicator.refused(error, at))?)

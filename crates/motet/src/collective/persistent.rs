@@ -276,7 +276,7 @@ use motet_plan::Block;
 
 use super::parts::Whom;
 use super::shape::Including;
-use super::{Neighbour, Parts, Prepared, Shape};
+use super::{Parts, Prepared, Shape};
 use crate::Element;
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;
@@ -311,51 +311,4 @@ impl Communicator {
 
     persistent_collectives!("Among all ranks.");
     persistent_with_root!("Among all ranks.", root);
-}
-
-/// Among the ranks that each rank names.
-impl Communicator {
-    /// Persistent [`exchange`](Communicator::exchange). (Exchange_init of the 2008 proposal)
-    ///
-    /// # Errors
-    /// Arguments that the blocking form refuses.
-    #[track_caller]
-    pub fn exchange_init<S, R>(
-        &self,
-        buffers: (S, R),
-        to: &[usize],
-        from: &[usize],
-        info: &Info,
-    ) -> Result<Persistent<(S, R)>>
-    where
-        S: SendBuffer<Element = R::Element> + 'static,
-        R: RecvBuffer + 'static,
-    {
-        self.persistent_with(buffers, info, |(send, receive)| {
-            let shape = Shape::exchange(self, Some(S::span(send)), R::span(receive), to, from);
-            self.prepare::<<R as SendBuffer>::Element>("exchange_init", shape, None)
-        })
-    }
-
-    /// Persistent [`exchangev`](Communicator::exchangev). (Exchangev_init of the 2008 proposal)
-    ///
-    /// # Errors
-    /// Arguments that the blocking form refuses.
-    #[track_caller]
-    pub fn exchangev_init<S, R>(
-        &self,
-        buffers: (S, R),
-        to: &[Neighbour],
-        from: &[Neighbour],
-        info: &Info,
-    ) -> Result<Persistent<(S, R)>>
-    where
-        S: SendBuffer<Element = R::Element> + 'static,
-        R: RecvBuffer + 'static,
-    {
-        self.persistent_with(buffers, info, |(send, receive)| {
-            let shape = Shape::exchangev(self, Some(S::span(send)), R::span(receive), to, from);
-            self.prepare::<<R as SendBuffer>::Element>("exchangev_init", shape, None)
-        })
-    }
 }

@@ -22,7 +22,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    fn new(operation: Operation, input: Option<Span>, output: Span) -> Shape {
+    pub(super) fn new(operation: Operation, input: Option<Span>, output: Span) -> Shape {
         let in_place = input.is_none();
         Shape { operation, in_place, input: input.unwrap_or(Span::EMPTY), output }
     }
@@ -272,27 +272,6 @@ impl Shape {
             Including::This => Operation::Scan { count, commutative },
             Including::Before => Operation::Exscan { count, commutative },
         };
-        Ok(Shape::new(operation, input, output))
-    }
-
-    /// Blocks of one length to some ranks and from some ranks.
-    pub(crate) fn exchange(
-        among: &impl Ranked,
-        input: Option<Span>,
-        output: Span,
-        to: &[usize],
-        from: &[usize],
-    ) -> Shaped {
-        let given = input.unwrap_or(Span::EMPTY);
-        let count = match (to.len(), from.len()) {
-            (0, 0) => 0,
-            (0, sources) => output.len / sources,
-            (destinations, _) => given.len / destinations,
-        };
-        exact("input", given.len, count * to.len(), &blocks_make(count, to.len()))?;
-        exact("output", output.len, count * from.len(), &blocks_make(count, from.len()))?;
-        let (to, from) = (among.ranks(to.iter())?, among.ranks(from.iter())?);
-        let operation = Operation::Exchange { count, to: to.into(), from: from.into() };
         Ok(Shape::new(operation, input, output))
     }
 

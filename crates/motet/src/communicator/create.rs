@@ -134,7 +134,7 @@ impl Communicator {
     }
 
     /// A communicator of the same rank of the world.
-    fn of_members(&self, group: Group, rank: usize, id: u64) -> Communicator {
+    pub(crate) fn of_members(&self, group: Group, rank: usize, id: u64) -> Communicator {
         let home = Home::new(self.core().clone(), group, rank, self.error_handler());
         Communicator::new(home, id)
     }

@@ -94,6 +94,30 @@ pub enum Collective<'a> {
     NeighborAlltoallv { send: Option<Blocks<'a>>, receive: Blocks<'a> },
     /// `MPI_Neighbor_alltoallw`
     NeighborAlltoallw { send: Option<Mixed<'a>>, receive: Mixed<'a> },
+    /// `Exchange` of the 2008 proposal, as all that follow: to the members of one group and from
+    /// those of another, in their orders; the counts are those of one neighbour.
+    Exchange { send: Option<Data<'a>>, receive: Data<'a>, to: &'a Group, from: &'a Group },
+    /// `Exchangev`
+    Exchangev { send: Option<Blocks<'a>>, receive: Blocks<'a>, to: &'a Group, from: &'a Group },
+    /// An `Exchangev` with a datatype for each block. What is received must not overlap what is
+    /// sent, nor anything else that is received; it may lie between what is sent.
+    Exchangew { send: Option<Mixed<'a>>, receive: Mixed<'a>, to: &'a Group, from: &'a Group },
+    /// `Neighbor_bcast`; the count of `receive` is that of one neighbour.
+    NeighborBcast { send: Option<Data<'a>>, receive: Data<'a>, to: &'a Group, from: &'a Group },
+    /// `Neighbor_bcastv`
+    NeighborBcastv { send: Option<Data<'a>>, receive: Blocks<'a>, to: &'a Group, from: &'a Group },
+    /// `Neighbor_reduce`; the count is that of one destination, and of the result.
+    NeighborReduce { reduction: Reduction<'a>, to: &'a Group, from: &'a Group },
+    /// `Neighbor_reducev`; the items sent and those received have one type signature.
+    NeighborReducev {
+        send: Option<Blocks<'a>>,
+        receive: Data<'a>,
+        op: &'a Op,
+        to: &'a Group,
+        from: &'a Group,
+    },
+    /// A `Neighbor_reduce` that sends one block to all destinations.
+    NeighborAllreduce { reduction: Reduction<'a>, to: &'a Group, from: &'a Group },
 }
 
 /// On what a collective is called.
@@ -362,6 +386,14 @@ call_names! {
     NeighborAlltoall = "neighbor_alltoall" "ineighbor_alltoall" "neighbor_alltoall_init";
     NeighborAlltoallv = "neighbor_alltoallv" "ineighbor_alltoallv" "neighbor_alltoallv_init";
     NeighborAlltoallw = "neighbor_alltoallw" "ineighbor_alltoallw" "neighbor_alltoallw_init";
+    Exchange = "exchange" "iexchange" "exchange_init";
+    Exchangev = "exchangev" "iexchangev" "exchangev_init";
+    Exchangew = "exchangew" "iexchangew" "exchangew_init";
+    NeighborBcast = "neighbor_bcast" "ineighbor_bcast" "neighbor_bcast_init";
+    NeighborBcastv = "neighbor_bcastv" "ineighbor_bcastv" "neighbor_bcastv_init";
+    NeighborReduce = "neighbor_reduce" "ineighbor_reduce" "neighbor_reduce_init";
+    NeighborReducev = "neighbor_reducev" "ineighbor_reducev" "neighbor_reducev_init";
+    NeighborAllreduce = "neighbor_allreduce" "ineighbor_allreduce" "neighbor_allreduce_init";
 }
 
 impl<'a> Collective<'a> {
@@ -375,6 +407,21 @@ impl<'a> Collective<'a> {
                 | Collective::NeighborAlltoallv { .. }
                 | Collective::NeighborAlltoallw { .. }
         )
+    }
+
+    /// Whom it sends to and whom it receives from, if it names groups for that.
+    pub(super) fn groups(&self) -> Option<[&'a Group; 2]> {
+        match *self {
+            Collective::Exchange { to, from, .. }
+            | Collective::Exchangev { to, from, .. }
+            | Collective::Exchangew { to, from, .. }
+            | Collective::NeighborBcast { to, from, .. }
+            | Collective::NeighborBcastv { to, from, .. }
+            | Collective::NeighborReduce { to, from, .. }
+            | Collective::NeighborReducev { to, from, .. }
+            | Collective::NeighborAllreduce { to, from, .. } => Some([to, from]),
+            _ => None,
+        }
     }
 
     /// Who deals out or gathers.
@@ -411,7 +458,9 @@ impl<'a> Collective<'a> {
             | Collective::Allreduce { reduction }
             | Collective::ReduceScatterBlock { reduction }
             | Collective::Scan { reduction }
-            | Collective::Exscan { reduction } => Some(reduction),
+            | Collective::Exscan { reduction }
+            | Collective::NeighborReduce { reduction, .. }
+            | Collective::NeighborAllreduce { reduction, .. } => Some(reduction),
             // Its own count is not looked at.
             Collective::ReduceScatter { reduction, counts } => {
                 Some(Reduction { count: counts.iter().sum(), ..reduction })

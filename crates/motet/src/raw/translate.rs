@@ -8,10 +8,14 @@ mod moves;
 mod neighbours;
 mod reductions;
 
+use motet_plan::Rank;
+
 use super::collective::{Collective, On, Root};
+use super::data::Mixed;
 use super::side::{Stage, Unit};
 use crate::buffer::Span;
 use crate::collective::{Among, Crossing, Members, Place, Prepared, Shape};
+use crate::communicator::Communicator;
 use crate::engine::Way;
 use crate::error::ErrorKind;
 use crate::hints::Hints;
@@ -40,6 +44,10 @@ impl Translation {
         let place = Place { rank: comm.rank(), size: comm.size() };
         // SAFETY (for all calls below): passed on.
         match (*collective, on) {
+            (collective, On::Intercommunicator(_)) if collective.groups().is_some() => {
+                let problem = "is an intercommunicator, but the groups are of one communicator";
+                Err(ErrorKind::Communicator { problem: problem.into() })
+            }
             // SAFETY: see above.
             (moved, On::Intercommunicator(inter)) if moved.reduction().is_none() => unsafe {
                 between::translate(&moved, inter)
@@ -47,6 +55,10 @@ impl Translation {
             // SAFETY: see above.
             (collective, On::Intercommunicator(inter)) => unsafe {
                 reductions::between(&collective, inter)
+            },
+            // SAFETY: see above.
+            (collective, _) if collective.groups().is_some() => unsafe {
+                sparse(&collective, comm)
             },
             // SAFETY: see above.
             (collective, _) if collective.is_among_neighbours() => unsafe {
@@ -66,7 +78,7 @@ impl Translation {
     /// # Safety
     /// As [`Translation::of`], if the caller is a member.
     pub(super) unsafe fn among(collective: &Collective<'_>, members: &Members<'_>) -> Translated {
-        if collective.is_among_neighbours() {
+        if collective.is_among_neighbours() || collective.groups().is_some() {
             let what = "a group of a collective among neighbours".into();
             return Err(ErrorKind::Unsupported { what, instead: "; neighbours are its group" });
         }
@@ -111,6 +123,40 @@ impl Translation {
         let Crossing { shape, among } = crossing?;
         Ok(Translation { shape, stage, kernel: None, among, operator: None })
     }
+}
+
+/// A collective that names whom it sends to and whom it receives from.
+///
+/// # Safety
+/// As [`Translation::of`].
+unsafe fn sparse(collective: &Collective<'_>, comm: &Communicator) -> Translated {
+    let none = || ErrorKind::Internal("a collective was translated as another kind".into());
+    let groups = collective.groups().ok_or_else(none)?;
+    match collective {
+        Collective::NeighborReduce { .. }
+        | Collective::NeighborReducev { .. }
+        | Collective::NeighborAllreduce { .. } => {
+            // SAFETY: passed on.
+            unsafe { reductions::among_groups(collective, comm, groups) }
+        }
+        // SAFETY: passed on.
+        _ => unsafe { neighbours::among_groups(collective, comm, groups) },
+    }
+}
+
+/// Parts of any datatypes to some ranks and from others.
+///
+/// # Safety
+/// As [`Translation::of`].
+pub(crate) unsafe fn exchangew(
+    parts: [Mixed<'_>; 2],
+    comm: &Communicator,
+    ranks: [&[Rank]; 2],
+    call: &'static str,
+) -> Result<Prepared, ErrorKind> {
+    // SAFETY: passed on.
+    let translation = unsafe { neighbours::among_ranks(parts, comm, ranks) }?;
+    Ok(translation.named(call))
 }
 
 /// The rank of a root, where there is one group.

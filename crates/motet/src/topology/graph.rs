@@ -80,6 +80,13 @@ pub struct Graph {
 }
 
 impl Graph {
+    pub(super) fn new(
+        sources: impl Iterator<Item = Adjacent>,
+        destinations: impl Iterator<Item = Adjacent>,
+    ) -> Graph {
+        Graph { sources: sources.collect(), destinations: destinations.collect() }
+    }
+
     /// The edges that this rank receives along.
     pub fn sources(&self) -> &[Adjacent] {
         &self.sources

@@ -1,5 +1,7 @@
 //! One call in each of its forms, each several times over with other data.
 
+#![allow(dead_code)] // each test program needs a part of it
+
 use std::fmt;
 
 use motet::World;

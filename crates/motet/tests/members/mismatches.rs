@@ -123,3 +123,29 @@ fn names_must_be_equal_on_outsiders_too() {
         _ => world.members(world.group())?.barrier_init(&Info::new())?.run(),
     });
 }
+
+/// The others would wait for a member whose call was refused.
+///
+/// spec: 11, 105
+#[test]
+fn a_refused_member_is_named_to_all() {
+    let refused = "rank 2 made a call that was refused: reduce_scatter_init on rank 2: the list of";
+    let ended = threads_with(4, &Settings::new().check(), |world| {
+        let _watchdog = Watchdog::with(Duration::from_secs(30));
+        let call = || {
+            let members = world.members(&group(&world, &[2, 0]))?;
+            let counts: &[usize] = if world.rank() == 2 { &[1; 4] } else { &[1; 2] };
+            let buffers = (vec![1; 2], vec![0; 1]);
+            members.reduce_scatter_init(buffers, counts, Sum, &Info::new())?.run()?;
+            world.barrier()
+        };
+        let ended = call();
+        std::mem::forget(world);
+        ended
+    });
+    for (rank, ended) in ended.expect("nobody panics").into_iter().enumerate() {
+        let error = ended.expect_err("nobody can go on").to_string();
+        let told = if rank == 2 { "the list of counts" } else { refused };
+        assert!(error.contains(told), "{error}");
+    }
+}

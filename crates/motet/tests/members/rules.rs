@@ -250,6 +250,11 @@ fn outsiders(world: &World) -> Result<()> {
     assert_eq!(*rank, outsider);
     let refused = untyped::refused(&Collective::Barrier, &half, &mixed);
     assert_eq!(refused.class(), ErrorClass::Group);
+    // The group of a collective among neighbours are the neighbours.
+    let data = Data { address: std::ptr::null_mut(), count: 0, datatype: &Datatype::UINT8_T };
+    let near = Collective::NeighborAllgather { send: Some(data), receive: data };
+    let refused = untyped::refused(&near, world, &mixed);
+    assert_eq!(refused.class(), ErrorClass::UnsupportedOperation);
     Ok(())
 }
 

@@ -50,11 +50,11 @@ fn operator(case: &Case) -> Op {
     let function = |left: *const u8, both: *mut u8, len: usize, _: &_| {
         for at in 0..len {
             // SAFETY: so many items lie there.
-            let first = unsafe { left.cast::<u64>().add(at).read_unaligned() };
+            let first = unsafe { left.cast::<u64>().wrapping_add(at).read_unaligned() };
             // SAFETY: as above.
-            let second = unsafe { both.cast::<u64>().add(at).read_unaligned() };
+            let second = unsafe { both.cast::<u64>().wrapping_add(at).read_unaligned() };
             // SAFETY: as above, to be written.
-            unsafe { both.cast::<u64>().add(at).write_unaligned(compose(first, second)) };
+            unsafe { both.cast::<u64>().wrapping_add(at).write_unaligned(compose(first, second)) };
         }
     };
     // SAFETY: it reads and writes the items that it is given.

@@ -142,6 +142,7 @@ algorithms! {
     alltoallv: [pairwise, direct],
     exchange: [direct],
     exchangev: [direct],
+    neighbor_reduce: [direct, sequential],
     node_exchange: [direct, forwarders, gateways],
     inter_barrier: [dissemination, direct],
     inter_allgather: [leaders, direct],

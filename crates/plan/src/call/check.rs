@@ -146,6 +146,14 @@ impl Call {
                 self.check_exchange(to, from)?;
                 surroundings.check(self, to, from)
             }
+            Operation::NeighborReduce { count, to, from, .. } => {
+                let destinations = to.iter().map(|other| other.rank);
+                self.check_neighbours(destinations.chain(from.iter().copied()))?;
+                self.check_itself(
+                    to.iter().map(|other| (other.rank, other.count)),
+                    from.iter().map(|rank| (*rank, *count)),
+                )
+            }
             _ => Ok(()),
         }
     }
@@ -225,6 +233,10 @@ impl Call {
             Operation::Exchange { count, to, from } => count.checked_mul(to.len().max(from.len())),
             Operation::Exchangev { to, from } | Operation::NodeExchange { to, from, .. } => {
                 checked_extent(to.iter().chain(from.iter()).map(Neighbour::block))
+            }
+            Operation::NeighborReduce { count, to, from, .. } => {
+                let scratch = count.checked_mul(from.len().max(1));
+                checked_extent(to.iter().map(Neighbour::block)).zip(scratch).map(|(a, b)| a.max(b))
             }
             operation => self.largest_between(operation)?,
         };

@@ -43,6 +43,8 @@ pub enum Collective {
     Exchange,
     /// The same with a length and a place for each block.
     Exchangev,
+    /// One block to each rank of one list, the reduction of one block from each rank of another.
+    NeighborReduce,
     /// The same among ranks that know enough of each other to route blocks by node.
     NodeExchange,
     /// Nobody leaves before everybody of the other group has entered.
@@ -63,7 +65,7 @@ pub enum Collective {
 
 impl Collective {
     /// Every collective, in the order of the table of algorithms.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::Barrier,
         Self::Bcast,
         Self::Gather,
@@ -82,6 +84,7 @@ impl Collective {
         Self::Alltoallv,
         Self::Exchange,
         Self::Exchangev,
+        Self::NeighborReduce,
         Self::NodeExchange,
         Self::InterBarrier,
         Self::InterAllgather,
@@ -113,6 +116,7 @@ impl Collective {
             Self::Alltoallv => "alltoallv",
             Self::Exchange => "exchange",
             Self::Exchangev => "exchangev",
+            Self::NeighborReduce => "neighbor_reduce",
             Self::NodeExchange => "node_exchange",
             Self::InterBarrier => "inter_barrier",
             Self::InterAllgather => "inter_allgather",

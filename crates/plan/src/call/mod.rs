@@ -116,6 +116,9 @@ impl Call {
                 let extent = |list: &[Neighbour]| extent(list.iter().map(Neighbour::block));
                 (extent(to), extent(from))
             }
+            Operation::NeighborReduce { count, to, .. } => {
+                (extent(to.iter().map(Neighbour::block)), *count)
+            }
             operation => {
                 let groups = self.groups().expect("the others are between two groups");
                 self.lengths_between(operation, &groups)
@@ -157,7 +160,7 @@ impl Call {
     /// The size in bytes by which an algorithm is selected; the same on all ranks of one call.
     ///
     /// It is the size of the data for a broadcast or a reduction, and the sum of all blocks of one
-    /// buffer where blocks are moved. In a gatherv, a scatterv, an alltoallv or an exchange a rank
+    /// buffer where blocks are moved. In a gatherv, a scatterv, an alltoallv or among neighbours a rank
     /// knows its own part only, unless it is the root, so nothing there is sure to be the same on
     /// all ranks, and the size is 0 as it is for a barrier. In an exchange among nodes the ranks
     /// have agreed on the most that one of them sends or receives. Of the two buffers of an
@@ -170,6 +173,7 @@ impl Call {
             | Operation::Alltoallv { .. }
             | Operation::Exchange { .. }
             | Operation::Exchangev { .. }
+            | Operation::NeighborReduce { .. }
             | Operation::InterBarrier { .. }
             | Operation::InterAllgatherv { .. } => 0,
             Operation::Bcast { count, .. }

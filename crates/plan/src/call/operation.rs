@@ -136,6 +136,20 @@ pub enum Operation {
         /// Sources, and where their blocks lie in the output.
         from: Arc<[Neighbour]>,
     },
+    /// A block of the input goes to each destination; the output is the reduction of the blocks from
+    /// all sources, in the order of `from`: the own data is in it only if the rank is among its own
+    /// sources. A rank without sources leaves its output as it is. Nothing is in place.
+    NeighborReduce {
+        /// Length of the result, and of the block from each source.
+        count: usize,
+        /// Destinations, and where their blocks lie in the input; blocks may overlap, and each has
+        /// the length of the result of its destination.
+        to: Arc<[Neighbour]>,
+        /// Sources.
+        from: Arc<[Rank]>,
+        /// Whether the operator commutes.
+        commutative: bool,
+    },
     /// The same again, where the calling rank knows what the ranks of its node have to do.
     NodeExchange {
         /// Destinations, and where their blocks lie in the input.
@@ -266,6 +280,7 @@ impl Operation {
             Self::Alltoallv { .. } => Collective::Alltoallv,
             Self::Exchange { .. } => Collective::Exchange,
             Self::Exchangev { .. } => Collective::Exchangev,
+            Self::NeighborReduce { .. } => Collective::NeighborReduce,
             Self::NodeExchange { .. } => Collective::NodeExchange,
             Self::InterBarrier { .. } => Collective::InterBarrier,
             Self::InterAllgather { .. } => Collective::InterAllgather,
@@ -300,6 +315,7 @@ impl Operation {
             | Self::ReduceScatter { commutative, .. }
             | Self::Scan { commutative, .. }
             | Self::Exscan { commutative, .. }
+            | Self::NeighborReduce { commutative, .. }
             | Self::InterReduce { commutative, .. }
             | Self::InterAllreduce { commutative, .. }
             | Self::InterReduceScatterBlock { commutative, .. }

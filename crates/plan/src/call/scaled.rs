@@ -50,6 +50,10 @@ impl Operation {
                 *to = scale.blocks(to)?;
                 *from = scale.blocks(from)?;
             }
+            Self::NeighborReduce { count, to, .. } => {
+                *count = scale.count(*count)?;
+                *to = scale.neighbours(to)?;
+            }
             Self::Exchangev { to, from } => {
                 *to = scale.neighbours(to)?;
                 *from = scale.neighbours(from)?;

@@ -88,6 +88,7 @@ fn arguments(calls: &[Call]) -> String {
         | Operation::Allgatherv { .. }
         | Operation::Alltoallv { .. }
         | Operation::Exchangev { .. }
+        | Operation::NeighborReduce { .. }
         | Operation::NodeExchange { .. }
         | Operation::InterAllgatherv { .. }
         | Operation::InterReduceScatter { .. } => {

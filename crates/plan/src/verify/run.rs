@@ -206,7 +206,7 @@ impl<'a> Run<'a> {
         for (call, expected) in self.calls.iter().zip(expected) {
             let output = self.memories[call.rank.index()].contents(Buffer::Output);
             for (element, (content, expected)) in output.zip(expected).enumerate() {
-                self.check_element(call.rank, element, content, *expected)?;
+                self.check_element(call.rank, element, content, expected)?;
             }
             match call.collective() {
                 Collective::Barrier => self.check_barrier(call.rank, 0..call.ranks)?,
@@ -231,32 +231,24 @@ impl<'a> Run<'a> {
         rank: Rank,
         element: usize,
         content: Content,
-        expected: Expected,
+        expected: &Expected,
     ) -> Result<(), Violation> {
-        let is_right = match (expected, content) {
-            // The memory has refused every write.
-            (Expected::Unchanged, _) | (Expected::Undefined, _) => true,
-            (Expected::Contribution { rank, index }, Content::Value(value)) => {
-                self.values.operands(value) == [(rank, index)]
+        let operands: Vec<(Rank, usize)> = match expected {
+            // The memory has refused every write to what stays unchanged.
+            Expected::Unchanged | Expected::Undefined => return Ok(()),
+            Expected::Contribution { rank, index } => vec![(*rank, *index)],
+            Expected::Reduction { first, ranks, index } => {
+                (first.0..first.0 + ranks).map(|rank| (Rank(rank), *index)).collect()
             }
-            (Expected::Reduction { first, ranks, index }, Content::Value(value)) => {
-                self.values.is_reduction(value, index, first.0..first.0 + ranks)
-            }
-            _ => false,
+            Expected::Combination { operands } => operands.to_vec(),
         };
-        if is_right {
+        if let Content::Value(value) = content
+            && self.values.is_reduction(value, &operands)
+        {
             return Ok(());
         }
-        let expected = match expected {
-            Expected::Unchanged => "unchanged".to_owned(),
-            Expected::Undefined => "anything".to_owned(),
-            Expected::Contribution { rank, index } => format!("a{rank}[{index}]"),
-            Expected::Reduction { first, ranks, index } => {
-                let ranks = first.0..first.0 + ranks;
-                let operands: Vec<_> = ranks.map(|rank| format!("a{rank}[{index}]")).collect();
-                operands.join("∘")
-            }
-        };
+        let names = operands.iter().map(|(rank, index)| format!("a{rank}[{index}]"));
+        let expected = names.collect::<Vec<_>>().join("∘");
         Err(Violation::Result { rank, element, expected, found: self.text(content) })
     }
 

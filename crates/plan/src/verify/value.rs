@@ -1,7 +1,6 @@
 //! Symbolic values: expressions over the elements that ranks contribute.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
 use crate::call::Rank;
 
@@ -62,13 +61,16 @@ impl Values {
         operands
     }
 
-    /// The reduction of the elements at `index` of these ranks: whether `value` is that.
-    pub(super) fn is_reduction(&self, value: ValueId, index: usize, ranks: Range<u32>) -> bool {
+    /// Whether `value` is the reduction of these contributions, in this order if that matters.
+    pub(super) fn is_reduction(&self, value: ValueId, expected: &[(Rank, usize)]) -> bool {
         let mut operands = self.operands(value);
-        if self.commutative {
-            operands.sort_unstable();
+        if !self.commutative {
+            return operands == expected;
         }
-        operands.into_iter().eq(ranks.map(|rank| (Rank(rank), index)))
+        let mut expected = expected.to_vec();
+        operands.sort_unstable();
+        expected.sort_unstable();
+        operands == expected
     }
 
     /// The expression as text: `(a0[3]∘a1[3])`.

@@ -85,6 +85,33 @@ pub(crate) fn exchangev(ranks: u32, gap: usize, edges: &[Edge]) -> Vec<Call> {
     })
 }
 
+/// The reduction over a graph, with results of the length `count(rank)` and `gap` elements before
+/// each block; the lengths of the edges are not looked at.
+pub(crate) fn neighbor_reduce(
+    ranks: u32,
+    (gap, commutative): (usize, bool),
+    edges: &[Edge],
+    count: impl Fn(u32) -> usize,
+) -> Vec<Call> {
+    calls(ranks, false, |me| {
+        let mut end = 0;
+        let mut place = |edge: &Edge| {
+            let (start, count) = (end + gap, count(edge.to));
+            end = start + count;
+            Neighbour { rank: Rank(edge.to), start, count }
+        };
+        // Sources in another order than those of ranks; the edges of one source stay in theirs.
+        let mut sources: Vec<_> = edges.iter().filter(|edge| edge.to == me.0).collect();
+        sources.sort_by_key(|edge| (edge.from * 5 + me.0) % 7);
+        Operation::NeighborReduce {
+            count: count(me.0),
+            to: edges.iter().filter(|edge| edge.from == me.0).map(&mut place).collect(),
+            from: sources.iter().map(|edge| Rank(edge.from)).collect(),
+            commutative,
+        }
+    })
+}
+
 /// The same exchange of blocks of different lengths, among ranks that know on which nodes they are.
 pub(crate) fn on_nodes(nodes: &[u32], calls: &[Call]) -> Vec<Call> {
     let lists = |call: &Call| match &call.operation {
@@ -194,6 +221,11 @@ pub(crate) fn specimen(collective: Collective, ranks: u32, sizes: &Sizes) -> Vec
             Operation::Exchange { count: block, to: everybody.clone(), from: everybody.clone() }
         }
         Collective::Exchangev => exchangev(ranks, 1, &edges)[rank.index()].operation.clone(),
+        Collective::NeighborReduce => {
+            let count = |rank| (sizes.block)(rank as usize);
+            let calls = neighbor_reduce(ranks, (1, commutative), &edges, count);
+            calls[rank.index()].operation.clone()
+        }
         Collective::NodeExchange => {
             let nodes: Vec<_> = (0..ranks).map(|rank| rank / 2).collect();
             on_nodes(&nodes, &exchangev(ranks, 1, &edges))[rank.index()].operation.clone()

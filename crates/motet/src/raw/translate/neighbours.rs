@@ -1,119 +1,226 @@
-//! The collectives among neighbours: an exchange over the edges of a topology.
+//! The collectives among neighbours: an exchange over the edges of a topology, or over those that the
+//! call names by groups.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use motet_plan::Block;
+use motet_plan::{Block, Rank};
 
 use super::{NOTHING, Translated, Translation, not_here};
 use crate::buffer::Span;
-use crate::collective::Shape;
+use crate::collective::{Neighbour, Shape, members};
 use crate::communicator::Communicator;
 use crate::engine::Way;
 use crate::error::ErrorKind;
+use crate::group::Group;
+use crate::raw::apart;
 use crate::raw::collective::Collective;
 use crate::raw::data::{Blocks, Data, Mixed};
 use crate::raw::side::{Side, Stage, Unit};
 use crate::topology::Neighbourhood;
 
+/// Whom the caller has messages with.
+pub(super) enum Edges<'a> {
+    /// Those beside it in a topology.
+    Topology(&'a Neighbourhood),
+    /// These.
+    Named { to: &'a [Rank], from: &'a [Rank] },
+}
+
+impl Edges<'_> {
+    fn destinations(&self) -> usize {
+        match self {
+            Edges::Topology(near) => near.destinations().len(),
+            Edges::Named { to, .. } => to.len(),
+        }
+    }
+
+    fn sources(&self) -> usize {
+        match self {
+            Edges::Topology(near) => near.sources().len(),
+            Edges::Named { from, .. } => from.len(),
+        }
+    }
+
+    /// What goes out: the block of a neighbour that is not there stays as it is.
+    fn way_out(&self) -> Way {
+        match self {
+            Edges::Topology(near) if near.sources().contains(&None) => Way::Both,
+            _ => Way::Out,
+        }
+    }
+
+    fn sends(&self, blocks: &[Block]) -> Vec<Neighbour> {
+        match self {
+            Edges::Topology(near) => near.sends(|slot| blocks[slot]),
+            Edges::Named { to, .. } => beside(to, blocks),
+        }
+    }
+
+    fn receives(&self, blocks: &[Block]) -> Vec<Neighbour> {
+        match self {
+            Edges::Topology(near) => near.receives(|slot| blocks[slot]),
+            Edges::Named { from, .. } => beside(from, blocks),
+        }
+    }
+
+    /// The exchange over them.
+    fn exchange(&self, comm: &Communicator, sides: Sides) -> Translated {
+        let (stage, input, output) = sides?;
+        let (to, from) = (self.sends(&input.blocks), self.receives(&output.blocks));
+        let shape = Shape::exchangev(comm, Some(input.span), output.span, &to, &from);
+        Translation::moving(shape, stage)
+    }
+}
+
+/// Ranks and their blocks.
+fn beside(ranks: &[Rank], blocks: &[Block]) -> Vec<Neighbour> {
+    let neighbour = |(rank, block): (&Rank, &Block)| Neighbour {
+        rank: rank.index(),
+        start: block.start,
+        count: block.count,
+    };
+    ranks.iter().zip(blocks).map(neighbour).collect()
+}
+
+/// Over the edges of the topology of a communicator.
+///
 /// # Safety
 /// As [`Translation::of`].
 pub(super) unsafe fn translate(collective: &Collective<'_>, comm: &Communicator) -> Translated {
-    let near = comm.near()?;
-    // SAFETY (for all calls below): passed on.
-    let (stage, input, output) = match *collective {
-        Collective::NeighborAllgather { send, receive } => {
-            // SAFETY: see above.
-            unsafe { allgather(near, not_here("send buffer", send)?, receive) }
-        }
-        Collective::NeighborAllgatherv { send, receive } => {
-            // SAFETY: see above.
-            unsafe { allgatherv(near, not_here("send buffer", send)?, receive) }
-        }
-        Collective::NeighborAlltoall { send, receive } => {
-            // SAFETY: see above.
-            unsafe { alltoall(near, not_here("send buffer", send)?, receive) }
-        }
-        Collective::NeighborAlltoallv { send, receive } => {
-            // SAFETY: see above.
-            unsafe { alltoallv(near, not_here("send buffer", send)?, receive) }
-        }
-        Collective::NeighborAlltoallw { send, receive } => {
-            // SAFETY: see above.
-            unsafe { alltoallw(near, not_here("send buffer", send)?, receive) }
-        }
-        _ => Err(ErrorKind::Internal("a collective was translated as another kind".into())),
-    }?;
-    let (to, from) =
-        (near.sends(|slot| input.blocks[slot]), near.receives(|slot| output.blocks[slot]));
-    let shape = Shape::exchangev(comm, Some(input.span), output.span, &to, &from);
-    Translation::moving(shape, stage)
+    let edges = Edges::Topology(comm.near()?);
+    // SAFETY: passed on.
+    edges.exchange(comm, unsafe { sides(collective, &edges) })
+}
+
+/// Over the edges to one group and from another.
+///
+/// # Safety
+/// As [`Translation::of`].
+pub(super) unsafe fn among_groups(
+    collective: &Collective<'_>,
+    comm: &Communicator,
+    [to, from]: [&Group; 2],
+) -> Translated {
+    let (to, from) = (members(to, comm)?, members(from, comm)?);
+    let edges = Edges::Named { to: &to, from: &from };
+    // SAFETY: passed on.
+    edges.exchange(comm, unsafe { sides(collective, &edges) })
+}
+
+/// Parts of any datatypes over the edges to some ranks and from others.
+///
+/// # Safety
+/// As [`Translation::of`].
+pub(super) unsafe fn among_ranks(
+    [send, receive]: [Mixed<'_>; 2],
+    comm: &Communicator,
+    [to, from]: [&[Rank]; 2],
+) -> Translated {
+    let edges = Edges::Named { to, from };
+    apart::check(&send, &receive)?;
+    // SAFETY: passed on.
+    edges.exchange(comm, unsafe { alltoallw(&edges, send, receive) })
 }
 
 type Sides = Result<(Stage, Side, Side), ErrorKind>;
 
-/// What goes out: the block of a neighbour that is not there stays as it is.
-fn way_out(near: &Neighbourhood) -> Way {
-    if near.sources().contains(&None) { Way::Both } else { Way::Out }
-}
-
+/// Where the data lies that goes over the edges.
+///
 /// # Safety
 /// As [`Translation::of`], here and below.
-unsafe fn allgather(near: &Neighbourhood, send: Data<'_>, receive: Data<'_>) -> Sides {
+unsafe fn sides(collective: &Collective<'_>, edges: &Edges<'_>) -> Sides {
+    // SAFETY (for all calls below): passed on.
+    match *collective {
+        Collective::NeighborAllgather { send, receive }
+        | Collective::NeighborBcast { send, receive, .. } => {
+            // SAFETY: see above.
+            unsafe { allgather(edges, not_here("send buffer", send)?, receive) }
+        }
+        Collective::NeighborAllgatherv { send, receive }
+        | Collective::NeighborBcastv { send, receive, .. } => {
+            // SAFETY: see above.
+            unsafe { allgatherv(edges, not_here("send buffer", send)?, receive) }
+        }
+        Collective::NeighborAlltoall { send, receive }
+        | Collective::Exchange { send, receive, .. } => {
+            // SAFETY: see above.
+            unsafe { alltoall(edges, not_here("send buffer", send)?, receive) }
+        }
+        Collective::NeighborAlltoallv { send, receive }
+        | Collective::Exchangev { send, receive, .. } => {
+            // SAFETY: see above.
+            unsafe { alltoallv(edges, not_here("send buffer", send)?, receive) }
+        }
+        Collective::NeighborAlltoallw { send, receive } => {
+            // SAFETY: see above.
+            unsafe { alltoallw(edges, not_here("send buffer", send)?, receive) }
+        }
+        Collective::Exchangew { send, receive, .. } => {
+            let send = not_here("send buffer", send)?;
+            apart::check(&send, &receive)?;
+            // SAFETY: see above.
+            unsafe { alltoallw(edges, send, receive) }
+        }
+        _ => Err(ErrorKind::Internal("a collective was translated as another kind".into())),
+    }
+}
+
+unsafe fn allgather(edges: &Edges<'_>, send: Data<'_>, receive: Data<'_>) -> Sides {
     let mut stage = Stage::new(Unit::of([send.datatype, receive.datatype]));
     // SAFETY: passed on.
     let input = unsafe { stage.data("send buffer", send, 1, Way::In) }?;
-    let sources = near.sources().len();
+    let sources = edges.sources();
     // SAFETY: passed on.
-    let output = unsafe { stage.data("receive buffer", receive, sources, way_out(near)) }?;
-    Ok((stage, to_all(input, near), in_line(output, sources)))
+    let output = unsafe { stage.data("receive buffer", receive, sources, edges.way_out()) }?;
+    Ok((stage, to_all(input, edges), in_line(output, sources)))
 }
 
-unsafe fn allgatherv(near: &Neighbourhood, send: Data<'_>, receive: Blocks<'_>) -> Sides {
-    one_each("receive counts", receive.counts, near.sources())?;
+unsafe fn allgatherv(edges: &Edges<'_>, send: Data<'_>, receive: Blocks<'_>) -> Sides {
+    one_each("receive counts", receive.counts, edges.sources())?;
     let mut stage = Stage::new(Unit::of([send.datatype, receive.datatype]));
     // SAFETY: passed on.
     let input = unsafe { stage.data("send buffer", send, 1, Way::In) }?;
     // SAFETY: passed on.
-    let output = unsafe { stage.blocks("receive buffer", receive, way_out(near)) }?;
-    Ok((stage, to_all(input, near), output))
+    let output = unsafe { stage.blocks("receive buffer", receive, edges.way_out()) }?;
+    Ok((stage, to_all(input, edges), output))
 }
 
-unsafe fn alltoall(near: &Neighbourhood, send: Data<'_>, receive: Data<'_>) -> Sides {
+unsafe fn alltoall(edges: &Edges<'_>, send: Data<'_>, receive: Data<'_>) -> Sides {
     let mut stage = Stage::new(Unit::of([send.datatype, receive.datatype]));
-    let (destinations, sources) = (near.destinations().len(), near.sources().len());
+    let (destinations, sources) = (edges.destinations(), edges.sources());
     // SAFETY: passed on.
     let input = unsafe { stage.data("send buffer", send, destinations, Way::In) }?;
     // SAFETY: passed on.
-    let output = unsafe { stage.data("receive buffer", receive, sources, way_out(near)) }?;
+    let output = unsafe { stage.data("receive buffer", receive, sources, edges.way_out()) }?;
     Ok((stage, in_line(input, destinations), in_line(output, sources)))
 }
 
-unsafe fn alltoallv(near: &Neighbourhood, send: Blocks<'_>, receive: Blocks<'_>) -> Sides {
-    one_each("send counts", send.counts, near.destinations())?;
-    one_each("receive counts", receive.counts, near.sources())?;
+unsafe fn alltoallv(edges: &Edges<'_>, send: Blocks<'_>, receive: Blocks<'_>) -> Sides {
+    one_each("send counts", send.counts, edges.destinations())?;
+    one_each("receive counts", receive.counts, edges.sources())?;
     let mut stage = Stage::new(Unit::of([send.datatype, receive.datatype]));
     // SAFETY: passed on.
     let input = unsafe { stage.blocks("send buffer", send, Way::In) }?;
     // SAFETY: passed on.
-    let output = unsafe { stage.blocks("receive buffer", receive, way_out(near)) }?;
+    let output = unsafe { stage.blocks("receive buffer", receive, edges.way_out()) }?;
     Ok((stage, input, output))
 }
 
-unsafe fn alltoallw(near: &Neighbourhood, send: Mixed<'_>, receive: Mixed<'_>) -> Sides {
-    one_each("send counts", send.counts, near.destinations())?;
-    one_each("receive counts", receive.counts, near.sources())?;
+unsafe fn alltoallw(edges: &Edges<'_>, send: Mixed<'_>, receive: Mixed<'_>) -> Sides {
+    one_each("send counts", send.counts, edges.destinations())?;
+    one_each("receive counts", receive.counts, edges.sources())?;
     let mut stage = Stage::new(Unit::of(send.datatypes.iter().chain(receive.datatypes)));
     // SAFETY: passed on.
     let input = unsafe { stage.mixed("send buffer", send, Way::In) }?;
     // SAFETY: passed on.
-    let output = unsafe { stage.mixed("receive buffer", receive, way_out(near)) }?;
+    let output = unsafe { stage.mixed("receive buffer", receive, edges.way_out()) }?;
     Ok((stage, input, output))
 }
 
 /// The whole to every destination.
-fn to_all(span: Span, near: &Neighbourhood) -> Side {
+fn to_all(span: Span, edges: &Edges<'_>) -> Side {
     let block = Block { start: 0, count: span.len };
-    Side { span, blocks: vec![block; near.destinations().len()] }
+    Side { span, blocks: vec![block; edges.destinations()] }
 }
 
 /// Blocks of one length, side by side.
@@ -124,10 +231,10 @@ fn in_line(span: Span, neighbours: usize) -> Side {
     Side { span, blocks: (0..neighbours).map(block).collect() }
 }
 
-fn one_each<T>(which: &'static str, counts: &[usize], neighbours: &[T]) -> Result<(), ErrorKind> {
-    if counts.len() == neighbours.len() {
+fn one_each(which: &'static str, counts: &[usize], neighbours: usize) -> Result<(), ErrorKind> {
+    if counts.len() == neighbours {
         return Ok(());
     }
-    let problem = format!("are {}, but there are {} neighbours", counts.len(), neighbours.len());
+    let problem = format!("are {}, but there are {neighbours} neighbours", counts.len());
     Err(ErrorKind::Argument { which, problem })
 }

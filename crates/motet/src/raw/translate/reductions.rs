@@ -2,16 +2,21 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+use motet_plan::{Block, Neighbour};
+
 use super::{NOTHING, Translated, Translation, not_here, root_in, way_out};
 use crate::buffer::Span;
-use crate::collective::{Crossing, Including, Place, Role, Shape, Sides};
+use crate::collective::{Crossing, Including, Place, Role, Shape, Sides, members};
+use crate::communicator::Communicator;
 use crate::engine::Way;
 use crate::error::ErrorKind;
+use crate::group::Group;
 use crate::intercommunicator::Intercommunicator;
 use crate::kernel::{Kernel, kernel_for};
+use crate::op::Op;
 use crate::raw::collective::{Collective, Reduction};
-use crate::raw::data::Data;
-use crate::raw::side::{Stage, Unit};
+use crate::raw::data::{Blocks, Data};
+use crate::raw::side::{Side, Stage, Unit};
 
 /// A reduction on its way.
 struct Reducing<'a> {
@@ -76,6 +81,61 @@ pub(super) unsafe fn translate(collective: &Collective<'_>, place: Place) -> Tra
             }
         }
     };
+    Ok(reducing.finish(shape?))
+}
+
+/// Among neighbours: each gets the reduction of what the members of one group send to it.
+///
+/// # Safety
+/// As [`Translation::of`].
+pub(super) unsafe fn among_groups(
+    collective: &Collective<'_>,
+    comm: &Communicator,
+    [to, from]: [&Group; 2],
+) -> Translated {
+    let none = || ErrorKind::Internal("a collective was translated as another kind".into());
+    let (to, from) = (members(to, comm)?, members(from, comm)?);
+    let copies = match collective {
+        Collective::NeighborAllreduce { .. } => to.len().min(1),
+        _ => to.len(),
+    };
+    // What goes out where there is no source stays as it is.
+    let way = if from.is_empty() { Way::Both } else { Way::Out };
+    let (reducing, input, output) = match *collective {
+        Collective::NeighborReducev { send, receive, op, .. } => {
+            let send = not_here("send buffer", send)?;
+            if send.counts.len() != to.len() {
+                let counts = send.counts.len();
+                let problem = format!("are {counts}, but there are {} neighbours", to.len());
+                return Err(ErrorKind::Argument { which: "send counts", problem });
+            }
+            let mut reducing = Reducing::of_blocks(send, receive, op)?;
+            // SAFETY (for all calls below): passed on.
+            // SAFETY: see above.
+            let input = unsafe { reducing.stage.blocks("send buffer", send, Way::In) }?;
+            // SAFETY: see above.
+            let output = unsafe { reducing.output(receive.count, 1, way) }?;
+            (reducing, input, output)
+        }
+        _ => {
+            let reduction = collective.reduction().ok_or_else(none)?;
+            not_here("send buffer", reduction.input)?;
+            let mut reducing = Reducing::new(reduction)?;
+            // SAFETY: see above.
+            let span = unsafe { reducing.input(reduction.count, copies) }?.unwrap_or(NOTHING);
+            // SAFETY: see above.
+            let output = unsafe { reducing.output(reduction.count, 1, way) }?;
+            let count = output.len;
+            let start = |index| if copies < to.len() { 0 } else { index * count };
+            let block = |index| Block { start: start(index), count };
+            let blocks = (0..to.len()).map(block).collect();
+            (reducing, Side { span, blocks }, output)
+        }
+    };
+    let neighbour = |(&rank, &Block { start, count })| Neighbour { rank, start, count };
+    let to = to.iter().zip(&input.blocks).map(neighbour).collect();
+    let commutative = reducing.commutative;
+    let shape = Shape::reduction_of(Some(input.span), output, to, from, commutative);
     Ok(reducing.finish(shape?))
 }
 
@@ -168,6 +228,25 @@ impl<'a> Reducing<'a> {
         let unit = Unit { bytes: unit.bytes, alignment: unit.alignment, code };
         let commutative = op.is_commutative();
         Ok(Reducing { reduction, stage: Stage::new(unit), kernel, commutative })
+    }
+
+    /// Of blocks with a datatype of their own, which has the type signature of what is received.
+    fn of_blocks(
+        send: Blocks<'_>,
+        receive: Data<'a>,
+        op: &'a Op,
+    ) -> Result<Reducing<'a>, ErrorKind> {
+        let Data { address: output, count, datatype } = receive;
+        let reduction = Reduction { input: None, output, count, datatype, op };
+        let reducing = Reducing::new(reduction)?;
+        let (_, unit) = kernel_for(op, send.datatype)?;
+        let code = Unit::of([send.datatype]).code;
+        let unit = Unit { bytes: unit.bytes, alignment: unit.alignment, code };
+        if unit != reducing.stage.unit() {
+            let problem = "has a datatype of other elements than the receive buffer".into();
+            return Err(ErrorKind::Buffer { which: "send buffer", problem });
+        }
+        Ok(reducing)
     }
 
     /// # Safety

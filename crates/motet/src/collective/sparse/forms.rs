@@ -1,0 +1,219 @@
+//! The three forms of the sparse collectives, made from their rows.
+
+use motet_plan::Block;
+
+use super::{Neighbours, sparse_collectives};
+use crate::Element;
+use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
+use crate::collective::Shape;
+use crate::collective::blocking::{input, output};
+use crate::communicator::Communicator;
+use crate::error::Result;
+use crate::info::Info;
+use crate::kernel::kernel;
+use crate::op::Operator;
+use crate::persistent::Persistent;
+
+/// The blocking forms.
+macro_rules! blocking_sparse {
+    (
+        ()
+        moving { $(
+            $(#[doc = $about:literal])*
+            $blocking:ident $nonblocking:ident $init:ident $begin:ident $proposal:literal
+                = $shape:ident ($to:ty, $from:ty);
+        )* }
+        reducing { $(
+            $(#[doc = $reducing_about:literal])*
+            $reducing:ident $reducing_nonblocking:ident $reducing_init:ident
+                $reducing_begin:ident $reducing_proposal:literal
+                = $reducing_shape:ident ($reducing_to:ty, $reducing_from:ty);
+        )* }
+    ) => {$(
+        $(#[doc = $about])*
+        #[doc = concat!("\n(", $proposal, " of the 2008 proposal)")]
+        #[track_caller]
+        pub fn $blocking<'a, T: Element>(
+            &self,
+            send: &[T],
+            receive: &mut [T],
+            to: impl Into<Neighbours<'a, $to>>,
+            from: impl Into<Neighbours<'a, $from>>,
+        ) -> Result<()> {
+            let (input, output) = (input(send), output(receive));
+            let shape = Shape::$shape(self, input, output, to.into(), from.into());
+            self.run_blocking::<T>(stringify!($blocking), shape, None)
+        }
+    )*
+    $(
+        $(#[doc = $reducing_about])*
+        #[doc = concat!("\n(", $reducing_proposal, " of the 2008 proposal)")]
+        #[track_caller]
+        pub fn $reducing<'a, T: Element>(
+            &self,
+            send: &[T],
+            receive: &mut [T],
+            operator: impl Operator<T>,
+            to: impl Into<Neighbours<'a, $reducing_to>>,
+            from: impl Into<Neighbours<'a, $reducing_from>>,
+        ) -> Result<()> {
+            let (input, output, commutes) = (input(send), output(receive), operator.is_commutative());
+            let (to, from) = (to.into(), from.into());
+            let shape = Shape::$reducing_shape(self, input, output, to, from, commutes);
+            self.run_blocking::<T>(stringify!($reducing), shape, Some(kernel(operator)))
+        }
+    )*};
+}
+
+/// The forms that end later than they begin, as rows of the table in `nonblocking`.
+macro_rules! pending_sparse {
+    (
+        ($form:ident $life:lifetime)
+        moving { $(
+            $(#[doc = $about:literal])*
+            $blocking:ident $nonblocking:ident $init:ident $begin:ident $proposal:literal
+                = $shape:ident ($to:ty, $from:ty);
+        )* }
+        reducing { $(
+            $(#[doc = $reducing_about:literal])*
+            $reducing:ident $reducing_nonblocking:ident $reducing_init:ident
+                $reducing_begin:ident $reducing_proposal:literal
+                = $reducing_shape:ident ($reducing_to:ty, $reducing_from:ty);
+        )* }
+    ) => {
+        $(collective! { $form
+            $blocking $nonblocking $begin
+            <'a, S, R>(
+                buffers: (S, R),
+                to: impl Into<crate::Neighbours<'a, $to>>,
+                from: impl Into<crate::Neighbours<'a, $from>>
+            ) -> (S, R)
+            where [
+                S: SendBuffer<Element = R::Element> + $life,
+                R: RecvBuffer + $life,
+            ]
+            |on, call, parts| {
+                let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
+                let shape = Shape::$shape(on, input, output, to.into(), from.into());
+                on.prepare::<<R as SendBuffer>::Element>(call, shape, None)
+            }
+        })*
+
+        $(collective! { $form
+            $reducing $reducing_nonblocking $reducing_begin
+            <'a, S, R, O>(
+                buffers: (S, R),
+                operator: O,
+                to: impl Into<crate::Neighbours<'a, $reducing_to>>,
+                from: impl Into<crate::Neighbours<'a, $reducing_from>>
+            ) -> (S, R)
+            where [
+                S: SendBuffer<Element = R::Element> + $life,
+                R: RecvBuffer + $life,
+                O: Operator<<R as SendBuffer>::Element>,
+            ]
+            |on, call, parts| {
+                let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
+                let (to, from, commutes) = (to.into(), from.into(), operator.is_commutative());
+                let shape = Shape::$reducing_shape(on, input, output, to, from, commutes);
+                on.prepare::<<R as SendBuffer>::Element>(call, shape, Some(kernel(operator)))
+            }
+        })*
+
+        collective! { $form
+            /// With one buffer it is [`exchangew_in_place`](crate::Communicator::exchangew_in_place);
+            /// buffers of [`Items`](crate::buffer::Items) are refused.
+            exchangew iexchangew exchangew_begin
+            <'a, B>(
+                buffers: B,
+                to: impl Into<crate::Neighbours<'a, Part>>,
+                from: impl Into<crate::Neighbours<'a, Part>>
+            ) -> B
+            where [
+                B: Buffers<Element: AnyBytes> + $life,
+            ]
+            |on, call, parts| on.prepare_edges::<B>(call, to, from, parts)
+        }
+    };
+}
+
+pub(crate) use pending_sparse;
+
+/// The persistent forms.
+macro_rules! persistent_sparse {
+    (
+        ()
+        moving { $(
+            $(#[doc = $about:literal])*
+            $blocking:ident $nonblocking:ident $init:ident $begin:ident $proposal:literal
+                = $shape:ident ($to:ty, $from:ty);
+        )* }
+        reducing { $(
+            $(#[doc = $reducing_about:literal])*
+            $reducing:ident $reducing_nonblocking:ident $reducing_init:ident
+                $reducing_begin:ident $reducing_proposal:literal
+                = $reducing_shape:ident ($reducing_to:ty, $reducing_from:ty);
+        )* }
+    ) => {$(
+        #[doc = concat!(
+            "Persistent [`", stringify!($blocking), "`](crate::Communicator::",
+            stringify!($blocking), "). (", $proposal, "_init of the 2008 proposal)\n\n",
+            "# Errors\nArguments that the blocking form refuses.",
+        )]
+        #[track_caller]
+        pub fn $init<'a, S, R>(
+            &self,
+            buffers: (S, R),
+            to: impl Into<Neighbours<'a, $to>>,
+            from: impl Into<Neighbours<'a, $from>>,
+            info: &Info,
+        ) -> Result<Persistent<(S, R)>>
+        where
+            S: SendBuffer<Element = R::Element> + 'static,
+            R: RecvBuffer + 'static,
+        {
+            self.persistent_with(buffers, info, |parts| {
+                let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
+                let shape = Shape::$shape(self, input, output, to.into(), from.into());
+                self.prepare::<<R as SendBuffer>::Element>(stringify!($init), shape, None)
+            })
+        }
+    )*
+    $(
+        #[doc = concat!(
+            "Persistent [`", stringify!($reducing), "`](crate::Communicator::",
+            stringify!($reducing), "). (", $reducing_proposal, " as _init of the 2008 proposal)\n\n",
+            "# Errors\nArguments that the blocking form refuses.",
+        )]
+        #[track_caller]
+        pub fn $reducing_init<'a, S, R, O>(
+            &self,
+            buffers: (S, R),
+            operator: O,
+            to: impl Into<Neighbours<'a, $reducing_to>>,
+            from: impl Into<Neighbours<'a, $reducing_from>>,
+            info: &Info,
+        ) -> Result<Persistent<(S, R)>>
+        where
+            S: SendBuffer<Element = R::Element> + 'static,
+            R: RecvBuffer + 'static,
+            O: Operator<<R as SendBuffer>::Element>,
+        {
+            self.persistent_with(buffers, info, |parts| {
+                let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
+                let (to, from, commutes) = (to.into(), from.into(), operator.is_commutative());
+                let shape = Shape::$reducing_shape(self, input, output, to, from, commutes);
+                let (call, kernel) = (stringify!($reducing_init), Some(kernel(operator)));
+                self.prepare::<<R as SendBuffer>::Element>(call, shape, kernel)
+            })
+        }
+    )*};
+}
+
+impl Communicator {
+    sparse_collectives!(blocking_sparse());
+}
+
+impl Communicator {
+    sparse_collectives!(persistent_sparse());
+}

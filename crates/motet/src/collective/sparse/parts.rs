@@ -1,0 +1,136 @@
+//! The exchange in which each block has a datatype of its own, in three forms. The nonblocking one
+//! is with the others of such calls.
+
+use std::panic::Location;
+
+use motet_plan::Rank;
+
+use super::Neighbours;
+use crate::buffer::{Buffers, Span};
+use crate::collective::Prepared;
+use crate::collective::blocking::{input, output};
+use crate::collective::parts::{Part, Parts, Whom};
+use crate::communicator::Communicator;
+use crate::element::AnyBytes;
+use crate::error::{ErrorKind, Result};
+use crate::info::Info;
+use crate::persistent::Persistent;
+
+/// Destinations and sources, each with a part for each of them.
+type Ends = [(Vec<Rank>, Vec<Part>); 2];
+
+impl Communicator {
+    /// Parts for neighbours, and for whom they are.
+    fn edges<'a>(
+        &self,
+        to: impl Into<Neighbours<'a, Part>>,
+        from: impl Into<Neighbours<'a, Part>>,
+    ) -> Result<Ends, ErrorKind> {
+        Ok([to.into().placed(self)?, from.into().placed(self)?])
+    }
+
+    #[track_caller]
+    fn run_edges<T: AnyBytes>(
+        &self,
+        edges: Result<Ends, ErrorKind>,
+        input: Option<Span>,
+        output: Span,
+    ) -> Result<()> {
+        let at = Location::caller();
+        let [(destinations, to), (sources, from)] =
+            edges.map_err(|kind| self.refused(self.error("exchangew", kind), at))?;
+        let whom = Whom::Named { to: &destinations, from: &sources };
+        Parts { on: self.into(), whom, to: &to, from: &from }.run::<T>("exchangew", input, output)
+    }
+
+    /// The call on buffers that the operation holds.
+    pub(crate) fn prepare_edges<'a, B>(
+        &self,
+        call: &'static str,
+        to: impl Into<Neighbours<'a, Part>>,
+        from: impl Into<Neighbours<'a, Part>>,
+        parts: &B::Parts,
+    ) -> Result<Prepared>
+    where
+        B: Buffers<Element: AnyBytes>,
+    {
+        let ends = self.edges(to, from).map_err(|kind| self.error(call, kind));
+        let [(destinations, to), (sources, from)] = ends?;
+        let whom = Whom::Named { to: &destinations, from: &sources };
+        Parts { on: self.into(), whom, to: &to, from: &from }.prepare_for::<B>(call, parts)
+    }
+
+    /// Sends the part given with destination `j` to it, and receives the part given with source `j`
+    /// from it. What two ranks have for each other consists of the same elements, in whatever way
+    /// either of them has laid these out. (An Exchange of the 2008 proposal with a datatype for
+    /// each block)
+    ///
+    /// # Errors
+    /// Parts that do not lie in the buffers, or that are not one for each neighbour; received parts
+    /// that overlap; a neighbour that is not in the communicator; a rank that has died or left.
+    #[track_caller]
+    pub fn exchangew<'a, T: AnyBytes>(
+        &self,
+        send: &[T],
+        receive: &mut [T],
+        to: impl Into<Neighbours<'a, Part>>,
+        from: impl Into<Neighbours<'a, Part>>,
+    ) -> Result<()> {
+        self.run_edges::<T>(self.edges(to, from), input(send), output(receive))
+    }
+
+    /// As [`exchangew`](Communicator::exchangew) with one buffer, in which both the parts that are
+    /// sent and those that are received lie, without overlap: the faces of a box and the layer
+    /// around it, say.
+    ///
+    /// ```
+    /// use motet::{Datatype, Part};
+    ///
+    /// // Three cells each, with a copy of the neighbour's cell at both ends, on a ring.
+    /// motet::threads(3, |world| {
+    ///     let (me, ranks) = (world.rank(), world.size());
+    ///     let mut line = [0, 10 * me + 1, 10 * me + 2, 10 * me + 3, 0];
+    ///     let cell = |at: isize| Part::new(8 * at, 1, &Datatype::UINT64_T);
+    ///     let (left, right) = ((me + ranks - 1) % ranks, (me + 1) % ranks);
+    ///     let faces = [(left, cell(1)), (right, cell(3))];
+    ///     let ghosts = [(right, cell(4)), (left, cell(0))];
+    ///     world.exchangew_in_place(&mut line, &faces, &ghosts)?;
+    ///     assert_eq!((line[0], line[4]), (10 * left + 3, 10 * right + 1));
+    ///     Ok::<(), motet::Error>(())
+    /// })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+    /// # Ok::<(), motet::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`exchangew`](Communicator::exchangew); a received part that overlaps one that is sent.
+    #[track_caller]
+    pub fn exchangew_in_place<'a, T: AnyBytes>(
+        &self,
+        buffer: &mut [T],
+        to: impl Into<Neighbours<'a, Part>>,
+        from: impl Into<Neighbours<'a, Part>>,
+    ) -> Result<()> {
+        self.run_edges::<T>(self.edges(to, from), None, output(buffer))
+    }
+
+    /// Persistent [`exchangew`](Communicator::exchangew), or with one buffer
+    /// [`exchangew_in_place`](Communicator::exchangew_in_place).
+    ///
+    /// # Errors
+    /// Arguments that the blocking forms refuse; buffers of [`Items`](crate::buffer::Items).
+    #[track_caller]
+    pub fn exchangew_init<'a, B>(
+        &self,
+        buffers: B,
+        to: impl Into<Neighbours<'a, Part>>,
+        from: impl Into<Neighbours<'a, Part>>,
+        info: &Info,
+    ) -> Result<Persistent<B>>
+    where
+        B: Buffers<Element: AnyBytes> + 'static,
+    {
+        self.persistent_with(buffers, info, |parts| {
+            self.prepare_edges::<B>("exchangew_init", to, from, parts)
+        })
+    }
+}

@@ -1,0 +1,125 @@
+//! Whether what is received lies apart from all else, where blocks have datatypes of their own.
+//!
+//! One array may hold both what is sent and what is received: the faces of a box, say, and the
+//! layers around it. The bounds of such parts lie across each other, but not their bytes. So bounds
+//! are compared first, and the runs of bytes only where these overlap.
+
+use super::data::Mixed;
+use crate::datatype::{Datatype, Piece};
+use crate::error::ErrorKind;
+
+/// Whose bytes they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Sent,
+    Received,
+}
+
+/// Bytes in a row, by their addresses.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    start: i128,
+    end: i128,
+    side: Side,
+}
+
+/// No byte is received twice, or both received and sent.
+pub(super) fn check(send: &Mixed<'_>, receive: &Mixed<'_>) -> Result<(), ErrorKind> {
+    let sides = [(send, Side::Sent), (receive, Side::Received)];
+    let all = |runs: fn(&Mixed<'_>, Side) -> Vec<Run>| {
+        sides.iter().flat_map(|(mixed, side)| runs(mixed, *side)).collect()
+    };
+    let Some(overlap) = overlap(all(bounds)).and_then(|_| overlap(all(pieces))) else {
+        return Ok(());
+    };
+    let byte = overlap - receive.address.addr() as i128;
+    let problem = format!("has a part that overlaps another one at byte {byte}");
+    Err(ErrorKind::Buffer { which: "receive buffer", problem })
+}
+
+/// The blocks, with the addresses of their first items.
+fn blocks<'a>(mixed: &Mixed<'a>) -> impl Iterator<Item = (i128, u64, &'a Datatype)> {
+    let Mixed { address, counts, displacements, datatypes } = *mixed;
+    let place = move |((&count, &displacement), datatype)| {
+        (address.addr() as i128 + displacement as i128, count as u64, datatype)
+    };
+    counts.iter().zip(displacements).zip(datatypes).map(place)
+}
+
+/// One run for each block, from its first byte to its last.
+fn bounds(mixed: &Mixed<'_>, side: Side) -> Vec<Run> {
+    let bounds = |(at, count, datatype): (i128, u64, &Datatype)| {
+        let (low, high) = datatype.commit().reach(count);
+        Run { start: at + low, end: at + high, side }
+    };
+    blocks(mixed).map(bounds).collect()
+}
+
+/// All runs of all blocks.
+fn pieces(mixed: &Mixed<'_>, side: Side) -> Vec<Run> {
+    let of_block = |(at, count, datatype): (i128, u64, &Datatype)| {
+        let (pieces, _) = datatype.commit().pieces(count, 0, usize::MAX);
+        let run = move |Piece { at: offset, len }| {
+            let start = at + i128::from(offset);
+            Run { start, end: start + i128::from(len), side }
+        };
+        pieces.into_iter().map(run)
+    };
+    blocks(mixed).flat_map(of_block).collect()
+}
+
+/// The first byte that is received and in another run too.
+fn overlap(mut runs: Vec<Run>) -> Option<i128> {
+    runs.retain(|run| run.start < run.end);
+    runs.sort_unstable_by_key(|run| run.start);
+    let (mut sent, mut received) = (i128::MIN, i128::MIN);
+    for run in runs {
+        let taken = match run.side {
+            Side::Sent => received,
+            Side::Received => received.max(sent),
+        };
+        if run.start < taken {
+            return Some(run.start);
+        }
+        let end = if run.side == Side::Sent { &mut sent } else { &mut received };
+        *end = run.end.max(*end);
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(start: i128, end: i128, side: Side) -> Run {
+        Run { start, end, side }
+    }
+
+    #[test]
+    fn only_what_is_received_must_lie_apart() {
+        use Side::{Received, Sent};
+        assert_eq!(overlap(vec![run(0, 9, Sent), run(3, 5, Sent), run(9, 12, Received)]), None);
+        assert_eq!(overlap(vec![run(4, 9, Received), run(0, 4, Sent), run(9, 9, Received)]), None);
+        assert_eq!(overlap(vec![run(4, 9, Received), run(2, 5, Received)]), Some(4));
+        let behind = vec![run(0, 9, Sent), run(3, 5, Sent), run(8, 12, Received)];
+        assert_eq!(overlap(behind), Some(8));
+        assert_eq!(overlap(vec![run(0, 9, Received), run(8, 12, Sent)]), Some(8));
+    }
+
+    #[test]
+    fn parts_may_lie_between_each_other() -> Result<(), ErrorKind> {
+        let every_other = Datatype::vector(4, 1, 2, &Datatype::BYTE)?;
+        let datatypes = [every_other];
+        let at = |displacements| Mixed {
+            address: std::ptr::without_provenance_mut(64),
+            counts: &[1],
+            displacements,
+            datatypes: &datatypes,
+        };
+        check(&at(&[0]), &at(&[1]))?;
+        let found = check(&at(&[0]), &at(&[2])).expect_err("bytes 2, 4 and 6 are in both");
+        let told = "the receive buffer has a part that overlaps another one at byte 2";
+        assert_eq!(found.to_string(), told);
+        Ok(())
+    }
+}
