@@ -63,6 +63,20 @@ impl Communicator {
         self.group().world_ranks().map(|rank| nodes.of(Peer(rank as u32))).collect()
     }
 
+    /// The ranks that are on the caller's node, in order. Local; takes time and memory in their
+    /// number only, where nodes are divided by a setting.
+    pub(crate) fn mates(&self) -> Vec<usize> {
+        let me = self.core().me().index();
+        let near = match self.core().nodes() {
+            Nodes::One => return (0..self.size()).collect(),
+            Nodes::Of(ranks) => me - me % ranks..me - me % ranks + ranks.get(),
+        };
+        let near = near.map(|index| Peer(index as u32));
+        let mut mates: Vec<_> = near.filter_map(|peer| self.group().rank_of_peer(peer)).collect();
+        mates.sort_unstable();
+        mates
+    }
+
     /// Whether all ranks are on one node. Local.
     pub(crate) fn is_on_one_node(&self) -> bool {
         let nodes = self.core().nodes();

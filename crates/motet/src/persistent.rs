@@ -9,7 +9,9 @@ use std::task::{Context, Poll};
 
 use motet_fabric::slab::Id;
 
-use crate::buffer::{Buffers, Held, Kept, OwnInput, elements, elements_mut};
+use crate::buffer::{
+    Buffers, Held, Kept, OwnInput, RecvBuffer, SendBuffer, elements, elements_mut,
+};
 use crate::error::Result;
 use crate::flight::{Flight, Origin};
 use crate::raw;
@@ -232,6 +234,44 @@ impl<B: Held + 'static> Running<B> {
     /// What went wrong with this run; it counts as complete then.
     pub fn test(&mut self) -> Result<bool> {
         self.operation.flight.test()
+    }
+}
+
+impl<S, R> Running<(S, R)>
+where
+    S: SendBuffer<Element = R::Element> + 'static,
+    R: RecvBuffer + 'static,
+{
+    /// The input, to be read while it is sent: so work that needs it may be done meanwhile.
+    /// (MPI 4.1 §3.7.2)
+    ///
+    /// ```
+    /// motet::threads(2, |world| {
+    ///     let buffers = (vec![1.5; 4], vec![0.0; 4]);
+    ///     let running = world.allreduce_init(buffers, motet::Sum, &motet::Info::new())?.start()?;
+    ///     let own: f64 = running.input().iter().sum();
+    ///     let all: f64 = running.wait()?.output().iter().sum();
+    ///     assert_eq!((own, all), (6.0, 12.0));
+    ///     Ok::<(), motet::Error>(())
+    /// })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+    /// # Ok::<(), motet::Error>(())
+    /// ```
+    ///
+    /// One buffer in place is written while the operation runs, and cannot be read:
+    ///
+    /// ```compile_fail,E0599
+    /// # motet::threads(1, |world| {
+    /// let sum = world.allreduce_init(vec![1], motet::Sum, &motet::Info::new())?;
+    /// let running = sum.start()?;
+    /// running.input();
+    /// # Ok::<(), motet::Error>(())
+    /// # });
+    /// ```
+    pub fn input(&self) -> &[S::Element] {
+        let parts = self.operation.parts();
+        // SAFETY: a span of our parts; an input apart from the output is only read by a run, by
+        // this rank and by others.
+        unsafe { elements(parts, S::memory(&parts.0)) }
     }
 }
 

@@ -93,8 +93,7 @@ impl Rank {
         let seats = bootstrap::threads(1 + NEIGHBOURS).expect("there is memory");
         let segment = seats[0].segment.clone();
         let (tuning, watch) = (Tuning::default(), Watch::default());
-        let nodes = Nodes::default();
-        let core = Core::new(segment, Peer(0), Options::default(), tuning, watch, nodes);
+        let core = Core::new(segment, Peer(0), Options::default(), tuning, watch, Nodes::One);
         let neighbours = neighbours(ME);
         let mut peers: Vec<Peer> = (0..RANKS as u32).map(|rank| Peer(rank + 1000)).collect();
         peers[ME] = Peer(0);

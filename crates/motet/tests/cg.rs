@@ -1,93 +1,21 @@
 //! The example `cg` as a user meets it: same answer on any number of ranks, one line for any
 //! mistake, and never a hang.
 
-use std::fs::{self, File};
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+mod programs;
 
-use anyhow::{Context, Result, bail, ensure};
+use std::fs;
+
+use anyhow::{Context, Result};
+use programs::{Ended, MATRIX, argument, assert_starts_nothing};
 use tempfile::TempDir;
-
-/// More than any run takes on a loaded machine.
-const DEADLINE: Duration = Duration::from_secs(120);
 
 /// How far two solutions may differ.
 const AGREEMENT: f64 = 1e-6;
 
 const RANKS: [usize; 5] = [1, 2, 3, 4, 7];
 
-/// What a run left: its exit code and what it wrote.
-struct Ended {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
-impl Ended {
-    /// The value behind a name in the report.
-    fn value(&self, name: &str) -> &str {
-        let line = self.stdout.lines().find_map(|line| line.strip_prefix(name));
-        line.unwrap_or_else(|| panic!("no {name:?} in {self}")).trim()
-    }
-}
-
-impl std::fmt::Display for Ended {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { code, stdout, stderr } = self;
-        write!(formatter, "exit code {code:?}\nstdout:\n{stdout}\nstderr:\n{stderr}")
-    }
-}
-
-/// The program, which `cargo test` builds with the tests: `target/PROFILE/examples/cg`.
-fn program() -> Result<PathBuf> {
-    let test = std::env::current_exe()?;
-    let profile = test.ancestors().nth(2).context("tests lie in target/PROFILE/deps")?;
-    let program = profile.join("examples/cg");
-    ensure!(program.exists(), "no {}: run `cargo build --examples`", program.display());
-    Ok(program)
-}
-
-const MATRIX: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/1138_bus.mtx");
-
-/// A path as an argument.
-fn argument(path: &Path) -> Result<&str> {
-    path.to_str().context("a path in UTF-8")
-}
-
-/// Runs the program. Its output goes to files, so that nobody who outlives it can hold us.
 fn cg(arguments: &[&str]) -> Result<Ended> {
-    let folder = TempDir::new()?;
-    let [stdout, stderr] = ["stdout", "stderr"].map(|name| folder.path().join(name));
-    let child = Command::new(program()?)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stdout(File::create(&stdout)?)
-        .stderr(File::create(&stderr)?)
-        .process_group(0)
-        .spawn()?;
-    let code = wait_or_kill(child, arguments)?;
-    let (stdout, stderr) = (fs::read_to_string(stdout)?, fs::read_to_string(stderr)?);
-    Ok(Ended { code, stdout, stderr })
-}
-
-/// The watchdog: a run that takes too long is ended with all its processes.
-fn wait_or_kill(mut child: Child, arguments: &[&str]) -> Result<Option<i32>> {
-    let begin = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(status.code());
-        }
-        if begin.elapsed() > DEADLINE {
-            let group = format!("-{}", child.id());
-            Command::new("kill").args(["-KILL", "--", &group]).status()?;
-            child.wait()?;
-            bail!("`cg {}` did not end within {DEADLINE:?}", arguments.join(" "));
-        }
-        sleep(Duration::from_millis(5));
-    }
+    programs::run("cg", arguments)
 }
 
 /// Solves a problem and returns the solution, after a look at the report.
@@ -154,6 +82,15 @@ fn one_rank_needs_no_launcher() -> Result<()> {
 }
 
 #[test]
+fn ranks_may_be_threads() -> Result<()> {
+    let ended = cg(&["--poisson", "4", "--quiet", "--threads", "3"])?;
+    assert_eq!(ended.code, Some(0), "{ended}");
+    assert_eq!(ended.value("ranks"), "3");
+    let message = "more ranks than rows: 3 ranks, 1 rows";
+    programs::assert_one_line("cg", &["--poisson", "1", "--threads", "3"], message)
+}
+
+#[test]
 fn there_may_be_as_many_ranks_as_rows() -> Result<()> {
     assert_eq!(solve(&["--poisson", "2"], 8, "persistent")?.len(), 8);
     Ok(())
@@ -170,18 +107,11 @@ fn progress_is_told_unless_it_is_unwanted() -> Result<()> {
     Ok(())
 }
 
-/// Sees that a run on some ranks ends with one line that says this, and nothing else: ranks that
-/// have left in good order have said what there is to say, so the launcher adds nothing.
+/// Sees that a run on some ranks ends with one line that says this, and nothing else.
 #[track_caller]
 fn assert_one_line(ranks: usize, arguments: &[&str], message: &str) -> Result<()> {
     let ranks = ranks.to_string();
-    let ended = cg(&[&["--ranks", &ranks], arguments].concat())?;
-    assert_eq!(ended.code, Some(1), "{ended}");
-    assert_eq!(ended.stdout, "", "{ended}");
-    let lines: Vec<_> = ended.stderr.lines().collect();
-    assert_eq!(lines.len(), 1, "{ended}");
-    assert!(lines[0].starts_with("cg: ") && lines[0].contains(message), "no {message:?}: {ended}");
-    Ok(())
+    programs::assert_one_line("cg", &[&["--ranks", &ranks], arguments].concat(), message)
 }
 
 /// The same for a matrix in a file.
@@ -277,13 +207,11 @@ fn a_wrong_command_line_starts_nothing() -> Result<()> {
     for arguments in [
         &["--ranks", "3"][..],
         &["--ranks", "0", "--poisson", "3"],
+        &["--ranks", "3", "--threads", "3", "--poisson", "3"],
         &["--ranks", "3", "--poisson", "3", "--form", "sideways"],
         &["--ranks", "3", "--poisson", "3", "--tolerance", "-1"],
     ] {
-        let ended = cg(arguments)?;
-        assert_eq!(ended.code, Some(2), "{ended}");
-        assert_eq!(ended.stdout, "", "{ended}");
-        assert_eq!(ended.stderr.matches("error: ").count(), 1, "{ended}");
+        assert_starts_nothing("cg", arguments)?;
     }
     Ok(())
 }

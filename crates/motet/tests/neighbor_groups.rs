@@ -65,9 +65,9 @@ fn oracle(
     selected: &[bool],
     distance: usize,
 ) -> Ranks {
-    let own = grid.coordinates(rank).unwrap();
+    let own = grid.coordinates(rank).expect("a place");
     let is_at = |other: usize| {
-        let at = grid.coordinates(other).unwrap();
+        let at = grid.coordinates(other).expect("a place");
         let differs = |d: &usize| at[*d] != own[*d];
         if (0..at.len()).filter(differs).any(|dimension| !selected[dimension]) {
             return false;
@@ -84,7 +84,7 @@ fn oracle(
                 let far = [-(distance as isize), distance as isize].map(|offset| {
                     let mut moved: Vec<isize> = own.iter().map(|&place| place as isize).collect();
                     moved[d] += offset;
-                    grid.rank_at(&moved).unwrap()
+                    grid.rank_at(&moved).expect("a coordinate each")
                 });
                 far.contains(&Some(other))
             }),
@@ -99,13 +99,20 @@ fn grids() -> impl Strategy<Value = (Cartesian, Vec<bool>)> {
         let sizes: Vec<usize> = dimensions.iter().map(|each| each.0).collect();
         let periodic: Vec<bool> = dimensions.iter().map(|each| each.1).collect();
         let selected = dimensions.iter().map(|each| each.2).collect();
-        (Cartesian::new(&sizes, &periodic).unwrap(), selected)
+        (Cartesian::new(&sizes, &periodic).expect("no size is 0"), selected)
     })
 }
 
 const REACHES: [Reach; 3] = [Reach::Axis, Reach::Steps, Reach::Box];
 
+/// A failure is told with its arguments; nothing is written to files.
+fn configuration() -> ProptestConfig {
+    ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }
+}
+
 proptest! {
+    #![proptest_config(configuration())]
+
     /// spec: 128
     #[test]
     fn ranks_at_a_distance_are_those_that_a_search_finds(
@@ -311,7 +318,7 @@ fn told(drawn: &Drawn, graph: &GraphCommunicator, processes: &[usize]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, ..configuration() })]
 
     /// spec: 129, 130, 131, 132
     #[test]
@@ -325,8 +332,8 @@ fn shuffled_grid() -> Drawn {
     let name = |place: usize| place * 5 % 16;
     let mut to = vec![Vec::new(); 16];
     for place in 0..16 {
-        let grid = Cartesian::new(&[4, 4], &[false, false]).unwrap();
-        let near = grid.ranks_at(place, Reach::Axis, &[true, true], 1).unwrap();
+        let grid = Cartesian::new(&[4, 4], &[false, false]).expect("no size is 0");
+        let near = grid.ranks_at(place, Reach::Axis, &[true, true], 1).expect("a flag each");
         to[name(place)] = near.into_iter().map(name).collect();
     }
     let flags = || vec![true; 16];

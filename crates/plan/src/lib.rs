@@ -47,7 +47,7 @@ pub mod verify;
 pub use algo::{Algorithm, Refusal};
 pub use build::{Builder, Data, Phase};
 pub use call::{Block, Blocks, Call, CallError, Collective, Groups, Neighbour, Operation, Rank};
-pub use call::{Edge, Load, Loads, Mate, Surroundings};
+pub use call::{Demand, Demands, Edge, Mate, Surroundings};
 pub use cost::{Cost, Machine};
 pub use exec::Exec;
 pub use plan::{Action, Buffer, Plan, Slice, StepId};

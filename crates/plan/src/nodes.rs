@@ -2,16 +2,15 @@
 //!
 //! A rank of a [`NodeExchange`](Operation::NodeExchange) knows its [`Surroundings`]. In a program
 //! ranks tell each other: a source [numbers] its blocks and sends each destination the
-//! numbers of those that go there; mates swap their lists; and the figures of [`loads`] are agreed
-//! by a maximum over all ranks. Whoever knows the lists of all ranks, as a test does, has
-//! [`everybody`].
+//! numbers of those that go there; mates swap their lists; and all ranks agree on the most of each
+//! figure of [`demands`]. Whoever knows the lists of all ranks, as a test does, has [`everybody`].
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::algo;
 use crate::call::{
-    Call, Collective, Edge, Load, Loads, Mate, Neighbour, Operation, Rank, Surroundings,
+    Call, Collective, Demand, Demands, Edge, Mate, Neighbour, Operation, Rank, Surroundings,
 };
 use crate::plan::{Action, Plan};
 
@@ -26,34 +25,31 @@ pub fn numbers(to: &[Neighbour]) -> Vec<u32> {
     to.iter().map(&mut number).collect()
 }
 
-/// What each algorithm asks of the calling rank, by counting the steps of its plans. The loads that
-/// the call itself names do not matter.
+/// What each algorithm asks of the calling rank, by counting the steps of its plans. The demands
+/// that the call itself names do not matter.
 ///
 /// # Panics
 /// If the call is no exchange among nodes that passes [`Call::check`].
-pub fn loads(call: &Call) -> Loads {
-    let load = |name| {
+pub fn demands(call: &Call) -> Demands {
+    let demand = |name| {
         let row = algo::find(Collective::NodeExchange, name).expect("the table has the row");
         counted(&row.plan(call).expect("these rows accept every exchange among nodes"))
     };
-    Loads { direct: load("direct"), forwarders: load("forwarders"), gateways: load("gateways") }
+    Demands {
+        direct: demand("direct"),
+        forwarders: demand("forwarders"),
+        gateways: demand("gateways"),
+    }
 }
 
-fn counted(plan: &Plan) -> Load {
-    let (mut sent, mut received, mut copied) = ((0, 0), (0, 0), 0);
-    for step in plan.steps() {
-        let (messages, elements) = match step {
-            Action::Send { .. } => (&mut sent.0, &mut sent.1),
-            Action::Recv { .. } => (&mut received.0, &mut received.1),
-            Action::Copy { .. } | Action::Reduce { .. } => {
-                copied += step.elements();
-                continue;
-            }
-        };
-        *messages += 1;
-        *elements += step.elements();
+fn counted(plan: &Plan) -> Demand {
+    let (sent, received) = (plan.sent(), plan.received());
+    let copies = plan.steps().iter().filter(|step| matches!(step, Action::Copy { .. }));
+    Demand {
+        messages: sent.messages.max(received.messages),
+        elements: sent.elements.max(received.elements),
+        copied: copies.map(Action::elements).sum(),
     }
-    Load { messages: sent.0.max(received.0), elements: sent.1.max(received.1), copied }
 }
 
 /// The lists of one rank: destinations and sources.
@@ -71,11 +67,11 @@ pub fn everybody(nodes: &[u32], lists: &[Lists], element_bytes: usize) -> Vec<Ca
     for (node, mate) in nodes.iter().zip(mates) {
         of_node.entry(*node).or_default().push(mate);
     }
-    let calls = |loads: Loads| -> Vec<Call> {
+    let calls = |demands: Demands| -> Vec<Call> {
         let surroundings: BTreeMap<u32, Arc<Surroundings>> = of_node
             .iter()
             .map(|(&node, mates)| {
-                (node, Arc::new(Surroundings { node, mates: mates[..].into(), loads }))
+                (node, Arc::new(Surroundings { node, mates: mates[..].into(), demands }))
             })
             .collect();
         let call = |(rank, (to, from)): (usize, &Lists)| Call {
@@ -91,7 +87,8 @@ pub fn everybody(nodes: &[u32], lists: &[Lists], element_bytes: usize) -> Vec<Ca
         };
         lists.iter().enumerate().map(call).collect()
     };
-    let largest = calls(Loads::default()).iter().map(loads).fold(Loads::default(), Loads::max);
+    let largest =
+        calls(Demands::default()).iter().map(demands).fold(Demands::default(), Demands::max);
     calls(largest)
 }
 

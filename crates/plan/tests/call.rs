@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use motet_plan::{Block, Blocks, Call, CallError, Collective, Neighbour, Operation, Rank};
-use motet_plan::{Edge, Load, Loads, Mate, Surroundings};
+use motet_plan::{Demand, Demands, Edge, Mate, Surroundings};
 
 fn call(operation: Operation) -> Call {
     Call { rank: Rank(1), ranks: 4, element_bytes: 8, in_place: false, operation }
@@ -381,11 +381,11 @@ fn node_exchange(neighbours: &[Neighbour]) -> Operation {
         count: other.count,
     };
     let edges: Arc<[Edge]> = neighbours.iter().enumerate().map(edge).collect();
-    let load = Load { messages: 2, elements: 4, copied: 1 };
+    let demand = Demand { messages: 2, elements: 4, copied: 1 };
     let surroundings = Surroundings {
         node: 7,
         mates: [Mate { rank: Rank(1), to: edges.clone(), from: edges }].into(),
-        loads: Loads { direct: load, forwarders: load, gateways: load },
+        demands: Demands { direct: demand, forwarders: demand, gateways: demand },
     };
     Operation::NodeExchange {
         to: neighbours.into(),

@@ -100,6 +100,8 @@ fn large_graphs_take_little_time() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     /// spec: 130
     #[test]
     fn it_is_lawful(

@@ -9,7 +9,7 @@ use cases::{check, plans};
 use motet_plan::nodes::{self, Lists, everybody, numbers};
 use motet_plan::spec::{self, SpecError};
 use motet_plan::{
-    Action, Call, CallError, Collective, Loads, Neighbour, Operation, Plan, Rank, Surroundings,
+    Action, Call, CallError, Collective, Demands, Neighbour, Operation, Plan, Rank, Surroundings,
     algo,
 };
 use proptest::prelude::*;
@@ -387,9 +387,9 @@ fn knowledge_is_shared() {
             other => panic!("{other:?}"),
         }
     };
-    let load = |it: &mut Surroundings| it.loads.direct.messages += 1;
-    assert_eq!(differ(&[3], &load), (2, 3, "things of their node"));
-    assert_eq!(differ(&[2, 3], &load), (0, 2, "loads"));
+    let demand = |it: &mut Surroundings| it.demands.direct.messages += 1;
+    assert_eq!(differ(&[3], &demand), (2, 3, "things of their node"));
+    assert_eq!(differ(&[2, 3], &demand), (0, 2, "demands"));
     let moved = |it: &mut Surroundings| {
         let mates = Arc::make_mut(&mut it.mates);
         let edges = Arc::make_mut(&mut mates[1].to).iter_mut();
@@ -401,13 +401,14 @@ fn knowledge_is_shared() {
     assert_eq!(differ(&[2, 3], &renamed), (3, 4, "numbers of blocks"));
 }
 
-/// The loads of a rank do not depend on those that were agreed before.
+/// The demands of a rank do not depend on those that were agreed before.
 #[test]
-fn loads_are_agreed_by_a_maximum() {
+fn demands_are_agreed_by_a_maximum() {
     let calls = ring();
-    let agreed = surroundings(&calls[0]).loads;
-    let own =
-        calls.iter().map(|call| nodes::loads(&knowing(call, |it| it.loads = Loads::default())));
-    assert_eq!(own.fold(Loads::default(), Loads::max), agreed);
+    let agreed = surroundings(&calls[0]).demands;
+    let own = calls
+        .iter()
+        .map(|call| nodes::demands(&knowing(call, |it| it.demands = Demands::default())));
+    assert_eq!(own.fold(Demands::default(), Demands::max), agreed);
     assert_eq!((agreed.direct.messages, agreed.direct.copied), (2, 0));
 }

@@ -18,6 +18,7 @@
 mod check;
 mod collective;
 mod csr;
+#[path = "../ranks/failure.rs"]
 mod failure;
 mod halo;
 mod matrix_market;
@@ -26,16 +27,19 @@ mod options;
 mod partition;
 mod poisson;
 mod problem;
+#[path = "../ranks/progress.rs"]
 mod progress;
 mod report;
 mod solver;
+#[path = "../ranks/start.rs"]
+mod start;
 mod vector;
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
-use motet::{Communicator, World};
+use motet::Communicator;
 
 use crate::failure::agree;
 use crate::options::Options;
@@ -44,25 +48,9 @@ use crate::problem::Problem;
 fn main() -> ExitCode {
     let options = match Options::try_parse() {
         Ok(options) => options,
-        Err(error) => return refuse(&error),
+        Err(error) => return start::refuse(&error),
     };
-    match join(options.ranks) {
-        Ok(world) => run(&world, &options)
-            .map_or_else(|error| failure::tell(&world, &error), |()| ExitCode::SUCCESS),
-        Err(error) => {
-            eprintln!("cg: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-/// Starts the ranks asked for, or takes the place a launcher has prepared; without one, this
-/// process is the only rank.
-fn join(ranks: Option<u32>) -> motet::Result<World> {
-    match ranks {
-        Some(ranks) => motet::launch(ranks as usize),
-        None => motet::init(),
-    }
+    options.ranks.run(|world| run(world, &options))
 }
 
 fn run(world: &Communicator, options: &Options) -> Result<()> {
@@ -80,16 +68,4 @@ fn run(world: &Communicator, options: &Options) -> Result<()> {
         _ => Ok(()),
     };
     agree(world, told)
-}
-
-/// Tells about a wrong command line, once and not on every rank.
-fn refuse(error: &clap::Error) -> ExitCode {
-    let world = motet::init();
-    if world.as_ref().map_or(true, |world| world.rank() == 0) {
-        // Nothing is left to be done if even this cannot be told.
-        let _ = error.print();
-    }
-    // A launcher may end all ranks as soon as one has failed.
-    let _ = world.and_then(|world| world.barrier());
-    ExitCode::from(error.exit_code() as u8)
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Parser, ValueEnum, value_parser};
 
+use crate::start::Ranks;
+
 /// Solves a sparse symmetric positive definite system by preconditioned conjugate gradients.
 ///
 /// The right side is the product of the matrix with a known vector, so the report can name the
@@ -19,9 +21,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1600))]
     pub(crate) poisson: Option<u32>,
 
-    /// Start this many processes of this program, without another launcher
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
-    pub(crate) ranks: Option<u32>,
+    #[command(flatten)]
+    pub(crate) ranks: Ranks,
 
     /// How all communication in an iteration is done
     #[arg(long, value_enum, default_value_t = Form::Persistent)]

@@ -38,7 +38,7 @@ pub(crate) fn solve(
 ) -> Result<Solution> {
     let limit = options.max_iterations(problem.partition.rows());
     let shown = world.rank() == 0 && !options.quiet;
-    let progress = if shown { Progress::shown() } else { Progress::Silent };
+    let progress = if shown { Progress::shown("iteration") } else { Progress::silent() };
     let mut state = State::new(world, problem, options.form)?;
     let begin = Instant::now();
     let mut iterations = 0;
@@ -48,7 +48,8 @@ pub(crate) fn solve(
         }
         iterations += 1;
         state = state.iterate(iterations)?;
-        progress.show(iterations, state.relative_residual());
+        progress
+            .show(iterations, || format!("relative residual {:.1e}", state.relative_residual()));
     }
     let seconds = begin.elapsed().as_secs_f64();
     Ok(Solution {

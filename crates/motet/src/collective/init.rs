@@ -12,11 +12,13 @@
 //!    were refused takes part in this, so that the others hear of it instead of waiting.
 //! 2. If there is anything to choose, and nothing was learned of it before, they measure the
 //!    candidates ([`super::measure`]) and agree on the times.
+//!    For an exchange over several nodes they first tell each other enough to route it by node
+//!    ([`super::surroundings`]): then there is more to choose from.
 //! 3. Each makes its run of what was chosen.
 
 use std::panic::Location;
 
-use motet_plan::{Algorithm, Call, algo};
+use motet_plan::{Algorithm, Call, Collective, algo};
 
 use super::enforce::{Agreed, Statement};
 use super::measure::{MOST_BYTES, Measured};
@@ -26,6 +28,9 @@ use crate::engine::{Found, Linking, Number, Rule, Run, Selection, Staging};
 use crate::error::{Error, Result};
 use crate::hints::{Hints, Keep, Look};
 use crate::learned::{Key, Lesson};
+
+/// What an exchange over several nodes becomes.
+const ROUTED: Collective = Collective::NodeExchange;
 
 /// A persistent operation that is about to be handed to the engine.
 pub(super) struct Initialized {
@@ -161,14 +166,14 @@ impl Communicator {
 
     fn initialize_together(
         &self,
-        init: Init,
+        mut init: Init,
         mut statement: Statement,
         at: &Location<'_>,
     ) -> Result<Initialized> {
         let (name, hints) = (init.name, init.hints);
         let number = self.next_persistent();
         let default = self.core().engine().run_for(&init.call, init.rule, hints.keep);
-        let (default, found) = match default {
+        let (mut default, found) = match default {
             Ok(found) => found,
             Err(kind) => {
                 let error = self.refused(self.error(name, kind), at);
@@ -182,7 +187,7 @@ impl Communicator {
         }
         let collective = init.call.collective();
         let is_named = self.core().engine().cache().tuning().overrides.names(collective);
-        let candidates = match is_named {
+        let mut candidates = match is_named {
             true => Vec::new(),
             false => init.candidates(default.planned().plan.algorithm()),
         };
@@ -192,7 +197,7 @@ impl Communicator {
         statement.candidates = candidates.len();
         statement.bytes = init.bytes();
         statement.lesson = lesson.as_ref().map(|lesson| lesson.number);
-        let agreed = self.agree(name, &statement)?;
+        let mut agreed = self.agree(name, &statement)?;
         let lesson = lesson.filter(|_| agreed.knows_lesson);
         // Where there is something to learn, a plan alone is not what is looked for.
         let found = match &lesson {
@@ -201,10 +206,38 @@ impl Communicator {
             None => found,
         };
         let linking = self.linking_after(&hints, found);
+        let default_name = default.planned().plan.algorithm();
+        let is_default =
+            lesson.as_ref().is_some_and(|lesson| lesson.algorithm.name() == default_name);
+        if !is_named && !is_default && self.route_by_node(&mut init)? {
+            let is_named = self.core().engine().cache().tuning().overrides.names(ROUTED);
+            candidates = if is_named { Vec::new() } else { init.candidates(default_name) };
+            agreed.candidates = candidates.len();
+            if is_named {
+                let rule = Rule::By(Selection::Tuned);
+                let run = self.core().engine().run_for(&init.call, rule, hints.keep);
+                (default, _) = run.map_err(|kind| self.error(name, kind))?;
+            }
+        }
+        // What was learned of an exchange that is not routed is of no use.
+        let collective = init.call.collective();
+        let lesson =
+            lesson.filter(|lesson| is_default || lesson.algorithm.collective() == collective);
         let chosen = match lesson {
             Some(lesson) => Some((lesson.algorithm, lesson.reason)),
             None => self.choose_together(&init, &candidates, &agreed, number)?,
         };
+        self.run_chosen_together(init, default, chosen, (number, linking))
+    }
+
+    /// The run of what was chosen: the default one, if it is that.
+    fn run_chosen_together(
+        &self,
+        init: Init,
+        default: Box<Run>,
+        chosen: Option<(&'static dyn Algorithm, String)>,
+        (number, linking): (Number, Linking),
+    ) -> Result<Initialized> {
         let Some((algorithm, reason)) = chosen else {
             return Ok(bound(init.loose, default, number, linking, None));
         };
@@ -212,9 +245,22 @@ impl Communicator {
             return Ok(bound(init.loose, default, number, linking, Some(reason)));
         }
         self.core().engine().give_back(default);
-        let run = self.core().engine().run_for(&init.call, Rule::Learned(algorithm), hints.keep);
-        let (run, _) = run.map_err(|kind| self.error(name, kind))?;
+        let run =
+            self.core().engine().run_for(&init.call, Rule::Learned(algorithm), init.hints.keep);
+        let (run, _) = run.map_err(|kind| self.error(init.name, kind))?;
         Ok(bound(init.loose, run, number, linking, Some(reason)))
+    }
+
+    /// Makes an exchange over several nodes one among them: there is more to choose from then. Says
+    /// whether it did.
+    fn route_by_node(&self, init: &mut Init) -> Result<bool> {
+        let is_exchange =
+            matches!(init.call.collective(), Collective::Exchange | Collective::Exchangev);
+        if !is_exchange || !init.is_open() {
+            return Ok(false);
+        }
+        let routed = self.routed_by_node(init.name, &init.call)?;
+        Ok(routed.map(|call| init.call = call).is_some())
     }
 
     /// Measures what there is to choose from, and learns from it. Nothing, if nothing is to be

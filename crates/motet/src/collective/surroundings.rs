@@ -18,7 +18,9 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use motet_plan::{Call, Edge, Load, Loads, Mate, Neighbour, Operation, Rank, Surroundings, nodes};
+use motet_plan::{
+    Call, Demand, Demands, Edge, Mate, Neighbour, Operation, Rank, Surroundings, nodes,
+};
 
 use super::Shape;
 use super::blocking::output;
@@ -29,29 +31,35 @@ use crate::op::Max;
 
 /// Words that tell of one entry of a list.
 const ENTRY: usize = 3;
-/// Words of the agreement: the figures of three loads, and whether a rank's lists do not fit.
+/// Words of the agreement: the figures of three demands, and whether a rank's lists do not fit.
 const WORDS: usize = 10;
 
 /// Where the ranks of a communicator are.
-pub(super) struct Layout<'a> {
+struct Layout<'a> {
     /// The node of each rank.
-    pub(super) node_of: &'a dyn Fn(usize) -> u32,
+    node_of: &'a dyn Fn(usize) -> u32,
     /// The ranks on the caller's node, in order.
-    pub(super) mates: &'a [usize],
+    mates: &'a [usize],
 }
 
 impl Communicator {
-    /// The exchange of all ranks that `call` is, as an exchange among nodes. None, on all ranks
-    /// alike, if `call` is none, or blocks cannot be routed any better than directly. Collective.
+    /// The exchange of all ranks that `call` is, as an exchange among the nodes of the world. None,
+    /// on all ranks alike, if `call` is none, all ranks are on one node, or blocks cannot be
+    /// routed any better than directly. Collective.
     ///
     /// # Errors
     /// That a rank has died or left.
-    pub(super) fn widen(
-        &self,
-        name: &'static str,
-        call: &Call,
-        layout: &Layout<'_>,
-    ) -> Result<Option<Call>> {
+    pub(super) fn routed_by_node(&self, name: &'static str, call: &Call) -> Result<Option<Call>> {
+        if self.is_on_one_node() {
+            return Ok(None);
+        }
+        let nodes = self.core().nodes();
+        let node_of = |rank: usize| nodes.of(self.group().peer(rank)) as u32;
+        self.widen(name, call, &Layout { node_of: &node_of, mates: &self.mates() })
+    }
+
+    /// The same, where ranks are where `layout` says.
+    fn widen(&self, name: &'static str, call: &Call, layout: &Layout<'_>) -> Result<Option<Call>> {
         let Some([to, from]) = lists(&call.operation) else { return Ok(None) };
         if call.ranks as usize != self.size() {
             return Ok(None);
@@ -60,16 +68,16 @@ impl Communicator {
         let mates = self.told_by_mates(name, layout, own)?;
         let mut wide = mates.map(|mates| {
             let node = (layout.node_of)(self.rank());
-            let surroundings = Surroundings { node, mates, loads: Loads::default() };
+            let surroundings = Surroundings { node, mates, demands: Demands::default() };
             let surroundings = Arc::new(surroundings);
             let operation = Operation::NodeExchange { to, from, surroundings };
             Call { operation, ..call.clone() }
         });
         wide = wide.filter(|wide| wide.check().is_ok());
-        let loads = self.agree_on_loads(name, wide.as_ref().map(nodes::loads))?;
-        Ok(loads.zip(wide).map(|(loads, mut wide)| {
+        let demands = self.agree_on_demands(name, wide.as_ref().map(nodes::demands))?;
+        Ok(demands.zip(wide).map(|(demands, mut wide)| {
             if let Operation::NodeExchange { surroundings, .. } = &mut wide.operation {
-                Arc::make_mut(surroundings).loads = loads;
+                Arc::make_mut(surroundings).demands = demands;
             }
             wide
         }))
@@ -140,26 +148,31 @@ impl Communicator {
 
     /// The largest of each figure over all ranks. Nothing if a rank has none, or if they are the
     /// same for all ways.
-    fn agree_on_loads(&self, name: &'static str, own: Option<Loads>) -> Result<Option<Loads>> {
+    fn agree_on_demands(
+        &self,
+        name: &'static str,
+        own: Option<Demands>,
+    ) -> Result<Option<Demands>> {
         let mut words = [0; WORDS];
         let [unfit, figures @ ..] = &mut words;
         *unfit = u64::from(own.is_none());
         let own = own.unwrap_or_default();
         let ways = [own.direct, own.forwarders, own.gateways];
-        for (figures, load) in figures.as_chunks_mut::<3>().0.iter_mut().zip(ways) {
-            *figures = [load.messages, load.elements, load.copied].map(|figure| figure as u64);
+        for (figures, demand) in figures.as_chunks_mut::<3>().0.iter_mut().zip(ways) {
+            *figures =
+                [demand.messages, demand.elements, demand.copied].map(|figure| figure as u64);
         }
         let shape = Shape::allreduce(None, output(&mut words), true);
         self.blocking(self.prepare::<u64>(name, shape, Some(kernel::<u64, _>(Max)))?)?;
         let [unfit, figures @ ..] = words;
-        let load = |at: usize| {
+        let demand = |at: usize| {
             let [messages, elements, copied] =
                 [0, 1, 2].map(|figure| figures[3 * at + figure] as usize);
-            Load { messages, elements, copied }
+            Demand { messages, elements, copied }
         };
-        let [direct, forwarders, gateways] = [0, 1, 2].map(load);
+        let [direct, forwarders, gateways] = [0, 1, 2].map(demand);
         let differ = direct != forwarders || direct != gateways;
-        Ok((unfit == 0 && differ).then_some(Loads { direct, forwarders, gateways }))
+        Ok((unfit == 0 && differ).then_some(Demands { direct, forwarders, gateways }))
     }
 }
 

@@ -25,7 +25,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::build::Builder;
-use crate::call::{Call, Edge, Load, Neighbour, Operation, Rank, Surroundings};
+use crate::call::{Call, Demand, Edge, Neighbour, Operation, Rank, Surroundings};
 use crate::cost::Cost;
 use crate::plan::{Buffer, Slice};
 
@@ -63,13 +63,13 @@ struct Passing {
 }
 
 /// The cost of an algorithm of which a chain has at most so many messages.
-pub(super) fn cost(call: &Call, load: Load, chain: usize) -> Cost {
-    let rounds = chain.min(load.messages);
+pub(super) fn cost(call: &Call, demand: Demand, chain: usize) -> Cost {
+    let rounds = chain.min(demand.messages);
     Cost {
         rounds,
-        extra_sends: load.messages - rounds,
-        bytes: load.elements.saturating_mul(call.element_bytes),
-        copied: load.copied.saturating_mul(call.element_bytes),
+        extra_sends: demand.messages - rounds,
+        bytes: demand.elements.saturating_mul(call.element_bytes),
+        copied: demand.copied.saturating_mul(call.element_bytes),
         ..Cost::default()
     }
 }

@@ -23,7 +23,7 @@ pub struct Surroundings {
     pub mates: Arc<[Mate]>,
     /// What each way to carry out the exchange asks of the busiest rank: the same at all ranks of
     /// all nodes.
-    pub loads: Loads,
+    pub demands: Demands,
 }
 
 /// A rank of the node, and its lists.
@@ -53,18 +53,18 @@ pub struct Edge {
 
 /// What each algorithm of an exchange among nodes asks of the busiest rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Loads {
+pub struct Demands {
     /// A message for each block.
-    pub direct: Load,
+    pub direct: Demand,
     /// A message from each source to each node.
-    pub forwarders: Load,
+    pub forwarders: Demand,
     /// A message from each node to each node.
-    pub gateways: Load,
+    pub gateways: Demand,
 }
 
 /// What a rank has to do: of each figure the largest over all ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Load {
+pub struct Demand {
     /// Messages sent or messages received, whichever is more.
     pub messages: usize,
     /// Elements in those messages.
@@ -73,7 +73,7 @@ pub struct Load {
     pub copied: usize,
 }
 
-impl Loads {
+impl Demands {
     /// The larger of each figure.
     #[must_use]
     pub fn max(self, other: Self) -> Self {
@@ -85,7 +85,7 @@ impl Loads {
     }
 }
 
-impl Load {
+impl Demand {
     fn max(self, other: Self) -> Self {
         Self {
             messages: self.messages.max(other.messages),
@@ -113,18 +113,18 @@ impl Surroundings {
         let mate = |mate: &Mate| -> Result<Mate, CallError> {
             Ok(Mate { rank: mate.rank, to: edges(&mate.to)?, from: edges(&mate.from)? })
         };
-        let load = |load: Load| -> Result<Load, CallError> {
-            let (elements, copied) = (scale(load.elements)?, scale(load.copied)?);
-            Ok(Load { elements, copied, ..load })
+        let demand = |demand: Demand| -> Result<Demand, CallError> {
+            let (elements, copied) = (scale(demand.elements)?, scale(demand.copied)?);
+            Ok(Demand { elements, copied, ..demand })
         };
-        let Loads { direct, forwarders, gateways } = self.loads;
+        let Demands { direct, forwarders, gateways } = self.demands;
         Ok(Self {
             node: self.node,
             mates: self.mates.iter().map(mate).collect::<Result<_, _>>()?,
-            loads: Loads {
-                direct: load(direct)?,
-                forwarders: load(forwarders)?,
-                gateways: load(gateways)?,
+            demands: Demands {
+                direct: demand(direct)?,
+                forwarders: demand(forwarders)?,
+                gateways: demand(gateways)?,
             },
         })
     }

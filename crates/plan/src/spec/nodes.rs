@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::SpecError;
 use crate::call::{Call, Edge, Operation, Rank, Surroundings};
 
-/// Checks that ranks of one node know the same, that all ranks have agreed on the loads, and that
+/// Checks that ranks of one node know the same, that all ranks have agreed on the demands, and that
 /// both ends of each block know it by one number and each other's nodes.
 pub(super) fn agree(calls: &[Call]) -> Result<(), SpecError> {
     let mut first_of_node = BTreeMap::new();
@@ -18,8 +18,8 @@ pub(super) fn agree(calls: &[Call]) -> Result<(), SpecError> {
         if surroundings != known {
             return Err(SpecError::Knowledge { first, rank, what: "things of their node" });
         }
-        if surroundings.loads != first_loads(calls, surroundings) {
-            return Err(SpecError::Knowledge { first: Rank(0), rank, what: "loads" });
+        if surroundings.demands != first_demands(calls, surroundings) {
+            return Err(SpecError::Knowledge { first: Rank(0), rank, what: "demands" });
         }
         let own = surroundings.mate(rank).expect("the call has been checked");
         for edge in own.to.iter().chain(&*own.from) {
@@ -49,8 +49,8 @@ fn known(calls: &[Call]) -> impl Iterator<Item = (&Call, &Surroundings)> {
     })
 }
 
-fn first_loads(calls: &[Call], otherwise: &Surroundings) -> crate::call::Loads {
-    known(calls).next().map_or(otherwise.loads, |(_, first)| first.loads)
+fn first_demands(calls: &[Call], otherwise: &Surroundings) -> crate::call::Demands {
+    known(calls).next().map_or(otherwise.demands, |(_, first)| first.demands)
 }
 
 /// The other rank must be on the node where `rank` takes it to be.

@@ -232,6 +232,35 @@ fn what_cannot_be_better_stays_as_it_is() {
     }
 }
 
+/// Nodes are those of the world, also for a communicator whose ranks are in another order; on one
+/// node there is nothing to route.
+#[test]
+fn nodes_are_those_of_the_world() {
+    for per_node in [0, 2, 3, 4] {
+        let settings = Settings::new().ranks_per_node(per_node);
+        let seen = on_ranks_with(4, &settings, |world| {
+            let turned = world.split(Some(0), -(world.rank() as i64))?.expect("all have a colour");
+            let part = Part::of(turned.rank(), &all_to_all(4, |_| 1));
+            let wide = turned.routed_by_node("exchangev_init", &part.call(&turned))?;
+            Ok(wide.map(|wide| match wide.operation {
+                Operation::NodeExchange { surroundings, .. } => {
+                    let mates = surroundings.mates.iter().map(|mate| mate.rank.index());
+                    (surroundings.node, mates.collect::<Vec<_>>())
+                }
+                operation => panic!("{operation:?}"),
+            }))
+        });
+        let expected = match per_node {
+            2 => [0, 0, 1, 1]
+                .map(|node| Some((node, vec![2 - 2 * node as usize, 3 - 2 * node as usize]))),
+            3 => [0, 0, 0, 1]
+                .map(|node| Some((node, [vec![1, 2, 3], vec![0]][node as usize].clone()))),
+            _ => [const { None }; 4],
+        };
+        assert_eq!(seen, expected, "{per_node} ranks on a node");
+    }
+}
+
 /// A rank that does not expect what it is sent, or expects what nobody sends: no rank routes such
 /// an exchange, and none waits for ever.
 #[test]

@@ -47,7 +47,7 @@ impl Algorithm for Direct {
     fn cost(&self, call: &Call) -> Cost {
         match &call.operation {
             Operation::NodeExchange { surroundings, .. } => {
-                parcels::cost(call, surroundings.loads.direct, 1)
+                parcels::cost(call, surroundings.demands.direct, 1)
             }
             _ => Cost { rounds: usize::from(call.ranks > 1), ..Cost::default() },
         }

@@ -42,7 +42,7 @@ impl Algorithm for Forwarders {
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        parcels::cost(call, parcels::surroundings(call).loads.forwarders, 2)
+        parcels::cost(call, parcels::surroundings(call).demands.forwarders, 2)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

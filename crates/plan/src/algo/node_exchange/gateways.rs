@@ -42,7 +42,7 @@ impl Algorithm for Gateways {
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        parcels::cost(call, parcels::surroundings(call).loads.gateways, 3)
+        parcels::cost(call, parcels::surroundings(call).demands.gateways, 3)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

@@ -35,7 +35,7 @@ pub(crate) fn alike(world: &Communicator, error: Error) -> Error {
 /// Tells an error in one line, unless another rank does.
 pub(crate) fn tell(world: &Communicator, error: &Error) -> ExitCode {
     if !error.is::<ToldElsewhere>() {
-        eprintln!("cg: {error:#}");
+        eprintln!("{}: {error:#}", env!("CARGO_CRATE_NAME"));
     }
     if !error.is::<motet::Error>() {
         // All ranks come here together. A launcher may end them as soon as one has failed, which
