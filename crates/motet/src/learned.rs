@@ -192,9 +192,9 @@ impl Communicator {
     /// use motet::{Info, PREVIOUS, REUSE, Sum};
     ///
     /// motet::threads(2, |world| {
-    ///     let (reuse, previous) = (Info::new().with(REUSE, "true"), Info::new().with(PREVIOUS, "true"));
-    ///     drop(world.allreduce_init(vec![1], Sum, &reuse)?);
-    ///     drop(world.dup()?.allreduce_init(vec![2], Sum, &previous)?);
+    ///     let hint = |key| Info::new().with(key, "true");
+    ///     drop(world.allreduce_init(vec![1], Sum, &hint(REUSE))?);
+    ///     drop(world.dup()?.allreduce_init(vec![2], Sum, &hint(PREVIOUS))?);
     ///     assert_eq!(world.cache_counters().previous_hits, 1);
     ///     Ok::<(), motet::Error>(())
     /// })?.into_iter().collect::<Result<Vec<_>, _>>()?;

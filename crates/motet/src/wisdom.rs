@@ -1,7 +1,8 @@
 //! What was learned, as lines: told, merged, saved and loaded.
 //!
 //! Each rank writes down what its enforced inits have learned, in any communicator, of calls whose
-//! sizes all ranks know. The lines are those of [`motet_plan::select`], with the times behind a `#`:
+//! sizes all ranks know. The lines are those of [`motet_plan::select`], with the times behind a
+//! `#`:
 //!
 //! ```text
 //! allreduce ranks=16.. bytes=8..8 -> recursive_doubling # 3.10 µs; direct 4.00 µs
@@ -12,9 +13,9 @@
 //! moments, with another program's saving in between; so rank 0 reads it and tells the others when
 //! they join. Lines that cannot be read are passed over, with a warning of rank 0.
 //!
-//! **Saving** is merging: under a lock (on a file beside it, whose name ends in `.lock`) the file is
-//! read, what is new comes first, and the result replaces the file in one step. So several programs
-//! may save into one file, and whoever reads it sees the old lines or the new ones.
+//! **Saving** is merging: under a lock (on a file beside it, whose name ends in `.lock`) the file
+//! is read, what is new comes first, and the result replaces the file in one step. So several
+//! programs may save into one file, and whoever reads it sees the old lines or the new ones.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -63,8 +64,8 @@ impl Lessons {
 impl Communicator {
     /// What enforced inits of this rank have learned so far, on any communicator, one line for each
     /// size and number of ranks; lines that say the same of sizes side by side are joined. Local.
-    /// Irregular calls (gatherv, scatterv, alltoallv, exchanges) are not in it, since ranks know too
-    /// little of each other's sizes to recognize them.
+    /// Irregular calls (gatherv, scatterv, alltoallv, exchanges) are not in it, since ranks know
+    /// too little of each other's sizes to recognize them.
     ///
     /// ```
     /// motet::threads(2, |world| {
@@ -80,8 +81,8 @@ impl Communicator {
         self.core().lessons().all.clone().joined().to_string()
     }
 
-    /// Merges what all ranks have learned into a file, which need not exist. Collective; the path is
-    /// that of rank 0. Several programs may save into one file at once.
+    /// Merges what all ranks have learned into a file, which need not exist. Collective; the path
+    /// is that of rank 0. Several programs may save into one file at once.
     ///
     /// # Errors
     /// That rank 0 cannot read or write the file: on all ranks. That a rank has died.
@@ -106,9 +107,9 @@ impl Communicator {
     /// Collective.
     ///
     /// All ranks of a call must choose the same algorithm. They have the same lines after this, and
-    /// as it is a call of the communicator like others, it lies between the same two of its calls on
-    /// all ranks; so each call sees the same lines everywhere. Other communicators have an order of
-    /// their own, so nothing changes for them.
+    /// as it is a call of the communicator like others, it lies between the same two of its calls
+    /// on all ranks; so each call sees the same lines everywhere. Other communicators have an order
+    /// of their own, so nothing changes for them.
     ///
     /// # Errors
     /// That a rank has died.
@@ -179,8 +180,8 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Of lines, or of a file with lines. A file that is not there has none; nothing is said of that
-    /// if it is the one that will be saved to.
+    /// Of lines, or of a file with lines. A file that is not there has none; nothing is said of
+    /// that if it is the one that will be saved to.
     pub(crate) fn of(value: &OsStr, saved: Option<&OsStr>) -> Source {
         let lines = value.to_str().filter(|text| text.contains("->"));
         let (read, is_file) = match lines {

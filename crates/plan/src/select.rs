@@ -13,9 +13,9 @@
 //! barrier -> dissemination
 //! ```
 //!
-//! What follows a `#` is for people. The first line that fits counts. A line whose algorithm refuses the call is passed over, so
-//! wisdom may be wrong without harm; an override that refuses is an error, as somebody asked for
-//! it by name.
+//! What follows a `#` is for people. The first line that fits counts. A line whose algorithm
+//! refuses the call is passed over, so wisdom may be wrong without harm; an override that refuses
+//! is an error, as somebody asked for it by name.
 //!
 //! Where the result must have the same bits on every machine there is another rule, [`fixed`]. It
 //! looks at nothing but the call: the cheapest algorithm at prices that are the same everywhere.

@@ -1,10 +1,10 @@
 //! What hints are worth: how long inits take, and what enforced ones choose.
 //!
-//! **Inits.** In each round the operation has another length, so that its shape is new to all ranks:
-//! first an init with `reuse`, then, while that operation is kept, one with `previous`. Each begins
-//! after a barrier, and is timed alone, and together with its first run: an init that finds its plan
-//! leaves the opening of channels to that run. The same with `enforce`, at a length of its own.
-//! Shown is the mean over the ranks of their medians over the rounds.
+//! **Inits.** In each round the operation has another length, so that its shape is new to all
+//! ranks: first an init with `reuse`, then, while that operation is kept, one with `previous`. Each
+//! begins after a barrier, and is timed alone, and together with its first run: an init that finds
+//! its plan leaves the opening of channels to that run. The same with `enforce`, at a length of its
+//! own. Shown is the mean over the ranks of their medians over the rounds.
 //!
 //! **Choices.** An operation that was made without hints and one with `enforce` take turns in
 //! windows, as the forms do elsewhere. Where both have the same algorithm, the ratio of their times

@@ -11,6 +11,8 @@
 //! in a sparse exchange, which costs each rank as much as it has neighbours; a second allreduce
 //! says whether somebody has found something.
 //!
+//! Whether all members of a group have passed it the sum of their number tells.
+//!
 //! In the bad case there is time. Two ranks are named, the lowest ones of their kind, and both
 //! broadcast what they have called; all ranks make the same error of it. So nobody is left waiting
 //! for a rank that has given up.
@@ -20,7 +22,7 @@ use crate::check::Account;
 use crate::communicator::Communicator;
 use crate::error::{ErrorKind, Result};
 use crate::kernel::kernel;
-use crate::op::Min;
+use crate::op::{Min, Operator, Sum};
 
 /// Says nothing about a fact.
 const ANY: u64 = u64::MAX;
@@ -164,8 +166,17 @@ impl Communicator {
 
     /// The least of each word over all ranks.
     pub(super) fn least(&self, call: &'static str, words: &mut [u64]) -> Result<()> {
+        self.combined(call, words, Min)
+    }
+
+    fn combined<O: Operator<u64>>(
+        &self,
+        call: &'static str,
+        words: &mut [u64],
+        operator: O,
+    ) -> Result<()> {
         let shape = Shape::allreduce(None, output(words), true);
-        let prepared = self.prepare::<u64>(call, shape, Some(kernel::<u64, _>(Min)))?;
+        let prepared = self.prepare::<u64>(call, shape, Some(kernel(operator)))?;
         self.blocking(prepared)
     }
 
@@ -190,6 +201,13 @@ impl Communicator {
     /// Whoever is in the group must have passed it.
     fn agree_on_members(&self, call: &'static str, own: &Statement) -> Result<()> {
         let passed = own.account.group().filter(|group| !group.is_empty());
+        let size = passed.map_or(0, |group| group.size() as u64);
+        // As many members as each of them says.
+        let mut sums = if own.is_idle { [0, 0] } else { [1, size] };
+        self.combined(call, &mut sums, Sum)?;
+        if sums[0] * sums[0] == sums[1] {
+            return Ok(());
+        }
         // The lowest rank that has passed an empty group, if it is in that of anybody.
         let all = self.tell_all(call, [u64::from(passed.is_some())])?;
         let is_missing = |&rank: &usize| {

@@ -56,8 +56,8 @@ pub(super) struct Init {
 impl Init {
     /// The algorithms that may be measured, and which of them is the default. None if something
     /// else decides.
-    fn candidates(&self, default: &str, is_named: bool) -> Vec<&'static dyn Algorithm> {
-        if !self.is_open() || is_named {
+    fn candidates(&self, default: &str) -> Vec<&'static dyn Algorithm> {
+        if !self.is_open() {
             return Vec::new();
         }
         let accepted =
@@ -140,7 +140,8 @@ impl Communicator {
         let rule = lesson.as_ref().map_or(init.rule, |lesson| Rule::Learned(lesson.algorithm));
         let run = self.core().engine().run_for(&call, rule, hints.keep);
         let (mut run, found) = run.map_err(|kind| self.refused(self.error(name, kind), at))?;
-        let linking = self.linking_after(&hints, lesson.is_some() || found == Found::Kept);
+        let found = if lesson.is_some() { Found::Kept } else { found };
+        let linking = self.linking_after(&hints, found);
         let number = self.next_persistent();
         let staging = loose.bind(&mut run, number);
         let reason = lesson.map(|lesson| lesson.reason);
@@ -149,13 +150,13 @@ impl Communicator {
 
     /// Counts whether an init with `previous` has found something. One that has leaves even the
     /// opening of channels for later.
-    fn linking_after(&self, hints: &Hints, has_found: bool) -> Linking {
+    fn linking_after(&self, hints: &Hints, found: Found) -> Linking {
         if hints.look == Look::Away {
             return Linking::Now;
         }
         let mut engine = self.core().engine();
         let counters = engine.cache().counters();
-        if has_found {
+        if found == Found::Kept {
             counters.previous_hits += 1;
             return Linking::AtStart;
         }
@@ -186,7 +187,10 @@ impl Communicator {
         }
         let collective = init.call.collective();
         let is_named = self.core().engine().cache().tuning().overrides.names(collective);
-        let mut candidates = init.candidates(default.planned().plan.algorithm(), is_named);
+        let mut candidates = match is_named {
+            true => Vec::new(),
+            false => init.candidates(default.planned().plan.algorithm()),
+        };
         let looks = hints.look == Look::Back && init.is_open() && !is_named;
         let lesson = if looks { self.learned().get(&init.key) } else { None };
         statement.is_idle = init.is_idle();
@@ -195,14 +199,19 @@ impl Communicator {
         statement.lesson = lesson.as_ref().map(|lesson| lesson.number);
         let mut agreed = self.agree(name, &statement)?;
         let lesson = lesson.filter(|_| agreed.knows_lesson);
-        let has_found = lesson.is_some() || (found == Found::Kept && agreed.candidates == 0);
-        let linking = self.linking_after(&hints, has_found);
+        // Where there is something to learn, a plan alone is not what is looked for.
+        let found = match &lesson {
+            Some(_) => Found::Kept,
+            None if agreed.candidates > 0 => Found::Nowhere,
+            None => found,
+        };
+        let linking = self.linking_after(&hints, found);
         let default_name = default.planned().plan.algorithm();
         let is_default =
             lesson.as_ref().is_some_and(|lesson| lesson.algorithm.name() == default_name);
         if !is_named && !is_default && self.route_by_node(&mut init)? {
             let is_named = self.core().engine().cache().tuning().overrides.names(ROUTED);
-            candidates = init.candidates(default_name, is_named);
+            candidates = if is_named { Vec::new() } else { init.candidates(default_name) };
             agreed.candidates = candidates.len();
             if is_named {
                 let rule = Rule::By(Selection::Tuned);
@@ -218,6 +227,17 @@ impl Communicator {
             Some(lesson) => Some((lesson.algorithm, lesson.reason)),
             None => self.choose_together(&init, &candidates, &agreed, number)?,
         };
+        self.run_chosen_together(init, default, chosen, (number, linking))
+    }
+
+    /// The run of what was chosen: the default one, if it is that.
+    fn run_chosen_together(
+        &self,
+        init: Init,
+        default: Box<Run>,
+        chosen: Option<(&'static dyn Algorithm, String)>,
+        (number, linking): (Number, Linking),
+    ) -> Result<Initialized> {
         let Some((algorithm, reason)) = chosen else {
             return Ok(bound(init.loose, default, number, linking, None));
         };
@@ -225,8 +245,9 @@ impl Communicator {
             return Ok(bound(init.loose, default, number, linking, Some(reason)));
         }
         self.core().engine().give_back(default);
-        let run = self.core().engine().run_for(&init.call, Rule::Learned(algorithm), hints.keep);
-        let (run, _) = run.map_err(|kind| self.error(name, kind))?;
+        let run =
+            self.core().engine().run_for(&init.call, Rule::Learned(algorithm), init.hints.keep);
+        let (run, _) = run.map_err(|kind| self.error(init.name, kind))?;
         Ok(bound(init.loose, run, number, linking, Some(reason)))
     }
 

@@ -4,16 +4,17 @@
 //! anything yet and must not change), linked to its peers like any persistent operation, and run a
 //! few times. Whoever takes no part in the operation comes along to the barriers and agreements.
 //!
-//! **Windows.** After a first run of each candidate, which opens its channels, one run is timed, and
-//! the ranks agree on the slowest rank's time. What takes many times as long as the best is given
-//! up then. The others take turns in windows, each with a barrier before it and as many runs as
-//! fit: so what drifts on the machine hits all alike, and all together take a bounded time.
+//! **Windows.** After a first run of each candidate, which opens its channels, one run is timed,
+//! and the ranks agree on the slowest rank's time. What takes many times as long as the best is
+//! given up then. The others take turns in windows, each with a barrier before it and as many runs
+//! as fit: so what drifts on the machine hits all alike, and all together take a bounded time.
 //!
 //! **Agreement.** The time of a window is that of the slowest rank, agreed on by one allreduce of
 //! all windows at the end. So all ranks decide on the same figures, and decide the same.
 //!
 //! **The default stays** unless another candidate has a median that is better by more than 5 % and
-//! was faster in three of four rounds: on a machine with other work a median alone may be luck.
+//! was faster in three of four rounds, and whose slow rounds are faster than the median of the
+//! default: on a machine with other work a median alone may be luck.
 //!
 //! **Operators** are not called on data that nobody has made: what is reduced here are bytes, by a
 //! kernel of the library, which costs what a sum costs. An operator of the user that costs much
@@ -40,7 +41,7 @@ pub(super) const MOST_BYTES: usize = 64 << 20;
 /// The time that all windows together should take.
 const BUDGET_NS: u64 = 30_000_000;
 /// Windows of each candidate.
-const ROUNDS: usize = 9;
+const ROUNDS: usize = 15;
 /// The most runs in a window.
 const MOST_RUNS: u64 = 64;
 /// How many times as long as the best a candidate may take to be measured on.
@@ -64,6 +65,8 @@ pub(super) struct Measured {
 struct Trials<'a> {
     communicator: &'a Communicator,
     call: &'static str,
+    /// Whether this rank takes no part.
+    is_idle: bool,
     runs: Vec<Option<Persistent<()>>>,
 }
 
@@ -76,15 +79,15 @@ impl Communicator {
         candidates: &[&'static dyn Algorithm],
         count: usize,
     ) -> Result<Option<Measured>> {
-        let mut trials = Trials { communicator: self, call: init.name, runs: Vec::new() };
+        let is_idle = candidates.is_empty();
+        let mut trials = Trials { communicator: self, call: init.name, is_idle, runs: Vec::new() };
         for at in 0..count {
             let number = self.next_persistent();
             let row = candidates.get(at);
             let run = row.and_then(|row| self.trial(init, *row, number));
             trials.runs.push(run);
         }
-        let is_idle = candidates.is_empty();
-        let mut times = trials.begin(is_idle)?;
+        let mut times = trials.begin()?;
         let windows = trials.windows(&mut times)?;
         Ok((!is_idle).then(|| decide(candidates, &times, &windows)))
     }
@@ -117,9 +120,9 @@ impl Communicator {
 
 impl Trials<'_> {
     /// Agrees on which candidates are there on all ranks, and on a first time of each.
-    fn begin(&mut self, is_idle: bool) -> Result<Vec<u64>> {
+    fn begin(&mut self) -> Result<Vec<u64>> {
         let mut there: Vec<u64> = self.runs.iter().map(|run| run.is_some().into()).collect();
-        if is_idle {
+        if self.is_idle {
             there.fill(1);
         }
         self.communicator.least(self.call, &mut there)?;
@@ -183,16 +186,18 @@ impl Trials<'_> {
 
 /// What all ranks make of the same figures.
 fn decide(candidates: &[&'static dyn Algorithm], first: &[u64], windows: &[Vec<u64>]) -> Measured {
-    let median = |at: usize| {
+    let of = |at: usize, part: usize| {
         let mut times: Vec<u64> = windows.iter().map(|round| round[at]).collect();
         times.sort_unstable();
-        times.get(times.len() / 2).copied().filter(|&time| time < NEVER)
+        times.get(times.len() * part / 4).copied().filter(|&time| time < NEVER)
     };
+    let median = |at: usize| of(at, 2);
     let medians: Vec<Option<u64>> = (0..candidates.len()).map(median).collect();
     let is_better = |at: usize| {
         let (Some(own), Some(default)) = (medians[at], medians[0]) else { return false };
         let won = windows.iter().filter(|round| round[at] < round[0]).count();
-        own * 100 < default * (100 - MARGIN) && 4 * won >= 3 * windows.len()
+        let is_apart = of(at, 3).is_some_and(|slow| slow < default);
+        own * 100 < default * (100 - MARGIN) && 4 * won >= 3 * windows.len() && is_apart
     };
     let best = (1..candidates.len()).filter(|&at| is_better(at)).min_by_key(|&at| medians[at]);
     let best = best.unwrap_or(0);

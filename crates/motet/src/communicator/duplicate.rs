@@ -1,7 +1,8 @@
 //! Communicators of the same ranks with a context of their own. (MPI 4.1 §7.4.2)
 //!
-//! What the copy takes over from the original (attributes, topology, error handler, what its ranks have learned) is fixed when
-//! the call is made, since the original may change or be gone before the ranks have agreed.
+//! What the copy takes over from the original (attributes, topology, error handler, what its ranks
+//! have learned) is fixed when the call is made, since the original may change or be gone before
+//! the ranks have agreed.
 
 use std::fmt;
 use std::future::Future;
