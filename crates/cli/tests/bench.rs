@@ -140,7 +140,7 @@ fn an_exchange_is_compared_with_other_ways() {
     }
     let table = said(&format!("bench exchange --threads --neighbours 2,grid --sizes 8 {BRIEF}"));
     let row = table.lines().find(|line| line.starts_with("grid")).expect("a row");
-    // The pattern, two words of a size, neighbours, two figures of the exchange and three of others.
+    // The pattern, two words of a size, neighbours, two figures of the exchange, three of others.
     assert_eq!(row.split_whitespace().count(), 1 + 2 + 1 + 2 + 4 * 3, "{table}");
 }
 

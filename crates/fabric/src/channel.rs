@@ -5,9 +5,9 @@
 //! with one control message; nobody waits. From then on a start is a copy and a stamp: no tag, no
 //! matching, no request. The ring has several cells, so that a fast rank may be rounds ahead.
 //!
-//! The channels of one operation share a limited amount of memory, [`RINGS`], however many there
-//! are: [`cells`] says how long a ring each message gets. Messages that find nothing left go through
-//! the standing lanes, whose memory all operations share.
+//! The channels of one operation among many ranks share a limited amount of memory, [`RINGS`],
+//! however many there are: [`cells`] says how long a ring each message gets. Messages that find
+//! nothing left go through the standing lanes, whose memory all operations share.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,21 +19,26 @@ use crate::{Region, RegionMut, Segment};
 /// The longest message that goes through a channel; longer ones are worth a single copy.
 pub const LONGEST: usize = 8192;
 
-/// Bytes that the rings of one operation take at most, whatever its messages are: 20 full rings for
-/// short messages, or two for the longest but one length. With it an exchange with 26 neighbours
-/// takes less than 64 KiB in all.
+/// Bytes that the rings of one operation take at most, if more than [`FEW`] ranks take part: 20
+/// full rings for short messages, or two for the longest but one length. With it an exchange with
+/// 26 neighbours takes less than 64 KiB in all.
 pub const RINGS: usize = 44 << 10;
+
+/// Among so few ranks every message has a full ring: there are not many, and operations of all with
+/// all have messages of 2 KiB and more in half the time.
+const FEW: u32 = 16;
 
 /// The fewest cells of a ring. With two, ranks that wait for each other in each round never find a
 /// ring full; with one they would in each.
 const FEWEST: usize = 2;
 
-/// How many cells the rings for messages of these lengths get; those with 0 go as messages.
+/// How many cells the rings get for messages of these lengths in an operation of so many ranks;
+/// those with 0 go as messages.
 ///
 /// If full rings would take too much, the shorter messages come first, since a channel saves the
 /// same time for each: each gets the longest ring within an equal share of what is left, or else
 /// the shortest ring while there is one left.
-pub fn cells(messages: &[usize]) -> Vec<usize> {
+pub fn cells(messages: &[usize], ranks: u32) -> Vec<usize> {
     let full = |&bytes: &usize| if bytes > LONGEST { 0 } else { rounds(cell_bytes(bytes)) };
     let mut cells: Vec<usize> = messages.iter().map(full).collect();
     let taken = |cells: usize, bytes| match cells {
@@ -41,7 +46,7 @@ pub fn cells(messages: &[usize]) -> Vec<usize> {
         cells => Ring { offset: 0, cells, cell_bytes: cell_bytes(bytes) }.bytes(),
     };
     let all = cells.iter().zip(messages).map(|(&cells, &bytes)| taken(cells, bytes));
-    if all.sum::<usize>() <= RINGS {
+    if ranks <= FEW || all.sum::<usize>() <= RINGS {
         return cells;
     }
     let mut order: Vec<usize> = (0..messages.len()).filter(|&at| cells[at] > 0).collect();
@@ -181,6 +186,8 @@ impl OutChannel {
 mod tests {
     use super::*;
 
+    const MANY: u32 = FEW + 1;
+
     #[test]
     fn an_arena_reuses_what_came_back_and_ends() {
         let mut arena = Arena::new(4096, 5000);
@@ -194,27 +201,29 @@ mod tests {
 
     #[test]
     fn few_messages_get_full_rings() {
-        assert_eq!(cells(&[8; 15]), [32; 15]);
-        assert_eq!(cells(&[4096; 2]), [4; 2]);
-        assert_eq!(cells(&[]), []);
-        assert_eq!(cells(&[8, LONGEST + 1, 0, LONGEST]), [32, 0, 32, 4]);
+        assert_eq!(cells(&[8; 15], MANY), [32; 15]);
+        assert_eq!(cells(&[4096; 2], MANY), [4; 2]);
+        assert_eq!(cells(&[4096; 15], FEW), [4; 15]);
+        assert_eq!(cells(&[], MANY), []);
+        assert_eq!(cells(&[8, LONGEST + 1, 0, LONGEST], MANY), [32, 0, 32, 4]);
     }
 
     #[test]
     fn many_messages_share_what_there_is_and_the_short_ones_come_first() {
-        assert!(cells(&[8; 26]).iter().all(|&cells| cells >= 16));
+        assert!(cells(&[8; 26], MANY).iter().all(|&cells| cells >= 16));
         // Two cells each for five of them, and the rest without.
-        assert_eq!(cells(&[4096; 26]).iter().sum::<usize>(), 10);
-        assert_eq!(cells(&[4096; 3]), [2, 4, 4]);
+        assert_eq!(cells(&[4096; 26], MANY).iter().sum::<usize>(), 10);
+        assert_eq!(cells(&[4096; 3], MANY), [2, 4, 4]);
         // Faces, edges and corners of a cube: no corner or edge goes without for a face.
         let cube: Vec<_> = [(4096, 6), (512, 12), (8, 8)]
             .iter()
             .flat_map(|&(bytes, many)| std::iter::repeat_n(bytes, many))
             .collect();
-        let given = cells(&cube);
+        let given = cells(&cube, MANY);
         assert!(given[6..].iter().all(|&cells| cells >= FEWEST), "{given:?}");
         for messages in [vec![8; 40], vec![4096; 26], cube, vec![8; 1000], vec![LONGEST; 7]] {
-            let rings = cells(&messages).into_iter().zip(&messages).filter(|&(cells, _)| cells > 0);
+            let rings =
+                cells(&messages, MANY).into_iter().zip(&messages).filter(|&(cells, _)| cells > 0);
             let bytes = rings.map(|(cells, &bytes)| {
                 assert!(cells.is_power_of_two() && cells >= FEWEST);
                 Ring { offset: 0, cells, cell_bytes: cell_bytes(bytes) }.bytes()

@@ -155,7 +155,7 @@ fn an_exchange_of_one_rank_of_a_million_is_small() {
         });
         let (rank, buffer) = (Rank::new(), buffers());
         let communicator = rank.communicator();
-        let length = |at: usize| if at % 2 == 0 { count } else { count.div_ceil(2) };
+        let length = |at: usize| if at.is_multiple_of(2) { count } else { count.div_ceil(2) };
         let block = |(at, &rank)| Neighbour { rank, start: at * count, count: length(at) };
         let blocks: Vec<_> = rank.neighbours.iter().enumerate().map(block).collect();
         rank.count(&format!("exchangev of up to {bytes} bytes each"), || {

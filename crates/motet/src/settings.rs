@@ -39,8 +39,8 @@ pub const RANKS_PER_NODE: &str = "MOTET_RANKS_PER_NODE";
 
 /// How a world behaves where that is not left to the library. Must be the same on all its ranks.
 ///
-/// Results do not depend on it; it is for measurements and tests, and for what was learned from
-/// them.
+/// Results do not depend on it (but for what is asked of [nodes](Settings::ranks_per_node)); it is
+/// for measurements and tests, and for what was learned from them.
 ///
 /// ```
 /// use motet::{Info, Settings, Sum};
@@ -204,10 +204,11 @@ impl Settings {
 
     /// Says that ranks `n * k` to `n * k + n - 1` of the world are on one node, for each `k`, as if
     /// it were spread over several machines; with 0, that all are on one, as they are. Whatever
-    /// asks which ranks are close together ([`Communicator::node_of`](crate::Communicator::node_of),
-    /// [`split_type`](crate::Communicator::split_type), the order of ranks in a
-    /// [`sparse_graph`](crate::Communicator::sparse_graph)) gets this answer. Messages travel as
-    /// before.
+    /// asks which ranks are close together gets this answer: the order of ranks in a
+    /// [`sparse_graph`](crate::Communicator::sparse_graph), say, and
+    /// [`node_of`](crate::Communicator::node_of) and
+    /// [`split_type`](crate::Communicator::split_type), whose results do depend on it. Messages
+    /// travel as before.
     #[must_use]
     pub fn ranks_per_node(mut self, n: usize) -> Settings {
         self.nodes = NonZeroUsize::new(n).map_or(Nodes::One, Nodes::Of);

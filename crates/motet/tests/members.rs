@@ -91,6 +91,24 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4, ..ProptestConfig::default() })]
+
+    /// An enforced init is collective over the communicator, also among a group: outsiders take
+    /// part in agreeing, and nothing of theirs is touched when the members measure.
+    ///
+    /// spec: 103, 104, 107
+    #[test]
+    fn enforced_inits_among_groups(ranks in 2..=5usize, seed: u64) {
+        on_ranks(ranks, |world| {
+            let mut cases = cases(ranks, 17, seed);
+            cases.iter_mut().for_each(|case| case.enforced = true);
+            play_all(world, &cases)?;
+            cases.iter().step_by(4).try_for_each(|case| untyped::play(world, case))
+        });
+    }
+}
+
 /// Each algorithm takes the calls of its collective in turn, among groups.
 ///
 /// spec: 103, 104, 105, 111

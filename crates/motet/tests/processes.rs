@@ -272,8 +272,8 @@ fn many() -> Result<()> {
     Ok(())
 }
 
-/// Every sparse collective in every form, on graphs with loops, with edges that are there twice, with
-/// ranks that have none, and with hubs; small blocks and large ones.
+/// Every sparse collective in every form, on graphs with loops, with edges that are there twice,
+/// with ranks that have none, and with hubs; small blocks and large ones.
 ///
 /// spec: 112, 114, 116, 117, 119, 120
 fn sparse() -> Result<()> {

@@ -228,7 +228,8 @@ fn errors_end_it_everywhere() {
 fn a_rank_that_leaves_ends_it() {
     for (ranks, leaver) in [(2, 1), (3, 0), (5, 3), (8, 2)] {
         for patterned in [false, true] {
-            on_ranks(ranks, |world| {
+            // In check mode they would be told earlier, and otherwise.
+            on_ranks_with(ranks, &Settings::new(), |world| {
                 let me = world.rank();
                 if me == leaver {
                     return Ok(());
@@ -248,6 +249,32 @@ fn a_rank_that_leaves_ends_it() {
             });
         }
     }
+}
+
+/// A rank whose message nobody takes any more, since the others know already that one is missing,
+/// is told as well; it does not wait for somebody who waits for it.
+#[test]
+fn a_rank_that_is_late_is_told_too() {
+    on_ranks_with(5, &Settings::new(), |world| {
+        // Rank 0 hears in the barrier from 4, 3 and 1, and of rank 2 by rank 3 alone.
+        let (me, wait) = (world.rank(), Duration::from_millis(50));
+        match me {
+            0 => {
+                world.sparse_exchange::<u8>([]).unwrap_err();
+                world.recv(&mut [0_u8], 2, TAG).map(drop)
+            }
+            2 => {
+                thread::sleep(wait);
+                world.sparse_exchange([(0, &[1_u8; 9][..])]).unwrap_err();
+                world.send(&[1_u8], 0, TAG)
+            }
+            3 => Ok(()),
+            _ => {
+                world.sparse_exchange::<u8>([]).unwrap_err();
+                Ok(())
+            }
+        }
+    });
 }
 
 /// spec: 11

@@ -2,9 +2,11 @@
 
 mod cases;
 
+use std::sync::Arc;
+
 use cases::calls;
 use motet_plan::select::{Lesson, Overrides, Reason, Wisdom, choose, fixed};
-use motet_plan::{Call, Collective, Machine, Operation, Rank, Tuning, algo};
+use motet_plan::{Block, Call, Collective, Machine, Operation, Rank, Tuning, algo};
 
 fn allreduce(ranks: u32, count: usize, commutative: bool) -> Call {
     calls(ranks, false, |_| Operation::Allreduce { count, commutative }).remove(0)
@@ -58,6 +60,12 @@ fn blocks_by_their_length_and_the_number_of_ranks() {
     assert_eq!(name(64, Operation::Gather { count: 1, root }), "binomial");
     assert_eq!(name(64, Operation::Gather { count: 1 << 16, root }), "direct");
     assert_eq!(name(4, Operation::Scatter { count: 1, root }), "direct");
+    // One rank does not know the blocks of others, so data has no price; two ranks swap at once,
+    // and need no copies first.
+    let count = 1 << 16;
+    let blocks: Arc<[_]> = [0, count].map(|start| Block { start, count }).into();
+    let own = |_| Operation::Alltoallv { to: blocks.clone(), from: blocks.clone() };
+    assert_eq!(chosen(&calls(2, false, own).remove(0), &Tuning::default()).0, "direct");
     assert_eq!(name(64, Operation::Scatter { count: 1, root }), "binomial");
     assert_eq!(name(64, Operation::Scatter { count: 1 << 16, root }), "direct");
     assert_eq!(name(4, Operation::Alltoall { count: 1 }), "direct");

@@ -1,6 +1,6 @@
-//! The forms that end later than they begin: nonblocking and two-phase. A communicator takes buffers
-//! that are owned, a scope those that are borrowed for longer than the scope; a request ends
-//! whenever one likes, and phases end in the reverse order of their beginnings. They differ in
+//! The forms that end later than they begin: nonblocking and two-phase. A communicator takes
+//! buffers that are owned, a scope those that are borrowed for longer than the scope; a request
+//! ends whenever one likes, and phases end in the reverse order of their beginnings. They differ in
 //! nothing else, so there is one table of the collectives, and its rows are written once.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
@@ -15,11 +15,14 @@
 /// method `pend` that lets a call begin.
 macro_rules! collective {
     (request $(#[$doc:meta])* $name:ident $nonblocking:ident $begin:ident $($mpi:literal)?
-        <$($lent:lifetime,)? $($generic:ident),*>($($buffers:ident: $given:ty $(, $argument:ident: $type:ty)*)?)
+        <$($lent:lifetime,)? $($generic:ident),*>(
+            $($buffers:ident: $given:ty $(, $argument:ident: $type:ty)*)?
+        )
         -> $held:ty where [$($bounds:tt)*] $prepare:expr
     ) => {
         #[doc = concat!(
-            "Nonblocking [`", stringify!($name), "`](crate::Communicator::", stringify!($name), ").",
+            "Nonblocking [`", stringify!($name), "`](crate::Communicator::", stringify!($name),
+            ").",
             $(" (`", $mpi, "`)")?
         )]
         $(#[$doc])*
@@ -38,7 +41,9 @@ macro_rules! collective {
         }
     };
     (phase $(#[$doc:meta])* $name:ident $nonblocking:ident $begin:ident $($mpi:literal)?
-        <$($lent:lifetime,)? $($generic:ident),*>($($buffers:ident: $given:ty $(, $argument:ident: $type:ty)*)?)
+        <$($lent:lifetime,)? $($generic:ident),*>(
+            $($buffers:ident: $given:ty $(, $argument:ident: $type:ty)*)?
+        )
         -> $held:ty where [$($bounds:tt)*] $prepare:expr
     ) => {
         #[doc = concat!(
@@ -75,9 +80,7 @@ macro_rules! pending_collectives {
         collective! { $form
             bcast ibcast bcast_begin "MPI_Ibcast"
             <B>(buffer: B, root: usize) -> B
-            where [
-                B: RecvBuffer + $life,
-            ]
+            where [B: RecvBuffer + $life]
             |on, call, parts| {
                 let shape = Shape::bcast(on, <B as SendBuffer>::span(parts), root);
                 on.prepare::<<B as Buffers>::Element>(call, shape, None)
@@ -87,10 +90,7 @@ macro_rules! pending_collectives {
         collective! { $form
             reduce ireduce reduce_begin "MPI_Ireduce"
             <B, O>(buffers: B, operator: O, root: usize) -> B
-            where [
-                B: Buffers + $life,
-                O: Operator<B::Element>,
-            ]
+            where [B: Buffers + $life, O: Operator<B::Element>]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let commutative = operator.is_commutative();
@@ -102,10 +102,7 @@ macro_rules! pending_collectives {
         collective! { $form
             allreduce iallreduce allreduce_begin "MPI_Iallreduce"
             <B, O>(buffers: B, operator: O) -> B
-            where [
-                B: Buffers + $life,
-                O: Operator<B::Element>,
-            ]
+            where [B: Buffers + $life, O: Operator<B::Element>]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let commutative = operator.is_commutative();
@@ -117,9 +114,7 @@ macro_rules! pending_collectives {
         collective! { $form
             allgather iallgather allgather_begin "MPI_Iallgather"
             <B>(buffers: B) -> B
-            where [
-                B: Buffers + $life,
-            ]
+            where [B: Buffers + $life]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let shape = Shape::allgather(on, input, output);
@@ -130,9 +125,7 @@ macro_rules! pending_collectives {
         collective! { $form
             allgatherv iallgatherv allgatherv_begin "MPI_Iallgatherv"
             <B>(buffers: B, blocks: &[Block]) -> B
-            where [
-                B: Buffers + $life,
-            ]
+            where [B: Buffers + $life]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let shape = Shape::allgatherv(on, input, output, blocks);
@@ -143,9 +136,7 @@ macro_rules! pending_collectives {
         collective! { $form
             gather igather gather_begin "MPI_Igather"
             <B>(buffers: B, root: usize) -> B
-            where [
-                B: Buffers + $life,
-            ]
+            where [B: Buffers + $life]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let shape = Shape::gather(on, input, output, root);
@@ -156,9 +147,7 @@ macro_rules! pending_collectives {
         collective! { $form
             gatherv igatherv gatherv_begin "MPI_Igatherv"
             <B>(buffers: B, blocks: &[Block], root: usize) -> B
-            where [
-                B: Buffers + $life,
-            ]
+            where [B: Buffers + $life]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let shape = Shape::gatherv(on, input, output, blocks, root);
@@ -169,9 +158,7 @@ macro_rules! pending_collectives {
         collective! { $form
             scatter iscatter scatter_begin "MPI_Iscatter"
             <B>(buffers: B, root: usize) -> B
-            where [
-                B: Buffers + $life,
-            ]
+            where [B: Buffers + $life]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let shape = Shape::scatter(on, input, output, root);
@@ -182,9 +169,7 @@ macro_rules! pending_collectives {
         collective! { $form
             scatterv iscatterv scatterv_begin "MPI_Iscatterv"
             <B>(buffers: B, blocks: &[Block], root: usize) -> B
-            where [
-                B: Buffers + $life,
-            ]
+            where [B: Buffers + $life]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let shape = Shape::scatterv(on, input, output, blocks, root);
@@ -195,9 +180,7 @@ macro_rules! pending_collectives {
         collective! { $form
             alltoall ialltoall alltoall_begin "MPI_Ialltoall"
             <B>(buffers: B) -> B
-            where [
-                B: Buffers + $life,
-            ]
+            where [B: Buffers + $life]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let shape = Shape::alltoall(on, input, output);
@@ -208,9 +191,7 @@ macro_rules! pending_collectives {
         collective! { $form
             alltoallv ialltoallv alltoallv_begin "MPI_Ialltoallv"
             <B>(buffers: B, to: &[Block], from: &[Block]) -> B
-            where [
-                B: Buffers + $life,
-            ]
+            where [B: Buffers + $life]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let shape = Shape::alltoallv(on, input, output, to, from);
@@ -223,9 +204,7 @@ macro_rules! pending_collectives {
             /// [`Items`](crate::buffer::Items) are refused.
             alltoallw ialltoallw alltoallw_begin "MPI_Ialltoallw"
             <B>(buffers: B, to: &[Part], from: &[Part]) -> B
-            where [
-                B: Buffers<Element: AnyBytes> + $life,
-            ]
+            where [B: Buffers<Element: AnyBytes> + $life]
             |on, call, parts| {
                 let all = Parts { on: on.into(), whom: Whom::Ranks, to, from };
                 all.prepare_for::<B>(call, parts)
@@ -233,12 +212,10 @@ macro_rules! pending_collectives {
         }
 
         collective! { $form
-            reduce_scatter_block ireduce_scatter_block reduce_scatter_block_begin "MPI_Ireduce_scatter_block"
+            reduce_scatter_block ireduce_scatter_block reduce_scatter_block_begin
+            "MPI_Ireduce_scatter_block"
             <B, O>(buffers: B, operator: O) -> B
-            where [
-                B: Buffers + $life,
-                O: Operator<B::Element>,
-            ]
+            where [B: Buffers + $life, O: Operator<B::Element>]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let commutative = operator.is_commutative();
@@ -250,10 +227,7 @@ macro_rules! pending_collectives {
         collective! { $form
             reduce_scatter ireduce_scatter reduce_scatter_begin "MPI_Ireduce_scatter"
             <B, O>(buffers: B, counts: &[usize], operator: O) -> B
-            where [
-                B: Buffers + $life,
-                O: Operator<B::Element>,
-            ]
+            where [B: Buffers + $life, O: Operator<B::Element>]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let commutative = operator.is_commutative();
@@ -265,10 +239,7 @@ macro_rules! pending_collectives {
         collective! { $form
             scan iscan scan_begin "MPI_Iscan"
             <B, O>(buffers: B, operator: O) -> B
-            where [
-                B: Buffers + $life,
-                O: Operator<B::Element>,
-            ]
+            where [B: Buffers + $life, O: Operator<B::Element>]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let commutative = operator.is_commutative();
@@ -280,10 +251,7 @@ macro_rules! pending_collectives {
         collective! { $form
             exscan iexscan exscan_begin "MPI_Iexscan"
             <B, O>(buffers: B, operator: O) -> B
-            where [
-                B: Buffers + $life,
-                O: Operator<B::Element>,
-            ]
+            where [B: Buffers + $life, O: Operator<B::Element>]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let commutative = operator.is_commutative();
@@ -293,12 +261,10 @@ macro_rules! pending_collectives {
         }
 
         collective! { $form
-            neighbor_allgather ineighbor_allgather neighbor_allgather_begin "MPI_Ineighbor_allgather"
+            neighbor_allgather ineighbor_allgather neighbor_allgather_begin
+            "MPI_Ineighbor_allgather"
             <S, R>(buffers: (S, R)) -> (S, R)
-            where [
-                S: SendBuffer<Element = R::Element> + $life,
-                R: RecvBuffer + $life,
-            ]
+            where [S: SendBuffer<Element = R::Element> + $life, R: RecvBuffer + $life]
             |on, call, parts| {
                 let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
                 let shape = on.shape_allgather(input, output);
@@ -307,12 +273,10 @@ macro_rules! pending_collectives {
         }
 
         collective! { $form
-            neighbor_allgatherv ineighbor_allgatherv neighbor_allgatherv_begin "MPI_Ineighbor_allgatherv"
+            neighbor_allgatherv ineighbor_allgatherv neighbor_allgatherv_begin
+            "MPI_Ineighbor_allgatherv"
             <S, R>(buffers: (S, R), from: &[Block]) -> (S, R)
-            where [
-                S: SendBuffer<Element = R::Element> + $life,
-                R: RecvBuffer + $life,
-            ]
+            where [S: SendBuffer<Element = R::Element> + $life, R: RecvBuffer + $life]
             |on, call, parts| {
                 let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
                 let shape = on.shape_allgatherv(input, output, from);
@@ -323,10 +287,7 @@ macro_rules! pending_collectives {
         collective! { $form
             neighbor_alltoall ineighbor_alltoall neighbor_alltoall_begin "MPI_Ineighbor_alltoall"
             <S, R>(buffers: (S, R)) -> (S, R)
-            where [
-                S: SendBuffer<Element = R::Element> + $life,
-                R: RecvBuffer + $life,
-            ]
+            where [S: SendBuffer<Element = R::Element> + $life, R: RecvBuffer + $life]
             |on, call, parts| {
                 let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
                 let shape = on.shape_alltoall(input, output);
@@ -335,12 +296,10 @@ macro_rules! pending_collectives {
         }
 
         collective! { $form
-            neighbor_alltoallv ineighbor_alltoallv neighbor_alltoallv_begin "MPI_Ineighbor_alltoallv"
+            neighbor_alltoallv ineighbor_alltoallv neighbor_alltoallv_begin
+            "MPI_Ineighbor_alltoallv"
             <S, R>(buffers: (S, R), to: &[Block], from: &[Block]) -> (S, R)
-            where [
-                S: SendBuffer<Element = R::Element> + $life,
-                R: RecvBuffer + $life,
-            ]
+            where [S: SendBuffer<Element = R::Element> + $life, R: RecvBuffer + $life]
             |on, call, parts| {
                 let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
                 let shape = on.shape_alltoallv(input, output, to, from);
@@ -350,7 +309,8 @@ macro_rules! pending_collectives {
 
         collective! { $form
             /// Buffers of [`Items`](crate::buffer::Items) are refused.
-            neighbor_alltoallw ineighbor_alltoallw neighbor_alltoallw_begin "MPI_Ineighbor_alltoallw"
+            neighbor_alltoallw ineighbor_alltoallw neighbor_alltoallw_begin
+            "MPI_Ineighbor_alltoallw"
             <S, R>(buffers: (S, R), to: &[Part], from: &[Part]) -> (S, R)
             where [
                 S: SendBuffer<Element = R::Element> + $life,

@@ -11,7 +11,7 @@
 //! |---|---|---|
 //! | `exchange(v, w)` | a block to each destination | a block from each source |
 //! | `neighbor_bcast(v)` | one block to all destinations | a block from each source |
-//! | `neighbor_reduce(v)` | a block to each destination | the reduction of a block from each source |
+//! | `neighbor_reduce(v)` | a block to each destination | the reduction of one from each source |
 //! | `neighbor_allreduce` | one block to all destinations | the same reduction |
 //!
 //! The [`neighbours`] say who they are, the [`shape`] what moves, and the [`table`] has a row for

@@ -298,6 +298,41 @@ mod tests {
         Ok(())
     }
 
+    /// A barrier may be over while pieces of a message are still in their lane: here rank 0 does
+    /// not look into the lane from rank 1 while there is anything else, since so much of it has no
+    /// receive yet; and it hears in the barrier from ranks 2 and 3 only. It looks at nothing from
+    /// when it has asked for the pieces until all of that has come.
+    #[test]
+    fn pieces_that_are_on_their_way_are_waited_for() -> Result<()> {
+        const EARLY: usize = 400;
+        let (tag, settings) = (crate::Tag(1), Settings::new().without_single_copy());
+        let told = crate::threads_with(4, &settings, |world| {
+            let data: Vec<u32> = (1..60_000).collect();
+            match world.rank() {
+                0 => {
+                    let packets = || world.core().engine().endpoint().packets();
+                    let before = packets();
+                    let mut pending = world.isparse_exchange::<u32>(Vec::new())?;
+                    // Two of the barrier, and one that asks for the pieces.
+                    while packets() < before + 3 {
+                        assert!(!pending.test()?);
+                    }
+                    std::thread::sleep(std::time::Duration::from_millis(100));
+                    assert!(pending.wait()? == [(1, data)], "a message that is not whole");
+                    (0..EARLY).try_for_each(|_| world.recv(&mut [0_u8], 1, tag).map(drop))
+                }
+                1 => {
+                    let early = (0..EARLY).map(|_| world.isend(vec![7_u8], 0, tag));
+                    let early: Vec<_> = early.collect::<Result<_>>()?;
+                    assert_eq!(world.sparse_exchange([(0, &data[..])])?, []);
+                    early.into_iter().try_for_each(|each| each.wait().map(drop))
+                }
+                _ => world.sparse_exchange::<u32>([]).map(drop),
+            }
+        })?;
+        told.into_iter().collect::<Result<()>>()
+    }
+
     /// At a million ranks a barrier has twenty rounds, and nothing else of an exchange knows how
     /// many ranks there are.
     #[test]

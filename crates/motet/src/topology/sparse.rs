@@ -105,7 +105,7 @@ impl Communicator {
     ///
     /// motet::threads(4, |world| {
     ///     // All but rank 3 send to the rank behind them.
-    ///     let behind: Vec<usize> = (world.rank() < 3).then(|| world.rank() + 1).into_iter().collect();
+    ///     let behind = Vec::from_iter((world.rank() < 3).then(|| world.rank() + 1));
     ///     let outgroup = world.group().include(&behind)?;
     ///     let chain = world.sparse_graph(&outgroup, None, Reorder::Allowed, &Info::new())?;
     ///     let (to, from) = chain.neighbor_groups();

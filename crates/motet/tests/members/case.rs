@@ -1,5 +1,7 @@
 //! Cases: an operation, the group it is among, and what it leaves open.
 
+use motet::{ENFORCE, Info};
+
 use crate::worlds::Random;
 
 /// All persistent collectives that take a group.
@@ -82,6 +84,8 @@ pub(crate) struct Case {
     pub(crate) in_place: bool,
     /// Whether the order of operands counts.
     pub(crate) ordered: bool,
+    /// Whether the init is collective: ranks agree that their calls fit, and measure.
+    pub(crate) enforced: bool,
     /// Decides the data, the lengths of blocks, and which outsiders know the group.
     pub(crate) seed: u64,
 }
@@ -100,7 +104,12 @@ impl Case {
         let root = random.below(group.len().max(1));
         let count = [0, 1, 2, 5, 33, 700][random.below(6)];
         let (in_place, ordered) = (random.below(3) == 0, random.below(2) == 0);
-        Case { kind, group, root, count, in_place, ordered, seed: random.next() }
+        Case { kind, group, root, count, in_place, ordered, enforced: false, seed: random.next() }
+    }
+
+    /// The hints of all ranks.
+    pub(crate) fn info(&self) -> Info {
+        if self.enforced { Info::new().with(ENFORCE, "true") } else { Info::new() }
     }
 
     /// The place of a rank in the group.

@@ -85,7 +85,7 @@ pub(crate) fn operation(
     rank: usize,
 ) -> Result<Box<dyn Operation>> {
     let share = Share::of(case, rank, 0);
-    let (info, played) = (Info::new(), (case.clone(), rank));
+    let (info, played) = (case.info(), (case.clone(), rank));
     let Share { send, receive, .. } = share.clone();
     match (case.kind, send) {
         (Kind::Barrier, _) => barrier(members),
@@ -114,7 +114,7 @@ fn init<B>(
 where
     B: Buffers<Element = u64> + 'static,
 {
-    let info = &Info::new();
+    let info = &case.info();
     let root = || members.member(case.root_rank());
     match case.kind {
         Kind::Barrier | Kind::Bcast => unreachable!("they have fewer buffers"),
@@ -149,7 +149,7 @@ where
     B: Buffers<Element = u64> + 'static,
     O: motet::op::Operator<u64>,
 {
-    let info = &Info::new();
+    let info = &case.info();
     match case.kind {
         Kind::Reduce => {
             let root: Member<'_> = members.member(case.root_rank())?;

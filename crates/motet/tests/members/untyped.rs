@@ -181,7 +181,7 @@ pub(crate) fn play(world: &World, case: &Case) -> Result<()> {
     let call = arguments.call(case);
     // SAFETY: the buffers of a member hold all that it names, and live until its operation is gone;
     // those of others are not looked at.
-    let mut operation: Persistent<()> = unsafe { call.init_among(world, &group, &Info::new()) }?;
+    let mut operation: Persistent<()> = unsafe { call.init_among(world, &group, &case.info()) }?;
     operation.run()?;
     drop(operation);
     assert_eq!(send, share.send, "the input of rank {rank} in {case:?}");

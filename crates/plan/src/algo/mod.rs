@@ -139,7 +139,7 @@ algorithms! {
     allgather: [ring, bruck, recursive_doubling, direct],
     allgatherv: [ring, bruck, recursive_doubling, direct],
     alltoall: [pairwise, bruck, direct],
-    alltoallv: [pairwise, direct],
+    alltoallv: [direct, pairwise],
     exchange: [direct],
     exchangev: [direct],
     neighbor_reduce: [direct, sequential],

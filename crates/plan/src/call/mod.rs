@@ -160,9 +160,9 @@ impl Call {
     /// The size in bytes by which an algorithm is selected; the same on all ranks of one call.
     ///
     /// It is the size of the data for a broadcast or a reduction, and the sum of all blocks of one
-    /// buffer where blocks are moved. In a gatherv, a scatterv, an alltoallv or among neighbours a rank
-    /// knows its own part only, unless it is the root, so nothing there is sure to be the same on
-    /// all ranks, and the size is 0 as it is for a barrier. In an exchange among nodes the ranks
+    /// buffer where blocks are moved. In a gatherv, a scatterv, an alltoallv or among neighbours a
+    /// rank knows its own part only, unless it is the root, so nothing there is sure to be the same
+    /// on all ranks, and the size is 0 as it is for a barrier. In an exchange among nodes the ranks
     /// have agreed on the most that one of them sends or receives. Of the two buffers of an
     /// allgather between two groups it is the longer.
     pub fn bytes(&self) -> usize {

@@ -136,9 +136,9 @@ pub enum Operation {
         /// Sources, and where their blocks lie in the output.
         from: Arc<[Neighbour]>,
     },
-    /// A block of the input goes to each destination; the output is the reduction of the blocks from
-    /// all sources, in the order of `from`: the own data is in it only if the rank is among its own
-    /// sources. A rank without sources leaves its output as it is. Nothing is in place.
+    /// A block of the input goes to each destination; the output is the reduction of the blocks
+    /// from all sources, in the order of `from`: the own data is in it only if the rank is among
+    /// its own sources. A rank without sources leaves its output as it is. Nothing is in place.
     NeighborReduce {
         /// Length of the result, and of the block from each source.
         count: usize,

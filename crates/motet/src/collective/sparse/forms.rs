@@ -57,8 +57,8 @@ macro_rules! blocking_sparse {
             to: impl Into<Neighbours<'a, $reducing_to>>,
             from: impl Into<Neighbours<'a, $reducing_from>>,
         ) -> Result<()> {
-            let (input, output, commutes) = (input(send), output(receive), operator.is_commutative());
-            let (to, from) = (to.into(), from.into());
+            let (input, output) = (input(send), output(receive));
+            let (to, from, commutes) = (to.into(), from.into(), operator.is_commutative());
             let shape = Shape::$reducing_shape(self, input, output, to, from, commutes);
             self.run_blocking::<T>(stringify!($reducing), shape, Some(kernel(operator)))
         }
@@ -121,8 +121,9 @@ macro_rules! pending_sparse {
         })*
 
         collective! { $form
-            /// With one buffer it is [`exchangew_in_place`](crate::Communicator::exchangew_in_place);
-            /// buffers of [`Items`](crate::buffer::Items) are refused.
+            /// With one buffer it is
+            /// [`exchangew_in_place`](crate::Communicator::exchangew_in_place); buffers of
+            /// [`Items`](crate::buffer::Items) are refused.
             exchangew iexchangew exchangew_begin
             <'a, B>(
                 buffers: B,
@@ -182,8 +183,8 @@ macro_rules! persistent_sparse {
     $(
         #[doc = concat!(
             "Persistent [`", stringify!($reducing), "`](crate::Communicator::",
-            stringify!($reducing), "). (", $reducing_proposal, " as _init of the 2008 proposal)\n\n",
-            "# Errors\nArguments that the blocking form refuses.",
+            stringify!($reducing), "). (", $reducing_proposal,
+            " as _init of the 2008 proposal)\n\n# Errors\nArguments that the blocking form refuses.",
         )]
         #[track_caller]
         pub fn $reducing_init<'a, S, R, O>(

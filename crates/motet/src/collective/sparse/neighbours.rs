@@ -112,7 +112,10 @@ impl<'a> From<&'a Group> for Neighbours<'a> {
 
 /// From lists, in the ways in which a list is written down.
 macro_rules! from_lists {
-    ($($list:ident [$($length:tt)*]: [$of_ranks:ty, $of_neighbours:ty, $of_pairs:ty, $of_places:ty];)*) => {$(
+    ($(
+        $list:ident [$($length:tt)*]:
+            [$of_ranks:ty, $of_neighbours:ty, $of_pairs:ty, $of_places:ty];
+    )*) => {$(
         impl<'a $($length)*> From<&'a $of_ranks> for Neighbours<'a> {
             fn from(ranks: &'a $of_ranks) -> Neighbours<'a> {
                 Neighbours { ranks: Ranks::Listed(ranks[..].into()), places: Vec::new() }

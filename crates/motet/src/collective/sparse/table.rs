@@ -25,7 +25,8 @@ macro_rules! sparse_collectives {
                 /// Blocks that the buffers do not hold, that are not one for each neighbour, or
                 /// received blocks that overlap; a neighbour that is not in the communicator; a
                 /// rank that has died or left.
-                exchangev iexchangev exchangev_init exchangev_begin "Exchangev" = exchange_blocks (Block, Block);
+                exchangev iexchangev exchangev_init exchangev_begin "Exchangev"
+                    = exchange_blocks (Block, Block);
 
                 /// Sends the input to all destinations, and receives block `j` of the output, of
                 /// the same length, from source `j`. A rank without destinations has no input.
@@ -33,7 +34,8 @@ macro_rules! sparse_collectives {
                 /// # Errors
                 /// An output that does not hold one block for each source; a neighbour that is not
                 /// in the communicator; a rank that has died or left.
-                neighbor_bcast ineighbor_bcast neighbor_bcast_init neighbor_bcast_begin "Neighbor_bcast"
+                neighbor_bcast ineighbor_bcast
+                    neighbor_bcast_init neighbor_bcast_begin "Neighbor_bcast"
                     = neighbor_bcast ((), ());
 
                 /// As [`neighbor_bcast`](crate::Communicator::neighbor_bcast), for inputs of any
@@ -44,7 +46,8 @@ macro_rules! sparse_collectives {
                 /// Blocks that overlap, that the output does not hold, or that are not one for each
                 /// source; a neighbour that is not in the communicator; a rank that has died or
                 /// left.
-                neighbor_bcastv ineighbor_bcastv neighbor_bcastv_init neighbor_bcastv_begin "Neighbor_bcastv"
+                neighbor_bcastv ineighbor_bcastv
+                    neighbor_bcastv_init neighbor_bcastv_begin "Neighbor_bcastv"
                     = neighbor_bcast_blocks ((), Block);
             }
             reducing {
@@ -56,7 +59,8 @@ macro_rules! sparse_collectives {
                 /// # Errors
                 /// An input that does not hold one block for each destination; a neighbour that is
                 /// not in the communicator; a rank that has died or left.
-                neighbor_reduce ineighbor_reduce neighbor_reduce_init neighbor_reduce_begin "Neighbor_reduce"
+                neighbor_reduce ineighbor_reduce
+                    neighbor_reduce_init neighbor_reduce_begin "Neighbor_reduce"
                     = neighbor_reduce ((), ());
 
                 /// As [`neighbor_reduce`](crate::Communicator::neighbor_reduce), with a place and a
@@ -66,7 +70,8 @@ macro_rules! sparse_collectives {
                 /// # Errors
                 /// Blocks that the input does not hold, or that are not one for each destination; a
                 /// neighbour that is not in the communicator; a rank that has died or left.
-                neighbor_reducev ineighbor_reducev neighbor_reducev_init neighbor_reducev_begin "Neighbor_reducev"
+                neighbor_reducev ineighbor_reducev
+                    neighbor_reducev_init neighbor_reducev_begin "Neighbor_reducev"
                     = neighbor_reduce_blocks (Block, ());
 
                 /// As [`neighbor_reduce`](crate::Communicator::neighbor_reduce), with one block for
@@ -75,7 +80,8 @@ macro_rules! sparse_collectives {
                 /// # Errors
                 /// An input that is shorter than the output; a neighbour that is not in the
                 /// communicator; a rank that has died or left.
-                neighbor_allreduce ineighbor_allreduce neighbor_allreduce_init neighbor_allreduce_begin
+                neighbor_allreduce ineighbor_allreduce
+                    neighbor_allreduce_init neighbor_allreduce_begin
                     "Neighbor_reduce, with one block for all,"
                     = neighbor_allreduce ((), ());
             }

@@ -132,7 +132,9 @@ fn needed(
     items: &[Item],
     bundle: fn(&Item) -> usize,
 ) -> BTreeMap<(u32, u32), (usize, usize)> {
-    let mut pairs: BTreeMap<_, (BTreeSet<usize>, BTreeSet<(usize, usize)>)> = BTreeMap::new();
+    /// What is bundled, and the distinct blocks by source and number.
+    type Passing = (BTreeSet<usize>, BTreeSet<(usize, usize)>);
+    let mut pairs: BTreeMap<_, Passing> = BTreeMap::new();
     for item in items.iter().filter(|item| length(item.from, item.block) > 0) {
         let (bundles, blocks) = pairs.entry((nodes[item.from], nodes[item.to])).or_default();
         bundles.insert(bundle(item));

@@ -24,7 +24,7 @@ impl Run {
             Action::Recv { into, .. } => Some(self.memory.bytes(into.len)),
             _ => None,
         });
-        let mut cells = cells(&received.collect::<Vec<_>>()).into_iter();
+        let mut cells = cells(&received.collect::<Vec<_>>(), self.planned.plan.ranks()).into_iter();
         let link = |step: StepId| match *self.planned.plan.step(step) {
             Action::Recv { from, ordinal, into } => {
                 let (label, bytes) = (self.label(ordinal), self.memory.bytes(into.len));

@@ -1,5 +1,5 @@
-//! The collectives among neighbours: an exchange over the edges of a topology, or over those that the
-//! call names by groups.
+//! The collectives among neighbours: an exchange over the edges of a topology, or over those that
+//! the call names by groups.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
