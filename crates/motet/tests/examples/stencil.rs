@@ -36,7 +36,7 @@ fn any_number_of_ranks_has_the_same_result_with_cold_borders() -> Result<()> {
 }
 
 /// In a direction with one box a rank is its own neighbour; with two, the other is so twice.
-/// spec: 114, 116, 128
+/// spec: 114, 128
 #[test]
 fn any_number_of_ranks_has_the_same_result_with_sides_that_are_joined() -> Result<()> {
     same_for_all("--size 9,7,11 --steps 9 --periodic")
