@@ -223,6 +223,11 @@ fn collectives_among_neighbours_are_routed_by_node() {
                 world.exchange_init((vec![me; 7], vec![0; 7]), &others, &others, &keys)?;
             plain.run()?;
             assert_eq!((plain.algorithm(), plain.output()), (row, &others[..]));
+            let buffers = (vec![me; 2], vec![0; 14]);
+            let mut told = world.neighbor_bcast_init(buffers, &others, &others, &keys)?;
+            told.run()?;
+            let expected: Vec<usize> = others.iter().flat_map(|rank| [*rank; 2]).collect();
+            assert_eq!((told.algorithm(), told.output()), (row, &expected[..]));
             Ok(())
         });
     }
@@ -256,4 +261,37 @@ fn lists_that_do_not_fit_are_named() {
         assert!(matches!(error.kind(), ErrorKind::Differs { .. }), "{error}");
         assert!(error.to_string().contains("what rank 1 sends to rank 3"), "{error}");
     }
+}
+
+/// Two ranks may exchange elements of one type and two others those of another. Then no rank may
+/// carry blocks of others, as it does not know what they are.
+///
+/// spec: 116
+#[test]
+fn pairs_of_different_types_are_not_routed() {
+    fn swap<T: motet::Element + From<u8> + PartialEq>(world: &World) -> Result<&'static str> {
+        let (me, keys) = (world.rank() as u8, info(&[ENFORCE]));
+        let partner = [(world.rank() + 2) % 4];
+        // Twice the same block, so that there is something to gain.
+        let to = [partner[0]; 2].map(|rank| Neighbour { rank, start: 0, count: 8 });
+        let from = [0, 8].map(|start| Neighbour { rank: partner[0], start, count: 8 });
+        let buffers = (vec![T::from(me); 8], vec![T::from(99); 16]);
+        let mut made = world.exchangev_init(buffers, &to, &from, &keys)?;
+        made.run()?;
+        assert!(made.output().iter().all(|element| *element == T::from((me + 2) % 4)));
+        Ok(made.algorithm())
+    }
+    let settings = forced(2, "gateways");
+    let same = on_ranks_with(4, &settings, swap::<u32>);
+    assert_eq!(same, ["gateways"; 4]);
+    let mixed = |world: &World| match world.rank() % 2 {
+        0 => swap::<u32>(world),
+        _ => swap::<u64>(world),
+    };
+    assert_eq!(on_ranks_with(4, &settings, mixed), ["direct"; 4]);
+    let of_one_size = |world: &World| match world.rank() % 2 {
+        0 => swap::<u32>(world),
+        _ => swap::<f32>(world),
+    };
+    assert_eq!(on_ranks_with(4, &settings, of_one_size), ["direct"; 4]);
 }

@@ -238,7 +238,7 @@ impl Communicator {
         if !is_exchange || !init.is_open() {
             return Ok(false);
         }
-        let routed = self.routed_by_node(init.name, &init.call)?;
+        let routed = self.routed_by_node(init.name, &init.call, init.loose.element)?;
         Ok(routed.map(|call| init.call = call).is_some())
     }
 

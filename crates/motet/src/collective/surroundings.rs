@@ -8,9 +8,10 @@
 //!    its sources in the same sparse exchange.
 //! 2. Mates, the ranks of one node, send each other their lists. On which node a rank is all know.
 //! 3. Each counts what the ways of the exchange would ask of it, and all agree on the most that
-//!    any rank has. The same agreement says whether the lists of all have fitted together, and
-//!    whether there is any difference between the ways: blocks that can share a message, or that
-//!    several ranks of a node want.
+//!    any rank has. The same agreement says whether the lists of all have fitted together; whether
+//!    all have elements of one type, as a rank that carries blocks of others must know what they
+//!    are; and whether there is any difference between the ways: blocks that can share a message,
+//!    or that several ranks of a node want.
 //!
 //! What a rank then knows, and what it has sent and received for it, is in the size of the
 //! neighbourhood of its node, but for the rounds of a barrier at the end of each sparse exchange.
@@ -18,6 +19,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
+use motet_fabric::TypeCode;
 use motet_plan::{
     Call, Demand, Demands, Edge, Mate, Neighbour, Operation, Rank, Surroundings, nodes,
 };
@@ -31,8 +33,9 @@ use crate::op::Max;
 
 /// Words that tell of one entry of a list.
 const ENTRY: usize = 3;
-/// Words of the agreement: the figures of three demands, and whether a rank's lists do not fit.
-const WORDS: usize = 10;
+/// Words of the agreement: whether a rank's lists do not fit, the type and the size of its elements
+/// as they are and with all bits turned, and the figures of three demands.
+const WORDS: usize = 14;
 
 /// Where the ranks of a communicator are.
 struct Layout<'a> {
@@ -49,21 +52,33 @@ impl Communicator {
     ///
     /// # Errors
     /// That a rank has died or left.
-    pub(super) fn routed_by_node(&self, name: &'static str, call: &Call) -> Result<Option<Call>> {
+    pub(super) fn routed_by_node(
+        &self,
+        name: &'static str,
+        call: &Call,
+        element: TypeCode,
+    ) -> Result<Option<Call>> {
         if self.is_on_one_node() {
             return Ok(None);
         }
         let nodes = self.core().nodes();
         let node_of = |rank: usize| nodes.of(self.group().peer(rank)) as u32;
-        self.widen(name, call, &Layout { node_of: &node_of, mates: &self.mates() })
+        self.widen(name, (call, element), &Layout { node_of: &node_of, mates: &self.mates() })
     }
 
     /// The same, where ranks are where `layout` says.
-    fn widen(&self, name: &'static str, call: &Call, layout: &Layout<'_>) -> Result<Option<Call>> {
+    fn widen(
+        &self,
+        name: &'static str,
+        (call, element): (&Call, TypeCode),
+        layout: &Layout<'_>,
+    ) -> Result<Option<Call>> {
         let Some([to, from]) = lists(&call.operation) else { return Ok(None) };
         if call.ranks as usize != self.size() {
             return Ok(None);
         }
+        let has_elements = to.iter().chain(&*from).any(|other| other.count > 0);
+        let unit = has_elements.then_some([u64::from(element.0), call.element_bytes as u64]);
         let own = self.told_by_sources(name, layout, &to, &from)?;
         let mates = self.told_by_mates(name, layout, own)?;
         let mut wide = mates.map(|mates| {
@@ -74,7 +89,7 @@ impl Communicator {
             Call { operation, ..call.clone() }
         });
         wide = wide.filter(|wide| wide.check().is_ok());
-        let demands = self.agree_on_demands(name, wide.as_ref().map(nodes::demands))?;
+        let demands = self.agree_on_demands(name, unit, wide.as_ref().map(nodes::demands))?;
         Ok(demands.zip(wide).map(|(demands, mut wide)| {
             if let Operation::NodeExchange { surroundings, .. } = &mut wide.operation {
                 Arc::make_mut(surroundings).demands = demands;
@@ -146,16 +161,21 @@ impl Communicator {
         Ok(Some(mates.into()))
     }
 
-    /// The largest of each figure over all ranks. Nothing if a rank has none, or if they are the
-    /// same for all ways.
+    /// The largest of each figure over all ranks. Nothing if a rank has none, if they are the same
+    /// for all ways, or if two ranks have elements of different types or sizes.
     fn agree_on_demands(
         &self,
         name: &'static str,
+        unit: Option<[u64; 2]>,
         own: Option<Demands>,
     ) -> Result<Option<Demands>> {
         let mut words = [0; WORDS];
-        let [unfit, figures @ ..] = &mut words;
+        let [unfit, code, size, turned_code, turned_size, figures @ ..] = &mut words;
         *unfit = u64::from(own.is_none());
+        if let Some(unit) = unit {
+            [*code, *size] = unit;
+            [*turned_code, *turned_size] = unit.map(|word| !word);
+        }
         let own = own.unwrap_or_default();
         let ways = [own.direct, own.forwarders, own.gateways];
         for (figures, demand) in figures.as_chunks_mut::<3>().0.iter_mut().zip(ways) {
@@ -164,7 +184,9 @@ impl Communicator {
         }
         let shape = Shape::allreduce(None, output(&mut words), true);
         self.blocking(self.prepare::<u64>(name, shape, Some(kernel::<u64, _>(Max)))?)?;
-        let [unfit, figures @ ..] = words;
+        let [unfit, code, size, turned_code, turned_size, figures @ ..] = words;
+        // The greatest and, turned back, the least. Where nobody has elements the ways are the same.
+        let is_one_type = code == !turned_code && size == !turned_size;
         let demand = |at: usize| {
             let [messages, elements, copied] =
                 [0, 1, 2].map(|figure| figures[3 * at + figure] as usize);
@@ -172,7 +194,11 @@ impl Communicator {
         };
         let [direct, forwarders, gateways] = [0, 1, 2].map(demand);
         let differ = direct != forwarders || direct != gateways;
-        Ok((unfit == 0 && differ).then_some(Demands { direct, forwarders, gateways }))
+        Ok((unfit == 0 && differ && is_one_type).then_some(Demands {
+            direct,
+            forwarders,
+            gateways,
+        }))
     }
 }
 

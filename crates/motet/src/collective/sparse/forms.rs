@@ -184,7 +184,8 @@ macro_rules! persistent_sparse {
         #[doc = concat!(
             "Persistent [`", stringify!($reducing), "`](crate::Communicator::",
             stringify!($reducing), "). (", $reducing_proposal,
-            " as _init of the 2008 proposal)\n\n# Errors\nArguments that the blocking form refuses.",
+            " as _init of the 2008 proposal)\n\n",
+            "# Errors\nArguments that the blocking form refuses.",
         )]
         #[track_caller]
         pub fn $reducing_init<'a, S, R, O>(

@@ -9,7 +9,7 @@ use super::Layout;
 use crate::buffer::Span;
 use crate::collective::{Prepared, Shape, blocking::output, input};
 use crate::communicator::Communicator;
-use crate::{Result, Settings};
+use crate::{Element, Result, Settings};
 use worlds::{Random, on_ranks_with};
 
 #[path = "../../../tests/worlds/mod.rs"]
@@ -80,7 +80,7 @@ fn widened(world: &Communicator, nodes: &[u32], call: &Call) -> Result<Option<Ca
     let own = nodes[world.rank()];
     let mates: Vec<_> = (0..nodes.len()).filter(|rank| nodes[*rank] == own).collect();
     let layout = Layout { node_of: &|rank| nodes[rank], mates: &mates };
-    world.widen("exchangev_init", call, &layout)
+    world.widen("exchangev_init", (call, u32::CODE), &layout)
 }
 
 /// Elements that a rank sends to ranks of other nodes: by source node, destination node, message.
@@ -132,21 +132,17 @@ fn needed(
     items: &[Item],
     bundle: fn(&Item) -> usize,
 ) -> BTreeMap<(u32, u32), (usize, usize)> {
-    /// What is bundled, and the distinct blocks by source and number.
-    type Passing = (BTreeSet<usize>, BTreeSet<(usize, usize)>);
-    let mut pairs: BTreeMap<_, Passing> = BTreeMap::new();
-    for item in items.iter().filter(|item| length(item.from, item.block) > 0) {
-        let (bundles, blocks) = pairs.entry((nodes[item.from], nodes[item.to])).or_default();
-        bundles.insert(bundle(item));
-        blocks.insert((item.from, item.block));
+    let pair = |item: &Item| (nodes[item.from], nodes[item.to]);
+    let mut bundles: BTreeMap<_, BTreeSet<usize>> = BTreeMap::new();
+    let mut blocks: BTreeMap<_, BTreeSet<(usize, usize)>> = BTreeMap::new();
+    for item in items.iter().filter(|item| nodes[item.from] != nodes[item.to]) {
+        if length(item.from, item.block) > 0 {
+            bundles.entry(pair(item)).or_default().insert(bundle(item));
+            blocks.entry(pair(item)).or_default().insert((item.from, item.block));
+        }
     }
-    pairs.retain(|(from, to), _| from != to);
-    let elements = |blocks: &BTreeSet<(usize, usize)>| {
-        blocks.iter().map(|(source, block)| length(*source, *block)).sum()
-    };
-    let counted =
-        pairs.iter().map(|(pair, (bundles, blocks))| (*pair, (bundles.len(), elements(blocks))));
-    counted.collect()
+    let elements = |pair| blocks[pair].iter().map(|(from, block)| length(*from, *block)).sum();
+    bundles.iter().map(|(pair, bundles)| (*pair, (bundles.len(), elements(pair)))).collect()
 }
 
 /// All rows give what a plain exchange gives, and between nodes passes what must and no more.
@@ -243,7 +239,7 @@ fn nodes_are_those_of_the_world() {
         let seen = on_ranks_with(4, &settings, |world| {
             let turned = world.split(Some(0), -(world.rank() as i64))?.expect("all have a colour");
             let part = Part::of(turned.rank(), &all_to_all(4, |_| 1));
-            let wide = turned.routed_by_node("exchangev_init", &part.call(&turned))?;
+            let wide = turned.routed_by_node("exchangev_init", &part.call(&turned), u32::CODE)?;
             Ok(wide.map(|wide| match wide.operation {
                 Operation::NodeExchange { surroundings, .. } => {
                     let mates = surroundings.mates.iter().map(|mate| mate.rank.index());
