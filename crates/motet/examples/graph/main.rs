@@ -57,7 +57,7 @@ fn run(world: &Communicator, options: &Options) -> Result<()> {
     let problem = Problem::load(world, options)?;
     let (rows, tree) = search_all(world, &problem, options)?;
     let ranking = rank::rank(world, &problem.graph, options)?;
-    let sum = ranking.check(world)?;
+    let sum = ranking.check(world, &problem.graph)?;
     if let Some(path) = &options.output {
         output::write(world, &problem, &tree, &ranking.ranks, path)?;
     }

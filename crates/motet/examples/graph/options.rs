@@ -22,7 +22,8 @@ pub(crate) struct Options {
     pub(crate) rmat: Option<u32>,
 
     /// Edges that are made for each vertex
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = value_parser!(u64).range(1..=1024))]
+    #[arg(long, value_name = "N", default_value_t = 16)]
+    #[arg(value_parser = value_parser!(u64).range(1..=1024))]
     pub(crate) degree: u64,
 
     #[command(flatten)]
@@ -37,11 +38,13 @@ pub(crate) struct Options {
     pub(crate) root: Option<u64>,
 
     /// Search so often, from other vertices each time
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    #[arg(value_parser = value_parser!(u64).range(1..))]
     pub(crate) searches: u64,
 
     /// Give up ranking after this many iterations
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(value_parser = value_parser!(u64).range(1..))]
     pub(crate) max_iterations: u64,
 
     /// Write a line for each vertex: its number, its level in the first search or -, its rank

@@ -139,11 +139,10 @@ fn write_ranking(
     line("largest", format!("{largest:.6e}"))?;
     line("visible", format!("{:.1} % of an iteration", 100.0 * visible / seconds))?;
     let (apart, meanwhile) = (1e6 * apart, 1e6 * overlapped);
+    let apart = format!("{apart:.2} µs with work before it");
     line(
         "exchange",
-        format!(
-            "{apart:.2} µs with work before it, {meanwhile:.2} µs with work meanwhile: {hidden:.0} % hidden"
-        ),
+        format!("{apart}, {meanwhile:.2} µs with work meanwhile: {hidden:.0} % hidden"),
     )?;
     writeln!(text, "\n{}", ranking.explanation)?;
     Ok(())

@@ -53,6 +53,7 @@ impl<'a> Old<'a> {
     }
 
     /// Computes the first or the last point of a row.
+    #[inline]
     fn end(&self, new: &mut [f64], (i, j): (usize, usize), around: [&[f64]; 4], end: Face) {
         let (row, [.., low, high]) = (self.row(i, j), Face::ALL);
         let last = row.len() - 1;
@@ -74,8 +75,12 @@ impl<'a> Old<'a> {
         if asked.middle {
             middle(new, self.row(i, j), around);
         }
-        for (end, _) in [low, high].into_iter().zip(asked.ends).filter(|(_, asked)| *asked) {
-            self.end(new, (i, j), around, end);
+        // No loop: this is run for each row, and a loop over two ends is not taken apart.
+        if asked.ends[0] {
+            self.end(new, (i, j), around, low);
+        }
+        if asked.ends[1] {
+            self.end(new, (i, j), around, high);
         }
     }
 }

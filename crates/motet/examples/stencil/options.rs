@@ -26,7 +26,8 @@ pub(crate) struct Options {
     pub(crate) periodic: bool,
 
     /// Steps of time
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    #[arg(value_parser = value_parser!(u64).range(1..))]
     pub(crate) steps: u64,
 
     #[command(flatten)]
@@ -41,7 +42,8 @@ pub(crate) struct Options {
     pub(crate) overlap: bool,
 
     /// Run everything so often, and report the fastest run of each way
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = value_parser!(u32).range(1..))]
     pub(crate) repeat: u32,
 
     /// Show no progress, only the report

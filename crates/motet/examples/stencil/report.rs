@@ -15,7 +15,7 @@ use crate::solver::{Cost, Solution};
 const EXPLANATION: &str = "
 a step's communication is the time spent in packing, start and wait, a mean over the ranks
 alone       before the steps, with nothing else to do
-apart       in the steps, with all work done after it
+apart       in the steps, with no work between start and wait (with --overlap every eighth step)
 overlapped  in the steps, with the inner points computed between start and wait
 visible     the share of a step that is communication, the wait for a rank that comes late included
 hidden      1 - overlapped / apart, at least 0

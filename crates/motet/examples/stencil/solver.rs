@@ -16,7 +16,7 @@ use crate::wave::Wave;
 /// How often faces travel to find out what that costs when nothing else is done.
 const CALIBRATION_RUNS: u32 = 50;
 const WARM_UP_RUNS: u32 = 10;
-/// One step of so many communicates first and computes then, to see what overlap gains.
+/// One step of so many computes first and communicates then, to see what overlap gains.
 const APART: u64 = 8;
 
 /// The result of one way, and what it cost this rank.
@@ -36,7 +36,7 @@ pub(crate) struct Solution {
 pub(crate) struct Cost {
     /// Before the steps, with nothing else to do.
     pub(crate) alone: f64,
-    /// In the steps, with the work done after.
+    /// In the steps, with no work done meanwhile.
     pub(crate) apart: f64,
     /// In the steps, with work done meanwhile; nothing if there are no such steps.
     pub(crate) overlapped: f64,
@@ -84,14 +84,25 @@ pub(crate) fn solve(grid: &Grid, halo: &Halo, options: &Options, way: Way) -> Re
     for step in 1..=options.steps {
         let time;
         let target = new.values_mut();
-        if options.overlap && !step.is_multiple_of(APART) {
-            (old, time) = old.exchange(|values| kernel::inner(halo, values, target))?;
-            kernel::shell(halo, old.values(), old.ghosts(), target);
-            overlapped.add(time);
+        let meanwhile = options.overlap && !step.is_multiple_of(APART);
+        match options.overlap {
+            true if meanwhile => {
+                (old, time) = old.exchange(|values| kernel::inner(halo, values, target))?;
+            }
+            true => {
+                kernel::inner(halo, old.values(), target);
+                (old, time) = old.exchange(|_| ())?;
+            }
+            false => (old, time) = old.exchange(|_| ())?,
+        }
+        match options.overlap {
+            true => kernel::shell(halo, old.values(), old.ghosts(), target),
+            false => kernel::whole(halo, old.values(), old.ghosts(), target),
+        }
+        if meanwhile {
+            overlapped.add(time)
         } else {
-            (old, time) = old.exchange(|_| ())?;
-            kernel::whole(halo, old.values(), old.ghosts(), target);
-            apart.add(time);
+            apart.add(time)
         }
         std::mem::swap(&mut old, &mut new);
         progress.show(step, || format!("{} of {}", way.name(), options.steps));

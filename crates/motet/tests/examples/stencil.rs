@@ -35,6 +35,8 @@ fn any_number_of_ranks_has_the_same_result_with_cold_borders() -> Result<()> {
     same_for_all("--size 9,7,11 --steps 9")
 }
 
+/// In a direction with one box a rank is its own neighbour; with two, the other is so twice.
+/// spec: 114, 128
 #[test]
 fn any_number_of_ranks_has_the_same_result_with_sides_that_are_joined() -> Result<()> {
     same_for_all("--size 9,7,11 --steps 9 --periodic")
