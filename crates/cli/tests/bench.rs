@@ -72,8 +72,8 @@ fn everything_is_measured_between_processes_and_right() {
 
 #[test]
 fn any_number_of_threads_can_be_measured() {
-    // One barrier and 18 others; alone, there are no two groups, which have one barrier and 6.
-    for (ranks, expected) in [(1, 1 + 2 * 18), (3, 2 + 2 * 24), (4, 2 + 2 * 24)] {
+    // One barrier and 19 others; alone, there are no two groups, which have one barrier and 6.
+    for (ranks, expected) in [(1, 1 + 2 * 19), (3, 2 + 2 * 25), (4, 2 + 2 * 25)] {
         let report = json(&format!("--threads -n {ranks} --sizes 8,1000"));
         assert_eq!(report["settings"]["layout"], "threads");
         assert_eq!(points(&report).len(), expected);
