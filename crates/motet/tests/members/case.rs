@@ -119,7 +119,7 @@ impl Case {
 
     /// What a rank passes as the group.
     pub(crate) fn passed(&self, rank: usize) -> &[usize] {
-        let knows = self.place(rank).is_some() || self.number(&[7, rank]) % 2 == 0;
+        let knows = self.place(rank).is_some() || self.number(&[7, rank]).is_multiple_of(2);
         if knows { &self.group } else { &[] }
     }
 
