@@ -19,7 +19,7 @@ use crate::{Region, RegionMut, Segment};
 /// The longest message that goes through a channel; longer ones are worth a single copy.
 pub const LONGEST: usize = 8192;
 
-/// Bytes that the rings of one operation take at most, if more than [`FEW`] ranks take part: 20
+/// Bytes that the rings of one operation take at most, if more than `FEW` ranks take part: 20
 /// full rings for short messages, or two for the longest but one length. With it an exchange with
 /// 26 neighbours takes less than 64 KiB in all.
 pub const RINGS: usize = 44 << 10;

@@ -192,7 +192,7 @@ impl Communicator {
     /// Sets hints; those that are not named stay as they are. All ranks must call this with the
     /// same hints, but nothing is waited for. (`MPI_Comm_set_info`, MPI 4.1 §7.4.4)
     ///
-    /// The hint [`DETERMINISTIC`](crate::DETERMINISTIC), `true`, says that each reduction that is
+    /// The hint [`DETERMINISTIC`], `true`, says that each reduction that is
     /// begun from now on (or, if persistent, initialized) has the same result, bit by bit, for the
     /// same data, ranks and type: whether ranks are threads or processes, on however many cores,
     /// whatever algorithms are asked for by name or by wisdom, and in whatever order ranks arrive.
