@@ -189,7 +189,7 @@ impl Engine {
 
     /// Begins a collective that runs once.
     pub(crate) fn start_run(&mut self, mut run: Box<Run>, staging: Option<Box<Staging>>) -> Id {
-        run.restart();
+        run.begin();
         let id = self.insert(Work::Run(run), collected(staging), State::Active);
         self.active += 1;
         self.advance(id);

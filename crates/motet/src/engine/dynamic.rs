@@ -136,7 +136,7 @@ impl Engine {
         mut dynamic: Dynamic,
         sends: &[(Peer, Region)],
     ) -> Id {
-        run.restart();
+        run.begin();
         let (label, element) = (dynamic.label, dynamic.element);
         dynamic.unsent = sends.len();
         let id = self.insert(Work::Run(run), None, State::Active);

@@ -28,9 +28,11 @@ pub(super) fn lines(bytes: usize) -> Box<[Line]> {
 /// is moved and borrowed.
 ///
 /// It is aligned for every element. Much of it comes in whole lines and shares none with anybody; a
-/// little of it, of which there may be a million pieces, takes no more than it needs.
+/// little of it, of which there may be a million pieces, takes no more than it needs. It is there
+/// when it is wanted, not before: an init that opens no channels yet need not touch its pages.
 struct Scratch {
-    start: NonNull<u8>,
+    /// Nowhere until it is wanted.
+    start: Option<NonNull<u8>>,
     bytes: usize,
 }
 
@@ -42,15 +44,27 @@ impl Scratch {
 
     fn new(bytes: usize) -> Scratch {
         let unit = if bytes <= Scratch::LITTLE { Scratch::ALIGNMENT } else { size_of::<Line>() };
-        let bytes = bytes.next_multiple_of(unit);
-        if bytes == 0 {
-            return Scratch { start: NonNull::dangling(), bytes };
+        Scratch { start: None, bytes: bytes.next_multiple_of(unit) }
+    }
+
+    /// It is wanted from now on.
+    fn want(&mut self) {
+        if self.bytes == 0 || self.start.is_some() {
+            return;
         }
-        let layout = Scratch::layout(bytes);
+        let layout = Scratch::layout(self.bytes);
         // SAFETY: the layout is not empty.
         let start = unsafe { alloc::alloc_zeroed(layout) };
-        let start = NonNull::new(start).unwrap_or_else(|| alloc::handle_alloc_error(layout));
-        Scratch { start, bytes }
+        self.start = NonNull::new(start);
+        if self.start.is_none() {
+            alloc::handle_alloc_error(layout)
+        }
+    }
+
+    #[inline]
+    fn address(&self) -> *mut u8 {
+        debug_assert!(self.start.is_some() || self.bytes == 0, "used before it was wanted");
+        self.start.map_or(NonNull::dangling().as_ptr(), NonNull::as_ptr)
     }
 
     fn layout(bytes: usize) -> Layout {
@@ -62,10 +76,10 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        if self.bytes > 0 {
-            // SAFETY: allocated by `new` with this layout; no transfer uses it, by the promise
+        if let Some(start) = self.start {
+            // SAFETY: allocated by `want` with this layout; no transfer uses it, by the promise
             // behind all transfers of the engine.
-            unsafe { alloc::dealloc(self.start.as_ptr(), Scratch::layout(self.bytes)) };
+            unsafe { alloc::dealloc(start.as_ptr(), Scratch::layout(self.bytes)) };
         }
     }
 }
@@ -95,6 +109,11 @@ impl Memory {
         }
     }
 
+    /// Gets the scratch memory, if it is not there yet: before anything runs.
+    pub(crate) fn want_scratch(&mut self) {
+        self.scratch.want();
+    }
+
     /// Takes these buffers from now on.
     pub(crate) fn bind(&mut self, input: Span, output: Span) {
         self.input = input.start;
@@ -111,7 +130,7 @@ impl Memory {
         let base = match slice.buffer {
             Buffer::Input => self.input,
             Buffer::Output => self.output,
-            Buffer::Scratch => self.scratch.start.as_ptr(),
+            Buffer::Scratch => self.scratch.address(),
         };
         base.wrapping_add(slice.start * self.element_bytes)
     }
@@ -167,10 +186,11 @@ mod tests {
     #[test]
     fn scratch_is_aligned_and_long_enough() {
         for bytes in [0, 1, 8, 16, 17, 32, 33, 64, 65, 1000] {
-            let scratch = Scratch::new(bytes);
+            let mut scratch = Scratch::new(bytes);
+            scratch.want();
             let least = if bytes > Scratch::LITTLE { 64 } else { 16 };
             assert!(scratch.bytes >= bytes && scratch.bytes < bytes + least);
-            assert!(bytes == 0 || scratch.start.as_ptr().addr().is_multiple_of(least));
+            assert!(bytes == 0 || scratch.address().addr().is_multiple_of(least));
         }
     }
 }

@@ -145,6 +145,12 @@ impl Run {
         self.number
     }
 
+    /// Begins the one execution of a run that is not linked.
+    pub(crate) fn begin(&mut self) {
+        self.memory.want_scratch();
+        self.restart();
+    }
+
     /// Begins another execution.
     pub(crate) fn restart(&mut self) {
         self.exec.restart(&self.planned.plan);

@@ -20,6 +20,7 @@ impl Run {
     /// Opens the channels that this rank receives through, and plans to use those it sends
     /// through. Waits for nobody.
     pub(crate) fn link(&mut self, endpoint: &mut Endpoint) {
+        self.memory.want_scratch();
         let received = self.planned.plan.steps().iter().filter_map(|step| match step {
             Action::Recv { into, .. } => Some(self.memory.bytes(into.len)),
             _ => None,
