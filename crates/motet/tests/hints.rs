@@ -498,19 +498,16 @@ fn what_was_measured_is_used_again() {
 #[test]
 fn a_second_init_is_cheap() {
     on_ranks(16, |world| {
-        let time = |keys: &[&str]| -> Result<u128> {
-            world.barrier()?;
-            let begun = Instant::now();
-            let operation = world.alltoall_init(vec![0u64; 16], &info(keys))?;
-            let time = begun.elapsed().as_nanos();
-            drop(operation);
-            world.barrier()?;
-            Ok(time)
-        };
-        let first = time(&[REUSE])?;
-        let mut seconds = (0..9).map(|_| time(&[PREVIOUS])).collect::<Result<Vec<_>>>()?;
-        seconds.sort_unstable();
-        assert!(seconds[4] < first, "{seconds:?} after {first} ns");
+        let init = |keys: &[&str]| world.alltoall_init(vec![0u64; 16], &info(keys));
+        let first = init(&[REUSE])?;
+        assert!(first.explain().contains("channels   15 in"), "{}", first.explain());
+        let made = world.cache_counters().plans_made;
+        for _ in 0..9 {
+            let told = init(&[PREVIOUS])?.explain();
+            assert!(told.contains("30 messages to be linked by the first start"), "{told}");
+        }
+        let counters = world.cache_counters();
+        assert_eq!((counters.plans_made, counters.previous_hits), (made, 9));
         Ok(())
     });
 }
@@ -534,6 +531,14 @@ fn operations_explain_themselves() {
         request.wait()?;
         let prefers = world.allreduce_init(vec![1u64], Sum, &info(&[NONBLOCKING]))?;
         assert_eq!(prefers.algorithm(), "direct");
+        // No rank knows what the others move, but each what it moves itself.
+        let (to, from) = ([(world.rank() + 1) % 4], [(world.rank() + 3) % 4]);
+        let predicted = |len: usize| -> Result<String> {
+            let buffers = (vec![0u8; len], vec![0u8; len]);
+            let told = world.exchange_init(buffers, &to, &from, &Info::new())?.explain();
+            Ok(told.lines().last().unwrap_or_default().to_owned())
+        };
+        assert_ne!(predicted(1)?, predicted(1 << 20)?);
         Ok(())
     });
 }

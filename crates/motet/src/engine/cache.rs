@@ -73,7 +73,7 @@ pub(crate) struct Planned {
     pub(crate) reason: String,
     /// Messages one after the other, over all ranks, by the model.
     pub(crate) rounds: usize,
-    /// Time by the model.
+    /// Time by the model, with what this rank has to move at least.
     pub(crate) nanoseconds: f64,
     pub(crate) element_bytes: usize,
 }
@@ -236,7 +236,10 @@ impl Cache {
     }
 
     fn priced(&self, plan: Plan, row: &dyn Algorithm, call: &Call, reason: String) -> Planned {
-        let (cost, element_bytes) = (row.cost(call), call.element_bytes);
+        let (mut cost, element_bytes) = (row.cost(call), call.element_bytes);
+        // Where blocks differ, what all ranks know is less than what this one has to move.
+        let own = plan.sent().elements.max(plan.received().elements) * element_bytes;
+        cost.bytes = cost.bytes.max(own);
         let nanoseconds = cost.time(&self.tuning.machine);
         Planned { plan, reason, rounds: cost.rounds, nanoseconds, element_bytes }
     }
