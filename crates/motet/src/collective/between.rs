@@ -245,7 +245,7 @@ impl Crossing {
         commutative: bool,
     ) -> Crossed {
         let (near, far) = (inter.size(), inter.remote_size());
-        exact("input", input.len, output.len * near, &blocks_make(output.len, near))?;
+        exact("input", input.len, output.len * near, blocks_make(output.len, near))?;
         if !input.len.is_multiple_of(far) {
             let count = output.len;
             let problem =
@@ -319,7 +319,7 @@ fn of_each(
 ) -> Result<usize, ErrorKind> {
     let far = inter.remote_size();
     let count = buffer.len / far;
-    exact(which, buffer.len, count * far, &blocks_make(count, far))?;
+    exact(which, buffer.len, count * far, blocks_make(count, far))?;
     Ok(count)
 }
 

@@ -27,7 +27,7 @@ impl Communicator {
     pub(crate) fn shape_allgather(&self, input: Option<Span>, output: Span) -> Shaped {
         let count = input.unwrap_or(Span::EMPTY).len;
         let sources = self.near()?.sources().len();
-        exact("output", output.len, count * sources, &blocks_make(count, sources))?;
+        exact("output", output.len, count * sources, blocks_make(count, sources))?;
         self.exchange_of(input, output, |_| Block { start: 0, count }, in_line(count))
     }
 
@@ -53,8 +53,8 @@ impl Communicator {
             (0, _) => output.len / sources,
             (_, _) => given.len / destinations,
         };
-        exact("input", given.len, count * destinations, &blocks_make(count, destinations))?;
-        exact("output", output.len, count * sources, &blocks_make(count, sources))?;
+        exact("input", given.len, count * destinations, blocks_make(count, destinations))?;
+        exact("output", output.len, count * sources, blocks_make(count, sources))?;
         self.exchange_of(input, output, in_line(count), in_line(count))
     }
 

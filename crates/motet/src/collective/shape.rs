@@ -1,5 +1,6 @@
 //! From the arguments of a collective to the operation of a plan: lengths are checked here.
 
+use std::fmt::{self, Display};
 use std::sync::Arc;
 
 use motet_plan::call::Blocks;
@@ -97,7 +98,7 @@ impl Shape {
     pub(crate) fn allgather(among: &impl Ranked, input: Option<Span>, output: Span) -> Shaped {
         let ranks = among.size();
         let count = input.map_or(output.len / ranks, |input| input.len);
-        exact("output", output.len, count * ranks, &blocks_make(count, ranks))?;
+        exact("output", output.len, count * ranks, blocks_make(count, ranks))?;
         Ok(Shape::new(Operation::Allgather { count }, input, output))
     }
 
@@ -130,7 +131,7 @@ impl Shape {
             return Ok(Shape::new(operation, Some(input), Span::EMPTY));
         }
         let count = input.map_or(output.len / ranks, |input| input.len);
-        exact("output", output.len, count * ranks, &blocks_make(count, ranks))?;
+        exact("output", output.len, count * ranks, blocks_make(count, ranks))?;
         Ok(Shape::new(Operation::Gather { count, root }, input, output))
     }
 
@@ -170,7 +171,7 @@ impl Shape {
         }
         let given = input.unwrap_or(output);
         let count = if input.is_some() { output.len } else { given.len / ranks };
-        exact("input", given.len, count * ranks, &blocks_make(count, ranks))?;
+        exact("input", given.len, count * ranks, blocks_make(count, ranks))?;
         Ok(Shape::from_root(Operation::Scatter { count, root }, input, output))
     }
 
@@ -200,7 +201,7 @@ impl Shape {
     pub(crate) fn alltoall(among: &impl Ranked, input: Option<Span>, output: Span) -> Shaped {
         let ranks = among.size();
         let count = output.len / ranks;
-        exact("output", output.len, count * ranks, &blocks_make(count, ranks))?;
+        exact("output", output.len, count * ranks, blocks_make(count, ranks))?;
         if let Some(input) = input {
             exact("input", input.len, output.len, "the output has")?;
         }
@@ -236,7 +237,7 @@ impl Shape {
         let ranks = among.size();
         let given = input.unwrap_or(output);
         let count = if input.is_some() { output.len } else { given.len / ranks };
-        exact("input", given.len, count * ranks, &blocks_make(count, ranks))?;
+        exact("input", given.len, count * ranks, blocks_make(count, ranks))?;
         let operation = Operation::ReduceScatterBlock { count, commutative };
         Ok(Shape::new(operation, input, output))
     }
@@ -302,9 +303,9 @@ pub(crate) enum Including {
     Before,
 }
 
-/// Says what blocks of one length, one for each rank, come to.
-pub(super) fn blocks_make(count: usize, ranks: usize) -> String {
-    format!("one block of {count} for each of {ranks} ranks makes")
+/// Says what blocks of one length, one for each rank, come to; only written out for an error.
+pub(super) fn blocks_make(count: usize, ranks: usize) -> impl Display {
+    fmt::from_fn(move |out| write!(out, "one block of {count} for each of {ranks} ranks makes"))
 }
 
 /// Ranks that take part in a collective, of which the caller is one: the ranks of its plan.
@@ -376,7 +377,7 @@ pub(super) fn exact(
     which: &'static str,
     len: usize,
     needed: usize,
-    what: &str,
+    what: impl Display,
 ) -> Result<(), ErrorKind> {
     if len == needed {
         return Ok(());

@@ -26,8 +26,8 @@ impl Shape {
             (0, sources) => output.len / sources,
             (destinations, _) => given.len / destinations,
         };
-        exact("input", given.len, count * to.len(), &blocks_make(count, to.len()))?;
-        exact("output", output.len, count * from.len(), &blocks_make(count, from.len()))?;
+        exact("input", given.len, count * to.len(), blocks_make(count, to.len()))?;
+        exact("output", output.len, count * from.len(), blocks_make(count, from.len()))?;
         let operation = Operation::Exchange { count, to: to.into(), from: from.into() };
         Ok(Shape::new(operation, input, output))
     }
@@ -58,7 +58,7 @@ impl Shape {
             (0, sources) => output.len / sources,
             (_, _) => given.len,
         };
-        exact("output", output.len, count * from.len(), &blocks_make(count, from.len()))?;
+        exact("output", output.len, count * from.len(), blocks_make(count, from.len()))?;
         let whole = to.into_iter().map(|rank| neighbour(rank, 0, count));
         let place = |(index, rank)| neighbour(rank, index * count, count);
         let from = from.into_iter().enumerate().map(place).collect();
@@ -94,7 +94,7 @@ impl Shape {
             0 => given.len / to.len().max(1),
             _ => output.len,
         };
-        exact("input", given.len, count * to.len(), &blocks_make(count, to.len()))?;
+        exact("input", given.len, count * to.len(), blocks_make(count, to.len()))?;
         let place = |(index, rank)| neighbour(rank, index * count, count);
         let to = to.into_iter().enumerate().map(place).collect();
         Shape::reduction_of(input, output, to, from, commutative)
