@@ -47,7 +47,10 @@ fn lines(planned: &Planned, reason: &str, ways: Ways) -> String {
         line("tagged", counted(tagged, "message"));
     }
     line("scratch", bytes(plan.scratch_len() * element_bytes));
-    line("predicted", format!("{} by the model", duration(*nanoseconds)));
+    line(
+        "predicted",
+        format!("{} by the model, for the data of this rank", duration(*nanoseconds)),
+    );
     text
 }
 

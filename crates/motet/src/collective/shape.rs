@@ -218,7 +218,7 @@ impl Shape {
         from: &[Block],
     ) -> Shaped {
         for (which, list) in [("list of blocks to send", to), ("list of blocks to receive", from)] {
-            exact(which, list.len(), among.size(), "the ranks are")?;
+            exact(which, list.len(), among.size(), "the ranks that take part are")?;
         }
         holds("input", input.unwrap_or(output).len, to.iter().copied())?;
         holds("output", output.len, from.iter().copied())?;
@@ -250,7 +250,7 @@ impl Shape {
         counts: &[usize],
         commutative: bool,
     ) -> Shaped {
-        exact("list of counts", counts.len(), among.size(), "the ranks are")?;
+        exact("list of counts", counts.len(), among.size(), "the ranks that take part are")?;
         let given = input.unwrap_or(output);
         exact("input", given.len, counts.iter().sum(), "all blocks together have")?;
         if input.is_some() {
