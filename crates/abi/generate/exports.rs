@@ -1,0 +1,181 @@
+//! The exported functions in Rust: each passes its arguments on to the module that has it.
+//!
+//! Forms that differ only in the width of counts have one function behind them, which takes counts
+//! as 64 bits, lists of counts as `Counts`, and places for counts as `CountPlace`. The three forms
+//! of a collective have one function behind them, which takes a `Form` where the others have the
+//! request (and the hints).
+
+use std::collections::HashMap;
+
+use super::table::{Function, Home, Parameter};
+
+/// All functions, as calls of the macro `export`.
+pub(crate) fn exports(functions: &[Function]) -> String {
+    let by_name: HashMap<&str, &Function> =
+        functions.iter().map(|function| (&*function.name, function)).collect();
+    functions.iter().map(|function| export(function, twin(function, &by_name))).collect()
+}
+
+/// The function of the same name with counts of the other width, if it is one that differs in
+/// nothing else.
+fn twin<'a>(function: &Function, all: &HashMap<&str, &'a Function>) -> Option<&'a Function> {
+    let other = match function.name.strip_suffix("_c") {
+        Some(short) => short.to_owned(),
+        None => format!("{}_c", function.name),
+    };
+    let other = *all.get(&*other)?;
+    let pairs = || function.parameters.iter().zip(&other.parameters);
+    let alike = function.parameters.len() == other.parameters.len()
+        && pairs().all(|(one, other)| one == other || (is_count(one) && is_count(other)));
+    alike.then_some(other)
+}
+
+/// Whether a parameter can be a count, counts, or a place for them.
+fn is_count(parameter: &Parameter) -> bool {
+    let kind = parameter.kind.trim_start_matches("const ").trim_end_matches([' ', '*']);
+    matches!(kind, "int" | "MPI_Count" | "MPI_Aint") && parameter.suffix != "[][3]"
+}
+
+fn export(function: &Function, twin: Option<&Function>) -> String {
+    let named: Vec<&Parameter> =
+        function.parameters.iter().filter(|each| each.kind != "...").collect();
+    let takes: Vec<String> =
+        named.iter().map(|each| format!("{}: {}", word(&each.name), rust(each))).collect();
+    let returns = if function.returns == "int" { "c_int" } else { &function.returns };
+    let returns = if returns == "double" { "f64" } else { returns };
+    let name = &function.name;
+    let body = match &function.home {
+        Home::Module(module) => call(function, module, twin, &named),
+        Home::Missing(what) => {
+            let comm = named.iter().find(|each| each.kind == "MPI_Comm");
+            let comm = comm.map_or("MPI_COMM_NULL", |each| &each.name);
+            format!("missing({name:?}, {what:?}, {comm})")
+        }
+    };
+    format!("export! {{ {name}({}) -> {returns} {{ {body} }} }}\n", takes.join(", "))
+}
+
+/// The call of the function that does it.
+fn call(f: &Function, module: &str, twin: Option<&Function>, named: &[&Parameter]) -> String {
+    let form = if is_in_forms(module) { Form::of(&f.name) } else { None };
+    let kept = named.len() - form.map_or(0, Form::own);
+    let wide = f.name.ends_with("_c");
+    let mut passed: Vec<String> = named[..kept]
+        .iter()
+        .enumerate()
+        .map(|(place, each)| match twin.map(|twin| &twin.parameters[place]) {
+            Some(other) if other != *each => count(each),
+            _ => word(&each.name),
+        })
+        .collect();
+    passed.extend(form.map(|form| form.value().to_owned()));
+    let mut inner = f.name.trim_start_matches("MPI_").to_owned();
+    if wide && twin.is_some() {
+        inner.truncate(inner.len() - 2);
+    }
+    let inner = form.map_or(inner.clone(), |form| form.base(&inner)).to_lowercase();
+    let inner = format!("calls::{module}::{inner}({})", passed.join(", "));
+    let boundary = match (&*f.returns, module) {
+        ("int", "tools") => "tool",
+        ("int", _) if f.is_anytime => "anytime",
+        ("int", _) => "boundary",
+        _ => return format!("unsafe {{ {inner} }}"),
+    };
+    format!("{boundary}({:?}, || unsafe {{ {inner} }})", f.name)
+}
+
+/// Whether the functions of a module come in three forms.
+fn is_in_forms(module: &str) -> bool {
+    matches!(module, "collectives" | "neighbours")
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Blocking,
+    Nonblocking,
+    Persistent,
+}
+
+impl Form {
+    fn of(name: &str) -> Option<Form> {
+        let name = name.trim_start_matches("MPI_");
+        let name = name.strip_suffix("_c").unwrap_or(name);
+        Some(match name {
+            name if name.ends_with("_init") => Form::Persistent,
+            name if name.starts_with('I') => Form::Nonblocking,
+            _ => Form::Blocking,
+        })
+    }
+
+    /// Parameters that only this form has, at the end.
+    fn own(self) -> usize {
+        match self {
+            Form::Blocking => 0,
+            Form::Nonblocking => 1,
+            Form::Persistent => 2,
+        }
+    }
+
+    fn value(self) -> &'static str {
+        match self {
+            Form::Blocking => "Form::Blocking",
+            Form::Nonblocking => "Form::Nonblocking(request)",
+            Form::Persistent => "Form::Persistent(info, request)",
+        }
+    }
+
+    /// The name without what says which form it is.
+    fn base(self, name: &str) -> String {
+        match self {
+            Form::Blocking => name.to_owned(),
+            Form::Nonblocking => name[1..].to_owned(),
+            Form::Persistent => name.replace("_init", ""),
+        }
+    }
+}
+
+/// A count, counts or a place for them, whatever the width.
+fn count(parameter: &Parameter) -> String {
+    let name = word(&parameter.name);
+    let is_int = parameter.kind.contains("int") && !parameter.kind.contains("Aint");
+    let width = if is_int { "ints" } else { "large" };
+    let is_const = parameter.kind.starts_with("const ");
+    match (parameter.kind.ends_with('*') || !parameter.suffix.is_empty(), is_const) {
+        (false, _) if is_int => format!("i64::from({name})"),
+        (false, _) => format!("{name} as i64"),
+        (true, true) => format!("Counts::{width}({name}.cast())"),
+        (true, false) => format!("CountPlace::{width}({name}.cast())"),
+    }
+}
+
+/// A name that is no word of Rust.
+fn word(name: &str) -> String {
+    if matches!(name, "type" | "in" | "ref") { format!("r#{name}") } else { name.to_owned() }
+}
+
+/// A type in Rust.
+fn rust(parameter: &Parameter) -> String {
+    let is_const = parameter.kind.starts_with("const ");
+    let kind = parameter.kind.trim_start_matches("const ").trim();
+    let base = kind.trim_end_matches([' ', '*']);
+    let mut stars = kind.matches('*').count();
+    if base.contains("_function") {
+        return "Callback".to_owned();
+    }
+    let mut inner = match base {
+        "int" | "MPI_T_cb_safety" | "MPI_T_source_order" => "c_int".to_owned(),
+        "void" => "c_void".to_owned(),
+        "char" => "c_char".to_owned(),
+        base => base.to_owned(),
+    };
+    match &*parameter.suffix {
+        "" => {}
+        "[][3]" => {
+            inner = format!("[{inner}; 3]");
+            stars += 1;
+        }
+        _ => stars += 1,
+    }
+    let pointer = if is_const { "*const " } else { "*mut " };
+    format!("{}{inner}", pointer.repeat(stars))
+}

@@ -1,0 +1,53 @@
+//! What is done for every call, whichever it is.
+//!
+//! Nothing unwinds into C: a panic (a fault of the library, or of Rust code that was called back)
+//! ends the job with its message and the rank.
+
+use std::ffi::c_int;
+use std::panic::{self, AssertUnwindSafe};
+
+use motet::ErrorClass;
+
+use crate::exports::MPI_SUCCESS;
+use crate::fault::{Answer, Fault, Site};
+use crate::handle::MPI_Comm;
+use crate::process;
+
+/// A call that needs the library to be initialised.
+#[inline]
+pub(crate) fn boundary(call: &'static str, work: impl FnOnce() -> Answer) -> c_int {
+    if !process::is_running() {
+        return process::not_running().handle(call);
+    }
+    anytime(call, work)
+}
+
+/// A call that may be made before the library is initialised, and after it is finalised.
+#[inline]
+pub(crate) fn anytime(call: &'static str, work: impl FnOnce() -> Answer) -> c_int {
+    match panic::catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(())) => MPI_SUCCESS,
+        Ok(Err(fault)) => fault.handle(call),
+        Err(_) => process::panicked(call),
+    }
+}
+
+/// A call of the tools interface, whose errors are returned and never brought before a handler.
+#[inline]
+pub(crate) fn tool(call: &'static str, work: impl FnOnce() -> Result<(), c_int>) -> c_int {
+    match panic::catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(())) => MPI_SUCCESS,
+        Ok(Err(code)) => code,
+        Err(_) => process::panicked(call),
+    }
+}
+
+/// A call of what there is not.
+#[cold]
+pub(crate) fn missing(call: &'static str, what: &str, comm: MPI_Comm) -> c_int {
+    boundary(call, || {
+        let text = format!("Motet has no {what}");
+        let fault = Fault::new(ErrorClass::UnsupportedOperation, text);
+        Err(fault.at(comm.object().map_or(Site::Unknown, Site::Comm)))
+    })
+}

@@ -1,0 +1,46 @@
+//! The calls: one function for each row of the table, in the module that the row names.
+//!
+//! Every one of them is called with what the program passed. Addresses are as the standard says for
+//! the call (there is so much there, of that type, and nobody else changes it); that is what makes
+//! each of them sound, and is not said again at each. Handles may be anything.
+
+#![allow(clippy::missing_safety_doc)] // see above
+
+use crate::handle::{MPI_Info, MPI_Request};
+
+/// In which form a collective is called.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Form {
+    Blocking,
+    /// Where the request is to be put.
+    Nonblocking(*mut MPI_Request),
+    /// With these hints, and where the request is to be put.
+    Persistent(MPI_Info, *mut MPI_Request),
+}
+
+pub(crate) mod abi;
+pub(crate) mod attributes;
+pub(crate) mod buffered;
+pub(crate) mod collectives;
+pub(crate) mod communicators;
+pub(crate) mod environment;
+pub(crate) mod errhandlers;
+pub(crate) mod errors;
+pub(crate) mod generalized;
+pub(crate) mod groups;
+pub(crate) mod info;
+pub(crate) mod integers;
+pub(crate) mod intercommunicators;
+pub(crate) mod messages;
+pub(crate) mod neighbours;
+pub(crate) mod ops;
+pub(crate) mod packing;
+pub(crate) mod partitioned;
+pub(crate) mod probes;
+pub(crate) mod requests;
+pub(crate) mod sessions;
+pub(crate) mod statuses;
+pub(crate) mod tools;
+pub(crate) mod topologies;
+pub(crate) mod type_construction;
+pub(crate) mod type_facts;

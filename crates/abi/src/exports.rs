@@ -1,0 +1,33 @@
+//! The functions and constants of the standard, made from the tables by `build.rs`.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(dead_code)] // there are constants that nobody here needs
+#![allow(clippy::undocumented_unsafe_blocks)] // all pass on what the caller promises by calling
+
+use std::ffi::{c_char, c_int, c_void};
+
+use crate::boundary::{anytime, boundary, missing, tool};
+use crate::calls;
+use crate::calls::Form;
+use crate::count::{CountPlace, Counts};
+use crate::handle::*;
+use crate::objects::MPI_Status;
+
+/// One function under both its names, each with the whole body: a tool may put its own `MPI_X`
+/// before ours, and then `PMPI_X` must not come back to it.
+macro_rules! export {
+    ($name:ident ($($parameter:ident: $kind:ty),*) -> $result:ty $body:block) => {
+        #[allow(unused_variables)] // of what there is not
+        #[unsafe(no_mangle)]
+        pub(crate) unsafe extern "C" fn $name($($parameter: $kind),*) -> $result $body
+
+        const _: () = {
+            #[allow(unused_variables)]
+            #[unsafe(export_name = concat!("P", stringify!($name)))]
+            unsafe extern "C" fn twin($($parameter: $kind),*) -> $result $body
+        };
+    };
+}
+
+include!(concat!(env!("OUT_DIR"), "/constants.rs"));
+include!(concat!(env!("OUT_DIR"), "/exports.rs"));

@@ -1,0 +1,114 @@
+//! What went wrong with a call, and before which error handler it is brought.
+//!
+//! A fault has a *site*: the communicator or session that the call was made on, or that the request
+//! comes from. One that has none (a wrong handle, say) belongs to `MPI_COMM_SELF`. (MPI 4.1 §9.3)
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::ffi::c_int;
+use std::sync::Arc;
+
+use motet::{Error, ErrorClass};
+
+use crate::objects::{Comm, Errhandler, Session};
+use crate::process;
+
+/// What a call comes to.
+pub(crate) type Answer<T = ()> = Result<T, Fault>;
+
+/// What went wrong.
+#[derive(Debug)]
+pub(crate) struct Fault(Box<Facts>);
+
+#[derive(Debug)]
+struct Facts {
+    code: c_int,
+    text: String,
+    site: Site,
+}
+
+/// Whose error handler is called.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Site {
+    #[default]
+    Unknown,
+    Comm(Arc<Comm>),
+    Session(Arc<Session>),
+}
+
+impl Fault {
+    /// An error of a class of the standard.
+    #[cold]
+    pub(crate) fn new(class: ErrorClass, text: impl Into<String>) -> Fault {
+        Fault::with_code(class.code(), text)
+    }
+
+    /// An error with a code, which may be one of the program.
+    #[cold]
+    pub(crate) fn with_code(code: c_int, text: impl Into<String>) -> Fault {
+        Fault(Box::new(Facts { code, text: text.into(), site: Site::Unknown }))
+    }
+
+    /// The code that the call returns.
+    pub(crate) fn code(&self) -> c_int {
+        self.0.code
+    }
+
+    /// What happened.
+    pub(crate) fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    /// The same fault, of this site unless it has one already.
+    #[cold]
+    pub(crate) fn at(mut self, site: Site) -> Fault {
+        if let Site::Unknown = self.0.site {
+            self.0.site = site;
+        }
+        self
+    }
+
+    /// Brings it before the error handler of its site; returns the code if that returns.
+    #[cold]
+    pub(crate) fn handle(self, call: &str) -> c_int {
+        let Facts { code, text, site } = *self.0;
+        let site = match site {
+            Site::Unknown => process::own().map_or(Site::Unknown, Site::Comm),
+            site => site,
+        };
+        match site.handler() {
+            Errhandler::Return => code,
+            Errhandler::User(user) => {
+                // SAFETY: the program says that it is a handler, and of what it is one.
+                unsafe { user.call(&site, code) };
+                code
+            }
+            Errhandler::Fatal => process::end(call, &text, code, &site, "MPI_ERRORS_ARE_FATAL"),
+            Errhandler::Abort => process::end(call, &text, code, &site, "MPI_ERRORS_ABORT"),
+        }
+    }
+}
+
+impl Site {
+    /// The error handler of the object; that of a program that has none is fatal.
+    fn handler(&self) -> Errhandler {
+        match self {
+            Site::Unknown => Errhandler::Fatal,
+            Site::Comm(comm) => comm.handler(),
+            Site::Session(session) => session.handler(),
+        }
+    }
+}
+
+impl From<Error> for Fault {
+    #[cold]
+    fn from(error: Error) -> Fault {
+        Fault::new(error.class(), error.to_string())
+    }
+}
+
+/// The error of an argument that is wrong in another way than those with a class of their own.
+#[cold]
+pub(crate) fn argument(text: impl Into<String>) -> Fault {
+    Fault::new(ErrorClass::Arg, text)
+}

@@ -1,0 +1,201 @@
+//! What C knows of objects.
+//!
+//! A handle is as wide as an address. Below 4096 it is a constant of the standard; above:
+//!
+//! ```text
+//!   63  62 ‥ 56   55 ‥ 32       31 ‥ 0
+//!    0   kind    generation    place in the arena of the kind
+//! ```
+//!
+//! The kind is never zero, so no handle of an object is a constant, and a handle of one kind is
+//! none of another. As an `int` (for languages that have no wider handles) a constant is itself, and
+//! an object is 4096 plus its place: it loses the generation, so one that is stale may be taken for
+//! that of an object that is there now.
+
+use std::ffi::c_int;
+use std::fmt;
+use std::marker::PhantomData;
+
+use motet::ErrorClass;
+
+use crate::arena::{Arena, Place};
+use crate::fault::{Answer, Fault};
+use crate::objects::{
+    Comm, Errhandler, File, Groups, Hints, Message, Operator, Request, Session, Type, Window,
+};
+
+/// Values below are constants of the standard.
+const CONSTANTS: usize = 4096;
+const KIND_SHIFT: u32 = 56;
+const GENERATION_SHIFT: u32 = 32;
+/// A generation has so many values.
+pub(crate) const GENERATIONS: u32 = 1 << 24;
+
+pub(crate) type MPI_Aint = isize;
+pub(crate) type MPI_Count = i64;
+pub(crate) type MPI_Offset = i64;
+pub(crate) type MPI_Comm = Handle<Comm>;
+pub(crate) type MPI_Datatype = Handle<Type>;
+pub(crate) type MPI_Errhandler = Handle<Errhandler>;
+pub(crate) type MPI_File = Handle<File>;
+pub(crate) type MPI_Group = Handle<Groups>;
+pub(crate) type MPI_Info = Handle<Hints>;
+pub(crate) type MPI_Message = Handle<Message>;
+pub(crate) type MPI_Op = Handle<Operator>;
+pub(crate) type MPI_Request = Handle<Request>;
+pub(crate) type MPI_Session = Handle<Session>;
+pub(crate) type MPI_Win = Handle<Window>;
+pub(crate) type MPI_T_enum = usize;
+pub(crate) type MPI_T_cvar_handle = usize;
+pub(crate) type MPI_T_pvar_handle = usize;
+pub(crate) type MPI_T_pvar_session = usize;
+pub(crate) type MPI_T_event_registration = usize;
+pub(crate) type MPI_T_event_instance = usize;
+/// A function of the user, by its address: some addresses are constants.
+pub(crate) type Callback = *const std::ffi::c_void;
+
+/// A kind of objects that C has handles of.
+pub(crate) trait Kind: Sized + 'static {
+    /// What is kept, and what a look-up returns a clone of.
+    type Object: Send + 'static;
+    /// Tells handles of this kind from others; not zero.
+    const CODE: u8;
+    /// The name of a handle in C.
+    const NAME: &'static str;
+    /// The class of the error that a wrong handle is.
+    const CLASS: ErrorClass;
+
+    /// Where the objects are.
+    fn arena() -> &'static Arena<Self::Object>;
+
+    /// The object that a constant stands for; none for the null handle.
+    fn constant(value: usize) -> Option<Self::Object>;
+}
+
+/// A handle of an object of a kind, of whatever is in it.
+#[repr(transparent)]
+pub(crate) struct Handle<K>(usize, PhantomData<fn() -> K>);
+
+impl<K> Clone for Handle<K> {
+    fn clone(&self) -> Handle<K> {
+        *self
+    }
+}
+
+impl<K> Copy for Handle<K> {}
+
+impl<K> PartialEq for Handle<K> {
+    fn eq(&self, other: &Handle<K>) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl<K> Eq for Handle<K> {}
+
+impl<K> fmt::Debug for Handle<K> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:#x}", self.0)
+    }
+}
+
+impl<K> Handle<K> {
+    /// A handle that the standard gives a value.
+    pub(crate) const fn constant(value: usize) -> Handle<K> {
+        Handle(value, PhantomData)
+    }
+
+    /// The value that C sees.
+    pub(crate) const fn value(self) -> usize {
+        self.0
+    }
+
+    /// Whether it is a constant of the standard (or what could be one).
+    pub(crate) const fn is_constant(self) -> bool {
+        self.0 < CONSTANTS
+    }
+}
+
+impl<K: Kind> Handle<K> {
+    fn at(place: Place) -> Handle<K> {
+        let kind = usize::from(K::CODE) << KIND_SHIFT;
+        let generation = (place.generation as usize) << GENERATION_SHIFT;
+        Handle::constant(kind | generation | place.index as usize)
+    }
+
+    /// Where its object is, if it can be a handle of an object of this kind.
+    fn place(self) -> Option<Place> {
+        let is_kind = self.0 >> KIND_SHIFT == usize::from(K::CODE);
+        let generation = (self.0 >> GENERATION_SHIFT) as u32 % GENERATIONS;
+        is_kind.then_some(Place { index: self.0 as u32, generation })
+    }
+
+    /// Keeps an object, and gives it a handle.
+    pub(crate) fn keep(object: K::Object) -> Handle<K> {
+        Handle::keep_with(|_| object)
+    }
+
+    /// Keeps an object that knows its own handle.
+    pub(crate) fn keep_with(object: impl FnOnce(Handle<K>) -> K::Object) -> Handle<K> {
+        Handle::at(K::arena().insert(|place| object(Handle::at(place))))
+    }
+
+    /// The object, which may be one that is predefined.
+    ///
+    /// # Errors
+    /// A handle of nothing (of the class of its kind).
+    #[inline]
+    pub(crate) fn object(self) -> Answer<K::Object>
+    where
+        K::Object: Clone,
+    {
+        let object = match self.place() {
+            Some(place) => K::arena().get(place),
+            None if self.is_constant() => K::constant(self.0),
+            None => None,
+        };
+        object.ok_or_else(|| self.wrong())
+    }
+
+    /// Takes the object away; the handle is stale then.
+    ///
+    /// # Errors
+    /// A handle of nothing, or of something that is predefined.
+    pub(crate) fn take(self) -> Answer<K::Object> {
+        self.place().and_then(|place| K::arena().take(place)).ok_or_else(|| self.wrong())
+    }
+
+    /// What is done with the object itself; nothing else can see the object meanwhile, so this must
+    /// be short.
+    ///
+    /// # Errors
+    /// A handle of nothing, or of something that is predefined.
+    pub(crate) fn with<R>(self, work: impl FnOnce(&mut K::Object) -> R) -> Answer<R> {
+        let place = self.place();
+        place.and_then(|place| K::arena().with(place, work)).ok_or_else(|| self.wrong())
+    }
+
+    /// The handle as an `int`.
+    pub(crate) fn to_int(self) -> c_int {
+        let value = self.place().map_or(self.0, |place| CONSTANTS + place.index as usize);
+        c_int::try_from(value).unwrap_or(-1)
+    }
+
+    /// The handle that an `int` stands for.
+    pub(crate) fn from_int(value: c_int) -> Handle<K> {
+        let Ok(value) = usize::try_from(value) else { return Handle::constant(0) };
+        let Some(index) = value.checked_sub(CONSTANTS) else { return Handle::constant(value) };
+        let generation = K::arena().generation(index as u32);
+        Handle::at(Place { index: index as u32, generation })
+    }
+
+    /// The error that it is.
+    #[cold]
+    pub(crate) fn wrong(self) -> Fault {
+        let what = match self.place() {
+            Some(_) => "stands for nothing any more: it has been freed",
+            None if self.is_constant() => "is no handle of an object",
+            None => "is not a handle of this kind: not set, or of something else",
+        };
+        Fault::new(K::CLASS, format!("the {} {self:?} {what}", K::NAME))
+    }
+}

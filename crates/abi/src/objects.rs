@@ -1,0 +1,25 @@
+//! What handles stand for.
+
+mod comm;
+mod datatype;
+mod errhandler;
+mod group;
+mod info;
+mod message;
+mod op;
+mod request;
+mod session;
+mod status;
+mod window;
+
+pub(crate) use comm::{Comm, Shape};
+pub(crate) use datatype::Type;
+pub(crate) use errhandler::{Errhandler, UserHandler};
+pub(crate) use group::Groups;
+pub(crate) use info::Hints;
+pub(crate) use message::Message;
+pub(crate) use op::Operator;
+pub(crate) use request::Request;
+pub(crate) use session::Session;
+pub(crate) use status::MPI_Status;
+pub(crate) use window::{File, Window};

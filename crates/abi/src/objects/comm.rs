@@ -1,0 +1,163 @@
+//! Communicators.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use motet::raw::On;
+use motet::{
+    Attributes, CartesianCommunicator, Communicator, ErrorClass, GraphCommunicator,
+    IndexedGraphCommunicator, Intercommunicator, World,
+};
+
+use super::Errhandler;
+use crate::arena::Arena;
+use crate::exports;
+use crate::fault::{Answer, Fault, Site};
+use crate::handle::{Kind, MPI_Comm};
+use crate::process;
+
+/// A communicator of any kind, with what C knows of it.
+pub(crate) struct Comm {
+    pub(crate) shape: Shape,
+    /// Its handle, which callbacks are told.
+    pub(crate) handle: MPI_Comm,
+    pub(crate) attributes: Attributes<MPI_Comm>,
+    handler: Mutex<Errhandler>,
+}
+
+/// What kind of communicator it is.
+pub(crate) enum Shape {
+    World(World),
+    Plain(Communicator),
+    Cartesian(CartesianCommunicator),
+    Graph(IndexedGraphCommunicator),
+    Sparse(GraphCommunicator),
+    Between(Intercommunicator),
+}
+
+impl Kind for Comm {
+    type Object = Arc<Comm>;
+    const CODE: u8 = 1;
+    const NAME: &'static str = "MPI_Comm";
+    const CLASS: ErrorClass = ErrorClass::Comm;
+
+    fn arena() -> &'static Arena<Arc<Comm>> {
+        static ARENA: Arena<Arc<Comm>> = Arena::new();
+        &ARENA
+    }
+
+    fn constant(value: usize) -> Option<Arc<Comm>> {
+        match value {
+            _ if value == exports::MPI_COMM_WORLD.value() => process::world(),
+            _ if value == exports::MPI_COMM_SELF.value() => process::own(),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Debug for Comm {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "communicator {:?} \"{}\"", self.handle, self.name())
+    }
+}
+
+impl Comm {
+    /// A communicator without attributes.
+    pub(crate) fn new(shape: Shape, handle: MPI_Comm, handler: Errhandler) -> Arc<Comm> {
+        let handler = Mutex::new(handler);
+        Arc::new(Comm { shape, handle, attributes: Attributes::default(), handler })
+    }
+
+    /// Gives a handle to a communicator that was made from this one, whose error handler it gets.
+    pub(crate) fn publish(&self, shape: Shape) -> MPI_Comm {
+        let handler = self.handler();
+        MPI_Comm::keep_with(|handle| Comm::new(shape, handle, handler))
+    }
+
+    /// The ranks that are together in it; between two groups, none.
+    pub(crate) fn inside(&self) -> Option<&Communicator> {
+        match &self.shape {
+            Shape::World(world) => Some(world),
+            Shape::Plain(communicator) => Some(communicator),
+            Shape::Cartesian(communicator) => Some(communicator),
+            Shape::Graph(communicator) => Some(communicator),
+            Shape::Sparse(communicator) => Some(communicator),
+            Shape::Between(_) => None,
+        }
+    }
+
+    /// The ranks that are together in it.
+    ///
+    /// # Errors
+    /// An intercommunicator.
+    pub(crate) fn intra(&self) -> Answer<&Communicator> {
+        self.inside().ok_or_else(|| {
+            Fault::new(ErrorClass::Comm, "an intercommunicator, where the call does not allow one")
+        })
+    }
+
+    /// The two groups that it is between.
+    ///
+    /// # Errors
+    /// A communicator of one group.
+    pub(crate) fn inter(&self) -> Answer<&Intercommunicator> {
+        match &self.shape {
+            Shape::Between(between) => Ok(between),
+            _ => Err(Fault::new(ErrorClass::Comm, "not an intercommunicator")),
+        }
+    }
+
+    /// It, as the untyped layer takes it.
+    pub(crate) fn on(&self) -> On<'_> {
+        match (&self.shape, self.inside()) {
+            (Shape::Between(between), _) => On::Intercommunicator(between),
+            (_, inside) => On::Communicator(inside.expect("all others have one group")),
+        }
+    }
+
+    pub(crate) fn rank(&self) -> usize {
+        match &self.shape {
+            Shape::Between(between) => between.rank(),
+            _ => self.inside().map_or(0, Communicator::rank),
+        }
+    }
+
+    pub(crate) fn size(&self) -> usize {
+        match &self.shape {
+            Shape::Between(between) => between.size(),
+            _ => self.inside().map_or(0, Communicator::size),
+        }
+    }
+
+    /// Ranks that can be sent to: those of the other group, if there are two.
+    pub(crate) fn peers(&self) -> usize {
+        match &self.shape {
+            Shape::Between(between) => between.remote_size(),
+            _ => self.size(),
+        }
+    }
+
+    pub(crate) fn name(&self) -> String {
+        match &self.shape {
+            Shape::Between(between) => between.name(),
+            _ => self.inside().map_or_else(String::new, Communicator::name),
+        }
+    }
+
+    pub(crate) fn handler(&self) -> Errhandler {
+        self.handler.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn set_handler(&self, handler: Errhandler) {
+        let mut place = self.handler.lock().unwrap_or_else(PoisonError::into_inner);
+        let former = std::mem::replace(&mut *place, handler);
+        drop(place);
+        drop(former);
+    }
+
+    /// What a call on it comes to: what goes wrong meanwhile is brought before its error handler.
+    #[inline]
+    pub(crate) fn answer<T>(self: &Arc<Comm>, work: impl FnOnce() -> Answer<T>) -> Answer<T> {
+        work().map_err(|fault| fault.at(Site::Comm(self.clone())))
+    }
+}

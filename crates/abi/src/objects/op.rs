@@ -1,0 +1,122 @@
+//! Operators.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::ffi::c_int;
+use std::mem;
+use std::sync::Arc;
+
+use motet::op::Predefined;
+use motet::{Datatype, ErrorClass, Op};
+
+use crate::arena::Arena;
+use crate::handle::{Callback, Kind, MPI_Count, MPI_Datatype};
+
+/// An operator.
+#[derive(Clone, Debug)]
+pub(crate) enum Operator {
+    Predefined(Predefined),
+    User(Function),
+}
+
+/// An operator of the program.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Function {
+    address: usize,
+    /// Whether it takes the number of items as `MPI_Count`.
+    is_large: bool,
+    is_commutative: bool,
+}
+
+impl Kind for Operator {
+    type Object = Operator;
+    const CODE: u8 = 7;
+    const NAME: &'static str = "MPI_Op";
+    const CLASS: ErrorClass = ErrorClass::Op;
+
+    fn arena() -> &'static Arena<Operator> {
+        static ARENA: Arena<Operator> = Arena::new();
+        &ARENA
+    }
+
+    fn constant(value: usize) -> Option<Operator> {
+        let predefined = Predefined::from_code(u16::try_from(value).ok()?)?;
+        Some(Operator::Predefined(predefined))
+    }
+}
+
+impl Operator {
+    /// An operator of the program.
+    ///
+    /// # Safety
+    /// It is a function of the type `MPI_User_function`, or `MPI_User_function_c` if it is large.
+    pub(crate) unsafe fn user(
+        function: Callback,
+        is_large: bool,
+        is_commutative: bool,
+    ) -> Operator {
+        Operator::User(Function { address: function as usize, is_large, is_commutative })
+    }
+
+    pub(crate) fn is_commutative(&self) -> bool {
+        match self {
+            Operator::Predefined(predefined) => Op::predefined(*predefined).is_commutative(),
+            Operator::User(function) => function.is_commutative,
+        }
+    }
+
+    /// The operator for a call with items of a datatype: a function of the program is told the
+    /// handle that the call was made with.
+    pub(crate) fn op(&self, datatype: MPI_Datatype) -> Op {
+        let function = match self {
+            Operator::Predefined(predefined) => return Op::predefined(*predefined),
+            Operator::User(function) => *function,
+        };
+        let combine = move |input: *const u8, inout: *mut u8, count: usize, items: &Datatype| {
+            // SAFETY: the program says that it is such a function, and the engine has the items.
+            unsafe { function.call(input.cast_mut(), inout, (count, items), datatype) }
+        };
+        if function.is_commutative {
+            // SAFETY: that it stays within its items is promised by the program.
+            unsafe { Op::commutative(Arc::new(combine)) }
+        } else {
+            // SAFETY: as above.
+            unsafe { Op::ordered(Arc::new(combine)) }
+        }
+    }
+}
+
+impl Function {
+    /// Combines items, in pieces that an `int` can count.
+    ///
+    /// # Safety
+    /// It is a function of the type that it says, and there are so many items at both addresses.
+    unsafe fn call(
+        self,
+        input: *mut u8,
+        inout: *mut u8,
+        (count, items): (usize, &Datatype),
+        mut datatype: MPI_Datatype,
+    ) {
+        if self.is_large {
+            type Large = unsafe extern "C" fn(*mut u8, *mut u8, *mut MPI_Count, *mut MPI_Datatype);
+            // SAFETY: promised by the caller.
+            let function: Large = unsafe { mem::transmute(self.address) };
+            let mut count = count as MPI_Count;
+            // SAFETY: promised by the caller.
+            unsafe { function(input, inout, &raw mut count, &raw mut datatype) };
+            return;
+        }
+        type Small = unsafe extern "C" fn(*mut u8, *mut u8, *mut c_int, *mut MPI_Datatype);
+        // SAFETY: promised by the caller.
+        let function: Small = unsafe { mem::transmute(self.address) };
+        let most = c_int::MAX as usize;
+        for begin in (0..count).step_by(most) {
+            let mut len = (count - begin).min(most) as c_int;
+            let offset = items.extent() as isize * begin as isize;
+            let (input, inout) = (input.wrapping_offset(offset), inout.wrapping_offset(offset));
+            // SAFETY: promised by the caller.
+            unsafe { function(input, inout, &raw mut len, &raw mut datatype) };
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Statuses, as C has them.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::ffi::c_int;
+
+use motet::{PROC_NULL, Source, Tag, TagFilter, raw};
+
+use crate::exports::{self, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS};
+
+/// `MPI_Status`. What is internal to it: the bytes that were received as two halves, and whether the
+/// operation was cancelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub(crate) struct MPI_Status {
+    pub(crate) MPI_SOURCE: c_int,
+    pub(crate) MPI_TAG: c_int,
+    pub(crate) MPI_ERROR: c_int,
+    pub(crate) MPI_internal: [c_int; 5],
+}
+
+impl MPI_Status {
+    pub(crate) fn bytes(&self) -> u64 {
+        u64::from(self.MPI_internal[1] as u32) << 32 | u64::from(self.MPI_internal[0] as u32)
+    }
+
+    pub(crate) fn set_bytes(&mut self, bytes: u64) {
+        self.MPI_internal[0] = bytes as c_int;
+        self.MPI_internal[1] = (bytes >> 32) as c_int;
+    }
+
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.MPI_internal[2] != 0
+    }
+
+    pub(crate) fn set_cancelled(&mut self, cancelled: bool) {
+        self.MPI_internal[2] = c_int::from(cancelled);
+    }
+
+    /// Tells the caller what an operation came to, but for the error, which only calls on several
+    /// operations tell; they do so by themselves.
+    ///
+    /// # Safety
+    /// There is a status at the address, or it is null.
+    pub(crate) unsafe fn tell(place: *mut MPI_Status, status: &raw::Status) {
+        if place.is_null() {
+            return;
+        }
+        // SAFETY: promised by the caller.
+        let former = unsafe { place.read() };
+        let mut told = MPI_Status::from(status);
+        told.MPI_ERROR = former.MPI_ERROR;
+        // SAFETY: promised by the caller.
+        unsafe { place.write(told) };
+    }
+}
+
+impl From<&raw::Status> for MPI_Status {
+    fn from(status: &raw::Status) -> MPI_Status {
+        let mut told = MPI_Status {
+            MPI_SOURCE: source(status.source),
+            MPI_TAG: tag(status.tag),
+            MPI_ERROR: status.error.map_or(MPI_SUCCESS, motet::ErrorClass::code),
+            MPI_internal: [0; 5],
+        };
+        told.set_bytes(status.bytes);
+        told.set_cancelled(status.cancelled);
+        told
+    }
+}
+
+fn source(source: Source) -> c_int {
+    match source {
+        Source::Any => MPI_ANY_SOURCE,
+        Source::Rank(PROC_NULL) => exports::MPI_PROC_NULL,
+        Source::Rank(rank) => rank as c_int,
+    }
+}
+
+fn tag(tag: TagFilter) -> c_int {
+    match tag {
+        TagFilter::Any | TagFilter::Tag(Tag::ANY) => MPI_ANY_TAG,
+        TagFilter::Tag(Tag(tag)) => tag as c_int,
+    }
+}
