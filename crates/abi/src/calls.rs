@@ -5,6 +5,7 @@
 //! each of them sound, and is not said again at each. Handles may be anything.
 
 #![allow(clippy::missing_safety_doc)] // see above
+#![allow(clippy::too_many_arguments)] // the standard has so many
 
 use crate::handle::{MPI_Info, MPI_Request};
 

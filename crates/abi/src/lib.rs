@@ -29,6 +29,7 @@
 
 mod arena;
 mod boundary;
+mod caller;
 mod calls;
 mod count;
 mod exports;

@@ -1,0 +1,44 @@
+//! What the caller points to.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::slice;
+
+use crate::fault::{Answer, argument};
+
+/// Puts a result where the caller wants it.
+///
+/// # Safety
+/// There is room for it at the address, or that is null.
+///
+/// # Errors
+/// No place.
+#[inline]
+pub(crate) unsafe fn put<T>(place: *mut T, value: T) -> Answer {
+    if place.is_null() {
+        return Err(argument("the place for a result is NULL"));
+    }
+    // SAFETY: promised by the caller.
+    unsafe { place.write(value) };
+    Ok(())
+}
+
+/// A list of the caller.
+///
+/// # Safety
+/// It has so many elements, which nobody changes meanwhile, or is null.
+///
+/// # Errors
+/// No list, where there should be elements; a negative length.
+pub(crate) unsafe fn list<'a, T>(which: &str, list: *const T, len: i64) -> Answer<&'a [T]> {
+    let len = usize::try_from(len)
+        .map_err(|_| argument(format!("the {which} would have {len} elements")))?;
+    if len == 0 {
+        return Ok(&[]);
+    }
+    if list.is_null() {
+        return Err(argument(format!("the {which} is NULL")));
+    }
+    // SAFETY: promised by the caller.
+    Ok(unsafe { slice::from_raw_parts(list, len) })
+}
