@@ -32,6 +32,7 @@ pub(crate) mod ops;
 pub(crate) mod packing;
 pub(crate) mod partitioned;
 pub(crate) mod phases;
+pub(crate) mod predefined;
 pub(crate) mod probes;
 pub(crate) mod requests;
 pub(crate) mod sessions;
