@@ -20,7 +20,7 @@ pub(crate) use group::Groups;
 pub(crate) use info::Hints;
 pub(crate) use keyval::{Bearer, wrong as wrong_key};
 pub(crate) use message::Message;
-pub(crate) use op::Operator;
+pub(crate) use op::{Commutativity, Operator, Width};
 pub(crate) use request::Request;
 pub(crate) use session::Session;
 pub(crate) use status::MPI_Status;
