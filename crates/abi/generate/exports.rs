@@ -69,7 +69,7 @@ fn call(f: &Function, module: &str, twin: Option<&Function>, named: &[&Parameter
         })
         .collect();
     passed.extend(form.map(|form| form.value().to_owned()));
-    let mut inner = f.name.trim_start_matches("MPI_").to_owned();
+    let mut inner = bare(&f.name).to_owned();
     if wide && twin.is_some() {
         inner.truncate(inner.len() - 2);
     }
@@ -82,6 +82,11 @@ fn call(f: &Function, module: &str, twin: Option<&Function>, named: &[&Parameter
         _ => return format!("unsafe {{ {inner} }}"),
     };
     format!("{boundary}({:?}, || unsafe {{ {inner} }})", f.name)
+}
+
+/// The name without what all of them begin with.
+fn bare(name: &str) -> &str {
+    name.trim_start_matches("MPI_").trim_start_matches("MPIX_")
 }
 
 /// Whether the functions of a module come in three forms.
@@ -98,7 +103,7 @@ enum Form {
 
 impl Form {
     fn of(name: &str) -> Option<Form> {
-        let name = name.trim_start_matches("MPI_");
+        let name = bare(name);
         let name = name.strip_suffix("_c").unwrap_or(name);
         Some(match name {
             name if name.ends_with("_init") => Form::Persistent,
