@@ -103,7 +103,7 @@ impl Site {
 impl From<Error> for Fault {
     #[cold]
     fn from(error: Error) -> Fault {
-        Fault::new(error.class(), error.to_string())
+        Fault::with_code(error.code().0, error.to_string())
     }
 }
 

@@ -13,7 +13,7 @@ mod status;
 mod window;
 
 pub(crate) use comm::{Comm, Shape};
-pub(crate) use datatype::Type;
+pub(crate) use datatype::{Arguments, Type};
 pub(crate) use errhandler::{Errhandler, UserHandler};
 pub(crate) use group::Groups;
 pub(crate) use info::Hints;

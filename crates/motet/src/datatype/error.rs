@@ -85,7 +85,7 @@ impl DatatypeError {
             DatatypeError::TooDeep(_) => ErrorClass::Type,
             DatatypeError::Truncated { .. } => ErrorClass::Truncate,
             DatatypeError::Outside { .. } => ErrorClass::Buffer,
-            DatatypeError::Conversion(_) | DatatypeError::Unsupported(_) => ErrorClass::Other,
+            DatatypeError::Conversion(_) => ErrorClass::Other,
             _ => ErrorClass::Arg,
         }
     }
