@@ -23,6 +23,21 @@ pub(crate) unsafe fn put<T>(place: *mut T, value: T) -> Answer {
     Ok(())
 }
 
+/// What the caller has put into a place that is for a result as well.
+///
+/// # Safety
+/// It may be read, or is null.
+///
+/// # Errors
+/// No place.
+pub(crate) unsafe fn get<T: Copy>(place: *const T) -> Answer<T> {
+    if place.is_null() {
+        return Err(argument("the place of an argument is NULL"));
+    }
+    // SAFETY: promised by the caller.
+    Ok(unsafe { place.read() })
+}
+
 /// A list of the caller.
 ///
 /// # Safety

@@ -9,11 +9,13 @@ use motet::ErrorClass;
 use crate::exports::MPI_UNDEFINED;
 use crate::fault::{Answer, Fault};
 
-/// The width of the counts of a call, where the call is remembered.
+/// The width of the counts of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Width {
-    Ints,
-    Large,
+    /// `int`
+    Int,
+    /// `MPI_Count`
+    Count,
 }
 
 /// A list of counts, displacements or lengths of the caller.

@@ -8,6 +8,7 @@ use std::slice;
 
 use motet::{Datatype, Error, ErrorClass};
 
+use super::arguments::{Which, count};
 use crate::count::CountPlace;
 use crate::fault::{Answer, Fault, argument};
 use crate::handle::{MPI_Comm, MPI_Datatype};
@@ -17,9 +18,8 @@ use crate::text;
 const FIRST_PAGE: i128 = 4096;
 
 /// A number of items.
-fn items(count: i64) -> Answer<u64> {
-    let negative = |_| Fault::new(ErrorClass::Count, format!("the count is {count}"));
-    u64::try_from(count).map_err(negative)
+fn items(items: i64) -> Answer<u64> {
+    Ok(count(Which::Only, items)? as u64)
 }
 
 /// Bytes that so many items take when they are packed.
@@ -236,7 +236,7 @@ pub(crate) unsafe fn pack_external_size(
 ) -> Answer {
     // SAFETY: as the standard says.
     unsafe { check_representation(datarep) }?;
-    let bytes = external(datatype.object()?.committed()?, items(incount)?)?;
+    let bytes = external(&datatype.object()?.datatype, items(incount)?)?;
     // SAFETY: as the standard says.
     unsafe { size.set(i64::try_from(bytes).ok()) }
 }

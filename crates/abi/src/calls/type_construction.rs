@@ -8,7 +8,8 @@ use std::sync::Arc;
 use motet::datatype::{DatatypeError, Dimension, Distribution, Order};
 use motet::{Datatype, Error, ErrorClass};
 
-use crate::caller::{list, put};
+use super::attributes::{copied, deleted};
+use crate::caller::{get, list, put};
 use crate::count::{Counts, Width};
 use crate::exports::{
     MPI_DATATYPE_NULL, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_DFLT_DARG,
@@ -69,17 +70,8 @@ fn distribution_of(distribution: c_int, size: c_int) -> Answer<Distribution> {
 /// `MPI_Type_commit`
 pub(crate) unsafe fn type_commit(datatype: *mut MPI_Datatype) -> Answer {
     // SAFETY: the caller points to a handle.
-    unsafe { handle_at(datatype) }?.object()?.commit();
+    unsafe { get(datatype) }?.object()?.commit();
     Ok(())
-}
-
-/// The handle that the caller points to.
-///
-/// # Safety
-/// There is one, or it is null.
-unsafe fn handle_at(place: *mut MPI_Datatype) -> Answer<MPI_Datatype> {
-    // SAFETY: promised by the caller.
-    Ok(unsafe { list("place of the datatype", place, 1) }?[0])
 }
 
 /// `MPI_Type_contiguous`
@@ -288,7 +280,7 @@ pub(crate) unsafe fn type_create_resized(
 pub(crate) unsafe fn type_dup(oldtype: MPI_Datatype, newtype: *mut MPI_Datatype) -> Answer {
     let old = oldtype.object()?;
     let datatype = old.datatype.dup().map_err(Error::from)?;
-    let attributes = old.attributes.copied(&old.handle)?;
+    let attributes = copied(&*old)?;
     // SAFETY: as the standard says.
     unsafe { put(newtype, old.publish_copy(datatype, attributes)) }
 }
@@ -296,13 +288,13 @@ pub(crate) unsafe fn type_dup(oldtype: MPI_Datatype, newtype: *mut MPI_Datatype)
 /// `MPI_Type_free`
 pub(crate) unsafe fn type_free(datatype: *mut MPI_Datatype) -> Answer {
     // SAFETY: the caller points to a handle.
-    let handle = unsafe { handle_at(datatype) }?;
+    let handle = unsafe { get(datatype) }?;
     let object = handle.object()?;
     if object.is_predefined() {
         let text = "a predefined datatype cannot be freed";
         return Err(Fault::new(ErrorClass::Type, text));
     }
-    object.attributes.clear(&handle)?;
+    deleted(&*object)?;
     handle.take()?;
     // SAFETY: as the standard says.
     unsafe { put(datatype, MPI_DATATYPE_NULL) }

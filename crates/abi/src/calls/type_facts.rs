@@ -62,8 +62,7 @@ unsafe fn find(
     place: *mut MPI_Datatype,
     make: impl FnOnce() -> Result<Datatype, DatatypeError>,
 ) -> Answer {
-    let wish = (combiner as i32, wish.map(|digits| digits as usize));
-    let handle = Type::unnamed(wish, || Ok(make().map_err(Error::from)?))?;
+    let handle = Type::unnamed((combiner, wish), || Ok(make().map_err(Error::from)?))?;
     // SAFETY: promised by the caller.
     unsafe { put(place, handle) }
 }
@@ -307,16 +306,10 @@ pub(crate) unsafe fn type_get_value_index(
     pair_type: *mut MPI_Datatype,
 ) -> Answer {
     let (value, index) = (value_type.object()?, index_type.object()?);
-    let pair = match Datatype::value_index(&value.datatype, &index.datatype) {
-        Err(_) => MPI_DATATYPE_NULL,
-        Ok(pair) => match pair.as_named() {
-            Some(named) => MPI_Datatype::constant(named.code().into()),
-            None => {
-                let wish = [value_type.value(), index_type.value()];
-                Type::unnamed((Combiner::ValueIndex as i32, wish), || Ok(pair))?
-            }
-        },
-    };
+    // Others than those that have constants would be new to programs, which free what has none.
+    let pair = Datatype::value_index(&value.datatype, &index.datatype).ok();
+    let named = pair.and_then(|pair| pair.as_named());
+    let pair = named.map_or(MPI_DATATYPE_NULL, |named| MPI_Datatype::constant(named.code().into()));
     // SAFETY: as the standard says.
     unsafe { put(pair_type, pair) }
 }

@@ -64,14 +64,28 @@ impl fmt::Debug for Comm {
 impl Comm {
     /// A communicator without attributes.
     pub(crate) fn new(shape: Shape, handle: MPI_Comm, handler: Errhandler) -> Arc<Comm> {
-        let handler = Mutex::new(handler);
-        Arc::new(Comm { shape, handle, attributes: Attributes::default(), handler })
+        Comm::with_attributes(shape, handle, handler, Attributes::default())
+    }
+
+    fn with_attributes(
+        shape: Shape,
+        handle: MPI_Comm,
+        handler: Errhandler,
+        attributes: Attributes<MPI_Comm>,
+    ) -> Arc<Comm> {
+        Arc::new(Comm { shape, handle, attributes, handler: Mutex::new(handler) })
     }
 
     /// Gives a handle to a communicator that was made from this one, whose error handler it gets.
     pub(crate) fn publish(&self, shape: Shape) -> MPI_Comm {
+        self.publish_copy(shape, Attributes::default())
+    }
+
+    /// Gives a handle to a copy of this communicator, with the attributes that it gets: see
+    /// [`copied`](crate::calls::attributes::copied).
+    pub(crate) fn publish_copy(&self, shape: Shape, attributes: Attributes<MPI_Comm>) -> MPI_Comm {
         let handler = self.handler();
-        MPI_Comm::keep_with(|handle| Comm::new(shape, handle, handler))
+        MPI_Comm::keep_with(|handle| Comm::with_attributes(shape, handle, handler, attributes))
     }
 
     /// The ranks that are together in it; between two groups, none.

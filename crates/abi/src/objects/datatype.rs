@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use motet::datatype::{Contents, Named};
+use motet::datatype::{Combiner, Contents, Named};
 use motet::{Attributes, Datatype, ErrorClass};
 
 use crate::arena::Arena;
 use crate::count::Width;
-use crate::exports::{MPI_COMBINER_DARRAY, MPI_COMBINER_SUBARRAY, MPI_MAX_OBJECT_NAME};
+use crate::exports::MPI_MAX_OBJECT_NAME;
 use crate::fault::{Answer, Fault};
 use crate::handle::{Kind, MPI_Datatype};
 
@@ -40,8 +40,8 @@ pub(crate) enum Origin {
     Made(Width, Arc<[Origin]>),
 }
 
-/// What a call that gives predefined datatypes was asked for: combiner and arguments.
-pub(crate) type Wish = (i32, [usize; 2]);
+/// What a call that gives predefined datatypes was asked for: combiner, precision and range.
+pub(crate) type Wish = (Combiner, [i32; 2]);
 
 impl Kind for Type {
     type Object = Arc<Type>;
@@ -82,13 +82,14 @@ impl Type {
         MPI_Datatype::keep_with(|handle| Arc::new(Type::new(datatype, handle, origin, false)))
     }
 
-    /// Gives a handle to a copy of this datatype, with the attributes that the copy gets.
+    /// Gives a handle to a copy of this datatype, with the attributes that it gets: see
+    /// [`copied`](crate::calls::attributes::copied).
     pub(crate) fn publish_copy(
         self: &Arc<Type>,
         datatype: Datatype,
         attributes: Attributes<MPI_Datatype>,
     ) -> MPI_Datatype {
-        let origin = Origin::made(Width::Ints, std::slice::from_ref(self));
+        let origin = Origin::made(Width::Int, std::slice::from_ref(self));
         MPI_Datatype::keep_with(|handle| {
             let copy = Type::new(datatype, handle, origin, self.is_committed());
             Arc::new(Type { attributes, ..copy })
@@ -163,10 +164,10 @@ impl Type {
         let contents = self.datatype.contents()?;
         let (integers, counts) = match self.origin {
             Origin::Named(_) => return None,
-            Origin::Made(Width::Large, _) => self.large(contents),
+            Origin::Made(Width::Count, _) => self.large(contents),
             _ => ([&*contents.integers, &[]], [&[][..], &[]]),
         };
-        let is_large = matches!(self.origin, Origin::Made(Width::Large, _));
+        let is_large = matches!(self.origin, Origin::Made(Width::Count, _));
         let addresses = if is_large { &[] } else { &*contents.addresses };
         Some(Arguments { integers, addresses, counts, types: &contents.datatypes, of: self })
     }
@@ -176,9 +177,9 @@ impl Type {
         let integers = &*contents.integers;
         let dimensions = |place: usize| usize::try_from(integers[place]).unwrap_or(0);
         // Dimensions and what is no count stay as they are.
-        let (first, last) = match self.datatype.envelope().combiner as i32 {
-            MPI_COMBINER_SUBARRAY => (1, 1 + 3 * dimensions(0)),
-            MPI_COMBINER_DARRAY => (3, 3 + dimensions(2)),
+        let (first, last) = match self.datatype.envelope().combiner {
+            Combiner::Subarray => (1, 1 + 3 * dimensions(0)),
+            Combiner::Darray => (3, 3 + dimensions(2)),
             _ => return ([&[]; 2], [integers, &contents.addresses]),
         };
         ([&integers[..first], &integers[last..]], [&integers[first..last], &[]])
@@ -218,13 +219,11 @@ impl Arguments<'_> {
     /// Handles of the datatypes: of those that are predefined their own, of others new ones, which
     /// the program has to free.
     pub(crate) fn handles(&self) -> impl Iterator<Item = MPI_Datatype> {
-        self.types.iter().enumerate().map(|(place, datatype)| match &self.of.origin {
-            Origin::Made(_, parts) => parts[place].handle(datatype),
-            // What the predefined ones are made of is predefined.
-            _ => datatype.as_named().map_or(MPI_Datatype::constant(BASE), |named| {
-                MPI_Datatype::constant(named.code().into())
-            }),
-        })
+        let parts: &[Origin] = match &self.of.origin {
+            Origin::Made(_, parts) => parts,
+            Origin::Named(_) | Origin::Unnamed(_) => &[],
+        };
+        parts.iter().zip(self.types).map(|(part, datatype)| part.handle(datatype))
     }
 }
 
