@@ -163,7 +163,7 @@ pub(crate) unsafe fn explain(
     length: *mut c_int,
 ) -> Answer {
     let room = usize::try_from(size).map_err(|_| argument(format!("the size is {size}")))?;
-    let (operation, _) = request.borrow()?;
+    let operation = request.borrow()?;
     let told = operation.explain();
     request.give_back(operation);
     if room > 0 {
