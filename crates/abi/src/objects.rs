@@ -15,7 +15,7 @@ mod window;
 
 pub(crate) use comm::{Comm, Shape};
 pub(crate) use datatype::Type;
-pub(crate) use errhandler::{Errhandler, UserHandler};
+pub(crate) use errhandler::{Errhandler, Target};
 pub(crate) use group::Groups;
 pub(crate) use info::Hints;
 pub(crate) use keyval::{Bearer, wrong as wrong_key};
