@@ -23,6 +23,21 @@ pub(crate) unsafe fn put<T>(place: *mut T, value: T) -> Answer {
     Ok(())
 }
 
+/// What the caller has put into a place that is for a result as well.
+///
+/// # Safety
+/// It may be read, or is null.
+///
+/// # Errors
+/// No place.
+pub(crate) unsafe fn get<T: Copy>(place: *const T) -> Answer<T> {
+    if place.is_null() {
+        return Err(argument("the place of an argument is NULL"));
+    }
+    // SAFETY: promised by the caller.
+    Ok(unsafe { place.read() })
+}
+
 /// A list of the caller.
 ///
 /// # Safety
@@ -41,4 +56,28 @@ pub(crate) unsafe fn list<'a, T>(which: &str, list: *const T, len: i64) -> Answe
     }
     // SAFETY: promised by the caller.
     Ok(unsafe { slice::from_raw_parts(list, len) })
+}
+
+/// Puts results into a list of the caller, one behind the other.
+///
+/// # Safety
+/// There is room for so many, or it is null.
+///
+/// # Errors
+/// No list, where there are results.
+pub(crate) unsafe fn put_all<T>(
+    which: &str,
+    list: *mut T,
+    values: impl IntoIterator<Item = T>,
+) -> Answer {
+    for (place, value) in values.into_iter().enumerate() {
+        if list.is_null() {
+            return Err(argument(format!("the place for the {which} is NULL")));
+        }
+        // SAFETY: promised by the caller.
+        let place = unsafe { list.add(place) };
+        // SAFETY: as above.
+        unsafe { place.write(value) };
+    }
+    Ok(())
 }

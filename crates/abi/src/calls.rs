@@ -28,6 +28,7 @@ pub(crate) mod environment;
 pub(crate) mod errhandlers;
 pub(crate) mod errors;
 pub(crate) mod generalized;
+pub(crate) mod graphs;
 pub(crate) mod groups;
 pub(crate) mod info;
 pub(crate) mod integers;

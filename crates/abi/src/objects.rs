@@ -12,7 +12,7 @@ mod session;
 mod status;
 mod window;
 
-pub(crate) use comm::{Comm, Shape};
+pub(crate) use comm::{Comm, Shape, Weights};
 pub(crate) use datatype::Type;
 pub(crate) use errhandler::{Errhandler, UserHandler};
 pub(crate) use group::Groups;
