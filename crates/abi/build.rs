@@ -20,7 +20,8 @@ fn main() {
     println!("cargo::rerun-if-changed=generate");
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,{NAME}");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo says where"));
-    let functions = table::functions();
+    let mut functions = table::functions();
+    functions.extend(table::extensions());
     for (file, text) in [
         ("exports.rs", exports::exports(&functions)),
         ("constants.rs", constants::constants(&table::constants())),

@@ -57,19 +57,20 @@ fn export(function: &Function, twin: Option<&Function>) -> String {
 
 /// The call of the function that does it.
 fn call(f: &Function, module: &str, twin: Option<&Function>, named: &[&Parameter]) -> String {
-    let form = if is_in_forms(module) { Form::of(&f.name) } else { None };
-    let kept = named.len() - form.map_or(0, Form::own);
+    let form = if is_in_forms(module) { Form::of(f) } else { None };
+    let own = form.map_or(&[][..], Form::own);
     let wide = f.name.ends_with("_c");
-    let mut passed: Vec<String> = named[..kept]
+    let mut passed: Vec<String> = named
         .iter()
         .enumerate()
+        .filter(|(_, each)| !own.contains(&&*each.name))
         .map(|(place, each)| match twin.map(|twin| &twin.parameters[place]) {
             Some(other) if other != *each => count(each),
             _ => word(&each.name),
         })
         .collect();
     passed.extend(form.map(|form| form.value().to_owned()));
-    let mut inner = f.name.trim_start_matches("MPI_").to_owned();
+    let mut inner = bare(&f.name).to_owned();
     if wide && twin.is_some() {
         inner.truncate(inner.len() - 2);
     }
@@ -84,9 +85,14 @@ fn call(f: &Function, module: &str, twin: Option<&Function>, named: &[&Parameter
     format!("{boundary}({:?}, || unsafe {{ {inner} }})", f.name)
 }
 
-/// Whether the functions of a module come in three forms.
+/// The name without what all of them begin with.
+fn bare(name: &str) -> &str {
+    name.trim_start_matches("MPI_").trim_start_matches("MPIX_")
+}
+
+/// Whether the functions of a module come in several forms.
 fn is_in_forms(module: &str) -> bool {
-    matches!(module, "collectives" | "neighbours")
+    matches!(module, "collectives" | "neighbours" | "sparse")
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -94,25 +100,33 @@ enum Form {
     Blocking,
     Nonblocking,
     Persistent,
+    /// Persistent, and among the members of a group.
+    Among,
+    /// The first of two phases.
+    Begin,
 }
 
 impl Form {
-    fn of(name: &str) -> Option<Form> {
-        let name = name.trim_start_matches("MPI_");
+    fn of(function: &Function) -> Option<Form> {
+        let name = bare(&function.name);
         let name = name.strip_suffix("_c").unwrap_or(name);
+        let takes_group = || function.parameters.iter().any(|each| each.name == "group");
         Some(match name {
+            name if name.ends_with("_begin") => Form::Begin,
+            name if name.ends_with("_init") && takes_group() => Form::Among,
             name if name.ends_with("_init") => Form::Persistent,
             name if name.starts_with('I') => Form::Nonblocking,
             _ => Form::Blocking,
         })
     }
 
-    /// Parameters that only this form has, at the end.
-    fn own(self) -> usize {
+    /// Parameters that are part of the form.
+    fn own(self) -> &'static [&'static str] {
         match self {
-            Form::Blocking => 0,
-            Form::Nonblocking => 1,
-            Form::Persistent => 2,
+            Form::Blocking | Form::Begin => &[],
+            Form::Nonblocking => &["request"],
+            Form::Persistent => &["info", "request"],
+            Form::Among => &["group", "info", "request"],
         }
     }
 
@@ -121,6 +135,8 @@ impl Form {
             Form::Blocking => "Form::Blocking",
             Form::Nonblocking => "Form::Nonblocking(request)",
             Form::Persistent => "Form::Persistent(info, request)",
+            Form::Among => "Form::Among(group, info, request)",
+            Form::Begin => "Form::Begin",
         }
     }
 
@@ -129,7 +145,8 @@ impl Form {
         match self {
             Form::Blocking => name.to_owned(),
             Form::Nonblocking => name[1..].to_owned(),
-            Form::Persistent => name.replace("_init", ""),
+            Form::Persistent | Form::Among => name.replace("_init", ""),
+            Form::Begin => name.replace("_begin", ""),
         }
     }
 }

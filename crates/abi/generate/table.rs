@@ -5,7 +5,7 @@
 /// A function of the interface.
 #[derive(Clone, Debug)]
 pub(crate) struct Function {
-    /// Its name, with `MPI_`.
+    /// Its name, with `MPI_` (or `MPIX_`, if it is not of the standard).
     pub(crate) name: String,
     /// What it returns, in C.
     pub(crate) returns: String,
@@ -70,6 +70,11 @@ fn rows(text: &str) -> impl Iterator<Item = Vec<&str>> {
 /// The functions, in the order of the table.
 pub(crate) fn functions() -> Vec<Function> {
     rows(include_str!("../tables/functions.tsv")).map(|row| function(&row)).collect()
+}
+
+/// The functions that Motet has beyond those of the standard, in the order of the table.
+pub(crate) fn extensions() -> Vec<Function> {
+    rows(include_str!("../tables/extensions.tsv")).map(|row| function(&row)).collect()
 }
 
 /// The constants, in the order of the table.

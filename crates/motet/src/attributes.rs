@@ -7,7 +7,7 @@
 
 use std::any::Any;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::communicator::Communicator;
 use crate::error::Result;
@@ -80,6 +80,26 @@ impl<T: Send + Sync + 'static, O> Keyval<T, O> {
 
     fn of_callbacks(copy: CopyValue<O>, delete: DeleteValue<O>) -> Keyval<T, O> {
         Keyval { key: Arc::new(Key { copy, delete }), value: PhantomData }
+    }
+}
+
+impl<T, O> Keyval<T, O> {
+    /// The key, as long as something else keeps it.
+    pub fn downgrade(&self) -> WeakKeyval<T, O> {
+        WeakKeyval { key: Arc::downgrade(&self.key), value: PhantomData }
+    }
+}
+
+/// A [`Keyval`] that is there as long as another copy of it, or a value that is set under it.
+pub struct WeakKeyval<T, O = Communicator> {
+    key: Weak<Key<O>>,
+    value: PhantomData<fn() -> T>,
+}
+
+impl<T, O> WeakKeyval<T, O> {
+    /// The key, if it is there.
+    pub fn upgrade(&self) -> Option<Keyval<T, O>> {
+        Some(Keyval { key: self.key.upgrade()?, value: PhantomData })
     }
 }
 

@@ -131,7 +131,7 @@ mod topology;
 mod wisdom;
 mod world;
 
-pub use attributes::{Attributes, Keyval};
+pub use attributes::{Attributes, Keyval, WeakKeyval};
 pub use collective::{Member, Members, Neighbour, Neighbours, Part, SparseRequest};
 pub use communicator::{Communicator, CommunicatorRequest, SplitType};
 pub use datatype::Datatype;

@@ -1,26 +1,105 @@
-//! TODO_MODULE
+//! Attributes of communicators and datatypes. (MPI 4.1 §7.7)
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
-#![allow(unused_variables, unused_imports)]
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
 
-use motet::ErrorClass;
+use motet::Attributes;
 
-use crate::count::{CountPlace, Counts};
-use crate::fault::{Answer, Fault};
-use crate::handle::*;
-use crate::objects::MPI_Status;
+use super::predefined;
+use crate::caller::{get as read, put};
+use crate::exports::MPI_KEYVAL_INVALID;
+use crate::fault::Answer;
+use crate::handle::{Callback, Handle, MPI_Comm, MPI_Datatype};
+use crate::objects::{Bearer, Comm, Type, wrong_key};
 
-use super::Form;
+/// The attributes that a copy of the object gets.
+///
+/// # Errors
+/// That of the first copy callback that fails, with its code.
+pub(crate) fn copied<B: Bearer>(object: &B) -> Answer<Attributes<Handle<B>>> {
+    Ok(object.attributes().copied(&object.handle())?)
+}
 
-fn not_yet<T>() -> Answer<T> {
-    Err(Fault::new(ErrorClass::UnsupportedOperation, "not yet"))
+/// Takes all attributes away, those that were set last first: the object is about to be freed, and
+/// its handle must still be good.
+///
+/// # Errors
+/// That of the first delete callback that fails, with its code; all are called nevertheless.
+pub(crate) fn deleted<B: Bearer>(object: &B) -> Answer {
+    Ok(object.attributes().clear(&object.handle())?)
+}
+
+unsafe fn create<B: Bearer>(
+    copy: Callback,
+    delete: Callback,
+    keyval: *mut c_int,
+    extra: *mut c_void,
+) -> Answer {
+    // SAFETY: the callbacks are those of the kind, says the caller.
+    let number = unsafe { B::keys().create(copy, delete, extra as usize) }?;
+    // SAFETY: room for a result of the caller.
+    unsafe { put(keyval, number) }
+}
+
+unsafe fn free<B: Bearer>(keyval: *mut c_int) -> Answer {
+    // SAFETY: a place of the caller.
+    let number = unsafe { read(keyval) }?;
+    changeable(number)?;
+    B::keys().free(number)?;
+    // SAFETY: as above.
+    unsafe { put(keyval, MPI_KEYVAL_INVALID) }
+}
+
+fn set<B: Bearer>(object: &B, keyval: c_int, value: *mut c_void) -> Answer {
+    changeable(keyval)?;
+    let key = B::keys().known(keyval)?;
+    Ok(object.attributes().set(&object.handle(), &key, Arc::new(value as usize))?)
+}
+
+fn delete<B: Bearer>(object: &B, keyval: c_int) -> Answer {
+    changeable(keyval)?;
+    let key = B::keys().used(keyval)?;
+    object.attributes().delete(&object.handle(), &key)?;
+    Ok(())
+}
+
+unsafe fn get<B: Bearer>(
+    object: &B,
+    keyval: c_int,
+    place: *mut c_void,
+    flag: *mut c_int,
+) -> Answer {
+    let key = B::keys().used(keyval)?;
+    let value = object.attributes().get(&key).map(|value| *value);
+    // SAFETY: room for results of the caller.
+    unsafe { found(value, place, flag) }
+}
+
+/// Puts a value, if there is one, where the caller wants it.
+unsafe fn found(value: Option<usize>, place: *mut c_void, flag: *mut c_int) -> Answer {
+    if let Some(value) = value {
+        // SAFETY: room for a result of the caller.
+        unsafe { put(place.cast::<usize>(), value) }?;
+    }
+    // SAFETY: as above.
+    unsafe { put(flag, c_int::from(value.is_some())) }
+}
+
+/// # Errors
+/// A key of the standard, whose attributes are those of the library.
+fn changeable(keyval: c_int) -> Answer {
+    if predefined::is_key(keyval) {
+        return Err(wrong_key(keyval, "is predefined: its attributes can only be looked at"));
+    }
+    Ok(())
 }
 
 /// `MPI_Attr_delete`
 pub(crate) unsafe fn attr_delete(comm: MPI_Comm, keyval: c_int) -> Answer {
-    not_yet()
+    // SAFETY: the same call under its former name.
+    unsafe { comm_delete_attr(comm, keyval) }
 }
 
 /// `MPI_Attr_get`
@@ -30,12 +109,14 @@ pub(crate) unsafe fn attr_get(
     attribute_val: *mut c_void,
     flag: *mut c_int,
 ) -> Answer {
-    not_yet()
+    // SAFETY: the same call under its former name.
+    unsafe { comm_get_attr(comm, keyval, attribute_val, flag) }
 }
 
 /// `MPI_Attr_put`
 pub(crate) unsafe fn attr_put(comm: MPI_Comm, keyval: c_int, attribute_val: *mut c_void) -> Answer {
-    not_yet()
+    // SAFETY: the same call under its former name.
+    unsafe { comm_set_attr(comm, keyval, attribute_val) }
 }
 
 /// `MPI_Comm_create_keyval`
@@ -45,17 +126,20 @@ pub(crate) unsafe fn comm_create_keyval(
     comm_keyval: *mut c_int,
     extra_state: *mut c_void,
 ) -> Answer {
-    not_yet()
+    // SAFETY: what the standard asks of the caller.
+    unsafe { create::<Comm>(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state) }
 }
 
 /// `MPI_Comm_delete_attr`
 pub(crate) unsafe fn comm_delete_attr(comm: MPI_Comm, comm_keyval: c_int) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    comm.answer(|| delete(&*comm, comm_keyval))
 }
 
 /// `MPI_Comm_free_keyval`
 pub(crate) unsafe fn comm_free_keyval(comm_keyval: *mut c_int) -> Answer {
-    not_yet()
+    // SAFETY: what the standard asks of the caller.
+    unsafe { free::<Comm>(comm_keyval) }
 }
 
 /// `MPI_Comm_get_attr`
@@ -65,7 +149,15 @@ pub(crate) unsafe fn comm_get_attr(
     attribute_val: *mut c_void,
     flag: *mut c_int,
 ) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    comm.answer(|| {
+        if predefined::is_key(comm_keyval) {
+            // SAFETY: room for results of the caller.
+            return unsafe { found(predefined::address(comm_keyval), attribute_val, flag) };
+        }
+        // SAFETY: as above.
+        unsafe { get(&*comm, comm_keyval, attribute_val, flag) }
+    })
 }
 
 /// `MPI_Comm_set_attr`
@@ -74,7 +166,8 @@ pub(crate) unsafe fn comm_set_attr(
     comm_keyval: c_int,
     attribute_val: *mut c_void,
 ) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    comm.answer(|| set(&*comm, comm_keyval, attribute_val))
 }
 
 /// `MPI_Keyval_create`
@@ -84,12 +177,14 @@ pub(crate) unsafe fn keyval_create(
     keyval: *mut c_int,
     extra_state: *mut c_void,
 ) -> Answer {
-    not_yet()
+    // SAFETY: the same call under its former name.
+    unsafe { comm_create_keyval(copy_fn, delete_fn, keyval, extra_state) }
 }
 
 /// `MPI_Keyval_free`
 pub(crate) unsafe fn keyval_free(keyval: *mut c_int) -> Answer {
-    not_yet()
+    // SAFETY: the same call under its former name.
+    unsafe { comm_free_keyval(keyval) }
 }
 
 /// `MPI_Type_create_keyval`
@@ -99,17 +194,19 @@ pub(crate) unsafe fn type_create_keyval(
     type_keyval: *mut c_int,
     extra_state: *mut c_void,
 ) -> Answer {
-    not_yet()
+    // SAFETY: what the standard asks of the caller.
+    unsafe { create::<Type>(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state) }
 }
 
 /// `MPI_Type_delete_attr`
 pub(crate) unsafe fn type_delete_attr(datatype: MPI_Datatype, type_keyval: c_int) -> Answer {
-    not_yet()
+    delete(&*datatype.object()?, type_keyval)
 }
 
 /// `MPI_Type_free_keyval`
 pub(crate) unsafe fn type_free_keyval(type_keyval: *mut c_int) -> Answer {
-    not_yet()
+    // SAFETY: what the standard asks of the caller.
+    unsafe { free::<Type>(type_keyval) }
 }
 
 /// `MPI_Type_get_attr`
@@ -119,7 +216,8 @@ pub(crate) unsafe fn type_get_attr(
     attribute_val: *mut c_void,
     flag: *mut c_int,
 ) -> Answer {
-    not_yet()
+    // SAFETY: room for results of the caller.
+    unsafe { get(&*datatype.object()?, type_keyval, attribute_val, flag) }
 }
 
 /// `MPI_Type_set_attr`
@@ -128,5 +226,5 @@ pub(crate) unsafe fn type_set_attr(
     type_keyval: c_int,
     attribute_val: *mut c_void,
 ) -> Answer {
-    not_yet()
+    set(&*datatype.object()?, type_keyval, attribute_val)
 }

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use motet::{Attributes, CommunicatorRequest, Comparison, ErrorClass, Info, Tag};
 
+use super::attributes;
 use crate::caller::{get, put};
 use crate::exports::*;
 use crate::fault::{Answer, Fault, argument};
@@ -97,7 +98,7 @@ fn free(handle: MPI_Comm, before: impl FnOnce(&Comm) -> Answer) -> Answer {
             return Err(Fault::new(ErrorClass::Comm, text));
         }
         before(&comm)?;
-        comm.attributes.clear(&handle)?;
+        attributes::deleted(&*comm)?;
         handle.take().map(drop)
     })
 }
@@ -116,7 +117,7 @@ pub(crate) unsafe fn comm_disconnect(comm: *mut MPI_Comm) -> Answer {
 
 /// What a copy of a communicator is made of: the agreement on it, and the attributes that it gets.
 fn copy(comm: &Comm, info: &Info) -> Answer<(CommunicatorRequest<Shape>, Attributes<MPI_Comm>)> {
-    let attributes = comm.attributes.copied(&comm.handle);
+    let attributes = attributes::copied(comm);
     // Also if a callback has failed here: the others must not wait for this rank.
     let request = match &comm.shape {
         Shape::World(world) => world.idup_with_info(info)?.map(Shape::Plain),

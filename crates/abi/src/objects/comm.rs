@@ -107,7 +107,8 @@ impl Comm {
         shape.map_or(exports::MPI_COMM_NULL, |shape| self.publish(shape))
     }
 
-    /// Gives a handle to a copy of this communicator, with the attributes that it gets.
+    /// Gives a handle to a copy of this communicator, with the attributes that it gets: see
+    /// [`copied`](crate::calls::attributes::copied).
     pub(crate) fn publish_copy(&self, shape: Shape, attributes: Attributes<MPI_Comm>) -> MPI_Comm {
         let inherited = self.inherited(attributes);
         MPI_Comm::keep_with(|handle| inherited.comm(shape, handle))

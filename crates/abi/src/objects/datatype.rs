@@ -61,6 +61,16 @@ impl Type {
         MPI_Datatype::keep_with(|handle| Type::new(datatype, handle, false))
     }
 
+    /// Gives a handle to a copy of this datatype, with the attributes that it gets: see
+    /// [`copied`](crate::calls::attributes::copied).
+    pub(crate) fn publish_copy(&self, attributes: Attributes<MPI_Datatype>) -> MPI_Datatype {
+        MPI_Datatype::keep_with(|handle| {
+            let committed = AtomicBool::new(self.is_committed());
+            let (datatype, name) = (self.datatype.clone(), Mutex::default());
+            Arc::new(Type { datatype, handle, attributes, name, committed })
+        })
+    }
+
     /// It may be used in messages from now on.
     pub(crate) fn commit(&self) {
         self.committed.store(true, Ordering::Release);

@@ -179,6 +179,13 @@ impl Request {
         self.0.as_deref_mut().filter(|inner| inner.active)
     }
 
+    /// What a collective does and why, as [`Persistent::explain`](crate::Persistent::explain) says
+    /// it; of any other operation, and of none, that there is nothing to tell.
+    pub fn explain(&self) -> String {
+        let explain = |inner: &Inner| inner.flight.explain();
+        self.0.as_deref().map_or_else(|| "no operation".to_owned(), explain)
+    }
+
     /// Starts a persistent operation. (`MPI_Start`, MPI 4.1 §3.9)
     ///
     /// # Errors

@@ -1,0 +1,231 @@
+//! Keys of attributes, which are numbers in C.
+//!
+//! A key that has been freed is there as long as an attribute is set under it: that can still be
+//! looked at and deleted by the number, which is not given out again.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::collections::BTreeMap;
+use std::ffi::{c_int, c_void};
+use std::mem;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use motet::{Attributes, ErrorClass, ErrorCode, ErrorKind, Keyval, Result, WeakKeyval};
+
+use super::{Comm, Type};
+use crate::exports::MPI_SUCCESS;
+use crate::fault::{Answer, Fault};
+use crate::handle::{Callback, Handle};
+
+/// Addresses up to this one are those of predefined callbacks, which are never called.
+const DUPLICATE: usize = 1;
+/// So many keys there can be of one kind.
+const NUMBERS: c_int = 1 << 28;
+
+/// What has attributes.
+pub(crate) trait Bearer: Sized + Send + Sync + 'static {
+    fn attributes(&self) -> &Attributes<Handle<Self>>;
+
+    /// Its handle, which callbacks are told.
+    fn handle(&self) -> Handle<Self>;
+
+    /// The keys of what it is one of.
+    fn keys() -> &'static Keys<Self>;
+}
+
+impl Bearer for Comm {
+    fn attributes(&self) -> &Attributes<Handle<Comm>> {
+        &self.attributes
+    }
+
+    fn handle(&self) -> Handle<Comm> {
+        self.handle
+    }
+
+    fn keys() -> &'static Keys<Comm> {
+        static KEYS: Keys<Comm> = Keys::above(NUMBERS);
+        &KEYS
+    }
+}
+
+impl Bearer for Type {
+    fn attributes(&self) -> &Attributes<Handle<Type>> {
+        &self.attributes
+    }
+
+    fn handle(&self) -> Handle<Type> {
+        self.handle
+    }
+
+    fn keys() -> &'static Keys<Type> {
+        static KEYS: Keys<Type> = Keys::above(2 * NUMBERS);
+        &KEYS
+    }
+}
+
+/// A key of attributes of C: addresses, as the program sees them.
+pub(crate) type Key<B> = Keyval<usize, Handle<B>>;
+
+/// The keys of objects of one kind.
+pub(crate) struct Keys<B: Bearer> {
+    /// No key has this number or a smaller one.
+    base: c_int,
+    table: Mutex<Table<B>>,
+}
+
+struct Table<B: Bearer> {
+    given: c_int,
+    keys: BTreeMap<c_int, Place<B>>,
+}
+
+enum Place<B: Bearer> {
+    Known(Key<B>),
+    Freed(WeakKeyval<usize, Handle<B>>),
+}
+
+impl<B: Bearer> Keys<B> {
+    const fn above(base: c_int) -> Keys<B> {
+        Keys { base, table: Mutex::new(Table { given: 0, keys: BTreeMap::new() }) }
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table<B>> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes a key, and says its number.
+    ///
+    /// # Safety
+    /// The callbacks are functions of the types that the kind of objects has, or predefined.
+    ///
+    /// # Errors
+    /// That all numbers have been given out.
+    pub(crate) unsafe fn create(
+        &self,
+        copy: Callback,
+        delete: Callback,
+        extra: usize,
+    ) -> Answer<c_int> {
+        let mut table = self.table();
+        if table.given == NUMBERS - 1 {
+            return Err(Fault::new(ErrorClass::NoMem, "there are no more keys of attributes"));
+        }
+        table.given += 1;
+        let number = self.base + table.given;
+        let (copy, delete) = (copy as usize, delete as usize);
+        let callbacks = Callbacks { number, copy, delete, extra, keys: B::keys() };
+        table.keys.insert(number, Place::Known(callbacks.key()));
+        Ok(number)
+    }
+
+    /// The key of a number, to set attributes under it.
+    pub(crate) fn known(&self, number: c_int) -> Answer<Key<B>> {
+        match self.table().keys.get(&number) {
+            Some(Place::Known(key)) => Ok(key.clone()),
+            Some(Place::Freed(_)) => Err(wrong(number, "has been freed")),
+            None => Err(wrong(number, "is none")),
+        }
+    }
+
+    /// The key of a number, which may have been freed but is used.
+    pub(crate) fn used(&self, number: c_int) -> Answer<Key<B>> {
+        let key = match self.table().keys.get(&number) {
+            Some(Place::Known(key)) => Some(key.clone()),
+            Some(Place::Freed(key)) => key.upgrade(),
+            None => None,
+        };
+        key.ok_or_else(|| wrong(number, "is none, or none any more"))
+    }
+
+    /// Frees a key: it goes when nothing uses it.
+    pub(crate) fn free(&self, number: c_int) -> Answer {
+        let key = self.known(number)?;
+        let place = Place::Freed(key.downgrade());
+        let freed = self.table().keys.insert(number, place);
+        // Not while the table is locked: the last copy takes its number away.
+        drop((freed, key));
+        Ok(())
+    }
+}
+
+/// The error of a number that is not that of a key.
+#[cold]
+pub(crate) fn wrong(number: c_int, problem: &str) -> Fault {
+    let text = match number {
+        0 => "the key is MPI_KEYVAL_INVALID".to_owned(),
+        _ => format!("the key {number} {problem}"),
+    };
+    Fault::new(ErrorClass::Keyval, text)
+}
+
+/// The functions of the program for a key.
+struct Callbacks<B: Bearer> {
+    number: c_int,
+    copy: usize,
+    delete: usize,
+    extra: usize,
+    keys: &'static Keys<B>,
+}
+
+impl<B: Bearer> Drop for Callbacks<B> {
+    fn drop(&mut self) {
+        self.keys.table().keys.remove(&self.number);
+    }
+}
+
+type Copy<B> = unsafe extern "C" fn(
+    Handle<B>,
+    c_int,
+    *mut c_void,
+    *mut c_void,
+    *mut c_void,
+    *mut c_int,
+) -> c_int;
+type Delete<B> = unsafe extern "C" fn(Handle<B>, c_int, *mut c_void, *mut c_void) -> c_int;
+
+impl<B: Bearer> Callbacks<B> {
+    fn key(self) -> Key<B> {
+        let callbacks = Arc::new(self);
+        let at_end = callbacks.clone();
+        let copy = move |bearer: &Handle<B>, value: &usize| callbacks.copied(*bearer, *value);
+        let delete = move |bearer: &Handle<B>, value: &usize| at_end.deleted(*bearer, *value);
+        Keyval::new(copy, delete)
+    }
+
+    /// What a copy of the object gets.
+    fn copied(&self, bearer: Handle<B>, value: usize) -> Result<Option<Arc<usize>>> {
+        if self.copy <= DUPLICATE {
+            return Ok((self.copy == DUPLICATE).then(|| Arc::new(value)));
+        }
+        let (mut copied, mut is_copied) = (0_usize, 0);
+        // SAFETY: the program has said so when it made the key.
+        let function: Copy<B> = unsafe { mem::transmute(self.copy) };
+        let (extra, value) = (self.extra as *mut c_void, value as *mut c_void);
+        let place = (&raw mut copied).cast();
+        // SAFETY: as above; both places are there for the time of the call.
+        let code =
+            unsafe { function(bearer, self.number, extra, value, place, &raw mut is_copied) };
+        outcome(code, "copies")?;
+        Ok((is_copied != 0).then(|| Arc::new(copied)))
+    }
+
+    /// A value is taken away.
+    fn deleted(&self, bearer: Handle<B>, value: usize) -> Result<()> {
+        if self.delete <= DUPLICATE {
+            return Ok(());
+        }
+        // SAFETY: the program has said so when it made the key.
+        let function: Delete<B> = unsafe { mem::transmute(self.delete) };
+        let (extra, value) = (self.extra as *mut c_void, value as *mut c_void);
+        // SAFETY: as above.
+        outcome(unsafe { function(bearer, self.number, value, extra) }, "deletes")
+    }
+}
+
+/// What a callback has returned is returned as it is.
+fn outcome(code: c_int, does: &str) -> Result<()> {
+    if code == MPI_SUCCESS {
+        return Ok(());
+    }
+    let text = format!("returned by the callback that {does} an attribute");
+    Err(ErrorKind::User { code: ErrorCode(code), text }.into())
+}
