@@ -6,6 +6,15 @@ use std::slice;
 
 use crate::fault::{Answer, argument};
 
+/// # Errors
+/// That the caller has no place for a result: told before anything is done for it.
+pub(crate) fn expect_place<T>(place: *mut T) -> Answer {
+    if place.is_null() {
+        return Err(argument("the place for a result is NULL"));
+    }
+    Ok(())
+}
+
 /// Puts a result where the caller wants it.
 ///
 /// # Safety
@@ -15,9 +24,7 @@ use crate::fault::{Answer, argument};
 /// No place.
 #[inline]
 pub(crate) unsafe fn put<T>(place: *mut T, value: T) -> Answer {
-    if place.is_null() {
-        return Err(argument("the place for a result is NULL"));
-    }
+    expect_place(place)?;
     // SAFETY: promised by the caller.
     unsafe { place.write(value) };
     Ok(())

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use motet::{Attributes, CommunicatorRequest, Comparison, ErrorClass, Info, Tag};
 
 use super::attributes;
-use crate::caller::{get, put};
+use crate::caller::{expect_place, get, put};
 use crate::exports::*;
 use crate::fault::{Answer, Fault, argument};
 use crate::handle::{MPI_Comm, MPI_Group, MPI_Info, MPI_Request};
@@ -61,6 +61,7 @@ pub(crate) unsafe fn comm_create(
 ) -> Answer {
     let comm = comm.object()?;
     comm.answer(|| {
+        expect_place(newcomm)?;
         let group = group.object()?;
         let made = match &comm.shape {
             Shape::Between(between) => between.create(&group)?.map(Shape::Between),
@@ -80,6 +81,7 @@ pub(crate) unsafe fn comm_create_group(
 ) -> Answer {
     let comm = comm.object()?;
     comm.answer(|| {
+        expect_place(newcomm)?;
         let (group, tag) = (group.object()?, creation_tag(tag)?);
         let parent = comm.intra()?;
         let is_in = parent.place_in(&group).is_some();
@@ -132,6 +134,7 @@ fn copy(comm: &Comm, info: &Info) -> Answer<(CommunicatorRequest<Shape>, Attribu
 
 /// A blocking copy.
 unsafe fn dup(comm: &Arc<Comm>, info: &Info, newcomm: *mut MPI_Comm) -> Answer {
+    expect_place(newcomm)?;
     let (request, attributes) = copy(comm, info)?;
     let copy = comm.publish_copy(request.wait()?, attributes);
     // SAFETY: the caller has a place there.
@@ -146,6 +149,8 @@ unsafe fn idup(
     newcomm: *mut MPI_Comm,
     request: *mut MPI_Request,
 ) -> Answer {
+    expect_place(newcomm)?;
+    expect_place(request)?;
     let (agreed, attributes) = copy(comm, info)?;
     let (handle, keep) = comm.publish_later(attributes);
     let agreed = Request::publish(agreed.into_raw(keep), comm);
@@ -302,6 +307,7 @@ pub(crate) unsafe fn comm_split(
 ) -> Answer {
     let comm = comm.object()?;
     comm.answer(|| {
+        expect_place(newcomm)?;
         let colour = match color {
             MPI_UNDEFINED => None,
             colour => Some(u32::try_from(colour).map_err(|_| {
@@ -327,6 +333,7 @@ pub(crate) unsafe fn comm_split_type(
 ) -> Answer {
     let comm = comm.object()?;
     comm.answer(|| {
+        expect_place(newcomm)?;
         let hints = info.hints()?;
         let parent = comm.intra()?;
         let part = parent.split(kind(&comm, split_type, &hints)?, key.into())?;

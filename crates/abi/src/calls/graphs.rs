@@ -8,7 +8,7 @@ use std::ffi::c_int;
 use motet::{Adjacent, Edge, GraphCommunicator, IndexedGraphCommunicator};
 
 use super::topologies::{enough, mapped, neighbour, rank, reordering, topology, wrong};
-use crate::caller::{list, put, put_all};
+use crate::caller::{expect_place, list, put, put_all};
 use crate::exports::{MPI_PROC_NULL, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
 use crate::fault::{Answer, argument};
 use crate::handle::{MPI_Comm, MPI_Info};
@@ -39,6 +39,7 @@ pub(crate) unsafe fn graph_create(
 ) -> Answer {
     let comm = comm_old.object()?;
     comm.answer(|| {
+        expect_place(comm_graph)?;
         // SAFETY: the caller has a graph there.
         let (index, edges) = unsafe { nodes(nnodes, indx, edges) }?;
         let made = comm.intra()?.graph_indexed(&index, &edges, reordering(reorder))?;
@@ -205,6 +206,7 @@ pub(crate) unsafe fn dist_graph_create_adjacent(
 ) -> Answer {
     let comm = comm_old.object()?;
     comm.answer(|| {
+        expect_place(comm_dist_graph)?;
         let parent = comm.intra()?;
         info.hints()?;
         // SAFETY: the caller has so many there.
@@ -261,6 +263,7 @@ pub(crate) unsafe fn dist_graph_create(
 ) -> Answer {
     let comm = comm_old.object()?;
     comm.answer(|| {
+        expect_place(comm_dist_graph)?;
         let parent = comm.intra()?;
         info.hints()?;
         // SAFETY: the caller has so many there.

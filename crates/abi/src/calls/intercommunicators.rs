@@ -7,7 +7,7 @@ use std::ffi::c_int;
 use motet::{ErrorClass, MergeOrder};
 
 use super::communicators::creation_tag;
-use crate::caller::put;
+use crate::caller::{expect_place, put};
 use crate::fault::{Answer, Fault};
 use crate::handle::{MPI_Comm, MPI_Group};
 use crate::objects::{Groups, Shape};
@@ -52,6 +52,7 @@ pub(crate) unsafe fn intercomm_create(
 ) -> Answer {
     let comm = local_comm.object()?;
     comm.answer(|| {
+        expect_place(newintercomm)?;
         let (local, tag) = (comm.intra()?, creation_tag(tag)?);
         let leader = usize::try_from(local_leader).map_err(|_| {
             Fault::new(ErrorClass::Rank, format!("the local leader is {local_leader}"))
@@ -74,6 +75,7 @@ pub(crate) unsafe fn intercomm_merge(
 ) -> Answer {
     let comm = intercomm.object()?;
     comm.answer(|| {
+        expect_place(newintracomm)?;
         let order = if high == 0 { MergeOrder::First } else { MergeOrder::Last };
         let merged = comm.inter()?.merge(order)?;
         // SAFETY: the caller has a place there.

@@ -6,7 +6,7 @@ use std::ffi::c_int;
 
 use motet::{Cartesian, CartesianCommunicator, ErrorClass, Reorder, TopologyError};
 
-use crate::caller::{list, put, put_all};
+use crate::caller::{expect_place, list, put, put_all};
 use crate::exports::*;
 use crate::fault::{Answer, Fault, argument};
 use crate::handle::MPI_Comm;
@@ -111,6 +111,7 @@ pub(crate) unsafe fn cart_create(
 ) -> Answer {
     let comm = comm_old.object()?;
     comm.answer(|| {
+        expect_place(comm_cart)?;
         // SAFETY: the caller has so many there.
         let (sizes, periodic) = unsafe { sizes(ndims, dims, periods) }?;
         let made = comm.intra()?.cartesian(&sizes, &periodic, reordering(reorder))?;
@@ -206,6 +207,7 @@ pub(crate) unsafe fn cart_sub(
 ) -> Answer {
     let comm = comm.object()?;
     comm.answer(|| {
+        expect_place(newcomm)?;
         let grid = grid(&comm)?;
         let dimensions = grid.topology().dimensions() as i64;
         // SAFETY: the caller has one for each dimension there.
