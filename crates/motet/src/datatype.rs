@@ -220,7 +220,7 @@ impl Datatype {
     /// Compiles it for moving bytes (`MPI_Type_commit`). Done once; later calls are cheap.
     pub fn commit(&self) -> Layout {
         match &self.0 {
-            Repr::Named(named) => named.layout(),
+            Repr::Named(_) => Layout::of(self),
             Repr::Derived(derived) => derived.layout.get_or_init(|| Layout::of(self)).clone(),
         }
     }

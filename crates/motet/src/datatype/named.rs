@@ -1,10 +1,9 @@
 //! The predefined datatypes (MPI 4.1, 3.2.2 and A.1; external sizes: 14.5.2).
 
 use std::ffi::{c_int, c_long, c_longlong, c_short};
-use std::sync::OnceLock;
 
+use super::Datatype;
 use super::form::Form;
-use super::{Datatype, Layout};
 
 /// What an element is, apart from its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -130,17 +129,6 @@ macro_rules! named {
 
             fn constant(self) -> &'static str {
                 match self { $(Named::$variant => stringify!($constant)),* }
-            }
-
-            /// Compiled for moving bytes, when that is first asked for.
-            pub(super) fn layout(self) -> Layout {
-                let layout = match self {
-                    $(Named::$variant => {
-                        static LAYOUT: OnceLock<Layout> = OnceLock::new();
-                        &LAYOUT
-                    })*
-                };
-                layout.get_or_init(|| Layout::of(&Datatype::from(self))).clone()
             }
 
             pub(super) const fn elements(self) -> &'static [Placed] {

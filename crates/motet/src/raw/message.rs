@@ -11,7 +11,7 @@ use motet_fabric::{Region, TypeCode};
 use super::collective::On;
 use super::data::Data;
 use super::request::{Request, State};
-use super::side::{Stage, Unit, in_a_row};
+use super::side::{Stage, Unit};
 use super::status::Status;
 use crate::buffer::Span;
 use crate::communicator::Communicator;
@@ -440,11 +440,7 @@ type Located = (Span, TypeCode, Option<Box<Staging>>);
 /// # Safety
 /// The operation that the staging is given to holds the memory of the data.
 unsafe fn locate(which: &'static str, data: Data<'_>, way: Way) -> Result<Located, ErrorKind> {
-    let unit = Unit::of([data.datatype]);
-    if let Some(span) = in_a_row(which, data)? {
-        return Ok((span, unit.code, None));
-    }
-    let mut stage = Stage::new(unit);
+    let mut stage = Stage::new(Unit::of([data.datatype]));
     // SAFETY: passed on.
     let Span { start, len } = unsafe { stage.data(which, data, 1, way) }?;
     let Unit { bytes, code, .. } = stage.unit();

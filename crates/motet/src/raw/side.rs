@@ -49,14 +49,6 @@ struct Items {
     count: u64,
 }
 
-/// Where data lies if it is one run of bytes, so that nothing has to be moved for it.
-pub(super) fn in_a_row(which: &'static str, data: Data<'_>) -> Result<Option<Span>, ErrorKind> {
-    let Items { address, layout, count } = items(which, data.address, data.count, data.datatype)?;
-    let run = layout.contiguous(count);
-    let start = |at: i64| address.wrapping_offset(at as isize);
-    Ok(run.map(|run| Span { start: start(run.at), len: run.len as usize }))
-}
-
 /// One side of a call, as a plan sees it: the whole in units, and the blocks in it.
 #[derive(Debug)]
 pub(super) struct Side {
