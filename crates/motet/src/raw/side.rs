@@ -127,11 +127,11 @@ impl Stage {
         let Mixed { address, counts, displacements, datatypes } = blocks;
         one_each("displacements", displacements.len(), counts.len())?;
         one_each("datatypes", datatypes.len(), counts.len())?;
-        let lists = counts.iter().zip(displacements).zip(datatypes);
-        let place = |((&count, &displacement), datatype): ((&usize, &isize), &Datatype)| {
-            items(which, address.wrapping_offset(displacement), count, datatype)
-        };
-        let items = lists.map(place).collect::<Result<_, _>>()?;
+        let mut items = Vec::with_capacity(counts.len());
+        for ((&count, &displacement), datatype) in counts.iter().zip(displacements).zip(datatypes) {
+            let address = address.wrapping_offset(displacement);
+            items.push(self::items(which, address, count, datatype)?);
+        }
         // SAFETY: passed on.
         Ok(unsafe { self.place(items, way) })
     }
