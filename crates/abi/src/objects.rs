@@ -13,7 +13,7 @@ mod session;
 mod status;
 mod window;
 
-pub(crate) use comm::{Comm, Shape};
+pub(crate) use comm::{Comm, Shape, Weights};
 pub(crate) use datatype::{Arguments, Type};
 pub(crate) use errhandler::{Errhandler, Target};
 pub(crate) use group::Groups;
