@@ -7,7 +7,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use std::ffi::{c_char, c_int};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use motet::{Attributes, CommunicatorRequest, Comparison, ErrorClass, Info, Tag};
 
@@ -23,6 +23,8 @@ use crate::text;
 /// The hints that say by what `MPI_Comm_split_type` is guided.
 const RESOURCE: &str = "mpi_hw_resource_type";
 const PROCESS_SET: &str = "mpi_pset_name";
+/// The one resource of which something is known.
+const SHARED_MEMORY: &str = "mpi_shared_memory";
 
 /// How alike two groups or communicators are, as the standard counts it.
 pub(crate) fn comparison(comparison: Comparison) -> c_int {
@@ -334,6 +336,11 @@ pub(crate) unsafe fn comm_split_type(
         expect_place(newcomm)?;
         let colour = kind(&comm, split_type, &info.hints()?)?;
         let part = split(&comm, colour, key)?;
+        if split_type == MPI_COMM_TYPE_HW_UNGUIDED && part.is_some() && info != MPI_INFO_NULL {
+            let hints = info.object()?;
+            let mut hints = hints.lock().unwrap_or_else(PoisonError::into_inner);
+            hints.set(RESOURCE, SHARED_MEMORY)?;
+        }
         // SAFETY: the caller has a place there.
         unsafe { put(newcomm, comm.publish_if_any(part)) }
     })
@@ -354,7 +361,7 @@ fn kind(comm: &Comm, split_type: c_int, hints: &Info) -> Answer<Option<u32>> {
     let Some(world) = process::world() else { return Err(process::not_running()) };
     let nodes = world.intra()?.nodes();
     let node = nodes[world.rank()];
-    let resource = |name: Option<&str>| (name == Some("mpi_shared_memory")).then_some(node);
+    let resource = |name: Option<&str>| (name == Some(SHARED_MEMORY)).then_some(node);
     let colour = match split_type {
         MPI_UNDEFINED => None,
         MPI_COMM_TYPE_SHARED => Some(node),
