@@ -9,7 +9,7 @@
 use std::ffi::{c_char, c_int};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use motet::{Attributes, CommunicatorRequest, Comparison, ErrorClass, Info, Tag};
+use motet::{Attributes, CommunicatorRequest, Comparison, ErrorClass, Group, Info, Tag};
 
 use super::attributes;
 use crate::caller::{expect_place, get, put};
