@@ -1,7 +1,7 @@
 /* Communicators: copies, parts, names, hints, comparisons, and their end.
  *
  * ranks: 1 2 3 5
- * spec: 7
+ * spec: 6, 7, 55, 64
  */
 
 #include "check.h"
@@ -242,6 +242,36 @@ static void freed_in_use(void) {
     CHECK_EQ(sum, size);
 }
 
+/* Persistent operations outlive their communicator, and can be started after it has been freed;
+ * those that are inactive when it is disconnected do not keep it. */
+static void freed_before_start(void) {
+    MPI_Comm copy;
+    MPI_Info info;
+    MPI_Request requests[3], left_over;
+    int right = (rank + 1) % size, left = (rank + size - 1) % size;
+    int got = -1, sum = -1, one = 1, mine = rank;
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &copy));
+    OK(MPI_Info_create(&info));
+    OK(MPI_Allreduce_init(&one, &sum, 1, MPI_INT, MPI_SUM, copy, info, &requests[0]));
+    OK(MPI_Info_free(&info));
+    OK(MPI_Recv_init(&got, 1, MPI_INT, left, 5, copy, &requests[1]));
+    OK(MPI_Send_init(&mine, 1, MPI_INT, right, 5, copy, &requests[2]));
+    OK(MPI_Comm_free(&copy));
+    for (int turn = 0; turn < 3; turn++) {
+        one = turn + 1;
+        mine = 10 * turn + rank;
+        OK(MPI_Startall(3, requests));
+        OK(MPI_Waitall(3, requests, MPI_STATUSES_IGNORE));
+        CHECK_EQ(sum, size * (turn + 1));
+        CHECK_EQ(got, 10 * turn + left);
+    }
+    for (int each = 0; each < 3; each++) OK(MPI_Request_free(&requests[each]));
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &copy));
+    OK(MPI_Barrier_init(copy, MPI_INFO_NULL, &left_over));
+    OK(MPI_Comm_disconnect(&copy));
+    OK(MPI_Request_free(&left_over));
+}
+
 static void handlers(void) {
     MPI_Comm parent, child;
     MPI_Errhandler handler;
@@ -313,6 +343,7 @@ int main(int argc, char **argv) {
     kinds();
     nonblocking_copies();
     freed_in_use();
+    freed_before_start();
     handlers();
     refused();
     OK(MPI_Finalize());
