@@ -44,16 +44,19 @@ pub(crate) fn creation_tag(tag: c_int) -> Answer<Tag> {
 
 /// `MPI_Comm_compare`
 pub(crate) unsafe fn comm_compare(comm1: MPI_Comm, comm2: MPI_Comm, result: *mut c_int) -> Answer {
-    let (comm, other) = (comm1.object()?, comm2.object()?);
-    let alike = match (&comm.shape, &other.shape) {
-        (Shape::Between(comm), Shape::Between(other)) => comm.compare(other),
-        _ => match (comm.inside(), other.inside()) {
-            (Some(comm), Some(other)) => comm.compare(other),
-            _ => Comparison::Unequal,
-        },
-    };
-    // SAFETY: the caller has a place there.
-    comm.answer(|| unsafe { put(result, comparison(alike)) })
+    let comm = comm1.object()?;
+    comm.answer(|| {
+        let other = comm2.object()?;
+        let alike = match (&comm.shape, &other.shape) {
+            (Shape::Between(comm), Shape::Between(other)) => comm.compare(other),
+            _ => match (comm.inside(), other.inside()) {
+                (Some(comm), Some(other)) => comm.compare(other),
+                _ => Comparison::Unequal,
+            },
+        };
+        // SAFETY: the caller has a place there.
+        unsafe { put(result, comparison(alike)) }
+    })
 }
 
 /// `MPI_Comm_create`
