@@ -7,17 +7,10 @@
 #![allow(clippy::missing_safety_doc)] // see above
 #![allow(clippy::too_many_arguments)] // the standard has so many
 
-use crate::handle::{MPI_Info, MPI_Request};
+mod arguments;
+mod form;
 
-/// In which form a collective is called.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Form {
-    Blocking,
-    /// Where the request is to be put.
-    Nonblocking(*mut MPI_Request),
-    /// With these hints, and where the request is to be put.
-    Persistent(MPI_Info, *mut MPI_Request),
-}
+pub(crate) use form::Form;
 
 pub(crate) mod abi;
 pub(crate) mod attributes;
@@ -27,7 +20,9 @@ pub(crate) mod communicators;
 pub(crate) mod environment;
 pub(crate) mod errhandlers;
 pub(crate) mod errors;
+pub(crate) mod extensions;
 pub(crate) mod generalized;
+pub(crate) mod graphs;
 pub(crate) mod groups;
 pub(crate) mod info;
 pub(crate) mod integers;
@@ -37,10 +32,12 @@ pub(crate) mod neighbours;
 pub(crate) mod ops;
 pub(crate) mod packing;
 pub(crate) mod partitioned;
+pub(crate) mod phases;
 pub(crate) mod predefined;
 pub(crate) mod probes;
 pub(crate) mod requests;
 pub(crate) mod sessions;
+pub(crate) mod sparse;
 pub(crate) mod statuses;
 pub(crate) mod tools;
 pub(crate) mod topologies;

@@ -1,24 +1,36 @@
-//! TODO_MODULE
+//! The collectives among the neighbours of a topology, each with its three forms behind one function.
+//!
+//! Lists have an entry for each neighbour. Nothing can be in place.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
-#![allow(unused_variables, unused_imports)]
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::c_void;
 
-use motet::ErrorClass;
-
-use crate::count::{CountPlace, Counts};
-use crate::fault::{Answer, Fault};
-use crate::handle::*;
-use crate::objects::MPI_Status;
+use motet::raw::Collective;
 
 use super::Form;
+use super::arguments::{Blocks, Items, Mixed, Which};
+use super::form::Call;
+use crate::count::Counts;
+use crate::fault::Answer;
+use crate::handle::{MPI_Aint, MPI_Comm, MPI_Datatype};
 
-fn not_yet<T>() -> Answer<T> {
-    Err(Fault::new(ErrorClass::UnsupportedOperation, "not yet"))
+/// How many neighbours there are.
+struct Degrees {
+    sources: usize,
+    destinations: usize,
 }
 
-/// `MPI_Ineighbor_allgather`
+/// The neighbours of the caller.
+///
+/// # Errors
+/// An intercommunicator; a communicator without a topology.
+fn degrees(call: &Call) -> Answer<Degrees> {
+    let near = call.comm.intra()?.neighbourhood()?;
+    Ok(Degrees { sources: near.sources().len(), destinations: near.destinations().len() })
+}
+
+/// `MPI_Neighbor_allgather`
 pub(crate) unsafe fn neighbor_allgather(
     sendbuf: *const c_void,
     sendcount: i64,
@@ -29,10 +41,44 @@ pub(crate) unsafe fn neighbor_allgather(
     comm: MPI_Comm,
     form: Form,
 ) -> Answer {
-    not_yet()
+    let work = |call: &Call| {
+        degrees(call)?;
+        let send = Items::new(Which::Send, sendbuf, sendcount, sendtype)?;
+        let receive = Items::new(Which::Receive, recvbuf, recvcount, recvtype)?;
+        let (send, receive) = (Some(send.data()), receive.data());
+        let collective = Collective::NeighborAllgather { send, receive };
+        // SAFETY: all data is there for as long as the call needs it, says the program.
+        unsafe { call.perform(&collective) }
+    };
+    // SAFETY: there is a place for the request, says the program.
+    unsafe { Call::make(comm, form, work) }
 }
 
-/// `MPI_Ineighbor_allgatherv`
+/// `MPI_Neighbor_alltoall`
+pub(crate) unsafe fn neighbor_alltoall(
+    sendbuf: *const c_void,
+    sendcount: i64,
+    sendtype: MPI_Datatype,
+    recvbuf: *mut c_void,
+    recvcount: i64,
+    recvtype: MPI_Datatype,
+    comm: MPI_Comm,
+    form: Form,
+) -> Answer {
+    let work = |call: &Call| {
+        degrees(call)?;
+        let send = Items::new(Which::Send, sendbuf, sendcount, sendtype)?;
+        let receive = Items::new(Which::Receive, recvbuf, recvcount, recvtype)?;
+        let (send, receive) = (Some(send.data()), receive.data());
+        let collective = Collective::NeighborAlltoall { send, receive };
+        // SAFETY: all data is there for as long as the call needs it, says the program.
+        unsafe { call.perform(&collective) }
+    };
+    // SAFETY: there is a place for the request, says the program.
+    unsafe { Call::make(comm, form, work) }
+}
+
+/// `MPI_Neighbor_allgatherv`
 pub(crate) unsafe fn neighbor_allgatherv(
     sendbuf: *const c_void,
     sendcount: i64,
@@ -44,24 +90,22 @@ pub(crate) unsafe fn neighbor_allgatherv(
     comm: MPI_Comm,
     form: Form,
 ) -> Answer {
-    not_yet()
+    let work = |call: &Call| {
+        let degrees = degrees(call)?;
+        let send = Items::new(Which::Send, sendbuf, sendcount, sendtype)?;
+        let lists = (degrees.sources, recvcounts, displs);
+        // SAFETY: the lists are as long as the standard says, says the program.
+        let receive = unsafe { Blocks::new(Which::Receive, recvbuf, lists, recvtype) }?;
+        let (send, receive) = (Some(send.data()), receive.blocks());
+        let collective = Collective::NeighborAllgatherv { send, receive };
+        // SAFETY: all data is there for as long as the call needs it, says the program.
+        unsafe { call.perform(&collective) }
+    };
+    // SAFETY: there is a place for the request, says the program.
+    unsafe { Call::make(comm, form, work) }
 }
 
-/// `MPI_Ineighbor_alltoall`
-pub(crate) unsafe fn neighbor_alltoall(
-    sendbuf: *const c_void,
-    sendcount: i64,
-    sendtype: MPI_Datatype,
-    recvbuf: *mut c_void,
-    recvcount: i64,
-    recvtype: MPI_Datatype,
-    comm: MPI_Comm,
-    form: Form,
-) -> Answer {
-    not_yet()
-}
-
-/// `MPI_Ineighbor_alltoallv`
+/// `MPI_Neighbor_alltoallv`
 pub(crate) unsafe fn neighbor_alltoallv(
     sendbuf: *const c_void,
     sendcounts: Counts,
@@ -74,10 +118,24 @@ pub(crate) unsafe fn neighbor_alltoallv(
     comm: MPI_Comm,
     form: Form,
 ) -> Answer {
-    not_yet()
+    let work = |call: &Call| {
+        let degrees = degrees(call)?;
+        let to = (degrees.destinations, sendcounts, sdispls);
+        let from = (degrees.sources, recvcounts, rdispls);
+        // SAFETY: the lists are as long as the standard says, says the program.
+        let send = unsafe { Blocks::new(Which::Send, sendbuf, to, sendtype) }?;
+        // SAFETY: the lists are as long as the standard says, says the program.
+        let receive = unsafe { Blocks::new(Which::Receive, recvbuf, from, recvtype) }?;
+        let (send, receive) = (Some(send.blocks()), receive.blocks());
+        let collective = Collective::NeighborAlltoallv { send, receive };
+        // SAFETY: all data is there for as long as the call needs it, says the program.
+        unsafe { call.perform(&collective) }
+    };
+    // SAFETY: there is a place for the request, says the program.
+    unsafe { Call::make(comm, form, work) }
 }
 
-/// `MPI_Ineighbor_alltoallw`
+/// `MPI_Neighbor_alltoallw`
 pub(crate) unsafe fn neighbor_alltoallw(
     sendbuf: *const c_void,
     sendcounts: Counts,
@@ -90,5 +148,20 @@ pub(crate) unsafe fn neighbor_alltoallw(
     comm: MPI_Comm,
     form: Form,
 ) -> Answer {
-    not_yet()
+    let work = |call: &Call| {
+        let degrees = degrees(call)?;
+        let (sdispls, rdispls) = (Counts::large(sdispls.cast()), Counts::large(rdispls.cast()));
+        let to = (degrees.destinations, sendcounts, sdispls);
+        let from = (degrees.sources, recvcounts, rdispls);
+        // SAFETY: the lists are as long as the standard says, says the program.
+        let send = unsafe { Mixed::new(Which::Send, sendbuf, to, sendtypes) }?;
+        // SAFETY: the lists are as long as the standard says, says the program.
+        let receive = unsafe { Mixed::new(Which::Receive, recvbuf, from, recvtypes) }?;
+        let (send, receive) = (Some(send.mixed()), receive.mixed());
+        let collective = Collective::NeighborAlltoallw { send, receive };
+        // SAFETY: all data is there for as long as the call needs it, says the program.
+        unsafe { call.perform(&collective) }
+    };
+    // SAFETY: there is a place for the request, says the program.
+    unsafe { Call::make(comm, form, work) }
 }

@@ -1,41 +1,67 @@
-//! TODO_MODULE
+//! Operators, and reductions of what is here already.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
-#![allow(unused_variables, unused_imports)]
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
 
 use motet::ErrorClass;
 
-use crate::count::{CountPlace, Counts};
-use crate::fault::{Answer, Fault};
-use crate::handle::*;
-use crate::objects::MPI_Status;
-
-use super::Form;
-
-fn not_yet<T>() -> Answer<T> {
-    Err(Fault::new(ErrorClass::UnsupportedOperation, "not yet"))
-}
+use super::arguments::{Which, address, committed, count, operator};
+use crate::caller::put;
+use crate::count::Width;
+use crate::exports::MPI_OP_NULL;
+use crate::fault::{Answer, Fault, argument};
+use crate::handle::{Callback, MPI_Datatype, MPI_Op};
+use crate::objects::{Commutativity, Operator};
 
 /// `MPI_Op_commutative`
 pub(crate) unsafe fn op_commutative(op: MPI_Op, commute: *mut c_int) -> Answer {
-    not_yet()
+    let is_commutative = op.object()?.is_commutative();
+    // SAFETY: there is a place for it, says the program.
+    unsafe { put(commute, c_int::from(is_commutative)) }
 }
 
 /// `MPI_Op_create`
 pub(crate) unsafe fn op_create(user_fn: Callback, commute: c_int, op: *mut MPI_Op) -> Answer {
-    not_yet()
+    // SAFETY: it is what it says, says the program.
+    unsafe { create(user_fn, Width::Int, commute, op) }
 }
 
 /// `MPI_Op_create_c`
 pub(crate) unsafe fn op_create_c(user_fn: Callback, commute: c_int, op: *mut MPI_Op) -> Answer {
-    not_yet()
+    // SAFETY: it is what it says, says the program.
+    unsafe { create(user_fn, Width::Count, commute, op) }
 }
 
-/// `MPI_Op_free`
+/// # Safety
+/// It is a function of the program that takes the number of items so.
+unsafe fn create(function: Callback, width: Width, commute: c_int, op: *mut MPI_Op) -> Answer {
+    if function.is_null() {
+        return Err(argument("the function of the operator is NULL"));
+    }
+    if op.is_null() {
+        return Err(argument("the place for the operator is NULL"));
+    }
+    let commutativity = if commute == 0 { Commutativity::Ordered } else { Commutativity::Free };
+    // SAFETY: promised by the caller.
+    let operator = unsafe { Operator::user(function, width, commutativity) };
+    // SAFETY: there is a place for it, says the program.
+    unsafe { put(op, MPI_Op::keep(operator)) }
+}
+
+/// `MPI_Op_free`: calls that are under way, and persistent operations, keep the function.
 pub(crate) unsafe fn op_free(op: *mut MPI_Op) -> Answer {
-    not_yet()
+    if op.is_null() {
+        return Err(argument("the place of the operator is NULL"));
+    }
+    // SAFETY: it is there, says the program.
+    let freed = unsafe { op.read() };
+    if freed.is_constant() && freed.object().is_ok() {
+        return Err(Fault::new(ErrorClass::Op, "a predefined operator cannot be freed"));
+    }
+    freed.take()?;
+    // SAFETY: as above.
+    unsafe { put(op, MPI_OP_NULL) }
 }
 
 /// `MPI_Reduce_local`
@@ -46,5 +72,21 @@ pub(crate) unsafe fn reduce_local(
     datatype: MPI_Datatype,
     op: MPI_Op,
 ) -> Answer {
-    not_yet()
+    let count = self::count(Which::Only, count)?;
+    let datatype = committed(datatype)?;
+    let op = operator(op, &datatype)?;
+    let (input, inout) = (address(Which::Send, inbuf)?, address(Which::Receive, inoutbuf)?);
+    let (low, high) = datatype.datatype.commit().reach(count as u64);
+    let is_null = |address: *mut u8| low != high && address.addr() as i128 + low == 0;
+    if is_null(input) || is_null(inout) {
+        let text = format!("a buffer is a null pointer, but {count} items lie there");
+        return Err(Fault::new(ErrorClass::Buffer, text));
+    }
+    if input == inout && low != high {
+        let text = "the input is in the buffer of the result: two buffers are needed";
+        return Err(Fault::new(ErrorClass::Buffer, text));
+    }
+    // SAFETY: all items are there, says the program; their addresses come from elsewhere, and so
+    // are exposed.
+    Ok(unsafe { op.reduce_local(input, inout, count, &datatype.datatype) }?)
 }

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use motet::op::Predefined;
 use motet::{Datatype, ErrorClass, Op};
 
+use super::Type;
 use crate::arena::Arena;
+use crate::count::Width;
 use crate::handle::{Callback, Kind, MPI_Count, MPI_Datatype};
 
 /// An operator.
@@ -23,9 +25,15 @@ pub(crate) enum Operator {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Function {
     address: usize,
-    /// Whether it takes the number of items as `MPI_Count`.
-    is_large: bool,
-    is_commutative: bool,
+    width: Width,
+    commutativity: Commutativity,
+}
+
+/// Whether operands may be exchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Commutativity {
+    Free,
+    Ordered,
 }
 
 impl Kind for Operator {
@@ -49,39 +57,68 @@ impl Operator {
     /// An operator of the program.
     ///
     /// # Safety
-    /// It is a function of the type `MPI_User_function`, or `MPI_User_function_c` if it is large.
+    /// It is a function of the type `MPI_User_function`, or `MPI_User_function_c` if it takes
+    /// counts.
     pub(crate) unsafe fn user(
         function: Callback,
-        is_large: bool,
-        is_commutative: bool,
+        width: Width,
+        commutativity: Commutativity,
     ) -> Operator {
-        Operator::User(Function { address: function as usize, is_large, is_commutative })
+        Operator::User(Function { address: function as usize, width, commutativity })
     }
 
     pub(crate) fn is_commutative(&self) -> bool {
         match self {
             Operator::Predefined(predefined) => Op::predefined(*predefined).is_commutative(),
-            Operator::User(function) => function.is_commutative,
+            Operator::User(function) => function.commutativity == Commutativity::Free,
         }
     }
 
-    /// The operator for a call with items of a datatype: a function of the program is told the
-    /// handle that the call was made with.
-    pub(crate) fn op(&self, datatype: MPI_Datatype) -> Op {
+    /// The operator for a call with items of a datatype: a function of the program is told a handle
+    /// of it.
+    pub(crate) fn op(&self, datatype: &Arc<Type>) -> Op {
         let function = match self {
             Operator::Predefined(predefined) => return Op::predefined(*predefined),
             Operator::User(function) => *function,
         };
+        let datatype = datatype.clone();
         let combine = move |input: *const u8, inout: *mut u8, count: usize, items: &Datatype| {
+            let told = Told::of(&datatype);
             // SAFETY: the program says that it is such a function, and the engine has the items.
-            unsafe { function.call(input.cast_mut(), inout, (count, items), datatype) }
+            unsafe { function.call(input.cast_mut(), inout, (count, items), told.handle) }
         };
-        if function.is_commutative {
+        if function.commutativity == Commutativity::Free {
             // SAFETY: that it stays within its items is promised by the program.
             unsafe { Op::commutative(Arc::new(combine)) }
         } else {
             // SAFETY: as above.
             unsafe { Op::ordered(Arc::new(combine)) }
+        }
+    }
+}
+
+/// The handle of a datatype that a function is told. The program may have freed its own since it
+/// made the call; then there is another one while the function runs.
+struct Told {
+    handle: MPI_Datatype,
+    is_ours: bool,
+}
+
+impl Told {
+    fn of(datatype: &Arc<Type>) -> Told {
+        let handle = datatype.handle;
+        if handle.is_constant() || handle.with(|_| ()).is_ok() {
+            return Told { handle, is_ours: false };
+        }
+        Told { handle: MPI_Datatype::keep(datatype.clone()), is_ours: true }
+    }
+}
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        if self.is_ours {
+            // The function may have freed it, which it should not.
+            let _ = self.handle.take();
         }
     }
 }
@@ -98,7 +135,7 @@ impl Function {
         (count, items): (usize, &Datatype),
         mut datatype: MPI_Datatype,
     ) {
-        if self.is_large {
+        if self.width == Width::Count {
             type Large = unsafe extern "C" fn(*mut u8, *mut u8, *mut MPI_Count, *mut MPI_Datatype);
             // SAFETY: promised by the caller.
             let function: Large = unsafe { mem::transmute(self.address) };

@@ -1,0 +1,308 @@
+//! The arguments that describe data: what all collectives take, in terms of the untyped layer.
+//!
+//! What is not significant at a rank is never asked for here, so nothing of it is looked at.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use motet::raw;
+use motet::{Datatype, ErrorClass, Op};
+
+use crate::count::Counts;
+use crate::exports::{MPI_BYTE, MPI_DATATYPE_NULL, MPI_IN_PLACE, MPI_SUM};
+use crate::fault::{Answer, Fault};
+use crate::handle::{MPI_Datatype, MPI_Op};
+use crate::objects::Type;
+
+/// Which of two buffers, for texts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Which {
+    Send,
+    Receive,
+    Only,
+}
+
+impl Which {
+    fn name(self) -> &'static str {
+        match self {
+            Which::Send => "send buffer",
+            Which::Receive => "receive buffer",
+            Which::Only => "buffer",
+        }
+    }
+}
+
+/// Whether an address says that the data is in the other buffer.
+#[inline]
+pub(crate) fn is_in_place(address: *const c_void) -> bool {
+    address.addr() == MPI_IN_PLACE
+}
+
+/// An address of data.
+///
+/// # Errors
+/// `MPI_IN_PLACE`
+#[inline]
+pub(crate) fn address(which: Which, address: *const c_void) -> Answer<*mut u8> {
+    if is_in_place(address) {
+        let text = format!("MPI_IN_PLACE is not allowed as the {} here", which.name());
+        return Err(Fault::new(ErrorClass::Buffer, text));
+    }
+    Ok(address.cast_mut().cast())
+}
+
+/// A number of items.
+///
+/// # Errors
+/// A negative one.
+#[inline]
+pub(crate) fn count(which: Which, count: i64) -> Answer<usize> {
+    usize::try_from(count).map_err(|_| {
+        let text = format!("a count of the {} is {count}", which.name());
+        Fault::new(ErrorClass::Count, text)
+    })
+}
+
+/// A datatype whose data may move.
+#[inline]
+pub(crate) fn committed(datatype: MPI_Datatype) -> Answer<Arc<Type>> {
+    let datatype = datatype.object()?;
+    datatype.committed()?;
+    Ok(datatype)
+}
+
+/// The operator of a call.
+#[inline]
+pub(crate) fn operator(op: MPI_Op, datatype: &Arc<Type>) -> Answer<Op> {
+    Ok(op.object()?.op(datatype))
+}
+
+/// Items one after the other.
+pub(crate) struct Items {
+    address: *mut u8,
+    count: usize,
+    datatype: Arc<Type>,
+}
+
+impl Items {
+    /// # Errors
+    /// Arguments that there cannot be.
+    #[inline]
+    pub(crate) fn new(
+        which: Which,
+        at: *const c_void,
+        items: i64,
+        datatype: MPI_Datatype,
+    ) -> Answer<Items> {
+        let count = count(which, items)?;
+        let datatype = committed(datatype)?;
+        Ok(Items { address: address(which, at)?, count, datatype })
+    }
+
+    /// What a rank passes on whose data is not looked at.
+    pub(crate) fn nothing() -> Answer<Items> {
+        Ok(Items { address: std::ptr::null_mut(), count: 0, datatype: MPI_BYTE.object()? })
+    }
+
+    pub(crate) fn datatype(&self) -> &Arc<Type> {
+        &self.datatype
+    }
+
+    #[inline]
+    pub(crate) fn data(&self) -> raw::Data<'_> {
+        let Items { address, count, ref datatype } = *self;
+        raw::Data { address, count, datatype: &datatype.datatype }
+    }
+}
+
+/// Counts and displacements of the caller, as lists of ours.
+struct Places {
+    counts: Vec<usize>,
+    displacements: Vec<isize>,
+}
+
+impl Places {
+    /// # Safety
+    /// The lists are null or have so many entries.
+    ///
+    /// # Errors
+    /// No list; negative counts.
+    unsafe fn read(which: Which, len: usize, counts: Counts, places: Counts) -> Answer<Places> {
+        // SAFETY: promised by the caller.
+        let counts = unsafe { self::counts(which, len, counts) }?;
+        // SAFETY: promised by the caller.
+        let displacements = unsafe { places.list(len) }?;
+        let displacements = displacements.into_iter().map(|place| place as isize).collect();
+        Ok(Places { counts, displacements })
+    }
+}
+
+/// A list of counts.
+///
+/// # Safety
+/// It is null or has so many entries.
+///
+/// # Errors
+/// No list; negative counts.
+pub(crate) unsafe fn counts(which: Which, len: usize, counts: Counts) -> Answer<Vec<usize>> {
+    if counts.is_null() && len > 0 {
+        let text = format!("the list of counts of the {} is NULL", which.name());
+        return Err(Fault::new(ErrorClass::Arg, text));
+    }
+    // SAFETY: promised by the caller, and there is one.
+    (0..len).map(|place| count(which, unsafe { counts.get(place) })).collect()
+}
+
+/// A block for each rank.
+pub(crate) struct Blocks {
+    address: *mut u8,
+    places: Places,
+    datatype: Arc<Type>,
+}
+
+impl Blocks {
+    /// # Safety
+    /// The lists are null or have so many entries.
+    ///
+    /// # Errors
+    /// Arguments that there cannot be.
+    pub(crate) unsafe fn new(
+        which: Which,
+        at: *const c_void,
+        (len, counts, displacements): (usize, Counts, Counts),
+        datatype: MPI_Datatype,
+    ) -> Answer<Blocks> {
+        // SAFETY: promised by the caller.
+        let places = unsafe { Places::read(which, len, counts, displacements) }?;
+        let datatype = committed(datatype)?;
+        Ok(Blocks { address: address(which, at)?, places, datatype })
+    }
+
+    /// What a rank passes on whose data is not looked at.
+    pub(crate) fn nothing() -> Answer<Blocks> {
+        let places = Places { counts: Vec::new(), displacements: Vec::new() };
+        Ok(Blocks { address: std::ptr::null_mut(), places, datatype: MPI_BYTE.object()? })
+    }
+
+    pub(crate) fn blocks(&self) -> raw::Blocks<'_> {
+        let Blocks { address, ref places, ref datatype } = *self;
+        let Places { counts, displacements } = places;
+        raw::Blocks { address, counts, displacements, datatype: &datatype.datatype }
+    }
+}
+
+/// A block for each rank, each with a datatype of its own.
+pub(crate) struct Mixed {
+    address: *mut u8,
+    places: Places,
+    datatypes: Vec<Datatype>,
+}
+
+impl Mixed {
+    /// An empty block may have the null datatype.
+    ///
+    /// # Safety
+    /// The lists are null or have so many entries.
+    ///
+    /// # Errors
+    /// Arguments that there cannot be.
+    pub(crate) unsafe fn new(
+        which: Which,
+        at: *const c_void,
+        (len, counts, displacements): (usize, Counts, Counts),
+        datatypes: *const MPI_Datatype,
+    ) -> Answer<Mixed> {
+        // SAFETY: promised by the caller.
+        let places = unsafe { Places::read(which, len, counts, displacements) }?;
+        if datatypes.is_null() && len > 0 {
+            let text = format!("the list of datatypes of the {} is NULL", which.name());
+            return Err(Fault::new(ErrorClass::Arg, text));
+        }
+        let datatype = |place: usize| {
+            let datatype = datatypes.wrapping_add(place);
+            // SAFETY: promised by the caller, and there is one.
+            let datatype = unsafe { datatype.read_unaligned() };
+            let is_empty = places.counts[place] == 0 && datatype == MPI_DATATYPE_NULL;
+            let datatype = if is_empty { MPI_BYTE } else { datatype };
+            committed(datatype).map(|datatype| datatype.datatype.clone())
+        };
+        let datatypes = (0..len).map(datatype).collect::<Answer<_>>()?;
+        Ok(Mixed { address: address(which, at)?, places, datatypes })
+    }
+
+    /// What a rank passes on whose data is not looked at.
+    pub(crate) fn nothing() -> Mixed {
+        let places = Places { counts: Vec::new(), displacements: Vec::new() };
+        Mixed { address: std::ptr::null_mut(), places, datatypes: Vec::new() }
+    }
+
+    pub(crate) fn mixed(&self) -> raw::Mixed<'_> {
+        let Mixed { address, ref places, ref datatypes } = *self;
+        let Places { counts, displacements } = places;
+        raw::Mixed { address, counts, displacements, datatypes }
+    }
+}
+
+/// What a reduction works on.
+pub(crate) struct Reduced {
+    input: Option<*mut u8>,
+    output: *mut u8,
+    count: usize,
+    datatype: Arc<Type>,
+    op: Op,
+}
+
+impl Reduced {
+    /// Without its buffers.
+    ///
+    /// # Errors
+    /// Arguments that there cannot be.
+    #[inline]
+    pub(crate) fn new(items: i64, datatype: MPI_Datatype, op: MPI_Op) -> Answer<Reduced> {
+        let count = count(Which::Only, items)?;
+        let datatype = committed(datatype)?;
+        let op = operator(op, &datatype)?;
+        Ok(Reduced { input: None, output: std::ptr::null_mut(), count, datatype, op })
+    }
+
+    /// What a rank passes on whose data is not looked at.
+    pub(crate) fn nothing() -> Answer<Reduced> {
+        Reduced::new(0, MPI_BYTE, MPI_SUM)
+    }
+
+    /// Its input is here, or where its output is.
+    ///
+    /// # Errors
+    /// `MPI_IN_PLACE` on an intercommunicator, or at a rank that is not the root.
+    #[inline]
+    pub(crate) fn with_input(mut self, at: *const c_void, in_place: InPlace) -> Answer<Reduced> {
+        let is_given = in_place == InPlace::Refused || !is_in_place(at);
+        self.input = if is_given { Some(address(Which::Send, at)?) } else { None };
+        Ok(self)
+    }
+
+    /// Its output is here.
+    ///
+    /// # Errors
+    /// `MPI_IN_PLACE`
+    #[inline]
+    pub(crate) fn with_output(mut self, at: *const c_void) -> Answer<Reduced> {
+        self.output = address(Which::Receive, at)?;
+        Ok(self)
+    }
+
+    #[inline]
+    pub(crate) fn reduction(&self) -> raw::Reduction<'_> {
+        let Reduced { input, output, count, ref datatype, ref op } = *self;
+        raw::Reduction { input, output, count, datatype: &datatype.datatype, op }
+    }
+}
+
+/// Whether `MPI_IN_PLACE` is allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InPlace {
+    Allowed,
+    Refused,
+}

@@ -1,0 +1,397 @@
+//! A collective on its way: on what it is called, who takes part how, and in which form.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+
+use motet::raw::{Collective, Root};
+use motet::{ErrorClass, Group, Persistent};
+
+use super::arguments::{self, Blocks, InPlace, Items, Mixed, Reduced, Which, is_in_place};
+use crate::caller::put;
+use crate::count::Counts;
+use crate::exports::{MPI_PROC_NULL, MPI_REQUEST_NULL, MPI_ROOT};
+use crate::fault::{Answer, Fault};
+use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Group, MPI_Info, MPI_Op, MPI_Request};
+use crate::objects::{Comm, Request};
+
+/// In which form a collective is called.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Form {
+    Blocking,
+    /// Where the request is to be put.
+    Nonblocking(*mut MPI_Request),
+    /// With these hints, and where the request is to be put.
+    Persistent(MPI_Info, *mut MPI_Request),
+    /// The persistent form among the members of a group.
+    Among(MPI_Group, MPI_Info, *mut MPI_Request),
+    /// The first of two phases.
+    Begin,
+}
+
+impl Form {
+    /// Where the request is to be put.
+    fn place(self) -> Option<*mut MPI_Request> {
+        match self {
+            Form::Blocking | Form::Begin => None,
+            Form::Nonblocking(place) | Form::Persistent(_, place) | Form::Among(_, _, place) => {
+                Some(place)
+            }
+        }
+    }
+
+    /// There is no request until the call has been made.
+    ///
+    /// # Safety
+    /// The place of the request may be written, or is null.
+    unsafe fn clear(self) -> Answer {
+        match self.place() {
+            None => Ok(()),
+            // SAFETY: promised by the caller.
+            Some(place) => unsafe { put(place, MPI_REQUEST_NULL) },
+        }
+    }
+}
+
+/// A call of a collective, short of the data.
+pub(crate) struct Call {
+    pub(crate) comm: Arc<Comm>,
+    form: Form,
+    members: Option<Members>,
+}
+
+/// Who takes part, if not all.
+struct Members {
+    group: Group,
+    is_here: bool,
+}
+
+/// What a rank does in a collective with a root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// It is the root, and a block is its own.
+    Root,
+    /// It is the root of a far group.
+    FarRoot,
+    /// It has one block, which goes to the root or comes from there.
+    Leaf,
+    /// None of its data is looked at.
+    Idle,
+}
+
+impl Part {
+    fn is_root(self) -> bool {
+        matches!(self, Part::Root | Part::FarRoot)
+    }
+
+    /// What the root alone has to say.
+    ///
+    /// # Errors
+    /// Arguments that there cannot be.
+    #[inline]
+    pub(crate) fn at_root<T>(self, data: impl FnOnce() -> Answer<T>) -> Answer<Option<T>> {
+        if self.is_root() { data().map(Some) } else { Ok(None) }
+    }
+}
+
+impl Call {
+    /// Makes a call of a collective: `work` finds the data and calls [`Call::perform`].
+    ///
+    /// # Safety
+    /// The place of a request may be written, or is null.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    #[inline]
+    pub(crate) unsafe fn make(
+        comm: MPI_Comm,
+        form: Form,
+        work: impl FnOnce(&Call) -> Answer,
+    ) -> Answer {
+        // SAFETY: promised by the caller.
+        let cleared = unsafe { form.clear() };
+        let comm = comm.object()?;
+        let call = Call { comm, form, members: None };
+        call.comm.answer(|| {
+            cleared?;
+            match form {
+                Form::Among(group, ..) => work(&call.among(group)?),
+                _ => work(&call),
+            }
+        })
+    }
+
+    /// The same among the members of a group.
+    fn among(&self, group: MPI_Group) -> Answer<Call> {
+        let group = group.object()?;
+        let is_here = self.comm.intra()?.members(&group)?.rank().is_some();
+        let members = Some(Members { group, is_here });
+        Ok(Call { comm: self.comm.clone(), form: self.form, members })
+    }
+
+    /// Whether none of the data of this rank is looked at.
+    fn is_outside(&self) -> bool {
+        self.members.as_ref().is_some_and(|members| !members.is_here)
+    }
+
+    /// Ranks that a block is for or from.
+    pub(crate) fn peers(&self) -> usize {
+        self.members.as_ref().map_or_else(|| self.comm.peers(), |members| members.group.size())
+    }
+
+    /// Ranks that are reduced over, and that parts of a result are for.
+    pub(crate) fn size(&self) -> usize {
+        self.members.as_ref().map_or_else(|| self.comm.size(), |members| members.group.size())
+    }
+
+    /// Whether data may be in place where all ranks do the same.
+    fn in_place(&self) -> InPlace {
+        if self.comm.inside().is_some() { InPlace::Allowed } else { InPlace::Refused }
+    }
+
+    /// The root, and what this rank has to do with it.
+    ///
+    /// # Errors
+    /// No root.
+    #[inline]
+    pub(crate) fn root(&self, root: c_int) -> Answer<(Root, Part)> {
+        let within = usize::try_from(root).ok().filter(|rank| *rank < self.comm.peers());
+        let part = match within {
+            Some(_) if self.is_outside() => Part::Idle,
+            Some(rank) if self.comm.inside().is_some() && rank == self.comm.rank() => Part::Root,
+            _ => Part::Leaf,
+        };
+        match within {
+            Some(rank) => Ok((Root::Rank(rank), part)),
+            None if self.comm.inside().is_some() => Err(self.no_root(root)),
+            None if root == MPI_ROOT => Ok((Root::Here, Part::FarRoot)),
+            None if root == MPI_PROC_NULL => Ok((Root::Near, Part::Idle)),
+            None => Err(self.no_root(root)),
+        }
+    }
+
+    #[cold]
+    fn no_root(&self, root: c_int) -> Fault {
+        let far = if self.comm.inside().is_some() { "" } else { "far " };
+        let text = match root {
+            MPI_ROOT => "the root is MPI_ROOT, which is for intercommunicators".to_owned(),
+            MPI_PROC_NULL => {
+                "the root is MPI_PROC_NULL, which is for intercommunicators".to_owned()
+            }
+            _ => format!("the root is {root}, but the {far}group has {} ranks", self.comm.peers()),
+        };
+        Fault::new(ErrorClass::Root, text)
+    }
+
+    /// Items, if this rank has to say what they are.
+    ///
+    /// # Errors
+    /// Arguments that there cannot be.
+    #[inline]
+    pub(crate) fn items(
+        &self,
+        which: Which,
+        address: *const c_void,
+        count: i64,
+        datatype: MPI_Datatype,
+    ) -> Answer<Items> {
+        if self.is_outside() {
+            return Items::nothing();
+        }
+        Items::new(which, address, count, datatype)
+    }
+
+    /// Items that may be in place at all ranks.
+    ///
+    /// # Errors
+    /// Arguments that there cannot be.
+    #[inline]
+    pub(crate) fn items_or_in_place(
+        &self,
+        address: *const c_void,
+        count: i64,
+        datatype: MPI_Datatype,
+    ) -> Answer<Option<Items>> {
+        if self.is_sent_in_place(address) {
+            return Ok(None);
+        }
+        self.items(Which::Send, address, count, datatype).map(Some)
+    }
+
+    /// Whether what all ranks send is in what they receive.
+    pub(crate) fn is_sent_in_place(&self, address: *const c_void) -> bool {
+        self.in_place() == InPlace::Allowed && is_in_place(address)
+    }
+
+    /// The block of this rank that the root gathers or deals out; in place at the root.
+    ///
+    /// # Errors
+    /// Arguments that there cannot be.
+    #[inline]
+    pub(crate) fn own_block(
+        &self,
+        part: Part,
+        (which, address): (Which, *const c_void),
+        count: i64,
+        datatype: MPI_Datatype,
+    ) -> Answer<Option<Items>> {
+        match part {
+            Part::Root if is_in_place(address) => Ok(None),
+            Part::Root | Part::Leaf => Items::new(which, address, count, datatype).map(Some),
+            Part::FarRoot | Part::Idle => Ok(None),
+        }
+    }
+
+    /// A block for each of the peers.
+    ///
+    /// # Safety
+    /// The lists have an entry for each, or are null, or are not looked at.
+    ///
+    /// # Errors
+    /// Arguments that there cannot be.
+    pub(crate) unsafe fn blocks(
+        &self,
+        which: Which,
+        address: *const c_void,
+        (counts, displacements): (Counts, Counts),
+        datatype: MPI_Datatype,
+    ) -> Answer<Blocks> {
+        if self.is_outside() {
+            return Blocks::nothing();
+        }
+        let lists = (self.peers(), counts, displacements);
+        // SAFETY: promised by the caller.
+        unsafe { Blocks::new(which, address, lists, datatype) }
+    }
+
+    /// A block for each of the peers, each of a datatype.
+    ///
+    /// # Safety
+    /// As [`Call::blocks`].
+    ///
+    /// # Errors
+    /// Arguments that there cannot be.
+    pub(crate) unsafe fn mixed(
+        &self,
+        which: Which,
+        address: *const c_void,
+        (counts, displacements): (Counts, Counts),
+        datatypes: *const MPI_Datatype,
+    ) -> Answer<Mixed> {
+        if self.is_outside() {
+            return Ok(Mixed::nothing());
+        }
+        let lists = (self.peers(), counts, displacements);
+        // SAFETY: promised by the caller.
+        unsafe { Mixed::new(which, address, lists, datatypes) }
+    }
+
+    /// A reduction whose result all ranks get.
+    ///
+    /// # Errors
+    /// Arguments that there cannot be.
+    #[inline]
+    pub(crate) fn reduced(
+        &self,
+        input: *const c_void,
+        output: *const c_void,
+        count: i64,
+        datatype: MPI_Datatype,
+        op: MPI_Op,
+    ) -> Answer<Reduced> {
+        if self.is_outside() {
+            return Reduced::nothing();
+        }
+        let reduced = Reduced::new(count, datatype, op)?;
+        reduced.with_input(input, self.in_place())?.with_output(output)
+    }
+
+    /// A reduction whose result the root gets.
+    ///
+    /// # Errors
+    /// Arguments that there cannot be.
+    #[inline]
+    pub(crate) fn reduced_at_root(
+        &self,
+        part: Part,
+        (input, output): (*mut c_void, *mut c_void),
+        count: i64,
+        datatype: MPI_Datatype,
+        op: MPI_Op,
+    ) -> Answer<Reduced> {
+        if part == Part::Idle {
+            return Reduced::nothing();
+        }
+        let reduced = Reduced::new(count, datatype, op)?;
+        match part {
+            Part::Root => reduced.with_input(input, InPlace::Allowed)?.with_output(output),
+            Part::FarRoot => reduced.with_output(output),
+            _ => reduced.with_input(input, InPlace::Refused),
+        }
+    }
+
+    /// How many items of a result each rank gets.
+    ///
+    /// # Safety
+    /// As [`Call::blocks`].
+    ///
+    /// # Errors
+    /// Arguments that there cannot be.
+    pub(crate) unsafe fn shares(&self, counts: Counts) -> Answer<Vec<usize>> {
+        if self.is_outside() {
+            return Ok(Vec::new());
+        }
+        // SAFETY: promised by the caller.
+        unsafe { arguments::counts(Which::Receive, self.size(), counts) }
+    }
+
+    /// Calls the collective.
+    ///
+    /// # Safety
+    /// All data is there for as long as the form of the call says, and the place of a request may be
+    /// written, or is null.
+    ///
+    /// # Errors
+    /// Of the call.
+    #[inline]
+    pub(crate) unsafe fn perform(&self, collective: &Collective<'_>) -> Answer {
+        let on = self.comm.on();
+        match self.form {
+            // SAFETY: promised by the caller.
+            Form::Blocking => unsafe { collective.run(on) }?,
+            Form::Nonblocking(place) => {
+                // SAFETY: promised by the caller.
+                let request = unsafe { collective.start(on) }?;
+                // SAFETY: promised by the caller.
+                unsafe { put(place, Request::publish(request, &self.comm)) }?;
+            }
+            Form::Persistent(info, place) => {
+                let hints = info.hints()?;
+                // SAFETY: promised by the caller.
+                let persistent = unsafe { collective.init(on, &hints) }?;
+                // SAFETY: promised by the caller.
+                unsafe { self.give(persistent, place) }?;
+            }
+            Form::Among(_, info, place) => {
+                let (hints, communicator) = (info.hints()?, self.comm.intra()?);
+                let group = self.members.as_ref().map(|members| &members.group);
+                let group = group.expect("a call among members has a group");
+                // SAFETY: promised by the caller.
+                let persistent = unsafe { collective.init_among(communicator, group, &hints) }?;
+                // SAFETY: promised by the caller.
+                unsafe { self.give(persistent, place) }?;
+            }
+            // SAFETY: promised by the caller.
+            Form::Begin => unsafe { collective.begin(on) }?,
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// The place may be written, or is null.
+    unsafe fn give(&self, persistent: Persistent<()>, place: *mut MPI_Request) -> Answer {
+        // SAFETY: promised by the caller.
+        unsafe { put(place, Request::publish(persistent, &self.comm)) }
+    }
+}
