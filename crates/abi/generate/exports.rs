@@ -3,7 +3,8 @@
 //! Forms that differ only in the width of counts have one function behind them, which takes counts
 //! as 64 bits, lists of counts as `Counts`, and places for counts as `CountPlace`. The three forms
 //! of a collective have one function behind them, which takes a `Form` where the others have the
-//! request (and the hints).
+//! request (and the hints). What makes a datatype is told the `Width` as well, since the datatype
+//! remembers how it was made.
 
 use std::collections::HashMap;
 
@@ -57,18 +58,22 @@ fn export(function: &Function, twin: Option<&Function>) -> String {
 
 /// The call of the function that does it.
 fn call(f: &Function, module: &str, twin: Option<&Function>, named: &[&Parameter]) -> String {
-    let form = if is_in_forms(module) { Form::of(&f.name) } else { None };
-    let kept = named.len() - form.map_or(0, Form::own);
+    let form = if is_in_forms(module) { Form::of(f) } else { None };
+    let own = form.map_or(&[][..], Form::own);
     let wide = f.name.ends_with("_c");
-    let mut passed: Vec<String> = named[..kept]
+    let mut passed: Vec<String> = named
         .iter()
         .enumerate()
+        .filter(|(_, each)| !own.contains(&&*each.name))
         .map(|(place, each)| match twin.map(|twin| &twin.parameters[place]) {
             Some(other) if other != *each => count(each),
             _ => word(&each.name),
         })
         .collect();
     passed.extend(form.map(|form| form.value().to_owned()));
+    if module == "type_construction" && twin.is_some() {
+        passed.push(if wide { "Width::Count" } else { "Width::Int" }.to_owned());
+    }
     let mut inner = bare(&f.name).to_owned();
     if wide && twin.is_some() {
         inner.truncate(inner.len() - 2);
@@ -89,9 +94,9 @@ fn bare(name: &str) -> &str {
     name.trim_start_matches("MPI_").trim_start_matches("MPIX_")
 }
 
-/// Whether the functions of a module come in three forms.
+/// Whether the functions of a module come in several forms.
 fn is_in_forms(module: &str) -> bool {
-    matches!(module, "collectives" | "neighbours")
+    matches!(module, "collectives" | "neighbours" | "sparse")
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -99,25 +104,33 @@ enum Form {
     Blocking,
     Nonblocking,
     Persistent,
+    /// Persistent, and among the members of a group.
+    Among,
+    /// The first of two phases.
+    Begin,
 }
 
 impl Form {
-    fn of(name: &str) -> Option<Form> {
-        let name = bare(name);
+    fn of(function: &Function) -> Option<Form> {
+        let name = bare(&function.name);
         let name = name.strip_suffix("_c").unwrap_or(name);
+        let takes_group = || function.parameters.iter().any(|each| each.name == "group");
         Some(match name {
+            name if name.ends_with("_begin") => Form::Begin,
+            name if name.ends_with("_init") && takes_group() => Form::Among,
             name if name.ends_with("_init") => Form::Persistent,
             name if name.starts_with('I') => Form::Nonblocking,
             _ => Form::Blocking,
         })
     }
 
-    /// Parameters that only this form has, at the end.
-    fn own(self) -> usize {
+    /// Parameters that are part of the form.
+    fn own(self) -> &'static [&'static str] {
         match self {
-            Form::Blocking => 0,
-            Form::Nonblocking => 1,
-            Form::Persistent => 2,
+            Form::Blocking | Form::Begin => &[],
+            Form::Nonblocking => &["request"],
+            Form::Persistent => &["info", "request"],
+            Form::Among => &["group", "info", "request"],
         }
     }
 
@@ -126,6 +139,8 @@ impl Form {
             Form::Blocking => "Form::Blocking",
             Form::Nonblocking => "Form::Nonblocking(request)",
             Form::Persistent => "Form::Persistent(info, request)",
+            Form::Among => "Form::Among(group, info, request)",
+            Form::Begin => "Form::Begin",
         }
     }
 
@@ -134,7 +149,8 @@ impl Form {
         match self {
             Form::Blocking => name.to_owned(),
             Form::Nonblocking => name[1..].to_owned(),
-            Form::Persistent => name.replace("_init", ""),
+            Form::Persistent | Form::Among => name.replace("_init", ""),
+            Form::Begin => name.replace("_begin", ""),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 #![allow(dead_code)] // there are constants that nobody here needs
+#![allow(unused_unsafe)] // some of the calls take handles only, and promise nothing
 #![allow(clippy::undocumented_unsafe_blocks)] // all pass on what the caller promises by calling
 
 use std::ffi::{c_char, c_int, c_void};
@@ -9,7 +10,7 @@ use std::ffi::{c_char, c_int, c_void};
 use crate::boundary::{anytime, boundary, missing, tool};
 use crate::calls;
 use crate::calls::Form;
-use crate::count::{CountPlace, Counts};
+use crate::count::{CountPlace, Counts, Width};
 use crate::handle::*;
 use crate::objects::MPI_Status;
 

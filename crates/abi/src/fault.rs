@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use motet::{Error, ErrorClass};
 
+use crate::calls::errors::text_of;
 use crate::objects::{Comm, Errhandler, Session};
 use crate::process;
 
@@ -76,26 +77,33 @@ impl Fault {
             Site::Unknown => process::own().map_or(Site::Unknown, Site::Comm),
             site => site,
         };
-        match site.handler() {
-            Errhandler::Return => code,
-            Errhandler::User(user) => {
-                // SAFETY: the program says that it is a handler, and of what it is one.
-                unsafe { user.call(&site, code) };
-                code
-            }
-            Errhandler::Fatal => process::end(call, &text, code, &site, "MPI_ERRORS_ARE_FATAL"),
-            Errhandler::Abort => process::end(call, &text, code, &site, "MPI_ERRORS_ABORT"),
-        }
+        site.handle(call, &text, code);
+        code
     }
 }
 
 impl Site {
-    /// The error handler of the object; that of a program that has none is fatal.
-    fn handler(&self) -> Errhandler {
-        match self {
-            Site::Unknown => Errhandler::Fatal,
+    /// Calls the error handler for an error of the program.
+    #[cold]
+    pub(crate) fn call_handler(&self, call: &str, code: c_int) {
+        let text = text_of(code).filter(|text| !text.is_empty());
+        self.handle(call, &text.unwrap_or_else(|| format!("error {code}")), code);
+    }
+
+    /// Brings an error before the handler of the object, or that of a program without one.
+    #[cold]
+    fn handle(&self, call: &str, text: &str, code: c_int) {
+        let handler = match self {
+            Site::Unknown => process::handler(),
             Site::Comm(comm) => comm.handler(),
             Site::Session(session) => session.handler(),
+        };
+        match handler {
+            Errhandler::Return => {}
+            // SAFETY: the program says that it is a handler, and of what it is one.
+            Errhandler::User(user) => unsafe { user.call(self, code) },
+            Errhandler::Fatal => process::end(call, text, code, self, "MPI_ERRORS_ARE_FATAL"),
+            Errhandler::Abort => process::end(call, text, code, self, "MPI_ERRORS_ABORT"),
         }
     }
 }

@@ -27,6 +27,7 @@
 
 #![allow(non_camel_case_types, non_snake_case)] // names of the standard
 
+mod allocations;
 mod arena;
 mod boundary;
 mod caller;

@@ -4,32 +4,54 @@
 //! leaves when `MPI_Finalize` and all sessions have given it up. It can do so once: the seat is gone
 //! then. Who uses the library at that moment (a mistake of the program) keeps what it uses alive,
 //! and so the rank in the world, until it is done.
+//!
+//! `MPI_COMM_WORLD` and `MPI_COMM_SELF` are there from `MPI_Init` to `MPI_Finalize`; sessions get
+//! theirs from the seat.
 
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::env;
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::thread::{self, ThreadId};
 
 use motet::ErrorClass;
 
+use crate::calls::attributes;
 use crate::exports;
 use crate::fault::{Answer, Fault, Site};
 use crate::handle::Kind;
 use crate::objects::{Comm, Errhandler, Groups, Hints, Message, Request, Shape, Type};
 
+/// The variable that names the error handler that a program begins with.
+pub(crate) const INITIAL_HANDLER: &str = "MOTET_INITIAL_ERRHANDLER";
+
 /// How many have asked for the seat and not given it up: `MPI_Init`, and each session.
 static USERS: AtomicU32 = AtomicU32::new(0);
-static INITIALIZED: AtomicBool = AtomicBool::new(false);
-static FINALIZED: AtomicBool = AtomicBool::new(false);
-static SEAT: Mutex<Seat> = Mutex::new(Seat { world: None, own: None, main: None, is_gone: false });
+
+/// How far it has come with `MPI_Init` and `MPI_Finalize`.
+static STAGE: AtomicU8 = AtomicU8::new(BEFORE);
+const BEFORE: u8 = 0;
+/// A thread is in `MPI_Init`.
+const BEGINNING: u8 = 1;
+const INITIALIZED: u8 = 2;
+/// A thread is in `MPI_Finalize`.
+const ENDING: u8 = 3;
+const FINALIZED: u8 = 4;
+
+/// What the seat holds, for look-ups without a lock: it is taken once.
+static WORLD: OnceLock<Weak<Comm>> = OnceLock::new();
+static OWN: OnceLock<Weak<Comm>> = OnceLock::new();
+
+static SEAT: Mutex<Seat> = Mutex::new(Seat { kept: None, is_gone: false });
+static MAIN: OnceLock<ThreadId> = OnceLock::new();
+/// The error handler of what belongs to no object, after `MPI_Finalize`.
+static LAST_HANDLER: OnceLock<Errhandler> = OnceLock::new();
 
 struct Seat {
-    /// `MPI_COMM_WORLD`
-    world: Option<Arc<Comm>>,
-    /// `MPI_COMM_SELF`
-    own: Option<Arc<Comm>>,
-    /// The thread that called `MPI_Init`.
-    main: Option<ThreadId>,
+    /// `MPI_COMM_WORLD` and `MPI_COMM_SELF`.
+    kept: Option<(Arc<Comm>, Arc<Comm>)>,
     is_gone: bool,
 }
 
@@ -45,21 +67,20 @@ pub(crate) fn is_running() -> bool {
 
 /// Whether `MPI_Init` has been called, ever.
 pub(crate) fn is_initialized() -> bool {
-    INITIALIZED.load(Ordering::Acquire)
+    STAGE.load(Ordering::Acquire) >= INITIALIZED
 }
 
 /// Whether `MPI_Finalize` has been called.
 pub(crate) fn is_finalized() -> bool {
-    FINALIZED.load(Ordering::Acquire)
+    STAGE.load(Ordering::Acquire) == FINALIZED
 }
 
 /// What it is to call the library now.
 #[cold]
 pub(crate) fn not_running() -> Fault {
-    let text = if is_finalized() {
-        "called after MPI_Finalize"
-    } else {
-        "called before MPI_Init (or MPI_Init_thread, or MPI_Session_init)"
+    let text = match STAGE.load(Ordering::Acquire) {
+        BEFORE | BEGINNING => "called before MPI_Init (or MPI_Init_thread, or MPI_Session_init)",
+        _ => "called after MPI_Finalize",
     };
     Fault::new(ErrorClass::Other, text)
 }
@@ -67,17 +88,46 @@ pub(crate) fn not_running() -> Fault {
 /// `MPI_COMM_WORLD`
 #[inline]
 pub(crate) fn world() -> Option<Arc<Comm>> {
-    seat().world.clone()
+    if is_in_world() { seated() } else { None }
 }
 
 /// `MPI_COMM_SELF`
+#[inline]
 pub(crate) fn own() -> Option<Arc<Comm>> {
-    seat().own.clone()
+    if is_in_world() { OWN.get()?.upgrade() } else { None }
+}
+
+#[inline]
+fn is_in_world() -> bool {
+    matches!(STAGE.load(Ordering::Acquire), INITIALIZED | ENDING)
+}
+
+/// The communicator of all ranks, also for sessions.
+#[inline]
+pub(crate) fn seated() -> Option<Arc<Comm>> {
+    WORLD.get()?.upgrade()
 }
 
 /// The thread that initialised the library.
 pub(crate) fn main_thread() -> Option<ThreadId> {
-    seat().main
+    MAIN.get().copied()
+}
+
+/// The error handler of what belongs to no object, while there is no `MPI_COMM_SELF`.
+pub(crate) fn handler() -> Errhandler {
+    LAST_HANDLER.get().cloned().unwrap_or_else(|| initial_handler().unwrap_or(Errhandler::Fatal))
+}
+
+/// The error handler that a program begins with.
+///
+/// # Errors
+/// A name that there is not.
+fn initial_handler() -> Answer<Errhandler> {
+    let Ok(name) = env::var(INITIAL_HANDLER) else { return Ok(Errhandler::Fatal) };
+    Errhandler::named(&name).ok_or_else(|| {
+        let known = "mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return";
+        Fault::new(ErrorClass::Arg, format!("{INITIAL_HANDLER} is `{name}`, not one of {known}"))
+    })
 }
 
 /// `MPI_Init`: takes the seat, by this thread.
@@ -85,29 +135,44 @@ pub(crate) fn main_thread() -> Option<ThreadId> {
 /// # Errors
 /// A second call; that the world cannot be joined.
 pub(crate) fn initialize() -> Answer {
-    if INITIALIZED.load(Ordering::Acquire) {
-        return Err(Fault::new(ErrorClass::Other, "MPI_Init may be called once"));
+    let order = (Ordering::AcqRel, Ordering::Acquire);
+    if let Err(stage) = STAGE.compare_exchange(BEFORE, BEGINNING, order.0, order.1) {
+        let text = match stage {
+            FINALIZED => "called after MPI_Finalize: a process can be initialised once",
+            _ => "called twice: MPI_Init or MPI_Init_thread may be called once",
+        };
+        return Err(Fault::new(ErrorClass::Other, text));
     }
-    join()?;
-    seat().main = Some(thread::current().id());
-    INITIALIZED.store(true, Ordering::Release);
-    Ok(())
+    let joined = join();
+    STAGE.store(if joined.is_ok() { INITIALIZED } else { BEFORE }, Ordering::Release);
+    joined
 }
 
 /// `MPI_Finalize`: gives the seat up.
 ///
 /// # Errors
-/// That it was not initialised, or is finalised already; of a callback of an attribute.
+/// That it was not initialised, or is finalised already; of a callback of an attribute, after all
+/// is done.
 pub(crate) fn finalize() -> Answer {
-    if !is_initialized() || is_finalized() {
-        return Err(not_running());
-    }
-    if let Some(own) = own() {
-        own.attributes.clear(&own.handle)?;
-    }
-    FINALIZED.store(true, Ordering::Release);
+    let order = (Ordering::AcqRel, Ordering::Acquire);
+    let (own, world) = match STAGE.compare_exchange(INITIALIZED, ENDING, order.0, order.1) {
+        Ok(_) => (own(), world()),
+        Err(ENDING) => return Err(Fault::new(ErrorClass::Other, "called twice")),
+        Err(_) => return Err(not_running()),
+    };
+    // As if MPI_COMM_SELF was freed first of all, while everything still works.
+    let ended = [&own, &world].map(|comm| comm.as_deref().map_or(Ok(()), attributes::deleted));
+    let own_handler = own.as_ref().map_or(Errhandler::Fatal, |own| own.handler());
+    // One of the program can be called no more: there is no communicator to call it with.
+    let lasting = match own_handler {
+        Errhandler::User(_) => Errhandler::Fatal,
+        handler => handler,
+    };
+    let _ = LAST_HANDLER.set(lasting);
+    drop((own, world));
+    STAGE.store(FINALIZED, Ordering::Release);
     leave();
-    Ok(())
+    ended.into_iter().collect()
 }
 
 /// Takes the seat, if nobody has yet.
@@ -116,18 +181,22 @@ pub(crate) fn finalize() -> Answer {
 /// That the world cannot be joined, or that its seat has been given up.
 pub(crate) fn join() -> Answer {
     let mut seat = seat();
-    if seat.world.is_none() {
+    if seat.kept.is_none() {
         if seat.is_gone {
             let text = "the process has left its world already, and cannot join it again";
             return Err(Fault::new(ErrorClass::Other, text));
         }
+        let handler = initial_handler()?;
         let world = motet::init()?;
         world.set_name("MPI_COMM_WORLD");
         let own = world.alone();
         own.set_name("MPI_COMM_SELF");
-        let comm = |shape, handle| Some(Comm::new(shape, handle, Errhandler::Fatal));
-        seat.own = comm(Shape::Plain(own), exports::MPI_COMM_SELF);
-        seat.world = comm(Shape::World(world), exports::MPI_COMM_WORLD);
+        let own = Comm::new(Shape::Plain(own), exports::MPI_COMM_SELF, handler.clone());
+        let world = Comm::new(Shape::World(world), exports::MPI_COMM_WORLD, handler);
+        let _ = WORLD.set(Arc::downgrade(&world));
+        let _ = OWN.set(Arc::downgrade(&own));
+        let _ = MAIN.set(thread::current().id());
+        seat.kept = Some((world, own));
     }
     USERS.fetch_add(1, Ordering::AcqRel);
     Ok(())
@@ -135,50 +204,87 @@ pub(crate) fn join() -> Answer {
 
 /// Gives the seat up; the last one leaves the world.
 pub(crate) fn leave() {
+    // The lock decides between the last one who leaves and one who joins.
+    let mut seat = seat();
     if USERS.fetch_sub(1, Ordering::AcqRel) > 1 {
         return;
     }
+    seat.is_gone = true;
+    let kept = seat.kept.take();
+    drop(seat);
     drop(Request::arena().clear());
     drop(Message::arena().clear());
     drop(Comm::arena().clear());
     drop(Type::arena().clear());
     drop(Groups::arena().clear());
     drop(Hints::arena().clear());
-    let mut seat = seat();
-    seat.is_gone = true;
-    let (own, world) = (seat.own.take(), seat.world.take());
-    drop(seat);
-    drop((own, world));
+    drop(kept);
 }
 
 /// Ends the job because of an error, and says why.
 #[cold]
 pub(crate) fn end(call: &str, text: &str, code: c_int, site: &Site, handler: &str) -> ! {
     let name = ErrorClass::from_code(code).map_or("an error of the program", ErrorClass::name);
+    let rank = rank();
     let of = match site {
-        Site::Comm(comm) => format!("communicator \"{}\"", comm.name()),
-        Site::Session(_) => "session".to_owned(),
-        Site::Unknown => "program".to_owned(),
+        Site::Comm(comm) => format!("of communicator \"{}\"", comm.name()),
+        Site::Session(_) => "of the session".to_owned(),
+        Site::Unknown => "before MPI_Init and after MPI_Finalize".to_owned(),
     };
-    let rank = world().map_or(String::new(), |world| format!("rank {}: ", world.rank()));
     eprintln!(
-        "motet: {rank}{call}: {text} [{name}]; the error handler of the {of} is {handler}, so the \
-         job ends: set MPI_ERRORS_RETURN to have the code returned"
+        "motet: {rank}{call}: {text} [{name}]; the error handler {of} is {handler}, so the job \
+         ends: set MPI_ERRORS_RETURN to have the code returned"
     );
-    abort(if code == 0 { 1 } else { code })
+    exit(code)
+}
+
+/// Ends the job because the program wants it. (`MPI_Abort`)
+#[cold]
+pub(crate) fn end_by_request(comm: Option<&Comm>, code: c_int) -> ! {
+    let of = comm.map_or(String::new(), |comm| format!(" on communicator \"{}\"", comm.name()));
+    eprintln!("motet: {}MPI_Abort{of} with code {code}: the job ends", rank());
+    exit(code)
 }
 
 /// A fault of the library: nothing more can be relied on.
 #[cold]
 pub(crate) fn panicked(call: &str) -> ! {
-    let rank = world().map_or(String::new(), |world| format!("rank {}: ", world.rank()));
-    eprintln!("motet: {rank}{call}: a fault of the library, told above, ends the job");
-    abort(c_int::from(u8::MAX))
+    eprintln!("motet: {}{call}: a fault of the library, told above, ends the job", rank());
+    exit(c_int::from(u8::MAX))
 }
 
-/// Ends the job with an exit code.
-pub(crate) fn abort(code: c_int) -> ! {
-    // The launcher sees that the rank ends before its time, and ends the others.
+/// How a message names the rank, if it is known.
+fn rank() -> String {
+    seated().map_or(String::new(), |world| format!("rank {}: ", world.rank()))
+}
+
+/// Ends the process, without what the program wants done at its end: that may call the library,
+/// and wait for other ranks. The launcher sees that the rank ends before its time, and ends them.
+fn exit(code: c_int) -> ! {
+    /// Somebody ends the process already.
+    static ENDS: AtomicBool = AtomicBool::new(false);
+    if ENDS.swap(true, Ordering::AcqRel) {
+        loop {
+            thread::park();
+        }
+    }
+    flush_output();
     let code = code & 0xff;
-    std::process::exit(if code == 0 { 1 } else { code })
+    // SAFETY: no more than it says.
+    unsafe { libc::_exit(if code == 0 { 1 } else { code }) }
+}
+
+/// What the program has printed is not lost; unless another thread is stuck while it prints.
+fn flush_output() {
+    unsafe extern "C" {
+        static stdout: *mut libc::FILE;
+        fn ftrylockfile(file: *mut libc::FILE) -> c_int;
+    }
+    // SAFETY: C has set it before the program began.
+    let output = unsafe { stdout };
+    // SAFETY: it is a file.
+    if unsafe { ftrylockfile(output) } == 0 {
+        // SAFETY: as above, and this thread has locked it.
+        unsafe { libc::fflush(output) };
+    }
 }

@@ -13,6 +13,9 @@
 //! spec: 57, 58     the items of the checklist that it proves
 //! ```
 //!
+//! To be run by itself as `cargo test -p motet-abi -p motet-cli --test programs [PART OF A NAME]`:
+//! then the test and the library that it builds share everything that is below them.
+//!
 //! What stands before the first `case` holds for all of them. With an argument, only what has it in
 //! its name is run.
 

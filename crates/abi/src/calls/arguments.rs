@@ -106,6 +106,10 @@ impl Items {
         Ok(Items { address: std::ptr::null_mut(), count: 0, datatype: MPI_BYTE.object()? })
     }
 
+    pub(crate) fn datatype(&self) -> &Arc<Type> {
+        &self.datatype
+    }
+
     #[inline]
     pub(crate) fn data(&self) -> raw::Data<'_> {
         let Items { address, count, ref datatype } = *self;

@@ -1,32 +1,42 @@
-//! TODO_MODULE
+//! The environment: beginning and end, versions, clocks, memory. (MPI 4.1 §9, §11)
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
-#![allow(unused_variables, unused_imports)]
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::thread;
 
-use motet::ErrorClass;
+use motet::Info;
 
-use crate::count::{CountPlace, Counts};
-use crate::fault::{Answer, Fault};
-use crate::handle::*;
-use crate::objects::MPI_Status;
+use crate::allocations;
+use crate::caller::put;
+use crate::exports::{
+    MPI_MAX_LIBRARY_VERSION_STRING, MPI_MAX_PROCESSOR_NAME, MPI_SUBVERSION, MPI_THREAD_MULTIPLE,
+    MPI_VERSION,
+};
+use crate::fault::Answer;
+use crate::handle::{MPI_Aint, MPI_Comm, MPI_Info};
+use crate::objects::Hints;
 use crate::process;
+use crate::text;
 
-use super::Form;
-
-fn not_yet<T>() -> Answer<T> {
-    Err(Fault::new(ErrorClass::UnsupportedOperation, "not yet"))
-}
+const LIBRARY: &str =
+    concat!("Motet ", env!("CARGO_PKG_VERSION"), " (MPI 5.0, standard binary interface 1.0)");
 
 /// `MPI_Abort`
 pub(crate) unsafe fn abort(comm: MPI_Comm, errorcode: c_int) -> Answer {
-    not_yet()
+    // Whatever the handle is: who calls this has enough to worry about.
+    let comm = comm.object().ok();
+    process::end_by_request(comm.as_deref(), errorcode)
 }
 
 /// `MPI_Alloc_mem`
 pub(crate) unsafe fn alloc_mem(size: MPI_Aint, info: MPI_Info, baseptr: *mut c_void) -> Answer {
-    not_yet()
+    let hints = info.hints()?;
+    let address = allocations::allocate(size, hints.get(allocations::ALIGNMENT))?;
+    // SAFETY: room for a result of the caller.
+    unsafe { put(baseptr.cast(), address) }.inspect_err(|_| {
+        let _ = allocations::free(address);
+    })
 }
 
 /// `MPI_Finalize`
@@ -36,90 +46,129 @@ pub(crate) unsafe fn finalize() -> Answer {
 
 /// `MPI_Finalized`
 pub(crate) unsafe fn finalized(flag: *mut c_int) -> Answer {
-    not_yet()
+    // SAFETY: room for a result of the caller.
+    unsafe { put(flag, c_int::from(process::is_finalized())) }
 }
 
 /// `MPI_Free_mem`
 pub(crate) unsafe fn free_mem(base: *mut c_void) -> Answer {
-    not_yet()
+    allocations::free(base as usize)
 }
 
 /// `MPI_Get_address`
 pub(crate) unsafe fn get_address(location: *const c_void, address: *mut MPI_Aint) -> Answer {
-    not_yet()
+    // SAFETY: room for a result of the caller.
+    unsafe { put(address, location as MPI_Aint) }
 }
 
 /// `MPI_Get_hw_resource_info`
 pub(crate) unsafe fn get_hw_resource_info(hw_info: *mut MPI_Info) -> Answer {
-    not_yet()
+    // What this process is restricted to one of: the machine. Processors it may use are not asked.
+    let info = Info::new().with("motet://machine", "true");
+    // SAFETY: room for a result of the caller.
+    unsafe { put(hw_info, Hints::publish(info)) }
 }
 
 /// `MPI_Get_library_version`
 pub(crate) unsafe fn get_library_version(version: *mut c_char, resultlen: *mut c_int) -> Answer {
-    not_yet()
+    // SAFETY: room for so much, says the standard.
+    unsafe { name(LIBRARY, version, MPI_MAX_LIBRARY_VERSION_STRING, resultlen) }
 }
 
 /// `MPI_Get_processor_name`
 pub(crate) unsafe fn get_processor_name(name: *mut c_char, resultlen: *mut c_int) -> Answer {
-    not_yet()
+    let mut bytes = [0; MPI_MAX_PROCESSOR_NAME as usize];
+    // SAFETY: as long as it says; its last byte stays zero.
+    let code = unsafe { libc::gethostname(bytes.as_mut_ptr().cast(), bytes.len() - 1) };
+    let found = CStr::from_bytes_until_nul(&bytes).ok().filter(|found| !found.is_empty());
+    let found = found.filter(|_| code == 0).unwrap_or(c"unknown").to_string_lossy();
+    // SAFETY: room for so much, says the standard.
+    unsafe { self::name(&found, name, MPI_MAX_PROCESSOR_NAME, resultlen) }
+}
+
+/// A name of the library, for which there is `room`.
+unsafe fn name(name: &str, to: *mut c_char, room: c_int, len: *mut c_int) -> Answer {
+    // SAFETY: promised by the caller.
+    let written = unsafe { text::write(name, to, room as usize) }?;
+    // SAFETY: as above.
+    unsafe { put(len, written as c_int) }
 }
 
 /// `MPI_Get_version`
 pub(crate) unsafe fn get_version(version: *mut c_int, subversion: *mut c_int) -> Answer {
-    not_yet()
+    // SAFETY: room for a result of the caller.
+    unsafe { put(version, MPI_VERSION) }?;
+    // SAFETY: as above.
+    unsafe { put(subversion, MPI_SUBVERSION) }
 }
 
 /// `MPI_Init`
-pub(crate) unsafe fn init(argc: *mut c_int, argv: *mut *mut *mut c_char) -> Answer {
+pub(crate) unsafe fn init(_argc: *mut c_int, _argv: *mut *mut *mut c_char) -> Answer {
     process::initialize()
 }
 
 /// `MPI_Init_thread`
 pub(crate) unsafe fn init_thread(
-    argc: *mut c_int,
-    argv: *mut *mut *mut c_char,
-    required: c_int,
+    _argc: *mut c_int,
+    _argv: *mut *mut *mut c_char,
+    _required: c_int,
     provided: *mut c_int,
 ) -> Answer {
-    not_yet()
+    // More than required is allowed, and all of it costs nothing.
+    process::initialize()?;
+    // SAFETY: room for a result of the caller.
+    unsafe { put(provided, MPI_THREAD_MULTIPLE) }
 }
 
 /// `MPI_Initialized`
 pub(crate) unsafe fn initialized(flag: *mut c_int) -> Answer {
-    not_yet()
+    // SAFETY: room for a result of the caller.
+    unsafe { put(flag, c_int::from(process::is_initialized())) }
 }
 
 /// `MPI_Is_thread_main`
 pub(crate) unsafe fn is_thread_main(flag: *mut c_int) -> Answer {
-    not_yet()
+    let is_main = process::main_thread() == Some(thread::current().id());
+    // SAFETY: room for a result of the caller.
+    unsafe { put(flag, c_int::from(is_main)) }
 }
 
 /// `MPI_Pcontrol`
-pub(crate) unsafe fn pcontrol(level: c_int) -> Answer {
-    not_yet()
+pub(crate) unsafe fn pcontrol(_level: c_int) -> Answer {
+    // For tools that put their own function before this one.
+    Ok(())
 }
 
 /// `MPI_Query_thread`
 pub(crate) unsafe fn query_thread(provided: *mut c_int) -> Answer {
-    not_yet()
+    // SAFETY: room for a result of the caller.
+    unsafe { put(provided, MPI_THREAD_MULTIPLE) }
 }
 
 /// `MPI_Aint_add`
 pub(crate) unsafe fn aint_add(base: MPI_Aint, disp: MPI_Aint) -> MPI_Aint {
-    0
+    base.wrapping_add(disp)
 }
 
 /// `MPI_Aint_diff`
 pub(crate) unsafe fn aint_diff(addr1: MPI_Aint, addr2: MPI_Aint) -> MPI_Aint {
-    0
+    addr1.wrapping_sub(addr2)
 }
 
 /// `MPI_Wtick`
 pub(crate) unsafe fn wtick() -> f64 {
-    0.0
+    clock(libc::clock_getres)
 }
 
 /// `MPI_Wtime`
 pub(crate) unsafe fn wtime() -> f64 {
-    0.0
+    clock(libc::clock_gettime)
+}
+
+/// Asks the clock that all processes of the machine share, and nobody sets.
+fn clock(ask: unsafe extern "C" fn(libc::clockid_t, *mut libc::timespec) -> c_int) -> f64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the place is there; the clock exists on every system that this runs on.
+    unsafe { ask(libc::CLOCK_MONOTONIC, &raw mut time) };
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }

@@ -1,26 +1,20 @@
-//! TODO_MODULE
+//! Error handlers of communicators. (MPI 4.1 §9.3)
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
-#![allow(unused_variables, unused_imports)]
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::c_int;
 
-use motet::ErrorClass;
-
-use crate::count::{CountPlace, Counts};
-use crate::fault::{Answer, Fault};
-use crate::handle::*;
-use crate::objects::MPI_Status;
-
-use super::Form;
-
-fn not_yet<T>() -> Answer<T> {
-    Err(Fault::new(ErrorClass::UnsupportedOperation, "not yet"))
-}
+use crate::caller::{get, put};
+use crate::exports::MPI_ERRHANDLER_NULL;
+use crate::fault::{Answer, Site};
+use crate::handle::{Callback, MPI_Comm, MPI_Errhandler};
+use crate::objects::{Errhandler, Target};
 
 /// `MPI_Comm_call_errhandler`
 pub(crate) unsafe fn comm_call_errhandler(comm: MPI_Comm, errorcode: c_int) -> Answer {
-    not_yet()
+    let site = Site::Comm(comm.object()?);
+    site.call_handler("MPI_Comm_call_errhandler", errorcode);
+    Ok(())
 }
 
 /// `MPI_Comm_create_errhandler`
@@ -28,7 +22,10 @@ pub(crate) unsafe fn comm_create_errhandler(
     comm_errhandler_fn: Callback,
     errhandler: *mut MPI_Errhandler,
 ) -> Answer {
-    not_yet()
+    // SAFETY: it is such a function, says the caller.
+    let handle = unsafe { Errhandler::publish(comm_errhandler_fn, Target::Comm) }?;
+    // SAFETY: room for a result of the caller.
+    unsafe { put(errhandler, handle) }
 }
 
 /// `MPI_Comm_get_errhandler`
@@ -36,15 +33,24 @@ pub(crate) unsafe fn comm_get_errhandler(
     comm: MPI_Comm,
     errhandler: *mut MPI_Errhandler,
 ) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    // SAFETY: room for a result of the caller.
+    comm.answer(|| unsafe { put(errhandler, comm.handler().refer()) })
 }
 
 /// `MPI_Comm_set_errhandler`
 pub(crate) unsafe fn comm_set_errhandler(comm: MPI_Comm, errhandler: MPI_Errhandler) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    comm.answer(|| {
+        comm.set_handler(errhandler.handler(Target::Comm)?);
+        Ok(())
+    })
 }
 
 /// `MPI_Errhandler_free`
 pub(crate) unsafe fn errhandler_free(errhandler: *mut MPI_Errhandler) -> Answer {
-    not_yet()
+    // SAFETY: a place of the caller.
+    unsafe { get(errhandler) }?.free()?;
+    // SAFETY: as above.
+    unsafe { put(errhandler, MPI_ERRHANDLER_NULL) }
 }

@@ -1,144 +1,210 @@
-//! TODO_MODULE
+//! Messages from one rank to another.
+//!
+//! Ranks and tags are turned into those of Motet here, where only those are refused that Motet has
+//! no value for; what is out of range is its business.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
-#![allow(unused_variables, unused_imports)]
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
 
-use motet::ErrorClass;
+use motet::raw::{self, Incoming, Outgoing, Replace, SendMode, Swap};
+use motet::{ErrorClass, PROC_NULL, Source, Tag, TagFilter};
 
-use crate::count::{CountPlace, Counts};
+use super::arguments::{Items, Which};
+use crate::caller::put;
+use crate::exports::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_PROC_NULL, MPI_REQUEST_NULL};
 use crate::fault::{Answer, Fault};
-use crate::handle::*;
-use crate::objects::MPI_Status;
+use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Request};
+use crate::objects::{Comm, MPI_Status, Request};
 
-use super::Form;
+/// Data of the caller: address, count, datatype.
+type Given = (*const c_void, i64, MPI_Datatype);
 
-fn not_yet<T>() -> Answer<T> {
-    Err(Fault::new(ErrorClass::UnsupportedOperation, "not yet"))
+fn items(which: Which, (address, count, datatype): Given) -> Answer<Items> {
+    Items::new(which, address, count, datatype)
 }
 
-/// `MPI_Bsend`
-pub(crate) unsafe fn bsend(
-    buf: *const c_void,
-    count: i64,
-    datatype: MPI_Datatype,
-    dest: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-) -> Answer {
-    not_yet()
+/// To whom a message goes.
+///
+/// # Errors
+/// A negative rank that means nobody.
+#[inline]
+pub(super) fn destination(rank: c_int) -> Answer<usize> {
+    match usize::try_from(rank) {
+        Ok(rank) => Ok(rank),
+        Err(_) if rank == MPI_PROC_NULL => Ok(PROC_NULL),
+        Err(_) => Err(no_rank("destination", rank)),
+    }
 }
 
-/// `MPI_Bsend_init`
-pub(crate) unsafe fn bsend_init(
-    buf: *const c_void,
-    count: i64,
-    datatype: MPI_Datatype,
-    dest: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-    request: *mut MPI_Request,
-) -> Answer {
-    not_yet()
+/// From whom a message comes.
+///
+/// # Errors
+/// A negative rank that means nobody.
+#[inline]
+pub(super) fn source(rank: c_int) -> Answer<Source> {
+    match usize::try_from(rank) {
+        Ok(rank) => Ok(Source::Rank(rank)),
+        Err(_) if rank == MPI_ANY_SOURCE => Ok(Source::Any),
+        Err(_) if rank == MPI_PROC_NULL => Ok(Source::Rank(PROC_NULL)),
+        Err(_) => Err(no_rank("source", rank)),
+    }
 }
 
-/// `MPI_Ibsend`
-pub(crate) unsafe fn ibsend(
-    buf: *const c_void,
-    count: i64,
-    datatype: MPI_Datatype,
-    dest: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-    request: *mut MPI_Request,
-) -> Answer {
-    not_yet()
+#[cold]
+fn no_rank(which: &str, rank: c_int) -> Fault {
+    Fault::new(ErrorClass::Rank, format!("the {which} is {rank}, which is no rank"))
 }
 
-/// `MPI_Irecv`
-pub(crate) unsafe fn irecv(
-    buf: *mut c_void,
-    count: i64,
-    datatype: MPI_Datatype,
-    source: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-    request: *mut MPI_Request,
-) -> Answer {
-    not_yet()
+/// As what a message is sent.
+///
+/// # Errors
+/// A negative tag.
+#[inline]
+pub(super) fn tag(tag: c_int) -> Answer<Tag> {
+    let number = u32::try_from(tag);
+    number.map(Tag).map_err(|_| Fault::new(ErrorClass::Tag, format!("the tag is {tag}")))
 }
 
-/// `MPI_Irsend`
-pub(crate) unsafe fn irsend(
-    buf: *const c_void,
-    count: i64,
-    datatype: MPI_Datatype,
-    dest: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-    request: *mut MPI_Request,
-) -> Answer {
-    not_yet()
+/// As what a message is received.
+///
+/// # Errors
+/// A negative tag that does not mean any.
+#[inline]
+pub(super) fn filter(filter: c_int) -> Answer<TagFilter> {
+    if filter == MPI_ANY_TAG { Ok(TagFilter::Any) } else { tag(filter).map(TagFilter::Tag) }
 }
 
-/// `MPI_Isend`
-pub(crate) unsafe fn isend(
-    buf: *const c_void,
-    count: i64,
-    datatype: MPI_Datatype,
-    dest: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-    request: *mut MPI_Request,
-) -> Answer {
-    not_yet()
+/// A message that the caller sends.
+struct Sent {
+    items: Items,
+    to: usize,
+    tag: Tag,
+    mode: SendMode,
 }
 
-/// `MPI_Isendrecv`
-pub(crate) unsafe fn isendrecv(
-    sendbuf: *const c_void,
-    sendcount: i64,
-    sendtype: MPI_Datatype,
-    dest: c_int,
-    sendtag: c_int,
-    recvbuf: *mut c_void,
-    recvcount: i64,
-    recvtype: MPI_Datatype,
-    source: c_int,
-    recvtag: c_int,
-    comm: MPI_Comm,
-    request: *mut MPI_Request,
-) -> Answer {
-    not_yet()
+impl Sent {
+    #[inline]
+    fn new(given: Given, (to, as_tag): (c_int, c_int), mode: SendMode) -> Answer<Sent> {
+        let (items, to) = (items(Which::Send, given)?, destination(to)?);
+        Ok(Sent { items, to, tag: tag(as_tag)?, mode })
+    }
+
+    #[inline]
+    fn outgoing(&self) -> Outgoing<'_> {
+        let Sent { ref items, to, tag, mode } = *self;
+        Outgoing { data: items.data(), to, tag, mode }
+    }
 }
 
-/// `MPI_Isendrecv_replace`
-pub(crate) unsafe fn isendrecv_replace(
-    buf: *mut c_void,
-    count: i64,
-    datatype: MPI_Datatype,
-    dest: c_int,
-    sendtag: c_int,
-    source: c_int,
-    recvtag: c_int,
-    comm: MPI_Comm,
-    request: *mut MPI_Request,
-) -> Answer {
-    not_yet()
+/// A message that the caller receives.
+struct Received {
+    items: Items,
+    from: Source,
+    tag: TagFilter,
 }
 
-/// `MPI_Issend`
-pub(crate) unsafe fn issend(
-    buf: *const c_void,
-    count: i64,
-    datatype: MPI_Datatype,
-    dest: c_int,
-    tag: c_int,
+impl Received {
+    #[inline]
+    fn new(given: Given, (from, as_tag): (c_int, c_int)) -> Answer<Received> {
+        let (items, from) = (items(Which::Receive, given)?, source(from)?);
+        Ok(Received { items, from, tag: filter(as_tag)? })
+    }
+
+    #[inline]
+    fn incoming(&self) -> Incoming<'_> {
+        let Received { ref items, from, tag } = *self;
+        Incoming { data: items.data(), from, tag }
+    }
+}
+
+/// Begins an operation on a communicator and gives it a handle, which is null if it goes wrong.
+///
+/// # Safety
+/// The place may be written, or is null.
+#[inline]
+pub(super) unsafe fn begin(
     comm: MPI_Comm,
-    request: *mut MPI_Request,
+    place: *mut MPI_Request,
+    work: impl FnOnce(&Arc<Comm>) -> Answer<raw::Request>,
 ) -> Answer {
-    not_yet()
+    // SAFETY: promised by the caller.
+    let cleared = unsafe { put(place, MPI_REQUEST_NULL) };
+    let comm = comm.object()?;
+    comm.answer(|| {
+        cleared?;
+        let operation = work(&comm)?;
+        // SAFETY: promised by the caller.
+        unsafe { put(place, Request::publish(operation, &comm)) }
+    })
+}
+
+/// The sends of each mode, in their three forms.
+macro_rules! sends {
+    ($($mode:ident: $run:ident, $start:ident, $init:ident;)*) => {$(
+        #[doc = concat!("Blocking, in the mode ", stringify!($mode), ".")]
+        pub(crate) unsafe fn $run(
+            buf: *const c_void,
+            count: i64,
+            datatype: MPI_Datatype,
+            dest: c_int,
+            tag: c_int,
+            comm: MPI_Comm,
+        ) -> Answer {
+            let comm = comm.object()?;
+            comm.answer(|| {
+                let sent = Sent::new((buf, count, datatype), (dest, tag), SendMode::$mode)?;
+                // SAFETY: the caller's memory.
+                Ok(unsafe { sent.outgoing().run(comm.on()) }?)
+            })
+        }
+
+        #[doc = concat!("Nonblocking, in the mode ", stringify!($mode), ".")]
+        pub(crate) unsafe fn $start(
+            buf: *const c_void,
+            count: i64,
+            datatype: MPI_Datatype,
+            dest: c_int,
+            tag: c_int,
+            comm: MPI_Comm,
+            request: *mut MPI_Request,
+        ) -> Answer {
+            let work = |comm: &Arc<Comm>| {
+                let sent = Sent::new((buf, count, datatype), (dest, tag), SendMode::$mode)?;
+                // SAFETY: the caller's memory.
+                Ok(unsafe { sent.outgoing().start(comm.on()) }?)
+            };
+            // SAFETY: the caller's place.
+            unsafe { begin(comm, request, work) }
+        }
+
+        #[doc = concat!("Persistent, in the mode ", stringify!($mode), ".")]
+        pub(crate) unsafe fn $init(
+            buf: *const c_void,
+            count: i64,
+            datatype: MPI_Datatype,
+            dest: c_int,
+            tag: c_int,
+            comm: MPI_Comm,
+            request: *mut MPI_Request,
+        ) -> Answer {
+            let work = |comm: &Arc<Comm>| {
+                let sent = Sent::new((buf, count, datatype), (dest, tag), SendMode::$mode)?;
+                // SAFETY: the caller's memory.
+                Ok(unsafe { sent.outgoing().init(comm.on()) }?)
+            };
+            // SAFETY: the caller's place.
+            unsafe { begin(comm, request, work) }
+        }
+    )*};
+}
+
+sends! {
+    Standard: send, isend, send_init;
+    Synchronous: ssend, issend, ssend_init;
+    Buffered: bsend, ibsend, bsend_init;
+    Ready: rsend, irsend, rsend_init;
 }
 
 /// `MPI_Recv`
@@ -151,7 +217,34 @@ pub(crate) unsafe fn recv(
     comm: MPI_Comm,
     status: *mut MPI_Status,
 ) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    comm.answer(|| {
+        let received = Received::new((buf, count, datatype), (source, tag))?;
+        // SAFETY: the caller's memory.
+        let told = unsafe { received.incoming().run(comm.on()) }?;
+        // SAFETY: the caller's place.
+        unsafe { MPI_Status::tell(status, &told) };
+        Ok(())
+    })
+}
+
+/// `MPI_Irecv`
+pub(crate) unsafe fn irecv(
+    buf: *mut c_void,
+    count: i64,
+    datatype: MPI_Datatype,
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    request: *mut MPI_Request,
+) -> Answer {
+    let work = |comm: &Arc<Comm>| {
+        let received = Received::new((buf, count, datatype), (source, tag))?;
+        // SAFETY: the caller's memory.
+        Ok(unsafe { received.incoming().start(comm.on()) }?)
+    };
+    // SAFETY: the caller's place.
+    unsafe { begin(comm, request, work) }
 }
 
 /// `MPI_Recv_init`
@@ -164,57 +257,13 @@ pub(crate) unsafe fn recv_init(
     comm: MPI_Comm,
     request: *mut MPI_Request,
 ) -> Answer {
-    not_yet()
-}
-
-/// `MPI_Rsend`
-pub(crate) unsafe fn rsend(
-    buf: *const c_void,
-    count: i64,
-    datatype: MPI_Datatype,
-    dest: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-) -> Answer {
-    not_yet()
-}
-
-/// `MPI_Rsend_init`
-pub(crate) unsafe fn rsend_init(
-    buf: *const c_void,
-    count: i64,
-    datatype: MPI_Datatype,
-    dest: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-    request: *mut MPI_Request,
-) -> Answer {
-    not_yet()
-}
-
-/// `MPI_Send`
-pub(crate) unsafe fn send(
-    buf: *const c_void,
-    count: i64,
-    datatype: MPI_Datatype,
-    dest: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-) -> Answer {
-    not_yet()
-}
-
-/// `MPI_Send_init`
-pub(crate) unsafe fn send_init(
-    buf: *const c_void,
-    count: i64,
-    datatype: MPI_Datatype,
-    dest: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-    request: *mut MPI_Request,
-) -> Answer {
-    not_yet()
+    let work = |comm: &Arc<Comm>| {
+        let received = Received::new((buf, count, datatype), (source, tag))?;
+        // SAFETY: the caller's memory.
+        Ok(unsafe { received.incoming().init(comm.on()) }?)
+    };
+    // SAFETY: the caller's place.
+    unsafe { begin(comm, request, work) }
 }
 
 /// `MPI_Sendrecv`
@@ -232,7 +281,52 @@ pub(crate) unsafe fn sendrecv(
     comm: MPI_Comm,
     status: *mut MPI_Status,
 ) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    comm.answer(|| {
+        let sent = (sendbuf, sendcount, sendtype);
+        let sent = Sent::new(sent, (dest, sendtag), SendMode::Standard)?;
+        let received = Received::new((recvbuf, recvcount, recvtype), (source, recvtag))?;
+        let swap = Swap { outgoing: sent.outgoing(), incoming: received.incoming() };
+        // SAFETY: the caller's memory.
+        let told = unsafe { swap.run(comm.on()) }?;
+        // SAFETY: the caller's place.
+        unsafe { MPI_Status::tell(status, &told) };
+        Ok(())
+    })
+}
+
+/// `MPI_Isendrecv`
+pub(crate) unsafe fn isendrecv(
+    sendbuf: *const c_void,
+    sendcount: i64,
+    sendtype: MPI_Datatype,
+    dest: c_int,
+    sendtag: c_int,
+    recvbuf: *mut c_void,
+    recvcount: i64,
+    recvtype: MPI_Datatype,
+    source: c_int,
+    recvtag: c_int,
+    comm: MPI_Comm,
+    request: *mut MPI_Request,
+) -> Answer {
+    let work = |comm: &Arc<Comm>| {
+        let sent = (sendbuf, sendcount, sendtype);
+        let sent = Sent::new(sent, (dest, sendtag), SendMode::Standard)?;
+        let received = Received::new((recvbuf, recvcount, recvtype), (source, recvtag))?;
+        let swap = Swap { outgoing: sent.outgoing(), incoming: received.incoming() };
+        // SAFETY: the caller's memory.
+        Ok(unsafe { swap.start(comm.on()) }?)
+    };
+    // SAFETY: the caller's place.
+    unsafe { begin(comm, request, work) }
+}
+
+/// To whom and from whom what is in one buffer goes and comes.
+type Ways = ((usize, Tag), (Source, TagFilter));
+
+fn ways(to: (c_int, c_int), from: (c_int, c_int)) -> Answer<Ways> {
+    Ok(((destination(to.0)?, tag(to.1)?), (source(from.0)?, filter(from.1)?)))
 }
 
 /// `MPI_Sendrecv_replace`
@@ -247,30 +341,38 @@ pub(crate) unsafe fn sendrecv_replace(
     comm: MPI_Comm,
     status: *mut MPI_Status,
 ) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    comm.answer(|| {
+        let items = items(Which::Only, (buf, count, datatype))?;
+        let (to, from) = ways((dest, sendtag), (source, recvtag))?;
+        let replace = Replace { data: items.data(), to, from };
+        // SAFETY: the caller's memory.
+        let told = unsafe { replace.run(comm.on()) }?;
+        // SAFETY: the caller's place.
+        unsafe { MPI_Status::tell(status, &told) };
+        Ok(())
+    })
 }
 
-/// `MPI_Ssend`
-pub(crate) unsafe fn ssend(
-    buf: *const c_void,
+/// `MPI_Isendrecv_replace`
+pub(crate) unsafe fn isendrecv_replace(
+    buf: *mut c_void,
     count: i64,
     datatype: MPI_Datatype,
     dest: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-) -> Answer {
-    not_yet()
-}
-
-/// `MPI_Ssend_init`
-pub(crate) unsafe fn ssend_init(
-    buf: *const c_void,
-    count: i64,
-    datatype: MPI_Datatype,
-    dest: c_int,
-    tag: c_int,
+    sendtag: c_int,
+    source: c_int,
+    recvtag: c_int,
     comm: MPI_Comm,
     request: *mut MPI_Request,
 ) -> Answer {
-    not_yet()
+    let work = |comm: &Arc<Comm>| {
+        let items = items(Which::Only, (buf, count, datatype))?;
+        let (to, from) = ways((dest, sendtag), (source, recvtag))?;
+        let replace = Replace { data: items.data(), to, from };
+        // SAFETY: the caller's memory.
+        Ok(unsafe { replace.start(comm.on()) }?)
+    };
+    // SAFETY: the caller's place.
+    unsafe { begin(comm, request, work) }
 }

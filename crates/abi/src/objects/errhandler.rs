@@ -1,4 +1,9 @@
 //! Error handlers.
+//!
+//! A handler of the program lives as long as an object has it, or the program holds a reference to
+//! it: making one gives a reference, and so does asking an object for its handler, which gives the
+//! same handle as long as the handler lives. A handle whose references have all been freed is
+//! wrong, also while an object still has the handler.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
@@ -10,8 +15,8 @@ use motet::ErrorClass;
 
 use super::{Comm, Session};
 use crate::arena::Arena;
-use crate::exports;
-use crate::fault::Site;
+use crate::exports::{MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
+use crate::fault::{Answer, Fault, Site, argument};
 use crate::handle::{Callback, Handle, Kind, MPI_Errhandler};
 
 /// What is done about an error.
@@ -32,10 +37,9 @@ pub(crate) enum Errhandler {
 pub(crate) struct UserHandler {
     /// Address of the function.
     function: usize,
-    /// Whether it is for communicators; otherwise it is for sessions.
-    pub(crate) target: Target,
+    target: Target,
     /// Its handle: what asks for the handler of an object gets this one again.
-    pub(crate) handle: MPI_Errhandler,
+    handle: MPI_Errhandler,
 }
 
 /// What an error handler of the program is for.
@@ -45,38 +49,132 @@ pub(crate) enum Target {
     Session,
 }
 
+/// What a handle stands for.
+#[derive(Clone)]
+pub(crate) enum Held {
+    Predefined(Errhandler),
+    User {
+        /// Of the program to it.
+        references: u32,
+        /// Kept while there are references.
+        kept: Option<Arc<UserHandler>>,
+    },
+}
+
 impl Kind for Errhandler {
-    type Object = Errhandler;
+    type Object = Held;
     const CODE: u8 = 3;
     const NAME: &'static str = "MPI_Errhandler";
     const CLASS: ErrorClass = ErrorClass::Errhandler;
 
-    fn arena() -> &'static Arena<Errhandler> {
-        static ARENA: Arena<Errhandler> = Arena::new();
+    fn arena() -> &'static Arena<Held> {
+        static ARENA: Arena<Held> = Arena::new();
         &ARENA
     }
 
-    fn constant(value: usize) -> Option<Errhandler> {
-        match value {
-            _ if value == exports::MPI_ERRORS_ARE_FATAL.value() => Some(Errhandler::Fatal),
-            _ if value == exports::MPI_ERRORS_ABORT.value() => Some(Errhandler::Abort),
-            _ if value == exports::MPI_ERRORS_RETURN.value() => Some(Errhandler::Return),
-            _ => None,
+    fn constant(value: usize) -> Option<Held> {
+        PREDEFINED
+            .iter()
+            .find(|(_, _, handle)| handle.value() == value)
+            .map(|(_, handler, _)| Held::Predefined(handler.clone()))
+    }
+}
+
+/// The handlers of the standard: by which name the environment knows them, and their handles.
+static PREDEFINED: [(&str, Errhandler, MPI_Errhandler); 3] = [
+    ("mpi_errors_are_fatal", Errhandler::Fatal, MPI_ERRORS_ARE_FATAL),
+    ("mpi_errors_abort", Errhandler::Abort, MPI_ERRORS_ABORT),
+    ("mpi_errors_return", Errhandler::Return, MPI_ERRORS_RETURN),
+];
+
+impl Errhandler {
+    /// The handler of the standard that has this name.
+    pub(crate) fn named(name: &str) -> Option<Errhandler> {
+        let found = PREDEFINED.iter().find(|(each, ..)| each.eq_ignore_ascii_case(name));
+        found.map(|(_, handler, _)| handler.clone())
+    }
+
+    /// Gives the program a reference to a handler of its own.
+    ///
+    /// # Safety
+    /// The function is one that the target's handlers are.
+    ///
+    /// # Errors
+    /// No function.
+    pub(crate) unsafe fn publish(function: Callback, target: Target) -> Answer<MPI_Errhandler> {
+        if function.is_null() {
+            return Err(argument("the error handler is NULL"));
         }
+        let function = function as usize;
+        let user = |handle| Arc::new(UserHandler { function, target, handle });
+        Ok(MPI_Errhandler::keep_with(|handle| Held::User {
+            references: 1,
+            kept: Some(user(handle)),
+        }))
+    }
+
+    /// Gives the program a reference to the handler.
+    pub(crate) fn refer(&self) -> MPI_Errhandler {
+        let user = match self {
+            Errhandler::Fatal => return MPI_ERRORS_ARE_FATAL,
+            Errhandler::Abort => return MPI_ERRORS_ABORT,
+            Errhandler::Return => return MPI_ERRORS_RETURN,
+            Errhandler::User(user) => user,
+        };
+        let _ = user.handle.with(|held| {
+            if let Held::User { references, kept } = held {
+                *references += 1;
+                kept.get_or_insert_with(|| user.clone());
+            }
+        });
+        user.handle
+    }
+}
+
+impl MPI_Errhandler {
+    /// The handler, for an object of this kind.
+    ///
+    /// # Errors
+    /// A wrong handle; a handler of the program for objects of another kind.
+    pub(crate) fn handler(self, target: Target) -> Answer<Errhandler> {
+        let user = match self.object()? {
+            Held::Predefined(handler) => return Ok(handler),
+            Held::User { kept, .. } => kept.ok_or_else(|| self.wrong())?,
+        };
+        if user.target != target {
+            let text = "the error handler was made for objects of another kind";
+            return Err(Fault::new(ErrorClass::Errhandler, text));
+        }
+        Ok(Errhandler::User(user))
+    }
+
+    /// Frees a reference to it.
+    ///
+    /// # Errors
+    /// A wrong handle.
+    pub(crate) fn free(self) -> Answer {
+        if let Held::Predefined(_) = self.object()? {
+            return Ok(());
+        }
+        let last = self.with(|held| match held {
+            Held::User { references: 0, .. } | Held::Predefined(_) => Err(()),
+            Held::User { references, kept } => {
+                *references -= 1;
+                Ok(if *references == 0 { kept.take() } else { None })
+            }
+        })?;
+        // Dropped here, since it may take its handle away, which is locked above.
+        last.map(drop).map_err(|()| self.wrong())
+    }
+}
+
+impl Drop for UserHandler {
+    fn drop(&mut self) {
+        let _ = self.handle.take();
     }
 }
 
 impl UserHandler {
-    /// # Safety
-    /// It is a function of the type that the target's handlers have.
-    pub(crate) unsafe fn new(
-        function: Callback,
-        target: Target,
-        handle: MPI_Errhandler,
-    ) -> UserHandler {
-        UserHandler { function: function as usize, target, handle }
-    }
-
     /// Calls it.
     ///
     /// # Safety

@@ -29,6 +29,13 @@ impl Kind for Hints {
     }
 }
 
+impl Hints {
+    /// Gives a handle to hints.
+    pub(crate) fn publish(info: Info) -> MPI_Info {
+        MPI_Info::keep(Arc::new(Mutex::new(info)))
+    }
+}
+
 impl MPI_Info {
     /// What it says now; nothing if it is the null handle.
     pub(crate) fn hints(self) -> Answer<Info> {
