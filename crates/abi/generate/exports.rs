@@ -3,7 +3,8 @@
 //! Forms that differ only in the width of counts have one function behind them, which takes counts
 //! as 64 bits, lists of counts as `Counts`, and places for counts as `CountPlace`. The three forms
 //! of a collective have one function behind them, which takes a `Form` where the others have the
-//! request (and the hints).
+//! request (and the hints). What makes a datatype is told the `Width` as well, since the datatype
+//! remembers how it was made.
 
 use std::collections::HashMap;
 
@@ -70,6 +71,9 @@ fn call(f: &Function, module: &str, twin: Option<&Function>, named: &[&Parameter
         })
         .collect();
     passed.extend(form.map(|form| form.value().to_owned()));
+    if module == "type_construction" && twin.is_some() {
+        passed.push(if wide { "Width::Count" } else { "Width::Int" }.to_owned());
+    }
     let mut inner = bare(&f.name).to_owned();
     if wide && twin.is_some() {
         inner.truncate(inner.len() - 2);

@@ -6,6 +6,15 @@ use std::slice;
 
 use crate::fault::{Answer, argument};
 
+/// # Errors
+/// That the caller has no place for a result: told before anything is done for it.
+pub(crate) fn expect_place<T>(place: *mut T) -> Answer {
+    if place.is_null() {
+        return Err(argument("the place for a result is NULL"));
+    }
+    Ok(())
+}
+
 /// Puts a result where the caller wants it.
 ///
 /// # Safety
@@ -15,9 +24,7 @@ use crate::fault::{Answer, argument};
 /// No place.
 #[inline]
 pub(crate) unsafe fn put<T>(place: *mut T, value: T) -> Answer {
-    if place.is_null() {
-        return Err(argument("the place for a result is NULL"));
-    }
+    expect_place(place)?;
     // SAFETY: promised by the caller.
     unsafe { place.write(value) };
     Ok(())
@@ -56,4 +63,28 @@ pub(crate) unsafe fn list<'a, T>(which: &str, list: *const T, len: i64) -> Answe
     }
     // SAFETY: promised by the caller.
     Ok(unsafe { slice::from_raw_parts(list, len) })
+}
+
+/// Puts results into a list of the caller, one behind the other.
+///
+/// # Safety
+/// There is room for so many, or it is null.
+///
+/// # Errors
+/// No list, where there are results.
+pub(crate) unsafe fn put_all<T>(
+    which: &str,
+    list: *mut T,
+    values: impl IntoIterator<Item = T>,
+) -> Answer {
+    for (place, value) in values.into_iter().enumerate() {
+        if list.is_null() {
+            return Err(argument(format!("the place for the {which} is NULL")));
+        }
+        // SAFETY: promised by the caller.
+        let place = unsafe { list.add(place) };
+        // SAFETY: as above.
+        unsafe { place.write(value) };
+    }
+    Ok(())
 }

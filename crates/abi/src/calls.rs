@@ -22,6 +22,7 @@ pub(crate) mod errhandlers;
 pub(crate) mod errors;
 pub(crate) mod extensions;
 pub(crate) mod generalized;
+pub(crate) mod graphs;
 pub(crate) mod groups;
 pub(crate) mod info;
 pub(crate) mod integers;

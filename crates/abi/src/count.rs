@@ -9,6 +9,15 @@ use motet::ErrorClass;
 use crate::exports::MPI_UNDEFINED;
 use crate::fault::{Answer, Fault};
 
+/// The width of the counts of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Width {
+    /// `int`
+    Int,
+    /// `MPI_Count`
+    Count,
+}
+
 /// A list of counts, displacements or lengths of the caller.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Counts {

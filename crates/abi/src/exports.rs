@@ -10,7 +10,7 @@ use std::ffi::{c_char, c_int, c_void};
 use crate::boundary::{anytime, boundary, missing, tool};
 use crate::calls;
 use crate::calls::Form;
-use crate::count::{CountPlace, Counts};
+use crate::count::{CountPlace, Counts, Width};
 use crate::handle::*;
 use crate::objects::MPI_Status;
 

@@ -139,6 +139,17 @@ impl<K: Kind> Handle<K> {
         Handle::at(K::arena().insert(|place| object(Handle::at(place))))
     }
 
+    /// A handle of an object that comes later, and stands for nothing until then.
+    pub(crate) fn reserve() -> Handle<K> {
+        Handle::at(K::arena().reserve())
+    }
+
+    /// Keeps the object for which the handle was reserved.
+    pub(crate) fn fill(self, object: K::Object) {
+        let place = self.place().expect("a reserved handle is one of its kind");
+        K::arena().fill(place, object);
+    }
+
     /// The object, which may be one that is predefined.
     ///
     /// # Errors
@@ -192,7 +203,7 @@ impl<K: Kind> Handle<K> {
     #[cold]
     pub(crate) fn wrong(self) -> Fault {
         let what = match self.place() {
-            Some(_) => "stands for nothing any more: it has been freed",
+            Some(_) => "stands for nothing: it has been freed, or is to come with a request",
             None if self.is_constant() => "is no handle of an object",
             None => "is not a handle of this kind: not set, or of something else",
         };

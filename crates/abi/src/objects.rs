@@ -13,14 +13,14 @@ mod session;
 mod status;
 mod window;
 
-pub(crate) use comm::{Comm, Shape};
-pub(crate) use datatype::Type;
+pub(crate) use comm::{Comm, Shape, Weights};
+pub(crate) use datatype::{Arguments, Type};
 pub(crate) use errhandler::{Errhandler, Target};
 pub(crate) use group::Groups;
 pub(crate) use info::Hints;
 pub(crate) use keyval::{Bearer, wrong as wrong_key};
 pub(crate) use message::Message;
-pub(crate) use op::{Commutativity, Operator, Width};
+pub(crate) use op::{Commutativity, Operator};
 pub(crate) use request::Request;
 pub(crate) use session::Session;
 pub(crate) use status::MPI_Status;

@@ -144,6 +144,11 @@ impl Flight {
         Flight { origin: origin.again(), id, persistent, outcome, reported, handled }
     }
 
+    /// It is over, as another one is that stands for the same operation.
+    pub(crate) fn end_as(&mut self, other: &Flight) {
+        (self.outcome, self.handled) = (other.outcome, other.handled);
+    }
+
     /// Gives the operation up: what keeps its buffers is dropped when it is over.
     pub(crate) fn release(&mut self, keeper: Keeper) {
         if self.persistent || self.outcome.is_none() {

@@ -1,26 +1,56 @@
-//! TODO_MODULE
+//! Communicators: facts, copies, parts, and their end. (MPI 4.1 §7.4)
+//!
+//! A new communicator begins with the error handler of the one that it is made of. A copy gets the
+//! attributes whose callbacks say so, which are called when the copy is asked for, and with the
+//! handle of the original.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
-#![allow(unused_variables, unused_imports)]
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_char, c_int};
+use std::sync::{Arc, Mutex};
 
-use motet::ErrorClass;
+use motet::{Attributes, CommunicatorRequest, Comparison, ErrorClass, Info, Tag};
 
-use crate::count::{CountPlace, Counts};
-use crate::fault::{Answer, Fault};
-use crate::handle::*;
-use crate::objects::MPI_Status;
+use super::attributes;
+use crate::caller::{expect_place, get, put};
+use crate::exports::*;
+use crate::fault::{Answer, Fault, argument};
+use crate::handle::{MPI_Comm, MPI_Group, MPI_Info, MPI_Request};
+use crate::objects::{Comm, Groups, Request, Shape};
+use crate::text;
 
-use super::Form;
+/// The hints that say by what `MPI_Comm_split_type` is guided.
+const RESOURCE: &str = "mpi_hw_resource_type";
+const PROCESS_SET: &str = "mpi_pset_name";
 
-fn not_yet<T>() -> Answer<T> {
-    Err(Fault::new(ErrorClass::UnsupportedOperation, "not yet"))
+/// How alike two groups or communicators are, as the standard counts it.
+pub(crate) fn comparison(comparison: Comparison) -> c_int {
+    match comparison {
+        Comparison::Identical => MPI_IDENT,
+        Comparison::Congruent => MPI_CONGRUENT,
+        Comparison::Similar => MPI_SIMILAR,
+        Comparison::Unequal => MPI_UNEQUAL,
+    }
+}
+
+/// A tag of a call that makes a communicator.
+pub(crate) fn creation_tag(tag: c_int) -> Answer<Tag> {
+    let tag = u32::try_from(tag);
+    tag.map(Tag).map_err(|_| Fault::new(ErrorClass::Tag, "the tag is negative"))
 }
 
 /// `MPI_Comm_compare`
 pub(crate) unsafe fn comm_compare(comm1: MPI_Comm, comm2: MPI_Comm, result: *mut c_int) -> Answer {
-    not_yet()
+    let (comm, other) = (comm1.object()?, comm2.object()?);
+    let alike = match (&comm.shape, &other.shape) {
+        (Shape::Between(comm), Shape::Between(other)) => comm.compare(other),
+        _ => match (comm.inside(), other.inside()) {
+            (Some(comm), Some(other)) => comm.compare(other),
+            _ => Comparison::Unequal,
+        },
+    };
+    // SAFETY: the caller has a place there.
+    comm.answer(|| unsafe { put(result, comparison(alike)) })
 }
 
 /// `MPI_Comm_create`
@@ -29,27 +59,112 @@ pub(crate) unsafe fn comm_create(
     group: MPI_Group,
     newcomm: *mut MPI_Comm,
 ) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    comm.answer(|| {
+        expect_place(newcomm)?;
+        let group = group.object()?;
+        let made = match &comm.shape {
+            Shape::Between(between) => between.create(&group)?.map(Shape::Between),
+            _ => comm.intra()?.create(&group)?.map(Shape::Plain),
+        };
+        // SAFETY: the caller has a place there.
+        unsafe { put(newcomm, comm.publish_if_any(made)) }
+    })
 }
 
-/// `MPI_Comm_create_group`
+/// `MPI_Comm_create_group`: local, and no communicator, for who is not in the group.
 pub(crate) unsafe fn comm_create_group(
     comm: MPI_Comm,
     group: MPI_Group,
     tag: c_int,
     newcomm: *mut MPI_Comm,
 ) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    comm.answer(|| {
+        expect_place(newcomm)?;
+        let (group, tag) = (group.object()?, creation_tag(tag)?);
+        let parent = comm.intra()?;
+        let is_in = parent.place_in(&group).is_some();
+        let made = if is_in { Some(parent.create_group(&group, tag)?) } else { None };
+        // SAFETY: the caller has a place there.
+        unsafe { put(newcomm, comm.publish_if_any(made.map(Shape::Plain))) }
+    })
 }
 
-/// `MPI_Comm_disconnect`
+/// Frees a communicator, once its attributes have been deleted, for which its handle must be good.
+fn free(handle: MPI_Comm, before: impl FnOnce(&Comm) -> Answer) -> Answer {
+    let comm = handle.object()?;
+    comm.answer(|| {
+        if handle.is_constant() {
+            let text = format!("{} is predefined, and cannot be freed", comm.name());
+            return Err(Fault::new(ErrorClass::Comm, text));
+        }
+        before(&comm)?;
+        attributes::deleted(&*comm)?;
+        handle.take().map(drop)
+    })
+}
+
+/// `MPI_Comm_disconnect`: once all ranks have come, so that none is in a call on it any more.
 pub(crate) unsafe fn comm_disconnect(comm: *mut MPI_Comm) -> Answer {
-    not_yet()
+    // SAFETY: a place of the caller.
+    let handle = unsafe { get(comm) }?;
+    free(handle, |comm| match &comm.shape {
+        Shape::Between(between) => Ok(between.barrier()?),
+        _ => Ok(comm.intra()?.barrier()?),
+    })?;
+    // SAFETY: as above.
+    unsafe { put(comm, MPI_COMM_NULL) }
+}
+
+/// What a copy of a communicator is made of: the agreement on it, and the attributes that it gets.
+fn copy(comm: &Comm, info: &Info) -> Answer<(CommunicatorRequest<Shape>, Attributes<MPI_Comm>)> {
+    let attributes = attributes::copied(comm);
+    // Also if a callback has failed here: the others must not wait for this rank.
+    let request = match &comm.shape {
+        Shape::World(world) => world.idup_with_info(info)?.map(Shape::Plain),
+        Shape::Plain(plain) => plain.idup_with_info(info)?.map(Shape::Plain),
+        Shape::Cartesian(grid) => grid.idup_with_info(info)?.map(Shape::Cartesian),
+        Shape::Graph(graph) => graph.idup_with_info(info)?.map(Shape::Graph),
+        Shape::Sparse(graph) => graph.idup_with_info(info)?.map(Shape::Sparse),
+        Shape::Between(between) => between.idup_with_info(info)?.map(Shape::Between),
+    };
+    Ok((request, attributes?))
+}
+
+/// A blocking copy.
+unsafe fn dup(comm: &Arc<Comm>, info: &Info, newcomm: *mut MPI_Comm) -> Answer {
+    expect_place(newcomm)?;
+    let (request, attributes) = copy(comm, info)?;
+    let copy = comm.publish_copy(request.wait()?, attributes);
+    // SAFETY: the caller has a place there.
+    unsafe { put(newcomm, copy) }
+}
+
+/// A nonblocking copy. Its handle is known at once; it stands for the copy from when a call tells
+/// that the request is complete.
+unsafe fn idup(
+    comm: &Arc<Comm>,
+    info: &Info,
+    newcomm: *mut MPI_Comm,
+    request: *mut MPI_Request,
+) -> Answer {
+    expect_place(newcomm)?;
+    expect_place(request)?;
+    let (agreed, attributes) = copy(comm, info)?;
+    let (handle, keep) = comm.publish_later(attributes);
+    let agreed = Request::publish(agreed.into_raw(keep), comm);
+    // SAFETY: the caller has a place there.
+    unsafe { put(newcomm, handle) }?;
+    // SAFETY: as above.
+    unsafe { put(request, agreed) }
 }
 
 /// `MPI_Comm_dup`
 pub(crate) unsafe fn comm_dup(comm: MPI_Comm, newcomm: *mut MPI_Comm) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    // SAFETY: the caller has a place there.
+    comm.answer(|| unsafe { dup(&comm, &Info::new(), newcomm) })
 }
 
 /// `MPI_Comm_dup_with_info`
@@ -58,36 +173,64 @@ pub(crate) unsafe fn comm_dup_with_info(
     info: MPI_Info,
     newcomm: *mut MPI_Comm,
 ) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    // SAFETY: the caller has a place there.
+    comm.answer(|| unsafe { dup(&comm, &info.hints()?, newcomm) })
 }
 
 /// `MPI_Comm_free`
 pub(crate) unsafe fn comm_free(comm: *mut MPI_Comm) -> Answer {
-    not_yet()
+    // SAFETY: a place of the caller.
+    let handle = unsafe { get(comm) }?;
+    free(handle, |_| Ok(()))?;
+    // SAFETY: as above.
+    unsafe { put(comm, MPI_COMM_NULL) }
 }
 
 /// `MPI_Comm_get_info`
 pub(crate) unsafe fn comm_get_info(comm: MPI_Comm, info_used: *mut MPI_Info) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    comm.answer(|| {
+        let info = match &comm.shape {
+            Shape::Between(between) => between.info(),
+            _ => comm.intra()?.info(),
+        };
+        // SAFETY: the caller has a place there.
+        unsafe { put(info_used, MPI_Info::keep(Arc::new(Mutex::new(info)))) }
+    })
 }
 
-/// `MPI_Comm_get_name`
+/// `MPI_Comm_get_name`, which the null communicator has too.
 pub(crate) unsafe fn comm_get_name(
     comm: MPI_Comm,
     comm_name: *mut c_char,
     resultlen: *mut c_int,
 ) -> Answer {
-    not_yet()
+    let name =
+        if comm == MPI_COMM_NULL { "MPI_COMM_NULL".to_owned() } else { comm.object()?.name() };
+    // SAFETY: the caller has so much room there.
+    let len = unsafe { text::write(&name, comm_name, MPI_MAX_OBJECT_NAME as usize) }?;
+    // SAFETY: the caller has a place there.
+    unsafe { put(resultlen, len as c_int) }
 }
 
-/// `MPI_Comm_get_parent`
+/// `MPI_Comm_get_parent`: nobody has been spawned.
 pub(crate) unsafe fn comm_get_parent(parent: *mut MPI_Comm) -> Answer {
-    not_yet()
+    // SAFETY: the caller has a place there.
+    unsafe { put(parent, MPI_COMM_NULL) }
 }
 
 /// `MPI_Comm_group`
 pub(crate) unsafe fn comm_group(comm: MPI_Comm, group: *mut MPI_Group) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    comm.answer(|| {
+        let members = match &comm.shape {
+            Shape::Between(between) => between.group(),
+            _ => comm.intra()?.group(),
+        };
+        // SAFETY: the caller has a place there.
+        unsafe { put(group, Groups::publish(members.clone())) }
+    })
 }
 
 /// `MPI_Comm_idup`
@@ -96,7 +239,9 @@ pub(crate) unsafe fn comm_idup(
     newcomm: *mut MPI_Comm,
     request: *mut MPI_Request,
 ) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    // SAFETY: the caller has places there.
+    comm.answer(|| unsafe { idup(&comm, &Info::new(), newcomm, request) })
 }
 
 /// `MPI_Comm_idup_with_info`
@@ -106,33 +251,51 @@ pub(crate) unsafe fn comm_idup_with_info(
     newcomm: *mut MPI_Comm,
     request: *mut MPI_Request,
 ) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    // SAFETY: the caller has places there.
+    comm.answer(|| unsafe { idup(&comm, &info.hints()?, newcomm, request) })
 }
 
 /// `MPI_Comm_rank`
 pub(crate) unsafe fn comm_rank(comm: MPI_Comm, rank: *mut c_int) -> Answer {
     let comm = comm.object()?;
     // SAFETY: the caller has a place there.
-    unsafe { rank.write(comm.rank() as c_int) };
-    Ok(())
+    comm.answer(|| unsafe { put(rank, comm.rank() as c_int) })
 }
 
 /// `MPI_Comm_set_info`
 pub(crate) unsafe fn comm_set_info(comm: MPI_Comm, info: MPI_Info) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    comm.answer(|| {
+        let hints = info.hints()?;
+        match &comm.shape {
+            Shape::Between(between) => between.set_info(&hints),
+            _ => comm.intra()?.set_info(&hints),
+        }
+        Ok(())
+    })
 }
 
 /// `MPI_Comm_set_name`
 pub(crate) unsafe fn comm_set_name(comm: MPI_Comm, comm_name: *const c_char) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    comm.answer(|| {
+        // SAFETY: the caller has a string there.
+        let name = unsafe { text::read("name", comm_name) }?;
+        let end = name.floor_char_boundary(MPI_MAX_OBJECT_NAME as usize - 1);
+        match &comm.shape {
+            Shape::Between(between) => between.set_name(&name[..end]),
+            _ => comm.intra()?.set_name(&name[..end]),
+        }
+        Ok(())
+    })
 }
 
 /// `MPI_Comm_size`
 pub(crate) unsafe fn comm_size(comm: MPI_Comm, size: *mut c_int) -> Answer {
     let comm = comm.object()?;
     // SAFETY: the caller has a place there.
-    unsafe { size.write(comm.size() as c_int) };
-    Ok(())
+    comm.answer(|| unsafe { put(size, comm.size() as c_int) })
 }
 
 /// `MPI_Comm_split`
@@ -142,7 +305,22 @@ pub(crate) unsafe fn comm_split(
     key: c_int,
     newcomm: *mut MPI_Comm,
 ) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    comm.answer(|| {
+        expect_place(newcomm)?;
+        let colour = match color {
+            MPI_UNDEFINED => None,
+            colour => Some(u32::try_from(colour).map_err(|_| {
+                argument(format!("the colour is {colour}: neither MPI_UNDEFINED nor positive or 0"))
+            })?),
+        };
+        let part = match &comm.shape {
+            Shape::Between(between) => between.split(colour, key.into())?.map(Shape::Between),
+            _ => comm.intra()?.split(colour, key.into())?.map(Shape::Plain),
+        };
+        // SAFETY: the caller has a place there.
+        unsafe { put(newcomm, comm.publish_if_any(part)) }
+    })
 }
 
 /// `MPI_Comm_split_type`
@@ -153,5 +331,37 @@ pub(crate) unsafe fn comm_split_type(
     info: MPI_Info,
     newcomm: *mut MPI_Comm,
 ) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    comm.answer(|| {
+        expect_place(newcomm)?;
+        let hints = info.hints()?;
+        let parent = comm.intra()?;
+        let part = parent.split(kind(&comm, split_type, &hints)?, key.into())?;
+        // SAFETY: the caller has a place there.
+        unsafe { put(newcomm, comm.publish_if_any(part.map(Shape::Plain))) }
+    })
+}
+
+/// What the caller has in common with those with which it comes together; none if it is alone with
+/// what it asks for, or if nothing is known of that.
+fn kind(comm: &Comm, split_type: c_int, hints: &Info) -> Answer<Option<u32>> {
+    let parent = comm.intra()?;
+    let node = parent.node_of(parent.rank())? as u32;
+    let resource = |name: Option<&str>| (name == Some("mpi_shared_memory")).then_some(node);
+    Ok(match split_type {
+        MPI_UNDEFINED => None,
+        MPI_COMM_TYPE_SHARED => Some(node),
+        // The next level of the machine, which must be a smaller one.
+        MPI_COMM_TYPE_HW_UNGUIDED => {
+            let is_smaller = parent.nodes().iter().any(|&each| each as u32 != node);
+            is_smaller.then_some(node)
+        }
+        MPI_COMM_TYPE_HW_GUIDED => resource(hints.get(RESOURCE)),
+        MPI_COMM_TYPE_RESOURCE_GUIDED => match hints.get(PROCESS_SET) {
+            Some("mpi://WORLD") => Some(0),
+            Some("mpi://SELF") => Some(parent.rank() as u32),
+            _ => resource(hints.get(RESOURCE)),
+        },
+        other => return Err(argument(format!("there is no type {other} to split by"))),
+    })
 }

@@ -11,7 +11,7 @@ use crate::caller::{list, put};
 use crate::exports::{MPI_COMM_NULL, MPI_GROUP_NULL, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
 use crate::fault::{Answer, argument};
 use crate::handle::{MPI_Comm, MPI_Count, MPI_Group, MPI_Info, MPI_Request};
-use crate::objects::Shape;
+use crate::objects::{Groups, Shape, Weights};
 use crate::text;
 
 /// `MPIX_Cart_neighbor_group`
@@ -69,7 +69,7 @@ unsafe fn reached(
         let selected: Vec<bool> = selected.iter().map(|&dimension| dimension != 0).collect();
         let found = communicator.cart_sphere_group(reach, &selected, steps)?;
         // SAFETY: promised by the caller.
-        unsafe { put(group, MPI_Group::keep(found)) }
+        unsafe { put(group, Groups::publish(found)) }
     })
 }
 
@@ -98,10 +98,11 @@ pub(crate) unsafe fn graph_create(
         let (communicator, group, hints) = (comm.intra()?, outgroup.object()?, info.hints()?);
         // SAFETY: the lists are as long as the group, says the program.
         let loads = unsafe { loads(&group, messages, bytes) }?;
+        let weights = if loads.is_some() { Weights::Given } else { Weights::None };
         let reorder = if reorder == 0 { Reorder::Never } else { Reorder::Allowed };
         let graph = communicator.sparse_graph(&group, loads.as_deref(), reorder, &hints)?;
         // SAFETY: as above.
-        unsafe { put(graphcomm, comm.publish(Shape::Sparse(graph))) }
+        unsafe { put(graphcomm, comm.publish_weighted(Shape::Sparse(graph), weights)) }
     })
 }
 
@@ -148,9 +149,9 @@ pub(crate) unsafe fn graph_neighbor_groups(
         }
         let (to, from) = comm.intra()?.graph_neighbor_groups()?;
         // SAFETY: there is a place for it, says the program.
-        unsafe { put(outgroup, MPI_Group::keep(to)) }?;
+        unsafe { put(outgroup, Groups::publish(to)) }?;
         // SAFETY: as above.
-        unsafe { put(ingroup, MPI_Group::keep(from)) }
+        unsafe { put(ingroup, Groups::publish(from)) }
     })
 }
 
@@ -163,7 +164,7 @@ pub(crate) unsafe fn explain(
     length: *mut c_int,
 ) -> Answer {
     let room = usize::try_from(size).map_err(|_| argument(format!("the size is {size}")))?;
-    let (operation, _) = request.borrow()?;
+    let operation = request.borrow()?;
     let told = operation.explain();
     request.give_back(operation);
     if room > 0 {

@@ -1,26 +1,67 @@
-//! TODO_MODULE
+//! Generalized requests: operations of the program that are waited for like those of the library.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
-#![allow(unused_variables, unused_imports)]
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
+use std::mem;
 
-use motet::ErrorClass;
+use motet::raw::{self, Callbacks, Stage};
+use motet::{ErrorCode, ErrorKind};
 
-use crate::count::{CountPlace, Counts};
-use crate::fault::{Answer, Fault};
-use crate::handle::*;
-use crate::objects::MPI_Status;
+use crate::caller::put;
+use crate::exports::{MPI_REQUEST_NULL, MPI_SUCCESS};
+use crate::fault::Answer;
+use crate::handle::{Callback, MPI_Request};
+use crate::objects::{MPI_Status, Request};
+use crate::process;
 
-use super::Form;
+/// What the functions of a generalized request are called with.
+#[derive(Clone, Copy)]
+struct State(usize);
 
-fn not_yet<T>() -> Answer<T> {
-    Err(Fault::new(ErrorClass::UnsupportedOperation, "not yet"))
+impl State {
+    fn address(self) -> *mut c_void {
+        self.0 as *mut c_void
+    }
 }
 
-/// `MPI_Grequest_complete`
-pub(crate) unsafe fn grequest_complete(request: MPI_Request) -> Answer {
-    not_yet()
+/// What a function of the program has returned.
+fn returned(which: &str, code: c_int) -> motet::Result<()> {
+    if code == MPI_SUCCESS {
+        return Ok(());
+    }
+    let text = format!("the {which} function of a generalized request has returned it");
+    Err(ErrorKind::User { code: ErrorCode(code), text }.into())
+}
+
+/// Functions of these types, of which each may be missing.
+type Query = Option<unsafe extern "C" fn(*mut c_void, *mut MPI_Status) -> c_int>;
+type Free = Option<unsafe extern "C" fn(*mut c_void) -> c_int>;
+type Cancel = Option<unsafe extern "C" fn(*mut c_void, c_int) -> c_int>;
+
+/// The functions of a generalized request, as Motet calls them.
+fn callbacks(query: Query, free: Free, cancel: Cancel, state: State) -> Callbacks {
+    Callbacks {
+        query: Box::new(move |status| {
+            let Some(query) = query else { return Ok(()) };
+            let mut told = MPI_Status::from(&*status);
+            // SAFETY: the program says that it is such a function, and what it takes.
+            let code = unsafe { query(state.address(), &raw mut told) };
+            *status = raw::Status::from(&told);
+            returned("query", code)
+        }),
+        free: Box::new(move || {
+            let Some(free) = free else { return Ok(()) };
+            // SAFETY: the program says that it is such a function, and what it takes.
+            returned("free", unsafe { free(state.address()) })
+        }),
+        cancel: Box::new(move |stage| {
+            let Some(cancel) = cancel else { return Ok(()) };
+            let is_complete = c_int::from(stage == Stage::Complete);
+            // SAFETY: the program says that it is such a function, and what it takes.
+            returned("cancel", unsafe { cancel(state.address(), is_complete) })
+        }),
+    }
 }
 
 /// `MPI_Grequest_start`
@@ -31,5 +72,22 @@ pub(crate) unsafe fn grequest_start(
     extra_state: *mut c_void,
     request: *mut MPI_Request,
 ) -> Answer {
-    not_yet()
+    // SAFETY: the caller's place.
+    unsafe { put(request, MPI_REQUEST_NULL) }?;
+    // SAFETY: null is no function, and any other address is one of this type, says the program.
+    let query = unsafe { mem::transmute::<Callback, Query>(query_fn) };
+    // SAFETY: as above.
+    let free = unsafe { mem::transmute::<Callback, Free>(free_fn) };
+    // SAFETY: as above.
+    let cancel = unsafe { mem::transmute::<Callback, Cancel>(cancel_fn) };
+    let callbacks = callbacks(query, free, cancel, State(extra_state as usize));
+    let own = process::own().ok_or_else(process::not_running)?;
+    let operation = raw::grequest_start(own.intra()?, callbacks);
+    // SAFETY: the caller's place.
+    unsafe { put(request, Request::publish_alone(operation)) }
+}
+
+/// `MPI_Grequest_complete`
+pub(crate) unsafe fn grequest_complete(request: MPI_Request) -> Answer {
+    request.complete()
 }

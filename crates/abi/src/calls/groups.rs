@@ -1,21 +1,70 @@
-//! TODO_MODULE
+//! Groups. (MPI 4.1 §7.3)
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
-#![allow(unused_variables, unused_imports)]
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::c_int;
 
-use motet::ErrorClass;
+use motet::{ErrorClass, Group, GroupError, RankRange};
 
-use crate::count::{CountPlace, Counts};
+use super::communicators::comparison;
+use crate::caller::{get, list, put, put_all};
+use crate::exports::{MPI_GROUP_EMPTY, MPI_GROUP_NULL, MPI_PROC_NULL, MPI_UNDEFINED};
 use crate::fault::{Answer, Fault};
-use crate::handle::*;
-use crate::objects::MPI_Status;
+use crate::handle::MPI_Group;
+use crate::objects::Groups;
+use crate::process;
 
-use super::Form;
+/// What a group of two others is.
+type Combine = fn(&Group, &Group) -> Group;
 
-fn not_yet<T>() -> Answer<T> {
-    Err(Fault::new(ErrorClass::UnsupportedOperation, "not yet"))
+unsafe fn combine(
+    group1: MPI_Group,
+    group2: MPI_Group,
+    combine: Combine,
+    newgroup: *mut MPI_Group,
+) -> Answer {
+    let made = combine(&group1.object()?, &group2.object()?);
+    // SAFETY: the caller has a place there.
+    unsafe { put(newgroup, Groups::publish(made)) }
+}
+
+/// Puts a group where the caller wants it that is made of named members.
+unsafe fn publish(made: Result<Group, GroupError>, newgroup: *mut MPI_Group) -> Answer {
+    let group = made.map_err(|error| motet::Error::from(motet::ErrorKind::from(error)))?;
+    // SAFETY: the caller has a place there.
+    unsafe { put(newgroup, Groups::publish(group)) }
+}
+
+/// A rank that the caller names.
+fn rank(rank: impl Into<i64>) -> Answer<usize> {
+    let rank = rank.into();
+    usize::try_from(rank)
+        .map_err(|_| Fault::new(ErrorClass::Rank, format!("rank {rank} is in no group")))
+}
+
+/// The ranks that the caller lists.
+unsafe fn ranks(ranks: *const c_int, n: c_int) -> Answer<Vec<usize>> {
+    // SAFETY: the caller has so many there.
+    let ranks = unsafe { list("ranks", ranks, n.into()) }?;
+    ranks.iter().map(|&each| rank(each)).collect()
+}
+
+/// The limit of a range; of one that leads below zero, the last rank that it meets, since the limit
+/// itself need not be a rank.
+fn reached(first: i64, last: i64, stride: i64) -> i64 {
+    if last >= 0 || stride >= 0 { last } else { first - (first - last) / stride * stride }
+}
+
+/// The ranges that the caller lists.
+unsafe fn ranges(ranges: *const [c_int; 3], n: c_int) -> Answer<Vec<RankRange>> {
+    // SAFETY: the caller has so many there.
+    let ranges = unsafe { list("ranges", ranges, n.into()) }?;
+    let range = |&[first, last, stride]: &[c_int; 3]| {
+        let (first, stride) = (rank(first)?, stride as isize);
+        let last = reached(first as i64, last.into(), stride as i64);
+        Ok(RankRange { first, last: rank(last)?, stride })
+    };
+    ranges.iter().map(range).collect()
 }
 
 /// `MPI_Group_compare`
@@ -24,7 +73,9 @@ pub(crate) unsafe fn group_compare(
     group2: MPI_Group,
     result: *mut c_int,
 ) -> Answer {
-    not_yet()
+    let alike = group1.object()?.compare(&group2.object()?);
+    // SAFETY: the caller has a place there.
+    unsafe { put(result, comparison(alike)) }
 }
 
 /// `MPI_Group_difference`
@@ -33,7 +84,8 @@ pub(crate) unsafe fn group_difference(
     group2: MPI_Group,
     newgroup: *mut MPI_Group,
 ) -> Answer {
-    not_yet()
+    // SAFETY: the caller has a place there.
+    unsafe { combine(group1, group2, Group::difference, newgroup) }
 }
 
 /// `MPI_Group_excl`
@@ -43,12 +95,23 @@ pub(crate) unsafe fn group_excl(
     ranks: *const c_int,
     newgroup: *mut MPI_Group,
 ) -> Answer {
-    not_yet()
+    let group = group.object()?;
+    // SAFETY: the caller has so many there.
+    let ranks = unsafe { self::ranks(ranks, n) }?;
+    // SAFETY: the caller has a place there.
+    unsafe { publish(group.exclude(&ranks), newgroup) }
 }
 
-/// `MPI_Group_free`
+/// `MPI_Group_free`. The group without members is predefined, but as calls return it, a program
+/// may free it as it does the others.
 pub(crate) unsafe fn group_free(group: *mut MPI_Group) -> Answer {
-    not_yet()
+    // SAFETY: a place of the caller.
+    let handle = unsafe { get(group) }?;
+    if handle != MPI_GROUP_EMPTY {
+        handle.take()?;
+    }
+    // SAFETY: as above.
+    unsafe { put(group, MPI_GROUP_NULL) }
 }
 
 /// `MPI_Group_incl`
@@ -58,7 +121,11 @@ pub(crate) unsafe fn group_incl(
     ranks: *const c_int,
     newgroup: *mut MPI_Group,
 ) -> Answer {
-    not_yet()
+    let group = group.object()?;
+    // SAFETY: the caller has so many there.
+    let ranks = unsafe { self::ranks(ranks, n) }?;
+    // SAFETY: the caller has a place there.
+    unsafe { publish(group.include(&ranks), newgroup) }
 }
 
 /// `MPI_Group_intersection`
@@ -67,7 +134,8 @@ pub(crate) unsafe fn group_intersection(
     group2: MPI_Group,
     newgroup: *mut MPI_Group,
 ) -> Answer {
-    not_yet()
+    // SAFETY: the caller has a place there.
+    unsafe { combine(group1, group2, Group::intersection, newgroup) }
 }
 
 /// `MPI_Group_range_excl`
@@ -77,7 +145,11 @@ pub(crate) unsafe fn group_range_excl(
     ranges: *mut [c_int; 3],
     newgroup: *mut MPI_Group,
 ) -> Answer {
-    not_yet()
+    let group = group.object()?;
+    // SAFETY: the caller has so many there.
+    let ranges = unsafe { self::ranges(ranges, n) }?;
+    // SAFETY: the caller has a place there.
+    unsafe { publish(group.range_exclude(&ranges), newgroup) }
 }
 
 /// `MPI_Group_range_incl`
@@ -87,17 +159,26 @@ pub(crate) unsafe fn group_range_incl(
     ranges: *mut [c_int; 3],
     newgroup: *mut MPI_Group,
 ) -> Answer {
-    not_yet()
+    let group = group.object()?;
+    // SAFETY: the caller has so many there.
+    let ranges = unsafe { self::ranges(ranges, n) }?;
+    // SAFETY: the caller has a place there.
+    unsafe { publish(group.range_include(&ranges), newgroup) }
 }
 
 /// `MPI_Group_rank`
 pub(crate) unsafe fn group_rank(group: MPI_Group, rank: *mut c_int) -> Answer {
-    not_yet()
+    let group = group.object()?;
+    let own = process::own().and_then(|own| own.inside()?.place_in(&group));
+    // SAFETY: the caller has a place there.
+    unsafe { put(rank, own.map_or(MPI_UNDEFINED, |own| own as c_int)) }
 }
 
 /// `MPI_Group_size`
 pub(crate) unsafe fn group_size(group: MPI_Group, size: *mut c_int) -> Answer {
-    not_yet()
+    let members = group.object()?.size();
+    // SAFETY: the caller has a place there.
+    unsafe { put(size, members as c_int) }
 }
 
 /// `MPI_Group_translate_ranks`
@@ -108,7 +189,23 @@ pub(crate) unsafe fn group_translate_ranks(
     group2: MPI_Group,
     ranks2: *mut c_int,
 ) -> Answer {
-    not_yet()
+    let (from, to) = (group1.object()?, group2.object()?);
+    // SAFETY: the caller has so many there.
+    let ranks = unsafe { list("ranks", ranks1, n.into()) }?;
+    let translate = |&named: &c_int| {
+        if named == MPI_PROC_NULL {
+            return Ok(MPI_PROC_NULL);
+        }
+        let (rank, size) = (rank(named)?, from.size());
+        if rank >= size {
+            let text = format!("rank {rank} is not in a group of {size} ranks");
+            return Err(Fault::new(ErrorClass::Rank, text));
+        }
+        Ok(from.translate(rank, &to).map_or(MPI_UNDEFINED, |rank| rank as c_int))
+    };
+    let translated: Vec<c_int> = ranks.iter().map(translate).collect::<Answer<_>>()?;
+    // SAFETY: the caller has room for as many there.
+    unsafe { put_all("ranks", ranks2, translated) }
 }
 
 /// `MPI_Group_union`
@@ -117,5 +214,6 @@ pub(crate) unsafe fn group_union(
     group2: MPI_Group,
     newgroup: *mut MPI_Group,
 ) -> Answer {
-    not_yet()
+    // SAFETY: the caller has a place there.
+    unsafe { combine(group1, group2, Group::union, newgroup) }
 }

@@ -1,39 +1,47 @@
-//! TODO_MODULE
+//! Communicators between two groups. (MPI 4.1 §7.6)
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
-#![allow(unused_variables, unused_imports)]
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::c_int;
 
-use motet::ErrorClass;
+use motet::{ErrorClass, MergeOrder};
 
-use crate::count::{CountPlace, Counts};
+use super::communicators::creation_tag;
+use crate::caller::{expect_place, put};
 use crate::fault::{Answer, Fault};
-use crate::handle::*;
-use crate::objects::MPI_Status;
-
-use super::Form;
-
-fn not_yet<T>() -> Answer<T> {
-    Err(Fault::new(ErrorClass::UnsupportedOperation, "not yet"))
-}
+use crate::handle::{MPI_Comm, MPI_Group};
+use crate::objects::{Groups, Shape};
 
 /// `MPI_Comm_remote_group`
 pub(crate) unsafe fn comm_remote_group(comm: MPI_Comm, group: *mut MPI_Group) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    comm.answer(|| {
+        let remote = comm.inter()?.remote_group().clone();
+        // SAFETY: the caller has a place there.
+        unsafe { put(group, Groups::publish(remote)) }
+    })
 }
 
 /// `MPI_Comm_remote_size`
 pub(crate) unsafe fn comm_remote_size(comm: MPI_Comm, size: *mut c_int) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    comm.answer(|| {
+        let remote = comm.inter()?.remote_size();
+        // SAFETY: the caller has a place there.
+        unsafe { put(size, remote as c_int) }
+    })
 }
 
 /// `MPI_Comm_test_inter`
 pub(crate) unsafe fn comm_test_inter(comm: MPI_Comm, flag: *mut c_int) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    let is_between = matches!(comm.shape, Shape::Between(_));
+    // SAFETY: the caller has a place there.
+    comm.answer(|| unsafe { put(flag, c_int::from(is_between)) })
 }
 
-/// `MPI_Intercomm_create`
+/// `MPI_Intercomm_create`: what is said of the other side counts at the leader only, and may be
+/// anything elsewhere.
 pub(crate) unsafe fn intercomm_create(
     local_comm: MPI_Comm,
     local_leader: c_int,
@@ -42,7 +50,21 @@ pub(crate) unsafe fn intercomm_create(
     tag: c_int,
     newintercomm: *mut MPI_Comm,
 ) -> Answer {
-    not_yet()
+    let comm = local_comm.object()?;
+    comm.answer(|| {
+        expect_place(newintercomm)?;
+        let (local, tag) = (comm.intra()?, creation_tag(tag)?);
+        let leader = usize::try_from(local_leader).map_err(|_| {
+            Fault::new(ErrorClass::Rank, format!("the local leader is {local_leader}"))
+        })?;
+        // What is wrong with these is told to the whole group by what is called below.
+        let peer = peer_comm.object().ok().filter(|_| local.rank() == leader);
+        let peer = peer.as_ref().map(|peer| peer.on());
+        let remote_leader = usize::try_from(remote_leader).unwrap_or(usize::MAX);
+        let made = local.intercomm_create_on(leader, peer, remote_leader, tag)?;
+        // SAFETY: the caller has a place there.
+        unsafe { put(newintercomm, comm.publish(Shape::Between(made))) }
+    })
 }
 
 /// `MPI_Intercomm_merge`
@@ -51,5 +73,12 @@ pub(crate) unsafe fn intercomm_merge(
     high: c_int,
     newintracomm: *mut MPI_Comm,
 ) -> Answer {
-    not_yet()
+    let comm = intercomm.object()?;
+    comm.answer(|| {
+        expect_place(newintracomm)?;
+        let order = if high == 0 { MergeOrder::First } else { MergeOrder::Last };
+        let merged = comm.inter()?.merge(order)?;
+        // SAFETY: the caller has a place there.
+        unsafe { put(newintracomm, comm.publish(Shape::Plain(merged))) }
+    })
 }

@@ -8,47 +8,21 @@
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
-use motet::raw::{self, Data, Incoming, Outgoing, Replace, SendMode, Swap};
+use motet::raw::{self, Incoming, Outgoing, Replace, SendMode, Swap};
 use motet::{ErrorClass, PROC_NULL, Source, Tag, TagFilter};
 
+use super::arguments::{Items, Which};
 use crate::caller::put;
-use crate::exports::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_IN_PLACE, MPI_PROC_NULL, MPI_REQUEST_NULL};
+use crate::exports::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_PROC_NULL, MPI_REQUEST_NULL};
 use crate::fault::{Answer, Fault};
 use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Request};
-use crate::objects::{Comm, MPI_Status, Request, Type};
+use crate::objects::{Comm, MPI_Status, Request};
 
 /// Data of the caller: address, count, datatype.
 type Given = (*const c_void, i64, MPI_Datatype);
 
-/// Items one after the other, with their datatype.
-pub(super) struct Items {
-    address: *mut u8,
-    count: usize,
-    datatype: Arc<Type>,
-}
-
-impl Items {
-    /// # Errors
-    /// Arguments that there cannot be.
-    #[inline]
-    pub(super) fn new((address, count, datatype): Given) -> Answer<Items> {
-        let count = usize::try_from(count).map_err(|_| {
-            Fault::new(ErrorClass::Count, format!("the count of the buffer is {count}"))
-        })?;
-        let datatype = datatype.object()?;
-        datatype.committed()?;
-        if address.addr() == MPI_IN_PLACE {
-            let text = "MPI_IN_PLACE is not allowed as the buffer of a message";
-            return Err(Fault::new(ErrorClass::Buffer, text));
-        }
-        Ok(Items { address: address.cast_mut().cast(), count, datatype })
-    }
-
-    #[inline]
-    pub(super) fn data(&self) -> Data<'_> {
-        let Items { address, count, ref datatype } = *self;
-        Data { address, count, datatype: &datatype.datatype }
-    }
+fn items(which: Which, (address, count, datatype): Given) -> Answer<Items> {
+    Items::new(which, address, count, datatype)
 }
 
 /// To whom a message goes.
@@ -113,7 +87,7 @@ struct Sent {
 impl Sent {
     #[inline]
     fn new(given: Given, (to, as_tag): (c_int, c_int), mode: SendMode) -> Answer<Sent> {
-        let (items, to) = (Items::new(given)?, destination(to)?);
+        let (items, to) = (items(Which::Send, given)?, destination(to)?);
         Ok(Sent { items, to, tag: tag(as_tag)?, mode })
     }
 
@@ -134,7 +108,7 @@ struct Received {
 impl Received {
     #[inline]
     fn new(given: Given, (from, as_tag): (c_int, c_int)) -> Answer<Received> {
-        let (items, from) = (Items::new(given)?, source(from)?);
+        let (items, from) = (items(Which::Receive, given)?, source(from)?);
         Ok(Received { items, from, tag: filter(as_tag)? })
     }
 
@@ -369,7 +343,7 @@ pub(crate) unsafe fn sendrecv_replace(
 ) -> Answer {
     let comm = comm.object()?;
     comm.answer(|| {
-        let items = Items::new((buf, count, datatype))?;
+        let items = items(Which::Only, (buf, count, datatype))?;
         let (to, from) = ways((dest, sendtag), (source, recvtag))?;
         let replace = Replace { data: items.data(), to, from };
         // SAFETY: the caller's memory.
@@ -393,7 +367,7 @@ pub(crate) unsafe fn isendrecv_replace(
     request: *mut MPI_Request,
 ) -> Answer {
     let work = |comm: &Arc<Comm>| {
-        let items = Items::new((buf, count, datatype))?;
+        let items = items(Which::Only, (buf, count, datatype))?;
         let (to, from) = ways((dest, sendtag), (source, recvtag))?;
         let replace = Replace { data: items.data(), to, from };
         // SAFETY: the caller's memory.

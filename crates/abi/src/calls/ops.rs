@@ -8,10 +8,11 @@ use motet::ErrorClass;
 
 use super::arguments::{Which, address, committed, count, operator};
 use crate::caller::put;
+use crate::count::Width;
 use crate::exports::MPI_OP_NULL;
 use crate::fault::{Answer, Fault, argument};
 use crate::handle::{Callback, MPI_Datatype, MPI_Op};
-use crate::objects::{Commutativity, Operator, Width};
+use crate::objects::{Commutativity, Operator};
 
 /// `MPI_Op_commutative`
 pub(crate) unsafe fn op_commutative(op: MPI_Op, commute: *mut c_int) -> Answer {

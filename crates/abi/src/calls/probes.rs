@@ -1,21 +1,110 @@
-//! TODO_MODULE
+//! Looking for messages, and taking them to receive them later.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
-#![allow(unused_variables, unused_imports)]
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
 
-use motet::ErrorClass;
+use motet::{PROC_NULL, Source, raw};
 
-use crate::count::{CountPlace, Counts};
-use crate::fault::{Answer, Fault};
-use crate::handle::*;
-use crate::objects::MPI_Status;
+use super::arguments::{Items, Which};
+use super::messages::{filter, irecv, source};
+use crate::caller::put;
+use crate::exports::{
+    MPI_ANY_TAG, MPI_COMM_SELF, MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL, MPI_PROC_NULL,
+    MPI_REQUEST_NULL,
+};
+use crate::fault::{Answer, argument};
+use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Message, MPI_Request};
+use crate::objects::{Comm, MPI_Status, Message, Request, Shape};
 
-use super::Form;
+/// Looks for a message on a communicator of whatever kind, with one of the probes of Motet.
+macro_rules! look {
+    ($probe:ident, $comm:expr, $from:expr, $tag:expr) => {{
+        let (from, tag) = (source($from)?, filter($tag)?);
+        match &$comm.shape {
+            Shape::Between(between) => between.$probe(from, tag)?,
+            _ => $comm.intra()?.$probe(from, tag)?,
+        }
+    }};
+}
 
-fn not_yet<T>() -> Answer<T> {
-    Err(Fault::new(ErrorClass::UnsupportedOperation, "not yet"))
+/// Says whether a message is there, and if so which.
+///
+/// # Safety
+/// There are places for both, or none.
+unsafe fn put_if_found(
+    found: Option<motet::Status>,
+    flag: *mut c_int,
+    place: *mut MPI_Status,
+) -> Answer {
+    // SAFETY: promised by the caller.
+    unsafe { put(flag, c_int::from(found.is_some())) }?;
+    if let Some(status) = found {
+        // SAFETY: promised by the caller.
+        unsafe { MPI_Status::tell(place, &raw::Status::from(status)) };
+    }
+    Ok(())
+}
+
+/// Gives a handle to a message that has been taken. That of a message from nobody is a constant.
+fn publish(message: motet::Message, comm: &Arc<Comm>) -> MPI_Message {
+    if message.status().source == PROC_NULL {
+        return MPI_MESSAGE_NO_PROC;
+    }
+    MPI_Message::keep(Message { message, comm: comm.clone() })
+}
+
+/// `MPI_Probe`
+pub(crate) unsafe fn probe(
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    status: *mut MPI_Status,
+) -> Answer {
+    let comm = comm.object()?;
+    comm.answer(|| {
+        let found = look!(probe, comm, source, tag);
+        // SAFETY: the caller's place.
+        unsafe { MPI_Status::tell(status, &raw::Status::from(found)) };
+        Ok(())
+    })
+}
+
+/// `MPI_Iprobe`
+pub(crate) unsafe fn iprobe(
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    flag: *mut c_int,
+    status: *mut MPI_Status,
+) -> Answer {
+    let comm = comm.object()?;
+    comm.answer(|| {
+        let found = look!(iprobe, comm, source, tag);
+        // SAFETY: the caller's places.
+        unsafe { put_if_found(found, flag, status) }
+    })
+}
+
+/// `MPI_Mprobe`
+pub(crate) unsafe fn mprobe(
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    message: *mut MPI_Message,
+    status: *mut MPI_Status,
+) -> Answer {
+    let comm = comm.object()?;
+    comm.answer(|| {
+        // SAFETY: the caller's place.
+        unsafe { put(message, MPI_MESSAGE_NULL) }?;
+        let found = look!(mprobe, comm, source, tag);
+        // SAFETY: the caller's place.
+        unsafe { MPI_Status::tell(status, &raw::Status::from(found.status())) };
+        // SAFETY: the caller's place.
+        unsafe { put(message, publish(found, &comm)) }
+    })
 }
 
 /// `MPI_Improbe`
@@ -27,7 +116,66 @@ pub(crate) unsafe fn improbe(
     message: *mut MPI_Message,
     status: *mut MPI_Status,
 ) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    comm.answer(|| {
+        // SAFETY: the caller's place.
+        unsafe { put(message, MPI_MESSAGE_NULL) }?;
+        let found = look!(improbe, comm, source, tag);
+        let what = found.as_ref().map(motet::Message::status);
+        // SAFETY: the caller's places.
+        unsafe { put_if_found(what, flag, status) }?;
+        let Some(found) = found else { return Ok(()) };
+        // SAFETY: the caller's place.
+        unsafe { put(message, publish(found, &comm)) }
+    })
+}
+
+/// The handle of a message, and on whose account it is received; none of a message from nobody.
+///
+/// # Safety
+/// There is a handle at the place, or that is null.
+unsafe fn taken(place: *mut MPI_Message) -> Answer<(MPI_Message, Option<Arc<Comm>>)> {
+    if place.is_null() {
+        return Err(argument("the place of the message is NULL"));
+    }
+    // SAFETY: promised by the caller.
+    let handle = unsafe { place.read() };
+    if handle == MPI_MESSAGE_NO_PROC {
+        return Ok((handle, None));
+    }
+    Ok((handle, Some(handle.with(|message| message.comm.clone())?)))
+}
+
+/// What the receive of a message from nobody comes to.
+const NOBODY: raw::Status = raw::Status { source: Source::Rank(PROC_NULL), ..raw::Status::EMPTY };
+
+/// `MPI_Mrecv`
+pub(crate) unsafe fn mrecv(
+    buf: *mut c_void,
+    count: i64,
+    datatype: MPI_Datatype,
+    message: *mut MPI_Message,
+    status: *mut MPI_Status,
+) -> Answer {
+    // SAFETY: the caller's place.
+    let (handle, comm) = unsafe { taken(message) }?;
+    let Some(comm) = comm else {
+        // SAFETY: the caller's place.
+        unsafe { MPI_Status::tell(status, &NOBODY) };
+        // SAFETY: the caller's place.
+        return unsafe { put(message, MPI_MESSAGE_NULL) };
+    };
+    comm.answer(|| {
+        let items = Items::new(Which::Receive, buf, count, datatype)?;
+        let taken = handle.take()?.message;
+        // SAFETY: the caller's place.
+        unsafe { put(message, MPI_MESSAGE_NULL) }?;
+        // SAFETY: the caller's memory.
+        let told = unsafe { taken.mrecv_data(items.data()) }?;
+        // SAFETY: the caller's place.
+        unsafe { MPI_Status::tell(status, &told) };
+        Ok(())
+    })
 }
 
 /// `MPI_Imrecv`
@@ -38,48 +186,25 @@ pub(crate) unsafe fn imrecv(
     message: *mut MPI_Message,
     request: *mut MPI_Request,
 ) -> Answer {
-    not_yet()
-}
-
-/// `MPI_Iprobe`
-pub(crate) unsafe fn iprobe(
-    source: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-    flag: *mut c_int,
-    status: *mut MPI_Status,
-) -> Answer {
-    not_yet()
-}
-
-/// `MPI_Mprobe`
-pub(crate) unsafe fn mprobe(
-    source: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-    message: *mut MPI_Message,
-    status: *mut MPI_Status,
-) -> Answer {
-    not_yet()
-}
-
-/// `MPI_Mrecv`
-pub(crate) unsafe fn mrecv(
-    buf: *mut c_void,
-    count: i64,
-    datatype: MPI_Datatype,
-    message: *mut MPI_Message,
-    status: *mut MPI_Status,
-) -> Answer {
-    not_yet()
-}
-
-/// `MPI_Probe`
-pub(crate) unsafe fn probe(
-    source: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-    status: *mut MPI_Status,
-) -> Answer {
-    not_yet()
+    // SAFETY: the caller's place.
+    unsafe { put(request, MPI_REQUEST_NULL) }?;
+    // SAFETY: the caller's place.
+    let (handle, comm) = unsafe { taken(message) }?;
+    let Some(comm) = comm else {
+        // SAFETY: the caller's place.
+        unsafe { put(message, MPI_MESSAGE_NULL) }?;
+        let (from, tag) = (MPI_PROC_NULL, MPI_ANY_TAG);
+        // SAFETY: the caller's memory and place.
+        return unsafe { irecv(buf, count, datatype, from, tag, MPI_COMM_SELF, request) };
+    };
+    comm.answer(|| {
+        let items = Items::new(Which::Receive, buf, count, datatype)?;
+        let taken = handle.take()?.message;
+        // SAFETY: the caller's place.
+        unsafe { put(message, MPI_MESSAGE_NULL) }?;
+        // SAFETY: the caller's memory.
+        let operation = unsafe { taken.imrecv_data(items.data()) }?;
+        // SAFETY: the caller's place.
+        unsafe { put(request, Request::publish(operation, &comm)) }
+    })
 }

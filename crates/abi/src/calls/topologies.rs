@@ -1,21 +1,86 @@
-//! TODO_MODULE
+//! Topologies that are grids, and what there is for all topologies. (MPI 4.1 §8)
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
-#![allow(unused_variables, unused_imports)]
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::c_int;
 
-use motet::ErrorClass;
+use motet::{Cartesian, CartesianCommunicator, ErrorClass, Reorder, TopologyError};
 
-use crate::count::{CountPlace, Counts};
-use crate::fault::{Answer, Fault};
-use crate::handle::*;
-use crate::objects::MPI_Status;
+use crate::caller::{expect_place, list, put, put_all};
+use crate::exports::*;
+use crate::fault::{Answer, Fault, argument};
+use crate::handle::MPI_Comm;
+use crate::objects::{Comm, Shape};
 
-use super::Form;
+fn dims(text: impl Into<String>) -> Fault {
+    Fault::new(ErrorClass::Dims, text)
+}
 
-fn not_yet<T>() -> Answer<T> {
-    Err(Fault::new(ErrorClass::UnsupportedOperation, "not yet"))
+pub(super) fn topology(text: &str) -> Fault {
+    Fault::new(ErrorClass::Topology, text)
+}
+
+/// What the library below says of a topology without a communicator.
+pub(super) fn wrong(error: TopologyError) -> Fault {
+    motet::Error::from(motet::ErrorKind::from(error)).into()
+}
+
+/// A rank, of which what is called says whether there is one.
+pub(super) fn rank(rank: c_int) -> Answer<usize> {
+    usize::try_from(rank).map_err(|_| Fault::new(ErrorClass::Rank, format!("the rank is {rank}")))
+}
+
+/// A rank, or none.
+pub(super) fn neighbour(rank: Option<usize>) -> c_int {
+    rank.map_or(MPI_PROC_NULL, |rank| rank as c_int)
+}
+
+/// The rank that there would be in a topology, or none.
+pub(super) fn mapped(rank: Option<usize>) -> c_int {
+    rank.map_or(MPI_UNDEFINED, |rank| rank as c_int)
+}
+
+pub(super) fn reordering(reorder: c_int) -> Reorder {
+    if reorder == 0 { Reorder::Never } else { Reorder::Allowed }
+}
+
+/// How many dimensions the caller says that there are.
+fn dimensions(count: c_int) -> Answer<usize> {
+    usize::try_from(count).map_err(|_| dims(format!("there would be {count} dimensions")))
+}
+
+fn grid(comm: &Comm) -> Answer<&CartesianCommunicator> {
+    match &comm.shape {
+        Shape::Cartesian(grid) => Ok(grid),
+        _ => Err(topology("the communicator has no Cartesian topology")),
+    }
+}
+
+/// # Errors
+/// That the caller has room for fewer than there are.
+pub(super) fn enough(which: &str, room: c_int, needed: usize) -> Answer {
+    if usize::try_from(room).is_ok_and(|room| room >= needed) {
+        return Ok(());
+    }
+    Err(argument(format!("there is room for {room} {which}, but there are {needed}")))
+}
+
+/// The sizes of a grid, and which of its dimensions are rings.
+unsafe fn sizes(
+    ndims: c_int,
+    sizes: *const c_int,
+    periods: *const c_int,
+) -> Answer<(Vec<usize>, Vec<bool>)> {
+    let count = dimensions(ndims)? as i64;
+    // SAFETY: the caller has so many there.
+    let sizes = unsafe { list("sizes of the dimensions", sizes, count) }?;
+    // SAFETY: as above.
+    let periods = unsafe { list("periods of the dimensions", periods, count) }?;
+    let size = |&size: &c_int| {
+        usize::try_from(size).map_err(|_| dims(format!("a dimension has the size {size}")))
+    };
+    let sizes = sizes.iter().map(size).collect::<Answer<_>>()?;
+    Ok((sizes, periods.iter().map(|&period| period != 0).collect()))
 }
 
 /// `MPI_Cart_coords`
@@ -25,7 +90,14 @@ pub(crate) unsafe fn cart_coords(
     maxdims: c_int,
     coords: *mut c_int,
 ) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    comm.answer(|| {
+        let grid = grid(&comm)?.topology();
+        let place = grid.coordinates(self::rank(rank)?).map_err(wrong)?;
+        enough("coordinates", maxdims, place.len())?;
+        // SAFETY: the caller has room for so many there.
+        unsafe { put_all("coordinates", coords, place.iter().map(|&at| at as c_int)) }
+    })
 }
 
 /// `MPI_Cart_create`
@@ -37,7 +109,15 @@ pub(crate) unsafe fn cart_create(
     reorder: c_int,
     comm_cart: *mut MPI_Comm,
 ) -> Answer {
-    not_yet()
+    let comm = comm_old.object()?;
+    comm.answer(|| {
+        expect_place(comm_cart)?;
+        // SAFETY: the caller has so many there.
+        let (sizes, periodic) = unsafe { sizes(ndims, dims, periods) }?;
+        let made = comm.intra()?.cartesian(&sizes, &periodic, reordering(reorder))?;
+        // SAFETY: the caller has a place there.
+        unsafe { put(comm_cart, comm.publish_if_any(made.map(Shape::Cartesian))) }
+    })
 }
 
 /// `MPI_Cart_get`
@@ -48,7 +128,20 @@ pub(crate) unsafe fn cart_get(
     periods: *mut c_int,
     coords: *mut c_int,
 ) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    comm.answer(|| {
+        let place = grid(&comm)?;
+        let grid: &Cartesian = place.topology();
+        enough("dimensions", maxdims, grid.dimensions())?;
+        // SAFETY: the caller has room for so many there.
+        unsafe { put_all("sizes", dims, grid.sizes().iter().map(|&size| size as c_int)) }?;
+        let periodic = grid.periodic().iter().map(|&periodic| c_int::from(periodic));
+        // SAFETY: as above.
+        unsafe { put_all("periods", periods, periodic) }?;
+        let place = place.coordinates().into_iter().map(|at| at as c_int);
+        // SAFETY: as above.
+        unsafe { put_all("coordinates", coords, place) }
+    })
 }
 
 /// `MPI_Cart_map`
@@ -59,12 +152,30 @@ pub(crate) unsafe fn cart_map(
     periods: *const c_int,
     newrank: *mut c_int,
 ) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    comm.answer(|| {
+        // SAFETY: the caller has so many there.
+        let (sizes, periodic) = unsafe { sizes(ndims, dims, periods) }?;
+        let rank = comm.intra()?.cartesian_map(&sizes, &periodic)?;
+        // SAFETY: the caller has a place there.
+        unsafe { put(newrank, mapped(rank)) }
+    })
 }
 
 /// `MPI_Cart_rank`
 pub(crate) unsafe fn cart_rank(comm: MPI_Comm, coords: *const c_int, rank: *mut c_int) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    comm.answer(|| {
+        let grid = grid(&comm)?.topology();
+        // SAFETY: the caller has one for each dimension there.
+        let place = unsafe { list("coordinates", coords, grid.dimensions() as i64) }?;
+        let place: Vec<isize> = place.iter().map(|&at| at as isize).collect();
+        let found = grid.rank_at(&place).map_err(wrong)?.ok_or_else(|| {
+            argument(format!("nobody is at {place:?}: beyond a border of the grid"))
+        })?;
+        // SAFETY: the caller has a place there.
+        unsafe { put(rank, found as c_int) }
+    })
 }
 
 /// `MPI_Cart_shift`
@@ -75,7 +186,17 @@ pub(crate) unsafe fn cart_shift(
     rank_source: *mut c_int,
     rank_dest: *mut c_int,
 ) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    comm.answer(|| {
+        let grid = grid(&comm)?;
+        let dimension = usize::try_from(direction)
+            .map_err(|_| dims(format!("there is no dimension {direction}")))?;
+        let (source, destination) = grid.shift(dimension, disp as isize)?;
+        // SAFETY: the caller has a place there.
+        unsafe { put(rank_source, neighbour(source)) }?;
+        // SAFETY: as above.
+        unsafe { put(rank_dest, neighbour(destination)) }
+    })
 }
 
 /// `MPI_Cart_sub`
@@ -84,136 +205,58 @@ pub(crate) unsafe fn cart_sub(
     remain_dims: *const c_int,
     newcomm: *mut MPI_Comm,
 ) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    comm.answer(|| {
+        expect_place(newcomm)?;
+        let grid = grid(&comm)?;
+        let dimensions = grid.topology().dimensions() as i64;
+        // SAFETY: the caller has one for each dimension there.
+        let remain = unsafe { list("dimensions that remain", remain_dims, dimensions) }?;
+        let remain: Vec<bool> = remain.iter().map(|&remains| remains != 0).collect();
+        let part = grid.sub(&remain)?;
+        // SAFETY: the caller has a place there.
+        unsafe { put(newcomm, comm.publish(Shape::Cartesian(part))) }
+    })
 }
 
 /// `MPI_Cartdim_get`
 pub(crate) unsafe fn cartdim_get(comm: MPI_Comm, ndims: *mut c_int) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    comm.answer(|| {
+        let dimensions = grid(&comm)?.topology().dimensions();
+        // SAFETY: the caller has a place there.
+        unsafe { put(ndims, dimensions as c_int) }
+    })
 }
 
 /// `MPI_Dims_create`
 pub(crate) unsafe fn dims_create(nnodes: c_int, ndims: c_int, dims: *mut c_int) -> Answer {
-    not_yet()
-}
-
-/// `MPI_Dist_graph_create`
-pub(crate) unsafe fn dist_graph_create(
-    comm_old: MPI_Comm,
-    n: c_int,
-    sources: *const c_int,
-    degrees: *const c_int,
-    destinations: *const c_int,
-    weights: *const c_int,
-    info: MPI_Info,
-    reorder: c_int,
-    comm_dist_graph: *mut MPI_Comm,
-) -> Answer {
-    not_yet()
-}
-
-/// `MPI_Dist_graph_create_adjacent`
-pub(crate) unsafe fn dist_graph_create_adjacent(
-    comm_old: MPI_Comm,
-    indegree: c_int,
-    sources: *const c_int,
-    sourceweights: *const c_int,
-    outdegree: c_int,
-    destinations: *const c_int,
-    destweights: *const c_int,
-    info: MPI_Info,
-    reorder: c_int,
-    comm_dist_graph: *mut MPI_Comm,
-) -> Answer {
-    not_yet()
-}
-
-/// `MPI_Dist_graph_neighbors`
-pub(crate) unsafe fn dist_graph_neighbors(
-    comm: MPI_Comm,
-    maxindegree: c_int,
-    sources: *mut c_int,
-    sourceweights: *mut c_int,
-    maxoutdegree: c_int,
-    destinations: *mut c_int,
-    destweights: *mut c_int,
-) -> Answer {
-    not_yet()
-}
-
-/// `MPI_Dist_graph_neighbors_count`
-pub(crate) unsafe fn dist_graph_neighbors_count(
-    comm: MPI_Comm,
-    indegree: *mut c_int,
-    outdegree: *mut c_int,
-    weighted: *mut c_int,
-) -> Answer {
-    not_yet()
-}
-
-/// `MPI_Graph_create`
-pub(crate) unsafe fn graph_create(
-    comm_old: MPI_Comm,
-    nnodes: c_int,
-    indx: *const c_int,
-    edges: *const c_int,
-    reorder: c_int,
-    comm_graph: *mut MPI_Comm,
-) -> Answer {
-    not_yet()
-}
-
-/// `MPI_Graph_get`
-pub(crate) unsafe fn graph_get(
-    comm: MPI_Comm,
-    maxindex: c_int,
-    maxedges: c_int,
-    indx: *mut c_int,
-    edges: *mut c_int,
-) -> Answer {
-    not_yet()
-}
-
-/// `MPI_Graph_map`
-pub(crate) unsafe fn graph_map(
-    comm: MPI_Comm,
-    nnodes: c_int,
-    indx: *const c_int,
-    edges: *const c_int,
-    newrank: *mut c_int,
-) -> Answer {
-    not_yet()
-}
-
-/// `MPI_Graph_neighbors`
-pub(crate) unsafe fn graph_neighbors(
-    comm: MPI_Comm,
-    rank: c_int,
-    maxneighbors: c_int,
-    neighbors: *mut c_int,
-) -> Answer {
-    not_yet()
-}
-
-/// `MPI_Graph_neighbors_count`
-pub(crate) unsafe fn graph_neighbors_count(
-    comm: MPI_Comm,
-    rank: c_int,
-    nneighbors: *mut c_int,
-) -> Answer {
-    not_yet()
-}
-
-/// `MPI_Graphdims_get`
-pub(crate) unsafe fn graphdims_get(
-    comm: MPI_Comm,
-    nnodes: *mut c_int,
-    nedges: *mut c_int,
-) -> Answer {
-    not_yet()
+    let count = dimensions(ndims)? as i64;
+    // SAFETY: the caller has so many there.
+    let given = unsafe { list("dimensions", dims.cast_const(), count) }?;
+    let size = |&size: &c_int| {
+        usize::try_from(size).map_err(|_| self::dims(format!("a dimension has the size {size}")))
+    };
+    let given: Vec<usize> = given.iter().map(size).collect::<Answer<_>>()?;
+    let nodes = usize::try_from(nnodes)
+        .map_err(|_| argument(format!("a grid cannot have {nnodes} places")))?;
+    if given.is_empty() {
+        return Ok(());
+    }
+    let sizes = motet::dims_create(nodes, &given).map_err(wrong)?;
+    // SAFETY: the caller has room for so many there.
+    unsafe { put_all("dimensions", dims, sizes.into_iter().map(|size| size as c_int)) }
 }
 
 /// `MPI_Topo_test`
 pub(crate) unsafe fn topo_test(comm: MPI_Comm, status: *mut c_int) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    let kind = match &comm.shape {
+        Shape::Cartesian(_) => MPI_CART,
+        Shape::Graph(_) => MPI_GRAPH,
+        Shape::Sparse(_) => MPI_DIST_GRAPH,
+        Shape::World(_) | Shape::Plain(_) | Shape::Between(_) => MPI_UNDEFINED,
+    };
+    // SAFETY: the caller has a place there.
+    comm.answer(|| unsafe { put(status, kind) })
 }

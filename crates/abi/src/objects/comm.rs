@@ -22,7 +22,16 @@ pub(crate) struct Comm {
     /// Its handle, which callbacks are told.
     pub(crate) handle: MPI_Comm,
     pub(crate) attributes: Attributes<MPI_Comm>,
+    /// Of its topology.
+    pub(crate) weights: Weights,
     handler: Mutex<Errhandler>,
+}
+
+/// Whether the edges of a graph have weights, which also one without edges remembers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Weights {
+    None,
+    Given,
 }
 
 /// What kind of communicator it is.
@@ -55,6 +64,20 @@ impl Kind for Comm {
     }
 }
 
+/// What a communicator gets from that of which it is made.
+struct Inherited {
+    handler: Errhandler,
+    attributes: Attributes<MPI_Comm>,
+    weights: Weights,
+}
+
+impl Inherited {
+    fn comm(self, shape: Shape, handle: MPI_Comm) -> Arc<Comm> {
+        let Inherited { handler, attributes, weights } = self;
+        Arc::new(Comm { shape, handle, attributes, weights, handler: Mutex::new(handler) })
+    }
+}
+
 impl fmt::Debug for Comm {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "communicator {:?} \"{}\"", self.handle, self.name())
@@ -64,28 +87,46 @@ impl fmt::Debug for Comm {
 impl Comm {
     /// A communicator without attributes.
     pub(crate) fn new(shape: Shape, handle: MPI_Comm, handler: Errhandler) -> Arc<Comm> {
-        Comm::with_attributes(shape, handle, handler, Attributes::default())
-    }
-
-    fn with_attributes(
-        shape: Shape,
-        handle: MPI_Comm,
-        handler: Errhandler,
-        attributes: Attributes<MPI_Comm>,
-    ) -> Arc<Comm> {
-        Arc::new(Comm { shape, handle, attributes, handler: Mutex::new(handler) })
+        let (attributes, weights) = (Attributes::default(), Weights::None);
+        Inherited { handler, attributes, weights }.comm(shape, handle)
     }
 
     /// Gives a handle to a communicator that was made from this one, whose error handler it gets.
     pub(crate) fn publish(&self, shape: Shape) -> MPI_Comm {
-        self.publish_copy(shape, Attributes::default())
+        self.publish_weighted(shape, Weights::None)
+    }
+
+    /// As [`publish`](Comm::publish), of a graph with or without weights.
+    pub(crate) fn publish_weighted(&self, shape: Shape, weights: Weights) -> MPI_Comm {
+        let inherited = Inherited { weights, ..self.inherited(Attributes::default()) };
+        MPI_Comm::keep_with(|handle| inherited.comm(shape, handle))
+    }
+
+    /// As [`publish`](Comm::publish); the null handle if this rank gets no communicator.
+    pub(crate) fn publish_if_any(&self, shape: Option<Shape>) -> MPI_Comm {
+        shape.map_or(exports::MPI_COMM_NULL, |shape| self.publish(shape))
     }
 
     /// Gives a handle to a copy of this communicator, with the attributes that it gets: see
     /// [`copied`](crate::calls::attributes::copied).
     pub(crate) fn publish_copy(&self, shape: Shape, attributes: Attributes<MPI_Comm>) -> MPI_Comm {
-        let handler = self.handler();
-        MPI_Comm::keep_with(|handle| Comm::with_attributes(shape, handle, handler, attributes))
+        let inherited = self.inherited(attributes);
+        MPI_Comm::keep_with(|handle| inherited.comm(shape, handle))
+    }
+
+    /// Gives a handle to a copy that is not there yet, and what keeps the copy when it is there.
+    /// Until then the handle stands for nothing.
+    pub(crate) fn publish_later(
+        &self,
+        attributes: Attributes<MPI_Comm>,
+    ) -> (MPI_Comm, impl FnOnce(Shape) + Send + 'static) {
+        let (handle, inherited) = (MPI_Comm::reserve(), self.inherited(attributes));
+        (handle, move |shape| handle.fill(inherited.comm(shape, handle)))
+    }
+
+    /// What a copy with these attributes gets.
+    fn inherited(&self, attributes: Attributes<MPI_Comm>) -> Inherited {
+        Inherited { handler: self.handler(), attributes, weights: self.weights }
     }
 
     /// The ranks that are together in it; between two groups, none.

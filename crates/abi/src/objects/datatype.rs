@@ -1,12 +1,15 @@
 //! Datatypes.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use motet::datatype::Named;
+use motet::datatype::{Combiner, Contents, Named};
 use motet::{Attributes, Datatype, ErrorClass};
 
 use crate::arena::Arena;
+use crate::count::Width;
+use crate::exports::MPI_MAX_OBJECT_NAME;
 use crate::fault::{Answer, Fault};
 use crate::handle::{Kind, MPI_Datatype};
 
@@ -20,10 +23,25 @@ pub(crate) struct Type {
     /// Its handle, which callbacks are told.
     pub(crate) handle: MPI_Datatype,
     pub(crate) attributes: Attributes<MPI_Datatype>,
+    origin: Origin,
     /// The name that it was given.
-    pub(crate) name: Mutex<Option<String>>,
+    name: Mutex<Option<String>>,
     committed: AtomicBool,
 }
+
+/// What `MPI_Type_get_contents` needs besides the contents of the datatype.
+#[derive(Clone)]
+pub(crate) enum Origin {
+    /// There is a constant for it.
+    Named(MPI_Datatype),
+    /// It is predefined, without a constant: whoever asks for it again gets the same handle.
+    Unnamed(MPI_Datatype),
+    /// A call of this width made it of others, of which this is the origin.
+    Made(Width, Arc<[Origin]>),
+}
+
+/// What a call that gives predefined datatypes was asked for: combiner, precision and range.
+pub(crate) type Wish = (Combiner, [i32; 2]);
 
 impl Kind for Type {
     type Object = Arc<Type>;
@@ -45,39 +63,74 @@ impl Kind for Type {
 }
 
 impl Type {
-    fn new(datatype: Datatype, handle: MPI_Datatype, committed: bool) -> Arc<Type> {
+    fn new(datatype: Datatype, handle: MPI_Datatype, origin: Origin, committed: bool) -> Type {
         let (name, committed) = (Mutex::default(), AtomicBool::new(committed));
-        Arc::new(Type { datatype, handle, attributes: Attributes::default(), name, committed })
+        Type { datatype, handle, attributes: Attributes::default(), origin, name, committed }
     }
 
     /// The datatype that a constant names.
     fn named(code: usize) -> Option<Arc<Type>> {
         let named = Named::from_code(u16::try_from(code).ok()?)?;
-        Some(Type::new(Datatype::from(named), MPI_Datatype::constant(code), true))
+        let handle = MPI_Datatype::constant(code);
+        Some(Arc::new(Type::new(named.into(), handle, Origin::Named(handle), true)))
     }
 
-    /// Gives a handle to a datatype that has been made, and may not be used in messages yet.
-    pub(crate) fn publish(datatype: Datatype) -> MPI_Datatype {
-        MPI_Datatype::keep_with(|handle| Type::new(datatype, handle, false))
+    /// Gives a handle to a datatype that has been made of these, and may not be used in messages
+    /// yet.
+    pub(crate) fn publish(datatype: Datatype, width: Width, parts: &[Arc<Type>]) -> MPI_Datatype {
+        let origin = Origin::made(width, parts);
+        MPI_Datatype::keep_with(|handle| Arc::new(Type::new(datatype, handle, origin, false)))
     }
 
     /// Gives a handle to a copy of this datatype, with the attributes that it gets: see
     /// [`copied`](crate::calls::attributes::copied).
-    pub(crate) fn publish_copy(&self, attributes: Attributes<MPI_Datatype>) -> MPI_Datatype {
+    pub(crate) fn publish_copy(
+        self: &Arc<Type>,
+        datatype: Datatype,
+        attributes: Attributes<MPI_Datatype>,
+    ) -> MPI_Datatype {
+        let origin = Origin::made(Width::Int, std::slice::from_ref(self));
         MPI_Datatype::keep_with(|handle| {
-            let committed = AtomicBool::new(self.is_committed());
-            let (datatype, name) = (self.datatype.clone(), Mutex::default());
-            Arc::new(Type { datatype, handle, attributes, name, committed })
+            let copy = Type::new(datatype, handle, origin, self.is_committed());
+            Arc::new(Type { attributes, ..copy })
         })
+    }
+
+    /// The handle of the predefined datatype for a wish that has no constant. It is made once.
+    ///
+    /// # Errors
+    /// That it cannot be made.
+    pub(crate) fn unnamed(
+        wish: Wish,
+        make: impl FnOnce() -> Answer<Datatype>,
+    ) -> Answer<MPI_Datatype> {
+        static UNNAMED: Mutex<Option<HashMap<Wish, MPI_Datatype>>> = Mutex::new(None);
+        let mut unnamed = UNNAMED.lock().unwrap_or_else(PoisonError::into_inner);
+        let unnamed = unnamed.get_or_insert_default();
+        if let Some(handle) = unnamed.get(&wish) {
+            return Ok(*handle);
+        }
+        let datatype = make()?;
+        let handle = MPI_Datatype::keep_with(|handle| {
+            Arc::new(Type::new(datatype, handle, Origin::Unnamed(handle), true))
+        });
+        unnamed.insert(wish, handle);
+        Ok(handle)
     }
 
     /// It may be used in messages from now on.
     pub(crate) fn commit(&self) {
+        self.datatype.commit();
         self.committed.store(true, Ordering::Release);
     }
 
     pub(crate) fn is_committed(&self) -> bool {
         self.committed.load(Ordering::Acquire)
+    }
+
+    /// Whether it is one of the library, which cannot be freed.
+    pub(crate) fn is_predefined(&self) -> bool {
+        !matches!(self.origin, Origin::Made(..))
     }
 
     /// The datatype, for data that moves.
@@ -91,5 +144,98 @@ impl Type {
         }
         let text = "the datatype has not been committed: call MPI_Type_commit first";
         Err(Fault::new(ErrorClass::Type, text))
+    }
+
+    /// The name that it was given, or that of the constant.
+    pub(crate) fn name(&self) -> String {
+        let given = self.name.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let constant = || self.datatype.as_named().map(|named| format!("MPI_{}", named.name()));
+        given.or_else(constant).unwrap_or_default()
+    }
+
+    /// Gives it a name, which is cut to what fits.
+    pub(crate) fn set_name(&self, name: &str) {
+        let name = &name[..name.floor_char_boundary(MPI_MAX_OBJECT_NAME as usize - 1)];
+        *self.name.lock().unwrap_or_else(PoisonError::into_inner) = Some(name.to_owned());
+    }
+
+    /// The arguments of the call that made it; `None` if it has a constant.
+    pub(crate) fn arguments(&self) -> Option<Arguments<'_>> {
+        let contents = self.datatype.contents()?;
+        let (integers, counts) = match self.origin {
+            Origin::Named(_) => return None,
+            Origin::Made(Width::Count, _) => self.large(contents),
+            _ => ([&*contents.integers, &[]], [&[][..], &[]]),
+        };
+        let is_large = matches!(self.origin, Origin::Made(Width::Count, _));
+        let addresses = if is_large { &[] } else { &*contents.addresses };
+        Some(Arguments { integers, addresses, counts, types: &contents.datatypes, of: self })
+    }
+
+    /// What is given back as `int` and what as `MPI_Count` of a call with large counts.
+    fn large<'a>(&self, contents: &'a Contents) -> ([&'a [i64]; 2], [&'a [i64]; 2]) {
+        let integers = &*contents.integers;
+        let dimensions = |place: usize| usize::try_from(integers[place]).unwrap_or(0);
+        // Dimensions and what is no count stay as they are.
+        let (first, last) = match self.datatype.envelope().combiner {
+            Combiner::Subarray => (1, 1 + 3 * dimensions(0)),
+            Combiner::Darray => (3, 3 + dimensions(2)),
+            _ => return ([&[]; 2], [integers, &contents.addresses]),
+        };
+        ([&integers[..first], &integers[last..]], [&integers[first..last], &[]])
+    }
+}
+
+impl Origin {
+    fn made(width: Width, parts: &[Arc<Type>]) -> Origin {
+        Origin::Made(width, parts.iter().map(|part| part.origin.clone()).collect())
+    }
+}
+
+/// The arguments of the call that made a datatype, in the order of `MPI_Type_get_contents`.
+pub(crate) struct Arguments<'a> {
+    integers: [&'a [i64]; 2],
+    pub(crate) addresses: &'a [i64],
+    counts: [&'a [i64]; 2],
+    types: &'a [Datatype],
+    of: &'a Type,
+}
+
+impl Arguments<'_> {
+    pub(crate) fn integers(&self) -> impl Iterator<Item = i64> {
+        self.integers.iter().flat_map(|list| list.iter().copied())
+    }
+
+    pub(crate) fn counts(&self) -> impl Iterator<Item = i64> {
+        self.counts.iter().flat_map(|list| list.iter().copied())
+    }
+
+    /// How many integers, addresses, counts and datatypes there are.
+    pub(crate) fn lengths(&self) -> [usize; 4] {
+        let sum = |lists: [&[i64]; 2]| lists[0].len() + lists[1].len();
+        [sum(self.integers), self.addresses.len(), sum(self.counts), self.types.len()]
+    }
+
+    /// Handles of the datatypes: of those that are predefined their own, of others new ones, which
+    /// the program has to free.
+    pub(crate) fn handles(&self) -> impl Iterator<Item = MPI_Datatype> {
+        let parts: &[Origin] = match &self.of.origin {
+            Origin::Made(_, parts) => parts,
+            Origin::Named(_) | Origin::Unnamed(_) => &[],
+        };
+        parts.iter().zip(self.types).map(|(part, datatype)| part.handle(datatype))
+    }
+}
+
+impl Origin {
+    /// A handle of the datatype whose origin this is.
+    fn handle(&self, datatype: &Datatype) -> MPI_Datatype {
+        match self {
+            Origin::Named(handle) | Origin::Unnamed(handle) => *handle,
+            Origin::Made(..) => MPI_Datatype::keep_with(|handle| {
+                // It is left open whether it is committed.
+                Arc::new(Type::new(datatype.clone(), handle, self.clone(), true))
+            }),
+        }
     }
 }

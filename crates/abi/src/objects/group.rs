@@ -4,7 +4,7 @@ use motet::{ErrorClass, Group};
 
 use crate::arena::Arena;
 use crate::exports;
-use crate::handle::{Handle, Kind};
+use crate::handle::{Handle, Kind, MPI_Group};
 
 /// The kind of groups. What is kept is a group itself.
 pub(crate) struct Groups;
@@ -22,5 +22,12 @@ impl Kind for Groups {
 
     fn constant(value: usize) -> Option<Group> {
         (Handle::constant(value) == exports::MPI_GROUP_EMPTY).then(Group::empty)
+    }
+}
+
+impl Groups {
+    /// Gives a handle to a group: one without members is that which the standard has.
+    pub(crate) fn publish(group: Group) -> MPI_Group {
+        if group.is_empty() { exports::MPI_GROUP_EMPTY } else { MPI_Group::keep(group) }
     }
 }

@@ -11,6 +11,7 @@ use motet::{Datatype, ErrorClass, Op};
 
 use super::Type;
 use crate::arena::Arena;
+use crate::count::Width;
 use crate::handle::{Callback, Kind, MPI_Count, MPI_Datatype};
 
 /// An operator.
@@ -26,15 +27,6 @@ pub(crate) struct Function {
     address: usize,
     width: Width,
     commutativity: Commutativity,
-}
-
-/// How a function takes the number of items.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Width {
-    /// As `int`.
-    Int,
-    /// As `MPI_Count`.
-    Count,
 }
 
 /// Whether operands may be exchanged.

@@ -55,6 +55,27 @@ impl MPI_Status {
     }
 }
 
+/// What the program has made of a status. Whatever it gives as a source or a tag comes out again as
+/// it was.
+impl From<&MPI_Status> for raw::Status {
+    fn from(told: &MPI_Status) -> raw::Status {
+        raw::Status {
+            source: match told.MPI_SOURCE {
+                MPI_ANY_SOURCE => Source::Any,
+                exports::MPI_PROC_NULL => Source::Rank(PROC_NULL),
+                rank => Source::Rank(rank as usize),
+            },
+            tag: match told.MPI_TAG {
+                MPI_ANY_TAG => TagFilter::Any,
+                tag => TagFilter::Tag(Tag(tag as u32)),
+            },
+            bytes: told.bytes(),
+            cancelled: told.is_cancelled(),
+            ..raw::Status::EMPTY
+        }
+    }
+}
+
 impl From<&raw::Status> for MPI_Status {
     fn from(status: &raw::Status) -> MPI_Status {
         let mut told = MPI_Status {
@@ -79,7 +100,7 @@ fn source(source: Source) -> c_int {
 
 fn tag(tag: TagFilter) -> c_int {
     match tag {
-        TagFilter::Any | TagFilter::Tag(Tag::ANY) => MPI_ANY_TAG,
+        TagFilter::Any => MPI_ANY_TAG,
         TagFilter::Tag(Tag(tag)) => tag as c_int,
     }
 }

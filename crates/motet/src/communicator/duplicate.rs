@@ -18,6 +18,7 @@ use crate::error::Result;
 use crate::flight::{Flight, Home};
 use crate::info::Info;
 use crate::learned::Learned;
+use crate::raw;
 use crate::request::Request;
 use crate::topology::Placed;
 
@@ -140,13 +141,37 @@ impl Copied {
 
 impl<C: 'static> CommunicatorRequest<C> {
     /// The same request for what is made of the communicator.
-    pub(crate) fn map<D>(
-        self,
-        make: impl FnOnce(C) -> D + Send + 'static,
-    ) -> CommunicatorRequest<D> {
+    pub fn map<D>(self, make: impl FnOnce(C) -> D + Send + 'static) -> CommunicatorRequest<D> {
         let CommunicatorRequest { id, finish } = self;
         let finish = finish.map(|finish| -> Finish<D> { Box::new(|id| make(finish(id))) });
         CommunicatorRequest { id, finish }
+    }
+
+    /// The same request without its type. The communicator is delivered by the first call that
+    /// tells that it is there, which may be one that leaves the request as it is; never if the
+    /// request is given up before.
+    ///
+    /// ```
+    /// # motet::threads(2, |world| {
+    /// let (here, communicator) = std::sync::mpsc::channel();
+    /// let mut request = world.idup()?.into_raw(move |copy| {
+    ///     let _ = here.send(copy);
+    /// });
+    /// request.wait()?;
+    /// assert_eq!(communicator.try_recv().map(|copy| copy.size()), Ok(2));
+    /// # Ok::<(), motet::Error>(())
+    /// # })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+    /// # Ok::<(), motet::Error>(())
+    /// ```
+    pub fn into_raw(mut self, deliver: impl FnOnce(C) + Send + 'static) -> raw::Request {
+        let flight = self.id.as_mut().take_over();
+        raw::Request::delivering(flight, move |over| {
+            self.id.as_mut().end_as(over);
+            // What went wrong is told by whoever asks for the delivery.
+            if let Ok(communicator) = self.wait() {
+                deliver(communicator);
+            }
+        })
     }
 }
 

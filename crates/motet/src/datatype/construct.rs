@@ -147,6 +147,9 @@ impl Datatype {
             (Named::Int, Named::Int) => Some(Named::Int2),
             (Named::Short, Named::Int) => Some(Named::ShortInt),
             (Named::LongDouble, Named::Int) => Some(Named::LongDoubleInt),
+            (Named::Real, Named::Real) => Some(Named::Real2),
+            (Named::DoublePrecision, Named::DoublePrecision) => Some(Named::DoublePrecision2),
+            (Named::Integer, Named::Integer) => Some(Named::Integer2),
             _ => None,
         };
         if let Some(named) = known {

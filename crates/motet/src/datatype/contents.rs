@@ -31,6 +31,12 @@ pub enum Combiner {
     Subarray = 111,
     /// [`Datatype::darray`]
     Darray = 112,
+    /// [`Datatype::f90_real`]
+    F90Real = 113,
+    /// [`Datatype::f90_complex`]
+    F90Complex = 114,
+    /// [`Datatype::f90_integer`]
+    F90Integer = 115,
     /// [`Datatype::resized`]
     Resized = 116,
     /// [`Datatype::value_index`]

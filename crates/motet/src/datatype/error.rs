@@ -81,11 +81,11 @@ impl DatatypeError {
     /// The class of the standard that it belongs to.
     pub fn class(&self) -> ErrorClass {
         match self {
-            DatatypeError::TooSmall { what: "count", .. } => ErrorClass::Count,
+            DatatypeError::TooSmall { what: "count" | "block length", .. } => ErrorClass::Count,
             DatatypeError::TooDeep(_) => ErrorClass::Type,
             DatatypeError::Truncated { .. } => ErrorClass::Truncate,
             DatatypeError::Outside { .. } => ErrorClass::Buffer,
-            DatatypeError::Conversion(_) | DatatypeError::Unsupported(_) => ErrorClass::Other,
+            DatatypeError::Conversion(_) => ErrorClass::Other,
             _ => ErrorClass::Arg,
         }
     }

@@ -19,6 +19,7 @@ use crate::communicator::{Communicator, Sequence, Traffic, context};
 use crate::error::{ErrorHandler, ErrorKind, Result};
 use crate::flight::Home;
 use crate::group::{Group, GroupError};
+use crate::raw::On;
 use crate::status::Tag;
 
 const CREATE: &str = "intercomm_create";
@@ -68,6 +69,22 @@ impl Communicator {
         remote_leader: usize,
         tag: Tag,
     ) -> Result<Intercommunicator> {
+        self.intercomm_create_on(local_leader, peer.map(On::Communicator), remote_leader, tag)
+    }
+
+    /// As [`intercomm_create`](Communicator::intercomm_create), but the leaders may also meet on an
+    /// intercommunicator: `remote_leader` is a rank of its remote group then.
+    ///
+    /// # Errors
+    /// As [`intercomm_create`](Communicator::intercomm_create).
+    #[track_caller]
+    pub fn intercomm_create_on(
+        &self,
+        local_leader: usize,
+        peer: Option<On<'_>>,
+        remote_leader: usize,
+        tag: Tag,
+    ) -> Result<Intercommunicator> {
         let size = self.size();
         if local_leader >= size {
             let what = "local leader";
@@ -96,12 +113,11 @@ impl Communicator {
     }
 
     /// What the leaders tell each other: the id, and the ranks of the remote group.
-    fn bridge(
-        &self,
-        peer: Option<&Communicator>,
-        leader: usize,
-        tag: Tag,
-    ) -> Result<Vec<u64>, ErrorKind> {
+    fn bridge(&self, peer: Option<On<'_>>, leader: usize, tag: Tag) -> Result<Vec<u64>, ErrorKind> {
+        let peer = peer.map(|peer| match peer {
+            On::Communicator(peer) => peer,
+            On::Intercommunicator(between) => between.far(),
+        });
         let peer = peer.filter(|peer| Arc::ptr_eq(peer.core(), self.core()));
         let Some(peer) = peer else {
             let problem = "in which the leaders meet must be passed at the local leader";

@@ -31,11 +31,16 @@ const NOT_TO_CANCEL: &str = "is of a collective, which cannot be cancelled";
 #[derive(Default)]
 pub struct Request(Option<Box<Inner>>);
 
+/// What is done with the result of an operation that is over.
+type Delivery = Box<dyn FnOnce(&Flight) + Send>;
+
 /// An operation that a request stands for.
 pub(super) struct Inner {
     flight: Flight,
     /// Holds the buffers: until the operation is over, if that is later than the end of this.
     keeper: Option<Keeper>,
+    /// Of one whose result is more than a status: holds what that is made of.
+    delivery: Option<Delivery>,
     kind: Kind,
     persistent: bool,
     /// Started, and not completed by a call.
@@ -94,7 +99,11 @@ impl Inner {
 
     /// What an operation that is over came to.
     pub(super) fn tell(&mut self) -> Result<Status> {
-        let received: Received = self.flight.result()?;
+        let received = self.flight.result();
+        if let Some(deliver) = self.delivery.take() {
+            deliver(&self.flight);
+        }
+        let received: Received = received?;
         match &self.kind {
             Kind::Receive => Ok(Status::of_receive(&self.flight.origin, received)),
             Kind::Send | Kind::Collective => Ok(Status::EMPTY),
@@ -124,16 +133,30 @@ impl Request {
     /// The keeper holds the buffers of the operation, if it has any.
     pub(crate) fn message_or_collective(flight: Flight, keeper: Keeper, state: State) -> Request {
         let kind = Inner::kind(&flight);
-        Request::with(flight, keeper, kind, state)
+        Request::with(flight, Some(keeper), kind, state)
     }
 
     pub(super) fn generalized(flight: Flight, shared: Arc<Shared>) -> Request {
-        Request::with(flight, Box::new(()), Kind::Generalized(shared), State::Once)
+        Request::with(flight, Some(Box::new(())), Kind::Generalized(shared), State::Once)
     }
 
-    fn with(flight: Flight, keeper: Keeper, kind: Kind, state: State) -> Request {
+    /// A collective that runs once and is under way. `deliver` holds its buffers; it is called when
+    /// the operation is over and somebody is told so.
+    pub(crate) fn delivering(
+        flight: Flight,
+        deliver: impl FnOnce(&Flight) + Send + 'static,
+    ) -> Request {
+        let mut request = Request::with(flight, None, Kind::Collective, State::Once);
+        if let Some(inner) = &mut request.0 {
+            inner.delivery = Some(Box::new(deliver));
+        }
+        request
+    }
+
+    fn with(flight: Flight, keeper: Option<Keeper>, kind: Kind, state: State) -> Request {
         let (persistent, active) = (state != State::Once, state != State::Inactive);
-        Request(Some(Box::new(Inner { flight, keeper: Some(keeper), kind, persistent, active })))
+        let delivery = None;
+        Request(Some(Box::new(Inner { flight, keeper, delivery, kind, persistent, active })))
     }
 
     /// Whether it stands for no operation. (`MPI_REQUEST_NULL`)
