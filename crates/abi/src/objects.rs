@@ -24,6 +24,6 @@ pub(crate) use keyval::{Bearer, wrong as wrong_key};
 pub(crate) use message::Message;
 pub(crate) use op::{Commutativity, Operator};
 pub(crate) use request::Request;
-pub(crate) use session::Session;
+pub(crate) use session::{ProcessSet, Session};
 pub(crate) use status::MPI_Status;
 pub(crate) use window::{File, Window};
