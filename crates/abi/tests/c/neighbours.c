@@ -3,7 +3,7 @@
  * communicators.
  *
  * ranks: 1 2 3 4
- * spec: 76, 92, 93, 94, 95, 96, 97, 98
+ * spec: 76, 92, 93, 94, 95, 97, 98
  */
 
 #include "forms.h"
