@@ -3,6 +3,11 @@
  *
  * ranks: 1 2 3 4
  * spec: 80, 103, 104, 105, 107, 108, 109, 110, 111, 121, 122
+ *
+ * case: plain
+ * case: checked
+ * ranks: 3
+ * set: MOTET_CHECK=1
  */
 
 #include <mpix.h>

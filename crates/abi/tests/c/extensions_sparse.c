@@ -3,6 +3,11 @@
  *
  * ranks: 1 2 3 4
  * spec: 105, 110, 112, 114, 115, 116, 117, 119, 120, 124, 144
+ *
+ * case: plain
+ * case: checked
+ * ranks: 3
+ * set: MOTET_CHECK=1
  */
 
 #include <mpix.h>
