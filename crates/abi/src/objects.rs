@@ -1,5 +1,6 @@
 //! What handles stand for.
 
+mod buffer;
 mod comm;
 mod datatype;
 mod errhandler;
@@ -13,6 +14,7 @@ mod session;
 mod status;
 mod window;
 
+pub(crate) use buffer::{Attached, Holder};
 pub(crate) use comm::{Comm, Shape, Weights};
 pub(crate) use datatype::{Arguments, Type};
 pub(crate) use errhandler::{Errhandler, Target};

@@ -136,8 +136,8 @@ pub(crate) fn initialize() -> Answer {
     let order = (Ordering::AcqRel, Ordering::Acquire);
     if let Err(stage) = STAGE.compare_exchange(BEFORE, BEGINNING, order.0, order.1) {
         let text = match stage {
-            FINALIZED => "called after MPI_Finalize: a process can be initialised once",
-            _ => "called twice: MPI_Init or MPI_Init_thread may be called once",
+            FINALIZED => "called after MPI_Finalize: MPI_Init may be called once",
+            _ => "MPI_Init may be called once",
         };
         return Err(Fault::new(ErrorClass::Other, text));
     }

@@ -97,6 +97,7 @@ fn runs(program: &str, comment: &str) -> Vec<Run> {
                 run.environment.push((name.to_owned(), value.to_owned()));
             }
             "status" if value == "failure" => run.end = End::Failure,
+            "status" if value == "success" => run.end = End::Success,
             "status" => {
                 run.end = End::Code(value.parse().expect("a status is `failure` or a code"))
             }
