@@ -212,7 +212,9 @@ pub(crate) fn leave() {
     seat.is_gone = is_last;
     let kept = if is_last { seat.kept.take() } else { None };
     drop(seat);
-    drop(Request::arena().clear());
+    let requests = Request::arena().clear();
+    report_active(&requests);
+    drop(requests);
     drop(Message::arena().clear());
     drop(Comm::arena().clear());
     drop(Type::arena().clear());
@@ -221,6 +223,23 @@ pub(crate) fn leave() {
     if !is_last {
         leave_at_exit();
     }
+}
+
+/// Says which operations nobody has completed, where that was due: before the last end.
+fn report_active(requests: &[Request]) {
+    const NAMED: usize = 3;
+    let calls: Vec<&str> = requests.iter().filter_map(Request::uncompleted).collect();
+    if calls.is_empty() {
+        return;
+    }
+    let named = calls[..calls.len().min(NAMED)].join(", ");
+    let more = if calls.len() > NAMED { ", …" } else { "" };
+    eprintln!(
+        "motet: {}{} requests are still active at the end, which no call has completed: \
+         {named}{more}",
+        rank(),
+        calls.len()
+    );
 }
 
 /// Sees to it that the process leaves the world when it exits, if it has not by then.

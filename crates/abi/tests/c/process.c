@@ -39,6 +39,11 @@
  * status: failure
  * stderr: MOTET_CHECK
  *
+ * case: active-at-the-end
+ * ranks: 2
+ * stderr: 5 requests are still active at the end, which no call has completed: irecv, irecv, irecv, …
+ * spec: 65
+ *
  * case: end-in-thread
  * ranks: 2
  */
@@ -126,6 +131,11 @@ int main(int argc, char **argv) {
         MPI_Bcast(&size, 1, MPI_INT, 1000, MPI_COMM_WORLD);
     } else if (is(wanted, "initial-return")) {
         ERR(MPI_Bcast(&size, 1, MPI_INT, 1000, MPI_COMM_WORLD), MPI_ERR_ROOT);
+    } else if (is(wanted, "active-at-the-end")) {
+        MPI_Request request[5];
+        for (int i = 0; i < 5; i++) {
+            OK(MPI_Irecv(&size, 1, MPI_INT, MPI_ANY_SOURCE, i, MPI_COMM_WORLD, &request[i]));
+        }
     } else if (is(wanted, "end-in-thread")) {
         CHECK_EQ(pthread_create(&thread, NULL, finalize, NULL), 0);
         CHECK_EQ(pthread_join(thread, NULL), 0);
