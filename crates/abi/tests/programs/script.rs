@@ -95,6 +95,7 @@ fn runs(program: &str, comment: &str) -> Vec<Run> {
                 run.environment.push((name.to_owned(), value.to_owned()));
             }
             "status" if value == "failure" => run.end = End::Failure,
+            "status" if value == "success" => run.end = End::Success,
             "status" => panic!("{program}.c: no status is called {value}"),
             "stderr" => run.errors.push(value.to_owned()),
             "stdout" => run.output.push(value.to_owned()),
