@@ -61,7 +61,7 @@ extern \"C\" {
 ";
 
 /// Kinds of objects of which C has the handle only.
-const HANDLES: [&str; 11] = [
+pub(crate) const HANDLES: [&str; 11] = [
     "Comm",
     "Datatype",
     "Errhandler",
@@ -76,11 +76,11 @@ const HANDLES: [&str; 11] = [
 ];
 
 /// The same of the tools interface.
-const TOOL_HANDLES: [&str; 6] =
+pub(crate) const TOOL_HANDLES: [&str; 6] =
     ["enum", "cvar_handle", "pvar_handle", "pvar_session", "event_registration", "event_instance"];
 
 /// Types whose values have names: the type, and how the names of its values begin.
-const ENUMS: [(&str, &str); 2] =
+pub(crate) const ENUMS: [(&str, &str); 2] =
     [("MPI_T_cb_safety", "MPI_T_CB_REQUIRE_"), ("MPI_T_source_order", "MPI_T_SOURCE_")];
 
 /// Under which constant of the table something new begins, and what.

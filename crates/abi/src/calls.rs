@@ -37,6 +37,7 @@ pub(crate) mod predefined;
 pub(crate) mod probes;
 pub(crate) mod requests;
 pub(crate) mod sessions;
+pub(crate) mod settings;
 pub(crate) mod sparse;
 pub(crate) mod statuses;
 pub(crate) mod tools;

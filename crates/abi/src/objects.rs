@@ -1,5 +1,6 @@
 //! What handles stand for.
 
+mod buffer;
 mod comm;
 mod datatype;
 mod errhandler;
@@ -13,6 +14,7 @@ mod session;
 mod status;
 mod window;
 
+pub(crate) use buffer::{Attached, Holder};
 pub(crate) use comm::{Comm, Shape, Weights};
 pub(crate) use datatype::{Arguments, Type};
 pub(crate) use errhandler::{Errhandler, Target};
@@ -22,6 +24,6 @@ pub(crate) use keyval::{Bearer, wrong as wrong_key};
 pub(crate) use message::Message;
 pub(crate) use op::{Commutativity, Operator};
 pub(crate) use request::Request;
-pub(crate) use session::Session;
+pub(crate) use session::{ProcessSet, Session};
 pub(crate) use status::MPI_Status;
 pub(crate) use window::{File, Window};

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use clap::error::{Error, ErrorKind};
 use clap::{Parser, Subcommand};
 
-use crate::{bench, complain, info, list, plan, probe, run};
+use crate::{bench, complain, info, install, list, plan, probe, run};
 
 /// The exit code for a command line that cannot be understood.
 pub(crate) const USAGE: u8 = 2;
@@ -43,6 +43,7 @@ pub(crate) enum Command {
     List(list::List),
     Plan(plan::Plan),
     Bench(bench::Bench),
+    Install(install::Install),
     #[command(hide = true)]
     Probe(probe::Probe),
 }
@@ -55,6 +56,7 @@ impl Command {
             Command::List(list) => list.execute(),
             Command::Plan(plan) => plan.execute(),
             Command::Bench(bench) => bench.execute(),
+            Command::Install(install) => install.execute(),
             Command::Probe(probe) => probe.execute(),
         }
     }

@@ -5,6 +5,7 @@
 mod args;
 mod bench;
 mod info;
+mod install;
 mod list;
 mod plan;
 mod probe;

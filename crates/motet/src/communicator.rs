@@ -18,6 +18,7 @@ use crate::info::{DETERMINISTIC, Info};
 use crate::learned::Learned;
 use crate::phases::Nesting;
 use crate::point_to_point::Slot;
+use crate::raw::Inits;
 use crate::topology::Placed;
 pub use create::SplitType;
 pub use duplicate::CommunicatorRequest;
@@ -36,6 +37,8 @@ pub(crate) enum Traffic {
     Bridge,
     /// The messages of sparse dynamic exchanges.
     Dynamic,
+    /// Messages in parts.
+    Partitioned,
 }
 
 /// Numbers for operations that all ranks begin in one order: all count alike.
@@ -76,6 +79,8 @@ pub struct Communicator {
     topology: Option<Arc<Placed>>,
     /// Where a buffer for buffered sends may be attached.
     slot: Slot,
+    /// Of messages in parts.
+    inits: Inits,
     info: Mutex<Info>,
     /// What the hints say of it.
     deterministic: AtomicBool,
@@ -114,6 +119,7 @@ impl Communicator {
             collectives: Sequence::new(context(id, Traffic::Collective), first),
             persistents: Sequence::new(context(id, Traffic::Persistent), first),
             slot: Slot::default(),
+            inits: Inits::default(),
             info: Mutex::default(),
             deterministic: AtomicBool::new(false),
             attributes: Attributes::default(),
@@ -249,6 +255,11 @@ impl Communicator {
         context(self.id, traffic)
     }
 
+    /// Counts the inits of messages in parts.
+    pub(crate) fn inits(&self) -> &Inits {
+        &self.inits
+    }
+
     /// The number of the next collective.
     pub(crate) fn next_collective(&self) -> Number {
         self.collectives.next()
@@ -304,6 +315,7 @@ pub(crate) fn split_context(context: u64) -> (u64, Traffic) {
         Traffic::Check,
         Traffic::Bridge,
         Traffic::Dynamic,
+        Traffic::Partitioned,
     ];
     (context / 8, all[(context % 8) as usize])
 }

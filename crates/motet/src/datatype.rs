@@ -34,6 +34,7 @@ mod error;
 mod external;
 mod form;
 mod fortran;
+mod known;
 mod layout;
 mod named;
 mod overlap;
@@ -219,16 +220,22 @@ impl Datatype {
 
     /// Compiles it for moving bytes (`MPI_Type_commit`). Done once; later calls are cheap.
     pub fn commit(&self) -> Layout {
-        match &self.0 {
-            Repr::Named(_) => Layout::of(self),
-            Repr::Derived(derived) => derived.layout.get_or_init(|| Layout::of(self)).clone(),
-        }
+        self.layout().clone()
     }
 
-    fn facts(&self) -> Facts {
+    /// It, compiled for moving bytes.
+    pub(crate) fn layout(&self) -> &Layout {
+        let layout = match &self.0 {
+            Repr::Named(named) => &known::of(*named).layout,
+            Repr::Derived(derived) => &derived.layout,
+        };
+        layout.get_or_init(|| Layout::of(self))
+    }
+
+    fn facts(&self) -> &Facts {
         match &self.0 {
-            Repr::Named(named) => Facts::of_named(*named),
-            Repr::Derived(derived) => derived.facts,
+            Repr::Named(named) => known::of(*named).facts.get_or_init(|| Facts::of_named(*named)),
+            Repr::Derived(derived) => &derived.facts,
         }
     }
 

@@ -38,7 +38,7 @@ pub(crate) use cache::{Cache, Found, Planned, Rule, Selection};
 pub(crate) use dynamic::{Arrivals, Dynamic};
 pub(crate) use run::{Binding, Linking, Number, Run, Ways};
 pub(crate) use staging::{Staged, Staging, Way};
-pub(crate) use transfer::{CANCELLED, Envelope, Mode, NOBODY, Transfer};
+pub(crate) use transfer::{CANCELLED, Envelope, Mode, NOBODY, Posting, Transfer};
 use transfer::{Pair, Stored};
 
 /// Of so many looks one is thorough.
@@ -104,7 +104,7 @@ struct Rare {
 
 impl Operation {
     fn staging(&mut self) -> Option<&mut Staging> {
-        self.rare.as_mut()?.staging.as_deref_mut()
+        staging_of(&mut self.rare)
     }
 
     fn take_waker(&mut self) -> Option<Waker> {
@@ -216,19 +216,22 @@ impl Engine {
         let Some(operation) = self.operations.get_mut(id) else { return false };
         debug_assert_eq!(operation.state, State::Inactive);
         operation.state = State::Active;
-        if let Some(staging) = operation.staging() {
-            staging.collect();
-        }
         self.active += 1;
         match &mut operation.work {
+            Work::Stored(stored) if stored.posting == Posting::WhenReady => {}
+            Work::Stored(_) => self.post_stored(id),
             Work::Run(run) => {
+                if let Some(staging) = staging_of(&mut operation.rare) {
+                    staging.collect();
+                }
                 if run.is_to_be_linked() {
                     run.link(&mut self.endpoint);
                 }
                 run.restart();
                 self.advance(id);
             }
-            _ => self.post_stored(id),
+            // All others run once.
+            _ => {}
         }
         true
     }
@@ -477,6 +480,10 @@ impl Engine {
             self.remove(id);
         }
     }
+}
+
+fn staging_of(rare: &mut Option<Box<Rare>>) -> Option<&mut Staging> {
+    rare.as_mut()?.staging.as_deref_mut()
 }
 
 /// Staging for an operation that starts now.

@@ -9,6 +9,9 @@
 //! three forms; one that a matched probe has found is received by
 //! [`Message::mrecv_data`](crate::Message::mrecv_data). Probes are those of the safe layer.
 //!
+//! A message in parts ([`Outgoing::init_in_parts`], [`Incoming::init_in_parts`]) is a persistent one
+//! that goes when all of its [`Parts`] are ready.
+//!
 //! A [`Request`] is any operation at all, or none: a nonblocking one, a persistent one that is
 //! inactive or active, a generalized one, or the null request. The requests of the safe layer are
 //! turned into it by `From`; what they return by types is told here by a [`Status`] and by what
@@ -29,6 +32,7 @@ mod collective;
 mod data;
 mod generalized;
 mod message;
+mod parts;
 mod request;
 mod sets;
 mod side;
@@ -40,6 +44,8 @@ pub use data::{Blocks, Data, Mixed};
 pub(crate) use generalized::Shared;
 pub use generalized::{Callbacks, Stage, grequest_start};
 pub use message::{Incoming, Outgoing, Replace, SendMode, Swap};
+pub(crate) use parts::Inits;
+pub use parts::Parts;
 pub use request::Request;
 pub(crate) use request::State;
 pub use sets::{

@@ -8,8 +8,8 @@ mod worlds;
 use motet::datatype::Datatype;
 use motet::op::Op;
 use motet::raw::{
-    self, Collective, Data, Incoming, On, Outgoing, Reduction, Replace, Request, SendMode, Status,
-    Swap,
+    self, Collective, Data, Incoming, On, Outgoing, Parts, Reduction, Replace, Request, SendMode,
+    Status, Swap,
 };
 use motet::{
     ANY_SOURCE, ANY_TAG, BufferRoom, Communicator, DETERMINISTIC, ErrorClass, Info,
@@ -241,6 +241,84 @@ fn persistent_messages_send_what_is_there_at_the_start() {
                 items.iter().for_each(|items| items.hold(&sent));
             }
         }
+        Ok(())
+    });
+}
+
+/// Two messages with the same arguments meet by the order of their inits, in whatever order they
+/// are started. What is sent is what is there when the last part is ready.
+///
+/// spec: 5, 51
+#[test]
+fn messages_in_parts_go_when_the_last_part_is_ready() {
+    const PARTS: usize = 6;
+    everywhere(|on, first, other| {
+        let mut items = [COLUMN, GAPPED].map(|layout| Items::poisoned(layout, PARTS));
+        let init = |items: &mut Items| match first {
+            // SAFETY: see above.
+            true => unsafe { outgoing(items, other, MODES[0]).init_in_parts(on, PARTS) },
+            // SAFETY: see above.
+            false => unsafe { incoming(items, other.into()).init_in_parts(on, 2) },
+        };
+        let mut set: Vec<Request> = items.iter_mut().map(init).collect::<Result<_>>()?;
+        let parts: Vec<Parts> = set.iter().filter_map(Request::parts).collect();
+        assert_eq!(parts.len(), 2);
+        for round in 0..4 {
+            let sent = [values(round, PARTS), values(round + 10, PARTS)];
+            if first {
+                raw::start_all(&mut set)?;
+                items.iter_mut().zip(&sent).for_each(|(items, sent)| items.put(sent));
+                (1..PARTS).try_for_each(|part| parts[0].ready(part))?;
+                (0..PARTS).try_for_each(|part| parts[1].ready(part))?;
+                assert_eq!(set[0].test()?, None, "a part is missing");
+                parts[0].ready(0)?;
+            } else {
+                set.iter_mut().rev().try_for_each(Request::start)?;
+                while !parts[0].has_arrived(1)? {
+                    std::thread::yield_now();
+                }
+                items[0].hold(&sent[0]);
+            }
+            raw::wait_all(&mut set, &mut vec![])?;
+            items.iter().zip(&sent).for_each(|(items, sent)| items.hold(sent));
+        }
+        Ok(())
+    });
+}
+
+/// spec: 61
+#[test]
+fn parts_are_named_once_in_each_run() {
+    everywhere(|on, first, other| {
+        let mut items = Items::holding(COLUMN, &values(1, 2));
+        // SAFETY: see above.
+        let mut sent = unsafe { outgoing(&mut items, other, MODES[0]).init_in_parts(on, 2) }?;
+        let mut place = Items::poisoned(COLUMN, 2);
+        // SAFETY: see above.
+        let mut received = unsafe { incoming(&mut place, other.into()).init_in_parts(on, 2) }?;
+        let all = |request: &Request| request.parts().expect("of a message in parts");
+        let (out, into) = (all(&sent), all(&received));
+        assert_eq!(class(out.ready(0)), Some(ErrorClass::Request), "not started");
+        assert_eq!(into.has_arrived(1).ok(), Some(true), "nothing is under way");
+        assert_eq!(class(into.has_arrived(2)), Some(ErrorClass::Arg));
+        assert_eq!(class(into.ready(0)), Some(ErrorClass::Request));
+        assert_eq!(class(out.has_arrived(0)), Some(ErrorClass::Request));
+        received.start()?;
+        sent.start()?;
+        assert_eq!(class(out.ready(2)), Some(ErrorClass::Arg));
+        out.ready(1)?;
+        assert_eq!(class(out.ready(1)), Some(ErrorClass::Arg), "twice");
+        out.ready(0)?;
+        assert_eq!(class(out.ready(0)), Some(ErrorClass::Request), "all are ready");
+        sent.wait()?;
+        received.wait()?;
+        place.hold(&values(1, 2));
+        let mut any = incoming(&mut items, ANY_SOURCE);
+        // SAFETY: it is refused.
+        assert_eq!(class(unsafe { any.init_in_parts(on, 2) }), Some(ErrorClass::Arg));
+        (any.from, any.tag) = (Source::Rank(usize::from(first)), ANY_TAG);
+        // SAFETY: it is refused.
+        assert_eq!(class(unsafe { any.init_in_parts(on, 2) }), Some(ErrorClass::Arg));
         Ok(())
     });
 }

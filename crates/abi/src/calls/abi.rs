@@ -1,21 +1,81 @@
-//! TODO_MODULE
+//! The binary interface itself, and what it says of Fortran. (MPI 5.0 §20)
+//!
+//! Nothing here depends on a Fortran compiler, but the datatypes of Fortran have sizes, and logical
+//! operators values that they make. Whoever sets these must set what they are.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
-#![allow(unused_variables, unused_imports)]
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
 
-use motet::ErrorClass;
+use motet::{ErrorClass, Info};
 
-use crate::count::{CountPlace, Counts};
-use crate::fault::{Answer, Fault};
-use crate::handle::*;
-use crate::objects::MPI_Status;
+use crate::caller::{list, put};
+use crate::exports::*;
+use crate::fault::{Answer, Fault, argument};
+use crate::handle::{MPI_Aint, MPI_Count, MPI_Datatype, MPI_Info, MPI_Offset};
+use crate::objects::Hints;
 
-use super::Form;
+/// Sizes that are asked for by name.
+const SIZES: [(&str, MPI_Datatype); 4] = [
+    ("mpi_logical_size", MPI_LOGICAL),
+    ("mpi_integer_size", MPI_INTEGER),
+    ("mpi_real_size", MPI_REAL),
+    ("mpi_double_precision_size", MPI_DOUBLE_PRECISION),
+];
 
-fn not_yet<T>() -> Answer<T> {
-    Err(Fault::new(ErrorClass::UnsupportedOperation, "not yet"))
+/// Datatypes that a compiler may lack.
+const OPTIONAL: [(&str, MPI_Datatype); 19] = [
+    ("mpi_logical1_supported", MPI_LOGICAL1),
+    ("mpi_logical2_supported", MPI_LOGICAL2),
+    ("mpi_logical4_supported", MPI_LOGICAL4),
+    ("mpi_logical8_supported", MPI_LOGICAL8),
+    ("mpi_logical16_supported", MPI_LOGICAL16),
+    ("mpi_integer1_supported", MPI_INTEGER1),
+    ("mpi_integer2_supported", MPI_INTEGER2),
+    ("mpi_integer4_supported", MPI_INTEGER4),
+    ("mpi_integer8_supported", MPI_INTEGER8),
+    ("mpi_integer16_supported", MPI_INTEGER16),
+    ("mpi_real2_supported", MPI_REAL2),
+    ("mpi_real4_supported", MPI_REAL4),
+    ("mpi_real8_supported", MPI_REAL8),
+    ("mpi_real16_supported", MPI_REAL16),
+    ("mpi_complex4_supported", MPI_COMPLEX4),
+    ("mpi_complex8_supported", MPI_COMPLEX8),
+    ("mpi_complex16_supported", MPI_COMPLEX16),
+    ("mpi_complex32_supported", MPI_COMPLEX32),
+    ("mpi_double_complex_supported", MPI_DOUBLE_COMPLEX),
+];
+
+/// What the datatypes of Fortran are.
+fn fortran() -> Info {
+    let size = |datatype: MPI_Datatype| datatype.object().map_or(0, |it| it.datatype.size());
+    let mut info = Info::new();
+    for (key, datatype) in SIZES {
+        info = info.with(key, size(datatype).to_string());
+    }
+    for (key, datatype) in OPTIONAL {
+        info = info.with(key, (size(datatype) > 0).to_string());
+    }
+    info
+}
+
+/// The widest logical of Fortran.
+const WIDEST: usize = 16;
+
+/// A logical of Fortran with so many bytes.
+fn logical(value: bool, size: c_int) -> Answer<([u8; WIDEST], usize)> {
+    let bytes = usize::try_from(size).ok().filter(|size| size.is_power_of_two());
+    let bytes = bytes.filter(|&bytes| bytes <= WIDEST);
+    let bytes = bytes.ok_or_else(|| argument(format!("no logical has {size} bytes")))?;
+    let mut logical = [0; WIDEST];
+    let low = if cfg!(target_endian = "little") { 0 } else { bytes - 1 };
+    logical[low] = u8::from(value);
+    Ok((logical, bytes))
+}
+
+#[cold]
+fn not_ours(what: &str) -> Fault {
+    Fault::new(ErrorClass::Abi, what)
 }
 
 /// `MPI_Abi_get_fortran_booleans`
@@ -25,22 +85,39 @@ pub(crate) unsafe fn abi_get_fortran_booleans(
     logical_false: *mut c_void,
     is_set: *mut c_int,
 ) -> Answer {
-    not_yet()
+    for (value, place) in [(true, logical_true), (false, logical_false)] {
+        let (value, bytes) = logical(value, logical_size)?;
+        for (at, byte) in value.into_iter().take(bytes).enumerate() {
+            // SAFETY: so much room says the caller there is, or none.
+            unsafe { put(place.cast::<u8>().wrapping_add(at), byte) }?;
+        }
+    }
+    // SAFETY: room for a result of the caller.
+    unsafe { put(is_set, 1) }
 }
 
 /// `MPI_Abi_get_fortran_info`
 pub(crate) unsafe fn abi_get_fortran_info(info: *mut MPI_Info) -> Answer {
-    not_yet()
+    // SAFETY: room for a result of the caller.
+    unsafe { put(info, Hints::publish(fortran())) }
 }
 
 /// `MPI_Abi_get_info`
 pub(crate) unsafe fn abi_get_info(info: *mut MPI_Info) -> Answer {
-    not_yet()
+    let facts = Info::new()
+        .with("mpi_aint_size", size_of::<MPI_Aint>().to_string())
+        .with("mpi_count_size", size_of::<MPI_Count>().to_string())
+        .with("mpi_offset_size", size_of::<MPI_Offset>().to_string());
+    // SAFETY: room for a result of the caller.
+    unsafe { put(info, Hints::publish(facts)) }
 }
 
 /// `MPI_Abi_get_version`
 pub(crate) unsafe fn abi_get_version(abi_major: *mut c_int, abi_minor: *mut c_int) -> Answer {
-    not_yet()
+    // SAFETY: room for a result of the caller.
+    unsafe { put(abi_major, MPI_ABI_VERSION) }?;
+    // SAFETY: as above.
+    unsafe { put(abi_minor, MPI_ABI_SUBVERSION) }
 }
 
 /// `MPI_Abi_set_fortran_booleans`
@@ -49,10 +126,29 @@ pub(crate) unsafe fn abi_set_fortran_booleans(
     logical_true: *mut c_void,
     logical_false: *mut c_void,
 ) -> Answer {
-    not_yet()
+    for (value, place) in [(true, logical_true), (false, logical_false)] {
+        let (ours, bytes) = logical(value, logical_size)?;
+        // SAFETY: so many bytes of the caller.
+        let theirs = unsafe { list("logical", place.cast::<u8>(), bytes as i64) }?;
+        if theirs != &ours[..bytes] {
+            return Err(not_ours("logical operators of this library make 1 and 0, nothing else"));
+        }
+    }
+    Ok(())
 }
 
 /// `MPI_Abi_set_fortran_info`
 pub(crate) unsafe fn abi_set_fortran_info(info: MPI_Info) -> Answer {
-    not_yet()
+    info.object()?;
+    let (theirs, ours) = (info.hints()?, fortran());
+    for key in ours.keys() {
+        let (ours, theirs) = (ours.get(key), theirs.get(key));
+        // A compiler may lack what is there.
+        let fits = theirs.is_none() || theirs == ours || theirs == Some("false");
+        if !fits {
+            let (ours, theirs) = (ours.unwrap_or_default(), theirs.unwrap_or_default());
+            return Err(not_ours(&format!("{key} is {ours} in this library, not {theirs}")));
+        }
+    }
+    Ok(())
 }

@@ -1,46 +1,88 @@
-//! TODO_MODULE
+//! Buffers for buffered sends: that of a communicator, and that of the process.
+//!
+//! The sessions of a process have its buffer: theirs are attached here too, by [`attach`] and so on
+//! with [`Holder::Process`].
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
-#![allow(unused_variables, unused_imports)]
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::c_void;
 
 use motet::ErrorClass;
 
-use crate::count::{CountPlace, Counts};
-use crate::fault::{Answer, Fault};
-use crate::handle::*;
-use crate::objects::MPI_Status;
+use crate::caller::put;
+use crate::count::CountPlace;
+use crate::exports::MPI_REQUEST_NULL;
+use crate::fault::{Answer, Fault, argument};
+use crate::handle::{MPI_Comm, MPI_Request};
+use crate::objects::{Holder, Request};
+use crate::process;
 
-use super::Form;
+/// Attaches a buffer of the caller.
+///
+/// # Errors
+/// A negative size; no buffer; that there is one already.
+pub(crate) fn attach(holder: Holder<'_>, buffer: *mut c_void, size: i64) -> Answer {
+    let bytes = usize::try_from(size)
+        .map_err(|_| argument(format!("the buffer for buffered sends would have {size} bytes")))?;
+    if buffer.is_null() && bytes > 0 {
+        let text = "the buffer for buffered sends is NULL";
+        return Err(Fault::new(ErrorClass::Buffer, text));
+    }
+    holder.attach(buffer.addr(), bytes)
+}
 
-fn not_yet<T>() -> Answer<T> {
-    Err(Fault::new(ErrorClass::UnsupportedOperation, "not yet"))
+/// Detaches the buffer, and tells the caller which it was.
+///
+/// # Safety
+/// There is room for an address and a size, or it is null.
+///
+/// # Errors
+/// There is none; a rank has died.
+pub(crate) unsafe fn detach(
+    holder: Holder<'_>,
+    buffer_addr: *mut c_void,
+    size: CountPlace,
+) -> Answer {
+    let (address, bytes) = holder.detach()?;
+    // SAFETY: promised by the caller.
+    unsafe { put(buffer_addr.cast::<*mut c_void>(), address as *mut c_void) }?;
+    // SAFETY: promised by the caller.
+    unsafe { size.set(i64::try_from(bytes).ok()) }
 }
 
 /// `MPI_Buffer_attach`
 pub(crate) unsafe fn buffer_attach(buffer: *mut c_void, size: i64) -> Answer {
-    not_yet()
+    let own = process::own().ok_or_else(process::not_running)?;
+    attach(Holder::Process(&own), buffer, size)
 }
 
 /// `MPI_Buffer_detach`
 pub(crate) unsafe fn buffer_detach(buffer_addr: *mut c_void, size: CountPlace) -> Answer {
-    not_yet()
+    let own = process::own().ok_or_else(process::not_running)?;
+    // SAFETY: the caller's places.
+    unsafe { detach(Holder::Process(&own), buffer_addr, size) }
 }
 
 /// `MPI_Buffer_flush`
 pub(crate) unsafe fn buffer_flush() -> Answer {
-    not_yet()
+    let own = process::own().ok_or_else(process::not_running)?;
+    Holder::Process(&own).flush()
 }
 
 /// `MPI_Buffer_iflush`
 pub(crate) unsafe fn buffer_iflush(request: *mut MPI_Request) -> Answer {
-    not_yet()
+    // SAFETY: the caller's place.
+    unsafe { put(request, MPI_REQUEST_NULL) }?;
+    let own = process::own().ok_or_else(process::not_running)?;
+    let operation = Holder::Process(&own).start_flush()?;
+    // SAFETY: the caller's place.
+    unsafe { put(request, Request::publish_alone(operation)) }
 }
 
 /// `MPI_Comm_attach_buffer`
 pub(crate) unsafe fn comm_attach_buffer(comm: MPI_Comm, buffer: *mut c_void, size: i64) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    comm.answer(|| attach(Holder::Comm(&comm), buffer, size))
 }
 
 /// `MPI_Comm_detach_buffer`
@@ -49,15 +91,25 @@ pub(crate) unsafe fn comm_detach_buffer(
     buffer_addr: *mut c_void,
     size: CountPlace,
 ) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    // SAFETY: the caller's places.
+    comm.answer(|| unsafe { detach(Holder::Comm(&comm), buffer_addr, size) })
 }
 
 /// `MPI_Comm_flush_buffer`
 pub(crate) unsafe fn comm_flush_buffer(comm: MPI_Comm) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    comm.answer(|| Holder::Comm(&comm).flush())
 }
 
 /// `MPI_Comm_iflush_buffer`
 pub(crate) unsafe fn comm_iflush_buffer(comm: MPI_Comm, request: *mut MPI_Request) -> Answer {
-    not_yet()
+    let comm = comm.object()?;
+    comm.answer(|| {
+        // SAFETY: the caller's place.
+        unsafe { put(request, MPI_REQUEST_NULL) }?;
+        let operation = Holder::Comm(&comm).start_flush()?;
+        // SAFETY: the caller's place.
+        unsafe { put(request, Request::publish(operation, &comm)) }
+    })
 }

@@ -7,9 +7,9 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use std::ffi::{c_char, c_int};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use motet::{Attributes, CommunicatorRequest, Comparison, ErrorClass, Info, Tag};
+use motet::{Attributes, CommunicatorRequest, Comparison, ErrorClass, Group, Info, Tag};
 
 use super::attributes;
 use crate::caller::{expect_place, get, put};
@@ -17,11 +17,14 @@ use crate::exports::*;
 use crate::fault::{Answer, Fault, argument};
 use crate::handle::{MPI_Comm, MPI_Group, MPI_Info, MPI_Request};
 use crate::objects::{Comm, Groups, Request, Shape};
+use crate::process;
 use crate::text;
 
 /// The hints that say by what `MPI_Comm_split_type` is guided.
 const RESOURCE: &str = "mpi_hw_resource_type";
 const PROCESS_SET: &str = "mpi_pset_name";
+/// The one resource of which something is known.
+const SHARED_MEMORY: &str = "mpi_shared_memory";
 
 /// How alike two groups or communicators are, as the standard counts it.
 pub(crate) fn comparison(comparison: Comparison) -> c_int {
@@ -41,16 +44,19 @@ pub(crate) fn creation_tag(tag: c_int) -> Answer<Tag> {
 
 /// `MPI_Comm_compare`
 pub(crate) unsafe fn comm_compare(comm1: MPI_Comm, comm2: MPI_Comm, result: *mut c_int) -> Answer {
-    let (comm, other) = (comm1.object()?, comm2.object()?);
-    let alike = match (&comm.shape, &other.shape) {
-        (Shape::Between(comm), Shape::Between(other)) => comm.compare(other),
-        _ => match (comm.inside(), other.inside()) {
-            (Some(comm), Some(other)) => comm.compare(other),
-            _ => Comparison::Unequal,
-        },
-    };
-    // SAFETY: the caller has a place there.
-    comm.answer(|| unsafe { put(result, comparison(alike)) })
+    let comm = comm1.object()?;
+    comm.answer(|| {
+        let other = comm2.object()?;
+        let alike = match (&comm.shape, &other.shape) {
+            (Shape::Between(comm), Shape::Between(other)) => comm.compare(other),
+            _ => match (comm.inside(), other.inside()) {
+                (Some(comm), Some(other)) => comm.compare(other),
+                _ => Comparison::Unequal,
+            },
+        };
+        // SAFETY: the caller has a place there.
+        unsafe { put(result, comparison(alike)) }
+    })
 }
 
 /// `MPI_Comm_create`
@@ -314,10 +320,7 @@ pub(crate) unsafe fn comm_split(
                 argument(format!("the colour is {colour}: neither MPI_UNDEFINED nor positive or 0"))
             })?),
         };
-        let part = match &comm.shape {
-            Shape::Between(between) => between.split(colour, key.into())?.map(Shape::Between),
-            _ => comm.intra()?.split(colour, key.into())?.map(Shape::Plain),
-        };
+        let part = split(&comm, colour, key)?;
         // SAFETY: the caller has a place there.
         unsafe { put(newcomm, comm.publish_if_any(part)) }
     })
@@ -334,34 +337,55 @@ pub(crate) unsafe fn comm_split_type(
     let comm = comm.object()?;
     comm.answer(|| {
         expect_place(newcomm)?;
-        let hints = info.hints()?;
-        let parent = comm.intra()?;
-        let part = parent.split(kind(&comm, split_type, &hints)?, key.into())?;
+        let colour = kind(&comm, split_type, &info.hints()?)?;
+        let part = split(&comm, colour, key)?;
+        if split_type == MPI_COMM_TYPE_HW_UNGUIDED && part.is_some() && info != MPI_INFO_NULL {
+            let hints = info.object()?;
+            let mut hints = hints.lock().unwrap_or_else(PoisonError::into_inner);
+            hints.set(RESOURCE, SHARED_MEMORY)?;
+        }
         // SAFETY: the caller has a place there.
-        unsafe { put(newcomm, comm.publish_if_any(part.map(Shape::Plain))) }
+        unsafe { put(newcomm, comm.publish_if_any(part)) }
     })
 }
 
-/// What the caller has in common with those with which it comes together; none if it is alone with
-/// what it asks for, or if nothing is known of that.
+/// Parts the ranks by colour.
+fn split(comm: &Comm, colour: Option<u32>, key: c_int) -> Answer<Option<Shape>> {
+    let key = i64::from(key);
+    Ok(match &comm.shape {
+        Shape::Between(between) => between.split(colour, key)?.map(Shape::Between),
+        _ => comm.intra()?.split(colour, key)?.map(Shape::Plain),
+    })
+}
+
+/// What the caller has in common with those with which it comes together; none if nobody has what
+/// is asked for, or if nothing is known of that.
 fn kind(comm: &Comm, split_type: c_int, hints: &Info) -> Answer<Option<u32>> {
-    let parent = comm.intra()?;
-    let node = parent.node_of(parent.rank())? as u32;
-    let resource = |name: Option<&str>| (name == Some("mpi_shared_memory")).then_some(node);
-    Ok(match split_type {
+    let Some(world) = process::world() else { return Err(process::not_running()) };
+    let nodes = world.intra()?.nodes();
+    let node = nodes[world.rank()];
+    let resource = |name: Option<&str>| (name == Some(SHARED_MEMORY)).then_some(node);
+    let colour = match split_type {
         MPI_UNDEFINED => None,
         MPI_COMM_TYPE_SHARED => Some(node),
         // The next level of the machine, which must be a smaller one.
         MPI_COMM_TYPE_HW_UNGUIDED => {
-            let is_smaller = parent.nodes().iter().any(|&each| each as u32 != node);
+            let is_elsewhere = |group: &Group| group.world_ranks().any(|rank| nodes[rank] != node);
+            let is_smaller = match &comm.shape {
+                Shape::Between(between) => {
+                    is_elsewhere(between.group()) || is_elsewhere(between.remote_group())
+                }
+                _ => is_elsewhere(comm.intra()?.group()),
+            };
             is_smaller.then_some(node)
         }
         MPI_COMM_TYPE_HW_GUIDED => resource(hints.get(RESOURCE)),
         MPI_COMM_TYPE_RESOURCE_GUIDED => match hints.get(PROCESS_SET) {
             Some("mpi://WORLD") => Some(0),
-            Some("mpi://SELF") => Some(parent.rank() as u32),
+            Some("mpi://SELF") => Some(world.rank()),
             _ => resource(hints.get(RESOURCE)),
         },
         other => return Err(argument(format!("there is no type {other} to split by"))),
-    })
+    };
+    Ok(colour.map(|colour| colour as u32))
 }

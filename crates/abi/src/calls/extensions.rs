@@ -8,7 +8,9 @@ use std::ffi::{c_char, c_int};
 use motet::{Communicator, Group, Load, Reach, Reorder, Topology};
 
 use crate::caller::{list, put};
-use crate::exports::{MPI_COMM_NULL, MPI_GROUP_NULL, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
+use crate::exports::{
+    MPI_COMM_NULL, MPI_GROUP_NULL, MPI_REQUEST_NULL, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY,
+};
 use crate::fault::{Answer, argument};
 use crate::handle::{MPI_Comm, MPI_Count, MPI_Group, MPI_Info, MPI_Request};
 use crate::objects::{Groups, Shape, Weights};
@@ -164,6 +166,9 @@ pub(crate) unsafe fn explain(
     length: *mut c_int,
 ) -> Answer {
     let room = usize::try_from(size).map_err(|_| argument(format!("the size is {size}")))?;
+    if request == MPI_REQUEST_NULL {
+        return Err(request.wrong());
+    }
     let operation = request.borrow()?;
     let told = operation.explain();
     request.give_back(operation);

@@ -25,36 +25,38 @@ fn items(which: Which, (address, count, datatype): Given) -> Answer<Items> {
     Items::new(which, address, count, datatype)
 }
 
-/// To whom a message goes.
+/// The other side of a message, which may be nobody.
 ///
 /// # Errors
-/// A negative rank that means nobody.
+/// Another negative rank.
 #[inline]
-pub(super) fn destination(rank: c_int) -> Answer<usize> {
+pub(super) fn rank(which: &str, rank: c_int) -> Answer<usize> {
     match usize::try_from(rank) {
         Ok(rank) => Ok(rank),
         Err(_) if rank == MPI_PROC_NULL => Ok(PROC_NULL),
-        Err(_) => Err(no_rank("destination", rank)),
+        Err(_) => {
+            let text = format!("the {which} is {rank}, which is no rank");
+            Err(Fault::new(ErrorClass::Rank, text))
+        }
     }
+}
+
+/// To whom a message goes.
+///
+/// # Errors
+/// No rank.
+#[inline]
+pub(super) fn destination(to: c_int) -> Answer<usize> {
+    rank("destination", to)
 }
 
 /// From whom a message comes.
 ///
 /// # Errors
-/// A negative rank that means nobody.
+/// No rank.
 #[inline]
-pub(super) fn source(rank: c_int) -> Answer<Source> {
-    match usize::try_from(rank) {
-        Ok(rank) => Ok(Source::Rank(rank)),
-        Err(_) if rank == MPI_ANY_SOURCE => Ok(Source::Any),
-        Err(_) if rank == MPI_PROC_NULL => Ok(Source::Rank(PROC_NULL)),
-        Err(_) => Err(no_rank("source", rank)),
-    }
-}
-
-#[cold]
-fn no_rank(which: &str, rank: c_int) -> Fault {
-    Fault::new(ErrorClass::Rank, format!("the {which} is {rank}, which is no rank"))
+pub(super) fn source(from: c_int) -> Answer<Source> {
+    if from == MPI_ANY_SOURCE { Ok(Source::Any) } else { rank("source", from).map(Source::Rank) }
 }
 
 /// As what a message is sent.

@@ -1,64 +1,49 @@
-//! TODO_MODULE
+//! Messages in parts: sent as a whole when the last part is ready, received as a whole.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
-#![allow(unused_variables, unused_imports)]
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
 
-use motet::ErrorClass;
+use motet::raw::{Incoming, Outgoing, Parts, SendMode};
+use motet::{ErrorClass, Source, TagFilter};
 
-use crate::count::{CountPlace, Counts};
-use crate::fault::{Answer, Fault};
-use crate::handle::*;
-use crate::objects::MPI_Status;
+use super::arguments::{Items, Which};
+use super::messages::{begin, rank, tag};
+use crate::caller::{list, put};
+use crate::fault::{Answer, Fault, argument};
+use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Info, MPI_Request};
+use crate::objects::Comm;
 
-use super::Form;
-
-fn not_yet<T>() -> Answer<T> {
-    Err(Fault::new(ErrorClass::UnsupportedOperation, "not yet"))
-}
-
-/// `MPI_Parrived`
-pub(crate) unsafe fn parrived(request: MPI_Request, partition: c_int, flag: *mut c_int) -> Answer {
-    not_yet()
-}
-
-/// `MPI_Pready`
-pub(crate) unsafe fn pready(partition: c_int, request: MPI_Request) -> Answer {
-    not_yet()
-}
-
-/// `MPI_Pready_list`
-pub(crate) unsafe fn pready_list(
-    length: c_int,
-    array_of_partitions: *const c_int,
-    request: MPI_Request,
-) -> Answer {
-    not_yet()
-}
-
-/// `MPI_Pready_range`
-pub(crate) unsafe fn pready_range(
-    partition_low: c_int,
-    partition_high: c_int,
-    request: MPI_Request,
-) -> Answer {
-    not_yet()
-}
-
-/// `MPI_Precv_init`
-pub(crate) unsafe fn precv_init(
-    buf: *mut c_void,
+/// Data of the caller in equal parts: where, how many, how long each is.
+struct Given {
+    address: *const c_void,
     partitions: c_int,
     count: i64,
     datatype: MPI_Datatype,
-    dest: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-    info: MPI_Info,
-    request: *mut MPI_Request,
-) -> Answer {
-    not_yet()
+}
+
+impl Given {
+    /// All of it, and the number of parts.
+    ///
+    /// # Errors
+    /// Arguments that there cannot be.
+    fn items(&self, which: Which) -> Answer<(Items, usize)> {
+        let Given { address, partitions, count, datatype } = *self;
+        let parts = usize::try_from(partitions).map_err(|_| no_partition(partitions))?;
+        let all = count.checked_mul(i64::from(partitions)).ok_or_else(|| {
+            let text = format!("{partitions} partitions of {count} items are too many");
+            Fault::new(ErrorClass::Count, text)
+        })?;
+        // A negative count stays one, also of no parts.
+        let all = if parts == 0 { count.min(0) } else { all };
+        Ok((Items::new(which, address, all, datatype)?, parts))
+    }
+}
+
+#[cold]
+fn no_partition(partition: c_int) -> Fault {
+    argument(format!("{partition} is no partition, and no number of them"))
 }
 
 /// `MPI_Psend_init`
@@ -68,10 +53,98 @@ pub(crate) unsafe fn psend_init(
     count: i64,
     datatype: MPI_Datatype,
     dest: c_int,
-    tag: c_int,
+    as_tag: c_int,
     comm: MPI_Comm,
     info: MPI_Info,
     request: *mut MPI_Request,
 ) -> Answer {
-    not_yet()
+    let work = |comm: &Arc<Comm>| {
+        info.hints()?;
+        let (items, parts) =
+            Given { address: buf, partitions, count, datatype }.items(Which::Send)?;
+        let (to, tag) = (rank("destination", dest)?, tag(as_tag)?);
+        let outgoing = Outgoing { data: items.data(), to, tag, mode: SendMode::Standard };
+        // SAFETY: the caller's memory.
+        Ok(unsafe { outgoing.init_in_parts(comm.on(), parts) }?)
+    };
+    // SAFETY: the caller's place.
+    unsafe { begin(comm, request, work) }
+}
+
+/// `MPI_Precv_init`: neither the source nor the tag may be any.
+pub(crate) unsafe fn precv_init(
+    buf: *mut c_void,
+    partitions: c_int,
+    count: i64,
+    datatype: MPI_Datatype,
+    source: c_int,
+    as_tag: c_int,
+    comm: MPI_Comm,
+    info: MPI_Info,
+    request: *mut MPI_Request,
+) -> Answer {
+    let work = |comm: &Arc<Comm>| {
+        info.hints()?;
+        let (items, parts) =
+            Given { address: buf, partitions, count, datatype }.items(Which::Receive)?;
+        let (from, tag) = (Source::Rank(rank("source", source)?), TagFilter::Tag(tag(as_tag)?));
+        let incoming = Incoming { data: items.data(), from, tag };
+        // SAFETY: the caller's memory.
+        Ok(unsafe { incoming.init_in_parts(comm.on(), parts) }?)
+    };
+    // SAFETY: the caller's place.
+    unsafe { begin(comm, request, work) }
+}
+
+/// Works on the parts of a request's message.
+///
+/// # Errors
+/// A request of another kind; of the work.
+fn on_parts<T>(request: MPI_Request, work: impl FnOnce(&Parts) -> Answer<T>) -> Answer<T> {
+    work(&request.parts()?).map_err(|fault| fault.at(request.site()))
+}
+
+/// The place of a partition.
+fn place(partition: c_int) -> Answer<usize> {
+    usize::try_from(partition).map_err(|_| no_partition(partition))
+}
+
+/// `MPI_Pready`
+pub(crate) unsafe fn pready(partition: c_int, request: MPI_Request) -> Answer {
+    on_parts(request, |parts| Ok(parts.ready(place(partition)?)?))
+}
+
+/// `MPI_Pready_range`: both ends are in it.
+pub(crate) unsafe fn pready_range(
+    partition_low: c_int,
+    partition_high: c_int,
+    request: MPI_Request,
+) -> Answer {
+    on_parts(request, |parts| {
+        let (low, high) = (place(partition_low)?, place(partition_high)?);
+        if low > high {
+            return Err(argument(format!("the partitions from {low} to {high} are none")));
+        }
+        (low..=high).try_for_each(|part| Ok(parts.ready(part)?))
+    })
+}
+
+/// `MPI_Pready_list`
+pub(crate) unsafe fn pready_list(
+    length: c_int,
+    array_of_partitions: *const c_int,
+    request: MPI_Request,
+) -> Answer {
+    on_parts(request, |parts| {
+        // SAFETY: the caller's list.
+        let list = unsafe { list("list of partitions", array_of_partitions, length.into()) }?;
+        list.iter().try_for_each(|&part| Ok(parts.ready(place(part)?)?))
+    })
+}
+
+/// `MPI_Parrived`
+pub(crate) unsafe fn parrived(request: MPI_Request, partition: c_int, flag: *mut c_int) -> Answer {
+    let arrived = on_parts(request, |parts| Ok(parts.has_arrived(place(partition)?)?))?;
+    // SAFETY: the caller's place.
+    unsafe { put(flag, c_int::from(arrived)) }
 }

@@ -1,21 +1,84 @@
-//! TODO_MODULE
+//! Sessions, and what is made from them. (MPI 4.1 §11.3)
+//!
+//! The buffer of a session for buffered sends is that of the rank: a group does not know from which
+//! session it comes, so neither does a communicator that is made of it.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
-#![allow(unused_variables, unused_imports)]
 
 use std::ffi::{c_char, c_int, c_void};
+use std::sync::Arc;
 
-use motet::ErrorClass;
+use motet::{Communicator, ErrorClass, Group, Info, Tag};
 
-use crate::count::{CountPlace, Counts};
-use crate::fault::{Answer, Fault};
-use crate::handle::*;
-use crate::objects::MPI_Status;
+use super::buffered;
+use crate::caller::{get, put};
+use crate::count::CountPlace;
+use crate::exports::{
+    MPI_COMM_NULL, MPI_MAX_PSET_NAME_LEN, MPI_MAX_STRINGTAG_LEN, MPI_SESSION_NULL,
+};
+use crate::fault::{Answer, Fault, Site, argument};
+use crate::handle::{
+    Callback, MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info, MPI_Request, MPI_Session,
+};
+use crate::objects::{Comm, Errhandler, Hints, ProcessSet, Session, Shape, Target};
+use crate::process;
+use crate::text;
 
-use super::Form;
+/// What the ranks of a group make a communicator with.
+struct Founding<'a> {
+    world: &'a Communicator,
+    /// From the text by which they know each other.
+    tag: Tag,
+    info: Info,
+    handler: Errhandler,
+}
 
-fn not_yet<T>() -> Answer<T> {
-    Err(Fault::new(ErrorClass::UnsupportedOperation, "not yet"))
+impl Founding<'_> {
+    /// Gives a handle to what they have made.
+    fn publish(self, shape: Shape) -> MPI_Comm {
+        match &shape {
+            Shape::Between(between) => between.set_info(&self.info),
+            Shape::Plain(communicator) => communicator.set_info(&self.info),
+            _ => {}
+        }
+        MPI_Comm::keep_with(|handle| Comm::new(shape, handle, self.handler))
+    }
+}
+
+/// Makes a communicator; what goes wrong is brought before the error handler that it would get.
+unsafe fn found(
+    stringtag: *const c_char,
+    info: MPI_Info,
+    errhandler: MPI_Errhandler,
+    place: *mut MPI_Comm,
+    make: impl FnOnce(Founding) -> Answer<MPI_Comm>,
+) -> Answer {
+    let handler = errhandler.handler(Target::Comm)?;
+    let seated = process::seated();
+    let world = seated.as_ref().ok_or_else(process::not_running)?;
+    // For the handler alone: there is no communicator yet that it could be told.
+    let founders = Comm::new(Shape::Plain(world.intra()?.alone()), MPI_COMM_NULL, handler.clone());
+    founders.answer(|| {
+        // SAFETY: a string of the caller.
+        let tag = unsafe { tag(stringtag) }?;
+        let founding = Founding { world: world.intra()?, tag, info: info.hints()?, handler };
+        let handle = make(founding)?;
+        // SAFETY: room for a result of the caller.
+        unsafe { put(place, handle) }
+    })
+}
+
+/// A number for a text. Those of `MPI_Comm_create_group` are smaller.
+unsafe fn tag(text: *const c_char) -> Answer<Tag> {
+    // SAFETY: a string of the caller.
+    let text = unsafe { text::read("tag", text) }?;
+    if text.len() >= MPI_MAX_STRINGTAG_LEN as usize {
+        let most = MPI_MAX_STRINGTAG_LEN - 1;
+        return Err(argument(format!("the tag has {} bytes, but may have {most}", text.len())));
+    }
+    let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let hash = text.as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, step);
+    Ok(Tag((hash >> 32) as u32 | 1 << 31))
 }
 
 /// `MPI_Comm_create_from_group`
@@ -26,7 +89,16 @@ pub(crate) unsafe fn comm_create_from_group(
     errhandler: MPI_Errhandler,
     newcomm: *mut MPI_Comm,
 ) -> Answer {
-    not_yet()
+    let make = |founding: Founding| {
+        let group: Group = group.object()?;
+        if group.is_empty() {
+            return Ok(MPI_COMM_NULL);
+        }
+        let made = founding.world.create_group(&group, founding.tag)?;
+        Ok(founding.publish(Shape::Plain(made)))
+    };
+    // SAFETY: what the standard asks of the caller.
+    unsafe { found(stringtag, info, errhandler, newcomm, make) }
 }
 
 /// `MPI_Group_from_session_pset`
@@ -35,7 +107,18 @@ pub(crate) unsafe fn group_from_session_pset(
     pset_name: *const c_char,
     newgroup: *mut MPI_Group,
 ) -> Answer {
-    not_yet()
+    let session = session.object()?;
+    session.answer(|| {
+        // SAFETY: a string of the caller.
+        let group = unsafe { process_set(pset_name) }?.group()?;
+        // SAFETY: room for a result of the caller.
+        unsafe { put(newgroup, MPI_Group::keep(group)) }
+    })
+}
+
+unsafe fn process_set(name: *const c_char) -> Answer<ProcessSet> {
+    // SAFETY: a string of the caller.
+    ProcessSet::named(unsafe { text::read("name of a set of processes", name) }?)
 }
 
 /// `MPI_Intercomm_create_from_groups`
@@ -49,7 +132,38 @@ pub(crate) unsafe fn intercomm_create_from_groups(
     errhandler: MPI_Errhandler,
     newintercomm: *mut MPI_Comm,
 ) -> Answer {
-    not_yet()
+    let make = |founding: Founding| {
+        let local: Group = local_group.object()?;
+        let leader = usize::try_from(local_leader).ok().filter(|&rank| rank < local.size());
+        let leader = leader.ok_or_else(|| no_leader("local", local_leader))?;
+        let inside = founding.world.create_group(&local, founding.tag)?;
+        // Only the leader has to know the other group. It goes on without, so that the others of
+        // its own group learn that it could not reach the other one.
+        let remote = remote_rank(remote_group, remote_leader, founding.world.group());
+        let leads = inside.rank() == leader;
+        let peer = (leads && remote.is_ok()).then_some(founding.world);
+        let known = remote.as_ref().copied().unwrap_or_default();
+        let made = inside.intercomm_create(leader, peer, known, founding.tag);
+        if leads {
+            remote?;
+        }
+        Ok(founding.publish(Shape::Between(made?)))
+    };
+    // SAFETY: what the standard asks of the caller.
+    unsafe { found(stringtag, info, errhandler, newintercomm, make) }
+}
+
+/// The leader of the other group, in the group of all.
+fn remote_rank(remote: MPI_Group, leader: c_int, all: &Group) -> Answer<usize> {
+    let rank = usize::try_from(leader).ok();
+    let remote: Group = remote.object()?;
+    let rank = rank.and_then(|rank| remote.translate(rank, all));
+    rank.ok_or_else(|| no_leader("remote", leader))
+}
+
+#[cold]
+fn no_leader(which: &str, leader: c_int) -> Fault {
+    Fault::new(ErrorClass::Rank, format!("the {which} leader {leader} is not in its group"))
 }
 
 /// `MPI_Session_attach_buffer`
@@ -58,12 +172,14 @@ pub(crate) unsafe fn session_attach_buffer(
     buffer: *mut c_void,
     size: i64,
 ) -> Answer {
-    not_yet()
+    // SAFETY: what the standard asks of the caller.
+    session.object()?.answer(|| unsafe { buffered::buffer_attach(buffer, size) })
 }
 
 /// `MPI_Session_call_errhandler`
 pub(crate) unsafe fn session_call_errhandler(session: MPI_Session, errorcode: c_int) -> Answer {
-    not_yet()
+    Site::Session(session.object()?).call_handler("MPI_Session_call_errhandler", errorcode);
+    Ok(())
 }
 
 /// `MPI_Session_create_errhandler`
@@ -71,7 +187,10 @@ pub(crate) unsafe fn session_create_errhandler(
     session_errhandler_fn: Callback,
     errhandler: *mut MPI_Errhandler,
 ) -> Answer {
-    not_yet()
+    // SAFETY: it is such a function, says the caller.
+    let handle = unsafe { Errhandler::publish(session_errhandler_fn, Target::Session) }?;
+    // SAFETY: room for a result of the caller.
+    unsafe { put(errhandler, handle) }
 }
 
 /// `MPI_Session_detach_buffer`
@@ -80,17 +199,24 @@ pub(crate) unsafe fn session_detach_buffer(
     buffer_addr: *mut c_void,
     size: CountPlace,
 ) -> Answer {
-    not_yet()
+    // SAFETY: what the standard asks of the caller.
+    session.object()?.answer(|| unsafe { buffered::buffer_detach(buffer_addr, size) })
 }
 
 /// `MPI_Session_finalize`
 pub(crate) unsafe fn session_finalize(session: *mut MPI_Session) -> Answer {
-    not_yet()
+    // SAFETY: a place of the caller.
+    let handle = unsafe { get(session) }?;
+    drop(handle.take()?);
+    process::leave();
+    // SAFETY: as above.
+    unsafe { put(session, MPI_SESSION_NULL) }
 }
 
 /// `MPI_Session_flush_buffer`
 pub(crate) unsafe fn session_flush_buffer(session: MPI_Session) -> Answer {
-    not_yet()
+    // SAFETY: what the standard asks of the caller.
+    session.object()?.answer(|| unsafe { buffered::buffer_flush() })
 }
 
 /// `MPI_Session_get_errhandler`
@@ -98,32 +224,53 @@ pub(crate) unsafe fn session_get_errhandler(
     session: MPI_Session,
     errhandler: *mut MPI_Errhandler,
 ) -> Answer {
-    not_yet()
+    let session = session.object()?;
+    // SAFETY: room for a result of the caller.
+    session.answer(|| unsafe { put(errhandler, session.handler().refer()) })
 }
 
 /// `MPI_Session_get_info`
 pub(crate) unsafe fn session_get_info(session: MPI_Session, info_used: *mut MPI_Info) -> Answer {
-    not_yet()
+    let session = session.object()?;
+    session.answer(|| {
+        let info = Info::new().with("thread_level", "MPI_THREAD_MULTIPLE");
+        // SAFETY: room for a result of the caller.
+        unsafe { put(info_used, Hints::publish(info)) }
+    })
 }
 
 /// `MPI_Session_get_nth_pset`
 pub(crate) unsafe fn session_get_nth_pset(
     session: MPI_Session,
-    info: MPI_Info,
+    _info: MPI_Info,
     n: c_int,
     pset_len: *mut c_int,
     pset_name: *mut c_char,
 ) -> Answer {
-    not_yet()
+    let session = session.object()?;
+    session.answer(|| {
+        let set = usize::try_from(n).ok().and_then(|n| ProcessSet::ALL.get(n));
+        let name = set.ok_or_else(|| argument(format!("there is no set of processes {n}")))?.name();
+        // SAFETY: a place of the caller.
+        let room = unsafe { get(pset_len) }?.clamp(0, MPI_MAX_PSET_NAME_LEN);
+        if room > 0 {
+            // SAFETY: there is so much room.
+            unsafe { text::write(name, pset_name, room as usize) }?;
+        }
+        // SAFETY: a place of the caller.
+        unsafe { put(pset_len, name.len() as c_int + 1) }
+    })
 }
 
 /// `MPI_Session_get_num_psets`
 pub(crate) unsafe fn session_get_num_psets(
     session: MPI_Session,
-    info: MPI_Info,
+    _info: MPI_Info,
     npset_names: *mut c_int,
 ) -> Answer {
-    not_yet()
+    let session = session.object()?;
+    // SAFETY: room for a result of the caller.
+    session.answer(|| unsafe { put(npset_names, ProcessSet::ALL.len() as c_int) })
 }
 
 /// `MPI_Session_get_pset_info`
@@ -132,7 +279,14 @@ pub(crate) unsafe fn session_get_pset_info(
     pset_name: *const c_char,
     info: *mut MPI_Info,
 ) -> Answer {
-    not_yet()
+    let session = session.object()?;
+    session.answer(|| {
+        // SAFETY: a string of the caller.
+        let size = unsafe { process_set(pset_name) }?.group()?.size();
+        let facts = Info::new().with("mpi_size", size.to_string());
+        // SAFETY: room for a result of the caller.
+        unsafe { put(info, Hints::publish(facts)) }
+    })
 }
 
 /// `MPI_Session_iflush_buffer`
@@ -140,7 +294,8 @@ pub(crate) unsafe fn session_iflush_buffer(
     session: MPI_Session,
     request: *mut MPI_Request,
 ) -> Answer {
-    not_yet()
+    // SAFETY: what the standard asks of the caller.
+    session.object()?.answer(|| unsafe { buffered::buffer_iflush(request) })
 }
 
 /// `MPI_Session_init`
@@ -149,7 +304,18 @@ pub(crate) unsafe fn session_init(
     errhandler: MPI_Errhandler,
     session: *mut MPI_Session,
 ) -> Answer {
-    not_yet()
+    let handler = errhandler.handler(Target::Session)?;
+    // For the handler alone, until there is a session.
+    Session::new(MPI_SESSION_NULL, handler.clone()).answer(|| {
+        info.hints()?;
+        process::join()?;
+        let handle = MPI_Session::keep_with(|handle| Session::new(handle, handler));
+        // SAFETY: room for a result of the caller.
+        unsafe { put(session, handle) }.inspect_err(|_| {
+            let _ = handle.take();
+            process::leave();
+        })
+    })
 }
 
 /// `MPI_Session_set_errhandler`
@@ -157,5 +323,9 @@ pub(crate) unsafe fn session_set_errhandler(
     session: MPI_Session,
     errhandler: MPI_Errhandler,
 ) -> Answer {
-    not_yet()
+    let session: Arc<Session> = session.object()?;
+    session.answer(|| {
+        session.set_handler(errhandler.handler(Target::Session)?);
+        Ok(())
+    })
 }

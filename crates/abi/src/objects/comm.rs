@@ -9,7 +9,7 @@ use motet::{
     IndexedGraphCommunicator, Intercommunicator, World,
 };
 
-use super::Errhandler;
+use super::{Attached, Errhandler};
 use crate::arena::Arena;
 use crate::exports;
 use crate::fault::{Answer, Fault, Site};
@@ -24,6 +24,8 @@ pub(crate) struct Comm {
     pub(crate) attributes: Attributes<MPI_Comm>,
     /// Of its topology.
     pub(crate) weights: Weights,
+    /// Its buffer for buffered sends.
+    pub(super) buffer: Attached,
     handler: Mutex<Errhandler>,
 }
 
@@ -74,7 +76,8 @@ struct Inherited {
 impl Inherited {
     fn comm(self, shape: Shape, handle: MPI_Comm) -> Arc<Comm> {
         let Inherited { handler, attributes, weights } = self;
-        Arc::new(Comm { shape, handle, attributes, weights, handler: Mutex::new(handler) })
+        let (buffer, handler) = (Attached::default(), Mutex::new(handler));
+        Arc::new(Comm { shape, handle, attributes, weights, buffer, handler })
     }
 }
 

@@ -239,3 +239,35 @@ impl Origin {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{BASE, CONSTANTS, Type};
+    use crate::handle::{Kind, MPI_Datatype};
+
+    /// The constants of the table that are datatypes, with their names.
+    fn constants() -> impl Iterator<Item = (&'static str, usize)> {
+        let table = include_str!("../../tables/constants.tsv").lines();
+        let rows = table.map(|row| row.split('\t').collect::<Vec<_>>());
+        rows.filter(|row| row[1] == "MPI_Datatype").map(|row| (row[0], row[2].parse().unwrap()))
+    }
+
+    #[test]
+    fn each_constant_is_a_datatype_of_its_name() {
+        assert!(constants().count() > 60, "the table has them");
+        for (name, value) in constants().filter(|(name, _)| *name != "MPI_DATATYPE_NULL") {
+            let datatype = MPI_Datatype::constant(value).object().unwrap();
+            assert_eq!((&*datatype.name(), datatype.handle.value()), (name, value));
+            assert!(datatype.is_committed() && datatype.is_predefined(), "{name}");
+            assert!(datatype.datatype.size() > 0, "{name}");
+        }
+    }
+
+    #[test]
+    fn no_other_constant_is_a_datatype() {
+        let known: Vec<usize> = constants().map(|(_, value)| value).collect();
+        for value in (0..BASE + 2 * CONSTANTS).filter(|value| !known[1..].contains(value)) {
+            assert!(Type::constant(value).is_none(), "{value:#x}");
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! Hints.
 
+use std::env;
 use std::sync::{Arc, Mutex};
 
 use motet::{ErrorClass, Info};
@@ -8,6 +9,7 @@ use crate::arena::Arena;
 use crate::exports;
 use crate::fault::Answer;
 use crate::handle::{Handle, Kind, MPI_Info};
+use crate::process::{self, INITIAL_HANDLER};
 
 /// The kind of hints, which may be changed while others look at them.
 pub(crate) struct Hints;
@@ -25,11 +27,29 @@ impl Kind for Hints {
 
     fn constant(value: usize) -> Option<Self::Object> {
         let is_environment = Handle::constant(value) == exports::MPI_INFO_ENV;
-        is_environment.then(|| Arc::new(Mutex::new(Info::environment())))
+        is_environment.then(|| Arc::new(Mutex::new(Hints::environment(&[]))))
     }
 }
 
 impl Hints {
+    /// What is known about how the program was started; its name and arguments are these words, if
+    /// there are any.
+    pub(crate) fn environment(words: &[&str]) -> Info {
+        let mut info = Info::environment();
+        let ranks = process::seated().map(|world| world.size().to_string());
+        let mut known: Vec<_> = ranks.map(|ranks| ("maxprocs", ranks)).into_iter().collect();
+        known.extend(env::var(INITIAL_HANDLER).ok().map(|name| ("mpi_initial_errhandler", name)));
+        if let [command, arguments @ ..] = words {
+            known.push(("command", (*command).to_owned()));
+            known.push(("argv", arguments.join(" ")));
+        }
+        for (key, value) in known {
+            // One that is too long is refused, and so left out.
+            let _ = info.set(key, value);
+        }
+        info
+    }
+
     /// Gives a handle to hints.
     pub(crate) fn publish(info: Info) -> MPI_Info {
         MPI_Info::keep(Arc::new(Mutex::new(info)))

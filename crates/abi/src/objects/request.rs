@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use motet::raw;
+use motet::raw::{self, Parts};
 use motet::{Completer, ErrorClass};
 
 use super::Comm;
@@ -27,6 +27,8 @@ pub(crate) struct Request {
     comm: Option<Arc<Comm>>,
     /// Of a generalized request.
     generalized: Option<Generalized>,
+    /// Of a message in parts, which threads work on while another one waits for it.
+    parts: Option<Parts>,
 }
 
 /// What belongs to a generalized request.
@@ -74,7 +76,8 @@ impl Request {
             is_complete: false,
             is_freed: false,
         });
-        MPI_Request::keep(Request { operation: Some(operation), comm, generalized })
+        let parts = operation.parts();
+        MPI_Request::keep(Request { operation: Some(operation), comm, generalized, parts })
     }
 
     /// Whether nothing needs its place any more, now that it has no operation.
@@ -122,6 +125,18 @@ impl MPI_Request {
     pub(crate) fn site(self) -> Site {
         let comm = self.with(|request| request.comm.clone());
         comm.ok().flatten().map_or(Site::Unknown, Site::Comm)
+    }
+
+    /// The parts of its message.
+    ///
+    /// # Errors
+    /// A wrong handle; a request of another kind.
+    pub(crate) fn parts(self) -> Answer<Parts> {
+        let parts = self.with(|request| request.parts.clone())?;
+        parts.ok_or_else(|| {
+            let text = "not a request of partitioned communication";
+            Fault::new(ErrorClass::Request, text)
+        })
     }
 
     /// Says that a generalized request is complete.

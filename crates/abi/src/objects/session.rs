@@ -2,11 +2,13 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use motet::ErrorClass;
+use motet::{ErrorClass, Group};
 
 use super::Errhandler;
 use crate::arena::Arena;
+use crate::fault::{Answer, Fault, Site, argument};
 use crate::handle::{Kind, MPI_Session};
+use crate::process;
 
 /// A session.
 #[derive(Debug)]
@@ -14,6 +16,13 @@ pub(crate) struct Session {
     /// Its handle, which callbacks are told.
     pub(crate) handle: MPI_Session,
     handler: Mutex<Errhandler>,
+}
+
+/// The sets of processes that every session knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProcessSet {
+    World,
+    Own,
 }
 
 impl Kind for Session {
@@ -34,8 +43,8 @@ impl Kind for Session {
 
 impl Session {
     /// A session with an error handler.
-    pub(crate) fn publish(handler: Errhandler) -> MPI_Session {
-        MPI_Session::keep_with(|handle| Arc::new(Session { handle, handler: Mutex::new(handler) }))
+    pub(crate) fn new(handle: MPI_Session, handler: Errhandler) -> Arc<Session> {
+        Arc::new(Session { handle, handler: Mutex::new(handler) })
     }
 
     pub(crate) fn handler(&self) -> Errhandler {
@@ -47,5 +56,45 @@ impl Session {
         let former = std::mem::replace(&mut *place, handler);
         drop(place);
         drop(former);
+    }
+
+    /// What a call on it comes to: what goes wrong meanwhile is brought before its error handler.
+    pub(crate) fn answer<T>(self: &Arc<Session>, work: impl FnOnce() -> Answer<T>) -> Answer<T> {
+        work().map_err(|fault| fault.at(Site::Session(self.clone())))
+    }
+}
+
+impl ProcessSet {
+    pub(crate) const ALL: [ProcessSet; 2] = [ProcessSet::World, ProcessSet::Own];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            ProcessSet::World => "mpi://WORLD",
+            ProcessSet::Own => "mpi://SELF",
+        }
+    }
+
+    /// The set of this name, in whichever case it is written.
+    ///
+    /// # Errors
+    /// That there is none.
+    pub(crate) fn named(name: &str) -> Answer<ProcessSet> {
+        let mut all = ProcessSet::ALL.into_iter();
+        let found = all.find(|set| set.name().eq_ignore_ascii_case(name));
+        found.ok_or_else(|| argument(format!("there is no set of processes named `{name}`")))
+    }
+
+    /// The processes in it.
+    ///
+    /// # Errors
+    /// That the process has left its world.
+    pub(crate) fn group(self) -> Answer<Group> {
+        let world = process::seated()
+            .ok_or_else(|| Fault::new(ErrorClass::Session, "the process has left its world"))?;
+        let all = world.intra()?;
+        Ok(match self {
+            ProcessSet::World => all.group().clone(),
+            ProcessSet::Own => all.group().include(&[all.rank()]).map_err(motet::Error::from)?,
+        })
     }
 }

@@ -220,5 +220,5 @@ fn finish(
     integers: Vec<i64>,
 ) -> Result<Datatype, DatatypeError> {
     let contents = Contents { integers, datatypes: vec![item.clone()], ..Contents::default() };
-    again(part, &part.facts(), (combiner, contents))
+    again(part, part.facts(), (combiner, contents))
 }

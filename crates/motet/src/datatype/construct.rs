@@ -47,7 +47,7 @@ impl Datatype {
     pub fn vector(count: i64, block: i64, stride: i64, item: &Datatype) -> Made {
         let contents = Contents { integers: vec![count, block, stride], ..of(item) };
         // With fewer than two blocks the stride is never taken.
-        let stride = if count > 1 { bytes(stride, &item.facts())? } else { 0 };
+        let stride = if count > 1 { bytes(stride, item.facts())? } else { 0 };
         vector(count, block, stride, item, (Combiner::Vector, contents))
     }
 
@@ -65,7 +65,7 @@ impl Datatype {
         let integers = [&[int(lengths.len())], lengths, displacements].concat();
         let facts = item.facts();
         let blocks = lengths.iter().zip(displacements);
-        let blocks = blocks.map(|(&len, &at)| block(len, bytes(at, &facts)?));
+        let blocks = blocks.map(|(&len, &at)| block(len, bytes(at, facts)?));
         blocks_of(item, blocks, (Combiner::Indexed, Contents { integers, ..of(item) }))
     }
 
@@ -83,7 +83,7 @@ impl Datatype {
     pub fn indexed_block(length: i64, displacements: &[i64], item: &Datatype) -> Made {
         let integers = [&[int(displacements.len()), length], displacements].concat();
         let facts = item.facts();
-        let blocks = displacements.iter().map(|&at| block(length, bytes(at, &facts)?));
+        let blocks = displacements.iter().map(|&at| block(length, bytes(at, facts)?));
         blocks_of(item, blocks, (Combiner::IndexedBlock, Contents { integers, ..of(item) }))
     }
 
@@ -103,8 +103,8 @@ impl Datatype {
         for ((&len, &at), item) in lengths.iter().zip(displacements).zip(types) {
             let Block { at, len } = block(len, at)?;
             let facts = item.facts();
-            sum.append(&facts, len)?;
-            sum.place(&facts, at, len)?;
+            sum.append(facts, len)?;
+            sum.place(facts, at, len)?;
             fields.push(Field { at, len, item: item.clone() });
         }
         let contents = Contents {
@@ -120,14 +120,14 @@ impl Datatype {
     pub fn resized(lower_bound: i64, extent: i64, item: &Datatype) -> Made {
         let high = lower_bound.checked_add(extent).ok_or(DatatypeError::Overflow("extent"))?;
         let contents = Contents { addresses: vec![lower_bound, extent], ..of(item) };
-        let mut facts = item.facts();
+        let mut facts = *item.facts();
         facts.extents = facts.extents.resized(Reach { low: lower_bound, high });
         again(item, &facts, (Combiner::Resized, contents))
     }
 
     /// The same once more (`MPI_Type_dup`).
     pub fn dup(&self) -> Made {
-        again(self, &self.facts(), (Combiner::Dup, of(self)))
+        again(self, self.facts(), (Combiner::Dup, of(self)))
     }
 
     /// A value and its index as in a C structure, for reductions by `MPI_MAXLOC` and
@@ -159,7 +159,7 @@ impl Datatype {
         let pair = Datatype::structured(&[1, 1], &[0, at], &[value.clone(), index.clone()])?;
         let datatypes = vec![value.clone(), index.clone()];
         let contents = Contents { datatypes, ..Contents::default() };
-        again(&pair, &pair.facts(), (Combiner::ValueIndex, contents))
+        again(&pair, pair.facts(), (Combiner::ValueIndex, contents))
     }
 }
 
@@ -189,11 +189,11 @@ fn equal_blocks(
 ) -> Result<Sum, DatatypeError> {
     let (facts, mut sum) = (item.facts(), Sum::default());
     let copies = count.checked_mul(block).ok_or(DatatypeError::Overflow("count"))?;
-    sum.append(&facts, copies)?;
+    sum.append(facts, copies)?;
     if copies > 0 {
         let last = i64::try_from(count - 1).ok().and_then(|steps| steps.checked_mul(stride));
-        sum.place(&facts, 0, block)?;
-        sum.place(&facts, last.ok_or(DatatypeError::Overflow("extent"))?, block)?;
+        sum.place(facts, 0, block)?;
+        sum.place(facts, last.ok_or(DatatypeError::Overflow("extent"))?, block)?;
     }
     Ok(sum)
 }
@@ -222,10 +222,10 @@ fn blocks_of(
     for block in blocks {
         let block = block?;
         copies = copies.checked_add(block.len).ok_or(DatatypeError::Overflow("count"))?;
-        sum.place(&facts, block.at, block.len)?;
+        sum.place(facts, block.at, block.len)?;
         all.push(block);
     }
-    sum.append(&facts, copies)?;
+    sum.append(facts, copies)?;
     let form = Form::Blocks { blocks: all.into(), item: item.clone() };
     sum.datatype(form, combiner, contents)
 }

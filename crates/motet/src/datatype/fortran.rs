@@ -154,5 +154,5 @@ fn asked_for(
     integers: Vec<i64>,
 ) -> Result<Datatype, DatatypeError> {
     let named = Datatype::named(named);
-    again(&named, &named.facts(), (combiner, Contents { integers, ..Contents::default() }))
+    again(&named, named.facts(), (combiner, Contents { integers, ..Contents::default() }))
 }

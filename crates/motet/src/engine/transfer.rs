@@ -66,9 +66,18 @@ enum Begun {
     Pending(Ticket),
 }
 
+/// When the transfer of a persistent operation is posted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Posting {
+    AtStart,
+    /// When all parts of the data are there, of which the engine is told.
+    WhenReady,
+}
+
 /// A transfer that is posted again at each start.
 pub(crate) struct Stored {
     transfer: Transfer,
+    pub(super) posting: Posting,
     ticket: Ticket,
 }
 
@@ -161,15 +170,28 @@ impl Engine {
         &mut self,
         transfer: Transfer,
         staging: Option<Box<Staging>>,
+        posting: Posting,
     ) -> Id {
-        let stored = Box::new(Stored { transfer, ticket: Ticket::default() });
+        let stored = Box::new(Stored { transfer, posting, ticket: Ticket::default() });
         self.insert(Work::Stored(stored), staging, State::Inactive)
     }
 
-    /// Posts the transfer of a persistent operation that has just become active.
+    /// All parts of the data of a persistent operation are there. Posts its transfer, if the
+    /// operation is still there.
+    pub(crate) fn post_parts(&mut self, id: Id) {
+        let Some(operation) = self.operations.get_mut(id) else { return };
+        if operation.state == State::Active {
+            self.post_stored(id);
+        }
+    }
+
+    /// Posts the transfer of a persistent operation that has become active.
     pub(super) fn post_stored(&mut self, id: Id) {
-        let operation = self.operations.get_mut(id);
-        let Some(Operation { work: Work::Stored(stored), .. }) = operation else { return };
+        let Some(operation) = self.operations.get_mut(id) else { return };
+        if let Some(staging) = operation.staging() {
+            staging.collect();
+        }
+        let Work::Stored(stored) = &operation.work else { return };
         let transfer = stored.transfer.clone();
         // SAFETY: the promise of `add_transfer`.
         unsafe { self.post(id, &transfer) };

@@ -8,7 +8,7 @@ use crate::Element;
 use crate::buffer::{Held, RecvBuffer, SendBuffer};
 use crate::collective::GiveBack;
 use crate::communicator::Communicator;
-use crate::engine::{Engine, Staging, Transfer};
+use crate::engine::{Engine, Posting, Staging, Transfer};
 use crate::error::Result;
 use crate::persistent::Persistent;
 use crate::status::{Source, Tag, TagFilter};
@@ -105,7 +105,9 @@ impl Communicator {
         parts: GiveBack<B>,
     ) -> Result<Persistent<B>> {
         // SAFETY: the persistent operation holds the parts as long as it is there.
-        let store = |engine: &mut Engine| unsafe { engine.add_transfer(transfer, staging) };
+        let store = |engine: &mut Engine| unsafe {
+            engine.add_transfer(transfer, staging, Posting::AtStart)
+        };
         let id = self.with_room(call, store)?;
         Ok(Persistent::new(self.origin(call), id, parts.keep()))
     }

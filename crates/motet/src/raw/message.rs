@@ -15,7 +15,7 @@ use super::side::{Stage, Unit};
 use super::status::Status;
 use crate::buffer::Span;
 use crate::communicator::Communicator;
-use crate::engine::{Engine, Envelope, Keeper, Mode, Staging, Transfer, Way};
+use crate::engine::{Engine, Envelope, Keeper, Mode, Posting, Staging, Transfer, Way};
 use crate::error::{ErrorKind, Result};
 use crate::flight::Flight;
 use crate::point_to_point::{Message, Placed};
@@ -90,7 +90,7 @@ const SENDS: [[&str; 3]; 4] = [
 ];
 
 /// A transfer with the data that must be moved for it.
-type Ready = (Transfer, Option<Box<Staging>>);
+pub(super) type Ready = (Transfer, Option<Box<Staging>>);
 
 impl Outgoing<'_> {
     /// The blocking form. (`MPI_Send`, `MPI_Ssend`, `MPI_Bsend`, `MPI_Rsend`)
@@ -137,7 +137,7 @@ impl Outgoing<'_> {
         // SAFETY: passed on.
         let ready = unsafe { self.transfer(call, comm) }?;
         // SAFETY: passed on.
-        unsafe { comm.store_message(call, ready) }
+        unsafe { comm.store_message(call, ready, Posting::AtStart) }.map(Request::stored)
     }
 
     fn call(&self, form: usize) -> &'static str {
@@ -146,7 +146,7 @@ impl Outgoing<'_> {
 
     /// # Safety
     /// As the form says.
-    unsafe fn transfer(&self, call: &'static str, comm: &Communicator) -> Result<Ready> {
+    pub(super) unsafe fn transfer(&self, call: &'static str, comm: &Communicator) -> Result<Ready> {
         // SAFETY: passed on.
         let (span, code, staging) = unsafe { place(comm, call, SEND_BUFFER, self.data, Way::In) }?;
         let envelope = comm.envelope(call, self.to, self.tag, code)?;
@@ -205,12 +205,13 @@ impl Incoming<'_> {
         // SAFETY: passed on.
         let ready = unsafe { self.transfer("recv_init", comm) }?;
         // SAFETY: passed on.
-        unsafe { comm.store_message("recv_init", ready) }
+        let flight = unsafe { comm.store_message("recv_init", ready, Posting::AtStart) };
+        flight.map(Request::stored)
     }
 
     /// # Safety
     /// As the form says.
-    unsafe fn transfer(&self, call: &'static str, comm: &Communicator) -> Result<Ready> {
+    pub(super) unsafe fn transfer(&self, call: &'static str, comm: &Communicator) -> Result<Ready> {
         // SAFETY: passed on.
         let placed = unsafe { place(comm, call, RECEIVE_BUFFER, self.data, Way::Out) };
         let (span, code, staging) = placed?;
@@ -382,13 +383,17 @@ impl Communicator {
 
     /// # Safety
     /// The memory stays valid as long as the operation is there.
-    unsafe fn store_message(&self, call: &'static str, ready: Ready) -> Result<Request> {
-        let (transfer, staging) = ready;
+    pub(super) unsafe fn store_message(
+        &self,
+        call: &'static str,
+        (transfer, staging): Ready,
+        posting: Posting,
+    ) -> Result<Flight> {
         // SAFETY: passed on.
-        let store = |engine: &mut Engine| unsafe { engine.add_transfer(transfer, staging) };
+        let store =
+            |engine: &mut Engine| unsafe { engine.add_transfer(transfer, staging, posting) };
         let id = self.with_room(call, store)?;
-        let flight = Flight::new(self.origin(call), id, true);
-        Ok(Request::message_or_collective(flight, Box::new(()), State::Inactive))
+        Ok(Flight::new(self.origin(call), id, true))
     }
 
     /// Begins a send, from what may be kept for it, and a receive as one operation.
@@ -411,7 +416,7 @@ impl Communicator {
 
 impl<'on> On<'on> {
     /// The communicator that messages go through.
-    fn messages(self) -> &'on Communicator {
+    pub(super) fn messages(self) -> &'on Communicator {
         match self {
             On::Communicator(communicator) => communicator,
             On::Intercommunicator(inter) => inter.far(),

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use motet_fabric::Received;
 use motet_fabric::slab::Id;
 
-use super::Status;
 use super::generalized::Shared;
+use super::{Parts, Status};
 use crate::core::Core;
 use crate::engine::{Engine, Keeper};
 use crate::error::{Error, ErrorKind, Result};
@@ -41,6 +41,8 @@ pub(super) struct Inner {
     keeper: Option<Keeper>,
     /// Of one whose result is more than a status: holds what that is made of.
     delivery: Option<Delivery>,
+    /// Of a message in parts.
+    parts: Option<Parts>,
     kind: Kind,
     persistent: bool,
     /// Started, and not completed by a call.
@@ -140,6 +142,20 @@ impl Request {
         Request::with(flight, Some(Box::new(())), Kind::Generalized(shared), State::Once)
     }
 
+    /// A persistent message that is inactive.
+    pub(super) fn stored(flight: Flight) -> Request {
+        Request::message_or_collective(flight, Box::new(()), State::Inactive)
+    }
+
+    /// The same, of a message in parts.
+    pub(super) fn in_parts(flight: Flight, parts: Parts) -> Request {
+        let mut request = Request::stored(flight);
+        if let Some(inner) = &mut request.0 {
+            inner.parts = Some(parts);
+        }
+        request
+    }
+
     /// A collective that runs once and is under way. `deliver` holds its buffers; it is called when
     /// the operation is over and somebody is told so.
     pub(crate) fn delivering(
@@ -155,8 +171,9 @@ impl Request {
 
     fn with(flight: Flight, keeper: Option<Keeper>, kind: Kind, state: State) -> Request {
         let (persistent, active) = (state != State::Once, state != State::Inactive);
-        let delivery = None;
-        Request(Some(Box::new(Inner { flight, keeper, delivery, kind, persistent, active })))
+        let (delivery, parts) = (None, None);
+        let inner = Inner { flight, keeper, delivery, parts, kind, persistent, active };
+        Request(Some(Box::new(inner)))
     }
 
     /// Whether it stands for no operation. (`MPI_REQUEST_NULL`)
@@ -193,8 +210,14 @@ impl Request {
     pub fn start(&mut self) -> Result<()> {
         self.check_start()?;
         let inner = self.0.as_mut().expect("checked");
+        if let Some(parts) = &inner.parts {
+            parts.begin();
+        }
         inner.flight.start()?;
         inner.active = true;
+        if let Some(parts) = &inner.parts {
+            parts.begun();
+        }
         Ok(())
     }
 
@@ -282,6 +305,11 @@ impl Request {
             }
             _ => None,
         }
+    }
+
+    /// The parts of a message that is sent or received in parts.
+    pub fn parts(&self) -> Option<Parts> {
+        self.0.as_ref()?.parts.clone()
     }
 
     /// Completes an operation that is over: the request becomes null or inactive.

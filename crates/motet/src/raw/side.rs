@@ -43,9 +43,9 @@ impl Unit {
 }
 
 /// Items in a row at an address.
-struct Items {
+struct Items<'a> {
     address: *mut u8,
-    layout: Layout,
+    layout: &'a Layout,
     count: u64,
 }
 
@@ -89,8 +89,11 @@ impl Stage {
     ) -> Result<Span, ErrorKind> {
         let count = data.count.checked_mul(copies).ok_or(DatatypeError::Overflow("size"))?;
         let items = items(which, data.address, count, data.datatype)?;
-        // SAFETY: passed on.
-        Ok(unsafe { self.place(vec![items], way) }.span)
+        match self.in_a_row(&items) {
+            Some(span) => Ok(span),
+            // SAFETY: passed on.
+            None => Ok(unsafe { self.as_stream(vec![items], way) }.span),
+        }
     }
 
     /// # Safety
@@ -124,18 +127,18 @@ impl Stage {
         let Mixed { address, counts, displacements, datatypes } = blocks;
         one_each("displacements", displacements.len(), counts.len())?;
         one_each("datatypes", datatypes.len(), counts.len())?;
-        let lists = counts.iter().zip(displacements).zip(datatypes);
-        let place = |((&count, &displacement), datatype): ((&usize, &isize), &Datatype)| {
-            items(which, address.wrapping_offset(displacement), count, datatype)
-        };
-        let items = lists.map(place).collect::<Result<_, _>>()?;
+        let mut items = Vec::with_capacity(counts.len());
+        for ((&count, &displacement), datatype) in counts.iter().zip(displacements).zip(datatypes) {
+            let address = address.wrapping_offset(displacement);
+            items.push(self::items(which, address, count, datatype)?);
+        }
         // SAFETY: passed on.
         Ok(unsafe { self.place(items, way) })
     }
 
     /// # Safety
     /// The operation holds the memory of the items.
-    unsafe fn place(&mut self, items: Vec<Items>, way: Way) -> Side {
+    unsafe fn place(&mut self, items: Vec<Items<'_>>, way: Way) -> Side {
         match self.where_it_lies(&items) {
             Some(side) => side,
             // SAFETY: passed on.
@@ -143,9 +146,22 @@ impl Stage {
         }
     }
 
+    /// The items where they are, if they are one run.
+    fn in_a_row(&self, items: &Items<'_>) -> Option<Span> {
+        let piece = items.layout.contiguous(items.count)?;
+        let (address, len) = (items.address, piece.len as usize / self.unit.bytes);
+        if len == 0 {
+            return Some(Span { start: address.with_addr(0), len });
+        }
+        let start = address.addr().wrapping_add_signed(piece.at as isize);
+        let is_aligned = start.is_multiple_of(self.unit.alignment);
+        // The address comes from that of the user's, so that it may be used as that may.
+        is_aligned.then(|| Span { start: address.with_addr(start), len })
+    }
+
     /// The items where they are, if each block is one run of whole units.
-    fn where_it_lies(&self, items: &[Items]) -> Option<Side> {
-        let run = |items: &Items| {
+    fn where_it_lies(&self, items: &[Items<'_>]) -> Option<Side> {
+        let run = |items: &Items<'_>| {
             let piece = items.layout.contiguous(items.count)?;
             Some((items.address.addr().wrapping_add_signed(piece.at as isize), piece.len as usize))
         };
@@ -173,8 +189,8 @@ impl Stage {
     ///
     /// # Safety
     /// The operation holds the memory of the items.
-    unsafe fn as_stream(&mut self, items: Vec<Items>, way: Way) -> Side {
-        let bytes = |items: &Items| (items.layout.size() * items.count) as usize;
+    unsafe fn as_stream(&mut self, items: Vec<Items<'_>>, way: Way) -> Side {
+        let bytes = |items: &Items<'_>| (items.layout.size() * items.count) as usize;
         let stream = self.staging.room(items.iter().map(bytes).sum());
         let (mut blocks, mut start) = (Vec::with_capacity(items.len()), 0);
         for items in items {
@@ -182,8 +198,10 @@ impl Stage {
             blocks.push(Block { start, count });
             let Items { address, layout, count: items } = items;
             let stream = stream.wrapping_add(start * self.unit.bytes);
+            let layout = layout.clone();
+            let staged = Staged { address, layout, count: items, way, stream };
             // SAFETY: the memory by the caller's promise; the stream is the staging's own.
-            unsafe { self.staging.add(Staged { address, layout, count: items, way, stream }) };
+            unsafe { self.staging.add(staged) };
             start += count;
         }
         Side { span: Span { start: stream, len: start }, blocks }
@@ -191,13 +209,13 @@ impl Stage {
 }
 
 /// Items of a user, if they may be used.
-fn items(
+fn items<'a>(
     which: &'static str,
     address: *mut u8,
     count: usize,
-    datatype: &Datatype,
-) -> Result<Items, ErrorKind> {
-    let (layout, count) = (datatype.commit(), count as u64);
+    datatype: &'a Datatype,
+) -> Result<Items<'a>, ErrorKind> {
+    let (layout, count) = (datatype.layout(), count as u64);
     layout.pack_size(count)?;
     let (low, high) = layout.reach(count);
     if low != high && address.addr() as i128 + low == 0 {

@@ -1,0 +1,124 @@
+//! The lists in `docs/abi.md`: what there is, and what there is not and why.
+
+use std::collections::BTreeSet;
+
+use super::table::{Function, Home};
+
+/// The line after which the page is made, and not written.
+pub(crate) const MARK: &str = "<!-- What follows is made from crates/abi/tables; see above. -->\n";
+
+/// What is missing, by the name the table has for it: a title, and why.
+const MISSING: [(&str, &str, &str); 3] = [
+    (
+        "windows",
+        "One-sided communication",
+        "Data moves where both sides take part, and that is what plans are made of and proved \
+         for; a window asks for memory that others read and change without that.",
+    ),
+    (
+        "files",
+        "Files",
+        "Motet is about messages between processes. A library for parallel files can stand above \
+         it.",
+    ),
+    (
+        "processes",
+        "Processes that come later",
+        "A world has its size from the start: the launcher makes the shared segment for that many \
+         ranks, and processes that it did not start cannot reach it.",
+    ),
+];
+
+/// Modules of `src/calls`, with a title for each.
+const PRESENT: [(&str, &str); 26] = [
+    ("environment", "Environment"),
+    ("sessions", "Sessions"),
+    ("messages", "Messages"),
+    ("buffered", "Buffered messages"),
+    ("probes", "Probes"),
+    ("partitioned", "Partitioned messages"),
+    ("requests", "Requests"),
+    ("statuses", "Statuses"),
+    ("generalized", "Generalized requests"),
+    ("collectives", "Collectives"),
+    ("neighbours", "Collectives of neighbours"),
+    ("ops", "Operators"),
+    ("type_construction", "Making datatypes"),
+    ("type_facts", "What datatypes are"),
+    ("packing", "Packing"),
+    ("groups", "Groups"),
+    ("communicators", "Communicators"),
+    ("intercommunicators", "Intercommunicators"),
+    ("topologies", "Topologies"),
+    ("attributes", "Attributes"),
+    ("info", "Hints"),
+    ("errhandlers", "Error handlers"),
+    ("errors", "Error codes"),
+    ("integers", "Handles as integers"),
+    ("abi", "The binary interface"),
+    ("tools", "Tools interface"),
+];
+
+/// A page whose lists are these.
+pub(crate) fn replaced(page: &str, lists: &str) -> String {
+    let written = page.split_once(MARK).map_or(page, |(written, _)| written);
+    format!("{written}{MARK}{lists}")
+}
+
+/// Both lists.
+pub(crate) fn lists(functions: &[Function], extensions: &[Function]) -> String {
+    let is_here = |f: &&Function| matches!(f.home, Home::Module(_));
+    let here = functions.iter().filter(is_here).count();
+    let mut text = format!(
+        "\n## What there is not\n\n{} of the {} functions. Each of them can be called, and returns \
+         `MPI_ERR_UNSUPPORTED_OPERATION` by way of the error handler.\n",
+        functions.len() - here,
+        functions.len(),
+    );
+    for (family, title, reason) in MISSING {
+        let all = named(functions, |home| *home == Home::Missing(family.to_owned()));
+        text += &format!("\n**{title}** ({}). {reason}\n\n{}\n", all.len(), list(&all));
+    }
+    text += &format!(
+        "\n## What there is\n\n{here} functions of the standard. `_c` behind a name: also the form \
+         of that name with large counts.\n\n| | functions | |\n|---|---|---|\n"
+    );
+    for (module, title) in PRESENT {
+        text += &row(title, &named(functions, |home| *home == Home::Module(module.to_owned())));
+    }
+    if !extensions.is_empty() {
+        text += "\nBeyond the standard, in `mpix.h`:\n\n| | functions | |\n|---|---|---|\n";
+        text += &row("Extensions", &named(extensions, |_| true));
+    }
+    text
+}
+
+fn row(title: &str, names: &[&str]) -> String {
+    format!("| {title} | {} | {} |\n", names.len(), list(names))
+}
+
+/// The names of functions that are somewhere.
+fn named(functions: &[Function], is_there: impl Fn(&Home) -> bool) -> Vec<&str> {
+    functions.iter().filter(|f| is_there(&f.home)).map(|f| &*f.name).collect()
+}
+
+/// Names as a list, in which those that differ in the width of counts are one.
+fn list(names: &[&str]) -> String {
+    let all: BTreeSet<&str> = names.iter().copied().collect();
+    let is_form = |name: &str| name.strip_suffix("_c").is_some_and(|short| all.contains(short));
+    let entry = |name: &&str| {
+        let large = if all.contains(&*format!("{name}_c")) { " `_c`" } else { "" };
+        format!("`{}`{large}", name.trim_start_matches("MPI_"))
+    };
+    let entries: Vec<String> = all.iter().filter(|name| !is_form(name)).map(entry).collect();
+    entries.join(", ")
+}
+
+/// Families and modules that the tables name and this page does not.
+pub(crate) fn unnamed(functions: &[Function]) -> Vec<&str> {
+    let is_unnamed = |f: &&Function| match &f.home {
+        Home::Module(module) => PRESENT.iter().all(|(name, _)| name != module),
+        Home::Missing(family) => MISSING.iter().all(|(name, ..)| name != family),
+    };
+    functions.iter().filter(is_unnamed).map(|f| &*f.name).collect()
+}

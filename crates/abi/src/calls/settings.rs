@@ -1,0 +1,43 @@
+//! The settings of the library, as control variables for tools.
+
+use std::env;
+use std::ffi::c_int;
+
+use crate::exports::{
+    MPI_T_VERBOSITY_TUNER_BASIC as TUNER, MPI_T_VERBOSITY_TUNER_DETAIL as DETAIL,
+    MPI_T_VERBOSITY_USER_BASIC as USER,
+};
+use crate::process;
+
+/// A variable of the environment that the library looks at when it is initialised.
+pub(crate) struct Setting {
+    pub(crate) name: &'static str,
+    pub(crate) meaning: &'static str,
+    /// For whom it is.
+    pub(crate) verbosity: c_int,
+}
+
+impl Setting {
+    /// What it says; nothing if it is not set.
+    pub(crate) fn value(&self) -> String {
+        env::var_os(self.name).map_or(String::new(), |value| value.to_string_lossy().into_owned())
+    }
+}
+
+const fn setting(name: &'static str, verbosity: c_int, meaning: &'static str) -> Setting {
+    Setting { name, meaning, verbosity }
+}
+
+/// All of them.
+pub(crate) static ALL: [Setting; 10] = [
+    setting(motet::ALGORITHM, TUNER, "Algorithms to be used, as in allreduce=ring,bcast=binomial."),
+    setting(motet::WISDOM, TUNER, "A file that says which algorithm is best where, or its lines."),
+    setting(motet::SAVE_WISDOM, TUNER, "A file into which each rank merges what it has learned."),
+    setting(motet::SINGLE_COPY, DETAIL, "off: large messages are not copied between processes."),
+    setting(motet::CHANNELS, DETAIL, "off: persistent operations have no channels of their own."),
+    setting(motet::CHECK, USER, "1: the ranks compare their collective calls."),
+    setting(motet::HANG_SECONDS, USER, "A wait that takes so many seconds is reported."),
+    setting(motet::MAX_PENDING, USER, "So many operations a rank may have at once."),
+    setting(motet::RANKS_PER_NODE, DETAIL, "So many ranks are taken to be on one node."),
+    setting(process::INITIAL_HANDLER, USER, "The error handler that a program begins with."),
+];

@@ -1,0 +1,168 @@
+//! `motet install`: the C library and what programs need to be built with it, in one folder.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+use anyhow::{Context, bail};
+
+/// The library as cargo builds it, beside the command.
+const BUILT: &str = "libmpi_abi.so";
+/// The name by which programs look for it.
+const LIBRARY: &str = "libmpi_abi.so.1";
+
+/// Put the C library, its headers, mpicc, mpiexec and manual pages into a folder
+///
+/// The folder can be moved as a whole afterwards: everything in it is found from where it lies. What
+/// is there from an earlier time is replaced.
+#[derive(Debug, clap::Args)]
+#[command(override_usage = "motet install --prefix DIR [--dry-run]")]
+pub(crate) struct Install {
+    /// The folder: made if it is not there; gets bin, include, lib and share
+    #[arg(long, value_name = "DIR")]
+    prefix: PathBuf,
+
+    /// Say what would be written, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// What a file is to be.
+enum Content {
+    Text(String),
+    /// A text that can be run.
+    Script(String),
+    /// A copy of this program or library, without what only debuggers need.
+    Binary(PathBuf),
+    /// Another name for a file in the same folder.
+    Link(&'static str),
+}
+
+struct Item {
+    /// Where it goes, from the prefix.
+    path: &'static str,
+    content: Content,
+}
+
+impl Install {
+    pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
+        let items = items()?;
+        let prefix = if self.dry_run { self.prefix } else { made(&self.prefix)? };
+        let mut page = String::new();
+        for item in &items {
+            let path = prefix.join(item.path);
+            if !self.dry_run {
+                let context = || format!("cannot write {}", path.display());
+                write(&path, &item.content).with_context(context)?;
+            }
+            let to = match item.content {
+                Content::Link(to) => format!(" -> {to}"),
+                _ => String::new(),
+            };
+            page += &format!("{}{to}\n", path.display());
+        }
+        crate::show(&page)
+    }
+}
+
+/// The folder, once it is there.
+fn made(prefix: &Path) -> anyhow::Result<PathBuf> {
+    if prefix.exists() && !prefix.is_dir() {
+        bail!("cannot install into {}: it is not a folder", prefix.display());
+    }
+    let context = || format!("cannot install into {}", prefix.display());
+    fs::create_dir_all(prefix).with_context(context)?;
+    prefix.canonicalize().with_context(context)
+}
+
+fn items() -> anyhow::Result<Vec<Item>> {
+    let command = std::env::current_exe().context("cannot find out where this command lies")?;
+    let library = library(&command)?;
+    let item = |path, content| Item { path, content };
+    let page = |text| Content::Text(filled(text));
+    let driver = include_str!("install/mpicc.sh");
+    let driver = |name, language, variable, compiler| {
+        let text = filled(driver).replace("@NAME@", name).replace("@LANGUAGE@", language);
+        Content::Script(text.replace("@VARIABLE@", variable).replace("@COMPILER@", compiler))
+    };
+    Ok(vec![
+        item("lib/libmpi_abi.so.1", Content::Binary(library)),
+        item("lib/libmpi_abi.so", Content::Link(LIBRARY)),
+        item("lib/pkgconfig/motet.pc", page(include_str!("install/motet.pc"))),
+        item("include/mpi.h", Content::Text(include_str!("../../abi/include/mpi.h").to_owned())),
+        item("include/mpix.h", Content::Text(include_str!("../../abi/include/mpix.h").to_owned())),
+        item("bin/motet", Content::Binary(command)),
+        item("bin/mpicc", driver("mpicc", "C", "MOTET_CC", "cc")),
+        item("bin/mpicxx", driver("mpicxx", "C++", "MOTET_CXX", "c++")),
+        item("bin/mpic++", Content::Link("mpicxx")),
+        item("bin/mpiexec", Content::Script(filled(include_str!("install/mpiexec.sh")))),
+        item("bin/mpirun", Content::Link("mpiexec")),
+        item("share/man/man1/motet.1", page(include_str!("install/motet.1"))),
+        item("share/man/man1/mpicc.1", page(include_str!("install/mpicc.1"))),
+        item("share/man/man1/mpicxx.1", Content::Link("mpicc.1")),
+        item("share/man/man1/mpic++.1", Content::Link("mpicc.1")),
+        item("share/man/man1/mpiexec.1", page(include_str!("install/mpiexec.1"))),
+        item("share/man/man1/mpirun.1", Content::Link("mpiexec.1")),
+        item("share/man/man3/MPI.3", page(include_str!("install/MPI.3"))),
+    ])
+}
+
+fn filled(text: &str) -> String {
+    text.replace("@VERSION@", env!("CARGO_PKG_VERSION"))
+}
+
+/// The library that belongs to this command: beside it where cargo has built both, in `../lib` where
+/// both were installed.
+fn library(command: &Path) -> anyhow::Result<PathBuf> {
+    let folder = command.parent().unwrap_or(Path::new("/"));
+    let places = [folder.join(BUILT), folder.join("../lib").join(LIBRARY)];
+    match places.iter().find(|place| place.is_file()) {
+        Some(place) => Ok(place.clone()),
+        None => bail!(
+            "there is no {BUILT} beside {}: build it, as by `cargo build --release -p motet-abi`",
+            command.display()
+        ),
+    }
+}
+
+/// Puts a file in place in one step: who uses what was there keeps it.
+fn write(path: &Path, content: &Content) -> anyhow::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    fs::create_dir_all(folder)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let draft = folder.join(format!(".{name}.{}", std::process::id()));
+    let done = draw(&draft, content).and_then(|()| Ok(fs::rename(&draft, path)?));
+    if done.is_err() {
+        // It may not even be there; what counts is the error that comes back.
+        let _ = fs::remove_file(&draft);
+    }
+    done
+}
+
+fn draw(draft: &Path, content: &Content) -> anyhow::Result<()> {
+    match content {
+        Content::Text(text) => written(draft, text, 0o644)?,
+        Content::Script(text) => written(draft, text, 0o755)?,
+        Content::Link(to) => symlink(to, draft)?,
+        Content::Binary(from) => {
+            fs::copy(from, draft).with_context(|| format!("cannot copy {}", from.display()))?;
+            fs::set_permissions(draft, Permissions::from_mode(0o755))?;
+            strip(draft);
+        }
+    }
+    Ok(())
+}
+
+fn written(path: &Path, text: &str, mode: u32) -> io::Result<()> {
+    fs::write(path, text)?;
+    fs::set_permissions(path, Permissions::from_mode(mode))
+}
+
+/// Takes out what only debuggers need, if there is a program that can; a larger file is no less good.
+fn strip(path: &Path) {
+    let mut command = Command::new("strip");
+    command.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let _ = command.status();
+}

@@ -1,0 +1,231 @@
+//! What `motet install` puts in place, used as a user would: programs in C and C++ are compiled by
+//! the scripts and started by the launcher.
+
+#[path = "command/mod.rs"]
+mod command;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use command::{complaint, motet, said};
+use tempfile::TempDir;
+
+const HELLO: &str = r#"
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+    int rank, size;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    printf("%d of %d\n", rank, size);
+    return MPI_Finalize();
+}
+"#;
+
+/// Builds the library beside the command, as it is no part of what a test of this crate needs; not if
+/// it is newer than all it is made from, as after a test of the whole workspace.
+fn library() {
+    static BUILT: OnceLock<()> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let profile = Path::new(env!("CARGO_BIN_EXE_motet")).parent().expect("a folder");
+        if is_newer(&profile.join("libmpi_abi.so")) {
+            return;
+        }
+        let target = profile.parent().expect("a folder of all profiles");
+        let name = profile.file_name().expect("a name").to_string_lossy();
+        let name = if name == "debug" { "dev" } else { &name };
+        let mut cargo = Command::new("timeout");
+        cargo.args(["1500", env!("CARGO"), "build", "--quiet", "--package", "motet-abi"]);
+        cargo.args(["--profile", name, "--target-dir"]).arg(target);
+        cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
+        ended(&mut cargo);
+    });
+}
+
+/// Whether the library is there and newer than every file of the crates it is made from.
+fn is_newer(library: &Path) -> bool {
+    let changed = |path: &Path| fs::metadata(path).and_then(|facts| facts.modified()).ok();
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a folder");
+    let mut sources = BTreeSet::new();
+    for name in ["plan", "fabric", "motet", "abi"] {
+        files(&crates.join(name), &mut sources);
+    }
+    let is_tested = |path: &Path| path.components().any(|part| part.as_os_str() == "tests");
+    let mut made_from = sources.iter().filter(|path| !is_tested(path));
+    changed(library).is_some_and(|built| made_from.all(|path| changed(path) < Some(built)))
+}
+
+/// The output of a command that ends well, in time.
+#[track_caller]
+fn ended(command: &mut Command) -> Output {
+    let output = command.output().expect("the command can be started");
+    let text = || String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{command:?}: {output:?}\n{}", text());
+    output
+}
+
+/// A folder into which it was installed, and what the command said.
+fn installed() -> (TempDir, PathBuf, String) {
+    library();
+    let folder = tempfile::tempdir().expect("there is room");
+    let prefix = folder.path().canonicalize().expect("it is there").join("some where");
+    let mut command = motet("install --prefix");
+    let output = ended(command.arg(&prefix));
+    let said = String::from_utf8(output.stdout).expect("a path in ASCII");
+    (folder, prefix, said)
+}
+
+/// A command of a prefix, with a watchdog.
+fn tool(prefix: &Path, name: &str) -> Command {
+    let mut command = Command::new("timeout");
+    command.arg("60").arg(prefix.join("bin").join(name));
+    for variable in ["LD_LIBRARY_PATH", "MOTET_CC", "MOTET_CXX"] {
+        command.env_remove(variable);
+    }
+    command
+}
+
+#[track_caller]
+fn line(command: &mut Command) -> String {
+    let text = String::from_utf8(ended(command).stdout).expect("ASCII");
+    text.trim_end().to_owned()
+}
+
+fn files(folder: &Path, into: &mut BTreeSet<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("it can be read") {
+        let path = entry.expect("it can be read").path();
+        if path.is_dir() { files(&path, into) } else { assert!(into.insert(path)) }
+    }
+}
+
+/// Programs in C and C++, from compiling to ranks that know each other.
+#[test]
+fn programs_are_compiled_and_started() {
+    let (folder, prefix, _) = installed();
+    for (compiler, source, launcher) in
+        [("mpicc", "hello.c", "mpiexec"), ("mpic++", "hello.cc", "mpirun")]
+    {
+        let source = folder.path().join(source);
+        fs::write(&source, HELLO).expect("there is room");
+        let (object, program) = (source.with_extension("o"), source.with_extension("out"));
+        ended(tool(&prefix, compiler).arg("-c").arg(&source).arg("-o").arg(&object));
+        ended(tool(&prefix, compiler).arg(&object).arg("-o").arg(&program));
+        let mut run = tool(&prefix, launcher);
+        run.args(["-np", "2", "-genv", "MOTET_HANG_SECONDS", "20"]).arg(&program);
+        let said = line(&mut run);
+        assert_eq!(said.lines().collect::<BTreeSet<_>>(), BTreeSet::from(["0 of 2", "1 of 2"]));
+        assert_eq!(line(&mut Command::new(&program)), "0 of 1");
+    }
+}
+
+/// The prefix may have a space in its name, and may be moved.
+#[test]
+fn the_folder_can_be_moved() {
+    let (folder, prefix, _) = installed();
+    let moved = folder.path().join("elsewhere");
+    fs::rename(&prefix, &moved).expect("it can be moved");
+    let (source, program) = (folder.path().join("hello.c"), folder.path().join("hello"));
+    fs::write(&source, HELLO).expect("there is room");
+    ended(tool(&moved, "mpicc").arg(&source).arg("-o").arg(&program));
+    let said = line(tool(&moved, "mpiexec").args(["-n", "2", "-l"]).arg(&program));
+    let said: BTreeSet<&str> = said.lines().collect();
+    assert_eq!(said, BTreeSet::from(["[0] 0 of 2", "[1] 1 of 2"]));
+    let again = folder.path().join("again");
+    ended(tool(&moved, "motet").args(["install", "--prefix"]).arg(&again));
+    assert_eq!(line(tool(&again, "mpiexec").arg(&program)), "0 of 1");
+}
+
+#[test]
+fn the_compiler_scripts_tell_what_they_do() {
+    let (_folder, prefix, _) = installed();
+    let (include, lib) = (prefix.join("include"), prefix.join("lib"));
+    let (include, lib) = (include.display(), lib.display());
+    let linking = format!("-L{lib} -Wl,-rpath,{lib} -Wl,--enable-new-dtags -lmpi_abi");
+    let show = |compiler: &str, words: &[&str]| line(tool(&prefix, compiler).args(words));
+    assert_eq!(show("mpicc", &["-show", "a.c"]), format!("cc -I{include} a.c {linking}"));
+    assert_eq!(show("mpicxx", &["-showme", "-c", "a.cc"]), format!("c++ -I{include} -c a.cc"));
+    assert_eq!(show("mpicc", &["--showme:compile"]), format!("-I{include}"));
+    assert_eq!(show("mpicc", &["-showme:link"]), linking);
+    assert_eq!(show("mpicc", &["-cc=tcc -g", "-show", "-E"]), format!("tcc -g -I{include} -E"));
+    assert_eq!(line(tool(&prefix, "mpicc").env("MOTET_CC", "echo").arg("-c")), {
+        format!("-I{include} -c")
+    });
+    let version = line(Command::new("cc").arg("--version"));
+    assert_eq!(show("mpicc", &["--version"]), version);
+    let said = show("mpicc", &["-showme:version"]);
+    assert!(said.starts_with("Motet ") && said.ends_with("(mpicc)"), "{said}");
+}
+
+#[test]
+fn the_launcher_refuses_what_it_does_not_know() {
+    let (_folder, prefix, _) = installed();
+    for (words, complaint) in [
+        ("-n 2 -ppn 1 true", "there is no option '-ppn' here"),
+        ("-n 1 true : -n 1 true", "there is no ':' here"),
+        ("-n", "'-n' needs a number"),
+        ("-n 2", "a program is missing"),
+        ("-env a=b c true", "'a=b' cannot be the name of a variable"),
+    ] {
+        let mut command = tool(&prefix, "mpiexec");
+        let output = command.args(words.split(' ')).output().expect("it can be started");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{words}: {output:?}");
+        assert!(error.starts_with("mpiexec: ") && error.contains(complaint), "{words}: {error}");
+    }
+    let said = line(tool(&prefix, "mpiexec").args(["-env", "A", "b c", "sh", "-c", "echo \"$A\""]));
+    assert_eq!(said, "b c");
+}
+
+/// It says what it writes, no more and no less, also when it writes nothing.
+#[test]
+fn what_is_written_is_said() {
+    let (folder, prefix, said) = installed();
+    let said: BTreeSet<PathBuf> =
+        said.lines().map(|line| line.split(" -> ").next().unwrap().into()).collect();
+    let mut found = BTreeSet::new();
+    files(&prefix, &mut found);
+    assert_eq!(said, found);
+    for path in &found {
+        let mode = fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let is_program = path.parent().unwrap().ends_with("bin");
+        let is_library = path.to_string_lossy().contains("libmpi_abi");
+        assert_eq!(mode, if is_program || is_library { 0o755 } else { 0o644 }, "{path:?}");
+    }
+    let nowhere = folder.path().join("nowhere");
+    let mut command = motet("install --dry-run --prefix");
+    let dry = line(command.arg(&nowhere));
+    assert_eq!(dry.lines().count(), found.len());
+    assert!(!nowhere.exists());
+}
+
+#[test]
+fn a_bad_prefix_is_an_error() {
+    library();
+    let folder = tempfile::tempdir().expect("there is room");
+    let file = folder.path().join("file");
+    fs::write(&file, "").expect("there is room");
+    let prefix = file.display();
+    let said = complaint(&format!("install --prefix {prefix}"), 1);
+    assert_eq!(said, format!("cannot install into {prefix}: it is not a folder"));
+    let said = complaint(&format!("install --prefix {prefix}/below"), 1);
+    assert!(said.starts_with(&format!("cannot install into {prefix}/below: ")), "{said}");
+    assert!(complaint("install", 2).contains("--prefix"));
+}
+
+/// Other build systems ask by pkg-config, if it is there.
+#[test]
+fn the_file_for_pkg_config_names_what_is_there() {
+    let (_folder, prefix, _) = installed();
+    let text = fs::read_to_string(prefix.join("lib/pkgconfig/motet.pc")).expect("it is there");
+    assert!(text.contains("prefix=${pcfiledir}/../..") && !text.contains('@'), "{text}");
+    for needed in ["include/mpi.h", "lib/libmpi_abi.so", "lib/libmpi_abi.so.1"] {
+        assert!(prefix.join(needed).is_file(), "{needed}");
+    }
+    let help = said("install --help");
+    assert!(help.contains("--dry-run"), "{help}");
+}
