@@ -397,6 +397,17 @@ fn only_inactive_persistent_requests_can_be_started() {
     });
 }
 
+#[test]
+fn a_request_tells_what_its_operation_does() {
+    on_ranks(2, |world| {
+        let sum = world.allreduce_init((vec![1], vec![0]), Sum, &Info::new())?;
+        let told = Request::from(sum).explain();
+        assert!(told.starts_with("allreduce_init: "), "{told}");
+        assert_eq!(Request::null().explain(), "no operation");
+        Ok(())
+    });
+}
+
 /// spec: 24, 58
 #[test]
 fn a_message_whose_request_is_freed_arrives() {
