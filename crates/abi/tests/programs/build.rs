@@ -153,7 +153,7 @@ impl Workshop {
 }
 
 /// Where `mpi.h` is.
-fn headers() -> PathBuf {
+pub(crate) fn headers() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("include")
 }
 

@@ -215,13 +215,10 @@ impl Request {
     pub fn start(&mut self) -> Result<()> {
         self.check_start()?;
         let inner = self.0.as_mut().expect("checked");
-        if let Some(parts) = &inner.parts {
-            parts.begin();
-        }
         inner.flight.start()?;
         inner.active = true;
         if let Some(parts) = &inner.parts {
-            parts.begun();
+            parts.begin();
         }
         Ok(())
     }
