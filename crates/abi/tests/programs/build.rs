@@ -165,7 +165,8 @@ fn is_right(status: ExitStatus, end: End) -> bool {
         (End::Failure, Some(code)) => {
             !by_signal && code != 0 && code < SIGNALLED && !NO_COMMAND.contains(&code)
         }
-        (End::Failure, None) => false,
+        (End::Code(wanted), Some(code)) => code == wanted,
+        (End::Failure | End::Code(_), None) => false,
     }
 }
 
