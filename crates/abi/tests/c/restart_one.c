@@ -10,12 +10,12 @@
 enum { ROUNDS = 10 };
 
 static void all_of(const struct operation *operations, int n, MPI_Comm comm) {
-    static const int COUNTS_TRIED[] = {0, 1, 7, 3000};
-    for (int variant = 0; variant < n * 4 * 2 * 2 * 2; variant++) {
+    static const int COUNTS_TRIED[] = {0, 1, 500};
+    for (int variant = 0; variant < n * 3 * 2 * 2; variant++) {
         const struct operation *operation = &operations[variant % n];
-        int count = COUNTS_TRIED[variant / n % 4];
-        int has_pairs = variant / n / 4 % 2, in_place = variant / n / 8 % 2;
-        int is_large = variant / n / 16 % 2;
+        int count = COUNTS_TRIED[variant / n % 3];
+        int has_pairs = variant / n / 3 % 2, in_place = variant / n / 6 % 2;
+        int is_large = (variant / n + has_pairs + in_place) % 2;
         if (in_place && !operation->can_be_in_place) continue;
         struct layout layout = has_pairs ? pairs() : plain();
         struct task task;

@@ -1,0 +1,490 @@
+/* How long the operations of an MPI library take: messages, every collective in its three forms
+ * (blocking, nonblocking, persistent), and many operations pending at once.
+ *
+ * Compiled once against the standard mpi.h it runs on each library with the standard binary
+ * interface: only the path of the libraries changes. README.md says how.
+ *
+ * What is measured: a batch of calls one after the other, between two clock readings; the slowest
+ * rank counts; the median of the batches is shown. Each call has other data than the one before, and
+ * the first element of each block that it delivers is checked within the measured time (some
+ * nanoseconds); all elements are checked before and after. Wrong data ends the program. */
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCHES = 41, PENDING = 1000, WINDOW = 64, MAX_RANKS = 256, MAX_SIZES = 16 };
+
+static int rank, size, next_rank, previous_rank;
+/* Elements of a block, and what a call sends and receives: a block for each rank. */
+static int n;
+static int *in, *out;
+static int counts[MAX_RANKS], places[MAX_RANKS], bytes[MAX_RANKS];
+static MPI_Aint wide_bytes[MAX_RANKS];
+static MPI_Datatype types[MAX_RANKS];
+static MPI_Comm world, ring;
+/* Counts the calls; it is in all data. */
+static int turn = 0;
+static double seconds_each = 0.02;
+
+static void fail(const char *what, int where, int expected, int seen) {
+    fprintf(stderr, "motet_bench: rank %d: %s: element %d: expected %d, seen %d\n", rank, what, where,
+            expected, seen);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    exit(1);
+}
+
+/* What a call moves. */
+enum pattern {
+    NOTHING,
+    FROM_ROOT,       /* one block to all, in place */
+    TO_ROOT,         /* a block of each to the root */
+    PARTS,           /* a block of the root to each */
+    TO_ALL,          /* a block of each to all */
+    ALL_TO_ALL,
+    REDUCED_AT_ROOT, /* sums of one block */
+    REDUCED,
+    REDUCED_PARTS,   /* sums of a block for each */
+    PREFIX,
+    PREFIX_BEFORE,
+    NEIGHBOURS_SAME, /* one block to both neighbours */
+    NEIGHBOURS,
+};
+
+struct operation {
+    const char *name;
+    enum pattern pattern;
+    int (*blocking)(void);
+    int (*nonblocking)(MPI_Request *);
+    int (*persistent)(MPI_Request *);
+};
+
+/* The three forms of a call. */
+#define FORMS(name, Name, Iname, ...)                                                          \
+    static int name##_blocking(void) { return MPI_##Name(__VA_ARGS__); }                       \
+    static int name##_nonblocking(MPI_Request *r) { return MPI_##Iname(__VA_ARGS__, r); }      \
+    static int name##_persistent(MPI_Request *r) {                                             \
+        return MPI_##Name##_init(__VA_ARGS__, MPI_INFO_NULL, r);                               \
+    }
+#define V counts, places, MPI_INT
+#define W counts, bytes, types
+
+FORMS(barrier, Barrier, Ibarrier, world)
+FORMS(bcast, Bcast, Ibcast, in, n, MPI_INT, 0, world)
+FORMS(gather, Gather, Igather, in, n, MPI_INT, out, n, MPI_INT, 0, world)
+FORMS(gatherv, Gatherv, Igatherv, in, n, MPI_INT, out, V, 0, world)
+FORMS(scatter, Scatter, Iscatter, in, n, MPI_INT, out, n, MPI_INT, 0, world)
+FORMS(scatterv, Scatterv, Iscatterv, in, V, out, n, MPI_INT, 0, world)
+FORMS(allgather, Allgather, Iallgather, in, n, MPI_INT, out, n, MPI_INT, world)
+FORMS(allgatherv, Allgatherv, Iallgatherv, in, n, MPI_INT, out, V, world)
+FORMS(alltoall, Alltoall, Ialltoall, in, n, MPI_INT, out, n, MPI_INT, world)
+FORMS(alltoallv, Alltoallv, Ialltoallv, in, V, out, V, world)
+FORMS(alltoallw, Alltoallw, Ialltoallw, in, W, out, W, world)
+FORMS(reduce, Reduce, Ireduce, in, out, n, MPI_INT, MPI_SUM, 0, world)
+FORMS(allreduce, Allreduce, Iallreduce, in, out, n, MPI_INT, MPI_SUM, world)
+FORMS(reduce_scatter_block, Reduce_scatter_block, Ireduce_scatter_block, in, out, n, MPI_INT,
+      MPI_SUM, world)
+FORMS(reduce_scatter, Reduce_scatter, Ireduce_scatter, in, out, counts, MPI_INT, MPI_SUM, world)
+FORMS(scan, Scan, Iscan, in, out, n, MPI_INT, MPI_SUM, world)
+FORMS(exscan, Exscan, Iexscan, in, out, n, MPI_INT, MPI_SUM, world)
+FORMS(neighbor_allgather, Neighbor_allgather, Ineighbor_allgather, in, n, MPI_INT, out, n, MPI_INT,
+      ring)
+FORMS(neighbor_allgatherv, Neighbor_allgatherv, Ineighbor_allgatherv, in, n, MPI_INT, out, V, ring)
+FORMS(neighbor_alltoall, Neighbor_alltoall, Ineighbor_alltoall, in, n, MPI_INT, out, n, MPI_INT,
+      ring)
+FORMS(neighbor_alltoallv, Neighbor_alltoallv, Ineighbor_alltoallv, in, V, out, V, ring)
+FORMS(neighbor_alltoallw, Neighbor_alltoallw, Ineighbor_alltoallw, in, counts, wide_bytes, types,
+      out, counts, wide_bytes, types, ring)
+
+#define ROW(name, pattern) {#name, pattern, name##_blocking, name##_nonblocking, name##_persistent}
+static const struct operation COLLECTIVES[] = {
+    ROW(barrier, NOTHING), ROW(bcast, FROM_ROOT), ROW(gather, TO_ROOT), ROW(gatherv, TO_ROOT),
+    ROW(scatter, PARTS), ROW(scatterv, PARTS), ROW(allgather, TO_ALL), ROW(allgatherv, TO_ALL),
+    ROW(alltoall, ALL_TO_ALL), ROW(alltoallv, ALL_TO_ALL), ROW(alltoallw, ALL_TO_ALL),
+    ROW(reduce, REDUCED_AT_ROOT), ROW(allreduce, REDUCED),
+    ROW(reduce_scatter_block, REDUCED_PARTS), ROW(reduce_scatter, REDUCED_PARTS),
+    ROW(scan, PREFIX), ROW(exscan, PREFIX_BEFORE),
+    ROW(neighbor_allgather, NEIGHBOURS_SAME), ROW(neighbor_allgatherv, NEIGHBOURS_SAME),
+    ROW(neighbor_alltoall, NEIGHBOURS), ROW(neighbor_alltoallv, NEIGHBOURS),
+    ROW(neighbor_alltoallw, NEIGHBOURS),
+};
+enum { N_COLLECTIVES = sizeof COLLECTIVES / sizeof *COLLECTIVES };
+
+/* How many blocks this rank sends and receives. */
+static int blocks_sent(enum pattern pattern) {
+    switch (pattern) {
+    case NOTHING: return 0;
+    case FROM_ROOT: case PARTS: return rank ? 0 : pattern == PARTS ? size : 1;
+    case ALL_TO_ALL: case REDUCED_PARTS: return size;
+    case NEIGHBOURS: return 2;
+    default: return 1;
+    }
+}
+
+static int blocks_received(enum pattern pattern) {
+    switch (pattern) {
+    case NOTHING: return 0;
+    case TO_ROOT: return rank ? 0 : size;
+    case REDUCED_AT_ROOT: return !rank;
+    case PREFIX_BEFORE: return rank > 0;
+    case TO_ALL: case ALL_TO_ALL: return size;
+    case NEIGHBOURS_SAME: case NEIGHBOURS: return 2;
+    default: return 1;
+    }
+}
+
+/* What a rank has in each of its blocks; the place in the block is added. */
+static int sent(int from, int to) {
+    return turn + 100 * from + to;
+}
+
+/* The sum of what the ranks before `end` have. */
+static int sum(int end, int to, int place) {
+    return end * (turn + to + place) + 100 * (end * (end - 1) / 2);
+}
+
+static int expected(enum pattern pattern, int block, int place) {
+    switch (pattern) {
+    case FROM_ROOT: return sent(0, 0) + place;
+    case PARTS: return sent(0, rank) + place;
+    case TO_ROOT: case TO_ALL: return sent(block, 0) + place;
+    case ALL_TO_ALL: return sent(block, rank) + place;
+    case REDUCED_AT_ROOT: case REDUCED: return sum(size, 0, place);
+    case REDUCED_PARTS: return sum(size, rank, place);
+    case PREFIX: return sum(rank + 1, 0, place);
+    case PREFIX_BEFORE: return sum(rank, 0, place);
+    case NEIGHBOURS_SAME: return sent(block ? next_rank : previous_rank, 0) + place;
+    case NEIGHBOURS: return sent(block ? next_rank : previous_rank, !block) + place;
+    default: return 0;
+    }
+}
+
+/* The data of the next call: every `step`-th element of each block. */
+static inline void fill(enum pattern pattern, int step) {
+    turn = (turn + 1) % 1000;
+    for (int block = blocks_sent(pattern) - 1; block >= 0; block--)
+        for (int i = 0; i < n; i += step) in[block * n + i] = sent(rank, block) + i;
+}
+
+static inline void check(const struct operation *operation, int step) {
+    const int *result = operation->pattern == FROM_ROOT ? in : out;
+    for (int block = blocks_received(operation->pattern) - 1; block >= 0; block--) {
+        for (int i = 0; i < n; i += step) {
+            int right = expected(operation->pattern, block, i);
+            if (result[block * n + i] != right)
+                fail(operation->name, block * n + i, right, result[block * n + i]);
+        }
+    }
+}
+
+enum form { BLOCKING, NONBLOCKING, PERSISTENT, N_FORMS };
+static const char *const FORM_NAMES[N_FORMS] = {"blocking", "nonblocking", "persistent"};
+
+static void once(const struct operation *operation, enum form form, MPI_Request *request) {
+    if (form == BLOCKING) {
+        operation->blocking();
+        return;
+    }
+    if (form == NONBLOCKING)
+        operation->nonblocking(request);
+    else
+        MPI_Start(request);
+    MPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
+static int by_value(const void *one, const void *other) {
+    double difference = *(const double *)one - *(const double *)other;
+    return (difference > 0) - (difference < 0);
+}
+
+/* Something that is measured: a batch of so many, with whatever it needs. */
+typedef void (*batch)(const void *what, enum form form, int times, MPI_Request *requests);
+
+/* The median of the batches, in microseconds for each of a batch; the same on all ranks. */
+static double measure(batch run, const void *what, enum form form, MPI_Request *requests,
+                      int times_at_most) {
+    double taken[BATCHES], slowest[BATCHES];
+    int times = 1;
+    for (;;) { /* Long enough that the clock does not matter. */
+        MPI_Barrier(world);
+        double begun = MPI_Wtime(), longest;
+        run(what, form, times, requests);
+        double own = MPI_Wtime() - begun;
+        MPI_Allreduce(&own, &longest, 1, MPI_DOUBLE, MPI_MAX, world);
+        if (longest * BATCHES > seconds_each || times >= times_at_most) break;
+        times *= 2;
+    }
+    for (int i = 0; i < BATCHES; i++) {
+        MPI_Barrier(world);
+        double begun = MPI_Wtime();
+        run(what, form, times, requests);
+        taken[i] = MPI_Wtime() - begun;
+    }
+    MPI_Allreduce(taken, slowest, BATCHES, MPI_DOUBLE, MPI_MAX, world);
+    qsort(slowest, BATCHES, sizeof *slowest, by_value);
+    return slowest[BATCHES / 2] / times * 1e6;
+}
+
+static void collective_batch(const void *what, enum form form, int times, MPI_Request *request) {
+    const struct operation *operation = what;
+    for (int i = 0; i < times; i++) {
+        fill(operation->pattern, n);
+        once(operation, form, request);
+        check(operation, n);
+    }
+}
+
+/* All elements, as a call of its own. */
+static void check_all(const struct operation *operation, enum form form, MPI_Request *request) {
+    fill(operation->pattern, 1);
+    once(operation, form, request);
+    check(operation, 1);
+}
+
+static double collective(const struct operation *operation, enum form form) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    int is_empty = n == 0;
+    n += is_empty; /* Steps of no element would not end. */
+    if (form == PERSISTENT) operation->persistent(&request);
+    check_all(operation, form, &request);
+    double median = measure(collective_batch, operation, form, &request, 1 << 20);
+    check_all(operation, form, &request);
+    if (form == PERSISTENT) MPI_Request_free(&request);
+    n -= is_empty;
+    return median;
+}
+
+/* There and back between ranks 0 and 1; half of it counts. */
+static void latency_batch(const void *what, enum form form, int times, MPI_Request *requests) {
+    (void)what;
+    for (int i = 0; i < times && rank < 2; i++) {
+        for (int way = 0; way < 2; way++) {
+            int is_sender = way == rank, *buffer = is_sender ? in : out;
+            MPI_Request *request = &requests[!is_sender];
+            turn = (turn + 1) % 1000;
+            if (is_sender) in[0] = turn;
+            if (form == BLOCKING && is_sender)
+                MPI_Send(buffer, n, MPI_INT, 1 - rank, 1, world);
+            else if (form == BLOCKING)
+                MPI_Recv(buffer, n, MPI_INT, 1 - rank, 1, world, MPI_STATUS_IGNORE);
+            else if (form == NONBLOCKING && is_sender)
+                MPI_Isend(buffer, n, MPI_INT, 1 - rank, 1, world, request);
+            else if (form == NONBLOCKING)
+                MPI_Irecv(buffer, n, MPI_INT, 1 - rank, 1, world, request);
+            else
+                MPI_Start(request);
+            if (form != BLOCKING) MPI_Wait(request, MPI_STATUS_IGNORE);
+            if (!is_sender && out[0] != turn) fail("latency", 0, turn, out[0]);
+        }
+    }
+}
+
+static double latency(enum form form) {
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    int is_persistent = form == PERSISTENT && rank < 2;
+    if (is_persistent) {
+        MPI_Send_init(in, n, MPI_INT, 1 - rank, 1, world, &requests[0]);
+        MPI_Recv_init(out, n, MPI_INT, 1 - rank, 1, world, &requests[1]);
+    }
+    double median = measure(latency_batch, NULL, form, requests, 1 << 20) / 2;
+    for (int i = 0; is_persistent && i < 2; i++) MPI_Request_free(&requests[i]);
+    return median;
+}
+
+/* Many messages from rank 0 to rank 1, then a short one back. */
+static void bandwidth_batch(const void *what, enum form form, int times, MPI_Request *requests) {
+    (void)what;
+    for (int i = 0; i < times && rank < 2; i++) {
+        turn = (turn + 1) % 1000;
+        if (rank == 0) in[0] = turn;
+        for (int k = 0; k < WINDOW; k++) {
+            if (form == BLOCKING && rank == 0)
+                MPI_Send(in, n, MPI_INT, 1, 1, world);
+            else if (form == BLOCKING)
+                MPI_Recv(out, n, MPI_INT, 0, 1, world, MPI_STATUS_IGNORE);
+            else if (form == NONBLOCKING && rank == 0)
+                MPI_Isend(in, n, MPI_INT, 1, 1, world, &requests[k]);
+            else if (form == NONBLOCKING)
+                MPI_Irecv(out, n, MPI_INT, 0, 1, world, &requests[k]);
+        }
+        if (form == PERSISTENT) MPI_Startall(WINDOW, requests);
+        if (form != BLOCKING) MPI_Waitall(WINDOW, requests, MPI_STATUSES_IGNORE);
+        if (rank == 0) {
+            MPI_Recv(out, 1, MPI_INT, 1, 2, world, MPI_STATUS_IGNORE);
+            if (out[0] != turn) fail("bandwidth", 0, turn, out[0]);
+        } else {
+            if (out[0] != turn) fail("bandwidth", 0, turn, out[0]);
+            MPI_Send(out, 1, MPI_INT, 0, 2, world);
+        }
+    }
+}
+
+static double bandwidth(enum form form) {
+    static MPI_Request requests[WINDOW];
+    int is_persistent = form == PERSISTENT && rank < 2;
+    for (int k = 0; is_persistent && k < WINDOW; k++) {
+        if (rank == 0)
+            MPI_Send_init(in, n, MPI_INT, 1, 1, world, &requests[k]);
+        else
+            MPI_Recv_init(out, n, MPI_INT, 0, 1, world, &requests[k]);
+    }
+    double median = measure(bandwidth_batch, NULL, form, requests, 1 << 14) / WINDOW;
+    for (int k = 0; is_persistent && k < WINDOW; k++) MPI_Request_free(&requests[k]);
+    return median;
+}
+
+/* Reductions of an element each, all started before the first of them is waited for. */
+static void pending_batch(const void *what, enum form form, int times, MPI_Request *requests) {
+    (void)what;
+    for (int i = 0; i < times; i++) {
+        turn = (turn + 1) % 1000;
+        for (int k = 0; k < PENDING; k++) {
+            in[k] = turn + k;
+            if (form == NONBLOCKING)
+                MPI_Iallreduce(&in[k], &out[k], 1, MPI_INT, MPI_SUM, world, &requests[k]);
+            else if (form == BLOCKING)
+                MPI_Allreduce(&in[k], &out[k], 1, MPI_INT, MPI_SUM, world);
+        }
+        if (form == PERSISTENT) MPI_Startall(PENDING, requests);
+        if (form != BLOCKING) MPI_Waitall(PENDING, requests, MPI_STATUSES_IGNORE);
+        for (int k = 0; k < PENDING; k++)
+            if (out[k] != size * (turn + k)) fail("pending", k, size * (turn + k), out[k]);
+    }
+}
+
+static double pending(enum form form) {
+    static MPI_Request requests[PENDING];
+    for (int k = 0; form == PERSISTENT && k < PENDING; k++)
+        MPI_Allreduce_init(&in[k], &out[k], 1, MPI_INT, MPI_SUM, world, MPI_INFO_NULL, &requests[k]);
+    double median = measure(pending_batch, NULL, form, requests, 64) / PENDING;
+    for (int k = 0; form == PERSISTENT && k < PENDING; k++) MPI_Request_free(&requests[k]);
+    return median;
+}
+
+static int is_tsv = 0, forms_wanted = 7;
+
+/* A row of the table, or a line for each form. */
+static void row(const char *name, int block_bytes, const double *median) {
+    if (rank) return;
+    if (!is_tsv) printf("%-22s %8d", name, block_bytes);
+    for (int form = 0; form < N_FORMS; form++) {
+        if (!(forms_wanted >> form & 1)) continue;
+        if (is_tsv)
+            printf("%s\t%d\t%d\t%s\t%.4f\n", name, size, block_bytes, FORM_NAMES[form], median[form]);
+        else
+            printf(" %12.3f", median[form]);
+    }
+    if (!is_tsv) printf("\n");
+    fflush(stdout);
+}
+
+static void prepare(int block_bytes) {
+    n = block_bytes / (int)sizeof(int);
+    for (int j = 0; j < MAX_RANKS; j++) {
+        counts[j] = n;
+        places[j] = j * n;
+        bytes[j] = j * n * (int)sizeof(int);
+        wide_bytes[j] = bytes[j];
+        types[j] = MPI_INT;
+    }
+    size_t blocks = size > 2 ? (size_t)size : 2;
+    size_t room = (blocks * (size_t)n > PENDING ? blocks * (size_t)n : PENDING) * sizeof(int);
+    in = malloc(room);
+    out = malloc(room);
+    if (!in || !out) fail("no memory", 0, 0, 0);
+    memset(in, 0, room);
+    memset(out, 0, room);
+}
+
+static void run(const char *wanted, const int *sizes, int n_sizes) {
+    for (int s = 0; s < n_sizes; s++) {
+        prepare(sizes[s]);
+        double median[N_FORMS];
+        int is_all = !strcmp(wanted, "all"), is_last = s == n_sizes - 1;
+        struct { const char *name; double (*work)(enum form); int is_wanted; } others[] = {
+            {"latency", latency, size > 1}, {"bandwidth", bandwidth, size > 1},
+            {"pending", pending, is_last},
+        };
+        for (int i = 0; i < 3; i++) {
+            if (!others[i].is_wanted || (!is_all && strcmp(wanted, others[i].name))) continue;
+            for (int form = 0; form < N_FORMS; form++)
+                if (forms_wanted >> form & 1) median[form] = others[i].work((enum form)form);
+            row(others[i].name, i == 2 ? (int)sizeof(int) : sizes[s], median);
+        }
+        for (int i = 0; i < N_COLLECTIVES; i++) {
+            const struct operation *operation = &COLLECTIVES[i];
+            if (!is_all && strcmp(wanted, operation->name)) continue;
+            if (operation->pattern == NOTHING && !is_last) continue;
+            for (int form = 0; form < N_FORMS; form++)
+                if (forms_wanted >> form & 1) median[form] = collective(operation, (enum form)form);
+            row(operation->name, operation->pattern == NOTHING ? 0 : sizes[s], median);
+        }
+        free(in);
+        free(out);
+    }
+}
+
+static void usage(void) {
+    printf("motet_bench [-o OPERATION] [-b BYTES]... [-f FORM] [-s SECONDS] [-t] [-l]\n"
+           "  -o  one operation (all); -l lists them\n"
+           "  -b  bytes of a block (8, 1024, 65536, 1048576)\n"
+           "  -f  one form: blocking, nonblocking, persistent (all three)\n"
+           "  -s  seconds for each figure (0.02)\n"
+           "  -t  lines of operation, ranks, bytes, form, microseconds, with tabs between\n");
+}
+
+static void list(void) {
+    printf("latency\nbandwidth\npending\n");
+    for (int i = 0; i < N_COLLECTIVES; i++) printf("%s\n", COLLECTIVES[i].name);
+}
+
+int main(int argc, char **argv) {
+    int sizes[MAX_SIZES] = {8, 1024, 65536, 1048576}, n_sizes = 4, n_given = 0, periods[1] = {1};
+    const char *wanted = "all";
+    for (int i = 1; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : "";
+        if (!strcmp(argv[i], "-l")) return list(), 0;
+        if (!strcmp(argv[i], "-t")) {
+            is_tsv = 1;
+            continue;
+        }
+        i++;
+        if (!strcmp(argv[i - 1], "-o")) {
+            wanted = value;
+        } else if (!strcmp(argv[i - 1], "-b") && n_given < MAX_SIZES && atoi(value) >= 4) {
+            sizes[n_given++] = atoi(value);
+            n_sizes = n_given;
+        } else if (!strcmp(argv[i - 1], "-s") && atof(value) > 0) {
+            seconds_each = atof(value);
+        } else if (!strcmp(argv[i - 1], "-f")) {
+            forms_wanted = 0;
+            for (int form = 0; form < N_FORMS; form++)
+                if (!strcmp(value, FORM_NAMES[form])) forms_wanted = 1 << form;
+        } else {
+            return usage(), 2;
+        }
+    }
+    MPI_Init(NULL, NULL);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (size > MAX_RANKS) fail("too many ranks", 0, MAX_RANKS, size);
+    next_rank = (rank + 1) % size;
+    previous_rank = (rank + size - 1) % size;
+    world = MPI_COMM_WORLD;
+    MPI_Cart_create(world, 1, &size, periods, 0, &ring);
+    if (!rank && !is_tsv) {
+        char version[MPI_MAX_LIBRARY_VERSION_STRING];
+        int length;
+        MPI_Get_library_version(version, &length);
+        printf("%.*s\n%d ranks, microseconds\n%-22s %8s", (int)strcspn(version, "\n"), version, size,
+               "operation", "bytes");
+        for (int form = 0; form < N_FORMS; form++)
+            if (forms_wanted >> form & 1) printf(" %12s", FORM_NAMES[form]);
+        printf("\n");
+    }
+    run(wanted, sizes, n_sizes);
+    MPI_Comm_free(&ring);
+    MPI_Finalize();
+    return 0;
+}
