@@ -30,7 +30,7 @@ const MISSING: [(&str, &str, &str); 3] = [
 ];
 
 /// Modules of `src/calls`, with a title for each.
-const PRESENT: [(&str, &str); 26] = [
+const PRESENT: [(&str, &str); 27] = [
     ("environment", "Environment"),
     ("sessions", "Sessions"),
     ("messages", "Messages"),
@@ -50,6 +50,7 @@ const PRESENT: [(&str, &str); 26] = [
     ("communicators", "Communicators"),
     ("intercommunicators", "Intercommunicators"),
     ("topologies", "Topologies"),
+    ("graphs", "Graphs"),
     ("attributes", "Attributes"),
     ("info", "Hints"),
     ("errhandlers", "Error handlers"),
@@ -57,6 +58,15 @@ const PRESENT: [(&str, &str); 26] = [
     ("integers", "Handles as integers"),
     ("abi", "The binary interface"),
     ("tools", "Tools interface"),
+];
+
+/// Modules that have extensions, with a title for what they have of them.
+const BEYOND: [(&str, &str); 5] = [
+    ("collectives", "Collectives among a group of ranks, and in two phases"),
+    ("neighbours", "Collectives of neighbours in two phases"),
+    ("phases", "Second phases"),
+    ("sparse", "Sparse collectives, to neighbours named at the call"),
+    ("extensions", "Groups of neighbours, graphs, explanations"),
 ];
 
 /// A page whose lists are these.
@@ -86,9 +96,9 @@ pub(crate) fn lists(functions: &[Function], extensions: &[Function]) -> String {
     for (module, title) in PRESENT {
         text += &row(title, &named(functions, |home| *home == Home::Module(module.to_owned())));
     }
-    if !extensions.is_empty() {
-        text += "\nBeyond the standard, in `mpix.h`:\n\n| | functions | |\n|---|---|---|\n";
-        text += &row("Extensions", &named(extensions, |_| true));
+    text += "\nBeyond the standard, in `mpix.h`:\n\n| | functions | |\n|---|---|---|\n";
+    for (module, title) in BEYOND {
+        text += &row(title, &named(extensions, |home| *home == Home::Module(module.to_owned())));
     }
     text
 }
@@ -114,11 +124,13 @@ fn list(names: &[&str]) -> String {
     entries.join(", ")
 }
 
-/// Families and modules that the tables name and this page does not.
-pub(crate) fn unnamed(functions: &[Function]) -> Vec<&str> {
-    let is_unnamed = |f: &&Function| match &f.home {
-        Home::Module(module) => PRESENT.iter().all(|(name, _)| name != module),
-        Home::Missing(family) => MISSING.iter().all(|(name, ..)| name != family),
+/// Functions of families and modules that this page does not know.
+pub(crate) fn unnamed<'a>(functions: &'a [Function], extensions: &'a [Function]) -> Vec<&'a str> {
+    let is_among = |known: &[(&str, &str)], f: &Function| match &f.home {
+        Home::Module(module) => known.iter().any(|(name, _)| name == module),
+        Home::Missing(family) => MISSING.iter().any(|(name, ..)| name == family),
     };
-    functions.iter().filter(is_unnamed).map(|f| &*f.name).collect()
+    let standard = functions.iter().filter(|f| !is_among(&PRESENT, f));
+    let beyond = extensions.iter().filter(|f| !is_among(&BEYOND, f));
+    standard.chain(beyond).map(|f| &*f.name).collect()
 }

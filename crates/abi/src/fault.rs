@@ -74,7 +74,9 @@ impl Fault {
     pub(crate) fn handle(self, call: &str) -> c_int {
         let Facts { code, text, site } = *self.0;
         let site = match site {
-            Site::Unknown => process::own().map_or(Site::Unknown, Site::Comm),
+            Site::Unknown if process::is_in_world() => {
+                process::own().map_or(Site::Unknown, Site::Comm)
+            }
             site => site,
         };
         site.handle(call, &text, code);

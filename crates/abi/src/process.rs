@@ -5,8 +5,11 @@
 //! then. Who uses the library at that moment (a mistake of the program) keeps what it uses alive,
 //! and so the rank in the world, until it is done.
 //!
-//! `MPI_COMM_WORLD` and `MPI_COMM_SELF` are there from `MPI_Init` to `MPI_Finalize`; sessions get
-//! theirs from the seat.
+//! A program that has only had sessions may have more of them later, or call `MPI_Init`: until
+//! `MPI_Finalize`, the seat is kept between sessions, and given up when the process exits.
+//!
+//! The names `MPI_COMM_WORLD` and `MPI_COMM_SELF` are good from `MPI_Init` to `MPI_Finalize`; the
+//! communicators are there as long as the seat.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
@@ -22,7 +25,7 @@ use crate::calls::attributes;
 use crate::exports;
 use crate::fault::{Answer, Fault, Site};
 use crate::handle::Kind;
-use crate::objects::{Comm, Errhandler, Groups, Hints, Message, Request, Shape, Type};
+use crate::objects::{Comm, Errhandler, Groups, Message, Request, Shape, Type};
 
 /// The variable that names the error handler that a program begins with.
 pub(crate) const INITIAL_HANDLER: &str = "MOTET_INITIAL_ERRHANDLER";
@@ -85,27 +88,22 @@ pub(crate) fn not_running() -> Fault {
     Fault::new(ErrorClass::Other, text)
 }
 
-/// `MPI_COMM_WORLD`
+/// The communicator of all ranks, also of a program that has sessions only.
 #[inline]
 pub(crate) fn world() -> Option<Arc<Comm>> {
-    if is_in_world() { seated() } else { None }
+    WORLD.get()?.upgrade()
 }
 
-/// `MPI_COMM_SELF`
+/// The communicator of this rank alone, also of a program that has sessions only.
 #[inline]
 pub(crate) fn own() -> Option<Arc<Comm>> {
-    if is_in_world() { OWN.get()?.upgrade() } else { None }
+    OWN.get()?.upgrade()
 }
 
+/// Whether there are `MPI_COMM_WORLD` and `MPI_COMM_SELF`.
 #[inline]
-fn is_in_world() -> bool {
+pub(crate) fn is_in_world() -> bool {
     matches!(STAGE.load(Ordering::Acquire), INITIALIZED | ENDING)
-}
-
-/// The communicator of all ranks, also for sessions.
-#[inline]
-pub(crate) fn seated() -> Option<Arc<Comm>> {
-    WORLD.get()?.upgrade()
 }
 
 /// The thread that initialised the library.
@@ -138,8 +136,8 @@ pub(crate) fn initialize() -> Answer {
     let order = (Ordering::AcqRel, Ordering::Acquire);
     if let Err(stage) = STAGE.compare_exchange(BEFORE, BEGINNING, order.0, order.1) {
         let text = match stage {
-            FINALIZED => "called after MPI_Finalize: a process can be initialised once",
-            _ => "called twice: MPI_Init or MPI_Init_thread may be called once",
+            FINALIZED => "called after MPI_Finalize: MPI_Init may be called once",
+            _ => "MPI_Init may be called once",
         };
         return Err(Fault::new(ErrorClass::Other, text));
     }
@@ -202,23 +200,63 @@ pub(crate) fn join() -> Answer {
     Ok(())
 }
 
-/// Gives the seat up; the last one leaves the world.
+/// Gives the seat up; the last one leaves the world, or keeps the seat until there is another
+/// session or the process exits.
 pub(crate) fn leave() {
     // The lock decides between the last one who leaves and one who joins.
     let mut seat = seat();
     if USERS.fetch_sub(1, Ordering::AcqRel) > 1 {
         return;
     }
-    seat.is_gone = true;
-    let kept = seat.kept.take();
+    let is_last = is_finalized();
+    seat.is_gone = is_last;
+    let kept = if is_last { seat.kept.take() } else { None };
     drop(seat);
-    drop(Request::arena().clear());
+    let requests = Request::arena().clear();
+    report_active(&requests);
+    drop(requests);
     drop(Message::arena().clear());
     drop(Comm::arena().clear());
     drop(Type::arena().clear());
     drop(Groups::arena().clear());
-    drop(Hints::arena().clear());
     drop(kept);
+    if !is_last {
+        leave_at_exit();
+    }
+}
+
+/// Says which operations nobody has completed, where that was due: before the last end.
+fn report_active(requests: &[Request]) {
+    const NAMED: usize = 3;
+    let calls: Vec<&str> = requests.iter().filter_map(Request::uncompleted).collect();
+    if calls.is_empty() {
+        return;
+    }
+    let named = calls[..calls.len().min(NAMED)].join(", ");
+    let more = if calls.len() > NAMED { ", …" } else { "" };
+    eprintln!(
+        "motet: {}{} requests are still active at the end, which no call has completed: \
+         {named}{more}",
+        rank(),
+        calls.len()
+    );
+}
+
+/// Sees to it that the process leaves the world when it exits, if it has not by then.
+fn leave_at_exit() {
+    static PROCESS: OnceLock<u32> = OnceLock::new();
+    extern "C" fn at_exit() {
+        // Not in a process that this one has started as a copy of itself.
+        if PROCESS.get() == Some(&std::process::id()) && !is_running() {
+            let kept = seat().kept.take();
+            drop(kept);
+        }
+    }
+    if PROCESS.set(std::process::id()).is_ok() {
+        // SAFETY: the function does not unwind into C: what it calls has no callbacks of the
+        // program, and what is left of the world is dropped without a panic.
+        unsafe { libc::atexit(at_exit) };
+    }
 }
 
 /// Ends the job because of an error, and says why.
@@ -229,11 +267,15 @@ pub(crate) fn end(call: &str, text: &str, code: c_int, site: &Site, handler: &st
     let of = match site {
         Site::Comm(comm) => format!("of communicator \"{}\"", comm.name()),
         Site::Session(_) => "of the session".to_owned(),
-        Site::Unknown => "before MPI_Init and after MPI_Finalize".to_owned(),
+        Site::Unknown => "outside of MPI_Init and MPI_Finalize".to_owned(),
+    };
+    let set = match site {
+        Site::Unknown => format!("{INITIAL_HANDLER}=mpi_errors_return"),
+        _ => "MPI_ERRORS_RETURN".to_owned(),
     };
     eprintln!(
         "motet: {rank}{call}: {text} [{name}]; the error handler {of} is {handler}, so the job \
-         ends: set MPI_ERRORS_RETURN to have the code returned"
+         ends: set {set} to have the code returned"
     );
     exit(code)
 }
@@ -255,7 +297,7 @@ pub(crate) fn panicked(call: &str) -> ! {
 
 /// How a message names the rank, if it is known.
 fn rank() -> String {
-    seated().map_or(String::new(), |world| format!("rank {}: ", world.rank()))
+    world().map_or(String::new(), |world| format!("rank {}: ", world.rank()))
 }
 
 /// Ends the process, without what the program wants done at its end: that may call the library,

@@ -7,7 +7,8 @@
 //! ranks: 1 2 3     a run with each of these numbers of ranks; 0 is a run without a launcher
 //! set: NAME=value  a variable of the environment
 //! seconds: 90      the time after which it is killed
-//! status: failure  it must fail (and not by a signal); otherwise all ranks must succeed
+//! status: failure  it must fail (and not by a signal), likewise `status: 7` with this code;
+//!                  otherwise all ranks must succeed
 //! stderr: text     this text must be on the standard error; likewise `stdout: text`
 //! case: name       what follows is for a run of its own, with this word as its argument
 //! spec: 57, 58     the items of the checklist that it proves

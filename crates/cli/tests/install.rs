@@ -40,8 +40,8 @@ fn library() {
         let name = profile.file_name().expect("a name").to_string_lossy();
         let name = if name == "debug" { "dev" } else { &name };
         let mut cargo = Command::new("timeout");
-        cargo.args(["1500", env!("CARGO"), "build", "--quiet", "--package", "motet-abi"]);
-        cargo.args(["--profile", name, "--target-dir"]).arg(target);
+        cargo.args(["1500", env!("CARGO"), "build", "--quiet", "-p", "motet-abi", "-p"]);
+        cargo.args(["motet-cli", "--profile", name, "--target-dir"]).arg(target);
         cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
         ended(&mut cargo);
     });

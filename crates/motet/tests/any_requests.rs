@@ -397,6 +397,17 @@ fn only_inactive_persistent_requests_can_be_started() {
     });
 }
 
+#[test]
+fn a_request_tells_what_its_operation_does() {
+    on_ranks(2, |world| {
+        let sum = world.allreduce_init((vec![1], vec![0]), Sum, &Info::new())?;
+        let told = Request::from(sum).explain();
+        assert!(told.starts_with("allreduce_init: "), "{told}");
+        assert_eq!(Request::null().explain(), "no operation");
+        Ok(())
+    });
+}
+
 /// spec: 24, 58
 #[test]
 fn a_message_whose_request_is_freed_arrives() {
@@ -442,7 +453,7 @@ fn an_error_among_several_is_in_its_status() {
             world.barrier()?;
             Ok(set)
         };
-        let truncated = Status { error: Some(ErrorClass::Truncate), ..Status::EMPTY };
+        let truncated = Status { error: Some(ErrorClass::Truncate.into()), ..Status::EMPTY };
         let all = [received(other, Tag(1), 4), truncated, Status::EMPTY, Status::EMPTY];
         let mut statuses = vec![];
         let mut set = start()?;
@@ -601,7 +612,7 @@ fn a_death_ends_all_that_wait() {
         let mut statuses = vec![];
         let told = raw::wait_all(&mut set, &mut statuses);
         assert_eq!(class(told), Some(ErrorClass::InStatus));
-        assert_eq!(statuses[0].error, Some(ErrorClass::ProcAborted));
+        assert_eq!(statuses[0].error, Some(ErrorClass::ProcAborted.into()));
         assert!(!set[0].is_active() && set[1].is_null() && set[3].is_null());
         assert_eq!(class(set[0].start()), Some(ErrorClass::ProcAborted));
         Ok(())

@@ -63,8 +63,8 @@ pub(crate) unsafe fn get_address(location: *const c_void, address: *mut MPI_Aint
 
 /// `MPI_Get_hw_resource_info`
 pub(crate) unsafe fn get_hw_resource_info(hw_info: *mut MPI_Info) -> Answer {
-    // What this process is restricted to one of: the machine. Processors it may use are not asked.
-    let info = Info::new().with("motet://machine", "true");
+    // What this process is restricted to one of, by the name that `MPI_Comm_split_type` knows.
+    let info = Info::new().with("mpi_shared_memory", "true");
     // SAFETY: room for a result of the caller.
     unsafe { put(hw_info, Hints::publish(info)) }
 }

@@ -54,8 +54,8 @@ unsafe fn found(
     make: impl FnOnce(Founding) -> Answer<MPI_Comm>,
 ) -> Answer {
     let handler = errhandler.handler(Target::Comm)?;
-    let seated = process::seated();
-    let world = seated.as_ref().ok_or_else(process::not_running)?;
+    let world = process::world();
+    let world = world.as_ref().ok_or_else(process::not_running)?;
     // For the handler alone: there is no communicator yet that it could be told.
     let founders = Comm::new(Shape::Plain(world.intra()?.alone()), MPI_COMM_NULL, handler.clone());
     founders.answer(|| {

@@ -59,6 +59,7 @@ impl Kind for Comm {
 
     fn constant(value: usize) -> Option<Arc<Comm>> {
         match value {
+            _ if !process::is_in_world() => None,
             _ if value == exports::MPI_COMM_WORLD.value() => process::world(),
             _ if value == exports::MPI_COMM_SELF.value() => process::own(),
             _ => None,

@@ -36,7 +36,7 @@ impl Hints {
     /// there are any.
     pub(crate) fn environment(words: &[&str]) -> Info {
         let mut info = Info::environment();
-        let ranks = process::seated().map(|world| world.size().to_string());
+        let ranks = process::world().map(|world| world.size().to_string());
         let mut known: Vec<_> = ranks.map(|ranks| ("maxprocs", ranks)).into_iter().collect();
         known.extend(env::var(INITIAL_HANDLER).ok().map(|name| ("mpi_initial_errhandler", name)));
         if let [command, arguments @ ..] = words {

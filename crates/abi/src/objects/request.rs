@@ -80,6 +80,11 @@ impl Request {
         MPI_Request::keep(Request { operation: Some(operation), comm, generalized, parts })
     }
 
+    /// The call of an operation that nobody has completed.
+    pub(crate) fn uncompleted(&self) -> Option<&'static str> {
+        self.operation.as_ref().filter(|operation| operation.is_active())?.call()
+    }
+
     /// Whether nothing needs its place any more, now that it has no operation.
     fn is_done_with(&mut self) -> bool {
         match &mut self.generalized {

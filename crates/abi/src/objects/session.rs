@@ -89,7 +89,7 @@ impl ProcessSet {
     /// # Errors
     /// That the process has left its world.
     pub(crate) fn group(self) -> Answer<Group> {
-        let world = process::seated()
+        let world = process::world()
             .ok_or_else(|| Fault::new(ErrorClass::Session, "the process has left its world"))?;
         let all = world.intra()?;
         Ok(match self {

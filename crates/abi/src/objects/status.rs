@@ -81,7 +81,7 @@ impl From<&raw::Status> for MPI_Status {
         let mut told = MPI_Status {
             MPI_SOURCE: source(status.source),
             MPI_TAG: tag(status.tag),
-            MPI_ERROR: status.error.map_or(MPI_SUCCESS, motet::ErrorClass::code),
+            MPI_ERROR: status.error.map_or(MPI_SUCCESS, |code| code.0),
             MPI_internal: [0; 5],
         };
         told.set_bytes(status.bytes);

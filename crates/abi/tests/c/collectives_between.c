@@ -3,6 +3,11 @@
  *
  * ranks: 2 3 4
  * spec: 66, 76, 86, 87, 88, 89, 91
+ *
+ * case: plain
+ * case: checked
+ * ranks: 3
+ * set: MOTET_CHECK=1
  */
 
 #include "forms.h"

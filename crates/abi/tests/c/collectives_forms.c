@@ -2,7 +2,12 @@
  * what is not significant at a rank is garbage there.
  *
  * ranks: 1 2 3 4
- * spec: 5, 23, 35, 40, 42, 43, 45, 61, 69, 70, 71, 72, 73, 74, 75
+ * spec: 5, 23, 35, 42, 43, 69, 70, 71, 72, 73, 74, 75
+ *
+ * case: plain
+ * case: checked
+ * ranks: 3
+ * set: MOTET_CHECK=1
  */
 
 #include "forms.h"

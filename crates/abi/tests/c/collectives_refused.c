@@ -2,7 +2,7 @@
  * request, and the next call works.
  *
  * ranks: 1 2
- * spec: 61, 67, 68, 76, 77
+ * spec: 61, 68, 77
  */
 
 #include "check.h"

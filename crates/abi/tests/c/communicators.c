@@ -196,6 +196,8 @@ static void nonblocking_copies(void) {
             OK(MPI_Comm_idup(original, &copies[each], &requests[each]));
         }
         OK(MPI_Info_free(&info));
+        int ranks = -1;
+        ERR(MPI_Comm_size(copies[each], &ranks), MPI_ERR_COMM); /* not there yet */
     }
     OK(MPI_Ibarrier(original, &requests[COPIES]));
     /* The original may go before its copies are there. */

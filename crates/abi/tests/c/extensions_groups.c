@@ -3,6 +3,11 @@
  *
  * ranks: 1 2 3 4
  * spec: 80, 103, 104, 105, 107, 108, 109, 110, 111, 121, 122
+ *
+ * case: plain
+ * case: checked
+ * ranks: 3
+ * set: MOTET_CHECK=1
  */
 
 #include <mpix.h>
@@ -274,7 +279,8 @@ int main(int argc, char **argv) {
     OK(MPI_Type_contiguous(2, MPI_INT, &map_type));
     OK(MPI_Type_commit(&map_type));
     OK(MPI_Op_create(compose, 0, &op));
-    int backwards[] = {3, 2, 1, 0}, mixed[] = {2, 0, 3, 1};
+    int forwards[] = {0, 1, 2, 3}, backwards[] = {3, 2, 1, 0}, mixed[] = {2, 0, 3, 1};
+    among(size, forwards, 0);
     for (int empty = 0; empty < 2; ++empty) {
         for (int k = 1; k <= size; ++k) among(k, backwards + 4 - size, empty);
         if (size == 4) among(3, mixed, empty);

@@ -3,6 +3,11 @@
  *
  * ranks: 1 2 3
  * spec: 133, 134, 135, 136, 137, 139, 140, 144
+ *
+ * case: plain
+ * case: checked
+ * ranks: 3
+ * set: MOTET_CHECK=1
  */
 
 #include <mpix.h>

@@ -2,7 +2,12 @@
  * every form; reductions and broadcasts among neighbours; what is refused.
  *
  * ranks: 1 2 3 4
- * spec: 105, 110, 112, 114, 115, 116, 117, 118, 119, 120, 124, 132, 144
+ * spec: 105, 110, 112, 114, 115, 116, 117, 119, 120, 124, 144
+ *
+ * case: plain
+ * case: checked
+ * ranks: 3
+ * set: MOTET_CHECK=1
  */
 
 #include <mpix.h>

@@ -147,8 +147,10 @@ static void parts(MPI_Comm between) {
 /* The leaders may meet on an intercommunicator as well. */
 static void met_between(MPI_Comm between, MPI_Comm half) {
     MPI_Comm made;
-    OK(MPI_Intercomm_create(half, 0, between, far - 1, 9, &made));
-    MPI_Comm_free(&made);
+    OK(MPI_Intercomm_create(half, near - 1, between, far - 1, 9, &made));
+    CHECK_EQ(compared(made, between), MPI_CONGRUENT);
+    works(made);
+    OK(MPI_Comm_free(&made));
 }
 
 static void refused(MPI_Comm between, MPI_Comm half) {

@@ -3,7 +3,12 @@
  * communicators.
  *
  * ranks: 1 2 3 4
- * spec: 76, 92, 93, 94, 95, 96, 97, 98
+ * spec: 76, 92, 93, 94, 95, 97, 98
+ *
+ * case: plain
+ * case: checked
+ * ranks: 3
+ * set: MOTET_CHECK=1
  */
 
 #include "forms.h"

@@ -2,7 +2,7 @@
  * datatype) while a persistent reduction goes on, and reductions without communication.
  *
  * ranks: 1 2 3 4
- * spec: 6, 74, 80, 81, 82, 84
+ * spec: 6, 80, 81, 84
  */
 
 #include "check.h"

@@ -6,6 +6,10 @@
  * case: alone
  * case: twice
  * case: beside
+ *
+ * case: again
+ *
+ * case: then-init
  */
 
 #include "check.h"
@@ -180,6 +184,23 @@ int main(int argc, char **argv) {
         /* The session goes on. */
         work(first);
         OK(MPI_Session_finalize(&first));
+    } else if (strcmp(wanted, "again") == 0) {
+        OK(MPI_Session_finalize(&first));
+        for (int i = 0; i < 3; i++) {
+            first = begin();
+            work(first);
+            OK(MPI_Session_finalize(&first));
+        }
+    } else if (strcmp(wanted, "then-init") == 0) {
+        MPI_Info info;
+        OK(MPI_Info_create(&info));
+        OK(MPI_Session_finalize(&first));
+        OK(MPI_Init(&argc, &argv));
+        sum(MPI_COMM_WORLD);
+        OK(MPI_Finalize());
+        /* Hints outlive everything. */
+        OK(MPI_Info_set(info, "key", "value"));
+        OK(MPI_Info_free(&info));
     } else {
         OK(MPI_Initialized(&flag));
         CHECK_EQ(flag, 0);

@@ -42,14 +42,3 @@ pub(crate) fn said(text: &str) -> String {
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout).expect("ASCII")
 }
-
-/// The names that a library exports.
-#[track_caller]
-pub(crate) fn exported(library: &Path) -> Vec<String> {
-    let mut command = Command::new("nm");
-    command.args(["--dynamic", "--defined-only", "--format=posix"]).arg(library);
-    let output = run(command);
-    assert!(output.status.success(), "{}: {output:?}", library.display());
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    text.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
-}

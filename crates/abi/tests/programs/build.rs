@@ -154,7 +154,7 @@ impl Workshop {
 }
 
 /// Where `mpi.h` is.
-fn headers() -> PathBuf {
+pub(crate) fn headers() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("include")
 }
 
@@ -166,7 +166,8 @@ fn is_right(status: ExitStatus, end: End) -> bool {
         (End::Failure, Some(code)) => {
             !by_signal && code != 0 && code < SIGNALLED && !NO_COMMAND.contains(&code)
         }
-        (End::Failure, None) => false,
+        (End::Code(wanted), Some(code)) => code == wanted,
+        (End::Failure | End::Code(_), None) => false,
     }
 }
 

@@ -1,16 +1,18 @@
 //! What it costs to have the library: what else is loaded with it, how large it is, how long a
 //! program takes to come and go.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
 use crate::Outcome;
-use crate::build::Workshop;
+use crate::build::{Workshop, headers};
 
 /// All there are.
-pub(crate) const TESTS: [(&str, fn(&Workshop) -> Outcome); 2] = [
+pub(crate) const TESTS: [(&str, fn(&Workshop) -> Outcome); 3] = [
     ("the_library_needs_only_that_of_c", needs_only_the_library_of_c),
     ("the_library_is_small", is_small),
+    ("the_library_exports_what_the_headers_declare", exports_what_the_headers_declare),
 ];
 
 /// What every program has anyway.
@@ -46,6 +48,45 @@ fn is_small(workshop: &Workshop) -> Outcome {
     let len = fs::metadata(&stripped)?.len();
     println!("({len} bytes, stripped)");
     if len < MAX_BYTES { Ok(()) } else { Err(format!("{len} bytes").into()) }
+}
+
+/// Each function under both its names, and no other name that a program could take for one.
+///
+/// spec: 144
+fn exports_what_the_headers_declare(workshop: &Workshop) -> Outcome {
+    let mut nm = Command::new("nm");
+    nm.args(["--dynamic", "--defined-only", "--format=posix"]).arg(workshop.library());
+    let is_of_mpi = |name: &str| {
+        let name = name.to_ascii_uppercase();
+        name.starts_with("MPI") || name.starts_with("PMPI")
+    };
+    let names = tool(&mut nm)?;
+    let exported: BTreeSet<&str> = names
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .filter(|name| is_of_mpi(name))
+        .collect();
+    let mut declared = BTreeSet::new();
+    let texts = ["mpi.h", "mpix.h"].map(|name| fs::read_to_string(headers().join(name)));
+    let [standard, ours] = texts;
+    for line in [standard?, ours?].iter().flat_map(|text| text.lines()) {
+        // Lines such as `int MPI_Send(const void *buf, …`: what goes on begins with spaces.
+        let head = line.split('(').next().unwrap_or_default();
+        let name = head.rsplit(' ').next().unwrap_or_default();
+        if line.len() > head.len() && is_of_mpi(name) && !line.starts_with(['#', ' ', 't']) {
+            declared.insert(name.to_owned());
+        }
+    }
+    let twins = declared.iter().all(|name| {
+        declared.contains(&format!("P{name}")) || declared.contains(&name[1..].to_owned())
+    });
+    let declared: BTreeSet<&str> = declared.iter().map(String::as_str).collect();
+    let difference: Vec<_> = declared.symmetric_difference(&exported).collect();
+    if declared.len() < 1000 || !twins || !difference.is_empty() {
+        let count = declared.len();
+        return Err(format!("of {count}, only declared or only exported: {difference:?}").into());
+    }
+    Ok(())
 }
 
 /// What a tool says on its standard output.

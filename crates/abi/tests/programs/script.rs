@@ -34,6 +34,8 @@ pub(crate) enum End {
     Success,
     /// The job fails, but by no signal.
     Failure,
+    /// The job fails with this code.
+    Code(i32),
 }
 
 /// Where the programs are.
@@ -96,7 +98,9 @@ fn runs(program: &str, comment: &str) -> Vec<Run> {
             }
             "status" if value == "failure" => run.end = End::Failure,
             "status" if value == "success" => run.end = End::Success,
-            "status" => panic!("{program}.c: no status is called {value}"),
+            "status" => {
+                run.end = End::Code(value.parse().expect("a status is `failure` or a code"))
+            }
             "stderr" => run.errors.push(value.to_owned()),
             "stdout" => run.output.push(value.to_owned()),
             _ => {}

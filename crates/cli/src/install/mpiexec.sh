@@ -15,7 +15,7 @@ usage='Usage: mpiexec [-n N] [-l] [-env NAME VALUE] [-wdir FOLDER] PROGRAM [ARGU
 ranks=1 label=
 while [ $# -gt 0 ]; do
   case $1 in
-    -n | -np | --n | --np | -c | --ranks)
+    -n | -np | --n | --np | --ranks)
       [ $# -gt 1 ] || mistake "'$1' needs a number"
       ranks=$2
       shift

@@ -162,16 +162,13 @@ impl std::fmt::Debug for Parts {
 }
 
 impl Parts {
-    /// Before the message is started once more: none is ready.
+    /// The message has been started once more: no part is ready. Without any part it is ready as a
+    /// whole.
     pub(super) fn begin(&self) {
-        let Shared { run, missing, ready, .. } = &*self.0;
+        let Shared { posting, run, missing, ready, .. } = &*self.0;
         run.fetch_add(1, Ordering::Relaxed);
         missing.store(ready.len(), Ordering::Release);
-    }
-
-    /// After that: a message without any part is ready at once.
-    pub(super) fn begun(&self) {
-        if self.0.ready.is_empty() {
+        if ready.is_empty() && *posting == Posting::WhenReady {
             self.post();
         }
     }

@@ -186,6 +186,11 @@ impl Request {
         self.0.as_ref().is_some_and(|inner| inner.active)
     }
 
+    /// The call that has made it, unless there is no operation.
+    pub fn call(&self) -> Option<&'static str> {
+        self.0.as_ref().map(|inner| inner.flight.origin.call)
+    }
+
     /// Whether its operation can be started again and again.
     pub fn is_persistent(&self) -> bool {
         self.0.as_ref().is_some_and(|inner| inner.persistent)
@@ -210,13 +215,10 @@ impl Request {
     pub fn start(&mut self) -> Result<()> {
         self.check_start()?;
         let inner = self.0.as_mut().expect("checked");
-        if let Some(parts) = &inner.parts {
-            parts.begin();
-        }
         inner.flight.start()?;
         inner.active = true;
         if let Some(parts) = &inner.parts {
-            parts.begun();
+            parts.begin();
         }
         Ok(())
     }

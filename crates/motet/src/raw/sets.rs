@@ -276,7 +276,7 @@ impl Faults {
         self.operations += 1;
         told.unwrap_or_else(|error| {
             self.failed += 1;
-            Status { error: Some(error.class()), ..Status::EMPTY }
+            Status { error: Some(error.code()), ..Status::EMPTY }
         })
     }
 

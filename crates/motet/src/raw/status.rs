@@ -4,7 +4,7 @@ use motet_fabric::Received;
 
 use crate::datatype::{Datatype, DatatypeError};
 use crate::engine::{CANCELLED, NOBODY};
-use crate::error::{ErrorClass, ErrorKind, Result};
+use crate::error::{ErrorCode, ErrorKind, Result};
 use crate::flight::Home;
 use crate::status::{self, ANY_SOURCE, ANY_TAG, PROC_NULL, Source, Tag, TagFilter};
 
@@ -21,7 +21,7 @@ pub struct Status {
     pub cancelled: bool,
     /// What went wrong. Set only by the calls on sets that complete several operations, and only
     /// when they return an error; those on one operation return its error themselves.
-    pub error: Option<ErrorClass>,
+    pub error: Option<ErrorCode>,
 }
 
 impl Status {

@@ -250,8 +250,8 @@ fn messages(world: &SimpleCommunicator) {
     let (rank, size) = (world.rank(), world.size());
     let (next, previous) = ((rank + 1) % size, (rank + size - 1) % size);
     let (next, previous) = (world.process_at_rank(next), world.process_at_rank(previous));
-    let (text, status): (Vec<i32>, _) =
-        point_to_point::send_receive_dynamic(&vec![rank; 3], &previous, &next);
+    let mut text = [-1; 3];
+    let status = point_to_point::send_receive_into(&[rank; 3], &previous, &mut text, &next);
     assert_eq!(text, [next.rank(); 3], "messages");
     assert_eq!(status.source_rank(), next.rank(), "status");
     assert_eq!(status.count(i32::equivalent_datatype()), 3, "status");
@@ -282,7 +282,7 @@ fn grid(world: &SimpleCommunicator) {
     let grid = grid.expect("it has a place for each rank");
     let CartesianLayout { dims: is, periods, coords } = grid.get_layout();
     assert_eq!((&is[..], &periods[..]), (&dims[..], &[true, false][..]), "layout");
-    assert_eq!(grid.coordinates_to_rank(&coords), grid.rank(), "coordinates");
+    assert_eq!(grid.rank_to_coordinates(grid.rank()), coords, "coordinates");
     let (left, right) = grid.shift(1, 1);
     assert_eq!((left.is_none(), right.is_none()), (coords[1] == 0, coords[1] == 1), "ends");
     let (up, down) = grid.shift(0, 1);
