@@ -35,6 +35,8 @@ mod calls;
 mod count;
 mod exports;
 mod fault;
+#[cfg(test)]
+mod fuzz;
 mod handle;
 mod objects;
 mod process;

@@ -157,6 +157,7 @@ fn the_compiler_scripts_tell_what_they_do() {
     });
     let version = line(Command::new("cc").arg("--version"));
     assert_eq!(show("mpicc", &["--version"]), version);
+    assert_eq!(show("mpicc", &["-v"]), "", "it is told on the standard error");
     let said = show("mpicc", &["-showme:version"]);
     assert!(said.starts_with("Motet ") && said.ends_with("(mpicc)"), "{said}");
 }

@@ -134,6 +134,7 @@ fn copy(comm: &Comm, info: &Info) -> Answer<(CommunicatorRequest<Shape>, Attribu
         Shape::Graph(graph) => graph.idup_with_info(info)?.map(Shape::Graph),
         Shape::Sparse(graph) => graph.idup_with_info(info)?.map(Shape::Sparse),
         Shape::Between(between) => between.idup_with_info(info)?.map(Shape::Between),
+        Shape::Coming => return Err(comm.handle.wrong()),
     };
     Ok((request, attributes?))
 }
@@ -147,8 +148,8 @@ unsafe fn dup(comm: &Arc<Comm>, info: &Info, newcomm: *mut MPI_Comm) -> Answer {
     unsafe { put(newcomm, copy) }
 }
 
-/// A nonblocking copy. Its handle is known at once; it stands for the copy from when a call tells
-/// that the request is complete.
+/// A nonblocking copy. Its handle is known at once, so that its error handler can be set; it can be
+/// used from when a call tells that the request is complete.
 unsafe fn idup(
     comm: &Arc<Comm>,
     info: &Info,

@@ -81,9 +81,13 @@ impl Set {
         statuses: impl IntoIterator<Item = (usize, &'a raw::Status)>,
     ) -> Answer<T> {
         told.map_err(|error| {
-            let failed = statuses.into_iter().find(|(_, status)| status.error.is_some());
-            let site = failed.map_or(Site::Unknown, |(each, _)| self.handle(each).site());
-            Fault::from(error).at(site)
+            let mut failed =
+                statuses.into_iter().filter_map(|(each, status)| Some((each, status.error?)));
+            let Some((each, code)) = failed.next() else { return Fault::from(error) };
+            // Who does not look at statuses has to be told what it was.
+            let name = code.class().map_or("an error of the program", ErrorClass::name);
+            let text = format!("{error}: the first, in place {each} of the list, is {name}");
+            Fault::new(error.class(), text).at(self.handle(each).site())
         })
     }
 

@@ -255,7 +255,7 @@ pub(crate) unsafe fn topo_test(comm: MPI_Comm, status: *mut c_int) -> Answer {
         Shape::Cartesian(_) => MPI_CART,
         Shape::Graph(_) => MPI_GRAPH,
         Shape::Sparse(_) => MPI_DIST_GRAPH,
-        Shape::World(_) | Shape::Plain(_) | Shape::Between(_) => MPI_UNDEFINED,
+        Shape::World(_) | Shape::Plain(_) | Shape::Between(_) | Shape::Coming => MPI_UNDEFINED,
     };
     // SAFETY: the caller has a place there.
     comm.answer(|| unsafe { put(status, kind) })
