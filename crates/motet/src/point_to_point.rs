@@ -157,8 +157,8 @@ impl Communicator {
     }
 
     /// As [`Communicator::wait_for_message`], without waiting: the outer `None` if there is none.
-    /// That nothing is there is an answer, and no error even where nothing will ever come: this rank
-    /// may have sent itself something by then, or may ask in vain without depending on it.
+    /// That nothing is there is an answer, and no error even where nothing will ever come: this
+    /// rank may send itself something later, or ask without depending on the answer.
     fn look_for_message<T>(
         &self,
         call: &'static str,
