@@ -181,14 +181,8 @@ struct Fuzz {
 impl Fuzz {
     fn new() -> Fuzz {
         let (pools, room) = (BTreeMap::new(), arguments::Room::new());
-        let mut fuzz = Fuzz {
-            dice: Dice(0),
-            call: "",
-            pools,
-            keyvals: Vec::new(),
-            places: Vec::new(),
-            room,
-        };
+        let mut fuzz =
+            Fuzz { dice: Dice(0), call: "", pools, keyvals: Vec::new(), places: Vec::new(), room };
         fuzz.keyvals.extend([exports::MPI_TAG_UB, exports::MPI_UNIVERSE_SIZE]);
         fuzz
     }
@@ -310,9 +304,7 @@ impl Fuzz {
                 flag = 0;
                 let (source, tag) = (exports::MPI_ANY_SOURCE, exports::MPI_ANY_TAG);
                 let mut status = NO_STATUS;
-                unsafe {
-                    exports::MPI_Iprobe(source, tag, comm, &raw mut flag, &raw mut status)
-                };
+                unsafe { exports::MPI_Iprobe(source, tag, comm, &raw mut flag, &raw mut status) };
                 let bytes = exports::MPI_BYTE;
                 if flag == 1 {
                     let status = &raw mut status;
