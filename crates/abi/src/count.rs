@@ -49,10 +49,18 @@ impl Counts {
     /// The list has more than `place` elements.
     pub(crate) unsafe fn get(self, place: usize) -> i64 {
         match self {
-            // SAFETY: promised by the caller.
-            Counts::Ints(list) => i64::from(unsafe { list.add(place).read_unaligned() }),
-            // SAFETY: promised by the caller.
-            Counts::Large(list) => unsafe { list.add(place).read_unaligned() },
+            Counts::Ints(list) => {
+                // SAFETY: promised by the caller.
+                let place = unsafe { list.add(place) };
+                // SAFETY: as above.
+                i64::from(unsafe { place.read_unaligned() })
+            }
+            Counts::Large(list) => {
+                // SAFETY: promised by the caller.
+                let place = unsafe { list.add(place) };
+                // SAFETY: as above.
+                unsafe { place.read_unaligned() }
+            }
         }
     }
 
