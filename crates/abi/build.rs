@@ -24,6 +24,7 @@ fn main() {
     functions.extend(table::extensions());
     for (file, text) in [
         ("exports.rs", exports::exports(&functions)),
+        ("names.rs", exports::names(&functions)),
         ("constants.rs", constants::constants(&table::constants())),
     ] {
         fs::write(out.join(file), text).expect("what cargo made can be written to");

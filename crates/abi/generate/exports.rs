@@ -17,6 +17,12 @@ pub(crate) fn exports(functions: &[Function]) -> String {
     functions.iter().map(|function| export(function, twin(function, &by_name))).collect()
 }
 
+/// The names of all functions, as a list of pairs: the text, and what it names.
+pub(crate) fn names(functions: &[Function]) -> String {
+    let pair = |function: &Function| format!("    ({0:?}, {0}),\n", function.name);
+    format!("[\n{}]\n", functions.iter().map(pair).collect::<String>())
+}
+
 /// The function of the same name with counts of the other width, if it is one that differs in
 /// nothing else.
 fn twin<'a>(function: &Function, all: &HashMap<&str, &'a Function>) -> Option<&'a Function> {

@@ -1,9 +1,10 @@
 //! Where the objects are that C has handles of.
 //!
-//! An arena is a list of slots that never move: chunk `k` has `64 · 2^k` of them and is made when the
-//! first of them is needed. A slot is locked for as long as its object is looked at, and no longer:
-//! whoever needs an object for longer has a clone of it. A generation counts the objects that have
-//! been in a slot; it tells handles of an object that is gone from that of the one that is there.
+//! An arena is a list of slots that never move: chunk `k` has `64 · 2^k` of them and is made when
+//! the first of them is needed. A slot is locked for as long as its object is looked at, and no
+//! longer: whoever needs an object for longer has a clone of it. A generation counts the objects
+//! that have been in a slot; it tells handles of an object that is gone from that of the one that is
+//! there.
 //!
 //! A slot whose generations are used up is not used again.
 
@@ -81,15 +82,6 @@ impl<T> Arena<T> {
 
     /// Keeps an object, which may know its own place.
     pub(crate) fn insert(&self, object: impl FnOnce(Place) -> T) -> Place {
-        let place = self.reserve();
-        // Made without a lock, since it may be foreign code that makes it.
-        let object = object(place);
-        self.fill(place, object);
-        place
-    }
-
-    /// A place for an object that comes later; until then there is none.
-    pub(crate) fn reserve(&self) -> Place {
         let mut free = self.free();
         let index = free.back.pop().unwrap_or_else(|| {
             free.used += 1;
@@ -98,12 +90,11 @@ impl<T> Arena<T> {
         drop(free);
         let slot = self.made(index);
         let generation = slot.lock().generation;
-        Place { index, generation }
-    }
-
-    /// Keeps an object in the place that was reserved for it.
-    pub(crate) fn fill(&self, place: Place, object: T) {
-        self.made(place.index).lock().object = Some(object);
+        let place = Place { index, generation };
+        // Made without a lock, since it may be foreign code that makes it.
+        let object = object(place);
+        slot.lock().object = Some(object);
+        place
     }
 
     /// A clone of the object.
@@ -165,16 +156,6 @@ mod tests {
         assert_eq!((first.index, first.generation + 1), (second.index, second.generation));
         assert_eq!((arena.get(first), arena.take(first)), (None, None));
         assert_eq!(arena.get(second), Some("second"));
-    }
-
-    #[test]
-    fn a_reserved_place_is_empty_until_it_is_filled() {
-        let arena = Arena::new();
-        let place = arena.reserve();
-        assert_eq!((arena.get(place), arena.take(place)), (None, None));
-        let other = arena.insert(|_| "other");
-        arena.fill(place, "late");
-        assert_eq!((arena.get(place), arena.take(other)), (Some("late"), Some("other")));
     }
 
     #[test]

@@ -8,9 +8,9 @@
 //! ```
 //!
 //! The kind is never zero, so no handle of an object is a constant, and a handle of one kind is
-//! none of another. As an `int` (for languages that have no wider handles) a constant is itself, and
-//! an object is 4096 plus its place: it loses the generation, so one that is stale may be taken for
-//! that of an object that is there now.
+//! none of another. As an `int` (for languages that have no wider handles) a constant is itself,
+//! and an object is 4096 plus its place: it loses the generation, so one that is stale may be taken
+//! for that of an object that is there now.
 
 use std::ffi::c_int;
 use std::fmt;
@@ -70,6 +70,12 @@ pub(crate) trait Kind: Sized + 'static {
 
     /// The object that a constant stands for; none for the null handle.
     fn constant(value: usize) -> Option<Self::Object>;
+
+    /// Whether the object can be used, which one that is still to come cannot.
+    #[inline]
+    fn is_there(_object: &Self::Object) -> bool {
+        true
+    }
 }
 
 /// A handle of an object of a kind, of whatever is in it.
@@ -139,17 +145,6 @@ impl<K: Kind> Handle<K> {
         Handle::at(K::arena().insert(|place| object(Handle::at(place))))
     }
 
-    /// A handle of an object that comes later, and stands for nothing until then.
-    pub(crate) fn reserve() -> Handle<K> {
-        Handle::at(K::arena().reserve())
-    }
-
-    /// Keeps the object for which the handle was reserved.
-    pub(crate) fn fill(self, object: K::Object) {
-        let place = self.place().expect("a reserved handle is one of its kind");
-        K::arena().fill(place, object);
-    }
-
     /// The object, which may be one that is predefined.
     ///
     /// # Errors
@@ -159,12 +154,30 @@ impl<K: Kind> Handle<K> {
     where
         K::Object: Clone,
     {
-        let object = match self.place() {
+        self.known().filter(K::is_there).ok_or_else(|| self.wrong())
+    }
+
+    /// The object, which may be one that is still to come.
+    ///
+    /// # Errors
+    /// A handle of nothing (of the class of its kind).
+    pub(crate) fn announced(self) -> Answer<K::Object>
+    where
+        K::Object: Clone,
+    {
+        self.known().ok_or_else(|| self.wrong())
+    }
+
+    #[inline]
+    fn known(self) -> Option<K::Object>
+    where
+        K::Object: Clone,
+    {
+        match self.place() {
             Some(place) => K::arena().get(place),
             None if self.is_constant() => K::constant(self.0),
             None => None,
-        };
-        object.ok_or_else(|| self.wrong())
+        }
     }
 
     /// Takes the object away; the handle is stale then.

@@ -27,8 +27,8 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// Builds the library beside the command, as it is no part of what a test of this crate needs; not if
-/// it is newer than all it is made from, as after a test of the whole workspace.
+/// Builds the library beside the command, as it is no part of what a test of this crate needs; not
+/// if it is newer than all it is made from, as after a test of the whole workspace.
 fn library() {
     static BUILT: OnceLock<()> = OnceLock::new();
     BUILT.get_or_init(|| {
@@ -157,6 +157,7 @@ fn the_compiler_scripts_tell_what_they_do() {
     });
     let version = line(Command::new("cc").arg("--version"));
     assert_eq!(show("mpicc", &["--version"]), version);
+    assert_eq!(show("mpicc", &["-v"]), "", "it is told on the standard error");
     let said = show("mpicc", &["-showme:version"]);
     assert!(said.starts_with("Motet ") && said.ends_with("(mpicc)"), "{said}");
 }

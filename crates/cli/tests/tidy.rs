@@ -76,6 +76,7 @@ fn modules_are_named_after_their_subject() {
 #[test]
 fn checklist_items_exist() {
     none(workspace::sources().iter().flat_map(code::checklist_items));
+    none(workspace::programs().iter().flat_map(code::checklist_items));
 }
 
 #[test]
@@ -83,7 +84,7 @@ fn conformance_is_documented() {
     let list = workspace::document(conformance::CHECKLIST);
     let (items, mut findings) = conformance::checklist(&list);
     let mut marks = conformance::Marks::new();
-    for source in &workspace::sources() {
+    for source in workspace::sources().iter().chain(&workspace::programs()) {
         conformance::add_marks(source, &mut marks);
     }
     findings.extend(conformance::unproved(&items, &marks));

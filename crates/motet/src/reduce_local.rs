@@ -66,6 +66,13 @@ impl Op {
         let (kernel, unit) = kernel_for(self, datatype)?;
         let layout = datatype.commit();
         if let Some(piece) = layout.contiguous(count as u64) {
+            if piece.len == 0 {
+                return Ok(()); // Of nothing, the addresses may be null.
+            }
+            if piece.len == 0 {
+                // There may be no memory for it either.
+                return Ok(());
+            }
             let (left, right) = (at(input, piece.at), at(inout, piece.at).cast_mut());
             if left.addr() % unit.alignment == 0 && right.addr() % unit.alignment == 0 {
                 // SAFETY: the data of all items is one run of aligned elements.

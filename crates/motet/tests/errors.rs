@@ -81,6 +81,7 @@ fn a_program_adds_classes_codes_and_texts() -> motet::Result<()> {
     assert!(codes.text_of(ErrorCode(15)).is_some_and(|text| text.contains("MPI_ERR_TRUNCATE")));
     assert_eq!((codes.text_of(ErrorCode(99)), codes.class_of(ErrorCode(99))), (None, None));
     codes.remove_class(weather).expect_err("it has a code");
+    codes.remove_code(storm).expect_err("it has a text");
     codes.remove_text(storm)?;
     codes.remove_text(storm).expect_err("it has no text any more");
     codes.remove_code(storm)?;

@@ -33,14 +33,14 @@ pub(crate) unsafe fn comm_get_errhandler(
     comm: MPI_Comm,
     errhandler: *mut MPI_Errhandler,
 ) -> Answer {
-    let comm = comm.object()?;
+    let comm = comm.announced()?;
     // SAFETY: room for a result of the caller.
     comm.answer(|| unsafe { put(errhandler, comm.handler().refer()) })
 }
 
 /// `MPI_Comm_set_errhandler`
 pub(crate) unsafe fn comm_set_errhandler(comm: MPI_Comm, errhandler: MPI_Errhandler) -> Answer {
-    let comm = comm.object()?;
+    let comm = comm.announced()?;
     comm.answer(|| {
         comm.set_handler(errhandler.handler(Target::Comm)?);
         Ok(())

@@ -37,13 +37,24 @@ pub(crate) enum Weights {
 }
 
 /// What kind of communicator it is.
+#[allow(clippy::large_enum_variant)] // there are few, each in memory of its own
 pub(crate) enum Shape {
     World(World),
     Plain(Communicator),
     Cartesian(CartesianCommunicator),
     Graph(IndexedGraphCommunicator),
     Sparse(GraphCommunicator),
-    Between(Intercommunicator),
+    Between(Box<Intercommunicator>),
+    /// Not there yet: the copy that a nonblocking call makes. Its handle is known, and its error
+    /// handler may be set.
+    Coming,
+}
+
+impl From<Intercommunicator> for Shape {
+    fn from(between: Intercommunicator) -> Shape {
+        // It is the largest, and there are few of them.
+        Shape::Between(Box::new(between))
+    }
 }
 
 impl Kind for Comm {
@@ -64,6 +75,11 @@ impl Kind for Comm {
             _ if value == exports::MPI_COMM_SELF.value() => process::own(),
             _ => None,
         }
+    }
+
+    #[inline]
+    fn is_there(comm: &Arc<Comm>) -> bool {
+        !matches!(comm.shape, Shape::Coming)
     }
 }
 
@@ -118,14 +134,22 @@ impl Comm {
         MPI_Comm::keep_with(|handle| inherited.comm(shape, handle))
     }
 
-    /// Gives a handle to a copy that is not there yet, and what keeps the copy when it is there.
-    /// Until then the handle stands for nothing.
+    /// Gives a handle to a copy that is not there yet, and what keeps the copy when it is there. It
+    /// gets the error handler that was set for it meanwhile.
     pub(crate) fn publish_later(
         &self,
         attributes: Attributes<MPI_Comm>,
     ) -> (MPI_Comm, impl FnOnce(Shape) + Send + 'static) {
-        let (handle, inherited) = (MPI_Comm::reserve(), self.inherited(attributes));
-        (handle, move |shape| handle.fill(inherited.comm(shape, handle)))
+        let handle = self.publish(Shape::Coming);
+        let inherited = self.inherited(attributes);
+        let keep = move |shape| {
+            // Nobody can have freed it: it was not there.
+            let _ = handle.with(|comm| {
+                let inherited = Inherited { handler: comm.handler(), ..inherited };
+                *comm = inherited.comm(shape, handle);
+            });
+        };
+        (handle, keep)
     }
 
     /// What a copy with these attributes gets.
@@ -141,7 +165,7 @@ impl Comm {
             Shape::Cartesian(communicator) => Some(communicator),
             Shape::Graph(communicator) => Some(communicator),
             Shape::Sparse(communicator) => Some(communicator),
-            Shape::Between(_) => None,
+            Shape::Between(_) | Shape::Coming => None,
         }
     }
 

@@ -197,7 +197,10 @@ static void nonblocking_copies(void) {
         }
         OK(MPI_Info_free(&info));
         int ranks = -1;
-        ERR(MPI_Comm_size(copies[each], &ranks), MPI_ERR_COMM); /* not there yet */
+        /* Not there yet, but its error handler can be set. */
+        ERR(MPI_Comm_size(copies[each], &ranks), MPI_ERR_COMM);
+        ERR(MPI_Barrier(copies[each]), MPI_ERR_COMM);
+        OK(MPI_Comm_set_errhandler(copies[each], each ? MPI_ERRORS_ABORT : MPI_ERRORS_RETURN));
     }
     OK(MPI_Ibarrier(original, &requests[COPIES]));
     /* The original may go before its copies are there. */
@@ -214,6 +217,9 @@ static void nonblocking_copies(void) {
         MPI_Info used;
         char value[8];
         int len = sizeof value, is_set = -1;
+        MPI_Errhandler handler;
+        OK(MPI_Comm_get_errhandler(copies[each], &handler));
+        CHECK(handler == (each ? MPI_ERRORS_ABORT : MPI_ERRORS_RETURN));
         CHECK_EQ(compared(copies[each], MPI_COMM_WORLD), MPI_CONGRUENT);
         works(copies[each]);
         OK(MPI_Comm_get_info(copies[each], &used));

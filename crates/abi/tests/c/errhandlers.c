@@ -151,9 +151,11 @@ static void codes(void) {
     ERR(MPI_Add_error_string(MPI_ERR_TAG, "no"), MPI_ERR_ARG);
     ERR(MPI_Add_error_code(code, &found), MPI_ERR_ARG);
     ERR(MPI_Remove_error_class(class), MPI_ERR_ARG);
+    ERR(MPI_Remove_error_code(code), MPI_ERR_ARG);
     OK(MPI_Remove_error_string(code));
     OK(MPI_Remove_error_code(code));
     ERR(MPI_Remove_error_code(code), MPI_ERR_ARG);
+    ERR(MPI_Remove_error_class(class), MPI_ERR_ARG);
     OK(MPI_Remove_error_string(class));
     OK(MPI_Remove_error_class(class));
     ERR(MPI_Error_class(class, &found), MPI_ERR_ARG);

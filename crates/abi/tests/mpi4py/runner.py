@@ -14,7 +14,7 @@ import sys
 import time
 import unittest
 
-SUITE, RESULTS, LIMIT_S = sys.argv[1], sys.argv[2], float(sys.argv[3])
+RESULTS, LIMIT_S = "", 60.0
 START = time.monotonic()
 
 
@@ -82,12 +82,15 @@ class Runner(unittest.TextTestRunner):
 
 
 def main():
+    global RESULTS, LIMIT_S
+    suite_folder, RESULTS, LIMIT_S = sys.argv[1], sys.argv[2], float(sys.argv[3])
     faulthandler.enable()
     sys.dont_write_bytecode = True
-    sys.path.insert(0, SUITE)
+    sys.path.insert(0, suite_folder)
     import main as suite
 
     suite.main(module=None, argv=["main.py", *sys.argv[4:]], testRunner=Runner)
 
 
-main()
+if __name__ == "__main__":
+    main()

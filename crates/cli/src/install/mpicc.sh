@@ -9,9 +9,13 @@ compiler=${@VARIABLE@:-@COMPILER@}
 for_compiling="-I$prefix/include"
 for_linking="-L$prefix/lib -Wl,-rpath,$prefix/lib -Wl,--enable-new-dtags -lmpi_abi"
 
-show=no link=yes
+show=no link=yes inputs=no
 for word do
   shift
+  case $word in
+    -?*) ;;
+    *) inputs=yes ;;
+  esac
   case $word in
     -show | --show | -showme | --showme) show=yes ;;
     -showme:compile | --showme:compile | -compile-info | -compile_info) show=compile ;;
@@ -38,7 +42,8 @@ case $show in
   version) echo 'Motet @VERSION@ (@NAME@)'; exit ;;
 esac
 
-if [ "$link" = yes ]; then
+# What asks the compiler about itself, as -v does, links nothing.
+if [ "$link" = yes ] && [ "$show$inputs" != nono ]; then
   set -- "-I$prefix/include" "$@" "-L$prefix/lib" "-Wl,-rpath,$prefix/lib" \
     -Wl,--enable-new-dtags -lmpi_abi
 else

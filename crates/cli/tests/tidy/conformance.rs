@@ -69,14 +69,16 @@ pub(crate) fn checklist(text: &str) -> (Vec<Item<'_>>, Vec<Finding>) {
     (items, findings)
 }
 
-/// Adds the marks of a file: each at the start of a line of a comment, above a function.
+/// Adds the marks of a file: each at the start of a line of a comment, above a function. Those of a
+/// program in C are of all of it.
 pub(crate) fn add_marks(source: &Source, marks: &mut Marks) {
     for (at, _) in source.comments.match_indices(code::MARK) {
         let line = source.comments[..at].rsplit('\n').next().unwrap_or("");
         if line.trim().trim_start_matches(['/', '!', '*']).trim() != "" {
             continue;
         }
-        let name = if line.contains("//!") { Some("(all)") } else { function_behind(source, at) };
+        let is_of_all = line.contains("//!") || source.path.ends_with(".c");
+        let name = if is_of_all { Some("(all)") } else { function_behind(source, at) };
         let Some(name) = name else { continue };
         for (number, _) in code::items_of_mark(source, at).filter(|(item, _)| !item.contains('A')) {
             let Ok(number) = number.parse() else { continue };

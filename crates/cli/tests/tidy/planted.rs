@@ -52,6 +52,11 @@ mod the_conformance {
         let none =
             "/// as in `spec: 4`\nfn f() {}\nlet a = \"/// spec: 5\";\n/// spec: A6\nfn g() {}";
         assert!(marks(none).is_empty());
+        let mut of_program = conformance::Marks::new();
+        let program = "/* It waits.\n *\n * ranks: 1 2\n * spec: 8, 9\n */\nint main(void) {}\n";
+        conformance::add_marks(&Source::new("abi/tests/c/waits.c", program), &mut of_program);
+        assert_eq!(names(&of_program, 8), ["(all)"]);
+        assert_eq!(names(&of_program, 9), ["(all)"]);
     }
 
     #[test]

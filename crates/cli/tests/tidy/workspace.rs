@@ -102,6 +102,13 @@ pub(crate) fn sources() -> Vec<Source> {
     rust.map(|(path, text)| Source::new(path, text)).collect()
 }
 
+/// All programs in C of the project, whose comments are like those of Rust.
+pub(crate) fn programs() -> Vec<Source> {
+    let texts = texts();
+    let programs = texts.iter().filter(|(path, _)| path.ends_with(".c"));
+    programs.map(|(path, text)| Source::new(path, text)).collect()
+}
+
 /// What cargo says about the crates of the workspace.
 pub(crate) fn metadata() -> Value {
     let mut cargo = Command::new(env!("CARGO"));

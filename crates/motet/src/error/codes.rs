@@ -106,9 +106,9 @@ impl ErrorCodes {
     /// Takes a class away that was added. (`MPI_Remove_error_class`)
     ///
     /// # Errors
-    /// A class that was not added, or that has codes.
+    /// A class that was not added, or that has codes or a text.
     pub fn remove_class(&mut self, class: ErrorCode) -> Result<()> {
-        if self.of_program(class)?.class != class {
+        if self.without_text(class)? != class {
             return wrong(class, "is a code and not a class");
         }
         if self.added.iter().any(|(&code, added)| added.class == class && code != class) {
@@ -118,12 +118,12 @@ impl ErrorCodes {
         Ok(())
     }
 
-    /// Takes a code away that was added, with its text. (`MPI_Remove_error_code`)
+    /// Takes a code away that was added. (`MPI_Remove_error_code`)
     ///
     /// # Errors
-    /// A code that was not added, or that is a class.
+    /// A code that was not added, that is a class, or that has a text.
     pub fn remove_code(&mut self, code: ErrorCode) -> Result<()> {
-        if self.of_program(code)?.class == code {
+        if self.without_text(code)? == code {
             return wrong(code, "is a class and not a code");
         }
         self.added.remove(&code);
@@ -169,6 +169,15 @@ impl ErrorCodes {
         };
         self.given = next;
         Ok(ErrorCode(next))
+    }
+
+    /// The class of an added code that can be taken away, as far as its text goes.
+    fn without_text(&mut self, code: ErrorCode) -> Result<ErrorCode> {
+        let Added { class, text } = self.of_program(code)?;
+        if text.is_empty() {
+            return Ok(*class);
+        }
+        wrong(code, "has a text: remove that first")
     }
 
     fn of_program(&mut self, code: ErrorCode) -> Result<&mut Added> {

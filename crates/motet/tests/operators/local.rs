@@ -84,3 +84,13 @@ pub(crate) fn idle() -> Op {
     // SAFETY: it touches nothing.
     unsafe { Op::commutative(Arc::new(|_, _, _, _: &Datatype| {})) }
 }
+
+/// spec: 84
+#[test]
+fn no_items_need_no_memory() {
+    for op in [Op::SUM, Op::MAXLOC, Op::REPLACE, idle()] {
+        let datatype = if op == Op::MAXLOC { Datatype::DOUBLE_INT } else { Datatype::INT };
+        // SAFETY: there are no items, so nothing is read or written.
+        unsafe { op.reduce_local(std::ptr::null(), std::ptr::null_mut(), 0, &datatype) }.unwrap();
+    }
+}
