@@ -50,16 +50,14 @@ impl Counts {
     pub(crate) unsafe fn get(self, place: usize) -> i64 {
         match self {
             Counts::Ints(list) => {
+                let element = list.wrapping_add(place);
                 // SAFETY: promised by the caller.
-                let place = unsafe { list.add(place) };
-                // SAFETY: as above.
-                i64::from(unsafe { place.read_unaligned() })
+                i64::from(unsafe { element.read_unaligned() })
             }
             Counts::Large(list) => {
+                let element = list.wrapping_add(place);
                 // SAFETY: promised by the caller.
-                let place = unsafe { list.add(place) };
-                // SAFETY: as above.
-                unsafe { place.read_unaligned() }
+                unsafe { element.read_unaligned() }
             }
         }
     }

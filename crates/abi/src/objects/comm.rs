@@ -37,6 +37,7 @@ pub(crate) enum Weights {
 }
 
 /// What kind of communicator it is.
+#[allow(clippy::large_enum_variant)] // there are few, each in memory of its own
 pub(crate) enum Shape {
     World(World),
     Plain(Communicator),
