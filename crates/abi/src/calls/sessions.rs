@@ -147,7 +147,7 @@ pub(crate) unsafe fn intercomm_create_from_groups(
         if leads {
             remote?;
         }
-        Ok(founding.publish(Shape::Between(made?)))
+        Ok(founding.publish(Shape::from(made?)))
     };
     // SAFETY: what the standard asks of the caller.
     unsafe { found(stringtag, info, errhandler, newintercomm, make) }
