@@ -67,6 +67,9 @@ impl Op {
         let layout = datatype.commit();
         if let Some(piece) = layout.contiguous(count as u64) {
             if piece.len == 0 {
+                return Ok(()); // Of nothing, the addresses may be null.
+            }
+            if piece.len == 0 {
                 // There may be no memory for it either.
                 return Ok(());
             }

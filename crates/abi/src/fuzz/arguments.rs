@@ -51,8 +51,18 @@ pub(super) struct Room {
 impl Room {
     pub(super) fn new() -> Room {
         let buffer = || vec![0; BUFFER / 8];
-        let texts = ["", "key", "value", "mpi_minimum_memory_alignment", "true", "external32",
-            "native", "mpi://SELF", "mpi://WORLD", "mpi_hw_resource_type"];
+        let texts = [
+            "",
+            "key",
+            "value",
+            "mpi_minimum_memory_alignment",
+            "true",
+            "external32",
+            "native",
+            "mpi://SELF",
+            "mpi://WORLD",
+            "mpi_hw_resource_type",
+        ];
         let mut texts: Vec<String> = texts.map(str::to_owned).to_vec();
         texts.extend([1, 37, 300, 5000].map(|len| "x".repeat(len)));
         texts.push("a\u{e9}\u{1f600}".to_owned());
@@ -104,8 +114,20 @@ fn small(fuzz: &mut Fuzz) -> i64 {
 
 /// Numbers with which nothing is measured.
 const FREE: [&str; 14] = [
-    "rank", "root", "source", "dest", "tag", "color", "key", "errorcode", "errorclass", "level",
-    "direction", "split_type", "comparison", "order",
+    "rank",
+    "root",
+    "source",
+    "dest",
+    "tag",
+    "color",
+    "key",
+    "errorcode",
+    "errorclass",
+    "level",
+    "direction",
+    "split_type",
+    "comparison",
+    "order",
 ];
 
 impl Argument for c_int {
@@ -181,7 +203,9 @@ fn constant(fuzz: &mut Fuzz, kind: u8) -> usize {
     match kind {
         COMM => fuzz.dice.pick(&[0x101, 0x101, 0x102, 0x100]),
         GROUP => fuzz.dice.pick(&[0x109, 0x108]),
-        TYPE => fuzz.dice.pick(&[0x209, 0x209, 0x214, 0x247, 0x200, 0x207, 0x22b])
+        TYPE => fuzz
+            .dice
+            .pick(&[0x209, 0x209, 0x214, 0x247, 0x200, 0x207, 0x22b])
             .max(if fuzz.dice.percent(30) { 0x200 + fuzz.dice.below(0x100) } else { 0 }),
         OP => 0x20 + fuzz.dice.below(0x1e),
         INFO => fuzz.dice.pick(&[MPI_Info::constant(0x130).value(), 0x131]),

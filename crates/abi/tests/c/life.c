@@ -20,7 +20,7 @@
  * stderr: MPI_Wait: called after MPI_Finalize
  * case: init_twice
  * status: failure
- * stderr: MPI_Init: MPI_Init may be called once
+ * stderr: may be called once
  * case: init_after_finalize
  * status: failure
  * stderr: MPI_Init

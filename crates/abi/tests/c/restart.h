@@ -41,6 +41,10 @@ struct task {
     int rank, size, root, count, in_place, tag;
     /* Ranks of the other group, if the communicator is between groups. */
     int far;
+    /* Who takes part, if these are not all: the group, and its ranks in the communicator. Then `rank`,
+     * `size` and `root` are those of the group. */
+    MPI_Group group;
+    const int *members;
     /* Room in elements; which arguments are given, and the counts of these. */
     int send_room, recv_room;
     enum { BUFFER, NOTHING, IN_PLACE } send_is, recv_is;
@@ -157,14 +161,13 @@ static inline void poison(int *buffer, int elements, const struct task *t) {
     for (int i = 0; i < elements * t->layout.stride; i++) buffer[i] = POISON;
 }
 
-/* Makes a task, but does not initialise its operation. */
-static inline void make(struct task *t, const struct operation *operation, MPI_Comm comm,
-                        struct layout layout, int count, int in_place) {
+/* Makes a task of a rank among so many, but does not initialise its operation. */
+static inline void make_as(struct task *t, const struct operation *operation, MPI_Comm comm,
+                           struct layout layout, int count, int in_place, int rank, int size) {
     int is_inter;
     *t = (struct task){.operation = operation, .comm = comm, .layout = layout, .count = count,
-                       .in_place = in_place, .request = MPI_REQUEST_NULL};
-    OK(MPI_Comm_rank(comm, &t->rank));
-    OK(MPI_Comm_size(comm, &t->size));
+                       .in_place = in_place, .rank = rank, .size = size,
+                       .request = MPI_REQUEST_NULL};
     OK(MPI_Comm_test_inter(comm, &is_inter));
     if (is_inter) OK(MPI_Comm_remote_size(comm, &t->far));
     t->root = (count + (int)strlen(operation->name)) % t->size;
@@ -176,6 +179,15 @@ static inline void make(struct task *t, const struct operation *operation, MPI_C
     t->recv = malloc((size_t)(t->recv_room + 1) * (size_t)layout.stride * sizeof(int));
     t->want = malloc((size_t)(t->recv_room + 1) * (size_t)layout.stride * sizeof(int));
     CHECK(t->send && t->recv && t->want);
+}
+
+/* The same, of the rank of the communicator. */
+static inline void make(struct task *t, const struct operation *operation, MPI_Comm comm,
+                        struct layout layout, int count, int in_place) {
+    int rank, size;
+    OK(MPI_Comm_rank(comm, &rank));
+    OK(MPI_Comm_size(comm, &size));
+    make_as(t, operation, comm, layout, count, in_place, rank, size);
 }
 
 /* The data of a round is put into the buffers. */

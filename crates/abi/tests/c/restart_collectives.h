@@ -197,25 +197,28 @@ static inline void size_reduce_scatter(struct task *t) { size_reduce_scatter_of(
 #define COLLECTIVE(name, size, data, can_be_in_place) \
     {#name, can_be_in_place, size, init_##name, init_c_##name, data}
 
-static const struct operation COLLECTIVES[] = {
-    COLLECTIVE(Barrier, size_barrier, data_barrier, 0),
-    COLLECTIVE(Bcast, size_bcast, data_bcast, 0),
-    COLLECTIVE(Gather, size_gather, data_gather, 1),
-    COLLECTIVE(Gatherv, size_gatherv, data_gather, 1),
-    COLLECTIVE(Scatter, size_scatter, data_scatter, 1),
-    COLLECTIVE(Scatterv, size_scatterv, data_scatter, 1),
-    COLLECTIVE(Allgather, size_allgather, data_gather, 1),
-    COLLECTIVE(Allgatherv, size_allgatherv, data_gather, 1),
-    COLLECTIVE(Alltoall, size_alltoall, data_alltoall, 1),
-    COLLECTIVE(Alltoallv, size_alltoallv, data_alltoall, 1),
-    COLLECTIVE(Alltoallw, size_alltoallv, data_alltoall, 1),
-    COLLECTIVE(Reduce, size_reduce, data_reduce, 1),
-    COLLECTIVE(Allreduce, size_allreduce, data_reduce, 1),
-    COLLECTIVE(Reduce_scatter_block, size_reduce_scatter_block, data_reduce_scatter, 1),
-    COLLECTIVE(Reduce_scatter, size_reduce_scatter, data_reduce_scatter, 1),
-    COLLECTIVE(Scan, size_allreduce, data_scan, 1),
-    COLLECTIVE(Exscan, size_allreduce, data_exscan, 1),
-};
+/* All of them, as rows of name, sizes, data, and whether there is a form in place. */
+#define ALL_COLLECTIVES(ROW) \
+    ROW(Barrier, size_barrier, data_barrier, 0) \
+    ROW(Bcast, size_bcast, data_bcast, 0) \
+    ROW(Gather, size_gather, data_gather, 1) \
+    ROW(Gatherv, size_gatherv, data_gather, 1) \
+    ROW(Scatter, size_scatter, data_scatter, 1) \
+    ROW(Scatterv, size_scatterv, data_scatter, 1) \
+    ROW(Allgather, size_allgather, data_gather, 1) \
+    ROW(Allgatherv, size_allgatherv, data_gather, 1) \
+    ROW(Alltoall, size_alltoall, data_alltoall, 1) \
+    ROW(Alltoallv, size_alltoallv, data_alltoall, 1) \
+    ROW(Alltoallw, size_alltoallv, data_alltoall, 1) \
+    ROW(Reduce, size_reduce, data_reduce, 1) \
+    ROW(Allreduce, size_allreduce, data_reduce, 1) \
+    ROW(Reduce_scatter_block, size_reduce_scatter_block, data_reduce_scatter, 1) \
+    ROW(Reduce_scatter, size_reduce_scatter, data_reduce_scatter, 1) \
+    ROW(Scan, size_allreduce, data_scan, 1) \
+    ROW(Exscan, size_allreduce, data_exscan, 1)
+
+#define LISTED(name, size, data, can_be_in_place) COLLECTIVE(name, size, data, can_be_in_place),
+static const struct operation COLLECTIVES[] = {ALL_COLLECTIVES(LISTED)};
 enum { N_COLLECTIVES = sizeof COLLECTIVES / sizeof *COLLECTIVES };
 
 /* A graph in which edges are there twice if there are few ranks, with loops: the k-th edge of each

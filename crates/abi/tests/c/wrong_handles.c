@@ -36,7 +36,7 @@ static void as_comm(MPI_Comm comm) {
     ERR(MPI_Comm_create(comm, MPI_GROUP_EMPTY, &comm_out), MPI_ERR_COMM);
     ERR(MPI_Comm_create_group(comm, MPI_GROUP_EMPTY, 0, &comm_out), MPI_ERR_COMM);
     ERR(MPI_Comm_set_name(comm, "name"), MPI_ERR_COMM);
-    ERR(MPI_Comm_get_name(comm, text, &a), MPI_ERR_COMM);
+    if (comm != MPI_COMM_NULL) ERR(MPI_Comm_get_name(comm, text, &a), MPI_ERR_COMM);
     ERR(MPI_Comm_set_info(comm, MPI_INFO_NULL), MPI_ERR_COMM);
     ERR(MPI_Comm_get_info(comm, &info_out), MPI_ERR_COMM);
     ERR(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), MPI_ERR_COMM);
@@ -101,7 +101,7 @@ static void as_type(MPI_Datatype type) {
     ERR(MPI_Type_create_resized(type, 0, 4, &type_out), MPI_ERR_TYPE);
     ERR(MPI_Type_dup(type, &type_out), MPI_ERR_TYPE);
     ERR(MPI_Type_set_name(type, "name"), MPI_ERR_TYPE);
-    ERR(MPI_Type_get_name(type, text, &a), MPI_ERR_TYPE);
+    if (type != MPI_DATATYPE_NULL) ERR(MPI_Type_get_name(type, text, &a), MPI_ERR_TYPE);
     ERR(MPI_Type_commit(&copy), MPI_ERR_TYPE);
     ERR(MPI_Type_free(&copy), MPI_ERR_TYPE);
     CHECK(copy == type);

@@ -151,7 +151,7 @@ static void truncated_collective(void) {
 }
 
 static void buffers(void) {
-    static char room[1000 + MPI_BSEND_OVERHEAD];
+    static char room[256 + MPI_BSEND_OVERHEAD];
     void *address;
     ERR(MPI_Bsend(a, 1, MPI_INT, rank, 5, COMM), MPI_ERR_BUFFER);
     ERR(MPI_Buffer_detach(&address, &n), MPI_ERR_BUFFER);

@@ -91,7 +91,8 @@ impl Workshop {
         self.compiled = compiled.into_inner().expect("no compilation panics");
     }
 
-    fn compile_one(&self, program: &Program) -> Outcome {
+    /// Compiles a program.
+    pub(crate) fn compile_one(&self, program: &Program) -> Outcome {
         let mut compiler = Command::new("cc");
         compiler.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-g", "-pthread"]);
         compiler.arg("-D_DEFAULT_SOURCE");

@@ -7,17 +7,23 @@ use std::process::Command;
 
 use crate::Outcome;
 use crate::build::{Workshop, headers};
+use crate::script;
 
 /// All there are.
-pub(crate) const TESTS: [(&str, fn(&Workshop) -> Outcome); 3] = [
+pub(crate) const TESTS: [(&str, fn(&Workshop) -> Outcome); 4] = [
     ("the_library_needs_only_that_of_c", needs_only_the_library_of_c),
     ("the_library_is_small", is_small),
+    ("joining_and_leaving_is_fast", joins_and_leaves_fast),
     ("the_library_exports_what_the_headers_declare", exports_what_the_headers_declare),
 ];
 
 /// What every program has anyway.
 const NEEDED: [&str; 4] = ["libc.so.6", "libm.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2"];
 const MAX_BYTES: u64 = 6_000_000;
+/// Of `MPI_Init` and `MPI_Finalize` together, on each of two ranks.
+const MAX_MICROSECONDS: u64 = 50_000;
+/// The fastest of so many runs counts, since others use the machine too.
+const RUNS: usize = 20;
 
 fn needs_only_the_library_of_c(workshop: &Workshop) -> Outcome {
     let facts = tool(Command::new("readelf").arg("-dW").arg(workshop.library()))?;
@@ -87,6 +93,24 @@ fn exports_what_the_headers_declare(workshop: &Workshop) -> Outcome {
         return Err(format!("of {count}, only declared or only exported: {difference:?}").into());
     }
     Ok(())
+}
+
+fn joins_and_leaves_fast(workshop: &Workshop) -> Outcome {
+    let program = script::all().into_iter().find(|program| program.name == "init_time");
+    let program = program.ok_or("init_time.c is not there")?;
+    workshop.compile_one(&program)?;
+    let mut fastest = u64::MAX;
+    for _ in 0..RUNS {
+        let said = tool(&mut workshop.command(&workshop.path(&program.name), 2))?;
+        let times: Vec<u64> =
+            said.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        if times.len() != 2 {
+            return Err(format!("two ranks said: {said}").into());
+        }
+        fastest = fastest.min(times.into_iter().max().unwrap_or(u64::MAX));
+    }
+    println!("({fastest} microseconds)");
+    if fastest < MAX_MICROSECONDS { Ok(()) } else { Err(format!("{fastest} microseconds").into()) }
 }
 
 /// What a tool says on its standard output.
