@@ -328,7 +328,8 @@ impl Fuzz {
 fn clean_request(mut request: MPI_Request) {
     let request = &raw mut request;
     unsafe { exports::MPI_Cancel(request) };
-    unsafe { exports::MPI_Grequest_complete(*request) };
+    let handle = unsafe { *request };
+    unsafe { exports::MPI_Grequest_complete(handle) };
     for _ in 0..3 {
         let mut flag = 0;
         unsafe { exports::MPI_Test(request, &raw mut flag, std::ptr::null_mut()) };

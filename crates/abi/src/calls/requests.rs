@@ -103,7 +103,9 @@ pub(crate) unsafe fn test(
     status: *mut MPI_Status,
 ) -> Answer {
     // SAFETY: the caller's place.
-    let told = unsafe { on_one(request, raw::Request::test) }?;
+    let work = |operation: &mut raw::Request| unsafe { noted(operation.test(), flag) };
+    // SAFETY: the caller's place.
+    let told = unsafe { on_one(request, work) }?;
     // SAFETY: the caller's places.
     unsafe { put_if_over(told, flag, status) }
 }
@@ -114,9 +116,23 @@ pub(crate) unsafe fn request_get_status(
     flag: *mut c_int,
     status: *mut MPI_Status,
 ) -> Answer {
-    let told = on_operation(request, raw::Request::get_status)?.0?;
+    // SAFETY: the caller's place.
+    let work = |operation: &mut raw::Request| unsafe { noted(operation.get_status(), flag) };
+    let told = on_operation(request, work)?.0?;
     // SAFETY: the caller's places.
     unsafe { put_if_over(told, flag, status) }
+}
+
+/// What went wrong is over, too.
+///
+/// # Safety
+/// The place may be written, or is null.
+unsafe fn noted<T>(told: motet::Result<T>, flag: *mut c_int) -> motet::Result<T> {
+    if told.is_err() {
+        // SAFETY: promised by the caller. That there is no place is not worse than the error.
+        let _ = unsafe { put(flag, 1) };
+    }
+    told
 }
 
 /// Says whether an operation is over, and if so what it came to.

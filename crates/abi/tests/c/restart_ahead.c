@@ -13,8 +13,8 @@
 enum { ROUNDS = 10, MANY = 10500 };
 
 static void nap(void) {
-    struct timespec fifth = {0, 200 * 1000 * 1000};
-    nanosleep(&fifth, NULL);
+    struct timespec moment = {0, 50 * 1000 * 1000};
+    nanosleep(&moment, NULL);
 }
 
 /* Rooted operations, each on a communicator: the root or the others are late. */

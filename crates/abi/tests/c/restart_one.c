@@ -2,7 +2,7 @@
  * pairs that have gaps and an operator of the program: started ten times with other data each time.
  *
  * ranks: 1 2 3 4
- * spec: 5, 30, 35, 40, 42, 78
+ * spec: 3, 5, 30, 35, 40, 42, 56, 78
  */
 
 #include "restart_collectives.h"

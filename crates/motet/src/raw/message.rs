@@ -166,8 +166,8 @@ impl Incoming<'_> {
     /// The memory of the data can be written, and nobody else uses it while the call takes.
     ///
     /// # Errors
-    /// Arguments that the standard does not allow; a message that is too long, or of elements of
-    /// another type: nothing is written then; that the source has died or left.
+    /// Arguments that the standard does not allow; a message that is too long, or (in check mode)
+    /// of elements of another type: nothing is written then; that the source has died or left.
     pub unsafe fn run<'on>(&self, on: impl Into<On<'on>>) -> Result<Status> {
         let comm = on.into().messages();
         // SAFETY: passed on.
@@ -434,6 +434,13 @@ const BUFFER: &str = "buffer";
 const SEND_BUFFER: &str = "send buffer";
 const RECEIVE_BUFFER: &str = "receive buffer";
 
+/// The type that a message of this layer says it has. It is used from languages that are not safe
+/// by their types, and many a program there receives as another type what has the same bytes: in
+/// check mode only that is an error.
+fn told(comm: &Communicator, code: TypeCode) -> TypeCode {
+    if comm.home().core.watch().check { code } else { TypeCode::BYTES }
+}
+
 /// Where data lies as bytes in a row, of which type, and what has to be moved for that.
 type Located = (Span, TypeCode, Option<Box<Staging>>);
 
@@ -447,7 +454,8 @@ unsafe fn locate(which: &'static str, data: Data<'_>, way: Way) -> Result<Locate
     Ok((Span { start, len: len * bytes }, code, stage.finish()))
 }
 
-/// As [`locate`], for a call on a communicator.
+/// As [`locate`], for a call on a communicator. What is sent is bytes except in check mode: programs
+/// in C send characters that are received as integers, and elsewhere that works.
 ///
 /// # Safety
 /// As [`locate`].
@@ -459,7 +467,9 @@ unsafe fn place(
     way: Way,
 ) -> Result<Located> {
     // SAFETY: passed on.
-    unsafe { locate(which, data, way) }.map_err(|kind| comm.error(call, kind))
+    let located = unsafe { locate(which, data, way) };
+    let (span, code, staging) = located.map_err(|kind| comm.error(call, kind))?;
+    Ok((span, told(comm, code), staging))
 }
 
 /// The bytes of a span.
