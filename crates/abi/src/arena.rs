@@ -1,9 +1,10 @@
 //! Where the objects are that C has handles of.
 //!
-//! An arena is a list of slots that never move: chunk `k` has `64 · 2^k` of them and is made when the
-//! first of them is needed. A slot is locked for as long as its object is looked at, and no longer:
-//! whoever needs an object for longer has a clone of it. A generation counts the objects that have
-//! been in a slot; it tells handles of an object that is gone from that of the one that is there.
+//! An arena is a list of slots that never move: chunk `k` has `64 · 2^k` of them and is made when
+//! the first of them is needed. A slot is locked for as long as its object is looked at, and no
+//! longer: whoever needs an object for longer has a clone of it. A generation counts the objects
+//! that have been in a slot; it tells handles of an object that is gone from that of the one that
+//! is there.
 //!
 //! A slot whose generations are used up is not used again.
 

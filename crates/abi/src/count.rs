@@ -49,10 +49,16 @@ impl Counts {
     /// The list has more than `place` elements.
     pub(crate) unsafe fn get(self, place: usize) -> i64 {
         match self {
-            // SAFETY: promised by the caller.
-            Counts::Ints(list) => i64::from(unsafe { list.add(place).read_unaligned() }),
-            // SAFETY: promised by the caller.
-            Counts::Large(list) => unsafe { list.add(place).read_unaligned() },
+            Counts::Ints(list) => {
+                let element = list.wrapping_add(place);
+                // SAFETY: promised by the caller.
+                i64::from(unsafe { element.read_unaligned() })
+            }
+            Counts::Large(list) => {
+                let element = list.wrapping_add(place);
+                // SAFETY: promised by the caller.
+                unsafe { element.read_unaligned() }
+            }
         }
     }
 

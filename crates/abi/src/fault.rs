@@ -51,6 +51,7 @@ impl Fault {
     }
 
     /// The code that the call returns.
+    #[cfg(test)]
     pub(crate) fn code(&self) -> c_int {
         self.0.code
     }

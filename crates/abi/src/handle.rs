@@ -8,9 +8,9 @@
 //! ```
 //!
 //! The kind is never zero, so no handle of an object is a constant, and a handle of one kind is
-//! none of another. As an `int` (for languages that have no wider handles) a constant is itself, and
-//! an object is 4096 plus its place: it loses the generation, so one that is stale may be taken for
-//! that of an object that is there now.
+//! none of another. As an `int` (for languages that have no wider handles) a constant is itself,
+//! and an object is 4096 plus its place: it loses the generation, so one that is stale may be taken
+//! for that of an object that is there now.
 
 use std::ffi::c_int;
 use std::fmt;

@@ -4,7 +4,7 @@
 //! of the safe layer, results to error codes. What there is of MPI here is in the crates below.
 //!
 //! ```text
-//!  MPI_Bcast, PMPI_Bcast, MPI_Bcast_c, MPI_Ibcast, …          exports.rs (from tables/functions.tsv)
+//!  MPI_Bcast, PMPI_Bcast, MPI_Bcast_c, MPI_Ibcast, …          exports.rs (tables/functions.tsv)
 //!      |   catches panics, asks whether the library is initialised,
 //!      |   brings what went wrong before the error handler      boundary.rs, fault.rs
 //!      v

@@ -1,9 +1,9 @@
 //! The process as a rank: before, while and after the library is initialised.
 //!
 //! A process takes its seat in the world when `MPI_Init` or the first session asks for it, and
-//! leaves when `MPI_Finalize` and all sessions have given it up. It can do so once: the seat is gone
-//! then. Who uses the library at that moment (a mistake of the program) keeps what it uses alive,
-//! and so the rank in the world, until it is done.
+//! leaves when `MPI_Finalize` and all sessions have given it up. It can do so once: the seat is
+//! gone then. Who uses the library at that moment (a mistake of the program) keeps what it uses
+//! alive, and so the rank in the world, until it is done.
 //!
 //! A program that has only had sessions may have more of them later, or call `MPI_Init`: until
 //! `MPI_Finalize`, the seat is kept between sessions, and given up when the process exits.

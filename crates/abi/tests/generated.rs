@@ -1,6 +1,7 @@
-//! What is made from the tables is what lies there: the headers, and the list in `docs/abi.md`. With
-//! `MOTET_REGENERATE=1` the tests write it again. And what lies there is what the standard says: the header is compared with that of an installed MPICH 5, which
-//! `MOTET_MPICH_HEADER` names.
+//! What is made from the tables is what lies there: the headers, and the list in `docs/abi.md`.
+//! With `MOTET_REGENERATE=1` the tests write it again. And what lies there is what the standard
+//! says: the header is compared with that of an installed MPICH 5, which `MOTET_MPICH_HEADER`
+//! names.
 
 #[path = "generated/compare.rs"]
 mod compare;
@@ -29,8 +30,8 @@ fn same(path: &str, make: impl FnOnce(&str) -> String) {
     let differs = lies.lines().zip(made.lines()).position(|(one, other)| one != other);
     assert!(
         lies == made,
-        "{} (line {:?}) is not what the tables say: run `MOTET_REGENERATE=1 cargo test -p motet-abi \
-         --test generated`",
+        "{} (line {:?}) is not what the tables say: run `MOTET_REGENERATE=1 cargo test -p \
+         motet-abi --test generated`",
         path.display(),
         differs.map(|line| line + 1),
     );
@@ -79,7 +80,7 @@ fn the_headers_can_be_included() {
 
 /// Every constant, every type, every prototype.
 ///
-/// spec: 142
+/// spec: 142, 143
 #[test]
 fn the_header_says_what_other_libraries_say() {
     let own = Path::new(compiler::INCLUDE).join("mpi.h");

@@ -15,8 +15,8 @@ const LIBRARY: &str = "libmpi_abi.so.1";
 
 /// Put the C library, its headers, mpicc, mpiexec and manual pages into a folder
 ///
-/// The folder can be moved as a whole afterwards: everything in it is found from where it lies. What
-/// is there from an earlier time is replaced.
+/// The folder can be moved as a whole afterwards: everything in it is found from where it lies.
+/// What is there from an earlier time is replaced.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "motet install --prefix DIR [--dry-run]")]
 pub(crate) struct Install {
@@ -113,8 +113,8 @@ fn filled(text: &str) -> String {
     text.replace("@VERSION@", env!("CARGO_PKG_VERSION"))
 }
 
-/// The library that belongs to this command: beside it where cargo has built both, in `../lib` where
-/// both were installed.
+/// The library that belongs to this command: beside it where cargo has built both, in `../lib`
+/// where both were installed.
 fn library(command: &Path) -> anyhow::Result<PathBuf> {
     let folder = command.parent().unwrap_or(Path::new("/"));
     let places = [folder.join(BUILT), folder.join("../lib").join(LIBRARY)];
@@ -160,7 +160,8 @@ fn written(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     fs::set_permissions(path, Permissions::from_mode(mode))
 }
 
-/// Takes out what only debuggers need, if there is a program that can; a larger file is no less good.
+/// Takes out what only debuggers need, if there is a program that can; a larger file is no less
+/// good.
 fn strip(path: &Path) {
     let mut command = Command::new("strip");
     command.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -27,8 +27,8 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// Builds the library beside the command, as it is no part of what a test of this crate needs; not if
-/// it is newer than all it is made from, as after a test of the whole workspace.
+/// Builds the library beside the command, as it is no part of what a test of this crate needs; not
+/// if it is newer than all it is made from, as after a test of the whole workspace.
 fn library() {
     static BUILT: OnceLock<()> = OnceLock::new();
     BUILT.get_or_init(|| {

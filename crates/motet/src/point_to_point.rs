@@ -131,7 +131,7 @@ impl Communicator {
     /// Whether a message is there; does not receive it. (`MPI_Iprobe`)
     ///
     /// # Errors
-    /// As [`probe`](Communicator::probe).
+    /// A source that is not in the communicator; a rank that has died; a tag above [`TAG_UB`].
     pub fn iprobe(
         &self,
         from: impl Into<Source>,
@@ -157,6 +157,8 @@ impl Communicator {
     }
 
     /// As [`Communicator::wait_for_message`], without waiting: the outer `None` if there is none.
+    /// That nothing is there is an answer, and no error even where nothing will ever come: this
+    /// rank may send itself something later, or ask without depending on the answer.
     fn look_for_message<T>(
         &self,
         call: &'static str,
@@ -167,11 +169,12 @@ impl Communicator {
         let Some(selector) = self.selector(call, from, tag)? else { return Ok(Some(None)) };
         let mut engine = self.core().engine();
         engine.progress();
-        let found = look_for(&mut engine, selector, &find);
-        let found = found.and_then(|found| match engine.failure() {
-            Some(failure) if found.is_none() => Err(TransferError::Failed(failure)),
-            _ => Ok(found),
-        });
+        let found = match find(engine.endpoint(), selector) {
+            None => {
+                engine.failure().map_or(Ok(None), |failure| Err(TransferError::Failed(failure)))
+            }
+            found => Ok(found),
+        };
         drop(engine); // an error handler may want it
         let found = found.map_err(|error| self.error(call, error.into()))?;
         Ok(found.map(Some))

@@ -9,8 +9,8 @@
 //! three forms; one that a matched probe has found is received by
 //! [`Message::mrecv_data`](crate::Message::mrecv_data). Probes are those of the safe layer.
 //!
-//! A message in parts ([`Outgoing::init_in_parts`], [`Incoming::init_in_parts`]) is a persistent one
-//! that goes when all of its [`Parts`] are ready.
+//! A message in parts ([`Outgoing::init_in_parts`], [`Incoming::init_in_parts`]) is a persistent
+//! one that goes when all of its [`Parts`] are ready.
 //!
 //! A [`Request`] is any operation at all, or none: a nonblocking one, a persistent one that is
 //! inactive or active, a generalized one, or the null request. The requests of the safe layer are

@@ -5,14 +5,14 @@ mod worlds;
 use std::fs;
 use std::future::Future;
 use std::pin::pin;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
 use motet::{
     ANY_SOURCE, ANY_TAG, Communicator, CommunicatorRequest, Comparison, Error, ErrorClass, Group,
-    Info, Pending, Result, SplitType, Sum, Tag, World, wait_all, wait_any,
+    Info, Pending, Result, SplitType, Sum, Tag, World, raw, wait_all, wait_any,
 };
 
 const WORLDS: [usize; 6] = [1, 2, 3, 4, 5, 7];
@@ -313,6 +313,39 @@ fn idup_overlaps_with_other_operations_of_its_parent() {
             works(&copy.wait()?, &everybody(world))?;
         }
         Ok(())
+    });
+}
+
+/// Whoever is first told that it is complete has the copy delivered, also if the request stays.
+#[test]
+fn a_copy_is_delivered_by_a_request_without_a_type() {
+    on_worlds(|world| {
+        let pending = || {
+            let (here, copy) = mpsc::channel();
+            let deliver = move |made| {
+                let _ = here.send(made);
+            };
+            Ok::<_, Error>((world.idup()?.into_raw(deliver), copy))
+        };
+        let (mut waited, copy) = pending()?;
+        assert!(copy.try_recv().is_err(), "nobody has been told yet");
+        waited.wait()?;
+        works(&copy.recv().expect("it is there"), &everybody(world))?;
+
+        let (asked, copy) = pending()?;
+        let (mut asked, mut statuses) = ([asked], Vec::new());
+        while !raw::get_status_all(&mut asked, &mut statuses)? {}
+        works(&copy.try_recv().expect("it is there"), &everybody(world))?;
+        assert!(asked[0].is_active());
+        raw::wait_all(&mut asked, &mut statuses)?;
+        assert!(asked[0].is_null() && copy.try_recv().is_err(), "it comes once");
+
+        // One that is given up is never there, and nobody waits for it.
+        let (given_up, copy) = pending()?;
+        drop(given_up);
+        world.barrier()?;
+        assert!(copy.try_recv().is_err());
+        works(world, &everybody(world))
     });
 }
 

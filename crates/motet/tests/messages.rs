@@ -11,7 +11,7 @@ use motet::buffer::Items;
 use motet::datatype::Datatype;
 use motet::{
     ANY_SOURCE, ANY_TAG, BSEND_OVERHEAD, BufferRoom, Communicator, ErrorClass, Info, PROC_NULL,
-    Result, Settings, Sum, TAG_UB, Tag, start_all, wait_all,
+    Result, Settings, Source, Sum, TAG_UB, Tag, start_all, wait_all,
 };
 use worlds::{Random, on_ranks, on_ranks_with};
 
@@ -636,4 +636,30 @@ fn a_flush_waits_for_all_that_is_buffered() {
             world.detach_buffer().map(drop)
         });
     }
+}
+
+/// Where a wait would be in vain, looking for a message is not an error: a rank may go on with
+/// messages to itself when all others have left in good order.
+#[test]
+fn looking_is_no_error_when_all_others_have_left() {
+    on_ranks(2, |world| {
+        if world.rank() == 0 {
+            return Ok(());
+        }
+        world.probe(0, ANY_TAG).expect_err("it leaves at once");
+        for source in [ANY_SOURCE, Source::from(0), Source::from(1)] {
+            assert_eq!(world.iprobe(source, ANY_TAG)?, None);
+            assert!(world.improbe(source, ANY_TAG)?.is_none());
+        }
+        let sent = world.isend(vec![7u8], 1, Tag(3))?;
+        let found = loop {
+            if let Some(message) = world.improbe(ANY_SOURCE, ANY_TAG)? {
+                break message;
+            }
+        };
+        let mut data = [0u8];
+        found.mrecv(&mut data)?;
+        assert_eq!(data, [7]);
+        sent.wait().map(drop)
+    });
 }

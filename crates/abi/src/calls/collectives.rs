@@ -1,8 +1,8 @@
-//! The collectives of the standard, each with its three forms behind one function.
+//! The collectives of the standard, each with its forms behind one function.
 //!
 //! The arguments are those of the call, up to the communicator; lists have an entry for each rank
-//! (of the far group, on an intercommunicator), and only lists are copied: the others allocate nothing
-//! on the way to the layer below.
+//! (of the far group, on an intercommunicator), and only lists are copied: the others allocate
+//! nothing on the way to the layer below.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 

@@ -70,7 +70,7 @@ pub(crate) unsafe fn comm_create(
         expect_place(newcomm)?;
         let group = group.object()?;
         let made = match &comm.shape {
-            Shape::Between(between) => between.create(&group)?.map(Shape::Between),
+            Shape::Between(between) => between.create(&group)?.map(Shape::from),
             _ => comm.intra()?.create(&group)?.map(Shape::Plain),
         };
         // SAFETY: the caller has a place there.
@@ -133,7 +133,7 @@ fn copy(comm: &Comm, info: &Info) -> Answer<(CommunicatorRequest<Shape>, Attribu
         Shape::Cartesian(grid) => grid.idup_with_info(info)?.map(Shape::Cartesian),
         Shape::Graph(graph) => graph.idup_with_info(info)?.map(Shape::Graph),
         Shape::Sparse(graph) => graph.idup_with_info(info)?.map(Shape::Sparse),
-        Shape::Between(between) => between.idup_with_info(info)?.map(Shape::Between),
+        Shape::Between(between) => between.idup_with_info(info)?.map(Shape::from),
         Shape::Coming => return Err(comm.handle.wrong()),
     };
     Ok((request, attributes?))
@@ -354,7 +354,7 @@ pub(crate) unsafe fn comm_split_type(
 fn split(comm: &Comm, colour: Option<u32>, key: c_int) -> Answer<Option<Shape>> {
     let key = i64::from(key);
     Ok(match &comm.shape {
-        Shape::Between(between) => between.split(colour, key)?.map(Shape::Between),
+        Shape::Between(between) => between.split(colour, key)?.map(Shape::from),
         _ => comm.intra()?.split(colour, key)?.map(Shape::Plain),
     })
 }

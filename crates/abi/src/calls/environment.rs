@@ -3,6 +3,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::thread;
 
 use motet::Info;
@@ -10,8 +11,8 @@ use motet::Info;
 use crate::allocations;
 use crate::caller::put;
 use crate::exports::{
-    MPI_MAX_LIBRARY_VERSION_STRING, MPI_MAX_PROCESSOR_NAME, MPI_SUBVERSION, MPI_THREAD_MULTIPLE,
-    MPI_VERSION,
+    MPI_MAX_LIBRARY_VERSION_STRING, MPI_MAX_PROCESSOR_NAME, MPI_SUBVERSION, MPI_THREAD_FUNNELED,
+    MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED, MPI_THREAD_SINGLE, MPI_VERSION,
 };
 use crate::fault::Answer;
 use crate::handle::{MPI_Aint, MPI_Comm, MPI_Info};
@@ -102,6 +103,9 @@ pub(crate) unsafe fn get_version(version: *mut c_int, subversion: *mut c_int) ->
     unsafe { put(subversion, MPI_SUBVERSION) }
 }
 
+/// What `MPI_Init_thread` has told.
+static PROVIDED: AtomicI32 = AtomicI32::new(MPI_THREAD_SINGLE);
+
 /// `MPI_Init`
 pub(crate) unsafe fn init(_argc: *mut c_int, _argv: *mut *mut *mut c_char) -> Answer {
     process::initialize()
@@ -111,13 +115,17 @@ pub(crate) unsafe fn init(_argc: *mut c_int, _argv: *mut *mut *mut c_char) -> An
 pub(crate) unsafe fn init_thread(
     _argc: *mut c_int,
     _argv: *mut *mut *mut c_char,
-    _required: c_int,
+    required: c_int,
     provided: *mut c_int,
 ) -> Answer {
-    // More than required is allowed, and all of it costs nothing.
     process::initialize()?;
+    // All of it is there always, but the standard wants what was required where that can be.
+    let levels = [MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED];
+    let level = levels.into_iter().find(|&level| required <= level);
+    let level = level.unwrap_or(MPI_THREAD_MULTIPLE);
+    PROVIDED.store(level, Ordering::Release);
     // SAFETY: room for a result of the caller.
-    unsafe { put(provided, MPI_THREAD_MULTIPLE) }
+    unsafe { put(provided, level) }
 }
 
 /// `MPI_Initialized`
@@ -142,7 +150,7 @@ pub(crate) unsafe fn pcontrol(_level: c_int) -> Answer {
 /// `MPI_Query_thread`
 pub(crate) unsafe fn query_thread(provided: *mut c_int) -> Answer {
     // SAFETY: room for a result of the caller.
-    unsafe { put(provided, MPI_THREAD_MULTIPLE) }
+    unsafe { put(provided, PROVIDED.load(Ordering::Acquire)) }
 }
 
 /// `MPI_Aint_add`

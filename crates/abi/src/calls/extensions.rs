@@ -1,5 +1,5 @@
-//! What there is beyond the standard and is no collective on data: the topologies of the 2008 proposal,
-//! and what the library tells of an operation.
+//! What there is beyond the standard and is no collective on data: the topologies of the 2008
+//! proposal, and what the library tells of an operation.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 

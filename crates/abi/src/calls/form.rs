@@ -349,8 +349,8 @@ impl Call {
     /// Calls the collective.
     ///
     /// # Safety
-    /// All data is there for as long as the form of the call says, and the place of a request may be
-    /// written, or is null.
+    /// All data is there for as long as the form of the call says, and the place of a request may
+    /// be written, or is null.
     ///
     /// # Errors
     /// Of the call.

@@ -63,7 +63,7 @@ pub(crate) unsafe fn intercomm_create(
         let remote_leader = usize::try_from(remote_leader).unwrap_or(usize::MAX);
         let made = local.intercomm_create_on(leader, peer, remote_leader, tag)?;
         // SAFETY: the caller has a place there.
-        unsafe { put(newintercomm, comm.publish(Shape::Between(made))) }
+        unsafe { put(newintercomm, comm.publish(Shape::from(made))) }
     })
 }
 

@@ -1,4 +1,4 @@
-//! The collectives among the neighbours of a topology, each with its three forms behind one function.
+//! The collectives among the neighbours of a topology, each with its forms behind one function.
 //!
 //! Lists have an entry for each neighbour. Nothing can be in place.
 

@@ -1,188 +1,25 @@
 //! Completing, starting, freeing and cancelling operations, one or several at once.
 //!
 //! The operations are taken out of their requests while a call works on them (see
-//! [`crate::objects::Request`]). One alone is moved there and back; those of a list are moved into a
-//! vector that belongs to the thread, so that nothing is allocated for a call.
+//! [`crate::objects::Request`]). One alone is moved there and back; those of a list are moved into
+//! a vector that belongs to the thread, so that nothing is allocated for a call.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use std::cell::Cell;
+mod set;
+
 use std::ffi::c_int;
 use std::task::Poll;
 
-use motet::{ErrorClass, raw};
+use motet::raw;
+
+use set::{Room, Set};
 
 use crate::caller::put;
 use crate::exports::MPI_UNDEFINED;
 use crate::fault::{Answer, Fault, Site, argument};
 use crate::handle::MPI_Request;
 use crate::objects::MPI_Status;
-
-/// What a thread keeps from one call on several requests to the next.
-#[derive(Default)]
-struct Room {
-    operations: Vec<raw::Request>,
-    statuses: Vec<raw::Status>,
-    found: Vec<(usize, raw::Status)>,
-}
-
-/// No more is kept than room for so many requests.
-const MOST_KEPT: usize = 1 << 13;
-
-thread_local! {
-    static ROOM: Cell<Room> = Cell::default();
-}
-
-/// The requests of a list, while a call works on their operations. These are put back in the end.
-struct Set {
-    handles: *mut MPI_Request,
-    room: Room,
-}
-
-impl Set {
-    /// # Safety
-    /// The list has so many handles, which may be written, or is null; it stays as long as this.
-    ///
-    /// # Errors
-    /// No list; a wrong handle in it; a request that somebody else works on.
-    unsafe fn borrow(count: c_int, handles: *mut MPI_Request) -> Answer<Set> {
-        let count = usize::try_from(count).map_err(|_| {
-            Fault::new(ErrorClass::Count, format!("the list would have {count} requests"))
-        })?;
-        if handles.is_null() && count > 0 {
-            return Err(argument("the list of requests is NULL"));
-        }
-        // None is left at the end of a thread.
-        let room = ROOM.try_with(Cell::take).unwrap_or_default();
-        let mut set = Set { handles, room };
-        for each in 0..count {
-            let operation = set.handle(each).borrow()?;
-            set.room.operations.push(operation);
-        }
-        Ok(set)
-    }
-
-    fn handle(&self, each: usize) -> MPI_Request {
-        // SAFETY: one of the list, which is there, says who made this.
-        let place = unsafe { self.handles.add(each) };
-        // SAFETY: as above.
-        unsafe { place.read() }
-    }
-
-    /// What has become of one of them.
-    fn tell<T>(&self, each: usize, told: motet::Result<T>) -> Answer<T> {
-        told.map_err(|error| Fault::from(error).at(self.handle(each).site()))
-    }
-
-    /// What has become of several of them; those that went wrong have it in their statuses.
-    fn tell_all<'a, T>(
-        &self,
-        told: motet::Result<T>,
-        statuses: impl IntoIterator<Item = (usize, &'a raw::Status)>,
-    ) -> Answer<T> {
-        told.map_err(|error| {
-            let mut failed =
-                statuses.into_iter().filter_map(|(each, status)| Some((each, status.error?)));
-            let Some((each, code)) = failed.next() else { return Fault::from(error) };
-            // Who does not look at statuses has to be told what it was.
-            let name = code.class().map_or("an error of the program", ErrorClass::name);
-            let text = format!("{error}: the first, in place {each} of the list, is {name}");
-            Fault::new(error.class(), text).at(self.handle(each).site())
-        })
-    }
-
-    /// Puts the statuses of all where the caller wants them, and says what has become of them.
-    ///
-    /// # Safety
-    /// There is a place for each, or none.
-    unsafe fn finish_all<T>(&self, told: motet::Result<T>, places: *mut MPI_Status) -> Answer<T> {
-        let statuses = self.room.statuses.iter().enumerate();
-        for (each, status) in statuses.clone() {
-            // SAFETY: promised by the caller.
-            unsafe { put_status(places, each, status, Errors::of(&told)) };
-        }
-        self.tell_all(told, statuses)
-    }
-
-    /// Puts what has been found (how many, which, and what they came to) where the caller wants it,
-    /// and says what has become of them.
-    ///
-    /// # Safety
-    /// There are places for as many as there are requests, or none.
-    unsafe fn finish_some(
-        &self,
-        told: motet::Result<Option<usize>>,
-        (count, indices, places): (*mut c_int, *mut c_int, *mut MPI_Status),
-    ) -> Answer {
-        let found = self.room.found.iter();
-        let errors = Errors::of(&told);
-        if indices.is_null() && found.len() > 0 {
-            return Err(argument("the list of indices is NULL"));
-        }
-        for (place, (each, status)) in found.clone().enumerate() {
-            // SAFETY: promised by the caller.
-            let index = unsafe { indices.add(place) };
-            // SAFETY: as above.
-            unsafe { index.write(*each as c_int) };
-            // SAFETY: promised by the caller.
-            unsafe { put_status(places, place, status, errors) };
-        }
-        let out = if let Ok(None) = told { MPI_UNDEFINED } else { found.len() as c_int };
-        // SAFETY: promised by the caller.
-        unsafe { put(count, out) }?;
-        self.tell_all(told, found.map(|(each, status)| (*each, status))).map(drop)
-    }
-}
-
-impl Drop for Set {
-    fn drop(&mut self) {
-        let mut room = std::mem::take(&mut self.room);
-        for (each, operation) in room.operations.drain(..).enumerate() {
-            let handle = self.handle(each);
-            let now = handle.give_back(operation);
-            if now != handle {
-                // SAFETY: one of the list, which is there, says who made this.
-                let place = unsafe { self.handles.add(each) };
-                // SAFETY: as above.
-                unsafe { place.write(now) };
-            }
-        }
-        if room.operations.capacity() <= MOST_KEPT {
-            let _ = ROOM.try_with(|kept| kept.set(room));
-        }
-    }
-}
-
-/// Whether statuses say what went wrong: those of several operations, if something did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Errors {
-    Told,
-    LeftAlone,
-}
-
-impl Errors {
-    fn of<T>(told: &motet::Result<T>) -> Errors {
-        if told.is_err() { Errors::Told } else { Errors::LeftAlone }
-    }
-}
-
-/// Puts a status into one of the places of the caller.
-///
-/// # Safety
-/// There are more than `each` places, or none.
-unsafe fn put_status(places: *mut MPI_Status, each: usize, status: &raw::Status, errors: Errors) {
-    if places.is_null() {
-        return;
-    }
-    // SAFETY: promised by the caller.
-    let place = unsafe { places.add(each) };
-    match errors {
-        // SAFETY: promised by the caller.
-        Errors::Told => unsafe { place.write(MPI_Status::from(status)) },
-        // SAFETY: promised by the caller.
-        Errors::LeftAlone => unsafe { MPI_Status::tell(place, status) },
-    }
-}
 
 /// Works on the operation of one request.
 ///
@@ -266,7 +103,9 @@ pub(crate) unsafe fn test(
     status: *mut MPI_Status,
 ) -> Answer {
     // SAFETY: the caller's place.
-    let told = unsafe { on_one(request, raw::Request::test) }?;
+    let work = |operation: &mut raw::Request| unsafe { noted(operation.test(), flag) };
+    // SAFETY: the caller's place.
+    let told = unsafe { on_one(request, work) }?;
     // SAFETY: the caller's places.
     unsafe { put_if_over(told, flag, status) }
 }
@@ -277,9 +116,23 @@ pub(crate) unsafe fn request_get_status(
     flag: *mut c_int,
     status: *mut MPI_Status,
 ) -> Answer {
-    let told = on_operation(request, raw::Request::get_status)?.0?;
+    // SAFETY: the caller's place.
+    let work = |operation: &mut raw::Request| unsafe { noted(operation.get_status(), flag) };
+    let told = on_operation(request, work)?.0?;
     // SAFETY: the caller's places.
     unsafe { put_if_over(told, flag, status) }
+}
+
+/// What went wrong is over, too.
+///
+/// # Safety
+/// The place may be written, or is null.
+unsafe fn noted<T>(told: motet::Result<T>, flag: *mut c_int) -> motet::Result<T> {
+    if told.is_err() {
+        // SAFETY: promised by the caller. That there is no place is not worse than the error.
+        let _ = unsafe { put(flag, 1) };
+    }
+    told
 }
 
 /// Says whether an operation is over, and if so what it came to.

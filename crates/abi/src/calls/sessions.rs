@@ -57,7 +57,9 @@ unsafe fn found(
     let world = process::world();
     let world = world.as_ref().ok_or_else(process::not_running)?;
     // For the handler alone: there is no communicator yet that it could be told.
-    let founders = Comm::new(Shape::Plain(world.intra()?.alone()), MPI_COMM_NULL, handler.clone());
+    let alone = world.intra()?.alone();
+    alone.set_name("that is to be made");
+    let founders = Comm::new(Shape::Plain(alone), MPI_COMM_NULL, handler.clone());
     founders.answer(|| {
         // SAFETY: a string of the caller.
         let tag = unsafe { tag(stringtag) }?;
@@ -147,7 +149,7 @@ pub(crate) unsafe fn intercomm_create_from_groups(
         if leads {
             remote?;
         }
-        Ok(founding.publish(Shape::Between(made?)))
+        Ok(founding.publish(Shape::from(made?)))
     };
     // SAFETY: what the standard asks of the caller.
     unsafe { found(stringtag, info, errhandler, newintercomm, make) }

@@ -1,5 +1,5 @@
-//! The exchanges of the 2008 proposal: each rank names by groups whom it sends to and whom it receives
-//! from. Each has its three forms behind one function.
+//! The exchanges of the 2008 proposal: each rank names by groups whom it sends to and whom it
+//! receives from. Each has its three forms behind one function.
 //!
 //! Lists have an entry for each member of the group that they are about. Nothing can be in place.
 

@@ -37,16 +37,24 @@ pub(crate) enum Weights {
 }
 
 /// What kind of communicator it is.
+#[allow(clippy::large_enum_variant)] // there are few, each in memory of its own
 pub(crate) enum Shape {
     World(World),
     Plain(Communicator),
     Cartesian(CartesianCommunicator),
     Graph(IndexedGraphCommunicator),
     Sparse(GraphCommunicator),
-    Between(Intercommunicator),
+    Between(Box<Intercommunicator>),
     /// Not there yet: the copy that a nonblocking call makes. Its handle is known, and its error
     /// handler may be set.
     Coming,
+}
+
+impl From<Intercommunicator> for Shape {
+    fn from(between: Intercommunicator) -> Shape {
+        // It is the largest, and there are few of them.
+        Shape::Between(Box::new(between))
+    }
 }
 
 impl Kind for Comm {

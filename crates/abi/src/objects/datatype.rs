@@ -249,7 +249,8 @@ mod tests {
     fn constants() -> impl Iterator<Item = (&'static str, usize)> {
         let table = include_str!("../../tables/constants.tsv").lines();
         let rows = table.map(|row| row.split('\t').collect::<Vec<_>>());
-        rows.filter(|row| row[1] == "MPI_Datatype").map(|row| (row[0], row[2].parse().unwrap()))
+        rows.filter(|row| row[1] == "MPI_Datatype")
+            .map(|row| (row[0], row[2].parse().expect("a number")))
     }
 
     #[test]

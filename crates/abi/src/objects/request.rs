@@ -1,9 +1,9 @@
 //! Requests.
 //!
 //! A request is in its arena while nobody works on it. Whoever waits for it, starts it or looks at
-//! it takes the operation out, and puts it back if the request is to stay; so nothing is locked while
-//! anything is waited for, and a thread that uses a request at the same time (which the standard
-//! forbids) is told that it is in use.
+//! it takes the operation out, and puts it back if the request is to stay; so nothing is locked
+//! while anything is waited for, and a thread that uses a request at the same time (which the
+//! standard forbids) is told that it is in use.
 //!
 //! A generalized request that has been freed stays until somebody has said that it is complete,
 //! since that is said by its handle.
@@ -63,8 +63,8 @@ impl Request {
         Request::keep(operation.into(), Some(comm.clone()))
     }
 
-    /// Gives a handle to an operation that is on no communicator: a generalized one, or the flush of
-    /// a buffer of the process.
+    /// Gives a handle to an operation that is on no communicator: a generalized one, or the flush
+    /// of a buffer of the process.
     pub(crate) fn publish_alone(operation: impl Into<raw::Request>) -> MPI_Request {
         Request::keep(operation.into(), None)
     }

@@ -8,8 +8,8 @@ use motet::{PROC_NULL, Source, Tag, TagFilter, raw};
 
 use crate::exports::{self, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS};
 
-/// `MPI_Status`. What is internal to it: the bytes that were received as two halves, and whether the
-/// operation was cancelled.
+/// `MPI_Status`. What is internal to it: the bytes that were received as two halves, and whether
+/// the operation was cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct MPI_Status {

@@ -103,7 +103,8 @@ static const MPI_Aint addresses[3] = {0, 16, 40};
 static const MPI_Count large_lengths[3] = {1, 2, 3}, large_places[3] = {0, 4, 9};
 static const MPI_Count large_addresses[3] = {0, 16, 40};
 static const int sizes[2] = {4, 6}, subsizes[2] = {2, 3}, starts[2] = {1, 2};
-static const MPI_Count large_sizes[2] = {4, 6}, large_subsizes[2] = {2, 3}, large_starts[2] = {1, 2};
+static const MPI_Count large_sizes[2] = {4, 6}, large_subsizes[2] = {2, 3};
+static const MPI_Count large_starts[2] = {1, 2};
 static const int kinds[2] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_BLOCK};
 static const int arguments[2] = {2, MPI_DISTRIBUTE_DFLT_DARG}, grid[2] = {1, 2};
 

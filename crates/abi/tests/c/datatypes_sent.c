@@ -1,5 +1,6 @@
 /* Datatypes in messages: columns, structures and copies arrive as what they are, though their
- * handles have been freed meanwhile, and what has not been committed is refused.
+ * handles have been freed meanwhile, and what has not been committed is refused. What has the same
+ * bytes may be received as another type.
  *
  * ranks: 1 2
  * spec: 6, 20
@@ -52,6 +53,14 @@ int main(void) {
     OK(MPI_Sendrecv(packed, 8, MPI_PACKED, to, 1, values, 2, MPI_INT, from, 1, MPI_COMM_WORLD,
                     MPI_STATUS_IGNORE));
     CHECK(values[0] == from && values[1] == -from);
+
+    /* So is what has the same bytes: many a program relies on it. */
+    unsigned short halves[4] = {1, 2, 3, (unsigned short)rank};
+    unsigned int whole[2] = {0, 0};
+    OK(MPI_Sendrecv(halves, 4, MPI_UNSIGNED_SHORT, to, 2, whole, 2, MPI_UNSIGNED, from, 2,
+                    MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    memcpy(halves, whole, sizeof halves);
+    CHECK(halves[0] == 1 && halves[1] == 2 && halves[2] == 3 && halves[3] == from);
     OK(MPI_Finalize());
     return 0;
 }

@@ -138,7 +138,7 @@ static void apart(void) {
 }
 
 static void refused(void) {
-    int data[4];
+    int data[4] = {0};
     MPI_Request send, receive, other;
     MPI_Comm world = MPI_COMM_WORLD;
     MPI_Info info = MPI_INFO_NULL;

@@ -186,7 +186,15 @@ static void errors_in_lists(void) {
         CHECK(requests[0] == MPI_REQUEST_NULL && requests[1] == MPI_REQUEST_NULL);
         CHECK_EQ(small, 100 + prev);
     }
-    int index = 7;
+    int index = 7, flag = 0;
+    OK(MPI_Irecv(two, 1, MPI_LONG, prev, 1, MPI_COMM_WORLD, &requests[0]));
+    OK(MPI_Send(two, 2, MPI_LONG, next, 1, MPI_COMM_WORLD));
+    for (int code = MPI_SUCCESS; code == MPI_SUCCESS;) {
+        CHECK(!flag);
+        code = MPI_Test(&requests[0], &flag, MPI_STATUS_IGNORE);
+        if (code != MPI_SUCCESS) CHECK_EQ(code, MPI_ERR_TRUNCATE);
+    }
+    CHECK(flag && requests[0] == MPI_REQUEST_NULL); /* What went wrong is over. */
     OK(MPI_Irecv(two, 1, MPI_LONG, prev, 1, MPI_COMM_WORLD, &requests[0]));
     OK(MPI_Send(two, 2, MPI_LONG, next, 1, MPI_COMM_WORLD));
     ERR(MPI_Waitany(2, requests, &index, &statuses[0]), MPI_ERR_TRUNCATE);

@@ -93,6 +93,9 @@ static void smaller_grid(void) {
     CHECK_EQ(cart != MPI_COMM_NULL, rank == 0);
     OK(MPI_Cart_map(MPI_COMM_WORLD, 1, one, ring, &mapped));
     CHECK_EQ(mapped, rank == 0 ? 0 : MPI_UNDEFINED);
+    int none[1] = {0};
+    OK(MPI_Cart_map(MPI_COMM_WORLD, 1, none, ring, &mapped));
+    CHECK_EQ(mapped, MPI_UNDEFINED);
     if (cart != MPI_COMM_NULL) {
         int near[2];
         OK(MPI_Cart_shift(cart, 0, 1, &near[0], &near[1]));

@@ -1,6 +1,5 @@
 //! Small C programs: compiled, and run.
 
-use std::path::Path;
 use std::process::{Command, Output};
 
 /// Where the headers of this crate lie.

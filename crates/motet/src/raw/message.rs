@@ -434,6 +434,13 @@ const BUFFER: &str = "buffer";
 const SEND_BUFFER: &str = "send buffer";
 const RECEIVE_BUFFER: &str = "receive buffer";
 
+/// The type that a message of this layer says it has. It is used from languages that are not safe
+/// by their types, and many a program there receives as another type what has the same bytes: in
+/// check mode only that is an error.
+fn told(comm: &Communicator, code: TypeCode) -> TypeCode {
+    if comm.home().core.watch().check { code } else { TypeCode::BYTES }
+}
+
 /// Where data lies as bytes in a row, of which type, and what has to be moved for that.
 type Located = (Span, TypeCode, Option<Box<Staging>>);
 
@@ -459,7 +466,9 @@ unsafe fn place(
     way: Way,
 ) -> Result<Located> {
     // SAFETY: passed on.
-    unsafe { locate(which, data, way) }.map_err(|kind| comm.error(call, kind))
+    let located = unsafe { locate(which, data, way) };
+    let (span, code, staging) = located.map_err(|kind| comm.error(call, kind))?;
+    Ok((span, told(comm, code), staging))
 }
 
 /// The bytes of a span.

@@ -1,4 +1,5 @@
-//! A program on rsmpi: its collectives, its immediate ones, and topologies, with what must come out.
+//! A program on rsmpi: its collectives, its immediate ones, and topologies, with what must come
+//! out.
 //!
 //! Nothing in it is about Motet: it is what a program looks like that was written for any MPI. Each
 //! rank says at its end that all was right, and `.ci/rsmpi` counts them.

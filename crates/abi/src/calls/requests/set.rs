@@ -1,0 +1,184 @@
+//! The requests of a list, while a call works on their operations.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::cell::Cell;
+use std::ffi::c_int;
+
+use motet::{ErrorClass, raw};
+
+use crate::caller::put;
+use crate::exports::MPI_UNDEFINED;
+use crate::fault::{Answer, Fault, argument};
+use crate::handle::MPI_Request;
+use crate::objects::MPI_Status;
+
+/// What a thread keeps from one call on several requests to the next.
+#[derive(Default)]
+pub(super) struct Room {
+    pub(super) operations: Vec<raw::Request>,
+    pub(super) statuses: Vec<raw::Status>,
+    pub(super) found: Vec<(usize, raw::Status)>,
+}
+
+/// No more is kept than room for so many requests.
+const MOST_KEPT: usize = 1 << 13;
+
+thread_local! {
+    static ROOM: Cell<Room> = Cell::default();
+}
+
+/// The requests of a list, while a call works on their operations. These are put back in the end.
+pub(super) struct Set {
+    handles: *mut MPI_Request,
+    pub(super) room: Room,
+}
+
+impl Set {
+    /// # Safety
+    /// The list has so many handles, which may be written, or is null; it stays as long as this.
+    ///
+    /// # Errors
+    /// No list; a wrong handle in it; a request that somebody else works on.
+    pub(super) unsafe fn borrow(count: c_int, handles: *mut MPI_Request) -> Answer<Set> {
+        let count = usize::try_from(count).map_err(|_| {
+            Fault::new(ErrorClass::Count, format!("the list would have {count} requests"))
+        })?;
+        if handles.is_null() && count > 0 {
+            return Err(argument("the list of requests is NULL"));
+        }
+        // None is left at the end of a thread.
+        let room = ROOM.try_with(Cell::take).unwrap_or_default();
+        let mut set = Set { handles, room };
+        for each in 0..count {
+            let operation = set.handle(each).borrow()?;
+            set.room.operations.push(operation);
+        }
+        Ok(set)
+    }
+
+    pub(super) fn handle(&self, each: usize) -> MPI_Request {
+        // SAFETY: one of the list, which is there, says who made this.
+        let place = unsafe { self.handles.add(each) };
+        // SAFETY: as above.
+        unsafe { place.read() }
+    }
+
+    /// What has become of one of them.
+    pub(super) fn tell<T>(&self, each: usize, told: motet::Result<T>) -> Answer<T> {
+        told.map_err(|error| Fault::from(error).at(self.handle(each).site()))
+    }
+
+    /// What has become of several of them; those that went wrong have it in their statuses.
+    fn tell_all<'a, T>(
+        &self,
+        told: motet::Result<T>,
+        statuses: impl IntoIterator<Item = (usize, &'a raw::Status)>,
+    ) -> Answer<T> {
+        told.map_err(|error| {
+            let mut failed =
+                statuses.into_iter().filter_map(|(each, status)| Some((each, status.error?)));
+            let Some((each, code)) = failed.next() else { return Fault::from(error) };
+            // Who does not look at statuses has to be told what it was.
+            let name = code.class().map_or("an error of the program", ErrorClass::name);
+            let text = format!("{error}: the first, in place {each} of the list, is {name}");
+            Fault::new(error.class(), text).at(self.handle(each).site())
+        })
+    }
+
+    /// Puts the statuses of all where the caller wants them, and says what has become of them.
+    ///
+    /// # Safety
+    /// There is a place for each, or none.
+    pub(super) unsafe fn finish_all<T>(
+        &self,
+        told: motet::Result<T>,
+        places: *mut MPI_Status,
+    ) -> Answer<T> {
+        let statuses = self.room.statuses.iter().enumerate();
+        for (each, status) in statuses.clone() {
+            // SAFETY: promised by the caller.
+            unsafe { put_status(places, each, status, Errors::of(&told)) };
+        }
+        self.tell_all(told, statuses)
+    }
+
+    /// Puts what has been found (how many, which, and what they came to) where the caller wants it,
+    /// and says what has become of them.
+    ///
+    /// # Safety
+    /// There are places for as many as there are requests, or none.
+    pub(super) unsafe fn finish_some(
+        &self,
+        told: motet::Result<Option<usize>>,
+        (count, indices, places): (*mut c_int, *mut c_int, *mut MPI_Status),
+    ) -> Answer {
+        let found = self.room.found.iter();
+        let errors = Errors::of(&told);
+        if indices.is_null() && found.len() > 0 {
+            return Err(argument("the list of indices is NULL"));
+        }
+        for (place, (each, status)) in found.clone().enumerate() {
+            // SAFETY: promised by the caller.
+            let index = unsafe { indices.add(place) };
+            // SAFETY: as above.
+            unsafe { index.write(*each as c_int) };
+            // SAFETY: promised by the caller.
+            unsafe { put_status(places, place, status, errors) };
+        }
+        let out = if let Ok(None) = told { MPI_UNDEFINED } else { found.len() as c_int };
+        // SAFETY: promised by the caller.
+        unsafe { put(count, out) }?;
+        self.tell_all(told, found.map(|(each, status)| (*each, status))).map(drop)
+    }
+}
+
+impl Drop for Set {
+    fn drop(&mut self) {
+        let mut room = std::mem::take(&mut self.room);
+        for (each, operation) in room.operations.drain(..).enumerate() {
+            let handle = self.handle(each);
+            let now = handle.give_back(operation);
+            if now != handle {
+                // SAFETY: one of the list, which is there, says who made this.
+                let place = unsafe { self.handles.add(each) };
+                // SAFETY: as above.
+                unsafe { place.write(now) };
+            }
+        }
+        if room.operations.capacity() <= MOST_KEPT {
+            let _ = ROOM.try_with(|kept| kept.set(room));
+        }
+    }
+}
+
+/// Whether statuses say what went wrong: those of several operations, if something did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Errors {
+    Told,
+    LeftAlone,
+}
+
+impl Errors {
+    fn of<T>(told: &motet::Result<T>) -> Errors {
+        if told.is_err() { Errors::Told } else { Errors::LeftAlone }
+    }
+}
+
+/// Puts a status into one of the places of the caller.
+///
+/// # Safety
+/// There are more than `each` places, or none.
+unsafe fn put_status(places: *mut MPI_Status, each: usize, status: &raw::Status, errors: Errors) {
+    if places.is_null() {
+        return;
+    }
+    // SAFETY: promised by the caller.
+    let place = unsafe { places.add(each) };
+    match errors {
+        // SAFETY: promised by the caller.
+        Errors::Told => unsafe { place.write(MPI_Status::from(status)) },
+        // SAFETY: promised by the caller.
+        Errors::LeftAlone => unsafe { MPI_Status::tell(place, status) },
+    }
+}
