@@ -1,10 +1,10 @@
 //! Calls at random: every function of the library, with handles that are valid, stale, of another
 //! kind, or garbage, in sequences of any order. None of it may crash.
 //!
-//! Addresses are what the standard asks for (there is enough room behind each, or it is null where
-//! that can be told), since nobody can defend a library in C against others; numbers are small where
-//! they say how much is behind an address. The process is a world of its own, and all errors are
-//! returned. Left out are the calls that would wait for somebody else, that end the process, or that
+//! Addresses are what the standard asks for (there is enough room behind each, or it is null
+//! where that can be told), since nobody can defend a library in C against others; numbers are
+//! small where they say how much is behind an address. The process is a world of its own, and all
+//! errors are returned. Left out are the calls that would wait for somebody else, that end the process, or that
 //! give memory back which the program must have got by the library.
 //!
 //! `MOTET_FUZZ_CALLS` says how many calls are made, `MOTET_FUZZ_SEED` which ones,

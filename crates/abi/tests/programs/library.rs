@@ -10,8 +10,11 @@ use crate::Outcome;
 use crate::build::{Workshop, headers};
 use crate::script::{self, Program};
 
+/// A fact about the library: what it is called, and what asks for it.
+type Fact = (&'static str, fn(&Workshop) -> Outcome);
+
 /// All there are.
-pub(crate) const TESTS: [(&str, fn(&Workshop) -> Outcome); 5] = [
+pub(crate) const TESTS: [Fact; 5] = [
     ("the_library_needs_only_that_of_c", needs_only_the_library_of_c),
     ("the_library_is_small", is_small),
     ("joining_and_leaving_is_fast", joins_and_leaves_fast),
@@ -85,9 +88,9 @@ fn exports_what_the_headers_declare(workshop: &Workshop) -> Outcome {
             declared.insert(name.to_owned());
         }
     }
-    let twins = declared.iter().all(|name| {
-        declared.contains(&format!("P{name}")) || declared.contains(&name[1..].to_owned())
-    });
+    let twins = declared
+        .iter()
+        .all(|name| declared.contains(&format!("P{name}")) || declared.contains(&name[1..]));
     let declared: BTreeSet<&str> = declared.iter().map(String::as_str).collect();
     let difference: Vec<_> = declared.symmetric_difference(&exported).collect();
     if declared.len() < 1000 || !twins || !difference.is_empty() {
