@@ -188,8 +188,17 @@ struct Fuzz {
 impl Fuzz {
     fn new() -> Fuzz {
         let (pools, room) = (BTreeMap::new(), arguments::Room::new());
-        let mut fuzz =
-            Fuzz { dice: Dice(0), call: "", pools, keyvals: Vec::new(), places: Vec::new(), room };
+        let mut fuzz = Fuzz {
+            dice: Dice(0),
+            call: "",
+            pools,
+            keyvals: Vec::new(),
+            places: Vec::new(),
+            room,
+            succeeded: 0,
+            functions: BTreeSet::new(),
+            objects: 0,
+        };
         fuzz.keyvals.extend([exports::MPI_TAG_UB, exports::MPI_UNIVERSE_SIZE]);
         fuzz
     }
