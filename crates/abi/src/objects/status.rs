@@ -38,7 +38,7 @@ impl MPI_Status {
     }
 
     /// Tells the caller what an operation came to, but for the error, which only calls on several
-    /// operations tell; they do so by themselves.
+    /// operations tell; they do so by themselves. An empty status says that there was none.
     ///
     /// # Safety
     /// There is a status at the address, or it is null.
@@ -49,7 +49,9 @@ impl MPI_Status {
         // SAFETY: promised by the caller.
         let former = unsafe { place.read() };
         let mut told = MPI_Status::from(status);
-        told.MPI_ERROR = former.MPI_ERROR;
+        if *status != raw::Status::EMPTY {
+            told.MPI_ERROR = former.MPI_ERROR;
+        }
         // SAFETY: promised by the caller.
         unsafe { place.write(told) };
     }

@@ -166,8 +166,8 @@ impl Incoming<'_> {
     /// The memory of the data can be written, and nobody else uses it while the call takes.
     ///
     /// # Errors
-    /// Arguments that the standard does not allow; a message that is too long, or of elements of
-    /// another type: nothing is written then; that the source has died or left.
+    /// Arguments that the standard does not allow; a message that is too long, or (in check mode)
+    /// of elements of another type: nothing is written then; that the source has died or left.
     pub unsafe fn run<'on>(&self, on: impl Into<On<'on>>) -> Result<Status> {
         let comm = on.into().messages();
         // SAFETY: passed on.
@@ -454,7 +454,8 @@ unsafe fn locate(which: &'static str, data: Data<'_>, way: Way) -> Result<Locate
     Ok((Span { start, len: len * bytes }, code, stage.finish()))
 }
 
-/// As [`locate`], for a call on a communicator.
+/// As [`locate`], for a call on a communicator. What is sent is bytes except in check mode:
+/// programs in C send characters that are received as integers, and elsewhere that works.
 ///
 /// # Safety
 /// As [`locate`].
