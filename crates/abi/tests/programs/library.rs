@@ -7,17 +7,18 @@ use std::process::Command;
 
 use crate::Outcome;
 use crate::build::{Workshop, headers};
-use crate::script;
+use crate::{missing, script};
 
 /// A fact about the library: what it is called, and what asks for it.
 type Fact = (&'static str, fn(&Workshop) -> Outcome);
 
 /// All there are.
-pub(crate) const TESTS: [Fact; 4] = [
+pub(crate) const TESTS: [Fact; 5] = [
     ("the_library_needs_only_that_of_c", needs_only_the_library_of_c),
     ("the_library_is_small", is_small),
     ("joining_and_leaving_is_fast", joins_and_leaves_fast),
     ("the_library_exports_what_the_headers_declare", exports_what_the_headers_declare),
+    ("what_there_is_not_says_so", missing::says_so),
 ];
 
 /// What every program has anyway.
