@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCHES = 41, PENDING = 1000, WINDOW = 64, MAX_RANKS = 256, MAX_SIZES = 16 };
+enum { MAX_BATCHES = 1001, PENDING = 1000, WINDOW = 64, MAX_RANKS = 256, MAX_SIZES = 16 };
 
 static int rank, size, next_rank, previous_rank;
 /* Elements of a block, and what a call sends and receives: a block for each rank. */
@@ -27,6 +27,7 @@ static MPI_Comm world, ring;
 /* Counts the calls; it is in all data. */
 static int turn = 0;
 static double seconds_each = 0.02;
+static int batches = 41;
 
 static void fail(const char *what, int where, int expected, int seen) {
     fprintf(stderr, "motet_bench: rank %d: %s: element %d: expected %d, seen %d\n", rank, what, where,
@@ -204,7 +205,7 @@ typedef void (*batch)(const void *what, enum form form, int times, MPI_Request *
 /* The median of the batches, in microseconds for each of a batch; the same on all ranks. */
 static double measure(batch run, const void *what, enum form form, MPI_Request *requests,
                       int times_at_most) {
-    double taken[BATCHES], slowest[BATCHES];
+    double taken[MAX_BATCHES], slowest[MAX_BATCHES];
     int times = 1;
     for (;;) { /* Long enough that the clock does not matter. */
         MPI_Barrier(world);
@@ -212,18 +213,18 @@ static double measure(batch run, const void *what, enum form form, MPI_Request *
         run(what, form, times, requests);
         double own = MPI_Wtime() - begun;
         MPI_Allreduce(&own, &longest, 1, MPI_DOUBLE, MPI_MAX, world);
-        if (longest * BATCHES > seconds_each || times >= times_at_most) break;
+        if (longest * batches > seconds_each || times >= times_at_most) break;
         times *= 2;
     }
-    for (int i = 0; i < BATCHES; i++) {
+    for (int i = 0; i < batches; i++) {
         MPI_Barrier(world);
         double begun = MPI_Wtime();
         run(what, form, times, requests);
         taken[i] = MPI_Wtime() - begun;
     }
-    MPI_Allreduce(taken, slowest, BATCHES, MPI_DOUBLE, MPI_MAX, world);
-    qsort(slowest, BATCHES, sizeof *slowest, by_value);
-    return slowest[BATCHES / 2] / times * 1e6;
+    MPI_Allreduce(taken, slowest, batches, MPI_DOUBLE, MPI_MAX, world);
+    qsort(slowest, (size_t)batches, sizeof *slowest, by_value);
+    return slowest[batches / 2] / times * 1e6;
 }
 
 static void collective_batch(const void *what, enum form form, int times, MPI_Request *request) {
@@ -426,11 +427,12 @@ static void run(const char *wanted, const int *sizes, int n_sizes) {
 }
 
 static void usage(void) {
-    printf("motet_bench [-o OPERATION] [-b BYTES]... [-f FORM] [-s SECONDS] [-t] [-l]\n"
+    printf("motet_bench [-o OPERATION] [-b BYTES]... [-f FORM] [-s SECONDS] [-r BATCHES] [-t] [-l]\n"
            "  -o  one operation (all); -l lists them\n"
            "  -b  bytes of a block (8, 1024, 65536, 1048576)\n"
            "  -f  one form: blocking, nonblocking, persistent (all three)\n"
            "  -s  seconds for each figure (0.02)\n"
+           "  -r  batches of calls for each figure (41), of which the median counts\n"
            "  -t  lines of operation, ranks, bytes, form, microseconds, with tabs between\n");
 }
 
@@ -457,6 +459,8 @@ int main(int argc, char **argv) {
             n_sizes = n_given;
         } else if (!strcmp(argv[i - 1], "-s") && atof(value) > 0) {
             seconds_each = atof(value);
+        } else if (!strcmp(argv[i - 1], "-r") && atoi(value) > 0 && atoi(value) <= MAX_BATCHES) {
+            batches = atoi(value);
         } else if (!strcmp(argv[i - 1], "-f")) {
             forms_wanted = 0;
             for (int form = 0; form < N_FORMS; form++)

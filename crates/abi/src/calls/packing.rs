@@ -74,8 +74,8 @@ impl Part {
             let text = format!("{needed} bytes are needed, but the packed buffer has {room} more");
             return Err(Fault::new(ErrorClass::Truncate, text));
         }
-        if bytes.is_null() && needed > 0 {
-            return Err(Fault::new(ErrorClass::Buffer, "the packed buffer is NULL"));
+        if needed > 0 && (bytes.addr() as i128) < FIRST_PAGE {
+            return Err(Fault::new(ErrorClass::Buffer, "the packed buffer is NULL or a constant"));
         }
         Ok(Part { at: at as usize, len: needed as usize })
     }

@@ -3,20 +3,23 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use crate::Outcome;
 use crate::build::{Workshop, headers};
-use crate::{missing, script};
+use crate::missing;
+use crate::script::{self, Program};
 
 /// A fact about the library: what it is called, and what asks for it.
 type Fact = (&'static str, fn(&Workshop) -> Outcome);
 
 /// All there are.
-pub(crate) const TESTS: [Fact; 5] = [
+pub(crate) const TESTS: [Fact; 6] = [
     ("the_library_needs_only_that_of_c", needs_only_the_library_of_c),
     ("the_library_is_small", is_small),
     ("joining_and_leaving_is_fast", joins_and_leaves_fast),
+    ("the_benchmark_runs", benchmark_runs),
     ("the_library_exports_what_the_headers_declare", exports_what_the_headers_declare),
     ("what_there_is_not_says_so", missing::says_so),
 ];
@@ -115,6 +118,34 @@ fn joins_and_leaves_fast(workshop: &Workshop) -> Outcome {
     }
     println!("({fastest} microseconds)");
     if fastest < MAX_MICROSECONDS { Ok(()) } else { Err(format!("{fastest} microseconds").into()) }
+}
+
+/// Each row of the benchmark has a figure for each form; it checks the data itself.
+fn benchmark_runs(workshop: &Workshop) -> Outcome {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/c/motet_bench.c");
+    let program = Program { name: "motet_bench".to_owned(), path, runs: Vec::new() };
+    workshop.compile_one(&program)?;
+    let command = || workshop.command(&workshop.path(&program.name), 2);
+    let operations = tool(command().arg("-l"))?;
+    let operations: BTreeSet<&str> = operations.lines().collect();
+    let said = tool(command().args(["-t", "-s", "0.0002", "-r", "3", "-b", "8", "-b", "70000"]))?;
+    let mut figures = 0;
+    let mut measured = BTreeSet::new();
+    for line in said.lines() {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let figure = fields.get(4).and_then(|figure| figure.parse::<f64>().ok());
+        if fields.len() != 5 || figure.is_none_or(|figure| figure <= 0.0) {
+            return Err(format!("no figure in: {line}").into());
+        }
+        measured.insert(fields[0]);
+        figures += 1;
+    }
+    // In three forms with two lengths, but for what has only one.
+    let expected = 3 * (2 * operations.len() - ["barrier", "pending"].len());
+    if measured == operations && figures == expected {
+        return Ok(());
+    }
+    Err(format!("{figures} figures, {expected} were expected:\n{said}").into())
 }
 
 /// What a tool says on its standard output.

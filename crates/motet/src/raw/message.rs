@@ -454,8 +454,8 @@ unsafe fn locate(which: &'static str, data: Data<'_>, way: Way) -> Result<Locate
     Ok((Span { start, len: len * bytes }, code, stage.finish()))
 }
 
-/// As [`locate`], for a call on a communicator. What is sent is bytes except in check mode: programs
-/// in C send characters that are received as integers, and elsewhere that works.
+/// As [`locate`], for a call on a communicator. What is sent is bytes except in check mode:
+/// programs in C send characters that are received as integers, and elsewhere that works.
 ///
 /// # Safety
 /// As [`locate`].
