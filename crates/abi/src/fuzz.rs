@@ -426,7 +426,7 @@ fn no_call_crashes_whatever_the_handles_are() {
         fuzz.functions.len(),
         fuzz.objects
     );
-    assert!(fuzz.succeeded > made.get() / 5, "most handles are not garbage");
+    assert!(fuzz.succeeded > made.get() / 10, "not everything is garbage");
     assert!(calls < 20_000 || fuzz.functions.len() > 300, "{:?}", fuzz.functions);
     let mut size = 0;
     unsafe { exports::MPI_Comm_size(exports::MPI_COMM_WORLD, &raw mut size) };
