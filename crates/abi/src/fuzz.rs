@@ -125,12 +125,14 @@ mod calls {
     include!(concat!(env!("OUT_DIR"), "/exports.rs"));
 
     /// All of them.
-    pub(super) fn all() -> Vec<(&'static str, fn(&mut Fuzz) -> c_int)> {
-        let all: &[(&'static str, fn(&mut Fuzz) -> c_int)] =
-            &include!(concat!(env!("OUT_DIR"), "/names.rs"));
+    pub(super) fn all() -> Vec<(&'static str, Call)> {
+        let all: &[(&'static str, Call)] = &include!(concat!(env!("OUT_DIR"), "/names.rs"));
         all.iter().copied().filter(|(name, _)| !is_left_out(name)).collect()
     }
 }
+
+/// A function with arguments that it makes up.
+type Call = fn(&mut Fuzz) -> c_int;
 
 /// Random numbers of one call.
 struct Dice(u64);
@@ -204,7 +206,7 @@ impl Fuzz {
     }
 
     /// Makes a call.
-    fn make(&mut self, name: &'static str, call: fn(&mut Fuzz) -> c_int, seed: u64) {
+    fn make(&mut self, name: &'static str, call: Call, seed: u64) {
         self.dice = Dice(seed);
         self.call = name;
         self.places.clear();
