@@ -4,8 +4,8 @@
 //! Addresses are what the standard asks for (there is enough room behind each, or it is null
 //! where that can be told), since nobody can defend a library in C against others; numbers are
 //! small where they say how much is behind an address. The process is a world of its own, and all
-//! errors are returned. Left out are the calls that would wait for somebody else, that end the process, or that
-//! give memory back which the program must have got by the library.
+//! errors are returned. Left out are the calls that would wait for somebody else, that end the
+//! process, or that give memory back which the program must have got by the library.
 //!
 //! `MOTET_FUZZ_CALLS` says how many calls are made, `MOTET_FUZZ_SEED` which ones,
 //! `MOTET_FUZZ_WITHOUT` names more that are left out, and `MOTET_FUZZ_TRACE` has each named on the
