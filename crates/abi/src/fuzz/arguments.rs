@@ -173,10 +173,10 @@ impl<K: Kind> Argument for Handle<K> {
 /// A handle where one of this kind should be.
 fn handle(fuzz: &mut Fuzz, kind: u8) -> usize {
     let value = match fuzz.dice.below(100) {
-        0..60 => live(fuzz, kind),
-        60..72 => constant(fuzz, kind),
-        72..82 => stale(fuzz, kind),
-        82..88 => {
+        0..76 => live(fuzz, kind),
+        76..86 => constant(fuzz, kind),
+        86..91 => stale(fuzz, kind),
+        91..95 => {
             let other = 1 + fuzz.dice.below(11) as u8;
             live(fuzz, other)
         }
@@ -232,7 +232,7 @@ fn garbage(fuzz: &mut Fuzz) -> usize {
 
 impl<K: Kind> Argument for *mut Handle<K> {
     fn make(fuzz: &mut Fuzz, _: &str, _: &str) -> *mut Handle<K> {
-        if fuzz.dice.percent(4) {
+        if fuzz.dice.percent(2) {
             return null_mut();
         }
         let handles: [usize; HANDLES] = std::array::from_fn(|_| handle(fuzz, K::CODE));
@@ -251,7 +251,7 @@ impl<K: Kind> Argument for *const Handle<K> {
 
 /// A list of integers with room for more; now and then none.
 fn ints(fuzz: &mut Fuzz) -> *mut c_int {
-    if fuzz.dice.percent(4) {
+    if fuzz.dice.percent(2) {
         return null_mut();
     }
     let at = fuzz.room.next();
@@ -293,7 +293,7 @@ impl Argument for *mut [c_int; 3] {
 
 impl Argument for *mut i64 {
     fn make(fuzz: &mut Fuzz, _: &str, _: &str) -> *mut i64 {
-        if fuzz.dice.percent(4) {
+        if fuzz.dice.percent(2) {
             return null_mut();
         }
         let at = fuzz.room.next();
@@ -313,7 +313,7 @@ impl Argument for *const i64 {
 
 impl Argument for *mut isize {
     fn make(fuzz: &mut Fuzz, _: &str, _: &str) -> *mut isize {
-        if fuzz.dice.percent(4) {
+        if fuzz.dice.percent(2) {
             return null_mut();
         }
         let at = fuzz.room.next();
@@ -361,13 +361,13 @@ impl Argument for *const MPI_Status {
 
 impl Argument for *mut c_char {
     fn make(fuzz: &mut Fuzz, _: &str, _: &str) -> *mut c_char {
-        if fuzz.dice.percent(4) { null_mut() } else { fuzz.room.text.as_mut_ptr().cast() }
+        if fuzz.dice.percent(2) { null_mut() } else { fuzz.room.text.as_mut_ptr().cast() }
     }
 }
 
 impl Argument for *const c_char {
     fn make(fuzz: &mut Fuzz, _: &str, _: &str) -> *const c_char {
-        if fuzz.dice.percent(4) {
+        if fuzz.dice.percent(2) {
             return null();
         }
         let at = fuzz.dice.below(fuzz.room.texts.len());

@@ -1,5 +1,7 @@
 //! Functions of a program, of each type that calls take.
 
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
 use std::ffi::{c_int, c_void};
 
 use crate::handle::Callback;

@@ -4,8 +4,6 @@
  * spec: 45
  */
 
-#define _DEFAULT_SOURCE /* of what mmap needs */
-
 #include <sys/mman.h>
 #include <sys/resource.h>
 
