@@ -286,10 +286,12 @@ unsafe fn finish_any(set: &Set, found: Found, index: *mut c_int, place: *mut MPI
     let which = found.as_ref().map_or(MPI_UNDEFINED, |(each, _)| *each as c_int);
     // SAFETY: promised by the caller.
     unsafe { put(index, which) }?;
-    let status = match found {
-        Some((each, told)) => set.tell(each, told)?,
-        None => raw::Status::EMPTY,
+    let Some((each, told)) = found else {
+        // SAFETY: promised by the caller.
+        unsafe { MPI_Status::tell_empty(place) };
+        return Ok(());
     };
+    let status = set.tell(each, told)?;
     // SAFETY: promised by the caller.
     unsafe { MPI_Status::tell(place, &status) };
     Ok(())

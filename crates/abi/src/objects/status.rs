@@ -38,7 +38,7 @@ impl MPI_Status {
     }
 
     /// Tells the caller what an operation came to, but for the error, which only calls on several
-    /// operations tell; they do so by themselves. An empty status says that there was none.
+    /// operations tell; they do so by themselves.
     ///
     /// # Safety
     /// There is a status at the address, or it is null.
@@ -49,11 +49,20 @@ impl MPI_Status {
         // SAFETY: promised by the caller.
         let former = unsafe { place.read() };
         let mut told = MPI_Status::from(status);
-        if *status != raw::Status::EMPTY {
-            told.MPI_ERROR = former.MPI_ERROR;
-        }
+        told.MPI_ERROR = former.MPI_ERROR;
         // SAFETY: promised by the caller.
         unsafe { place.write(told) };
+    }
+
+    /// Tells the caller that there was no operation, and so no error either.
+    ///
+    /// # Safety
+    /// As [`MPI_Status::tell`].
+    pub(crate) unsafe fn tell_empty(place: *mut MPI_Status) {
+        if !place.is_null() {
+            // SAFETY: promised by the caller.
+            unsafe { place.write(MPI_Status::from(&raw::Status::EMPTY)) };
+        }
     }
 }
 
