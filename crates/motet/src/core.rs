@@ -4,8 +4,8 @@
 //! yields the processor a few times, then it sleeps at the doorbell of its rank, which every peer
 //! rings after putting something where this rank looks. With more ranks than cores the loop is
 //! short, since what is waited for cannot happen while the waiter holds the core. Where something
-//! else computes on the cores, who yields is last in the queue each time, and a sleeper that is rung
-//! for is not: when a yield has taken long, the next waits sleep at once.
+//! else computes on the cores, who yields is last in the queue each time, and a sleeper that is
+//! rung for is not: when a yield has taken long, the next waits sleep at once.
 //!
 //! **Several threads of one rank** share the engine. One of them may complete what another sleeps
 //! for; the engine then rings its own doorbell (it knows that somebody sleeps: `sleepers` is

@@ -26,22 +26,27 @@ impl Reach {
 ///
 /// Markers come in pairs, from `MPI_Type_create_resized`. A datatype that contains any is bounded
 /// by markers alone; without them it is bounded by its data, and filled up at the end so that the
-/// extent is a multiple of the strictest alignment, as a C structure is.
+/// extent is a multiple of the strictest alignment, as a C structure is. What an item was filled up
+/// with stays part of it where the item is put into another datatype, as in C too.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extents {
     /// Where data lies; none without data.
     data: Option<Reach>,
+    /// Where items without markers lie, filled up; none without data.
+    items: Option<Reach>,
     /// The lowest lower and the highest upper marker.
     marks: Option<Reach>,
     alignment: i64,
 }
 
 impl Extents {
-    pub(super) const EMPTY: Extents = Extents { data: None, marks: None, alignment: 1 };
+    pub(super) const EMPTY: Extents =
+        Extents { data: None, items: None, marks: None, alignment: 1 };
 
     /// Those of an element of so many bytes.
     pub(super) fn element(at: i64, size: i64, alignment: i64) -> Extents {
-        Extents { data: Some(Reach { low: at, high: at + size }), marks: None, alignment }
+        let data = Some(Reach { low: at, high: at + size });
+        Extents { data, items: data, marks: None, alignment }
     }
 
     /// Adds a copy of another datatype at a displacement. Of copies in a row the first and the
@@ -50,6 +55,10 @@ impl Extents {
         let overflow = DatatypeError::Overflow("extent");
         if let Some(data) = other.data {
             self.data = Some(data.shifted(at).ok_or(overflow.clone())?.joined(self.data));
+        }
+        if other.items.is_some() && other.marks.is_none() {
+            let item = other.bounds()?.shifted(at).ok_or(overflow.clone())?;
+            self.items = Some(item.joined(self.items));
         }
         if let Some(marks) = other.marks {
             self.marks = Some(marks.shifted(at).ok_or(overflow)?.joined(self.marks));
@@ -66,7 +75,7 @@ impl Extents {
     /// Lower and upper bound.
     pub(super) fn bounds(&self) -> Result<Reach, DatatypeError> {
         let overflow = DatatypeError::Overflow("extent");
-        let Some(bounds) = self.marks.or(self.data) else { return Ok(Reach { low: 0, high: 0 }) };
+        let Some(bounds) = self.marks.or(self.items) else { return Ok(Reach { low: 0, high: 0 }) };
         let extent = bounds.high.checked_sub(bounds.low).ok_or(overflow.clone())?;
         if self.marks.is_some() {
             return Ok(bounds);

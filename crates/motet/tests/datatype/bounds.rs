@@ -30,6 +30,18 @@ fn padding_follows_the_strictest_alignment_inside() {
     assert_eq!(bounds(&shifted.unwrap()), (4, 20));
 }
 
+/// What an item was filled up with belongs to it: an array of structures ends with a whole one.
+#[test]
+fn padding_stays_in_items() {
+    let item = Datatype::structured(&[1, 1], &[0, 4], &[Datatype::INT, Datatype::CHAR]).unwrap();
+    let outer = Datatype::structured(&[1, 1], &[0, 1], &[Datatype::CHAR, item]).unwrap();
+    assert_eq!((bounds(&outer), outer.true_extent()), ((0, 12), 6));
+    let inner = Datatype::hvector(3, 4, 49, &Datatype::DOUBLE).unwrap();
+    assert_eq!((inner.extent(), inner.true_extent()), (136, 130));
+    let outer = Datatype::hvector(2, 3, 4 * 136 + 1, &inner).unwrap();
+    assert_eq!((outer.extent(), outer.true_extent()), (960, 947));
+}
+
 #[test]
 fn vector_may_run_backwards() {
     let backwards = Datatype::vector(3, 1, -2, &Datatype::INT).unwrap();

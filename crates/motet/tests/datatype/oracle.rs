@@ -22,6 +22,8 @@ pub(crate) enum Recipe {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Typemap {
     pub(crate) entries: Vec<(Basic, i64)>,
+    /// The bounds of the items that it is made of, which are filled up.
+    pub(crate) items: Vec<(i64, i64)>,
     pub(crate) lower: Vec<i64>,
     pub(crate) upper: Vec<i64>,
 }
@@ -103,7 +105,8 @@ impl Recipe {
             }
             Recipe::Resized(lower, extent, item) => {
                 let entries = item.typemap().entries;
-                return Typemap { entries, lower: vec![*lower], upper: vec![lower + extent] };
+                let (lower, upper) = (vec![*lower], vec![lower + extent]);
+                return Typemap { entries, lower, upper, ..Typemap::default() };
             }
             Recipe::Dup(item) => return item.typemap(),
         }
@@ -130,6 +133,9 @@ impl Typemap {
         let extent = item.extent();
         for at in (0..len).map(|i| at + i * extent) {
             self.entries.extend(item.entries.iter().map(|(basic, place)| (*basic, place + at)));
+            if !item.entries.is_empty() {
+                self.items.push((item.lower_bound() + at, item.upper_bound() + at));
+            }
             self.lower.extend(item.lower.iter().map(|place| place + at));
             self.upper.extend(item.upper.iter().map(|place| place + at));
         }
@@ -142,6 +148,7 @@ impl Typemap {
     pub(crate) fn upper_bound(&self) -> i64 {
         self.upper.iter().copied().max().unwrap_or_else(|| {
             let (low, high) = self.true_bounds();
+            let high = self.items.iter().map(|item| item.1).fold(high, i64::max);
             let alignment = self.entries.iter().map(|(basic, _)| basic.alignment).max();
             let alignment = i64::from(alignment.unwrap_or(1));
             (0..alignment).map(|e| high + e).find(|high| (high - low) % alignment == 0).unwrap()
