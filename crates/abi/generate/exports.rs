@@ -56,10 +56,20 @@ fn export(function: &Function, twin: Option<&Function>) -> String {
         Home::Missing(what) => {
             let comm = named.iter().find(|each| each.kind == "MPI_Comm");
             let comm = comm.map_or("MPI_COMM_NULL", |each| &each.name);
-            format!("missing({name:?}, {what:?}, {comm})")
+            format!("missing({name:?}, {:?}, {comm})", described(what))
         }
     };
     format!("export! {{ {name}({}) -> {returns} {{ {body} }} }}\n", takes.join(", "))
+}
+
+/// What is missing, for people.
+fn described(what: &str) -> &str {
+    match what {
+        "windows" => "windows (one-sided communication)",
+        "files" => "files that ranks share",
+        "processes" => "processes that are started later",
+        other => other,
+    }
 }
 
 /// The call of the function that does it.

@@ -24,8 +24,12 @@
 mod build;
 #[path = "programs/library.rs"]
 mod library;
+#[path = "programs/missing.rs"]
+mod missing;
 #[path = "programs/script.rs"]
 mod script;
+#[path = "../generate/table.rs"]
+mod table;
 
 use std::env;
 use std::error::Error;

@@ -145,13 +145,14 @@ fn the_compiler_scripts_tell_what_they_do() {
     let (_folder, prefix, _) = installed();
     let (include, lib) = (prefix.join("include"), prefix.join("lib"));
     let (include, lib) = (include.display(), lib.display());
-    let linking = format!("-L{lib} -Wl,-rpath,{lib} -Wl,--enable-new-dtags -lmpi_abi");
+    // As a shell needs it: there is a space in these.
+    let linking = format!("'-L{lib}' '-Wl,-rpath,{lib}' -Wl,--enable-new-dtags -lmpi_abi");
     let show = |compiler: &str, words: &[&str]| line(tool(&prefix, compiler).args(words));
-    assert_eq!(show("mpicc", &["-show", "a.c"]), format!("cc -I{include} a.c {linking}"));
-    assert_eq!(show("mpicxx", &["-showme", "-c", "a.cc"]), format!("c++ -I{include} -c a.cc"));
-    assert_eq!(show("mpicc", &["--showme:compile"]), format!("-I{include}"));
+    assert_eq!(show("mpicc", &["-show", "a.c"]), format!("cc '-I{include}' a.c {linking}"));
+    assert_eq!(show("mpicxx", &["-showme", "-c", "a.cc"]), format!("c++ '-I{include}' -c a.cc"));
+    assert_eq!(show("mpicc", &["--showme:compile"]), format!("'-I{include}'"));
     assert_eq!(show("mpicc", &["-showme:link"]), linking);
-    assert_eq!(show("mpicc", &["-cc=tcc -g", "-show", "-E"]), format!("tcc -g -I{include} -E"));
+    assert_eq!(show("mpicc", &["-cc=tcc -g", "-show", "-E"]), format!("tcc -g '-I{include}' -E"));
     assert_eq!(line(tool(&prefix, "mpicc").env("MOTET_CC", "echo").arg("-c")), {
         format!("-I{include} -c")
     });

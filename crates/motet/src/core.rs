@@ -3,7 +3,9 @@
 //! **Waiting.** Whoever waits moves the engine itself: for a bounded time in a loop, then it
 //! yields the processor a few times, then it sleeps at the doorbell of its rank, which every peer
 //! rings after putting something where this rank looks. With more ranks than cores the loop is
-//! short, since what is waited for cannot happen while the waiter holds the core.
+//! short, since what is waited for cannot happen while the waiter holds the core. Where something
+//! else computes on the cores, who yields is last in the queue each time, and a sleeper that is rung
+//! for is not: when a yield has taken long, the next waits sleep at once.
 //!
 //! **Several threads of one rank** share the engine. One of them may complete what another sleeps
 //! for; the engine then rings its own doorbell (it knows that somebody sleeps: `sleepers` is
@@ -15,7 +17,7 @@
 
 use std::ops::{Deref, DerefMut};
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Waker;
 use std::thread::{self, JoinHandle};
@@ -34,6 +36,10 @@ use crate::wisdom::Lessons;
 /// Who has waited for so long gives way between two looks: whoever is waited for may be on the
 /// same core, even if there are cores enough.
 const POLITE: Duration = Duration::from_micros(3);
+/// A yield that takes so long has given the core to somebody who computes.
+const LONG_YIELD: Duration = Duration::from_micros(500);
+/// After a long yield so many waits sleep at once; then yielding is tried again.
+const CROWDED_WAITS: u32 = 100;
 /// A sleeper looks up at least this often: for nothing, if all goes well.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 /// When all ranks are leaving and nothing has moved for so long, nothing will.
@@ -79,6 +85,8 @@ struct Shared {
     segment: Arc<Segment>,
     me: Peer,
     patience: Patience,
+    /// How many waits are not to yield, because others compute on these cores.
+    crowded: AtomicU32,
     /// Tells the helper that somebody wants to be woken, or that it is to end.
     wanted: Condvar,
     ending: AtomicBool,
@@ -157,7 +165,8 @@ impl Core {
         }
         let engine = Mutex::new(engine);
         let (wanted, ending) = (Condvar::new(), AtomicBool::new(false));
-        let shared = Shared { engine, segment, me, patience, wanted, ending };
+        let crowded = AtomicU32::new(0);
+        let shared = Shared { engine, segment, me, patience, crowded, wanted, ending };
         Core {
             shared: Arc::new(shared),
             ids: AtomicU64::new(0),
@@ -260,10 +269,10 @@ impl Core {
         ids: &[Id],
         mut ready: impl FnMut(&mut Engine) -> Option<T>,
     ) -> Result<T, Failure> {
-        let Patience { burst, spin, yields } = self.shared.patience;
-        if let Some(ended) = self.shared.look(burst, &mut ready) {
+        if let Some(ended) = self.shared.look(self.shared.patience.burst, &mut ready) {
             return ended;
         }
+        let Patience { burst, spin, yields } = self.shared.patience_now();
         let begun = Instant::now();
         loop {
             let waited = begun.elapsed();
@@ -271,16 +280,19 @@ impl Core {
                 break;
             }
             if waited >= POLITE {
-                thread::yield_now();
+                self.shared.give_way();
             }
             if let Some(ended) = self.shared.look(burst, &mut ready) {
                 return ended;
             }
         }
         for _ in 0..yields {
-            thread::yield_now();
+            self.shared.give_way();
             if let Some(ended) = self.shared.look(1, &mut ready) {
                 return ended;
+            }
+            if self.shared.crowded.load(Ordering::Relaxed) > 0 {
+                break;
             }
         }
         let (hang, mut reported) = (self.watch.hang, Duration::ZERO);
@@ -336,6 +348,26 @@ impl Core {
 }
 
 impl Shared {
+    /// How long to look before sleeping, as things are.
+    fn patience_now(&self) -> Patience {
+        let crowded = self.crowded.load(Ordering::Relaxed);
+        if crowded == 0 {
+            return self.patience;
+        }
+        // Threads that count at once lose a count: it is an estimate anyway.
+        self.crowded.store(crowded - 1, Ordering::Relaxed);
+        Patience { spin: Duration::ZERO, yields: 0, ..self.patience }
+    }
+
+    /// Lets others have the core, and notes whether they kept it.
+    fn give_way(&self) {
+        let before = Instant::now();
+        thread::yield_now();
+        if before.elapsed() >= LONG_YIELD {
+            self.crowded.store(CROWDED_WAITS, Ordering::Relaxed);
+        }
+    }
+
     #[inline]
     fn engine(&self) -> Locked<'_> {
         // A panic under the lock has ended this rank for the others; it may still look around.

@@ -4,7 +4,6 @@
  * spec: 45
  */
 
-
 #include <sys/mman.h>
 #include <sys/resource.h>
 

@@ -93,11 +93,16 @@ impl Workshop {
 
     /// Compiles a program.
     pub(crate) fn compile_one(&self, program: &Program) -> Outcome {
+        self.compile_file(&program.path, &program.name)
+    }
+
+    /// Compiles a file into a program of this name.
+    pub(crate) fn compile_file(&self, source: &Path, name: &str) -> Outcome {
         let mut compiler = Command::new("cc");
         compiler.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-g", "-pthread"]);
         compiler.arg("-D_DEFAULT_SOURCE");
         compiler.arg("-I").arg(headers()).arg("-I").arg(script::folder());
-        compiler.arg(&program.path).arg("-o").arg(self.path(&program.name));
+        compiler.arg(source).arg("-o").arg(self.path(name));
         compiler.arg("-L").arg(self.libraries()).args(["-l:libmpi_abi.so.1", "-lm"]);
         let output = compiler.output().map_err(|error| format!("cc cannot be run: {error}"))?;
         let words = String::from_utf8_lossy(&output.stderr);

@@ -8,18 +8,20 @@ use std::process::Command;
 
 use crate::Outcome;
 use crate::build::{Workshop, headers};
+use crate::missing;
 use crate::script::{self, Program};
 
 /// A fact about the library: what it is called, and what asks for it.
 type Fact = (&'static str, fn(&Workshop) -> Outcome);
 
 /// All there are.
-pub(crate) const TESTS: [Fact; 5] = [
+pub(crate) const TESTS: [Fact; 6] = [
     ("the_library_needs_only_that_of_c", needs_only_the_library_of_c),
     ("the_library_is_small", is_small),
     ("joining_and_leaving_is_fast", joins_and_leaves_fast),
     ("the_benchmark_runs", benchmark_runs),
     ("the_library_exports_what_the_headers_declare", exports_what_the_headers_declare),
+    ("what_there_is_not_says_so", missing::says_so),
 ];
 
 /// What every program has anyway.

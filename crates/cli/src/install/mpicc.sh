@@ -6,8 +6,18 @@
 here=$(dirname -- "$(readlink -f -- "$0")")
 prefix=$(cd -- "$here/.." && pwd) || exit 1
 compiler=${@VARIABLE@:-@COMPILER@}
-for_compiling="-I$prefix/include"
-for_linking="-L$prefix/lib -Wl,-rpath,$prefix/lib -Wl,--enable-new-dtags -lmpi_abi"
+
+# Says words as a shell would have to be given them.
+say() {
+  line=
+  for word do
+    case $word in
+      *[!A-Za-z0-9_./:=,+@%-]*) word="'$(printf %s "$word" | sed "s/'/'\\\\''/g")'" ;;
+    esac
+    line="$line${line:+ }$word"
+  done
+  printf '%s\n' "$line"
+}
 
 show=no link=yes inputs=no
 for word do
@@ -33,8 +43,8 @@ done
 
 case $show in
   no | yes) ;;
-  compile) echo "$for_compiling"; exit ;;
-  link) echo "$for_linking"; exit ;;
+  compile) say "-I$prefix/include"; exit ;;
+  link) say "-L$prefix/lib" "-Wl,-rpath,$prefix/lib" -Wl,--enable-new-dtags -lmpi_abi; exit ;;
   command) echo "$compiler"; exit ;;
   incdirs) echo "$prefix/include"; exit ;;
   libdirs) echo "$prefix/lib"; exit ;;
@@ -50,7 +60,7 @@ else
   set -- "-I$prefix/include" "$@"
 fi
 if [ "$show" = yes ]; then
-  echo "$compiler" "$@"
+  echo "$compiler $(say "$@")"
   exit
 fi
 exec $compiler "$@"
