@@ -268,6 +268,35 @@ impl Fuzz {
         }
     }
 
+    /// One object of each kind, so that a sequence has something to begin with.
+    fn stock(&mut self) {
+        let world = exports::MPI_COMM_WORLD;
+        let mut comm = exports::MPI_COMM_NULL;
+        unsafe { exports::MPI_Comm_dup(world, &raw mut comm) };
+        let mut group = exports::MPI_GROUP_NULL;
+        unsafe { exports::MPI_Comm_group(world, &raw mut group) };
+        let mut datatype = exports::MPI_DATATYPE_NULL;
+        unsafe { exports::MPI_Type_contiguous(2, exports::MPI_INT, &raw mut datatype) };
+        unsafe { exports::MPI_Type_commit(&raw mut datatype) };
+        let mut info = exports::MPI_INFO_NULL;
+        unsafe { exports::MPI_Info_create(&raw mut info) };
+        let mut op = exports::MPI_OP_NULL;
+        unsafe { exports::MPI_Op_create(callbacks::of("user_fn", 1), 1, &raw mut op) };
+        let (mut request, no_info) = (exports::MPI_REQUEST_NULL, exports::MPI_INFO_NULL);
+        unsafe { exports::MPI_Barrier_init(world, no_info, &raw mut request) };
+        let made = [
+            (arguments::COMM, comm.value()),
+            (arguments::GROUP, group.value()),
+            (arguments::TYPE, datatype.value()),
+            (arguments::INFO, info.value()),
+            (arguments::OP, op.value()),
+            (arguments::REQUEST, request.value()),
+        ];
+        for (kind, value) in made {
+            self.pools.entry(kind).or_default().live.push(value);
+        }
+    }
+
     /// Frees what there is, as a program would.
     fn clean(&mut self) {
         self.receive_all();
@@ -385,7 +414,7 @@ fn number(variable: &str, otherwise: u64) -> u64 {
 /// spec: 60, 61
 #[test]
 fn no_call_crashes_whatever_the_handles_are() {
-    let (calls, seed) = (number("MOTET_FUZZ_CALLS", 60_000), number("MOTET_FUZZ_SEED", 1));
+    let (calls, seed) = (number("MOTET_FUZZ_CALLS", 1_000_000), number("MOTET_FUZZ_SEED", 1));
     let is_traced = env::var_os("MOTET_FUZZ_TRACE").is_some();
     println!("MOTET_FUZZ_SEED={seed} brings the same calls back");
     let none = std::ptr::null_mut();
@@ -406,6 +435,7 @@ fn no_call_crashes_whatever_the_handles_are() {
     let made = std::cell::Cell::new(0_u64);
     let outcome = TestRunner::new_with_rng(config, random).run(&sequences, |sequence| {
         let mut fuzz = fuzz.borrow_mut();
+        fuzz.stock();
         for (which, seed) in sequence {
             let (name, call) = all[which];
             if is_traced {

@@ -80,7 +80,11 @@ static void by_waitall(void) {
     memset(statuses, 0x55, sizeof statuses);
     OK(MPI_Waitall(KINDS, list, statuses));
     CHECK(statuses[0].MPI_SOURCE == prev && statuses[2].MPI_TAG == 1);
-    for (int kind = 0; kind < KINDS; kind++) CHECK_EQ(statuses[kind].MPI_ERROR, 0x55555555);
+    /* Of a message the error is not set; an empty status, as of a send, has none. */
+    for (int kind = 0; kind < KINDS; kind++) {
+        int error = statuses[kind].MPI_ERROR;
+        CHECK(error == 0x55555555 || (kind != 0 && kind != 2 && error == MPI_SUCCESS));
+    }
 }
 
 static void by_waitany(void) {
