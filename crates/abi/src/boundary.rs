@@ -51,3 +51,30 @@ pub(crate) fn missing(call: &'static str, what: &str, comm: MPI_Comm) -> c_int {
         Err(fault.at(comm.object().map_or(Site::Unknown, Site::Comm)))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::env;
+    use std::process::Command;
+
+    use super::anytime;
+
+    const CHILD: &str = "MOTET_TEST_OF_A_FAULT";
+
+    /// A fault of the library ends the process with its message, and does not come back to C.
+    #[test]
+    fn panics_end_the_process() {
+        if env::var_os(CHILD).is_some() {
+            anytime("MPI_Pcontrol", || panic!("a planted fault"));
+            return;
+        }
+        let program = env::current_exe().expect("this test is a program");
+        let arguments = ["--exact", "--nocapture", "boundary::tests::panics_end_the_process"];
+        let ended = Command::new(program).args(arguments).env(CHILD, "1").output();
+        let ended = ended.expect("it can be started again");
+        let told = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(255), "{told}");
+        assert!(told.contains("a planted fault"), "{told}");
+        assert!(told.contains("MPI_Pcontrol: a fault of the library"), "{told}");
+    }
+}

@@ -131,7 +131,8 @@ impl Communicator {
     /// Whether a message is there; does not receive it. (`MPI_Iprobe`)
     ///
     /// # Errors
-    /// A source that is not in the communicator; a rank that has died; a tag above [`TAG_UB`].
+    /// A source that is not in the communicator, or that has left; a rank that has died; a tag
+    /// above [`TAG_UB`].
     pub fn iprobe(
         &self,
         from: impl Into<Source>,
@@ -157,8 +158,8 @@ impl Communicator {
     }
 
     /// As [`Communicator::wait_for_message`], without waiting: the outer `None` if there is none.
-    /// That nothing is there is an answer, and no error even where nothing will ever come: this
-    /// rank may send itself something later, or ask without depending on the answer.
+    /// That nothing is there from anybody is no error even if all others have left: this rank may
+    /// send itself something later. From a rank that has left nothing will ever come.
     fn look_for_message<T>(
         &self,
         call: &'static str,
@@ -169,12 +170,14 @@ impl Communicator {
         let Some(selector) = self.selector(call, from, tag)? else { return Ok(Some(None)) };
         let mut engine = self.core().engine();
         engine.progress();
-        let found = match find(engine.endpoint(), selector) {
-            None => {
-                engine.failure().map_or(Ok(None), |failure| Err(TransferError::Failed(failure)))
-            }
-            found => Ok(found),
+        let found = match selector.source {
+            Some(_) => look_for(&mut engine, selector, &find),
+            None => Ok(find(engine.endpoint(), selector)),
         };
+        let found = found.and_then(|found| match engine.failure() {
+            Some(failure) if found.is_none() => Err(TransferError::Failed(failure)),
+            _ => Ok(found),
+        });
         drop(engine); // an error handler may want it
         let found = found.map_err(|error| self.error(call, error.into()))?;
         Ok(found.map(Some))
