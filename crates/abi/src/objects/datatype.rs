@@ -258,7 +258,9 @@ mod tests {
         assert!(constants().count() > 60, "the table has them");
         for (name, value) in constants().filter(|(name, _)| *name != "MPI_DATATYPE_NULL") {
             let datatype = MPI_Datatype::constant(value).object().unwrap();
-            assert_eq!((&*datatype.name(), datatype.handle.value()), (name, value));
+            assert_eq!(datatype.handle.value(), value, "{name}");
+            // Another test may have given a name to the one that all share.
+            assert_eq!(Type::named(value).unwrap().name(), name);
             assert!(datatype.is_committed() && datatype.is_predefined(), "{name}");
             assert!(datatype.datatype.size() > 0, "{name}");
         }
