@@ -110,6 +110,10 @@ fn programs_are_compiled_and_started() {
     for (compiler, source, launcher) in
         [("mpicc", "hello.c", "mpiexec"), ("mpic++", "hello.cc", "mpirun")]
     {
+        if compiler == "mpic++" && Command::new("c++").arg("--version").output().is_err() {
+            println!("not tried in C++: there is no c++");
+            continue;
+        }
         let source = folder.path().join(source);
         fs::write(&source, HELLO).expect("there is room");
         let (object, program) = (source.with_extension("o"), source.with_extension("out"));

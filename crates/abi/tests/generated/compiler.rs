@@ -9,6 +9,11 @@ fn run(mut command: Command) -> Output {
     command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"))
 }
 
+/// Whether a compiler can be called. That for C can, since Rust links with it.
+pub(crate) fn is_there(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok()
+}
+
 /// Compiles a text with the compiler `program` and these options; what it complains of is the
 /// error.
 pub(crate) fn compile(program: &str, options: &[&str], text: &str) -> Result<(), String> {
