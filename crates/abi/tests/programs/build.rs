@@ -49,12 +49,12 @@ impl Workshop {
         let scratch = TempDir::new()?;
         fs::create_dir(scratch.path().join("lib"))?;
         let workshop = Workshop { scratch, built, compiled: BTreeMap::new() };
-        symlink(workshop.library(), workshop.libraries().join("libmpi_abi.so.1"))?;
+        symlink(workshop.shared_library(), workshop.libraries().join("libmpi_abi.so.1"))?;
         Ok(workshop)
     }
 
     /// The library.
-    pub(crate) fn library(&self) -> PathBuf {
+    pub(crate) fn shared_library(&self) -> PathBuf {
         self.built.join("libmpi_abi.so")
     }
 

@@ -33,7 +33,7 @@ const MAX_MICROSECONDS: u64 = 50_000;
 const RUNS: usize = 20;
 
 fn needs_only_the_library_of_c(workshop: &Workshop) -> Outcome {
-    let facts = tool(Command::new("readelf").arg("-dW").arg(workshop.library()))?;
+    let facts = tool(Command::new("readelf").arg("-dW").arg(workshop.shared_library()))?;
     let in_brackets = |line: &str| Some(line.split_once('[')?.1.split_once(']')?.0.to_owned());
     let of = |key: &str| -> Vec<String> {
         facts.lines().filter(|line| line.contains(key)).filter_map(in_brackets).collect()
@@ -57,7 +57,7 @@ fn is_small(workshop: &Workshop) -> Outcome {
         return Ok(());
     }
     let stripped = workshop.path("stripped");
-    tool(Command::new("strip").arg("-o").arg(&stripped).arg(workshop.library()))?;
+    tool(Command::new("strip").arg("-o").arg(&stripped).arg(workshop.shared_library()))?;
     let len = fs::metadata(&stripped)?.len();
     println!("({len} bytes, stripped)");
     if len < MAX_BYTES { Ok(()) } else { Err(format!("{len} bytes").into()) }
@@ -68,7 +68,7 @@ fn is_small(workshop: &Workshop) -> Outcome {
 /// spec: 144
 fn exports_what_the_headers_declare(workshop: &Workshop) -> Outcome {
     let mut nm = Command::new("nm");
-    nm.args(["--dynamic", "--defined-only", "--format=posix"]).arg(workshop.library());
+    nm.args(["--dynamic", "--defined-only", "--format=posix"]).arg(workshop.shared_library());
     let is_of_mpi = |name: &str| {
         let name = name.to_ascii_uppercase();
         name.starts_with("MPI") || name.starts_with("PMPI")
