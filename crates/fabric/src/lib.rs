@@ -31,7 +31,7 @@ pub mod single_copy;
 pub mod slab;
 
 pub use channel::{InChannel, OutChannel};
-pub use endpoint::{Attached, Completion, Endpoint, Options, Posted, Transit};
+pub use endpoint::{Attached, Completion, Endpoint, Options, Posted, Short, Transit};
 pub use error::{Error, Failure, How, TransferError, signal_name};
 pub use memory::{Region, RegionMut};
 pub use message::{Label, Peer, Received, Selector, Token, TypeCode};
