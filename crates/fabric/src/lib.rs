@@ -12,6 +12,7 @@
 //! for persistent operations), [`launcher`] and [`bootstrap`] (how ranks come to be).
 //! `README.md` beside this file holds the protocols in prose, with their proofs.
 
+pub mod barrier;
 pub mod bootstrap;
 pub mod channel;
 mod chunks;
