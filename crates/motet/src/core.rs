@@ -25,6 +25,7 @@ use std::task::Waker;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use motet_fabric::lock::{Guard, Lock};
 use motet_fabric::slab::Id;
 use motet_fabric::{Endpoint, Failure, How, Options, Peer, Segment, TransferError};
 use motet_plan::Tuning;
@@ -56,7 +57,7 @@ pub(crate) struct Core {
 
 /// What the rank's threads and its helper share.
 struct Shared {
-    engine: Mutex<Engine>,
+    engine: Lock<Engine>,
     segment: Arc<Segment>,
     me: Peer,
     patience: Patience,
@@ -80,7 +81,7 @@ pub(crate) struct Habits {
 /// here, before the unwinding frees buffers that its operations use.
 pub(crate) struct Locked<'a> {
     shared: &'a Shared,
-    engine: Option<MutexGuard<'a, Engine>>,
+    engine: Option<Guard<'a, Engine>>,
     /// Whether there was a panic before, of which the engine knows nothing.
     panicking: bool,
 }
@@ -107,7 +108,7 @@ impl Drop for Locked<'_> {
             engine.die();
         }
         let aid = &self.shared.aid;
-        let is_wanted = aid.is_constant && aid.is_wanted(&engine);
+        let is_wanted = aid.is_constant && aid.becomes_wanted(&engine);
         if engine.has_woken() {
             let woken = engine.take_woken();
             drop(engine);
@@ -154,7 +155,7 @@ impl Core {
         if watch.keeps_records() {
             engine.keep_books(Books::new(watch));
         }
-        let engine = Mutex::new(engine);
+        let engine = Lock::new(engine);
         let crowded = AtomicU32::new(0);
         let aid = Aid::new(habits, segment.ranks(), segment.cores());
         let shared = Shared { engine, segment, me, patience, crowded, aid };
@@ -291,7 +292,7 @@ impl Shared {
     #[inline]
     fn engine(&self) -> Locked<'_> {
         // A panic under the lock has ended this rank for the others; it may still look around.
-        let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
+        let engine = self.engine.lock();
         Locked { shared: self, engine: Some(engine), panicking: thread::panicking() }
     }
 
@@ -311,10 +312,7 @@ impl Drop for Core {
             self.lessons().save();
             self.leave();
         }
-        let engine = self.engine();
         self.shared.aid.end();
-        drop(engine);
-        self.shared.aid.call();
         self.shared.segment.doorbell(self.me()).ring();
         if let Some(helper) = self.helper.take()
             // A waker may drop the last handle of a rank on the helper itself.

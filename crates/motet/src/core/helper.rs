@@ -2,13 +2,14 @@
 //!
 //! It is parked while there is nothing for it to do: no operation of which somebody wants to be
 //! woken or, if it is there for all operations, none under way, or somebody waits and so moves
-//! them. Whoever gives the engine back in another state than that calls it. All of that is changed
-//! and looked at under the lock of the engine, but for `waiting`: who stops to wait takes the lock
-//! once more after that. So no call is lost.
+//! them. That it is parked is said under the lock of the engine, and under one of its own, `idle`,
+//! until it waits to be called. Whoever gives the engine back in another state than that calls it,
+//! under `idle`. `waiting` is changed without the engine, but who stops to wait takes and gives it
+//! back after that. So no call is lost.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Condvar, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -27,6 +28,8 @@ pub(super) struct Aid {
     /// Whether the helper is there for all operations, not just for those with a waker.
     pub(super) is_constant: bool,
     linger: Duration,
+    /// Held by the helper while it finds out that it has nothing to do.
+    idle: Mutex<()>,
     /// Wakes the helper when it is parked.
     called: Condvar,
     is_parked: AtomicBool,
@@ -41,6 +44,7 @@ impl Aid {
         Aid {
             is_constant: habits.has_helper,
             linger: if has_core { LINGER } else { Duration::ZERO },
+            idle: Mutex::new(()),
             called: Condvar::new(),
             is_parked: AtomicBool::new(false),
             is_ending: AtomicBool::new(false),
@@ -48,9 +52,13 @@ impl Aid {
         }
     }
 
-    /// Whether the helper is parked and has something to do.
-    pub(super) fn is_wanted(&self, engine: &Engine) -> bool {
-        self.is_parked.load(Ordering::Relaxed) && self.has_work(engine)
+    /// Whether the helper is parked and must be called. Says so once.
+    pub(super) fn becomes_wanted(&self, engine: &Engine) -> bool {
+        let becomes = self.is_parked.load(Ordering::Relaxed) && self.has_work(engine);
+        if becomes {
+            self.is_parked.store(false, Ordering::Relaxed);
+        }
+        becomes
     }
 
     fn has_work(&self, engine: &Engine) -> bool {
@@ -58,14 +66,18 @@ impl Aid {
         engine.has_wakers() || (self.is_constant && !engine.is_quiet() && is_alone())
     }
 
-    /// Calls the helper.
+    /// Calls the helper, after there is something for it to see. Not under the lock of the engine,
+    /// which the helper takes under `idle`.
     pub(super) fn call(&self) {
+        // Either the helper has not looked yet, or it waits already.
+        drop(self.idle.lock().unwrap_or_else(PoisonError::into_inner));
         self.called.notify_one();
     }
 
-    /// The helper is to end. Under the lock of the engine; call it after that.
+    /// Tells the helper to end.
     pub(super) fn end(&self) {
         self.is_ending.store(true, Ordering::Release);
+        self.call();
     }
 }
 
@@ -112,23 +124,30 @@ impl Shared {
         }
     }
 
+    /// Waits until the helper has something to do, or is to end.
+    fn park(&self) {
+        let aid = &self.aid;
+        let mut idle = aid.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let engine = self.engine();
+            let is_idle = !aid.is_ending.load(Ordering::Acquire) && !aid.has_work(&engine);
+            aid.is_parked.store(is_idle, Ordering::Relaxed);
+            drop(engine);
+            if !is_idle {
+                return;
+            }
+            idle = aid.called.wait(idle).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
     /// Moves the engine as long as that is wanted, and is out of the way otherwise.
     fn serve(&self) {
         let aid = &self.aid;
         loop {
-            let mut engine = self.engine();
+            self.park();
             if aid.is_ending.load(Ordering::Acquire) {
                 return;
             }
-            if !aid.has_work(&engine) {
-                let engine = engine.engine.take().expect("locked until dropped");
-                aid.is_parked.store(true, Ordering::Relaxed);
-                let engine = aid.called.wait(engine).unwrap_or_else(PoisonError::into_inner);
-                aid.is_parked.store(false, Ordering::Relaxed);
-                drop(engine);
-                continue;
-            }
-            drop(engine);
             if self.linger() {
                 continue;
             }
