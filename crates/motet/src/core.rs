@@ -15,7 +15,7 @@
 //! something else. The first one starts a helper thread that sleeps at the doorbell and wakes the
 //! wakers of what completes. A rank may have that helper all the time, for all its operations.
 
-mod helper;
+mod progress;
 mod waiting;
 
 use std::ops::{Deref, DerefMut};
@@ -27,15 +27,16 @@ use std::time::{Duration, Instant};
 
 use motet_fabric::lock::{Guard, Lock};
 use motet_fabric::slab::Id;
-use motet_fabric::{Endpoint, Failure, How, Options, Peer, Segment, TransferError};
+use motet_fabric::{Endpoint, Failure, How, Peer, Segment, TransferError};
 use motet_plan::Tuning;
 
 use crate::check::{Books, Watch};
 use crate::engine::{Cache, Engine, Outcome, Run, Staging};
 use crate::nodes::Nodes;
 use crate::point_to_point::Slot;
+use crate::settings::Settings;
 use crate::wisdom::Lessons;
-use helper::Aid;
+use progress::Aid;
 use waiting::Patience;
 pub use waiting::Waiting;
 
@@ -135,16 +136,14 @@ impl Drop for AbandonOnUnwind<'_> {
 }
 
 impl Core {
-    /// Joins the world as this rank.
+    /// Joins the world as this rank, with a tuning of its own.
     pub(crate) fn new(
         segment: Arc<Segment>,
         me: Peer,
-        options: Options,
+        settings: &Settings,
         tuning: Tuning,
-        watch: Watch,
-        nodes: Nodes,
-        habits: Habits,
     ) -> Core {
+        let &Settings { options, watch, nodes, habits, .. } = settings;
         let patience = Patience::with(habits.waiting, segment.ranks(), segment.cores());
         let endpoint = Endpoint::new(segment.clone(), me, options);
         let cache = Cache::new(tuning, endpoint.short());

@@ -10,15 +10,14 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::Arc;
 
-use motet_fabric::{Options, Peer, bootstrap};
+use motet_fabric::{Peer, bootstrap};
 use motet_plan::Tuning;
 
-use crate::check::Watch;
 use crate::communicator::Communicator;
-use crate::core::{Core, Habits};
+use crate::core::Core;
 use crate::error::ErrorHandler;
 use crate::flight::Home;
-use crate::nodes::Nodes;
+use crate::settings::Settings;
 use crate::{Group, Info, Neighbour, Result};
 
 /// What an operation of a rank may take beside the user's buffers.
@@ -92,9 +91,7 @@ impl Rank {
     fn new() -> Rank {
         let seats = bootstrap::threads(1 + NEIGHBOURS).expect("there is memory");
         let segment = seats[0].segment.clone();
-        let (tuning, watch) = (Tuning::default(), Watch::default());
-        let (options, habits) = (Options::default(), Habits::default());
-        let core = Core::new(segment, Peer(0), options, tuning, watch, Nodes::One, habits);
+        let core = Core::new(segment, Peer(0), &Settings::default(), Tuning::default());
         let neighbours = neighbours(ME);
         let mut peers: Vec<Peer> = (0..RANKS as u32).map(|rank| Peer(rank + 1000)).collect();
         peers[ME] = Peer(0);

@@ -240,8 +240,7 @@ impl Settings {
         self
     }
 
-    /// Says how this rank waits for others. Unlike all else it may differ among the ranks, and costs
-    /// nothing but time.
+    /// Says how this rank waits for others. Unlike all else it may differ among the ranks.
     #[must_use]
     pub fn waiting(mut self, waiting: Waiting) -> Settings {
         self.habits.waiting = waiting;

@@ -29,7 +29,8 @@ pub enum Waiting {
     /// How long, the library chooses by the number of ranks and cores, and by what it meets.
     #[default]
     Auto,
-    /// It looks all the time. Only where each rank has a core that nobody else wants.
+    /// It looks all the time, and gives its core away only if there are more ranks than cores. Best
+    /// where each rank has a core that nobody else wants.
     Spin,
     /// It gives its core away between looks, and never sleeps.
     Yield,
@@ -68,7 +69,8 @@ impl Patience {
             Waiting::Auto if ranks <= cores => spinning,
             Waiting::Auto => sharing,
             Waiting::Spin => {
-                Patience { spin: ROUND, impolite: ROUND, yields: 0, sleeps: false, ..spinning }
+                let impolite = if ranks <= cores { ROUND } else { POLITE };
+                Patience { spin: ROUND, impolite, yields: 0, sleeps: false, ..spinning }
             }
             Waiting::Yield => Patience { yields: 100, sleeps: false, ..sharing },
             Waiting::Sleep => Patience { yields: 0, ..sharing },
