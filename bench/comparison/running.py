@@ -1,0 +1,192 @@
+"""Runs the jobs one after the other, and keeps what they say."""
+
+import json
+import os
+import re
+import shutil
+import sys
+import time
+from collections import defaultdict
+
+from .libraries import LIBRARIES, run, settings
+
+# At more ranks than cores, a setting that took longer than this times the best one in the first
+# round, at all sizes, is not measured again: it cannot become the best.
+HOPELESS = 1.4
+CALLGRIND = ("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null")
+STARTS = 1000, 11000
+MARGIN_S = 5  # so much of the time must be left for a job to begin
+
+
+class Runner:
+    """What is running, how much has been done, and when to stop."""
+
+    def __init__(self, workshop, results, seconds):
+        self.workshop = workshop
+        self.results = results
+        self.end = time.monotonic() + seconds if seconds else None
+        self.spent = defaultdict(list)  # seconds of the jobs of a kind
+        self.number = 0
+
+    def run(self, jobs):
+        """Runs what has not been run; False if the time was over before the end."""
+        todo = [job for job in jobs if self.results.missing(job)]
+        print(f"{len(todo)} of {len(jobs)} runs to do, at most "
+              f"{duration(sum(job.limit for job in todo))} if all hang", file=sys.stderr)
+        for number, job in enumerate(todo):
+            if not self.is_worth_it(job):
+                continue
+            left = duration(sum(map(self.estimate, todo[number:])))
+            print(f"[{number + 1}/{len(todo)}, about {left} left] round {job.round}: "
+                  f"{job.title()}", file=sys.stderr, flush=True)
+            if self.end and time.monotonic() + self.estimate(job) > self.end:
+                return False
+            begun = time.monotonic()
+            self.measure(job)
+            self.spent[kind(job)].append(time.monotonic() - begun)
+        return True
+
+    def estimate(self, job):
+        """Seconds that a job will take, from those of its kind."""
+        spent = self.spent[kind(job)]
+        return sum(spent) / len(spent) if spent else 1.0 if job.ranks <= 2 else 2.0
+
+    def is_worth_it(self, job):
+        """Whether a job can still change the result."""
+        if job.part == "pending":
+            fewer = [size for size in self.counts(job) if size < job.sizes[0]]
+            return not any(self.has_failed(job, size) for size in fewer)
+        if job.part != "collectives" or job.round == 1:
+            return True
+        return any(self.may_be_best(job, size) for size in job.sizes)
+
+    def counts(self, job):
+        """How many pending operations have been tried."""
+        return {point[4] for point in self.results.values if point[0] == job.part
+                and point[5:] == (job.library, job.setting)}
+
+    def has_failed(self, job, size):
+        """Whether so many pending operations gave no figure."""
+        point = (job.part, job.operation, job.form, job.ranks, size, job.library, job.setting)
+        return point in self.results.reasons
+
+    def may_be_best(self, job, size):
+        """Whether a setting is near the best of its library, as far as is known."""
+        if len(settings(job.library, job.ranks)) == 1:
+            return True
+        place = job.operation, job.form, job.ranks, size
+        found = self.results.settings(job.part, job.library, place)
+        if (job.part, *place, job.library, job.setting) not in self.results.values:
+            return True
+        return found.get(job.setting, float("inf")) <= HOPELESS * min(found.values(), default=0)
+
+    def measure(self, job):
+        """One job: its rows, and the reasons for those that did not come."""
+        sizes = self.results.missing(job)
+        output, errors, why = MEASURES[job.part](self, job, sizes)
+        seen = set()
+        for operation, form, size, value in rows(output):
+            self.results.add(job, operation, form, size, value)
+            seen.add(size)
+        if why or not seen:
+            last = (errors.strip().splitlines() or [""])[-1][:100].replace("\t", " ")
+            reason = f"no figure: {why or 'no output'}"
+            print(f"  {reason} ({last})", file=sys.stderr)
+            for size in sizes:
+                if size not in seen or job.part in ("init", "limits"):
+                    self.results.add(job, job.operation, job.form, size, reason)
+        self.results.finish(job, sizes)
+
+    def start(self, job, words):
+        """Starts a program with the library and the setting of a job."""
+        known = {setting.name: setting for setting in LIBRARIES[job.library].settings}
+        setting = known[job.setting]
+        return run(*self.workshop.start(job.library, setting, job.ranks, words), job.limit)
+
+    def motet_bench(self, job, sizes):
+        """The collectives and messages."""
+        is_crowded = job.ranks > os.cpu_count()
+        words = ["motet_bench", "-t", "-o", job.operation, "-f", job.form, "-m", "1",
+                 "-s", "0.1" if is_crowded else "0.02"]
+        # What has no data says so by 0 bytes, but wants to be asked for some.
+        return self.start(job, words + each("-b", [size or 8 for size in sizes]))
+
+    def overlap(self, job, sizes):
+        """How much is hidden."""
+        words = ["overlap", "-o", job.operation, "-f", job.form]
+        return self.start(job, words + each("-b", sizes))
+
+    def many(self, job, sizes):
+        """Many pending operations, or many inits."""
+        return self.start(job, ["many", "-o", job.operation, "-k", str(sizes[0])])
+
+    def limits(self, job, sizes):
+        """What the machine itself needs."""
+        return run([str(self.workshop.work / "limits")], os.environ, job.limit)
+
+    def instructions(self, job, sizes):
+        """Instructions of a start and wait: the difference of two loops."""
+        if not shutil.which("valgrind"):
+            return "", "", "valgrind is not installed"
+        counted = []
+        for times in STARTS:
+            command, environment = self.workshop.alone(job.library, [
+                "many", "-o", "starts", "-k", str(times)])
+            _, errors, why = run([*CALLGRIND, *command], environment, job.limit)
+            found = re.search(r"Collected : (\d+)", errors)
+            if why or not found:
+                return "", errors, why or "no count"
+            counted.append(int(found.group(1)))
+        value = (counted[1] - counted[0]) / (STARTS[1] - STARTS[0])
+        return f"instructions\t1\t8\tpersistent\t{value:.1f}\n", "", ""
+
+    def threads(self, job, sizes):
+        """Motet's own benchmark, with ranks as threads or as processes."""
+        command = [str(self.workshop.work / "motet"), "bench", job.operation, "-n", str(job.ranks),
+                   "--sizes", ",".join(map(str, sizes)), "--time", "0.1", "--json", "-"]
+        if job.setting == "threads":
+            command.append("--threads")
+        output, errors, why = run(command, os.environ, job.limit)
+        return "" if why else own_rows(json.loads(output)), errors, why
+
+
+def own_rows(said):
+    """The lines of what Motet's own benchmark says."""
+    lines = []
+    for point in said["points"]:
+        for form in point["forms"]:
+            lines.append("\t".join([point["collective"], "0", str(point["bytes"] or 0),
+                                    form["form"], f"{form['median_ns'] / 1000:.4f}"]))
+    return "\n".join(lines)
+
+
+MEASURES = {"limits": Runner.limits, "collectives": Runner.motet_bench,
+            "messages": Runner.motet_bench, "overlap": Runner.overlap, "pending": Runner.many,
+            "init": Runner.many, "threads": Runner.threads, "instructions": Runner.instructions}
+
+
+def kind(job):
+    """Jobs that take about as long as each other."""
+    size = job.sizes[0] if job.part == "pending" else len(job.sizes)
+    return job.part, job.library, job.setting, job.ranks, size
+
+
+def each(option, values):
+    """The option before each of the values."""
+    return [word for value in values for word in (option, str(value))]
+
+
+def rows(output):
+    """(operation, form, bytes, value) of each line of a program that is complete."""
+    for line in output.splitlines():
+        fields = line.split("\t")
+        if len(fields) == 5:
+            operation, _, size, form, value = fields
+            yield operation, form, int(size), float(value)
+
+
+def duration(seconds):
+    """For people."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
