@@ -3,6 +3,7 @@
 import argparse
 import os
 import platform
+import signal
 import sys
 from pathlib import Path
 
@@ -47,12 +48,14 @@ def parser():
     some("-l", dest="libraries", action="append", choices=tuple(LIBRARIES), metavar="LIBRARY",
          help=f"only this library: {', '.join(LIBRARIES)}")
     some("--limit", type=float, default=20, metavar="SECONDS",
-         help="a process group that takes longer has no figure (20; pending ones four times that)")
+         help="a process group that takes longer has no figure (20; pending ones twice that)")
     some("--seconds", type=float, metavar="SECONDS", help="stop after so long")
     some("--results", type=Path, metavar="FILE",
          help="the file of results (comparison/results.tsv in the target directory)")
     some("--fresh", action="store_true", help="begin a new file of results")
     some("--no-build", action="store_true", help="take Motet as it was built last")
+    some("--strict", action="store_true",
+         help="exit code 1 if a run gave no figure")
     some("--output", type=Path, default=ROOT / "docs" / "performance", metavar="FOLDER",
          help="where the report goes (docs/performance)")
     return made
@@ -91,6 +94,7 @@ def facts(workshop, libraries):
 
 def main():
     """Does the steps that were asked for."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     wanted = options()
     steps = ("install", "run", "report") if wanted.step == "all" else (wanted.step,)
     target = os.environ.get("CARGO_TARGET_DIR", ROOT / "target")
@@ -106,15 +110,16 @@ def main():
         workshop.take_motet()
         workshop.compile(wanted.libraries)
     results = Results(path)
-    is_complete = True
+    is_complete, failed = True, 0
     if "run" in steps:
         results.begin(facts(workshop, wanted.libraries))
         jobs = points.jobs(wanted, os.cpu_count())
-        is_complete = Runner(workshop, results, wanted.seconds).run(jobs)
+        runner = Runner(workshop, results, wanted.seconds)
+        is_complete, failed = runner.run(jobs), runner.failed
     if wanted.step in ("show", "run") and (is_complete or wanted.step == "show"):
         terminal.show(results, wanted)
     if "report" in steps and is_complete:
         pages.write(results, wanted.output)
     if not is_complete:
         print("not complete: the same command goes on", file=sys.stderr)
-    sys.exit(0 if is_complete else NOT_COMPLETE)
+    sys.exit(1 if wanted.strict and failed else 0 if is_complete else NOT_COMPLETE)

@@ -7,6 +7,7 @@ than cores, and are measured only then.
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -166,7 +167,7 @@ def settings(library, ranks):
 
 
 def run(command, environment, limit):
-    """The output of a process group and why it failed, if so. A hang is ended with all its ranks."""
+    """What a process group says, and why it failed, if so. It is ended with all its ranks."""
     process = subprocess.Popen(command, env=environment, text=True, start_new_session=True,
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE)
@@ -174,7 +175,10 @@ def run(command, environment, limit):
         output, errors = process.communicate(timeout=limit)
         why = "" if process.returncode == 0 else f"exit code {process.returncode}"
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, 9)
+        os.killpg(process.pid, signal.SIGKILL)
         output, errors = process.communicate()
         why = f"longer than {limit:g} s"
+    except BaseException:  # an interruption must leave nothing behind
+        os.killpg(process.pid, signal.SIGKILL)
+        raise
     return output, errors, why

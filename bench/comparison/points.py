@@ -99,7 +99,7 @@ def pending(wanted, cores, number):
     """Many pending reductions; who cannot finish fewer is not asked for more (see `running`)."""
     for count in PENDING:
         yield from in_turns(wanted, number, "pending", "pending", "nonblocking", 2, (count,),
-                            4 * wanted.limit)
+                            2 * wanted.limit)
 
 
 def init(wanted, cores, number):

@@ -9,13 +9,13 @@ import time
 from collections import defaultdict
 
 from .libraries import LIBRARIES, run, settings
+from .points import PENDING
 
 # At more ranks than cores, a setting that took longer than this times the best one in the first
 # round, at all sizes, is not measured again: it cannot become the best.
 HOPELESS = 1.4
 CALLGRIND = ("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null")
 STARTS = 1000, 11000
-MARGIN_S = 5  # so much of the time must be left for a job to begin
 
 
 class Runner:
@@ -26,44 +26,43 @@ class Runner:
         self.results = results
         self.end = time.monotonic() + seconds if seconds else None
         self.spent = defaultdict(list)  # seconds of the jobs of a kind
-        self.number = 0
+        self.failed = 0
 
     def run(self, jobs):
         """Runs what has not been run; False if the time was over before the end."""
         todo = [job for job in jobs if self.results.missing(job)]
         print(f"{len(todo)} of {len(jobs)} runs to do, at most "
               f"{duration(sum(job.limit for job in todo))} if all hang", file=sys.stderr)
+        has_run = False
         for number, job in enumerate(todo):
             if not self.is_worth_it(job):
                 continue
+            is_late = self.end and time.monotonic() + self.estimate(job) > self.end
+            if is_late and has_run:
+                return False
             left = duration(sum(map(self.estimate, todo[number:])))
             print(f"[{number + 1}/{len(todo)}, about {left} left] round {job.round}: "
                   f"{job.title()}", file=sys.stderr, flush=True)
-            if self.end and time.monotonic() + self.estimate(job) > self.end:
-                return False
             begun = time.monotonic()
             self.measure(job)
             self.spent[kind(job)].append(time.monotonic() - begun)
+            has_run = True
         return True
 
     def estimate(self, job):
         """Seconds that a job will take, from those of its kind."""
         spent = self.spent[kind(job)]
-        return sum(spent) / len(spent) if spent else 1.0 if job.ranks <= 2 else 2.0
+        if spent:
+            return sum(spent) / len(spent)
+        return job.limit if job.part == "pending" else 1.0 if job.ranks <= 2 else 2.0
 
     def is_worth_it(self, job):
         """Whether a job can still change the result."""
         if job.part == "pending":
-            fewer = [size for size in self.counts(job) if size < job.sizes[0]]
-            return not any(self.has_failed(job, size) for size in fewer)
+            return not any(self.has_failed(job, size) for size in PENDING if size <= job.sizes[0])
         if job.part != "collectives" or job.round == 1:
             return True
         return any(self.may_be_best(job, size) for size in job.sizes)
-
-    def counts(self, job):
-        """How many pending operations have been tried."""
-        return {point[4] for point in self.results.values if point[0] == job.part
-                and point[5:] == (job.library, job.setting)}
 
     def has_failed(self, job, size):
         """Whether so many pending operations gave no figure."""
@@ -90,6 +89,7 @@ class Runner:
             seen.add(size)
         if why or not seen:
             last = (errors.strip().splitlines() or [""])[-1][:100].replace("\t", " ")
+            self.failed += 1
             reason = f"no figure: {why or 'no output'}"
             print(f"  {reason} ({last})", file=sys.stderr)
             for size in sizes:

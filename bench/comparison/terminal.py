@@ -8,6 +8,8 @@ from .ratios import Ratio
 def show(results, wanted):
     """Medians, and how many times longer than Motet the best of the others takes."""
     for part in wanted.parts:
+        if part == "threads":
+            continue  # one library: nothing to compare in a row
         places = [place for place in results.points(part) if is_wanted(wanted, place)]
         if not places:
             continue
@@ -15,20 +17,21 @@ def show(results, wanted):
                      if any(results.best(part, name, place) for place in places)]
         print(f"\n{part}{'' if part in OTHER_UNITS else ', µs'}: median (least to most)")
         print(f"{'operation':24} {'form':12} {'ranks':>5} {'bytes':>8}"
-              + "".join(f"{LIBRARIES[name].title:>26}" for name in libraries) + "   best peer/Motet")
+              + "".join(f" {LIBRARIES[name].title:>26}" for name in libraries) + "   best peer/Motet")
         for place in sorted(places, key=order):
             operation, form, ranks, size = place
-            cells = "".join(f"{cell(results, part, name, place):>26}" for name in libraries)
+            cells = "".join(f" {cell(results, part, name, place):>26}" for name in libraries)
             ratio = Ratio.at(results, part, place)
             print(f"{operation:24} {form:12} {ranks:>5} {size:>8}{cells}   {ratio or ''}")
 
 
-OTHER_UNITS = ("overlap", "pending", "instructions", "threads", "limits")
+OTHER_UNITS = ("overlap", "pending", "instructions")
 
 
 def is_wanted(wanted, place):
     """Whether it was asked for."""
     operation, form, ranks, size = place
+    operation = operation.split()[-1] if operation.startswith("overlap ") else operation
     return ((not wanted.operations or operation in wanted.operations)
             and (form in wanted.forms or form in ("all", "limit"))
             and (not wanted.sizes or size in wanted.sizes or size == 0)
