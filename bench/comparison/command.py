@@ -92,6 +92,14 @@ def facts(workshop, libraries):
     return found
 
 
+def warn_of_changes(then, now):
+    """Says so if the file of results was begun with other versions or on another machine."""
+    for name, fact in now.items():
+        if then.get(name, fact) != fact:
+            print(f"the file of results was begun with {name} {then[name]}, this is {fact}: "
+                  "--fresh begins anew", file=sys.stderr)
+
+
 def main():
     """Does the steps that were asked for."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
@@ -112,7 +120,9 @@ def main():
     results = Results(path)
     is_complete, failed = True, 0
     if "run" in steps:
-        results.begin(facts(workshop, wanted.libraries))
+        now = facts(workshop, wanted.libraries)
+        results.begin(now)
+        warn_of_changes(results.facts, now)
         jobs = points.jobs(wanted, os.cpu_count())
         runner = Runner(workshop, results, wanted.seconds)
         is_complete, failed = runner.run(jobs), runner.failed

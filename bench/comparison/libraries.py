@@ -99,16 +99,22 @@ class Workshop:
     def compile(self, names):
         """Compiles all programs: once for the standard interface, once more for Open MPI's own."""
         include = ROOT / "crates" / "abi" / "include"
-        subprocess.run(["cc", "-std=c11", "-O2", "-Wall", SOURCES / "limits.c", "-o",
-                        self.work / "limits"], check=True)
+        standard = ["-I", include, "-L", self.work / "lib"]
+        self.compile_one("limits", "limits", ["cc"], [])
         for program in PROGRAMS:
-            source = SOURCES / f"{program}.c"
-            flags = ["-std=c11", "-O2", source]
-            subprocess.run(["cc", "-I", include, *flags, "-o", self.work / program, "-L",
-                            self.work / "lib", "-l:libmpi_abi.so.1"], check=True)
+            self.compile_one(program, program, ["cc", *standard], ["-l:libmpi_abi.so.1"])
             if "ompi" in names:
                 compiler = self.peers / "ompi" / "bin" / "mpicc"
-                subprocess.run([compiler, *flags, "-o", self.work / f"{program}_ompi"], check=True)
+                self.compile_one(program, f"{program}_ompi", [compiler], [])
+
+    def compile_one(self, source, name, compiler, libraries):
+        """Compiles a program unless it is newer than what it is made of."""
+        source, made = SOURCES / f"{source}.c", self.work / name
+        if made.exists() and made.stat().st_mtime > max(
+                path.stat().st_mtime for path in (source, SOURCES / "measure.h")):
+            return
+        command = [*compiler, "-std=c11", "-O2", source, "-o", made, *libraries]
+        subprocess.run(command, check=True)
 
     def version(self, name):
         """The version of a library that is installed."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from .libraries import LIBRARIES
 
 OURS = "motet"
+NO_TIMES = ("overlap",)  # of which more is better
 PEERS = tuple(name for name in LIBRARIES if name != OURS)
 
 
@@ -29,13 +30,15 @@ class Ratio:
         """The ratio at a place, or None; the others may be taken at another one."""
         ours = results.best(part, OURS, place)
         best = best_peer(results, part, peer_place or place)
-        if not ours or not best:
+        if not ours or not best or part in NO_TIMES:
             return None
         mine, theirs = results.values[ours], results.values[best]
         pairs = [theirs[number] / mine[number] for number in mine
                  if mine[number] and theirs.get(number)]
-        if not pairs:
+        if not pairs and results.median(ours):
             pairs = [results.median(best) / results.median(ours)]
+        if not pairs:
+            return None
         return Ratio(place, statistics.median(pairs), min(pairs), max(pairs), *best[-2:])
 
 

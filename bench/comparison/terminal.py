@@ -13,11 +13,12 @@ def show(results, wanted):
         places = [place for place in results.points(part) if is_wanted(wanted, place)]
         if not places:
             continue
-        libraries = [name for name in LIBRARIES
+        libraries = [name for name in (*LIBRARIES, "machine")
                      if any(results.best(part, name, place) for place in places)]
+        titles = [LIBRARIES[name].title if name in LIBRARIES else name for name in libraries]
         print(f"\n{part}{'' if part in OTHER_UNITS else ', µs'}: median (least to most)")
         print(f"{'operation':24} {'form':12} {'ranks':>5} {'bytes':>8}"
-              + "".join(f" {LIBRARIES[name].title:>26}" for name in libraries) + "   best peer/Motet")
+              + "".join(f" {title:>26}" for title in titles) + "   best peer/Motet")
         for place in sorted(places, key=order):
             operation, form, ranks, size = place
             cells = "".join(f" {cell(results, part, name, place):>26}" for name in libraries)
