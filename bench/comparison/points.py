@@ -40,6 +40,7 @@ class Job:
     def title(self):
         """What is being measured, for people."""
         words = [self.operation, self.form, f"{self.ranks} ranks", self.library]
+        words += [str(self.sizes[0])] if self.part == "pending" else []
         return ", ".join(words + ([] if self.setting == "default" else [self.setting]))
 
 
