@@ -186,5 +186,6 @@ def run(command, environment, limit):
         why = f"longer than {limit:g} s"
     except BaseException:  # an interruption must leave nothing behind
         os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
         raise
     return output, errors, why
