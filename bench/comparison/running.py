@@ -59,15 +59,17 @@ class Runner:
     def is_worth_it(self, job):
         """Whether a job can still change the result."""
         if job.part == "pending":
-            return not any(self.has_failed(job, size) for size in PENDING if size <= job.sizes[0])
+            return all(self.may_end(job, size) for size in PENDING if size <= job.sizes[0])
         if job.part != "collectives" or job.round == 1:
             return True
         return any(self.may_be_best(job, size) for size in job.sizes)
 
-    def has_failed(self, job, size):
-        """Whether so many pending operations gave no figure."""
-        point = (job.part, job.operation, job.form, job.ranks, size, job.library, job.setting)
-        return point in self.results.reasons
+    def may_end(self, job, fewer):
+        """Whether pending operations may end in time, after what fewer of them have taken."""
+        place = ("nonblocking", job.ranks, fewer, job.library, job.setting)
+        each = self.results.median((job.part, "pending each", *place))
+        has_failed = (job.part, job.operation, *place) in self.results.reasons
+        return not has_failed and (each or 0) * job.sizes[0] / 1e6 <= job.limit
 
     def may_be_best(self, job, size):
         """Whether a setting is near the best of its library, as far as is known."""
