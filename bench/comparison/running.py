@@ -8,11 +8,13 @@ import sys
 import time
 from collections import defaultdict
 
-from .libraries import LIBRARIES, run, settings
+from .libraries import LIBRARIES, run
 from .points import PENDING
+from .ratios import OURS, best_peer
 
-# At more ranks than cores, a setting that took longer than this times the best one in the first
-# round, at all sizes, is not measured again: it cannot become the best.
+# At more ranks than cores, where there are many settings: one that took longer than this times the
+# best one of all peers in the first round, at all sizes, is not measured again. It cannot become
+# the best.
 HOPELESS = 1.4
 CALLGRIND = ("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null")
 STARTS = 1000, 11000
@@ -72,14 +74,15 @@ class Runner:
         return not has_failed and (each or 0) * job.sizes[0] / 1e6 <= job.limit
 
     def may_be_best(self, job, size):
-        """Whether a setting is near the best of its library, as far as is known."""
-        if len(settings(job.library, job.ranks)) == 1:
+        """Whether a setting may become the best one of all peers, as far as is known."""
+        if job.library == OURS or job.ranks <= os.cpu_count():
             return True
         place = job.operation, job.form, job.ranks, size
-        found = self.results.settings(job.part, job.library, place)
-        if (job.part, *place, job.library, job.setting) not in self.results.values:
+        point = (job.part, *place, job.library, job.setting)
+        if point not in self.results.values:
             return True
-        return found.get(job.setting, float("inf")) <= HOPELESS * min(found.values(), default=0)
+        median, best = self.results.median(point), best_peer(self.results, job.part, place)
+        return median is not None and median <= HOPELESS * self.results.median(best)
 
     def measure(self, job):
         """One job: its rows, and the reasons for those that did not come."""
@@ -108,8 +111,8 @@ class Runner:
     def motet_bench(self, job, sizes):
         """The collectives and messages."""
         is_crowded = job.ranks > os.cpu_count()
-        words = ["motet_bench", "-t", "-o", job.operation, "-f", job.form, "-m", "1",
-                 "-s", "0.1" if is_crowded else "0.02"]
+        words = ["motet_bench", "-t", "-o", job.operation, "-f", job.form,
+                 "-m", "0.3" if is_crowded else "1", "-s", "0.1" if is_crowded else "0.02"]
         # What has no data says so by 0 bytes, but wants to be asked for some.
         return self.start(job, words + each("-b", [size or 8 for size in sizes]))
 
