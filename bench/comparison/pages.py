@@ -45,7 +45,7 @@ def summary(results, pictures):
     parts = [
         f"{facts.get('processor', 'unknown processor')}, {facts.get('cores')} cores, "
         f"{facts.get('system')}. Motet {facts.get(OURS)}; {versions}. "
-        f"{rounds_of(results)} rounds.",
+        f"Rounds: {rounds_of(results)}.",
         "## Goals\n\n" + goals(results),
         "## Ratios by form and size\n\nBest peer / Motet; above 1, Motet is faster. "
         "Every point is in [the table](table.md).\n\n" + classes(results),
