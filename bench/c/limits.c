@@ -5,7 +5,7 @@
  *           a barrier or an allreduce of 8 bytes needs
  * memcpy    a private buffer copied into shared pages, on an otherwise idle machine
  *
- * Lines as of motet_bench -t: name, processes, bytes, "limit", microseconds; the medians of batches.
+ * Lines as of motet_bench -t: name, processes, bytes, "limit", microseconds; medians of batches.
  * What is read is checked. */
 
 #define _GNU_SOURCE

@@ -1,7 +1,7 @@
 /* What only shows when there is much of it.
  *
- *   many -o pending [-k COUNT]   nonblocking allreduces of 8 bytes, all begun before any is waited for
- *   many -o init [-k COUNT]      inits of a persistent allreduce of 8 bytes, after the first of them
+ *   many -o pending [-k COUNT]   nonblocking allreduces of 8 bytes, all begun before any wait
+ *   many -o init [-k COUNT]      inits of a persistent allreduce of 8 bytes, the first and others
  *   many -o starts [-k COUNT]    starts and waits of one: for instruction counts, with one rank
  *
  * Lines as of motet_bench -t: name, ranks, COUNT, form, value; microseconds unless the name says
@@ -69,7 +69,8 @@ static void pending(int count) {
 }
 
 static void one_init(int k) {
-    MPI_Allreduce_init(&in[k], &out[k], 1, MPI_INT64_T, MPI_SUM, world, MPI_INFO_NULL, &requests[k]);
+    MPI_Allreduce_init(&in[k], &out[k], 1, MPI_INT64_T, MPI_SUM, world, MPI_INFO_NULL,
+                       &requests[k]);
 }
 
 static void init(int count) {

@@ -50,7 +50,8 @@ static double measure(batch run, const void *what, enum form form, MPI_Request *
         MPI_Allreduce(&own, &longest, 1, MPI_DOUBLE, MPI_MAX, world);
         if (longest * batches > seconds_each || times >= times_at_most) {
             /* `longest` is the same on all ranks, so they agree. */
-            while (n_batches > FEWEST_BATCHES && longest * n_batches > seconds_at_most) n_batches -= 2;
+            while (n_batches > FEWEST_BATCHES && longest * n_batches > seconds_at_most)
+                n_batches -= 2;
             break;
         }
         times *= 2;

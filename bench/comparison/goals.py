@@ -181,7 +181,7 @@ def others(results):
 
 
 def threads(results):
-    """At how many points threads are slower beyond the spread of the rounds; the mean, the worst."""
+    """At how many points threads are slower beyond the spread of the rounds; mean and worst."""
     found, slower = [], 0
     for place in results.points("threads"):
         as_threads = results.rounds(("threads", *place, OURS, "threads"))

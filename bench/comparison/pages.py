@@ -3,7 +3,7 @@
 from . import plots
 from .goals import place_words, ratios, size_words, verdicts
 from .libraries import LIBRARIES
-from .points import COLLECTIVES, FORMS, LARGE, SHARED_CORES, SMALL
+from .points import FORMS, LARGE, SHARED_CORES, SMALL
 from .ratios import OURS, PEERS, Ratio, best_peer, geometric_mean
 from .terminal import order
 
