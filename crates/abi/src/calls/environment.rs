@@ -9,6 +9,7 @@ use std::thread;
 use motet::Info;
 
 use crate::allocations;
+use crate::alone;
 use crate::caller::put;
 use crate::exports::{
     MPI_MAX_LIBRARY_VERSION_STRING, MPI_MAX_PROCESSOR_NAME, MPI_SUBVERSION, MPI_THREAD_FUNNELED,
@@ -108,7 +109,9 @@ static PROVIDED: AtomicI32 = AtomicI32::new(MPI_THREAD_SINGLE);
 
 /// `MPI_Init`
 pub(crate) unsafe fn init(_argc: *mut c_int, _argv: *mut *mut *mut c_char) -> Answer {
-    process::initialize()
+    process::initialize()?;
+    alone::begin();
+    Ok(())
 }
 
 /// `MPI_Init_thread`
@@ -119,6 +122,9 @@ pub(crate) unsafe fn init_thread(
     provided: *mut c_int,
 ) -> Answer {
     process::initialize()?;
+    if required < MPI_THREAD_MULTIPLE {
+        alone::begin();
+    }
     // All of it is there always, but the standard wants what was required where that can be.
     let levels = [MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED];
     let level = levels.into_iter().find(|&level| required <= level);

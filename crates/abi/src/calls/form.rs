@@ -3,7 +3,6 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use std::ffi::{c_int, c_void};
-use std::sync::Arc;
 
 use motet::raw::{Collective, Root};
 use motet::{ErrorClass, Group, Persistent};
@@ -14,7 +13,8 @@ use crate::count::Counts;
 use crate::exports::{MPI_PROC_NULL, MPI_REQUEST_NULL, MPI_ROOT};
 use crate::fault::{Answer, Fault};
 use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Group, MPI_Info, MPI_Op, MPI_Request};
-use crate::objects::{Comm, Request};
+use crate::objects::{FoundComm, Request};
+use crate::slot::Found;
 
 /// In which form a collective is called.
 #[derive(Clone, Copy, Debug)]
@@ -56,14 +56,14 @@ impl Form {
 
 /// A call of a collective, short of the data.
 pub(crate) struct Call {
-    pub(crate) comm: Arc<Comm>,
+    pub(crate) comm: FoundComm,
     form: Form,
     members: Option<Members>,
 }
 
 /// Who takes part, if not all.
 struct Members {
-    group: Group,
+    group: Found<Group>,
     is_here: bool,
 }
 
@@ -303,8 +303,8 @@ impl Call {
         if self.is_outside() {
             return Reduced::nothing();
         }
-        let reduced = Reduced::new(count, datatype, op)?;
-        reduced.with_input(input, self.in_place())?.with_output(output)
+        let buffers = (arguments::input(input, self.in_place())?, arguments::output(output)?);
+        Reduced::new(buffers, count, datatype, op)
     }
 
     /// A reduction whose result the root gets.
@@ -323,12 +323,13 @@ impl Call {
         if part == Part::Idle {
             return Reduced::nothing();
         }
-        let reduced = Reduced::new(count, datatype, op)?;
-        match part {
-            Part::Root => reduced.with_input(input, InPlace::Allowed)?.with_output(output),
-            Part::FarRoot => reduced.with_output(output),
-            _ => reduced.with_input(input, InPlace::Refused),
-        }
+        let nowhere = std::ptr::null_mut();
+        let buffers = match part {
+            Part::Root => (arguments::input(input, InPlace::Allowed)?, arguments::output(output)?),
+            Part::FarRoot => (None, arguments::output(output)?),
+            _ => (arguments::input(input, InPlace::Refused)?, nowhere),
+        };
+        Reduced::new(buffers, count, datatype, op)
     }
 
     /// How many items of a result each rank gets.
@@ -362,7 +363,7 @@ impl Call {
             Form::Blocking => unsafe { collective.run(on) }?,
             Form::Nonblocking(place) => {
                 // SAFETY: promised by the caller.
-                let request = unsafe { collective.start(on) }?;
+                let request = unsafe { collective.start_request(on) }?;
                 // SAFETY: promised by the caller.
                 unsafe { put(place, Request::publish(request, &self.comm)) }?;
             }
@@ -375,7 +376,7 @@ impl Call {
             }
             Form::Among(_, info, place) => {
                 let (hints, communicator) = (info.hints()?, self.comm.intra()?);
-                let group = self.members.as_ref().map(|members| &members.group);
+                let group = self.members.as_ref().map(|members| &*members.group);
                 let group = group.expect("a call among members has a group");
                 // SAFETY: promised by the caller.
                 let persistent = unsafe { collective.init_among(communicator, group, &hints) }?;

@@ -11,16 +11,17 @@ use motet::Group;
 use motet::raw::Collective;
 
 use super::Form;
-use super::arguments::{Blocks, InPlace, Items, Mixed, Reduced, Which, operator};
+use super::arguments::{self, Blocks, InPlace, Items, Mixed, Reduced, Which, operator};
 use super::form::Call;
 use crate::count::Counts;
 use crate::fault::Answer;
 use crate::handle::{MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Group, MPI_Op};
+use crate::slot::Found;
 
 /// Whom a rank sends to, and whom it receives from.
 struct Groups {
-    to: Group,
-    from: Group,
+    to: Found<Group>,
+    from: Found<Group>,
 }
 
 impl Groups {
@@ -194,8 +195,8 @@ pub(crate) unsafe fn neighbor_reduce(
 ) -> Answer {
     let work = |call: &Call| {
         let groups = Groups::of(sendgroup, recvgroup)?;
-        let reduced = Reduced::new(count, datatype, op)?;
-        let reduced = reduced.with_input(sendbuf, InPlace::Refused)?.with_output(recvbuf)?;
+        let buffers = (arguments::input(sendbuf, InPlace::Refused)?, arguments::output(recvbuf)?);
+        let reduced = Reduced::new(buffers, count, datatype, op)?;
         let reduction = reduced.reduction();
         let Groups { to, from } = &groups;
         let collective = Collective::NeighborReduce { reduction, to, from };
@@ -220,8 +221,8 @@ pub(crate) unsafe fn neighbor_allreduce(
 ) -> Answer {
     let work = |call: &Call| {
         let groups = Groups::of(sendgroup, recvgroup)?;
-        let reduced = Reduced::new(count, datatype, op)?;
-        let reduced = reduced.with_input(sendbuf, InPlace::Refused)?.with_output(recvbuf)?;
+        let buffers = (arguments::input(sendbuf, InPlace::Refused)?, arguments::output(recvbuf)?);
+        let reduced = Reduced::new(buffers, count, datatype, op)?;
         let reduction = reduced.reduction();
         let Groups { to, from } = &groups;
         let collective = Collective::NeighborAllreduce { reduction, to, from };

@@ -84,6 +84,12 @@ impl Shape {
         if datatype.elements() == 0 {
             return Some(Shape::Empty);
         }
+        // What nearly all reductions work on.
+        if let (Some(named), Some(basic), 1) =
+            (datatype.as_named(), datatype.element(), datatype.elements())
+        {
+            return Some(Shape::Elements(Class::of_named(named, basic), basic));
+        }
         let origin = origin(datatype);
         if let Some((value, index)) = pair(origin) {
             return Some(Shape::Pair(value, index));
