@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::{Display, Write};
 use std::process::ExitCode;
 
+use motet_fabric::barrier::Among;
 use motet_fabric::layout::{Layout, MAX_RANKS};
 use motet_fabric::{bootstrap, host, launcher};
 
@@ -90,6 +91,14 @@ fn waiting(page: &mut Page) {
     let upto = if cores == 1 { "1 rank".into() } else { format!("up to {cores} ranks") };
     page.row(&upto, "look for a moment, then sleep: each rank has a core of its own");
     page.row("more", "give way at once, then sleep: ranks share cores");
+    for (ranks, among) in [("processes", Among::Processes), ("threads", Among::Threads)] {
+        let choice = if among.register() {
+            "by who goes to sleep (membarrier), if each rank has a core; else by who sends"
+        } else {
+            "by who sends: the system refuses membarrier"
+        };
+        page.row(ranks, format_args!("fences are paid {choice}"));
+    }
 }
 
 fn large_messages(page: &mut Page) {
