@@ -40,14 +40,25 @@ struct Arena {
 
 impl Arena {
     /// With an object of generation 0 in slot 0; slot 1 is free.
-    fn new() -> Arena {
-        let slot = |word, made| Slot {
+    fn with_object() -> Arena {
+        Arena::new([(LIVE, 1), (0, 0)], 2)
+    }
+
+    /// Both slots are free: 0, then 1.
+    fn without_objects() -> Arena {
+        let arena = Arena::new([(0, 0), (0, 0)], 1);
+        arena.slots[0].next.store(2, Ordering::Relaxed);
+        arena
+    }
+
+    fn new(slots: [(u64, u32); 2], free: u64) -> Arena {
+        let slot = |(word, made)| Slot {
             word: AtomicU64::new(word),
             next: AtomicU64::new(0),
             shared: UnsafeCell::new([made, 0]),
             own: UnsafeCell::new(0),
         };
-        Arena { slots: [slot(LIVE, 1), slot(0, 0)], free: AtomicU64::new(2) }
+        Arena { slots: slots.map(slot), free: AtomicU64::new(free) }
     }
 
     fn counted(former: u64, first: u64) -> u64 {
@@ -162,10 +173,14 @@ impl Arena {
 
 /// Runs both in two threads, and then says whether the first object is gone once.
 fn race(one: fn(&Arena), other: fn(&Arena)) {
+    race_on(Arena::with_object, one, other);
+}
+
+fn race_on(arena: fn() -> Arena, one: fn(&Arena), other: fn(&Arena)) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
     model.check(move || {
-        let arena = Arc::new(Arena::new());
+        let arena = Arc::new(arena());
         let theirs = arena.clone();
         let thread = thread::spawn(move || other(&theirs));
         one(&arena);
@@ -244,11 +259,25 @@ fn it_is_retired_once() {
     });
 }
 
-/// Two threads that take slots off the list and give them back never have the same one.
+/// Takes both slots, gives one of them back, and uses the other one.
+fn swap(arena: &Arena) {
+    let (one, other) = (arena.unused(), arena.unused());
+    if let Some(one) = one {
+        arena.give_back(one);
+    }
+    if let Some(other) = other {
+        let generation = arena.fill(other);
+        arena.look(other);
+        assert!(arena.retire(other, generation));
+    }
+}
+
+/// Threads that take slots off the list and give them back never have the same one.
 #[test]
 fn a_free_slot_is_given_to_one() {
     race(retire_and_keep, |arena| {
         keep(arena);
         keep(arena);
     });
+    race_on(Arena::without_objects, swap, swap);
 }

@@ -271,7 +271,7 @@ pub(crate) unsafe fn comm_rank(comm: MPI_Comm, rank: *mut c_int) -> Answer {
 }
 
 /// `MPI_Comm_set_info`
-pub(crate) unsafe fn comm_set_info(comm: MPI_Comm, info: MPI_Info) -> Answer {
+pub(crate) fn comm_set_info(comm: MPI_Comm, info: MPI_Info) -> Answer {
     let comm = comm.object()?;
     comm.answer(|| {
         let hints = info.hints()?;

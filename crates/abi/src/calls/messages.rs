@@ -229,42 +229,33 @@ pub(crate) unsafe fn recv(
     })
 }
 
-/// `MPI_Irecv`
-pub(crate) unsafe fn irecv(
-    buf: *mut c_void,
-    count: i64,
-    datatype: MPI_Datatype,
-    source: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-    request: *mut MPI_Request,
-) -> Answer {
-    let work = |comm: &FoundComm| {
-        let received = Received::new((buf, count, datatype), (source, tag))?;
-        // SAFETY: the caller's memory.
-        Ok(unsafe { received.incoming().start(comm.on()) }?)
-    };
-    // SAFETY: the caller's place.
-    unsafe { begin(comm, request, work) }
+/// The receives that make a request.
+macro_rules! receives {
+    ($($text:literal $name:ident: $begin:ident;)*) => {$(
+        #[doc = $text]
+        pub(crate) unsafe fn $name(
+            buf: *mut c_void,
+            count: i64,
+            datatype: MPI_Datatype,
+            source: c_int,
+            tag: c_int,
+            comm: MPI_Comm,
+            request: *mut MPI_Request,
+        ) -> Answer {
+            let work = |comm: &FoundComm| {
+                let received = Received::new((buf, count, datatype), (source, tag))?;
+                // SAFETY: the caller's memory.
+                Ok(unsafe { received.incoming().$begin(comm.on()) }?)
+            };
+            // SAFETY: the caller's place.
+            unsafe { begin(comm, request, work) }
+        }
+    )*};
 }
 
-/// `MPI_Recv_init`
-pub(crate) unsafe fn recv_init(
-    buf: *mut c_void,
-    count: i64,
-    datatype: MPI_Datatype,
-    source: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-    request: *mut MPI_Request,
-) -> Answer {
-    let work = |comm: &FoundComm| {
-        let received = Received::new((buf, count, datatype), (source, tag))?;
-        // SAFETY: the caller's memory.
-        Ok(unsafe { received.incoming().init(comm.on()) }?)
-    };
-    // SAFETY: the caller's place.
-    unsafe { begin(comm, request, work) }
+receives! {
+    "`MPI_Irecv`" irecv: start;
+    "`MPI_Recv_init`" recv_init: init;
 }
 
 /// `MPI_Sendrecv`

@@ -109,12 +109,12 @@ fn place(partition: c_int) -> Answer<usize> {
 }
 
 /// `MPI_Pready`
-pub(crate) unsafe fn pready(partition: c_int, request: MPI_Request) -> Answer {
+pub(crate) fn pready(partition: c_int, request: MPI_Request) -> Answer {
     on_parts(request, |parts| Ok(parts.ready(place(partition)?)?))
 }
 
 /// `MPI_Pready_range`: both ends are in it.
-pub(crate) unsafe fn pready_range(
+pub(crate) fn pready_range(
     partition_low: c_int,
     partition_high: c_int,
     request: MPI_Request,

@@ -180,7 +180,7 @@ pub(crate) unsafe fn session_attach_buffer(
 }
 
 /// `MPI_Session_call_errhandler`
-pub(crate) unsafe fn session_call_errhandler(session: MPI_Session, errorcode: c_int) -> Answer {
+pub(crate) fn session_call_errhandler(session: MPI_Session, errorcode: c_int) -> Answer {
     Site::Session(session.object()?).call_handler("MPI_Session_call_errhandler", errorcode);
     Ok(())
 }
@@ -217,9 +217,8 @@ pub(crate) unsafe fn session_finalize(session: *mut MPI_Session) -> Answer {
 }
 
 /// `MPI_Session_flush_buffer`
-pub(crate) unsafe fn session_flush_buffer(session: MPI_Session) -> Answer {
-    // SAFETY: what the standard asks of the caller.
-    session.object()?.answer(|| unsafe { buffered::buffer_flush() })
+pub(crate) fn session_flush_buffer(session: MPI_Session) -> Answer {
+    session.object()?.answer(buffered::buffer_flush)
 }
 
 /// `MPI_Session_get_errhandler`
@@ -324,10 +323,7 @@ pub(crate) unsafe fn session_init(
 }
 
 /// `MPI_Session_set_errhandler`
-pub(crate) unsafe fn session_set_errhandler(
-    session: MPI_Session,
-    errhandler: MPI_Errhandler,
-) -> Answer {
+pub(crate) fn session_set_errhandler(session: MPI_Session, errhandler: MPI_Errhandler) -> Answer {
     let session = session.object()?;
     session.answer(|| {
         session.set_handler(errhandler.handler(Target::Session)?);

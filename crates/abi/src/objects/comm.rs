@@ -49,7 +49,6 @@ struct Placed {
 }
 
 /// What kind of communicator it is.
-#[allow(clippy::large_enum_variant)] // there are few, each in memory of its own
 pub(crate) enum Shape {
     World(World),
     Plain(Communicator),
