@@ -2,10 +2,10 @@
 //!
 //! An atomic change of a word costs as much as twenty plain ones, and a small call makes several.
 //! A program that asks for less than `MPI_THREAD_MULTIPLE` promises that its threads make no calls
-//! at the same time; then the same change is a load and a store. The promise is given by `MPI_Init`,
-//! before which nothing is known, and ends for good where somebody else may come: with the first
-//! session, which has threads of its own, and with the first operator of the program, which a
-//! thread of the library may call.
+//! at the same time; then the same change is a load and a store. The promise is given by
+//! `MPI_Init`, before which nothing is known, and ends for good where somebody else may come: with
+//! the first session, which has threads of its own, and with the first operator of the program,
+//! which a thread of the library may call.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

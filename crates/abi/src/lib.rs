@@ -9,7 +9,7 @@
 //!      |   brings what went wrong before the error handler      boundary.rs, fault.rs
 //!      v
 //!  calls::collectives::bcast(…, Form)                           calls/*: one function per call
-//!      |   handles -> objects                                   handle.rs, arena.rs, slot.rs, objects/*
+//!      |   handles -> objects                                   handle.rs, slot.rs, objects/*
 //!      v
 //!  motet::raw, motet
 //! ```

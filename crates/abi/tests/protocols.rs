@@ -1,8 +1,9 @@
 //! Models of the protocols of handles, for loom, which tries every order of their steps that the
-//! memory model allows. Run it with `RUSTFLAGS="--cfg loom" cargo test -p motet-abi --test protocols`.
+//! memory model allows. Run it with
+//! `RUSTFLAGS="--cfg loom" cargo test -p motet-abi --test protocols`.
 //!
 //! They mirror `Slot` and the list of free slots of `Arena` line by line, where several threads may
-//! be in the library; the README.md beside these has the proofs. An object that is used when it is
+//! be in the library; the README.md of `src` has the proofs. An object that is used when it is
 //! gone, or gone twice, is an access that loom's cells refuse.
 
 #![allow(unexpected_cfgs)] // the compiler has never heard of loom

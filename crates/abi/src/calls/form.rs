@@ -56,9 +56,9 @@ impl Form {
 
 /// A call of a collective, short of the data.
 ///
-/// There is one only where the program has made a call, and whatever addresses its methods are given
-/// are those that the program passed in that call. So they are what the standard says: that is
-/// promised once, by who [makes](Call::make) it.
+/// There is one only where the program has made a call, and whatever addresses its methods are
+/// given are those that the program passed in that call. So they are what the standard says: that
+/// is promised once, by who [makes](Call::make) it.
 pub(crate) struct Call {
     pub(crate) comm: FoundComm,
     form: Form,

@@ -1,9 +1,9 @@
 //! Requests.
 //!
-//! The operation of a request is the part of it that one at a time has. Whoever waits for it, starts
-//! it or looks at it claims it, and gives it back if the request is to stay; so nothing is locked
-//! while anything is waited for, and a thread that uses a request at the same time (which the
-//! standard forbids) is told that it is in use.
+//! The operation of a request is the part of it that one at a time has. Whoever waits for it,
+//! starts it or looks at it claims it, and gives it back if the request is to stay; so nothing is
+//! locked while anything is waited for, and a thread that uses a request at the same time (which
+//! the standard forbids) is told that it is in use.
 //!
 //! A generalized request that has been freed stays until somebody has said that it is complete,
 //! since that is said by its handle.

@@ -68,6 +68,14 @@ impl Class {
     }
 }
 
+impl Predefined {
+    /// Whether it is defined for the element that a predefined datatype consists of.
+    #[inline]
+    pub(crate) fn is_defined_for(self, named: Named, basic: Basic) -> bool {
+        Class::of_named(named, basic).allows(self)
+    }
+}
+
 /// What the items of a datatype consist of, as far as a predefined operator cares.
 pub(super) enum Shape {
     /// Of nothing.
@@ -81,10 +89,6 @@ pub(super) enum Shape {
 impl Shape {
     /// `None` if its elements differ, or have no order that an operator knows.
     pub(super) fn of(datatype: &Datatype) -> Option<Shape> {
-        // What nearly all reductions work on.
-        if let Some((named, basic)) = datatype.single() {
-            return Some(Shape::Elements(Class::of_named(named, basic), basic));
-        }
         if datatype.elements() == 0 {
             return Some(Shape::Empty);
         }
