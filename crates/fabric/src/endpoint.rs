@@ -350,9 +350,9 @@ impl Endpoint {
         self.waiting > 0
     }
 
-    /// Packets that this rank has put into lanes since the beginning. A short message is one, or one
-    /// for each cell; a large one or a synchronous one is one, and another that comes back when it has
-    /// been received, or two if both ends copy it. Takes time in the number of ranks.
+    /// Packets that this rank has put into lanes since the beginning. A short message is one, or
+    /// one for each cell; a large one or a synchronous one is one, and another that comes back when
+    /// it has been received, or two if both ends copy it. Takes time in the number of ranks.
     pub fn packets(&self) -> u64 {
         self.standing.iter().map(Standing::packets).sum()
     }

@@ -1,9 +1,9 @@
 //! Messages that lie in several cells: too long for one, and too short to be worth a single copy.
 //!
 //! They are sent when there is room for all of them, so their cells follow each other in the lane.
-//! The receiver copies each as it comes, while the sender fills the next one. If the receive is not
-//! there yet, the message stays in the lane for some looks: a sender that runs ahead of its receiver
-//! must not make work for it, since a message that is kept is copied twice.
+//! The receiver copies each as it comes, while the sender fills the next one. If the receive is
+//! not there yet, the message stays in the lane for some looks: a sender that runs ahead of its
+//! receiver must not make work for it, since a message that is kept is copied twice.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
