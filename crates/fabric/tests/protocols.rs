@@ -2,10 +2,10 @@
 //! that the memory model allows. Run it with
 //! `RUSTFLAGS="--cfg loom" cargo test -p motet-fabric --test protocols`.
 //!
-//! They mirror `Doorbell`, of `Outlet` and `Inlet` what concerns room and wake-ups, and the two ends
-//! of a shared copy, line by line. The futex is a lock and a condition variable; what the system does
-//! for a barrier is `Barrier`. A wake-up that is lost is a deadlock, which loom reports with the steps
-//! that lead there.
+//! They mirror `Doorbell`, of `Outlet` and `Inlet` what concerns room and wake-ups, and the two
+//! ends of a shared copy, line by line. The futex is a lock and a condition variable; what the
+//! system does for a barrier is `Barrier`. A wake-up that is lost is a deadlock, which loom reports
+//! with the steps that lead there.
 //!
 //! loom treats `SeqCst` loads and stores as weaker than they are, but fences as they are; the
 //! proofs (README, "Lanes" and "Doorbells") lean on fences alone.

@@ -13,8 +13,8 @@ use super::{Body, Completion, Endpoint, Landing, Receive};
 use crate::slab::Id;
 use crate::{Label, Peer, RegionMut};
 
-/// Looks at a message without a receive after which it is kept. Until then it stays in its lane: its
-/// receive may come soon, and then it is copied once less.
+/// Looks at a message without a receive after which it is kept. Until then it stays in its lane:
+/// its receive may come soon, and then it is copied once less.
 const PATIENCE: u32 = 16;
 
 /// The messages in several cells that come from one peer.
