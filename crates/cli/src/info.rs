@@ -11,12 +11,14 @@ use motet_fabric::{bootstrap, host, launcher};
 use crate::probe::{self, Finding};
 
 /// The variables that steer Motet, and what each is for.
-const VARIABLES: [(&str, &str); 9] = [
+const VARIABLES: [(&str, &str); 11] = [
     (motet::ALGORITHM, "algorithms to use, as in `allreduce=ring,bcast=binomial`"),
     (motet::WISDOM, "a file, or lines, that say which algorithm is best where"),
     (motet::SAVE_WISDOM, "a file into which what is measured is merged in the end"),
     (motet::SINGLE_COPY, "`off`: large messages go through shared memory"),
     (motet::CHANNELS, "`off`: persistent operations send messages, too"),
+    (motet::WAIT, "how ranks wait: `auto`, `spin`, `yield` or `sleep`"),
+    (motet::PROGRESS, "`thread`: operations go on while their rank computes"),
     (bootstrap::RANK, "set by `motet run`: which rank a process is"),
     (bootstrap::RANKS, "set by `motet run`: how many ranks there are"),
     (bootstrap::SEGMENT, "set by `motet run`: the descriptor of the shared memory"),

@@ -134,6 +134,7 @@ mod world;
 pub use attributes::{Attributes, Keyval, WeakKeyval};
 pub use collective::{Member, Members, Neighbour, Neighbours, Part, SparseRequest};
 pub use communicator::{Communicator, CommunicatorRequest, SplitType};
+pub use core::Waiting;
 pub use datatype::Datatype;
 pub use element::{AnyBytes, Element};
 #[doc(hidden)]
@@ -168,8 +169,8 @@ pub use request::Request;
 pub use scope::{MessageScope, Scope};
 pub use sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_some};
 pub use settings::{
-    ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MAX_PENDING, RANKS_PER_NODE, SAVE_WISDOM,
-    SINGLE_COPY, Settings, WISDOM,
+    ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MAX_PENDING, PROGRESS, RANKS_PER_NODE, SAVE_WISDOM,
+    SINGLE_COPY, Settings, WAIT, WISDOM,
 };
 pub use status::{ANY_SOURCE, ANY_TAG, PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
 pub use topology::{

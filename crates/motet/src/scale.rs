@@ -15,7 +15,7 @@ use motet_plan::Tuning;
 
 use crate::check::Watch;
 use crate::communicator::Communicator;
-use crate::core::Core;
+use crate::core::{Core, Habits};
 use crate::error::ErrorHandler;
 use crate::flight::Home;
 use crate::nodes::Nodes;
@@ -93,7 +93,8 @@ impl Rank {
         let seats = bootstrap::threads(1 + NEIGHBOURS).expect("there is memory");
         let segment = seats[0].segment.clone();
         let (tuning, watch) = (Tuning::default(), Watch::default());
-        let core = Core::new(segment, Peer(0), Options::default(), tuning, watch, Nodes::One);
+        let (options, habits) = (Options::default(), Habits::default());
+        let core = Core::new(segment, Peer(0), options, tuning, watch, Nodes::One, habits);
         let neighbours = neighbours(ME);
         let mut peers: Vec<Peer> = (0..RANKS as u32).map(|rank| Peer(rank + 1000)).collect();
         peers[ME] = Peer(0);

@@ -10,6 +10,7 @@ use motet_plan::Tuning;
 use motet_plan::select::Wisdom;
 
 use crate::check::Watch;
+use crate::core::{Habits, Waiting};
 use crate::error::{Error, ErrorKind, Result};
 use crate::nodes::Nodes;
 use crate::wisdom::Source;
@@ -27,6 +28,11 @@ pub const SINGLE_COPY: &str = "MOTET_SINGLE_COPY";
 /// The variable that forbids (`off`) channels for persistent operations.
 pub const CHANNELS: &str = "MOTET_CHANNELS";
 
+/// The variable that says how ranks wait: `auto`, `spin`, `yield` or `sleep`; see [`Waiting`].
+pub const WAIT: &str = "MOTET_WAIT";
+/// The variable that says who moves operations while a rank computes: `calls`, nobody, or
+/// `thread`; see [`Settings::progress_thread`].
+pub const PROGRESS: &str = "MOTET_PROGRESS";
 /// The variable that switches check mode on (`1`): see [`Settings::check`].
 pub const CHECK: &str = "MOTET_CHECK";
 /// The variable that says after how many seconds a wait is reported: see
@@ -63,6 +69,7 @@ pub struct Settings {
     /// The file that wisdom is saved to.
     pub(crate) save: Option<PathBuf>,
     pub(crate) nodes: Nodes,
+    pub(crate) habits: Habits,
 }
 
 impl Settings {
@@ -72,7 +79,8 @@ impl Settings {
     }
 
     /// What the environment says: [`ALGORITHM`], [`WISDOM`], [`SAVE_WISDOM`], [`SINGLE_COPY`],
-    /// [`CHANNELS`], [`CHECK`], [`HANG_SECONDS`], [`MAX_PENDING`], [`RANKS_PER_NODE`].
+    /// [`CHANNELS`], [`CHECK`], [`HANG_SECONDS`], [`MAX_PENDING`], [`RANKS_PER_NODE`],
+    /// [`WAIT`], [`PROGRESS`].
     ///
     /// # Errors
     /// A variable that cannot be read as what it should be.
@@ -106,6 +114,23 @@ impl Settings {
         if let Ok(text) = env::var(RANKS_PER_NODE) {
             let wrong = |_| setting(RANKS_PER_NODE, format!("`{text}` is no number"));
             settings = settings.ranks_per_node(text.parse().map_err(wrong)?);
+        }
+        settings.habits.waiting = match env::var(WAIT).as_deref() {
+            Err(_) | Ok("" | "auto") => Waiting::Auto,
+            Ok("spin") => Waiting::Spin,
+            Ok("yield") => Waiting::Yield,
+            Ok("sleep") => Waiting::Sleep,
+            Ok(other) => {
+                let problem = format!("`{other}` is none of auto, spin, yield, sleep");
+                return Err(setting(WAIT, problem));
+            }
+        };
+        match env::var(PROGRESS).as_deref() {
+            Err(_) | Ok("" | "calls") => {}
+            Ok("thread") => settings = settings.progress_thread(),
+            Ok(other) => {
+                return Err(setting(PROGRESS, format!("`{other}` is neither calls nor thread")));
+            }
         }
         if !switch(SINGLE_COPY)? {
             settings = settings.without_single_copy();
@@ -212,6 +237,28 @@ impl Settings {
     #[must_use]
     pub fn ranks_per_node(mut self, n: usize) -> Settings {
         self.nodes = NonZeroUsize::new(n).map_or(Nodes::One, Nodes::Of);
+        self
+    }
+
+    /// Says how this rank waits for others. Unlike all else it may differ among the ranks, and costs
+    /// nothing but time.
+    #[must_use]
+    pub fn waiting(mut self, waiting: Waiting) -> Settings {
+        self.habits.waiting = waiting;
+        self
+    }
+
+    /// Gives each rank a thread that moves its operations while the rank computes and does not call
+    /// the library; it sleeps while none is under way or the rank waits itself. Messages and
+    /// collectives then go on behind a computation, if there is a core for that thread. It runs
+    /// operators, too.
+    ///
+    /// Each start of a nonblocking or persistent operation then wakes that thread, which takes some
+    /// microseconds, and calls may find it at work on the same operations, for as long as it takes
+    /// to copy a large message. Blocking operations cost what they did.
+    #[must_use]
+    pub fn progress_thread(mut self) -> Settings {
+        self.habits.has_helper = true;
         self
     }
 

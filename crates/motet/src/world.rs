@@ -114,7 +114,7 @@ pub fn threads_with<T: Send>(
 }
 
 fn take_seat(seat: Seat, settings: &Settings) -> Result<World> {
-    let Settings { options, tuning, watch, source, save, nodes } = settings;
+    let Settings { options, tuning, watch, source, save, nodes, habits } = settings;
     let mut tuning = tuning.clone();
     let (ranks, rank) = (seat.segment.ranks(), seat.rank);
     tuning.machine = Machine::shared(ranks, seat.segment.cores());
@@ -126,7 +126,7 @@ fn take_seat(seat: Seat, settings: &Settings) -> Result<World> {
     if is_told {
         tuning.wisdom = Wisdom::default();
     }
-    let core = Core::new(seat.segment, rank, *options, tuning, *watch, *nodes);
+    let core = Core::new(seat.segment, rank, *options, tuning, *watch, *nodes, *habits);
     core.lessons().file = save.clone();
     let world = World(Communicator::world(Arc::new(core)));
     if is_told {

@@ -1,0 +1,180 @@
+//! The thread that moves a rank's operations while nobody else of that rank does.
+//!
+//! It is parked while there is nothing for it to do: no operation of which somebody wants to be
+//! woken or, if it is there for all operations, none under way, or somebody waits and so moves
+//! them. That it is parked is said under the lock of the engine, and under one of its own, `idle`,
+//! until it waits to be called. Whoever gives the engine back in another state than that calls it,
+//! under `idle`. `waiting` is changed without the engine, but who stops to wait takes and gives it
+//! back after that. So no call is lost.
+
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::waiting::LONGEST_SLEEP;
+use super::{Core, Habits, Shared};
+use crate::engine::Engine;
+
+/// With a core to itself, the helper looks for so long before it sleeps: longer than it takes to
+/// wake it.
+const LINGER: Duration = Duration::from_micros(100);
+/// Pauses of the processor between two looks, so that others get the lock.
+const PAUSES: u32 = 50;
+
+/// What a rank and its helper tell each other.
+pub(super) struct Aid {
+    /// Whether the helper is there for all operations, not just for those with a waker.
+    pub(super) is_constant: bool,
+    linger: Duration,
+    /// Held by the helper while it finds out that it has nothing to do.
+    idle: Mutex<()>,
+    /// Wakes the helper when it is parked.
+    called: Condvar,
+    is_parked: AtomicBool,
+    is_ending: AtomicBool,
+    /// Threads of the rank that wait, and so move all operations.
+    waiting: AtomicU32,
+}
+
+impl Aid {
+    pub(super) fn new(habits: Habits, ranks: usize, cores: usize) -> Aid {
+        let has_core = habits.has_helper && 2 * ranks <= cores;
+        Aid {
+            is_constant: habits.has_helper,
+            linger: if has_core { LINGER } else { Duration::ZERO },
+            idle: Mutex::new(()),
+            called: Condvar::new(),
+            is_parked: AtomicBool::new(false),
+            is_ending: AtomicBool::new(false),
+            waiting: AtomicU32::new(0),
+        }
+    }
+
+    /// Whether the helper is parked and must be called. Says so once.
+    pub(super) fn becomes_wanted(&self, engine: &Engine) -> bool {
+        let becomes = self.is_parked.load(Ordering::Relaxed) && self.has_work(engine);
+        if becomes {
+            self.is_parked.store(false, Ordering::Relaxed);
+        }
+        becomes
+    }
+
+    fn has_work(&self, engine: &Engine) -> bool {
+        let is_alone = || self.waiting.load(Ordering::Relaxed) == 0;
+        engine.has_wakers() || (self.is_constant && !engine.is_quiet() && is_alone())
+    }
+
+    /// Calls the helper, after there is something for it to see. Not under the lock of the engine,
+    /// which the helper takes under `idle`.
+    pub(super) fn call(&self) {
+        // Either the helper has not looked yet, or it waits already.
+        drop(self.idle.lock().unwrap_or_else(PoisonError::into_inner));
+        self.called.notify_one();
+    }
+
+    /// Tells the helper to end.
+    pub(super) fn end(&self) {
+        self.is_ending.store(true, Ordering::Release);
+        self.call();
+    }
+}
+
+/// Somebody waits.
+pub(super) struct Stay<'a>(&'a Shared);
+
+impl Drop for Stay<'_> {
+    fn drop(&mut self) {
+        if self.0.aid.waiting.fetch_sub(1, Ordering::Relaxed) == 1 {
+            // Giving the engine back calls the helper, if it has become needed.
+            drop(self.0.engine());
+        }
+    }
+}
+
+impl Core {
+    /// Makes sure that somebody wakes the wakers while nobody is in the library.
+    pub(crate) fn help(&self) {
+        self.helper.get_or_init(|| {
+            let shared = self.shared.clone();
+            let name = format!("motet helper {}", self.me());
+            let spawned = thread::Builder::new().name(name).spawn(move || shared.help());
+            spawned.expect("a thread can be started")
+        });
+        self.shared.aid.call();
+    }
+}
+
+impl Shared {
+    /// Tells the helper, if there always is one, that a thread of this rank waits.
+    #[inline]
+    pub(super) fn stay(&self) -> Option<Stay<'_>> {
+        self.aid.is_constant.then(|| {
+            self.aid.waiting.fetch_add(1, Ordering::Relaxed);
+            Stay(self)
+        })
+    }
+
+    /// The helper. Should an operator or a waker panic, the rank dies, and all who wait are woken
+    /// to find out.
+    fn help(&self) {
+        if panic::catch_unwind(AssertUnwindSafe(|| self.serve())).is_err() {
+            self.die();
+        }
+    }
+
+    /// Waits until the helper has something to do, or is to end.
+    fn park(&self) {
+        let aid = &self.aid;
+        let mut idle = aid.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let engine = self.engine();
+            let is_idle = !aid.is_ending.load(Ordering::Acquire) && !aid.has_work(&engine);
+            aid.is_parked.store(is_idle, Ordering::Relaxed);
+            drop(engine);
+            if !is_idle {
+                return;
+            }
+            idle = aid.called.wait(idle).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Moves the engine as long as that is wanted, and is out of the way otherwise.
+    fn serve(&self) {
+        let aid = &self.aid;
+        loop {
+            self.park();
+            if aid.is_ending.load(Ordering::Acquire) {
+                return;
+            }
+            if self.linger() {
+                continue;
+            }
+            self.sleep(LONGEST_SLEEP, |engine| {
+                let moved = engine.progress_thoroughly();
+                if engine.failure().is_some() {
+                    engine.wake_all();
+                }
+                moved || aid.is_ending.load(Ordering::Acquire) || !aid.has_work(engine)
+            });
+        }
+    }
+
+    /// Looks for a while, if that takes nobody's core. Says whether there is no need to sleep.
+    fn linger(&self) -> bool {
+        let mut since = Instant::now();
+        while since.elapsed() < self.aid.linger {
+            let mut engine = self.engine();
+            if engine.progress() {
+                since = Instant::now();
+            }
+            if !self.aid.has_work(&engine) || self.aid.is_ending.load(Ordering::Acquire) {
+                return true;
+            }
+            drop(engine);
+            (0..PAUSES).for_each(|_| std::hint::spin_loop());
+        }
+        false
+    }
+}

@@ -1,0 +1,233 @@
+//! How a rank waits: it looks, gives way, and sleeps.
+
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use motet_fabric::Failure;
+use motet_fabric::slab::Id;
+
+use super::{Core, Shared};
+use crate::engine::Engine;
+
+/// Who has waited for so long gives way between two looks: whoever is waited for may be on the
+/// same core, even if there are cores enough.
+const POLITE: Duration = Duration::from_micros(3);
+/// A yield that takes so long has given the core to somebody who computes.
+const LONG_YIELD: Duration = Duration::from_micros(500);
+/// After a long yield so many waits sleep at once; then yielding is tried again.
+const CROWDED_WAITS: u32 = 100;
+/// A sleeper looks up at least this often: for nothing, if all goes well.
+pub(super) const LONGEST_SLEEP: Duration = Duration::from_secs(1);
+/// Who never sleeps looks thoroughly so often.
+const ROUND: Duration = Duration::from_millis(1);
+
+/// How ranks wait for each other: see [`Settings::waiting`](crate::Settings::waiting).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Waiting {
+    /// A rank looks for a moment, gives its core away a few times, then sleeps until it is woken.
+    /// How long, the library chooses by the number of ranks and cores, and by what it meets.
+    #[default]
+    Auto,
+    /// It looks all the time. Only where each rank has a core that nobody else wants.
+    Spin,
+    /// It gives its core away between looks, and never sleeps.
+    Yield,
+    /// It sleeps at once if there is nothing.
+    Sleep,
+}
+
+/// How long to look before sleeping.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    /// Looks at the one thing that a short operation waits for, before any at the engine.
+    pub(super) looks: u32,
+    /// Looks at the engine between two looks at the clock.
+    burst: u32,
+    spin: Duration,
+    /// How long to look without giving way.
+    impolite: Duration,
+    yields: u32,
+    sleeps: bool,
+}
+
+impl Patience {
+    /// With a core for each rank, spin for longer than a message takes, and a little more than
+    /// waking a sleeper costs; else give the core to somebody who has work.
+    pub(super) fn with(waiting: Waiting, ranks: usize, cores: usize) -> Patience {
+        let spinning = Patience {
+            looks: 200,
+            burst: 32,
+            spin: Duration::from_micros(50),
+            impolite: POLITE,
+            yields: 4,
+            sleeps: true,
+        };
+        let sharing = Patience { looks: 2, burst: 1, spin: Duration::ZERO, yields: 32, ..spinning };
+        match waiting {
+            Waiting::Auto if ranks <= cores => spinning,
+            Waiting::Auto => sharing,
+            Waiting::Spin => {
+                Patience { spin: ROUND, impolite: ROUND, yields: 0, sleeps: false, ..spinning }
+            }
+            Waiting::Yield => Patience { yields: 100, sleeps: false, ..sharing },
+            Waiting::Sleep => Patience { yields: 0, ..sharing },
+        }
+    }
+}
+
+impl Core {
+    /// Moves the engine until `ready` finds what it looks for.
+    ///
+    /// # Errors
+    /// That the world has failed. What was waited for is still under way then; abandon it.
+    pub(crate) fn wait_until<T>(
+        &self,
+        ready: impl FnMut(&mut Engine) -> Option<T>,
+    ) -> Result<T, Failure> {
+        self.wait_for(&[], ready)
+    }
+
+    /// As [`Core::wait_until`], and names the operations that are waited for, to be reported if
+    /// that takes too long.
+    pub(crate) fn wait_for<T>(
+        &self,
+        ids: &[Id],
+        mut ready: impl FnMut(&mut Engine) -> Option<T>,
+    ) -> Result<T, Failure> {
+        let shared = &self.shared;
+        let _here = shared.stay();
+        if let Some(ended) = shared.look(shared.patience.burst, &mut ready) {
+            return ended;
+        }
+        let (begun, mut reported) = (Instant::now(), Duration::ZERO);
+        let hang = self.watch.hang;
+        let limit = hang.map_or(LONGEST_SLEEP, |hang| hang.min(LONGEST_SLEEP));
+        loop {
+            let patience = shared.patience_now();
+            if let Some(ended) = shared.stay_awake(patience, &mut ready) {
+                return ended;
+            }
+            if let Some(ended) = shared.rest(patience, limit, &mut ready) {
+                return ended;
+            }
+            let waited = begun.elapsed();
+            if hang.is_some_and(|hang| waited >= reported + hang) {
+                reported = waited;
+                self.engine().report_wait(ids, waited);
+            }
+        }
+    }
+}
+
+impl Shared {
+    /// How long to look before sleeping, as things are.
+    fn patience_now(&self) -> Patience {
+        let crowded = self.crowded.load(Ordering::Relaxed);
+        if crowded == 0 || !self.patience.sleeps {
+            return self.patience;
+        }
+        // Threads that count at once lose a count: it is an estimate anyway.
+        self.crowded.store(crowded - 1, Ordering::Relaxed);
+        Patience { spin: Duration::ZERO, yields: 0, ..self.patience }
+    }
+
+    /// Lets others have the core, and notes whether they kept it.
+    fn give_way(&self) {
+        let before = Instant::now();
+        thread::yield_now();
+        if before.elapsed() >= LONG_YIELD {
+            self.crowded.store(CROWDED_WAITS, Ordering::Relaxed);
+        }
+    }
+
+    /// Looks as long as that is better than sleeping.
+    fn stay_awake<T>(
+        &self,
+        patience: Patience,
+        ready: &mut impl FnMut(&mut Engine) -> Option<T>,
+    ) -> Option<Result<T, Failure>> {
+        let Patience { burst, spin, impolite, yields, .. } = patience;
+        let begun = (!spin.is_zero()).then(Instant::now);
+        while let Some(waited) = begun.map(|begun| begun.elapsed()).filter(|&waited| waited < spin)
+        {
+            if waited >= impolite {
+                self.give_way();
+            }
+            if let Some(ended) = self.look(burst, ready) {
+                return Some(ended);
+            }
+        }
+        for _ in 0..yields {
+            self.give_way();
+            if let Some(ended) = self.look(1, ready) {
+                return Some(ended);
+            }
+            if patience.sleeps && self.crowded.load(Ordering::Relaxed) > 0 {
+                break;
+            }
+        }
+        None
+    }
+
+    /// Sleeps, or does what whoever sleeps does before. Returns when something has moved, or
+    /// nothing has for so long.
+    fn rest<T>(
+        &self,
+        patience: Patience,
+        limit: Duration,
+        ready: &mut impl FnMut(&mut Engine) -> Option<T>,
+    ) -> Option<Result<T, Failure>> {
+        let mut ended = None;
+        let news = |engine: &mut Engine| {
+            let moved = engine.progress_thoroughly();
+            ended = verdict(engine, ready);
+            moved || ended.is_some()
+        };
+        if patience.sleeps {
+            self.sleep(limit, news);
+        } else {
+            let mut news = news;
+            news(&mut self.engine());
+        }
+        ended.or_else(|| self.look(1, ready))
+    }
+
+    /// Moves the engine and looks, up to `times` times.
+    #[inline]
+    fn look<T>(
+        &self,
+        times: u32,
+        ready: &mut impl FnMut(&mut Engine) -> Option<T>,
+    ) -> Option<Result<T, Failure>> {
+        let mut engine = self.engine();
+        for _ in 0..times {
+            engine.progress();
+            if let Some(ended) = verdict(&mut engine, ready) {
+                return Some(ended);
+            }
+            std::hint::spin_loop();
+        }
+        None
+    }
+
+    /// Sleeps until rung, unless there is news; see the module's documentation.
+    pub(super) fn sleep(&self, limit: Duration, news: impl FnOnce(&mut Engine) -> bool) {
+        self.engine().sleepers += 1;
+        let doorbell = self.segment.doorbell(self.me);
+        doorbell.sleep(limit, || news(&mut self.engine()));
+        self.engine().sleepers -= 1;
+    }
+}
+
+/// Whether there is an end to the waiting: success goes before failure.
+#[inline]
+fn verdict<T>(
+    engine: &mut Engine,
+    ready: &mut impl FnMut(&mut Engine) -> Option<T>,
+) -> Option<Result<T, Failure>> {
+    if let Some(found) = ready(engine) {
+        return Some(Ok(found));
+    }
+    engine.failure().map(Err)
+}
