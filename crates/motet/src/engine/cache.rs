@@ -240,7 +240,7 @@ impl Cache {
         // Where blocks differ, what all ranks know is less than what this one has to move.
         let own = plan.sent().elements.max(plan.received().elements) * element_bytes;
         cost.bytes = cost.bytes.max(own);
-        let nanoseconds = cost.time(&self.tuning.machine);
+        let nanoseconds = self.tuning.machine.time(&cost, &row.work(call));
         Planned { plan, reason, rounds: cost.rounds, nanoseconds, element_bytes }
     }
 
