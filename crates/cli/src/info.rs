@@ -4,16 +4,19 @@ use std::collections::BTreeSet;
 use std::fmt::{Display, Write};
 use std::process::ExitCode;
 
+use motet_fabric::barrier::Among;
 use motet_fabric::layout::{Layout, MAX_RANKS};
 use motet_fabric::{bootstrap, host, launcher};
 
+use crate::measure;
 use crate::probe::{self, Finding};
 
 /// The variables that steer Motet, and what each is for.
-const VARIABLES: [(&str, &str); 9] = [
+const VARIABLES: [(&str, &str); 10] = [
     (motet::ALGORITHM, "algorithms to use, as in `allreduce=ring,bcast=binomial`"),
     (motet::WISDOM, "a file, or lines, that say which algorithm is best where"),
     (motet::SAVE_WISDOM, "a file into which what is measured is merged in the end"),
+    (motet::MACHINE, "a file of `motet info --measure --save`, its lines, or `off`"),
     (motet::SINGLE_COPY, "`off`: large messages go through shared memory"),
     (motet::CHANNELS, "`off`: persistent operations send messages, too"),
     (bootstrap::RANK, "set by `motet run`: which rank a process is"),
@@ -28,10 +31,23 @@ pub(crate) struct Info {
     /// Show the sizes of a world of this many ranks, too
     #[arg(short = 'n', long = "ranks", value_name = "N")]
     ranks: Option<usize>,
+
+    /// Measure what messages, copies, reductions and hand-overs cost here: the prices by which
+    /// algorithms are chosen. Takes a few seconds, in which nothing else should run
+    #[arg(long, conflicts_with = "ranks")]
+    measure: bool,
+
+    /// Keep what was measured for all programs from now on: in the file that MOTET_MACHINE names
+    /// or else in motet/machine, in $XDG_CONFIG_HOME or ~/.config
+    #[arg(long, requires = "measure")]
+    save: bool,
 }
 
 impl Info {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
+        if self.measure {
+            return measure::execute(self.save);
+        }
         let mut page = Page::default();
         machine(&mut page);
         waiting(&mut page);
@@ -90,6 +106,14 @@ fn waiting(page: &mut Page) {
     let upto = if cores == 1 { "1 rank".into() } else { format!("up to {cores} ranks") };
     page.row(&upto, "look for a moment, then sleep: each rank has a core of its own");
     page.row("more", "give way at once, then sleep: ranks share cores");
+    for (ranks, among) in [("processes", Among::Processes), ("threads", Among::Threads)] {
+        let choice = if among.register() {
+            "by who goes to sleep (membarrier), if each rank has a core; else by who sends"
+        } else {
+            "by who sends: the system refuses membarrier"
+        };
+        page.row(ranks, format_args!("fences are paid {choice}"));
+    }
 }
 
 fn large_messages(page: &mut Page) {

@@ -1,33 +1,58 @@
 //! Sleeping until somebody has news, and waking a sleeper. Protocol and proof: `README.md`.
 
-use std::sync::atomic::{AtomicU32, Ordering, fence};
+use std::sync::atomic::{AtomicU32, Ordering, compiler_fence, fence};
+use std::thread;
 use std::time::Duration;
 
 use rustix::thread::futex;
 
+use crate::barrier::Among;
+
+/// Set in the word for good if whoever lies down here makes all ringers pass a fence, so that
+/// those who are registered need none of their own.
+pub(crate) const FENCED: u32 = 1;
 /// Set in the word while somebody sleeps, or is about to. The bits above it count the rings that
 /// found it set, so that whoever lies down can tell a ring that came before the kernel had it
 /// asleep, even if another sleeper has set the bit again.
-const SLEEPING: u32 = 1;
+pub(crate) const SLEEPING: u32 = 2;
 
 /// The doorbell of one rank: a futex word that has its cache line to itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Doorbell<'a> {
     word: &'a AtomicU32,
-    /// Whether sleepers and ringers may be different processes: then the kernel must look the
-    /// word up by its page, not by its address.
-    shared: bool,
+    /// Who may sleep and ring here. Processes have the kernel look the word up by its page, not
+    /// by its address.
+    among: Among,
+    /// Whether this process is concerned by the barriers of those who sleep.
+    is_registered: bool,
 }
 
 impl<'a> Doorbell<'a> {
-    pub(crate) fn new(word: &'a AtomicU32, shared: bool) -> Doorbell<'a> {
-        Doorbell { word, shared }
+    pub(crate) fn new(word: &'a AtomicU32, among: Among, is_registered: bool) -> Doorbell<'a> {
+        Doorbell { word, among, is_registered }
+    }
+
+    /// From now on whoever sleeps here makes the ringers pass a fence. Only in a process that is
+    /// registered.
+    pub(crate) fn let_sleepers_fence(&self) {
+        self.word.fetch_or(FENCED, Ordering::Relaxed);
     }
 
     /// Wakes all who sleep here. Call it *after* publishing the news.
     ///
-    /// Costs a fence and a load while nobody sleeps.
+    /// Costs a load while nobody sleeps, or a fence and a load if sleepers do not fence.
+    #[inline]
     pub fn ring(&self) {
+        if self.is_registered {
+            compiler_fence(Ordering::SeqCst);
+            if self.word.load(Ordering::Relaxed) & (FENCED | SLEEPING) == FENCED {
+                return;
+            }
+        }
+        self.ring_fenced();
+    }
+
+    fn ring_fenced(&self) {
         fence(Ordering::SeqCst);
         let seen = self.word.load(Ordering::Relaxed);
         if seen & SLEEPING != 0 {
@@ -50,7 +75,7 @@ impl<'a> Doorbell<'a> {
     /// perhaps between changing the word and waking.
     pub fn alarm(&self) {
         fence(Ordering::SeqCst);
-        self.word.fetch_add(SLEEPING + 1, Ordering::SeqCst);
+        self.word.fetch_add(2 * SLEEPING, Ordering::SeqCst);
         self.wake_all();
     }
 
@@ -65,7 +90,13 @@ impl<'a> Doorbell<'a> {
     pub fn sleep(&self, limit: Duration, news: impl FnOnce() -> bool) {
         let seen = self.word.fetch_or(SLEEPING, Ordering::SeqCst) | SLEEPING;
         fence(Ordering::SeqCst);
+        let is_heard = seen & FENCED == 0 || self.among.fence();
         if news() {
+            return;
+        }
+        if !is_heard {
+            // Who now rings without a fence may have missed us: stay awake.
+            thread::yield_now();
             return;
         }
         let limit = futex::Timespec {
@@ -77,7 +108,10 @@ impl<'a> Doorbell<'a> {
     }
 
     fn flags(&self) -> futex::Flags {
-        if self.shared { futex::Flags::empty() } else { futex::Flags::PRIVATE }
+        match self.among {
+            Among::Threads => futex::Flags::PRIVATE,
+            Among::Processes => futex::Flags::empty(),
+        }
     }
 }
 
@@ -87,55 +121,93 @@ mod tests {
     use std::sync::atomic::AtomicBool;
     use std::time::Instant;
 
+    /// Doorbells of all kinds that the system lets us have, by name, each over a word of its own.
+    fn of_all_kinds(test: impl Fn(&str, Doorbell<'_>)) {
+        for among in [Among::Threads, Among::Processes] {
+            let is_registered = among.register();
+            for (sleepers_fence, ringers_know) in [(false, false), (true, true), (true, false)] {
+                if sleepers_fence && !is_registered {
+                    eprintln!("not tested: the system has no barriers among {among:?}");
+                    continue;
+                }
+                let word = AtomicU32::new(0);
+                let doorbell = Doorbell::new(&word, among, ringers_know);
+                if sleepers_fence {
+                    doorbell.let_sleepers_fence();
+                }
+                let ringers = if ringers_know { "know" } else { "fence" };
+                let name =
+                    format!("{among:?}, sleepers fence: {sleepers_fence}, ringers {ringers}");
+                test(&name, doorbell);
+                assert_eq!(word.into_inner() & FENCED != 0, sleepers_fence, "{name}");
+            }
+        }
+    }
+
     #[test]
     fn news_before_sleep_means_no_sleep() {
-        let word = AtomicU32::new(0);
-        let begun = Instant::now();
-        Doorbell::new(&word, false).sleep(Duration::from_secs(60), || true);
-        assert!(begun.elapsed() < Duration::from_secs(30));
+        of_all_kinds(|name, doorbell| {
+            let begun = Instant::now();
+            doorbell.sleep(Duration::from_secs(60), || true);
+            assert!(begun.elapsed() < Duration::from_secs(30), "{name}");
+        });
     }
 
     #[test]
     fn a_ring_reaches_a_sleeper_though_another_lies_down_after_it() {
-        let word = AtomicU32::new(0);
-        let doorbell = Doorbell::new(&word, false);
-        let begun = Instant::now();
-        doorbell.sleep(Duration::from_secs(5), || {
-            // Between our last look and the kernel: a ring, and a second sleeper with news.
-            doorbell.ring();
-            doorbell.sleep(Duration::from_secs(60), || true);
-            false
+        of_all_kinds(|name, doorbell| {
+            let begun = Instant::now();
+            doorbell.sleep(Duration::from_secs(5), || {
+                // Between our last look and the kernel: a ring, and a second sleeper with news.
+                doorbell.ring();
+                doorbell.sleep(Duration::from_secs(60), || true);
+                false
+            });
+            assert!(begun.elapsed() < Duration::from_secs(4), "the ring was lost: {name}");
         });
-        assert!(begun.elapsed() < Duration::from_secs(4), "the ring was lost");
+    }
+
+    #[test]
+    fn an_alarm_ends_a_sleep_and_leaves_the_word_as_it_should_be() {
+        of_all_kinds(|name, doorbell| {
+            let begun = Instant::now();
+            doorbell.sleep(Duration::from_secs(5), || {
+                doorbell.alarm();
+                false
+            });
+            assert!(begun.elapsed() < Duration::from_secs(4), "the alarm was lost: {name}");
+        });
     }
 
     #[test]
     fn a_ring_ends_the_sleep_and_none_is_lost() {
         const ROUNDS: u32 = 20_000;
-        let (word, turn) = (AtomicU32::new(0), AtomicU32::new(0));
-        let gave_up = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                for round in 0..ROUNDS {
-                    let begun = Instant::now();
-                    while turn.load(Ordering::Acquire) <= round {
-                        let news = || turn.load(Ordering::Acquire) > round;
-                        Doorbell::new(&word, false).sleep(Duration::from_secs(20), news);
-                        if begun.elapsed() > Duration::from_secs(15) {
-                            gave_up.store(true, Ordering::Relaxed);
-                            return;
+        of_all_kinds(|name, doorbell| {
+            let turn = AtomicU32::new(0);
+            let gave_up = AtomicBool::new(false);
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    for round in 0..ROUNDS {
+                        let begun = Instant::now();
+                        while turn.load(Ordering::Acquire) <= round {
+                            let news = || turn.load(Ordering::Acquire) > round;
+                            doorbell.sleep(Duration::from_secs(20), news);
+                            if begun.elapsed() > Duration::from_secs(15) {
+                                gave_up.store(true, Ordering::Relaxed);
+                                return;
+                            }
                         }
+                    }
+                });
+                for round in 0..ROUNDS {
+                    turn.store(round + 1, Ordering::Release);
+                    doorbell.ring();
+                    if round % 7 == 0 {
+                        thread::yield_now();
                     }
                 }
             });
-            for round in 0..ROUNDS {
-                turn.store(round + 1, Ordering::Release);
-                Doorbell::new(&word, false).ring();
-                if round % 7 == 0 {
-                    std::thread::yield_now();
-                }
-            }
+            assert!(!gave_up.load(Ordering::Relaxed), "a ring was lost: {name}");
         });
-        assert!(!gave_up.load(Ordering::Relaxed), "a ring was lost");
     }
 }

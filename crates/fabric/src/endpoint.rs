@@ -14,6 +14,7 @@ mod incoming;
 mod matched;
 mod outgoing;
 mod packet;
+mod short;
 mod transit;
 
 use std::collections::HashMap;
@@ -33,6 +34,7 @@ use crate::{
 pub use matched::Taken;
 use outgoing::{Outgoing, Standing};
 use packet::Packet;
+pub use short::Short;
 pub use transit::Transit;
 
 /// How an endpoint behaves.

@@ -12,6 +12,7 @@
 //! for persistent operations), [`launcher`] and [`bootstrap`] (how ranks come to be).
 //! `README.md` beside this file holds the protocols in prose, with their proofs.
 
+pub mod barrier;
 pub mod bootstrap;
 pub mod channel;
 mod chunks;
@@ -31,7 +32,7 @@ pub mod single_copy;
 pub mod slab;
 
 pub use channel::{InChannel, OutChannel};
-pub use endpoint::{Attached, Completion, Endpoint, Options, Posted, Transit};
+pub use endpoint::{Attached, Completion, Endpoint, Options, Posted, Short, Transit};
 pub use error::{Error, Failure, How, TransferError, signal_name};
 pub use memory::{Region, RegionMut};
 pub use message::{Label, Peer, Received, Selector, Token, TypeCode};

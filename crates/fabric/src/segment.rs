@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 
+use crate::barrier::Among;
 use crate::doorbell::Doorbell;
 use crate::layout::{LINE, Layout};
 use crate::{Error, Failure, How, Peer, Result};
@@ -45,8 +46,10 @@ pub enum State {
 pub struct Segment {
     base: NonNull<u8>,
     layout: Layout,
-    /// Whether ranks are processes, each with its own mapping, rather than threads that share one.
-    shared: bool,
+    /// Whether ranks are processes, each with its own mapping, or threads that share one.
+    among: Among,
+    /// Whether barriers of other ranks concern this process.
+    is_registered: bool,
 }
 
 // SAFETY: the mapping is plain memory that stays where it is until drop; every access to words
@@ -68,7 +71,7 @@ impl Segment {
         let base =
             unsafe { mmap_anonymous(std::ptr::null_mut(), layout.total(), protection, flags) };
         let base = base.map_err(|errno| Error::system("map memory for the ranks", errno))?;
-        let segment = Segment::over(base.cast(), layout, false);
+        let segment = Segment::over(base.cast(), layout, Among::Threads);
         segment.stamp();
         Ok(segment)
     }
@@ -125,12 +128,12 @@ impl Segment {
         let base =
             unsafe { mmap(std::ptr::null_mut(), layout.total(), protection, flags, file, 0) };
         let base = base.map_err(|errno| Error::system("map the shared segment", errno))?;
-        Ok(Segment::over(base.cast(), layout, true))
+        Ok(Segment::over(base.cast(), layout, Among::Processes))
     }
 
-    fn over(base: *mut u8, layout: Layout, shared: bool) -> Segment {
+    fn over(base: *mut u8, layout: Layout, among: Among) -> Segment {
         let base = NonNull::new(base).expect("the kernel maps nothing at address zero");
-        Segment { base, layout, shared }
+        Segment { base, layout, among, is_registered: among.register() }
     }
 
     fn stamp(&self) {
@@ -158,7 +161,7 @@ impl Segment {
 
     /// Whether the ranks are processes.
     pub fn is_shared(&self) -> bool {
-        self.shared
+        self.among == Among::Processes
     }
 
     /// The address of a byte of the segment in this process.
@@ -186,7 +189,7 @@ impl Segment {
     /// The doorbell of a rank.
     pub fn doorbell(&self, rank: Peer) -> Doorbell<'_> {
         let word = self.word32(self.layout.rank_block(rank.index()) + DOORBELL_AT);
-        Doorbell::new(word, self.shared)
+        Doorbell::new(word, self.among, self.is_registered)
     }
 
     /// Rings everybody, so that each sleeper looks again at what it waits for.
@@ -208,6 +211,10 @@ impl Segment {
 
     /// This rank enters the world, as this process.
     pub fn enter(&self, rank: Peer, process: u32) {
+        // Ranks that share cores sleep too often to pay for each time.
+        if self.is_registered && self.ranks() <= self.cores() {
+            self.doorbell(rank).let_sleepers_fence();
+        }
         let block = self.layout.rank_block(rank.index());
         self.word32(block + PROCESS_AT).store(process, Ordering::Relaxed);
         self.word32(block + STATE_AT).store(1, Ordering::Release);
@@ -272,7 +279,7 @@ impl Drop for Segment {
 
 impl std::fmt::Debug for Segment {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let kind = if self.shared { "processes" } else { "threads" };
+        let kind = if self.is_shared() { "processes" } else { "threads" };
         write!(out, "Segment({} ranks as {kind})", self.ranks())
     }
 }
@@ -301,6 +308,7 @@ fn unpack(word: u64) -> Option<Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::doorbell::{FENCED, SLEEPING};
     use std::time::{Duration, Instant};
 
     #[test]
@@ -323,6 +331,18 @@ mod tests {
     }
 
     #[test]
+    fn sleepers_fence_where_each_rank_has_a_core() {
+        let cores = std::thread::available_parallelism().unwrap().get();
+        for (ranks, fits) in [(1, true), (cores, true), (cores + 1, false)] {
+            let segment = Segment::private(ranks).unwrap();
+            let word = segment.word32(segment.layout().rank_block(0) + DOORBELL_AT);
+            segment.enter(Peer(0), 1);
+            let fence = word.load(Ordering::Relaxed) == FENCED;
+            assert_eq!(fence, fits && segment.is_registered, "{ranks} ranks");
+        }
+    }
+
+    #[test]
     fn a_death_wakes_even_if_its_last_act_was_half_a_ring() {
         let segment = Segment::private(2).unwrap();
         let word = segment.word32(segment.layout().rank_block(1) + DOORBELL_AT);
@@ -334,12 +354,12 @@ mod tests {
                 segment.doorbell(Peer(1)).sleep(Duration::from_secs(5), news);
                 begun.elapsed()
             });
-            while word.load(Ordering::Acquire) == 0 {
+            while word.load(Ordering::Acquire) & SLEEPING == 0 {
                 std::thread::yield_now();
             }
             std::thread::sleep(Duration::from_millis(50));
             // What a ringer does to the word; then it dies before it gets to the kernel.
-            word.fetch_add(1, Ordering::SeqCst);
+            word.fetch_add(SLEEPING, Ordering::SeqCst);
             segment.fail(failure);
             assert!(sleeper.join().unwrap() < Duration::from_secs(4));
         });

@@ -3,8 +3,9 @@
 //! `RUSTFLAGS="--cfg loom" cargo test -p motet-fabric --test protocols`.
 //!
 //! They mirror `Doorbell`, and of `Outlet` and `Inlet` what concerns room and wake-ups, line by
-//! line. The futex is a lock and a condition variable. A wake-up that is lost is a deadlock, which
-//! loom reports with the steps that lead there.
+//! line. The futex is a lock and a condition variable; what the system does for a barrier is
+//! `Barrier`. A wake-up that is lost is a deadlock, which loom reports with the steps that lead
+//! there.
 //!
 //! loom treats `SeqCst` loads and stores as weaker than they are, but fences as they are; the
 //! proofs (README, "Lanes" and "Doorbells") lean on fences alone.
@@ -16,7 +17,8 @@ use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 
-const SLEEPING: u32 = 1;
+const FENCED: u32 = 1;
+const SLEEPING: u32 = 2;
 
 struct Doorbell {
     word: AtomicU32,
@@ -27,6 +29,27 @@ struct Doorbell {
 impl Doorbell {
     fn new() -> Doorbell {
         Doorbell { word: AtomicU32::new(0), kernel: Mutex::new(()), sleepers: Condvar::new() }
+    }
+
+    /// A ring by somebody who is registered: only for rings and sleeps with the same `barrier`.
+    fn ring_registered(&self, barrier: &Barrier) {
+        barrier.between_steps();
+        if self.word.load(Ordering::Relaxed) & (FENCED | SLEEPING) != FENCED {
+            barrier.between_steps();
+            self.ring();
+        }
+        barrier.leave();
+    }
+
+    fn sleep_fenced(&self, barrier: &Barrier, news: impl FnOnce() -> bool) {
+        let seen = self.word.fetch_or(SLEEPING, Ordering::SeqCst) | SLEEPING;
+        fence(Ordering::SeqCst);
+        if seen & FENCED != 0 {
+            barrier.call();
+        }
+        if !news() {
+            self.futex_wait(seen);
+        }
     }
 
     fn ring(&self) {
@@ -64,6 +87,38 @@ impl Doorbell {
     }
 }
 
+/// A barrier of the system with one ringer: whoever calls it asks the ringer, who then passes a
+/// fence between two steps, whichever these are, and the caller waits for that. Words that are
+/// relaxed order nothing else: only the fences do.
+#[derive(Default)]
+struct Barrier {
+    asked: AtomicU32,
+    passed: AtomicU32,
+}
+
+impl Barrier {
+    fn call(&self) {
+        fence(Ordering::SeqCst);
+        self.asked.store(1, Ordering::Relaxed);
+        while self.passed.load(Ordering::Relaxed) == 0 {
+            thread::yield_now();
+        }
+        fence(Ordering::SeqCst);
+    }
+
+    fn between_steps(&self) {
+        if self.asked.load(Ordering::Relaxed) == 1 {
+            self.leave();
+        }
+    }
+
+    /// The ringer is taken from its core.
+    fn leave(&self) {
+        fence(Ordering::SeqCst);
+        self.passed.store(1, Ordering::Relaxed);
+    }
+}
+
 /// Tries all orders with up to three preemptions: enough for every loss that is known.
 fn check(case: impl Fn() + Sync + Send + 'static) {
     let mut model = loom::model::Builder::new();
@@ -89,6 +144,50 @@ fn a_ring_reaches_both_sleepers_of_a_rank() {
         shared.1.store(1, Ordering::Release);
         shared.0.ring();
         sleepers.into_iter().for_each(|sleeper| sleeper.join().unwrap());
+    });
+}
+
+#[test]
+fn a_ring_without_a_fence_reaches_a_sleeper_who_calls_a_barrier() {
+    check(|| {
+        let shared = Arc::new((Doorbell::new(), AtomicU32::new(0), Barrier::default()));
+        shared.0.word.store(FENCED, Ordering::Relaxed);
+        let other = shared.clone();
+        let ringer = thread::spawn(move || {
+            let (doorbell, word, barrier) = &*other;
+            barrier.between_steps();
+            word.store(1, Ordering::Release);
+            doorbell.ring_registered(barrier);
+        });
+        let (doorbell, word, barrier) = &*shared;
+        let news = || word.load(Ordering::Acquire) == 1;
+        while !news() {
+            doorbell.sleep_fenced(barrier, news);
+        }
+        ringer.join().unwrap();
+    });
+}
+
+#[test]
+fn of_two_rings_one_without_a_fence_none_is_lost() {
+    check(|| {
+        let news = [AtomicU32::new(0), AtomicU32::new(0)];
+        let shared = Arc::new((Doorbell::new(), news, Barrier::default()));
+        shared.0.word.store(FENCED, Ordering::Relaxed);
+        let ringers = [true, false].map(|is_registered| {
+            let shared = shared.clone();
+            thread::spawn(move || {
+                let (doorbell, words, barrier) = &*shared;
+                words[usize::from(is_registered)].store(1, Ordering::Release);
+                if is_registered { doorbell.ring_registered(barrier) } else { doorbell.ring() }
+            })
+        });
+        let (doorbell, words, barrier) = &*shared;
+        let is_all = || words.iter().all(|news| news.load(Ordering::Acquire) == 1);
+        while !is_all() {
+            doorbell.sleep_fenced(barrier, is_all);
+        }
+        ringers.into_iter().for_each(|ringer| ringer.join().unwrap());
     });
 }
 

@@ -259,8 +259,8 @@ impl Communicator {
     #[track_caller]
     pub(crate) fn blocking(&self, prepared: Prepared) -> Result<()> {
         let call = prepared.call;
-        let id = self.begin(prepared)?;
-        let outcome = self.core().wait(id, false);
+        let (run, staging) = self.run_for(prepared, || self.next_collective())?;
+        let outcome = self.core().run(run, staging);
         let outcome = outcome.map(drop).map_err(ErrorKind::from);
         outcome.map_err(|kind| self.error(call, kind))
     }

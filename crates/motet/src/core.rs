@@ -28,7 +28,7 @@ use motet_fabric::{Endpoint, Failure, How, Options, Peer, Segment, TransferError
 use motet_plan::Tuning;
 
 use crate::check::{Books, Watch};
-use crate::engine::{Cache, Engine, Outcome};
+use crate::engine::{Cache, Engine, Outcome, Run, Staging};
 use crate::nodes::Nodes;
 use crate::point_to_point::Slot;
 use crate::wisdom::Lessons;
@@ -48,6 +48,8 @@ const STILLNESS: Duration = Duration::from_millis(900);
 /// How long to look before sleeping.
 #[derive(Clone, Copy, Debug)]
 struct Patience {
+    /// Looks at the one thing that a short operation waits for, before any at the engine.
+    looks: u32,
     /// Looks at the engine between two looks at the clock.
     burst: u32,
     spin: Duration,
@@ -59,9 +61,9 @@ impl Patience {
     /// waking a sleeper costs; else give the core to somebody who has work.
     fn with(ranks: usize, cores: usize) -> Patience {
         if ranks <= cores {
-            Patience { burst: 32, spin: Duration::from_micros(50), yields: 4 }
+            Patience { looks: 200, burst: 32, spin: Duration::from_micros(50), yields: 4 }
         } else {
-            Patience { burst: 4, spin: Duration::ZERO, yields: 8 }
+            Patience { looks: 2, burst: 4, spin: Duration::ZERO, yields: 8 }
         }
     }
 }
@@ -156,7 +158,8 @@ impl Core {
     ) -> Core {
         let patience = Patience::with(segment.ranks(), segment.cores());
         let endpoint = Endpoint::new(segment.clone(), me, options);
-        let mut engine = Engine::new(endpoint, Cache::new(tuning));
+        let cache = Cache::new(tuning, endpoint.short());
+        let mut engine = Engine::new(endpoint, cache);
         if let Some(most) = watch.most {
             engine.limit_operations(most);
         }
@@ -231,10 +234,21 @@ impl Core {
         self.shared.engine()
     }
 
+    /// Runs a collective to its end.
+    pub(crate) fn run(&self, run: Box<Run>, staging: Option<Box<Staging>>) -> Outcome {
+        let looks = self.shared.patience.looks;
+        let ended = self.engine().run_at_once(run, staging, looks);
+        ended.unwrap_or_else(|id| self.wait(id, false))
+    }
+
     /// Waits until an operation is complete and takes its outcome. If the world fails meanwhile
     /// the operation is cancelled, and that is the outcome.
     pub(crate) fn wait(&self, id: Id, persistent: bool) -> Outcome {
         let panicked = AbandonOnUnwind { core: self, id };
+        if let Some(outcome) = self.look_for(id, persistent) {
+            std::mem::forget(panicked);
+            return outcome;
+        }
         let ended = self.wait_for(&[id], |engine| engine.take(id, persistent));
         std::mem::forget(panicked);
         match ended {
@@ -244,6 +258,13 @@ impl Core {
                 Err(TransferError::Failed(failure))
             }
         }
+    }
+
+    /// Looks for the outcome of a short operation as long as a message may take.
+    fn look_for(&self, id: Id, persistent: bool) -> Option<Outcome> {
+        let mut engine = self.engine();
+        engine.hurry(id, self.shared.patience.looks);
+        engine.take(id, persistent)
     }
 
     /// Whether waits that take too long are reported, so that they should name what they wait for.
@@ -272,7 +293,7 @@ impl Core {
         if let Some(ended) = self.shared.look(self.shared.patience.burst, &mut ready) {
             return ended;
         }
-        let Patience { burst, spin, yields } = self.shared.patience_now();
+        let Patience { burst, spin, yields, .. } = self.shared.patience_now();
         let begun = Instant::now();
         loop {
             let waited = begun.elapsed();

@@ -17,6 +17,7 @@ mod memory;
 mod records;
 mod room;
 mod run;
+mod sprint;
 mod staging;
 mod transfer;
 mod wakers;
@@ -190,10 +191,7 @@ impl Engine {
     /// Begins a collective that runs once.
     pub(crate) fn start_run(&mut self, mut run: Box<Run>, staging: Option<Box<Staging>>) -> Id {
         run.begin();
-        let id = self.insert(Work::Run(run), collected(staging), State::Active);
-        self.active += 1;
-        self.advance(id);
-        id
+        self.begin_run(run, collected(staging))
     }
 
     /// Takes in a persistent collective and links it, now or when it is first started.
@@ -278,11 +276,12 @@ impl Engine {
 
     fn move_messages(&mut self) -> bool {
         let mut done = mem::take(&mut self.done);
-        let mut moved = self.endpoint.progress(&mut done);
-        if moved && !self.gathering.is_empty() {
+        let mut moved = self.poll_channels(&mut done);
+        let came = self.endpoint.progress(&mut done);
+        if came && !self.gathering.is_empty() {
             self.gather(&mut done);
         }
-        moved |= self.poll_channels(&mut done);
+        moved |= came;
         if !done.is_empty() {
             return self.settle(done);
         }
@@ -302,8 +301,9 @@ impl Engine {
         for at in 0..self.polled.len() {
             let id = self.polled[at];
             let mut done = mem::take(&mut self.done);
-            if let Some(Operation { work: Work::Run(run), .. }) = self.operations.get_mut(id)
-                && run.reconsider(id.0, &mut self.endpoint, &mut done)
+            if let Some(Operation { work: Work::Run(run), state, .. }) = self.operations.get_mut(id)
+                && *state == State::Active
+                && (run.may_sprint() || run.reconsider(id.0, &mut self.endpoint, &mut done))
             {
                 moved = true;
                 self.advance_into(id, &mut done);
@@ -313,7 +313,8 @@ impl Engine {
         moved
     }
 
-    /// Tries the channels that operations wait for.
+    /// Tries what operations wait for that have posted nothing: channels, and the next messages of
+    /// those at a sprint. Before anything else, which might take these messages in.
     fn poll_channels(&mut self, done: &mut Vec<Completion>) -> bool {
         let mut moved = false;
         let mut next = 0;
@@ -323,7 +324,8 @@ impl Engine {
             let operation = self.operations.get_mut(id);
             let stuck = operation.is_some_and(|operation| match &mut operation.work {
                 Work::Run(run) => {
-                    run.polled = operation.state == State::Active && run.is_stuck();
+                    let waits = run.is_stuck() || run.may_sprint();
+                    run.polled = operation.state == State::Active && waits;
                     run.polled
                 }
                 _ => false,
@@ -340,7 +342,13 @@ impl Engine {
     fn poll_one(&mut self, id: Id, done: &mut Vec<Completion>) -> bool {
         let Some(operation) = self.operations.get_mut(id) else { return false };
         let Work::Run(run) = &mut operation.work else { return false };
-        if operation.state != State::Active || !run.poll(id.0, &mut self.endpoint) {
+        if operation.state != State::Active {
+            return false;
+        }
+        if run.may_sprint() {
+            return self.sprint(id, done);
+        }
+        if !run.poll(id.0, &mut self.endpoint) {
             return false;
         }
         if run.advance(id.0, &mut self.endpoint, done) {

@@ -73,7 +73,9 @@ enum Missing {
 fn read(path: &Path, missing: Missing) -> Result<Machine> {
     let wrong_file = |problem: String| wrong(format!("{}: {problem}", path.display()));
     match (fs::read_to_string(path), missing) {
-        (Ok(text), _) => text.parse().map_err(|error: motet_plan::TextError| wrong_file(error.to_string())),
+        (Ok(text), _) => {
+            text.parse().map_err(|error: motet_plan::TextError| wrong_file(error.to_string()))
+        }
         (Err(error), Missing::IsDefault) if error.kind() == io::ErrorKind::NotFound => {
             Ok(Machine::default())
         }

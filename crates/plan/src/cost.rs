@@ -102,7 +102,6 @@ impl Work {
         Self { ranks: ranks as usize, waits: 0, messages: cost.messages(), bytes, reduced, copied }
     }
 
-
     /// Messages of one size that flow one way.
     pub fn flow(ranks: u32, messages: usize, bytes: usize) -> Self {
         let bytes = bytes.saturating_mul(messages);
@@ -137,15 +136,14 @@ impl Default for Machine {
     /// `motet info --measure`. Only the proportions matter for a choice.
     fn default() -> Self {
         Self {
-            latency_ns: 500.0,
-            send_ns: 90.0,
+            latency_ns: 430.0,
+            send_ns: 110.0,
             bytes_ns: [
-                20.0, 450.0, 1600.0, 2600.0, 4400.0, 7100.0, 12_300.0, 37_000.0, 250_000.0,
-                1_200_000.0,
+                10.0, 330.0, 1600.0, 2900.0, 4900.0, 7000.0, 9700.0, 23_000.0, 122_000.0, 613_000.0,
             ],
-            reduce_ns_per_byte: 0.03,
-            copy_ns_per_byte: 0.03,
-            hand_over_ns: 1500.0,
+            reduce_ns_per_byte: 0.046,
+            copy_ns_per_byte: 0.04,
+            hand_over_ns: 590.0,
             ranks_per_core: 1.0,
         }
     }
@@ -153,18 +151,8 @@ impl Default for Machine {
 
 impl Machine {
     /// The sizes of messages, in bytes, at which the price of bytes is known.
-    pub const SIZES: [usize; 10] = [
-        64,
-        512,
-        4 << 10,
-        8 << 10,
-        16 << 10,
-        32 << 10,
-        64 << 10,
-        256 << 10,
-        1 << 20,
-        4 << 20,
-    ];
+    pub const SIZES: [usize; 10] =
+        [64, 512, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20];
 
     /// The prices by which results are chosen that must have the same bits on every machine. They
     /// are those of no machine, and never change: nor then do the results.

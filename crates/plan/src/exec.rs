@@ -8,10 +8,16 @@
 //! few steps all counters are bytes and lie in the value itself; only for many they are words in
 //! memory of their own. Both are one piece of code, `State`. A plan keeps an execution that has
 //! not begun, and to begin one again is to copy that.
+//!
+//! Where messages are so short that none waits for its receiver, counters cost more than they
+//! gain: [`Exec::in_order`] hands out one step after the other, in the plan's [order](Plan::order).
+//! Whether all ranks may do that, and any of them, is for the verifier to say ([`Mode::InOrder`]).
 
 use std::marker::PhantomData;
 
 use crate::plan::{Plan, StepId};
+#[cfg(doc)]
+use crate::verify::Mode;
 
 /// Steps of a plan whose counters take no memory of their own: of a doubling among 16 ranks, and
 /// what fills four words.
@@ -23,8 +29,37 @@ pub struct Exec(Size);
 
 #[derive(Clone, Debug)]
 enum Size {
+    InOrder(InOrder),
     Few(State<u8, [u8; FEW]>),
     Many(Box<State<u32, Box<[u32]>>>),
+}
+
+/// The state of an execution of one step after the other.
+#[derive(Clone, Copy, Debug)]
+struct InOrder {
+    /// Steps that are complete: all before this one.
+    complete: u32,
+    /// Steps that have been handed out: as many, or one more.
+    handed_out: u32,
+    steps: u32,
+}
+
+impl InOrder {
+    #[inline]
+    fn next_ready(&mut self, plan: &Plan) -> Option<StepId> {
+        if self.handed_out > self.complete || self.complete == self.steps {
+            return None;
+        }
+        self.handed_out += 1;
+        Some(plan.order()[self.complete as usize])
+    }
+
+    #[inline]
+    fn complete(&mut self, plan: &Plan, step: StepId) {
+        debug_assert!(self.handed_out > self.complete, "step {step} was not handed out");
+        debug_assert!(step == plan.order()[self.complete as usize], "step {step} is not next");
+        self.complete += 1;
+    }
 }
 
 /// A number of a step, or of steps.
@@ -133,6 +168,19 @@ impl Exec {
         plan.beginning().clone()
     }
 
+    /// An execution that has not begun, and will take one step after the other, in the plan's
+    /// [order](Plan::order).
+    pub fn in_order(plan: &Plan) -> Self {
+        let steps = plan.steps().len() as u32;
+        Self(Size::InOrder(InOrder { complete: 0, handed_out: 0, steps }))
+    }
+
+    /// Whether the steps are taken one after the other.
+    #[inline]
+    pub fn is_in_order(&self) -> bool {
+        matches!(self.0, Size::InOrder(_))
+    }
+
     /// An execution that has not begun, of a plan whose steps wait for so many others each.
     pub(crate) fn beginning(counts: &[u32]) -> Self {
         if counts.len() <= FEW {
@@ -150,6 +198,7 @@ impl Exec {
     #[inline]
     pub fn restart(&mut self, plan: &Plan) {
         match (&mut self.0, &plan.beginning().0) {
+            (Size::InOrder(state), _) => (state.complete, state.handed_out) = (0, 0),
             (Size::Few(state), Size::Few(beginning)) => *state = *beginning,
             (Size::Many(state), Size::Many(beginning)) => {
                 state.waiting.copy_from_slice(&beginning.waiting);
@@ -165,11 +214,29 @@ impl Exec {
     /// The next step that may start. Each step is handed out once, in the order in which they
     /// became ready, and in program order among those ready from the start.
     #[inline]
-    pub fn next_ready(&mut self) -> Option<StepId> {
+    pub fn next_ready(&mut self, plan: &Plan) -> Option<StepId> {
         match &mut self.0 {
+            Size::InOrder(state) => state.next_ready(plan),
             Size::Few(state) => state.next_ready(),
             Size::Many(state) => state.next_ready(),
         }
+    }
+
+    /// Says that the step just handed out has not been started: it is handed out again. Only where
+    /// one step is taken after the other.
+    #[inline]
+    pub fn put_back(&mut self) {
+        if let Size::InOrder(state) = &mut self.0 {
+            debug_assert!(state.handed_out > state.complete, "nothing was handed out");
+            state.handed_out = state.complete;
+        }
+    }
+
+    /// Whether a step has been handed out that is not complete. Only known where one step is taken
+    /// after the other.
+    #[inline]
+    pub fn is_at_step(&self) -> bool {
+        matches!(&self.0, Size::InOrder(state) if state.handed_out > state.complete)
     }
 
     /// Says that a step handed out by [`Exec::next_ready`] is complete.
@@ -179,6 +246,7 @@ impl Exec {
     #[inline]
     pub fn complete(&mut self, plan: &Plan, step: StepId) {
         match &mut self.0 {
+            Size::InOrder(state) => state.complete(plan, step),
             Size::Few(state) => state.complete(plan, step),
             Size::Many(state) => state.complete(plan, step),
         }
@@ -194,6 +262,7 @@ impl Exec {
     #[inline]
     pub fn remaining(&self) -> usize {
         match &self.0 {
+            Size::InOrder(state) => (state.steps - state.complete) as usize,
             Size::Few(state) => usize::from(state.remaining),
             Size::Many(state) => state.remaining as usize,
         }

@@ -6,6 +6,8 @@
 
 mod figures;
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::fmt;
 use std::ops::Range;
 
@@ -237,6 +239,7 @@ pub struct Plan {
     bounds: Box<[u32]>,
     successors: Box<[StepId]>,
     dependencies: Box<[u32]>,
+    order: Box<[StepId]>,
     beginning: Exec,
 }
 
@@ -251,6 +254,7 @@ impl Plan {
         let mut dependencies = vec![0; parts.steps.len()];
         successors.iter().for_each(|after| dependencies[after.index()] += 1);
         let is_send = |step: &&Action| matches!(step, Action::Send { .. });
+        let order = receives_last(&parts.steps, &bounds, &successors, dependencies.clone());
         Self {
             algorithm: parts.algorithm,
             rank: parts.rank,
@@ -262,6 +266,7 @@ impl Plan {
             steps: parts.steps.into(),
             bounds,
             successors,
+            order,
             beginning: Exec::beginning(&dependencies),
             dependencies: dependencies.into(),
         }
@@ -331,6 +336,13 @@ impl Plan {
         self.dependencies[step.index()]
     }
 
+    /// All steps in an order in which they may be taken one after the other: what must be complete
+    /// before a step comes before it, and a receive comes when nothing else can be done.
+    #[inline]
+    pub fn order(&self) -> &[StepId] {
+        &self.order
+    }
+
     /// An execution that has not begun, to be copied.
     #[inline]
     pub(crate) fn beginning(&self) -> &Exec {
@@ -393,6 +405,33 @@ fn successor_lists(parts: &Parts) -> (Box<[u32]>, Box<[StepId]>) {
         *place += 1;
     }
     (bounds.into(), successors.into())
+}
+
+/// The order of [`Plan::order`]. Among steps that are alike it is that of the program.
+fn receives_last(
+    steps: &[Action],
+    bounds: &[u32],
+    successors: &[StepId],
+    mut waiting: Vec<u32>,
+) -> Box<[StepId]> {
+    let rank_of = |step: StepId| {
+        let is_receive = matches!(steps[step.index()], Action::Recv { .. });
+        Reverse((is_receive, step))
+    };
+    let ready = (0..steps.len()).filter(|&step| waiting[step] == 0);
+    let mut ready: BinaryHeap<_> = ready.map(|step| rank_of(StepId(step as u32))).collect();
+    let mut order = Vec::with_capacity(steps.len());
+    while let Some(Reverse((_, step))) = ready.pop() {
+        order.push(step);
+        let at = step.index();
+        for after in &successors[bounds[at] as usize..bounds[at + 1] as usize] {
+            waiting[after.index()] -= 1;
+            if waiting[after.index()] == 0 {
+                ready.push(rank_of(*after));
+            }
+        }
+    }
+    order.into()
 }
 
 fn check_step(step: &Action, parts: &Parts) {

@@ -113,7 +113,7 @@ impl<'a> Lockstep<'a> {
     fn settle(&mut self) -> Vec<Place> {
         let mut done = Vec::new();
         for (plan, exec) in self.plans.iter().zip(&mut self.execs) {
-            while let Some(step) = exec.next_ready() {
+            while let Some(step) = exec.next_ready(plan) {
                 let place = Place { rank: plan.rank(), step };
                 if let Some(message) = self.matching.of_step(place) {
                     self.ready[message] += 1;

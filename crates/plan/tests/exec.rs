@@ -22,8 +22,8 @@ fn diamond() -> Plan {
     builder.finish("diamond")
 }
 
-fn ready(exec: &mut Exec) -> Vec<u32> {
-    std::iter::from_fn(|| exec.next_ready()).map(|step| step.0).collect()
+fn ready(plan: &Plan, exec: &mut Exec) -> Vec<u32> {
+    std::iter::from_fn(|| exec.next_ready(plan)).map(|step| step.0).collect()
 }
 
 #[test]
@@ -32,14 +32,14 @@ fn steps_become_ready_in_order_and_once() {
     let mut exec = Exec::new(&plan);
     for _ in 0..3 {
         assert_eq!(exec.remaining(), 5);
-        assert_eq!(ready(&mut exec), [0, 1, 4]);
+        assert_eq!(ready(&plan, &mut exec), [0, 1, 4]);
         exec.complete(&plan, StepId(1));
-        assert_eq!(ready(&mut exec), []);
+        assert_eq!(ready(&plan, &mut exec), []);
         exec.complete(&plan, StepId(0));
-        assert_eq!(ready(&mut exec), [2]);
+        assert_eq!(ready(&plan, &mut exec), [2]);
         exec.complete(&plan, StepId(4));
         exec.complete(&plan, StepId(2));
-        assert_eq!(ready(&mut exec), [3]);
+        assert_eq!(ready(&plan, &mut exec), [3]);
         assert!(!exec.is_done());
         exec.complete(&plan, StepId(3));
         assert!(exec.is_done());
@@ -52,9 +52,9 @@ fn steps_become_ready_in_order_and_once() {
 fn restart_in_the_middle() {
     let plan = diamond();
     let mut exec = Exec::new(&plan);
-    exec.complete(&plan, exec.clone().next_ready().expect("a step is ready"));
+    exec.complete(&plan, exec.clone().next_ready(&plan).expect("a step is ready"));
     exec.restart(&plan);
-    assert_eq!(ready(&mut exec), [0, 1, 4]);
+    assert_eq!(ready(&plan, &mut exec), [0, 1, 4]);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn a_plan_without_steps_is_done() {
     let call = &calls(1, false, |_| Operation::Barrier)[0];
     let (plan, _) = select::plan(call, &Tuning::default()).unwrap();
     let mut exec = Exec::new(&plan);
-    assert!(exec.is_done() && exec.next_ready().is_none());
+    assert!(exec.is_done() && exec.next_ready(&plan).is_none());
 }
 
 /// A plan can be taken apart and put together again.
@@ -89,6 +89,25 @@ fn parts_make_the_same_plan() {
     let plan = diamond();
     let again = Plan::assemble(plan.parts());
     assert_eq!(plan.parts(), again.parts());
-    assert_eq!(ready(&mut Exec::new(&plan)), ready(&mut Exec::new(&again)));
+    assert_eq!(ready(&plan, &mut Exec::new(&plan)), ready(&again, &mut Exec::new(&again)));
     assert_eq!(plan.messages(), 2);
+}
+
+/// One step after the other, receives when nothing else can be done.
+#[test]
+fn in_order() {
+    let plan = diamond();
+    let mut exec = Exec::in_order(&plan);
+    for _ in 0..2 {
+        for step in [4, 0, 1, 2, 3] {
+            assert!(!exec.is_at_step());
+            assert_eq!(exec.next_ready(&plan), Some(StepId(step)));
+            exec.put_back();
+            assert_eq!(ready(&plan, &mut exec), [step]);
+            assert!(exec.is_at_step() && !exec.is_done());
+            exec.complete(&plan, StepId(step));
+        }
+        assert!(exec.is_done() && exec.next_ready(&plan).is_none());
+        exec.restart(&plan);
+    }
 }

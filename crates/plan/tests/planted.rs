@@ -248,7 +248,7 @@ fn a_deadlock_in_any_mode() {
             builder.send(peer, builder.output());
         }
     });
-    for mode in [Mode::Eager, Mode::Rendezvous] {
+    for mode in [Mode::Eager, Mode::Rendezvous, Mode::InOrder] {
         let found = verify(&calls, &plans, &Options { seed: 0, mode }).unwrap_err();
         assert!(matches!(&found, Violation::Deadlock(stuck) if stuck.len() == 2), "{found}");
     }

@@ -5,8 +5,6 @@
 //! the model chose is one of them, so its **loss**, its time divided by that of the fastest, is 1
 //! at best.
 
-use std::cell::Cell;
-
 use motet::{Communicator, Info};
 use motet_fabric::host;
 use motet_plan::{Algorithm, Call, algo, select};
@@ -40,7 +38,7 @@ pub(super) fn compare(
         "collective", "size", "chosen", "fastest", "loss"
     );
     say(world, &heading)?;
-    let losses = Cell::new(Vec::new());
+    let mut losses = Vec::new();
     for (measured, bytes) in points {
         let call = surroundings::call(measured.collective(), world.size() as u32, bytes)?;
         let rows: Vec<_> =
@@ -50,10 +48,11 @@ pub(super) fn compare(
             continue;
         }
         let timings = timings(world, (measured, bytes), &call, &rows, (form, seconds))?;
-        let line = row(measured, bytes, &timings, &losses);
+        let (line, loss) = row(measured, bytes, &timings);
+        losses.push(loss);
         say(world, &line)?;
     }
-    say(world, &summary(losses.into_inner()))
+    say(world, &summary(losses))
 }
 
 /// Text of the first rank.
@@ -109,20 +108,12 @@ fn timings(
     Ok(timings)
 }
 
-/// A line of the table.
-fn row(
-    measured: Measured,
-    bytes: usize,
-    timings: &[Timing],
-    losses: &Cell<Vec<f64>>,
-) -> String {
-    let [chosen, ..] = timings else { return String::new() };
+/// A line of the table, and the loss.
+fn row(measured: Measured, bytes: usize, timings: &[Timing]) -> (String, f64) {
     let by_time = |one: &&Timing, other: &&Timing| one.measured.total_cmp(&other.measured);
-    let fastest = timings.iter().min_by(by_time).unwrap_or(chosen);
+    let chosen = timings.first().expect("the chosen one is timed");
+    let fastest = timings.iter().min_by(by_time).expect("the chosen one is timed");
     let loss = chosen.measured / fastest.measured;
-    let mut list = losses.take();
-    list.push(loss);
-    losses.set(list);
     let all: Vec<_> = timings
         .iter()
         .map(|Timing { name, predicted, measured }| {
@@ -131,13 +122,14 @@ fn row(
         .collect();
     let size = if bytes == 0 { "-".to_owned() } else { quantity::bytes(bytes) };
     let mark = if loss > MUCH { "!" } else { " " };
-    format!(
+    let line = format!(
         "{:<24}{size:>8}  {:<24}  {:<24} {loss:>5.2}{mark} {}\n",
         measured.name(),
         chosen.name,
         fastest.name,
         all.join(", ")
-    )
+    );
+    (line, loss)
 }
 
 fn summary(mut losses: Vec<f64>) -> String {
@@ -165,11 +157,10 @@ mod tests {
     fn the_loss_is_against_the_fastest() {
         let timing = |name, measured| Timing { name, predicted: 100.0, measured };
         let timings = [timing("ring", 3000.0), timing("direct", 1500.0), timing("bruck", 9000.0)];
-        let losses = Cell::default();
-        let line = row(Measured::Planned(Collective::Allgather), 4096, &timings, &losses);
+        let (line, loss) = row(Measured::Planned(Collective::Allgather), 4096, &timings);
         let words: Vec<_> = line.split_whitespace().take(6).collect();
         assert_eq!(words, ["allgather", "4", "KiB", "ring", "direct", "2.00!"], "{line}");
-        let text = summary(losses.into_inner());
+        let text = summary(vec![loss]);
         assert!(text.starts_with("loss at 1 points: 2.00 (median)"), "{text}");
         assert!(text.contains("above 1.5: 1"), "{text}");
     }

@@ -15,7 +15,8 @@ use crate::args::Mistake;
 use crate::plan::example::{Example, Sizes};
 
 /// The variables that change what is measured.
-const VARIABLES: [&str; 4] = [motet::ALGORITHM, motet::WISDOM, motet::SINGLE_COPY, motet::CHANNELS];
+const VARIABLES: [&str; 5] =
+    [motet::ALGORITHM, motet::WISDOM, motet::MACHINE, motet::SINGLE_COPY, motet::CHANNELS];
 
 /// Sees to it that these algorithms are used, by the variable that says so.
 ///

@@ -19,16 +19,17 @@ const PATIENCE: u32 = 16;
 
 /// A message that meets its receive.
 #[derive(Clone, Copy)]
-struct Message {
-    source: Peer,
-    label: Label,
-    element: TypeCode,
-    bytes: usize,
+pub(super) struct Message {
+    pub(super) source: Peer,
+    pub(super) label: Label,
+    pub(super) element: TypeCode,
+    pub(super) bytes: usize,
 }
 
 impl Message {
     /// Whether this receive can take it.
-    fn fits(&self, receive: &Receive) -> Result<(), TransferError> {
+    #[inline]
+    pub(super) fn fits(&self, receive: &Receive) -> Result<(), TransferError> {
         if self.element == TypeCode::SPOILED {
             return Err(TransferError::Spoiled(self.source));
         }

@@ -46,7 +46,8 @@ impl Standing {
         self.waiting.push(outgoing);
     }
 
-    fn push(&mut self, packet: Packet, payload: Region) -> bool {
+    #[inline]
+    pub(super) fn push(&mut self, packet: Packet, payload: Region) -> bool {
         // SAFETY: the payload belongs to a posted send, whose poster promises that it is readable,
         // or is a live local value.
         unsafe { self.outlet.push(packet.header(), payload) }

@@ -17,6 +17,15 @@ pub(super) struct Header {
     unused: u8,
 }
 
+impl Header {
+    /// Whether it is that of a message with this label, the whole of which lies in its cell.
+    #[inline]
+    pub(super) fn is_eager(&self, label: Label) -> bool {
+        self.kind == EAGER
+            && (self.context, self.tag, self.ordinal) == (label.context, label.tag, label.ordinal)
+    }
+}
+
 /// Words behind the header of a packet that is not a payload.
 pub(super) type Words = [u64; 3];
 

@@ -5,11 +5,12 @@
 //! influence, is kept elsewhere ([`crate::learned`]).
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use motet_plan::plan::Parts;
 use motet_plan::select::Reason;
-use motet_plan::{Algorithm, Call, Choice, Plan, Tuning, select};
+use motet_plan::{Action, Algorithm, Call, Choice, Operation, Plan, Tuning, select};
 
 use super::Run;
 use crate::error::ErrorKind;
@@ -76,6 +77,45 @@ pub(crate) struct Planned {
     /// Time by the model, with what this rank has to move at least.
     pub(crate) nanoseconds: f64,
     pub(crate) element_bytes: usize,
+    /// Whether its steps are taken one after the other.
+    pub(crate) in_order: bool,
+}
+
+impl Planned {
+    fn new(
+        plan: Plan,
+        reason: String,
+        (rounds, nanoseconds): (usize, f64),
+        call: &Call,
+    ) -> Planned {
+        Planned {
+            plan,
+            reason,
+            rounds,
+            nanoseconds,
+            element_bytes: call.element_bytes,
+            in_order: false,
+        }
+    }
+
+    /// Takes the steps one after the other, if no rank can come to harm by that: messages up to
+    /// this length never wait for their receives.
+    ///
+    /// That all algorithms may be run so is verified, if sends are complete at once. So either all
+    /// messages of all ranks must be short, which the call tells unless each rank knows its own
+    /// part only; or those of this rank, and it sends nothing after it has begun to receive, so
+    /// that nobody waits for it meanwhile.
+    fn in_order_up_to(mut self, short: usize, call: &Call) -> Planned {
+        let is_message = |step: &&Action| matches!(step, Action::Send { .. } | Action::Recv { .. });
+        let mut messages = self.plan.steps().iter().filter(is_message);
+        let all_short = messages.all(|step| step.elements() * self.element_bytes <= short);
+        let known = matches!(call.operation, Operation::Barrier) || call.bytes() > 0;
+        let mut order = self.plan.order().iter().map(|&step| self.plan.step(step));
+        let receives = order.by_ref().any(|step| matches!(step, Action::Recv { .. }));
+        let replies = receives && order.any(|step| matches!(step, Action::Send { .. }));
+        self.in_order = all_short && if known { call.bytes() <= short } else { !replies };
+        self
+    }
 }
 
 struct Entry {
@@ -85,13 +125,62 @@ struct Entry {
     keep: Keep,
 }
 
+type ByCall = HashMap<Call, usize, BuildHasherDefault<Quick>>;
+
+/// A hash of a few numbers, which are those of the program itself: nobody chooses them so that
+/// they collide. It is looked up in each call, so it must cost little.
+#[derive(Default)]
+struct Quick(u64);
+
+impl Hasher for Quick {
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(size_of::<u64>()) {
+            let mut word = [0; size_of::<u64>()];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_ne_bytes(word));
+        }
+    }
+
+    #[inline]
+    fn write_u64(&mut self, word: u64) {
+        // Odd, and without a pattern: 2^64 divided by the golden ratio.
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+
+    #[inline]
+    fn write_u8(&mut self, number: u8) {
+        self.write_u64(number.into());
+    }
+
+    #[inline]
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(number.into());
+    }
+
+    #[inline]
+    fn write_usize(&mut self, number: usize) {
+        self.write_u64(number as u64);
+    }
+
+    #[inline]
+    fn write_isize(&mut self, number: isize) {
+        self.write_u64(number as u64);
+    }
+
+    #[inline]
+    fn finish(&self) -> u64 {
+        // A table takes the high bits and the low ones.
+        self.0 ^ (self.0 >> 32)
+    }
+}
+
 /// Where the plans of calls are.
 #[derive(Default)]
 struct Places {
     /// By selection, since one call may have a plan by each.
-    by: [HashMap<Call, usize>; Selection::ALL],
+    by: [ByCall; Selection::ALL],
     /// By the name of the algorithm.
-    named: HashMap<&'static str, HashMap<Call, usize>>,
+    named: HashMap<&'static str, ByCall>,
 }
 
 impl Places {
@@ -120,6 +209,8 @@ impl Places {
 
 /// Plans and idle runs by call.
 pub(crate) struct Cache {
+    /// Bytes up to which messages never wait for their receives.
+    short: usize,
     tuning: Tuning,
     overlapping: Tuning,
     places: Places,
@@ -128,10 +219,10 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    pub(crate) fn new(tuning: Tuning) -> Cache {
+    pub(crate) fn new(tuning: Tuning, short: usize) -> Cache {
         let overlapping = Cache::overlapping(&tuning);
         let (places, entries) = (Places::default(), Vec::new());
-        Cache { tuning, overlapping, places, entries, counters: CacheCounters::default() }
+        Cache { short, tuning, overlapping, places, entries, counters: CacheCounters::default() }
     }
 
     fn overlapping(tuning: &Tuning) -> Tuning {
@@ -241,7 +332,8 @@ impl Cache {
         let own = plan.sent().elements.max(plan.received().elements) * element_bytes;
         cost.bytes = cost.bytes.max(own);
         let nanoseconds = self.tuning.machine.time(&cost, &row.work(call));
-        Planned { plan, reason, rounds: cost.rounds, nanoseconds, element_bytes }
+        let planned = Planned::new(plan, reason, (cost.rounds, nanoseconds), call);
+        planned.in_order_up_to(self.short, call)
     }
 
     /// Forgets all but what was to be kept.
@@ -289,7 +381,7 @@ fn nothing(call: &Call) -> Planned {
         edges: Vec::new(),
     });
     let reason = "there is nothing to do for this rank".into();
-    Planned { plan, reason, rounds: 0, nanoseconds: 0.0, element_bytes: call.element_bytes }
+    Planned::new(plan, reason, (0, 0.0), call)
 }
 
 #[cfg(test)]
@@ -309,7 +401,7 @@ mod tests {
     /// spec: 127
     #[test]
     fn what_is_to_be_kept_stays() {
-        let mut cache = Cache::new(Tuning::default());
+        let mut cache = Cache::new(Tuning::default(), 0);
         let rule = Rule::By(Selection::Tuned);
         let mut take = |count, keep| {
             let (run, found) = cache.take(&call(count), rule, keep).expect("a call");

@@ -340,7 +340,7 @@ mod tests {
         let operation = Operation::Barrier;
         let call = Call { rank, ranks, element_bytes: 0, in_place: false, operation };
         let rule = Rule::By(Selection::Few);
-        let (run, _) = Cache::new(Tuning::default()).take(&call, rule, Keep::AsLong)?;
+        let (run, _) = Cache::new(Tuning::default(), 0).take(&call, rule, Keep::AsLong)?;
         let plan = &run.planned().plan;
         assert_eq!((plan.messages(), plan.ids().count()), (20, 40));
         assert!(size_of::<Dynamic>() <= 72);

@@ -3,6 +3,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 mod linking;
+mod sprint;
 mod ways;
 
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use crate::buffer::Span;
 use crate::group::Group;
 use crate::kernel::Kernel;
 pub(crate) use linking::Linking;
+pub(crate) use sprint::Pace;
 pub(crate) use ways::Ways;
 
 /// Which collective of which communicator: the part of a message's label that is the same for
@@ -97,7 +99,7 @@ impl Run {
     pub(crate) fn new(planned: Arc<Planned>, place: u32, call: &Call) -> Run {
         let plan = &planned.plan;
         Run {
-            exec: Exec::new(plan),
+            exec: if planned.in_order { Exec::in_order(plan) } else { Exec::new(plan) },
             memory: Memory::new(plan.scratch_len(), call.element_bytes),
             planned,
             place,
@@ -116,6 +118,7 @@ impl Run {
     pub(crate) fn bind(&mut self, binding: Binding) {
         self.memory.bind(binding.input, binding.output);
         self.element = binding.element;
+        self.polled = false; // the operation before may have ended while it was
         self.kernel = binding.kernel;
         self.group = binding.group;
         self.number = binding.number;
@@ -167,7 +170,7 @@ impl Run {
         endpoint: &mut Endpoint,
         done: &mut Vec<Completion>,
     ) -> bool {
-        while let Some(step) = self.exec.next_ready() {
+        while let Some(step) = self.exec.next_ready(&self.planned.plan) {
             match self.perform(step, operation, endpoint, done) {
                 Attempt::Done => self.exec.complete(&self.planned.plan, step),
                 Attempt::Posted => {}
@@ -193,6 +196,11 @@ impl Run {
     /// The ranks that it runs among, as the world counts them.
     pub(super) fn peers(&self) -> impl Iterator<Item = Peer> + '_ {
         self.group.peers()
+    }
+
+    /// Steps that are not complete.
+    pub(crate) fn steps_left(&self) -> usize {
+        self.exec.remaining()
     }
 
     /// Whether some step waits for a channel, so that the run must be polled.

@@ -3,12 +3,14 @@
 //! A value is an expression over the elements that ranks contribute, so one run covers all data.
 //! Each run executes the plans of all ranks with [`Exec`], as the engine does, and at each point
 //! picks one of the steps and deliveries that are possible, from a seed. Two readings of a
-//! send are tried, between which every transport lies:
+//! send are tried, between which every transport lies, and one of the order of steps:
 //!
 //! - [`Mode::Eager`]: a send completes at once, its data captured; the message may arrive any
 //!   time later.
 //! - [`Mode::Rendezvous`]: a send completes only when its receive has been posted, and its
 //!   data is read at that moment. A plan that finishes here relies on no buffering.
+//! - [`Mode::InOrder`]: as eager, and each rank takes its steps one after the other. What finishes
+//!   here does so, too, where only some of the ranks do that: the others wait for less.
 //!
 //! A run is a violation if it reads what is not set or still arriving, overwrites what is being
 //! sent or received, writes what must stay unchanged, gets stuck, or ends with another result than
@@ -32,13 +34,15 @@ use crate::matching::{Matching, Mismatch, Place};
 use crate::plan::{Action, Buffer, Plan};
 use crate::spec::{self, SpecError};
 
-/// When a send is complete.
+/// When a send is complete, and which steps wait for which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// At once.
     Eager,
     /// When its receive has been posted.
     Rendezvous,
+    /// At once; and each step waits for the one before it.
+    InOrder,
 }
 
 /// Which of the legal orders is tried.

@@ -38,7 +38,7 @@ enum Event {
 struct Progress {
     sending: bool,
     receiving: bool,
-    /// In eager mode, what was read when the send started.
+    /// Unless sends wait for receives, what was read when the send started.
     captured: Vec<ValueId>,
 }
 
@@ -65,7 +65,7 @@ impl<'a> Run<'a> {
             order: Order::new(options.seed, calls.len()),
             values,
             memories,
-            execs: plans.iter().map(Exec::new).collect(),
+            execs: plans.iter().map(|plan| begun(plan, options.mode)).collect(),
             messages: vec![Progress::default(); matching.messages().len()],
             possible: Vec::new(),
         }
@@ -89,7 +89,7 @@ impl<'a> Run<'a> {
 
     /// Takes over the steps of a rank that have become ready.
     fn collect(&mut self, rank: usize) {
-        while let Some(step) = self.execs[rank].next_ready() {
+        while let Some(step) = self.execs[rank].next_ready(&self.plans[rank]) {
             self.possible.push(Event::Start(Place { rank: Rank::from_index(rank), step }));
         }
     }
@@ -135,7 +135,7 @@ impl<'a> Run<'a> {
                 let progress = self.progress(place);
                 progress.sending = true;
                 progress.captured = values;
-                Ok(self.mode == Mode::Eager)
+                Ok(self.mode != Mode::Rendezvous)
             }
             Action::Recv { into, .. } => {
                 memory.begin_recv(into)?;
@@ -286,6 +286,13 @@ impl<'a> Run<'a> {
             Content::Unset | Content::Foreign => "not set".to_owned(),
             Content::Arriving => "still arriving".to_owned(),
         }
+    }
+}
+
+fn begun(plan: &Plan, mode: Mode) -> Exec {
+    match mode {
+        Mode::Eager | Mode::Rendezvous => Exec::new(plan),
+        Mode::InOrder => Exec::in_order(plan),
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn plans(algorithm: &'static dyn Algorithm, calls: &[Call]) -> Vec<Pl
 
 /// Runs both modes with several seeds; the first violation, if any.
 pub(crate) fn check(calls: &[Call], plans: &[Plan], seeds: u64) -> Result<(), Violation> {
-    for mode in [Mode::Eager, Mode::Rendezvous] {
+    for mode in [Mode::Eager, Mode::Rendezvous, Mode::InOrder] {
         for seed in 0..seeds {
             verify(calls, plans, &Options { seed, mode })?;
         }

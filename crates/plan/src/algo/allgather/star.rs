@@ -7,7 +7,8 @@
 //!   sends        abcd     ->       ->       ->
 //! ```
 //!
-//! A rank receives its own block too, so all get the same message. It is the way with the fewest
+//! A rank receives its own block too, so all get the same message; in place it goes to scratch
+//! memory first. It is the way with the fewest
 //! messages, `2 (p - 1)`, and each rank waits once: right for short blocks where many ranks share
 //! few cores.
 //!
@@ -51,7 +52,15 @@ impl Algorithm for Star {
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
         let (own, output) = (builder.contribution(), builder.output());
         if call.rank != star::MIDDLE {
-            return star::swap(builder, own, output);
+            // In place the own block must not be written to, not even as it is.
+            let room = if call.in_place { builder.scratch(output.len) } else { output };
+            star::swap(builder, own, room);
+            if call.in_place {
+                for others in [0..own.start, own.end()..output.len] {
+                    builder.copy(room.range(others.clone()), output.range(others));
+                }
+            }
+            return;
         }
         let blocks = blocks(call);
         direct::receive_from_all(builder, &blocks);

@@ -13,8 +13,8 @@
 //! with the fewest messages, and each rank waits once: right for short data where many ranks share
 //! few cores.
 //!
-//! Cost: at most two latencies and `2 (p - 2)` further messages, `2 (p - 1) n` and a reduction of
-//! `(p - 2) n`; `(p - 2) n` of scratch memory at the first rank.
+//! Cost: at most two latencies and `p - 3` further messages, as sums leave while operands come,
+//! `2 (p - 1) n` and a reduction of `(p - 2) n`; `(p - 2) n` of scratch memory at the first rank.
 
 use crate::algo::{Algorithm, Refusal, direct, star};
 use crate::build::Builder;
@@ -43,12 +43,13 @@ impl Algorithm for Star {
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        let reduced = direct::cost(call, call.bytes()).bytes.saturating_sub(call.bytes());
-        Cost { reduced, ..star::cost(call, call.bytes(), call.bytes()) }
+        let others = call.ranks as usize - 1;
+        let extra_sends = others.saturating_sub(2);
+        Cost { rounds: others.min(2), extra_sends, ..through_middle(call) }
     }
 
     fn work(&self, call: &Call) -> Work {
-        star::work(call, &self.cost(call))
+        star::work(call, &through_middle(call))
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
@@ -75,4 +76,10 @@ impl Algorithm for Star {
             builder.send(last, sum);
         }
     }
+}
+
+/// All that passes through the rank in the middle, one after the other.
+fn through_middle(call: &Call) -> Cost {
+    let reduced = direct::cost(call, call.bytes()).bytes.saturating_sub(call.bytes());
+    Cost { reduced, ..star::cost(call, call.bytes(), call.bytes()) }
 }

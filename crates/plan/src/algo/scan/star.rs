@@ -12,8 +12,8 @@
 //! with the fewest messages, and each rank waits once: right for short data where many ranks share
 //! few cores.
 //!
-//! Cost: two latencies and `2 (p - 2)` further messages, `2 (p - 1) n` and a reduction of
-//! `(p - 1) n`; `(p - 1) n` of scratch memory at the first rank.
+//! Cost: two latencies and `p - 2` further messages, as sums leave while operands come,
+//! `2 (p - 1) n` and a reduction of `(p - 1) n`; `(p - 1) n` of scratch memory at the first rank.
 
 use crate::algo::{Algorithm, Refusal, direct, star};
 use crate::build::Builder;
@@ -42,12 +42,12 @@ impl Algorithm for Star {
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        let reduced = direct::cost(call, call.bytes()).bytes;
-        Cost { reduced, ..star::cost(call, call.bytes(), call.bytes()) }
+        let extra_sends = (call.ranks as usize).saturating_sub(2);
+        Cost { extra_sends, ..through_middle(call) }
     }
 
     fn work(&self, call: &Call) -> Work {
-        star::work(call, &self.cost(call))
+        star::work(call, &through_middle(call))
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
@@ -56,7 +56,10 @@ impl Algorithm for Star {
             return star::swap(builder, own, output);
         }
         let sums = direct::operands(builder, own);
-        direct::receive_from_all(builder, &sums);
+        // The nearest first, as its sum is the first that can be sent.
+        for rank in star::others(builder) {
+            builder.recv(rank, sums[rank.index()]);
+        }
         for rank in star::others(builder) {
             let (before, sum) = (sums[rank.index() - 1], sums[rank.index()]);
             builder.reduce(before, sum, sum);
@@ -64,4 +67,10 @@ impl Algorithm for Star {
         }
         builder.copy(own, output);
     }
+}
+
+/// All that passes through the rank in the middle, one after the other.
+fn through_middle(call: &Call) -> Cost {
+    let reduced = direct::cost(call, call.bytes()).bytes;
+    Cost { reduced, ..star::cost(call, call.bytes(), call.bytes()) }
 }

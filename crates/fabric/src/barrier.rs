@@ -1,0 +1,38 @@
+//! A fence that one thread passes for all: the system has each other thread pass one, too, or
+//! finds that it does not run. Who does a thing often need not pay then for who does another
+//! seldom. What follows from it: `README.md`, "Doorbells".
+
+use rustix::thread::{MembarrierCommand, membarrier};
+
+/// Whose threads a barrier concerns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Among {
+    /// Those of this process.
+    Threads,
+    /// Those of all processes that have registered for this.
+    Processes,
+}
+
+impl Among {
+    /// Has the barriers of others concern this process, and lets it make some. Says whether the
+    /// system does that; once it has, it does as long as the process runs its program.
+    #[must_use]
+    pub fn register(self) -> bool {
+        let command = match self {
+            Among::Threads => MembarrierCommand::RegisterPrivateExpedited,
+            Among::Processes => MembarrierCommand::RegisterGlobalExpedited,
+        };
+        membarrier(command).is_ok()
+    }
+
+    /// Returns when each of the threads has passed a fence since the call. Says whether it was
+    /// so: the system may be out of memory, or have come to forbid it.
+    #[must_use]
+    pub(crate) fn fence(self) -> bool {
+        let command = match self {
+            Among::Threads => MembarrierCommand::PrivateExpedited,
+            Among::Processes => MembarrierCommand::GlobalExpedited,
+        };
+        membarrier(command).is_ok()
+    }
+}

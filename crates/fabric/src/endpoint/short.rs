@@ -1,0 +1,123 @@
+//! Short messages on the straight way, for whoever looks at nothing else: sent if there is room,
+//! received if they are next in their lane.
+//!
+//! It is the same protocol as that of all messages; only the questions are asked in another order.
+//! A receive is not posted and then met by its message: who waits for one message from one rank
+//! looks at the next cell from there, and if that holds it, copies it into place. Anything else
+//! that lies there is left for [`Endpoint::progress`].
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use super::incoming::Message;
+use super::packet::{Header, Packet};
+use super::{Body, Endpoint, Receive};
+use crate::{Label, Peer, Region, RegionMut, Selector, Token, TransferError, TypeCode};
+
+/// What became of the attempt to receive a short message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Short {
+    /// It has been received, or refused.
+    Here(Result<(), TransferError>),
+    /// Nothing has come.
+    NotYet,
+    /// Something else is next: make progress, then look again.
+    Behind,
+}
+
+impl Endpoint {
+    /// Bytes of the longest message that never waits for its receive.
+    pub fn short(&self) -> usize {
+        self.standing[self.me.index()].payload()
+    }
+
+    /// Sends a short message if there is room and nothing waits before it. Says whether it did.
+    ///
+    /// # Safety
+    /// `data` is readable now.
+    #[inline]
+    pub unsafe fn send_short(
+        &mut self,
+        to: Peer,
+        label: Label,
+        element: TypeCode,
+        data: Region,
+    ) -> bool {
+        let standing = &mut self.standing[to.index()];
+        if !standing.is_flushed() {
+            return false;
+        }
+        let packet = Packet::Eager { label, element, bytes: data.bytes() };
+        let sent = standing.push(packet, data);
+        if sent {
+            self.ring(to);
+        }
+        sent
+    }
+
+    /// Receives a short message if it is there.
+    ///
+    /// # Safety
+    /// `into` is writable now, and nobody else uses it.
+    #[inline]
+    pub unsafe fn recv_short(
+        &mut self,
+        from: Peer,
+        label: Label,
+        element: TypeCode,
+        into: RegionMut,
+    ) -> Short {
+        let receive = Receive::new(into, element, Token { operation: 0, step: 0 });
+        if self.early[from.index()] > 0
+            && let Some(outcome) = self.recv_kept(from, label, &receive)
+        {
+            return Short::Here(outcome);
+        }
+        let inlet = &mut self.inlets[from.index()];
+        // SAFETY: peers push nothing but `Header`s into standing lanes, and any bits are one.
+        let Some(header) = (unsafe { inlet.peek::<Header>() }) else { return Short::NotYet };
+        if !header.is_eager(label) {
+            return Short::Behind;
+        }
+        let Packet::Eager { element, bytes, .. } = Packet::read(header) else {
+            return Short::Behind;
+        };
+        let fits = Message { source: from, label, element, bytes }.fits(&receive);
+        if fits.is_ok() {
+            // SAFETY: writable by the caller's promise; as long as the message, as just checked.
+            unsafe { inlet.copy_payload::<Header>(receive.into.part(0, bytes)) };
+        }
+        if inlet.advance() {
+            self.ring(from);
+        }
+        Short::Here(fits)
+    }
+
+    /// Receives a message that has been kept, if it is this one.
+    #[cold]
+    fn recv_kept(
+        &mut self,
+        from: Peer,
+        label: Label,
+        receive: &Receive,
+    ) -> Option<Result<(), TransferError>> {
+        let taken = self.take(Selector::exactly(from, label))?;
+        let early = &taken.early;
+        let message = Message { source: from, label, element: early.element, bytes: early.bytes };
+        let mut fits = message.fits(receive);
+        match (&early.body, fits) {
+            (Body::Whole(whole), Ok(())) => {
+                let into = receive.into.start();
+                // SAFETY: writable by the promise of `recv_short`; long enough, as just checked.
+                unsafe { into.copy_from_nonoverlapping(whole.as_ptr(), whole.len()) };
+            }
+            (Body::Exposed(_), Ok(())) => {
+                // Nobody exposes what is short: the other side runs another operation.
+                fits = Err(TransferError::Truncated { sent: early.bytes, room: self.short() });
+            }
+            _ => {}
+        }
+        self.discard(taken);
+        Some(fits)
+    }
+}

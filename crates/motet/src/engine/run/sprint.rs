@@ -1,0 +1,96 @@
+//! A run with short messages, straight from step to step.
+//!
+//! No receive is posted: each step is tried until it can be done, one after the other. At any
+//! point the run can go on as all others do.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use motet_fabric::{Endpoint, Short};
+use motet_plan::{Action, StepId};
+
+use super::Run;
+
+/// How far a sprint, or a step of it, has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pace {
+    Complete,
+    /// The message of a step has not come.
+    Waiting,
+    /// Something else must move first.
+    Behind,
+    /// Something went wrong, of which others must be told.
+    Failed,
+}
+
+impl Run {
+    /// Whether its steps are taken one after the other, so that it may sprint.
+    #[inline]
+    pub(crate) fn is_in_order(&self) -> bool {
+        self.exec.is_in_order()
+    }
+
+    /// Whether it may go on at a sprint: no step of it has been posted, and none has a channel.
+    #[inline]
+    pub(crate) fn may_sprint(&self) -> bool {
+        self.is_in_order() && self.channels.is_none() && !self.exec.is_at_step()
+    }
+
+    /// Does all steps that can be done now.
+    pub(crate) fn sprint(&mut self, endpoint: &mut Endpoint) -> Pace {
+        debug_assert!(self.may_sprint());
+        while let Some(step) = self.exec.next_ready(&self.planned.plan) {
+            let pace = self.stride(step, endpoint);
+            if pace != Pace::Complete {
+                self.exec.put_back();
+                return pace;
+            }
+            self.exec.complete(&self.planned.plan, step);
+            if self.error.is_some() && !self.exec.is_done() {
+                return Pace::Failed;
+            }
+        }
+        Pace::Complete
+    }
+
+    /// Does a step, if that is possible now.
+    #[inline]
+    fn stride(&mut self, step: StepId, endpoint: &mut Endpoint) -> Pace {
+        match *self.planned.plan.step(step) {
+            Action::Copy { from, into } => {
+                // SAFETY: slices of our own plan; the buffers are bound while the run is active.
+                unsafe { self.memory.copy(from, into) };
+            }
+            Action::Reduce { left, right, into } => {
+                let kernel = self.kernel.as_deref().expect("a plan that reduces has a kernel");
+                // SAFETY: as above; the kernel was made for this type together with the buffers.
+                unsafe { self.memory.reduce(kernel, left, right, into) };
+            }
+            Action::Send { to, ordinal, from } => {
+                let (to, label) = (self.peer(to), self.label(ordinal));
+                let data = self.memory.region(from);
+                // SAFETY: as above.
+                if !unsafe { endpoint.send_short(to, label, self.element, data) } {
+                    return Pace::Behind;
+                }
+            }
+            Action::Recv { from, ordinal, into } => {
+                let (from, label) = (self.peer(from), self.label(ordinal));
+                let into = self.memory.region_mut(into);
+                // SAFETY: as above; the plan keeps other steps off the slice.
+                match unsafe { endpoint.recv_short(from, label, self.element, into) } {
+                    Short::Here(Ok(())) => {}
+                    Short::Here(Err(error)) => self.fail(error),
+                    Short::NotYet => return Pace::Waiting,
+                    Short::Behind => return Pace::Behind,
+                }
+            }
+        }
+        Pace::Complete
+    }
+
+    /// Whether it waits for one channel and for nothing else.
+    #[inline]
+    pub(crate) fn waits_for_channel(&self) -> bool {
+        self.is_in_order() && self.is_stuck()
+    }
+}

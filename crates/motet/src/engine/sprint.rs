@@ -1,0 +1,120 @@
+//! Short collectives.
+//!
+//! Where all messages of a collective are short, most of its time is what the engine does around
+//! them. Whoever waits for such an operation, or asks for it again and again, can do without most
+//! of that: no receive is posted and no completion handed out, but the engine looks where the next
+//! message must come. A blocking collective does not even get a place among the operations, unless
+//! it takes longer than a message may take.
+//!
+//! The engine looks at few operations in that way, since it looks at each of them each time. All
+//! that begin while there are more post their receives; and so do those before anybody sleeps, so
+//! that nobody who sleeps, dies, leaves or reports need know of sprints.
+
+use std::mem;
+
+use motet_fabric::Completion;
+use motet_fabric::slab::Id;
+
+use super::run::Pace;
+use super::{Engine, NOTHING, Operation, Outcome, Run, Staging, State, Work, collected};
+
+/// Of so many looks in vain one moves other operations, if there are any.
+const LOOKS: u32 = 16;
+/// Operations at which the engine looks each time, before others post their receives.
+const FEW: usize = 8;
+
+impl Engine {
+    /// Begins a collective and, if it is short, looks so many times for what it waits for. Its
+    /// outcome if it is complete then, or else the operation that it has become.
+    pub(crate) fn run_at_once(
+        &mut self,
+        mut run: Box<Run>,
+        staging: Option<Box<Staging>>,
+        looks: u32,
+    ) -> Result<Outcome, Id> {
+        if !run.is_in_order() || self.books.is_some() {
+            return Err(self.start_run(run, staging));
+        }
+        run.begin();
+        let mut staging = collected(staging);
+        for look in 1..=looks {
+            match run.sprint(&mut self.endpoint) {
+                Pace::Complete => return Ok(self.finish_at_once(run, staging.as_deref_mut())),
+                Pace::Failed => break,
+                Pace::Waiting if self.active == 0 || !look.is_multiple_of(LOOKS) => {}
+                Pace::Waiting | Pace::Behind => drop(self.progress()),
+            }
+        }
+        Err(self.begin_run(run, staging))
+    }
+
+    /// A run is complete that is no operation.
+    fn finish_at_once(&mut self, run: Box<Run>, staging: Option<&mut Staging>) -> Outcome {
+        self.ended += 1;
+        let outcome = run.outcome().map(|()| NOTHING);
+        if let (Some(staging), Ok(_)) = (staging, outcome) {
+            staging.spread(usize::MAX);
+        }
+        self.cache.give_back(run);
+        outcome
+    }
+
+    /// Takes in a run that has begun, and moves it.
+    pub(super) fn begin_run(&mut self, run: Box<Run>, staging: Option<Box<Staging>>) -> Id {
+        let id = self.insert(Work::Run(run), staging, State::Active);
+        self.active += 1;
+        if self.books.is_none() && self.polled.len() < FEW {
+            let mut done = mem::take(&mut self.done);
+            self.sprint(id, &mut done);
+            self.settle(done);
+        } else {
+            self.advance(id);
+        }
+        id
+    }
+
+    /// Moves an operation at a sprint, if it may; or else as all others.
+    pub(super) fn sprint(&mut self, id: Id, done: &mut Vec<Completion>) -> bool {
+        let Some(Operation { work: Work::Run(run), .. }) = self.operations.get_mut(id) else {
+            return false;
+        };
+        if !run.may_sprint() {
+            self.advance_into(id, done);
+            return true;
+        }
+        let before = run.steps_left();
+        match run.sprint(&mut self.endpoint) {
+            Pace::Complete => {
+                let outcome = run.outcome().map(|()| NOTHING);
+                self.finish(id, outcome);
+                return true;
+            }
+            Pace::Failed => self.advance_into(id, done),
+            Pace::Waiting | Pace::Behind => {
+                let moved = run.steps_left() < before;
+                if !mem::replace(&mut run.polled, true) {
+                    self.polled.push(id);
+                }
+                return moved;
+            }
+        }
+        true
+    }
+
+    /// Looks so many times for what a short collective waits for.
+    pub(crate) fn hurry(&mut self, id: Id, looks: u32) {
+        let mut done = mem::take(&mut self.done);
+        for look in 1..=looks {
+            let Some(operation) = self.operations.get_mut(id) else { break };
+            let Work::Run(run) = &mut operation.work else { break };
+            if operation.state != State::Active || !(run.may_sprint() || run.waits_for_channel()) {
+                break;
+            }
+            let moved = self.poll_one(id, &mut done);
+            if !moved && self.active > 1 && look.is_multiple_of(LOOKS) {
+                break; // what it waits for may wait for another operation
+            }
+        }
+        self.settle(done);
+    }
+}
