@@ -335,6 +335,12 @@ impl Endpoint {
         self.waiting == 0 && self.large.is_empty()
     }
 
+    /// Whether anything waits for room in a lane.
+    #[inline]
+    pub fn has_waiting(&self) -> bool {
+        self.waiting > 0
+    }
+
     /// Packets that this rank has put into lanes since the beginning. A short message is one, a
     /// large one or a synchronous one is one, and another that comes back when it has been
     /// received. Takes time in the number of ranks.

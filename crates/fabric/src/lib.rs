@@ -24,6 +24,7 @@ pub mod host;
 pub mod lane;
 pub mod launcher;
 pub mod layout;
+pub mod lock;
 pub mod matching;
 pub mod memory;
 pub mod message;

@@ -23,6 +23,7 @@ use std::task::Waker;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use motet_fabric::lock::{Guard, Lock};
 use motet_fabric::slab::Id;
 use motet_fabric::{Endpoint, Failure, How, Options, Peer, Segment, TransferError};
 use motet_plan::Tuning;
@@ -83,12 +84,14 @@ pub(crate) struct Core {
 
 /// What the rank's threads and its helper share.
 struct Shared {
-    engine: Mutex<Engine>,
+    engine: Lock<Engine>,
     segment: Arc<Segment>,
     me: Peer,
     patience: Patience,
     /// How many waits are not to yield, because others compute on these cores.
     crowded: AtomicU32,
+    /// Held by the helper while it finds out that nobody wants it.
+    idle: Mutex<()>,
     /// Tells the helper that somebody wants to be woken, or that it is to end.
     wanted: Condvar,
     ending: AtomicBool,
@@ -100,7 +103,7 @@ struct Shared {
 /// been given up. Operators are foreign too, but run under the lock: if one panics, the rank dies
 /// here, before the unwinding frees buffers that its operations use.
 pub(crate) struct Locked<'a> {
-    engine: Option<MutexGuard<'a, Engine>>,
+    engine: Option<Guard<'a, Engine>>,
     /// Whether there was a panic before, of which the engine knows nothing.
     panicking: bool,
 }
@@ -166,10 +169,10 @@ impl Core {
         if watch.keeps_records() {
             engine.keep_books(Books::new(watch));
         }
-        let engine = Mutex::new(engine);
-        let (wanted, ending) = (Condvar::new(), AtomicBool::new(false));
+        let engine = Lock::new(engine);
+        let (idle, wanted, ending) = (Mutex::new(()), Condvar::new(), AtomicBool::new(false));
         let crowded = AtomicU32::new(0);
-        let shared = Shared { engine, segment, me, patience, crowded, wanted, ending };
+        let shared = Shared { engine, segment, me, patience, crowded, idle, wanted, ending };
         Core {
             shared: Arc::new(shared),
             ids: AtomicU64::new(0),
@@ -344,7 +347,7 @@ impl Core {
             let spawned = thread::Builder::new().name(name).spawn(move || shared.help());
             spawned.expect("a thread can be started")
         });
-        self.shared.wanted.notify_one();
+        self.shared.notify();
     }
 
     /// Finishes what others may wait for, then leaves.
@@ -392,8 +395,7 @@ impl Shared {
     #[inline]
     fn engine(&self) -> Locked<'_> {
         // A panic under the lock has ended this rank for the others; it may still look around.
-        let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
-        Locked { engine: Some(engine), panicking: thread::panicking() }
+        Locked { engine: Some(self.engine.lock()), panicking: thread::panicking() }
     }
 
     /// Moves the engine and looks, up to `times` times.
@@ -436,19 +438,29 @@ impl Shared {
         engine.wake_all();
     }
 
+    /// The helper waits until there are wakers, or until it is to end.
+    fn wait_until_wanted(&self) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        while !self.ending.load(Ordering::Acquire) && !self.engine().has_wakers() {
+            idle = self.wanted.wait(idle).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Tells the helper to look, after there is something for it to see. Not under the lock of
+    /// the engine, which the helper takes under that of its own.
+    fn notify(&self) {
+        // Either the helper has not looked yet, or it waits already.
+        drop(self.idle.lock().unwrap_or_else(PoisonError::into_inner));
+        self.wanted.notify_one();
+    }
+
     /// Moves the engine as long as there are wakers, and is out of the way otherwise.
     fn serve(&self) {
         loop {
-            let mut engine = self.engine();
+            self.wait_until_wanted();
             if self.ending.load(Ordering::Acquire) {
                 return;
             }
-            if !engine.has_wakers() {
-                // Whoever adds a waker or ends us changes that under the lock, then notifies.
-                drop(engine.engine.take().map(|engine| self.wanted.wait(engine)));
-                continue;
-            }
-            drop(engine);
             self.sleep(LONGEST_SLEEP, |engine| {
                 let moved = engine.progress_thoroughly();
                 if engine.failure().is_some() {
@@ -481,10 +493,8 @@ impl Drop for Core {
             self.lessons().save();
             self.leave();
         }
-        let engine = self.engine();
         self.shared.ending.store(true, Ordering::Release);
-        drop(engine);
-        self.shared.wanted.notify_all();
+        self.shared.notify();
         self.shared.segment.doorbell(self.me()).ring();
         if let Some(helper) = self.helper.take()
             // A waker may drop the last handle of a rank on the helper itself.

@@ -56,7 +56,17 @@ impl Engine {
             staging.spread(usize::MAX);
         }
         self.cache.give_back(run);
+        self.move_others(0);
         outcome
+    }
+
+    /// Whoever calls the library again and again moves all that is under way, even if the calls
+    /// themselves never wait: more than so many operations, and messages that found no room. In
+    /// check mode, what others tell comes before the end of what has been checked.
+    fn move_others(&mut self, own: usize) {
+        if self.active > own || self.endpoint.has_waiting() || self.books.is_some() {
+            self.progress();
+        }
     }
 
     /// Takes in a run that has begun, and moves it.
@@ -107,7 +117,9 @@ impl Engine {
         for look in 1..=looks {
             let Some(operation) = self.operations.get_mut(id) else { break };
             let Work::Run(run) = &mut operation.work else { break };
-            if operation.state != State::Active || !(run.may_sprint() || run.waits_for_channel()) {
+            // What is not polled waits for something else, or has not begun to run.
+            let waits = run.polled && (run.may_sprint() || run.waits_for_channel());
+            if operation.state != State::Active || !waits {
                 break;
             }
             let moved = self.poll_one(id, &mut done);
@@ -116,5 +128,7 @@ impl Engine {
             }
         }
         self.settle(done);
+        let own = usize::from(!self.is_complete(id));
+        self.move_others(own);
     }
 }

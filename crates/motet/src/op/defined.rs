@@ -81,6 +81,10 @@ pub(super) enum Shape {
 impl Shape {
     /// `None` if its elements differ, or have no order that an operator knows.
     pub(super) fn of(datatype: &Datatype) -> Option<Shape> {
+        // What nearly all reductions work on.
+        if let Some((named, basic)) = datatype.single() {
+            return Some(Shape::Elements(Class::of_named(named, basic), basic));
+        }
         if datatype.elements() == 0 {
             return Some(Shape::Empty);
         }

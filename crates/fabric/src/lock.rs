@@ -1,0 +1,238 @@
+//! A lock that costs next to nothing as long as one thread uses it. Protocol and proof:
+//! `README.md`, "Locks".
+//!
+//! Nearly every rank is used by one thread only, and its state must be locked all the same: another
+//! thread may come. What a lock costs then is not so much its two atomic operations as that they
+//! wait until what was written before, a message to another core, has left this one. So the lock
+//! is lent to the first thread that takes it, for which it is a flag of its own. When another
+//! thread comes, it has the system pass a fence in the first one, takes the loan back, and from
+//! then on the lock is an ordinary one for all.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::cell::{Cell, UnsafeCell};
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, compiler_fence};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use crate::barrier::Among;
+
+/// The lock has not been lent yet.
+const NOBODY: u64 = 0;
+/// The lock is an ordinary one.
+const SHARED: u64 = u64::MAX;
+/// So often the system is asked for a fence that it has promised, a millisecond apart.
+const ATTEMPTS: u32 = 1000;
+
+/// The next number of a thread. Only in that no two threads have the same lies its meaning.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+thread_local! {
+    static NUMBER: Cell<u64> = const { Cell::new(0) };
+}
+
+/// A number that this thread has and no other one ever had.
+#[inline]
+fn number() -> u64 {
+    NUMBER.with(|number| match number.get() {
+        0 => {
+            number.set(NEXT.fetch_add(1, Ordering::Relaxed));
+            number.get()
+        }
+        known => known,
+    })
+}
+
+/// A value for one thread at a time.
+pub struct Lock<T> {
+    /// The number of the thread to which it is lent, or one of the two above.
+    owner: AtomicU64,
+    /// Whether the owner is using the value. Nobody else writes it.
+    held: AtomicBool,
+    /// For all others, and once the loan has been taken back for everybody.
+    ordinary: Mutex<()>,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: the protocol lets one thread at a time at the value, and orders what they do.
+unsafe impl<T: Send> Sync for Lock<T> {}
+
+/// The right to use the value of a lock, until dropped.
+pub struct Guard<'a, T> {
+    lock: &'a Lock<T>,
+    /// Not there if the lock is lent to this thread.
+    ordinary: Option<MutexGuard<'a, ()>>,
+    /// It stays in its thread.
+    thread: PhantomData<*const ()>,
+}
+
+impl<T> Lock<T> {
+    /// A lock that is lent to the first thread that takes it, if the system has the fences for it.
+    pub fn new(value: T) -> Lock<T> {
+        let owner = if Among::Threads.register() { NOBODY } else { SHARED };
+        Lock {
+            owner: AtomicU64::new(owner),
+            held: AtomicBool::new(false),
+            ordinary: Mutex::new(()),
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    /// Takes the lock. A panic of whoever held it before is not passed on.
+    ///
+    /// # Panics
+    /// If the lock is lent to this thread, which holds it already.
+    #[inline]
+    pub fn lock(&self) -> Guard<'_, T> {
+        let me = number();
+        if self.owner.load(Ordering::Relaxed) == me && self.take_own(me) {
+            return self.guard(None);
+        }
+        self.lock_slowly(me)
+    }
+
+    fn guard<'a>(&'a self, ordinary: Option<MutexGuard<'a, ()>>) -> Guard<'a, T> {
+        Guard { lock: self, ordinary, thread: PhantomData }
+    }
+
+    /// Takes a lock that seems to be lent to this thread; says whether it still is.
+    #[inline]
+    fn take_own(&self, me: u64) -> bool {
+        assert!(!self.held.load(Ordering::Relaxed), "a thread takes a lock that it holds");
+        self.held.store(true, Ordering::Relaxed);
+        // The processor may swap the two; whoever takes the loan back sees to that.
+        compiler_fence(Ordering::SeqCst);
+        if self.owner.load(Ordering::Acquire) == me {
+            return true;
+        }
+        self.held.store(false, Ordering::Release);
+        false
+    }
+
+    #[cold]
+    fn lock_slowly(&self, me: u64) -> Guard<'_, T> {
+        let lent =
+            self.owner.compare_exchange(NOBODY, me, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        if lent && self.take_own(me) {
+            return self.guard(None);
+        }
+        let ordinary = self.ordinary.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.owner.swap(SHARED, Ordering::SeqCst) != SHARED {
+            fence_in_all_threads();
+            while self.held.load(Ordering::Acquire) {
+                thread::yield_now();
+            }
+        }
+        self.guard(Some(ordinary))
+    }
+}
+
+/// Has every thread of this process pass a fence.
+fn fence_in_all_threads() {
+    for _ in 0..ATTEMPTS {
+        if Among::Threads.fence() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(1)); // it may be short of memory
+    }
+    panic!("the system no longer makes the barriers among threads that it has promised");
+}
+
+impl<T> Deref for Guard<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: whoever has a guard is the only one at the value (README, "Locks").
+        unsafe { &*self.lock.value.get() }
+    }
+}
+
+impl<T> DerefMut for Guard<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as above, and the guard is borrowed for as long.
+        unsafe { &mut *self.lock.value.get() }
+    }
+}
+
+impl<T> Drop for Guard<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.ordinary.is_none() {
+            self.lock.held.store(false, Ordering::Release);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn one_thread_takes_it_again_and_again() {
+        let lock = Lock::new(0);
+        for round in 0..1000 {
+            let mut guard = lock.lock();
+            assert_eq!(*guard, round);
+            *guard += 1;
+        }
+        assert!(!lock.held.load(Ordering::Relaxed));
+    }
+
+    #[test]
+    #[should_panic(expected = "that it holds")]
+    fn to_take_it_twice_is_told() {
+        let lock = Lock::new(());
+        if lock.owner.load(Ordering::Relaxed) == SHARED {
+            panic!("not tested: the system has no barriers among threads, that it holds");
+        }
+        let _first = lock.lock();
+        let _second = lock.lock();
+    }
+
+    /// The loan is taken back in the middle of what its owner does, many times.
+    #[test]
+    fn nothing_is_lost_when_another_thread_comes() {
+        const ROUNDS: u64 = 300;
+        const TURNS: u64 = 200;
+        for round in 0..ROUNDS {
+            // Two words, to see halves of an update.
+            let lock = Arc::new(Lock::new((0u64, 0u64)));
+            let add = |lock: &Lock<(u64, u64)>| {
+                let mut guard = lock.lock();
+                assert_eq!(guard.0, guard.1);
+                guard.0 += 1;
+                std::hint::black_box(&mut guard.0);
+                guard.1 += 1;
+            };
+            add(&lock);
+            let other = lock.clone();
+            let late = thread::spawn(move || {
+                for _ in 0..round % 50 {
+                    std::hint::spin_loop();
+                }
+                (0..TURNS).for_each(|_| add(&other));
+            });
+            (0..TURNS).for_each(|_| add(&lock));
+            late.join().expect("the other thread ends");
+            assert_eq!(*lock.lock(), (2 * TURNS + 1, 2 * TURNS + 1));
+            assert_eq!(lock.owner.load(Ordering::Relaxed), SHARED);
+        }
+    }
+
+    #[test]
+    fn a_panic_gives_it_back() {
+        let lock = Lock::new(7);
+        let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let _guard = lock.lock();
+            panic!("on purpose");
+        }));
+        assert!(ended.is_err());
+        assert_eq!(*lock.lock(), 7);
+    }
+}
