@@ -9,32 +9,20 @@
  * the first element of each block that it delivers is checked within the measured time (some
  * nanoseconds); all elements are checked before and after. Wrong data ends the program. */
 
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "measure.h"
 
-enum { MAX_BATCHES = 1001, PENDING = 1000, WINDOW = 64, MAX_RANKS = 256, MAX_SIZES = 16 };
+enum { PENDING = 1000, WINDOW = 64, MAX_RANKS = 256, MAX_SIZES = 16 };
 
-static int rank, size, next_rank, previous_rank;
+static int next_rank, previous_rank;
 /* Elements of a block, and what a call sends and receives: a block for each rank. */
 static int n;
 static int *in, *out;
 static int counts[MAX_RANKS], places[MAX_RANKS], bytes[MAX_RANKS];
 static MPI_Aint wide_bytes[MAX_RANKS];
 static MPI_Datatype types[MAX_RANKS];
-static MPI_Comm world, ring;
+static MPI_Comm ring;
 /* Counts the calls; it is in all data. */
 static int turn = 0;
-static double seconds_each = 0.02;
-static int batches = 41;
-
-static void fail(const char *what, int where, int expected, int seen) {
-    fprintf(stderr, "motet_bench: rank %d: %s: element %d: expected %d, seen %d\n", rank, what, where,
-            expected, seen);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-    exit(1);
-}
 
 /* What a call moves. */
 enum pattern {
@@ -179,9 +167,6 @@ static inline void check(const struct operation *operation, int step) {
     }
 }
 
-enum form { BLOCKING, NONBLOCKING, PERSISTENT, N_FORMS };
-static const char *const FORM_NAMES[N_FORMS] = {"blocking", "nonblocking", "persistent"};
-
 static void once(const struct operation *operation, enum form form, MPI_Request *request) {
     if (form == BLOCKING) {
         operation->blocking();
@@ -192,39 +177,6 @@ static void once(const struct operation *operation, enum form form, MPI_Request 
     else
         MPI_Start(request);
     MPI_Wait(request, MPI_STATUS_IGNORE);
-}
-
-static int by_value(const void *one, const void *other) {
-    double difference = *(const double *)one - *(const double *)other;
-    return (difference > 0) - (difference < 0);
-}
-
-/* Something that is measured: a batch of so many, with whatever it needs. */
-typedef void (*batch)(const void *what, enum form form, int times, MPI_Request *requests);
-
-/* The median of the batches, in microseconds for each of a batch; the same on all ranks. */
-static double measure(batch run, const void *what, enum form form, MPI_Request *requests,
-                      int times_at_most) {
-    double taken[MAX_BATCHES], slowest[MAX_BATCHES];
-    int times = 1;
-    for (;;) { /* Long enough that the clock does not matter. */
-        MPI_Barrier(world);
-        double begun = MPI_Wtime(), longest;
-        run(what, form, times, requests);
-        double own = MPI_Wtime() - begun;
-        MPI_Allreduce(&own, &longest, 1, MPI_DOUBLE, MPI_MAX, world);
-        if (longest * batches > seconds_each || times >= times_at_most) break;
-        times *= 2;
-    }
-    for (int i = 0; i < batches; i++) {
-        MPI_Barrier(world);
-        double begun = MPI_Wtime();
-        run(what, form, times, requests);
-        taken[i] = MPI_Wtime() - begun;
-    }
-    MPI_Allreduce(taken, slowest, batches, MPI_DOUBLE, MPI_MAX, world);
-    qsort(slowest, (size_t)batches, sizeof *slowest, by_value);
-    return slowest[batches / 2] / times * 1e6;
 }
 
 static void collective_batch(const void *what, enum form form, int times, MPI_Request *request) {
@@ -427,11 +379,13 @@ static void run(const char *wanted, const int *sizes, int n_sizes) {
 }
 
 static void usage(void) {
-    printf("motet_bench [-o OPERATION] [-b BYTES]... [-f FORM] [-s SECONDS] [-r BATCHES] [-t] [-l]\n"
+    printf("motet_bench [-o OPERATION] [-b BYTES]... [-f FORM] [-s SECONDS] [-m SECONDS]"
+           " [-r BATCHES] [-t] [-l]\n"
            "  -o  one operation (all); -l lists them\n"
            "  -b  bytes of a block (8, 1024, 65536, 1048576)\n"
            "  -f  one form: blocking, nonblocking, persistent (all three)\n"
            "  -s  seconds for each figure (0.02)\n"
+           "  -m  seconds after which a figure has fewer batches, but 5 (10)\n"
            "  -r  batches of calls for each figure (41), of which the median counts\n"
            "  -t  lines of operation, ranks, bytes, form, microseconds, with tabs between\n");
 }
@@ -459,6 +413,8 @@ int main(int argc, char **argv) {
             n_sizes = n_given;
         } else if (!strcmp(argv[i - 1], "-s") && atof(value) > 0) {
             seconds_each = atof(value);
+        } else if (!strcmp(argv[i - 1], "-m") && atof(value) > 0) {
+            seconds_at_most = atof(value);
         } else if (!strcmp(argv[i - 1], "-r") && atoi(value) > 0 && atoi(value) <= MAX_BATCHES) {
             batches = atoi(value);
         } else if (!strcmp(argv[i - 1], "-f")) {
@@ -469,13 +425,10 @@ int main(int argc, char **argv) {
             return usage(), 2;
         }
     }
-    MPI_Init(NULL, NULL);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    begin();
     if (size > MAX_RANKS) fail("too many ranks", 0, MAX_RANKS, size);
     next_rank = (rank + 1) % size;
     previous_rank = (rank + size - 1) % size;
-    world = MPI_COMM_WORLD;
     MPI_Cart_create(world, 1, &size, periods, 0, &ring);
     if (!rank && !is_tsv) {
         char version[MPI_MAX_LIBRARY_VERSION_STRING];

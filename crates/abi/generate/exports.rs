@@ -46,8 +46,13 @@ fn is_count(parameter: &Parameter) -> bool {
 fn export(function: &Function, twin: Option<&Function>) -> String {
     let named: Vec<&Parameter> =
         function.parameters.iter().filter(|each| each.kind != "...").collect();
-    let takes: Vec<String> =
-        named.iter().map(|each| format!("{}: {}", word(&each.name), rust(each))).collect();
+    let is_missing = matches!(function.home, Home::Missing(_));
+    let taken = |each: &&Parameter| {
+        // What there is not looks at nothing but whose error handler it is to call.
+        let unused = if is_missing && each.kind != "MPI_Comm" { "_" } else { "" };
+        format!("{unused}{}: {}", word(&each.name), rust(each))
+    };
+    let takes: Vec<String> = named.iter().map(taken).collect();
     let returns = if function.returns == "int" { "c_int" } else { &function.returns };
     let returns = if returns == "double" { "f64" } else { returns };
     let name = &function.name;
@@ -60,6 +65,12 @@ fn export(function: &Function, twin: Option<&Function>) -> String {
         }
     };
     format!("export! {{ {name}({}) -> {returns} {{ {body} }} }}\n", takes.join(", "))
+}
+
+/// Whether an address of the caller is passed.
+fn is_address(parameter: &Parameter) -> bool {
+    let kind = rust(parameter);
+    kind.contains('*') || kind == "Callback"
 }
 
 /// What is missing, for people.
@@ -95,16 +106,21 @@ fn call(f: &Function, module: &str, twin: Option<&Function>, named: &[&Parameter
         inner.truncate(inner.len() - 2);
     }
     let inner = form.map_or(inner.clone(), |form| form.base(&inner)).to_lowercase();
-    let inner = format!("calls::{module}::{inner}({})", passed.join(", "));
+    let (path, passed) = (format!("calls::{module}::{inner}"), passed.join(", "));
+    // Who is passed no address has nothing to believe.
+    let believes = form.is_some() || named.iter().any(|each| is_address(each));
+    let inner = format!("{path}({passed})");
+    let inner = if believes { format!("unsafe {{ {inner} }}") } else { inner };
     let boundary = match (&*f.returns, module) {
-        // What these return is no code of an error, and they look at nothing of the caller.
+        // What these return is no code of an error.
         (_, "integers") => return inner,
         ("int", "tools") => "tool",
         ("int", _) if f.is_anytime => "anytime",
         ("int", _) => "boundary",
-        _ => return format!("unsafe {{ {inner} }}"),
+        _ => return inner,
     };
-    format!("{boundary}({:?}, || unsafe {{ {inner} }})", f.name)
+    let work = if passed.is_empty() { path } else { format!("|| {inner}") };
+    format!("{boundary}({:?}, {work})", f.name)
 }
 
 /// The name without what all of them begin with.

@@ -1,19 +1,23 @@
 //! Where the objects are that C has handles of.
 //!
 //! An arena is a list of slots that never move: chunk `k` has `64 · 2^k` of them and is made when
-//! the first of them is needed. A slot is locked for as long as its object is looked at, and no
-//! longer: whoever needs an object for longer has a clone of it. A generation counts the objects
-//! that have been in a slot; it tells handles of an object that is gone from that of the one that
-//! is there.
+//! the first of them is needed. Nothing is locked, neither to find an object nor to keep one: see
+//! the README.md of this folder. A generation counts the objects that have been in a slot; it tells
+//! handles of an object that is gone from that of the one that is there.
 //!
 //! A slot whose generations are used up is not used again.
 
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use crate::handle::GENERATIONS;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::alone::update;
+use crate::slot::{Claim, Found, Slot};
 
 const FIRST: u32 = 64;
-const CHUNKS: usize = 26;
+/// For all indices there are.
+const CHUNKS: usize = 27;
 
 /// Which object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,43 +26,26 @@ pub(crate) struct Place {
     pub(crate) generation: u32,
 }
 
-/// Objects of one kind.
-pub(crate) struct Arena<T> {
-    chunks: [OnceLock<Box<[Slot<T>]>>; CHUNKS],
-    free: Mutex<Free>,
-}
+type Chunk<T, X> = OnceLock<Box<[Slot<T, X>]>>;
 
-struct Free {
-    /// Slots that have been given back.
-    back: Vec<u32>,
+/// Objects of one kind; see [`Slot`] for their two parts.
+pub(crate) struct Arena<T: 'static, X: 'static = ()> {
+    chunks: [Chunk<T, X>; CHUNKS],
+    /// The slot that was given back last, and how often there was another: `count · 2^32 + index +
+    /// 1`, or no index if there is none.
+    free: AtomicU64,
     /// Slots that have ever been used.
-    used: u32,
+    used: AtomicU64,
 }
 
-struct Slot<T>(Mutex<Content<T>>);
-
-struct Content<T> {
-    generation: u32,
-    object: Option<T>,
-}
-
-impl<T> Slot<T> {
-    fn lock(&self) -> MutexGuard<'_, Content<T>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl<T> Arena<T> {
-    pub(crate) const fn new() -> Arena<T> {
-        let free = Mutex::new(Free { back: Vec::new(), used: 0 });
-        Arena { chunks: [const { OnceLock::new() }; CHUNKS], free }
-    }
-
-    fn free(&self) -> MutexGuard<'_, Free> {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+impl<T, X> Arena<T, X> {
+    pub(crate) const fn new() -> Arena<T, X> {
+        let chunks = [const { OnceLock::new() }; CHUNKS];
+        Arena { chunks, free: AtomicU64::new(0), used: AtomicU64::new(0) }
     }
 
     /// The chunk of a slot, and its place there.
+    #[inline]
     fn split(index: u32) -> (usize, usize) {
         let from_first = u64::from(index) + u64::from(FIRST);
         let chunk = from_first.ilog2() - FIRST.ilog2();
@@ -66,106 +53,222 @@ impl<T> Arena<T> {
     }
 
     #[inline]
-    fn slot(&self, index: u32) -> Option<&Slot<T>> {
+    fn slot(&self, index: u32) -> Option<&Slot<T, X>> {
         let (chunk, place) = Self::split(index);
-        self.chunks.get(chunk)?.get()?.get(place)
+        let slots = self.chunks.get(chunk)?.get()?;
+        debug_assert!(place < slots.len());
+        // SAFETY: `place` is the rest of the index in this chunk, and so below the chunk's length.
+        Some(unsafe { slots.get_unchecked(place) })
     }
 
     /// The slot, which has never been used or has been given back.
-    fn made(&self, index: u32) -> &Slot<T> {
+    fn made(&'static self, index: u32) -> &'static Slot<T, X> {
         let (chunk, place) = Self::split(index);
-        let slots = (FIRST as usize) << chunk;
-        let empty = || Slot(Mutex::new(Content { generation: 0, object: None }));
-        let chunk = &self.chunks[chunk];
-        &chunk.get_or_init(|| (0..slots).map(|_| empty()).collect())[place]
+        let slots = FIRST << chunk;
+        // The first slot of this chunk is the one after those of all the others.
+        let first = slots - FIRST;
+        let make = || (0..slots).map(|each| Slot::new(Some((self, first + each)))).collect();
+        &self.chunks[chunk].get_or_init(make)[place]
+    }
+
+    /// A slot that nobody else has.
+    fn unused(&self) -> u32 {
+        let next = |free: u64| {
+            let first = (free as u32).checked_sub(1)?;
+            let next = self.slot(first)?.next.load(Ordering::Relaxed);
+            Some(counted(free, next))
+        };
+        if let Some(free) = update(&self.free, next) {
+            return free as u32 - 1;
+        }
+        let used = update(&self.used, |used| Some(used + 1)).unwrap_or(0);
+        u32::try_from(used).expect("there is not so much memory")
+    }
+
+    /// Takes back a slot whose object is gone.
+    pub(crate) fn give_back(&self, index: u32) {
+        let Some(slot) = self.slot(index) else { return };
+        update(&self.free, |free| {
+            slot.next.store(free as u32, Ordering::Relaxed);
+            Some(counted(free, index + 1))
+        });
     }
 
     /// Keeps an object, which may know its own place.
-    pub(crate) fn insert(&self, object: impl FnOnce(Place) -> T) -> Place {
-        let mut free = self.free();
-        let index = free.back.pop().unwrap_or_else(|| {
-            free.used += 1;
-            free.used - 1
-        });
-        drop(free);
+    pub(crate) fn insert(&'static self, object: impl FnOnce(Place) -> (T, X)) -> Place {
+        let index = self.unused();
         let slot = self.made(index);
-        let generation = slot.lock().generation;
-        let place = Place { index, generation };
-        // Made without a lock, since it may be foreign code that makes it.
-        let object = object(place);
-        slot.lock().object = Some(object);
+        let place = Place { index, generation: slot.generation() };
+        let (shared, own) = object(place);
+        // SAFETY: it is free, and was given to this one.
+        unsafe { slot.fill(shared, own) };
         place
     }
 
-    /// A clone of the object.
-    #[inline]
-    pub(crate) fn get(&self, place: Place) -> Option<T>
-    where
-        T: Clone,
-    {
-        self.with(place, |object| object.clone())
+    /// The object.
+    #[inline(always)] // a call of C begins with it
+    pub(crate) fn find(&'static self, place: Place) -> Option<Found<T, X>> {
+        self.slot(place.index)?.find(place.generation)
     }
 
-    /// What is done with the object itself. It must be short, and use no other object.
-    #[inline]
-    pub(crate) fn with<R>(&self, place: Place, work: impl FnOnce(&mut T) -> R) -> Option<R> {
-        let mut content = self.slot(place.index)?.lock();
-        let is_there = content.generation == place.generation;
-        content.object.as_mut().filter(|_| is_there).map(work)
+    /// The object, with what is for one alone.
+    #[inline(always)] // as above
+    pub(crate) fn claim(&'static self, place: Place) -> Option<Claim<T, X>> {
+        self.slot(place.index)?.claim(place.generation)
     }
 
-    /// Takes an object away.
+    /// Takes an object out that nobody else has.
     pub(crate) fn take(&self, place: Place) -> Option<T> {
-        let mut content = self.slot(place.index)?.lock();
-        if content.generation != place.generation {
-            return None;
-        }
-        let object = content.object.take()?;
-        content.generation += 1;
-        let is_usable = content.generation < GENERATIONS;
-        drop(content);
-        if is_usable {
-            self.free().back.push(place.index);
-        }
-        Some(object)
+        self.slot(place.index)?.take(place.generation)
+    }
+
+    /// Nobody finds the object from now on: it goes when the last one who has it is done. Says
+    /// whether there was one.
+    pub(crate) fn retire(&self, place: Place) -> bool {
+        self.slot(place.index).is_some_and(|slot| slot.retire(place.generation))
+    }
+
+    /// Whether the object is there.
+    pub(crate) fn has(&self, place: Place) -> bool {
+        self.slot(place.index).is_some_and(|slot| slot.live() == Some(place.generation))
     }
 
     /// The generation that a slot is in.
     pub(crate) fn generation(&self, index: u32) -> u32 {
-        self.slot(index).map_or(0, |slot| slot.lock().generation)
+        self.slot(index).map_or(0, Slot::generation)
     }
 
-    /// Takes all objects away.
-    pub(crate) fn clear(&self) -> Vec<T> {
-        let used = self.free().used;
-        let place = |index| Place { index, generation: self.generation(index) };
-        (0..used).filter_map(|index| self.take(place(index))).collect()
+    /// The places of all objects.
+    pub(crate) fn places(&self) -> impl Iterator<Item = Place> {
+        let used = self.used.load(Ordering::Acquire) as u32;
+        let place = |index| Some(Place { index, generation: self.slot(index)?.live()? });
+        (0..used).filter_map(place)
     }
+
+    /// Retires all objects.
+    pub(crate) fn clear(&self) {
+        for place in self.places() {
+            self.retire(place);
+        }
+    }
+}
+
+/// The next value of the list of free slots.
+fn counted(former: u64, first: u32) -> u64 {
+    ((former >> 32) + 1) << 32 | u64::from(first)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Arena;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::thread;
+
+    use super::{Arena, Place};
+
+    fn arena<T: Send + Sync, X: Send>() -> &'static Arena<T, X> {
+        Box::leak(Box::new(Arena::new()))
+    }
 
     #[test]
     fn a_place_is_of_one_object() {
-        let arena = Arena::new();
-        let first = arena.insert(|_| "first");
+        let arena = arena();
+        let first = arena.insert(|_| ("first", ()));
         assert_eq!(arena.take(first), Some("first"));
-        let second = arena.insert(|_| "second");
+        let second = arena.insert(|_| ("second", ()));
         assert_eq!((first.index, first.generation + 1), (second.index, second.generation));
-        assert_eq!((arena.get(first), arena.take(first)), (None, None));
-        assert_eq!(arena.get(second), Some("second"));
+        assert!(arena.find(first).is_none() && arena.take(first).is_none());
+        assert!(!arena.has(first) && !arena.retire(first));
+        assert_eq!(arena.find(second).as_deref(), Some(&"second"));
     }
 
     #[test]
     fn objects_are_kept_where_they_are() {
-        let arena = Arena::new();
-        let places: Vec<_> = (0..10_000).map(|each| arena.insert(|_| each)).collect();
+        let arena = arena();
+        let places: Vec<_> = (0..10_000).map(|each| arena.insert(|_| (each, ()))).collect();
         for (each, &place) in places.iter().enumerate() {
-            assert_eq!((place.index as usize, arena.get(place)), (each, Some(each)));
+            let found = arena.find(place);
+            assert_eq!((place.index as usize, found.as_deref()), (each, Some(&each)));
         }
-        assert_eq!(arena.clear().len(), 10_000);
-        assert!(places.iter().all(|&place| arena.get(place).is_none()));
+        arena.clear();
+        assert!(places.iter().all(|&place| arena.find(place).is_none()));
+    }
+
+    /// An object that was retired stays as long as somebody has it, and no longer.
+    #[test]
+    fn the_last_one_frees() {
+        let (arena, object) = (arena(), Arc::new(()));
+        let place = arena.insert(|_| (object.clone(), ()));
+        let found = arena.find(place).unwrap();
+        let copy = found.clone();
+        assert!(arena.take(place).is_none() && arena.retire(place) && !arena.retire(place));
+        assert!(arena.find(place).is_none());
+        drop(found);
+        assert_eq!((Arc::strong_count(&object), Arc::strong_count(&copy)), (2, 2));
+        drop(copy);
+        assert_eq!(Arc::strong_count(&object), 1);
+        assert_eq!(arena.insert(|_| (object, ())).index, place.index);
+    }
+
+    /// One at a time has what is for one alone, and the object stays meanwhile.
+    #[test]
+    fn a_claim_is_alone() {
+        let (arena, object) = (arena(), Arc::new(()));
+        let place = arena.insert(|_| (object.clone(), 1));
+        let mut claim = arena.claim(place).unwrap();
+        assert!(arena.claim(place).is_none() && arena.take(place).is_none());
+        assert!(Arc::ptr_eq(&arena.find(place).unwrap(), claim.shared()));
+        *claim.own() += 1;
+        drop(claim);
+        assert_eq!(*arena.claim(place).unwrap().own(), 2);
+        let claim = arena.claim(place).unwrap();
+        assert!(arena.retire(place) && Arc::strong_count(&object) == 2);
+        drop(claim);
+        assert_eq!(Arc::strong_count(&object), 1);
+        let place = arena.insert(|_| (object.clone(), 3));
+        arena.claim(place).unwrap().retire();
+        assert!(arena.find(place).is_none() && Arc::strong_count(&object) == 1);
+    }
+
+    /// Threads that keep, find, claim and retire objects at the same time lose none of them, and
+    /// free each of them once.
+    #[test]
+    fn threads_share_an_arena() {
+        struct Counted(Place, &'static AtomicU32);
+        impl Drop for Counted {
+            fn drop(&mut self) {
+                self.1.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        const ROUNDS: u32 = 2_000;
+        const THREADS: u32 = 4;
+        static GONE: AtomicU32 = AtomicU32::new(0);
+        let arena = arena::<Counted, u32>();
+        let common = arena.insert(|place| (Counted(place, &GONE), 0));
+        let work = || {
+            let mut claims = 0;
+            for _ in 0..ROUNDS {
+                let place = arena.insert(|place| (Counted(place, &GONE), 7));
+                let found = arena.find(place).expect("nobody else knows it");
+                let former = Place { generation: place.generation.wrapping_sub(1), ..place };
+                assert!(arena.find(former).is_none() && found.0 == place);
+                assert_eq!(*arena.claim(place).expect("as above").own(), 7);
+                assert!(arena.retire(place));
+                if let Some(mut claim) = arena.claim(common) {
+                    *claim.own() += 1;
+                    claims += 1;
+                }
+                assert_eq!(arena.find(common).expect("it is there").0, common);
+            }
+            claims
+        };
+        let claims: u32 = thread::scope(|scope| {
+            let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(work)).collect();
+            threads.into_iter().map(|thread| thread.join().expect("no thread panics")).sum()
+        });
+        assert_eq!(*arena.claim(common).unwrap().own(), claims);
+        assert_eq!(GONE.load(Ordering::Relaxed), THREADS * ROUNDS);
+        arena.clear();
+        assert_eq!(GONE.load(Ordering::Relaxed), THREADS * ROUNDS + 1);
     }
 }

@@ -4,7 +4,6 @@
 //! the call (there is so much there, of that type, and nobody else changes it); that is what makes
 //! each of them sound, and is not said again at each. Handles may be anything.
 
-#![allow(clippy::missing_safety_doc)] // see above
 #![allow(clippy::too_many_arguments)] // the standard has so many
 
 mod arguments;

@@ -2,7 +2,6 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 #![allow(dead_code)] // there are constants that nobody here needs
-#![allow(unused_unsafe)] // some of the calls take handles only, and promise nothing
 #![allow(clippy::undocumented_unsafe_blocks)] // all pass on what the caller promises by calling
 
 use std::ffi::{c_char, c_int, c_void};
@@ -18,12 +17,10 @@ use crate::objects::MPI_Status;
 /// before ours, and then `PMPI_X` must not come back to it.
 macro_rules! export {
     ($name:ident ($($parameter:ident: $kind:ty),*) -> $result:ty $body:block) => {
-        #[allow(unused_variables)] // of what there is not
         #[unsafe(no_mangle)]
         pub(crate) unsafe extern "C" fn $name($($parameter: $kind),*) -> $result $body
 
         const _: () = {
-            #[allow(unused_variables)]
             #[unsafe(export_name = concat!("P", stringify!($name)))]
             unsafe extern "C" fn twin($($parameter: $kind),*) -> $result $body
         };

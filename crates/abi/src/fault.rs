@@ -6,13 +6,13 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use std::ffi::c_int;
-use std::sync::Arc;
 
 use motet::{Error, ErrorClass};
 
 use crate::calls::errors::text_of;
-use crate::objects::{Comm, Errhandler, Session};
+use crate::objects::{Errhandler, FoundComm, Session};
 use crate::process;
+use crate::slot::Found;
 
 /// What a call comes to.
 pub(crate) type Answer<T = ()> = Result<T, Fault>;
@@ -33,8 +33,8 @@ struct Facts {
 pub(crate) enum Site {
     #[default]
     Unknown,
-    Comm(Arc<Comm>),
-    Session(Arc<Session>),
+    Comm(FoundComm),
+    Session(Found<Session>),
 }
 
 impl Fault {

@@ -106,17 +106,18 @@ no_code!(f64 isize MPI_Comm MPI_Datatype MPI_Errhandler MPI_File MPI_Group MPI_I
     MPI_Op MPI_Request MPI_Session MPI_Win);
 
 /// Each function of the library as one that makes up its arguments.
-#[allow(non_snake_case)]
 mod calls {
     use super::*;
     use std::ffi::{c_char, c_void};
 
     macro_rules! export {
         ($name:ident ($($parameter:ident: $kind:ty),*) -> $result:ty $body:block) => {
-            #[allow(unused_variables)]
+            #[allow(unused_variables)] // of functions without parameters
             pub(super) fn $name(fuzz: &mut Fuzz) -> c_int {
-                $(let $parameter =
-                    <$kind as Argument>::make(fuzz, stringify!($parameter), stringify!($kind));)*
+                $(let $parameter = {
+                    let name = stringify!($parameter).trim_start_matches('_');
+                    <$kind as Argument>::make(fuzz, name, stringify!($kind))
+                };)*
                 unsafe { exports::$name($($parameter),*) }.code()
             }
         };

@@ -23,6 +23,7 @@ use crate::fault::{Answer, Fault};
 use crate::objects::{
     Comm, Errhandler, File, Groups, Hints, Message, Operator, Request, Session, Type, Window,
 };
+use crate::slot::{Claim, Found};
 
 /// Values below are constants of the standard.
 const CONSTANTS: usize = 4096;
@@ -56,8 +57,10 @@ pub(crate) type Callback = *const std::ffi::c_void;
 
 /// A kind of objects that C has handles of.
 pub(crate) trait Kind: Sized + 'static {
-    /// What is kept, and what a look-up returns a clone of.
-    type Object: Send + 'static;
+    /// What all who find it share.
+    type Object: Send + Sync + 'static;
+    /// What one at a time has of it, if there is such a thing.
+    type Own: Send + 'static;
     /// Tells handles of this kind from others; not zero.
     const CODE: u8;
     /// The name of a handle in C.
@@ -66,10 +69,10 @@ pub(crate) trait Kind: Sized + 'static {
     const CLASS: ErrorClass;
 
     /// Where the objects are.
-    fn arena() -> &'static Arena<Self::Object>;
+    fn arena() -> &'static Arena<Self::Object, Self::Own>;
 
     /// The object that a constant stands for; none for the null handle.
-    fn constant(value: usize) -> Option<Self::Object>;
+    fn constant(value: usize) -> Option<FoundOf<Self>>;
 
     /// Whether the object can be used, which one that is still to come cannot.
     #[inline]
@@ -77,6 +80,11 @@ pub(crate) trait Kind: Sized + 'static {
         true
     }
 }
+
+/// An object of a kind that was found.
+pub(crate) type FoundOf<K> = Found<<K as Kind>::Object, <K as Kind>::Own>;
+/// An object of a kind that was claimed.
+pub(crate) type ClaimOf<K> = Claim<<K as Kind>::Object, <K as Kind>::Own>;
 
 /// A handle of an object of a kind, of whatever is in it.
 #[repr(transparent)]
@@ -136,13 +144,36 @@ impl<K: Kind> Handle<K> {
     }
 
     /// Keeps an object, and gives it a handle.
-    pub(crate) fn keep(object: K::Object) -> Handle<K> {
+    pub(crate) fn keep(object: K::Object) -> Handle<K>
+    where
+        K: Kind<Own = ()>,
+    {
         Handle::keep_with(|_| object)
     }
 
     /// Keeps an object that knows its own handle.
-    pub(crate) fn keep_with(object: impl FnOnce(Handle<K>) -> K::Object) -> Handle<K> {
-        Handle::at(K::arena().insert(|place| object(Handle::at(place))))
+    pub(crate) fn keep_with(object: impl FnOnce(Handle<K>) -> K::Object) -> Handle<K>
+    where
+        K: Kind<Own = ()>,
+    {
+        Handle::keep_parts(|handle| (object(handle), ()))
+    }
+
+    /// Keeps an object of two parts.
+    #[inline]
+    pub(crate) fn keep_parts(parts: impl FnOnce(Handle<K>) -> (K::Object, K::Own)) -> Handle<K> {
+        Handle::at(K::arena().insert(|place| parts(Handle::at(place))))
+    }
+
+    /// An object that no handle stands for.
+    pub(crate) fn unknown(object: K::Object) -> Answer<FoundOf<K>>
+    where
+        K: Kind<Own = ()>,
+    {
+        let handle = Handle::<K>::keep(object);
+        let found = handle.announced()?;
+        handle.retire()?;
+        Ok(found)
     }
 
     /// The object, which may be one that is predefined.
@@ -150,52 +181,63 @@ impl<K: Kind> Handle<K> {
     /// # Errors
     /// A handle of nothing (of the class of its kind).
     #[inline]
-    pub(crate) fn object(self) -> Answer<K::Object>
-    where
-        K::Object: Clone,
-    {
-        self.known().filter(K::is_there).ok_or_else(|| self.wrong())
+    pub(crate) fn object(self) -> Answer<FoundOf<K>> {
+        match self.known() {
+            Some(found) if K::is_there(&found) => Ok(found),
+            _ => Err(self.wrong()),
+        }
     }
 
     /// The object, which may be one that is still to come.
     ///
     /// # Errors
     /// A handle of nothing (of the class of its kind).
-    pub(crate) fn announced(self) -> Answer<K::Object>
-    where
-        K::Object: Clone,
-    {
+    pub(crate) fn announced(self) -> Answer<FoundOf<K>> {
         self.known().ok_or_else(|| self.wrong())
     }
 
     #[inline]
-    fn known(self) -> Option<K::Object>
-    where
-        K::Object: Clone,
-    {
+    fn known(self) -> Option<FoundOf<K>> {
         match self.place() {
-            Some(place) => K::arena().get(place),
+            Some(place) => K::arena().find(place),
             None if self.is_constant() => K::constant(self.0),
             None => None,
         }
     }
 
-    /// Takes the object away; the handle is stale then.
+    /// The object with what is for one alone; none if somebody has that.
     ///
     /// # Errors
     /// A handle of nothing, or of something that is predefined.
+    #[inline]
+    pub(crate) fn claim(self) -> Answer<Option<ClaimOf<K>>> {
+        let place = self.place().ok_or_else(|| self.wrong())?;
+        match K::arena().claim(place) {
+            None if !K::arena().has(place) => Err(self.wrong()),
+            claim => Ok(claim),
+        }
+    }
+
+    /// Whether there is an object, which is not predefined.
+    pub(crate) fn has_object(self) -> bool {
+        self.place().is_some_and(|place| K::arena().has(place))
+    }
+
+    /// Takes the object out; the handle is stale then.
+    ///
+    /// # Errors
+    /// A handle of nothing, of something that is predefined, or of what another thread uses.
     pub(crate) fn take(self) -> Answer<K::Object> {
         self.place().and_then(|place| K::arena().take(place)).ok_or_else(|| self.wrong())
     }
 
-    /// What is done with the object itself; nothing else can see the object meanwhile, so this must
-    /// be short.
+    /// Makes the handle stale: the object is dropped when nobody uses it any more.
     ///
     /// # Errors
     /// A handle of nothing, or of something that is predefined.
-    pub(crate) fn with<R>(self, work: impl FnOnce(&mut K::Object) -> R) -> Answer<R> {
-        let place = self.place();
-        place.and_then(|place| K::arena().with(place, work)).ok_or_else(|| self.wrong())
+    pub(crate) fn retire(self) -> Answer {
+        let is_gone = self.place().is_some_and(|place| K::arena().retire(place));
+        if is_gone { Ok(()) } else { Err(self.wrong()) }
     }
 
     /// The handle as an `int`.

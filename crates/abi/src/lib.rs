@@ -9,7 +9,7 @@
 //!      |   brings what went wrong before the error handler      boundary.rs, fault.rs
 //!      v
 //!  calls::collectives::bcast(…, Form)                           calls/*: one function per call
-//!      |   handles -> objects                                   handle.rs, arena.rs, objects/*
+//!      |   handles -> objects                                   handle.rs, slot.rs, objects/*
 //!      v
 //!  motet::raw, motet
 //! ```
@@ -22,12 +22,13 @@
 //! kind of object, which place in the arena of that kind, and which of the objects that have been
 //! in that place. A handle that is none of these is an error and never a crash.
 //!
-//! **Threads.** All of it may be called by several threads at once. Objects are shared (`Arc`), and
-//! an arena is locked place by place and never while anything is waited for.
+//! **Threads.** All of it may be called by several threads at once. Objects are shared, and stay as
+//! long as somebody uses them; nothing is locked to find one (README.md of this folder).
 
 #![allow(non_camel_case_types, non_snake_case)] // names of the standard
 
 mod allocations;
+mod alone;
 mod arena;
 mod boundary;
 mod caller;
@@ -40,4 +41,5 @@ mod fuzz;
 mod handle;
 mod objects;
 mod process;
+mod slot;
 mod text;

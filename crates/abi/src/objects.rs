@@ -15,15 +15,15 @@ mod status;
 mod window;
 
 pub(crate) use buffer::{Attached, Holder};
-pub(crate) use comm::{Comm, Shape, Weights};
-pub(crate) use datatype::{Arguments, Type};
+pub(crate) use comm::{Comm, FoundComm, Shape, Weights};
+pub(crate) use datatype::{Arguments, FoundType, Type};
 pub(crate) use errhandler::{Errhandler, Target};
 pub(crate) use group::Groups;
 pub(crate) use info::Hints;
 pub(crate) use keyval::{Bearer, wrong as wrong_key};
 pub(crate) use message::Message;
 pub(crate) use op::{Commutativity, Operator};
-pub(crate) use request::Request;
+pub(crate) use request::{Borrowed, Request};
 pub(crate) use session::{ProcessSet, Session};
 pub(crate) use status::MPI_Status;
 pub(crate) use window::{File, Window};

@@ -16,7 +16,7 @@
 use std::env;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 
 use motet::ErrorClass;
@@ -24,8 +24,9 @@ use motet::ErrorClass;
 use crate::calls::attributes;
 use crate::exports;
 use crate::fault::{Answer, Fault, Site};
-use crate::handle::Kind;
-use crate::objects::{Comm, Errhandler, Groups, Message, Request, Shape, Type};
+use crate::handle::{Kind, MPI_Request};
+use crate::objects::{Comm, Errhandler, FoundComm, Groups, Message, Shape, Type};
+use crate::slot::Slot;
 
 /// The variable that names the error handler that a program begins with.
 pub(crate) const INITIAL_HANDLER: &str = "MOTET_INITIAL_ERRHANDLER";
@@ -43,19 +44,21 @@ const INITIALIZED: u8 = 2;
 const ENDING: u8 = 3;
 const FINALIZED: u8 = 4;
 
-/// What the seat holds, for look-ups without a lock: it is taken once.
-static WORLD: OnceLock<Weak<Comm>> = OnceLock::new();
-static OWN: OnceLock<Weak<Comm>> = OnceLock::new();
+/// What the seat holds: it is taken once, and `MPI_COMM_WORLD` and `MPI_COMM_SELF` are there from
+/// then on until it is given up.
+static WORLD: Slot<Comm> = Slot::new(None);
+static OWN: Slot<Comm> = Slot::new(None);
 
-static SEAT: Mutex<Seat> = Mutex::new(Seat { kept: None, is_gone: false });
+static SEAT: Mutex<Seat> = Mutex::new(Seat::Free);
 static MAIN: OnceLock<ThreadId> = OnceLock::new();
 /// The error handler of what belongs to no object, after `MPI_Finalize`.
 static LAST_HANDLER: OnceLock<Errhandler> = OnceLock::new();
 
-struct Seat {
-    /// `MPI_COMM_WORLD` and `MPI_COMM_SELF`.
-    kept: Option<(Arc<Comm>, Arc<Comm>)>,
-    is_gone: bool,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seat {
+    Free,
+    Taken,
+    Gone,
 }
 
 fn seat() -> MutexGuard<'static, Seat> {
@@ -90,14 +93,14 @@ pub(crate) fn not_running() -> Fault {
 
 /// The communicator of all ranks, also of a program that has sessions only.
 #[inline]
-pub(crate) fn world() -> Option<Arc<Comm>> {
-    WORLD.get()?.upgrade()
+pub(crate) fn world() -> Option<FoundComm> {
+    WORLD.find(0)
 }
 
 /// The communicator of this rank alone, also of a program that has sessions only.
 #[inline]
-pub(crate) fn own() -> Option<Arc<Comm>> {
-    OWN.get()?.upgrade()
+pub(crate) fn own() -> Option<FoundComm> {
+    OWN.find(0)
 }
 
 /// Whether there are `MPI_COMM_WORLD` and `MPI_COMM_SELF`.
@@ -179,11 +182,11 @@ pub(crate) fn finalize() -> Answer {
 /// That the world cannot be joined, or that its seat has been given up.
 pub(crate) fn join() -> Answer {
     let mut seat = seat();
-    if seat.kept.is_none() {
-        if seat.is_gone {
-            let text = "the process has left its world already, and cannot join it again";
-            return Err(Fault::new(ErrorClass::Other, text));
-        }
+    if *seat == Seat::Gone {
+        let text = "the process has left its world already, and cannot join it again";
+        return Err(Fault::new(ErrorClass::Other, text));
+    }
+    if *seat == Seat::Free {
         let handler = initial_handler()?;
         let world = motet::init()?;
         world.set_name("MPI_COMM_WORLD");
@@ -191,10 +194,12 @@ pub(crate) fn join() -> Answer {
         own.set_name("MPI_COMM_SELF");
         let own = Comm::new(Shape::Plain(own), exports::MPI_COMM_SELF, handler.clone());
         let world = Comm::new(Shape::World(world), exports::MPI_COMM_WORLD, handler);
-        let _ = WORLD.set(Arc::downgrade(&world));
-        let _ = OWN.set(Arc::downgrade(&own));
+        // SAFETY: it is free, and filled here only, once.
+        unsafe { WORLD.fill(world, ()) };
+        // SAFETY: as above.
+        unsafe { OWN.fill(own, ()) };
         let _ = MAIN.set(thread::current().id());
-        seat.kept = Some((world, own));
+        *seat = Seat::Taken;
     }
     USERS.fetch_add(1, Ordering::AcqRel);
     Ok(())
@@ -209,26 +214,31 @@ pub(crate) fn leave() {
         return;
     }
     let is_last = is_finalized();
-    seat.is_gone = is_last;
-    let kept = if is_last { seat.kept.take() } else { None };
+    if is_last {
+        *seat = Seat::Gone;
+    }
     drop(seat);
-    let requests = Request::arena().clear();
-    report_active(&requests);
-    drop(requests);
-    drop(Message::arena().clear());
-    drop(Comm::arena().clear());
-    drop(Type::arena().clear());
-    drop(Groups::arena().clear());
-    drop(kept);
-    if !is_last {
+    report_active(&MPI_Request::retire_all());
+    Message::arena().clear();
+    Comm::arena().clear();
+    Type::arena().clear();
+    Groups::arena().clear();
+    if is_last {
+        give_up();
+    } else {
         leave_at_exit();
     }
 }
 
+/// Leaves the world, as soon as nobody uses its communicators any more.
+fn give_up() {
+    OWN.retire(0);
+    WORLD.retire(0);
+}
+
 /// Says which operations nobody has completed, where that was due: before the last end.
-fn report_active(requests: &[Request]) {
+fn report_active(calls: &[&str]) {
     const NAMED: usize = 3;
-    let calls: Vec<&str> = requests.iter().filter_map(Request::uncompleted).collect();
     if calls.is_empty() {
         return;
     }
@@ -248,8 +258,12 @@ fn leave_at_exit() {
     extern "C" fn at_exit() {
         // Not in a process that this one has started as a copy of itself.
         if PROCESS.get() == Some(&std::process::id()) && !is_running() {
-            let kept = seat().kept.take();
-            drop(kept);
+            let mut seat = seat();
+            if *seat == Seat::Taken {
+                *seat = Seat::Gone;
+                drop(seat);
+                give_up();
+            }
         }
     }
     if PROCESS.set(std::process::id()).is_ok() {

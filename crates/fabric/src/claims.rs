@@ -5,9 +5,9 @@
 //! the sender that wants its memory back because something failed.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::layout::CLAIMS;
+use crate::layout::{CLAIMS, LINE};
 use crate::segment::CLAIMS_AT;
 use crate::{Peer, Segment};
 
@@ -56,10 +56,21 @@ pub struct Claims {
     uses: u64,
 }
 
-fn word(segment: &Segment, owner: Peer, index: u32) -> &std::sync::atomic::AtomicU64 {
+fn word(segment: &Segment, owner: Peer, index: u32) -> &AtomicU64 {
+    segment.word64(line(segment, owner, index))
+}
+
+/// Offset of the line of a claim.
+fn line(segment: &Segment, owner: Peer, index: u32) -> usize {
     assert!((index as usize) < CLAIMS, "claim {index} of {CLAIMS}");
     let block = segment.layout().rank_block(owner.index());
-    segment.word64(block + CLAIMS_AT + index as usize * 8)
+    block + CLAIMS_AT + index as usize * LINE
+}
+
+/// The two words behind that of a claim, by which the ends of a message share its copy.
+pub fn shared_words(segment: &Segment, owner: Peer, claim: Claim) -> [&AtomicU64; 2] {
+    let line = line(segment, owner, claim.index);
+    [8, 16].map(|offset| segment.word64(line + offset))
 }
 
 impl Claims {

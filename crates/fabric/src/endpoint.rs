@@ -1,6 +1,6 @@
 //! The messages of one rank: what it sends, what it receives, what is on the way.
 //!
-//! A message that fits a cell is copied into one (eager). A larger one is exposed: only its
+//! A message that fits a few cells is copied into them (eager). A larger one is exposed: only its
 //! address travels, and the receiver copies it once, straight into place; where the system forbids
 //! that, it goes through cells piece by piece. A message for which there is no room waits at its
 //! sender, in order, so posting never blocks.
@@ -10,6 +10,8 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+mod assembly;
+mod channels;
 mod incoming;
 mod matched;
 mod outgoing;
@@ -20,7 +22,7 @@ mod transit;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::channel::{Arena, InChannel, LONGEST, OutChannel};
+use crate::channel::{Arena, OutChannel};
 use crate::claims::{Claim, Claims};
 use crate::lane::{Inlet, Ring};
 use crate::matching::{Matching, Ticket};
@@ -31,9 +33,9 @@ use crate::{
     Failure, Label, Peer, Received, Region, RegionMut, Segment, Selector, Token, TransferError,
     TypeCode,
 };
+use assembly::Assembly;
 pub use matched::Taken;
 use outgoing::{Outgoing, Standing};
-use packet::Packet;
 pub use short::Short;
 pub use transit::Transit;
 
@@ -176,12 +178,17 @@ pub struct Endpoint {
     segment: Arc<Segment>,
     options: Options,
     single_copy: SingleCopy,
+    /// Whether both ends of a large message copy it: where each rank has a core, so that whoever
+    /// waits for the copy has nothing better to do.
+    shares_copies: bool,
     /// Per peer: the lane to it and what waits for room in it.
     standing: Vec<Standing>,
     /// Messages that wait for room, over all peers.
     waiting: usize,
     /// Per peer: the lane from it.
     inlets: Vec<Inlet>,
+    /// Per peer: its message of which not all cells have come.
+    assemblies: Vec<Assembly>,
     matching: Matching<Receive, Early>,
     /// Per peer: its messages that wait for their receives.
     early: Vec<usize>,
@@ -216,6 +223,7 @@ impl Endpoint {
             me,
             options,
             single_copy,
+            shares_copies: layout.ranks() <= segment.cores(),
             standing: (0..layout.ranks())
                 .map(|peer| Standing::new(segment.clone(), lane(at, peer), first))
                 .collect(),
@@ -223,6 +231,7 @@ impl Endpoint {
             inlets: (0..layout.ranks())
                 .map(|peer| Inlet::starting_at(segment.clone(), lane(peer, at), first))
                 .collect(),
+            assemblies: (0..layout.ranks()).map(|_| Assembly::default()).collect(),
             matching: Matching::default(),
             early: vec![0; layout.ranks()],
             hunger: 0,
@@ -269,7 +278,7 @@ impl Endpoint {
         data: Region,
         token: Token,
     ) -> Posted {
-        let message = if data.bytes() <= self.standing[to.index()].payload() {
+        let message = if data.bytes() <= self.standing[to.index()].longest_eager() {
             Outgoing::Eager { label, element, data, token }
         } else {
             Outgoing::Large { label, element, data, token }
@@ -341,9 +350,9 @@ impl Endpoint {
         self.waiting > 0
     }
 
-    /// Packets that this rank has put into lanes since the beginning. A short message is one, a
-    /// large one or a synchronous one is one, and another that comes back when it has been
-    /// received. Takes time in the number of ranks.
+    /// Packets that this rank has put into lanes since the beginning. A short message is one, or
+    /// one for each cell; a large one or a synchronous one is one, and another that comes back when
+    /// it has been received, or two if both ends copy it. Takes time in the number of ranks.
     pub fn packets(&self) -> u64 {
         self.standing.iter().map(Standing::packets).sum()
     }
@@ -416,82 +425,5 @@ impl Endpoint {
         self.matching.withdraw(|_, receive| gone(receive.token()));
         self.drop_sends(|_, token| gone(token));
         self.drop_landings(|landing| gone(landing.receive.token()));
-    }
-
-    /// Opens a channel of so many cells for one message of a persistent operation and tells its
-    /// sender. `None` if that message must go as a message (too long, no cells, or no room): both
-    /// sides then know.
-    pub fn open_channel(
-        &mut self,
-        from: Peer,
-        label: Label,
-        element: TypeCode,
-        bytes: usize,
-        cells: usize,
-    ) -> Option<InChannel> {
-        if bytes > LONGEST {
-            return None;
-        }
-        let wanted = self.options.channels && cells > 0;
-        let ring = if wanted { self.arena.cut(bytes, cells) } else { None };
-        let (offset, shape) = ring.map_or((0, 0), |ring| {
-            ring.clear(&self.segment);
-            (ring.offset as u64, packet::shape(ring))
-        });
-        let packet = Packet::Open { label, element };
-        let words = [offset, shape, bytes as u64];
-        // Control packets complete nobody's transfer, so there is nothing to tell.
-        let _ = self.submit(from, Outgoing::Words { packet, words });
-        let first = self.options.first_position;
-        ring.map(|ring| InChannel::new(self.segment.clone(), ring, bytes, first))
-    }
-
-    /// Bytes of the segment that this rank's channels have taken, free rings included.
-    pub fn channel_bytes(&self) -> usize {
-        self.arena.taken()
-    }
-
-    /// Gives the receiving end of a channel back. All that was sent through it has been received.
-    pub fn close_channel(&mut self, channel: InChannel) {
-        self.arena.give_back(channel.ring());
-    }
-
-    /// Asks for the sending end of a channel. Once it is known the question must not be repeated.
-    pub fn attach_channel(
-        &mut self,
-        to: Peer,
-        label: Label,
-        element: TypeCode,
-        bytes: usize,
-    ) -> Attached {
-        if bytes > LONGEST {
-            return Attached::Refused;
-        }
-        let Some(Some(opened)) = self.opened.remove(&(to, label)) else {
-            return Attached::Unknown;
-        };
-        if !opened.element.agrees(element) {
-            let error = TransferError::TypeMismatch { sent: element, expected: opened.element };
-            return Attached::Mismatch(error);
-        }
-        if opened.bytes != bytes {
-            let error = TransferError::Truncated { sent: bytes, room: opened.bytes };
-            return Attached::Mismatch(error);
-        }
-        match opened.ring {
-            Some(ring) => {
-                let first = self.options.first_position;
-                Attached::Channel(OutChannel::new(self.segment.clone(), ring, first))
-            }
-            None => Attached::Refused,
-        }
-    }
-
-    /// Says that the sending end of a channel will never be asked for. Only while the answer was
-    /// [`Attached::Unknown`]: after any other there is nothing left to forget.
-    pub fn forget_channel(&mut self, to: Peer, label: Label) {
-        if self.opened.remove(&(to, label)).is_none() {
-            self.opened.insert((to, label), None);
-        }
     }
 }

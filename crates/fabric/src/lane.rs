@@ -156,7 +156,7 @@ impl Outlet {
     /// If header and payload do not fit a cell.
     pub unsafe fn push<H: Copy>(&mut self, header: H, payload: Region) -> bool {
         assert!(payload.bytes() <= self.payload::<H>() && align_of::<H>() <= STAMP);
-        if self.next == self.free_below && !self.find_room() {
+        if self.next == self.free_below && !self.find_room(1) {
             return false;
         }
         let body = self.place.body(self.next);
@@ -173,17 +173,23 @@ impl Outlet {
         true
     }
 
+    /// Whether the next so many cells are free: at most half of all, or there may never be so many.
+    pub fn has_room(&mut self, cells: usize) -> bool {
+        debug_assert!(cells <= self.place.ring.cells.div_ceil(2));
+        self.next + cells as u64 <= self.free_below || self.find_room(cells as u64)
+    }
+
     /// Looks how far the receiver has read. If there is no room, leaves word that we starve.
     #[cold]
-    fn find_room(&mut self) -> bool {
+    fn find_room(&mut self, cells: u64) -> bool {
         self.free_below = self.room();
-        if self.next < self.free_below {
+        if self.next + cells <= self.free_below {
             return true;
         }
         self.place.starving().store(1, Ordering::SeqCst);
         fence(Ordering::SeqCst);
         self.free_below = self.room();
-        self.next < self.free_below
+        self.next + cells <= self.free_below
     }
 }
 
@@ -213,6 +219,11 @@ impl Inlet {
     /// The ring.
     pub(crate) fn ring(&self) -> Ring {
         self.place.ring
+    }
+
+    /// Bytes of payload that fit one cell behind a header of type `H`.
+    pub fn payload<H>(&self) -> usize {
+        self.place.ring.payload(size_of::<H>())
     }
 
     /// Whether a cell waits to be read.

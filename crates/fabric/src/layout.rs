@@ -18,8 +18,8 @@ pub const MAX_RANKS: usize = 1024;
 /// Claims per rank: large messages that one rank may have exposed at once.
 pub const CLAIMS: usize = 1024;
 
-/// Bytes of a rank's block: one line for the doorbell, one for its state, then its claims.
-const RANK_BLOCK: usize = page_up(2 * LINE + CLAIMS * 8);
+/// Bytes of a rank's block: one line for the doorbell, one for its state, then one for each claim.
+const RANK_BLOCK: usize = page_up(2 * LINE + CLAIMS * LINE);
 /// Bytes before the cells of a lane: one line that the receiver writes, one that the sender writes.
 pub const LANE_HEAD: usize = 2 * LINE;
 

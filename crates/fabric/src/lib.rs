@@ -29,6 +29,7 @@ pub mod matching;
 pub mod memory;
 pub mod message;
 pub mod segment;
+mod sharing;
 pub mod single_copy;
 pub mod slab;
 

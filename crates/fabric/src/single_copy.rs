@@ -4,7 +4,7 @@
 
 use std::io;
 
-use crate::RegionMut;
+use crate::{Region, RegionMut};
 
 /// How this rank reaches the memory of its peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +37,57 @@ pub unsafe fn copy(how: SingleCopy, process: u32, address: u64, into: RegionMut)
         SingleCopy::Kernel => kernel_copy(process, address, into),
         SingleCopy::Off => Err(io::Error::from(io::ErrorKind::Unsupported)),
     }
+}
+
+/// Copies `from.bytes()` bytes to an address of another rank.
+///
+/// # Errors
+/// What the kernel says if it refuses; then some of it may have been written.
+///
+/// # Safety
+/// `from` is readable. The other rank waits for these bytes at this address: it neither reads nor
+/// writes nor frees them meanwhile.
+pub unsafe fn copy_to(how: SingleCopy, process: u32, address: u64, from: Region) -> io::Result<()> {
+    match how {
+        SingleCopy::Direct => {
+            let into = std::ptr::with_exposed_provenance_mut::<u8>(address as usize);
+            // SAFETY: readable and writable by the caller's promise; two buffers of which one is
+            // being written never overlap.
+            unsafe { into.copy_from_nonoverlapping(from.start(), from.bytes()) };
+            Ok(())
+        }
+        SingleCopy::Kernel => kernel_copy_to(process, address, from),
+        SingleCopy::Off => Err(io::Error::from(io::ErrorKind::Unsupported)),
+    }
+}
+
+/// As [`kernel_copy`], in the other direction.
+fn kernel_copy_to(process: u32, address: u64, from: Region) -> io::Result<()> {
+    let mut done = 0;
+    while done < from.bytes() {
+        let rest = from.part(done, from.bytes() - done);
+        let local = libc::iovec { iov_base: rest.start().cast_mut().cast(), iov_len: rest.bytes() };
+        let remote = libc::iovec {
+            iov_base: std::ptr::without_provenance_mut((address as usize) + done),
+            iov_len: rest.bytes(),
+        };
+        // SAFETY: one local and one remote vector as announced; the local one is only read, and
+        // readable by the promise of `copy_to`, the only caller.
+        let copied = unsafe { libc::process_vm_writev(process as i32, &local, 1, &remote, 1, 0) };
+        match copied {
+            -1 => return Err(io::Error::last_os_error()),
+            0 => return Err(io::Error::from(io::ErrorKind::UnexpectedEof)),
+            copied => done += copied as usize,
+        }
+    }
+    Ok(())
+}
+
+/// Whether a process is no more, not even as one that nobody has waited for.
+pub fn is_gone(process: u32) -> bool {
+    // SAFETY: signal 0 is none; takes no pointers.
+    let sent = unsafe { libc::kill(process as i32, 0) };
+    sent == -1 && io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
 }
 
 /// The kernel checks both sides itself: a bad source address is an error, not a fault.

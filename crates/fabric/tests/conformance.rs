@@ -32,7 +32,8 @@ in_every_world! {
     channels: order_and_contents rounds_ahead_and_no_further a_full_ring_wakes_its_sender
         disagreement_is_an_error refusal_is_told a_hundred_thousand_lives
         freed_before_it_was_opened beside_messages;
-    large: more_than_claims_hold_up_nobody both_directions_at_once small_ones_do_not_overtake;
+    large: more_than_claims_hold_up_nobody both_directions_at_once small_ones_do_not_overtake
+        both_ends_copy a_few_cells_each;
     leaving: news_of_channels_for_one_that_left_hold_up_nobody pieces_of_one_that_left_end
         messages_outlive_their_sender sends_to_one_that_left_end those_that_stay_go_on
         one_left_alone_hears_itself;

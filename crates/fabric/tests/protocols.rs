@@ -1,11 +1,11 @@
-//! Models of the two protocols without locks, for loom, which tries every order of their steps
+//! Models of the protocols without locks, for loom, which tries every order of their steps
 //! that the memory model allows. Run it with
 //! `RUSTFLAGS="--cfg loom" cargo test -p motet-fabric --test protocols`.
 //!
-//! They mirror `Doorbell`, and of `Outlet` and `Inlet` what concerns room and wake-ups, line by
-//! line. The futex is a lock and a condition variable; what the system does for a barrier is
-//! `Barrier`. A wake-up that is lost is a deadlock, which loom reports with the steps that lead
-//! there.
+//! They mirror `Doorbell`, of `Outlet` and `Inlet` what concerns room and wake-ups, and the two
+//! ends of a shared copy, line by line. The futex is a lock and a condition variable; what the
+//! system does for a barrier is `Barrier`. A wake-up that is lost is a deadlock, which loom reports
+//! with the steps that lead there.
 //!
 //! loom treats `SeqCst` loads and stores as weaker than they are, but fences as they are; the
 //! proofs (README, "Lanes" and "Doorbells") lean on fences alone.
@@ -281,6 +281,67 @@ fn a_sender_without_room_is_rung() {
             if lane.advance(next + 1, &mut published) {
                 senders.ring();
             }
+        }
+        sender.join().unwrap();
+    });
+}
+
+const PARTS: u64 = 2;
+const BACK: u64 = 1 << 32;
+
+/// A shared copy: its words, and how often each part has been copied. That is read and written
+/// without order, so whoever reads too early is shown an old value by loom.
+#[derive(Default)]
+struct Shared {
+    taken: AtomicU64,
+    helped: AtomicU64,
+    parts: [AtomicU32; PARTS as usize],
+}
+
+impl Shared {
+    fn take(&self, end: u64) -> bool {
+        let before = self.taken.fetch_add(end, Ordering::AcqRel);
+        before % BACK + before / BACK < PARTS
+    }
+
+    fn copy_part(&self, part: u64) {
+        self.parts[part as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn help(&self) {
+        let mut own = 0;
+        while self.take(BACK) {
+            self.copy_part(PARTS - 1 - own);
+            own += 1;
+            self.helped.store(own, Ordering::Release);
+        }
+    }
+
+    fn copy(&self) {
+        let mut own = 0;
+        while self.take(1) {
+            self.copy_part(own);
+            own += 1;
+        }
+        let back = self.taken.fetch_add(PARTS, Ordering::AcqRel) / BACK;
+        let theirs = back.min(PARTS - own);
+        while self.helped.load(Ordering::Acquire) != theirs {
+            thread::yield_now();
+        }
+    }
+}
+
+#[test]
+fn each_part_of_a_shared_copy_is_copied_once_before_the_receive_ends() {
+    check(|| {
+        let shared = Arc::new(Shared::default());
+        let sender = {
+            let shared = shared.clone();
+            thread::spawn(move || shared.help())
+        };
+        shared.copy();
+        for part in &shared.parts {
+            assert_eq!(part.load(Ordering::Relaxed), 1);
         }
         sender.join().unwrap();
     });

@@ -147,6 +147,18 @@ impl Datatype {
         }
     }
 
+    /// The predefined datatype that it is and its element, if an item is just one.
+    #[inline]
+    pub(crate) fn single(&self) -> Option<(Named, Basic)> {
+        let Repr::Named(named) = self.0 else { return None };
+        match *self.facts() {
+            Facts { uniform: Uniform::Of(basic), size, .. } if size == u64::from(basic.size) => {
+                Some((named, basic))
+            }
+            _ => None,
+        }
+    }
+
     /// The predefined datatype that it is; `None` for others, copies of predefined ones included.
     pub fn as_named(&self) -> Option<Named> {
         match &self.0 {

@@ -70,6 +70,13 @@ pub(crate) fn kernel_for(
     op: &Op,
     datatype: &Datatype,
 ) -> Result<(Box<dyn Kernel>, Unit), ErrorKind> {
+    // What nearly all reductions are.
+    if let (Some(predefined), Some((named, basic))) = (op.as_predefined(), datatype.single())
+        && predefined.is_defined_for(named, basic)
+    {
+        let unit = Unit { bytes: basic.size.into(), alignment: basic.alignment.into() };
+        return Ok((predefined::kernel(predefined, basic), unit));
+    }
     let domain = op.domain(datatype)?;
     let size = usize::try_from(datatype.size()).expect("an item in memory is not larger than it");
     if size == 0 {

@@ -4,6 +4,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -96,6 +97,13 @@ impl<B: Held> Request<B> {
 }
 
 impl Request<()> {
+    /// The operation alone.
+    pub(crate) fn into_flight(self) -> Flight {
+        let request = ManuallyDrop::new(self);
+        // SAFETY: neither used again nor dropped, and all else in it is nothing.
+        unsafe { (&raw const request.flight).read() }
+    }
+
     /// A request of an operation that has no buffers.
     pub(crate) fn without_buffers(flight: Flight) -> Request<()> {
         Request { flight, parts: Some(()) }

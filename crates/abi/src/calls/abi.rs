@@ -138,7 +138,7 @@ pub(crate) unsafe fn abi_set_fortran_booleans(
 }
 
 /// `MPI_Abi_set_fortran_info`
-pub(crate) unsafe fn abi_set_fortran_info(info: MPI_Info) -> Answer {
+pub(crate) fn abi_set_fortran_info(info: MPI_Info) -> Answer {
     info.object()?;
     let (theirs, ours) = (info.hints()?, fortran());
     for key in ours.keys() {

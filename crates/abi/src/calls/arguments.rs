@@ -5,7 +5,6 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use std::ffi::c_void;
-use std::sync::Arc;
 
 use motet::raw;
 use motet::{Datatype, ErrorClass, Op};
@@ -14,7 +13,7 @@ use crate::count::Counts;
 use crate::exports::{MPI_BYTE, MPI_DATATYPE_NULL, MPI_IN_PLACE, MPI_SUM};
 use crate::fault::{Answer, Fault};
 use crate::handle::{MPI_Datatype, MPI_Op};
-use crate::objects::Type;
+use crate::objects::FoundType;
 
 /// Which of two buffers, for texts.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +66,7 @@ pub(crate) fn count(which: Which, count: i64) -> Answer<usize> {
 
 /// A datatype whose data may move.
 #[inline]
-pub(crate) fn committed(datatype: MPI_Datatype) -> Answer<Arc<Type>> {
+pub(crate) fn committed(datatype: MPI_Datatype) -> Answer<FoundType> {
     let datatype = datatype.object()?;
     datatype.committed()?;
     Ok(datatype)
@@ -75,7 +74,7 @@ pub(crate) fn committed(datatype: MPI_Datatype) -> Answer<Arc<Type>> {
 
 /// The operator of a call.
 #[inline]
-pub(crate) fn operator(op: MPI_Op, datatype: &Arc<Type>) -> Answer<Op> {
+pub(crate) fn operator(op: MPI_Op, datatype: &FoundType) -> Answer<Op> {
     Ok(op.object()?.op(datatype))
 }
 
@@ -83,7 +82,7 @@ pub(crate) fn operator(op: MPI_Op, datatype: &Arc<Type>) -> Answer<Op> {
 pub(crate) struct Items {
     address: *mut u8,
     count: usize,
-    datatype: Arc<Type>,
+    datatype: FoundType,
 }
 
 impl Items {
@@ -106,7 +105,7 @@ impl Items {
         Ok(Items { address: std::ptr::null_mut(), count: 0, datatype: MPI_BYTE.object()? })
     }
 
-    pub(crate) fn datatype(&self) -> &Arc<Type> {
+    pub(crate) fn datatype(&self) -> &FoundType {
         &self.datatype
     }
 
@@ -159,7 +158,7 @@ pub(crate) unsafe fn counts(which: Which, len: usize, counts: Counts) -> Answer<
 pub(crate) struct Blocks {
     address: *mut u8,
     places: Places,
-    datatype: Arc<Type>,
+    datatype: FoundType,
 }
 
 impl Blocks {
@@ -250,47 +249,51 @@ pub(crate) struct Reduced {
     input: Option<*mut u8>,
     output: *mut u8,
     count: usize,
-    datatype: Arc<Type>,
+    datatype: FoundType,
     op: Op,
 }
 
+/// Where the buffers of a reduction are: none for an input that is where the output is.
+pub(crate) type Buffers = (Option<*mut u8>, *mut u8);
+
+/// The input of a reduction is here, or where its output is.
+///
+/// # Errors
+/// `MPI_IN_PLACE` on an intercommunicator, or at a rank that is not the root.
+#[inline]
+pub(crate) fn input(at: *const c_void, in_place: InPlace) -> Answer<Option<*mut u8>> {
+    let is_given = in_place == InPlace::Refused || !is_in_place(at);
+    if is_given { address(Which::Send, at).map(Some) } else { Ok(None) }
+}
+
+/// The output of a reduction is here.
+///
+/// # Errors
+/// `MPI_IN_PLACE`
+#[inline]
+pub(crate) fn output(at: *const c_void) -> Answer<*mut u8> {
+    address(Which::Receive, at)
+}
+
 impl Reduced {
-    /// Without its buffers.
-    ///
     /// # Errors
     /// Arguments that there cannot be.
     #[inline]
-    pub(crate) fn new(items: i64, datatype: MPI_Datatype, op: MPI_Op) -> Answer<Reduced> {
+    pub(crate) fn new(
+        (input, output): Buffers,
+        items: i64,
+        datatype: MPI_Datatype,
+        op: MPI_Op,
+    ) -> Answer<Reduced> {
         let count = count(Which::Only, items)?;
         let datatype = committed(datatype)?;
         let op = operator(op, &datatype)?;
-        Ok(Reduced { input: None, output: std::ptr::null_mut(), count, datatype, op })
+        Ok(Reduced { input, output, count, datatype, op })
     }
 
     /// What a rank passes on whose data is not looked at.
     pub(crate) fn nothing() -> Answer<Reduced> {
-        Reduced::new(0, MPI_BYTE, MPI_SUM)
-    }
-
-    /// Its input is here, or where its output is.
-    ///
-    /// # Errors
-    /// `MPI_IN_PLACE` on an intercommunicator, or at a rank that is not the root.
-    #[inline]
-    pub(crate) fn with_input(mut self, at: *const c_void, in_place: InPlace) -> Answer<Reduced> {
-        let is_given = in_place == InPlace::Refused || !is_in_place(at);
-        self.input = if is_given { Some(address(Which::Send, at)?) } else { None };
-        Ok(self)
-    }
-
-    /// Its output is here.
-    ///
-    /// # Errors
-    /// `MPI_IN_PLACE`
-    #[inline]
-    pub(crate) fn with_output(mut self, at: *const c_void) -> Answer<Reduced> {
-        self.output = address(Which::Receive, at)?;
-        Ok(self)
+        Reduced::new((None, std::ptr::null_mut()), 0, MPI_BYTE, MPI_SUM)
     }
 
     #[inline]

@@ -97,9 +97,8 @@ fn changeable(keyval: c_int) -> Answer {
 }
 
 /// `MPI_Attr_delete`
-pub(crate) unsafe fn attr_delete(comm: MPI_Comm, keyval: c_int) -> Answer {
-    // SAFETY: the same call under its former name.
-    unsafe { comm_delete_attr(comm, keyval) }
+pub(crate) fn attr_delete(comm: MPI_Comm, keyval: c_int) -> Answer {
+    comm_delete_attr(comm, keyval)
 }
 
 /// `MPI_Attr_get`
@@ -131,7 +130,7 @@ pub(crate) unsafe fn comm_create_keyval(
 }
 
 /// `MPI_Comm_delete_attr`
-pub(crate) unsafe fn comm_delete_attr(comm: MPI_Comm, comm_keyval: c_int) -> Answer {
+pub(crate) fn comm_delete_attr(comm: MPI_Comm, comm_keyval: c_int) -> Answer {
     let comm = comm.object()?;
     comm.answer(|| delete(&*comm, comm_keyval))
 }
@@ -199,7 +198,7 @@ pub(crate) unsafe fn type_create_keyval(
 }
 
 /// `MPI_Type_delete_attr`
-pub(crate) unsafe fn type_delete_attr(datatype: MPI_Datatype, type_keyval: c_int) -> Answer {
+pub(crate) fn type_delete_attr(datatype: MPI_Datatype, type_keyval: c_int) -> Answer {
     delete(&*datatype.object()?, type_keyval)
 }
 

@@ -64,7 +64,7 @@ pub(crate) unsafe fn buffer_detach(buffer_addr: *mut c_void, size: CountPlace) -
 }
 
 /// `MPI_Buffer_flush`
-pub(crate) unsafe fn buffer_flush() -> Answer {
+pub(crate) fn buffer_flush() -> Answer {
     let own = process::own().ok_or_else(process::not_running)?;
     Holder::Process(&own).flush()
 }
@@ -97,7 +97,7 @@ pub(crate) unsafe fn comm_detach_buffer(
 }
 
 /// `MPI_Comm_flush_buffer`
-pub(crate) unsafe fn comm_flush_buffer(comm: MPI_Comm) -> Answer {
+pub(crate) fn comm_flush_buffer(comm: MPI_Comm) -> Answer {
     let comm = comm.object()?;
     comm.answer(|| Holder::Comm(&comm).flush())
 }

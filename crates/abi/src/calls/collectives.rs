@@ -21,10 +21,9 @@ use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Op};
 pub(crate) unsafe fn barrier(comm: MPI_Comm, form: Form) -> Answer {
     let work = |call: &Call| {
         let collective = Collective::Barrier;
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
+        call.perform(&collective)
     };
-    // SAFETY: there is a place for the request, says the program.
+    // SAFETY: the program passes what the standard says.
     unsafe { Call::make(comm, form, work) }
 }
 
@@ -44,10 +43,9 @@ pub(crate) unsafe fn bcast(
             _ => Items::new(Which::Only, buffer, count, datatype)?,
         };
         let collective = Collective::Bcast { data: items.data(), root };
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
+        call.perform(&collective)
     };
-    // SAFETY: there is a place for the request, says the program.
+    // SAFETY: the program passes what the standard says.
     unsafe { Call::make(comm, form, work) }
 }
 
@@ -69,10 +67,9 @@ pub(crate) unsafe fn gather(
         let receive = part.at_root(|| Items::new(Which::Receive, recvbuf, recvcount, recvtype))?;
         let (send, receive) = (send.as_ref().map(Items::data), receive.as_ref().map(Items::data));
         let collective = Collective::Gather { send, receive, root };
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
+        call.perform(&collective)
     };
-    // SAFETY: there is a place for the request, says the program.
+    // SAFETY: the program passes what the standard says.
     unsafe { Call::make(comm, form, work) }
 }
 
@@ -93,16 +90,14 @@ pub(crate) unsafe fn gatherv(
         let (root, part) = call.root(root)?;
         let send = call.own_block(part, (Which::Send, sendbuf), sendcount, sendtype)?;
         let lists = (recvcounts, displs);
-        // SAFETY: the lists are as long as the standard says, says the program.
-        let blocks = || unsafe { call.blocks(Which::Receive, recvbuf, lists, recvtype) };
+        let blocks = || call.blocks(Which::Receive, recvbuf, lists, recvtype);
         let receive = part.at_root(blocks)?;
         let (send, receive) =
             (send.as_ref().map(Items::data), receive.as_ref().map(Blocks::blocks));
         let collective = Collective::Gatherv { send, receive, root };
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
+        call.perform(&collective)
     };
-    // SAFETY: there is a place for the request, says the program.
+    // SAFETY: the program passes what the standard says.
     unsafe { Call::make(comm, form, work) }
 }
 
@@ -124,10 +119,9 @@ pub(crate) unsafe fn scatter(
         let receive = call.own_block(part, (Which::Receive, recvbuf), recvcount, recvtype)?;
         let (send, receive) = (send.as_ref().map(Items::data), receive.as_ref().map(Items::data));
         let collective = Collective::Scatter { send, receive, root };
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
+        call.perform(&collective)
     };
-    // SAFETY: there is a place for the request, says the program.
+    // SAFETY: the program passes what the standard says.
     unsafe { Call::make(comm, form, work) }
 }
 
@@ -147,64 +141,47 @@ pub(crate) unsafe fn scatterv(
     let work = |call: &Call| {
         let (root, part) = call.root(root)?;
         let lists = (sendcounts, displs);
-        // SAFETY: the lists are as long as the standard says, says the program.
-        let blocks = || unsafe { call.blocks(Which::Send, sendbuf, lists, sendtype) };
+        let blocks = || call.blocks(Which::Send, sendbuf, lists, sendtype);
         let send = part.at_root(blocks)?;
         let receive = call.own_block(part, (Which::Receive, recvbuf), recvcount, recvtype)?;
         let (send, receive) =
             (send.as_ref().map(Blocks::blocks), receive.as_ref().map(Items::data));
         let collective = Collective::Scatterv { send, receive, root };
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
+        call.perform(&collective)
     };
-    // SAFETY: there is a place for the request, says the program.
+    // SAFETY: the program passes what the standard says.
     unsafe { Call::make(comm, form, work) }
 }
 
-/// `MPI_Allgather`
-pub(crate) unsafe fn allgather(
-    sendbuf: *const c_void,
-    sendcount: i64,
-    sendtype: MPI_Datatype,
-    recvbuf: *mut c_void,
-    recvcount: i64,
-    recvtype: MPI_Datatype,
-    comm: MPI_Comm,
-    form: Form,
-) -> Answer {
-    let work = |call: &Call| {
-        let send = call.items_or_in_place(sendbuf, sendcount, sendtype)?;
-        let receive = call.items(Which::Receive, recvbuf, recvcount, recvtype)?;
-        let send = send.as_ref().map(Items::data);
-        let collective = Collective::Allgather { send, receive: receive.data() };
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
-    };
-    // SAFETY: there is a place for the request, says the program.
-    unsafe { Call::make(comm, form, work) }
+/// A block from each rank at all ranks: the same from each, or one for each.
+macro_rules! of_blocks {
+    ($($text:literal $name:ident: $collective:ident;)*) => {$(
+        #[doc = $text]
+        pub(crate) unsafe fn $name(
+            sendbuf: *const c_void,
+            sendcount: i64,
+            sendtype: MPI_Datatype,
+            recvbuf: *mut c_void,
+            recvcount: i64,
+            recvtype: MPI_Datatype,
+            comm: MPI_Comm,
+            form: Form,
+        ) -> Answer {
+            let work = |call: &Call| {
+                let send = call.items_or_in_place(sendbuf, sendcount, sendtype)?;
+                let receive = call.items(Which::Receive, recvbuf, recvcount, recvtype)?;
+                let send = send.as_ref().map(Items::data);
+                call.perform(&Collective::$collective { send, receive: receive.data() })
+            };
+            // SAFETY: the program passes what the standard says.
+            unsafe { Call::make(comm, form, work) }
+        }
+    )*};
 }
 
-/// `MPI_Alltoall`
-pub(crate) unsafe fn alltoall(
-    sendbuf: *const c_void,
-    sendcount: i64,
-    sendtype: MPI_Datatype,
-    recvbuf: *mut c_void,
-    recvcount: i64,
-    recvtype: MPI_Datatype,
-    comm: MPI_Comm,
-    form: Form,
-) -> Answer {
-    let work = |call: &Call| {
-        let send = call.items_or_in_place(sendbuf, sendcount, sendtype)?;
-        let receive = call.items(Which::Receive, recvbuf, recvcount, recvtype)?;
-        let send = send.as_ref().map(Items::data);
-        let collective = Collective::Alltoall { send, receive: receive.data() };
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
-    };
-    // SAFETY: there is a place for the request, says the program.
-    unsafe { Call::make(comm, form, work) }
+of_blocks! {
+    "`MPI_Allgather`" allgather: Allgather;
+    "`MPI_Alltoall`" alltoall: Alltoall;
 }
 
 /// `MPI_Allgatherv`
@@ -222,14 +199,12 @@ pub(crate) unsafe fn allgatherv(
     let work = |call: &Call| {
         let send = call.items_or_in_place(sendbuf, sendcount, sendtype)?;
         let lists = (recvcounts, displs);
-        // SAFETY: the lists are as long as the standard says, says the program.
-        let receive = unsafe { call.blocks(Which::Receive, recvbuf, lists, recvtype) }?;
+        let receive = call.blocks(Which::Receive, recvbuf, lists, recvtype)?;
         let send = send.as_ref().map(Items::data);
         let collective = Collective::Allgatherv { send, receive: receive.blocks() };
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
+        call.perform(&collective)
     };
-    // SAFETY: there is a place for the request, says the program.
+    // SAFETY: the program passes what the standard says.
     unsafe { Call::make(comm, form, work) }
 }
 
@@ -251,17 +226,14 @@ pub(crate) unsafe fn alltoallv(
         let send = if call.is_sent_in_place(sendbuf) {
             None
         } else {
-            // SAFETY: the lists are as long as the standard says, says the program.
-            Some(unsafe { call.blocks(Which::Send, sendbuf, to, sendtype) }?)
+            Some(call.blocks(Which::Send, sendbuf, to, sendtype)?)
         };
-        // SAFETY: the lists are as long as the standard says, says the program.
-        let receive = unsafe { call.blocks(Which::Receive, recvbuf, from, recvtype) }?;
+        let receive = call.blocks(Which::Receive, recvbuf, from, recvtype)?;
         let send = send.as_ref().map(Blocks::blocks);
         let collective = Collective::Alltoallv { send, receive: receive.blocks() };
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
+        call.perform(&collective)
     };
-    // SAFETY: there is a place for the request, says the program.
+    // SAFETY: the program passes what the standard says.
     unsafe { Call::make(comm, form, work) }
 }
 
@@ -283,17 +255,14 @@ pub(crate) unsafe fn alltoallw(
         let send = if call.is_sent_in_place(sendbuf) {
             None
         } else {
-            // SAFETY: the lists are as long as the standard says, says the program.
-            Some(unsafe { call.mixed(Which::Send, sendbuf, to, sendtypes) }?)
+            Some(call.mixed(Which::Send, sendbuf, to, sendtypes)?)
         };
-        // SAFETY: the lists are as long as the standard says, says the program.
-        let receive = unsafe { call.mixed(Which::Receive, recvbuf, from, recvtypes) }?;
+        let receive = call.mixed(Which::Receive, recvbuf, from, recvtypes)?;
         let send = send.as_ref().map(Mixed::mixed);
         let collective = Collective::Alltoallw { send, receive: receive.mixed() };
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
+        call.perform(&collective)
     };
-    // SAFETY: there is a place for the request, says the program.
+    // SAFETY: the program passes what the standard says.
     unsafe { Call::make(comm, form, work) }
 }
 
@@ -313,91 +282,40 @@ pub(crate) unsafe fn reduce(
         let data = (sendbuf.cast_mut(), recvbuf);
         let reduced = call.reduced_at_root(part, data, count, datatype, op)?;
         let collective = Collective::Reduce { reduction: reduced.reduction(), root };
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
+        call.perform(&collective)
     };
-    // SAFETY: there is a place for the request, says the program.
+    // SAFETY: the program passes what the standard says.
     unsafe { Call::make(comm, form, work) }
 }
 
-/// `MPI_Allreduce`
-pub(crate) unsafe fn allreduce(
-    sendbuf: *const c_void,
-    recvbuf: *mut c_void,
-    count: i64,
-    datatype: MPI_Datatype,
-    op: MPI_Op,
-    comm: MPI_Comm,
-    form: Form,
-) -> Answer {
-    let work = |call: &Call| {
-        let reduced = call.reduced(sendbuf, recvbuf, count, datatype, op)?;
-        let collective = Collective::Allreduce { reduction: reduced.reduction() };
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
-    };
-    // SAFETY: there is a place for the request, says the program.
-    unsafe { Call::make(comm, form, work) }
+/// Reductions of which all ranks get a result, which take the same arguments.
+macro_rules! reductions {
+    ($($text:literal $name:ident: $collective:ident;)*) => {$(
+        #[doc = $text]
+        pub(crate) unsafe fn $name(
+            sendbuf: *const c_void,
+            recvbuf: *mut c_void,
+            count: i64,
+            datatype: MPI_Datatype,
+            op: MPI_Op,
+            comm: MPI_Comm,
+            form: Form,
+        ) -> Answer {
+            let work = |call: &Call| {
+                let reduced = call.reduced(sendbuf, recvbuf, count, datatype, op)?;
+                call.perform(&Collective::$collective { reduction: reduced.reduction() })
+            };
+            // SAFETY: the program passes what the standard says.
+            unsafe { Call::make(comm, form, work) }
+        }
+    )*};
 }
 
-/// `MPI_Scan`
-pub(crate) unsafe fn scan(
-    sendbuf: *const c_void,
-    recvbuf: *mut c_void,
-    count: i64,
-    datatype: MPI_Datatype,
-    op: MPI_Op,
-    comm: MPI_Comm,
-    form: Form,
-) -> Answer {
-    let work = |call: &Call| {
-        let reduced = call.reduced(sendbuf, recvbuf, count, datatype, op)?;
-        let collective = Collective::Scan { reduction: reduced.reduction() };
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
-    };
-    // SAFETY: there is a place for the request, says the program.
-    unsafe { Call::make(comm, form, work) }
-}
-
-/// `MPI_Exscan`
-pub(crate) unsafe fn exscan(
-    sendbuf: *const c_void,
-    recvbuf: *mut c_void,
-    count: i64,
-    datatype: MPI_Datatype,
-    op: MPI_Op,
-    comm: MPI_Comm,
-    form: Form,
-) -> Answer {
-    let work = |call: &Call| {
-        let reduced = call.reduced(sendbuf, recvbuf, count, datatype, op)?;
-        let collective = Collective::Exscan { reduction: reduced.reduction() };
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
-    };
-    // SAFETY: there is a place for the request, says the program.
-    unsafe { Call::make(comm, form, work) }
-}
-
-/// `MPI_Reduce_scatter_block`
-pub(crate) unsafe fn reduce_scatter_block(
-    sendbuf: *const c_void,
-    recvbuf: *mut c_void,
-    recvcount: i64,
-    datatype: MPI_Datatype,
-    op: MPI_Op,
-    comm: MPI_Comm,
-    form: Form,
-) -> Answer {
-    let work = |call: &Call| {
-        let reduced = call.reduced(sendbuf, recvbuf, recvcount, datatype, op)?;
-        let collective = Collective::ReduceScatterBlock { reduction: reduced.reduction() };
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
-    };
-    // SAFETY: there is a place for the request, says the program.
-    unsafe { Call::make(comm, form, work) }
+reductions! {
+    "`MPI_Allreduce`" allreduce: Allreduce;
+    "`MPI_Scan`" scan: Scan;
+    "`MPI_Exscan`" exscan: Exscan;
+    "`MPI_Reduce_scatter_block`" reduce_scatter_block: ReduceScatterBlock;
 }
 
 /// `MPI_Reduce_scatter`
@@ -411,14 +329,12 @@ pub(crate) unsafe fn reduce_scatter(
     form: Form,
 ) -> Answer {
     let work = |call: &Call| {
-        // SAFETY: the lists are as long as the standard says, says the program.
-        let counts = unsafe { call.shares(recvcounts) }?;
+        let counts = call.shares(recvcounts)?;
         let reduced = call.reduced(sendbuf, recvbuf, 0, datatype, op)?;
         let reduction = reduced.reduction();
         let collective = Collective::ReduceScatter { reduction, counts: &counts };
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
+        call.perform(&collective)
     };
-    // SAFETY: there is a place for the request, says the program.
+    // SAFETY: the program passes what the standard says.
     unsafe { Call::make(comm, form, work) }
 }

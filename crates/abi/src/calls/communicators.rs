@@ -7,7 +7,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use std::ffi::{c_char, c_int};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::PoisonError;
 
 use motet::{Attributes, CommunicatorRequest, Comparison, ErrorClass, Group, Info, Tag};
 
@@ -16,7 +16,7 @@ use crate::caller::{expect_place, get, put};
 use crate::exports::*;
 use crate::fault::{Answer, Fault, argument};
 use crate::handle::{MPI_Comm, MPI_Group, MPI_Info, MPI_Request};
-use crate::objects::{Comm, Groups, Request, Shape};
+use crate::objects::{Comm, FoundComm, Groups, Hints, Request, Shape};
 use crate::process;
 use crate::text;
 
@@ -47,7 +47,7 @@ pub(crate) unsafe fn comm_compare(comm1: MPI_Comm, comm2: MPI_Comm, result: *mut
     let comm = comm1.object()?;
     comm.answer(|| {
         let other = comm2.object()?;
-        let alike = match (&comm.shape, &other.shape) {
+        let alike = match (comm.shape(), other.shape()) {
             (Shape::Between(comm), Shape::Between(other)) => comm.compare(other),
             _ => match (comm.inside(), other.inside()) {
                 (Some(comm), Some(other)) => comm.compare(other),
@@ -69,7 +69,7 @@ pub(crate) unsafe fn comm_create(
     comm.answer(|| {
         expect_place(newcomm)?;
         let group = group.object()?;
-        let made = match &comm.shape {
+        let made = match comm.shape() {
             Shape::Between(between) => between.create(&group)?.map(Shape::from),
             _ => comm.intra()?.create(&group)?.map(Shape::Plain),
         };
@@ -107,7 +107,7 @@ fn free(handle: MPI_Comm, before: impl FnOnce(&Comm) -> Answer) -> Answer {
         }
         before(&comm)?;
         attributes::deleted(&*comm)?;
-        handle.take().map(drop)
+        handle.retire()
     })
 }
 
@@ -115,7 +115,7 @@ fn free(handle: MPI_Comm, before: impl FnOnce(&Comm) -> Answer) -> Answer {
 pub(crate) unsafe fn comm_disconnect(comm: *mut MPI_Comm) -> Answer {
     // SAFETY: a place of the caller.
     let handle = unsafe { get(comm) }?;
-    free(handle, |comm| match &comm.shape {
+    free(handle, |comm| match comm.shape() {
         Shape::Between(between) => Ok(between.barrier()?),
         _ => Ok(comm.intra()?.barrier()?),
     })?;
@@ -127,7 +127,7 @@ pub(crate) unsafe fn comm_disconnect(comm: *mut MPI_Comm) -> Answer {
 fn copy(comm: &Comm, info: &Info) -> Answer<(CommunicatorRequest<Shape>, Attributes<MPI_Comm>)> {
     let attributes = attributes::copied(comm);
     // Also if a callback has failed here: the others must not wait for this rank.
-    let request = match &comm.shape {
+    let request = match comm.shape() {
         Shape::World(world) => world.idup_with_info(info)?.map(Shape::Plain),
         Shape::Plain(plain) => plain.idup_with_info(info)?.map(Shape::Plain),
         Shape::Cartesian(grid) => grid.idup_with_info(info)?.map(Shape::Cartesian),
@@ -140,7 +140,7 @@ fn copy(comm: &Comm, info: &Info) -> Answer<(CommunicatorRequest<Shape>, Attribu
 }
 
 /// A blocking copy.
-unsafe fn dup(comm: &Arc<Comm>, info: &Info, newcomm: *mut MPI_Comm) -> Answer {
+unsafe fn dup(comm: &FoundComm, info: &Info, newcomm: *mut MPI_Comm) -> Answer {
     expect_place(newcomm)?;
     let (request, attributes) = copy(comm, info)?;
     let copy = comm.publish_copy(request.wait()?, attributes);
@@ -151,7 +151,7 @@ unsafe fn dup(comm: &Arc<Comm>, info: &Info, newcomm: *mut MPI_Comm) -> Answer {
 /// A nonblocking copy. Its handle is known at once, so that its error handler can be set; it can be
 /// used from when a call tells that the request is complete.
 unsafe fn idup(
-    comm: &Arc<Comm>,
+    comm: &FoundComm,
     info: &Info,
     newcomm: *mut MPI_Comm,
     request: *mut MPI_Request,
@@ -198,12 +198,12 @@ pub(crate) unsafe fn comm_free(comm: *mut MPI_Comm) -> Answer {
 pub(crate) unsafe fn comm_get_info(comm: MPI_Comm, info_used: *mut MPI_Info) -> Answer {
     let comm = comm.object()?;
     comm.answer(|| {
-        let info = match &comm.shape {
+        let info = match comm.shape() {
             Shape::Between(between) => between.info(),
             _ => comm.intra()?.info(),
         };
         // SAFETY: the caller has a place there.
-        unsafe { put(info_used, MPI_Info::keep(Arc::new(Mutex::new(info)))) }
+        unsafe { put(info_used, Hints::publish(info)) }
     })
 }
 
@@ -231,7 +231,7 @@ pub(crate) unsafe fn comm_get_parent(parent: *mut MPI_Comm) -> Answer {
 pub(crate) unsafe fn comm_group(comm: MPI_Comm, group: *mut MPI_Group) -> Answer {
     let comm = comm.object()?;
     comm.answer(|| {
-        let members = match &comm.shape {
+        let members = match comm.shape() {
             Shape::Between(between) => between.group(),
             _ => comm.intra()?.group(),
         };
@@ -271,11 +271,11 @@ pub(crate) unsafe fn comm_rank(comm: MPI_Comm, rank: *mut c_int) -> Answer {
 }
 
 /// `MPI_Comm_set_info`
-pub(crate) unsafe fn comm_set_info(comm: MPI_Comm, info: MPI_Info) -> Answer {
+pub(crate) fn comm_set_info(comm: MPI_Comm, info: MPI_Info) -> Answer {
     let comm = comm.object()?;
     comm.answer(|| {
         let hints = info.hints()?;
-        match &comm.shape {
+        match comm.shape() {
             Shape::Between(between) => between.set_info(&hints),
             _ => comm.intra()?.set_info(&hints),
         }
@@ -290,7 +290,7 @@ pub(crate) unsafe fn comm_set_name(comm: MPI_Comm, comm_name: *const c_char) -> 
         // SAFETY: the caller has a string there.
         let name = unsafe { text::read("name", comm_name) }?;
         let end = name.floor_char_boundary(MPI_MAX_OBJECT_NAME as usize - 1);
-        match &comm.shape {
+        match comm.shape() {
             Shape::Between(between) => between.set_name(&name[..end]),
             _ => comm.intra()?.set_name(&name[..end]),
         }
@@ -353,7 +353,7 @@ pub(crate) unsafe fn comm_split_type(
 /// Parts the ranks by colour.
 fn split(comm: &Comm, colour: Option<u32>, key: c_int) -> Answer<Option<Shape>> {
     let key = i64::from(key);
-    Ok(match &comm.shape {
+    Ok(match comm.shape() {
         Shape::Between(between) => between.split(colour, key)?.map(Shape::from),
         _ => comm.intra()?.split(colour, key)?.map(Shape::Plain),
     })
@@ -372,7 +372,7 @@ fn kind(comm: &Comm, split_type: c_int, hints: &Info) -> Answer<Option<u32>> {
         // The next level of the machine, which must be a smaller one.
         MPI_COMM_TYPE_HW_UNGUIDED => {
             let is_elsewhere = |group: &Group| group.world_ranks().any(|rank| nodes[rank] != node);
-            let is_smaller = match &comm.shape {
+            let is_smaller = match comm.shape() {
                 Shape::Between(between) => {
                     is_elsewhere(between.group()) || is_elsewhere(between.remote_group())
                 }

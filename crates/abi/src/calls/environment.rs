@@ -9,6 +9,7 @@ use std::thread;
 use motet::Info;
 
 use crate::allocations;
+use crate::alone;
 use crate::caller::put;
 use crate::exports::{
     MPI_MAX_LIBRARY_VERSION_STRING, MPI_MAX_PROCESSOR_NAME, MPI_SUBVERSION, MPI_THREAD_FUNNELED,
@@ -24,7 +25,7 @@ const LIBRARY: &str =
     concat!("Motet ", env!("CARGO_PKG_VERSION"), " (MPI 5.0, standard binary interface 1.0)");
 
 /// `MPI_Abort`
-pub(crate) unsafe fn abort(comm: MPI_Comm, errorcode: c_int) -> Answer {
+pub(crate) fn abort(comm: MPI_Comm, errorcode: c_int) -> Answer {
     // Whatever the handle is: who calls this has enough to worry about.
     let comm = comm.object().ok();
     process::end_by_request(comm.as_deref(), errorcode)
@@ -41,7 +42,7 @@ pub(crate) unsafe fn alloc_mem(size: MPI_Aint, info: MPI_Info, baseptr: *mut c_v
 }
 
 /// `MPI_Finalize`
-pub(crate) unsafe fn finalize() -> Answer {
+pub(crate) fn finalize() -> Answer {
     process::finalize()
 }
 
@@ -108,7 +109,9 @@ static PROVIDED: AtomicI32 = AtomicI32::new(MPI_THREAD_SINGLE);
 
 /// `MPI_Init`
 pub(crate) unsafe fn init(_argc: *mut c_int, _argv: *mut *mut *mut c_char) -> Answer {
-    process::initialize()
+    process::initialize()?;
+    alone::begin();
+    Ok(())
 }
 
 /// `MPI_Init_thread`
@@ -119,6 +122,9 @@ pub(crate) unsafe fn init_thread(
     provided: *mut c_int,
 ) -> Answer {
     process::initialize()?;
+    if required < MPI_THREAD_MULTIPLE {
+        alone::begin();
+    }
     // All of it is there always, but the standard wants what was required where that can be.
     let levels = [MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED];
     let level = levels.into_iter().find(|&level| required <= level);
@@ -142,7 +148,7 @@ pub(crate) unsafe fn is_thread_main(flag: *mut c_int) -> Answer {
 }
 
 /// `MPI_Pcontrol`
-pub(crate) unsafe fn pcontrol(_level: c_int) -> Answer {
+pub(crate) fn pcontrol(_level: c_int) -> Answer {
     // For tools that put their own function before this one.
     Ok(())
 }
@@ -154,22 +160,22 @@ pub(crate) unsafe fn query_thread(provided: *mut c_int) -> Answer {
 }
 
 /// `MPI_Aint_add`
-pub(crate) unsafe fn aint_add(base: MPI_Aint, disp: MPI_Aint) -> MPI_Aint {
+pub(crate) fn aint_add(base: MPI_Aint, disp: MPI_Aint) -> MPI_Aint {
     base.wrapping_add(disp)
 }
 
 /// `MPI_Aint_diff`
-pub(crate) unsafe fn aint_diff(addr1: MPI_Aint, addr2: MPI_Aint) -> MPI_Aint {
+pub(crate) fn aint_diff(addr1: MPI_Aint, addr2: MPI_Aint) -> MPI_Aint {
     addr1.wrapping_sub(addr2)
 }
 
 /// `MPI_Wtick`
-pub(crate) unsafe fn wtick() -> f64 {
+pub(crate) fn wtick() -> f64 {
     clock(libc::clock_getres)
 }
 
 /// `MPI_Wtime`
-pub(crate) unsafe fn wtime() -> f64 {
+pub(crate) fn wtime() -> f64 {
     clock(libc::clock_gettime)
 }
 

@@ -11,7 +11,7 @@ use crate::handle::{Callback, MPI_Comm, MPI_Errhandler};
 use crate::objects::{Errhandler, Target};
 
 /// `MPI_Comm_call_errhandler`
-pub(crate) unsafe fn comm_call_errhandler(comm: MPI_Comm, errorcode: c_int) -> Answer {
+pub(crate) fn comm_call_errhandler(comm: MPI_Comm, errorcode: c_int) -> Answer {
     let site = Site::Comm(comm.object()?);
     site.call_handler("MPI_Comm_call_errhandler", errorcode);
     Ok(())
@@ -39,7 +39,7 @@ pub(crate) unsafe fn comm_get_errhandler(
 }
 
 /// `MPI_Comm_set_errhandler`
-pub(crate) unsafe fn comm_set_errhandler(comm: MPI_Comm, errhandler: MPI_Errhandler) -> Answer {
+pub(crate) fn comm_set_errhandler(comm: MPI_Comm, errhandler: MPI_Errhandler) -> Answer {
     let comm = comm.announced()?;
     comm.answer(|| {
         comm.set_handler(errhandler.handler(Target::Comm)?);

@@ -112,16 +112,16 @@ pub(crate) unsafe fn error_string(
 }
 
 /// `MPI_Remove_error_class`
-pub(crate) unsafe fn remove_error_class(errorclass: c_int) -> Answer {
+pub(crate) fn remove_error_class(errorclass: c_int) -> Answer {
     change(|codes| codes.remove_class(ErrorCode(errorclass)))
 }
 
 /// `MPI_Remove_error_code`
-pub(crate) unsafe fn remove_error_code(errorcode: c_int) -> Answer {
+pub(crate) fn remove_error_code(errorcode: c_int) -> Answer {
     change(|codes| codes.remove_code(ErrorCode(errorcode)))
 }
 
 /// `MPI_Remove_error_string`
-pub(crate) unsafe fn remove_error_string(errorcode: c_int) -> Answer {
+pub(crate) fn remove_error_string(errorcode: c_int) -> Answer {
     change(|codes| codes.remove_text(ErrorCode(errorcode)))
 }

@@ -169,9 +169,9 @@ pub(crate) unsafe fn explain(
     if request == MPI_REQUEST_NULL {
         return Err(request.wrong());
     }
-    let operation = request.borrow()?;
-    let told = operation.explain();
-    request.give_back(operation);
+    let mut borrowed = request.borrow()?;
+    let told = borrowed.work(|operation| operation.explain());
+    borrowed.give_back();
     if room > 0 {
         // SAFETY: there is so much room, says the program.
         unsafe { text::write(&told, text, room) }?;

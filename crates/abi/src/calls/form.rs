@@ -3,7 +3,6 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use std::ffi::{c_int, c_void};
-use std::sync::Arc;
 
 use motet::raw::{Collective, Root};
 use motet::{ErrorClass, Group, Persistent};
@@ -14,7 +13,8 @@ use crate::count::Counts;
 use crate::exports::{MPI_PROC_NULL, MPI_REQUEST_NULL, MPI_ROOT};
 use crate::fault::{Answer, Fault};
 use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Group, MPI_Info, MPI_Op, MPI_Request};
-use crate::objects::{Comm, Request};
+use crate::objects::{FoundComm, Request};
+use crate::slot::Found;
 
 /// In which form a collective is called.
 #[derive(Clone, Copy, Debug)]
@@ -55,15 +55,19 @@ impl Form {
 }
 
 /// A call of a collective, short of the data.
+///
+/// There is one only where the program has made a call, and whatever addresses its methods are
+/// given are those that the program passed in that call. So they are what the standard says: that
+/// is promised once, by who [makes](Call::make) it.
 pub(crate) struct Call {
-    pub(crate) comm: Arc<Comm>,
+    pub(crate) comm: FoundComm,
     form: Form,
     members: Option<Members>,
 }
 
 /// Who takes part, if not all.
 struct Members {
-    group: Group,
+    group: Found<Group>,
     is_here: bool,
 }
 
@@ -99,7 +103,9 @@ impl Call {
     /// Makes a call of a collective: `work` finds the data and calls [`Call::perform`].
     ///
     /// # Safety
-    /// The place of a request may be written, or is null.
+    /// All addresses, in the form and those that `work` passes on, are what the standard says of
+    /// them: lists have an entry for each block, or are null; all data is there for as long as the
+    /// form needs it; the place of a request may be written, or is null.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -245,12 +251,9 @@ impl Call {
 
     /// A block for each of the peers.
     ///
-    /// # Safety
-    /// The lists have an entry for each, or are null, or are not looked at.
-    ///
     /// # Errors
     /// Arguments that there cannot be.
-    pub(crate) unsafe fn blocks(
+    pub(crate) fn blocks(
         &self,
         which: Which,
         address: *const c_void,
@@ -260,19 +263,29 @@ impl Call {
         if self.is_outside() {
             return Blocks::nothing();
         }
-        let lists = (self.peers(), counts, displacements);
-        // SAFETY: promised by the caller.
+        self.blocks_of(which, address, (self.peers(), counts, displacements), datatype)
+    }
+
+    /// So many blocks.
+    ///
+    /// # Errors
+    /// Arguments that there cannot be.
+    pub(crate) fn blocks_of(
+        &self,
+        which: Which,
+        address: *const c_void,
+        lists: (usize, Counts, Counts),
+        datatype: MPI_Datatype,
+    ) -> Answer<Blocks> {
+        // SAFETY: promised when this was made.
         unsafe { Blocks::new(which, address, lists, datatype) }
     }
 
     /// A block for each of the peers, each of a datatype.
     ///
-    /// # Safety
-    /// As [`Call::blocks`].
-    ///
     /// # Errors
     /// Arguments that there cannot be.
-    pub(crate) unsafe fn mixed(
+    pub(crate) fn mixed(
         &self,
         which: Which,
         address: *const c_void,
@@ -282,8 +295,21 @@ impl Call {
         if self.is_outside() {
             return Ok(Mixed::nothing());
         }
-        let lists = (self.peers(), counts, displacements);
-        // SAFETY: promised by the caller.
+        self.mixed_of(which, address, (self.peers(), counts, displacements), datatypes)
+    }
+
+    /// So many blocks, each of a datatype.
+    ///
+    /// # Errors
+    /// Arguments that there cannot be.
+    pub(crate) fn mixed_of(
+        &self,
+        which: Which,
+        address: *const c_void,
+        lists: (usize, Counts, Counts),
+        datatypes: *const MPI_Datatype,
+    ) -> Answer<Mixed> {
+        // SAFETY: promised when this was made.
         unsafe { Mixed::new(which, address, lists, datatypes) }
     }
 
@@ -303,8 +329,8 @@ impl Call {
         if self.is_outside() {
             return Reduced::nothing();
         }
-        let reduced = Reduced::new(count, datatype, op)?;
-        reduced.with_input(input, self.in_place())?.with_output(output)
+        let buffers = (arguments::input(input, self.in_place())?, arguments::output(output)?);
+        Reduced::new(buffers, count, datatype, op)
     }
 
     /// A reduction whose result the root gets.
@@ -323,75 +349,65 @@ impl Call {
         if part == Part::Idle {
             return Reduced::nothing();
         }
-        let reduced = Reduced::new(count, datatype, op)?;
-        match part {
-            Part::Root => reduced.with_input(input, InPlace::Allowed)?.with_output(output),
-            Part::FarRoot => reduced.with_output(output),
-            _ => reduced.with_input(input, InPlace::Refused),
-        }
+        let nowhere = std::ptr::null_mut();
+        let buffers = match part {
+            Part::Root => (arguments::input(input, InPlace::Allowed)?, arguments::output(output)?),
+            Part::FarRoot => (None, arguments::output(output)?),
+            _ => (arguments::input(input, InPlace::Refused)?, nowhere),
+        };
+        Reduced::new(buffers, count, datatype, op)
     }
 
     /// How many items of a result each rank gets.
     ///
-    /// # Safety
-    /// As [`Call::blocks`].
-    ///
     /// # Errors
     /// Arguments that there cannot be.
-    pub(crate) unsafe fn shares(&self, counts: Counts) -> Answer<Vec<usize>> {
+    pub(crate) fn shares(&self, counts: Counts) -> Answer<Vec<usize>> {
         if self.is_outside() {
             return Ok(Vec::new());
         }
-        // SAFETY: promised by the caller.
+        // SAFETY: promised when this was made.
         unsafe { arguments::counts(Which::Receive, self.size(), counts) }
     }
 
     /// Calls the collective.
     ///
-    /// # Safety
-    /// All data is there for as long as the form of the call says, and the place of a request may
-    /// be written, or is null.
-    ///
     /// # Errors
     /// Of the call.
     #[inline]
-    pub(crate) unsafe fn perform(&self, collective: &Collective<'_>) -> Answer {
+    pub(crate) fn perform(&self, collective: &Collective<'_>) -> Answer {
         let on = self.comm.on();
         match self.form {
-            // SAFETY: promised by the caller.
+            // SAFETY: promised when this was made.
             Form::Blocking => unsafe { collective.run(on) }?,
             Form::Nonblocking(place) => {
-                // SAFETY: promised by the caller.
-                let request = unsafe { collective.start(on) }?;
-                // SAFETY: promised by the caller.
+                // SAFETY: promised when this was made.
+                let request = unsafe { collective.start_request(on) }?;
+                // SAFETY: promised when this was made.
                 unsafe { put(place, Request::publish(request, &self.comm)) }?;
             }
             Form::Persistent(info, place) => {
                 let hints = info.hints()?;
-                // SAFETY: promised by the caller.
+                // SAFETY: promised when this was made.
                 let persistent = unsafe { collective.init(on, &hints) }?;
-                // SAFETY: promised by the caller.
-                unsafe { self.give(persistent, place) }?;
+                self.give(persistent, place)?;
             }
             Form::Among(_, info, place) => {
                 let (hints, communicator) = (info.hints()?, self.comm.intra()?);
-                let group = self.members.as_ref().map(|members| &members.group);
+                let group = self.members.as_ref().map(|members| &*members.group);
                 let group = group.expect("a call among members has a group");
-                // SAFETY: promised by the caller.
+                // SAFETY: promised when this was made.
                 let persistent = unsafe { collective.init_among(communicator, group, &hints) }?;
-                // SAFETY: promised by the caller.
-                unsafe { self.give(persistent, place) }?;
+                self.give(persistent, place)?;
             }
-            // SAFETY: promised by the caller.
+            // SAFETY: promised when this was made.
             Form::Begin => unsafe { collective.begin(on) }?,
         }
         Ok(())
     }
 
-    /// # Safety
-    /// The place may be written, or is null.
-    unsafe fn give(&self, persistent: Persistent<()>, place: *mut MPI_Request) -> Answer {
-        // SAFETY: promised by the caller.
+    fn give(&self, persistent: Persistent<()>, place: *mut MPI_Request) -> Answer {
+        // SAFETY: promised when this was made.
         unsafe { put(place, Request::publish(persistent, &self.comm)) }
     }
 }

@@ -88,6 +88,6 @@ pub(crate) unsafe fn grequest_start(
 }
 
 /// `MPI_Grequest_complete`
-pub(crate) unsafe fn grequest_complete(request: MPI_Request) -> Answer {
+pub(crate) fn grequest_complete(request: MPI_Request) -> Answer {
     request.complete()
 }

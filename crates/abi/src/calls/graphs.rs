@@ -15,14 +15,14 @@ use crate::handle::{MPI_Comm, MPI_Info};
 use crate::objects::{Comm, Shape, Weights};
 
 fn graph(comm: &Comm) -> Answer<&IndexedGraphCommunicator> {
-    match &comm.shape {
+    match comm.shape() {
         Shape::Graph(graph) => Ok(graph),
         _ => Err(topology("the communicator has no graph topology")),
     }
 }
 
 fn sparse(comm: &Comm) -> Answer<&GraphCommunicator> {
-    match &comm.shape {
+    match comm.shape() {
         Shape::Sparse(graph) => Ok(graph),
         _ => Err(topology("the communicator has no distributed graph topology")),
     }

@@ -23,7 +23,7 @@ unsafe fn combine(
     combine: Combine,
     newgroup: *mut MPI_Group,
 ) -> Answer {
-    let made = combine(&group1.object()?, &group2.object()?);
+    let made = combine(&*group1.object()?, &*group2.object()?);
     // SAFETY: the caller has a place there.
     unsafe { put(newgroup, Groups::publish(made)) }
 }
@@ -73,7 +73,7 @@ pub(crate) unsafe fn group_compare(
     group2: MPI_Group,
     result: *mut c_int,
 ) -> Answer {
-    let alike = group1.object()?.compare(&group2.object()?);
+    let alike = group1.object()?.compare(&*group2.object()?);
     // SAFETY: the caller has a place there.
     unsafe { put(result, comparison(alike)) }
 }
@@ -108,7 +108,7 @@ pub(crate) unsafe fn group_free(group: *mut MPI_Group) -> Answer {
     // SAFETY: a place of the caller.
     let handle = unsafe { get(group) }?;
     if handle != MPI_GROUP_EMPTY {
-        handle.take()?;
+        handle.retire()?;
     }
     // SAFETY: as above.
     unsafe { put(group, MPI_GROUP_NULL) }

@@ -99,7 +99,7 @@ pub(crate) unsafe fn info_dup(info: MPI_Info, newinfo: *mut MPI_Info) -> Answer 
 /// `MPI_Info_free`
 pub(crate) unsafe fn info_free(info: *mut MPI_Info) -> Answer {
     // SAFETY: a place of the caller.
-    unsafe { get(info) }?.take()?;
+    unsafe { get(info) }?.retire()?;
     // SAFETY: as above.
     unsafe { put(info, MPI_INFO_NULL) }
 }

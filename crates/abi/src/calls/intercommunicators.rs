@@ -35,7 +35,7 @@ pub(crate) unsafe fn comm_remote_size(comm: MPI_Comm, size: *mut c_int) -> Answe
 /// `MPI_Comm_test_inter`
 pub(crate) unsafe fn comm_test_inter(comm: MPI_Comm, flag: *mut c_int) -> Answer {
     let comm = comm.object()?;
-    let is_between = matches!(comm.shape, Shape::Between(_));
+    let is_between = matches!(comm.shape(), Shape::Between(_));
     // SAFETY: the caller has a place there.
     comm.answer(|| unsafe { put(flag, c_int::from(is_between)) })
 }

@@ -6,7 +6,6 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use std::ffi::{c_int, c_void};
-use std::sync::Arc;
 
 use motet::raw::{self, Incoming, Outgoing, Replace, SendMode, Swap};
 use motet::{ErrorClass, PROC_NULL, Source, Tag, TagFilter};
@@ -16,7 +15,7 @@ use crate::caller::put;
 use crate::exports::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_PROC_NULL, MPI_REQUEST_NULL};
 use crate::fault::{Answer, Fault};
 use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Request};
-use crate::objects::{Comm, MPI_Status, Request};
+use crate::objects::{FoundComm, MPI_Status, Request};
 
 /// Data of the caller: address, count, datatype.
 type Given = (*const c_void, i64, MPI_Datatype);
@@ -129,7 +128,7 @@ impl Received {
 pub(super) unsafe fn begin(
     comm: MPI_Comm,
     place: *mut MPI_Request,
-    work: impl FnOnce(&Arc<Comm>) -> Answer<raw::Request>,
+    work: impl FnOnce(&FoundComm) -> Answer<raw::Request>,
 ) -> Answer {
     // SAFETY: promised by the caller.
     let cleared = unsafe { put(place, MPI_REQUEST_NULL) };
@@ -172,7 +171,7 @@ macro_rules! sends {
             comm: MPI_Comm,
             request: *mut MPI_Request,
         ) -> Answer {
-            let work = |comm: &Arc<Comm>| {
+            let work = |comm: &FoundComm| {
                 let sent = Sent::new((buf, count, datatype), (dest, tag), SendMode::$mode)?;
                 // SAFETY: the caller's memory.
                 Ok(unsafe { sent.outgoing().start(comm.on()) }?)
@@ -191,7 +190,7 @@ macro_rules! sends {
             comm: MPI_Comm,
             request: *mut MPI_Request,
         ) -> Answer {
-            let work = |comm: &Arc<Comm>| {
+            let work = |comm: &FoundComm| {
                 let sent = Sent::new((buf, count, datatype), (dest, tag), SendMode::$mode)?;
                 // SAFETY: the caller's memory.
                 Ok(unsafe { sent.outgoing().init(comm.on()) }?)
@@ -230,42 +229,33 @@ pub(crate) unsafe fn recv(
     })
 }
 
-/// `MPI_Irecv`
-pub(crate) unsafe fn irecv(
-    buf: *mut c_void,
-    count: i64,
-    datatype: MPI_Datatype,
-    source: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-    request: *mut MPI_Request,
-) -> Answer {
-    let work = |comm: &Arc<Comm>| {
-        let received = Received::new((buf, count, datatype), (source, tag))?;
-        // SAFETY: the caller's memory.
-        Ok(unsafe { received.incoming().start(comm.on()) }?)
-    };
-    // SAFETY: the caller's place.
-    unsafe { begin(comm, request, work) }
+/// The receives that make a request.
+macro_rules! receives {
+    ($($text:literal $name:ident: $begin:ident;)*) => {$(
+        #[doc = $text]
+        pub(crate) unsafe fn $name(
+            buf: *mut c_void,
+            count: i64,
+            datatype: MPI_Datatype,
+            source: c_int,
+            tag: c_int,
+            comm: MPI_Comm,
+            request: *mut MPI_Request,
+        ) -> Answer {
+            let work = |comm: &FoundComm| {
+                let received = Received::new((buf, count, datatype), (source, tag))?;
+                // SAFETY: the caller's memory.
+                Ok(unsafe { received.incoming().$begin(comm.on()) }?)
+            };
+            // SAFETY: the caller's place.
+            unsafe { begin(comm, request, work) }
+        }
+    )*};
 }
 
-/// `MPI_Recv_init`
-pub(crate) unsafe fn recv_init(
-    buf: *mut c_void,
-    count: i64,
-    datatype: MPI_Datatype,
-    source: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-    request: *mut MPI_Request,
-) -> Answer {
-    let work = |comm: &Arc<Comm>| {
-        let received = Received::new((buf, count, datatype), (source, tag))?;
-        // SAFETY: the caller's memory.
-        Ok(unsafe { received.incoming().init(comm.on()) }?)
-    };
-    // SAFETY: the caller's place.
-    unsafe { begin(comm, request, work) }
+receives! {
+    "`MPI_Irecv`" irecv: start;
+    "`MPI_Recv_init`" recv_init: init;
 }
 
 /// `MPI_Sendrecv`
@@ -312,7 +302,7 @@ pub(crate) unsafe fn isendrecv(
     comm: MPI_Comm,
     request: *mut MPI_Request,
 ) -> Answer {
-    let work = |comm: &Arc<Comm>| {
+    let work = |comm: &FoundComm| {
         let sent = (sendbuf, sendcount, sendtype);
         let sent = Sent::new(sent, (dest, sendtag), SendMode::Standard)?;
         let received = Received::new((recvbuf, recvcount, recvtype), (source, recvtag))?;
@@ -368,7 +358,7 @@ pub(crate) unsafe fn isendrecv_replace(
     comm: MPI_Comm,
     request: *mut MPI_Request,
 ) -> Answer {
-    let work = |comm: &Arc<Comm>| {
+    let work = |comm: &FoundComm| {
         let items = items(Which::Only, (buf, count, datatype))?;
         let (to, from) = ways((dest, sendtag), (source, recvtag))?;
         let replace = Replace { data: items.data(), to, from };

@@ -9,7 +9,7 @@ use std::ffi::c_void;
 use motet::raw::Collective;
 
 use super::Form;
-use super::arguments::{Blocks, Items, Mixed, Which};
+use super::arguments::{Items, Which};
 use super::form::Call;
 use crate::count::Counts;
 use crate::fault::Answer;
@@ -30,52 +30,36 @@ fn degrees(call: &Call) -> Answer<Degrees> {
     Ok(Degrees { sources: near.sources().len(), destinations: near.destinations().len() })
 }
 
-/// `MPI_Neighbor_allgather`
-pub(crate) unsafe fn neighbor_allgather(
-    sendbuf: *const c_void,
-    sendcount: i64,
-    sendtype: MPI_Datatype,
-    recvbuf: *mut c_void,
-    recvcount: i64,
-    recvtype: MPI_Datatype,
-    comm: MPI_Comm,
-    form: Form,
-) -> Answer {
-    let work = |call: &Call| {
-        degrees(call)?;
-        let send = Items::new(Which::Send, sendbuf, sendcount, sendtype)?;
-        let receive = Items::new(Which::Receive, recvbuf, recvcount, recvtype)?;
-        let (send, receive) = (Some(send.data()), receive.data());
-        let collective = Collective::NeighborAllgather { send, receive };
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
-    };
-    // SAFETY: there is a place for the request, says the program.
-    unsafe { Call::make(comm, form, work) }
+/// A block from each neighbour: one for all that this rank sends to, or one for each.
+macro_rules! of_blocks {
+    ($($text:literal $name:ident: $collective:ident;)*) => {$(
+        #[doc = $text]
+        pub(crate) unsafe fn $name(
+            sendbuf: *const c_void,
+            sendcount: i64,
+            sendtype: MPI_Datatype,
+            recvbuf: *mut c_void,
+            recvcount: i64,
+            recvtype: MPI_Datatype,
+            comm: MPI_Comm,
+            form: Form,
+        ) -> Answer {
+            let work = |call: &Call| {
+                degrees(call)?;
+                let send = Items::new(Which::Send, sendbuf, sendcount, sendtype)?;
+                let receive = Items::new(Which::Receive, recvbuf, recvcount, recvtype)?;
+                let (send, receive) = (Some(send.data()), receive.data());
+                call.perform(&Collective::$collective { send, receive })
+            };
+            // SAFETY: the program passes what the standard says.
+            unsafe { Call::make(comm, form, work) }
+        }
+    )*};
 }
 
-/// `MPI_Neighbor_alltoall`
-pub(crate) unsafe fn neighbor_alltoall(
-    sendbuf: *const c_void,
-    sendcount: i64,
-    sendtype: MPI_Datatype,
-    recvbuf: *mut c_void,
-    recvcount: i64,
-    recvtype: MPI_Datatype,
-    comm: MPI_Comm,
-    form: Form,
-) -> Answer {
-    let work = |call: &Call| {
-        degrees(call)?;
-        let send = Items::new(Which::Send, sendbuf, sendcount, sendtype)?;
-        let receive = Items::new(Which::Receive, recvbuf, recvcount, recvtype)?;
-        let (send, receive) = (Some(send.data()), receive.data());
-        let collective = Collective::NeighborAlltoall { send, receive };
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
-    };
-    // SAFETY: there is a place for the request, says the program.
-    unsafe { Call::make(comm, form, work) }
+of_blocks! {
+    "`MPI_Neighbor_allgather`" neighbor_allgather: NeighborAllgather;
+    "`MPI_Neighbor_alltoall`" neighbor_alltoall: NeighborAlltoall;
 }
 
 /// `MPI_Neighbor_allgatherv`
@@ -94,14 +78,12 @@ pub(crate) unsafe fn neighbor_allgatherv(
         let degrees = degrees(call)?;
         let send = Items::new(Which::Send, sendbuf, sendcount, sendtype)?;
         let lists = (degrees.sources, recvcounts, displs);
-        // SAFETY: the lists are as long as the standard says, says the program.
-        let receive = unsafe { Blocks::new(Which::Receive, recvbuf, lists, recvtype) }?;
+        let receive = call.blocks_of(Which::Receive, recvbuf, lists, recvtype)?;
         let (send, receive) = (Some(send.data()), receive.blocks());
         let collective = Collective::NeighborAllgatherv { send, receive };
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
+        call.perform(&collective)
     };
-    // SAFETY: there is a place for the request, says the program.
+    // SAFETY: the program passes what the standard says.
     unsafe { Call::make(comm, form, work) }
 }
 
@@ -122,16 +104,13 @@ pub(crate) unsafe fn neighbor_alltoallv(
         let degrees = degrees(call)?;
         let to = (degrees.destinations, sendcounts, sdispls);
         let from = (degrees.sources, recvcounts, rdispls);
-        // SAFETY: the lists are as long as the standard says, says the program.
-        let send = unsafe { Blocks::new(Which::Send, sendbuf, to, sendtype) }?;
-        // SAFETY: the lists are as long as the standard says, says the program.
-        let receive = unsafe { Blocks::new(Which::Receive, recvbuf, from, recvtype) }?;
+        let send = call.blocks_of(Which::Send, sendbuf, to, sendtype)?;
+        let receive = call.blocks_of(Which::Receive, recvbuf, from, recvtype)?;
         let (send, receive) = (Some(send.blocks()), receive.blocks());
         let collective = Collective::NeighborAlltoallv { send, receive };
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
+        call.perform(&collective)
     };
-    // SAFETY: there is a place for the request, says the program.
+    // SAFETY: the program passes what the standard says.
     unsafe { Call::make(comm, form, work) }
 }
 
@@ -153,15 +132,12 @@ pub(crate) unsafe fn neighbor_alltoallw(
         let (sdispls, rdispls) = (Counts::large(sdispls.cast()), Counts::large(rdispls.cast()));
         let to = (degrees.destinations, sendcounts, sdispls);
         let from = (degrees.sources, recvcounts, rdispls);
-        // SAFETY: the lists are as long as the standard says, says the program.
-        let send = unsafe { Mixed::new(Which::Send, sendbuf, to, sendtypes) }?;
-        // SAFETY: the lists are as long as the standard says, says the program.
-        let receive = unsafe { Mixed::new(Which::Receive, recvbuf, from, recvtypes) }?;
+        let send = call.mixed_of(Which::Send, sendbuf, to, sendtypes)?;
+        let receive = call.mixed_of(Which::Receive, recvbuf, from, recvtypes)?;
         let (send, receive) = (Some(send.mixed()), receive.mixed());
         let collective = Collective::NeighborAlltoallw { send, receive };
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
+        call.perform(&collective)
     };
-    // SAFETY: there is a place for the request, says the program.
+    // SAFETY: the program passes what the standard says.
     unsafe { Call::make(comm, form, work) }
 }

@@ -7,6 +7,7 @@ use std::ffi::{c_int, c_void};
 use motet::ErrorClass;
 
 use super::arguments::{Which, address, committed, count, operator};
+use crate::alone;
 use crate::caller::put;
 use crate::count::Width;
 use crate::exports::MPI_OP_NULL;
@@ -43,6 +44,8 @@ unsafe fn create(function: Callback, width: Width, commute: c_int, op: *mut MPI_
         return Err(argument("the place for the operator is NULL"));
     }
     let commutativity = if commute == 0 { Commutativity::Ordered } else { Commutativity::Free };
+    // A thread of the library may call the function, and that one may look at handles.
+    alone::end();
     // SAFETY: promised by the caller.
     let operator = unsafe { Operator::user(function, width, commutativity) };
     // SAFETY: there is a place for it, says the program.
@@ -59,7 +62,7 @@ pub(crate) unsafe fn op_free(op: *mut MPI_Op) -> Answer {
     if freed.is_constant() && freed.object().is_ok() {
         return Err(Fault::new(ErrorClass::Op, "a predefined operator cannot be freed"));
     }
-    freed.take()?;
+    freed.retire()?;
     // SAFETY: as above.
     unsafe { put(op, MPI_OP_NULL) }
 }

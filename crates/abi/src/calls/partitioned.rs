@@ -3,7 +3,6 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use std::ffi::{c_int, c_void};
-use std::sync::Arc;
 
 use motet::raw::{Incoming, Outgoing, Parts, SendMode};
 use motet::{ErrorClass, Source, TagFilter};
@@ -13,7 +12,7 @@ use super::messages::{begin, rank, tag};
 use crate::caller::{list, put};
 use crate::fault::{Answer, Fault, argument};
 use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Info, MPI_Request};
-use crate::objects::Comm;
+use crate::objects::FoundComm;
 
 /// Data of the caller in equal parts: where, how many, how long each is.
 struct Given {
@@ -58,7 +57,7 @@ pub(crate) unsafe fn psend_init(
     info: MPI_Info,
     request: *mut MPI_Request,
 ) -> Answer {
-    let work = |comm: &Arc<Comm>| {
+    let work = |comm: &FoundComm| {
         info.hints()?;
         let (items, parts) =
             Given { address: buf, partitions, count, datatype }.items(Which::Send)?;
@@ -83,7 +82,7 @@ pub(crate) unsafe fn precv_init(
     info: MPI_Info,
     request: *mut MPI_Request,
 ) -> Answer {
-    let work = |comm: &Arc<Comm>| {
+    let work = |comm: &FoundComm| {
         info.hints()?;
         let (items, parts) =
             Given { address: buf, partitions, count, datatype }.items(Which::Receive)?;
@@ -110,12 +109,12 @@ fn place(partition: c_int) -> Answer<usize> {
 }
 
 /// `MPI_Pready`
-pub(crate) unsafe fn pready(partition: c_int, request: MPI_Request) -> Answer {
+pub(crate) fn pready(partition: c_int, request: MPI_Request) -> Answer {
     on_parts(request, |parts| Ok(parts.ready(place(partition)?)?))
 }
 
 /// `MPI_Pready_range`: both ends are in it.
-pub(crate) unsafe fn pready_range(
+pub(crate) fn pready_range(
     partition_low: c_int,
     partition_high: c_int,
     request: MPI_Request,

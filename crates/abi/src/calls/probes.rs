@@ -3,7 +3,6 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use std::ffi::{c_int, c_void};
-use std::sync::Arc;
 
 use motet::{PROC_NULL, Source, raw};
 
@@ -16,13 +15,13 @@ use crate::exports::{
 };
 use crate::fault::{Answer, argument};
 use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Message, MPI_Request};
-use crate::objects::{Comm, MPI_Status, Message, Request, Shape};
+use crate::objects::{FoundComm, MPI_Status, Message, Request, Shape};
 
 /// Looks for a message on a communicator of whatever kind, with one of the probes of Motet.
 macro_rules! look {
     ($probe:ident, $comm:expr, $from:expr, $tag:expr) => {{
         let (from, tag) = (source($from)?, filter($tag)?);
-        match &$comm.shape {
+        match $comm.shape() {
             Shape::Between(between) => between.$probe(from, tag)?,
             _ => $comm.intra()?.$probe(from, tag)?,
         }
@@ -48,7 +47,7 @@ unsafe fn put_if_found(
 }
 
 /// Gives a handle to a message that has been taken. That of a message from nobody is a constant.
-fn publish(message: motet::Message, comm: &Arc<Comm>) -> MPI_Message {
+fn publish(message: motet::Message, comm: &FoundComm) -> MPI_Message {
     if message.status().source == PROC_NULL {
         return MPI_MESSAGE_NO_PROC;
     }
@@ -134,7 +133,7 @@ pub(crate) unsafe fn improbe(
 ///
 /// # Safety
 /// There is a handle at the place, or that is null.
-unsafe fn taken(place: *mut MPI_Message) -> Answer<(MPI_Message, Option<Arc<Comm>>)> {
+unsafe fn taken(place: *mut MPI_Message) -> Answer<(MPI_Message, Option<FoundComm>)> {
     if place.is_null() {
         return Err(argument("the place of the message is NULL"));
     }
@@ -143,7 +142,7 @@ unsafe fn taken(place: *mut MPI_Message) -> Answer<(MPI_Message, Option<Arc<Comm
     if handle == MPI_MESSAGE_NO_PROC {
         return Ok((handle, None));
     }
-    Ok((handle, Some(handle.with(|message| message.comm.clone())?)))
+    Ok((handle, Some(handle.object()?.comm.clone())))
 }
 
 /// What the receive of a message from nobody comes to.

@@ -1,8 +1,8 @@
 //! Completing, starting, freeing and cancelling operations, one or several at once.
 //!
-//! The operations are taken out of their requests while a call works on them (see
-//! [`crate::objects::Request`]). One alone is moved there and back; those of a list are moved into
-//! a vector that belongs to the thread, so that nothing is allocated for a call.
+//! The operations of requests are claimed while a call works on them (see
+//! [`crate::objects::Request`]). Those of a list are moved into a vector that belongs to the
+//! thread, so that nothing is allocated for a call.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
@@ -49,10 +49,10 @@ fn on_operation<T>(
     handle: MPI_Request,
     work: impl FnOnce(&mut raw::Request) -> motet::Result<T>,
 ) -> Answer<(Answer<T>, MPI_Request)> {
-    let mut operation = handle.borrow()?;
-    let told = work(&mut operation);
-    let told = told.map_err(|error| Fault::from(error).at(handle.site()));
-    Ok((told, handle.give_back(operation)))
+    let mut borrowed = handle.borrow()?;
+    let told = borrowed.work(work);
+    let told = told.map_err(|error| Fault::from(error).at(borrowed.site()));
+    Ok((told, borrowed.give_back()))
 }
 
 /// `MPI_Start`
@@ -70,7 +70,7 @@ pub(crate) unsafe fn startall(count: c_int, array_of_requests: *mut MPI_Request)
     let operations = &set.room.operations;
     let at_fault = || operations.iter().position(|each| each.is_active() || !each.is_persistent());
     started.map_err(|error| {
-        let site = at_fault().map_or(Site::Unknown, |each| set.handle(each).site());
+        let site = at_fault().map_or(Site::Unknown, |each| set.site(each));
         Fault::from(error).at(site)
     })
 }

@@ -6,11 +6,11 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use std::ffi::{c_char, c_int, c_void};
-use std::sync::Arc;
 
 use motet::{Communicator, ErrorClass, Group, Info, Tag};
 
 use super::buffered;
+use crate::alone;
 use crate::caller::{get, put};
 use crate::count::CountPlace;
 use crate::exports::{
@@ -60,6 +60,7 @@ unsafe fn found(
     let alone = world.intra()?.alone();
     alone.set_name("that is to be made");
     let founders = Comm::new(Shape::Plain(alone), MPI_COMM_NULL, handler.clone());
+    let founders = MPI_Comm::unknown(founders)?;
     founders.answer(|| {
         // SAFETY: a string of the caller.
         let tag = unsafe { tag(stringtag) }?;
@@ -92,7 +93,7 @@ pub(crate) unsafe fn comm_create_from_group(
     newcomm: *mut MPI_Comm,
 ) -> Answer {
     let make = |founding: Founding| {
-        let group: Group = group.object()?;
+        let group = group.object()?;
         if group.is_empty() {
             return Ok(MPI_COMM_NULL);
         }
@@ -135,7 +136,7 @@ pub(crate) unsafe fn intercomm_create_from_groups(
     newintercomm: *mut MPI_Comm,
 ) -> Answer {
     let make = |founding: Founding| {
-        let local: Group = local_group.object()?;
+        let local = local_group.object()?;
         let leader = usize::try_from(local_leader).ok().filter(|&rank| rank < local.size());
         let leader = leader.ok_or_else(|| no_leader("local", local_leader))?;
         let inside = founding.world.create_group(&local, founding.tag)?;
@@ -158,7 +159,7 @@ pub(crate) unsafe fn intercomm_create_from_groups(
 /// The leader of the other group, in the group of all.
 fn remote_rank(remote: MPI_Group, leader: c_int, all: &Group) -> Answer<usize> {
     let rank = usize::try_from(leader).ok();
-    let remote: Group = remote.object()?;
+    let remote = remote.object()?;
     let rank = rank.and_then(|rank| remote.translate(rank, all));
     rank.ok_or_else(|| no_leader("remote", leader))
 }
@@ -179,7 +180,7 @@ pub(crate) unsafe fn session_attach_buffer(
 }
 
 /// `MPI_Session_call_errhandler`
-pub(crate) unsafe fn session_call_errhandler(session: MPI_Session, errorcode: c_int) -> Answer {
+pub(crate) fn session_call_errhandler(session: MPI_Session, errorcode: c_int) -> Answer {
     Site::Session(session.object()?).call_handler("MPI_Session_call_errhandler", errorcode);
     Ok(())
 }
@@ -209,16 +210,15 @@ pub(crate) unsafe fn session_detach_buffer(
 pub(crate) unsafe fn session_finalize(session: *mut MPI_Session) -> Answer {
     // SAFETY: a place of the caller.
     let handle = unsafe { get(session) }?;
-    drop(handle.take()?);
+    handle.retire()?;
     process::leave();
     // SAFETY: as above.
     unsafe { put(session, MPI_SESSION_NULL) }
 }
 
 /// `MPI_Session_flush_buffer`
-pub(crate) unsafe fn session_flush_buffer(session: MPI_Session) -> Answer {
-    // SAFETY: what the standard asks of the caller.
-    session.object()?.answer(|| unsafe { buffered::buffer_flush() })
+pub(crate) fn session_flush_buffer(session: MPI_Session) -> Answer {
+    session.object()?.answer(buffered::buffer_flush)
 }
 
 /// `MPI_Session_get_errhandler`
@@ -308,24 +308,23 @@ pub(crate) unsafe fn session_init(
 ) -> Answer {
     let handler = errhandler.handler(Target::Session)?;
     // For the handler alone, until there is a session.
-    Session::new(MPI_SESSION_NULL, handler.clone()).answer(|| {
+    let beginning = MPI_Session::unknown(Session::new(MPI_SESSION_NULL, handler.clone()))?;
+    beginning.answer(|| {
+        alone::end();
         info.hints()?;
         process::join()?;
         let handle = MPI_Session::keep_with(|handle| Session::new(handle, handler));
         // SAFETY: room for a result of the caller.
         unsafe { put(session, handle) }.inspect_err(|_| {
-            let _ = handle.take();
+            let _ = handle.retire();
             process::leave();
         })
     })
 }
 
 /// `MPI_Session_set_errhandler`
-pub(crate) unsafe fn session_set_errhandler(
-    session: MPI_Session,
-    errhandler: MPI_Errhandler,
-) -> Answer {
-    let session: Arc<Session> = session.object()?;
+pub(crate) fn session_set_errhandler(session: MPI_Session, errhandler: MPI_Errhandler) -> Answer {
+    let session = session.object()?;
     session.answer(|| {
         session.set_handler(errhandler.handler(Target::Session)?);
         Ok(())

@@ -11,16 +11,17 @@ use motet::Group;
 use motet::raw::Collective;
 
 use super::Form;
-use super::arguments::{Blocks, InPlace, Items, Mixed, Reduced, Which, operator};
+use super::arguments::{self, InPlace, Items, Reduced, Which, operator};
 use super::form::Call;
 use crate::count::Counts;
 use crate::fault::Answer;
 use crate::handle::{MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Group, MPI_Op};
+use crate::slot::Found;
 
 /// Whom a rank sends to, and whom it receives from.
 struct Groups {
-    to: Group,
-    from: Group,
+    to: Found<Group>,
+    from: Found<Group>,
 }
 
 impl Groups {
@@ -29,58 +30,38 @@ impl Groups {
     }
 }
 
-/// `MPIX_Exchange`
-pub(crate) unsafe fn exchange(
-    sendbuf: *const c_void,
-    sendcount: i64,
-    sendtype: MPI_Datatype,
-    recvbuf: *mut c_void,
-    recvcount: i64,
-    recvtype: MPI_Datatype,
-    sendgroup: MPI_Group,
-    recvgroup: MPI_Group,
-    comm: MPI_Comm,
-    form: Form,
-) -> Answer {
-    let work = |call: &Call| {
-        let groups = Groups::of(sendgroup, recvgroup)?;
-        let send = Items::new(Which::Send, sendbuf, sendcount, sendtype)?;
-        let receive = Items::new(Which::Receive, recvbuf, recvcount, recvtype)?;
-        let (send, receive) = (Some(send.data()), receive.data());
-        let Groups { to, from } = &groups;
-        let collective = Collective::Exchange { send, receive, to, from };
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
-    };
-    // SAFETY: there is a place for the request, says the program.
-    unsafe { Call::make(comm, form, work) }
+/// Blocks of one length: one for each destination, or one for all of them.
+macro_rules! of_blocks {
+    ($($text:literal $name:ident: $collective:ident;)*) => {$(
+        #[doc = $text]
+        pub(crate) unsafe fn $name(
+            sendbuf: *const c_void,
+            sendcount: i64,
+            sendtype: MPI_Datatype,
+            recvbuf: *mut c_void,
+            recvcount: i64,
+            recvtype: MPI_Datatype,
+            sendgroup: MPI_Group,
+            recvgroup: MPI_Group,
+            comm: MPI_Comm,
+            form: Form,
+        ) -> Answer {
+            let work = |call: &Call| {
+                let Groups { to, from } = &Groups::of(sendgroup, recvgroup)?;
+                let send = Items::new(Which::Send, sendbuf, sendcount, sendtype)?;
+                let receive = Items::new(Which::Receive, recvbuf, recvcount, recvtype)?;
+                let (send, receive) = (Some(send.data()), receive.data());
+                call.perform(&Collective::$collective { send, receive, to, from })
+            };
+            // SAFETY: the program passes what the standard says.
+            unsafe { Call::make(comm, form, work) }
+        }
+    )*};
 }
 
-/// `MPIX_Neighbor_bcast`
-pub(crate) unsafe fn neighbor_bcast(
-    sendbuf: *const c_void,
-    sendcount: i64,
-    sendtype: MPI_Datatype,
-    recvbuf: *mut c_void,
-    recvcount: i64,
-    recvtype: MPI_Datatype,
-    sendgroup: MPI_Group,
-    recvgroup: MPI_Group,
-    comm: MPI_Comm,
-    form: Form,
-) -> Answer {
-    let work = |call: &Call| {
-        let groups = Groups::of(sendgroup, recvgroup)?;
-        let send = Items::new(Which::Send, sendbuf, sendcount, sendtype)?;
-        let receive = Items::new(Which::Receive, recvbuf, recvcount, recvtype)?;
-        let (send, receive) = (Some(send.data()), receive.data());
-        let Groups { to, from } = &groups;
-        let collective = Collective::NeighborBcast { send, receive, to, from };
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
-    };
-    // SAFETY: there is a place for the request, says the program.
-    unsafe { Call::make(comm, form, work) }
+of_blocks! {
+    "`MPIX_Exchange`" exchange: Exchange;
+    "`MPIX_Neighbor_bcast`" neighbor_bcast: NeighborBcast;
 }
 
 /// `MPIX_Exchangev`
@@ -102,17 +83,14 @@ pub(crate) unsafe fn exchangev(
         let groups = Groups::of(sendgroup, recvgroup)?;
         let to = (groups.to.size(), sendcounts, sdispls);
         let from = (groups.from.size(), recvcounts, rdispls);
-        // SAFETY: the lists are as long as the standard says, says the program.
-        let send = unsafe { Blocks::new(Which::Send, sendbuf, to, sendtype) }?;
-        // SAFETY: the lists are as long as the standard says, says the program.
-        let receive = unsafe { Blocks::new(Which::Receive, recvbuf, from, recvtype) }?;
+        let send = call.blocks_of(Which::Send, sendbuf, to, sendtype)?;
+        let receive = call.blocks_of(Which::Receive, recvbuf, from, recvtype)?;
         let (send, receive) = (Some(send.blocks()), receive.blocks());
         let Groups { to, from } = &groups;
         let collective = Collective::Exchangev { send, receive, to, from };
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
+        call.perform(&collective)
     };
-    // SAFETY: there is a place for the request, says the program.
+    // SAFETY: the program passes what the standard says.
     unsafe { Call::make(comm, form, work) }
 }
 
@@ -136,17 +114,14 @@ pub(crate) unsafe fn exchangew(
         let (sdispls, rdispls) = (Counts::large(sdispls.cast()), Counts::large(rdispls.cast()));
         let to = (groups.to.size(), sendcounts, sdispls);
         let from = (groups.from.size(), recvcounts, rdispls);
-        // SAFETY: the lists are as long as the standard says, says the program.
-        let send = unsafe { Mixed::new(Which::Send, sendbuf, to, sendtypes) }?;
-        // SAFETY: the lists are as long as the standard says, says the program.
-        let receive = unsafe { Mixed::new(Which::Receive, recvbuf, from, recvtypes) }?;
+        let send = call.mixed_of(Which::Send, sendbuf, to, sendtypes)?;
+        let receive = call.mixed_of(Which::Receive, recvbuf, from, recvtypes)?;
         let (send, receive) = (Some(send.mixed()), receive.mixed());
         let Groups { to, from } = &groups;
         let collective = Collective::Exchangew { send, receive, to, from };
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
+        call.perform(&collective)
     };
-    // SAFETY: there is a place for the request, says the program.
+    // SAFETY: the program passes what the standard says.
     unsafe { Call::make(comm, form, work) }
 }
 
@@ -168,68 +143,48 @@ pub(crate) unsafe fn neighbor_bcastv(
         let groups = Groups::of(sendgroup, recvgroup)?;
         let send = Items::new(Which::Send, sendbuf, sendcount, sendtype)?;
         let from = (groups.from.size(), recvcounts, rdispls);
-        // SAFETY: the lists are as long as the standard says, says the program.
-        let receive = unsafe { Blocks::new(Which::Receive, recvbuf, from, recvtype) }?;
+        let receive = call.blocks_of(Which::Receive, recvbuf, from, recvtype)?;
         let (send, receive) = (Some(send.data()), receive.blocks());
         let Groups { to, from } = &groups;
         let collective = Collective::NeighborBcastv { send, receive, to, from };
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
+        call.perform(&collective)
     };
-    // SAFETY: there is a place for the request, says the program.
+    // SAFETY: the program passes what the standard says.
     unsafe { Call::make(comm, form, work) }
 }
 
-/// `MPIX_Neighbor_reduce`
-pub(crate) unsafe fn neighbor_reduce(
-    sendbuf: *const c_void,
-    recvbuf: *mut c_void,
-    count: i64,
-    datatype: MPI_Datatype,
-    op: MPI_Op,
-    sendgroup: MPI_Group,
-    recvgroup: MPI_Group,
-    comm: MPI_Comm,
-    form: Form,
-) -> Answer {
-    let work = |call: &Call| {
-        let groups = Groups::of(sendgroup, recvgroup)?;
-        let reduced = Reduced::new(count, datatype, op)?;
-        let reduced = reduced.with_input(sendbuf, InPlace::Refused)?.with_output(recvbuf)?;
-        let reduction = reduced.reduction();
-        let Groups { to, from } = &groups;
-        let collective = Collective::NeighborReduce { reduction, to, from };
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
-    };
-    // SAFETY: there is a place for the request, says the program.
-    unsafe { Call::make(comm, form, work) }
+/// Reductions of blocks of one length: one for each destination, or one for all of them.
+macro_rules! reductions {
+    ($($text:literal $name:ident: $collective:ident;)*) => {$(
+        #[doc = $text]
+        pub(crate) unsafe fn $name(
+            sendbuf: *const c_void,
+            recvbuf: *mut c_void,
+            count: i64,
+            datatype: MPI_Datatype,
+            op: MPI_Op,
+            sendgroup: MPI_Group,
+            recvgroup: MPI_Group,
+            comm: MPI_Comm,
+            form: Form,
+        ) -> Answer {
+            let work = |call: &Call| {
+                let Groups { to, from } = &Groups::of(sendgroup, recvgroup)?;
+                let input = arguments::input(sendbuf, InPlace::Refused)?;
+                let buffers = (input, arguments::output(recvbuf)?);
+                let reduced = Reduced::new(buffers, count, datatype, op)?;
+                let reduction = reduced.reduction();
+                call.perform(&Collective::$collective { reduction, to, from })
+            };
+            // SAFETY: the program passes what the standard says.
+            unsafe { Call::make(comm, form, work) }
+        }
+    )*};
 }
 
-/// `MPIX_Neighbor_allreduce`
-pub(crate) unsafe fn neighbor_allreduce(
-    sendbuf: *const c_void,
-    recvbuf: *mut c_void,
-    count: i64,
-    datatype: MPI_Datatype,
-    op: MPI_Op,
-    sendgroup: MPI_Group,
-    recvgroup: MPI_Group,
-    comm: MPI_Comm,
-    form: Form,
-) -> Answer {
-    let work = |call: &Call| {
-        let groups = Groups::of(sendgroup, recvgroup)?;
-        let reduced = Reduced::new(count, datatype, op)?;
-        let reduced = reduced.with_input(sendbuf, InPlace::Refused)?.with_output(recvbuf)?;
-        let reduction = reduced.reduction();
-        let Groups { to, from } = &groups;
-        let collective = Collective::NeighborAllreduce { reduction, to, from };
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
-    };
-    // SAFETY: there is a place for the request, says the program.
-    unsafe { Call::make(comm, form, work) }
+reductions! {
+    "`MPIX_Neighbor_reduce`" neighbor_reduce: NeighborReduce;
+    "`MPIX_Neighbor_allreduce`" neighbor_allreduce: NeighborAllreduce;
 }
 
 /// `MPIX_Neighbor_reducev`
@@ -250,16 +205,14 @@ pub(crate) unsafe fn neighbor_reducev(
     let work = |call: &Call| {
         let groups = Groups::of(sendgroup, recvgroup)?;
         let to = (groups.to.size(), sendcounts, sdispls);
-        // SAFETY: the lists are as long as the standard says, says the program.
-        let send = unsafe { Blocks::new(Which::Send, sendbuf, to, sendtype) }?;
+        let send = call.blocks_of(Which::Send, sendbuf, to, sendtype)?;
         let receive = Items::new(Which::Receive, recvbuf, recvcount, recvtype)?;
         let op = &operator(op, receive.datatype())?;
         let (send, receive) = (Some(send.blocks()), receive.data());
         let Groups { to, from } = &groups;
         let collective = Collective::NeighborReducev { send, receive, op, to, from };
-        // SAFETY: all data is there for as long as the call needs it, says the program.
-        unsafe { call.perform(&collective) }
+        call.perform(&collective)
     };
-    // SAFETY: there is a place for the request, says the program.
+    // SAFETY: the program passes what the standard says.
     unsafe { Call::make(comm, form, work) }
 }

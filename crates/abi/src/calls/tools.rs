@@ -106,7 +106,7 @@ pub(crate) unsafe fn t_init_thread(_required: c_int, provided: *mut c_int) -> Ou
 }
 
 /// `MPI_T_finalize`
-pub(crate) unsafe fn t_finalize() -> Outcome {
+pub(crate) fn t_finalize() -> Outcome {
     let mut tools = tools()?;
     tools.users -= 1;
     if tools.users == 0 {
@@ -260,26 +260,17 @@ fn on_handles(session: MPI_T_pvar_session, handle: MPI_T_pvar_handle) -> Outcome
 }
 
 /// `MPI_T_pvar_start`
-pub(crate) unsafe fn t_pvar_start(
-    session: MPI_T_pvar_session,
-    handle: MPI_T_pvar_handle,
-) -> Outcome {
+pub(crate) fn t_pvar_start(session: MPI_T_pvar_session, handle: MPI_T_pvar_handle) -> Outcome {
     on_handles(session, handle)
 }
 
 /// `MPI_T_pvar_stop`
-pub(crate) unsafe fn t_pvar_stop(
-    session: MPI_T_pvar_session,
-    handle: MPI_T_pvar_handle,
-) -> Outcome {
+pub(crate) fn t_pvar_stop(session: MPI_T_pvar_session, handle: MPI_T_pvar_handle) -> Outcome {
     on_handles(session, handle)
 }
 
 /// `MPI_T_pvar_reset`
-pub(crate) unsafe fn t_pvar_reset(
-    session: MPI_T_pvar_session,
-    handle: MPI_T_pvar_handle,
-) -> Outcome {
+pub(crate) fn t_pvar_reset(session: MPI_T_pvar_session, handle: MPI_T_pvar_handle) -> Outcome {
     on_handles(session, handle)
 }
 
@@ -346,13 +337,11 @@ absent! {
         t_enum_get_info(MPI_T_enum, Int, Text, Int);
         t_enum_get_item(MPI_T_enum, c_int, Int, Text, Int);
         t_event_callback_get_info(MPI_T_event_registration, c_int, *mut MPI_Info);
-        t_event_callback_set_info(MPI_T_event_registration, c_int, MPI_Info);
         t_event_copy(MPI_T_event_instance, *mut c_void);
         t_event_get_source(MPI_T_event_instance, Int);
         t_event_get_timestamp(MPI_T_event_instance, *mut MPI_Count);
         t_event_handle_free(MPI_T_event_registration, *mut c_void, Callback);
         t_event_handle_get_info(MPI_T_event_registration, *mut MPI_Info);
-        t_event_handle_set_info(MPI_T_event_registration, MPI_Info);
         t_event_read(MPI_T_event_instance, c_int, *mut c_void);
         t_event_register_callback(
             MPI_T_event_registration, c_int, MPI_Info, *mut c_void, Callback
@@ -362,4 +351,23 @@ absent! {
         t_pvar_readreset(MPI_T_pvar_session, MPI_T_pvar_handle, *mut c_void);
         t_pvar_write(MPI_T_pvar_session, MPI_T_pvar_handle, *const c_void);
     }
+}
+
+/// `MPI_T_event_callback_set_info`
+pub(crate) fn t_event_callback_set_info(
+    _: MPI_T_event_registration,
+    _: c_int,
+    _: MPI_Info,
+) -> Outcome {
+    no_event()
+}
+
+/// `MPI_T_event_handle_set_info`
+pub(crate) fn t_event_handle_set_info(_: MPI_T_event_registration, _: MPI_Info) -> Outcome {
+    no_event()
+}
+
+fn no_event() -> Outcome {
+    let _tools = tools()?;
+    Err(MPI_T_ERR_INVALID_HANDLE)
 }

@@ -50,7 +50,7 @@ fn dimensions(count: c_int) -> Answer<usize> {
 }
 
 fn grid(comm: &Comm) -> Answer<&CartesianCommunicator> {
-    match &comm.shape {
+    match comm.shape() {
         Shape::Cartesian(grid) => Ok(grid),
         _ => Err(topology("the communicator has no Cartesian topology")),
     }
@@ -254,7 +254,7 @@ pub(crate) unsafe fn dims_create(nnodes: c_int, ndims: c_int, dims: *mut c_int) 
 /// `MPI_Topo_test`
 pub(crate) unsafe fn topo_test(comm: MPI_Comm, status: *mut c_int) -> Answer {
     let comm = comm.object()?;
-    let kind = match &comm.shape {
+    let kind = match comm.shape() {
         Shape::Cartesian(_) => MPI_CART,
         Shape::Graph(_) => MPI_GRAPH,
         Shape::Sparse(_) => MPI_DIST_GRAPH,

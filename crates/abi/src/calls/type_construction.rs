@@ -3,7 +3,6 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use std::ffi::c_int;
-use std::sync::Arc;
 
 use motet::datatype::{DatatypeError, Dimension, Distribution, Order};
 use motet::{Datatype, Error, ErrorClass};
@@ -17,7 +16,7 @@ use crate::exports::{
 };
 use crate::fault::{Answer, Fault, argument};
 use crate::handle::MPI_Datatype;
-use crate::objects::Type;
+use crate::objects::{FoundType, Type};
 
 /// Makes a datatype of another one, and puts its handle where the caller wants it.
 ///
@@ -199,7 +198,7 @@ pub(crate) unsafe fn type_create_struct(
     let displacements = unsafe { array_of_displacements.list(len) }?;
     // SAFETY: as the standard says.
     let handles = unsafe { list("list of datatypes", array_of_types, count) }?;
-    let types: Vec<Arc<Type>> = handles.iter().map(|each| each.object()).collect::<Answer<_>>()?;
+    let types: Vec<FoundType> = handles.iter().map(|each| each.object()).collect::<Answer<_>>()?;
     let items: Vec<Datatype> = types.iter().map(|each| each.datatype.clone()).collect();
     let made = Datatype::structured(&lengths, &displacements, &items).map_err(Error::from)?;
     // SAFETY: as the standard says.
@@ -295,7 +294,7 @@ pub(crate) unsafe fn type_free(datatype: *mut MPI_Datatype) -> Answer {
         return Err(Fault::new(ErrorClass::Type, text));
     }
     deleted(&*object)?;
-    handle.take()?;
+    handle.retire()?;
     // SAFETY: as the standard says.
     unsafe { put(datatype, MPI_DATATYPE_NULL) }
 }

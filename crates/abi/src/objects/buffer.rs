@@ -31,7 +31,7 @@ macro_rules! call {
     ($holder:expr, $of_process:ident, $of_comm:ident ($($argument:expr)?)) => {
         match $holder {
             Holder::Process(comm) => comm.intra()?.$of_process($($argument)?)?,
-            Holder::Comm(comm) => match &comm.shape {
+            Holder::Comm(comm) => match comm.shape() {
                 Shape::Between(between) => between.$of_comm($($argument)?)?,
                 _ => comm.intra()?.$of_comm($($argument)?)?,
             },

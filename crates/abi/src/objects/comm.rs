@@ -1,7 +1,7 @@
 //! Communicators.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use motet::raw::On;
 use motet::{
@@ -15,10 +15,12 @@ use crate::exports;
 use crate::fault::{Answer, Fault, Site};
 use crate::handle::{Kind, MPI_Comm};
 use crate::process;
+use crate::slot::Found;
 
 /// A communicator of any kind, with what C knows of it.
 pub(crate) struct Comm {
-    pub(crate) shape: Shape,
+    /// Not there yet if it is the copy that a nonblocking call makes.
+    shape: OnceLock<Placed>,
     /// Its handle, which callbacks are told.
     pub(crate) handle: MPI_Comm,
     pub(crate) attributes: Attributes<MPI_Comm>,
@@ -29,6 +31,9 @@ pub(crate) struct Comm {
     handler: Mutex<Errhandler>,
 }
 
+/// A communicator that was found by its handle.
+pub(crate) type FoundComm = Found<Comm>;
+
 /// Whether the edges of a graph have weights, which also one without edges remembers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Weights {
@@ -36,8 +41,14 @@ pub(crate) enum Weights {
     Given,
 }
 
+/// What kind of communicator it is, and what nearly all calls ask for.
+struct Placed {
+    shape: Shape,
+    rank: usize,
+    size: usize,
+}
+
 /// What kind of communicator it is.
-#[allow(clippy::large_enum_variant)] // there are few, each in memory of its own
 pub(crate) enum Shape {
     World(World),
     Plain(Communicator),
@@ -45,8 +56,7 @@ pub(crate) enum Shape {
     Graph(IndexedGraphCommunicator),
     Sparse(GraphCommunicator),
     Between(Box<Intercommunicator>),
-    /// Not there yet: the copy that a nonblocking call makes. Its handle is known, and its error
-    /// handler may be set.
+    /// Not there yet: its handle is known, and its error handler may be set.
     Coming,
 }
 
@@ -58,17 +68,18 @@ impl From<Intercommunicator> for Shape {
 }
 
 impl Kind for Comm {
-    type Object = Arc<Comm>;
+    type Object = Comm;
+    type Own = ();
     const CODE: u8 = 1;
     const NAME: &'static str = "MPI_Comm";
     const CLASS: ErrorClass = ErrorClass::Comm;
 
-    fn arena() -> &'static Arena<Arc<Comm>> {
-        static ARENA: Arena<Arc<Comm>> = Arena::new();
+    fn arena() -> &'static Arena<Comm> {
+        static ARENA: Arena<Comm> = Arena::new();
         &ARENA
     }
 
-    fn constant(value: usize) -> Option<Arc<Comm>> {
+    fn constant(value: usize) -> Option<FoundComm> {
         match value {
             _ if !process::is_in_world() => None,
             _ if value == exports::MPI_COMM_WORLD.value() => process::world(),
@@ -78,8 +89,8 @@ impl Kind for Comm {
     }
 
     #[inline]
-    fn is_there(comm: &Arc<Comm>) -> bool {
-        !matches!(comm.shape, Shape::Coming)
+    fn is_there(comm: &Comm) -> bool {
+        comm.shape.get().is_some()
     }
 }
 
@@ -91,10 +102,17 @@ struct Inherited {
 }
 
 impl Inherited {
-    fn comm(self, shape: Shape, handle: MPI_Comm) -> Arc<Comm> {
+    /// A communicator that is not there yet.
+    fn coming(self, handle: MPI_Comm) -> Comm {
         let Inherited { handler, attributes, weights } = self;
         let (buffer, handler) = (Attached::default(), Mutex::new(handler));
-        Arc::new(Comm { shape, handle, attributes, weights, buffer, handler })
+        Comm { shape: OnceLock::new(), handle, attributes, weights, buffer, handler }
+    }
+
+    fn comm(self, shape: Shape, handle: MPI_Comm) -> Comm {
+        let comm = self.coming(handle);
+        comm.come(shape);
+        comm
     }
 }
 
@@ -106,7 +124,7 @@ impl fmt::Debug for Comm {
 
 impl Comm {
     /// A communicator without attributes.
-    pub(crate) fn new(shape: Shape, handle: MPI_Comm, handler: Errhandler) -> Arc<Comm> {
+    pub(crate) fn new(shape: Shape, handle: MPI_Comm, handler: Errhandler) -> Comm {
         let (attributes, weights) = (Attributes::default(), Weights::None);
         Inherited { handler, attributes, weights }.comm(shape, handle)
     }
@@ -134,20 +152,18 @@ impl Comm {
         MPI_Comm::keep_with(|handle| inherited.comm(shape, handle))
     }
 
-    /// Gives a handle to a copy that is not there yet, and what keeps the copy when it is there. It
-    /// gets the error handler that was set for it meanwhile.
+    /// Gives a handle to a copy that is not there yet, and what keeps the copy when it is there.
     pub(crate) fn publish_later(
         &self,
         attributes: Attributes<MPI_Comm>,
     ) -> (MPI_Comm, impl FnOnce(Shape) + Send + 'static) {
-        let handle = self.publish(Shape::Coming);
         let inherited = self.inherited(attributes);
+        let handle = MPI_Comm::keep_with(|handle| inherited.coming(handle));
         let keep = move |shape| {
             // Nobody can have freed it: it was not there.
-            let _ = handle.with(|comm| {
-                let inherited = Inherited { handler: comm.handler(), ..inherited };
-                *comm = inherited.comm(shape, handle);
-            });
+            if let Ok(comm) = handle.announced() {
+                comm.come(shape);
+            }
         };
         (handle, keep)
     }
@@ -157,9 +173,29 @@ impl Comm {
         Inherited { handler: self.handler(), attributes, weights: self.weights }
     }
 
+    /// What kind of communicator it is.
+    #[inline]
+    pub(crate) fn shape(&self) -> &Shape {
+        self.shape.get().map_or(&Shape::Coming, |placed| &placed.shape)
+    }
+
+    /// It is there now.
+    fn come(&self, shape: Shape) {
+        let (rank, size) = match &shape {
+            Shape::Between(between) => (between.rank(), between.size()),
+            Shape::World(world) => (world.rank(), world.size()),
+            Shape::Plain(communicator) => (communicator.rank(), communicator.size()),
+            Shape::Cartesian(communicator) => (communicator.rank(), communicator.size()),
+            Shape::Graph(communicator) => (communicator.rank(), communicator.size()),
+            Shape::Sparse(communicator) => (communicator.rank(), communicator.size()),
+            Shape::Coming => return,
+        };
+        let _ = self.shape.set(Placed { shape, rank, size });
+    }
+
     /// The ranks that are together in it; between two groups, none.
     pub(crate) fn inside(&self) -> Option<&Communicator> {
-        match &self.shape {
+        match self.shape() {
             Shape::World(world) => Some(world),
             Shape::Plain(communicator) => Some(communicator),
             Shape::Cartesian(communicator) => Some(communicator),
@@ -184,7 +220,7 @@ impl Comm {
     /// # Errors
     /// A communicator of one group.
     pub(crate) fn inter(&self) -> Answer<&Intercommunicator> {
-        match &self.shape {
+        match self.shape() {
             Shape::Between(between) => Ok(between),
             _ => Err(Fault::new(ErrorClass::Comm, "not an intercommunicator")),
         }
@@ -192,36 +228,32 @@ impl Comm {
 
     /// It, as the untyped layer takes it.
     pub(crate) fn on(&self) -> On<'_> {
-        match (&self.shape, self.inside()) {
+        match (self.shape(), self.inside()) {
             (Shape::Between(between), _) => On::Intercommunicator(between),
             (_, inside) => On::Communicator(inside.expect("all others have one group")),
         }
     }
 
+    #[inline]
     pub(crate) fn rank(&self) -> usize {
-        match &self.shape {
-            Shape::Between(between) => between.rank(),
-            _ => self.inside().map_or(0, Communicator::rank),
-        }
+        self.shape.get().map_or(0, |placed| placed.rank)
     }
 
+    #[inline]
     pub(crate) fn size(&self) -> usize {
-        match &self.shape {
-            Shape::Between(between) => between.size(),
-            _ => self.inside().map_or(0, Communicator::size),
-        }
+        self.shape.get().map_or(0, |placed| placed.size)
     }
 
     /// Ranks that can be sent to: those of the other group, if there are two.
     pub(crate) fn peers(&self) -> usize {
-        match &self.shape {
+        match self.shape() {
             Shape::Between(between) => between.remote_size(),
             _ => self.size(),
         }
     }
 
     pub(crate) fn name(&self) -> String {
-        match &self.shape {
+        match self.shape() {
             Shape::Between(between) => between.name(),
             _ => self.inside().map_or_else(String::new, Communicator::name),
         }
@@ -237,10 +269,12 @@ impl Comm {
         drop(place);
         drop(former);
     }
+}
 
+impl FoundComm {
     /// What a call on it comes to: what goes wrong meanwhile is brought before its error handler.
     #[inline]
-    pub(crate) fn answer<T>(self: &Arc<Comm>, work: impl FnOnce() -> Answer<T>) -> Answer<T> {
+    pub(crate) fn answer<T>(&self, work: impl FnOnce() -> Answer<T>) -> Answer<T> {
         work().map_err(|fault| fault.at(Site::Comm(self.clone())))
     }
 }

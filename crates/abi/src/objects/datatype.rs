@@ -12,6 +12,7 @@ use crate::count::Width;
 use crate::exports::MPI_MAX_OBJECT_NAME;
 use crate::fault::{Answer, Fault};
 use crate::handle::{Kind, MPI_Datatype};
+use crate::slot::Found;
 
 /// The first constant of the kind, and how many there can be.
 const BASE: usize = 0x200;
@@ -29,6 +30,9 @@ pub(crate) struct Type {
     committed: AtomicBool,
 }
 
+/// A datatype that was found by its handle.
+pub(crate) type FoundType = Found<Type>;
+
 /// What `MPI_Type_get_contents` needs besides the contents of the datatype.
 #[derive(Clone)]
 pub(crate) enum Origin {
@@ -44,21 +48,22 @@ pub(crate) enum Origin {
 pub(crate) type Wish = (Combiner, [i32; 2]);
 
 impl Kind for Type {
-    type Object = Arc<Type>;
+    type Object = Type;
+    type Own = ();
     const CODE: u8 = 2;
     const NAME: &'static str = "MPI_Datatype";
     const CLASS: ErrorClass = ErrorClass::Type;
 
-    fn arena() -> &'static Arena<Arc<Type>> {
-        static ARENA: Arena<Arc<Type>> = Arena::new();
+    fn arena() -> &'static Arena<Type> {
+        static ARENA: Arena<Type> = Arena::new();
         &ARENA
     }
 
-    fn constant(value: usize) -> Option<Arc<Type>> {
-        static NAMED: OnceLock<Vec<Option<Arc<Type>>>> = OnceLock::new();
+    fn constant(value: usize) -> Option<FoundType> {
+        static NAMED: OnceLock<Box<[Option<Type>]>> = OnceLock::new();
         let named =
             NAMED.get_or_init(|| (0..CONSTANTS).map(|each| Type::named(BASE + each)).collect());
-        named.get(value.checked_sub(BASE)?)?.clone()
+        named.get(value.checked_sub(BASE)?)?.as_ref().map(Found::always)
     }
 }
 
@@ -69,30 +74,38 @@ impl Type {
     }
 
     /// The datatype that a constant names.
-    fn named(code: usize) -> Option<Arc<Type>> {
+    fn named(code: usize) -> Option<Type> {
         let named = Named::from_code(u16::try_from(code).ok()?)?;
         let handle = MPI_Datatype::constant(code);
-        Some(Arc::new(Type::new(named.into(), handle, Origin::Named(handle), true)))
+        Some(Type::new(named.into(), handle, Origin::Named(handle), true))
     }
 
     /// Gives a handle to a datatype that has been made of these, and may not be used in messages
     /// yet.
-    pub(crate) fn publish(datatype: Datatype, width: Width, parts: &[Arc<Type>]) -> MPI_Datatype {
+    pub(crate) fn publish(datatype: Datatype, width: Width, parts: &[FoundType]) -> MPI_Datatype {
         let origin = Origin::made(width, parts);
-        MPI_Datatype::keep_with(|handle| Arc::new(Type::new(datatype, handle, origin, false)))
+        MPI_Datatype::keep_with(|handle| Type::new(datatype, handle, origin, false))
     }
 
     /// Gives a handle to a copy of this datatype, with the attributes that it gets: see
     /// [`copied`](crate::calls::attributes::copied).
     pub(crate) fn publish_copy(
-        self: &Arc<Type>,
+        &self,
         datatype: Datatype,
         attributes: Attributes<MPI_Datatype>,
     ) -> MPI_Datatype {
-        let origin = Origin::made(Width::Int, std::slice::from_ref(self));
+        let origin = Origin::Made(Width::Int, [self.origin.clone()].into());
         MPI_Datatype::keep_with(|handle| {
             let copy = Type::new(datatype, handle, origin, self.is_committed());
-            Arc::new(Type { attributes, ..copy })
+            Type { attributes, ..copy }
+        })
+    }
+
+    /// Gives another handle to it, without its attributes.
+    pub(crate) fn publish_again(&self) -> MPI_Datatype {
+        MPI_Datatype::keep_with(|handle| {
+            let (datatype, origin) = (self.datatype.clone(), self.origin.clone());
+            Type::new(datatype, handle, origin, self.is_committed())
         })
     }
 
@@ -112,7 +125,7 @@ impl Type {
         }
         let datatype = make()?;
         let handle = MPI_Datatype::keep_with(|handle| {
-            Arc::new(Type::new(datatype, handle, Origin::Unnamed(handle), true))
+            Type::new(datatype, handle, Origin::Unnamed(handle), true)
         });
         unnamed.insert(wish, handle);
         Ok(handle)
@@ -187,7 +200,7 @@ impl Type {
 }
 
 impl Origin {
-    fn made(width: Width, parts: &[Arc<Type>]) -> Origin {
+    fn made(width: Width, parts: &[FoundType]) -> Origin {
         Origin::Made(width, parts.iter().map(|part| part.origin.clone()).collect())
     }
 }
@@ -234,7 +247,7 @@ impl Origin {
             Origin::Named(handle) | Origin::Unnamed(handle) => *handle,
             Origin::Made(..) => MPI_Datatype::keep_with(|handle| {
                 // It is left open whether it is committed.
-                Arc::new(Type::new(datatype.clone(), handle, self.clone(), true))
+                Type::new(datatype.clone(), handle, self.clone(), true)
             }),
         }
     }

@@ -9,7 +9,7 @@
 
 use std::ffi::c_int;
 use std::mem;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use motet::ErrorClass;
 
@@ -18,6 +18,7 @@ use crate::arena::Arena;
 use crate::exports::{MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
 use crate::fault::{Answer, Fault, Site, argument};
 use crate::handle::{Callback, Handle, Kind, MPI_Errhandler};
+use crate::slot::Found;
 
 /// What is done about an error.
 #[derive(Clone, Debug)]
@@ -50,7 +51,6 @@ pub(crate) enum Target {
 }
 
 /// What a handle stands for.
-#[derive(Clone)]
 pub(crate) enum Held {
     Predefined(Errhandler),
     User {
@@ -62,36 +62,49 @@ pub(crate) enum Held {
 }
 
 impl Kind for Errhandler {
-    type Object = Held;
+    type Object = Mutex<Held>;
+    type Own = ();
     const CODE: u8 = 3;
     const NAME: &'static str = "MPI_Errhandler";
     const CLASS: ErrorClass = ErrorClass::Errhandler;
 
-    fn arena() -> &'static Arena<Held> {
-        static ARENA: Arena<Held> = Arena::new();
+    fn arena() -> &'static Arena<Mutex<Held>> {
+        static ARENA: Arena<Mutex<Held>> = Arena::new();
         &ARENA
     }
 
-    fn constant(value: usize) -> Option<Held> {
-        PREDEFINED
-            .iter()
-            .find(|(_, _, handle)| handle.value() == value)
-            .map(|(_, handler, _)| Held::Predefined(handler.clone()))
+    fn constant(value: usize) -> Option<Found<Mutex<Held>>> {
+        let named = PREDEFINED.iter().find(|(_, _, handle)| handle.value() == value);
+        named.map(|(_, held, _)| Found::always(held))
     }
 }
 
 /// The handlers of the standard: by which name the environment knows them, and their handles.
-static PREDEFINED: [(&str, Errhandler, MPI_Errhandler); 3] = [
-    ("mpi_errors_are_fatal", Errhandler::Fatal, MPI_ERRORS_ARE_FATAL),
-    ("mpi_errors_abort", Errhandler::Abort, MPI_ERRORS_ABORT),
-    ("mpi_errors_return", Errhandler::Return, MPI_ERRORS_RETURN),
+static PREDEFINED: [(&str, Mutex<Held>, MPI_Errhandler); 3] = [
+    ("mpi_errors_are_fatal", Held::predefined(Errhandler::Fatal), MPI_ERRORS_ARE_FATAL),
+    ("mpi_errors_abort", Held::predefined(Errhandler::Abort), MPI_ERRORS_ABORT),
+    ("mpi_errors_return", Held::predefined(Errhandler::Return), MPI_ERRORS_RETURN),
 ];
+
+impl Held {
+    const fn predefined(handler: Errhandler) -> Mutex<Held> {
+        Mutex::new(Held::Predefined(handler))
+    }
+}
+
+/// What a handle stands for, for this thread alone.
+fn lock(held: &Mutex<Held>) -> MutexGuard<'_, Held> {
+    held.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 impl Errhandler {
     /// The handler of the standard that has this name.
     pub(crate) fn named(name: &str) -> Option<Errhandler> {
         let found = PREDEFINED.iter().find(|(each, ..)| each.eq_ignore_ascii_case(name));
-        found.map(|(_, handler, _)| handler.clone())
+        found.and_then(|(_, held, _)| match &*lock(held) {
+            Held::Predefined(handler) => Some(handler.clone()),
+            Held::User { .. } => None,
+        })
     }
 
     /// Gives the program a reference to a handler of its own.
@@ -107,9 +120,8 @@ impl Errhandler {
         }
         let function = function as usize;
         let user = |handle| Arc::new(UserHandler { function, target, handle });
-        Ok(MPI_Errhandler::keep_with(|handle| Held::User {
-            references: 1,
-            kept: Some(user(handle)),
+        Ok(MPI_Errhandler::keep_with(|handle| {
+            Mutex::new(Held::User { references: 1, kept: Some(user(handle)) })
         }))
     }
 
@@ -121,12 +133,12 @@ impl Errhandler {
             Errhandler::Return => return MPI_ERRORS_RETURN,
             Errhandler::User(user) => user,
         };
-        let _ = user.handle.with(|held| {
-            if let Held::User { references, kept } = held {
-                *references += 1;
-                kept.get_or_insert_with(|| user.clone());
-            }
-        });
+        if let Ok(held) = user.handle.object()
+            && let Held::User { references, kept } = &mut *lock(&held)
+        {
+            *references += 1;
+            kept.get_or_insert_with(|| user.clone());
+        }
         user.handle
     }
 }
@@ -137,9 +149,9 @@ impl MPI_Errhandler {
     /// # Errors
     /// A wrong handle; a handler of the program for objects of another kind.
     pub(crate) fn handler(self, target: Target) -> Answer<Errhandler> {
-        let user = match self.object()? {
-            Held::Predefined(handler) => return Ok(handler),
-            Held::User { kept, .. } => kept.ok_or_else(|| self.wrong())?,
+        let user = match &*lock(&*self.object()?) {
+            Held::Predefined(handler) => return Ok(handler.clone()),
+            Held::User { kept, .. } => kept.clone().ok_or_else(|| self.wrong())?,
         };
         if user.target != target {
             let text = "the error handler was made for objects of another kind";
@@ -153,24 +165,24 @@ impl MPI_Errhandler {
     /// # Errors
     /// A wrong handle.
     pub(crate) fn free(self) -> Answer {
-        if let Held::Predefined(_) = self.object()? {
-            return Ok(());
-        }
-        let last = self.with(|held| match held {
-            Held::User { references: 0, .. } | Held::Predefined(_) => Err(()),
+        let held = self.object()?;
+        let last = match &mut *lock(&held) {
+            Held::Predefined(_) => None,
+            Held::User { references: 0, .. } => return Err(self.wrong()),
             Held::User { references, kept } => {
                 *references -= 1;
-                Ok(if *references == 0 { kept.take() } else { None })
+                if *references == 0 { kept.take() } else { None }
             }
-        })?;
-        // Dropped here, since it may take its handle away, which is locked above.
-        last.map(drop).map_err(|()| self.wrong())
+        };
+        // Dropped here, since it may retire its handle, which is locked above.
+        drop(last);
+        Ok(())
     }
 }
 
 impl Drop for UserHandler {
     fn drop(&mut self) {
-        let _ = self.handle.take();
+        let _ = self.handle.retire();
     }
 }
 

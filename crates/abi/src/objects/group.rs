@@ -1,16 +1,20 @@
 //! Groups.
 
+use std::sync::LazyLock;
+
 use motet::{ErrorClass, Group};
 
 use crate::arena::Arena;
 use crate::exports;
 use crate::handle::{Handle, Kind, MPI_Group};
+use crate::slot::Found;
 
 /// The kind of groups. What is kept is a group itself.
 pub(crate) struct Groups;
 
 impl Kind for Groups {
     type Object = Group;
+    type Own = ();
     const CODE: u8 = 4;
     const NAME: &'static str = "MPI_Group";
     const CLASS: ErrorClass = ErrorClass::Group;
@@ -20,8 +24,10 @@ impl Kind for Groups {
         &ARENA
     }
 
-    fn constant(value: usize) -> Option<Group> {
-        (Handle::constant(value) == exports::MPI_GROUP_EMPTY).then(Group::empty)
+    fn constant(value: usize) -> Option<Found<Group>> {
+        static EMPTY: LazyLock<Group> = LazyLock::new(Group::empty);
+        let is_empty = Handle::constant(value) == exports::MPI_GROUP_EMPTY;
+        is_empty.then(|| Found::always(&*EMPTY))
     }
 }
 

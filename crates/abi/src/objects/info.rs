@@ -1,7 +1,7 @@
 //! Hints.
 
 use std::env;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use motet::{ErrorClass, Info};
 
@@ -10,24 +10,27 @@ use crate::exports;
 use crate::fault::Answer;
 use crate::handle::{Handle, Kind, MPI_Info};
 use crate::process::{self, INITIAL_HANDLER};
+use crate::slot::Found;
 
 /// The kind of hints, which may be changed while others look at them.
 pub(crate) struct Hints;
 
 impl Kind for Hints {
-    type Object = Arc<Mutex<Info>>;
+    type Object = Mutex<Info>;
+    type Own = ();
     const CODE: u8 = 5;
     const NAME: &'static str = "MPI_Info";
     const CLASS: ErrorClass = ErrorClass::Info;
 
-    fn arena() -> &'static Arena<Self::Object> {
-        static ARENA: Arena<Arc<Mutex<Info>>> = Arena::new();
+    fn arena() -> &'static Arena<Mutex<Info>> {
+        static ARENA: Arena<Mutex<Info>> = Arena::new();
         &ARENA
     }
 
-    fn constant(value: usize) -> Option<Self::Object> {
+    fn constant(value: usize) -> Option<Found<Mutex<Info>>> {
         let is_environment = Handle::constant(value) == exports::MPI_INFO_ENV;
-        is_environment.then(|| Arc::new(Mutex::new(Hints::environment(&[]))))
+        let environment = || Mutex::new(Hints::environment(&[]));
+        if is_environment { MPI_Info::unknown(environment()).ok() } else { None }
     }
 }
 
@@ -52,7 +55,7 @@ impl Hints {
 
     /// Gives a handle to hints.
     pub(crate) fn publish(info: Info) -> MPI_Info {
-        MPI_Info::keep(Arc::new(Mutex::new(info)))
+        MPI_Info::keep(Mutex::new(info))
     }
 }
 

@@ -1,21 +1,21 @@
 //! Messages that a matched probe has found.
 
-use std::sync::Arc;
-
 use motet::ErrorClass;
 
-use super::Comm;
+use super::FoundComm;
 use crate::arena::Arena;
 use crate::handle::Kind;
+use crate::slot::Found;
 
 /// A message, and the communicator that it came on.
 pub(crate) struct Message {
     pub(crate) message: motet::Message,
-    pub(crate) comm: Arc<Comm>,
+    pub(crate) comm: FoundComm,
 }
 
 impl Kind for Message {
     type Object = Message;
+    type Own = ();
     const CODE: u8 = 6;
     const NAME: &'static str = "MPI_Message";
     const CLASS: ErrorClass = ErrorClass::Request;
@@ -25,7 +25,7 @@ impl Kind for Message {
         &ARENA
     }
 
-    fn constant(_: usize) -> Option<Message> {
+    fn constant(_: usize) -> Option<Found<Message>> {
         None
     }
 }

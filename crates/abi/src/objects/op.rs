@@ -4,15 +4,20 @@
 
 use std::ffi::c_int;
 use std::mem;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use motet::op::Predefined;
 use motet::{Datatype, ErrorClass, Op};
 
-use super::Type;
+use super::{FoundType, Type};
 use crate::arena::Arena;
 use crate::count::Width;
 use crate::handle::{Callback, Kind, MPI_Count, MPI_Datatype};
+use crate::slot::Found;
+
+/// The first constant of the kind, and how many there can be.
+const BASE: usize = 0x20;
+const CONSTANTS: usize = 0x20;
 
 /// An operator.
 #[derive(Clone, Debug)]
@@ -38,6 +43,7 @@ pub(crate) enum Commutativity {
 
 impl Kind for Operator {
     type Object = Operator;
+    type Own = ();
     const CODE: u8 = 7;
     const NAME: &'static str = "MPI_Op";
     const CLASS: ErrorClass = ErrorClass::Op;
@@ -47,9 +53,12 @@ impl Kind for Operator {
         &ARENA
     }
 
-    fn constant(value: usize) -> Option<Operator> {
-        let predefined = Predefined::from_code(u16::try_from(value).ok()?)?;
-        Some(Operator::Predefined(predefined))
+    fn constant(value: usize) -> Option<Found<Operator>> {
+        static PREDEFINED: OnceLock<Box<[Option<Operator>]>> = OnceLock::new();
+        let code = |each| u16::try_from(BASE + each).ok();
+        let named = |each| Some(Operator::Predefined(Predefined::from_code(code(each)?)?));
+        let predefined = PREDEFINED.get_or_init(|| (0..CONSTANTS).map(named).collect());
+        predefined.get(value.checked_sub(BASE)?)?.as_ref().map(Found::always)
     }
 }
 
@@ -76,12 +85,19 @@ impl Operator {
 
     /// The operator for a call with items of a datatype: a function of the program is told a handle
     /// of it.
-    pub(crate) fn op(&self, datatype: &Arc<Type>) -> Op {
-        let function = match self {
-            Operator::Predefined(predefined) => return Op::predefined(*predefined),
-            Operator::User(function) => *function,
-        };
-        let datatype = datatype.clone();
+    #[inline]
+    pub(crate) fn op(&self, datatype: &FoundType) -> Op {
+        match self {
+            Operator::Predefined(predefined) => Op::predefined(*predefined),
+            Operator::User(function) => function.op(datatype.clone()),
+        }
+    }
+}
+
+impl Function {
+    /// The operator for a call with items of a datatype.
+    fn op(self, datatype: FoundType) -> Op {
+        let function = self;
         let combine = move |input: *const u8, inout: *mut u8, count: usize, items: &Datatype| {
             let told = Told::of(&datatype);
             // SAFETY: the program says that it is such a function, and the engine has the items.
@@ -105,12 +121,12 @@ struct Told {
 }
 
 impl Told {
-    fn of(datatype: &Arc<Type>) -> Told {
+    fn of(datatype: &Type) -> Told {
         let handle = datatype.handle;
-        if handle.is_constant() || handle.with(|_| ()).is_ok() {
+        if handle.is_constant() || handle.has_object() {
             return Told { handle, is_ours: false };
         }
-        Told { handle: MPI_Datatype::keep(datatype.clone()), is_ours: true }
+        Told { handle: datatype.publish_again(), is_ours: true }
     }
 }
 
@@ -118,7 +134,7 @@ impl Drop for Told {
     fn drop(&mut self) {
         if self.is_ours {
             // The function may have freed it, which it should not.
-            let _ = self.handle.take();
+            let _ = self.handle.retire();
         }
     }
 }

@@ -1,39 +1,41 @@
 //! Requests.
 //!
-//! A request is in its arena while nobody works on it. Whoever waits for it, starts it or looks at
-//! it takes the operation out, and puts it back if the request is to stay; so nothing is locked
-//! while anything is waited for, and a thread that uses a request at the same time (which the
-//! standard forbids) is told that it is in use.
+//! The operation of a request is the part of it that one at a time has. Whoever waits for it,
+//! starts it or looks at it claims it, and gives it back if the request is to stay; so nothing is
+//! locked while anything is waited for, and a thread that uses a request at the same time (which
+//! the standard forbids) is told that it is in use.
 //!
 //! A generalized request that has been freed stays until somebody has said that it is complete,
 //! since that is said by its handle.
 
-use std::sync::Arc;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use motet::raw::{self, Parts};
 use motet::{Completer, ErrorClass};
 
-use super::Comm;
+use super::FoundComm;
 use crate::arena::Arena;
 use crate::exports::MPI_REQUEST_NULL;
 use crate::fault::{Answer, Fault, Site};
-use crate::handle::{Kind, MPI_Request};
+use crate::handle::{ClaimOf, FoundOf, Kind, MPI_Request};
 
-/// A request.
+/// A request, but for its operation.
 pub(crate) struct Request {
-    /// The operation, unless somebody works on it.
-    operation: Option<raw::Request>,
     /// Whose error handler is told what goes wrong; that of `MPI_COMM_SELF` if there is none.
-    comm: Option<Arc<Comm>>,
-    /// Of a generalized request.
-    generalized: Option<Generalized>,
-    /// Of a message in parts, which threads work on while another one waits for it.
-    parts: Option<Parts>,
+    comm: Option<FoundComm>,
+    rare: Option<Box<Rare>>,
 }
 
-/// What belongs to a generalized request.
-struct Generalized {
-    completer: Completer,
+/// What few requests have, and threads work on while another one waits for the operation.
+enum Rare {
+    /// What belongs to a generalized request.
+    Generalized { completer: Completer, stage: Mutex<Stage> },
+    /// Of a message in parts.
+    Parts(Parts),
+}
+
+/// How far a generalized request has come.
+struct Stage {
     /// Somebody has said that it is complete.
     is_complete: bool,
     /// Its handle is good for nothing but saying that it is complete.
@@ -42,16 +44,17 @@ struct Generalized {
 
 impl Kind for Request {
     type Object = Request;
+    type Own = raw::Request;
     const CODE: u8 = 8;
     const NAME: &'static str = "MPI_Request";
     const CLASS: ErrorClass = ErrorClass::Request;
 
-    fn arena() -> &'static Arena<Request> {
-        static ARENA: Arena<Request> = Arena::new();
+    fn arena() -> &'static Arena<Request, raw::Request> {
+        static ARENA: Arena<Request, raw::Request> = Arena::new();
         &ARENA
     }
 
-    fn constant(_: usize) -> Option<Request> {
+    fn constant(_: usize) -> Option<FoundOf<Request>> {
         None
     }
 }
@@ -59,7 +62,7 @@ impl Kind for Request {
 impl Request {
     /// Gives a handle to an operation on a communicator.
     #[inline]
-    pub(crate) fn publish(operation: impl Into<raw::Request>, comm: &Arc<Comm>) -> MPI_Request {
+    pub(crate) fn publish(operation: impl Into<raw::Request>, comm: &FoundComm) -> MPI_Request {
         Request::keep(operation.into(), Some(comm.clone()))
     }
 
@@ -70,66 +73,109 @@ impl Request {
     }
 
     #[inline]
-    fn keep(operation: raw::Request, comm: Option<Arc<Comm>>) -> MPI_Request {
-        let generalized = operation.completer().map(|completer| Generalized {
-            completer,
-            is_complete: false,
-            is_freed: false,
-        });
-        let parts = operation.parts();
-        MPI_Request::keep(Request { operation: Some(operation), comm, generalized, parts })
+    fn keep(operation: raw::Request, comm: Option<FoundComm>) -> MPI_Request {
+        let rare = Rare::of(&operation).map(Box::new);
+        MPI_Request::keep_parts(|_| (Request { comm, rare }, operation))
     }
 
-    /// The call of an operation that nobody has completed.
-    pub(crate) fn uncompleted(&self) -> Option<&'static str> {
-        self.operation.as_ref().filter(|operation| operation.is_active())?.call()
+    /// Whose error handler is told of the request.
+    #[cold]
+    fn site(&self) -> Site {
+        self.comm.clone().map_or(Site::Unknown, Site::Comm)
     }
 
     /// Whether nothing needs its place any more, now that it has no operation.
-    fn is_done_with(&mut self) -> bool {
-        match &mut self.generalized {
-            None => true,
-            Some(generalized) => {
-                generalized.is_freed = true;
-                generalized.is_complete
+    #[inline]
+    fn is_done_with(&self) -> bool {
+        match self.rare.as_deref() {
+            None | Some(Rare::Parts(_)) => true,
+            Some(Rare::Generalized { stage, .. }) => {
+                let mut stage = lock(stage);
+                stage.is_freed = true;
+                stage.is_complete
             }
         }
     }
 }
 
+impl Rare {
+    #[inline]
+    fn of(operation: &raw::Request) -> Option<Rare> {
+        if operation.is_plain() {
+            return None;
+        }
+        let stage = || Mutex::new(Stage { is_complete: false, is_freed: false });
+        let generalized = operation.completer();
+        let generalized =
+            generalized.map(|completer| Rare::Generalized { completer, stage: stage() });
+        generalized.or_else(|| operation.parts().map(Rare::Parts))
+    }
+}
+
+/// What has become of a generalized request, for this thread alone.
+fn lock(stage: &Mutex<Stage>) -> MutexGuard<'_, Stage> {
+    stage.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A request whose operation somebody works on.
+pub(crate) struct Borrowed {
+    handle: MPI_Request,
+    /// None of the null request.
+    claim: Option<ClaimOf<Request>>,
+}
+
+impl Borrowed {
+    /// Works on its operation.
+    #[inline]
+    pub(crate) fn work<T>(&mut self, work: impl FnOnce(&mut raw::Request) -> T) -> T {
+        match &mut self.claim {
+            Some(claim) => work(claim.own()),
+            None => work(&mut raw::Request::null()),
+        }
+    }
+
+    /// Whose error handler is told of the request.
+    #[cold]
+    pub(crate) fn site(&self) -> Site {
+        self.claim.as_ref().map_or(Site::Unknown, |claim| claim.shared().site())
+    }
+
+    /// Gives the operation back, if there still is one; else the handle is gone. Says which handle
+    /// there is now.
+    #[inline]
+    pub(crate) fn give_back(self) -> MPI_Request {
+        let Some(mut claim) = self.claim else { return MPI_REQUEST_NULL };
+        if !claim.own().is_null() {
+            return self.handle;
+        }
+        if claim.shared().is_done_with() {
+            claim.retire();
+        }
+        MPI_REQUEST_NULL
+    }
+}
+
 impl MPI_Request {
-    /// Takes the operation out, to work on it: the null request of the null handle.
+    /// Claims the operation, to work on it: the null request of the null handle.
     ///
     /// # Errors
     /// A wrong handle; a request that somebody else works on.
     #[inline]
-    pub(crate) fn borrow(self) -> Answer<raw::Request> {
+    pub(crate) fn borrow(self) -> Answer<Borrowed> {
         if self == MPI_REQUEST_NULL {
-            return Ok(raw::Request::null());
+            return Ok(Borrowed { handle: self, claim: None });
         }
-        self.with(|request| request.operation.take())?.ok_or_else(in_use)
-    }
-
-    /// Puts the operation back, if there still is one; else the handle is gone. Says which handle
-    /// there is now.
-    #[inline]
-    pub(crate) fn give_back(self, operation: raw::Request) -> MPI_Request {
-        // Nobody else can have freed it meanwhile: whoever tries is told that it is in use.
-        if !operation.is_null() {
-            let _ = self.with(|request| request.operation = Some(operation));
-            return self;
+        let mut claim = self.claim()?.ok_or_else(in_use)?;
+        if claim.own().is_null() {
+            return Err(self.wrong());
         }
-        if self != MPI_REQUEST_NULL && self.with(Request::is_done_with).is_ok_and(|done| done) {
-            drop(self.take());
-        }
-        MPI_REQUEST_NULL
+        Ok(Borrowed { handle: self, claim: Some(claim) })
     }
 
     /// Whose error handler is told of the request.
     #[cold]
     pub(crate) fn site(self) -> Site {
-        let comm = self.with(|request| request.comm.clone());
-        comm.ok().flatten().map_or(Site::Unknown, Site::Comm)
+        self.object().map_or(Site::Unknown, |request| request.site())
     }
 
     /// The parts of its message.
@@ -137,11 +183,13 @@ impl MPI_Request {
     /// # Errors
     /// A wrong handle; a request of another kind.
     pub(crate) fn parts(self) -> Answer<Parts> {
-        let parts = self.with(|request| request.parts.clone())?;
-        parts.ok_or_else(|| {
-            let text = "not a request of partitioned communication";
-            Fault::new(ErrorClass::Request, text)
-        })
+        match self.object()?.rare.as_deref() {
+            Some(Rare::Parts(parts)) => Ok(parts.clone()),
+            _ => {
+                let text = "not a request of partitioned communication";
+                Err(Fault::new(ErrorClass::Request, text))
+            }
+        }
     }
 
     /// Says that a generalized request is complete.
@@ -149,19 +197,31 @@ impl MPI_Request {
     /// # Errors
     /// A wrong handle; a request of another kind; of the function that frees it.
     pub(crate) fn complete(self) -> Answer {
-        let found = self.with(|request| {
-            let generalized = request.generalized.as_mut()?;
-            generalized.is_complete = true;
-            Some((generalized.completer.clone(), generalized.is_freed))
-        })?;
-        let (completer, is_freed) = found.ok_or_else(|| {
+        let request = self.object()?;
+        let Some(Rare::Generalized { completer, stage }) = request.rare.as_deref() else {
             let text = "not a generalized request: it is complete when its operation is";
-            Fault::new(ErrorClass::Request, text)
-        })?;
+            return Err(Fault::new(ErrorClass::Request, text));
+        };
+        let mut stage = lock(stage);
+        stage.is_complete = true;
+        let is_freed = stage.is_freed;
+        drop(stage);
         if is_freed {
-            drop(self.take());
+            self.retire()?;
         }
         Ok(completer.complete()?)
+    }
+
+    /// Retires all requests; the calls of those that nobody has completed.
+    pub(crate) fn retire_all() -> Vec<&'static str> {
+        let mut calls = Vec::new();
+        for place in Request::arena().places() {
+            let Some(mut claim) = Request::arena().claim(place) else { continue };
+            let operation = claim.own();
+            calls.extend(if operation.is_active() { operation.call() } else { None });
+            claim.retire();
+        }
+        calls
     }
 }
 

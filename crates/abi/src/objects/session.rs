@@ -1,6 +1,6 @@
 //! Sessions.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use motet::{ErrorClass, Group};
 
@@ -9,6 +9,7 @@ use crate::arena::Arena;
 use crate::fault::{Answer, Fault, Site, argument};
 use crate::handle::{Kind, MPI_Session};
 use crate::process;
+use crate::slot::Found;
 
 /// A session.
 #[derive(Debug)]
@@ -26,25 +27,26 @@ pub(crate) enum ProcessSet {
 }
 
 impl Kind for Session {
-    type Object = Arc<Session>;
+    type Object = Session;
+    type Own = ();
     const CODE: u8 = 9;
     const NAME: &'static str = "MPI_Session";
     const CLASS: ErrorClass = ErrorClass::Session;
 
-    fn arena() -> &'static Arena<Arc<Session>> {
-        static ARENA: Arena<Arc<Session>> = Arena::new();
+    fn arena() -> &'static Arena<Session> {
+        static ARENA: Arena<Session> = Arena::new();
         &ARENA
     }
 
-    fn constant(_: usize) -> Option<Arc<Session>> {
+    fn constant(_: usize) -> Option<Found<Session>> {
         None
     }
 }
 
 impl Session {
     /// A session with an error handler.
-    pub(crate) fn new(handle: MPI_Session, handler: Errhandler) -> Arc<Session> {
-        Arc::new(Session { handle, handler: Mutex::new(handler) })
+    pub(crate) fn new(handle: MPI_Session, handler: Errhandler) -> Session {
+        Session { handle, handler: Mutex::new(handler) }
     }
 
     pub(crate) fn handler(&self) -> Errhandler {
@@ -57,9 +59,11 @@ impl Session {
         drop(place);
         drop(former);
     }
+}
 
+impl Found<Session> {
     /// What a call on it comes to: what goes wrong meanwhile is brought before its error handler.
-    pub(crate) fn answer<T>(self: &Arc<Session>, work: impl FnOnce() -> Answer<T>) -> Answer<T> {
+    pub(crate) fn answer<T>(&self, work: impl FnOnce() -> Answer<T>) -> Answer<T> {
         work().map_err(|fault| fault.at(Site::Session(self.clone())))
     }
 }

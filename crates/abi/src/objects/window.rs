@@ -4,6 +4,7 @@ use motet::ErrorClass;
 
 use crate::arena::Arena;
 use crate::handle::Kind;
+use crate::slot::Found;
 
 /// The kind of windows.
 pub(crate) struct Window;
@@ -17,6 +18,7 @@ pub(crate) enum Never {}
 
 impl Kind for Window {
     type Object = Never;
+    type Own = ();
     const CODE: u8 = 10;
     const NAME: &'static str = "MPI_Win";
     const CLASS: ErrorClass = ErrorClass::Win;
@@ -26,13 +28,14 @@ impl Kind for Window {
         &ARENA
     }
 
-    fn constant(_: usize) -> Option<Never> {
+    fn constant(_: usize) -> Option<Found<Never>> {
         None
     }
 }
 
 impl Kind for File {
     type Object = Never;
+    type Own = ();
     const CODE: u8 = 11;
     const NAME: &'static str = "MPI_File";
     const CLASS: ErrorClass = ErrorClass::File;
@@ -42,7 +45,7 @@ impl Kind for File {
         &ARENA
     }
 
-    fn constant(_: usize) -> Option<Never> {
+    fn constant(_: usize) -> Option<Found<Never>> {
         None
     }
 }

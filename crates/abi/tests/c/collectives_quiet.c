@@ -1,5 +1,6 @@
-/* What allocates no memory once it has been called before: blocking collectives without lists (but for
- * messages that come before their receiver, so on one rank here), and the runs of persistent ones.
+/* What allocates no memory once it has been called before: blocking and nonblocking collectives without
+ * lists (but for messages that come before their receiver, so on one rank here), and the runs of
+ * persistent ones.
  *
  * ranks: 1 2 3
  */
@@ -60,6 +61,20 @@ static int again(MPI_Request *request) {
     return code == MPI_SUCCESS ? MPI_Wait(request, MPI_STATUS_IGNORE) : code;
 }
 
+/* A call that makes a request, and the end of its operation. */
+#define ENDED(call) (begun((call), &request))
+static int begun(int code, MPI_Request *request) {
+    return code == MPI_SUCCESS ? MPI_Wait(request, MPI_STATUS_IGNORE) : code;
+}
+
+/* The same with a list of requests. */
+static int both(MPI_Comm comm, const int *in, int *out) {
+    MPI_Request list[2];
+    OK(MPI_Iallreduce(in, out, 4, MPI_INT, MPI_SUM, comm, &list[0]));
+    OK(MPI_Ibarrier(comm, &list[1]));
+    return MPI_Waitall(2, list, MPI_STATUSES_IGNORE);
+}
+
 int main(int argc, char **argv) {
     MPI_Comm comm;
     MPI_Request request;
@@ -79,6 +94,15 @@ int main(int argc, char **argv) {
     QUIET(MPI_Scan(in, out, 4, MPI_INT, MPI_SUM, comm));
     QUIET(MPI_Exscan(in, out, 4, MPI_INT, MPI_SUM, comm));
     QUIET(MPI_Reduce_scatter_block(in, out, 1, MPI_INT, MPI_SUM, comm));
+    QUIET(ENDED(MPI_Ibarrier(comm, &request)));
+    QUIET(ENDED(MPI_Ibcast(in, 4, MPI_INT, 0, comm, &request)));
+    QUIET(ENDED(MPI_Ireduce(in, out, 4, MPI_INT, MPI_SUM, 0, comm, &request)));
+    QUIET(ENDED(MPI_Iallreduce(in, out, 4, MPI_INT, MPI_SUM, comm, &request)));
+    QUIET(ENDED(MPI_Igather(in, 1, MPI_INT, out, 1, MPI_INT, 0, comm, &request)));
+    QUIET(ENDED(MPI_Iallgather(in, 1, MPI_INT, out, 1, MPI_INT, comm, &request)));
+    QUIET(ENDED(MPI_Ialltoall(in, 1, MPI_INT, out, 1, MPI_INT, comm, &request)));
+    QUIET(ENDED(MPI_Iscan(in, out, 4, MPI_INT, MPI_SUM, comm, &request)));
+    QUIET(both(comm, in, out));
     OK(MPI_Comm_free(&comm));
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     OK(MPI_Allreduce_init(in, out, 4, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &request));

@@ -1,11 +1,14 @@
 //! The receiving half of an endpoint.
 
+use std::ops::Range;
+
 use super::matched::Taken;
 use super::outgoing::{Outgoing, Pieces};
 use super::packet::{Header, Packet, WORDS_BYTES, Words};
 use super::{Body, Completion, Early, Endpoint, Exposure, Landing, LargeSend, Opened, Receive};
 use crate::claims::{self, Claim};
 use crate::lane::Ring;
+use crate::sharing::{self, Copied};
 use crate::single_copy::{self, SingleCopy};
 use crate::slab::Id;
 use crate::{Label, Peer, Received, RegionMut, Token, TransferError, TypeCode};
@@ -44,7 +47,23 @@ impl Message {
         Ok(())
     }
 
-    fn completion(&self, token: Token, outcome: Result<(), TransferError>) -> Completion {
+    /// Ends a receive with this message, if it fits.
+    pub(super) fn deliver(&self, whole: &[u8], receive: Receive, done: &mut Vec<Completion>) {
+        let fits = self.fits(&receive);
+        if fits.is_ok() {
+            let into = receive.into.start();
+            // SAFETY: a posted receive: writable, by the promise of its poster, and long enough, as
+            // just checked.
+            unsafe { into.copy_from_nonoverlapping(whole.as_ptr(), whole.len()) };
+        }
+        done.push(self.completion(receive.token(), fits));
+    }
+
+    pub(super) fn completion(
+        &self,
+        token: Token,
+        outcome: Result<(), TransferError>,
+    ) -> Completion {
         let Message { source, label: Label { tag, .. }, bytes, .. } = *self;
         Completion { token, outcome: outcome.map(|()| Received { source, tag, bytes }) }
     }
@@ -85,6 +104,9 @@ impl Endpoint {
             let Some(header) = (unsafe { self.inlets[peer].peek::<Header>() }) else {
                 return taken > 0;
             };
+            if header.is_first() && !self.begin_assembly(Peer(peer as u32), header, done) {
+                return true;
+            }
             self.handle(Peer(peer as u32), Packet::read(header), done);
             if self.inlets[peer].advance() {
                 self.ring(Peer(peer as u32));
@@ -98,6 +120,9 @@ impl Endpoint {
             Packet::Eager { label, element, bytes } => {
                 self.handle_eager(Message { source, label, element, bytes }, done);
             }
+            // Whoever polls has begun to assemble it.
+            Packet::First { .. } => {}
+            Packet::Rest { bytes } => self.go_on_assembling(source, bytes, done),
             Packet::Large { label, element, bytes } => {
                 let [address, claim, send] = self.words(source);
                 let exposure = Exposure { address, claim: Claim::from_word(claim), send };
@@ -117,6 +142,7 @@ impl Endpoint {
             Packet::Piece { landing, offset, bytes } => {
                 self.handle_piece(source, Id(landing), offset, bytes, done);
             }
+            Packet::Share { send, address } => self.help(Id(send), address),
             Packet::Finished { send } => self.finish_large(Id(send), done),
             Packet::Revoked { landing } => {
                 // Unless the receive, too, was cancelled meanwhile.
@@ -169,7 +195,7 @@ impl Endpoint {
         }
     }
 
-    fn keep(&mut self, message: Message, body: Body) {
+    pub(super) fn keep(&mut self, message: Message, body: Body) {
         let Message { source, label, element, bytes } = message;
         self.early[source.index()] += 1;
         self.matching.keep(source, label, Early { element, bytes, body });
@@ -185,16 +211,7 @@ impl Endpoint {
         let message = Message { source, label, element: early.element, bytes: early.bytes };
         match early.body {
             Body::Exposed(exposure) => self.land(message, exposure, receive, done),
-            Body::Whole(whole) => {
-                let fits = message.fits(&receive);
-                if fits.is_ok() {
-                    let into = receive.into.start();
-                    // SAFETY: a receive that is being posted: writable, by the promise of its
-                    // poster, and long enough, as just checked.
-                    unsafe { into.copy_from_nonoverlapping(whole.as_ptr(), whole.len()) };
-                }
-                done.push(message.completion(receive.token(), fits));
-            }
+            Body::Whole(whole) => message.deliver(&whole, receive, done),
         }
     }
 
@@ -233,25 +250,59 @@ impl Endpoint {
             return None;
         }
         let claim = exposure.claim?;
-        let (source, segment) = (message.source, &self.segment);
-        if !claims::take(segment, source, claim) {
+        let source = message.source;
+        if !claims::take(&self.segment, source, claim) {
             return Some(Err(TransferError::Revoked(source)));
         }
-        let how = if source == self.me { SingleCopy::Direct } else { self.single_copy };
-        let into = receive.into.part(0, message.bytes);
-        let process = segment.process(source);
-        // SAFETY: the receive is posted; the source is exposed and claimed, so its owner keeps
-        // it readable and unchanged (README, "Claims").
-        let copied = unsafe { single_copy::copy(how, process, exposure.address, into) };
-        if !claims::release(segment, source, claim) {
+        let copied =
+            self.copy_claimed(source, claim, exposure, receive.into.part(0, message.bytes));
+        if !claims::release(&self.segment, source, claim) || matches!(copied, Copied::Gone) {
             return Some(Err(TransferError::Revoked(source)));
         }
-        if copied.is_err() {
+        if matches!(copied, Copied::Refused) {
             self.single_copy = SingleCopy::Off;
             return None;
         }
         self.tell(source, Packet::Finished { send: exposure.send });
         Some(Ok(()))
+    }
+
+    /// Whether the sender of a large message has nothing better to do than to copy with us. If we
+    /// have one under way, too, its receiver has: probably both ranks exchange.
+    fn is_helped_by(&self, source: Peer) -> bool {
+        self.shares_copies && source != self.me && self.large.is_empty()
+    }
+
+    /// Copies a message that has been claimed, together with its sender if that pays.
+    fn copy_claimed(
+        &mut self,
+        source: Peer,
+        claim: Claim,
+        exposure: &Exposure,
+        into: RegionMut,
+    ) -> Copied {
+        let Exposure { address, send, .. } = *exposure;
+        let how = if source == self.me { SingleCopy::Direct } else { self.single_copy };
+        let process = self.segment.process(source);
+        let copy = |part: Range<usize>| {
+            let (from, into) = (address + part.start as u64, into.part(part.start, part.len()));
+            // SAFETY: the receive is posted; the source is exposed and claimed, so its owner keeps
+            // it readable and unchanged (README, "Claims"); of its parts each is copied by one.
+            unsafe { single_copy::copy(how, process, from, into) }
+        };
+        let bytes = into.bytes();
+        if bytes < sharing::SHORTEST || !self.is_helped_by(source) {
+            return copy(0..bytes).map_or(Copied::Refused, |()| Copied::All);
+        }
+        sharing::open(&self.segment, source, claim);
+        let address = into.start().expose_provenance() as u64;
+        self.tell(source, Packet::Share { send, address });
+        let segment = &self.segment;
+        let is_gone = || {
+            let died = segment.is_shared().then(|| segment.failure()).flatten();
+            died.is_some_and(|died| died.rank == source || single_copy::is_gone(process))
+        };
+        sharing::copy(segment, source, claim, bytes, copy, is_gone)
     }
 
     fn ask_for_pieces(&mut self, message: Message, exposure: Exposure, receive: Receive) {
@@ -265,7 +316,7 @@ impl Endpoint {
         let _ = self.submit(peer, Outgoing::Words { packet, words: [0; 3] });
     }
 
-    fn handle_piece(
+    pub(super) fn handle_piece(
         &mut self,
         source: Peer,
         id: Id,

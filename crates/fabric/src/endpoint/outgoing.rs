@@ -8,23 +8,56 @@ use crate::chunks::Queue;
 use crate::claims::Claim;
 use crate::lane::{Outlet, Ring};
 use crate::slab::Id;
-use crate::{Label, Peer, Received, Region, Segment, Token, TypeCode};
+use crate::{Label, Peer, Received, Region, Segment, Token, TypeCode, sharing, single_copy};
+
+/// The longest message that goes in cells, which takes two copies, but needs nobody's answer.
+const LONGEST_EAGER: usize = 16 << 10;
+/// It takes at most such a share of the lane: no more than half, or there may never be room.
+const EAGER_SHARE: usize = 4;
 
 /// The lane to one peer, and what waits for room in it. The queue has no limit but memory: each
 /// entry stands for memory that its poster keeps anyway.
 pub(super) struct Standing {
     outlet: Outlet,
+    /// Bytes of the longest message that goes in cells as it is.
+    longest_eager: usize,
     waiting: Queue<Outgoing>,
 }
 
 impl Standing {
     pub(super) fn new(segment: Arc<Segment>, ring: Ring, first: u64) -> Standing {
-        Standing { outlet: Outlet::starting_at(segment, ring, first), waiting: Queue::default() }
+        let outlet = Outlet::starting_at(segment, ring, first);
+        let cell = outlet.payload::<Header>();
+        let longest_eager = (ring.cells / EAGER_SHARE * cell).min(LONGEST_EAGER).max(cell);
+        Standing { outlet, longest_eager, waiting: Queue::default() }
     }
 
     /// Bytes of a message that fit a cell.
     pub(super) fn payload(&self) -> usize {
         self.outlet.payload::<Header>()
+    }
+
+    /// Bytes of the longest message that goes in cells as it is.
+    pub(super) fn longest_eager(&self) -> usize {
+        self.longest_eager
+    }
+
+    /// Puts a message into as many cells as it takes, if there is room for all of it.
+    fn push_eager(&mut self, label: Label, element: TypeCode, data: Region) -> bool {
+        let (bytes, cell) = (data.bytes(), self.payload());
+        if bytes <= cell {
+            return self.push(Packet::Eager { label, element, bytes }, data);
+        }
+        if !self.outlet.has_room(bytes.div_ceil(cell)) {
+            return false;
+        }
+        let mut pushed = self.push(Packet::First { label, element, bytes }, data.part(0, cell));
+        for from in (cell..bytes).step_by(cell) {
+            let rest = data.part(from, cell.min(bytes - from));
+            pushed &= self.push(Packet::Rest { bytes: rest.bytes() }, rest);
+        }
+        assert!(pushed, "there was room for all cells");
+        true
     }
 
     /// Packets that have gone into the lane.
@@ -61,7 +94,7 @@ impl Standing {
 /// Something on its way into a lane. A million of them may wait, so they are small.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Outgoing {
-    /// A message that fits a cell.
+    /// A message that goes in cells.
     Eager { label: Label, element: TypeCode, data: Region, token: Token },
     /// A message that does not.
     Large { label: Label, element: TypeCode, data: Region, token: Token },
@@ -150,8 +183,7 @@ impl Endpoint {
     fn attempt(&mut self, to: Peer, outgoing: &Outgoing, done: &mut Vec<Completion>) -> Attempt {
         match *outgoing {
             Outgoing::Eager { label, element, data, .. } => {
-                let packet = Packet::Eager { label, element, bytes: data.bytes() };
-                match self.standing[to.index()].push(packet, data) {
+                match self.standing[to.index()].push_eager(label, element, data) {
                     true => Attempt::Gone(Posted::Done),
                     false => Attempt::NoRoom,
                 }
@@ -212,6 +244,22 @@ impl Endpoint {
         }
         self.finish_large(send, done);
         Attempt::Gone(Posted::Done)
+    }
+
+    /// The receiver of a large message copies it to this address: do some of that, unless the
+    /// message is over.
+    pub(super) fn help(&mut self, send: Id, address: u64) {
+        let Some(&mut LargeSend { to, data, claim: Some(claim), .. }) = self.large.get_mut(send)
+        else {
+            return;
+        };
+        let (how, process) = (self.single_copy, self.segment.process(to));
+        sharing::help(&self.segment, self.me, claim, data.bytes(), |part| {
+            let (into, from) = (address + part.start as u64, data.part(part.start, part.len()));
+            // SAFETY: the send is posted; the receiver waits for the parts that we take, and leaves
+            // their memory alone until then (README, "Shared copies").
+            unsafe { single_copy::copy_to(how, process, into, from) }
+        });
     }
 
     /// The receiver of a large message has it.

@@ -18,6 +18,12 @@ pub(super) struct Header {
 }
 
 impl Header {
+    /// Whether it is that of a message in several cells.
+    #[inline]
+    pub(super) fn is_first(&self) -> bool {
+        self.kind == FIRST
+    }
+
     /// Whether it is that of a message with this label, the whole of which lies in its cell.
     #[inline]
     pub(super) fn is_eager(&self, label: Label) -> bool {
@@ -37,6 +43,10 @@ pub(super) const WORDS_BYTES: usize = size_of::<Words>();
 pub(super) enum Packet {
     /// A whole message; its payload lies in the cell.
     Eager { label: Label, element: TypeCode, bytes: usize },
+    /// A whole message; its payload lies in the cell and in those that follow.
+    First { label: Label, element: TypeCode, bytes: usize },
+    /// So much more of it.
+    Rest { bytes: usize },
     /// A large message may be copied: words are its address, its claim (0 if it has none and must
     /// be asked for in pieces) and the sender's name for it.
     Large { label: Label, element: TypeCode, bytes: usize },
@@ -44,6 +54,8 @@ pub(super) enum Packet {
     Pieces { send: u64, landing: u64 },
     /// A piece of a large message; it lies in the cell.
     Piece { landing: u64, offset: usize, bytes: usize },
+    /// The receiver copies this large message to that address of its own, and may be helped.
+    Share { send: u64, address: u64 },
     /// The receiver has what it wanted of a large message.
     Finished { send: u64 },
     /// The sender has taken the large message back whose pieces this landing awaits.
@@ -70,12 +82,17 @@ const PIECE: u8 = 4;
 const FINISHED: u8 = 5;
 const OPEN: u8 = 6;
 const REVOKED: u8 = 7;
+const SHARE: u8 = 8;
+const FIRST: u8 = 9;
+const REST: u8 = 10;
 
 impl Packet {
     pub(super) fn header(self) -> Header {
         let none = Label { context: 0, tag: 0, ordinal: 0 };
         let (kind, label, element, bytes) = match self {
             Packet::Eager { label, element, bytes } => (EAGER, label, element, bytes),
+            Packet::First { label, element, bytes } => (FIRST, label, element, bytes),
+            Packet::Rest { bytes } => (REST, none, TypeCode::BYTES, bytes),
             Packet::Large { label, element, bytes } => (LARGE, label, element, bytes),
             Packet::Open { label, element } => (OPEN, label, element, 0),
             Packet::Pieces { send, landing } => {
@@ -84,6 +101,9 @@ impl Packet {
             Packet::Piece { landing, offset, bytes } => {
                 let label = Label { context: offset as u64, tag: landing, ..none };
                 (PIECE, label, TypeCode::BYTES, bytes)
+            }
+            Packet::Share { send, address } => {
+                (SHARE, Label { context: address, tag: send, ..none }, TypeCode::BYTES, 0)
             }
             Packet::Finished { send } => {
                 (FINISHED, Label { tag: send, ..none }, TypeCode::BYTES, 0)
@@ -111,9 +131,12 @@ impl Packet {
         let (element, bytes) = (TypeCode(header.element), header.bytes as usize);
         match header.kind {
             EAGER => Packet::Eager { label, element, bytes },
+            FIRST => Packet::First { label, element, bytes },
+            REST => Packet::Rest { bytes },
             LARGE => Packet::Large { label, element, bytes },
             PIECES => Packet::Pieces { send: tag, landing: context },
             PIECE => Packet::Piece { landing: tag, offset: context as usize, bytes },
+            SHARE => Packet::Share { send: tag, address: context },
             FINISHED => Packet::Finished { send: tag },
             REVOKED => Packet::Revoked { landing: tag },
             OPEN => Packet::Open { label, element },
@@ -140,9 +163,12 @@ mod tests {
         let element = TypeCode(200);
         for packet in [
             Packet::Eager { label, element, bytes: 17 },
+            Packet::First { label, element, bytes: usize::MAX },
+            Packet::Rest { bytes: 18 },
             Packet::Large { label, element, bytes: usize::MAX },
             Packet::Pieces { send: 3, landing: 4 },
             Packet::Piece { landing: 5, offset: 6, bytes: 7 },
+            Packet::Share { send: 10, address: u64::MAX },
             Packet::Finished { send: 8 },
             Packet::Revoked { landing: 9 },
             Packet::Open { label, element },

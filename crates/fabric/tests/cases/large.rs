@@ -2,7 +2,7 @@
 
 use motet_fabric::layout::CLAIMS;
 
-use super::{LARGE, from, label, pattern, step};
+use super::{FEW, LARGE, from, label, pattern, step};
 use crate::support::{Kind, ranks, run};
 
 /// More large messages under way than claims: those beyond must not hold up what comes behind
@@ -54,7 +54,7 @@ pub(crate) fn both_directions_at_once(kind: Kind) {
 pub(crate) fn small_ones_do_not_overtake(kind: Kind) {
     run(kind, 2, |rank| {
         for round in 0..50 {
-            let sizes = [LARGE, 8, 20 * LARGE, 0, LARGE];
+            let sizes = [LARGE, 8, 20 * LARGE, FEW, 0, LARGE, FEW];
             if rank.me() == 0 {
                 let send = |bytes| rank.send(1, label(1), pattern(round, bytes));
                 let sent = sizes.map(send);
@@ -66,5 +66,48 @@ pub(crate) fn small_ones_do_not_overtake(kind: Kind) {
                 }
             }
         }
+    });
+}
+
+/// Where each rank has a core, both copy: whatever the length, each byte comes once and in its
+/// place, before the receive is complete.
+pub(crate) fn both_ends_copy(kind: Kind) {
+    run(kind, 2, |rank| {
+        for round in 0..100 {
+            let bytes = (20 + round as usize) * LARGE;
+            if rank.me() == 0 {
+                let sent = rank.send(1, label(round), pattern(round, bytes));
+                rank.wait(sent);
+            } else {
+                let receive = rank.recv(from(0, round), bytes);
+                assert!(rank.wait(receive).data() == pattern(round, bytes), "round {round}");
+            }
+        }
+    });
+}
+
+/// Messages of a few cells each, more than fit the lane, to one who receives late and to one who
+/// waits already.
+pub(crate) fn a_few_cells_each(kind: Kind) {
+    const MESSAGES: u64 = 300;
+    run(kind, 2, |rank| {
+        let other = 1 - rank.me();
+        let send = |rank: &mut crate::support::Rank| {
+            let sent = (0..MESSAGES).map(|message| {
+                let bytes = FEW - message as usize;
+                rank.send(other, label(message % 3), pattern(message, bytes))
+            });
+            sent.collect::<Vec<_>>()
+        };
+        let receive = |rank: &mut crate::support::Rank| {
+            let receives: Vec<_> =
+                (0..MESSAGES).map(|message| rank.recv(from(other, message % 3), FEW)).collect();
+            for (message, ended) in (0..).zip(rank.wait_all(receives)) {
+                assert!(ended.data() == pattern(message, FEW - message as usize));
+            }
+        };
+        let sent = send(rank);
+        receive(rank);
+        rank.wait_all(sent);
     });
 }

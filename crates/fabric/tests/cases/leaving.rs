@@ -2,7 +2,7 @@
 
 use motet_fabric::{Peer, TransferError};
 
-use super::{EAGER, LARGE, anyone, from, label, pattern, step};
+use super::{EAGER, FEW, LARGE, anyone, from, label, pattern, step};
 use crate::support::{Kind, Rank, ranks, run};
 
 /// Leaves without a look at what still comes in, as a program may that needs nothing any more.
@@ -40,7 +40,7 @@ pub(crate) fn pieces_of_one_that_left_end(kind: Kind) {
 /// an error; both exactly once.
 pub(crate) fn messages_outlive_their_sender(kind: Kind) {
     run(kind, 3, |rank| {
-        let sizes = [0, 1, EAGER, EAGER + 1, LARGE, 40 * LARGE];
+        let sizes = [0, 1, EAGER, EAGER + 1, FEW, LARGE, 40 * LARGE];
         if rank.me() < 2 {
             for (tag, bytes) in (0..).zip(sizes) {
                 rank.send(2, label(tag), pattern(tag, bytes));

@@ -19,7 +19,9 @@ use crate::support::Rank;
 const EAGER: usize = CELL - STAMP - HEADER;
 const CELL: usize = 8192 + LINE;
 const HEADER: usize = 32;
-/// A message that does not.
+/// A message that goes in a few cells.
+const FEW: usize = EAGER + EAGER / 2;
+/// A message that does not go in cells.
 const LARGE: usize = 3 * EAGER + 17;
 
 fn label(tag: u64) -> Label {

@@ -13,7 +13,7 @@ use motet_fabric::segment::State;
 use motet_fabric::{Failure, How, Options, Peer, TransferError};
 use rustix::process::{Signal, getpid, kill_process};
 
-use super::{EAGER, LARGE, Random, from, label, pattern};
+use super::{EAGER, FEW, LARGE, Random, from, label, pattern};
 use crate::support::{Rank, Watchdog};
 
 /// Says what the ranks are to do.
@@ -89,8 +89,9 @@ fn as_a_rank() {
         "early leaver" => leave_early(&mut rank),
         "death" => die_while_others_sleep(&mut rank),
         case => {
-            let (_, seed) = case.split_once("traffic ").expect("a case that we know");
-            die_in_traffic(&mut rank, seed.parse().unwrap());
+            let (case, seed) = case.split_once(' ').expect("a case that we know");
+            let die = if case == "copies" { die_in_a_copy } else { die_in_traffic };
+            die(&mut rank, seed.parse().unwrap());
         }
     }
     rank.leave();
@@ -105,7 +106,7 @@ fn everyone_talks_to_everyone() {
 }
 
 fn talk_to_everyone(rank: &mut Rank) {
-    let sizes = [0, 1, EAGER, EAGER + 1, LARGE, 5 << 20];
+    let sizes = [0, 1, EAGER, EAGER + 1, FEW, LARGE, 5 << 20];
     let (mut sent, mut received) = (Vec::new(), Vec::new());
     for peer in 0..rank.world() {
         for (tag, bytes) in (0..).zip(sizes) {
@@ -223,7 +224,7 @@ fn die_in_traffic(rank: &mut Rank, seed: u64) {
         (0..world).map(|peer| (peer, rank.recv(from(peer, 1), LARGE * 50))).collect();
     while begun.elapsed() < Duration::from_secs(30) {
         let peer = random.below(world.into()) as u32;
-        let bytes = [8, EAGER, LARGE, 50 * LARGE][random.below(4) as usize];
+        let bytes = [8, EAGER, FEW, LARGE, 50 * LARGE][random.below(5) as usize];
         if sent.len() < 50 {
             sent.push(rank.send(peer, label(1), vec![bytes as u8; bytes]));
         }
@@ -249,4 +250,53 @@ fn die_in_traffic(rank: &mut Rank, seed: u64) {
         }
     }
     panic!("nobody died");
+}
+
+/// One of the two ends of large messages is killed, most of the time in the middle of a copy: the
+/// other one hears of it, and what it has received is whole.
+#[test]
+fn deaths_in_the_middle_of_copies() {
+    for seed in 1..=10 {
+        println!("seed {seed}");
+        let finished = run(&format!("copies {seed}"), 2);
+        assert_eq!(finished.code, Some(128 + 9));
+        assert_eq!(finished.output.matches("heard").count(), 1, "the other one");
+    }
+}
+
+fn die_in_a_copy(rank: &mut Rank, seed: u64) {
+    let bytes = 100 * LARGE;
+    let (victim, other) = ((seed % 2) as u32, 1 - rank.me());
+    let life = Duration::from_micros(5_000 + Random(seed).below(20_000));
+    if rank.me() == victim {
+        std::thread::spawn(move || {
+            std::thread::sleep(life);
+            kill_process(getpid(), Signal::KILL)
+        });
+    }
+    for round in 0..u64::MAX {
+        let ticket = match rank.me() {
+            0 => rank.send(1, label(round), vec![round as u8; bytes]),
+            _ => rank.recv(from(0, round), bytes),
+        };
+        match rank.until_or_failure(|rank| rank.take(ticket)) {
+            Ok(ended) => match ended.outcome {
+                Ok(_) => {
+                    let is_whole = ended.memory.iter().all(|&byte| byte == round as u8);
+                    assert!(rank.me() == 0 || is_whole, "torn");
+                }
+                Err(error) => {
+                    assert_eq!(error, TransferError::Revoked(Peer(other)));
+                    break;
+                }
+            },
+            Err(failure) => {
+                assert_eq!(failure.rank, Peer(victim));
+                rank.endpoint().cancel(|_| true);
+                break;
+            }
+        }
+    }
+    println!("heard");
+    std::process::exit(0);
 }

@@ -6,6 +6,7 @@
 //! time that depends on the depth of the tree (and on the logarithm of the lengths of its lists),
 //! not on how far into the stream that is: so a transfer can be cut into pieces anywhere.
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use super::{Datatype, DatatypeError};
@@ -113,16 +114,30 @@ pub struct Layout {
     extent: i64,
     /// First byte of data, and one behind the last.
     reach: (i64, i64),
+    /// Bytes of an item, if any number of items is one run of bytes from its address on; else 0.
+    row: usize,
 }
 
 impl Layout {
     pub(super) fn of(datatype: &Datatype) -> Layout {
-        Layout {
+        let mut layout = Layout {
             root: Arc::new(super::compile::compile(datatype)),
             size: datatype.size(),
             extent: datatype.extent(),
             reach: (datatype.true_lower_bound(), datatype.true_upper_bound()),
+            row: 0,
+        };
+        let whole = Piece { at: 0, len: layout.size };
+        if layout.contiguous(1) == Some(whole) && i64::try_from(layout.size) == Ok(layout.extent) {
+            layout.row = layout.size as usize;
         }
+        layout
+    }
+
+    /// Bytes of an item, if any number of items is one run of bytes from its address on.
+    #[inline]
+    pub(crate) fn row(&self) -> Option<NonZeroUsize> {
+        NonZeroUsize::new(self.row)
     }
 
     pub(super) fn root(&self) -> &Placed {

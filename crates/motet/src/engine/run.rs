@@ -150,6 +150,8 @@ impl Run {
 
     /// Begins the one execution of a run that is not linked.
     pub(crate) fn begin(&mut self) {
+        // Nobody has looked at it since: one that ended at a sprint was still marked.
+        self.polled = false;
         self.memory.want_scratch();
         self.restart();
     }

@@ -68,6 +68,14 @@ impl Class {
     }
 }
 
+impl Predefined {
+    /// Whether it is defined for the element that a predefined datatype consists of.
+    #[inline]
+    pub(crate) fn is_defined_for(self, named: Named, basic: Basic) -> bool {
+        Class::of_named(named, basic).allows(self)
+    }
+}
+
 /// What the items of a datatype consist of, as far as a predefined operator cares.
 pub(super) enum Shape {
     /// Of nothing.

@@ -15,6 +15,7 @@ use crate::info::Info;
 use crate::intercommunicator::Intercommunicator;
 use crate::op::Op;
 use crate::persistent::Persistent;
+use crate::raw;
 use crate::request::Request;
 use crate::topology::Topological;
 use crate::world::World;
@@ -197,6 +198,20 @@ impl Collective<'_> {
         unsafe { on.communicator().nonblocking((), |()| prepared) }
     }
 
+    /// The same, as a request of any kind.
+    ///
+    /// # Safety
+    /// As [`Collective::start`].
+    ///
+    /// # Errors
+    /// As [`Collective::start`].
+    #[track_caller]
+    pub unsafe fn start_request<'on>(&self, on: impl Into<On<'on>>) -> Result<raw::Request> {
+        // SAFETY: passed on.
+        let request = unsafe { self.start(on) }?;
+        Ok(raw::Request::of_collective(request.into_flight()))
+    }
+
     /// The first of two phases: begins the collective inside all that are open on the
     /// communicator; [`end`](crate::raw::end) ends the innermost one. A communicator may be freed
     /// while phases are open: they go on, as operations do whose requests are freed.
@@ -319,16 +334,14 @@ macro_rules! call_names {
 
             /// The name of the call in a form.
             fn call(self, form: Form) -> &'static str {
-                let names = match self {
-                    $(CollectiveKind::$variant => [
-                        $blocking,
-                        $nonblocking,
-                        $persistent,
-                        concat!($blocking, "_begin"),
-                        concat!($blocking, "_end"),
-                    ],)*
-                };
-                names[form as usize]
+                static NAMES: &[[&str; 5]] = &[$([
+                    $blocking,
+                    $nonblocking,
+                    $persistent,
+                    concat!($blocking, "_begin"),
+                    concat!($blocking, "_end"),
+                ]),*];
+                NAMES[self as usize][form as usize]
             }
         }
 

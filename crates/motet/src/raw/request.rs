@@ -1,7 +1,6 @@
 //! One type for every kind of request.
 
 use std::fmt;
-use std::mem;
 use std::sync::Arc;
 
 use motet_fabric::Received;
@@ -27,9 +26,10 @@ const NOT_TO_CANCEL: &str = "is of a collective, which cannot be cancelled";
 ///
 /// An operation that runs once is gone when it has been completed: the request is null then. A
 /// persistent one becomes inactive, and can be started again. Dropping a request frees it; an
-/// operation that is active goes on by itself.
+/// operation that is active goes on by itself. Whoever keeps requests in one place reuses their
+/// memory: a request allocates none of its own.
 #[derive(Default)]
-pub struct Request(Option<Box<Inner>>);
+pub struct Request(Option<Inner>);
 
 /// What is done with the result of an operation that is over.
 type Delivery = Box<dyn FnOnce(&Flight) + Send>;
@@ -138,6 +138,11 @@ impl Request {
         Request::with(flight, Some(keeper), kind, state)
     }
 
+    /// A collective without buffers that runs once and is under way.
+    pub(super) fn of_collective(flight: Flight) -> Request {
+        Request::with(flight, Some(Box::new(())), Kind::Collective, State::Once)
+    }
+
     pub(super) fn generalized(flight: Flight, shared: Arc<Shared>) -> Request {
         Request::with(flight, Some(Box::new(())), Kind::Generalized(shared), State::Once)
     }
@@ -173,10 +178,11 @@ impl Request {
         let (persistent, active) = (state != State::Once, state != State::Inactive);
         let (delivery, parts) = (None, None);
         let inner = Inner { flight, keeper, delivery, parts, kind, persistent, active };
-        Request(Some(Box::new(inner)))
+        Request(Some(inner))
     }
 
     /// Whether it stands for no operation. (`MPI_REQUEST_NULL`)
+    #[inline]
     pub fn is_null(&self) -> bool {
         self.0.is_none()
     }
@@ -196,16 +202,23 @@ impl Request {
         self.0.as_ref().is_some_and(|inner| inner.persistent)
     }
 
+    /// Whether it has neither a [completer](Request::completer) nor [parts](Request::parts).
+    pub fn is_plain(&self) -> bool {
+        let is_plain =
+            |inner: &Inner| inner.parts.is_none() && !matches!(inner.kind, Kind::Generalized(_));
+        self.0.as_ref().is_none_or(is_plain)
+    }
+
     /// The operation, if it is active.
     pub(super) fn active(&mut self) -> Option<&mut Inner> {
-        self.0.as_deref_mut().filter(|inner| inner.active)
+        self.0.as_mut().filter(|inner| inner.active)
     }
 
     /// What a collective does and why, as [`Persistent::explain`](crate::Persistent::explain) says
     /// it; of any other operation, and of none, that there is nothing to tell.
     pub fn explain(&self) -> String {
         let explain = |inner: &Inner| inner.flight.explain();
-        self.0.as_deref().map_or_else(|| "no operation".to_owned(), explain)
+        self.0.as_ref().map_or_else(|| "no operation".to_owned(), explain)
     }
 
     /// Starts a persistent operation. (`MPI_Start`, MPI 4.1 §3.9)
@@ -328,22 +341,23 @@ impl Request {
 
     /// Becomes null.
     fn release(&mut self) -> Result<()> {
-        let Some(inner) = mem::take(&mut self.0) else { return Ok(()) };
-        let (kind, Origin { home, call }) = (inner.kind.clone(), inner.flight.origin.again());
-        drop(inner);
-        match kind {
-            Kind::Generalized(shared) => {
-                shared.free().map_err(|error| home.error_of_callback(call, error))
-            }
-            _ => Ok(()),
-        }
+        let Some(Inner { kind: Kind::Generalized(shared), flight, .. }) = &self.0 else {
+            self.0 = None;
+            return Ok(());
+        };
+        let (shared, Origin { home, call }) = (shared.clone(), flight.origin.again());
+        self.0 = None;
+        shared.free().map_err(|error| home.error_of_callback(call, error))
     }
 }
 
 impl Drop for Request {
+    #[inline]
     fn drop(&mut self) {
-        // Nobody is there to be told what a callback says.
-        let _ = self.release();
+        if !self.is_null() {
+            // Nobody is there to be told what a callback says.
+            let _ = self.release();
+        }
     }
 }
 

@@ -20,12 +20,19 @@ use crate::error::ErrorKind;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unit {
     pub(super) bytes: usize,
+    /// A power of two.
     pub(super) alignment: usize,
     pub(super) code: TypeCode,
 }
 
 impl Unit {
     pub(super) const BYTE: Unit = Unit { bytes: 1, alignment: 1, code: TypeCode::BYTES };
+
+    /// The code of the elements of a datatype; that of bytes if they differ.
+    #[inline]
+    pub(super) fn code_of(datatype: &Datatype) -> TypeCode {
+        datatype.element().map_or(TypeCode::BYTES, |basic| code_of(basic.kind, basic.size.into()))
+    }
 
     /// The unit of data that is moved.
     pub(super) fn of<'a>(datatypes: impl IntoIterator<Item = &'a Datatype>) -> Unit {
@@ -59,12 +66,12 @@ pub(super) struct Side {
 /// Puts the sides of one call in place.
 pub(super) struct Stage {
     unit: Unit,
-    staging: Staging,
+    staging: Option<Box<Staging>>,
 }
 
 impl Stage {
     pub(super) fn new(unit: Unit) -> Stage {
-        Stage { unit, staging: Staging::new() }
+        Stage { unit, staging: None }
     }
 
     pub(super) fn unit(&self) -> Unit {
@@ -73,7 +80,7 @@ impl Stage {
 
     /// What the operation must do at its start and its end.
     pub(super) fn finish(self) -> Option<Box<Staging>> {
-        self.staging.boxed()
+        self.staging
     }
 
     /// The items of `copies` blocks, one after the other.
@@ -87,6 +94,9 @@ impl Stage {
         copies: usize,
         way: Way,
     ) -> Result<Span, ErrorKind> {
+        if let Some(span) = self.as_it_is(data, copies) {
+            return Ok(span);
+        }
         let count = data.count.checked_mul(copies).ok_or(DatatypeError::Overflow("size"))?;
         let items = items(which, data.address, count, data.datatype)?;
         match self.in_a_row(&items) {
@@ -94,6 +104,22 @@ impl Stage {
             // SAFETY: passed on.
             None => Ok(unsafe { self.as_stream(vec![items], way) }.span),
         }
+    }
+
+    /// Data of a datatype without gaps, which is what most calls have, in a few steps. None if
+    /// there is anything to be said about it.
+    #[inline]
+    fn as_it_is(&self, data: Data<'_>, copies: usize) -> Option<Span> {
+        let Data { address, count, datatype } = data;
+        let item = datatype.layout().row()?.get();
+        let (count, unit) = (count.checked_mul(copies)?, self.unit.bytes);
+        let bytes = count.checked_mul(item)?;
+        let is_there = !address.is_null() && bytes > 0 && isize::try_from(bytes).is_ok();
+        if !is_there || address.addr() & (self.unit.alignment - 1) != 0 {
+            return None;
+        }
+        let len = if item == unit { count } else { bytes / unit };
+        Some(Span { start: address, len })
     }
 
     /// # Safety
@@ -191,7 +217,8 @@ impl Stage {
     /// The operation holds the memory of the items.
     unsafe fn as_stream(&mut self, items: Vec<Items<'_>>, way: Way) -> Side {
         let bytes = |items: &Items<'_>| (items.layout.size() * items.count) as usize;
-        let stream = self.staging.room(items.iter().map(bytes).sum());
+        let staging = self.staging.get_or_insert_with(|| Box::new(Staging::new()));
+        let stream = staging.room(items.iter().map(bytes).sum());
         let (mut blocks, mut start) = (Vec::with_capacity(items.len()), 0);
         for items in items {
             let count = bytes(&items) / self.unit.bytes;
@@ -201,7 +228,7 @@ impl Stage {
             let layout = layout.clone();
             let staged = Staged { address, layout, count: items, way, stream };
             // SAFETY: the memory by the caller's promise; the stream is the staging's own.
-            unsafe { self.staging.add(staged) };
+            unsafe { staging.add(staged) };
             start += count;
         }
         Side { span: Span { start: stream, len: start }, blocks }

@@ -4,18 +4,20 @@
 
 use std::cell::Cell;
 use std::ffi::c_int;
+use std::mem;
 
 use motet::{ErrorClass, raw};
 
 use crate::caller::put;
 use crate::exports::MPI_UNDEFINED;
-use crate::fault::{Answer, Fault, argument};
+use crate::fault::{Answer, Fault, Site, argument};
 use crate::handle::MPI_Request;
-use crate::objects::MPI_Status;
+use crate::objects::{Borrowed, MPI_Status};
 
 /// What a thread keeps from one call on several requests to the next.
 #[derive(Default)]
 pub(super) struct Room {
+    claims: Vec<Borrowed>,
     pub(super) operations: Vec<raw::Request>,
     pub(super) statuses: Vec<raw::Status>,
     pub(super) found: Vec<(usize, raw::Status)>,
@@ -51,22 +53,28 @@ impl Set {
         let room = ROOM.try_with(Cell::take).unwrap_or_default();
         let mut set = Set { handles, room };
         for each in 0..count {
-            let operation = set.handle(each).borrow()?;
-            set.room.operations.push(operation);
+            let mut borrowed = set.handle(each).borrow()?;
+            set.room.operations.push(borrowed.work(mem::take));
+            set.room.claims.push(borrowed);
         }
         Ok(set)
     }
 
-    pub(super) fn handle(&self, each: usize) -> MPI_Request {
+    fn handle(&self, each: usize) -> MPI_Request {
         // SAFETY: one of the list, which is there, says who made this.
         let place = unsafe { self.handles.add(each) };
         // SAFETY: as above.
         unsafe { place.read() }
     }
 
+    /// Whose error handler is told of one of them.
+    pub(super) fn site(&self, each: usize) -> Site {
+        self.room.claims[each].site()
+    }
+
     /// What has become of one of them.
     pub(super) fn tell<T>(&self, each: usize, told: motet::Result<T>) -> Answer<T> {
-        told.map_err(|error| Fault::from(error).at(self.handle(each).site()))
+        told.map_err(|error| Fault::from(error).at(self.site(each)))
     }
 
     /// What has become of several of them; those that went wrong have it in their statuses.
@@ -82,7 +90,7 @@ impl Set {
             // Who does not look at statuses has to be told what it was.
             let name = code.class().map_or("an error of the program", ErrorClass::name);
             let text = format!("{error}: the first, in place {each} of the list, is {name}");
-            Fault::new(error.class(), text).at(self.handle(each).site())
+            Fault::new(error.class(), text).at(self.site(each))
         })
     }
 
@@ -135,11 +143,12 @@ impl Set {
 
 impl Drop for Set {
     fn drop(&mut self) {
-        let mut room = std::mem::take(&mut self.room);
-        for (each, operation) in room.operations.drain(..).enumerate() {
-            let handle = self.handle(each);
-            let now = handle.give_back(operation);
-            if now != handle {
+        let mut room = mem::take(&mut self.room);
+        let borrowed = room.claims.drain(..).zip(room.operations.drain(..));
+        for (each, (mut borrowed, operation)) in borrowed.enumerate() {
+            borrowed.work(|place| *place = operation);
+            let now = borrowed.give_back();
+            if now != self.handle(each) {
                 // SAFETY: one of the list, which is there, says who made this.
                 let place = unsafe { self.handles.add(each) };
                 // SAFETY: as above.

@@ -224,7 +224,7 @@ impl<'a> Reducing<'a> {
             let problem = "is the send buffer; say in place if it is to be both".into();
             return Err(ErrorKind::Buffer { which: "receive buffer", problem });
         }
-        let code = Unit::of([datatype]).code;
+        let code = Unit::code_of(datatype);
         let unit = Unit { bytes: unit.bytes, alignment: unit.alignment, code };
         let commutative = op.is_commutative();
         Ok(Reducing { reduction, stage: Stage::new(unit), kernel, commutative })
@@ -240,7 +240,7 @@ impl<'a> Reducing<'a> {
         let reduction = Reduction { input: None, output, count, datatype, op };
         let reducing = Reducing::new(reduction)?;
         let (_, unit) = kernel_for(op, send.datatype)?;
-        let code = Unit::of([send.datatype]).code;
+        let code = Unit::code_of(send.datatype);
         let unit = Unit { bytes: unit.bytes, alignment: unit.alignment, code };
         if unit != reducing.stage.unit() {
             let problem = "has a datatype of other elements than the receive buffer".into();

@@ -1,0 +1,140 @@
+"""What is measured: jobs, each a process group of its own, and the order in which they run."""
+
+from dataclasses import dataclass
+
+from .libraries import LIBRARIES, settings
+
+FORMS = ("blocking", "nonblocking", "persistent")
+COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "allgather", "gather", "scatter",
+               "alltoall", "alltoallv", "reduce_scatter_block", "scan")
+MESSAGES = ("latency", "bandwidth")
+OVERLAPS = ("iallreduce", "ibcast", "ialltoall")
+
+SMALL = (8, 64, 1024)
+LARGE = (16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20)
+SHARED_CORES = (8, 1024, 64 << 10)
+OVERLAP_SIZES = (64 << 10, 256 << 10, 1 << 20, 4 << 20)
+MESSAGE_SIZES = (8, 1024, 64 << 10, 1 << 20)
+THREAD_SIZES = (8, 1024, 64 << 10, 1 << 20)
+PENDING = (10_000, 100_000, 1_000_000)
+INITS = 1000
+
+PARTS = ("limits", "collectives", "messages", "overlap", "pending", "init", "threads",
+         "instructions")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One process group: the rows that it brings are those of all its sizes."""
+
+    part: str
+    library: str
+    setting: str
+    operation: str
+    form: str
+    ranks: int
+    sizes: tuple
+    round: int
+    limit: float
+
+    def title(self):
+        """What is being measured, for people."""
+        words = [self.operation, self.form, f"{self.ranks} ranks", self.library]
+        words += [str(self.sizes[0])] if self.part == "pending" else []
+        return ", ".join(words + ([] if self.setting == "default" else [self.setting]))
+
+
+def jobs(wanted, cores):
+    """All jobs, round by round; within a round the libraries take turns at each point."""
+    found = []
+    for number in range(1, wanted.rounds + 1):
+        for part in wanted.parts:
+            found += PART_JOBS[part](wanted, cores, number)
+    return found
+
+
+def in_turns(wanted, number, part, operation, form, ranks, sizes, limit):
+    """One job for each library and setting; another library is first in each round."""
+    first = (number - 1) % len(wanted.libraries)
+    for library in wanted.libraries[first:] + wanted.libraries[:first]:
+        for setting in settings(library, ranks):
+            yield Job(part, library, setting.name, operation, form, ranks, sizes, number, limit)
+
+
+def wanted_of(known, given):
+    """Those of `known` that were asked for; all if none were."""
+    return [name for name in known if not given or name in given]
+
+
+def collectives(wanted, cores, number):
+    """The collectives in three forms."""
+    known = COLLECTIVES + tuple(o for o in wanted.operations if o not in MESSAGES + OVERLAPS
+                                and o not in COLLECTIVES)
+    for ranks in wanted.ranks:
+        sizes = tuple(wanted.sizes) or (SMALL + LARGE if ranks <= cores else SHARED_CORES)
+        for operation in wanted_of(known, wanted.operations):
+            of_operation = (0,) if operation == "barrier" else sizes
+            for form in wanted.forms:
+                yield from in_turns(wanted, number, "collectives", operation, form, ranks,
+                                    of_operation, wanted.limit)
+
+
+def messages(wanted, cores, number):
+    """Latency and bandwidth between two ranks."""
+    for operation in wanted_of(MESSAGES, wanted.operations):
+        for form in wanted.forms:
+            yield from in_turns(wanted, number, "messages", operation, form, 2,
+                                tuple(wanted.sizes) or MESSAGE_SIZES, wanted.limit)
+
+
+def overlap(wanted, cores, number):
+    """How much is hidden behind a computation."""
+    for operation in wanted_of(OVERLAPS, wanted.operations):
+        for form in wanted.forms:
+            if form != "blocking":
+                yield from in_turns(wanted, number, "overlap", operation, form, 2,
+                                    tuple(wanted.sizes) or OVERLAP_SIZES, wanted.limit)
+
+
+def pending(wanted, cores, number):
+    """Many pending reductions; who cannot finish fewer is not asked for more (see `running`)."""
+    for count in PENDING:
+        yield from in_turns(wanted, number, "pending", "pending", "nonblocking", 2, (count,),
+                            2 * wanted.limit)
+
+
+def init(wanted, cores, number):
+    """Inits of a persistent allreduce."""
+    yield from in_turns(wanted, number, "init", "init", "persistent", 2, (INITS,), wanted.limit)
+
+
+def threads(wanted, cores, number):
+    """Motet alone: ranks as threads and as processes, by its own benchmark."""
+    if "motet" not in wanted.libraries:
+        return
+    sizes = tuple(wanted.sizes) or THREAD_SIZES
+    for operation in wanted_of(COLLECTIVES, wanted.operations):
+        for ranks in (ranks for ranks in wanted.ranks if ranks <= cores):
+            for layout in ("processes", "threads"):
+                yield Job("threads", "motet", layout, operation, "all", ranks, sizes, number,
+                          wanted.limit)
+
+
+def instructions(wanted, cores, number):
+    """Counted, so once is enough."""
+    if number > 1:
+        return
+    for library in wanted.libraries:
+        yield Job("instructions", library, "default", "instructions", "persistent", 1, (8,), 1,
+                  4 * wanted.limit)
+
+
+def limits(wanted, cores, number):
+    """The machine by itself."""
+    yield Job("limits", "machine", "default", "limits", "limit", 2, (8,), number, wanted.limit)
+
+
+PART_JOBS = {"limits": limits, "collectives": collectives, "messages": messages,
+             "overlap": overlap, "pending": pending, "init": init, "threads": threads,
+             "instructions": instructions}
+assert tuple(PART_JOBS) == PARTS and "motet" in LIBRARIES

@@ -1,0 +1,197 @@
+"""Runs the jobs one after the other, and keeps what they say."""
+
+import json
+import os
+import re
+import shutil
+import sys
+import time
+from collections import defaultdict
+
+from .libraries import LIBRARIES, run
+from .points import PENDING
+from .ratios import OURS, best_peer
+
+# At more ranks than cores, where there are many settings: one that took longer than this times the
+# best one of all peers in the first round, at all sizes, is not measured again. It cannot become
+# the best.
+HOPELESS = 1.4
+CALLGRIND = ("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null")
+STARTS = 1000, 11000
+
+
+class Runner:
+    """What is running, how much has been done, and when to stop."""
+
+    def __init__(self, workshop, results, seconds):
+        self.workshop = workshop
+        self.results = results
+        self.end = time.monotonic() + seconds if seconds else None
+        self.spent = defaultdict(list)  # seconds of the jobs of a kind
+        self.failed = 0
+
+    def run(self, jobs):
+        """Runs what has not been run; False if the time was over before the end."""
+        todo = [job for job in jobs if self.results.missing(job)]
+        print(f"{len(todo)} of {len(jobs)} runs to do, at most "
+              f"{duration(sum(job.limit for job in todo))} if all hang", file=sys.stderr)
+        has_run = False
+        for number, job in enumerate(todo):
+            if not self.is_worth_it(job):
+                continue
+            is_late = self.end and time.monotonic() + self.estimate(job) > self.end
+            if is_late and has_run:
+                return False
+            left = duration(sum(map(self.estimate, todo[number:])))
+            print(f"[{number + 1}/{len(todo)}, about {left} left] round {job.round}: "
+                  f"{job.title()}", file=sys.stderr, flush=True)
+            begun = time.monotonic()
+            self.measure(job)
+            self.spent[kind(job)].append(time.monotonic() - begun)
+            has_run = True
+        return True
+
+    def estimate(self, job):
+        """Seconds that a job will take, from those of its kind."""
+        spent = self.spent[kind(job)]
+        if spent:
+            return sum(spent) / len(spent)
+        return job.limit if job.part == "pending" else 1.0 if job.ranks <= 2 else 2.0
+
+    def is_worth_it(self, job):
+        """Whether a job can still change the result."""
+        if job.part == "pending":
+            return all(self.may_end(job, size) for size in PENDING if size <= job.sizes[0])
+        if job.part != "collectives" or job.round == 1:
+            return True
+        return any(self.may_be_best(job, size) for size in job.sizes)
+
+    def may_end(self, job, fewer):
+        """Whether pending operations may end in time, after what fewer of them have taken."""
+        place = ("nonblocking", job.ranks, fewer, job.library, job.setting)
+        each = self.results.median((job.part, "pending each", *place))
+        has_failed = (job.part, job.operation, *place) in self.results.reasons
+        return not has_failed and (each or 0) * job.sizes[0] / 1e6 <= job.limit
+
+    def may_be_best(self, job, size):
+        """Whether a setting may become the best one of all peers, as far as is known."""
+        if job.library == OURS or job.ranks <= os.cpu_count():
+            return True
+        place = job.operation, job.form, job.ranks, size
+        point = (job.part, *place, job.library, job.setting)
+        if point not in self.results.values:
+            return True
+        median, best = self.results.median(point), best_peer(self.results, job.part, place)
+        return median is not None and median <= HOPELESS * self.results.median(best)
+
+    def measure(self, job):
+        """One job: its rows, and the reasons for those that did not come."""
+        sizes = self.results.missing(job)
+        output, errors, why = MEASURES[job.part](self, job, sizes)
+        seen = set()
+        for operation, form, size, value in rows(output):
+            self.results.add(job, operation, form, size, value)
+            seen.add(size)
+        if why or not seen:
+            last = (errors.strip().splitlines() or [""])[-1][:100].replace("\t", " ")
+            self.failed += 1
+            reason = f"no figure: {why or 'no output'}"
+            print(f"  {reason} ({last})", file=sys.stderr)
+            for size in sizes:
+                if size not in seen or job.part in ("init", "limits"):
+                    self.results.add(job, job.operation, job.form, size, reason)
+        self.results.finish(job, sizes)
+
+    def start(self, job, words):
+        """Starts a program with the library and the setting of a job."""
+        known = {setting.name: setting for setting in LIBRARIES[job.library].settings}
+        setting = known[job.setting]
+        return run(*self.workshop.start(job.library, setting, job.ranks, words), job.limit)
+
+    def motet_bench(self, job, sizes):
+        """The collectives and messages."""
+        is_crowded = job.ranks > os.cpu_count()
+        words = ["motet_bench", "-t", "-o", job.operation, "-f", job.form,
+                 "-m", "0.3" if is_crowded else "1", "-s", "0.1" if is_crowded else "0.02"]
+        # What has no data says so by 0 bytes, but wants to be asked for some.
+        return self.start(job, words + each("-b", [size or 8 for size in sizes]))
+
+    def overlap(self, job, sizes):
+        """How much is hidden."""
+        words = ["overlap", "-o", job.operation, "-f", job.form]
+        return self.start(job, words + each("-b", sizes))
+
+    def many(self, job, sizes):
+        """Many pending operations, or many inits."""
+        return self.start(job, ["many", "-o", job.operation, "-k", str(sizes[0])])
+
+    def limits(self, job, sizes):
+        """What the machine itself needs."""
+        return run([str(self.workshop.work / "limits")], os.environ, job.limit)
+
+    def instructions(self, job, sizes):
+        """Instructions of a start and wait: the difference of two loops."""
+        if not shutil.which("valgrind"):
+            return "", "", "valgrind is not installed"
+        counted = []
+        for times in STARTS:
+            command, environment = self.workshop.alone(job.library, [
+                "many", "-o", "starts", "-k", str(times)])
+            _, errors, why = run([*CALLGRIND, *command], environment, job.limit)
+            found = re.search(r"Collected : (\d+)", errors)
+            if why or not found:
+                return "", errors, why or "no count"
+            counted.append(int(found.group(1)))
+        value = (counted[1] - counted[0]) / (STARTS[1] - STARTS[0])
+        return f"instructions\t1\t8\tpersistent\t{value:.1f}\n", "", ""
+
+    def threads(self, job, sizes):
+        """Motet's own benchmark, with ranks as threads or as processes."""
+        command = [str(self.workshop.work / "motet"), "bench", job.operation, "-n", str(job.ranks),
+                   "--sizes", ",".join(map(str, sizes)), "--time", "0.1", "--json", "-"]
+        if job.setting == "threads":
+            command.append("--threads")
+        output, errors, why = run(command, os.environ, job.limit)
+        return "" if why else own_rows(json.loads(output)), errors, why
+
+
+def own_rows(said):
+    """The lines of what Motet's own benchmark says."""
+    lines = []
+    for point in said["points"]:
+        for form in point["forms"]:
+            lines.append("\t".join([point["collective"], "0", str(point["bytes"] or 0),
+                                    form["form"], f"{form['median_ns'] / 1000:.4f}"]))
+    return "\n".join(lines)
+
+
+MEASURES = {"limits": Runner.limits, "collectives": Runner.motet_bench,
+            "messages": Runner.motet_bench, "overlap": Runner.overlap, "pending": Runner.many,
+            "init": Runner.many, "threads": Runner.threads, "instructions": Runner.instructions}
+
+
+def kind(job):
+    """Jobs that take about as long as each other."""
+    size = job.sizes[0] if job.part == "pending" else len(job.sizes)
+    return job.part, job.library, job.setting, job.ranks, size
+
+
+def each(option, values):
+    """The option before each of the values."""
+    return [word for value in values for word in (option, str(value))]
+
+
+def rows(output):
+    """(operation, form, bytes, value) of each line of a program that is complete."""
+    for line in output.splitlines():
+        fields = line.split("\t")
+        if len(fields) == 5:
+            operation, _, size, form, value = fields
+            yield operation, form, int(size), float(value)
+
+
+def duration(seconds):
+    """For people."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,248 @@
+//! A place for an object that C has a handle of, and the ways to get at it.
+//!
+//! The protocol is in the README.md of this folder, with its proof.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::cell::UnsafeCell;
+use std::fmt;
+use std::mem::MaybeUninit;
+use std::ops::Deref;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use crate::alone::update;
+use crate::arena::Arena;
+use crate::handle::GENERATIONS;
+
+/// One who has found the object.
+const USER: u64 = 1;
+const USERS: u64 = (1 << 32) - 1;
+/// There is an object, and its handle is good.
+const LIVE: u64 = 1 << 32;
+/// Somebody has the part that is for one alone.
+const CLAIMED: u64 = 1 << 33;
+const GENERATION_SHIFT: u32 = 40;
+
+/// A place for an object: of a `T`, which all who find it share, and an `X`, which whoever has
+/// claimed it has alone.
+pub(crate) struct Slot<T: 'static, X: 'static = ()> {
+    word: AtomicU64,
+    /// The next one that is free, while it is.
+    pub(crate) next: AtomicU32,
+    /// Where it goes when its object is gone.
+    home: Option<(&'static Arena<T, X>, u32)>,
+    shared: UnsafeCell<MaybeUninit<T>>,
+    own: UnsafeCell<MaybeUninit<X>>,
+}
+
+// SAFETY: the shared part is only given out as shared references, and dropped by whoever was the
+// last to have one, in whichever thread; the other part by whoever has claimed it alone.
+unsafe impl<T: Send + Sync, X: Send> Sync for Slot<T, X> {}
+
+impl<T, X> Slot<T, X> {
+    /// A place of an arena; or one that is used once.
+    pub(crate) const fn new(home: Option<(&'static Arena<T, X>, u32)>) -> Slot<T, X> {
+        Slot {
+            word: AtomicU64::new(0),
+            next: AtomicU32::new(0),
+            home,
+            shared: UnsafeCell::new(MaybeUninit::uninit()),
+            own: UnsafeCell::new(MaybeUninit::uninit()),
+        }
+    }
+
+    /// How many objects have been here before the one that is or may come.
+    pub(crate) fn generation(&self) -> u32 {
+        (self.word.load(Ordering::Acquire) >> GENERATION_SHIFT) as u32
+    }
+
+    /// The generation of the object that is here.
+    pub(crate) fn live(&self) -> Option<u32> {
+        let word = self.word.load(Ordering::Acquire);
+        (word & LIVE != 0).then_some((word >> GENERATION_SHIFT) as u32)
+    }
+
+    /// Puts an object here, which everybody can find from now on.
+    ///
+    /// # Safety
+    /// The slot is free, and the caller is the one who has it.
+    pub(crate) unsafe fn fill(&self, shared: T, own: X) {
+        // SAFETY (for both): nobody else looks at a slot that is free.
+        // SAFETY: see above.
+        unsafe { self.shared.get().cast::<T>().write(shared) };
+        // SAFETY: see above.
+        unsafe { self.own.get().cast::<X>().write(own) };
+        let word = u64::from(self.generation()) << GENERATION_SHIFT | LIVE;
+        self.word.store(word, Ordering::Release);
+    }
+
+    /// Changes the word if the object of this generation is here.
+    #[inline]
+    fn change(&self, generation: u32, to: impl Fn(u64) -> Option<u64>) -> Option<u64> {
+        let there = u64::from(generation) << GENERATION_SHIFT | LIVE;
+        let is_there = |word: u64| word & !(USERS | CLAIMED) == there;
+        update(&self.word, |word| if is_there(word) { to(word) } else { None })
+    }
+
+    /// The object, which stays as long as somebody has it.
+    #[inline]
+    pub(crate) fn find(&'static self, generation: u32) -> Option<Found<T, X>> {
+        self.change(generation, |word| Some(word + USER))?;
+        Some(Found { object: self.object(), slot: Some(self) })
+    }
+
+    /// The object with the part that is for one alone, unless somebody has that.
+    #[inline]
+    pub(crate) fn claim(&'static self, generation: u32) -> Option<Claim<T, X>> {
+        self.change(generation, |word| (word & CLAIMED == 0).then_some(word | CLAIMED))?;
+        Some(Claim { slot: self })
+    }
+
+    /// From now on nobody finds the object. It goes when the last one who has it is done.
+    pub(crate) fn retire(&self, generation: u32) -> bool {
+        let former = self.change(generation, |word| Some(word & !LIVE));
+        if let Some(former) = former {
+            self.go_if_last(former & !LIVE);
+        }
+        former.is_some()
+    }
+
+    /// Takes the object out, if nobody has it.
+    pub(crate) fn take(&self, generation: u32) -> Option<T> {
+        self.change(generation, |word| (word & (USERS | CLAIMED) == 0).then_some(word & !LIVE))?;
+        Some(self.empty().0)
+    }
+
+    fn object(&self) -> NonNull<T> {
+        // The cell is not null, and holds no more than the object.
+        NonNull::from(&self.shared).cast()
+    }
+
+    /// What the word has become by taking something away from it: if nothing is left, the object
+    /// goes.
+    #[inline]
+    fn go_if_last(&self, word: u64) {
+        if word & (USERS | LIVE | CLAIMED) == 0 {
+            drop(self.empty());
+        }
+    }
+
+    /// Frees the slot. For the one who has made its word what nobody changes any more.
+    #[inline]
+    fn empty(&self) -> (T, X) {
+        // SAFETY (for both): there was an object, which nobody has and nobody can get any more; see
+        // the README.md.
+        // SAFETY: see above.
+        let shared = unsafe { self.shared.get().cast::<T>().read() };
+        // SAFETY: see above.
+        let own = unsafe { self.own.get().cast::<X>().read() };
+        let next = self.generation() + 1;
+        // The last generation stays for good, without an object.
+        if next < GENERATIONS {
+            self.word.store(u64::from(next) << GENERATION_SHIFT, Ordering::Release);
+            if let Some((arena, index)) = self.home {
+                arena.give_back(index);
+            }
+        }
+        (shared, own)
+    }
+}
+
+/// An object that was found, and stays while this is here; or one that always stays.
+pub(crate) struct Found<T: 'static, X: 'static = ()> {
+    object: NonNull<T>,
+    slot: Option<&'static Slot<T, X>>,
+}
+
+// SAFETY: it is a shared reference, and may be what drops the object.
+unsafe impl<T: Send + Sync, X: Send> Send for Found<T, X> {}
+// SAFETY: as above.
+unsafe impl<T: Send + Sync, X: Send> Sync for Found<T, X> {}
+
+impl<T, X> Found<T, X> {
+    /// An object that always stays.
+    #[inline]
+    pub(crate) fn always(object: &'static T) -> Found<T, X> {
+        Found { object: NonNull::from(object), slot: None }
+    }
+}
+
+impl<T, X> Deref for Found<T, X> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: it stays while this is here, and nobody has it exclusively.
+        unsafe { self.object.as_ref() }
+    }
+}
+
+impl<T, X> Clone for Found<T, X> {
+    #[inline]
+    fn clone(&self) -> Found<T, X> {
+        if let Some(slot) = self.slot {
+            // Also of an object that nobody finds any more: it stays as long as this one has it.
+            update(&slot.word, |word| Some(word + USER));
+        }
+        Found { object: self.object, slot: self.slot }
+    }
+}
+
+impl<T, X> Drop for Found<T, X> {
+    #[inline]
+    fn drop(&mut self) {
+        let Some(slot) = self.slot else { return };
+        let former = update(&slot.word, |word| Some(word - USER));
+        slot.go_if_last(former.map_or(LIVE, |former| former - USER));
+    }
+}
+
+impl<T: fmt::Debug, X> fmt::Debug for Found<T, X> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(out)
+    }
+}
+
+/// An object that was found, with the part that is for one alone.
+pub(crate) struct Claim<T: 'static, X: 'static> {
+    slot: &'static Slot<T, X>,
+}
+
+impl<T, X> Claim<T, X> {
+    /// What all share.
+    #[inline]
+    pub(crate) fn shared(&self) -> &T {
+        // SAFETY: the object is here as long as it is claimed, and nobody has it exclusively.
+        unsafe { self.slot.object().as_ref() }
+    }
+
+    /// What is for one alone.
+    #[inline]
+    pub(crate) fn own(&mut self) -> &mut X {
+        // SAFETY: there is an object, and one claim.
+        let own = unsafe { &mut *self.slot.own.get() };
+        // SAFETY: as above.
+        unsafe { own.assume_init_mut() }
+    }
+
+    /// From now on nobody finds the object.
+    #[inline]
+    pub(crate) fn retire(self) {
+        self.give_up(CLAIMED | LIVE);
+        std::mem::forget(self);
+    }
+
+    #[inline]
+    fn give_up(&self, what: u64) {
+        let former = update(&self.slot.word, |word| Some(word & !what));
+        self.slot.go_if_last(former.map_or(LIVE, |former| former & !what));
+    }
+}
+
+impl<T, X> Drop for Claim<T, X> {
+    #[inline]
+    fn drop(&mut self) {
+        self.give_up(CLAIMED);
+    }
+}

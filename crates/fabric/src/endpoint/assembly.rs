@@ -1,0 +1,199 @@
+//! Messages that lie in several cells: too long for one, and too short to be worth a single copy.
+//!
+//! They are sent when there is room for all of them, so their cells follow each other in the lane.
+//! The receiver copies each as it comes, while the sender fills the next one. If the receive is
+//! not there yet, the message stays in the lane for some looks: a sender that runs ahead of its
+//! receiver must not make work for it, since a message that is kept is copied twice.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use super::incoming::Message;
+use super::packet::{Header, Packet};
+use super::{Body, Completion, Endpoint, Landing, Receive};
+use crate::slab::Id;
+use crate::{Label, Peer, RegionMut};
+
+/// Looks at a message without a receive after which it is kept. Until then it stays in its lane:
+/// its receive may come soon, and then it is copied once less.
+const PATIENCE: u32 = 16;
+
+/// The messages in several cells that come from one peer.
+#[derive(Default)]
+pub(super) struct Assembly {
+    state: State,
+    /// Looks at the one that is next.
+    looks: u32,
+}
+
+/// What is known of the message whose first cells have come.
+#[derive(Default)]
+enum State {
+    /// There is none, or nobody wants it.
+    #[default]
+    Nothing,
+    /// Its receive was there; so many bytes have come.
+    Landing(Id, usize),
+    /// It came before its receive; so many bytes have come.
+    Early(Message, Box<[u8]>, usize),
+}
+
+impl Endpoint {
+    /// Takes the first cell of a message that lies in several. `false` if that stays in the lane,
+    /// to be looked at again.
+    pub(super) fn begin_assembly(
+        &mut self,
+        source: Peer,
+        header: Header,
+        done: &mut Vec<Completion>,
+    ) -> bool {
+        let Packet::First { label, element, bytes } = Packet::read(header) else {
+            unreachable!("only called for the first of several cells")
+        };
+        let message = Message { source, label, element, bytes };
+        let state = match self.matching.take_posted(source, label) {
+            Some(receive) => self.begin_landing(message, receive, done),
+            None => {
+                let assembly = &mut self.assemblies[source.index()];
+                assembly.looks += 1;
+                if assembly.looks <= PATIENCE {
+                    return false;
+                }
+                let inlet = &self.inlets[source.index()];
+                let (mut whole, first) =
+                    (vec![0; bytes].into_boxed_slice(), inlet.payload::<Header>());
+                // SAFETY: part of a live box.
+                unsafe { inlet.copy_payload::<Header>(RegionMut::of(&mut whole[..first])) };
+                State::Early(message, whole, first)
+            }
+        };
+        self.assemblies[source.index()] = Assembly { state, looks: 0 };
+        true
+    }
+
+    /// The first cell of a message meets its receive.
+    fn begin_landing(
+        &mut self,
+        message: Message,
+        receive: Receive,
+        done: &mut Vec<Completion>,
+    ) -> State {
+        let Message { source, label: Label { tag, .. }, bytes, .. } = message;
+        if let Err(error) = message.fits(&receive) {
+            done.push(message.completion(receive.token(), Err(error)));
+            return State::Nothing;
+        }
+        let first = self.inlets[source.index()].payload::<Header>();
+        let id = self.landings.insert(Landing { receive, source, tag, bytes, missing: bytes });
+        self.handle_piece(source, id, 0, first, done);
+        State::Landing(id, first)
+    }
+
+    /// Another cell of the message that has begun to come.
+    pub(super) fn go_on_assembling(
+        &mut self,
+        source: Peer,
+        bytes: usize,
+        done: &mut Vec<Completion>,
+    ) {
+        let state = std::mem::take(&mut self.assemblies[source.index()].state);
+        self.assemblies[source.index()].state = match state {
+            State::Landing(id, offset) => {
+                self.handle_piece(source, id, offset, bytes, done);
+                State::Landing(id, offset + bytes)
+            }
+            State::Early(message, mut whole, offset) => {
+                let into = RegionMut::of(&mut whole[offset..offset + bytes]);
+                // SAFETY: part of a live box.
+                unsafe { self.inlets[source.index()].copy_payload::<Header>(into) };
+                if offset + bytes < whole.len() {
+                    State::Early(message, whole, offset + bytes)
+                } else {
+                    self.assembled(message, whole, done);
+                    State::Nothing
+                }
+            }
+            State::Nothing => State::Nothing,
+        };
+    }
+
+    /// All of a message has come for which there was no receive when it began.
+    fn assembled(&mut self, message: Message, whole: Box<[u8]>, done: &mut Vec<Completion>) {
+        match self.matching.take_posted(message.source, message.label) {
+            Some(receive) => message.deliver(&whole, receive, done),
+            None => self.keep(message, Body::Whole(whole)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::endpoint::Options;
+    use crate::{Region, Segment, Selector, Token, TypeCode};
+
+    const CELL: usize = 8192 + 64 - 8 - size_of::<Header>();
+    const BYTES: usize = CELL + 100;
+    const LABEL: Label = Label { context: 1, tag: 2, ordinal: 0 };
+
+    /// Two ranks, and one that has sent the first of two cells.
+    fn half_sent(data: &[u8]) -> [Endpoint; 2] {
+        let segment = Arc::new(Segment::private(2).unwrap());
+        let rank = |rank| Endpoint::new(segment.clone(), Peer(rank), Options::default());
+        let mut ranks = [rank(0), rank(1)];
+        let first = Packet::First { label: LABEL, element: TypeCode::BYTES, bytes: BYTES };
+        assert!(ranks[0].standing[1].push(first, Region::of(&data[..CELL])));
+        ranks
+    }
+
+    fn send_rest(sender: &mut Endpoint, data: &[u8]) {
+        let rest = Packet::Rest { bytes: BYTES - CELL };
+        assert!(sender.standing[1].push(rest, Region::of(&data[CELL..])));
+    }
+
+    fn post(receiver: &mut Endpoint, into: &mut [u8], step: u32, done: &mut Vec<Completion>) {
+        let token = Token { operation: 0, step };
+        let selector = Selector::exactly(Peer(0), LABEL);
+        // SAFETY: the memory outlives the receiver's last progress.
+        unsafe { receiver.recv(selector, TypeCode::BYTES, RegionMut::of(into), token, done) };
+    }
+
+    #[test]
+    fn a_receive_that_is_posted_between_two_cells_gets_the_message() {
+        let data: Vec<u8> = (0..BYTES).map(|at| at as u8).collect();
+        let [mut sender, mut receiver] = half_sent(&data);
+        let (mut into, mut done) = (vec![0; BYTES], Vec::new());
+        for _ in 0..=PATIENCE {
+            assert!(receiver.progress(&mut done), "nobody sleeps before it is kept");
+        }
+        assert!(!receiver.progress(&mut done));
+        assert_eq!(receiver.probe(Selector::exactly(Peer(0), LABEL)), None, "not all has come");
+        post(&mut receiver, &mut into, 0, &mut done);
+        send_rest(&mut sender, &data);
+        receiver.progress(&mut done);
+        assert!(done.len() == 1 && done[0].outcome.is_ok() && into == data);
+    }
+
+    #[test]
+    fn a_receive_that_is_cancelled_between_two_cells_drops_the_rest() {
+        let data = vec![7; BYTES];
+        let [mut sender, mut receiver] = half_sent(&data);
+        let (mut lost, mut next, mut done) = (vec![0; BYTES], vec![0; BYTES], Vec::new());
+        post(&mut receiver, &mut lost, 0, &mut done);
+        receiver.progress(&mut done);
+        receiver.cancel(|_| true);
+        lost.fill(1);
+        post(&mut receiver, &mut next, 1, &mut done);
+        send_rest(&mut sender, &data);
+        receiver.progress(&mut done);
+        assert!(done.is_empty() && lost.iter().all(|&byte| byte == 1));
+        let token = Token { operation: 0, step: 9 };
+        // SAFETY: the message is copied at once: there is room.
+        let posted =
+            unsafe { sender.send(Peer(1), LABEL, TypeCode::BYTES, Region::of(&data), token) };
+        assert_eq!(posted, crate::endpoint::Posted::Done);
+        receiver.progress(&mut done);
+        assert!(done.len() == 1 && done[0].token.step == 1 && next == data);
+    }
+}

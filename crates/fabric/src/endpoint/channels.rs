@@ -1,0 +1,87 @@
+//! The channels of a rank: opened by the receiver, asked for by the sender. Protocol: `README.md`,
+//! "Channels".
+
+use super::outgoing::Outgoing;
+use super::packet::{self, Packet};
+use super::{Attached, Endpoint};
+use crate::channel::{InChannel, LONGEST, OutChannel};
+use crate::{Label, Peer, TransferError, TypeCode};
+
+impl Endpoint {
+    /// Opens a channel of so many cells for one message of a persistent operation and tells its
+    /// sender. `None` if that message must go as a message (too long, no cells, or no room): both
+    /// sides then know.
+    pub fn open_channel(
+        &mut self,
+        from: Peer,
+        label: Label,
+        element: TypeCode,
+        bytes: usize,
+        cells: usize,
+    ) -> Option<InChannel> {
+        if bytes > LONGEST {
+            return None;
+        }
+        let wanted = self.options.channels && cells > 0;
+        let ring = if wanted { self.arena.cut(bytes, cells) } else { None };
+        let (offset, shape) = ring.map_or((0, 0), |ring| {
+            ring.clear(&self.segment);
+            (ring.offset as u64, packet::shape(ring))
+        });
+        let packet = Packet::Open { label, element };
+        let words = [offset, shape, bytes as u64];
+        // Control packets complete nobody's transfer, so there is nothing to tell.
+        let _ = self.submit(from, Outgoing::Words { packet, words });
+        let first = self.options.first_position;
+        ring.map(|ring| InChannel::new(self.segment.clone(), ring, bytes, first))
+    }
+
+    /// Bytes of the segment that this rank's channels have taken, free rings included.
+    pub fn channel_bytes(&self) -> usize {
+        self.arena.taken()
+    }
+
+    /// Gives the receiving end of a channel back. All that was sent through it has been received.
+    pub fn close_channel(&mut self, channel: InChannel) {
+        self.arena.give_back(channel.ring());
+    }
+
+    /// Asks for the sending end of a channel. Once it is known the question must not be repeated.
+    pub fn attach_channel(
+        &mut self,
+        to: Peer,
+        label: Label,
+        element: TypeCode,
+        bytes: usize,
+    ) -> Attached {
+        if bytes > LONGEST {
+            return Attached::Refused;
+        }
+        let Some(Some(opened)) = self.opened.remove(&(to, label)) else {
+            return Attached::Unknown;
+        };
+        if !opened.element.agrees(element) {
+            let error = TransferError::TypeMismatch { sent: element, expected: opened.element };
+            return Attached::Mismatch(error);
+        }
+        if opened.bytes != bytes {
+            let error = TransferError::Truncated { sent: bytes, room: opened.bytes };
+            return Attached::Mismatch(error);
+        }
+        match opened.ring {
+            Some(ring) => {
+                let first = self.options.first_position;
+                Attached::Channel(OutChannel::new(self.segment.clone(), ring, first))
+            }
+            None => Attached::Refused,
+        }
+    }
+
+    /// Says that the sending end of a channel will never be asked for. Only while the answer was
+    /// [`Attached::Unknown`]: after any other there is nothing left to forget.
+    pub fn forget_channel(&mut self, to: Peer, label: Label) {
+        if self.opened.remove(&(to, label)).is_none() {
+            self.opened.insert((to, label), None);
+        }
+    }
+}
