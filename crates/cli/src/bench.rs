@@ -18,6 +18,7 @@
 
 mod calls;
 mod case;
+mod choices;
 mod comparison;
 mod hinted;
 mod measure;
@@ -130,6 +131,11 @@ pub(crate) struct Bench {
     #[arg(long, conflicts_with_all = ["enforce", "json", "forms"])]
     inits: bool,
 
+    /// Compare all algorithms, in the last one of the forms: what the cost
+    /// model chose, what was fastest, and how many times as long the choice takes
+    #[arg(long, conflicts_with_all = ["json", "inits", "enforce", "algorithm", "neighbours"])]
+    algorithms: bool,
+
     /// Compare operations whose init has the hint `enforce`, so that it measures what is fastest,
     /// with those that have the default algorithm
     #[arg(long, conflicts_with_all = ["json", "forms"])]
@@ -202,6 +208,10 @@ impl Bench {
             (_, true) => Some(Study::Choices),
             _ => None,
         };
+        if self.algorithms {
+            let form = self.forms.last().copied().unwrap_or(Form::Persistent);
+            return choices::compare(world, points, form, self.time);
+        }
         if let Some(study) = study {
             return hinted::study(world, points, study, self.time);
         }

@@ -8,13 +8,15 @@ use motet_fabric::barrier::Among;
 use motet_fabric::layout::{Layout, MAX_RANKS};
 use motet_fabric::{bootstrap, host, launcher};
 
+use crate::measure;
 use crate::probe::{self, Finding};
 
 /// The variables that steer Motet, and what each is for.
-const VARIABLES: [(&str, &str); 11] = [
+const VARIABLES: [(&str, &str); 12] = [
     (motet::ALGORITHM, "algorithms to use, as in `allreduce=ring,bcast=binomial`"),
     (motet::WISDOM, "a file, or lines, that say which algorithm is best where"),
     (motet::SAVE_WISDOM, "a file into which what is measured is merged in the end"),
+    (motet::MACHINE, "a file of `motet info --measure --save`, its lines, or `off`"),
     (motet::SINGLE_COPY, "`off`: large messages go through shared memory"),
     (motet::CHANNELS, "`off`: persistent operations send messages, too"),
     (motet::WAIT, "how ranks wait: `auto`, `spin`, `yield` or `sleep`"),
@@ -31,10 +33,23 @@ pub(crate) struct Info {
     /// Show the sizes of a world of this many ranks, too
     #[arg(short = 'n', long = "ranks", value_name = "N")]
     ranks: Option<usize>,
+
+    /// Measure what messages, copies, reductions and hand-overs cost here: the prices by which
+    /// algorithms are chosen. Takes a few seconds, in which nothing else should run
+    #[arg(long, conflicts_with = "ranks")]
+    measure: bool,
+
+    /// Keep what was measured for all programs from now on: in the file that MOTET_MACHINE names
+    /// or else in motet/machine, in $XDG_CONFIG_HOME or ~/.config
+    #[arg(long, requires = "measure")]
+    save: bool,
 }
 
 impl Info {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
+        if self.measure {
+            return measure::execute(self.save);
+        }
         let mut page = Page::default();
         machine(&mut page);
         waiting(&mut page);

@@ -94,7 +94,7 @@ fn summaries(page: &mut Page, collective: Collective) {
 
 /// The predicted time, and whether it is chosen; or no time, and why not.
 fn prediction(
-    algorithm: &dyn Algorithm,
+    algorithm: &'static dyn Algorithm,
     call: &Call,
     machine: &Machine,
     choice: &Choice,
@@ -107,7 +107,7 @@ fn prediction(
         Reason::Cost { .. } => "chosen".to_owned(),
         reason => format!("chosen: {reason}"),
     };
-    (time(algorithm.cost(call).time(machine)), text)
+    (time(algorithm.time(call, machine)), text)
 }
 
 /// A time in the largest unit that leaves at least ten.

@@ -7,6 +7,7 @@ mod bench;
 mod info;
 mod install;
 mod list;
+mod measure;
 mod plan;
 mod probe;
 mod quantity;

@@ -149,6 +149,7 @@ impl Plan {
 /// A variable, or a file that it names, which cannot be read.
 pub(crate) fn tuning() -> anyhow::Result<Tuning> {
     let mut tuning = Tuning::default();
+    tuning.machine = motet::machine::from_environment()?;
     if let Ok(text) = env::var(motet::ALGORITHM) {
         tuning.overrides = text.parse().context(motet::ALGORITHM)?;
     }

@@ -11,6 +11,8 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use anyhow::{Context, ensure};
 use motet_fabric::{host, single_copy};
 
+use crate::measure;
+
 /// What is read, in the hope that nothing else looks like it.
 const WORD: u64 = 0x6d6f_7465_7420_3a29;
 
@@ -25,6 +27,12 @@ pub(crate) struct Probe {
 enum Part {
     /// Say where a word is, and wait for the end of the input
     Show,
+    /// Measure, as one of two ranks, what messages cost, and tell it as prices
+    Prices,
+    /// Measure, with two ranks on one core, what it costs to hand it over
+    HandOver,
+    /// Be one of those ranks
+    Shared,
     /// Read that word
     Read {
         /// Who has it
@@ -55,6 +63,9 @@ impl Probe {
                 io::stdin().read_to_end(&mut Vec::new())?;
                 Ok(ExitCode::SUCCESS)
             }
+            Part::Prices => measure::prices(),
+            Part::HandOver => measure::hand_over(),
+            Part::Shared => measure::shared_core(),
             Part::Read { process, address } => {
                 let word = host::peek(process, address)?;
                 ensure!(word == WORD, "another word was read: {word:#x}");

@@ -35,6 +35,7 @@ impl Run {
         let program = words.next().expect("the parser asks for at least one");
         let mut job = Job::new(program, words.collect(), self.ranks);
         job.label = self.label;
+        job.environment.push(motet::machine::for_ranks()?);
         Ok(ExitCode::from(launcher::run(&job)?.code))
     }
 }

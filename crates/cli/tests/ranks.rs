@@ -226,7 +226,7 @@ fn absent() {
 
 fn launch() {
     if std::env::var_os(bootstrap::RANK).is_none() {
-        let outcome = launcher::relaunch(2).expect("this program can be started again");
+        let outcome = launcher::relaunch(2, Vec::new()).expect("this program can be started again");
         exit(outcome.code.into());
     }
     let seat = join();

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::thread::available_parallelism;
 
 use rustix::process::{Resource, getrlimit};
-use rustix::thread::{CpuSet, sched_getaffinity};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 pub use peek::peek;
 
@@ -32,6 +32,18 @@ pub fn cores() -> Cores {
     let allowed = allowed.map(|count| count as usize);
     let usable = available_parallelism().map_or(1, usize::from);
     Cores { online: line("/sys/devices/system/cpu/online").and_then(count), allowed, usable }
+}
+
+/// Lets this thread, and processes that it starts from now on, run on one core only.
+///
+/// # Errors
+/// What the system has against it.
+pub fn stay_on_one_core() -> std::io::Result<()> {
+    let allowed = sched_getaffinity(None)?;
+    let first = (0..CpuSet::MAX_CPU).find(|&core| allowed.is_set(core));
+    let mut one = CpuSet::new();
+    one.set(first.ok_or(rustix::io::Errno::INVAL)?);
+    Ok(sched_setaffinity(None, &one)?)
 }
 
 /// The model of the processor.

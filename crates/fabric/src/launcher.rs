@@ -62,6 +62,8 @@ pub struct Job {
     pub name: Option<OsString>,
     /// How many ranks.
     pub ranks: usize,
+    /// Variables that all ranks have beside those of this process.
+    pub environment: Vec<(OsString, OsString)>,
     /// Whether each line of output begins with the rank that wrote it, as in `[3] `.
     pub label: bool,
 }
@@ -69,7 +71,8 @@ pub struct Job {
 impl Job {
     /// A job without labels.
     pub fn new(program: impl Into<OsString>, arguments: Vec<OsString>, ranks: usize) -> Job {
-        Job { program: program.into(), arguments, name: None, ranks, label: false }
+        let (program, environment) = (program.into(), Vec::new());
+        Job { program, arguments, name: None, ranks, environment, label: false }
     }
 }
 
@@ -108,7 +111,8 @@ fn run_alone(job: &Job) -> Result<Outcome> {
     watch.run()
 }
 
-/// Runs the current program again, with the same arguments, as this many ranks.
+/// Runs the current program again, with the same arguments, as this many ranks, which have these
+/// variables beside its own.
 ///
 /// For a program that was started without a launcher and wants to be several: in the ranks,
 /// [`bootstrap::from_environment`](crate::bootstrap::from_environment) finds a seat, so they do not
@@ -116,12 +120,12 @@ fn run_alone(job: &Job) -> Result<Outcome> {
 ///
 /// # Errors
 /// As [`run`].
-pub fn relaunch(ranks: usize) -> Result<Outcome> {
+pub fn relaunch(ranks: usize, environment: Vec<(OsString, OsString)>) -> Result<Outcome> {
     let program = std::env::current_exe()
         .map_err(|source| Error::System { what: "find the file of this program", source })?;
     let mut words = std::env::args_os();
     let name = words.next();
-    run(&Job { name, ..Job::new(program, words.collect(), ranks) })
+    run(&Job { name, environment, ..Job::new(program, words.collect(), ranks) })
 }
 
 /// The exit code for a job that could not be started, by the conventions of shells.

@@ -186,6 +186,13 @@ impl Learned {
 }
 
 impl Communicator {
+    /// Lets lines of wisdom count for later calls on this communicator and its copies, before what
+    /// is known. Local, but all ranks must do the same between the same two calls.
+    #[doc(hidden)]
+    pub fn advise(&self, lines: &str) {
+        self.learned().take_wisdom(&Wisdom::read(lines).0);
+    }
+
     /// What the caches of this rank did so far, whatever the communicator. Local.
     ///
     /// ```

@@ -113,6 +113,8 @@ mod info;
 mod intercommunicator;
 mod kernel;
 mod learned;
+#[doc(hidden)]
+pub mod machine;
 mod nodes;
 pub mod op;
 mod persistent;
@@ -169,8 +171,8 @@ pub use request::Request;
 pub use scope::{MessageScope, Scope};
 pub use sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_some};
 pub use settings::{
-    ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MAX_PENDING, PROGRESS, RANKS_PER_NODE, SAVE_WISDOM,
-    SINGLE_COPY, Settings, WAIT, WISDOM,
+    ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MACHINE, MAX_PENDING, PROGRESS, RANKS_PER_NODE,
+    SAVE_WISDOM, SINGLE_COPY, Settings, WAIT, WISDOM,
 };
 pub use status::{ANY_SOURCE, ANY_TAG, PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
 pub use topology::{

@@ -12,6 +12,7 @@ use motet_plan::select::Wisdom;
 use crate::check::Watch;
 use crate::core::{Habits, Waiting};
 use crate::error::{Error, ErrorKind, Result};
+use crate::machine;
 use crate::nodes::Nodes;
 use crate::wisdom::Source;
 
@@ -23,6 +24,10 @@ pub const WISDOM: &str = "MOTET_WISDOM";
 /// The variable that names a file into which each rank merges, when it leaves, what it has learned;
 /// see [`Communicator::save_wisdom`](crate::Communicator::save_wisdom).
 pub const SAVE_WISDOM: &str = "MOTET_SAVE_WISDOM";
+/// The variable that names a file with the prices of this machine, as `motet info --measure --save`
+/// writes it, or has the prices themselves; `off` for the default ones. Unless it is set, the file
+/// is looked for in `motet/machine`, in `$XDG_CONFIG_HOME` or `~/.config`.
+pub const MACHINE: &str = "MOTET_MACHINE";
 /// The variable that forbids (`off`) copying large messages straight between processes.
 pub const SINGLE_COPY: &str = "MOTET_SINGLE_COPY";
 /// The variable that forbids (`off`) channels for persistent operations.
@@ -78,9 +83,9 @@ impl Settings {
         Settings::default()
     }
 
-    /// What the environment says: [`ALGORITHM`], [`WISDOM`], [`SAVE_WISDOM`], [`SINGLE_COPY`],
-    /// [`CHANNELS`], [`CHECK`], [`HANG_SECONDS`], [`MAX_PENDING`], [`RANKS_PER_NODE`],
-    /// [`WAIT`], [`PROGRESS`].
+    /// What the environment says: [`ALGORITHM`], [`WISDOM`], [`SAVE_WISDOM`], [`MACHINE`],
+    /// [`SINGLE_COPY`], [`CHANNELS`], [`CHECK`], [`HANG_SECONDS`], [`MAX_PENDING`],
+    /// [`RANKS_PER_NODE`], [`WAIT`], [`PROGRESS`].
     ///
     /// # Errors
     /// A variable that cannot be read as what it should be.
@@ -89,6 +94,7 @@ impl Settings {
         if let Ok(text) = env::var(ALGORITHM) {
             settings = settings.algorithms(&text)?;
         }
+        settings.tuning.machine = machine::from_environment()?;
         let save = env::var_os(SAVE_WISDOM).filter(|path| !path.is_empty());
         if let Some(value) = env::var_os(WISDOM).filter(|value| !value.is_empty()) {
             settings.source = Source::of(&value, save.as_deref());
@@ -157,6 +163,16 @@ impl Settings {
     pub fn wisdom(mut self, text: &str) -> Result<Settings> {
         self.tuning.wisdom = text.parse().map_err(|error| setting(WISDOM, error))?;
         self.source = Source::default();
+        Ok(self)
+    }
+
+    /// Chooses algorithms by these prices of the machine, lines as `motet info --measure` writes
+    /// them.
+    ///
+    /// # Errors
+    /// A line of another form.
+    pub fn machine(mut self, text: &str) -> Result<Settings> {
+        self.tuning.machine = text.parse().map_err(|error| setting(MACHINE, error))?;
         Ok(self)
     }
 

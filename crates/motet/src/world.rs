@@ -9,12 +9,12 @@ use std::thread;
 
 use motet_fabric::bootstrap::{self, Seat};
 use motet_fabric::{Failure, How, launcher};
-use motet_plan::Machine;
 use motet_plan::select::Wisdom;
 
 use crate::communicator::Communicator;
 use crate::core::Core;
 use crate::error::{ErrorKind, Result};
+use crate::machine;
 use crate::settings::Settings;
 use crate::wisdom;
 
@@ -52,12 +52,14 @@ pub fn init() -> Result<World> {
 /// for them and exits with their exit code.
 ///
 /// # Errors
-/// As [`init`]; that the processes cannot be started.
+/// As [`init`]; that the processes cannot be started, or that the prices of the machine
+/// ([`MACHINE`](crate::MACHINE)) cannot be read.
 pub fn launch(ranks: usize) -> Result<World> {
     if let Some(seat) = bootstrap::from_environment().map_err(ErrorKind::from)? {
         return take_seat(seat, &Settings::from_environment()?);
     }
-    let outcome = launcher::relaunch(ranks).map_err(ErrorKind::from)?;
+    let prices = machine::for_ranks()?;
+    let outcome = launcher::relaunch(ranks, vec![prices]).map_err(ErrorKind::from)?;
     std::process::exit(i32::from(outcome.code))
 }
 
@@ -117,7 +119,7 @@ fn take_seat(seat: Seat, settings: &Settings) -> Result<World> {
     let Settings { options, tuning, watch, source, save, nodes, habits } = settings;
     let mut tuning = tuning.clone();
     let (ranks, rank) = (seat.segment.ranks(), seat.rank);
-    tuning.machine = Machine::shared(ranks, seat.segment.cores());
+    tuning.machine = tuning.machine.shared(ranks, seat.segment.cores());
     if let (Some(remark), 0) = (&source.remark, rank.index()) {
         wisdom::warn(remark);
     }

@@ -1,4 +1,22 @@
 //! What a plan costs: counts from the algorithm, prices from the machine.
+//!
+//! **Where each rank has a core**, the time is that of the longest chain of dependent work
+//! ([`Cost`]): its messages, each at the price of its size, and what is reduced and copied.
+//!
+//! **Where ranks share cores**, what counts is what all ranks do together ([`Work`]), shared among
+//! the cores: a chain of one rank is time for the others. The time is that of the work, unless the
+//! chain is longer. A rank that waits gives its core to another one, which costs a hand-over; and
+//! after each round all cores come to a point where they wait for one. What flows one way, from a
+//! root or to it, has no such points: ranks run ahead, and one hand-over serves many operations.
+//!
+//! The price of a message has a part for being one, the latency or, if it does not wait for the
+//! one before, less; and a part for its bytes. The latter is a [curve](Machine::bytes_ns) through
+//! sizes that were measured, since no one rate is right: short data travels in the line that
+//! announces it, more in cells, much straight from memory to memory.
+
+mod text;
+
+pub use text::{PriceError, TextError};
 
 /// The longest chain of dependent work, the same on all ranks of one call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,52 +58,122 @@ impl Cost {
         }
     }
 
-    /// The time this takes on `machine`, in nanoseconds.
-    pub fn time(&self, machine: &Machine) -> f64 {
-        self.rounds as f64 * machine.latency_ns
-            + self.extra_sends as f64 * machine.send_ns
-            + self.bytes as f64 * machine.ns_per_byte
-            + self.reduced as f64 * machine.reduce_ns_per_byte
-            + self.copied as f64 * machine.copy_ns_per_byte
+    fn messages(&self) -> usize {
+        self.rounds + self.extra_sends
     }
 }
 
-/// Prices of a machine: two for each message, and three rates.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Machine {
-    /// Nanoseconds from the start of a send to the end of its receive, for a short message.
-    pub latency_ns: f64,
-    /// Nanoseconds for which a rank is busy with one more message, sent or received.
-    pub send_ns: f64,
-    /// Nanoseconds for each further byte of a message.
-    pub ns_per_byte: f64,
-    /// Nanoseconds to reduce two operands, for each byte of the result.
-    pub reduce_ns_per_byte: f64,
-    /// Nanoseconds to copy a byte.
-    pub copy_ns_per_byte: f64,
+/// What all ranks of one call do together, the same on all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// How many ranks there are.
+    pub ranks: usize,
+    /// How often a rank must wait for others, summed up over the ranks; none if data flows one way,
+    /// so that ranks run ahead of others from one operation to the next.
+    pub waits: usize,
+    /// Messages.
+    pub messages: usize,
+    /// Bytes in those messages.
+    pub bytes: usize,
+    /// Bytes of results of reductions.
+    pub reduced: usize,
+    /// Bytes copied inside ranks.
+    pub copied: usize,
 }
 
-impl Default for Machine {
-    /// Ranks that share memory: a cache line passes between cores in 100 to 200 ns, and a core
-    /// moves about 10 bytes in a nanosecond.
-    fn default() -> Self {
+impl Work {
+    /// Each rank does as much as the longest chain says.
+    pub fn alike(ranks: u32, cost: &Cost) -> Self {
+        let ranks = ranks as usize;
+        let of_all = |one: usize| one.saturating_mul(ranks);
         Self {
-            latency_ns: 250.0,
-            send_ns: 60.0,
-            ns_per_byte: 0.1,
-            reduce_ns_per_byte: 0.1,
-            copy_ns_per_byte: 0.05,
+            ranks,
+            waits: of_all(cost.rounds),
+            messages: of_all(cost.messages()),
+            bytes: of_all(cost.bytes),
+            reduced: of_all(cost.reduced),
+            copied: of_all(cost.copied),
         }
     }
+
+    /// One rank has its part in everything, so the chain is the work.
+    pub fn of_one(ranks: u32, cost: &Cost) -> Self {
+        let Cost { bytes, reduced, copied, .. } = *cost;
+        Self { ranks: ranks as usize, waits: 0, messages: cost.messages(), bytes, reduced, copied }
+    }
+
+    /// Messages of one size that flow one way.
+    pub fn flow(ranks: u32, messages: usize, bytes: usize) -> Self {
+        let bytes = bytes.saturating_mul(messages);
+        Self { ranks: ranks as usize, waits: 0, messages, bytes, reduced: 0, copied: 0 }
+    }
 }
 
-/// Nanoseconds from one rank's going to sleep to the next one's running on the same core.
-const SWITCH_NS: f64 = 1500.0;
+/// Prices of a machine, in nanoseconds: for messages, for their bytes, and for work within a rank.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Machine {
+    /// From the start of a send to the end of its receive, for a short message.
+    pub latency_ns: f64,
+    /// For which a rank is busy with one more short message, sent and received.
+    pub send_ns: f64,
+    /// What the bytes of a message take beyond that, at each of [`SIZES`](Self::SIZES).
+    pub bytes_ns: [f64; Machine::SIZES.len()],
+    /// To reduce two operands, for each byte of the result.
+    pub reduce_ns_per_byte: f64,
+    /// To copy a byte.
+    pub copy_ns_per_byte: f64,
+    /// From one rank's waiting to the next one's running on the same core.
+    pub hand_over_ns: f64,
+    /// How many ranks there are for each core.
+    pub ranks_per_core: f64,
+}
 
 /// How much dearer a round is that must not keep its rank from computing.
 const OVERLAP_FACTOR: f64 = 8.0;
 
+impl Default for Machine {
+    /// What was measured where one core passes a line to another in about 100 ns, by the command
+    /// `motet info --measure`. Only the proportions matter for a choice.
+    fn default() -> Self {
+        Self {
+            latency_ns: 430.0,
+            send_ns: 110.0,
+            bytes_ns: [
+                10.0, 330.0, 1600.0, 2900.0, 4900.0, 7000.0, 9700.0, 23_000.0, 122_000.0, 613_000.0,
+            ],
+            reduce_ns_per_byte: 0.046,
+            copy_ns_per_byte: 0.04,
+            hand_over_ns: 590.0,
+            ranks_per_core: 1.0,
+        }
+    }
+}
+
 impl Machine {
+    /// The sizes of messages, in bytes, at which the price of bytes is known.
+    pub const SIZES: [usize; 10] =
+        [64, 512, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20];
+
+    /// The prices by which results are chosen that must have the same bits on every machine. They
+    /// are those of no machine, and never change: nor then do the results.
+    pub const FIXED: Self = Self {
+        latency_ns: 250.0,
+        send_ns: 60.0,
+        bytes_ns: {
+            let mut bytes_ns = [0.0; Self::SIZES.len()];
+            let mut at = 0;
+            while at < bytes_ns.len() {
+                bytes_ns[at] = Self::SIZES[at] as f64 * 0.1;
+                at += 1;
+            }
+            bytes_ns
+        },
+        reduce_ns_per_byte: 0.1,
+        copy_ns_per_byte: 0.05,
+        hand_over_ns: 1500.0,
+        ranks_per_core: 1.0,
+    };
+
     /// The prices for an operation that goes on while its rank computes.
     ///
     /// Between two rounds a rank must come back to the library, or the next one waits until it
@@ -94,29 +182,72 @@ impl Machine {
     /// the fewest rounds is taken, small enough that long data is not moved many times for it.
     #[must_use]
     pub fn for_overlap(self) -> Self {
-        Self { latency_ns: OVERLAP_FACTOR * self.latency_ns, ..self }
+        let (latency_ns, hand_over_ns) = (self.latency_ns, self.hand_over_ns);
+        Self {
+            latency_ns: OVERLAP_FACTOR * latency_ns,
+            hand_over_ns: OVERLAP_FACTOR * hand_over_ns,
+            ..self
+        }
     }
 
-    /// The default prices, for `ranks` that share `cores`; no cores count as one.
-    ///
-    /// If each rank has a core, a message costs what a cache line costs. If not, a receiver must
-    /// first get a core: it may be the last of the ranks that share one, and each of these costs
-    /// a context switch. So the latency is that of a switch for each rank on the fullest core. What
-    /// keeps a rank busy takes as often as long, since the ranks of a core are busy in turn.
+    /// The same prices, where `ranks` share `cores`; no cores count as one.
     ///
     /// All ranks of a call must pass the same numbers, as they must choose the same algorithm.
-    pub fn shared(ranks: usize, cores: usize) -> Self {
-        let (own, ranks_per_core) = (Self::default(), ranks.div_ceil(cores.max(1)));
-        if ranks_per_core <= 1 {
-            return own;
+    #[must_use]
+    pub fn shared(self, ranks: usize, cores: usize) -> Self {
+        Self { ranks_per_core: ranks.max(1) as f64 / cores.max(1) as f64, ..self }
+    }
+
+    /// The time that something takes with this chain and this work.
+    pub fn time(&self, cost: &Cost, work: &Work) -> f64 {
+        if self.ranks_per_core <= 1.0 {
+            return self.chain(cost, self.latency_ns);
         }
-        let times = ranks_per_core as f64;
-        Self {
-            latency_ns: SWITCH_NS * times,
-            send_ns: own.send_ns * times,
-            ns_per_byte: own.ns_per_byte * times,
-            reduce_ns_per_byte: own.reduce_ns_per_byte * times,
-            copy_ns_per_byte: own.copy_ns_per_byte * times,
+        let gathers = if work.waits > 0 { cost.rounds } else { 0 };
+        let hand_overs = gathers as f64 * self.hand_over_ns;
+        // If the ranks of the call are not all there are, the others want the cores as well.
+        let of_one = self.work(work) / work.ranks.max(1) as f64;
+        hand_overs + self.chain(cost, self.send_ns).max(of_one * self.ranks_per_core)
+    }
+
+    fn chain(&self, cost: &Cost, round_ns: f64) -> f64 {
+        cost.rounds as f64 * round_ns
+            + cost.extra_sends as f64 * self.send_ns
+            + self.data(cost.messages(), cost.bytes)
+            + self.within(cost.reduced, cost.copied)
+    }
+
+    fn work(&self, work: &Work) -> f64 {
+        work.waits as f64 * self.hand_over_ns
+            + work.messages as f64 * self.send_ns
+            + self.data(work.messages, work.bytes)
+            + self.within(work.reduced, work.copied)
+    }
+
+    /// For the bytes of messages, as if all had one length.
+    fn data(&self, messages: usize, bytes: usize) -> f64 {
+        if messages == 0 {
+            // Nobody knows in how many messages they come.
+            return self.data_of_one(bytes as f64);
         }
+        let messages = messages as f64;
+        messages * self.data_of_one(bytes as f64 / messages)
+    }
+
+    /// For the bytes of one message: on the line through the two sizes around it.
+    fn data_of_one(&self, bytes: f64) -> f64 {
+        let sizes = Self::SIZES.map(|size| size as f64);
+        // Beyond the last size as between the last two.
+        let next = sizes.iter().position(|&size| bytes <= size).unwrap_or(sizes.len() - 1);
+        let (low, low_ns) = match next.checked_sub(1) {
+            Some(at) => (sizes[at], self.bytes_ns[at]),
+            None => (0.0, 0.0),
+        };
+        low_ns + (bytes - low) * (self.bytes_ns[next] - low_ns) / (sizes[next] - low)
+    }
+
+    /// For what is done within a rank.
+    fn within(&self, reduced: usize, copied: usize) -> f64 {
+        reduced as f64 * self.reduce_ns_per_byte + copied as f64 * self.copy_ns_per_byte
     }
 }

@@ -48,7 +48,7 @@ pub use algo::{Algorithm, Refusal};
 pub use build::{Builder, Data, Phase};
 pub use call::{Block, Blocks, Call, CallError, Collective, Groups, Neighbour, Operation, Rank};
 pub use call::{Demand, Demands, Edge, Mate, Surroundings};
-pub use cost::{Cost, Machine};
+pub use cost::{Cost, Machine, TextError, Work};
 pub use exec::Exec;
 pub use plan::{Action, Buffer, Plan, Slice, StepId};
 pub use select::{Choice, SelectError, Tuning};

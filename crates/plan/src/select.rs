@@ -191,7 +191,7 @@ pub fn plan(call: &Call, tuning: &Tuning) -> Result<(Plan, Choice), SelectError>
 /// If the call is wrong.
 pub fn fixed(call: &Call) -> Result<Choice, SelectError> {
     call.check()?;
-    let Choice { algorithm, .. } = cheapest(call, &Machine::default());
+    let Choice { algorithm, .. } = cheapest(call, &Machine::FIXED);
     Ok(Choice { algorithm, reason: Reason::Fixed })
 }
 
@@ -210,7 +210,7 @@ fn planned(call: &Call, choice: Choice) -> Plan {
 fn cheapest(call: &Call, machine: &Machine) -> Choice {
     let mut rows: Vec<(f64, &'static dyn Algorithm)> = algo::of(call.collective())
         .filter(|row| row.accepts(call).is_ok())
-        .map(|row| (row.cost(call).time(machine), row))
+        .map(|row| (row.time(call, machine), row))
         .collect();
     // The sort is stable: of equal ones the first in the table is taken, on all ranks.
     rows.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use cases::calls;
 use motet_plan::select::{Lesson, Overrides, Reason, Wisdom, choose, fixed};
-use motet_plan::{Block, Call, Collective, Machine, Operation, Rank, Tuning, algo};
+use motet_plan::{Block, Call, Collective, Cost, Machine, Operation, Rank, Tuning, Work, algo};
 
 fn allreduce(ranks: u32, count: usize, commutative: bool) -> Call {
     calls(ranks, false, |_| Operation::Allreduce { count, commutative }).remove(0)
@@ -97,25 +97,36 @@ fn parts_of_reductions_by_their_length_and_the_number_of_ranks() {
     }
 }
 
-/// 16 ranks on 2 cores: a round is 8 context switches of 1500 ns, 12 µs, against 60 ns for one
-/// more message. So short data takes one round with 15 messages (19 µs) and not four rounds with
-/// one each (48 µs). Long data, here 8 MiB, takes as few bytes as possible wherever the ranks are:
-/// with a core for each rank, to move and reduce 15 times the data is 25 ms, to halve and gather it
-/// 2.4 ms; with two cores both are eight times that, and the eight rounds are 0.1 ms more.
-///
-/// On 16 cores a round is 250 ns, and even short data takes four of them (1000 ns) rather than 15
-/// messages of one rank (1090 ns).
+/// 16 ranks on 2 cores: what counts is what all do together. So short data goes by the star, with
+/// 30 messages and one wait for each rank, and not directly (240 messages) or by doubling (four
+/// waits for each). Long data takes as few bytes as possible wherever the ranks are.
 #[test]
-fn ranks_that_share_cores_save_rounds() {
-    let on = |cores| Tuning { machine: Machine::shared(16, cores), ..Tuning::default() };
+fn ranks_that_share_cores_save_messages_and_waits() {
+    let machine = Machine::default();
+    let on = |cores| Tuning { machine: machine.shared(16, cores), ..Tuning::default() };
     let (short, long) = (allreduce(16, 1, true), allreduce(16, 1 << 20, true));
-    assert_eq!(chosen(&short, &on(2)).0, "direct");
+    assert_eq!(chosen(&short, &on(2)).0, "star");
     assert_eq!(chosen(&long, &on(2)).0, "reduce_scatter_allgather");
-    assert_eq!(chosen(&short, &on(16)).0, "recursive_doubling");
+    assert_ne!(chosen(&short, &on(16)).0, "star");
     assert_eq!(chosen(&long, &on(16)).0, "reduce_scatter_allgather");
     let barrier = calls(16, false, |_| Operation::Barrier).remove(0);
-    assert_eq!(chosen(&barrier, &on(2)).0, "direct");
-    assert_eq!(chosen(&barrier, &on(16)).0, "dissemination");
+    assert_eq!(chosen(&barrier, &on(2)).0, "star");
+    assert_ne!(chosen(&barrier, &on(16)).0, "star");
+    // Data that flows one way never comes to a point where all wait for one rank.
+    let scan = Operation::Scan { count: 1, commutative: true };
+    let scan = calls(16, false, |_| scan.clone()).remove(0);
+    assert_eq!(chosen(&scan, &on(2)).0, "recursive_doubling");
+}
+
+/// Two ranks with a core each: one round for all of the data up to sizes at which a round is
+/// nothing, then two for half of it each.
+#[test]
+fn two_ranks_swap_all_they_have_while_rounds_count() {
+    let name = |count| chosen(&allreduce(2, count, true), &Tuning::default()).0;
+    for bytes in [8, 512, 4 << 10, 32 << 10, 64 << 10] {
+        assert_eq!(name(bytes / 8), "recursive_doubling", "{bytes} bytes");
+    }
+    assert_ne!(name(1 << 17), "recursive_doubling");
 }
 
 /// Between groups: few ranks and short data at one blow, many by leaders or by halving, and long
@@ -155,20 +166,38 @@ fn between_groups_by_the_length_and_the_number_of_ranks() {
     assert_eq!(name(16, lists(16, 1 << 16)), "recursive_halving");
 }
 
-/// A switch for each rank on the fullest core, as soon as one core has two.
+/// Only where there are more ranks than cores, and then by how many, hand-overs and work count.
 #[test]
-fn shared_cores_make_rounds_dear() {
-    let latency = |ranks, cores| Machine::shared(ranks, cores).latency_ns;
+fn shared_cores_make_work_and_hand_overs_count() {
     let own = Machine::default();
+    let (cost, work) = (
+        Cost { rounds: 1, ..Cost::default() },
+        Work { ranks: 4, waits: 4, messages: 8, ..Work::default() },
+    );
     for (ranks, cores) in [(0, 0), (1, 0), (1, 1), (16, 16), (3, 16)] {
-        assert_eq!(Machine::shared(ranks, cores), own, "{ranks} ranks, {cores} cores");
+        let time = own.shared(ranks, cores).time(&cost, &work);
+        assert_eq!(time, own.latency_ns, "{ranks} ranks, {cores} cores");
     }
-    assert_eq!((latency(2, 0), latency(2, 1)), (3000.0, 3000.0));
-    assert_eq!((latency(17, 16), latency(32, 16), latency(33, 16)), (3000.0, 3000.0, 4500.0));
-    let shared = Machine::shared(16, 2);
-    assert_eq!(shared.latency_ns, 12_000.0);
-    assert_eq!(shared.send_ns, 8.0 * own.send_ns);
-    assert_eq!(shared.ns_per_byte, 8.0 * own.ns_per_byte);
+    let time = |cores, work: &Work| own.shared(4, cores).time(&cost, work);
+    let (send, hand_over) = (own.send_ns, own.hand_over_ns);
+    assert_eq!(time(2, &work), 4.0 * send + 2.0 * hand_over + hand_over);
+    assert_eq!(time(1, &work), 8.0 * send + 4.0 * hand_over + hand_over);
+    assert_eq!(time(1, &Work { waits: 0, ..work }), 8.0 * send);
+    // Others, which are not in the call, want the cores as well.
+    assert_eq!(own.shared(8, 2).time(&cost, &work), time(1, &work));
+}
+
+/// Bytes are priced by the size of the messages that they come in.
+#[test]
+fn bytes_cost_what_was_measured_for_their_size() {
+    let mut machine = Machine { latency_ns: 0.0, send_ns: 0.0, ..Machine::default() };
+    machine.bytes_ns =
+        [10.0, 100.0, 100.0, 200.0, 400.0, 800.0, 1600.0, 6400.0, 25600.0, 102_400.0];
+    let time =
+        |rounds, bytes| machine.time(&Cost { rounds, bytes, ..Cost::default() }, &Work::default());
+    assert_eq!((time(1, 0), time(1, 32), time(1, 64), time(1, 512)), (0.0, 5.0, 10.0, 100.0));
+    assert_eq!((time(1, 2048), time(2, 128), time(1, 8 << 20)), (100.0, 20.0, 204_800.0));
+    assert_eq!(time(0, 64), 10.0, "in nobody knows how many messages");
 }
 
 #[test]
@@ -179,6 +208,38 @@ fn the_model_names_the_runner_up() {
     let runner_up = Some(("recursive_doubling", 2000.0));
     assert_eq!(reason, Reason::Cost { nanoseconds: 1200.0, runner_up });
     assert_eq!(reason.to_string(), "1200 ns by the model; recursive_doubling takes 2000 ns");
+}
+
+/// What a machine costs is written as it is read, in lines or in one.
+#[test]
+fn prices_are_written_as_they_are_read() {
+    let mut machine = Machine { latency_ns: 123.5, hand_over_ns: 0.0, ..Machine::default() };
+    machine.bytes_ns[3] = 1e6;
+    assert_eq!(machine.to_string().parse(), Ok(machine));
+    assert_eq!(machine.line().parse(), Ok(machine));
+    assert_eq!("".parse(), Ok(Machine::default()));
+    let text = "# here\n\n  send = 7.5  # ns\nmessage   4096=3;;latency = 4\n";
+    let read: Machine = text.parse().expect("the text has prices");
+    assert_eq!((read.send_ns, read.bytes_ns[2], read.latency_ns), (7.5, 3.0, 4.0));
+    assert_eq!(read.copy_ns_per_byte, Machine::default().copy_ns_per_byte);
+}
+
+#[test]
+fn a_price_that_is_wrong_is_named_with_its_line() {
+    let problem = |text: &str| text.parse::<Machine>().unwrap_err().to_string();
+    assert_eq!(
+        problem("send = 1\nlatency"),
+        "line 2: `latency` is not of the form name = nanoseconds"
+    );
+    assert!(
+        problem("speed = 1").starts_with("line 1: `speed = 1` names no price; there are latency,")
+    );
+    assert!(problem("message 100 = 1").contains("names no price"));
+    for wrong in ["send = -1", "send = fast", "send = NaN", "send = inf", "send = 1e13", "send ="] {
+        let text = problem(&format!("\n{wrong}"));
+        assert!(text.starts_with("line 2: `send") && text.contains("has no number"), "{text}");
+    }
+    assert_eq!(problem("send=1;\nsend=2"), "line 2: `send=2` names a price for the second time");
 }
 
 #[test]
@@ -336,7 +397,7 @@ fn what_is_wrong_in_a_text_is_named() {
     assert_eq!(
         of_override("allreduce=rung"),
         "line 1: allreduce has no algorithm `rung`; \
-         it has recursive_doubling, ring, reduce_scatter_allgather, direct"
+         it has recursive_doubling, ring, reduce_scatter_allgather, direct, star"
     );
     assert_eq!(
         of_wisdom("\nalreduce -> ring"),
@@ -369,7 +430,7 @@ fn a_wrong_call_is_not_planned() {
 /// spec: 83
 #[test]
 fn the_fixed_choice_looks_at_the_call_alone() {
-    let machine = Machine::shared(32, 1);
+    let machine = Machine::default().shared(32, 1);
     let crowded = Tuning { machine, ..Tuning::default() };
     let mut differ = 0;
     for (ranks, count) in [(1, 1), (2, 1), (7, 100), (16, 1), (32, 1), (32, 4000), (65, 1 << 18)] {

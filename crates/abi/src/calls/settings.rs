@@ -29,10 +29,11 @@ const fn setting(name: &'static str, verbosity: c_int, meaning: &'static str) ->
 }
 
 /// All of them.
-pub(crate) static ALL: [Setting; 10] = [
+pub(crate) static ALL: [Setting; 11] = [
     setting(motet::ALGORITHM, TUNER, "Algorithms to be used, as in allreduce=ring,bcast=binomial."),
     setting(motet::WISDOM, TUNER, "A file that says which algorithm is best where, or its lines."),
     setting(motet::SAVE_WISDOM, TUNER, "A file into which each rank merges what it has learned."),
+    setting(motet::MACHINE, TUNER, "A file with the prices of this machine, its lines, or off."),
     setting(motet::SINGLE_COPY, DETAIL, "off: large messages are not copied between processes."),
     setting(motet::CHANNELS, DETAIL, "off: persistent operations have no channels of their own."),
     setting(motet::CHECK, USER, "1: the ranks compare their collective calls."),

@@ -8,14 +8,15 @@ use std::{env, fs};
 
 use motet_fabric::bootstrap;
 use motet_plan::select::{self, Overrides};
-use motet_plan::{Collective, Tuning};
+use motet_plan::{Call, Collective, Tuning};
 
 use super::measured::Measured;
 use crate::args::Mistake;
 use crate::plan::example::{Example, Sizes};
 
 /// The variables that change what is measured.
-const VARIABLES: [&str; 4] = [motet::ALGORITHM, motet::WISDOM, motet::SINGLE_COPY, motet::CHANNELS];
+const VARIABLES: [&str; 5] =
+    [motet::ALGORITHM, motet::WISDOM, motet::MACHINE, motet::SINGLE_COPY, motet::CHANNELS];
 
 /// Sees to it that these algorithms are used, by the variable that says so.
 ///
@@ -53,10 +54,14 @@ pub(super) fn check_choice(
     count: usize,
     tuning: &Tuning,
 ) -> Result<(), Mistake> {
-    let sizes = Sizes::of(count, super::ELEMENT_BYTES);
-    let example = Example { collective, ranks, sizes, root: 0, in_place: false, left: None };
-    let choice = select::choose(&example.call(0)?, tuning);
+    let choice = select::choose(&call(collective, ranks, count * super::ELEMENT_BYTES)?, tuning);
     choice.map(drop).map_err(|error| Mistake(error.to_string()))
+}
+
+/// What a rank calls.
+pub(super) fn call(collective: Collective, ranks: u32, bytes: usize) -> Result<Call, Mistake> {
+    let sizes = Sizes::of(bytes / super::ELEMENT_BYTES, super::ELEMENT_BYTES);
+    Example { collective, ranks, sizes, root: 0, in_place: false, left: None }.call(0)
 }
 
 /// The variables that are set.

@@ -17,7 +17,7 @@ pub(crate) struct Ended {
     pub(crate) err: String,
 }
 
-/// A command without the variables that steer Motet.
+/// A command without what steers Motet.
 pub(crate) fn motet(words: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_motet"));
     command.args(words.split_whitespace());
@@ -25,6 +25,8 @@ pub(crate) fn motet(words: &str) -> Command {
     for name in std::env::vars().map(|(name, _)| name).filter(steers) {
         command.env_remove(name);
     }
+    // Nor do prices that the user has kept.
+    command.env("XDG_CONFIG_HOME", "/nowhere");
     command
 }
 

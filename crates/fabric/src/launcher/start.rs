@@ -86,6 +86,7 @@ impl<'a> Starter<'a> {
             command.arg0(name);
         }
         command
+            .envs(job.environment.iter().map(|(name, value)| (name, value)))
             .env(RANK, rank.to_string())
             .env(RANKS, job.ranks.to_string())
             .env(SEGMENT, self.segment.as_raw_fd().to_string())

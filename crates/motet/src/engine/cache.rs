@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use motet_plan::plan::Parts;
 use motet_plan::select::Reason;
-use motet_plan::{Action, Algorithm, Call, Choice, Cost, Machine, Operation, Plan, Tuning, select};
+use motet_plan::{Action, Algorithm, Call, Choice, Operation, Plan, Tuning, select};
 
 use super::Run;
 use crate::error::ErrorKind;
@@ -82,12 +82,17 @@ pub(crate) struct Planned {
 }
 
 impl Planned {
-    fn new(plan: Plan, reason: String, cost: Cost, machine: &Machine, call: &Call) -> Planned {
+    fn new(
+        plan: Plan,
+        reason: String,
+        (rounds, nanoseconds): (usize, f64),
+        call: &Call,
+    ) -> Planned {
         Planned {
             plan,
             reason,
-            rounds: cost.rounds,
-            nanoseconds: cost.time(machine),
+            rounds,
+            nanoseconds,
             element_bytes: call.element_bytes,
             in_order: false,
         }
@@ -326,7 +331,8 @@ impl Cache {
         // Where blocks differ, what all ranks know is less than what this one has to move.
         let own = plan.sent().elements.max(plan.received().elements) * element_bytes;
         cost.bytes = cost.bytes.max(own);
-        let planned = Planned::new(plan, reason, cost, &self.tuning.machine, call);
+        let nanoseconds = self.tuning.machine.time(&cost, &row.work(call));
+        let planned = Planned::new(plan, reason, (cost.rounds, nanoseconds), call);
         planned.in_order_up_to(self.short, call)
     }
 
@@ -375,7 +381,7 @@ fn nothing(call: &Call) -> Planned {
         edges: Vec::new(),
     });
     let reason = "there is nothing to do for this rank".into();
-    Planned::new(plan, reason, Cost::default(), &Machine::default(), call)
+    Planned::new(plan, reason, (0, 0.0), call)
 }
 
 #[cfg(test)]

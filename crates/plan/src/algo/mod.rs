@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation, Rank};
-use crate::cost::Cost;
+use crate::cost::{Cost, Machine, Work};
 use crate::plan::Plan;
 
 mod between;
@@ -19,11 +19,12 @@ mod parcels;
 mod rooted;
 mod scattering;
 mod shape;
+mod star;
 
 /// A way to carry out one collective.
 ///
-/// [`accepts`](Self::accepts) and [`cost`](Self::cost) decide which algorithm is taken, and all
-/// ranks must take the same. They may look only at what is equal on all ranks: never at the
+/// [`accepts`](Self::accepts), [`cost`](Self::cost) and [`work`](Self::work) decide which algorithm
+/// is taken, and all ranks must take the same. They may look only at what is equal on all ranks: never at the
 /// rank, at `in_place`, or at where a block lies.
 pub trait Algorithm: Sync {
     /// The name within the collective.
@@ -43,6 +44,12 @@ pub trait Algorithm: Sync {
 
     /// The longest chain of work over all ranks, for a call that it accepts.
     fn cost(&self, call: &Call) -> Cost;
+
+    /// What all ranks do together, for a call that it accepts: as much as each would if all had the
+    /// longest chain, unless it says otherwise.
+    fn work(&self, call: &Call) -> Work {
+        Work::alike(call.ranks, &self.cost(call))
+    }
 
     /// Writes down the steps of the rank of `call`, which it accepts.
     fn build(&self, call: &Call, builder: &mut Builder<'_>);
@@ -94,6 +101,11 @@ impl dyn Algorithm {
         Ok(builder.finish(self.name()))
     }
 
+    /// The time that a call takes which it accepts, in nanoseconds, by the model.
+    pub fn time(&self, call: &Call, machine: &Machine) -> f64 {
+        machine.time(&self.cost(call), &self.work(call))
+    }
+
     /// What a [phase](crate::Phase) of `ranks` ranks costs within `call`.
     fn cost_within(&self, call: &Call, ranks: u32, operation: Operation) -> Cost {
         let element_bytes = call.element_bytes;
@@ -124,19 +136,19 @@ macro_rules! algorithms {
 }
 
 algorithms! {
-    barrier: [dissemination, direct],
+    barrier: [dissemination, direct, star],
     bcast: [binomial, scatter_allgather, direct],
     gather: [binomial, direct],
     gatherv: [direct],
     scatter: [binomial, direct],
     scatterv: [direct],
     reduce: [binomial, direct],
-    allreduce: [recursive_doubling, ring, reduce_scatter_allgather, direct],
-    reduce_scatter_block: [recursive_halving, ring, direct],
+    allreduce: [recursive_doubling, ring, reduce_scatter_allgather, direct, star],
+    reduce_scatter_block: [recursive_halving, ring, direct, star],
     reduce_scatter: [recursive_halving, ring, direct],
-    scan: [recursive_doubling, direct],
-    exscan: [recursive_doubling, direct],
-    allgather: [ring, bruck, recursive_doubling, direct],
+    scan: [recursive_doubling, direct, star],
+    exscan: [recursive_doubling, direct, star],
+    allgather: [ring, bruck, recursive_doubling, direct, star],
     allgatherv: [ring, bruck, recursive_doubling, direct],
     alltoall: [pairwise, bruck, direct],
     alltoallv: [direct, pairwise],

@@ -19,7 +19,7 @@ use crate::algo::shape::{binomial, doublings};
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
-use crate::cost::Cost;
+use crate::cost::{Cost, Work};
 
 struct Binomial;
 
@@ -45,6 +45,10 @@ impl Algorithm for Binomial {
     fn cost(&self, call: &Call) -> Cost {
         let rounds = doublings(call.ranks) as usize;
         Cost { rounds, bytes: call.bytes().saturating_mul(rounds), ..Cost::default() }
+    }
+
+    fn work(&self, call: &Call) -> Work {
+        Work::flow(call.ranks, call.ranks as usize - 1, call.bytes())
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

@@ -15,7 +15,7 @@
 use crate::algo::{Algorithm, Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
-use crate::cost::Cost;
+use crate::cost::{Cost, Work};
 
 struct Direct;
 
@@ -40,6 +40,10 @@ impl Algorithm for Direct {
 
     fn cost(&self, call: &Call) -> Cost {
         direct::cost(call, call.bytes())
+    }
+
+    fn work(&self, call: &Call) -> Work {
+        Work::of_one(call.ranks, &self.cost(call))
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

@@ -15,7 +15,7 @@
 use crate::algo::{Algorithm, Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
-use crate::cost::Cost;
+use crate::cost::{Cost, Work};
 
 struct Direct;
 
@@ -41,6 +41,12 @@ impl Algorithm for Direct {
     fn cost(&self, call: &Call) -> Cost {
         let cost = direct::cost(call, call.bytes());
         Cost { reduced: cost.bytes.saturating_sub(call.bytes()), ..cost }
+    }
+
+    fn work(&self, call: &Call) -> Work {
+        let ranks = call.ranks as usize;
+        let flow = Work::flow(call.ranks, ranks * (ranks - 1) / 2, call.bytes());
+        Work { reduced: flow.bytes, ..flow }
     }
 
     fn build(&self, _: &Call, builder: &mut Builder<'_>) {

@@ -17,11 +17,11 @@
 //!
 //! Paper: Hillis and Steele, *Data parallel algorithms*, 1986.
 
-use crate::algo::shape::doublings;
+use crate::algo::shape::{doublings, later};
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::Cost;
+use crate::cost::{Cost, Work};
 use crate::plan::Slice;
 
 struct RecursiveDoubling;
@@ -52,6 +52,11 @@ impl Algorithm for RecursiveDoubling {
         // up to be passed on.
         let reduced = call.bytes().saturating_mul((2 * rounds).saturating_sub(2));
         Cost { rounds, bytes, reduced, copied: call.bytes(), ..Cost::default() }
+    }
+
+    fn work(&self, call: &Call) -> Work {
+        let flow = Work::flow(call.ranks, later(call.ranks), call.bytes());
+        Work { reduced: flow.bytes.saturating_mul(2), ..flow }
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

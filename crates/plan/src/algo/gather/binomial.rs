@@ -16,11 +16,11 @@
 //! Paper: Johnsson and Ho, *Optimum broadcasting and personalized communication in hypercubes*,
 //! 1989: their scatter, run backwards.
 
-use crate::algo::rooted::{Seat, tree_cost};
+use crate::algo::rooted::{Seat, tree_cost, tree_work};
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation, Rank};
-use crate::cost::Cost;
+use crate::cost::{Cost, Work};
 
 struct Binomial;
 
@@ -48,6 +48,10 @@ impl Algorithm for Binomial {
             unreachable!("a gather is planned")
         };
         tree_cost(call, root)
+    }
+
+    fn work(&self, call: &Call) -> Work {
+        tree_work(call)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

@@ -16,7 +16,7 @@ use crate::algo::gathering::blocks;
 use crate::algo::{Algorithm, Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
-use crate::cost::Cost;
+use crate::cost::{Cost, Work};
 
 /// The algorithm, of a gather or a gatherv.
 pub(in crate::algo) struct Direct {
@@ -47,6 +47,10 @@ impl Algorithm for Direct {
 
     fn cost(&self, call: &Call) -> Cost {
         direct::cost(call, call.bytes() / call.ranks as usize)
+    }
+
+    fn work(&self, call: &Call) -> Work {
+        Work::of_one(call.ranks, &self.cost(call))
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

@@ -24,7 +24,7 @@ use crate::algo::shape::doublings;
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation, Rank};
-use crate::cost::Cost;
+use crate::cost::{Cost, Work};
 use crate::plan::Slice;
 
 struct Binomial;
@@ -52,6 +52,11 @@ impl Algorithm for Binomial {
         let rounds = doublings(call.ranks) as usize;
         let bytes = call.bytes().saturating_mul(rounds);
         Cost { rounds, bytes, reduced: bytes, ..Cost::default() }
+    }
+
+    fn work(&self, call: &Call) -> Work {
+        let flow = Work::flow(call.ranks, call.ranks as usize - 1, call.bytes());
+        Work { reduced: flow.bytes, ..flow }
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

@@ -16,7 +16,7 @@
 use crate::algo::{Algorithm, Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
-use crate::cost::Cost;
+use crate::cost::{Cost, Work};
 
 struct Direct;
 
@@ -42,6 +42,10 @@ impl Algorithm for Direct {
     fn cost(&self, call: &Call) -> Cost {
         let cost = direct::cost(call, call.bytes());
         Cost { reduced: cost.bytes, ..cost }
+    }
+
+    fn work(&self, call: &Call) -> Work {
+        Work::of_one(call.ranks, &self.cost(call))
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

@@ -16,11 +16,11 @@
 //!
 //! Paper: Hillis and Steele, *Data parallel algorithms*, 1986.
 
-use crate::algo::shape::doublings;
+use crate::algo::shape::{doublings, later};
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::Cost;
+use crate::cost::{Cost, Work};
 use crate::plan::Slice;
 
 struct RecursiveDoubling;
@@ -48,6 +48,11 @@ impl Algorithm for RecursiveDoubling {
         let rounds = doublings(call.ranks) as usize;
         let bytes = call.bytes().saturating_mul(rounds);
         Cost { rounds, bytes, reduced: bytes, ..Cost::default() }
+    }
+
+    fn work(&self, call: &Call) -> Work {
+        let flow = Work::flow(call.ranks, later(call.ranks), call.bytes());
+        Work { reduced: flow.bytes, ..flow }
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

@@ -11,3 +11,8 @@ pub(super) mod tournament;
 pub(super) fn doublings(ranks: u32) -> u32 {
     ranks.next_power_of_two().trailing_zeros()
 }
+
+/// How many messages there are if each rank has one for every rank that is 1, 2, 4, ... after it.
+pub(super) fn later(ranks: u32) -> usize {
+    (0..doublings(ranks)).map(|round| ranks as usize - (1 << round)).sum()
+}

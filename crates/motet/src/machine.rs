@@ -1,0 +1,122 @@
+//! The prices of this machine: measured once, kept in a file, the same on all ranks.
+//!
+//! The command `motet info --measure --save` writes them. A program finds them by the variable
+//! [`MACHINE`], or else in the file that is the [default place](file).
+//!
+//! **All ranks must have the same**, as they choose algorithms by them. Ranks that are threads have
+//! one [`Settings`](crate::Settings). Processes do not read the file, in which another program may
+//! write at that moment: who starts them reads it, and hands the prices on in the environment, as
+//! it does their ranks ([`for_ranks`]). A rank of a launcher that has handed on none takes the
+//! default prices.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use motet_fabric::bootstrap;
+use motet_plan::Machine;
+
+use crate::error::{ErrorKind, Result};
+use crate::settings::MACHINE;
+
+/// The value for the default prices.
+const OFF: &str = "off";
+
+/// The file in which prices are kept unless somebody says otherwise: `motet/machine` where the user
+/// keeps settings. Nothing if there is no such place.
+pub fn file() -> Option<PathBuf> {
+    let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let settings = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")));
+    Some(settings?.join("motet").join("machine"))
+}
+
+/// What a launcher sets in the environment of its ranks: the prices, in one line.
+///
+/// # Errors
+/// A file that was named but is not there, or lines that are no prices.
+pub fn for_ranks() -> Result<(OsString, OsString)> {
+    let machine = from_environment()?;
+    let value = if machine == Machine::default() { OFF.to_owned() } else { machine.line() };
+    Ok((MACHINE.into(), value.into()))
+}
+
+/// The prices that the environment names, or those of the default place.
+///
+/// # Errors
+/// As [`for_ranks`].
+pub fn from_environment() -> Result<Machine> {
+    match env::var_os(MACHINE).filter(|value| !value.is_empty()) {
+        Some(value) => named(&value),
+        None if env::var_os(bootstrap::RANK).is_some() => Ok(Machine::default()),
+        None => file().map_or(Ok(Machine::default()), |path| read(&path, Missing::IsDefault)),
+    }
+}
+
+/// What a value of the variable comes to: `off`, prices, or a file.
+fn named(value: &OsStr) -> Result<Machine> {
+    match value.to_str() {
+        Some(OFF) => Ok(Machine::default()),
+        Some(text) if text.contains('=') => text.parse().map_err(wrong),
+        _ => read(Path::new(value), Missing::IsWrong),
+    }
+}
+
+/// What it means that there is no such file.
+#[derive(Clone, Copy)]
+enum Missing {
+    IsDefault,
+    IsWrong,
+}
+
+fn read(path: &Path, missing: Missing) -> Result<Machine> {
+    let wrong_file = |problem: String| wrong(format!("{}: {problem}", path.display()));
+    match (fs::read_to_string(path), missing) {
+        (Ok(text), _) => {
+            text.parse().map_err(|error: motet_plan::TextError| wrong_file(error.to_string()))
+        }
+        (Err(error), Missing::IsDefault) if error.kind() == io::ErrorKind::NotFound => {
+            Ok(Machine::default())
+        }
+        (Err(error), _) => Err(wrong_file(error.to_string())),
+    }
+}
+
+fn wrong(problem: impl ToString) -> crate::Error {
+    ErrorKind::Setting { variable: MACHINE, problem: problem.to_string() }.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(value: &str) -> String {
+        named(OsStr::new(value)).expect_err("no prices").to_string()
+    }
+
+    #[test]
+    fn a_value_is_off_or_prices_or_a_file() {
+        let default = Machine::default();
+        assert_eq!(named(OsStr::new("off")).expect("prices"), default);
+        let machine = Machine { latency_ns: 77.5, ..default };
+        assert_eq!(named(OsStr::new("latency=77.5")).expect("prices"), machine);
+        assert_eq!(named(OsStr::new(&machine.line())).expect("prices"), machine);
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("machine");
+        fs::write(&path, machine.to_string()).expect("written");
+        assert_eq!(named(path.as_os_str()).expect("prices"), machine);
+        fs::write(&path, "latency = 5\nsend = fast\n").expect("written");
+        let text = named(path.as_os_str()).expect_err("no prices").to_string();
+        assert!(text.contains("machine: line 2: `send = fast` has no number"), "{text}");
+    }
+
+    #[test]
+    fn a_file_that_is_named_must_be_there() {
+        let text = problem("/nowhere/at/all");
+        assert!(text.contains(MACHINE) && text.contains("/nowhere/at/all: "), "{text}");
+        let path = Path::new("/nowhere/at/all");
+        assert_eq!(read(path, Missing::IsDefault).expect("prices"), Machine::default());
+        assert!(problem("latency=5;speed=3").contains("`speed=3` names no price"));
+    }
+}

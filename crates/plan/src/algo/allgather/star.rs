@@ -1,0 +1,70 @@
+//! Star: every rank sends its block to the first, which sends all blocks to all.
+//!
+//! ```text
+//!   4 ranks      0        1        2        3
+//!   has          a        b        c        d
+//!   receives     b c d    <-       <-       <-         all at once
+//!   sends        abcd     ->       ->       ->
+//! ```
+//!
+//! A rank receives its own block too, so all get the same message; in place it goes to scratch
+//! memory first. It is the way with the fewest
+//! messages, `2 (p - 1)`, and each rank waits once: right for short blocks where many ranks share
+//! few cores.
+//!
+//! Cost: two latencies and `2 (p - 2)` further messages, and `(p - 1) (n + p n)` for blocks of `n`.
+
+use crate::algo::gathering::{blocks, largest_block_bytes};
+use crate::algo::{Algorithm, Refusal, direct, star};
+use crate::build::Builder;
+use crate::call::{Call, Collective};
+use crate::cost::{Cost, Work};
+
+struct Star;
+
+pub(in crate::algo) const ROW: &dyn Algorithm = &Star;
+
+impl Algorithm for Star {
+    fn name(&self) -> &'static str {
+        "star"
+    }
+
+    fn collective(&self) -> Collective {
+        Collective::Allgather
+    }
+
+    fn summary(&self) -> &'static str {
+        "every rank sends its block to the first, which sends all blocks to all"
+    }
+
+    fn accepts(&self, call: &Call) -> Result<(), Refusal> {
+        star::accepts(call)
+    }
+
+    fn cost(&self, call: &Call) -> Cost {
+        star::cost(call, largest_block_bytes(call), call.bytes())
+    }
+
+    fn work(&self, call: &Call) -> Work {
+        star::work(call, &self.cost(call))
+    }
+
+    fn build(&self, call: &Call, builder: &mut Builder<'_>) {
+        let (own, output) = (builder.contribution(), builder.output());
+        if call.rank != star::MIDDLE {
+            // In place the own block must not be written to, not even as it is.
+            let room = if call.in_place { builder.scratch(output.len) } else { output };
+            star::swap(builder, own, room);
+            if call.in_place {
+                for others in [0..own.start, own.end()..output.len] {
+                    builder.copy(room.range(others.clone()), output.range(others));
+                }
+            }
+            return;
+        }
+        let blocks = blocks(call);
+        direct::receive_from_all(builder, &blocks);
+        builder.copy(own, blocks[call.rank.index()]);
+        direct::send_to_all(builder, output);
+    }
+}

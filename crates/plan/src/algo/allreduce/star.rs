@@ -1,0 +1,62 @@
+//! Star: every rank sends to the first, which reduces in rank order and sends the result to all.
+//!
+//! ```text
+//!   3 ranks      0                1                2
+//!   has          a0               a1               a2
+//!   receives     a1 a2            <-               <-             all at once
+//!   reduces      (a0 ∘ a1) ∘ a2   ->               ->
+//! ```
+//!
+//! The reduction is done once, from left to right: all ranks have the same bits, and the operator
+//! need not commute. It is the way with the fewest messages, `2 (p - 1)`, and each rank waits once:
+//! right for short data where many ranks share few cores.
+//!
+//! Cost: two latencies and `2 (p - 2)` further messages, `2 (p - 1) n` and a reduction of
+//! `(p - 1) n`; `(p - 1) n` of scratch memory at the first rank.
+
+use crate::algo::{Algorithm, Refusal, direct, star};
+use crate::build::Builder;
+use crate::call::{Call, Collective};
+use crate::cost::{Cost, Work};
+
+struct Star;
+
+pub(in crate::algo) const ROW: &dyn Algorithm = &Star;
+
+impl Algorithm for Star {
+    fn name(&self) -> &'static str {
+        "star"
+    }
+
+    fn collective(&self) -> Collective {
+        Collective::Allreduce
+    }
+
+    fn summary(&self) -> &'static str {
+        "every rank sends to the first, which reduces in rank order and sends the result to all"
+    }
+
+    fn accepts(&self, call: &Call) -> Result<(), Refusal> {
+        star::accepts(call)
+    }
+
+    fn cost(&self, call: &Call) -> Cost {
+        let reduced = direct::cost(call, call.bytes()).bytes;
+        Cost { reduced, ..star::cost(call, call.bytes(), call.bytes()) }
+    }
+
+    fn work(&self, call: &Call) -> Work {
+        star::work(call, &self.cost(call))
+    }
+
+    fn build(&self, call: &Call, builder: &mut Builder<'_>) {
+        let (own, output) = (builder.contribution(), builder.output());
+        if call.rank != star::MIDDLE {
+            return star::swap(builder, own, output);
+        }
+        let operands = direct::operands(builder, own);
+        direct::receive_from_all(builder, &operands);
+        direct::reduce_in_order(builder, &operands, output);
+        direct::send_to_all(builder, output);
+    }
+}

@@ -1,0 +1,42 @@
+//! What the star algorithms share: who is in the middle, and what it costs.
+//!
+//! In a star all ranks send to rank 0, which does the whole work and sends each its result. That is
+//! two rounds and all messages through one rank, so it is slow where each rank has a core. Where
+//! many ranks share few cores, what counts is what all ranks do together: `2 (p - 1)` messages are
+//! the fewest possible, and each rank waits once, so each needs its turn on a core once.
+
+use super::{Refusal, direct};
+use crate::build::Builder;
+use crate::call::{Call, Rank};
+use crate::cost::{Cost, Work};
+use crate::plan::Slice;
+
+/// The rank in the middle.
+pub(super) const MIDDLE: Rank = Rank(0);
+
+/// As many ranks as for direct algorithms: the rank in the middle receives from all at once.
+pub(super) fn accepts(call: &Call) -> Result<(), Refusal> {
+    direct::accepts(call)
+}
+
+/// Every rank sends `inward` bytes to the middle and receives `outward` bytes.
+pub(super) fn cost(call: &Call, inward: usize, outward: usize) -> Cost {
+    direct::cost(call, inward).then(direct::cost(call, outward))
+}
+
+/// What all ranks do in an algorithm of this cost: no more than the rank in the middle, and each
+/// waits once.
+pub(super) fn work(call: &Call, cost: &Cost) -> Work {
+    Work { waits: call.ranks as usize, ..Work::of_one(call.ranks, cost) }
+}
+
+/// The ranks around the middle.
+pub(super) fn others(builder: &Builder<'_>) -> impl Iterator<Item = Rank> + use<> {
+    (1..builder.ranks()).map(Rank)
+}
+
+/// What a rank that is not in the middle does: it sends one slice and receives another.
+pub(super) fn swap(builder: &mut Builder<'_>, own: Slice, result: Slice) {
+    builder.send(MIDDLE, own);
+    builder.recv(MIDDLE, result);
+}
