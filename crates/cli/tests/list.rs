@@ -35,7 +35,7 @@ fn one_collective_can_be_asked_for() {
 fn for_a_number_of_ranks_choices_times_and_refusals_are_told() {
     let page = said("list -n 6 --ordered");
     assert!(page.starts_with("6 ranks, an operator that does not commute"), "{page}");
-    assert!(row(&page, "barrier", "dissemination").starts_with("750 ns"), "{page}");
+    assert!(row(&page, "barrier", "dissemination").starts_with("1290 ns"), "{page}");
     assert_eq!(row(&page, "allreduce", "ring"), "-  it needs an operator that commutes");
     let refusal = "-  it needs a number of ranks that is a power of two, not 6";
     assert_eq!(row(&page, "allgather", "recursive_doubling"), refusal);
