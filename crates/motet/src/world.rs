@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread;
 
 use motet_fabric::bootstrap::{self, Seat};
-use motet_fabric::{Failure, How, launcher};
+use motet_fabric::{Failure, How, host, launcher};
 use motet_plan::select::Wisdom;
 
 use crate::communicator::Communicator;
@@ -119,6 +119,7 @@ fn take_seat(seat: Seat, settings: &Settings) -> Result<World> {
     let Settings { tuning, source, save, .. } = settings;
     let mut tuning = tuning.clone();
     let (ranks, rank) = (seat.segment.ranks(), seat.rank);
+    host::begin_on_own_core(rank.index(), ranks);
     tuning.machine = tuning.machine.shared(ranks, seat.segment.cores());
     if let (Some(remark), 0) = (&source.remark, rank.index()) {
         wisdom::warn(remark);

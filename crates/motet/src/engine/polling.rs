@@ -1,0 +1,75 @@
+//! What the engine looks at itself, since nobody tells it: the channels that operations wait for,
+//! and the lanes in which the next messages of those at a sprint must come.
+
+use std::mem;
+
+use motet_fabric::Completion;
+use motet_fabric::slab::Id;
+
+use super::{Engine, NOTHING, Operation, State, Work};
+
+impl Engine {
+    /// Tries what operations wait for that have posted nothing: channels, and the next messages of
+    /// those at a sprint. Before anything else, which might take these messages in.
+    pub(super) fn poll_channels(&mut self, done: &mut Vec<Completion>) -> bool {
+        let mut moved = false;
+        let mut next = 0;
+        while next < self.polled.len() {
+            let id = self.polled[next];
+            moved |= self.poll_one(id, done);
+            let operation = self.operations.get_mut(id);
+            let stuck = operation.is_some_and(|operation| match &mut operation.work {
+                Work::Run(run) => {
+                    let waits = run.is_stuck() || run.may_sprint();
+                    run.polled = operation.state == State::Active && waits;
+                    run.polled
+                }
+                _ => false,
+            });
+            if stuck {
+                next += 1;
+            } else {
+                self.polled.swap_remove(next);
+            }
+        }
+        moved
+    }
+
+    pub(super) fn poll_one(&mut self, id: Id, done: &mut Vec<Completion>) -> bool {
+        let Some(operation) = self.operations.get_mut(id) else { return false };
+        let Work::Run(run) = &mut operation.work else { return false };
+        if operation.state != State::Active {
+            return false;
+        }
+        if run.may_sprint() {
+            return self.sprint(id, done);
+        }
+        if !run.poll(id.0, &mut self.endpoint) {
+            return false;
+        }
+        if run.advance(id.0, &mut self.endpoint, done) {
+            let outcome = run.outcome();
+            self.finish(id, outcome.map(|()| NOTHING));
+        }
+        true
+    }
+
+    /// Gives up what never will move, because the other side has left or did not keep to what was
+    /// agreed, and has those at a sprint post their receives: nobody sleeps on a sprint.
+    pub(super) fn reconsider(&mut self) -> bool {
+        let mut moved = false;
+        for at in 0..self.polled.len() {
+            let id = self.polled[at];
+            let mut done = mem::take(&mut self.done);
+            if let Some(Operation { work: Work::Run(run), state, .. }) = self.operations.get_mut(id)
+                && *state == State::Active
+                && (run.may_sprint() || run.reconsider(id.0, &mut self.endpoint, &mut done))
+            {
+                moved = true;
+                self.advance_into(id, &mut done);
+            }
+            self.settle(done);
+        }
+        moved
+    }
+}
