@@ -1,5 +1,6 @@
 //! The prices of a machine: measured, kept, and the same for all ranks.
 
+#[allow(dead_code, reason = "these tests look at more than what a command says")]
 mod command;
 
 use std::fs;
