@@ -46,9 +46,10 @@ pub fn stay_on_one_core() -> std::io::Result<()> {
     Ok(sched_setaffinity(None, &one)?)
 }
 
-/// Puts this thread, one of so many that work together, on a core of its own to begin with, if there
-/// is one for each; the system may move it from there. Left to itself the system may start two of
-/// them on one core, where each yields to the other so politely that it sees no need to move them.
+/// Puts this thread, one of so many that work together, on a core of its own to begin with, if
+/// there is one for each; the system may move it from there. Left to itself the system may start
+/// two of them on one core, where each yields to the other so politely that it sees no need to
+/// move them.
 ///
 /// A system that refuses is no harm.
 pub fn begin_on_own_core(place: usize, many: usize) {
