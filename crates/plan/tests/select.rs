@@ -28,7 +28,9 @@ fn short_data_by_latency_and_long_data_by_bytes() {
     let tuning = Tuning::default();
     assert_eq!(chosen(&allreduce(4, 1, true), &tuning).0, "direct");
     assert_eq!(chosen(&allreduce(32, 1, true), &tuning).0, "recursive_doubling");
-    assert_eq!(chosen(&allreduce(8, 1 << 20, true), &tuning).0, "reduce_scatter_allgather");
+    assert_eq!(chosen(&allreduce(8, 1 << 16, true), &tuning).0, "reduce_scatter_allgather");
+    // Messages that are too long for the caches cost more for each byte.
+    assert_eq!(chosen(&allreduce(8, 1 << 20, true), &tuning).0, "ring");
     assert_eq!(chosen(&allreduce(7, 1 << 20, true), &tuning).0, "ring");
     let barrier = |ranks| calls(ranks, false, |_| Operation::Barrier).remove(0);
     assert_eq!(chosen(&barrier(4), &tuning).0, "direct");
@@ -104,7 +106,7 @@ fn parts_of_reductions_by_their_length_and_the_number_of_ranks() {
 fn ranks_that_share_cores_save_messages_and_waits() {
     let machine = Machine::default();
     let on = |cores| Tuning { machine: machine.shared(16, cores), ..Tuning::default() };
-    let (short, long) = (allreduce(16, 1, true), allreduce(16, 1 << 20, true));
+    let (short, long) = (allreduce(16, 1, true), allreduce(16, 1 << 16, true));
     assert_eq!(chosen(&short, &on(2)).0, "star");
     assert_eq!(chosen(&long, &on(2)).0, "reduce_scatter_allgather");
     assert_ne!(chosen(&short, &on(16)).0, "star");
