@@ -29,7 +29,7 @@ use motet_plan::{Call, Rank};
 use crate::Element;
 use crate::buffer::{Buffers, Held, Span, StreamOf};
 use crate::communicator::Communicator;
-use crate::engine::{Binding, Number, Rule, Run, Selection, Staging, Way};
+use crate::engine::{Binding, Known, Number, Rule, Run, Selection, Staging, Way};
 use crate::error::{ErrorKind, Result};
 use crate::flight::Flight;
 use crate::group::Group;
@@ -258,11 +258,70 @@ impl Communicator {
     /// The blocking form: the buffers are borrowed by the caller for longer than this takes.
     #[track_caller]
     pub(crate) fn blocking(&self, prepared: Prepared) -> Result<()> {
+        self.blocking_known(prepared, None)
+    }
+
+    /// The same, of a call that may be made again.
+    #[track_caller]
+    pub(crate) fn blocking_known(&self, prepared: Prepared, known: Option<&Known>) -> Result<()> {
         let call = prepared.call;
-        let (run, staging) = self.run_for(prepared, || self.next_collective())?;
+        let (run, staging) = self.run_of_known(prepared, known)?;
+        self.run_to_end(call, run, staging)
+    }
+
+    /// The blocking form of a call that is the same as one before; nothing if there was none.
+    pub(crate) fn blocking_again(&self, call: &'static str, known: &Known) -> Option<Result<()>> {
+        let run = self.core().engine().again(known, || self.next_collective())?;
+        Some(self.run_to_end(call, run, None))
+    }
+
+    fn run_to_end(
+        &self,
+        call: &'static str,
+        run: Box<Run>,
+        staging: Option<Box<Staging>>,
+    ) -> Result<()> {
         let outcome = self.core().run(run, staging);
         let outcome = outcome.map(drop).map_err(ErrorKind::from);
         outcome.map_err(|kind| self.error(call, kind))
+    }
+
+    /// As [`Communicator::run_for`], of a call that may be made again.
+    #[track_caller]
+    fn run_of_known(
+        &self,
+        prepared: Prepared,
+        known: Option<&Known>,
+    ) -> Result<(Box<Run>, Option<Box<Staging>>)> {
+        let buffers = [prepared.shape.input.start, prepared.shape.output.start];
+        let (mut run, staging) = self.run_for(prepared, || self.next_collective())?;
+        if let (Some(known), None) = (known, &staging) {
+            self.core().engine().keep(&mut run, known, buffers);
+        }
+        Ok((run, staging))
+    }
+
+    /// The nonblocking form of a call without buffers that is the same as one before; nothing if
+    /// there was none.
+    pub(crate) fn start_again(&self, call: &'static str, known: &Known) -> Option<Request<()>> {
+        let mut engine = self.core().engine();
+        let run = engine.again(known, || self.next_collective())?;
+        let id = engine.start_run(run, None);
+        drop(engine);
+        Some(Request::without_buffers(Flight::new(self.origin(call), id, false)))
+    }
+
+    /// The nonblocking form without buffers of a call that may be made again.
+    #[track_caller]
+    pub(crate) fn start_known(
+        &self,
+        prepared: Prepared,
+        known: Option<&Known>,
+    ) -> Result<Request<()>> {
+        let origin = self.origin(prepared.call);
+        let (run, staging) = self.run_of_known(prepared, known)?;
+        let id = self.core().engine().start_run(run, staging);
+        Ok(Request::without_buffers(Flight::new(origin, id, false)))
     }
 }
 

@@ -217,6 +217,12 @@ impl Communicator {
         if deterministic { Selection::Fixed } else { Selection::Tuned }
     }
 
+    /// The rule of a call that is made again, if that has not changed: what is learned may change it
+    /// at any call.
+    pub(crate) fn selection_again(&self) -> Option<Selection> {
+        (!self.learned().is_wise()).then(|| self.selection(None))
+    }
+
     /// Ends the communicator, as dropping it does, and tells what its delete callbacks say. Local:
     /// operations that have been started go on. (`MPI_Comm_free`)
     ///

@@ -9,6 +9,7 @@
 //! completed, or [`Engine::abandon`] has cancelled them: after that call no rank touches the
 //! memory. Nothing else ever hands buffers back.
 
+mod again;
 mod cache;
 mod dynamic;
 mod ending;
@@ -36,6 +37,7 @@ use crate::check::Books;
 use crate::error::ErrorKind;
 use crate::hints::Keep;
 use crate::point_to_point::Room;
+pub(crate) use again::{Known, Signature};
 pub(crate) use cache::{Cache, Found, Planned, Rule, Selection};
 pub(crate) use dynamic::{Arrivals, Dynamic};
 pub(crate) use run::{Binding, Linking, Number, Run, Ways};
@@ -129,6 +131,7 @@ pub(crate) struct Engine {
     /// Completions being handed out; kept for its memory.
     done: Vec<Completion>,
     cache: Cache,
+    calls: again::Calls,
     /// Operations that have been started and are not complete, but for generalized ones.
     active: usize,
     /// Counts the operations that have ended.
@@ -160,6 +163,7 @@ impl Engine {
             gathering: Vec::new(),
             done: Vec::new(),
             cache,
+            calls: again::Calls::default(),
             active: 0,
             ended: 0,
             moves: 0,

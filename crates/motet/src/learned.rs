@@ -175,10 +175,16 @@ impl Learned {
         self.is_wise.store(!table.wisdom.is_empty(), Ordering::Relaxed);
     }
 
+    /// Whether wisdom says anything at all.
+    #[inline]
+    pub(crate) fn is_wise(&self) -> bool {
+        self.is_wise.load(Ordering::Relaxed)
+    }
+
     /// What wisdom says of a call.
     #[inline]
     pub(crate) fn advice(&self, call: &Call) -> Option<&'static dyn Algorithm> {
-        if !self.is_wise.load(Ordering::Relaxed) {
+        if !self.is_wise() {
             return None;
         }
         self.table().wisdom.find(call).map(|(algorithm, _)| algorithm)

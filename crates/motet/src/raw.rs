@@ -27,6 +27,7 @@
 //! started, cancelled or freed) is only returned: a C library takes that to the handler of its
 //! own choice, which by the standard is that of `MPI_COMM_SELF`.
 
+mod again;
 mod apart;
 mod collective;
 mod data;

@@ -272,14 +272,14 @@ impl Cache {
             *kept = keep;
         }
         self.counters.plans_found += u64::from(place.is_some());
-        let new = || Box::new(Run::new(planned.clone(), at as u32, call));
+        let new = || Box::new(Run::new(planned.clone(), at as u16, call));
         Ok((idle.pop().unwrap_or_else(new), found))
     }
 
     /// Takes back a run that is over.
     pub(crate) fn give_back(&mut self, run: Box<Run>) {
         // Another plan may lie there since the cache has started afresh.
-        if let Some(Entry { planned, idle, .. }) = self.entries.get_mut(run.place() as usize)
+        if let Some(Entry { planned, idle, .. }) = self.entries.get_mut(usize::from(run.place()))
             && Arc::ptr_eq(planned, run.planned())
             && idle.len() < IDLE
         {

@@ -32,7 +32,7 @@ impl Engine {
             if let Some(books) = &mut self.books {
                 books.forget(run.number());
             }
-            self.cache.give_back(run);
+            self.take_back(run);
         }
     }
 

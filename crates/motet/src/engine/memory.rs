@@ -116,8 +116,13 @@ impl Memory {
 
     /// Takes these buffers from now on.
     pub(crate) fn bind(&mut self, input: Span, output: Span) {
-        self.input = input.start;
-        self.output = output.start;
+        self.bind_at(input.start, output.start);
+    }
+
+    /// The same, of buffers that are as long as those before.
+    pub(crate) fn bind_at(&mut self, input: *mut u8, output: *mut u8) {
+        self.input = input;
+        self.output = output;
     }
 
     /// Bytes of this many elements.

@@ -6,6 +6,7 @@ mod linking;
 mod sprint;
 mod ways;
 
+use std::num::NonZeroU16;
 use std::sync::Arc;
 
 use motet_fabric::{
@@ -76,7 +77,9 @@ struct Channels {
 pub(crate) struct Run {
     planned: Arc<Planned>,
     /// Where the cache keeps the plan.
-    place: u32,
+    place: u16,
+    /// Where the run is kept with its call, if it is.
+    kept_at: Option<NonZeroU16>,
     element: TypeCode,
     /// Whether the engine polls it for its channels.
     pub(super) polled: bool,
@@ -96,13 +99,14 @@ pub(crate) struct Run {
 
 impl Run {
     /// A run of a plan; bind it before starting it.
-    pub(crate) fn new(planned: Arc<Planned>, place: u32, call: &Call) -> Run {
+    pub(crate) fn new(planned: Arc<Planned>, place: u16, call: &Call) -> Run {
         let plan = &planned.plan;
         Run {
             exec: if planned.in_order { Exec::in_order(plan) } else { Exec::new(plan) },
             memory: Memory::new(plan.scratch_len(), call.element_bytes),
             planned,
             place,
+            kept_at: None,
             element: TypeCode::BYTES,
             polled: false,
             to_be_linked: false,
@@ -130,8 +134,30 @@ impl Run {
     }
 
     /// Where the cache keeps the plan.
-    pub(crate) fn place(&self) -> u32 {
+    pub(crate) fn place(&self) -> u16 {
         self.place
+    }
+
+    /// Puts other addresses and another number into a run that was bound before.
+    pub(crate) fn bind_again(&mut self, [input, output]: [*mut u8; 2], number: Number) {
+        self.memory.bind_at(input, output);
+        self.polled = false;
+        self.number = number;
+    }
+
+    /// Where it is kept with its call.
+    pub(crate) fn kept_at(&self) -> Option<usize> {
+        self.kept_at.map(|above| usize::from(above.get()) - 1)
+    }
+
+    /// It is to be kept there with its call.
+    pub(crate) fn keep_at(&mut self, slot: usize) {
+        self.kept_at = NonZeroU16::new(slot as u16 + 1);
+    }
+
+    /// It is not kept with its call any more.
+    pub(crate) fn keep_nowhere(&mut self) {
+        self.kept_at = None;
     }
 
     /// Those whose channels some step waits for.

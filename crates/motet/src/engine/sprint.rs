@@ -55,7 +55,7 @@ impl Engine {
         if let (Some(staging), Ok(_)) = (staging, outcome) {
             staging.spread(usize::MAX);
         }
-        self.cache.give_back(run);
+        self.take_back(run);
         self.move_others(0);
         outcome
     }

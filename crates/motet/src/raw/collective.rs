@@ -175,11 +175,16 @@ impl Collective<'_> {
     /// Arguments that the standard does not allow; what went wrong with the operation.
     #[track_caller]
     pub unsafe fn run<'on>(&self, on: impl Into<On<'on>>) -> Result<()> {
-        let (on, at) = (on.into(), Location::caller());
+        let (on, call, at) = (on.into(), self.call(Form::Blocking), Location::caller());
+        let (communicator, known) = (on.communicator(), self.known(on));
+        let again = known.as_ref().and_then(|known| communicator.blocking_again(call, known));
+        if let Some(ended) = again {
+            return ended;
+        }
         // SAFETY: passed on.
-        let prepared = unsafe { self.translate(self.call(Form::Blocking), on) };
-        let communicator = on.communicator();
-        communicator.blocking(prepared.map_err(|error| communicator.refused(error, at))?)
+        let prepared = unsafe { self.translate(call, on) };
+        let prepared = prepared.map_err(|error| communicator.refused(error, at))?;
+        communicator.blocking_known(prepared, known.as_ref())
     }
 
     /// The nonblocking form.
@@ -191,11 +196,16 @@ impl Collective<'_> {
     /// Arguments that the standard does not allow.
     #[track_caller]
     pub unsafe fn start<'on>(&self, on: impl Into<On<'on>>) -> Result<Request<()>> {
-        let on = on.into();
+        let (on, call, at) = (on.into(), self.call(Form::Nonblocking), Location::caller());
+        let (communicator, known) = (on.communicator(), self.known(on));
+        let again = known.as_ref().and_then(|known| communicator.start_again(call, known));
+        if let Some(request) = again {
+            return Ok(request);
+        }
         // SAFETY: passed on.
-        let prepared = unsafe { self.translate(self.call(Form::Nonblocking), on) };
-        // SAFETY: there is no buffer; the memory of the data is the caller's promise.
-        unsafe { on.communicator().nonblocking((), |()| prepared) }
+        let prepared = unsafe { self.translate(call, on) };
+        let prepared = prepared.map_err(|error| communicator.refused(error, at))?;
+        communicator.start_known(prepared, known.as_ref())
     }
 
     /// The same, as a request of any kind.

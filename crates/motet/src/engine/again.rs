@@ -1,0 +1,144 @@
+//! Calls that are made again.
+//!
+//! A program makes the same calls time and again, and between two of them nothing changes but the
+//! addresses. To find out what such a call comes to (which blocks, which plan, which kernel) takes
+//! longer than its messages do. So the run of a call is kept, bound, with all that the caller has
+//! passed; a call that passes the same gets that run, with the new addresses put in.
+//!
+//! Only calls are kept of which the [`Signature`] says everything: on data without gaps of
+//! predefined datatypes, with predefined operators. Whatever else decides on the plan is a part of
+//! the signature, or does not change. It is the rank's own affair, as the cache of plans is: the
+//! run is that of the plan that would have been found.
+
+use super::{Engine, Run};
+use crate::datatype::Named;
+use crate::engine::{Number, Selection};
+use crate::op::Predefined;
+use crate::raw::{CollectiveKind, Root};
+
+/// How many calls are kept.
+const SLOTS: usize = 16;
+/// No address needs to be a greater power of two.
+const ALIGNMENT: usize = 16;
+
+/// All that a caller passes but addresses. The data that is sent comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Signature {
+    pub(crate) context: u64,
+    pub(crate) kind: CollectiveKind,
+    pub(crate) root: Option<Root>,
+    pub(crate) data: [Option<(Named, usize)>; 2],
+    pub(crate) operator: Option<Predefined>,
+    pub(crate) selection: Selection,
+}
+
+impl Signature {
+    /// Where it is kept.
+    fn slot(&self) -> usize {
+        let [_, received] = self.data;
+        let count = received.map_or(0, |(_, count)| count);
+        (self.kind as usize ^ (self.context as usize >> 3) ^ count) % SLOTS
+    }
+}
+
+/// Which of the data a buffer of a plan is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    Sent,
+    Received,
+    /// It has no such buffer.
+    Nothing,
+}
+
+/// A call that may be made again: what its buffers are, and where they lie this time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    pub(crate) signature: Signature,
+    /// Of what is sent and what is received; null if there is no such thing.
+    pub(crate) places: [*mut u8; 2],
+}
+
+/// What a call has come to.
+pub(super) struct Kept {
+    signature: Signature,
+    /// Of the input and the output.
+    sources: [Source; 2],
+    alignment: usize,
+    /// Whose address tells it from the runs that were kept here before.
+    owner: usize,
+    /// Not there while it is under way.
+    run: Option<Box<Run>>,
+}
+
+/// The calls that are kept.
+#[derive(Default)]
+pub(super) struct Calls([Option<Kept>; SLOTS]);
+
+impl Engine {
+    /// The run of a call that is the same as one before, with these addresses, under this number.
+    pub(crate) fn again(
+        &mut self,
+        known: &Known,
+        number: impl FnOnce() -> Number,
+    ) -> Option<Box<Run>> {
+        let slot = self.calls.0.get_mut(known.signature.slot())?.as_mut()?;
+        if slot.signature != known.signature || self.books.is_some() {
+            return None;
+        }
+        let mut addresses = [std::ptr::null_mut(); 2];
+        for (address, source) in addresses.iter_mut().zip(slot.sources) {
+            *address = match source {
+                Source::Sent => known.places[0],
+                Source::Received => known.places[1],
+                Source::Nothing => continue,
+            };
+            if address.is_null() || !address.addr().is_multiple_of(slot.alignment) {
+                return None;
+            }
+        }
+        let mut run = slot.run.take()?;
+        run.bind_again(addresses, number());
+        Some(run)
+    }
+
+    /// Keeps what a call has come to, once it is over: this run, whose input and output these are.
+    /// Nothing else must be done for the call than to run it.
+    pub(crate) fn keep(&mut self, run: &mut Run, known: &Known, buffers: [*mut u8; 2]) {
+        let [sent, received] = known.places;
+        let source = |buffer: *mut u8| match buffer {
+            _ if buffer.is_null() => Some(Source::Nothing),
+            _ if sent == received => None,
+            _ if buffer == sent => Some(Source::Sent),
+            _ if buffer == received => Some(Source::Received),
+            _ => None,
+        };
+        let [Some(input), Some(output)] = buffers.map(source) else { return };
+        let low = buffers.iter().fold(ALIGNMENT, |low, buffer| low | buffer.addr());
+        let kept = Kept {
+            signature: known.signature,
+            sources: [input, output],
+            alignment: 1 << low.trailing_zeros(),
+            owner: std::ptr::from_ref::<Run>(run).addr(),
+            run: None,
+        };
+        let slot = known.signature.slot();
+        run.keep_at(slot);
+        if let Some(Kept { run: Some(former), .. }) = self.calls.0[slot].replace(kept) {
+            self.cache.give_back(former);
+        }
+    }
+
+    /// Takes back a run that is over.
+    pub(super) fn take_back(&mut self, mut run: Box<Run>) {
+        if let Some(slot) = run.kept_at() {
+            if let Some(kept) = self.calls.0.get_mut(slot).and_then(Option::as_mut)
+                && kept.owner == std::ptr::from_ref::<Run>(&run).addr()
+            {
+                kept.run = Some(run);
+                return;
+            }
+            run.keep_nowhere();
+        }
+        self.cache.give_back(run);
+    }
+}
