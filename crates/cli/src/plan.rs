@@ -148,8 +148,8 @@ impl Plan {
 /// # Errors
 /// A variable, or a file that it names, which cannot be read.
 pub(crate) fn tuning() -> anyhow::Result<Tuning> {
-    let mut tuning = Tuning::default();
-    tuning.machine = motet::machine::from_environment()?;
+    let machine = motet::machine::from_environment()?;
+    let mut tuning = Tuning { machine, ..Tuning::default() };
     if let Ok(text) = env::var(motet::ALGORITHM) {
         tuning.overrides = text.parse().context(motet::ALGORITHM)?;
     }

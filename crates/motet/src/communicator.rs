@@ -217,8 +217,8 @@ impl Communicator {
         if deterministic { Selection::Fixed } else { Selection::Tuned }
     }
 
-    /// The rule of a call that is made again, if that has not changed: what is learned may change it
-    /// at any call.
+    /// The rule of a call that is made again, if that has not changed: what is learned may change
+    /// it at any call.
     pub(crate) fn selection_again(&self) -> Option<Selection> {
         (!self.learned().is_wise()).then(|| self.selection(None))
     }
