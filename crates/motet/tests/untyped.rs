@@ -238,3 +238,112 @@ fn a_buffer_may_be_both_sides_of_an_exchange_among_neighbours() {
         Ok(())
     });
 }
+
+fn sum<'a>(input: Option<&mut [i32]>, output: &mut [i32], op: &'a Op) -> Reduction<'a> {
+    Reduction {
+        input: input.map(|input| input.as_mut_ptr().cast()),
+        output: output.as_mut_ptr().cast(),
+        count: output.len(),
+        datatype: &INT,
+        op,
+    }
+}
+
+/// A call that is the same as one before but for its addresses: each run has its own data, and
+/// whatever is not the same (the count, the operator, the root, what is in place) is seen.
+///
+/// spec: 61
+#[test]
+fn a_call_that_is_made_again_has_its_own_arguments() {
+    on_ranks(3, |world| {
+        let (me, ops) = (world.rank() as i32, [Op::SUM, Op::MAX, Op::MIN]);
+        for round in 0..40 {
+            let (op, count) = (&ops[round % 3], 1 + round % 2);
+            let mut input = vec![me + round as i32; count];
+            let mut output = vec![0; count];
+            let in_place = round % 5 == 4;
+            let reduction = if in_place {
+                output.copy_from_slice(&input);
+                sum(None, &mut output, op)
+            } else {
+                sum(Some(&mut input), &mut output, op)
+            };
+            let call = Collective::Allreduce { reduction };
+            // SAFETY: the vectors live on, and nobody else uses them.
+            unsafe { call.run(world) }?;
+            let first = round as i32;
+            let expected = [3 * first + 3, first + 2, first][round % 3];
+            assert_eq!(output, vec![expected; count], "round {round}");
+            let root = round % 4 % 3;
+            let mut value = [if root == world.rank() { 7 * first } else { -1 }];
+            let call = Collective::Bcast { data: data(&mut value), root: Root::Rank(root) };
+            // SAFETY: as above.
+            unsafe { call.run(world) }?;
+            assert_eq!(value, [7 * first]);
+        }
+        Ok(())
+    });
+}
+
+/// As above, of calls that are under way at once, and are complete in another order.
+///
+/// spec: 61
+#[test]
+fn calls_that_are_the_same_may_be_under_way_at_once() {
+    on_ranks(3, |world| {
+        for round in 0..10 {
+            let mut values: Vec<[i32; 1]> = (0..6).map(|at| [at + round]).collect();
+            let mut sums = vec![[0]; values.len()];
+            let op = Op::SUM;
+            let mut requests = Vec::new();
+            for (value, total) in values.iter_mut().zip(&mut sums) {
+                let call = Collective::Allreduce { reduction: sum(Some(value), total, &op) };
+                // SAFETY: all is waited for before the vectors are looked at.
+                requests.push(unsafe { call.start(world) }?);
+            }
+            requests.into_iter().rev().try_for_each(|request| request.wait())?;
+            let expected: Vec<[i32; 1]> = (0..6).map(|at| [3 * (at + round)]).collect();
+            assert_eq!(sums, expected);
+        }
+        Ok(())
+    });
+}
+
+/// What is wrong with an address is seen, though the call was right before: a null pointer, one
+/// buffer that is both, one that is not aligned (which is right, and needs another way).
+///
+/// spec: 61, 77
+#[test]
+fn a_call_that_is_made_again_may_be_wrong_this_time() {
+    on_ranks(2, |world| {
+        let op = Op::SUM;
+        let (mut input, mut output) = ([world.rank() as i32 + 1; 4], [0; 4]);
+        let right = Collective::Allreduce { reduction: sum(Some(&mut input), &mut output, &op) };
+        let Collective::Allreduce { reduction } = right else { unreachable!("as just made") };
+        let both = Reduction { input: Some(reduction.output), ..reduction };
+        let null = Reduction { output: std::ptr::null_mut(), ..reduction };
+        let mut bytes = [0u8; 64];
+        let low = bytes.as_ptr().addr() % 4;
+        let odd = bytes[5 - low..].as_mut_ptr();
+        for _ in 0..3 {
+            // SAFETY: the arrays live on, and nobody else uses them.
+            unsafe { right.run(world) }?;
+            assert_eq!(output, [3; 4]);
+            assert_eq!(
+                refused(&Collective::Allreduce { reduction: both }, world),
+                ErrorClass::Buffer
+            );
+            assert_eq!(
+                refused(&Collective::Allreduce { reduction: null }, world),
+                ErrorClass::Buffer
+            );
+            let unaligned = Reduction { output: odd, ..reduction };
+            // SAFETY: as above; 16 bytes from there are of the array.
+            unsafe { Collective::Allreduce { reduction: unaligned }.run(world) }?;
+            // SAFETY: as above.
+            let sums = unsafe { odd.cast::<[i32; 4]>().read_unaligned() };
+            assert_eq!(sums, [3; 4]);
+        }
+        Ok(())
+    });
+}

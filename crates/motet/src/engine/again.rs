@@ -85,11 +85,18 @@ impl Engine {
         if slot.signature != known.signature || self.books.is_some() {
             return None;
         }
+        if self.operations.len() >= self.room {
+            return None; // whether there is more is asked as of any other call
+        }
+        let [sent, received] = known.places;
+        if sent == received && !sent.is_null() {
+            return None; // which is wrong where one is reduced into the other
+        }
         let mut addresses = [std::ptr::null_mut(); 2];
         for (address, source) in addresses.iter_mut().zip(slot.sources) {
             *address = match source {
-                Source::Sent => known.places[0],
-                Source::Received => known.places[1],
+                Source::Sent => sent,
+                Source::Received => received,
                 Source::Nothing => continue,
             };
             if address.is_null() || !address.addr().is_multiple_of(slot.alignment) {
