@@ -369,7 +369,7 @@ fn messages_of_every_kind_go_across() {
             stored.into_iter().try_for_each(|each| each.wait().map(drop))?;
             across.iflush_buffer()?.wait()?;
             across.flush_buffer()?;
-            // Who receives from anybody must not meet the next length before all have sent this one.
+            // Who receives from anybody must not meet the next length too early.
             world.barrier()?;
         }
         assert_eq!(across.detach_buffer()?, BufferRoom::Automatic);
