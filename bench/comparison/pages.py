@@ -192,7 +192,7 @@ def table(results):
             words = "-"
             if ratio:
                 words = (f"**{ratio.median:.2f}** ({ratio.least:.2f} to {ratio.most:.2f}), "
-                         f"{LIBRARIES[ratio.library].title}")
+                         f"{LIBRARIES[ratio.implementation].title}")
             rows.append((operation, ranks, size_words(size) if size else "", form,
                          *(cell(results, part, name, place) for name in LIBRARIES), words))
         header = ("operation", "ranks", "size", "form", *titles(), "best peer / Motet")

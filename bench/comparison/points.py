@@ -28,7 +28,7 @@ class Job:
     """One process group: the rows that it brings are those of all its sizes."""
 
     part: str
-    library: str
+    implementation: str
     setting: str
     operation: str
     form: str
@@ -39,7 +39,7 @@ class Job:
 
     def title(self):
         """What is being measured, for people."""
-        words = [self.operation, self.form, f"{self.ranks} ranks", self.library]
+        words = [self.operation, self.form, f"{self.ranks} ranks", self.implementation]
         words += [str(self.sizes[0])] if self.part == "pending" else []
         return ", ".join(words + ([] if self.setting == "default" else [self.setting]))
 

@@ -19,11 +19,11 @@ class Ratio:
     median: float
     least: float
     most: float
-    library: str
+    implementation: str
     setting: str
 
     def __str__(self):
-        return f"{self.median:.2f} ({self.least:.2f} to {self.most:.2f}) {self.library}"
+        return f"{self.median:.2f} ({self.least:.2f} to {self.most:.2f}) {self.implementation}"
 
     @staticmethod
     def at(results, part, place, peer_place=None):

@@ -49,8 +49,8 @@ class Results:
 
     def add(self, job, operation, form, size, value):
         """One figure, or the reason why there is none."""
-        fields = (job.round, job.library, job.setting, job.part, operation, form, job.ranks, size,
-                  value)
+        fields = (job.round, job.implementation, job.setting, job.part, operation, form, job.ranks,
+                  size, value)
         line = "\t".join(map(str, fields))
         with open(self.path, "a") as file:
             file.write(line + "\n")
@@ -99,5 +99,5 @@ class Results:
     @staticmethod
     def name(job):
         """What a mark is for, but for the sizes."""
-        return (str(job.round), job.library, job.setting, job.part, job.operation, job.form,
+        return (str(job.round), job.implementation, job.setting, job.part, job.operation, job.form,
                 str(job.ranks))

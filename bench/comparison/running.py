@@ -68,17 +68,17 @@ class Runner:
 
     def may_end(self, job, fewer):
         """Whether pending operations may end in time, after what fewer of them have taken."""
-        place = ("nonblocking", job.ranks, fewer, job.library, job.setting)
+        place = ("nonblocking", job.ranks, fewer, job.implementation, job.setting)
         each = self.results.median((job.part, "pending each", *place))
         has_failed = (job.part, job.operation, *place) in self.results.reasons
         return not has_failed and (each or 0) * job.sizes[0] / 1e6 <= job.limit
 
     def may_be_best(self, job, size):
         """Whether a setting may become the best one of all peers, as far as is known."""
-        if job.library == OURS or job.ranks <= os.cpu_count():
+        if job.implementation == OURS or job.ranks <= os.cpu_count():
             return True
         place = job.operation, job.form, job.ranks, size
-        point = (job.part, *place, job.library, job.setting)
+        point = (job.part, *place, job.implementation, job.setting)
         if point not in self.results.values:
             return True
         median, best = self.results.median(point), best_peer(self.results, job.part, place)
@@ -104,9 +104,9 @@ class Runner:
 
     def start(self, job, words):
         """Starts a program with the library and the setting of a job."""
-        known = {setting.name: setting for setting in LIBRARIES[job.library].settings}
+        known = {setting.name: setting for setting in LIBRARIES[job.implementation].settings}
         setting = known[job.setting]
-        return run(*self.workshop.start(job.library, setting, job.ranks, words), job.limit)
+        return run(*self.workshop.start(job.implementation, setting, job.ranks, words), job.limit)
 
     def motet_bench(self, job, sizes):
         """The collectives and messages."""
@@ -135,7 +135,7 @@ class Runner:
             return "", "", "valgrind is not installed"
         counted = []
         for times in STARTS:
-            command, environment = self.workshop.alone(job.library, [
+            command, environment = self.workshop.alone(job.implementation, [
                 "many", "-o", "starts", "-k", str(times)])
             _, errors, why = run([*CALLGRIND, *command], environment, job.limit)
             found = re.search(r"Collected : (\d+)", errors)
@@ -173,7 +173,7 @@ MEASURES = {"limits": Runner.limits, "collectives": Runner.motet_bench,
 def kind(job):
     """Jobs that take about as long as each other."""
     size = job.sizes[0] if job.part == "pending" else len(job.sizes)
-    return job.part, job.library, job.setting, job.ranks, size
+    return job.part, job.implementation, job.setting, job.ranks, size
 
 
 def each(option, values):

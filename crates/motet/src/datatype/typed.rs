@@ -118,7 +118,7 @@ impl Datatype {
 macro_rules! struct_datatype {
     ($name:ident { $($field:ident: $type:ty),+ $(,)? }) => {
         const _: () = {
-            #[allow(dead_code)]
+            #[allow(dead_code)] // it is there to be compiled
             fn lists_all_fields_with_their_types(value: $name) {
                 let $name { $($field: _),+ } = value;
                 $(let _: $type = value.$field;)+
