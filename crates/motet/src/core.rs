@@ -248,7 +248,7 @@ impl Core {
     /// Runs a collective that is the same as one before to its end; nothing if there was none.
     pub(crate) fn run_again(
         &self,
-        known: &Known,
+        known: &Known<'_>,
         number: impl FnOnce() -> Number,
     ) -> Option<Result<(), TransferError>> {
         let _here = self.shared.stay();
@@ -257,6 +257,11 @@ impl Core {
         let operation = engine.run_at_once(run, None, self.shared.patience.looks);
         drop(engine);
         Some(operation.map_or(Ok(()), |id| self.wait(id, false).map(drop)))
+    }
+
+    /// How often to look for what may come at once.
+    pub(crate) fn looks(&self) -> u32 {
+        self.shared.patience.looks
     }
 
     /// Looks for the end of a short collective as long as a message may take. Says whether it has

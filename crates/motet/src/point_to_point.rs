@@ -206,6 +206,14 @@ impl Communicator {
         transfer: &Transfer,
         staging: Option<Box<Staging>>,
     ) -> Result<Received> {
+        if staging.is_none() {
+            let core = self.core();
+            // SAFETY: passed on.
+            let at_once = unsafe { core.engine().transfer_at_once(transfer, core.looks()) };
+            if let Some(outcome) = at_once {
+                return outcome.map_err(|error| self.error(call, error.into()));
+            }
+        }
         // SAFETY: passed on: this waits until the operation is over.
         let id = unsafe { self.begin_transfer(call, transfer, staging) }?;
         let outcome = self.core().wait(id, false);
