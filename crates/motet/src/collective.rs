@@ -302,11 +302,13 @@ impl Communicator {
     /// The nonblocking form of a call without buffers that is the same as one before; nothing if
     /// there was none.
     pub(crate) fn start_again(&self, call: &'static str, known: &Known<'_>) -> Option<Request<()>> {
+        // To count who has an origin waits for messages to leave the core: so that comes first.
+        let origin = self.origin(call);
         let mut engine = self.core().engine();
         let run = engine.again(known, || self.next_collective())?;
         let id = engine.start_run(run, None);
         drop(engine);
-        Some(Request::without_buffers(Flight::new(self.origin(call), id, false)))
+        Some(Request::without_buffers(Flight::new(origin, id, false)))
     }
 
     /// The nonblocking form without buffers of a call that may be made again.

@@ -264,8 +264,8 @@ impl Core {
         self.shared.patience.looks
     }
 
-    /// Looks for the end of a short collective as long as a message may take. Says whether it has
-    /// ended well, and takes that then: it came to nothing else.
+    /// Looks for the end of an operation as long as a message may take. Says whether it is a
+    /// collective that has ended well, and takes that then: it came to nothing else.
     pub(crate) fn ends_well(&self, id: Id, persistent: bool) -> bool {
         let _here = self.shared.stay();
         let panicked = AbandonOnUnwind { core: self, id };
@@ -280,6 +280,9 @@ impl Core {
     /// Waits until an operation is complete and takes its outcome. If the world fails meanwhile
     /// the operation is cancelled, and that is the outcome.
     pub(crate) fn wait(&self, id: Id, persistent: bool) -> Outcome {
+        if let Some(outcome) = self.engine().take(id, persistent) {
+            return outcome;
+        }
         let _here = self.shared.stay();
         let panicked = AbandonOnUnwind { core: self, id };
         let ended = self.wait_for(&[id], |engine| engine.take(id, persistent));

@@ -45,7 +45,7 @@ pub(crate) fn is_in_place(address: *const c_void) -> bool {
 ///
 /// # Errors
 /// `MPI_IN_PLACE`
-#[inline]
+#[inline(always)]
 pub(crate) fn address(which: Which, address: *const c_void) -> Answer<*mut u8> {
     if is_in_place(address) {
         let text = format!("MPI_IN_PLACE is not allowed as the {} here", which.name());
@@ -58,7 +58,7 @@ pub(crate) fn address(which: Which, address: *const c_void) -> Answer<*mut u8> {
 ///
 /// # Errors
 /// A negative one.
-#[inline]
+#[inline(always)]
 pub(crate) fn count(which: Which, count: i64) -> Answer<usize> {
     usize::try_from(count).map_err(|_| {
         let text = format!("a count of the {} is {count}", which.name());
@@ -75,7 +75,7 @@ pub(crate) fn committed(datatype: MPI_Datatype) -> Answer<FoundType> {
 }
 
 /// The operator of a call.
-#[inline]
+#[inline(always)]
 pub(crate) fn operator(op: MPI_Op, datatype: &FoundType) -> Answer<Op> {
     Ok(op.object()?.op(datatype))
 }
@@ -316,7 +316,7 @@ pub(crate) type Buffers = (Option<*mut u8>, *mut u8);
 ///
 /// # Errors
 /// `MPI_IN_PLACE` on an intercommunicator, or at a rank that is not the root.
-#[inline]
+#[inline(always)]
 pub(crate) fn input(at: *const c_void, in_place: InPlace) -> Answer<Option<*mut u8>> {
     let is_given = in_place == InPlace::Refused || !is_in_place(at);
     if is_given { address(Which::Send, at).map(Some) } else { Ok(None) }
@@ -326,7 +326,7 @@ pub(crate) fn input(at: *const c_void, in_place: InPlace) -> Answer<Option<*mut 
 ///
 /// # Errors
 /// `MPI_IN_PLACE`
-#[inline]
+#[inline(always)]
 pub(crate) fn output(at: *const c_void) -> Answer<*mut u8> {
     address(Which::Receive, at)
 }
