@@ -375,12 +375,9 @@ impl Communicator {
     /// The memory stays valid until the operation is complete or abandoned.
     unsafe fn start_message(&self, call: &'static str, ready: Ready) -> Result<Request> {
         let (transfer, staging) = ready;
-        // To count who has an origin waits for messages to leave the core: so that comes first.
-        let origin = self.origin(call);
         // SAFETY: passed on.
-        let id = unsafe { self.begin_transfer(call, &transfer, staging) }?;
-        let receives = !matches!(transfer, Transfer::Send(..));
-        Ok(Request::of_message(Flight::new(origin, id, false), receives))
+        let flight = unsafe { self.start_transfer(call, &transfer, staging) }?;
+        Ok(Request::of_message(flight, !matches!(transfer, Transfer::Send(..))))
     }
 
     /// # Safety
