@@ -280,11 +280,16 @@ impl Core {
     /// Waits until an operation is complete and takes its outcome. If the world fails meanwhile
     /// the operation is cancelled, and that is the outcome.
     pub(crate) fn wait(&self, id: Id, persistent: bool) -> Outcome {
-        if let Some(outcome) = self.engine().take(id, persistent) {
-            return outcome;
-        }
         let _here = self.shared.stay();
         let panicked = AbandonOnUnwind { core: self, id };
+        let mut engine = self.engine();
+        engine.hurry(id, 0);
+        let ended = engine.take(id, persistent);
+        drop(engine);
+        if let Some(outcome) = ended {
+            std::mem::forget(panicked);
+            return outcome;
+        }
         let ended = self.wait_for(&[id], |engine| engine.take(id, persistent));
         std::mem::forget(panicked);
         match ended {

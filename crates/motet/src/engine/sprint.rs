@@ -111,7 +111,8 @@ impl Engine {
         true
     }
 
-    /// Looks so many times for what an operation waits for.
+    /// Looks so many times for what an operation waits for, and moves others that wait for this
+    /// rank.
     pub(crate) fn hurry(&mut self, id: Id, looks: u32) {
         match self.operations.get_mut(id) {
             Some(Operation { work: Work::Run(_), .. }) => self.hurry_run(id, looks),
