@@ -25,6 +25,7 @@ mod local;
 mod offer;
 mod place;
 mod pmi;
+mod pmix;
 mod roster;
 mod vigil;
 
@@ -38,6 +39,7 @@ pub use board::{Board, LONGEST_NAME, LONGEST_VALUE, tell_all};
 pub use launched::{Launched, abort};
 use offer::Offer;
 use place::Place;
+pub use pmix::LIBRARY as PMIX_LIBRARY;
 pub use roster::{Card, Roster};
 
 use crate::{Error, Peer, Result, Segment};
@@ -152,7 +154,7 @@ fn connect(offer: &Offer) -> Result<Box<dyn Board>> {
             let wire = pmi::Wire::new(place::inherited_socket(*descriptor)?);
             Box::new(pmi::Second::new(wire, *rank, job.as_deref(), patience)?)
         }
-        Offer::Pmix => return Err(Error::Environment("PMIx is not built in".into())),
+        Offer::Pmix => Box::new(pmix::Pmix::new(patience)?),
     })
 }
 

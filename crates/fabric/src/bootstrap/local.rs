@@ -7,6 +7,8 @@
 use std::fs::OpenOptions;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{SealFlags, fcntl_get_seals};
 use rustix::process::{ForeignRawFd, Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
@@ -19,6 +21,8 @@ use crate::{Error, Peer, Result, Segment};
 
 /// The name under which a leader puts where its segment is, or why there is none.
 const SEGMENT: &str = "segment";
+/// How much later than others a rank may come out of a fence.
+const LATE: Duration = Duration::from_secs(10);
 /// What the text of a leader begins with when there is one.
 const DESCRIPTOR: &str = "descriptor ";
 
@@ -57,13 +61,24 @@ pub(super) fn enter(board: &mut dyn Board, roster: &Roster) -> Result<(Arc<Segme
     // Until all have come here, the file of the leader stays open and its process alive.
     board.fence()?;
     let (segment, _file) = found?;
+    wait_for_all(&segment, &neighbours)?;
+    Ok((Arc::new(segment), place))
+}
+
+/// Waits until all ranks of this host have entered. After a fence they have, unless one could not;
+/// but there are servers whose fences do not hold.
+fn wait_for_all(segment: &Segment, neighbours: &[usize]) -> Result<()> {
+    let deadline = Instant::now() + LATE;
     for (at, rank) in neighbours.iter().enumerate() {
-        if segment.state(Peer(at as u32)) == State::Absent {
-            let text = format!("rank {rank} could not take over the segment: see its own message");
-            return Err(Error::Environment(text));
+        while segment.state(Peer(at as u32)) == State::Absent {
+            if Instant::now() > deadline {
+                let text = format!("rank {rank} has not taken over the segment: see what it says");
+                return Err(Error::Environment(text));
+            }
+            thread::sleep(Duration::from_millis(1));
         }
     }
-    Ok((Arc::new(segment), place))
+    Ok(())
 }
 
 /// On how many cores the ranks of this host may run at once. Each may be bound to cores of its own,

@@ -84,7 +84,7 @@ fn pmi1(variable: &impl Variable) -> Option<Offer> {
 }
 
 /// Slurm names the job by a variable of PMI-2, which hydra does not set; but a hydra that runs
-/// within a job of Slurm leaves it standing. Hydra speaks both.
+/// within a job of Slurm leaves it standing. Hydra speaks both, but its fences hold in PMI-1 only.
 fn pmi2(variable: &impl Variable) -> Option<Offer> {
     let is_slurm = variable("PMI_JOBID").is_some() && variable("HYDI_CONTROL_FD").is_none();
     second(variable).filter(|_| is_slurm)
