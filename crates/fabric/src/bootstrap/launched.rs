@@ -26,6 +26,10 @@ const APART: Duration = Duration::from_millis(100);
 /// The most ranks that wait for each other in this way.
 const MOST_APART: usize = 20;
 
+/// How long what a rank has just written may take to the launcher, which some forget to read once
+/// they have been asked to end the job.
+const LAST_WORDS: Duration = Duration::from_millis(30);
+
 /// What a rank has of the launcher of another library: its [`Board`], and where all ranks are.
 #[derive(Debug)]
 pub struct Launched {
@@ -91,6 +95,7 @@ impl Launched {
             if segment.failure().is_some() {
                 thread::sleep(NOTICE + APART * self.roster.rank().min(MOST_APART) as u32);
             }
+            thread::sleep(LAST_WORDS);
             board.abort(code, text);
         }
     }
