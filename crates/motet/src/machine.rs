@@ -54,6 +54,16 @@ pub fn from_environment() -> Result<Machine> {
     }
 }
 
+/// The prices for a process that joins a world, which must be those of all its ranks: what the
+/// environment names, and the file only where no launcher has been at work, be it ours or another.
+pub(crate) fn of_world() -> Result<Machine> {
+    let is_named = env::var_os(MACHINE).is_some_and(|value| !value.is_empty());
+    if !is_named && bootstrap::is_launched() {
+        return Ok(Machine::default());
+    }
+    from_environment()
+}
+
 /// What a value of the variable comes to: `off`, prices, or a file.
 fn named(value: &OsStr) -> Result<Machine> {
     match value.to_str() {
