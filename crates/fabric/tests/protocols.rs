@@ -2,8 +2,8 @@
 //! that the memory model allows. Run it with
 //! `RUSTFLAGS="--cfg loom" cargo test -p motet-fabric --test protocols`.
 //!
-//! They mirror `Doorbell`, of `Outlet` and `Inlet` what concerns room and wake-ups, and the two
-//! ends of a shared copy, line by line. The futex is a lock and a condition variable; what the
+//! They mirror `Doorbell`, of `Outlet` and `Inlet` what concerns room and wake-ups, the two ends of
+//! a shared copy, and `Lock`, line by line. The futex is a lock and a condition variable; what the
 //! system does for a barrier is `Barrier`. A wake-up that is lost is a deadlock, which loom reports
 //! with the steps that lead there.
 //!
@@ -88,8 +88,8 @@ impl Doorbell {
 }
 
 /// A barrier of the system with one ringer: whoever calls it asks the ringer, who then passes a
-/// fence between two steps, whichever these are, and the caller waits for that. Words that are
-/// relaxed order nothing else: only the fences do.
+/// fence between two steps, whichever these are, once, and the caller waits for that. Words that
+/// are relaxed order nothing else: only the fences do.
 #[derive(Default)]
 struct Barrier {
     asked: AtomicU32,
@@ -107,7 +107,8 @@ impl Barrier {
     }
 
     fn between_steps(&self) {
-        if self.asked.load(Ordering::Relaxed) == 1 {
+        let was_asked = self.asked.load(Ordering::Relaxed) == 1;
+        if was_asked && self.passed.load(Ordering::Relaxed) == 0 {
             self.leave();
         }
     }
@@ -344,5 +345,92 @@ fn each_part_of_a_shared_copy_is_copied_once_before_the_receive_ends() {
             assert_eq!(part.load(Ordering::Relaxed), 1);
         }
         sender.join().unwrap();
+    });
+}
+
+const NOBODY: u64 = 0;
+const TAKEN_BACK: u64 = u64::MAX;
+
+/// A lock that is lent, around two words that are one value: read and written without order.
+struct Lent {
+    owner: AtomicU64,
+    held: AtomicU32,
+    ordinary: Mutex<()>,
+    barrier: Barrier,
+    value: [AtomicU32; 2],
+}
+
+impl Lent {
+    fn new() -> Lent {
+        Lent {
+            owner: AtomicU64::new(NOBODY),
+            held: AtomicU32::new(0),
+            ordinary: Mutex::new(()),
+            barrier: Barrier::default(),
+            value: [AtomicU32::new(0), AtomicU32::new(0)],
+        }
+    }
+
+    fn add(&self) {
+        let [first, second] = &self.value;
+        let value = first.load(Ordering::Relaxed);
+        assert_eq!(value, second.load(Ordering::Relaxed), "half of a change");
+        first.store(value + 1, Ordering::Relaxed);
+        second.store(value + 1, Ordering::Relaxed);
+    }
+
+    /// As the owner, if this still is the owner.
+    fn add_as_owner(&self, me: u64) -> bool {
+        self.barrier.between_steps();
+        self.held.store(1, Ordering::Relaxed);
+        self.barrier.between_steps();
+        let is_own = self.owner.load(Ordering::Acquire) == me;
+        self.barrier.between_steps();
+        if is_own {
+            self.add();
+        }
+        self.barrier.between_steps();
+        self.held.store(0, Ordering::Release);
+        is_own
+    }
+
+    fn add_as(&self, me: u64) {
+        if self.owner.load(Ordering::Relaxed) == me && self.add_as_owner(me) {
+            return;
+        }
+        let relaxed = Ordering::Relaxed;
+        let lent = self.owner.compare_exchange(NOBODY, me, relaxed, relaxed).is_ok();
+        if lent && self.add_as_owner(me) {
+            return;
+        }
+        let _ordinary = self.ordinary.lock().unwrap();
+        if self.owner.swap(TAKEN_BACK, Ordering::SeqCst) != TAKEN_BACK {
+            self.barrier.call();
+            while self.held.load(Ordering::Acquire) == 1 {
+                thread::yield_now();
+            }
+        }
+        self.add();
+    }
+}
+
+/// The owner is one that does nothing but use the lock, so that it passes the barrier.
+#[test]
+fn a_lock_that_is_taken_back_is_held_by_one_thread() {
+    check(|| {
+        let lock = Arc::new(Lent::new());
+        assert!(lock.owner.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed).is_ok());
+        let other = {
+            let lock = lock.clone();
+            thread::spawn(move || lock.add_as(2))
+        };
+        let as_owner = [lock.add_as_owner(1), lock.add_as_owner(1)];
+        lock.barrier.leave();
+        if as_owner == [false, false] {
+            lock.add_as(1);
+        }
+        other.join().unwrap();
+        let own = as_owner.into_iter().filter(|&was_owner| was_owner).count().max(1);
+        assert_eq!(lock.value[0].load(Ordering::Relaxed) as usize, own + 1);
     });
 }
