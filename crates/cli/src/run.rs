@@ -75,7 +75,9 @@ impl Run {
              Slurm     srun --mpi=pmi2 -N {many} -n {ranks} -w {hosts} {program}\n\
              hydra     mpiexec -n {ranks} -hosts {hosts} {program}    (the mpiexec of MPICH)\n\
              PRRTE     prterun -n {ranks} --host {slots} {program}\n\
-             Open MPI  mpirun -n {ranks} --host {slots} {program}    (the mpirun of Open MPI)"
+             Open MPI  mpirun -n {ranks} --host {slots} {program}    (the mpirun of Open MPI)\n\
+             This version connects the ranks of one host only: if those lines place ranks on \
+             several, each rank ends with an error that says so."
         )
     }
 }

@@ -239,6 +239,7 @@ fn hosts_are_refused_with_the_line_that_does_it() {
         ] {
             assert!(ended.err.contains(line), "{}", ended.err);
         }
+        assert!(ended.err.contains("connects the ranks of one host only"), "{}", ended.err);
     }
     assert!(run(&["run", "--hosts", "a,b,c", "true"]).err.contains("srun --mpi=pmi2 -N 3 -n 3"));
 }

@@ -9,11 +9,9 @@
 
 use motet_fabric::{Label, Peer, Received, RegionMut, Selector, Short, TransferError, TypeCode};
 
+use super::sprint::LOOKS;
 use super::transfer::{Envelope, Mode, Transfer};
 use super::{Engine, Outcome};
-
-/// Of so many looks in vain one moves other operations, if there are any.
-const LOOKS: u32 = 16;
 
 /// A message that is taken from one rank: which one, and where to.
 struct Expected {
@@ -78,6 +76,7 @@ impl Engine {
             match unsafe { self.endpoint.recv_short(from, label, element, into) } {
                 Short::Here(received) => return Some(received.map_err(Box::new)),
                 Short::NotYet if self.active == 0 || !look.is_multiple_of(LOOKS) => {}
+                // Others must move, which who has posted lets them do.
                 Short::NotYet | Short::Behind => return None,
             }
         }

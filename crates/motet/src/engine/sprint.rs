@@ -19,7 +19,7 @@ use super::run::Pace;
 use super::{Engine, Operation, Run, Staging, State, Work, collected};
 
 /// Of so many looks in vain one moves other operations, if there are any.
-const LOOKS: u32 = 16;
+pub(super) const LOOKS: u32 = 16;
 /// Operations at which the engine looks each time, before others post their receives.
 const FEW: usize = 8;
 
