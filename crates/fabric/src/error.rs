@@ -54,6 +54,9 @@ pub enum Error {
         /// The most that may be.
         limit: u64,
     },
+    /// The network between hosts cannot be used.
+    #[error("{0}")]
+    Network(String),
     /// A process can look after one job at a time.
     #[error("this process already runs a job")]
     Busy,
