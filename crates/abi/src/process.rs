@@ -291,7 +291,7 @@ pub(crate) fn end(call: &str, text: &str, code: c_int, site: &Site, handler: &st
         "motet: {rank}{call}: {text} [{name}]; the error handler {of} is {handler}, so the job \
          ends: set {set} to have the code returned"
     );
-    exit(code)
+    exit(code, text)
 }
 
 /// Ends the job because the program wants it. (`MPI_Abort`)
@@ -299,14 +299,14 @@ pub(crate) fn end(call: &str, text: &str, code: c_int, site: &Site, handler: &st
 pub(crate) fn end_by_request(comm: Option<&Comm>, code: c_int) -> ! {
     let of = comm.map_or(String::new(), |comm| format!(" on communicator \"{}\"", comm.name()));
     eprintln!("motet: {}MPI_Abort{of} with code {code}: the job ends", rank());
-    exit(code)
+    exit(code, "MPI_Abort")
 }
 
 /// A fault of the library: nothing more can be relied on.
 #[cold]
 pub(crate) fn panicked(call: &str) -> ! {
     eprintln!("motet: {}{call}: a fault of the library, told above, ends the job", rank());
-    exit(c_int::from(u8::MAX))
+    exit(c_int::from(u8::MAX), "a fault of the library")
 }
 
 /// How a message names the rank, if it is known.
@@ -315,8 +315,9 @@ fn rank() -> String {
 }
 
 /// Ends the process, without what the program wants done at its end: that may call the library,
-/// and wait for other ranks. The launcher sees that the rank ends before its time, and ends them.
-fn exit(code: c_int) -> ! {
+/// and wait for other ranks. Our own launcher sees that the rank ends before its time, and ends
+/// them; that of another library is told.
+fn exit(code: c_int, text: &str) -> ! {
     /// Somebody ends the process already.
     static ENDS: AtomicBool = AtomicBool::new(false);
     if ENDS.swap(true, Ordering::AcqRel) {
@@ -325,9 +326,13 @@ fn exit(code: c_int) -> ! {
         }
     }
     flush_output();
-    let code = code & 0xff;
+    let code = match code as u8 {
+        0 => 1,
+        code => code,
+    };
+    motet::raw::tell_launcher_to_abort(code, text);
     // SAFETY: no more than it says.
-    unsafe { libc::_exit(if code == 0 { 1 } else { code }) }
+    unsafe { libc::_exit(c_int::from(code)) }
 }
 
 /// What the program has printed is not lost; unless another thread is stuck while it prints.

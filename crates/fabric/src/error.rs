@@ -88,6 +88,8 @@ pub enum How {
     Exit(u8),
     /// Panicked (a rank that is a thread).
     Panic,
+    /// Its process has ended, and only the launcher of another library knows how.
+    Vanished,
 }
 
 impl std::fmt::Display for How {
@@ -99,6 +101,7 @@ impl std::fmt::Display for How {
             },
             How::Exit(code) => write!(out, "exited with code {code} before leaving the world"),
             How::Panic => out.write_str("panicked"),
+            How::Vanished => out.write_str("ended before leaving the world"),
         }
     }
 }

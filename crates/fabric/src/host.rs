@@ -34,6 +34,18 @@ pub fn cores() -> Cores {
     Cores { online: line("/sys/devices/system/cpu/online").and_then(count), allowed, usable }
 }
 
+/// The cores on which this thread may run, a bit each; nothing if the system does not tell.
+pub fn allowed() -> Vec<u64> {
+    let Ok(cores) = sched_getaffinity(None) else { return Vec::new() };
+    let mut words = vec![0; CpuSet::MAX_CPU.div_ceil(64)];
+    for core in (0..CpuSet::MAX_CPU).filter(|&core| cores.is_set(core)) {
+        words[core / 64] |= 1 << (core % 64);
+    }
+    let used = words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
+    words.truncate(used);
+    words
+}
+
 /// Lets this thread, and processes that it starts from now on, run on one core only.
 ///
 /// # Errors

@@ -72,7 +72,7 @@ impl Segment {
             unsafe { mmap_anonymous(std::ptr::null_mut(), layout.total(), protection, flags) };
         let base = base.map_err(|errno| Error::system("map memory for the ranks", errno))?;
         let segment = Segment::over(base.cast(), layout, Among::Threads);
-        segment.stamp();
+        segment.stamp(usable_cores());
         Ok(segment)
     }
 
@@ -83,6 +83,15 @@ impl Segment {
     /// # Errors
     /// As [`Segment::private`].
     pub fn shared(ranks: usize) -> Result<(Segment, OwnedFd)> {
+        Segment::shared_by(ranks, usable_cores())
+    }
+
+    /// As [`Segment::shared`], for ranks that together may use so many cores, which the maker
+    /// alone may not.
+    ///
+    /// # Errors
+    /// As [`Segment::private`].
+    pub fn shared_by(ranks: usize, cores: usize) -> Result<(Segment, OwnedFd)> {
         let layout = Layout::new(ranks)?;
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = memfd_create("motet", flags)
@@ -92,7 +101,7 @@ impl Segment {
         fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW)
             .map_err(|errno| Error::system("seal the shared segment", errno))?;
         let segment = Segment::map(file.as_fd(), layout)?;
-        segment.stamp();
+        segment.stamp(cores);
         Ok((segment, file))
     }
 
@@ -136,9 +145,8 @@ impl Segment {
         Segment { base, layout, among, is_registered: among.register() }
     }
 
-    fn stamp(&self) {
+    fn stamp(&self, cores: usize) {
         self.word64(RANKS_AT).store(self.layout.ranks() as u64, Ordering::Relaxed);
-        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
         self.word64(CORES_AT).store(cores as u64, Ordering::Relaxed);
         self.word64(MAGIC_AT).store(MAGIC, Ordering::Release);
     }
@@ -284,12 +292,17 @@ impl std::fmt::Debug for Segment {
     }
 }
 
+fn usable_cores() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get())
+}
+
 /// A failure in one word: how in the low byte, its number in the next, the rank above; never zero.
 fn pack(failure: Failure) -> u64 {
     let (how, number) = match failure.how {
         How::Signal(number) => (1, number),
         How::Exit(code) => (2, code),
         How::Panic => (3, 0),
+        How::Vanished => (4, 0),
     };
     u64::from(failure.rank.0) << 16 | u64::from(number) << 8 | how
 }
@@ -300,7 +313,8 @@ fn unpack(word: u64) -> Option<Failure> {
         0 => return None,
         1 => How::Signal(number),
         2 => How::Exit(number),
-        _ => How::Panic,
+        3 => How::Panic,
+        _ => How::Vanished,
     };
     Some(Failure { rank: Peer((word >> 16) as u32), how })
 }

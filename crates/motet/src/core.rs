@@ -25,6 +25,7 @@ use std::task::Waker;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use motet_fabric::bootstrap::{Launched, Seat};
 use motet_fabric::lock::{Guard, Lock};
 use motet_fabric::slab::Id;
 use motet_fabric::{Endpoint, Failure, How, Peer, Segment, TransferError};
@@ -54,6 +55,8 @@ pub(crate) struct Core {
     watch: Watch,
     lessons: Mutex<Lessons>,
     nodes: Nodes,
+    /// The launcher of another library, if one has started this rank.
+    launched: Option<Arc<Launched>>,
 }
 
 /// What the rank's threads and its helper share.
@@ -136,13 +139,9 @@ impl Drop for AbandonOnUnwind<'_> {
 }
 
 impl Core {
-    /// Joins the world as this rank, with a tuning of its own.
-    pub(crate) fn new(
-        segment: Arc<Segment>,
-        me: Peer,
-        settings: &Settings,
-        tuning: Tuning,
-    ) -> Core {
+    /// Joins the world on this seat, with a tuning of its own.
+    pub(crate) fn new(seat: Seat, settings: &Settings, tuning: Tuning) -> Core {
+        let Seat { segment, rank: me, launched } = seat;
         let &Settings { options, watch, nodes, habits, .. } = settings;
         let patience = Patience::with(habits.waiting, segment.ranks(), segment.cores());
         let endpoint = Endpoint::new(segment.clone(), me, options);
@@ -166,6 +165,7 @@ impl Core {
             watch,
             lessons: Mutex::default(),
             nodes,
+            launched,
         };
         if habits.has_helper {
             core.help();
@@ -287,6 +287,17 @@ impl Core {
     }
 }
 
+impl Core {
+    /// Tells the launcher, if it is another library's, that this rank has left in good order.
+    /// Otherwise it would take the end of the process for a death.
+    fn take_leave_of_launcher(&self) {
+        let left = self.launched.as_ref().map_or(Ok(()), |launched| launched.leave());
+        if let Err(error) = left {
+            eprintln!("motet: rank {}: {error}", self.me());
+        }
+    }
+}
+
 impl Shared {
     #[inline]
     fn engine(&self) -> Locked<'_> {
@@ -310,6 +321,7 @@ impl Drop for Core {
         } else {
             self.lessons().save();
             self.leave();
+            self.take_leave_of_launcher();
         }
         self.shared.aid.end();
         self.shared.segment.doorbell(self.me()).ring();

@@ -49,7 +49,7 @@ pub fn for_ranks() -> Result<(OsString, OsString)> {
 pub fn from_environment() -> Result<Machine> {
     match env::var_os(MACHINE).filter(|value| !value.is_empty()) {
         Some(value) => named(&value),
-        None if env::var_os(bootstrap::RANK).is_some() => Ok(Machine::default()),
+        None if bootstrap::is_launched() => Ok(Machine::default()),
         None => file().map_or(Ok(Machine::default()), |path| read(&path, Missing::IsDefault)),
     }
 }

@@ -56,4 +56,5 @@ pub use sets::{
 pub use status::Status;
 
 pub use crate::phases::end;
+pub use motet_fabric::bootstrap::abort as tell_launcher_to_abort;
 pub(crate) use translate::exchangew;

@@ -11,6 +11,8 @@ use std::panic;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use motet_fabric::bootstrap;
+
 use super::{Error, ErrorKind};
 use crate::communicator::Communicator;
 use crate::core::Core;
@@ -144,7 +146,8 @@ impl Core {
     #[cold]
     pub(crate) fn abort(&self, code: u8) -> ! {
         if self.is_process() {
-            // The launcher sees that the rank ends before its time, and ends the others.
+            // Our own launcher sees that the rank ends before its time, and ends the others.
+            bootstrap::abort(code.max(1), "the program has asked for the end of the job");
             std::process::exit(i32::from(code.max(1)));
         }
         self.die();

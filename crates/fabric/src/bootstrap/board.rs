@@ -1,0 +1,74 @@
+//! What the launchers of other libraries offer to the ranks that they start.
+
+use crate::Result;
+
+/// Bytes of the longest value that a [`Board`] takes.
+pub const LONGEST_VALUE: usize = 64 << 10;
+/// Characters of the longest name that a [`Board`] takes.
+pub const LONGEST_NAME: usize = 24;
+
+/// A notice board: the one thing that ranks have in common before they can send messages.
+///
+/// Each rank pins up values under names of its own, all wait for each other at a fence, and then
+/// each reads what others have pinned up. That is all that is asked of a launcher; PMI-1, PMI-2 and
+/// PMIx are three ways to say it.
+///
+/// ```text
+///     board.put("address", &own)?;             // each rank, once for each name
+///     board.fence()?;                          // all ranks
+///     let theirs = board.get(7, "address")?;   // any of them, any number of times
+/// ```
+///
+/// **Rules.** A name is put once by a rank: some launchers keep the first value, some the last. It
+/// has at most [`LONGEST_NAME`] letters, digits and dashes, a value at most [`LONGEST_VALUE`]
+/// bytes. What was put before a fence can be read by all after it; what was put after the last
+/// fence may or may not be there. Fences are counted, so all ranks make the same ones.
+///
+/// **No call waits for ever.** It ends with an error when the launcher has gone or does not answer
+/// in time. A fence waits for the slowest rank, so it has more time than other calls
+/// ([`PATIENCE`](super::PATIENCE)).
+pub trait Board: Send + std::fmt::Debug {
+    /// Which rank this process is.
+    fn rank(&self) -> usize;
+
+    /// How many ranks there are.
+    fn ranks(&self) -> usize;
+
+    /// Pins up a value for all ranks.
+    ///
+    /// # Errors
+    /// The launcher has gone, is late, or refuses.
+    fn put(&mut self, name: &str, value: &[u8]) -> Result<()>;
+
+    /// Waits for all ranks to come here.
+    ///
+    /// # Errors
+    /// As [`Board::put`]; also when a rank does not come.
+    fn fence(&mut self) -> Result<()>;
+
+    /// What a rank has put under this name before the last fence.
+    ///
+    /// # Errors
+    /// As [`Board::put`]; also when there is nothing.
+    fn get(&mut self, rank: usize, name: &str) -> Result<Vec<u8>>;
+
+    /// Asks the launcher to end the job, with this exit code. The caller must end by itself too:
+    /// whether the launcher has listened is not waited for.
+    fn abort(&mut self, code: u8, text: &str);
+
+    /// Says that this rank ends in good order. The last call.
+    ///
+    /// # Errors
+    /// As [`Board::put`].
+    fn finalize(&mut self) -> Result<()>;
+}
+
+/// Puts a value, and returns what every rank has put under this name. All ranks call it.
+///
+/// # Errors
+/// Those of the board.
+pub fn tell_all(board: &mut dyn Board, name: &str, value: &[u8]) -> Result<Vec<Vec<u8>>> {
+    board.put(name, value)?;
+    board.fence()?;
+    (0..board.ranks()).map(|rank| board.get(rank, name)).collect()
+}

@@ -1,0 +1,157 @@
+//! The segment of one host, among ranks that another library's launcher has started.
+//!
+//! No launcher of ours hands it down here. The first rank of the host makes it, without a name as
+//! always, and tells the others its process and descriptor; they take it over from there, while
+//! all wait for all.
+
+use std::fs::OpenOptions;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{SealFlags, fcntl_get_seals};
+use rustix::process::{ForeignRawFd, Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
+
+use super::board::Board;
+use super::roster::{Card, Roster};
+use crate::host;
+use crate::segment::State;
+use crate::{Error, Peer, Result, Segment};
+
+/// The name under which a leader puts where its segment is, or why there is none.
+const SEGMENT: &str = "segment";
+/// How much later than others a rank may come out of a fence.
+const LATE: Duration = Duration::from_secs(10);
+/// What the text of a leader begins with when there is one.
+const DESCRIPTOR: &str = "descriptor ";
+
+/// Makes the segment of this host, or takes it over, and enters it. Returns it with the place that
+/// this rank has in it. All ranks call this, and it fails on every rank of a host on which it
+/// fails on one.
+///
+/// # Errors
+/// Memory is refused, or the system does not let ranks share it; and those of the board.
+pub(super) fn enter(board: &mut dyn Board, roster: &Roster) -> Result<(Arc<Segment>, Peer)> {
+    let neighbours = roster.neighbours();
+    let (ranks, leader) = (neighbours.len(), neighbours[0]);
+    let leads = roster.rank() == leader;
+    let made = leads.then(|| Segment::shared_by(ranks, cores(roster)));
+    if let Some(made) = &made {
+        let text = match made {
+            Ok((_, file)) => format!("{DESCRIPTOR}{}", file.as_raw_fd()),
+            Err(error) => error.to_string(),
+        };
+        board.put(SEGMENT, text.as_bytes())?;
+    }
+    board.fence()?;
+    let found = match made {
+        Some(made) => made,
+        None => {
+            let text = board.get(leader, SEGMENT)?;
+            take_over(roster.card(leader), &String::from_utf8_lossy(&text))
+                .and_then(|file| Ok((Segment::attach(file.as_fd(), ranks)?, file)))
+        }
+    };
+    let place = neighbours.iter().position(|&rank| rank == roster.rank());
+    let place = Peer(place.expect("a rank is on its own host") as u32);
+    if let Ok((segment, _)) = &found {
+        segment.enter(place, std::process::id());
+    }
+    // Until all have come here, the file of the leader stays open and its process alive.
+    board.fence()?;
+    let (segment, _file) = found?;
+    wait_for_all(&segment, &neighbours)?;
+    Ok((Arc::new(segment), place))
+}
+
+/// Waits until all ranks of this host have entered. After a fence they have, unless one could not;
+/// but there are servers whose fences do not hold.
+fn wait_for_all(segment: &Segment, neighbours: &[usize]) -> Result<()> {
+    let deadline = Instant::now() + LATE;
+    for (at, rank) in neighbours.iter().enumerate() {
+        while segment.state(Peer(at as u32)) == State::Absent {
+            if Instant::now() > deadline {
+                let text = format!("rank {rank} has not taken over the segment: see what it says");
+                return Err(Error::Environment(text));
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+    Ok(())
+}
+
+/// On how many cores the ranks of this host may run at once. Each may be bound to cores of its own,
+/// while a control group grants time to all of them.
+fn cores(roster: &Roster) -> usize {
+    let own = host::cores();
+    let granted = own.allowed.filter(|&allowed| own.usable < allowed).map(|_| own.usable);
+    granted.map_or(roster.cores(), |granted| granted.min(roster.cores()))
+}
+
+/// Takes the descriptor over of which a leader has told.
+fn take_over(leader: &Card, text: &str) -> Result<OwnedFd> {
+    let number = text.strip_prefix(DESCRIPTOR).and_then(|text| text.parse().ok());
+    let Some(descriptor) = number else {
+        let text = format!("the first rank of this host could make no segment: {text}");
+        return Err(Error::Environment(text));
+    };
+    let process = leader.process;
+    let taken = by_pidfd(process, descriptor).or_else(|first| {
+        // Where one process may look at another but not attach to it, this way is left.
+        by_name(process, descriptor).map_err(|second| {
+            Error::Environment(format!(
+                "this process may not take over the memory of process {process} (pidfd_getfd: \
+                 {first}; /proc/{process}/fd/{descriptor}: {second}). Both must run as the same \
+                 user, and without file capabilities or set-user-id"
+            ))
+        })
+    })?;
+    match fcntl_get_seals(&taken) {
+        Ok(seals) if seals.contains(SealFlags::SHRINK) => Ok(taken),
+        _ => Err(Error::Environment(format!(
+            "descriptor {descriptor} of process {process} is not the segment that it should be"
+        ))),
+    }
+}
+
+fn by_pidfd(process: u32, descriptor: RawFd) -> std::io::Result<OwnedFd> {
+    let process = Pid::from_raw(process as i32).ok_or(rustix::io::Errno::SRCH)?;
+    let process = pidfd_open(process, PidfdFlags::empty())?;
+    Ok(pidfd_getfd(process, descriptor as ForeignRawFd, PidfdGetfdFlags::empty())?)
+}
+
+fn by_name(process: u32, descriptor: RawFd) -> std::io::Result<OwnedFd> {
+    let path = format!("/proc/{process}/fd/{descriptor}");
+    Ok(OpenOptions::new().read(true).write(true).open(path)?.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own_card() -> Card {
+        Card::own()
+    }
+
+    #[test]
+    fn a_segment_is_taken_over_in_either_way() {
+        let (segment, file) = Segment::shared(2).unwrap();
+        segment.enter(Peer(1), 77);
+        let process = std::process::id();
+        let ways = [by_pidfd(process, file.as_raw_fd()), by_name(process, file.as_raw_fd())];
+        for taken in ways {
+            let other = Segment::attach(taken.unwrap().as_fd(), 2).unwrap();
+            assert_eq!(other.process(Peer(1)), 77);
+        }
+    }
+
+    #[test]
+    fn what_is_no_segment_is_refused() {
+        let text = |text: &str| take_over(&own_card(), text).unwrap_err().to_string();
+        assert!(text("no memory").contains("could make no segment: no memory"));
+        assert!(text("descriptor 1000000").contains("may not take over"));
+        let (end, _other) = std::io::pipe().unwrap();
+        assert!(text(&format!("descriptor {}", end.as_raw_fd())).contains("is not the segment"));
+    }
+}

@@ -1,0 +1,22 @@
+//! The wire protocols of PMI: own clients for both.
+//!
+//! A launcher hands each rank a socket, at the other end of which a server answers one request
+//! after another. Both protocols are text: PMI-1 in lines of fields with blanks between them,
+//! PMI-2 in messages with their length in front and semicolons between fields. Values are text
+//! without blanks and of limited length, so ours go as hexadecimal digits, in parts (`values`).
+//!
+//! What the server sends is read with suspicion: whatever the bytes are, the outcome is an answer or
+//! an error, in bounded time and memory.
+
+mod fields;
+mod first;
+mod second;
+mod values;
+mod wire;
+
+pub(super) use first::First;
+pub(super) use second::Second;
+pub(super) use wire::Wire;
+
+#[cfg(test)]
+mod tests;

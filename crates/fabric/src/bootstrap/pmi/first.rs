@@ -1,0 +1,143 @@
+//! PMI-1: requests and answers are lines.
+
+use std::time::{Duration, Instant};
+
+use super::fields::Fields;
+use super::values;
+use super::wire::Wire;
+use crate::bootstrap::board::Board;
+use crate::{Error, Result};
+
+/// How long any answer but that to a fence may take.
+const ANSWER: Duration = Duration::from_secs(30);
+/// Lines that may come between a request and its answer: a server that is reached by a port tells
+/// some things without being asked.
+const UNASKED: usize = 16;
+
+/// A rank that a server of PMI-1 knows.
+#[derive(Debug)]
+pub(in crate::bootstrap) struct First {
+    wire: Wire,
+    rank: usize,
+    ranks: usize,
+    /// The name of the space in which keys of this job lie.
+    space: String,
+    /// Characters that a value may have.
+    room: usize,
+    fence: Duration,
+}
+
+impl First {
+    /// Begins to talk, as a rank that the environment has told.
+    ///
+    /// # Errors
+    /// The server does not answer as one of PMI-1 does.
+    pub(in crate::bootstrap) fn new(
+        wire: Wire,
+        (rank, ranks): (usize, usize),
+        fence: Duration,
+    ) -> Result<First> {
+        let (space, room) = (String::new(), 0);
+        let mut first = First { wire, rank, ranks, space, room, fence };
+        first.ask("init pmi_version=1 pmi_subversion=1", "response_to_init")?;
+        let limits = first.ask("get_maxes", "maxes")?;
+        // The length counts the end of a string of C.
+        first.room = limits.number("vallen_max").unwrap_or_default().saturating_sub(1);
+        let named = first.ask("get_my_kvsname", "my_kvsname")?;
+        first.space = named.get("kvsname").ok_or_else(|| wrong(&named))?.to_owned();
+        Ok(first)
+    }
+
+    /// Begins to talk over a connection that was made to a port, where the server tells the rank.
+    ///
+    /// # Errors
+    /// As [`First::new`].
+    pub(in crate::bootstrap) fn at_port(
+        mut wire: Wire,
+        id: &str,
+        fence: Duration,
+    ) -> Result<First> {
+        let told = ask(&mut wire, &format!("initack pmiid={id}"), "initack", ANSWER)?;
+        match (told.number("rank"), told.number("size")) {
+            (Some(rank), Some(ranks)) if rank < ranks => First::new(wire, (rank, ranks), fence),
+            _ => Err(wrong(&told)),
+        }
+    }
+
+    fn ask(&mut self, request: &str, answer: &str) -> Result<Fields> {
+        ask(&mut self.wire, request, answer, ANSWER)
+    }
+}
+
+/// Sends a request and returns the answer, which must be a success.
+fn ask(wire: &mut Wire, request: &str, answer: &str, patience: Duration) -> Result<Fields> {
+    let deadline = Instant::now() + patience;
+    wire.send(format!("cmd={request}\n").as_bytes(), deadline)?;
+    for _ in 0..UNASKED {
+        let line = wire.line(deadline)?;
+        let fields = Fields::parse(&line, ' ').unwrap_or_default();
+        match fields.command() {
+            "set" => {}
+            command if command == answer && fields.is_success() => return Ok(fields),
+            command if command == answer => {
+                let (asked, complaint) = (word(request), fields.complaint());
+                let text = format!("its PMI-1 server refuses `{asked}`: {complaint}");
+                return Err(Error::Environment(text));
+            }
+            _ => return Err(wrong(&fields)),
+        }
+    }
+    Err(Error::Environment("its PMI-1 server talks without answering".into()))
+}
+
+fn word(request: &str) -> &str {
+    request.split(' ').next().unwrap_or_default()
+}
+
+fn wrong(fields: &Fields) -> Error {
+    let command = fields.command();
+    Error::Environment(format!("its PMI-1 server answers what was not asked: `{command}`"))
+}
+
+impl Board for First {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn ranks(&self) -> usize {
+        self.ranks
+    }
+
+    fn put(&mut self, name: &str, value: &[u8]) -> Result<()> {
+        values::check(name, value)?;
+        for (at, part) in values::parts(value, self.room).iter().enumerate() {
+            let (space, key) = (&self.space, values::key(self.rank, name, at));
+            let request = format!("put kvsname={space} key={key} value={part}");
+            self.ask(&request, "put_result")?;
+        }
+        Ok(())
+    }
+
+    fn fence(&mut self) -> Result<()> {
+        ask(&mut self.wire, "barrier_in", "barrier_out", self.fence).map(drop)
+    }
+
+    fn get(&mut self, rank: usize, name: &str) -> Result<Vec<u8>> {
+        let value = values::join(|at| {
+            let (space, key) = (&self.space, values::key(rank, name, at));
+            let found = self.ask(&format!("get kvsname={space} key={key}"), "get_result")?;
+            Ok(found.get("value").unwrap_or_default().to_owned())
+        })?;
+        value.ok_or_else(|| Error::Environment(format!("rank {rank} has put no {name} to PMI")))
+    }
+
+    fn abort(&mut self, code: u8, _text: &str) {
+        let request = format!("cmd=abort exitcode={code}\n");
+        // Whoever aborts has enough to worry about; the process ends in any case.
+        let _ = self.wire.send(request.as_bytes(), Instant::now() + Duration::from_secs(1));
+    }
+
+    fn finalize(&mut self) -> Result<()> {
+        self.ask("finalize", "finalize_ack").map(drop)
+    }
+}

@@ -1,0 +1,146 @@
+//! PMI-2: requests and answers are messages with their length in front.
+
+use std::time::{Duration, Instant};
+
+use super::fields::Fields;
+use super::values;
+use super::wire::Wire;
+use crate::bootstrap::board::Board;
+use crate::{Error, Result};
+
+/// How long any answer but that to a fence may take.
+const ANSWER: Duration = Duration::from_secs(30);
+/// Digits of the length, filled up with blanks from the left.
+const LENGTH: usize = 6;
+/// Characters that a value may have, by the protocol.
+const ROOM: usize = 1023;
+
+/// A rank that a server of PMI-2 knows.
+#[derive(Debug)]
+pub(in crate::bootstrap) struct Second {
+    wire: Wire,
+    rank: usize,
+    ranks: usize,
+    /// The name of the job, by which keys are asked for.
+    job: String,
+    fence: Duration,
+}
+
+impl Second {
+    /// Begins to talk, as a rank of a job that the environment has told.
+    ///
+    /// # Errors
+    /// The server does not answer as one of PMI-2 does.
+    pub(in crate::bootstrap) fn new(
+        mut wire: Wire,
+        rank: usize,
+        job: Option<&str>,
+        fence: Duration,
+    ) -> Result<Second> {
+        choose_version(&mut wire)?;
+        // Some servers end the job over a field without a value.
+        let job = job.filter(|job| !job.is_empty()).map(|job| format!("pmijobid={job};"));
+        let request = format!("fullinit;{}pmirank={rank};threaded=FALSE;", job.unwrap_or_default());
+        let told = ask(&mut wire, &request, ANSWER)?;
+        let (rank, ranks) = match (told.number("rank").unwrap_or(rank), told.number("size")) {
+            (rank, Some(ranks)) if rank < ranks => (rank, ranks),
+            _ => return Err(wrong(&told)),
+        };
+        let named = ask(&mut wire, "job-getid;", ANSWER)?;
+        let job = named.get("jobid").ok_or_else(|| wrong(&named))?.to_owned();
+        Ok(Second { wire, rank, ranks, job, fence })
+    }
+}
+
+/// The one line at the beginning, in the form of PMI-1, by which both sides agree on PMI-2.
+fn choose_version(wire: &mut Wire) -> Result<()> {
+    let deadline = Instant::now() + ANSWER;
+    wire.send(b"cmd=init pmi_version=2 pmi_subversion=0\n", deadline)?;
+    let answer = Fields::parse(&wire.line(deadline)?, ' ').unwrap_or_default();
+    if answer.command() != "response_to_init" {
+        return Err(wrong(&answer));
+    }
+    if !answer.is_success() || answer.number("pmi_version") != Some(2) {
+        let version = answer.get("pmi_version").unwrap_or("unknown");
+        let text = format!("its PMI server does not speak PMI-2, only version {version}");
+        return Err(Error::Environment(text));
+    }
+    Ok(())
+}
+
+/// Sends a request and returns the answer, which must be a success.
+fn ask(wire: &mut Wire, request: &str, patience: Duration) -> Result<Fields> {
+    let deadline = Instant::now() + patience;
+    wire.send(message(request).as_bytes(), deadline)?;
+    let length = wire.bytes(LENGTH, deadline)?;
+    let length = str::from_utf8(&length).ok().and_then(|text| text.trim().parse().ok());
+    let Some(length) = length else {
+        return Err(Error::Environment("its PMI-2 server sends no length".into()));
+    };
+    let answer = Fields::parse(&wire.bytes(length, deadline)?, ';').unwrap_or_default();
+    let asked = request.split(';').next().unwrap_or_default();
+    if answer.command().strip_suffix("-response") != Some(asked) {
+        return Err(wrong(&answer));
+    }
+    if !answer.is_success() {
+        let complaint = answer.complaint();
+        let text = format!("its PMI-2 server refuses `{asked}`: {complaint}");
+        return Err(Error::Environment(text));
+    }
+    Ok(answer)
+}
+
+fn message(request: &str) -> String {
+    let text = format!("cmd={request}");
+    format!("{:>LENGTH$}{text}", text.len())
+}
+
+fn wrong(fields: &Fields) -> Error {
+    let command = fields.command();
+    Error::Environment(format!("its PMI-2 server answers what was not asked: `{command}`"))
+}
+
+impl Board for Second {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn ranks(&self) -> usize {
+        self.ranks
+    }
+
+    fn put(&mut self, name: &str, value: &[u8]) -> Result<()> {
+        values::check(name, value)?;
+        for (at, part) in values::parts(value, ROOM).iter().enumerate() {
+            let request = format!("kvs-put;key={};value={part};", values::key(self.rank, name, at));
+            ask(&mut self.wire, &request, ANSWER)?;
+        }
+        Ok(())
+    }
+
+    fn fence(&mut self) -> Result<()> {
+        ask(&mut self.wire, "kvs-fence;", self.fence).map(drop)
+    }
+
+    fn get(&mut self, rank: usize, name: &str) -> Result<Vec<u8>> {
+        let value = values::join(|at| {
+            let (job, key) = (&self.job, values::key(rank, name, at));
+            let request = format!("kvs-get;jobid={job};srcid={rank};key={key};");
+            let found = ask(&mut self.wire, &request, ANSWER)?;
+            Ok(found.get("value").unwrap_or_default().to_owned())
+        })?;
+        value.ok_or_else(|| Error::Environment(format!("rank {rank} has put no {name} to PMI")))
+    }
+
+    fn abort(&mut self, _code: u8, text: &str) {
+        // What ends a field would end the text.
+        let text: String = text.chars().filter(|letter| !";=\n".contains(*letter)).collect();
+        let request = message(&format!("abort;isworld=TRUE;msg={text};"));
+        // Whoever aborts has enough to worry about; the process ends in any case.
+        let _ = self.wire.send(request.as_bytes(), Instant::now() + Duration::from_secs(1));
+    }
+
+    fn finalize(&mut self) -> Result<()> {
+        ask(&mut self.wire, "finalize;", ANSWER).map(drop)
+    }
+}

@@ -1,0 +1,283 @@
+//! Both clients against servers that behave, and against servers that send anything at all.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::fields::Fields;
+use super::wire::LONGEST_MESSAGE;
+use super::{First, Second, Wire};
+use crate::bootstrap::board::Board;
+
+/// Longer than any server here takes, and shorter than a watchdog.
+const FENCE: Duration = Duration::from_secs(20);
+
+fn pair() -> (Wire, UnixStream) {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    theirs.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    (Wire::new(ours.into()), theirs)
+}
+
+/// A server of PMI-1 for one rank, which keeps what is put.
+fn serve_first(server: UnixStream) -> Vec<String> {
+    let mut lines = BufReader::new(server.try_clone().unwrap());
+    let (mut server, mut kept, mut asked) = (server, Vec::new(), Vec::new());
+    let mut line = String::new();
+    while lines.read_line(&mut line).unwrap_or(0) > 0 {
+        let fields = Fields::parse(line.as_bytes(), ' ').unwrap();
+        let text = |name: &str| fields.get(name).unwrap_or_default().to_owned();
+        let answer = match fields.command() {
+            "initack" => "initack rc=0 rank=1 size=2\ncmd=set size=2\ncmd=set debug=0".into(),
+            "init" => "response_to_init rc=0 pmi_version=1 pmi_subversion=2".into(),
+            "get_maxes" => "maxes rc=0 kvsname_max=256 keylen_max=64 vallen_max=80".into(),
+            "get_my_kvsname" => "my_kvsname rc=0 kvsname=space_0".into(),
+            "put" => {
+                kept.push((text("key"), text("value")));
+                "put_result rc=0".into()
+            }
+            "get" => match kept.iter().find(|(key, _)| *key == text("key")) {
+                Some((_, value)) => format!("get_result rc=0 value={value}"),
+                None => "get_result rc=-1 msg=unknown_key".into(),
+            },
+            "barrier_in" => "barrier_out tag=0".into(),
+            "finalize" => "finalize_ack rc=0".into(),
+            "abort" => String::new(),
+            other => panic!("asked for {other}"),
+        };
+        asked.push(line.trim().to_owned());
+        line.clear();
+        if !answer.is_empty() {
+            server.write_all(format!("cmd={answer}\n").as_bytes()).unwrap();
+        }
+    }
+    asked
+}
+
+/// What every board must do, on a server that keeps what this one rank puts.
+fn use_board(board: &mut dyn Board) {
+    let value: Vec<u8> = (0..=255).collect();
+    let rank = board.rank();
+    board.put("address", &value).unwrap();
+    board.put("nothing", &[]).unwrap();
+    board.fence().unwrap();
+    assert_eq!(board.get(rank, "address").unwrap(), value);
+    assert_eq!(board.get(rank, "nothing").unwrap(), []);
+    assert!(board.get(rank, "absent").is_err());
+    assert!(board.get(rank + 1, "address").is_err());
+    assert!(board.put("two words", &[1]).is_err());
+    board.finalize().unwrap();
+    board.abort(7, "a;b=c\nd");
+}
+
+#[test]
+fn a_rank_and_a_server_of_pmi_1_understand_each_other() {
+    let (wire, server) = pair();
+    let served = thread::spawn(|| serve_first(server));
+    let mut first = First::new(wire, (0, 1), FENCE).unwrap();
+    assert_eq!((first.rank(), first.ranks()), (0, 1));
+    use_board(&mut first);
+    drop(first);
+    let asked = served.join().unwrap();
+    assert_eq!(asked.first().unwrap(), "cmd=init pmi_version=1 pmi_subversion=1");
+    assert_eq!(asked.last().unwrap(), "cmd=abort exitcode=7");
+    assert!(asked.iter().all(|line| line.len() < 200), "no value is longer than the server takes");
+}
+
+#[test]
+fn at_a_port_the_server_tells_the_rank() {
+    let (wire, server) = pair();
+    let served = thread::spawn(|| serve_first(server));
+    let mut first = First::at_port(wire, "5", FENCE).unwrap();
+    assert_eq!((first.rank(), first.ranks()), (1, 2));
+    use_board(&mut first);
+    drop(first);
+    assert_eq!(served.join().unwrap()[0], "cmd=initack pmiid=5");
+}
+
+/// A server of PMI-2 for one rank.
+fn serve_second(mut server: UnixStream) -> Vec<String> {
+    let mut lines = BufReader::new(server.try_clone().unwrap());
+    let (mut kept, mut asked, mut line) = (Vec::new(), Vec::new(), String::new());
+    lines.read_line(&mut line).unwrap();
+    assert_eq!(line, "cmd=init pmi_version=2 pmi_subversion=0\n");
+    server.write_all(b"cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0\n").unwrap();
+    let mut length = [0; 6];
+    while lines.read_exact(&mut length).is_ok() {
+        let length = str::from_utf8(&length).unwrap().trim().parse().unwrap();
+        let mut message = vec![0; length];
+        lines.read_exact(&mut message).unwrap();
+        let fields = Fields::parse(&message, ';').unwrap();
+        let text = |name: &str| fields.get(name).unwrap_or_default().to_owned();
+        let command = fields.command().to_owned();
+        let more = match command.as_str() {
+            "fullinit" => "rank=0;size=1;appnum=0;".into(),
+            "job-getid" => "jobid=3.0;".into(),
+            "kvs-put" => {
+                kept.push((text("key"), text("value")));
+                String::new()
+            }
+            "kvs-get" => match kept.iter().find(|(key, _)| *key == text("key")) {
+                Some((_, value)) => format!("found=TRUE;value={value};"),
+                None => "found=FALSE;".into(),
+            },
+            "kvs-fence" | "finalize" => String::new(),
+            "abort" => "-".into(),
+            other => panic!("asked for {other}"),
+        };
+        asked.push(String::from_utf8(message).unwrap());
+        let answer = format!("cmd={command}-response;rc=0;{more}");
+        if more != "-" {
+            server.write_all(format!("{:6}{answer}", answer.len()).as_bytes()).unwrap();
+        }
+    }
+    asked
+}
+
+#[test]
+fn a_rank_and_a_server_of_pmi_2_understand_each_other() {
+    let (wire, server) = pair();
+    let served = thread::spawn(|| serve_second(server));
+    let mut second = Second::new(wire, 0, Some("3.0"), FENCE).unwrap();
+    assert_eq!((second.rank(), second.ranks()), (0, 1));
+    use_board(&mut second);
+    drop(second);
+    let asked = served.join().unwrap();
+    assert_eq!(asked[0], "cmd=fullinit;pmijobid=3.0;pmirank=0;threaded=FALSE;");
+    assert_eq!(asked.last().unwrap(), "cmd=abort;isworld=TRUE;msg=abcd;");
+}
+
+#[test]
+fn a_server_without_pmi_2_is_named() {
+    let (wire, mut server) = pair();
+    server.write_all(b"cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1\n").unwrap();
+    let error = Second::new(wire, 0, None, FENCE).unwrap_err().to_string();
+    assert!(error.contains("does not speak PMI-2, only version 1"), "{error}");
+}
+
+#[test]
+fn a_server_that_hangs_up_or_refuses_is_an_error() {
+    let (wire, server) = pair();
+    drop(server);
+    let error = First::new(wire, (0, 2), FENCE).unwrap_err().to_string();
+    assert!(error.contains("lost") || error.contains("hung up"), "{error}");
+    let (wire, mut server) = pair();
+    server.write_all(b"cmd=response_to_init rc=-1 msg=too_old\n").unwrap();
+    let error = First::new(wire, (0, 2), FENCE).unwrap_err().to_string();
+    assert!(error.contains("refuses `init`: too_old"), "{error}");
+}
+
+#[test]
+fn a_rank_that_does_not_come_ends_the_fence() {
+    let (wire, mut server) = pair();
+    let answers =
+        "cmd=response_to_init rc=0\ncmd=maxes vallen_max=1024\ncmd=my_kvsname kvsname=a\n";
+    server.write_all(answers.as_bytes()).unwrap();
+    let mut first = First::new(wire, (0, 2), Duration::from_millis(50)).unwrap();
+    let begun = Instant::now();
+    let error = first.fence().unwrap_err().to_string();
+    assert!(error.contains("a rank does not come"), "{error}");
+    assert!(begun.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn a_message_without_end_is_refused() {
+    for flood in [vec![b'a'; 99 * LONGEST_MESSAGE], b"=".repeat(99 * LONGEST_MESSAGE)] {
+        let (wire, mut server) = pair();
+        let flooding = thread::spawn(move || server.write_all(&flood));
+        let error = First::new(wire, (0, 2), FENCE).unwrap_err().to_string();
+        assert!(error.contains("a message of more than"), "{error}");
+        // The client has hung up, so the rest could not be sent.
+        assert!(flooding.join().unwrap().is_err());
+    }
+    let (wire, mut server) = pair();
+    server.write_all(b"cmd=response_to_init pmi_version=2 rc=0\n999999cmd=").unwrap();
+    let error = Second::new(wire, 0, None, FENCE).unwrap_err().to_string();
+    assert!(error.contains("a message of more than"), "{error}");
+}
+
+/// Numbers that look random and are the same for the same seed.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % sides
+    }
+
+    /// Bytes of which some are what a server may say, and some are anything.
+    fn babble(&mut self) -> Vec<u8> {
+        const WORDS: [&[u8]; 24] = [
+            b"cmd=",
+            b"response_to_init",
+            b"rc=0",
+            b"rc=-1",
+            b" ",
+            b" ",
+            b";",
+            b"\n",
+            b"\n",
+            b"=",
+            b"cmd=maxes vallen_max=99999999999999999999\n",
+            b"cmd=my_kvsname kvsname=x\n",
+            b"cmd=response_to_init rc=0 pmi_version=2\n",
+            b"cmd=set a=b\n",
+            b"value=2.ff",
+            b"cmd=put_result rc=0\n",
+            b"cmd=barrier_out\n",
+            b"cmd=get_result rc=0 value=3.\n",
+            b"    40cmd=fullinit-response;rc=0;rank=0;size=1;",
+            b"    -1",
+            b"000000",
+            b"\0\0",
+            b"    32cmd=job-getid-response;jobid=a;x",
+            b"cmd=finalize_ack rc=0\n",
+        ];
+        let mut bytes = Vec::new();
+        for _ in 0..self.roll(40) {
+            match self.roll(3) {
+                0 => bytes.push(self.roll(256) as u8),
+                _ => bytes.extend_from_slice(WORDS[self.roll(WORDS.len())]),
+            }
+        }
+        bytes
+    }
+}
+
+fn try_all(board: crate::Result<Box<dyn Board>>) {
+    let Ok(mut board) = board else { return };
+    let _ = board.put("name", &[1; 100]);
+    let _ = board.fence();
+    let _ = board.get(0, "name");
+    let _ = board.finalize();
+}
+
+/// Whatever a server sends, there is no panic and no hang. What it has not answered when it hangs
+/// up is an error at once, so this test takes no time by the clock.
+#[test]
+fn any_bytes_at_all_are_an_answer_or_an_error() {
+    let seed = std::env::var("MOTET_TEST_SEED").ok().and_then(|text| text.parse().ok());
+    let seed = seed.unwrap_or(0x5eed_0000_0000_0001_u64);
+    println!("MOTET_TEST_SEED={seed}");
+    let (mut dice, begun) = (Dice(seed), Instant::now());
+    for _ in 0..4000 {
+        let bytes = dice.babble();
+        let _ = Fields::parse(&bytes, if dice.roll(2) == 0 { ' ' } else { ';' });
+        let told = || {
+            let (wire, mut server) = pair();
+            // Less than a socket holds, so nobody needs to read meanwhile.
+            server.write_all(&bytes).unwrap();
+            server.shutdown(std::net::Shutdown::Write).unwrap();
+            (wire, server)
+        };
+        let (wire, _server) = told();
+        try_all(First::new(wire, (0, 1), FENCE).map(|board| Box::new(board) as _));
+        let (wire, _server) = told();
+        try_all(First::at_port(wire, "0", FENCE).map(|board| Box::new(board) as _));
+        let (wire, _server) = told();
+        try_all(Second::new(wire, 0, None, FENCE).map(|board| Box::new(board) as _));
+        assert!(begun.elapsed() < Duration::from_secs(60), "a client waits for nothing");
+    }
+}

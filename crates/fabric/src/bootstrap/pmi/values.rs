@@ -1,0 +1,111 @@
+//! Bytes as the text that PMI can carry: hexadecimal digits, in parts that are short enough.
+//!
+//! The first part begins with the number of all parts and a dot. A reader so knows how many to ask
+//! for, and asks for no more than a value may have.
+
+use crate::bootstrap::board::{LONGEST_NAME, LONGEST_VALUE};
+use crate::{Error, Result};
+
+/// Characters of a part that any server takes, whatever it says.
+const LEAST_ROOM: usize = 64;
+/// Characters of the longest part that is asked for: what the protocols promise at least.
+const MOST_ROOM: usize = 1000;
+/// Characters for the number of parts and the dot.
+const HEAD: usize = 8;
+
+/// The most parts that a value may have.
+const MOST_PARTS: usize = LONGEST_VALUE / ((LEAST_ROOM - HEAD) / 2) + 1;
+
+/// The key of a part of a value of a rank.
+pub(super) fn key(rank: usize, name: &str, part: usize) -> String {
+    format!("motet-{rank}-{part}-{name}")
+}
+
+/// Checks what a rank wants to put.
+pub(super) fn check(name: &str, value: &[u8]) -> Result<()> {
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+    if name.len() > LONGEST_NAME || !name.chars().all(is_name) || value.len() > LONGEST_VALUE {
+        let bytes = value.len();
+        return Err(Error::Environment(format!("{name:?} with {bytes} bytes is nothing for PMI")));
+    }
+    Ok(())
+}
+
+/// The parts of a value, where a server takes `room` characters for each.
+pub(super) fn parts(value: &[u8], room: usize) -> Vec<String> {
+    let bytes = (room.clamp(LEAST_ROOM, MOST_ROOM) - HEAD) / 2;
+    let mut parts: Vec<String> = value.chunks(bytes).map(digits).collect();
+    if parts.is_empty() {
+        parts.push(String::new());
+    }
+    parts[0] = format!("{}.{}", parts.len(), parts[0]);
+    parts
+}
+
+/// Puts a value together again of what `part` finds; nothing if that is no value.
+pub(super) fn join(mut part: impl FnMut(usize) -> Result<String>) -> Result<Option<Vec<u8>>> {
+    let first = part(0)?;
+    let Some((count, first)) = first.split_once('.') else { return Ok(None) };
+    let Some(mut value) = bytes(first) else { return Ok(None) };
+    let count = count.parse().ok().filter(|count| (1..=MOST_PARTS).contains(count));
+    let Some(count) = count else { return Ok(None) };
+    for at in 1..count {
+        let Some(more) = bytes(&part(at)?) else { return Ok(None) };
+        value.extend(more);
+    }
+    Ok((value.len() <= LONGEST_VALUE).then_some(value))
+}
+
+fn digits(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn bytes(digits: &str) -> Option<Vec<u8>> {
+    let digit = |letter: &u8| Some((*letter as char).to_digit(16)? as u8);
+    let pairs = digits.as_bytes().chunks(2);
+    pairs
+        .map(|pair| match pair {
+            [high, low] => Some(digit(high)? << 4 | digit(low)?),
+            _ => None,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn there_and_back(value: &[u8], room: usize) {
+        let parts = parts(value, room);
+        assert!(parts.iter().all(|part| part.len() <= room), "{room}");
+        let found = join(|at| Ok(parts[at].clone())).unwrap();
+        assert_eq!(found.as_deref(), Some(value));
+    }
+
+    #[test]
+    fn values_of_any_length_come_back() {
+        for length in [0, 1, 27, 28, 29, 495, 496, 497, 5000, LONGEST_VALUE] {
+            let value: Vec<u8> = (0..length).map(|at| (at * 7) as u8).collect();
+            for room in [64, 256, 1000, 1024, 100_000] {
+                there_and_back(&value, room);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_value_is_refused() {
+        for wrong in ["", "1", "0.", "1.a", "1.ax", "x.aa", "99999999.aa", "-1.aa", "2.aa"] {
+            let found = join(|at| Ok(if at == 0 { wrong.into() } else { "zz".into() }));
+            assert_eq!(found.unwrap(), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn names_and_lengths_are_checked() {
+        assert!(check("address-2", &[0; LONGEST_VALUE]).is_ok());
+        assert!(check("address-2", &[0; LONGEST_VALUE + 1]).is_err());
+        assert!(check("two words", b"").is_err());
+        assert!(check(&"x".repeat(LONGEST_NAME + 1), b"").is_err());
+        assert!(key(999_999, &"x".repeat(LONGEST_NAME), MOST_PARTS).len() <= 64);
+    }
+}

@@ -1,0 +1,153 @@
+//! A socket to a server of PMI, read and written with deadlines and limits.
+
+use std::net::{TcpStream, ToSocketAddrs};
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, recv, send};
+
+use crate::{Error, Result};
+
+/// Bytes of the longest message that is read.
+pub(super) const LONGEST_MESSAGE: usize = 64 << 10;
+/// Bytes that are read at once.
+const AT_ONCE: usize = 4096;
+/// How long a host may take to accept a connection.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// A connection to the server.
+#[derive(Debug)]
+pub(in crate::bootstrap) struct Wire {
+    socket: OwnedFd,
+    /// What has come and was not asked for yet; never more than a message and what came with it.
+    pending: Vec<u8>,
+}
+
+impl Wire {
+    pub(in crate::bootstrap) fn new(socket: OwnedFd) -> Wire {
+        Wire { socket, pending: Vec::new() }
+    }
+
+    /// Connects to a server of the form `host:port`.
+    ///
+    /// # Errors
+    /// Nobody answers there.
+    pub(in crate::bootstrap) fn connect(place: &str) -> Result<Wire> {
+        let refused = |problem: String| {
+            Error::Environment(format!("its PMI server at {place} does not answer: {problem}"))
+        };
+        let addresses = place.to_socket_addrs().map_err(|error| refused(error.to_string()))?;
+        let mut problem = "no such host".to_owned();
+        for address in addresses {
+            match TcpStream::connect_timeout(&address, CONNECT) {
+                Ok(stream) => {
+                    // Each request waits for its answer, so nothing is to be gathered.
+                    let _ = stream.set_nodelay(true);
+                    return Ok(Wire::new(stream.into()));
+                }
+                Err(error) => problem = error.to_string(),
+            }
+        }
+        Err(refused(problem))
+    }
+
+    /// Sends all of these bytes.
+    ///
+    /// # Errors
+    /// The server has gone or takes nothing until the deadline.
+    pub(super) fn send(&self, mut bytes: &[u8], deadline: Instant) -> Result<()> {
+        // A program in C would be killed by the signal for a closed socket.
+        let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+        while !bytes.is_empty() {
+            match send(&self.socket, bytes, flags) {
+                Ok(count) => bytes = &bytes[count..],
+                Err(Errno::AGAIN) => self.wait(PollFlags::OUT, deadline)?,
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(gone(errno)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The next line, without its end.
+    ///
+    /// # Errors
+    /// The server has gone, is late, or sends no end of a line.
+    pub(super) fn line(&mut self, deadline: Instant) -> Result<Vec<u8>> {
+        let mut looked = 0;
+        loop {
+            let found = self.pending[looked..].iter().position(|&byte| byte == b'\n');
+            if let Some(end) = found.map(|end| looked + end) {
+                let mut line: Vec<u8> = self.pending.drain(..=end).collect();
+                line.pop();
+                return Ok(line);
+            }
+            looked = self.pending.len();
+            self.read_more(deadline)?;
+        }
+    }
+
+    /// The next so many bytes.
+    ///
+    /// # Errors
+    /// The server has gone or is late, or more is asked for than a message may have.
+    pub(super) fn bytes(&mut self, count: usize, deadline: Instant) -> Result<Vec<u8>> {
+        if count > LONGEST_MESSAGE {
+            return Err(too_long());
+        }
+        while self.pending.len() < count {
+            self.read_more(deadline)?;
+        }
+        Ok(self.pending.drain(..count).collect())
+    }
+
+    fn read_more(&mut self, deadline: Instant) -> Result<()> {
+        if self.pending.len() > LONGEST_MESSAGE {
+            return Err(too_long());
+        }
+        let mut buffer = [0; AT_ONCE];
+        loop {
+            match recv(&self.socket, &mut buffer[..], RecvFlags::DONTWAIT) {
+                Ok((0, _)) => {
+                    return Err(Error::Environment("its PMI server has hung up".into()));
+                }
+                Ok((count, _)) => {
+                    self.pending.extend_from_slice(&buffer[..count]);
+                    return Ok(());
+                }
+                Err(Errno::AGAIN) => self.wait(PollFlags::IN, deadline)?,
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(gone(errno)),
+            }
+        }
+    }
+
+    /// Waits until the socket can be read or written.
+    fn wait(&self, what: PollFlags, deadline: Instant) -> Result<()> {
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let limit =
+                Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
+            match poll(&mut [PollFd::new(&self.socket, what)], Some(&limit)) {
+                Ok(0) => {
+                    let text = "its PMI server does not answer in time, or a rank does not come";
+                    return Err(Error::Environment(text.into()));
+                }
+                Ok(_) => return Ok(()),
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(gone(errno)),
+            }
+        }
+    }
+}
+
+fn gone(errno: Errno) -> Error {
+    Error::Environment(format!("the connection to its PMI server is lost: {errno}"))
+}
+
+fn too_long() -> Error {
+    let text = format!("its PMI server sends a message of more than {LONGEST_MESSAGE} bytes");
+    Error::Environment(text)
+}

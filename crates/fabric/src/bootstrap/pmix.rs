@@ -1,0 +1,126 @@
+//! PMIx, through the library of that name.
+//!
+//! The protocol between a process and a server of PMIx is not fixed, only the functions of the
+//! library are; so this is a library that is opened when it is needed, and nothing of it is needed
+//! to build or to run without it. Its functions wait for as long as they like. They are therefore
+//! called by a thread of its own, from which a rank waits for an answer until its patience ends.
+
+mod library;
+
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+use super::board::Board;
+use crate::{Error, Result};
+use library::Client;
+
+/// How long any answer but that to a fence may take.
+const ANSWER: Duration = Duration::from_secs(30);
+/// How long who aborts waits for the launcher to hear it.
+const ABORT: Duration = Duration::from_secs(2);
+
+/// The variable that names the library, if it is not where libraries are.
+pub const LIBRARY: &str = "MOTET_PMIX";
+
+type Work = Box<dyn FnOnce(&mut Client) + Send>;
+
+/// A rank that a server of PMIx knows.
+#[derive(Debug)]
+pub(super) struct Pmix {
+    /// To the thread that calls the library; nothing when it does not come back from a call.
+    caller: Option<Sender<Work>>,
+    rank: usize,
+    ranks: usize,
+    fence: Duration,
+}
+
+impl Pmix {
+    /// Opens the library, which then finds its server by the environment.
+    ///
+    /// # Errors
+    /// There is no library, or it finds no server.
+    pub(super) fn new(fence: Duration) -> Result<Pmix> {
+        let (caller, works) = mpsc::channel::<Work>();
+        let (told, begun) = mpsc::channel();
+        let work = move || {
+            let mut client = match Client::open() {
+                Ok(client) => client,
+                // Who asked has gone if this cannot be sent.
+                Err(error) => return drop(told.send(Err(error))),
+            };
+            let _ = told.send(Ok((client.rank(), client.ranks())));
+            works.iter().for_each(|work| work(&mut client));
+        };
+        thread::Builder::new()
+            .name("motet pmix".into())
+            .spawn(work)
+            .map_err(|error| Error::system("call the library of PMIx", error))?;
+        let (rank, ranks) = begun.recv_timeout(ANSWER).map_err(late)??;
+        Ok(Pmix { caller: Some(caller), rank, ranks, fence })
+    }
+
+    /// Has the thread do this, and waits for it.
+    fn call<T: Send + 'static>(
+        &mut self,
+        patience: Duration,
+        work: impl FnOnce(&mut Client) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let (told, answer) = mpsc::channel();
+        let work: Work = Box::new(move |client| drop(told.send(work(client))));
+        let sent = self.caller.as_ref().is_some_and(|caller| caller.send(work).is_ok());
+        if !sent {
+            return Err(late(RecvTimeoutError::Disconnected));
+        }
+        answer.recv_timeout(patience).map_err(late).unwrap_or_else(|error| {
+            // What comes after a call that does not return would wait in vain as well.
+            self.caller = None;
+            Err(error)
+        })
+    }
+}
+
+fn late(problem: RecvTimeoutError) -> Error {
+    Error::Environment(match problem {
+        RecvTimeoutError::Timeout => {
+            "its PMIx server does not answer in time, or a rank does not come".into()
+        }
+        RecvTimeoutError::Disconnected => "its PMIx server does not answer any more".into(),
+    })
+}
+
+impl Board for Pmix {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn ranks(&self) -> usize {
+        self.ranks
+    }
+
+    fn put(&mut self, name: &str, value: &[u8]) -> Result<()> {
+        let (name, value) = (name.to_owned(), value.to_vec());
+        self.call(ANSWER, move |client| client.put(&name, &value))
+    }
+
+    fn fence(&mut self) -> Result<()> {
+        self.call(self.fence, Client::fence)
+    }
+
+    fn get(&mut self, rank: usize, name: &str) -> Result<Vec<u8>> {
+        let name = name.to_owned();
+        self.call(ANSWER, move |client| client.get(rank, &name))
+    }
+
+    fn abort(&mut self, code: u8, text: &str) {
+        let text = text.to_owned();
+        // Whoever aborts has enough to worry about; the process ends in any case.
+        let _ = self.call(ABORT, move |client| client.abort(code, &text));
+    }
+
+    fn finalize(&mut self) -> Result<()> {
+        let ended = self.call(ANSWER, Client::finalize);
+        self.caller = None;
+        ended
+    }
+}

@@ -1,0 +1,217 @@
+//! Where all ranks are: which of them share a host, as they themselves have seen it.
+//!
+//! What launchers say about hosts is not used: some number local ranks as they like, some count
+//! each host several times, and none knows whether two containers can share memory. Instead each
+//! rank tells the others on a *card* what it sees of its surroundings, and those who see the same
+//! are on one host.
+
+use std::fmt::Write;
+use std::fs;
+
+use rustix::process::{geteuid, getpid};
+
+use super::board::{Board, tell_all};
+use crate::{Error, Result, host};
+
+/// The name under which cards are put.
+const CARD: &str = "card";
+/// What a card begins with. Another version may do everything else differently.
+const VERSION: &str = concat!("motet ", env!("CARGO_PKG_VERSION"));
+
+/// What one rank tells the others about itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Card {
+    /// What all ranks of a host have in common, and nobody else.
+    pub host: String,
+    /// The name of the host, for people.
+    pub name: String,
+    /// The process, by its number on its host.
+    pub process: u32,
+    /// When the process started, in the units of the system: with its number this is it alone.
+    pub started: u64,
+    /// The cores on which it may run, a bit each.
+    pub cores: Vec<u64>,
+}
+
+impl Card {
+    /// The card of this process.
+    pub fn own() -> Card {
+        let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let name: String = name.chars().filter(|letter| !letter.is_whitespace()).collect();
+        let process = getpid().as_raw_nonzero().get() as u32;
+        let started = started(process).unwrap_or_default();
+        Card { host: surroundings(&name, process), name, process, started, cores: host::allowed() }
+    }
+
+    fn text(&self) -> String {
+        let Card { host, name, process, started, cores } = self;
+        let mut text = format!("{VERSION}\n{host}\n{name}\n{process} {started}\n");
+        for word in cores {
+            // Writing to a string does not fail.
+            let _ = write!(text, "{word:x} ");
+        }
+        text
+    }
+
+    fn read(text: &str) -> Option<Card> {
+        let mut lines = text.lines().skip(1);
+        let (host, name) = (lines.next()?.to_owned(), lines.next()?.to_owned());
+        let (process, started) = lines.next()?.split_once(' ')?;
+        let words = lines.next().unwrap_or_default().split_whitespace();
+        let cores = words.map(|word| u64::from_str_radix(word, 16).ok()).collect::<Option<_>>()?;
+        let (process, started) = (process.parse().ok()?, started.parse().ok()?);
+        Some(Card { host, name, process, started, cores })
+    }
+}
+
+/// What makes two processes able to share memory and to see each other: the same start of the same
+/// kernel, the same namespaces, and the same user, since the kernel guards users from each other.
+fn surroundings(name: &str, process: u32) -> String {
+    let kernel = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let mut text = format!("{}/{name}/{}", kernel.trim(), geteuid().as_raw());
+    for kind in ["mnt", "pid", "ipc", "user"] {
+        let file = fs::read_link(format!("/proc/self/ns/{kind}"));
+        // Who cannot see where it is, is taken to be on a host of its own.
+        let of = file.map_or(format!("{kind}:{process}"), |of| of.to_string_lossy().into_owned());
+        let _ = write!(text, "/{of}");
+    }
+    text
+}
+
+/// When a process has started, in ticks since the kernel has; nothing if there is no such process.
+pub(super) fn started(process: u32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name of the program stands in parentheses and may hold anything.
+    let (_, fields) = text.rsplit_once(')')?;
+    fields.split_whitespace().nth(19)?.parse().ok()
+}
+
+/// Where all ranks of a world are.
+#[derive(Debug)]
+pub struct Roster {
+    rank: usize,
+    cards: Vec<Card>,
+    /// The host of each rank. Hosts are numbered as ranks come to them.
+    hosts: Vec<usize>,
+}
+
+impl Roster {
+    /// All ranks show each other their cards.
+    ///
+    /// # Errors
+    /// Those of the board; a rank of another version.
+    pub fn gather(board: &mut dyn Board, own: &Card) -> Result<Roster> {
+        let texts = tell_all(board, CARD, own.text().as_bytes())?;
+        let mut cards = Vec::with_capacity(texts.len());
+        for (rank, text) in texts.iter().enumerate() {
+            let text = String::from_utf8_lossy(text);
+            let version = text.lines().next().unwrap_or_default();
+            if version != VERSION {
+                return Err(Error::Environment(format!(
+                    "rank {rank} is a program of `{version}` and this one of `{VERSION}`: build \
+                     both with the same version"
+                )));
+            }
+            let card = Card::read(&text);
+            let text = || Error::Environment(format!("rank {rank} tells nothing about itself"));
+            cards.push(card.ok_or_else(text)?);
+        }
+        Ok(Roster::new(board.rank(), cards))
+    }
+
+    fn new(rank: usize, cards: Vec<Card>) -> Roster {
+        let mut known = std::collections::HashMap::new();
+        let mut hosts = Vec::with_capacity(cards.len());
+        for card in &cards {
+            let next = known.len();
+            hosts.push(*known.entry(card.host.as_str()).or_insert(next));
+        }
+        Roster { rank, hosts, cards }
+    }
+
+    /// Which rank this process is.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// How many ranks there are.
+    pub fn ranks(&self) -> usize {
+        self.cards.len()
+    }
+
+    /// The card of a rank.
+    pub fn card(&self, rank: usize) -> &Card {
+        &self.cards[rank]
+    }
+
+    /// The host on which a rank is, from 0.
+    pub fn host(&self, rank: usize) -> usize {
+        self.hosts[rank]
+    }
+
+    /// How many hosts there are.
+    pub fn hosts(&self) -> usize {
+        1 + self.hosts.iter().max().copied().unwrap_or_default()
+    }
+
+    /// The ranks on the host of this process, in order; the first of them leads the others.
+    pub fn neighbours(&self) -> Vec<usize> {
+        let own = self.hosts[self.rank];
+        (0..self.ranks()).filter(|&rank| self.hosts[rank] == own).collect()
+    }
+
+    /// On how many cores the ranks of the host of this process may run.
+    pub fn cores(&self) -> usize {
+        let mut all: Vec<u64> = Vec::new();
+        for rank in self.neighbours() {
+            let cores = &self.cards[rank].cores;
+            all.resize(all.len().max(cores.len()), 0);
+            all.iter_mut().zip(cores).for_each(|(all, own)| *all |= own);
+        }
+        all.iter().map(|word| word.count_ones() as usize).sum::<usize>().max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn card(host: &str, process: u32, cores: &[u64]) -> Card {
+        let (host, name) = (host.to_owned(), "node".to_owned());
+        Card { host, name, process, started: 5, cores: cores.to_vec() }
+    }
+
+    #[test]
+    fn cards_come_back_as_they_were() {
+        let own = Card::own();
+        assert_eq!(Card::read(&own.text()), Some(own));
+        let many = card("a", 7, &[u64::MAX, 0, 1]);
+        assert_eq!(Card::read(&many.text()), Some(many));
+        for wrong in ["", "motet", "motet\na\nb", "motet\na\nb\n1\n", "motet\na\nb\n1 2\nx\n"] {
+            assert_eq!(Card::read(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn all_that_see_the_same_are_on_one_host() {
+        let cards = ["b", "a", "b", "c", "a"].map(|host| card(host, 1, &[3]));
+        let roster = Roster::new(2, cards.to_vec());
+        assert_eq!((roster.hosts(), roster.neighbours()), (3, vec![0, 2]));
+        assert_eq!([0, 1, 2, 3, 4].map(|rank| roster.host(rank)), [0, 1, 0, 2, 1]);
+        assert_eq!((roster.rank(), roster.ranks(), roster.card(4).process), (2, 5, 1));
+    }
+
+    #[test]
+    fn cores_of_a_host_are_those_of_all_its_ranks() {
+        let cards = [card("a", 1, &[0b0011]), card("a", 2, &[0b0110, 1]), card("b", 3, &[!0])];
+        assert_eq!(Roster::new(0, cards.to_vec()).cores(), 4);
+        assert_eq!(Roster::new(0, vec![card("a", 1, &[])]).cores(), 1);
+    }
+
+    #[test]
+    fn a_process_has_started_once() {
+        let own = started(std::process::id()).unwrap();
+        assert_eq!(started(std::process::id()), Some(own));
+        assert_eq!(started(u32::MAX), None);
+    }
+}
