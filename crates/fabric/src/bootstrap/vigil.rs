@@ -24,8 +24,8 @@ use crate::{Error, Failure, How, Peer, Result, Segment};
 /// A death is seen at once, without looking.
 const LOOK: Duration = Duration::from_millis(400);
 
-/// A process, by its number and when it started.
-pub(super) type Process = (u32, u64);
+/// The process of a rank, by its number and when it started.
+pub(super) type Process = (Peer, u32, u64);
 
 /// A rank's watch over another. Dropping it ends it.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub(super) struct Vigil {
 }
 
 impl Vigil {
-    /// Begins to watch over the processes of all ranks of this host, of which this is `me`.
+    /// Begins to watch over the processes of all ranks of this host, of which this is that of `me`.
     ///
     /// # Errors
     /// The system refuses a descriptor or a thread.
@@ -80,11 +80,10 @@ struct Watcher {
 
 impl Watcher {
     fn watch_all(&self, me: Peer, processes: &[Process]) {
-        let (me, ranks) = (me.index(), processes.len());
-        let others = (1..ranks).map(|distance| (me + distance) % ranks);
-        for rank in others {
-            let peer = Peer(rank as u32);
-            self.watch(peer, processes[rank]);
+        let after = processes.iter().skip_while(|(rank, ..)| *rank != me).skip(1);
+        let before = processes.iter().take_while(|(rank, ..)| *rank != me);
+        for &(peer, process, start) in after.chain(before) {
+            self.watch(peer, process, start);
             if self.is_over.load(Ordering::Acquire) {
                 return;
             }
@@ -95,7 +94,7 @@ impl Watcher {
     }
 
     /// Returns when a rank has ended or left, or when the watch is over.
-    fn watch(&self, rank: Peer, (process, start): Process) {
+    fn watch(&self, rank: Peer, process: u32, start: u64) {
         let end = Pid::from_raw(process as i32)
             .and_then(|process| pidfd_open(process, PidfdFlags::empty()).ok());
         let Some(end) = end else { return };

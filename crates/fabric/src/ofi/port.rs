@@ -229,11 +229,6 @@ impl Port {
         self.inject
     }
 
-    /// An error code in words.
-    pub(super) fn text(&self, code: i32) -> String {
-        self.library.text(code)
-    }
-
     /// By which others reach this port.
     pub(super) fn address(&mut self) -> Result<Vec<u8>> {
         let (mut address, mut bytes) = (vec![0; LONGEST_ADDRESS], LONGEST_ADDRESS);

@@ -19,6 +19,8 @@ const LONG_YIELD: Duration = Duration::from_micros(500);
 const CROWDED_WAITS: u32 = 100;
 /// A sleeper looks up at least this often: for nothing, if all goes well.
 pub(super) const LONGEST_SLEEP: Duration = Duration::from_secs(1);
+/// A sleeper with peers on other hosts looks up so often: the network rings no doorbell.
+const NAP: Duration = Duration::from_micros(100);
 /// Who never sleeps looks thoroughly so often.
 const ROUND: Duration = Duration::from_millis(1);
 
@@ -216,6 +218,7 @@ impl Shared {
     /// Sleeps until rung, unless there is news; see the module's documentation.
     pub(super) fn sleep(&self, limit: Duration, news: impl FnOnce(&mut Engine) -> bool) {
         self.engine().sleepers += 1;
+        let limit = if self.is_wired { limit.min(NAP) } else { limit };
         let doorbell = self.segment.doorbell(self.me);
         doorbell.sleep(limit, || news(&mut self.engine()));
         self.engine().sleepers -= 1;
