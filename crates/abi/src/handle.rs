@@ -180,7 +180,7 @@ impl<K: Kind> Handle<K> {
     ///
     /// # Errors
     /// A handle of nothing (of the class of its kind).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn object(self) -> Answer<FoundOf<K>> {
         match self.known() {
             Some(found) if K::is_there(&found) => Ok(found),
@@ -196,7 +196,7 @@ impl<K: Kind> Handle<K> {
         self.known().ok_or_else(|| self.wrong())
     }
 
-    #[inline]
+    #[inline(always)]
     fn known(self) -> Option<FoundOf<K>> {
         match self.place() {
             Some(place) => K::arena().find(place),

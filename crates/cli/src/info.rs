@@ -12,7 +12,7 @@ use crate::measure;
 use crate::probe::{self, Finding};
 
 /// The variables that steer Motet, and what each is for.
-const VARIABLES: [(&str, &str); 12] = [
+const VARIABLES: [(&str, &str); 15] = [
     (motet::ALGORITHM, "algorithms to use, as in `allreduce=ring,bcast=binomial`"),
     (motet::WISDOM, "a file, or lines, that say which algorithm is best where"),
     (motet::SAVE_WISDOM, "a file into which what is measured is merged in the end"),
@@ -25,6 +25,9 @@ const VARIABLES: [(&str, &str); 12] = [
     (bootstrap::RANKS, "set by `motet run`: how many ranks there are"),
     (bootstrap::SEGMENT, "set by `motet run`: the descriptor of the shared memory"),
     (bootstrap::LAUNCHER, "set by `motet run`: its process"),
+    (bootstrap::CHOICE, "`pmi1`, `pmi2`, `pmix` of another launcher, or `alone`"),
+    (bootstrap::PATIENCE, "how long to wait for all ranks of another launcher"),
+    (bootstrap::PMIX_LIBRARY, "the file of the library of PMIx"),
 ];
 
 /// Show what this machine offers, and what Motet makes of it

@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use motet_fabric::launcher::{self, Job};
 
+use crate::args::Mistake;
+
 /// Start a program as N ranks of one world on this machine
 ///
 /// Output of the ranks comes line by line. Rank 0 reads the standard input. Signals are passed on
@@ -17,8 +19,18 @@ use motet_fabric::launcher::{self, Job};
 #[command(override_usage = "motet run -n N [--label] PROGRAM [ARGS]...")]
 pub(crate) struct Run {
     /// How many ranks
-    #[arg(short = 'n', long = "ranks", value_name = "N")]
-    ranks: usize,
+    #[arg(short = 'n', long = "ranks", value_name = "N", required_unless_present = "hosts")]
+    ranks: Option<usize>,
+
+    /// Hosts to run on: refused, with the command line of a launcher that does it
+    #[arg(
+        long,
+        alias = "host",
+        short_alias = 'H',
+        value_name = "HOST,...",
+        hide_short_help = true
+    )]
+    hosts: Option<String>,
 
     /// Begin each line of output with the rank that wrote it, as in `[3] `
     #[arg(long)]
@@ -31,11 +43,39 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
+        if let Some(hosts) = &self.hosts {
+            return Err(Mistake(self.other_launchers(hosts)).into());
+        }
+        let ranks = self.ranks.expect("the parser asks for it unless there are hosts");
         let mut words = self.command.into_iter();
         let program = words.next().expect("the parser asks for at least one");
-        let mut job = Job::new(program, words.collect(), self.ranks);
+        let mut job = Job::new(program, words.collect(), ranks);
         job.label = self.label;
         job.environment.push(motet::machine::for_ranks()?);
         Ok(ExitCode::from(launcher::run(&job)?.code))
+    }
+}
+
+impl Run {
+    /// Which launchers start ranks on several hosts, as the lines to type.
+    ///
+    /// Starting processes elsewhere takes rights, keys and bookkeeping that each site has arranged
+    /// for one launcher already; a second one of ours would be a worse one.
+    fn other_launchers(&self, hosts: &str) -> String {
+        let names: Vec<&str> = hosts.split(',').filter(|name| !name.is_empty()).collect();
+        let ranks = self.ranks.unwrap_or(names.len().max(1));
+        let each = ranks.div_ceil(names.len().max(1));
+        let slots: Vec<_> = names.iter().map(|name| format!("{name}:{each}")).collect();
+        let (many, slots) = (names.len(), slots.join(","));
+        let words = self.command.iter().map(|word| word.to_string_lossy());
+        let program = words.collect::<Vec<_>>().join(" ");
+        format!(
+            "ranks are started on this machine only. On several hosts the launcher that they have \
+             starts the same program:\n\
+             Slurm     srun --mpi=pmi2 -N {many} -n {ranks} -w {hosts} {program}\n\
+             hydra     mpiexec -n {ranks} -hosts {hosts} {program}    (the mpiexec of MPICH)\n\
+             PRRTE     prterun -n {ranks} --host {slots} {program}\n\
+             Open MPI  mpirun -n {ranks} --host {slots} {program}    (the mpirun of Open MPI)"
+        )
     }
 }

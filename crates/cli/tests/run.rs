@@ -222,6 +222,28 @@ fn a_wrong_command_line_is_2_and_one_line() {
 }
 
 #[test]
+fn hosts_are_refused_with_the_line_that_does_it() {
+    let job = ["./program", "-x"];
+    let forms: [&[&str]; 3] = [
+        &["run", "-n", "4", "--hosts", "a,b"],
+        &["run", "-H", "a,b", "-n", "4"],
+        &["run", "--host=a,b", "-n4"],
+    ];
+    for form in forms {
+        let ended = run(&[form, &job].concat());
+        assert_eq!(ended.code, Some(2), "{form:?} {ended:?}");
+        for line in [
+            "srun --mpi=pmi2 -N 2 -n 4 -w a,b ./program -x\n",
+            "mpiexec -n 4 -hosts a,b ./program -x ",
+            "prterun -n 4 --host a:2,b:2 ./program -x\n",
+        ] {
+            assert!(ended.err.contains(line), "{}", ended.err);
+        }
+    }
+    assert!(run(&["run", "--hosts", "a,b,c", "true"]).err.contains("srun --mpi=pmi2 -N 3 -n 3"));
+}
+
+#[test]
 fn the_first_bad_exit_ends_the_others_and_its_code_stays() {
     for first in [0, 1] {
         let folder = tempfile::tempdir().unwrap();

@@ -88,13 +88,8 @@ impl<T> Lock<T> {
     #[inline]
     pub fn lock(&self) -> Guard<'_, T> {
         let me = number();
-        if self.owner.load(Ordering::Relaxed) == me && self.take_own(me) {
-            return self.guard(None);
-        }
-        self.lock_slowly(me)
-    }
-
-    fn guard<'a>(&'a self, ordinary: Option<MutexGuard<'a, ()>>) -> Guard<'a, T> {
+        let is_own = self.owner.load(Ordering::Relaxed) == me && self.take_own(me);
+        let ordinary = if is_own { None } else { self.lock_slowly(me) };
         Guard { lock: self, ordinary, thread: PhantomData }
     }
 
@@ -112,12 +107,13 @@ impl<T> Lock<T> {
         false
     }
 
+    /// Lends the lock to this thread, or takes the ordinary one.
     #[cold]
-    fn lock_slowly(&self, me: u64) -> Guard<'_, T> {
+    fn lock_slowly(&self, me: u64) -> Option<MutexGuard<'_, ()>> {
         let lent =
             self.owner.compare_exchange(NOBODY, me, Ordering::Relaxed, Ordering::Relaxed).is_ok();
         if lent && self.take_own(me) {
-            return self.guard(None);
+            return None;
         }
         let ordinary = self.ordinary.lock().unwrap_or_else(PoisonError::into_inner);
         if self.owner.swap(SHARED, Ordering::SeqCst) != SHARED {
@@ -126,7 +122,7 @@ impl<T> Lock<T> {
                 thread::yield_now();
             }
         }
-        self.guard(Some(ordinary))
+        Some(ordinary)
     }
 }
 

@@ -266,24 +266,14 @@ impl Communicator {
     pub(crate) fn blocking_known(&self, prepared: Prepared, known: Option<&Known>) -> Result<()> {
         let call = prepared.call;
         let (run, staging) = self.run_of_known(prepared, known)?;
-        self.run_to_end(call, run, staging)
+        let ended = self.core().run(run, staging);
+        ended.map_err(|error| self.error(call, ErrorKind::from(error)))
     }
 
     /// The blocking form of a call that is the same as one before; nothing if there was none.
     pub(crate) fn blocking_again(&self, call: &'static str, known: &Known) -> Option<Result<()>> {
-        let run = self.core().engine().again(known, || self.next_collective())?;
-        Some(self.run_to_end(call, run, None))
-    }
-
-    fn run_to_end(
-        &self,
-        call: &'static str,
-        run: Box<Run>,
-        staging: Option<Box<Staging>>,
-    ) -> Result<()> {
-        let outcome = self.core().run(run, staging);
-        let outcome = outcome.map(drop).map_err(ErrorKind::from);
-        outcome.map_err(|kind| self.error(call, kind))
+        let ended = self.core().run_again(known, || self.next_collective())?;
+        Some(ended.map_err(|error| self.error(call, ErrorKind::from(error))))
     }
 
     /// As [`Communicator::run_for`], of a call that may be made again.

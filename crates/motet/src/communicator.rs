@@ -52,8 +52,13 @@ impl Sequence {
         Sequence { context, next: AtomicU64::new(first) }
     }
 
+    /// Threads that take numbers at the same time may take the same one: then nobody can say in
+    /// which order their operations begin, which all ranks must agree on.
+    #[inline]
     fn next(&self) -> Number {
-        Number { context: self.context, tag: self.next.fetch_add(1, Ordering::Relaxed) }
+        let tag = self.next.load(Ordering::Relaxed);
+        self.next.store(tag + 1, Ordering::Relaxed);
+        Number { context: self.context, tag }
     }
 
     /// The number that comes next.

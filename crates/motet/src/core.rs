@@ -32,7 +32,7 @@ use motet_fabric::{Endpoint, Failure, How, Peer, Segment, TransferError};
 use motet_plan::Tuning;
 
 use crate::check::{Books, Watch};
-use crate::engine::{Cache, Engine, Outcome, Run, Staging};
+use crate::engine::{Cache, Engine, Known, Number, Outcome, Run, Staging};
 use crate::nodes::Nodes;
 use crate::point_to_point::Slot;
 use crate::settings::Settings;
@@ -109,19 +109,26 @@ impl DerefMut for Locked<'_> {
 impl Drop for Locked<'_> {
     #[inline]
     fn drop(&mut self) {
+        if thread::panicking() || self.shared.aid.is_constant || self.has_woken() {
+            self.give_back();
+        }
+        self.engine = None;
+    }
+}
+
+impl Locked<'_> {
+    /// Gives the engine back, and tells all who are to know.
+    #[cold]
+    fn give_back(&mut self) {
         let Some(mut engine) = self.engine.take() else { return };
         if thread::panicking() && !self.panicking {
             engine.die();
         }
         let aid = &self.shared.aid;
         let is_wanted = aid.is_constant && aid.becomes_wanted(&engine);
-        if engine.has_woken() {
-            let woken = engine.take_woken();
-            drop(engine);
-            woken.into_iter().for_each(Waker::wake);
-        } else {
-            drop(engine);
-        }
+        let woken = engine.take_woken();
+        drop(engine);
+        woken.into_iter().for_each(Waker::wake);
         if is_wanted {
             aid.call();
         }
@@ -230,11 +237,42 @@ impl Core {
     }
 
     /// Runs a collective to its end.
-    pub(crate) fn run(&self, run: Box<Run>, staging: Option<Box<Staging>>) -> Outcome {
+    pub(crate) fn run(
+        &self,
+        run: Box<Run>,
+        staging: Option<Box<Staging>>,
+    ) -> Result<(), TransferError> {
         let _here = self.shared.stay();
         let looks = self.shared.patience.looks;
-        let ended = self.engine().run_at_once(run, staging, looks);
-        ended.unwrap_or_else(|id| self.wait(id, false))
+        let operation = self.engine().run_at_once(run, staging, looks);
+        operation.map_or(Ok(()), |id| self.wait(id, false).map(drop))
+    }
+
+    /// Runs a collective that is the same as one before to its end; nothing if there was none.
+    pub(crate) fn run_again(
+        &self,
+        known: &Known,
+        number: impl FnOnce() -> Number,
+    ) -> Option<Result<(), TransferError>> {
+        let _here = self.shared.stay();
+        let mut engine = self.engine();
+        let run = engine.again(known, number)?;
+        let operation = engine.run_at_once(run, None, self.shared.patience.looks);
+        drop(engine);
+        Some(operation.map_or(Ok(()), |id| self.wait(id, false).map(drop)))
+    }
+
+    /// Looks for the end of a short collective as long as a message may take. Says whether it has
+    /// ended well, and takes that then: it came to nothing else.
+    pub(crate) fn ends_well(&self, id: Id, persistent: bool) -> bool {
+        let _here = self.shared.stay();
+        let panicked = AbandonOnUnwind { core: self, id };
+        let mut engine = self.engine();
+        engine.hurry(id, self.shared.patience.looks);
+        let is_well = engine.take_well(id, persistent);
+        drop(engine);
+        std::mem::forget(panicked);
+        is_well
     }
 
     /// Waits until an operation is complete and takes its outcome. If the world fails meanwhile
@@ -242,10 +280,6 @@ impl Core {
     pub(crate) fn wait(&self, id: Id, persistent: bool) -> Outcome {
         let _here = self.shared.stay();
         let panicked = AbandonOnUnwind { core: self, id };
-        if let Some(outcome) = self.look_for(id, persistent) {
-            std::mem::forget(panicked);
-            return outcome;
-        }
         let ended = self.wait_for(&[id], |engine| engine.take(id, persistent));
         std::mem::forget(panicked);
         match ended {
@@ -255,13 +289,6 @@ impl Core {
                 Err(TransferError::Failed(failure))
             }
         }
-    }
-
-    /// Looks for the outcome of a short operation as long as a message may take.
-    fn look_for(&self, id: Id, persistent: bool) -> Option<Outcome> {
-        let mut engine = self.engine();
-        engine.hurry(id, self.shared.patience.looks);
-        engine.take(id, persistent)
     }
 
     /// Whether waits that take too long are reported, so that they should name what they wait for.

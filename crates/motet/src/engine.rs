@@ -60,6 +60,8 @@ enum State {
     /// Persistent, and not started.
     Inactive,
     Active,
+    /// A collective has ended well. To tell what that came to would take longer than to run it.
+    Well,
     Complete(Outcome),
 }
 
@@ -317,9 +319,8 @@ impl Engine {
         let Some(operation) = self.operations.get_mut(id) else { return };
         let Work::Run(run) = &mut operation.work else { return };
         if run.advance(id.0, &mut self.endpoint, done) {
-            let outcome = run.outcome();
             if !operation.rare.as_mut().is_some_and(|rare| rare.outlasts_barrier()) {
-                self.finish(id, outcome.map(|()| NOTHING));
+                self.finish_run(id);
             }
         } else if run.is_stuck() && !run.polled {
             run.polled = true;
@@ -360,16 +361,36 @@ impl Engine {
         next > 0
     }
 
-    /// An operation is complete: tell whoever waits, or free what nobody waits for.
+    /// A collective is complete.
+    fn finish_run(&mut self, id: Id) {
+        let Some(Operation { work: Work::Run(run), .. }) = self.operations.get_mut(id) else {
+            return;
+        };
+        match run.error() {
+            None => self.end(id, State::Well, usize::MAX),
+            Some(error) => self.finish(id, Err(error)),
+        }
+    }
+
+    /// An operation is complete, with this outcome.
     fn finish(&mut self, id: Id, outcome: Outcome) {
+        let received = outcome.map_or(0, |received| received.bytes);
+        self.end(id, State::Complete(outcome), received);
+    }
+
+    /// An operation has ended and has received so much: tell whoever waits, or free what nobody
+    /// waits for.
+    #[inline]
+    fn end(&mut self, id: Id, state: State, received: usize) {
         self.ended += 1;
         let operation = self.operations.get_mut(id).expect("finished while alive");
         self.active -= operation.work.transfers();
-        let is_run = matches!(operation.work, Work::Run(_));
-        if let (Some(staging), Ok(received)) = (operation.staging(), outcome) {
-            staging.spread(if is_run { usize::MAX } else { received.bytes });
+        if let Some(staging) = operation.staging()
+            && !matches!(state, State::Complete(Err(_)))
+        {
+            staging.spread(received);
         }
-        operation.state = State::Complete(outcome);
+        operation.state = state;
         if let Some(waker) = operation.take_waker() {
             self.wakers -= 1;
             self.woken.push(waker);
@@ -409,13 +430,30 @@ impl Engine {
     /// persistent one becomes inactive.
     pub(crate) fn take(&mut self, id: Id, persistent: bool) -> Option<Outcome> {
         let operation = self.operations.get_mut(id)?;
-        let State::Complete(outcome) = operation.state else { return None };
+        let outcome = match operation.state {
+            State::Well => Ok(NOTHING),
+            State::Complete(outcome) => outcome,
+            State::Inactive | State::Active => return None,
+        };
         if persistent && !matches!(outcome, Err(TransferError::Ended(_))) {
             operation.state = State::Inactive;
         } else {
             self.remove(id);
         }
         Some(outcome)
+    }
+
+    /// As [`Engine::take`], of a collective that has ended well. Says whether it has.
+    #[inline]
+    pub(crate) fn take_well(&mut self, id: Id, persistent: bool) -> bool {
+        let Some(operation) = self.operations.get_mut(id) else { return false };
+        let is_well = matches!(operation.state, State::Well);
+        if is_well && persistent {
+            operation.state = State::Inactive;
+        } else if is_well {
+            self.remove(id);
+        }
+        is_well
     }
 
     /// A scope will ask for the outcome of this operation if its request does not.

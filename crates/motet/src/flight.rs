@@ -8,7 +8,7 @@ use motet_fabric::slab::Id;
 use motet_fabric::{Received, TransferError};
 
 use crate::core::Core;
-use crate::engine::{CANCELLED, Engine, Keeper, NOBODY, Outcome};
+use crate::engine::{CANCELLED, Engine, Keeper, NOBODY, NOTHING, Outcome};
 use crate::error::{Error, ErrorHandler, ErrorKind, Particulars, Result};
 use crate::group::Group;
 use crate::status::{Status, Tag};
@@ -105,13 +105,32 @@ impl Origin {
     }
 }
 
+/// What is known of the end of an operation.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    Unknown,
+    /// A collective has ended well.
+    Well,
+    As(Outcome),
+}
+
+impl End {
+    fn of(outcome: Option<Outcome>) -> End {
+        outcome.map_or(End::Unknown, End::As)
+    }
+
+    fn is_known(&self) -> bool {
+        !matches!(self, End::Unknown)
+    }
+}
+
 /// An operation that has been started, until somebody has taken its outcome.
 pub struct Flight {
     pub(crate) origin: Origin,
     pub(crate) id: Id,
     persistent: bool,
-    /// Once known. The operation is out of the engine then (or, if persistent, inactive in it).
-    outcome: Option<Outcome>,
+    /// Once known, the operation is out of the engine (or, if persistent, inactive in it).
+    end: End,
     /// Whether a wait for any of several has already named it.
     pub(crate) reported: bool,
     /// Whether the error handler has seen what went wrong.
@@ -120,7 +139,7 @@ pub struct Flight {
 
 impl Flight {
     pub(crate) fn new(origin: Origin, id: Id, persistent: bool) -> Flight {
-        Flight { origin, id, persistent, outcome: None, reported: false, handled: false }
+        Flight { origin, id, persistent, end: End::Unknown, reported: false, handled: false }
     }
 
     /// Starts another run of a persistent operation, which is not running.
@@ -128,7 +147,7 @@ impl Flight {
         let mut engine = self.origin.core.engine();
         if engine.start(self.id) {
             drop(engine);
-            self.outcome = None;
+            self.end = End::Unknown;
             self.reported = false;
             self.handled = false;
             return Ok(());
@@ -140,33 +159,50 @@ impl Flight {
 
     /// The same, for whoever stands for the operation from now on.
     pub(crate) fn take_over(&mut self) -> Flight {
-        let Flight { ref origin, id, persistent, outcome, reported, handled } = *self;
-        Flight { origin: origin.again(), id, persistent, outcome, reported, handled }
+        let Flight { ref origin, id, persistent, end, reported, handled } = *self;
+        Flight { origin: origin.again(), id, persistent, end, reported, handled }
     }
 
     /// It is over, as another one is that stands for the same operation.
     pub(crate) fn end_as(&mut self, other: &Flight) {
-        (self.outcome, self.handled) = (other.outcome, other.handled);
+        (self.end, self.handled) = (other.end, other.handled);
     }
 
     /// Gives the operation up: what keeps its buffers is dropped when it is over.
     pub(crate) fn release(&mut self, keeper: Keeper) {
-        if self.persistent || self.outcome.is_none() {
+        if self.persistent || !self.end.is_known() {
             self.origin.core.engine().detach(self.id, keeper);
         }
     }
 
     /// Whether the outcome is known.
     pub(crate) fn is_over(&self) -> bool {
-        self.outcome.is_some()
+        self.end.is_known()
     }
 
     /// Waits for the outcome.
     pub(crate) fn wait(&mut self) -> Result<Received> {
-        if self.outcome.is_none() {
-            self.outcome = Some(self.origin.core.wait(self.id, self.persistent));
-        }
+        self.await_end();
         self.result()
+    }
+
+    /// Waits until it is over.
+    pub(crate) fn await_end(&mut self) {
+        if self.end.is_known() {
+            return;
+        }
+        let core = &self.origin.core;
+        if core.ends_well(self.id, self.persistent) {
+            self.end = End::Well;
+        } else {
+            self.end = End::As(core.wait(self.id, self.persistent));
+        }
+    }
+
+    /// Whether it is over, was a collective and ended well: there is nothing else to tell.
+    #[inline]
+    pub(crate) fn ended_well(&self) -> bool {
+        matches!(self.end, End::Well)
     }
 
     /// Whether it has ended; makes progress.
@@ -179,29 +215,29 @@ impl Flight {
 
     /// Makes progress, and takes the outcome if it is there. Says whether it is known now.
     pub(crate) fn look(&mut self) -> bool {
-        if self.outcome.is_none() {
+        if !self.end.is_known() {
             let mut engine = self.origin.core.engine();
             engine.progress_now_and_then_thoroughly();
-            self.outcome = self.take(&mut engine);
+            self.end = End::of(self.take(&mut engine));
         }
-        self.outcome.is_some()
+        self.end.is_known()
     }
 
     /// Takes the outcome if it is there, without making progress.
     pub(crate) fn collect(&mut self) -> bool {
-        if self.outcome.is_none() {
-            self.outcome = self.take(&mut self.origin.core.engine());
+        if !self.end.is_known() {
+            self.end = End::of(self.take(&mut self.origin.core.engine()));
         }
-        self.outcome.is_some()
+        self.end.is_known()
     }
 
     /// Takes the outcome if it is there, from an engine that is locked already. Says whether it is
     /// known now.
     pub(crate) fn collect_from(&mut self, engine: &mut Engine) -> bool {
-        if self.outcome.is_none() {
-            self.outcome = engine.take(self.id, self.persistent);
+        if !self.end.is_known() {
+            self.end = End::of(engine.take(self.id, self.persistent));
         }
-        self.outcome.is_some()
+        self.end.is_known()
     }
 
     /// The outcome if it is there; a death in the world is one.
@@ -216,7 +252,7 @@ impl Flight {
     /// For futures: the outcome, or a promise to wake.
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Received>> {
         // Asked for the wake-up first, no completion can slip through between the two.
-        if self.outcome.is_none() {
+        if !self.end.is_known() {
             let waker = context.waker();
             // The waker that it replaces is dropped when the engine is unlocked.
             let _former = self.origin.core.engine().wake_on_completion(self.id, waker);
@@ -230,7 +266,11 @@ impl Flight {
 
     /// What the outcome says. An error is brought before the handler once.
     pub(crate) fn result(&mut self) -> Result<Received> {
-        let outcome = self.outcome.expect("only asked when known");
+        let outcome = match self.end {
+            End::Unknown => unreachable!("only asked when known"),
+            End::Well => return Ok(NOTHING),
+            End::As(outcome) => outcome,
+        };
         outcome.map_err(|error| {
             if std::mem::replace(&mut self.handled, true) {
                 return self.origin.home.silent_error(self.origin.call, error);
@@ -247,7 +287,7 @@ impl Flight {
     /// Cancels a receive that has met no message yet; nothing happens to anything else that may be
     /// cancelled.
     pub(crate) fn cancel(&mut self) -> Result<()> {
-        if self.outcome.is_some() {
+        if self.end.is_known() {
             return Ok(());
         }
         let mut engine = self.origin.core.engine();

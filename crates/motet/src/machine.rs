@@ -49,9 +49,19 @@ pub fn for_ranks() -> Result<(OsString, OsString)> {
 pub fn from_environment() -> Result<Machine> {
     match env::var_os(MACHINE).filter(|value| !value.is_empty()) {
         Some(value) => named(&value),
-        None if bootstrap::is_launched() => Ok(Machine::default()),
+        None if env::var_os(bootstrap::RANK).is_some() => Ok(Machine::default()),
         None => file().map_or(Ok(Machine::default()), |path| read(&path, Missing::IsDefault)),
     }
+}
+
+/// The prices for a process that joins a world, which must be those of all its ranks: what the
+/// environment names, and the file only where no launcher has been at work, be it ours or another.
+pub(crate) fn of_world() -> Result<Machine> {
+    let is_named = env::var_os(MACHINE).is_some_and(|value| !value.is_empty());
+    if !is_named && bootstrap::is_launched() {
+        return Ok(Machine::default());
+    }
+    from_environment()
 }
 
 /// What a value of the variable comes to: `off`, prices, or a file.

@@ -98,7 +98,7 @@ impl Settings {
         if let Ok(text) = env::var(ALGORITHM) {
             settings = settings.algorithms(&text)?;
         }
-        settings.tuning.machine = machine::from_environment()?;
+        settings.tuning.machine = machine::of_world()?;
         let save = env::var_os(SAVE_WISDOM).filter(|path| !path.is_empty());
         if let Some(value) = env::var_os(WISDOM).filter(|value| !value.is_empty()) {
             settings.source = Source::of(&value, save.as_deref());

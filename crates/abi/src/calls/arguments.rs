@@ -65,7 +65,7 @@ pub(crate) fn count(which: Which, count: i64) -> Answer<usize> {
 }
 
 /// A datatype whose data may move.
-#[inline]
+#[inline(always)]
 pub(crate) fn committed(datatype: MPI_Datatype) -> Answer<FoundType> {
     let datatype = datatype.object()?;
     datatype.committed()?;
@@ -88,7 +88,7 @@ pub(crate) struct Items {
 impl Items {
     /// # Errors
     /// Arguments that there cannot be.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new(
         which: Which,
         at: *const c_void,
@@ -278,7 +278,7 @@ pub(crate) fn output(at: *const c_void) -> Answer<*mut u8> {
 impl Reduced {
     /// # Errors
     /// Arguments that there cannot be.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new(
         (input, output): Buffers,
         items: i64,

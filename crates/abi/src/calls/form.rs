@@ -59,9 +59,9 @@ impl Form {
 /// There is one only where the program has made a call, and whatever addresses its methods are
 /// given are those that the program passed in that call. So they are what the standard says: that
 /// is promised once, by who [makes](Call::make) it.
-pub(crate) struct Call {
+pub(crate) struct Call<'a> {
     pub(crate) comm: FoundComm,
-    form: Form,
+    form: &'a Form,
     members: Option<Members>,
 }
 
@@ -99,7 +99,7 @@ impl Part {
     }
 }
 
-impl Call {
+impl Call<'_> {
     /// Makes a call of a collective: `work` finds the data and calls [`Call::perform`].
     ///
     /// # Safety
@@ -113,12 +113,12 @@ impl Call {
     pub(crate) unsafe fn make(
         comm: MPI_Comm,
         form: Form,
-        work: impl FnOnce(&Call) -> Answer,
+        work: impl FnOnce(&Call<'_>) -> Answer,
     ) -> Answer {
         // SAFETY: promised by the caller.
         let cleared = unsafe { form.clear() };
         let comm = comm.object()?;
-        let call = Call { comm, form, members: None };
+        let call = Call { comm, form: &form, members: None };
         call.comm.answer(|| {
             cleared?;
             match form {
@@ -129,7 +129,7 @@ impl Call {
     }
 
     /// The same among the members of a group.
-    fn among(&self, group: MPI_Group) -> Answer<Call> {
+    fn among(&self, group: MPI_Group) -> Answer<Call<'_>> {
         let group = group.object()?;
         let is_here = self.comm.intra()?.members(&group)?.rank().is_some();
         let members = Some(Members { group, is_here });
@@ -377,7 +377,7 @@ impl Call {
     #[inline]
     pub(crate) fn perform(&self, collective: &Collective<'_>) -> Answer {
         let on = self.comm.on();
-        match self.form {
+        match *self.form {
             // SAFETY: promised when this was made.
             Form::Blocking => unsafe { collective.run(on) }?,
             Form::Nonblocking(place) => {

@@ -90,10 +90,9 @@ pub(crate) unsafe fn request_free(request: *mut MPI_Request) -> Answer {
 /// `MPI_Wait`
 pub(crate) unsafe fn wait(request: *mut MPI_Request, status: *mut MPI_Status) -> Answer {
     // SAFETY: the caller's place.
-    let told = unsafe { on_one(request, raw::Request::wait) }?;
+    let tell = |told: raw::Status| unsafe { MPI_Status::tell(status, &told) };
     // SAFETY: the caller's place.
-    unsafe { MPI_Status::tell(status, &told) };
-    Ok(())
+    unsafe { on_one(request, |operation| operation.wait().map(tell)) }
 }
 
 /// `MPI_Test`

@@ -72,7 +72,7 @@ pub(super) fn variables() -> BTreeMap<&'static str, String> {
 
 /// Whether this process is one of several.
 pub(super) fn is_under_launcher() -> bool {
-    env::var_os(bootstrap::RANK).is_some()
+    bootstrap::is_launched()
 }
 
 /// Where text can go.

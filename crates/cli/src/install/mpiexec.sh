@@ -12,7 +12,7 @@ mistake() {
 }
 
 usage='Usage: mpiexec [-n N] [-l] [-env NAME VALUE] [-wdir FOLDER] PROGRAM [ARGUMENTS]...'
-ranks=1 label=
+ranks=1 label='' hosts=''
 while [ $# -gt 0 ]; do
   case $1 in
     -n | -np | --n | --np | --ranks)
@@ -39,6 +39,12 @@ while [ $# -gt 0 ]; do
       cd -- "$2" || exit 1
       shift
       ;;
+    # Refused by `motet run`, which says what to use instead.
+    -hosts | --hosts | -host | --host | -H)
+      [ $# -gt 1 ] || mistake "'$1' needs hosts"
+      hosts=$2
+      shift
+      ;;
     # As it is without them: any number of ranks, any user, all variables.
     -genvall | -envall | --oversubscribe | -oversubscribe | --allow-run-as-root) ;;
     -V | --version | -version) exec "$here/motet" --version ;;
@@ -59,4 +65,4 @@ done
 for word do
   [ "$word" != : ] || mistake "one program for all ranks: there is no ':' here"
 done
-exec "$here/motet" run -n "$ranks" $label -- "$@"
+exec "$here/motet" run -n "$ranks" $label ${hosts:+--hosts "$hosts"} -- "$@"

@@ -1,7 +1,7 @@
 //! A process that the launcher of another library has started, from its first word with that
 //! launcher to its last.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use super::local;
 use super::roster::{Card, Roster};
 use super::vigil::Vigil;
 use crate::ofi::Wire;
-use crate::{Peer, Result};
+use crate::{Peer, Result, Segment};
 
 /// How long who aborts waits for another thread that talks to the launcher.
 const TURN: Duration = Duration::from_millis(200);
@@ -20,13 +20,24 @@ const TURN: Duration = Duration::from_millis(200);
 /// The one of this process: like its environment, its launcher belongs to the process.
 static OWN: OnceLock<Arc<Launched>> = OnceLock::new();
 
+/// How long who aborts because of a death leaves the launcher to see that by itself. Most do, and
+/// then say who has died, and how; others have to be told.
+const NOTICE: Duration = Duration::from_millis(500);
+
 /// What a rank has of the launcher of another library: its [`Board`], and where all ranks are.
 #[derive(Debug)]
 pub struct Launched {
-    /// Nothing when the last word has been said.
-    board: Mutex<Option<Box<dyn Board>>>,
     roster: Roster,
-    vigil: Mutex<Option<Vigil>>,
+    /// Nothing when the last word has been said.
+    ties: Mutex<Option<Ties>>,
+}
+
+/// What ends when the last word has been said.
+#[derive(Debug)]
+struct Ties {
+    segment: Arc<Segment>,
+    board: Box<dyn Board>,
+    vigil: Option<Vigil>,
 }
 
 impl Launched {
@@ -48,12 +59,12 @@ impl Launched {
         let wire = wire.transpose()?;
         let process = |rank: usize| {
             let card = roster.card(rank);
-            (Peer(rank as u32), card.process, card.started)
+            (Peer(rank as u32), (card.process, card.started))
         };
         let processes = roster.neighbours().into_iter().map(process).collect();
         let vigil = Vigil::begin(segment.clone(), rank, processes)?;
-        let (board, vigil) = (Mutex::new(Some(board)), Mutex::new(vigil));
-        let launched = Arc::new(Launched { board, roster, vigil });
+        let ties = Ties { segment: segment.clone(), board, vigil };
+        let launched = Arc::new(Launched { roster, ties: Mutex::new(Some(ties)) });
         // The process joins once, so this is the only one.
         let _ = OWN.set(launched.clone());
         Ok(Seat { segment, rank, wire, launched: Some(launched) })
@@ -69,27 +80,27 @@ impl Launched {
     /// # Errors
     /// Those of the board, whose launcher may take the end of this process for its death.
     pub fn leave(&self) -> Result<()> {
-        drop(self.vigil.lock().unwrap_or_else(PoisonError::into_inner).take());
-        // Taken out first, so that its connection is closed whatever comes.
-        let board = self.board().take();
-        board.map_or(Ok(()), |mut board| board.finalize())
-    }
-
-    fn board(&self) -> MutexGuard<'_, Option<Box<dyn Board>>> {
-        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+        let ties = self.ties.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(Ties { mut board, vigil, .. }) = ties else { return Ok(()) };
+        drop(vigil);
+        board.finalize()
     }
 
     fn abort(&self, code: u8, text: &str) {
         let deadline = Instant::now() + TURN;
-        loop {
-            match self.board.try_lock() {
-                Ok(mut board) => {
-                    return board.iter_mut().for_each(|board| board.abort(code, text));
-                }
+        let mut ties = loop {
+            match self.ties.try_lock() {
+                Ok(ties) => break ties,
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => thread::yield_now(),
                 // That thread does not come to an end. This process does, and the launcher sees it.
                 Err(_) => return,
             }
+        };
+        if let Some(Ties { segment, board, .. }) = &mut *ties {
+            if segment.failure().is_some() {
+                thread::sleep(NOTICE);
+            }
+            board.abort(code, text);
         }
     }
 }

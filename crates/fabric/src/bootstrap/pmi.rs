@@ -5,8 +5,8 @@
 //! PMI-2 in messages with their length in front and semicolons between fields. Values are text
 //! without blanks and of limited length, so ours go as hexadecimal digits, in parts (`values`).
 //!
-//! What the server sends is read with suspicion: whatever the bytes are, the outcome is an answer or
-//! an error, in bounded time and memory.
+//! What the server sends is read with suspicion: whatever the bytes are, the outcome is an answer
+//! or an error, in bounded time and memory.
 
 mod fields;
 mod first;

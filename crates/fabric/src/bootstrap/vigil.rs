@@ -24,8 +24,8 @@ use crate::{Error, Failure, How, Peer, Result, Segment};
 /// A death is seen at once, without looking.
 const LOOK: Duration = Duration::from_millis(400);
 
-/// The process of a rank, by its number and when it started.
-pub(super) type Process = (Peer, u32, u64);
+/// A process, by its number and when it started.
+pub(super) type Process = (u32, u64);
 
 /// A rank's watch over another. Dropping it ends it.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl Vigil {
     pub(super) fn begin(
         segment: Arc<Segment>,
         me: Peer,
-        processes: Vec<Process>,
+        processes: Vec<(Peer, Process)>,
     ) -> Result<Option<Vigil>> {
         if processes.len() < 2 {
             return Ok(None);
@@ -79,11 +79,11 @@ struct Watcher {
 }
 
 impl Watcher {
-    fn watch_all(&self, me: Peer, processes: &[Process]) {
-        let after = processes.iter().skip_while(|(rank, ..)| *rank != me).skip(1);
-        let before = processes.iter().take_while(|(rank, ..)| *rank != me);
-        for &(peer, process, start) in after.chain(before) {
-            self.watch(peer, process, start);
+    fn watch_all(&self, me: Peer, processes: &[(Peer, Process)]) {
+        let after = processes.iter().skip_while(|(rank, _)| *rank != me).skip(1);
+        let before = processes.iter().take_while(|(rank, _)| *rank != me);
+        for &(peer, process) in after.chain(before) {
+            self.watch(peer, process);
             if self.is_over.load(Ordering::Acquire) {
                 return;
             }
@@ -94,7 +94,7 @@ impl Watcher {
     }
 
     /// Returns when a rank has ended or left, or when the watch is over.
-    fn watch(&self, rank: Peer, process: u32, start: u64) {
+    fn watch(&self, rank: Peer, (process, start): Process) {
         let end = Pid::from_raw(process as i32)
             .and_then(|process| pidfd_open(process, PidfdFlags::empty()).ok());
         let Some(end) = end else { return };
@@ -113,5 +113,120 @@ impl Watcher {
                 Err(_) => thread::sleep(LOOK),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Child, Command};
+    use std::time::Instant;
+
+    /// A rank that does nothing; killed when the test is over.
+    struct Idler(Child);
+
+    impl Idler {
+        fn start() -> Idler {
+            Idler(Command::new("sleep").arg("100").spawn().expect("it can be started"))
+        }
+
+        fn process(&self) -> Process {
+            (self.0.id(), started(self.0.id()).expect("it runs"))
+        }
+
+        fn kill(&mut self) {
+            self.0.kill().expect("it runs");
+            self.0.wait().expect("it is ours");
+        }
+    }
+
+    impl Drop for Idler {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    fn own() -> Process {
+        (std::process::id(), started(std::process::id()).expect("we run"))
+    }
+
+    fn in_order<const N: usize>(processes: [Process; N]) -> Vec<(Peer, Process)> {
+        (0..).map(Peer).zip(processes).collect()
+    }
+
+    fn world(ranks: usize) -> Arc<Segment> {
+        let segment = Segment::private(ranks).expect("there is memory");
+        (0..ranks).for_each(|rank| segment.enter(Peer(rank as u32), 1));
+        Arc::new(segment)
+    }
+
+    fn failure_within(segment: &Segment, limit: Duration) -> Option<Failure> {
+        let begun = Instant::now();
+        while segment.failure().is_none() && begun.elapsed() < limit {
+            thread::sleep(Duration::from_millis(1));
+        }
+        segment.failure()
+    }
+
+    const LONG: Duration = Duration::from_secs(20);
+    const SHORT: Duration = Duration::from_millis(50);
+
+    #[test]
+    fn the_death_of_the_next_is_told() {
+        let (segment, mut next, other) = (world(3), Idler::start(), Idler::start());
+        let processes = in_order([other.process(), own(), next.process()]);
+        let vigil = Vigil::begin(segment.clone(), Peer(1), processes).unwrap();
+        assert_eq!(failure_within(&segment, SHORT), None);
+        next.kill();
+        let failure = Failure { rank: Peer(2), how: How::Vanished };
+        assert_eq!(failure_within(&segment, LONG), Some(failure));
+        drop(vigil);
+    }
+
+    #[test]
+    fn whom_one_that_has_left_has_watched_is_watched_by_another() {
+        let (segment, next, mut last) = (world(3), Idler::start(), Idler::start());
+        let processes = in_order([own(), next.process(), last.process()]);
+        let vigil = Vigil::begin(segment.clone(), Peer(0), processes).unwrap();
+        // It has left, but lives on.
+        segment.leave(Peer(1));
+        last.kill();
+        let failure = Failure { rank: Peer(2), how: How::Vanished };
+        assert_eq!(failure_within(&segment, LONG), Some(failure));
+        drop(vigil);
+    }
+
+    #[test]
+    fn who_has_left_may_end() {
+        let (segment, mut next) = (world(2), Idler::start());
+        let vigil =
+            Vigil::begin(segment.clone(), Peer(0), in_order([own(), next.process()])).unwrap();
+        segment.leave(Peer(1));
+        next.kill();
+        assert_eq!(failure_within(&segment, 4 * SHORT), None);
+        drop(vigil);
+    }
+
+    #[test]
+    fn a_number_that_another_process_has_now_is_a_death() {
+        let (segment, next) = (world(2), Idler::start());
+        let (process, start) = next.process();
+        let processes = in_order([own(), (process, start - 1)]);
+        let vigil = Vigil::begin(segment.clone(), Peer(0), processes).unwrap();
+        assert!(failure_within(&segment, LONG).is_some());
+        drop(vigil);
+    }
+
+    #[test]
+    fn a_vigil_ends_at_once_and_one_rank_needs_none() {
+        let (segment, next) = (world(2), Idler::start());
+        let vigil =
+            Vigil::begin(segment.clone(), Peer(0), in_order([own(), next.process()])).unwrap();
+        let begun = Instant::now();
+        drop(vigil);
+        assert!(begun.elapsed() < LOOK);
+        assert_eq!(segment.failure(), None);
+        assert!(Vigil::begin(world(1), Peer(0), vec![own()]).unwrap().is_none());
     }
 }

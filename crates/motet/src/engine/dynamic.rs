@@ -209,8 +209,7 @@ impl Engine {
             _ => dynamic.landing -= 1,
         }
         if dynamic.phase == Phase::Over && dynamic.landing == 0 {
-            let outcome = run.outcome();
-            return self.finish(id, outcome.map(|()| NOTHING));
+            return self.finish_run(id);
         }
         self.begin_barrier(id, done);
     }

@@ -6,7 +6,7 @@ use std::mem;
 use motet_fabric::Completion;
 use motet_fabric::slab::Id;
 
-use super::{Engine, NOTHING, Operation, State, Work};
+use super::{Engine, Operation, State, Work};
 
 impl Engine {
     /// Tries what operations wait for that have posted nothing: channels, and the next messages of
@@ -48,8 +48,7 @@ impl Engine {
             return false;
         }
         if run.advance(id.0, &mut self.endpoint, done) {
-            let outcome = run.outcome();
-            self.finish(id, outcome.map(|()| NOTHING));
+            self.finish_run(id);
         }
         true
     }

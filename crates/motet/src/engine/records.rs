@@ -145,18 +145,19 @@ impl Engine {
         };
         let hit = self.operations.iter().filter(|(_, operation)| match &operation.work {
             Work::Run(run) => {
-                !matches!(operation.state, State::Complete(_)) && is_hit(run.number())
+                let is_over = matches!(operation.state, State::Well | State::Complete(_));
+                !is_over && is_hit(run.number())
             }
             _ => false,
         });
         let hit: Vec<Id> = hit.map(|(id, _)| id).collect();
         let tokens: HashSet<u64> = hit.iter().map(|id| id.0).collect();
         self.endpoint.cancel(|token| tokens.contains(&token.operation));
-        hit.into_iter().for_each(|id| self.end(id, broken.reason));
+        hit.into_iter().for_each(|id| self.cut_off(id, broken.reason));
     }
 
     /// Ends an operation whose transfers have been cancelled.
-    fn end(&mut self, id: Id, reason: &'static str) {
+    fn cut_off(&mut self, id: Id, reason: &'static str) {
         let Some(operation) = self.operations.get_mut(id) else { return };
         let Work::Run(run) = &mut operation.work else { return };
         run.cut_off(&mut self.endpoint);
@@ -168,7 +169,7 @@ impl Engine {
         match state {
             State::Active => self.finish(id, Outcome::Err(TransferError::Ended(reason))),
             State::Inactive => self.remove(id),
-            State::Complete(_) => {}
+            State::Well | State::Complete(_) => {}
         }
     }
 

@@ -306,9 +306,10 @@ impl Run {
         matches!(self.link_of(step), Some(Link::In(channel)) if channel.has_news())
     }
 
-    /// What went wrong, once the run is complete.
-    pub(crate) fn outcome(&self) -> Result<(), TransferError> {
-        self.error.as_ref().map_or(Ok(()), |error| Err(**error))
+    /// What went wrong, if anything did.
+    #[inline]
+    pub(crate) fn error(&self) -> Option<TransferError> {
+        self.error.as_deref().copied()
     }
 
     fn peer(&self, rank: Rank) -> Peer {

@@ -16,7 +16,7 @@ use motet_fabric::Completion;
 use motet_fabric::slab::Id;
 
 use super::run::Pace;
-use super::{Engine, NOTHING, Operation, Outcome, Run, Staging, State, Work, collected};
+use super::{Engine, Operation, Run, Staging, State, Work, collected};
 
 /// Of so many looks in vain one moves other operations, if there are any.
 const LOOKS: u32 = 16;
@@ -24,40 +24,41 @@ const LOOKS: u32 = 16;
 const FEW: usize = 8;
 
 impl Engine {
-    /// Begins a collective and, if it is short, looks so many times for what it waits for. Its
-    /// outcome if it is complete then, or else the operation that it has become.
+    /// Begins a collective and, if it is short, looks so many times for what it waits for. Nothing
+    /// if it has ended well then, or else the operation that it has become.
     pub(crate) fn run_at_once(
         &mut self,
         mut run: Box<Run>,
         staging: Option<Box<Staging>>,
         looks: u32,
-    ) -> Result<Outcome, Id> {
+    ) -> Option<Id> {
         if !run.is_in_order() || self.books.is_some() {
-            return Err(self.start_run(run, staging));
+            return Some(self.start_run(run, staging));
         }
         run.begin();
         let mut staging = collected(staging);
         for look in 1..=looks {
             match run.sprint(&mut self.endpoint) {
-                Pace::Complete => return Ok(self.finish_at_once(run, staging.as_deref_mut())),
-                Pace::Failed => break,
+                Pace::Complete if run.error().is_none() => {
+                    self.finish_at_once(run, staging.as_deref_mut());
+                    return None;
+                }
+                Pace::Complete | Pace::Failed => break,
                 Pace::Waiting if self.active == 0 || !look.is_multiple_of(LOOKS) => {}
                 Pace::Waiting | Pace::Behind => drop(self.progress()),
             }
         }
-        Err(self.begin_run(run, staging))
+        Some(self.begin_run(run, staging))
     }
 
-    /// A run is complete that is no operation.
-    fn finish_at_once(&mut self, run: Box<Run>, staging: Option<&mut Staging>) -> Outcome {
+    /// A run has ended well that is no operation.
+    fn finish_at_once(&mut self, run: Box<Run>, staging: Option<&mut Staging>) {
         self.ended += 1;
-        let outcome = run.outcome().map(|()| NOTHING);
-        if let (Some(staging), Ok(_)) = (staging, outcome) {
+        if let Some(staging) = staging {
             staging.spread(usize::MAX);
         }
         self.take_back(run);
         self.move_others(0);
-        outcome
     }
 
     /// Whoever calls the library again and again moves all that is under way, even if the calls
@@ -95,8 +96,7 @@ impl Engine {
         let before = run.steps_left();
         match run.sprint(&mut self.endpoint) {
             Pace::Complete => {
-                let outcome = run.outcome().map(|()| NOTHING);
-                self.finish(id, outcome);
+                self.finish_run(id);
                 return true;
             }
             Pace::Failed => self.advance_into(id, done),

@@ -7,6 +7,7 @@ use crate::engine::{Known, Signature};
 
 impl Collective<'_> {
     /// What tells whether it is the same as another call; nothing if that cannot be told.
+    #[inline(always)]
     pub(super) fn known(&self, on: On<'_>) -> Option<Known> {
         let On::Communicator(communicator) = on else { return None };
         if let Some(reduction) = self.reduced() {
@@ -24,6 +25,7 @@ impl Collective<'_> {
     }
 
     /// What it reduces, where each rank passes the same count.
+    #[inline(always)]
     fn reduced(&self) -> Option<super::Reduction<'_>> {
         match *self {
             Collective::Reduce { reduction, .. }
@@ -36,6 +38,7 @@ impl Collective<'_> {
     }
 
     /// What it sends and receives, where blocks have one length.
+    #[inline(always)]
     fn moved(&self) -> Option<[Option<Data<'_>>; 2]> {
         match *self {
             Collective::Barrier => Some([None, None]),
@@ -49,6 +52,7 @@ impl Collective<'_> {
         }
     }
 
+    #[inline(always)]
     fn known_data(&self, on: &Communicator, sides: [Option<Data<'_>>; 2]) -> Option<Known> {
         let mut data = [None; 2];
         for (data, side) in data.iter_mut().zip(&sides) {

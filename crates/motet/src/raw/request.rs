@@ -100,7 +100,15 @@ impl Inner {
     }
 
     /// What an operation that is over came to.
+    #[inline]
     pub(super) fn tell(&mut self) -> Result<Status> {
+        if self.flight.ended_well() && self.delivery.is_none() {
+            return Ok(Status::EMPTY);
+        }
+        self.tell_all()
+    }
+
+    fn tell_all(&mut self) -> Result<Status> {
         let received = self.flight.result();
         if let Some(deliver) = self.delivery.take() {
             deliver(&self.flight);
@@ -253,8 +261,7 @@ impl Request {
     /// What went wrong with the operation; it counts as completed then.
     pub fn wait(&mut self) -> Result<Status> {
         let Some(inner) = self.active() else { return Ok(Status::EMPTY) };
-        // What went wrong is told below.
-        let _ = inner.flight.wait();
+        inner.flight.await_end();
         self.conclude()
     }
 

@@ -426,7 +426,8 @@ mod tests {
                 offsetof(pmix_info_t, value));
             printf("%zu %zu %zu\n", sizeof(pmix_byte_object_t),
                 offsetof(pmix_byte_object_t, bytes), offsetof(pmix_byte_object_t, size));
-            printf("%zu %zu %zu\n", sizeof(pmix_status_t), sizeof(pmix_scope_t), sizeof(pmix_rank_t));
+            printf("%zu %zu %zu\n", sizeof(pmix_status_t), sizeof(pmix_scope_t),
+                sizeof(pmix_rank_t));
             printf("%u %d %d %d %d\n", (unsigned)PMIX_RANK_WILDCARD, PMIX_GLOBAL, PMIX_BOOL,
                 PMIX_UINT32, PMIX_BYTE_OBJECT);
             printf("%s %s %d\n", PMIX_JOB_SIZE, PMIX_COLLECT_DATA, PMIX_SUCCESS);
