@@ -227,6 +227,6 @@ mod tests {
         drop(vigil);
         assert!(begun.elapsed() < LOOK);
         assert_eq!(segment.failure(), None);
-        assert!(Vigil::begin(world(1), Peer(0), vec![own()]).unwrap().is_none());
+        assert!(Vigil::begin(world(1), Peer(0), in_order([own()])).unwrap().is_none());
     }
 }
