@@ -1,0 +1,104 @@
+/* What has to be right between hosts, in one program.
+ *
+ *   network run SECONDS         reductions of all lengths, each checked, for so long
+ *   network until-error         reductions until one fails; each rank says how long it took to fail
+ *   network receive RANK        all others wait for a message from this rank, which computes
+ *   network compute SECONDS     rank 0 computes for so long while the others wait for it
+ */
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LONGEST = 1 << 18 };
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static int rank, ranks;
+
+/* One reduction of so many numbers. The result is checked. */
+static int reduce(long *from, long *into, int count, long round) {
+    for (int at = 0; at < count; at++) from[at] = round + rank + at;
+    int code = MPI_Allreduce(from, into, count, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    if (code != MPI_SUCCESS) return code;
+    for (int at = 0; at < count; at++) {
+        long right = ranks * (round + at) + (long)ranks * (ranks - 1) / 2;
+        if (into[at] != right) {
+            printf("rank %d: wrong: %ld is not %ld at %d of %d in round %ld\n", rank, into[at],
+                   right, at, count, round);
+            fflush(stdout);
+            _exit(9);
+        }
+    }
+    return code;
+}
+
+/* What failed, after how long. */
+static void tell(int code, double since) {
+    char text[MPI_MAX_ERROR_STRING];
+    int length = 0;
+    MPI_Error_string(code, text, &length);
+    printf("rank %d: failed after %.3f s: %s\n", rank, now() - since, text);
+    fflush(stdout);
+    _exit(3);
+}
+
+static int receive(int from) {
+    int sum = 0;
+    return MPI_Recv(&sum, 1, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+int main(int argc, char **argv) {
+    const char *what = argc > 1 ? argv[1] : "run";
+    int number = argc > 2 ? atoi(argv[2]) : 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    long *from = malloc(LONGEST * sizeof *from), *into = malloc(LONGEST * sizeof *into);
+    long round = 0, goes_on = 1, all = 1;
+    double begun = now(), last = begun;
+    int code = MPI_SUCCESS;
+    if (strcmp(what, "run") == 0 || strcmp(what, "until-error") == 0) {
+        int is_endless = what[0] == 'u';
+        printf("rank %d of %d begins\n", rank, ranks);
+        fflush(stdout);
+        while (all > 0) {
+            code = reduce(from, into, 1 + (int)(round * 7919 % (round % 8 ? 500 : LONGEST)), round);
+            if (code != MPI_SUCCESS) tell(code, last);
+            last = now();
+            goes_on = is_endless || now() - begun < number;
+            code = MPI_Allreduce(&goes_on, &all, 1, MPI_LONG, MPI_MIN, MPI_COMM_WORLD);
+            if (code != MPI_SUCCESS) tell(code, last);
+            last = now();
+            round++;
+        }
+        printf("rank %d of %d: %ld rounds are right\n", rank, ranks, round);
+    } else if (strcmp(what, "receive") == 0) {
+        if (rank == number) sleep(1000);
+        code = receive(number);
+        if (code != MPI_SUCCESS) tell(code, begun);
+    } else if (strcmp(what, "compute") == 0) {
+        int word = 1;
+        if (rank == 0) {
+            while (now() - begun < number) continue;
+            for (int to = 1; to < ranks; to++)
+                MPI_Send(&word, 1, MPI_INT, to, 0, MPI_COMM_WORLD);
+        } else {
+            code = receive(0);
+            if (code != MPI_SUCCESS) tell(code, begun);
+            printf("rank %d of %d: waited for %.1f s\n", rank, ranks, now() - begun);
+        }
+    }
+    free(from);
+    free(into);
+    MPI_Finalize();
+    return 0;
+}
