@@ -25,6 +25,31 @@ static double now(void) {
 
 static int rank, ranks;
 
+/* Says something, in the notes as well; and ends. */
+static void end_with(int status, const char *text) {
+    printf("rank %d: %s\n", rank, text);
+    fflush(stdout);
+    const char *name = getenv("NETWORK_NOTES");
+    FILE *notes = name ? fopen(name, "a") : NULL;
+    if (notes) {
+        fprintf(notes, "rank %d: %s\n", rank, text);
+        fclose(notes);
+        /* The launcher ends all when one has ended: let them tell first. */
+        sleep(5);
+    }
+    _exit(status);
+}
+
+/* What failed, after how long. */
+static void tell(int code, double since) {
+    char text[MPI_MAX_ERROR_STRING], line[MPI_MAX_ERROR_STRING + 64];
+    int length = 0;
+    double took = now() - since;
+    MPI_Error_string(code, text, &length);
+    snprintf(line, sizeof line, "failed after %.3f s: %s", took, text);
+    end_with(3, line);
+}
+
 /* One reduction of so many numbers. The result is checked. */
 static int reduce(long *from, long *into, int count, long round) {
     for (int at = 0; at < count; at++) from[at] = round + rank + at;
@@ -33,32 +58,13 @@ static int reduce(long *from, long *into, int count, long round) {
     for (int at = 0; at < count; at++) {
         long right = ranks * (round + at) + (long)ranks * (ranks - 1) / 2;
         if (into[at] != right) {
-            printf("rank %d: wrong: %ld is not %ld at %d of %d in round %ld\n", rank, into[at],
-                   right, at, count, round);
-            fflush(stdout);
-            _exit(9);
+            char line[200];
+            snprintf(line, sizeof line, "wrong: %ld is not %ld at %d of %d in round %ld", into[at],
+                     right, at, count, round);
+            end_with(9, line);
         }
     }
     return code;
-}
-
-/* What failed, after how long. */
-static void tell(int code, double since) {
-    char text[MPI_MAX_ERROR_STRING];
-    int length = 0;
-    MPI_Error_string(code, text, &length);
-    double took = now() - since;
-    printf("rank %d: failed after %.3f s: %s\n", rank, took, text);
-    fflush(stdout);
-    const char *name = getenv("NETWORK_NOTES");
-    FILE *notes = name ? fopen(name, "a") : NULL;
-    if (notes) {
-        fprintf(notes, "rank %d: failed after %.3f s: %s\n", rank, took, text);
-        fclose(notes);
-        /* The launcher ends all when one has ended: let them tell first. */
-        sleep(5);
-    }
-    _exit(3);
 }
 
 static int receive(int from) {
