@@ -151,7 +151,11 @@ impl Core {
     /// Joins the world on this seat, with a tuning of its own.
     pub(crate) fn new(seat: Seat, settings: &Settings, tuning: Tuning) -> Core {
         let Seat { segment, rank: me, wire, launched } = seat;
-        let &Settings { options, watch, nodes, habits, .. } = settings;
+        let &Settings { options, watch, habits, .. } = settings;
+        let nodes = match (&settings.nodes, &wire) {
+            (Nodes::One, Some(wire)) => Nodes::Each(wire.hosts().into()),
+            (nodes, _) => nodes.clone(),
+        };
         let patience = Patience::with(habits.waiting, segment.seats(), segment.cores());
         let is_wired = wire.is_some();
         let endpoint = Endpoint::reaching(segment.clone(), wire, me, options);
@@ -189,8 +193,8 @@ impl Core {
     }
 
     /// How the ranks of the world are spread over nodes.
-    pub(crate) fn nodes(&self) -> Nodes {
-        self.nodes
+    pub(crate) fn nodes(&self) -> &Nodes {
+        &self.nodes
     }
 
     /// Where the rank's buffer for buffered sends may be attached.

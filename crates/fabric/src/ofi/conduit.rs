@@ -228,12 +228,20 @@ impl Conduit {
         }
     }
 
+    /// Bytes behind the stamp that a cell has which begins like this.
+    fn used(&self, body: &[u8]) -> Option<usize> {
+        let start = body.get(..size_of::<Header>())?.as_ptr().cast::<Header>();
+        // SAFETY: so many bytes are there, and any bits are a header.
+        let header = unsafe { start.read_unaligned() };
+        Some(size_of::<Header>() + header.bytes_behind(self.into.ring.payload(size_of::<Header>())))
+    }
+
     /// Puts a cell into its place.
     fn place(&mut self, stamp: u64, body: &[u8]) -> std::result::Result<(), Damaged> {
         let read = self.into.consumed().load(Ordering::Acquire).max(self.told);
         let position = stamp.wrapping_sub(1);
         let is_ours = position >= read && position < read + self.into.ring.cells as u64;
-        if !is_ours || body.len() + STAMP > self.into.ring.cell_bytes {
+        if !is_ours || self.used(body) != Some(body.len()) {
             return Err(Damaged);
         }
         // SAFETY: behind the stamp, inside the cell.

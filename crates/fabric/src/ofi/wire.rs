@@ -28,6 +28,8 @@ pub struct Wire {
     home: Arc<Segment>,
     /// The lanes to and from ranks elsewhere, what is known of those ranks, and the buffers.
     segment: Arc<Segment>,
+    /// The host of each rank.
+    hosts: Vec<usize>,
     /// The seat of each rank that is on this host.
     seats: Vec<Option<u32>>,
     addresses: Vec<Vec<u8>>,
@@ -105,6 +107,7 @@ impl Wire {
             pulse,
             home,
             segment: Arc::new(segment),
+            hosts: hosts.to_vec(),
             seats: seats.collect(),
             conduits: addresses.iter().map(|_| None).collect(),
             addresses,
@@ -123,6 +126,11 @@ impl Wire {
     /// What carries the messages, in words.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// The host of each rank, as all ranks number them.
+    pub fn hosts(&self) -> &[usize] {
+        &self.hosts
     }
 
     /// The seat of a rank, if it is on this host.
@@ -247,6 +255,14 @@ impl Wire {
                 }
             }
             Name::Buffer(buffer) => {
+                if let Ok(f) = std::env::var("WIRE_DEBUG") {
+                    if event.error != 0 {
+                        use std::io::Write;
+                        let mut f =
+                            std::fs::OpenOptions::new().append(true).create(true).open(f).unwrap();
+                        writeln!(f, "{} buffer error {event:?}", self.me).unwrap();
+                    }
+                }
                 if event.error == 0 {
                     self.accept(buffer, event);
                 }
@@ -296,6 +312,11 @@ impl Wire {
     /// A rank cannot be reached any more.
     #[cold]
     fn lose(&mut self, peer: Peer, error: i32) {
+        if let Ok(f) = std::env::var("WIRE_DEBUG") {
+            use std::io::Write;
+            let mut f = std::fs::OpenOptions::new().append(true).create(true).open(f).unwrap();
+            writeln!(f, "{} lose {peer} error {error}", self.me).unwrap();
+        }
         // A transfer that was given up is no news, and a rank that has left closes its port.
         let has_left = self.segment.state(peer) == crate::segment::State::Left;
         if error != libc::ECANCELED && !has_left && self.home.failure().is_none() {
