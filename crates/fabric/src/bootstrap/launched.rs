@@ -23,6 +23,14 @@ static OWN: OnceLock<Arc<Launched>> = OnceLock::new();
 /// How long who aborts because of a death leaves the launcher to see that by itself. Most do, and
 /// then say who has died, and how; others have to be told.
 const NOTICE: Duration = Duration::from_millis(500);
+/// How much longer each next rank leaves it, so that one of them tells it, and not all at once.
+const APART: Duration = Duration::from_millis(100);
+/// The most ranks that wait for each other in this way.
+const MOST_APART: usize = 20;
+
+/// How long what a rank has just written may take to the launcher, which some forget to read once
+/// they have been asked to end the job.
+const LAST_WORDS: Duration = Duration::from_millis(30);
 
 /// What a rank has of the launcher of another library: its [`Board`], and where all ranks are.
 #[derive(Debug)]
@@ -98,8 +106,9 @@ impl Launched {
         };
         if let Some(Ties { segment, board, .. }) = &mut *ties {
             if segment.failure().is_some() {
-                thread::sleep(NOTICE);
+                thread::sleep(NOTICE + APART * self.roster.rank().min(MOST_APART) as u32);
             }
+            thread::sleep(LAST_WORDS);
             board.abort(code, text);
         }
     }

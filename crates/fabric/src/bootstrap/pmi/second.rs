@@ -10,6 +10,8 @@ use crate::{Error, Result};
 
 /// How long any answer but that to a fence may take.
 const ANSWER: Duration = Duration::from_secs(30);
+/// How long who aborts waits to be killed.
+const KILL: Duration = Duration::from_secs(2);
 /// Digits of the length, filled up with blanks from the left.
 const LENGTH: usize = 6;
 /// Characters that a value may have, by the protocol.
@@ -136,8 +138,11 @@ impl Board for Second {
         // What ends a field would end the text.
         let text: String = text.chars().filter(|letter| !";=\n".contains(*letter)).collect();
         let request = message(&format!("abort;isworld=TRUE;msg={text};"));
-        // Whoever aborts has enough to worry about; the process ends in any case.
-        let _ = self.wire.send(request.as_bytes(), Instant::now() + Duration::from_secs(1));
+        let deadline = Instant::now() + KILL;
+        // Whoever aborts has enough to worry about; the process ends in any case. But Slurm, which
+        // kills all of the job now, loses count if one of them ends by itself at that moment.
+        let _ = self.wire.send(request.as_bytes(), deadline);
+        let _ = self.wire.bytes(LENGTH, deadline);
     }
 
     fn finalize(&mut self) -> Result<()> {
