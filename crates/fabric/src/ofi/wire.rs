@@ -255,14 +255,6 @@ impl Wire {
                 }
             }
             Name::Buffer(buffer) => {
-                if let Ok(f) = std::env::var("WIRE_DEBUG") {
-                    if event.error != 0 {
-                        use std::io::Write;
-                        let mut f =
-                            std::fs::OpenOptions::new().append(true).create(true).open(f).unwrap();
-                        writeln!(f, "{} buffer error {event:?}", self.me).unwrap();
-                    }
-                }
                 if event.error == 0 {
                     self.accept(buffer, event);
                 }
@@ -312,11 +304,6 @@ impl Wire {
     /// A rank cannot be reached any more.
     #[cold]
     fn lose(&mut self, peer: Peer, error: i32) {
-        if let Ok(f) = std::env::var("WIRE_DEBUG") {
-            use std::io::Write;
-            let mut f = std::fs::OpenOptions::new().append(true).create(true).open(f).unwrap();
-            writeln!(f, "{} lose {peer} error {error}", self.me).unwrap();
-        }
         // A transfer that was given up is no news, and a rank that has left closes its port.
         let has_left = self.segment.state(peer) == crate::segment::State::Left;
         if error != libc::ECANCELED && !has_left && self.home.failure().is_none() {
