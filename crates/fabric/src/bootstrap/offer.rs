@@ -54,7 +54,7 @@ impl Offer {
             }
         }
         match several(&text) {
-            Some((launcher, evidence)) => Err(Error::Environment(refusal(&launcher, &evidence))),
+            Some(several) => Err(Error::Environment(refusal(&several))),
             None => Ok(None),
         }
     }
@@ -112,23 +112,30 @@ const LAUNCHERS: [(&str, &str, &[&str]); 3] = [
     ("Slurm's srun", "SLURM_PROCID", &["SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"]),
 ];
 
-/// Which launcher has started this process as one of several, and what shows it.
+/// Whether a launcher has started this process as one of several.
 ///
 /// Running on as a world of one would give as many of them as there are processes, each with the
 /// whole work and the same output files.
-fn several(variable: &impl Variable) -> Option<(String, String)> {
+fn several(variable: &impl Variable) -> Option<Several> {
     LAUNCHERS.iter().find_map(|(launcher, rank, sizes)| {
         variable(rank)?;
         let (name, size) = sizes.iter().find_map(|name| Some((name, variable(name)?)))?;
-        (size.trim() != "1").then(|| ((*launcher).to_owned(), format!("{name}={size}")))
+        (size.trim() != "1").then_some(Several { launcher, name, size })
     })
 }
 
-fn refusal(launcher: &str, evidence: &str) -> String {
+/// One process of several: who has started it, and the variable that shows it.
+struct Several {
+    launcher: &'static str,
+    name: &'static str,
+    size: String,
+}
+
+fn refusal(Several { launcher, name, size }: &Several) -> String {
     format!(
-        "by {launcher} ({evidence}), which offers no way to find the other ranks (neither PMI_FD, \
+        "by {launcher} ({name}={size}), which offers no way to find the other ranks (neither PMI_FD, \
          nor PMI_PORT, nor PMIX_NAMESPACE is set): with Slurm, use `srun --mpi=pmi2` or \
-         `srun --mpi=pmix`; on one machine, `motet run -n N`; or set {CHOICE}=alone to run each \
+         `srun --mpi=pmix`; on one machine, `motet run -n {size}`; or set {CHOICE}=alone to run each \
          process by itself"
     )
 }
@@ -179,6 +186,7 @@ mod tests {
     fn a_launcher_that_offers_nothing_is_refused_by_name() {
         let text = found(&[("SLURM_PROCID", "0"), ("SLURM_NTASKS", "4")]).unwrap_err();
         assert!(text.contains("Slurm's srun (SLURM_NTASKS=4)"), "{text}");
+        assert!(text.contains("`motet run -n 4`"), "{text}");
         let text = found(&[("PMI_RANK", "1"), ("PMI_SIZE", "2")]).unwrap_err();
         assert!(text.contains("mpiexec (PMI_SIZE=2)"), "{text}");
         let open = [("OMPI_COMM_WORLD_RANK", "0"), ("OMPI_COMM_WORLD_SIZE", "8")];
