@@ -19,8 +19,8 @@ const LONG_YIELD: Duration = Duration::from_micros(500);
 const CROWDED_WAITS: u32 = 100;
 /// A sleeper looks up at least this often: for nothing, if all goes well.
 pub(super) const LONGEST_SLEEP: Duration = Duration::from_secs(1);
-/// A sleeper with peers on other hosts looks up after such times, the sooner the less it has waited:
-/// the network rings no doorbell.
+/// A sleeper with peers on other hosts looks up after such times, the sooner the less it has
+/// waited: the network rings no doorbell.
 const SHORTEST_NAP: Duration = Duration::from_micros(50);
 const LONGEST_NAP: Duration = Duration::from_millis(1);
 /// Who never sleeps looks thoroughly so often.
