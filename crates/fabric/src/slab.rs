@@ -52,16 +52,25 @@ impl<T> Default for Slab<T> {
 
 impl<T> Slab<T> {
     /// Puts a value in and names it.
+    // So that it is made where it stays: to copy what was just written takes long.
+    #[inline(always)]
     pub fn insert(&mut self, value: T) -> Id {
-        self.len += 1;
-        if self.free != NONE {
-            let at = self.free as usize;
-            let slot = &mut self.slots[at];
-            self.free = slot.next;
-            slot.generation = slot.generation.wrapping_add(1).max(1);
-            slot.value = Some(value);
-            return Id::new(at, slot.generation);
+        if self.free == NONE {
+            return self.insert_behind(value);
         }
+        self.len += 1;
+        let at = self.free as usize;
+        let slot = &mut self.slots[at];
+        self.free = slot.next;
+        slot.generation = slot.generation.wrapping_add(1).max(1);
+        slot.value = Some(value);
+        Id::new(at, slot.generation)
+    }
+
+    /// Puts a value behind all others.
+    #[cold]
+    fn insert_behind(&mut self, value: T) -> Id {
+        self.len += 1;
         let at = self.slots.len();
         assert!(at < NONE as usize, "a slab holds fewer than 2^32 values");
         self.slots.push(Slot { generation: 1, next: NONE, value: Some(value) });

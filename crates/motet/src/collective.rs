@@ -263,7 +263,11 @@ impl Communicator {
 
     /// The same, of a call that may be made again.
     #[track_caller]
-    pub(crate) fn blocking_known(&self, prepared: Prepared, known: Option<&Known>) -> Result<()> {
+    pub(crate) fn blocking_known(
+        &self,
+        prepared: Prepared,
+        known: Option<&Known<'_>>,
+    ) -> Result<()> {
         let call = prepared.call;
         let (run, staging) = self.run_of_known(prepared, known)?;
         let ended = self.core().run(run, staging);
@@ -271,7 +275,11 @@ impl Communicator {
     }
 
     /// The blocking form of a call that is the same as one before; nothing if there was none.
-    pub(crate) fn blocking_again(&self, call: &'static str, known: &Known) -> Option<Result<()>> {
+    pub(crate) fn blocking_again(
+        &self,
+        call: &'static str,
+        known: &Known<'_>,
+    ) -> Option<Result<()>> {
         let ended = self.core().run_again(known, || self.next_collective())?;
         Some(ended.map_err(|error| self.error(call, ErrorKind::from(error))))
     }
@@ -281,7 +289,7 @@ impl Communicator {
     fn run_of_known(
         &self,
         prepared: Prepared,
-        known: Option<&Known>,
+        known: Option<&Known<'_>>,
     ) -> Result<(Box<Run>, Option<Box<Staging>>)> {
         let buffers = [prepared.shape.input.start, prepared.shape.output.start];
         let (mut run, staging) = self.run_for(prepared, || self.next_collective())?;
@@ -293,12 +301,14 @@ impl Communicator {
 
     /// The nonblocking form of a call without buffers that is the same as one before; nothing if
     /// there was none.
-    pub(crate) fn start_again(&self, call: &'static str, known: &Known) -> Option<Request<()>> {
+    pub(crate) fn start_again(&self, call: &'static str, known: &Known<'_>) -> Option<Request<()>> {
+        // To count who has an origin waits for messages to leave the core: so that comes first.
+        let origin = self.origin(call);
         let mut engine = self.core().engine();
         let run = engine.again(known, || self.next_collective())?;
         let id = engine.start_run(run, None);
         drop(engine);
-        Some(Request::without_buffers(Flight::new(self.origin(call), id, false)))
+        Some(Request::without_buffers(Flight::new(origin, id, false)))
     }
 
     /// The nonblocking form without buffers of a call that may be made again.
@@ -306,7 +316,7 @@ impl Communicator {
     pub(crate) fn start_known(
         &self,
         prepared: Prepared,
-        known: Option<&Known>,
+        known: Option<&Known<'_>>,
     ) -> Result<Request<()>> {
         let origin = self.origin(prepared.call);
         let (run, staging) = self.run_of_known(prepared, known)?;

@@ -255,7 +255,7 @@ impl Core {
     /// Runs a collective that is the same as one before to its end; nothing if there was none.
     pub(crate) fn run_again(
         &self,
-        known: &Known,
+        known: &Known<'_>,
         number: impl FnOnce() -> Number,
     ) -> Option<Result<(), TransferError>> {
         let _here = self.shared.stay();
@@ -266,8 +266,13 @@ impl Core {
         Some(operation.map_or(Ok(()), |id| self.wait(id, false).map(drop)))
     }
 
-    /// Looks for the end of a short collective as long as a message may take. Says whether it has
-    /// ended well, and takes that then: it came to nothing else.
+    /// How often to look for what may come at once.
+    pub(crate) fn looks(&self) -> u32 {
+        self.shared.patience.looks
+    }
+
+    /// Looks for the end of an operation as long as a message may take. Says whether it is a
+    /// collective that has ended well, and takes that then: it came to nothing else.
     pub(crate) fn ends_well(&self, id: Id, persistent: bool) -> bool {
         let _here = self.shared.stay();
         let panicked = AbandonOnUnwind { core: self, id };
@@ -284,6 +289,14 @@ impl Core {
     pub(crate) fn wait(&self, id: Id, persistent: bool) -> Outcome {
         let _here = self.shared.stay();
         let panicked = AbandonOnUnwind { core: self, id };
+        let mut engine = self.engine();
+        engine.hurry(id, 0);
+        let ended = engine.take(id, persistent);
+        drop(engine);
+        if let Some(outcome) = ended {
+            std::mem::forget(panicked);
+            return outcome;
+        }
         let ended = self.wait_for(&[id], |engine| engine.take(id, persistent));
         std::mem::forget(panicked);
         match ended {

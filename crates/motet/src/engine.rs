@@ -19,6 +19,7 @@ mod polling;
 mod records;
 mod room;
 mod run;
+mod shortcut;
 mod sprint;
 mod staging;
 mod transfer;
@@ -37,7 +38,7 @@ use crate::check::Books;
 use crate::error::ErrorKind;
 use crate::hints::Keep;
 use crate::point_to_point::Room;
-pub(crate) use again::{Known, Signature};
+pub(crate) use again::{Known, Lists, Signature};
 pub(crate) use cache::{Cache, Found, Planned, Rule, Selection};
 pub(crate) use dynamic::{Arrivals, Dynamic};
 pub(crate) use run::{Binding, Linking, Number, Run, Ways};
@@ -363,34 +364,32 @@ impl Engine {
 
     /// A collective is complete.
     fn finish_run(&mut self, id: Id) {
-        let Some(Operation { work: Work::Run(run), .. }) = self.operations.get_mut(id) else {
-            return;
-        };
-        match run.error() {
-            None => self.end(id, State::Well, usize::MAX),
-            Some(error) => self.finish(id, Err(error)),
+        let Some(operation) = self.operations.get_mut(id) else { return };
+        let Work::Run(run) = &operation.work else { return };
+        if let Some(error) = run.error() {
+            return self.finish(id, Err(error));
         }
+        operation.state = State::Well;
+        self.end(id, Some(usize::MAX));
     }
 
     /// An operation is complete, with this outcome.
     fn finish(&mut self, id: Id, outcome: Outcome) {
-        let received = outcome.map_or(0, |received| received.bytes);
-        self.end(id, State::Complete(outcome), received);
+        if let Some(operation) = self.operations.get_mut(id) {
+            operation.state = State::Complete(outcome);
+        }
+        self.end(id, outcome.ok().map(|received| received.bytes));
     }
 
-    /// An operation has ended and has received so much: tell whoever waits, or free what nobody
-    /// waits for.
-    #[inline]
-    fn end(&mut self, id: Id, state: State, received: usize) {
+    /// An operation has ended and, unless that went wrong, has received so much: tell whoever
+    /// waits, or free what nobody waits for.
+    fn end(&mut self, id: Id, received: Option<usize>) {
         self.ended += 1;
         let operation = self.operations.get_mut(id).expect("finished while alive");
         self.active -= operation.work.transfers();
-        if let Some(staging) = operation.staging()
-            && !matches!(state, State::Complete(Err(_)))
-        {
+        if let (Some(staging), Some(received)) = (operation.staging(), received) {
             staging.spread(received);
         }
-        operation.state = state;
         if let Some(waker) = operation.take_waker() {
             self.wakers -= 1;
             self.woken.push(waker);

@@ -142,6 +142,11 @@ impl Flight {
         Flight { origin, id, persistent, end: End::Unknown, reported: false, handled: false }
     }
 
+    /// One that runs once and is over already; the engine never knew it.
+    pub(crate) fn over(origin: Origin, outcome: Outcome) -> Flight {
+        Flight { end: End::As(outcome), ..Flight::new(origin, Id(0), false) }
+    }
+
     /// Starts another run of a persistent operation, which is not running.
     pub(crate) fn start(&mut self) -> Result<()> {
         let mut engine = self.origin.core.engine();

@@ -22,6 +22,7 @@ use crate::communicator::{Communicator, Traffic};
 pub(crate) use crate::engine::Mode;
 use crate::engine::{Engine, Envelope, NOBODY, Staging, Transfer, Way};
 use crate::error::{ErrorKind, Result};
+use crate::flight::Flight;
 use crate::status::{PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
 pub use buffered::BufferRoom;
 pub(crate) use buffered::{Room, Rooms, Slot, no_room};
@@ -206,10 +207,43 @@ impl Communicator {
         transfer: &Transfer,
         staging: Option<Box<Staging>>,
     ) -> Result<Received> {
+        if staging.is_none() {
+            let core = self.core();
+            // SAFETY: passed on.
+            let at_once = unsafe { core.engine().transfer_at_once(transfer, core.looks()) };
+            if let Some(outcome) = at_once {
+                return outcome.map_err(|error| self.error(call, error.into()));
+            }
+        }
         // SAFETY: passed on: this waits until the operation is over.
         let id = unsafe { self.begin_transfer(call, transfer, staging) }?;
         let outcome = self.core().wait(id, false);
         outcome.map_err(|error| self.error(call, error.into()))
+    }
+
+    /// Begins a transfer, if there may be another operation. A short message that is sent may be
+    /// over at once.
+    ///
+    /// # Safety
+    /// Its memory stays valid until the operation is complete or abandoned.
+    pub(crate) unsafe fn start_transfer(
+        &self,
+        call: &'static str,
+        transfer: &Transfer,
+        staging: Option<Box<Staging>>,
+    ) -> Result<Flight> {
+        // To count who has an origin waits for messages to leave the core: so that comes first.
+        let origin = self.origin(call);
+        if staging.is_none() && matches!(transfer, Transfer::Send(..)) {
+            // SAFETY: passed on.
+            let at_once = unsafe { self.core().engine().transfer_at_once(transfer, 1) };
+            if let Some(outcome) = at_once {
+                return Ok(Flight::over(origin, outcome));
+            }
+        }
+        // SAFETY: passed on.
+        let id = unsafe { self.begin_transfer(call, transfer, staging) }?;
+        Ok(Flight::new(origin, id, false))
     }
 
     /// Begins a transfer, if there may be another operation.

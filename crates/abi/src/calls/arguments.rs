@@ -4,7 +4,9 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+use std::cell::RefCell;
 use std::ffi::c_void;
+use std::mem;
 
 use motet::raw;
 use motet::{Datatype, ErrorClass, Op};
@@ -43,7 +45,7 @@ pub(crate) fn is_in_place(address: *const c_void) -> bool {
 ///
 /// # Errors
 /// `MPI_IN_PLACE`
-#[inline]
+#[inline(always)]
 pub(crate) fn address(which: Which, address: *const c_void) -> Answer<*mut u8> {
     if is_in_place(address) {
         let text = format!("MPI_IN_PLACE is not allowed as the {} here", which.name());
@@ -56,7 +58,7 @@ pub(crate) fn address(which: Which, address: *const c_void) -> Answer<*mut u8> {
 ///
 /// # Errors
 /// A negative one.
-#[inline]
+#[inline(always)]
 pub(crate) fn count(which: Which, count: i64) -> Answer<usize> {
     usize::try_from(count).map_err(|_| {
         let text = format!("a count of the {} is {count}", which.name());
@@ -73,7 +75,7 @@ pub(crate) fn committed(datatype: MPI_Datatype) -> Answer<FoundType> {
 }
 
 /// The operator of a call.
-#[inline]
+#[inline(always)]
 pub(crate) fn operator(op: MPI_Op, datatype: &FoundType) -> Answer<Op> {
     Ok(op.object()?.op(datatype))
 }
@@ -116,10 +118,35 @@ impl Items {
     }
 }
 
-/// Counts and displacements of the caller, as lists of ours.
-struct Places {
-    counts: Vec<usize>,
-    displacements: Vec<isize>,
+/// Counts and displacements.
+type Lists = (Vec<usize>, Vec<isize>);
+
+/// Counts and displacements of the caller, as lists of ours. Their memory is used again.
+struct Places(Lists);
+
+/// So many lists a thread keeps from one call to the next.
+const MOST_KEPT: usize = 2;
+/// None that has room for more.
+const LONGEST_KEPT: usize = 1 << 16;
+
+thread_local! {
+    static KEPT: RefCell<Vec<Lists>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Drop for Places {
+    fn drop(&mut self) {
+        let lists = mem::take(&mut self.0);
+        if !(1..=LONGEST_KEPT).contains(&lists.0.capacity()) {
+            return;
+        }
+        // At the end of a thread nothing is kept.
+        let _ = KEPT.try_with(|kept| {
+            let mut kept = kept.borrow_mut();
+            if kept.len() < MOST_KEPT {
+                kept.push(lists);
+            }
+        });
+    }
 }
 
 impl Places {
@@ -129,12 +156,25 @@ impl Places {
     /// # Errors
     /// No list; negative counts.
     unsafe fn read(which: Which, len: usize, counts: Counts, places: Counts) -> Answer<Places> {
+        let kept = KEPT.try_with(|kept| kept.borrow_mut().pop());
+        let mut read = Places(kept.ok().flatten().unwrap_or_default());
+        let (all_counts, all_places) = &mut read.0;
+        all_counts.clear();
+        all_places.clear();
         // SAFETY: promised by the caller.
-        let counts = unsafe { self::counts(which, len, counts) }?;
-        // SAFETY: promised by the caller.
-        let displacements = unsafe { places.list(len) }?;
-        let displacements = displacements.into_iter().map(|place| place as isize).collect();
-        Ok(Places { counts, displacements })
+        unsafe { read_counts(which, len, counts, all_counts) }?;
+        if places.is_null() && len > 0 {
+            let text = format!("the list of displacements of the {} is NULL", which.name());
+            return Err(Fault::new(ErrorClass::Arg, text));
+        }
+        // SAFETY: promised by the caller, and there is one.
+        all_places.extend((0..len).map(|place| unsafe { places.get(place) } as isize));
+        Ok(read)
+    }
+
+    /// Of nobody.
+    fn none() -> Places {
+        Places(Lists::default())
     }
 }
 
@@ -146,12 +186,26 @@ impl Places {
 /// # Errors
 /// No list; negative counts.
 pub(crate) unsafe fn counts(which: Which, len: usize, counts: Counts) -> Answer<Vec<usize>> {
+    let mut list = Vec::new();
+    // SAFETY: passed on.
+    unsafe { read_counts(which, len, counts, &mut list) }.map(|()| list)
+}
+
+/// Adds the counts of a list to another one.
+///
+/// # Safety
+/// As [`counts`].
+unsafe fn read_counts(which: Which, len: usize, counts: Counts, into: &mut Vec<usize>) -> Answer {
     if counts.is_null() && len > 0 {
         let text = format!("the list of counts of the {} is NULL", which.name());
         return Err(Fault::new(ErrorClass::Arg, text));
     }
-    // SAFETY: promised by the caller, and there is one.
-    (0..len).map(|place| count(which, unsafe { counts.get(place) })).collect()
+    into.reserve(len);
+    for place in 0..len {
+        // SAFETY: promised by the caller, and there is one.
+        into.push(count(which, unsafe { counts.get(place) })?);
+    }
+    Ok(())
 }
 
 /// A block for each rank.
@@ -181,13 +235,16 @@ impl Blocks {
 
     /// What a rank passes on whose data is not looked at.
     pub(crate) fn nothing() -> Answer<Blocks> {
-        let places = Places { counts: Vec::new(), displacements: Vec::new() };
-        Ok(Blocks { address: std::ptr::null_mut(), places, datatype: MPI_BYTE.object()? })
+        Ok(Blocks {
+            address: std::ptr::null_mut(),
+            places: Places::none(),
+            datatype: MPI_BYTE.object()?,
+        })
     }
 
     pub(crate) fn blocks(&self) -> raw::Blocks<'_> {
         let Blocks { address, ref places, ref datatype } = *self;
-        let Places { counts, displacements } = places;
+        let Places((counts, displacements)) = places;
         raw::Blocks { address, counts, displacements, datatype: &datatype.datatype }
     }
 }
@@ -223,7 +280,7 @@ impl Mixed {
             let datatype = datatypes.wrapping_add(place);
             // SAFETY: promised by the caller, and there is one.
             let datatype = unsafe { datatype.read_unaligned() };
-            let is_empty = places.counts[place] == 0 && datatype == MPI_DATATYPE_NULL;
+            let is_empty = places.0.0[place] == 0 && datatype == MPI_DATATYPE_NULL;
             let datatype = if is_empty { MPI_BYTE } else { datatype };
             committed(datatype).map(|datatype| datatype.datatype.clone())
         };
@@ -233,13 +290,12 @@ impl Mixed {
 
     /// What a rank passes on whose data is not looked at.
     pub(crate) fn nothing() -> Mixed {
-        let places = Places { counts: Vec::new(), displacements: Vec::new() };
-        Mixed { address: std::ptr::null_mut(), places, datatypes: Vec::new() }
+        Mixed { address: std::ptr::null_mut(), places: Places::none(), datatypes: Vec::new() }
     }
 
     pub(crate) fn mixed(&self) -> raw::Mixed<'_> {
         let Mixed { address, ref places, ref datatypes } = *self;
-        let Places { counts, displacements } = places;
+        let Places((counts, displacements)) = places;
         raw::Mixed { address, counts, displacements, datatypes }
     }
 }
@@ -260,7 +316,7 @@ pub(crate) type Buffers = (Option<*mut u8>, *mut u8);
 ///
 /// # Errors
 /// `MPI_IN_PLACE` on an intercommunicator, or at a rank that is not the root.
-#[inline]
+#[inline(always)]
 pub(crate) fn input(at: *const c_void, in_place: InPlace) -> Answer<Option<*mut u8>> {
     let is_given = in_place == InPlace::Refused || !is_in_place(at);
     if is_given { address(Which::Send, at).map(Some) } else { Ok(None) }
@@ -270,7 +326,7 @@ pub(crate) fn input(at: *const c_void, in_place: InPlace) -> Answer<Option<*mut 
 ///
 /// # Errors
 /// `MPI_IN_PLACE`
-#[inline]
+#[inline(always)]
 pub(crate) fn output(at: *const c_void) -> Answer<*mut u8> {
     address(Which::Receive, at)
 }

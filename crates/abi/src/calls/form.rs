@@ -93,7 +93,7 @@ impl Part {
     ///
     /// # Errors
     /// Arguments that there cannot be.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn at_root<T>(self, data: impl FnOnce() -> Answer<T>) -> Answer<Option<T>> {
         if self.is_root() { data().map(Some) } else { Ok(None) }
     }
@@ -194,7 +194,7 @@ impl Call<'_> {
     ///
     /// # Errors
     /// Arguments that there cannot be.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn items(
         &self,
         which: Which,
@@ -212,7 +212,7 @@ impl Call<'_> {
     ///
     /// # Errors
     /// Arguments that there cannot be.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn items_or_in_place(
         &self,
         address: *const c_void,
@@ -234,7 +234,7 @@ impl Call<'_> {
     ///
     /// # Errors
     /// Arguments that there cannot be.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn own_block(
         &self,
         part: Part,
@@ -317,7 +317,7 @@ impl Call<'_> {
     ///
     /// # Errors
     /// Arguments that there cannot be.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn reduced(
         &self,
         input: *const c_void,
@@ -337,7 +337,7 @@ impl Call<'_> {
     ///
     /// # Errors
     /// Arguments that there cannot be.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn reduced_at_root(
         &self,
         part: Part,

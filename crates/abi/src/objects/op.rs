@@ -85,7 +85,7 @@ impl Operator {
 
     /// The operator for a call with items of a datatype: a function of the program is told a handle
     /// of it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn op(&self, datatype: &FoundType) -> Op {
         match self {
             Operator::Predefined(predefined) => Op::predefined(*predefined),

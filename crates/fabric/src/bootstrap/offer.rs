@@ -133,10 +133,10 @@ struct Several {
 
 fn refusal(Several { launcher, name, size }: &Several) -> String {
     format!(
-        "by {launcher} ({name}={size}), which offers no way to find the other ranks (neither PMI_FD, \
-         nor PMI_PORT, nor PMIX_NAMESPACE is set): with Slurm, use `srun --mpi=pmi2` or \
-         `srun --mpi=pmix`; on one machine, `motet run -n {size}`; or set {CHOICE}=alone to run each \
-         process by itself"
+        "by {launcher} ({name}={size}), which offers no way to find the other ranks (neither \
+         PMI_FD, nor PMI_PORT, nor PMIX_NAMESPACE is set): with Slurm, use `srun --mpi=pmi2` or \
+         `srun --mpi=pmix`; on one machine, `motet run -n {size}`; or set {CHOICE}=alone to run \
+         each process by itself"
     )
 }
 

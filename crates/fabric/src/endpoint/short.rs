@@ -17,8 +17,8 @@ use crate::{Label, Peer, Region, RegionMut, Selector, Token, TransferError, Type
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Short {
-    /// It has been received, or refused.
-    Here(Result<(), TransferError>),
+    /// It has been received and is so long, or it was refused.
+    Here(Result<usize, TransferError>),
     /// Nothing has come.
     NotYet,
     /// Something else is next: make progress, then look again.
@@ -29,6 +29,12 @@ impl Endpoint {
     /// Bytes of the longest message that never waits for its receive.
     pub fn short(&self) -> usize {
         self.standing[self.me.index()].payload()
+    }
+
+    /// Whether a receive waits for its message.
+    #[inline]
+    pub fn has_posted(&self) -> bool {
+        self.matching.posted() > 0
     }
 
     /// Sends a short message if there is room and nothing waits before it. Says whether it did.
@@ -92,7 +98,7 @@ impl Endpoint {
         if inlet.advance() {
             self.announce(from);
         }
-        Short::Here(fits)
+        Short::Here(fits.map(|()| bytes))
     }
 
     /// Nothing has come, or the network has not been asked.
@@ -112,7 +118,7 @@ impl Endpoint {
         from: Peer,
         label: Label,
         receive: &Receive,
-    ) -> Option<Result<(), TransferError>> {
+    ) -> Option<Result<usize, TransferError>> {
         let taken = self.take(Selector::exactly(from, label))?;
         let early = &taken.early;
         let message = Message { source: from, label, element: early.element, bytes: early.bytes };
@@ -129,7 +135,8 @@ impl Endpoint {
             }
             _ => {}
         }
+        let bytes = message.bytes;
         self.discard(taken);
-        Some(fits)
+        Some(fits.map(|()| bytes))
     }
 }

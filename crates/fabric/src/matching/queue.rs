@@ -103,6 +103,9 @@ impl<T: Default> Queue<T> {
     /// The place in the index of a key's first slot.
     #[inline]
     fn find_first(&self, key: &Key) -> Option<usize> {
+        if self.len == 0 {
+            return None;
+        }
         self.firsts.find(key.hash(), |slot| self.slots[slot as usize].key == *key)
     }
 

@@ -50,12 +50,41 @@ pub(crate) enum Source {
     Nothing,
 }
 
+/// Counts and displacements of the blocks of one side, where each has its own.
+pub(crate) type Lists<'a> = Option<(&'a [usize], &'a [isize])>;
+
 /// A call that may be made again: what its buffers are, and where they lie this time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
+pub(crate) struct Known<'a> {
     pub(crate) signature: Signature,
     /// Of what is sent and what is received; null if there is no such thing.
     pub(crate) places: [*mut u8; 2],
+    pub(crate) lists: [Lists<'a>; 2],
+}
+
+/// The lists of a call, kept.
+#[derive(Default)]
+struct KeptLists(Box<[usize]>, Box<[isize]>);
+
+impl KeptLists {
+    fn of([sent, received]: [Lists<'_>; 2]) -> Option<KeptLists> {
+        let both = || sent.into_iter().chain(received);
+        let counts = both().flat_map(|(counts, _)| counts).copied().collect();
+        let displacements = both().flat_map(|(_, displacements)| displacements).copied().collect();
+        both().next().map(|_| KeptLists(counts, displacements))
+    }
+
+    /// Whether they are those of a call whose signature is the same, so that each list has its
+    /// length.
+    fn are(&self, lists: [Lists<'_>; 2]) -> bool {
+        let (mut counts, mut displacements) = (&*self.0, &*self.1);
+        lists.into_iter().flatten().all(|(wanted, places)| {
+            let Some(rest) = counts.strip_prefix(wanted) else { return false };
+            let Some(others) = displacements.strip_prefix(places) else { return false };
+            (counts, displacements) = (rest, others);
+            true
+        })
+    }
 }
 
 /// What a call has come to.
@@ -63,6 +92,7 @@ pub(super) struct Kept {
     signature: Signature,
     /// Of the input and the output.
     sources: [Source; 2],
+    lists: Option<KeptLists>,
     alignment: usize,
     /// Whose address tells it from the runs that were kept here before.
     owner: usize,
@@ -78,11 +108,14 @@ impl Engine {
     /// The run of a call that is the same as one before, with these addresses, under this number.
     pub(crate) fn again(
         &mut self,
-        known: &Known,
+        known: &Known<'_>,
         number: impl FnOnce() -> Number,
     ) -> Option<Box<Run>> {
         let slot = self.calls.0.get_mut(known.signature.slot())?.as_mut()?;
         if slot.signature != known.signature || self.books.is_some() {
+            return None;
+        }
+        if slot.lists.as_ref().is_some_and(|lists| !lists.are(known.lists)) {
             return None;
         }
         if self.operations.len() >= self.room {
@@ -110,7 +143,7 @@ impl Engine {
 
     /// Keeps what a call has come to, once it is over: this run, whose input and output these are.
     /// Nothing else must be done for the call than to run it.
-    pub(crate) fn keep(&mut self, run: &mut Run, known: &Known, buffers: [*mut u8; 2]) {
+    pub(crate) fn keep(&mut self, run: &mut Run, known: &Known<'_>, buffers: [*mut u8; 2]) {
         let [sent, received] = known.places;
         let source = |buffer: *mut u8| match buffer {
             _ if buffer.is_null() => Some(Source::Nothing),
@@ -124,6 +157,7 @@ impl Engine {
         let kept = Kept {
             signature: known.signature,
             sources: [input, output],
+            lists: KeptLists::of(known.lists),
             alignment: 1 << low.trailing_zeros(),
             owner: std::ptr::from_ref::<Run>(run).addr(),
             run: None,

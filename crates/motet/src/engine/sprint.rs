@@ -64,7 +64,7 @@ impl Engine {
     /// Whoever calls the library again and again moves all that is under way, even if the calls
     /// themselves never wait: more than so many operations, and messages that found no room. In
     /// check mode, what others tell comes before the end of what has been checked.
-    fn move_others(&mut self, own: usize) {
+    pub(super) fn move_others(&mut self, own: usize) {
         if self.active > own || self.endpoint.has_waiting() || self.books.is_some() {
             self.progress();
         }
@@ -111,8 +111,28 @@ impl Engine {
         true
     }
 
-    /// Looks so many times for what a short collective waits for.
+    /// Looks so many times for what an operation waits for, and moves others that wait for this
+    /// rank.
     pub(crate) fn hurry(&mut self, id: Id, looks: u32) {
+        match self.operations.get_mut(id) {
+            Some(Operation { work: Work::Run(_), .. }) => self.hurry_run(id, looks),
+            Some(_) => self.hurry_message(id, looks),
+            None => {}
+        }
+        let own = usize::from(!self.is_complete(id));
+        self.move_others(own);
+    }
+
+    fn hurry_message(&mut self, id: Id, looks: u32) {
+        for _ in 0..looks {
+            if self.is_complete(id) {
+                return;
+            }
+            self.progress();
+        }
+    }
+
+    fn hurry_run(&mut self, id: Id, looks: u32) {
         let mut done = mem::take(&mut self.done);
         for look in 1..=looks {
             let Some(operation) = self.operations.get_mut(id) else { break };
@@ -128,7 +148,5 @@ impl Engine {
             }
         }
         self.settle(done);
-        let own = usize::from(!self.is_complete(id));
-        self.move_others(own);
     }
 }

@@ -178,9 +178,9 @@ impl Communicator {
         // waits for that.
         let staging = unsafe { staging_of([B::items(parts.get()), None]) };
         // SAFETY: as above.
-        let id = unsafe { self.begin_transfer(call, &transfer, staging) }?;
+        let flight = unsafe { self.start_transfer(call, &transfer, staging) }?;
         // SAFETY: passed on.
-        Ok(unsafe { Request::new(Flight::new(self.origin(call), id, false), parts.keep()) })
+        Ok(unsafe { Request::new(flight, parts.keep()) })
     }
 
     /// # Safety
@@ -197,9 +197,9 @@ impl Communicator {
         // SAFETY: as for a send.
         let staging = unsafe { staging_of([None, B::items(parts.get())]) };
         // SAFETY: as for a send.
-        let id = unsafe { self.begin_transfer("irecv", &transfer, staging) }?;
+        let flight = unsafe { self.start_transfer("irecv", &transfer, staging) }?;
         // SAFETY: passed on.
-        Ok(unsafe { Request::new(Flight::new(self.origin("irecv"), id, false), parts.keep()) })
+        Ok(unsafe { Request::new(flight, parts.keep()) })
     }
 }
 

@@ -376,9 +376,8 @@ impl Communicator {
     unsafe fn start_message(&self, call: &'static str, ready: Ready) -> Result<Request> {
         let (transfer, staging) = ready;
         // SAFETY: passed on.
-        let id = unsafe { self.begin_transfer(call, &transfer, staging) }?;
-        let flight = Flight::new(self.origin(call), id, false);
-        Ok(Request::message_or_collective(flight, Box::new(()), State::Once))
+        let flight = unsafe { self.start_transfer(call, &transfer, staging) }?;
+        Ok(Request::of_message(flight, !matches!(transfer, Transfer::Send(..))))
     }
 
     /// # Safety

@@ -146,6 +146,12 @@ impl Request {
         Request::with(flight, Some(keeper), kind, state)
     }
 
+    /// A message without buffers that is under way.
+    pub(super) fn of_message(flight: Flight, receives: bool) -> Request {
+        let kind = if receives { Kind::Receive } else { Kind::Send };
+        Request::with(flight, Some(Box::new(())), kind, State::Once)
+    }
+
     /// A collective without buffers that runs once and is under way.
     pub(super) fn of_collective(flight: Flight) -> Request {
         Request::with(flight, Some(Box::new(())), Kind::Collective, State::Once)

@@ -78,7 +78,7 @@ impl Run {
                 let into = self.memory.region_mut(into);
                 // SAFETY: as above; the plan keeps other steps off the slice.
                 match unsafe { endpoint.recv_short(from, label, self.element, into) } {
-                    Short::Here(Ok(())) => {}
+                    Short::Here(Ok(_)) => {}
                     Short::Here(Err(error)) => self.fail(error),
                     Short::NotYet => return Pace::Waiting,
                     Short::Behind => return Pace::Behind,

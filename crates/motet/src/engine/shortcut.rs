@@ -1,0 +1,97 @@
+//! One short message for a caller who waits for it: sent, or received, without a place among the
+//! operations.
+//!
+//! A receive takes the shortcut only while no other one is posted, for that one would come first;
+//! and if the message does not come within so many looks, it is posted as any other is.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use motet_fabric::{Label, Peer, Received, RegionMut, Selector, Short, TransferError, TypeCode};
+
+use super::transfer::{Envelope, Mode, Transfer};
+use super::{Engine, Outcome};
+
+/// Of so many looks in vain one moves other operations, if there are any.
+const LOOKS: u32 = 16;
+
+/// A message that is taken from one rank: which one, and where to.
+struct Expected {
+    from: Peer,
+    label: Label,
+    element: TypeCode,
+    into: RegionMut,
+}
+
+impl Engine {
+    /// Does a transfer now, if it is short and that is possible within so many looks.
+    ///
+    /// # Safety
+    /// Its memory is valid now, and nobody else uses it.
+    pub(crate) unsafe fn transfer_at_once(
+        &mut self,
+        transfer: &Transfer,
+        looks: u32,
+    ) -> Option<Outcome> {
+        if self.books.is_some() || self.operations.len() >= self.room {
+            return None;
+        }
+        match *transfer {
+            Transfer::Send(Envelope { to, label, element }, data, Mode::Standard) => {
+                let is_short = to != self.endpoint.me() && data.bytes() <= self.endpoint.short();
+                // SAFETY: readable by the caller's promise.
+                if !is_short || !unsafe { self.endpoint.send_short(to, label, element, data) } {
+                    return None;
+                }
+                self.has_transferred();
+                let (source, bytes) = (self.endpoint.me(), data.bytes());
+                Some(Ok(Received { source, tag: label.tag, bytes }))
+            }
+            Transfer::Receive(selector, element, into) => {
+                let (from, label) = exact(selector)?;
+                if from == self.endpoint.me() || self.endpoint.has_posted() {
+                    return None;
+                }
+                let expected = Expected { from, label, element, into };
+                // SAFETY: passed on.
+                let received = unsafe { self.receive_at_once(&expected, looks) }?;
+                self.has_transferred();
+                let received =
+                    received.map(|bytes| Received { source: from, tag: label.tag, bytes });
+                Some(received.map_err(|error| *error))
+            }
+            _ => None,
+        }
+    }
+
+    /// The length of what has come.
+    ///
+    /// # Safety
+    /// As [`Engine::transfer_at_once`].
+    unsafe fn receive_at_once(
+        &mut self,
+        &Expected { from, label, element, into }: &Expected,
+        looks: u32,
+    ) -> Option<Result<usize, Box<TransferError>>> {
+        for look in 1..=looks {
+            // SAFETY: passed on.
+            match unsafe { self.endpoint.recv_short(from, label, element, into) } {
+                Short::Here(received) => return Some(received.map_err(Box::new)),
+                Short::NotYet if self.active == 0 || !look.is_multiple_of(LOOKS) => {}
+                Short::NotYet | Short::Behind => return None,
+            }
+        }
+        None
+    }
+
+    /// A message has been sent or received that is no operation.
+    fn has_transferred(&mut self) {
+        self.ended += 1;
+        self.move_others(0);
+    }
+}
+
+/// The one rank and the one label that a receive accepts.
+fn exact(selector: Selector) -> Option<(Peer, Label)> {
+    let Selector { context, source, tag, ordinal } = selector;
+    Some((source?, Label { context, tag: tag?, ordinal }))
+}
