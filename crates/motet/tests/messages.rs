@@ -22,6 +22,37 @@ fn class<T>(result: Result<T>) -> Option<ErrorClass> {
     result.err().map(|error| error.class())
 }
 
+/// What came first is not lost on who asks for something else first, however long it is.
+#[test]
+fn messages_are_received_in_another_order() {
+    on_ranks(2, |world| {
+        let all =
+            |round: usize| LENGTHS.into_iter().enumerate().map(move |(tag, n)| (tag + round, n));
+        for round in 0..20 {
+            if world.rank() == 0 {
+                let send = |(tag, length)| world.isend(vec![tag as u8; length], 1, Tag(tag as u32));
+                let pending = all(round).map(send).collect::<Result<Vec<_>>>()?;
+                for request in pending {
+                    request.wait()?;
+                }
+                world.recv(&mut [0u8; 0], 1, Tag(99))?;
+            } else {
+                let mut order: Vec<_> = all(round).collect();
+                order.rotate_left(round % LENGTHS.len());
+                order.swap(0, round % 3);
+                for (tag, length) in order {
+                    let mut into = vec![0xffu8; length];
+                    let status = world.recv(&mut into, 0, Tag(tag as u32))?;
+                    assert_eq!(status.bytes, length, "round {round}, tag {tag}");
+                    assert!(into.iter().all(|&byte| byte == tag as u8));
+                }
+                world.send(&[0u8; 0], 0, Tag(99))?;
+            }
+        }
+        Ok(())
+    });
+}
+
 /// A synchronous send is complete only when its message has been taken, however short it is.
 #[test]
 fn a_synchronous_send_waits_for_its_receive() {

@@ -31,10 +31,11 @@ impl Endpoint {
         self.standing[self.me.index()].payload()
     }
 
-    /// Whether a receive waits for its message.
+    /// Whether a message from this rank cannot have come yet, nor be for somebody else: none is
+    /// kept, and no receive waits for one.
     #[inline]
-    pub fn has_posted(&self) -> bool {
-        self.matching.posted() > 0
+    pub fn is_next_in_lane(&self, from: Peer) -> bool {
+        self.early[from.index()] == 0 && self.matching.posted() == 0
     }
 
     /// Sends a short message if there is room and nothing waits before it. Says whether it did.

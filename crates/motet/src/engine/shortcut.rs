@@ -1,8 +1,9 @@
 //! One short message for a caller who waits for it: sent, or received, without a place among the
 //! operations.
 //!
-//! A receive takes the shortcut only while no other one is posted, for that one would come first;
-//! and if the message does not come within so many looks, it is posted as any other is.
+//! A receive takes the shortcut only while no other one is posted, for that one would come first,
+//! and while no message is kept, which may be the one, and a long one. If the message does not come
+//! within so many looks, or is none that is short, the receive is posted as any other is.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
@@ -48,7 +49,7 @@ impl Engine {
             }
             Transfer::Receive(selector, element, into) => {
                 let (from, label) = exact(selector)?;
-                if from == self.endpoint.me() || self.endpoint.has_posted() {
+                if from == self.endpoint.me() || !self.endpoint.is_next_in_lane(from) {
                     return None;
                 }
                 let expected = Expected { from, label, element, into };
