@@ -1,18 +1,20 @@
 //! `motet info`: what this machine offers, and what Motet makes of it.
 
+mod fabric;
+
 use std::collections::BTreeSet;
 use std::fmt::{Display, Write};
 use std::process::ExitCode;
 
 use motet_fabric::barrier::Among;
 use motet_fabric::layout::{Layout, MAX_RANKS};
-use motet_fabric::{bootstrap, host, launcher};
+use motet_fabric::{bootstrap, host, launcher, ofi};
 
 use crate::measure;
 use crate::probe::{self, Finding};
 
 /// The variables that steer Motet, and what each is for.
-const VARIABLES: [(&str, &str); 15] = [
+const VARIABLES: [(&str, &str); 19] = [
     (motet::ALGORITHM, "algorithms to use, as in `allreduce=ring,bcast=binomial`"),
     (motet::WISDOM, "a file, or lines, that say which algorithm is best where"),
     (motet::SAVE_WISDOM, "a file into which what is measured is merged in the end"),
@@ -27,6 +29,10 @@ const VARIABLES: [(&str, &str); 15] = [
     (bootstrap::LAUNCHER, "set by `motet run`: its process"),
     (bootstrap::CHOICE, "`pmi1`, `pmi2`, `pmix` of another launcher, or `alone`"),
     (bootstrap::PATIENCE, "how long to wait for all ranks of another launcher"),
+    (motet::RANKS_PER_SEGMENT, "so many ranks share memory, others use the network"),
+    (ofi::PROVIDER, "the provider of libfabric to use between hosts"),
+    (ofi::PEER_TIMEOUT, "after how many seconds without an answer a rank is lost"),
+    (ofi::LIBRARY, "the file of libfabric"),
     (bootstrap::PMIX_LIBRARY, "the file of the library of PMIx"),
 ];
 
@@ -36,6 +42,10 @@ pub(crate) struct Info {
     /// Show the sizes of a world of this many ranks, too
     #[arg(short = 'n', long = "ranks", value_name = "N")]
     ranks: Option<usize>,
+
+    /// Show what carries messages between hosts, and why that
+    #[arg(long, conflicts_with_all = ["ranks", "measure"])]
+    fabric: bool,
 
     /// Measure what messages, copies, reductions and hand-overs cost here: the prices by which
     /// algorithms are chosen. Takes a few seconds, in which nothing else should run
@@ -54,6 +64,10 @@ impl Info {
             return measure::execute(self.save);
         }
         let mut page = Page::default();
+        if self.fabric {
+            fabric::show(&mut page);
+            return crate::show(&page.0);
+        }
         machine(&mut page);
         waiting(&mut page);
         large_messages(&mut page);

@@ -19,6 +19,7 @@
 //! Reading order: `place`; then `board`, `offer`, `pmi`, `pmix`, `roster`, `local`, `vigil` (who
 //! notices a death), `launched`.
 
+mod apart;
 mod board;
 mod launched;
 mod local;
@@ -35,6 +36,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+pub use apart::{RANKS_PER_SEGMENT, ranks_per_segment, threads_apart};
 pub use board::{Board, LONGEST_NAME, LONGEST_VALUE, tell_all};
 pub use launched::{Launched, abort};
 use offer::Offer;
@@ -42,6 +44,7 @@ use place::Place;
 pub use pmix::LIBRARY as PMIX_LIBRARY;
 pub use roster::{Card, Roster};
 
+use crate::ofi::Wire;
 use crate::{Error, Peer, Result, Segment};
 
 /// The variable that says which rank a process is.
@@ -72,6 +75,8 @@ pub struct Seat {
     pub segment: Arc<Segment>,
     /// Which of them this is.
     pub rank: Peer,
+    /// The way to ranks on other hosts, if there are any.
+    pub wire: Option<Box<Wire>>,
     /// The launcher of another library, if one has started this process.
     pub launched: Option<Arc<Launched>>,
 }
@@ -97,7 +102,7 @@ pub fn threads(ranks: usize) -> Result<Vec<Seat>> {
 fn take(segment: &Arc<Segment>, rank: usize) -> Seat {
     let rank = Peer(rank as u32);
     segment.enter(rank, std::process::id());
-    Seat { segment: Arc::clone(segment), rank, launched: None }
+    Seat { segment: Arc::clone(segment), rank, wire: None, launched: None }
 }
 
 /// The seat that a launcher has prepared for this process; nothing if there was no launcher.

@@ -12,6 +12,8 @@
 
 mod assembly;
 mod channels;
+mod departure;
+mod elsewhere;
 mod incoming;
 mod matched;
 mod outgoing;
@@ -26,6 +28,7 @@ use crate::channel::{Arena, OutChannel};
 use crate::claims::{Claim, Claims};
 use crate::lane::{Inlet, Ring};
 use crate::matching::{Matching, Ticket};
+use crate::ofi::Wire;
 use crate::segment::State;
 use crate::single_copy::{SingleCopy, allow_peers};
 use crate::slab::Slab;
@@ -36,6 +39,7 @@ use crate::{
 use assembly::Assembly;
 pub use matched::Taken;
 use outgoing::{Outgoing, Standing};
+pub(crate) use packet::Header;
 pub use short::Short;
 pub use transit::Transit;
 
@@ -201,16 +205,49 @@ pub struct Endpoint {
     /// Channels that receivers have announced and we have not asked for yet; `None` marks one
     /// that we shall never ask for.
     opened: HashMap<(Peer, Label), Option<Opened>>,
+    /// The way to ranks on other hosts, if there are any.
+    wire: Option<Box<Wire>>,
+    /// Per peer: whether it knows that this rank has left, if it is on another host.
+    has_seen: Vec<bool>,
+    /// Whether this rank has left.
+    leaves: bool,
 }
 
 impl Endpoint {
-    /// The endpoint of a rank. There must be one per rank in the whole world.
+    /// The endpoint of a rank that shares its segment with all others. There must be one per rank
+    /// in the whole world.
     pub fn new(segment: Arc<Segment>, me: Peer, options: Options) -> Endpoint {
+        Endpoint::reaching(segment, None, me, options)
+    }
+
+    /// The endpoint of a rank that shares its segment with the ranks of its host, and reaches
+    /// others by a wire.
+    pub fn reaching(
+        segment: Arc<Segment>,
+        wire: Option<Box<Wire>>,
+        me: Peer,
+        options: Options,
+    ) -> Endpoint {
         let layout = *segment.layout();
-        let (cells, cell_bytes) = (layout.cells(), layout.cell_bytes());
-        let lane =
-            |from: usize, to: usize| Ring { offset: layout.lane(from, to), cells, cell_bytes };
-        let (at, first) = (me.index(), options.first_position);
+        let seat = |rank: usize| match &wire {
+            Some(wire) => wire.seat(Peer(rank as u32)),
+            None => Some(rank),
+        };
+        let own = seat(me.index()).expect("a rank is on its own host");
+        let elsewhere = wire.as_ref().map_or(&segment, |wire| wire.segment());
+        let ring = |segment: &Arc<Segment>, offset: usize| {
+            let (cells, cell_bytes) = (layout.cells(), layout.cell_bytes());
+            (segment.clone(), Ring { offset, cells, cell_bytes })
+        };
+        let lane_to = |peer: usize| match seat(peer) {
+            Some(seat) => ring(&segment, layout.lane(own, seat)),
+            None => ring(elsewhere, elsewhere.layout().lane_to(peer)),
+        };
+        let lane_from = |peer: usize| match seat(peer) {
+            Some(seat) => ring(&segment, layout.lane(seat, own)),
+            None => ring(elsewhere, elsewhere.layout().lane_from(peer)),
+        };
+        let first = options.first_position;
         let single_copy = match (segment.is_shared(), options.single_copy) {
             (_, false) => SingleCopy::Off,
             (true, true) => SingleCopy::Kernel,
@@ -219,27 +256,32 @@ impl Endpoint {
         if single_copy == SingleCopy::Kernel {
             allow_peers();
         }
+        let standing = |(segment, ring)| Standing::new(segment, ring, first);
+        let inlet = |(segment, ring)| Inlet::starting_at(segment, ring, first);
+        let ranks = 0..layout.ranks();
         Endpoint {
             me,
             options,
             single_copy,
-            shares_copies: layout.ranks() <= segment.cores(),
-            standing: (0..layout.ranks())
-                .map(|peer| Standing::new(segment.clone(), lane(at, peer), first))
-                .collect(),
+            shares_copies: layout.seats() <= segment.cores(),
+            standing: ranks.clone().map(|peer| standing(lane_to(peer))).collect(),
             waiting: 0,
-            inlets: (0..layout.ranks())
-                .map(|peer| Inlet::starting_at(segment.clone(), lane(peer, at), first))
-                .collect(),
-            assemblies: (0..layout.ranks()).map(|_| Assembly::default()).collect(),
+            inlets: ranks.clone().map(|peer| inlet(lane_from(peer))).collect(),
+            assemblies: ranks.map(|_| Assembly::default()).collect(),
             matching: Matching::default(),
             early: vec![0; layout.ranks()],
             hunger: 0,
             claims: Claims::new(segment.clone(), me),
             large: Slab::default(),
             landings: Slab::default(),
-            arena: Arena::new(layout.arena(at), layout.arena_bytes()),
+            arena: Arena::new(layout.arena(own), layout.arena_bytes()),
             opened: HashMap::new(),
+            has_seen: vec![false; if wire.is_some() { layout.ranks() } else { 0 }],
+            leaves: false,
+            wire: wire.map(|mut wire| {
+                wire.start_at(first);
+                wire
+            }),
             segment,
         }
     }
@@ -249,7 +291,7 @@ impl Endpoint {
         self.me
     }
 
-    /// The segment that all ranks share.
+    /// The segment that the ranks of this host share.
     pub fn segment(&self) -> &Arc<Segment> {
         &self.segment
     }
@@ -334,6 +376,9 @@ impl Endpoint {
 
     /// Moves everything that can move; adds what completed. Says whether anything moved.
     pub fn progress(&mut self, done: &mut Vec<Completion>) -> bool {
+        if let Some(wire) = &mut self.wire {
+            wire.carry();
+        }
         let came = self.poll_inlets(done);
         let went = self.waiting > 0 && self.flush(done);
         came || went
@@ -357,7 +402,7 @@ impl Endpoint {
         self.standing.iter().map(Standing::packets).sum()
     }
 
-    /// Wakes a rank after something was put where it looks.
+    /// Wakes a rank of this host after something was put where it looks.
     #[inline]
     pub fn ring(&self, peer: Peer) {
         self.segment.doorbell(peer).ring();
@@ -365,7 +410,7 @@ impl Endpoint {
 
     /// Whether a rank has left the world and all it sent has been read.
     pub fn has_left(&self, peer: Peer) -> bool {
-        self.segment.state(peer) == State::Left && !self.inlets[peer.index()].has_news()
+        self.memory_of(peer).state(peer) == State::Left && !self.inlets[peer.index()].has_news()
     }
 
     /// Ends, with an error, every transfer whose other side has left the world. For those who
@@ -374,6 +419,9 @@ impl Endpoint {
     /// A receive from anyone ends when all others have left and nothing that this rank has sent
     /// to itself is under way.
     pub fn give_up_on_left(&mut self, done: &mut Vec<Completion>) {
+        if self.wire.as_mut().is_some_and(|wire| wire.is_time_to_say()) {
+            self.say_whom_it_awaits();
+        }
         let ranks = self.segment.ranks() as u32;
         let me = self.me.0;
         let mut others = (0..ranks).filter(|&rank| rank != me);

@@ -54,6 +54,9 @@ pub enum Error {
         /// The most that may be.
         limit: u64,
     },
+    /// The network between hosts cannot be used.
+    #[error("{0}")]
+    Network(String),
     /// A process can look after one job at a time.
     #[error("this process already runs a job")]
     Busy,
@@ -87,6 +90,10 @@ pub enum How {
     Panic,
     /// Its process has ended, and only the launcher of another library knows how.
     Vanished,
+    /// Nothing has been heard from it for so many seconds.
+    Silent(u8),
+    /// The connection to it has broken.
+    Cut,
 }
 
 impl std::fmt::Display for How {
@@ -99,6 +106,12 @@ impl std::fmt::Display for How {
             How::Exit(code) => write!(out, "exited with code {code} before leaving the world"),
             How::Panic => out.write_str("panicked"),
             How::Vanished => out.write_str("ended before leaving the world"),
+            How::Silent(seconds) => write!(
+                out,
+                "has not answered for {seconds} s: its process has died, its host is down or the \
+                 network to it is cut"
+            ),
+            How::Cut => out.write_str("is lost: the connection to it has broken"),
         }
     }
 }

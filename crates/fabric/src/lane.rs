@@ -59,15 +59,15 @@ impl Ring {
 }
 
 /// What both ends know of a ring: its place in this process. Keeps the mapping alive.
-struct Place {
+pub(crate) struct Place {
     segment: Arc<Segment>,
-    ring: Ring,
+    pub(crate) ring: Ring,
     cells: NonNull<u8>,
     mask: u64,
 }
 
 impl Place {
-    fn new(segment: Arc<Segment>, ring: Ring) -> Place {
+    pub(crate) fn new(segment: Arc<Segment>, ring: Ring) -> Place {
         assert!(ring.cells.is_power_of_two() && ring.cell_bytes.is_multiple_of(LINE));
         let end = ring.offset + ring.bytes();
         assert!(ring.offset.is_multiple_of(LINE) && end <= segment.layout().total());
@@ -75,7 +75,7 @@ impl Place {
         Place { segment, ring, cells, mask: ring.cells as u64 - 1 }
     }
 
-    fn consumed(&self) -> &AtomicU64 {
+    pub(crate) fn consumed(&self) -> &AtomicU64 {
         self.segment.word64(self.ring.offset)
     }
 
@@ -84,14 +84,14 @@ impl Place {
     }
 
     /// The cell for a position of the endless sequence.
-    fn cell(&self, position: u64) -> NonNull<u8> {
+    pub(crate) fn cell(&self, position: u64) -> NonNull<u8> {
         let index = (position & self.mask) as usize;
         // SAFETY: `new` checked that all cells lie inside the segment; the index is below their
         // number.
         unsafe { self.cells.add(index * self.ring.cell_bytes) }
     }
 
-    fn stamp(&self, position: u64) -> &AtomicU64 {
+    pub(crate) fn stamp(&self, position: u64) -> &AtomicU64 {
         // SAFETY: a cell starts with its stamp, aligned to a line, alive with the segment, and
         // only ever used as an atomic.
         unsafe { self.cell(position).cast::<AtomicU64>().as_ref() }

@@ -6,6 +6,11 @@
 //!
 //! The file behind a segment is sparse: a lane or an arena page that nobody touches costs
 //! address space only. Lanes are grouped by receiver, so that what one rank polls lies together.
+//!
+//! Where a world has ranks on other hosts, the segment of a host has blocks for all of them, so
+//! that ranks have one number everywhere, but lanes and arenas only for its *seats*: the ranks of
+//! this host, counted in their order. Each of them has a segment of its own besides, with a lane to
+//! and from every rank elsewhere, and one arena for what arrives.
 
 use crate::{Error, Result};
 
@@ -32,6 +37,9 @@ const fn page_up(bytes: usize) -> usize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     ranks: usize,
+    seats: usize,
+    lanes: usize,
+    arenas: usize,
     cells: usize,
     cell_bytes: usize,
     arena_bytes: usize,
@@ -44,18 +52,43 @@ impl Layout {
     /// # Errors
     /// [`Error::Ranks`] unless `1 <= ranks <= MAX_RANKS`.
     pub fn new(ranks: usize) -> Result<Layout> {
+        Layout::of_host(ranks, ranks)
+    }
+
+    /// The layout for a host on which there are so many of the ranks.
+    ///
+    /// # Errors
+    /// As [`Layout::new`].
+    pub fn of_host(ranks: usize, seats: usize) -> Result<Layout> {
         let (cells, cell_bytes, arena_bytes) = match ranks {
             1..=16 => (32, 8192 + LINE, 64 << 20),
             17..=64 => (16, 4096 + LINE, 32 << 20),
             65..=MAX_RANKS => (8, 1024 + LINE, 8 << 20),
             _ => return Err(Error::Ranks { asked: ranks, most: MAX_RANKS }),
         };
-        Ok(Layout { ranks, cells, cell_bytes, arena_bytes })
+        let (lanes, arenas) = (seats * seats, seats);
+        Ok(Layout { ranks, seats, lanes, arenas, cells, cell_bytes, arena_bytes })
+    }
+
+    /// The layout of what one rank has for ranks elsewhere: lanes to and from each of them, and
+    /// an arena of so many cells.
+    ///
+    /// # Errors
+    /// As [`Layout::new`].
+    pub fn elsewhere(ranks: usize, arena_cells: usize) -> Result<Layout> {
+        let layout = Layout::new(ranks)?;
+        let arena_bytes = page_up(arena_cells * layout.cell_bytes);
+        Ok(Layout { seats: 1, lanes: 2 * ranks, arenas: 1, arena_bytes, ..layout })
+    }
+
+    /// Ranks of the world.
+    pub fn ranks(&self) -> usize {
+        self.ranks
     }
 
     /// Ranks that share the segment.
-    pub fn ranks(&self) -> usize {
-        self.ranks
+    pub fn seats(&self) -> usize {
+        self.seats
     }
 
     /// Cells of a lane: a power of two.
@@ -84,22 +117,36 @@ impl Layout {
         PAGE + rank * RANK_BLOCK
     }
 
-    /// Offset of the lane from one rank to another.
+    /// Offset of the lane from one seat to another.
     pub fn lane(&self, from: usize, to: usize) -> usize {
-        assert!(from < self.ranks && to < self.ranks, "lane {from} -> {to} of {}", self.ranks);
-        PAGE + self.ranks * RANK_BLOCK + (to * self.ranks + from) * self.lane_bytes()
+        assert!(from < self.seats && to < self.seats, "lane {from} -> {to} of {}", self.seats);
+        self.nth_lane(to * self.seats + from)
     }
 
-    /// Offset of the arena of a rank.
-    pub fn arena(&self, rank: usize) -> usize {
-        assert!(rank < self.ranks, "rank {rank} of {}", self.ranks);
-        let lanes = self.ranks * self.ranks * self.lane_bytes();
-        PAGE + self.ranks * RANK_BLOCK + lanes + rank * self.arena_bytes
+    /// Offset of the lane to a rank elsewhere, where ranks have such lanes.
+    pub fn lane_to(&self, rank: usize) -> usize {
+        self.nth_lane(2 * rank)
+    }
+
+    /// Offset of the lane from a rank elsewhere, where ranks have such lanes.
+    pub fn lane_from(&self, rank: usize) -> usize {
+        self.nth_lane(2 * rank + 1)
+    }
+
+    fn nth_lane(&self, place: usize) -> usize {
+        assert!(place < self.lanes, "lane {place} of {}", self.lanes);
+        PAGE + self.ranks * RANK_BLOCK + place * self.lane_bytes()
+    }
+
+    /// Offset of the arena of a seat.
+    pub fn arena(&self, seat: usize) -> usize {
+        assert!(seat < self.arenas, "arena {seat} of {}", self.arenas);
+        PAGE + self.ranks * RANK_BLOCK + self.lanes * self.lane_bytes() + seat * self.arena_bytes
     }
 
     /// Bytes of the whole segment: address space, not memory in use.
     pub fn total(&self) -> usize {
-        self.arena(self.ranks - 1) + self.arena_bytes
+        self.arena(self.arenas - 1) + self.arena_bytes
     }
 }
 
@@ -120,6 +167,19 @@ mod tests {
                 assert_eq!(offset % PAGE, 0);
             }
         }
+    }
+
+    #[test]
+    fn a_host_has_lanes_for_its_own_and_blocks_for_all() {
+        let (host, all) = (Layout::of_host(6, 2).unwrap(), Layout::new(6).unwrap());
+        assert_eq!((host.ranks(), host.seats(), host.rank_block(5)), (6, 2, all.rank_block(5)));
+        assert!(host.rank_block(5) + RANK_BLOCK <= host.lane(0, 0));
+        assert!(host.lane(1, 1) + host.lane_bytes() <= host.arena(0));
+        assert_eq!(host.total(), host.arena(1) + host.arena_bytes());
+        let own = Layout::elsewhere(6, 10).unwrap();
+        assert_eq!(own.cell_bytes(), host.cell_bytes());
+        assert!(own.lane_to(5) < own.lane_from(5) && own.lane_from(5) < own.arena(0));
+        assert!(own.arena(0) + 10 * own.cell_bytes() <= own.total());
     }
 
     #[test]

@@ -28,6 +28,7 @@ pub mod lock;
 pub mod matching;
 pub mod memory;
 pub mod message;
+pub mod ofi;
 pub mod segment;
 mod sharing;
 pub mod single_copy;

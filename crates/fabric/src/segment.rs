@@ -64,7 +64,14 @@ impl Segment {
     /// # Errors
     /// [`Error::Ranks`] for an impossible number, [`Error::System`] when memory is refused.
     pub fn private(ranks: usize) -> Result<Segment> {
-        let layout = Layout::new(ranks)?;
+        Segment::private_as(Layout::new(ranks)?)
+    }
+
+    /// As [`Segment::private`], with this layout.
+    ///
+    /// # Errors
+    /// As [`Segment::private`].
+    pub fn private_as(layout: Layout) -> Result<Segment> {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         // SAFETY: a fresh anonymous mapping at an address the kernel chooses overlaps nothing.
@@ -83,16 +90,15 @@ impl Segment {
     /// # Errors
     /// As [`Segment::private`].
     pub fn shared(ranks: usize) -> Result<(Segment, OwnedFd)> {
-        Segment::shared_by(ranks, usable_cores())
+        Segment::shared_by(Layout::new(ranks)?, usable_cores())
     }
 
-    /// As [`Segment::shared`], for ranks that together may use so many cores, which the maker
-    /// alone may not.
+    /// As [`Segment::shared`], with this layout, for ranks that together may use so many cores,
+    /// which the maker alone may not.
     ///
     /// # Errors
     /// As [`Segment::private`].
-    pub fn shared_by(ranks: usize, cores: usize) -> Result<(Segment, OwnedFd)> {
-        let layout = Layout::new(ranks)?;
+    pub fn shared_by(layout: Layout, cores: usize) -> Result<(Segment, OwnedFd)> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = memfd_create("motet", flags)
             .map_err(|errno| Error::system("create the shared segment", errno))?;
@@ -110,7 +116,15 @@ impl Segment {
     /// # Errors
     /// [`Error::Environment`] if the descriptor is not such a segment for this many ranks.
     pub fn attach(file: BorrowedFd<'_>, ranks: usize) -> Result<Segment> {
-        let layout = Layout::new(ranks)?;
+        Segment::attach_as(file, Layout::new(ranks)?)
+    }
+
+    /// As [`Segment::attach`], with this layout.
+    ///
+    /// # Errors
+    /// As [`Segment::attach`].
+    pub fn attach_as(file: BorrowedFd<'_>, layout: Layout) -> Result<Segment> {
+        let ranks = layout.ranks();
         let found = fstat(file).map_err(|errno| Error::system("look at the segment", errno))?;
         if found.st_size != layout.total() as i64 {
             let wanted = layout.total();
@@ -159,6 +173,11 @@ impl Segment {
     /// Ranks in the world.
     pub fn ranks(&self) -> usize {
         self.layout.ranks()
+    }
+
+    /// Ranks that share the segment: all of them, unless some are on other hosts.
+    pub fn seats(&self) -> usize {
+        self.layout.seats()
     }
 
     /// Cores that the maker of the segment could use: the one number of cores that is the same
@@ -220,7 +239,7 @@ impl Segment {
     /// This rank enters the world, as this process.
     pub fn enter(&self, rank: Peer, process: u32) {
         // Ranks that share cores sleep too often to pay for each time.
-        if self.is_registered && self.ranks() <= self.cores() {
+        if self.is_registered && self.seats() <= self.cores() {
             self.doorbell(rank).let_sleepers_fence();
         }
         let block = self.layout.rank_block(rank.index());
@@ -230,25 +249,33 @@ impl Segment {
 
     /// This rank will begin nothing more; it only finishes what others may wait for.
     pub fn begin_leaving(&self, rank: Peer) {
-        let block = self.layout.rank_block(rank.index());
-        self.word32(block + LEAVING_AT).store(1, Ordering::Release);
+        self.note_leaving(rank);
         self.ring_all();
     }
 
-    /// Whether no rank will begin anything more.
-    pub fn all_leaving(&self) -> bool {
-        (0..self.ranks()).all(|rank| {
-            let block = self.layout.rank_block(rank);
-            self.word32(block + LEAVING_AT).load(Ordering::Acquire) == 1
-        })
+    /// Notes that a rank has begun to leave.
+    pub(crate) fn note_leaving(&self, rank: Peer) {
+        let block = self.layout.rank_block(rank.index());
+        self.word32(block + LEAVING_AT).store(1, Ordering::Release);
+    }
+
+    /// Whether a rank will begin nothing more.
+    pub fn is_leaving(&self, rank: Peer) -> bool {
+        let block = self.layout.rank_block(rank.index());
+        self.word32(block + LEAVING_AT).load(Ordering::Acquire) == 1
     }
 
     /// This rank leaves the world in good order. Wakes all that might wait for it.
     pub fn leave(&self, rank: Peer) {
-        let block = self.layout.rank_block(rank.index());
-        self.word32(block + LEAVING_AT).store(1, Ordering::Release);
-        self.word32(block + STATE_AT).store(2, Ordering::Release);
+        self.note_left(rank);
         self.ring_all();
+    }
+
+    /// Notes that a rank has left.
+    pub(crate) fn note_left(&self, rank: Peer) {
+        self.note_leaving(rank);
+        let block = self.layout.rank_block(rank.index());
+        self.word32(block + STATE_AT).store(2, Ordering::Release);
     }
 
     /// The process of a rank that has entered.
@@ -297,24 +324,28 @@ fn usable_cores() -> usize {
 }
 
 /// A failure in one word: how in the low byte, its number in the next, the rank above; never zero.
-fn pack(failure: Failure) -> u64 {
+pub(crate) fn pack(failure: Failure) -> u64 {
     let (how, number) = match failure.how {
         How::Signal(number) => (1, number),
         How::Exit(code) => (2, code),
         How::Panic => (3, 0),
         How::Vanished => (4, 0),
+        How::Silent(seconds) => (5, seconds),
+        How::Cut => (6, 0),
     };
     u64::from(failure.rank.0) << 16 | u64::from(number) << 8 | how
 }
 
-fn unpack(word: u64) -> Option<Failure> {
+pub(crate) fn unpack(word: u64) -> Option<Failure> {
     let number = (word >> 8) as u8;
     let how = match word as u8 {
         0 => return None,
         1 => How::Signal(number),
         2 => How::Exit(number),
         3 => How::Panic,
-        _ => How::Vanished,
+        4 => How::Vanished,
+        5 => How::Silent(number),
+        _ => How::Cut,
     };
     Some(Failure { rank: Peer((word >> 16) as u32), how })
 }

@@ -64,6 +64,8 @@ struct Shared {
     engine: Lock<Engine>,
     segment: Arc<Segment>,
     me: Peer,
+    /// Whether there are ranks on other hosts, of whose news no doorbell tells.
+    is_wired: bool,
     patience: Patience,
     /// How many waits are not to yield, because others compute on these cores.
     crowded: AtomicU32,
@@ -148,10 +150,15 @@ impl Drop for AbandonOnUnwind<'_> {
 impl Core {
     /// Joins the world on this seat, with a tuning of its own.
     pub(crate) fn new(seat: Seat, settings: &Settings, tuning: Tuning) -> Core {
-        let Seat { segment, rank: me, launched } = seat;
-        let &Settings { options, watch, nodes, habits, .. } = settings;
-        let patience = Patience::with(habits.waiting, segment.ranks(), segment.cores());
-        let endpoint = Endpoint::new(segment.clone(), me, options);
+        let Seat { segment, rank: me, wire, launched } = seat;
+        let &Settings { options, watch, habits, .. } = settings;
+        let nodes = match (&settings.nodes, &wire) {
+            (Nodes::One, Some(wire)) => Nodes::Each(wire.hosts().into()),
+            (nodes, _) => nodes.clone(),
+        };
+        let patience = Patience::with(habits.waiting, segment.seats(), segment.cores());
+        let is_wired = wire.is_some();
+        let endpoint = Endpoint::reaching(segment.clone(), wire, me, options);
         let cache = Cache::new(tuning, endpoint.short());
         let mut engine = Engine::new(endpoint, cache);
         if let Some(most) = watch.most {
@@ -162,8 +169,8 @@ impl Core {
         }
         let engine = Lock::new(engine);
         let crowded = AtomicU32::new(0);
-        let aid = Aid::new(habits, segment.ranks(), segment.cores());
-        let shared = Shared { engine, segment, me, patience, crowded, aid };
+        let aid = Aid::new(habits, segment.seats(), segment.cores());
+        let shared = Shared { engine, segment, me, is_wired, patience, crowded, aid };
         let core = Core {
             shared: Arc::new(shared),
             ids: AtomicU64::new(0),
@@ -186,8 +193,8 @@ impl Core {
     }
 
     /// How the ranks of the world are spread over nodes.
-    pub(crate) fn nodes(&self) -> Nodes {
-        self.nodes
+    pub(crate) fn nodes(&self) -> &Nodes {
+        &self.nodes
     }
 
     /// Where the rank's buffer for buffered sends may be attached.
@@ -311,19 +318,22 @@ impl Core {
     /// Ranks that have all come this far can only wait for each other in vain (one has dropped the
     /// request of a collective that another never began, say): then stillness ends it.
     fn leave(&self) {
-        let Shared { segment, me, .. } = &*self.shared;
-        self.engine().abandon_receives();
-        segment.begin_leaving(*me);
+        {
+            let mut engine = self.engine();
+            engine.abandon_receives();
+            engine.begin_leaving();
+        }
         let (mut moves, mut since) = (0, Instant::now());
         // A failed world is left at once.
         let _ = self.wait_until(|engine| {
-            if engine.moves() != moves || !segment.all_leaving() {
+            if engine.moves() != moves || !engine.all_leaving() {
                 (moves, since) = (engine.moves(), Instant::now());
             }
             (engine.is_quiet() || since.elapsed() >= STILLNESS).then_some(())
         });
         self.engine().abandon_all();
-        segment.leave(*me);
+        self.engine().leave();
+        let _ = self.wait_until(|engine| engine.is_gone().then_some(()));
     }
 }
 

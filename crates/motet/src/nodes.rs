@@ -1,11 +1,12 @@
 //! Which ranks share a node: a machine, within which messages cost less than between two.
 //!
-//! All ranks of a world are on one machine today, which is one node. For tests and measurements,
-//! and to see what the library would do on more, a setting divides it
+//! A node is a host; ranks on other hosts are reached by the network. For tests and measurements,
+//! and to see what the library would do on more hosts, a setting divides one
 //! ([`Settings::ranks_per_node`](crate::Settings::ranks_per_node)). Every rank knows the node of
 //! every other without asking.
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use motet_fabric::Peer;
 
@@ -13,21 +14,24 @@ use crate::communicator::Communicator;
 use crate::error::{ErrorKind, Result};
 
 /// How the ranks of a world are spread over nodes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Nodes {
     /// All are on one.
     #[default]
     One,
     /// So many after each other share one.
     Of(NonZeroUsize),
+    /// The node of each.
+    Each(Arc<[usize]>),
 }
 
 impl Nodes {
     /// The node of a rank of the world.
-    pub(crate) fn of(self, peer: Peer) -> usize {
+    pub(crate) fn of(&self, peer: Peer) -> usize {
         match self {
             Nodes::One => 0,
-            Nodes::Of(ranks) => peer.index() / ranks,
+            Nodes::Of(ranks) => peer.index() / *ranks,
+            Nodes::Each(nodes) => nodes[peer.index()],
         }
     }
 }
@@ -66,12 +70,19 @@ impl Communicator {
     /// The ranks that are on the caller's node, in order. Local; takes time and memory in their
     /// number only, where nodes are divided by a setting.
     pub(crate) fn mates(&self) -> Vec<usize> {
-        let me = self.core().me().index();
-        let near = match self.core().nodes() {
+        let me = self.core().me();
+        let near: Vec<usize> = match self.core().nodes() {
             Nodes::One => return (0..self.size()).collect(),
-            Nodes::Of(ranks) => me - me % ranks..me - me % ranks + ranks.get(),
+            &Nodes::Of(ranks) => {
+                let first = me.index() - me.index() % ranks;
+                (first..first + ranks.get()).collect()
+            }
+            nodes @ Nodes::Each(each) => {
+                let mine = nodes.of(me);
+                (0..each.len()).filter(|&rank| each[rank] == mine).collect()
+            }
         };
-        let near = near.map(|index| Peer(index as u32));
+        let near = near.into_iter().map(|index| Peer(index as u32));
         let mut mates: Vec<_> = near.filter_map(|peer| self.group().rank_of_peer(peer)).collect();
         mates.sort_unstable();
         mates
@@ -81,6 +92,6 @@ impl Communicator {
     pub(crate) fn is_on_one_node(&self) -> bool {
         let nodes = self.core().nodes();
         let mine = nodes.of(self.core().me());
-        nodes == Nodes::One || self.group().peers().all(|peer| nodes.of(peer) == mine)
+        *nodes == Nodes::One || self.group().peers().all(|peer| nodes.of(peer) == mine)
     }
 }

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use motet_fabric::Options;
+use motet_fabric::{Options, bootstrap};
 use motet_plan::Tuning;
 use motet_plan::select::Wisdom;
 
@@ -47,6 +47,8 @@ pub const HANG_SECONDS: &str = "MOTET_HANG_SECONDS";
 pub const MAX_PENDING: &str = "MOTET_MAX_PENDING";
 /// The variable that says how many ranks are on a node: see [`Settings::ranks_per_node`].
 pub const RANKS_PER_NODE: &str = "MOTET_RANKS_PER_NODE";
+/// The variable that says how many ranks share memory: see [`Settings::ranks_per_segment`].
+pub const RANKS_PER_SEGMENT: &str = bootstrap::RANKS_PER_SEGMENT;
 
 /// How a world behaves where that is not left to the library. Must be the same on all its ranks.
 ///
@@ -75,6 +77,8 @@ pub struct Settings {
     pub(crate) save: Option<PathBuf>,
     pub(crate) nodes: Nodes,
     pub(crate) habits: Habits,
+    /// How many ranks that are threads share memory, if not all.
+    pub(crate) ranks_per_segment: Option<NonZeroUsize>,
 }
 
 impl Settings {
@@ -85,7 +89,7 @@ impl Settings {
 
     /// What the environment says: [`ALGORITHM`], [`WISDOM`], [`SAVE_WISDOM`], [`MACHINE`],
     /// [`SINGLE_COPY`], [`CHANNELS`], [`CHECK`], [`HANG_SECONDS`], [`MAX_PENDING`],
-    /// [`RANKS_PER_NODE`], [`WAIT`], [`PROGRESS`].
+    /// [`RANKS_PER_NODE`], [`RANKS_PER_SEGMENT`], [`WAIT`], [`PROGRESS`].
     ///
     /// # Errors
     /// A variable that cannot be read as what it should be.
@@ -120,6 +124,9 @@ impl Settings {
         if let Ok(text) = env::var(RANKS_PER_NODE) {
             let wrong = |_| setting(RANKS_PER_NODE, format!("`{text}` is no number"));
             settings = settings.ranks_per_node(text.parse().map_err(wrong)?);
+        }
+        if let Some(share) = bootstrap::ranks_per_segment().map_err(ErrorKind::from)? {
+            settings = settings.ranks_per_segment(share);
         }
         settings.habits.waiting = match env::var(WAIT).as_deref() {
             Err(_) | Ok("" | "auto") => Waiting::Auto,
@@ -253,6 +260,15 @@ impl Settings {
     #[must_use]
     pub fn ranks_per_node(mut self, n: usize) -> Settings {
         self.nodes = NonZeroUsize::new(n).map_or(Nodes::One, Nodes::Of);
+        self
+    }
+
+    /// Says that only `n` ranks after each other share memory, and that all others are reached by
+    /// the network, as if they were on other hosts; with 0, that all ranks of a host share its
+    /// memory, as they do without this. For tests, and to see what a network costs.
+    #[must_use]
+    pub fn ranks_per_segment(mut self, n: usize) -> Settings {
+        self.ranks_per_segment = NonZeroUsize::new(n);
         self
     }
 

@@ -87,8 +87,12 @@ pub fn threads_with<T: Send>(
     settings: &Settings,
     body: impl Fn(World) -> T + Sync,
 ) -> Result<Vec<T>> {
-    let seats = bootstrap::threads(ranks).map_err(ErrorKind::from)?;
-    let segment = seats[0].segment.clone();
+    let seats = match settings.ranks_per_segment {
+        Some(share) if share.get() < ranks => bootstrap::threads_apart(ranks, share.get()),
+        _ => bootstrap::threads(ranks),
+    };
+    let seats = seats.map_err(ErrorKind::from)?;
+    let segments: Vec<_> = seats.iter().map(|seat| seat.segment.clone()).collect();
     let body = &body;
     // A rank's world is made and dropped inside the unwinding, so that a panic fails the world; and
     // once more outside, since something that was forgotten may keep the rank alive.
@@ -107,7 +111,8 @@ pub fn threads_with<T: Send>(
         match rank {
             Ok(Ok(result)) => results.push(result?),
             _ => {
-                let failure = segment.failure().expect("a rank that panicked has failed the world");
+                let failure = segments.iter().find_map(|segment| segment.failure());
+                let failure = failure.expect("a rank that panicked has failed the world");
                 return Err(ErrorKind::PeerFailed(failure).into());
             }
         }
@@ -118,9 +123,10 @@ pub fn threads_with<T: Send>(
 fn take_seat(seat: Seat, settings: &Settings) -> Result<World> {
     let Settings { tuning, source, save, .. } = settings;
     let mut tuning = tuning.clone();
-    let (ranks, rank) = (seat.segment.ranks(), seat.rank);
-    host::begin_on_own_core(rank.index(), ranks);
-    tuning.machine = tuning.machine.shared(ranks, seat.segment.cores());
+    let (ranks, seats) = (seat.segment.ranks(), seat.segment.seats());
+    let rank = seat.rank;
+    host::begin_on_own_core(rank.index() % seats, seats);
+    tuning.machine = tuning.machine.shared(seats, seat.segment.cores());
     if let (Some(remark), 0) = (&source.remark, rank.index()) {
         wisdom::warn(remark);
     }

@@ -6,11 +6,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Seat;
+use super::apart::ranks_per_segment;
 use super::board::Board;
 use super::local;
 use super::roster::{Card, Roster};
 use super::vigil::Vigil;
-use crate::{Error, Result, Segment};
+use crate::ofi::Wire;
+use crate::{Peer, Result, Segment};
 
 /// How long who aborts waits for another thread that talks to the launcher.
 const TURN: Duration = Duration::from_millis(200);
@@ -50,19 +52,30 @@ impl Launched {
     /// Makes the acquaintance of all other ranks, and takes the seat among those of this host.
     ///
     /// # Errors
-    /// Those of the board and of the system; ranks on several hosts, which no transport reaches.
+    /// Those of the board, of the system, and of the network if ranks are on several hosts.
     pub(super) fn seat(mut board: Box<dyn Board>) -> Result<Seat> {
-        let roster = Roster::gather(&mut *board, &Card::own())?;
-        refuse_several_hosts(&roster)?;
-        let (segment, rank) = local::enter(&mut *board, &roster)?;
-        let neighbours = roster.neighbours().into_iter().map(|rank| roster.card(rank));
-        let processes = neighbours.map(|card| (card.process, card.started)).collect();
+        let mut roster = Roster::gather(&mut *board, &Card::own())?;
+        if let Some(share) = ranks_per_segment()? {
+            roster.divide(share);
+        }
+        let rank = Peer(roster.rank() as u32);
+        let segment = local::enter(&mut *board, &roster)?;
+        let wire = (roster.hosts() > 1).then(|| {
+            let hosts: Vec<_> = (0..roster.ranks()).map(|rank| roster.host(rank)).collect();
+            Wire::open(&mut *board, &segment, &hosts).map(Box::new)
+        });
+        let wire = wire.transpose()?;
+        let process = |rank: usize| {
+            let card = roster.card(rank);
+            (Peer(rank as u32), (card.process, card.started))
+        };
+        let processes = roster.neighbours().into_iter().map(process).collect();
         let vigil = Vigil::begin(segment.clone(), rank, processes)?;
         let ties = Ties { segment: segment.clone(), board, vigil };
         let launched = Arc::new(Launched { roster, ties: Mutex::new(Some(ties)) });
         // The process joins once, so this is the only one.
         let _ = OWN.set(launched.clone());
-        Ok(Seat { segment, rank, launched: Some(launched) })
+        Ok(Seat { segment, rank, wire, launched: Some(launched) })
     }
 
     /// Where all ranks are.
@@ -108,20 +121,4 @@ pub fn abort(code: u8, text: &str) {
     if let Some(launched) = OWN.get() {
         launched.abort(code, text);
     }
-}
-
-fn refuse_several_hosts(roster: &Roster) -> Result<()> {
-    if roster.hosts() < 2 {
-        return Ok(());
-    }
-    let host = |rank: usize| roster.host(rank);
-    let other = (1..roster.ranks()).find(|&rank| host(rank) != host(0)).unwrap_or_default();
-    let (here, there) = (&roster.card(0).name, &roster.card(other).name);
-    Err(Error::Environment(format!(
-        "its {} ranks are on {} hosts or in several containers (rank 0 on {here}, rank {other} on \
-         {there}), and this build of Motet has no transport between them: start all ranks on one \
-         host, in one container",
-        roster.ranks(),
-        roster.hosts()
-    )))
 }

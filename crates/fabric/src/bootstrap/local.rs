@@ -16,6 +16,7 @@ use rustix::process::{ForeignRawFd, Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getf
 use super::board::Board;
 use super::roster::{Card, Roster};
 use crate::host;
+use crate::layout::Layout;
 use crate::segment::State;
 use crate::{Error, Peer, Result, Segment};
 
@@ -26,17 +27,17 @@ const LATE: Duration = Duration::from_secs(10);
 /// What the text of a leader begins with when there is one.
 const DESCRIPTOR: &str = "descriptor ";
 
-/// Makes the segment of this host, or takes it over, and enters it. Returns it with the place that
-/// this rank has in it. All ranks call this, and it fails on every rank of a host on which it
-/// fails on one.
+/// Makes the segment of this host, or takes it over, and enters it. All ranks call this, and it
+/// fails on every rank of a host on which it fails on one.
 ///
 /// # Errors
 /// Memory is refused, or the system does not let ranks share it; and those of the board.
-pub(super) fn enter(board: &mut dyn Board, roster: &Roster) -> Result<(Arc<Segment>, Peer)> {
+pub(super) fn enter(board: &mut dyn Board, roster: &Roster) -> Result<Arc<Segment>> {
     let neighbours = roster.neighbours();
-    let (ranks, leader) = (neighbours.len(), neighbours[0]);
+    let (leader, me) = (neighbours[0], Peer(roster.rank() as u32));
     let leads = roster.rank() == leader;
-    let made = leads.then(|| Segment::shared_by(ranks, cores(roster)));
+    let layout = Layout::of_host(roster.ranks(), neighbours.len())?;
+    let made = leads.then(|| Segment::shared_by(layout, cores(roster)));
     if let Some(made) = &made {
         let text = match made {
             Ok((_, file)) => format!("{DESCRIPTOR}{}", file.as_raw_fd()),
@@ -50,27 +51,25 @@ pub(super) fn enter(board: &mut dyn Board, roster: &Roster) -> Result<(Arc<Segme
         None => {
             let text = board.get(leader, SEGMENT)?;
             take_over(roster.card(leader), &String::from_utf8_lossy(&text))
-                .and_then(|file| Ok((Segment::attach(file.as_fd(), ranks)?, file)))
+                .and_then(|file| Ok((Segment::attach_as(file.as_fd(), layout)?, file)))
         }
     };
-    let place = neighbours.iter().position(|&rank| rank == roster.rank());
-    let place = Peer(place.expect("a rank is on its own host") as u32);
     if let Ok((segment, _)) = &found {
-        segment.enter(place, std::process::id());
+        segment.enter(me, std::process::id());
     }
     // Until all have come here, the file of the leader stays open and its process alive.
     board.fence()?;
     let (segment, _file) = found?;
     wait_for_all(&segment, &neighbours)?;
-    Ok((Arc::new(segment), place))
+    Ok(Arc::new(segment))
 }
 
 /// Waits until all ranks of this host have entered. After a fence they have, unless one could not;
 /// but there are servers whose fences do not hold.
 fn wait_for_all(segment: &Segment, neighbours: &[usize]) -> Result<()> {
     let deadline = Instant::now() + LATE;
-    for (at, rank) in neighbours.iter().enumerate() {
-        while segment.state(Peer(at as u32)) == State::Absent {
+    for &rank in neighbours {
+        while segment.state(Peer(rank as u32)) == State::Absent {
             if Instant::now() > deadline {
                 let text = format!("rank {rank} has not taken over the segment: see what it says");
                 return Err(Error::Environment(text));

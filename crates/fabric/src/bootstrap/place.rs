@@ -11,6 +11,7 @@ use rustix::fs::{SealFlags, fcntl_get_seals};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
+use super::apart::{RANKS_PER_SEGMENT, ranks_per_segment};
 use super::{CHOICE, LAUNCHER, RANK, RANKS, SEGMENT, Seat, take};
 use crate::segment::State;
 use crate::{Error, Peer, Result, Segment};
@@ -44,6 +45,13 @@ impl Place {
     }
 
     pub(super) fn join(&self) -> Result<Seat> {
+        if ranks_per_segment()?.is_some_and(|share| share < self.ranks) {
+            return Err(Error::Environment(format!(
+                "`motet run` gives all ranks one segment, while {RANKS_PER_SEGMENT} asks for \
+                 several: use another launcher (`mpiexec -n {}`), or ranks that are threads",
+                self.ranks
+            )));
+        }
         self.check_segment()?;
         self.die_with_launcher()?;
         // SAFETY: the check has found a segment there. The launcher has opened it for this

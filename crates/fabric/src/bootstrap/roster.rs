@@ -10,6 +10,7 @@ use std::fs;
 
 use rustix::process::{geteuid, getpid};
 
+use super::apart::divide;
 use super::board::{Board, tell_all};
 use crate::{Error, Result, host};
 
@@ -127,6 +128,11 @@ impl Roster {
             hosts.push(*known.entry(card.host.as_str()).or_insert(next));
         }
         Roster { rank, hosts, cards }
+    }
+
+    /// Takes only so many ranks after each other to be on one host.
+    pub(super) fn divide(&mut self, share: usize) {
+        divide(&mut self.hosts, share);
     }
 
     /// Which rank this process is.

@@ -36,14 +36,14 @@ pub(super) struct Vigil {
 }
 
 impl Vigil {
-    /// Begins to watch over the processes of all ranks of this host, of which this is `me`.
+    /// Begins to watch over the processes of all ranks of this host, of which this is that of `me`.
     ///
     /// # Errors
     /// The system refuses a descriptor or a thread.
     pub(super) fn begin(
         segment: Arc<Segment>,
         me: Peer,
-        processes: Vec<Process>,
+        processes: Vec<(Peer, Process)>,
     ) -> Result<Option<Vigil>> {
         if processes.len() < 2 {
             return Ok(None);
@@ -79,12 +79,11 @@ struct Watcher {
 }
 
 impl Watcher {
-    fn watch_all(&self, me: Peer, processes: &[Process]) {
-        let (me, ranks) = (me.index(), processes.len());
-        let others = (1..ranks).map(|distance| (me + distance) % ranks);
-        for rank in others {
-            let peer = Peer(rank as u32);
-            self.watch(peer, processes[rank]);
+    fn watch_all(&self, me: Peer, processes: &[(Peer, Process)]) {
+        let after = processes.iter().skip_while(|(rank, _)| *rank != me).skip(1);
+        let before = processes.iter().take_while(|(rank, _)| *rank != me);
+        for &(peer, process) in after.chain(before) {
+            self.watch(peer, process);
             if self.is_over.load(Ordering::Acquire) {
                 return;
             }
@@ -152,6 +151,10 @@ mod tests {
         (std::process::id(), started(std::process::id()).expect("we run"))
     }
 
+    fn in_order<const N: usize>(processes: [Process; N]) -> Vec<(Peer, Process)> {
+        (0..).map(Peer).zip(processes).collect()
+    }
+
     fn world(ranks: usize) -> Arc<Segment> {
         let segment = Segment::private(ranks).expect("there is memory");
         (0..ranks).for_each(|rank| segment.enter(Peer(rank as u32), 1));
@@ -172,7 +175,7 @@ mod tests {
     #[test]
     fn the_death_of_the_next_is_told() {
         let (segment, mut next, other) = (world(3), Idler::start(), Idler::start());
-        let processes = vec![other.process(), own(), next.process()];
+        let processes = in_order([other.process(), own(), next.process()]);
         let vigil = Vigil::begin(segment.clone(), Peer(1), processes).unwrap();
         assert_eq!(failure_within(&segment, SHORT), None);
         next.kill();
@@ -184,7 +187,7 @@ mod tests {
     #[test]
     fn whom_one_that_has_left_has_watched_is_watched_by_another() {
         let (segment, next, mut last) = (world(3), Idler::start(), Idler::start());
-        let processes = vec![own(), next.process(), last.process()];
+        let processes = in_order([own(), next.process(), last.process()]);
         let vigil = Vigil::begin(segment.clone(), Peer(0), processes).unwrap();
         // It has left, but lives on.
         segment.leave(Peer(1));
@@ -197,7 +200,8 @@ mod tests {
     #[test]
     fn who_has_left_may_end() {
         let (segment, mut next) = (world(2), Idler::start());
-        let vigil = Vigil::begin(segment.clone(), Peer(0), vec![own(), next.process()]).unwrap();
+        let vigil =
+            Vigil::begin(segment.clone(), Peer(0), in_order([own(), next.process()])).unwrap();
         segment.leave(Peer(1));
         next.kill();
         assert_eq!(failure_within(&segment, 4 * SHORT), None);
@@ -208,7 +212,7 @@ mod tests {
     fn a_number_that_another_process_has_now_is_a_death() {
         let (segment, next) = (world(2), Idler::start());
         let (process, start) = next.process();
-        let processes = vec![own(), (process, start - 1)];
+        let processes = in_order([own(), (process, start - 1)]);
         let vigil = Vigil::begin(segment.clone(), Peer(0), processes).unwrap();
         assert!(failure_within(&segment, LONG).is_some());
         drop(vigil);
@@ -217,11 +221,12 @@ mod tests {
     #[test]
     fn a_vigil_ends_at_once_and_one_rank_needs_none() {
         let (segment, next) = (world(2), Idler::start());
-        let vigil = Vigil::begin(segment.clone(), Peer(0), vec![own(), next.process()]).unwrap();
+        let vigil =
+            Vigil::begin(segment.clone(), Peer(0), in_order([own(), next.process()])).unwrap();
         let begun = Instant::now();
         drop(vigil);
         assert!(begun.elapsed() < LOOK);
         assert_eq!(segment.failure(), None);
-        assert!(Vigil::begin(world(1), Peer(0), vec![own()]).unwrap().is_none());
+        assert!(Vigil::begin(world(1), Peer(0), in_order([own()])).unwrap().is_none());
     }
 }

@@ -9,8 +9,8 @@ use crate::{Label, Peer, TransferError, TypeCode};
 
 impl Endpoint {
     /// Opens a channel of so many cells for one message of a persistent operation and tells its
-    /// sender. `None` if that message must go as a message (too long, no cells, or no room): both
-    /// sides then know.
+    /// sender. `None` if that message must go as a message (too long, no cells, no room, or from
+    /// another host): both sides then know.
     pub fn open_channel(
         &mut self,
         from: Peer,
@@ -19,7 +19,7 @@ impl Endpoint {
         bytes: usize,
         cells: usize,
     ) -> Option<InChannel> {
-        if bytes > LONGEST {
+        if bytes > LONGEST || self.reaches(from) {
             return None;
         }
         let wanted = self.options.channels && cells > 0;
@@ -54,7 +54,7 @@ impl Endpoint {
         element: TypeCode,
         bytes: usize,
     ) -> Attached {
-        if bytes > LONGEST {
+        if bytes > LONGEST || self.reaches(to) {
             return Attached::Refused;
         }
         let Some(Some(opened)) = self.opened.remove(&(to, label)) else {

@@ -109,7 +109,7 @@ impl Endpoint {
             }
             self.handle(Peer(peer as u32), Packet::read(header), done);
             if self.inlets[peer].advance() {
-                self.ring(Peer(peer as u32));
+                self.announce(Peer(peer as u32));
             }
         }
         true
@@ -151,6 +151,7 @@ impl Endpoint {
                     done.push(Completion { token: landing.receive.token(), outcome });
                 }
             }
+            Packet::Leaving | Packet::Left | Packet::Seen => self.note_departure(source, packet),
             Packet::Open { label, element } => {
                 let [offset, shape, bytes] = self.words(source);
                 let ring = (offset != 0).then(|| super::packet::ring(offset as usize, shape));

@@ -127,7 +127,7 @@ impl Endpoint {
         if self.standing[to.index()].is_flushed() {
             match self.attempt(to, &outgoing, &mut Vec::new()) {
                 Attempt::Gone(posted) => {
-                    self.ring(to);
+                    self.announce(to);
                     return posted;
                 }
                 Attempt::NoRoom => {}
@@ -144,7 +144,7 @@ impl Endpoint {
         let mut went = false;
         for peer in (0..self.standing.len() as u32).map(Peer) {
             if self.flush_lane(peer, done) {
-                self.ring(peer);
+                self.announce(peer);
                 went = true;
             }
         }
@@ -216,7 +216,8 @@ impl Endpoint {
         data: Region,
         token: Token,
     ) -> bool {
-        let claim = self.claims.expose();
+        // Nobody elsewhere can copy from here.
+        let claim = if self.reaches(to) { None } else { self.claims.expose() };
         let send = self.large.insert(LargeSend { to, label, data, claim, token });
         let address = data.start().expose_provenance() as u64;
         let packet = Packet::Large { label, element, bytes: data.bytes() };

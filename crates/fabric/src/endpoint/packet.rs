@@ -7,7 +7,7 @@ use crate::{Label, TypeCode};
 /// 24 bytes of payload) still fit the first cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(super) struct Header {
+pub(crate) struct Header {
     context: u64,
     tag: u64,
     bytes: u64,
@@ -18,6 +18,14 @@ pub(super) struct Header {
 }
 
 impl Header {
+    /// Bytes behind it in its cell, which has room for so many.
+    pub(crate) fn bytes_behind(&self, room: usize) -> usize {
+        match self.kind {
+            EAGER | FIRST | REST | PIECE => (self.bytes as usize).min(room),
+            _ => WORDS_BYTES,
+        }
+    }
+
     /// Whether it is that of a message in several cells.
     #[inline]
     pub(super) fn is_first(&self) -> bool {
@@ -60,6 +68,12 @@ pub(super) enum Packet {
     Finished { send: u64 },
     /// The sender has taken the large message back whose pieces this landing awaits.
     Revoked { landing: u64 },
+    /// The sender begins nothing more.
+    Leaving,
+    /// The sender has left the world: this is its last packet, but for `Seen`.
+    Left,
+    /// The sender knows that we have left.
+    Seen,
     /// The receiver has opened a channel: words are its offset (0 if there is no room for one),
     /// the [`shape`] of its ring and the bytes of its messages.
     Open { label: Label, element: TypeCode },
@@ -85,6 +99,9 @@ const REVOKED: u8 = 7;
 const SHARE: u8 = 8;
 const FIRST: u8 = 9;
 const REST: u8 = 10;
+const LEAVING: u8 = 11;
+const LEFT: u8 = 12;
+const SEEN: u8 = 13;
 
 impl Packet {
     pub(super) fn header(self) -> Header {
@@ -111,6 +128,9 @@ impl Packet {
             Packet::Revoked { landing } => {
                 (REVOKED, Label { tag: landing, ..none }, TypeCode::BYTES, 0)
             }
+            Packet::Leaving => (LEAVING, none, TypeCode::BYTES, 0),
+            Packet::Left => (LEFT, none, TypeCode::BYTES, 0),
+            Packet::Seen => (SEEN, none, TypeCode::BYTES, 0),
         };
         Header {
             context: label.context,
@@ -140,6 +160,9 @@ impl Packet {
             FINISHED => Packet::Finished { send: tag },
             REVOKED => Packet::Revoked { landing: tag },
             OPEN => Packet::Open { label, element },
+            LEAVING => Packet::Leaving,
+            LEFT => Packet::Left,
+            SEEN => Packet::Seen,
             kind => panic!("packet of unknown kind {kind}: the shared segment is damaged"),
         }
     }
@@ -148,6 +171,20 @@ impl Packet {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_header_says_how_much_of_its_cell_is_used() {
+        let label = Label { context: 1, tag: 2, ordinal: 3 };
+        let behind = |packet: Packet| packet.header().bytes_behind(100);
+        let element = TypeCode::BYTES;
+        assert_eq!(behind(Packet::Eager { label, element, bytes: 17 }), 17);
+        assert_eq!(behind(Packet::First { label, element, bytes: 300 }), 100);
+        assert_eq!(behind(Packet::Rest { bytes: 5 }), 5);
+        assert_eq!(behind(Packet::Piece { landing: 1, offset: 300, bytes: 9 }), 9);
+        for packet in [Packet::Large { label, element, bytes: 17 }, Packet::Left, Packet::Seen] {
+            assert_eq!(behind(packet), WORDS_BYTES);
+        }
+    }
 
     #[test]
     fn a_shape_tells_the_ring() {
@@ -172,6 +209,9 @@ mod tests {
             Packet::Finished { send: 8 },
             Packet::Revoked { landing: 9 },
             Packet::Open { label, element },
+            Packet::Leaving,
+            Packet::Left,
+            Packet::Seen,
         ] {
             assert_eq!(Packet::read(packet.header()), packet);
         }

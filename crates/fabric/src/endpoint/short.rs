@@ -57,7 +57,7 @@ impl Endpoint {
         let packet = Packet::Eager { label, element, bytes: data.bytes() };
         let sent = standing.push(packet, data);
         if sent {
-            self.ring(to);
+            self.announce(to);
         }
         sent
     }
@@ -82,7 +82,9 @@ impl Endpoint {
         }
         let inlet = &mut self.inlets[from.index()];
         // SAFETY: peers push nothing but `Header`s into standing lanes, and any bits are one.
-        let Some(header) = (unsafe { inlet.peek::<Header>() }) else { return Short::NotYet };
+        let Some(header) = (unsafe { inlet.peek::<Header>() }) else {
+            return self.nothing_yet(from);
+        };
         if !header.is_eager(label) {
             return Short::Behind;
         }
@@ -95,9 +97,19 @@ impl Endpoint {
             unsafe { inlet.copy_payload::<Header>(receive.into.part(0, bytes)) };
         }
         if inlet.advance() {
-            self.ring(from);
+            self.announce(from);
         }
         Short::Here(fits.map(|()| bytes))
+    }
+
+    /// Nothing has come, or the network has not been asked.
+    fn nothing_yet(&mut self, from: Peer) -> Short {
+        if let Some(wire) = &mut self.wire
+            && wire.reaches(from)
+        {
+            wire.carry();
+        }
+        Short::NotYet
     }
 
     /// Receives a message that has been kept, if it is this one.

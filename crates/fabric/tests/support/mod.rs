@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use motet_fabric::bootstrap::Seat;
 use motet_fabric::{
     Completion, Endpoint, Failure, How, Label, Options, Peer, Posted, Received, Region, RegionMut,
     Segment, Selector, Token, TransferError, TypeCode,
@@ -22,6 +23,9 @@ pub(crate) use worlds::{Kind, ranks, run};
 
 /// Longer than any watchdog waits: a wake-up that is lost ends the test, nothing papers over it.
 const SLEEP: Duration = Duration::from_secs(600);
+
+/// The network rings no doorbell.
+const NAP: Duration = Duration::from_micros(100);
 
 /// Looks before sleeping: few, so that ranks really sleep in almost every wait.
 const LOOKS: usize = 3;
@@ -57,7 +61,14 @@ pub(crate) struct Rank {
 
 impl Rank {
     pub(crate) fn new(segment: Arc<Segment>, me: Peer, options: Options) -> Rank {
-        let endpoint = Endpoint::new(segment, me, options);
+        Rank::of(Endpoint::new(segment, me, options))
+    }
+
+    pub(crate) fn reaching(seat: Seat, options: Options) -> Rank {
+        Rank::of(Endpoint::reaching(seat.segment, seat.wire, seat.rank, options))
+    }
+
+    fn of(endpoint: Endpoint) -> Rank {
         let (pending, ended) = (HashMap::new(), HashMap::new());
         Rank { endpoint, pending, ended, done: Vec::new(), tickets: 0 }
     }
@@ -183,6 +194,7 @@ impl Rank {
     ) -> Result<T, Failure> {
         let segment = Arc::clone(self.endpoint.segment());
         let doorbell = segment.doorbell(self.endpoint.me());
+        let limit = if self.endpoint.wire().is_some() { NAP } else { SLEEP };
         for look in 0.. {
             let mut found = None;
             let mut news = || {
@@ -193,7 +205,7 @@ impl Rank {
             if look < LOOKS {
                 news();
             } else {
-                doorbell.sleep(SLEEP, news);
+                doorbell.sleep(limit, news);
             }
             if let Some(found) = found {
                 return found;
@@ -205,8 +217,8 @@ impl Rank {
     /// Leaves the world in good order, as soon as all that was sent is with its receivers.
     pub(crate) fn leave(&mut self) {
         self.until(|rank| rank.endpoint.all_sent().then_some(()));
-        let me = self.endpoint.me();
-        self.endpoint.segment().leave(me);
+        self.endpoint.leave();
+        self.until(|rank| rank.endpoint.is_gone().then_some(()));
     }
 }
 

@@ -4,6 +4,8 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::thread;
 
+use motet_fabric::bootstrap;
+use motet_fabric::ofi::Library;
 use motet_fabric::{Options, Peer, Segment};
 
 use super::Rank;
@@ -19,15 +21,33 @@ pub(crate) enum Kind {
     Mapped,
     /// As before, but large messages go in pieces.
     MappedInPieces,
+    /// Each alone on its host, for all it knows: over the network.
+    Apart,
+    /// Two on each host.
+    ApartInPairs,
 }
 
 impl Kind {
     pub(crate) fn is_in_pieces(self) -> bool {
-        matches!(self, Kind::ThreadsInPieces | Kind::MappedInPieces)
+        matches!(self, Kind::ThreadsInPieces | Kind::MappedInPieces | Kind::Apart)
     }
 
     pub(crate) fn options(self) -> Options {
         Options { single_copy: !self.is_in_pieces(), ..Options::default() }
+    }
+
+    /// Whether it can be had: the network may be missing.
+    pub(crate) fn is_there(self) -> bool {
+        let network = match self {
+            Kind::Apart | Kind::ApartInPairs => Library::open().map(drop),
+            _ => Ok(()),
+        };
+        network.inspect_err(|error| eprintln!("not tested: {error}")).is_ok()
+    }
+
+    /// Whether some ranks talk over the network.
+    pub(crate) fn is_apart(self) -> bool {
+        matches!(self, Kind::Apart | Kind::ApartInPairs)
     }
 
     fn segments(self, ranks: usize) -> Vec<Arc<Segment>> {
@@ -41,12 +61,18 @@ impl Kind {
                 let attach = |_| Arc::new(Segment::attach(file.as_fd(), ranks).unwrap());
                 (0..ranks).map(attach).collect()
             }
+            Kind::Apart | Kind::ApartInPairs => unreachable!("they have several"),
         }
     }
 }
 
 /// All ranks of a world, for a test that moves them by hand.
 pub(crate) fn ranks(kind: Kind, ranks: usize) -> Vec<Rank> {
+    if kind.is_apart() {
+        let per_host = if kind == Kind::Apart { 1 } else { 2 };
+        let seats = bootstrap::threads_apart(ranks, per_host).unwrap();
+        return seats.into_iter().map(|seat| Rank::reaching(seat, kind.options())).collect();
+    }
     let enter = |(rank, segment): (usize, Arc<Segment>)| {
         let me = Peer(rank as u32);
         segment.enter(me, std::process::id());

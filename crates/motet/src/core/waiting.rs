@@ -19,6 +19,10 @@ const LONG_YIELD: Duration = Duration::from_micros(500);
 const CROWDED_WAITS: u32 = 100;
 /// A sleeper looks up at least this often: for nothing, if all goes well.
 pub(super) const LONGEST_SLEEP: Duration = Duration::from_secs(1);
+/// A sleeper with peers on other hosts looks up after such times, the sooner the less it has
+/// waited: the network rings no doorbell.
+const SHORTEST_NAP: Duration = Duration::from_micros(50);
+const LONGEST_NAP: Duration = Duration::from_millis(1);
 /// Who never sleeps looks thoroughly so often.
 const ROUND: Duration = Duration::from_millis(1);
 
@@ -110,6 +114,7 @@ impl Core {
             if let Some(ended) = shared.stay_awake(patience, &mut ready) {
                 return ended;
             }
+            let limit = if shared.is_wired { limit.min(nap(begun.elapsed())) } else { limit };
             if let Some(ended) = shared.rest(patience, limit, &mut ready) {
                 return ended;
             }
@@ -216,10 +221,16 @@ impl Shared {
     /// Sleeps until rung, unless there is news; see the module's documentation.
     pub(super) fn sleep(&self, limit: Duration, news: impl FnOnce(&mut Engine) -> bool) {
         self.engine().sleepers += 1;
+        let limit = if self.is_wired { limit.min(LONGEST_NAP) } else { limit };
         let doorbell = self.segment.doorbell(self.me);
         doorbell.sleep(limit, || news(&mut self.engine()));
         self.engine().sleepers -= 1;
     }
+}
+
+/// How long to sleep after waiting for so long, where no doorbell tells of news.
+fn nap(waited: Duration) -> Duration {
+    (waited / 8).clamp(SHORTEST_NAP, LONGEST_NAP)
 }
 
 /// Whether there is an end to the waiting: success goes before failure.

@@ -46,6 +46,26 @@ impl Engine {
         self.active == 0 && self.endpoint.all_sent()
     }
 
+    /// The rank begins nothing more, and all are told.
+    pub(crate) fn begin_leaving(&mut self) {
+        self.endpoint.begin_leaving();
+    }
+
+    /// Whether no rank begins anything more.
+    pub(crate) fn all_leaving(&self) -> bool {
+        self.endpoint.all_leaving()
+    }
+
+    /// The rank leaves in good order, and all are told.
+    pub(crate) fn leave(&mut self) {
+        self.endpoint.leave();
+    }
+
+    /// Whether all who must know that the rank has left do.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.endpoint.is_gone()
+    }
+
     /// The rank dies: everybody is told, and on return nobody uses memory of its operations.
     #[cold]
     pub(crate) fn die(&mut self) {

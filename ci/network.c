@@ -1,0 +1,122 @@
+/* What has to be right between hosts, in one program.
+ *
+ *   network run SECONDS         reductions of all lengths, each checked, for so long
+ *   network until-error         reductions until one fails; each rank says how long it took to fail
+ *   network receive RANK        all others wait for a message from this rank, which computes
+ *   network compute SECONDS     rank 0 computes for so long while the others wait for it
+ *
+ * What fails is told in the file that NETWORK_NOTES names, too: the way of the output may be cut.
+ */
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LONGEST = 1 << 18 };
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static int rank, ranks;
+
+/* Says something, in the notes as well; and ends. */
+static void end_with(int status, const char *text) {
+    printf("rank %d: %s\n", rank, text);
+    fflush(stdout);
+    const char *name = getenv("NETWORK_NOTES");
+    FILE *notes = name ? fopen(name, "a") : NULL;
+    if (notes) {
+        fprintf(notes, "rank %d: %s\n", rank, text);
+        fclose(notes);
+        /* The launcher ends all when one has ended: let them tell first. */
+        sleep(5);
+    }
+    _exit(status);
+}
+
+/* What failed, after how long. */
+static void tell(int code, double since) {
+    char text[MPI_MAX_ERROR_STRING], line[MPI_MAX_ERROR_STRING + 64];
+    int length = 0;
+    double took = now() - since;
+    MPI_Error_string(code, text, &length);
+    snprintf(line, sizeof line, "failed after %.3f s: %s", took, text);
+    end_with(3, line);
+}
+
+/* One reduction of so many numbers. The result is checked. */
+static int reduce(long *from, long *into, int count, long round) {
+    for (int at = 0; at < count; at++) from[at] = round + rank + at;
+    int code = MPI_Allreduce(from, into, count, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    if (code != MPI_SUCCESS) return code;
+    for (int at = 0; at < count; at++) {
+        long right = ranks * (round + at) + (long)ranks * (ranks - 1) / 2;
+        if (into[at] != right) {
+            char line[200];
+            snprintf(line, sizeof line, "wrong: %ld is not %ld at %d of %d in round %ld", into[at],
+                     right, at, count, round);
+            end_with(9, line);
+        }
+    }
+    return code;
+}
+
+static int receive(int from) {
+    int sum = 0;
+    return MPI_Recv(&sum, 1, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+int main(int argc, char **argv) {
+    const char *what = argc > 1 ? argv[1] : "run";
+    int number = argc > 2 ? atoi(argv[2]) : 0;
+    alarm(80);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    long *from = malloc(LONGEST * sizeof *from), *into = malloc(LONGEST * sizeof *into);
+    long round = 0, goes_on = 1, all = 1;
+    double begun = now(), last = begun;
+    int code = MPI_SUCCESS;
+    if (strcmp(what, "run") == 0 || strcmp(what, "until-error") == 0) {
+        int is_endless = what[0] == 'u';
+        printf("rank %d of %d begins\n", rank, ranks);
+        fflush(stdout);
+        while (all > 0) {
+            code = reduce(from, into, 1 + (int)(round * 7919 % (round % 8 ? 500 : LONGEST)), round);
+            if (code != MPI_SUCCESS) tell(code, last);
+            last = now();
+            goes_on = is_endless || now() - begun < number;
+            code = MPI_Allreduce(&goes_on, &all, 1, MPI_LONG, MPI_MIN, MPI_COMM_WORLD);
+            if (code != MPI_SUCCESS) tell(code, last);
+            last = now();
+            round++;
+        }
+        printf("rank %d of %d: %ld rounds are right\n", rank, ranks, round);
+    } else if (strcmp(what, "receive") == 0) {
+        if (rank == number) sleep(1000);
+        code = receive(number);
+        if (code != MPI_SUCCESS) tell(code, begun);
+    } else if (strcmp(what, "compute") == 0) {
+        int word = 1;
+        if (rank == 0) {
+            while (now() - begun < number) continue;
+            for (int to = 1; to < ranks; to++)
+                MPI_Send(&word, 1, MPI_INT, to, 0, MPI_COMM_WORLD);
+        } else {
+            code = receive(0);
+            if (code != MPI_SUCCESS) tell(code, begun);
+            printf("rank %d of %d: waited for %.1f s\n", rank, ranks, now() - begun);
+        }
+    }
+    free(from);
+    free(into);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,168 @@
+//! Ranks of one host that talk as if they were on several, by the network: for tests, and to see
+//! what it costs.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use super::{Board, Seat};
+use crate::layout::Layout;
+use crate::ofi::Wire;
+use crate::{Error, Peer, Result, Segment};
+
+/// The variable that says how many ranks after each other share memory. All others are reached by
+/// the network, even on the same host.
+pub const RANKS_PER_SEGMENT: &str = "MOTET_RANKS_PER_SEGMENT";
+
+/// What that variable says; nothing if it leaves things as they are.
+///
+/// # Errors
+/// [`Error::Environment`] if it is no number.
+pub fn ranks_per_segment() -> Result<Option<usize>> {
+    let Some(text) = std::env::var_os(RANKS_PER_SEGMENT) else { return Ok(None) };
+    let text = text.to_string_lossy();
+    let wrong = |_| Error::Environment(format!("{RANKS_PER_SEGMENT} is {text:?}: no number"));
+    let share: usize = if text.is_empty() { 0 } else { text.parse().map_err(wrong)? };
+    Ok(Some(share).filter(|&share| share > 0))
+}
+
+/// Divides hosts among those of their ranks that may share memory.
+pub(super) fn divide(hosts: &mut [usize], share: usize) {
+    let mut seen = HashMap::new();
+    let mut parts = HashMap::new();
+    for host in hosts {
+        let ranks: &mut usize = seen.entry(*host).or_default();
+        let next = parts.len();
+        let part = *parts.entry((*host, *ranks / share)).or_insert(next);
+        *ranks += 1;
+        *host = part;
+    }
+}
+
+/// All seats of a world whose ranks are threads of this process, but of which only so many after
+/// each other share a segment. The others are reached by the network.
+///
+/// # Errors
+/// [`Error::Ranks`] for an impossible number, [`Error::Network`] if there is no network,
+/// [`Error::System`] when memory is refused.
+pub fn threads_apart(ranks: usize, per_host: usize) -> Result<Vec<Seat>> {
+    let per_host = per_host.clamp(1, ranks.max(1));
+    let hosts: Vec<usize> = (0..ranks).map(|rank| rank / per_host).collect();
+    let segments = (0..ranks.div_ceil(per_host)).map(|host| {
+        let seats = per_host.min(ranks - host * per_host);
+        Ok(Arc::new(Segment::private_as(Layout::of_host(ranks, seats)?)?))
+    });
+    let segments = segments.collect::<Result<Vec<_>>>()?;
+    let common = Arc::new(Common { ranks, ..Common::default() });
+    // They wait for each other, so each needs a thread.
+    thread::scope(|scope| {
+        let sit = |rank: usize| {
+            let mut board = Together { rank, common: Arc::clone(&common) };
+            let (segment, hosts) = (Arc::clone(&segments[hosts[rank]]), &hosts);
+            scope.spawn(move || {
+                let wire = Some(Box::new(Wire::open(&mut board, &segment, hosts)?));
+                let rank = Peer(rank as u32);
+                segment.enter(rank, std::process::id());
+                Ok(Seat { segment, rank, wire, launched: None })
+            })
+        };
+        let seats: Vec<_> = (0..ranks).map(sit).collect();
+        let joined = seats.into_iter().map(|seat| seat.join());
+        joined.map(|seat| seat.expect("opening a wire does not panic")).collect()
+    })
+}
+
+/// The board of ranks that are threads of one process.
+#[derive(Debug)]
+struct Together {
+    rank: usize,
+    common: Arc<Common>,
+}
+
+#[derive(Debug, Default)]
+struct Common {
+    ranks: usize,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    values: HashMap<(usize, String), Vec<u8>>,
+    /// Ranks that have come to the fence, over all fences.
+    arrivals: usize,
+}
+
+impl Common {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Board for Together {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn ranks(&self) -> usize {
+        self.common.ranks
+    }
+
+    fn put(&mut self, name: &str, value: &[u8]) -> Result<()> {
+        self.common.state().values.insert((self.rank, name.to_owned()), value.to_vec());
+        Ok(())
+    }
+
+    fn fence(&mut self) -> Result<()> {
+        let mut state = self.common.state();
+        let all = (state.arrivals / self.common.ranks + 1) * self.common.ranks;
+        state.arrivals += 1;
+        self.common.changed.notify_all();
+        while state.arrivals < all {
+            state = self.common.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        Ok(())
+    }
+
+    fn get(&mut self, rank: usize, name: &str) -> Result<Vec<u8>> {
+        let found = self.common.state().values.get(&(rank, name.to_owned())).cloned();
+        found.ok_or_else(|| Error::Environment(format!("rank {rank} has not put {name}")))
+    }
+
+    fn abort(&mut self, _code: u8, _text: &str) {}
+
+    fn finalize(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_divided() {
+        let mut hosts = [0, 1, 0, 0, 1, 0];
+        divide(&mut hosts, 2);
+        assert_eq!(hosts, [0, 1, 0, 2, 1, 2]);
+        divide(&mut hosts, 1);
+        assert_eq!(hosts, [0, 1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn a_fence_holds_until_all_have_come() {
+        let common = Arc::new(Common { ranks: 3, ..Common::default() });
+        thread::scope(|scope| {
+            for rank in 0..3 {
+                let mut board = Together { rank, common: Arc::clone(&common) };
+                scope.spawn(move || {
+                    for round in 0..50_u8 {
+                        let name = format!("round-{round}");
+                        let told = super::super::tell_all(&mut board, &name, &[round, rank as u8]);
+                        assert_eq!(told.unwrap()[2], [round, 2]);
+                    }
+                });
+            }
+        });
+    }
+}

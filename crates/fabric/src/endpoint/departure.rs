@@ -1,0 +1,63 @@
+//! How a rank leaves: those on its host see it in the segment, those elsewhere are told. Protocol:
+//! `ofi/README.md`, "Leaving".
+
+use super::Endpoint;
+use super::packet::Packet;
+use crate::Peer;
+use crate::segment::State;
+
+impl Endpoint {
+    /// This rank will begin nothing more; it only finishes what others may wait for.
+    pub fn begin_leaving(&mut self) {
+        self.segment.begin_leaving(self.me);
+        self.tell_elsewhere(Packet::Leaving);
+    }
+
+    /// Whether no rank will begin anything more.
+    pub fn all_leaving(&self) -> bool {
+        let mut ranks = (0..self.segment.ranks() as u32).map(Peer);
+        ranks.all(|rank| self.memory_of(rank).is_leaving(rank))
+    }
+
+    /// This rank leaves the world in good order. Whoever might wait for it is told. It is gone when
+    /// [`Endpoint::is_gone`] says so, and makes progress until then.
+    pub fn leave(&mut self) {
+        self.segment.leave(self.me);
+        self.leaves = true;
+        self.tell_elsewhere(Packet::Left);
+    }
+
+    /// Whether every rank knows that this one has left, and so has all that was sent to it.
+    pub fn is_gone(&self) -> bool {
+        let Some(wire) = &self.wire else { return true };
+        wire.is_drained()
+            && wire.peers().all(|peer| self.has_seen[peer.index()] || self.is_known_left(peer))
+    }
+
+    pub(super) fn is_known_left(&self, peer: Peer) -> bool {
+        self.memory_of(peer).state(peer) == State::Left
+    }
+
+    fn tell_elsewhere(&mut self, packet: Packet) {
+        let Some(wire) = &self.wire else { return };
+        for peer in wire.peers() {
+            if !self.is_known_left(peer) {
+                self.tell(peer, packet);
+            }
+        }
+    }
+
+    /// A rank elsewhere has told that it leaves.
+    pub(super) fn note_departure(&mut self, peer: Peer, packet: Packet) {
+        let Some(wire) = &self.wire else { return };
+        match packet {
+            Packet::Leaving => wire.segment().note_leaving(peer),
+            Packet::Left => {
+                wire.segment().note_left(peer);
+                self.tell(peer, Packet::Seen);
+            }
+            Packet::Seen => self.has_seen[peer.index()] = true,
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Ranks on other hosts: who they are, how they hear of news, and whose end this rank must hear of.
+
+use super::Endpoint;
+use crate::ofi::Wire;
+use crate::{Peer, Segment};
+
+impl Endpoint {
+    /// The way to ranks on other hosts, if there are any.
+    pub fn wire(&self) -> Option<&Wire> {
+        self.wire.as_deref()
+    }
+
+    /// Whether a rank is on another host.
+    #[inline]
+    pub(super) fn reaches(&self, peer: Peer) -> bool {
+        self.wire.as_ref().is_some_and(|wire| wire.reaches(peer))
+    }
+
+    /// Where it is known how things are with a rank.
+    pub(super) fn memory_of(&self, peer: Peer) -> &Segment {
+        match &self.wire {
+            Some(wire) if wire.reaches(peer) => wire.segment(),
+            _ => &self.segment,
+        }
+    }
+
+    /// Has a rank look at what was put into the lane to it, or at the room in the one from it.
+    #[inline]
+    pub(super) fn announce(&mut self, peer: Peer) {
+        match &mut self.wire {
+            Some(wire) if wire.reaches(peer) => wire.push(peer),
+            _ => self.ring(peer),
+        }
+    }
+
+    /// Tells the wire which ranks elsewhere this rank waits for.
+    #[cold]
+    pub(super) fn say_whom_it_awaits(&mut self) {
+        let Some(wire) = &self.wire else { return };
+        wire.await_takers();
+        let mut anybody = false;
+        self.matching.each_posted(|selector, _| match selector.source {
+            Some(source) => wire.await_peer(source),
+            None => anybody = true,
+        });
+        self.landings.iter().for_each(|(_, landing)| wire.await_peer(landing.source));
+        self.large.iter().for_each(|(_, send)| wire.await_peer(send.to));
+        for (peer, standing) in (0..).map(Peer).zip(&self.standing) {
+            let is_unseen = self.leaves && !self.has_seen[peer.index()];
+            if anybody || is_unseen || !standing.is_flushed() {
+                wire.await_peer(peer);
+            }
+        }
+        // Those that have left answer no more, and need not.
+        for peer in wire.peers().filter(|&peer| self.is_known_left(peer)) {
+            wire.await_no_more(peer);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Messages between hosts, over libfabric. How it works: `README.md` in this folder.
+
+mod binding;
+mod conduit;
+mod library;
+mod port;
+mod post;
+mod provider;
+mod pulse;
+mod wire;
+
+pub use library::{LIBRARY, Library};
+pub use provider::{Choice, Offer, PROVIDER, choose};
+pub use pulse::{PEER_TIMEOUT, peer_timeout};
+pub use wire::Wire;

@@ -1,0 +1,271 @@
+//! What carries the cells of one lane to a rank on another host, and those of the lane from
+//! there: `README.md`, "A lane that spans two hosts" and "Room".
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::port::{Begun, Context, Port, Registration, Target};
+use crate::endpoint::Header;
+use crate::lane::{Place, Ring, STAMP};
+use crate::{Peer, Region, RegionMut, Result, Segment};
+
+/// Bits of a tag below its kind: the rank that sends.
+const KIND_AT: u32 = 32;
+/// Messages that are a cell, and those that say how much has been read.
+const CELL: u64 = 0;
+const ROOM: u64 = 1 << KIND_AT;
+/// The bits in which tags of messages that go into buffers differ.
+pub(super) const ANY: u64 = (2 << KIND_AT) - 1;
+
+/// Bits of the name of a transfer: which rank, and above that what.
+const WHAT_AT: u32 = 56;
+/// The name of a buffer that is posted has its number below this.
+pub(super) const BUFFER: u64 = 1 << WHAT_AT;
+/// Bits of the name of a send below the rank: the cell.
+const PEER_AT: u32 = 16;
+
+/// The name of a transfer, read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Name {
+    /// A cell that is sent.
+    Cell(Peer, usize),
+    /// A buffer into which something comes.
+    Buffer(usize),
+}
+
+pub(super) fn read_name(name: u64) -> Name {
+    if name & BUFFER != 0 {
+        return Name::Buffer((name & !BUFFER) as usize);
+    }
+    Name::Cell(Peer((name >> PEER_AT) as u32), (name & ((1 << PEER_AT) - 1)) as usize)
+}
+
+/// Who has sent a message with this tag.
+pub(super) fn source(tag: u64) -> Peer {
+    Peer(tag as u32)
+}
+
+/// Something came that cannot be: the other side is not what it should be.
+#[derive(Debug)]
+pub(super) struct Damaged;
+
+/// Both lanes between this rank and one elsewhere.
+pub(super) struct Conduit {
+    target: Target,
+    me: Peer,
+    /// The ring that this rank fills, and the handle for its memory.
+    out: Place,
+    registration: Registration,
+    /// The ring that this rank reads.
+    into: Place,
+    /// One for each cell of `out`.
+    contexts: Box<[Context]>,
+    /// Positions below this one have been handed to the network.
+    sent: u64,
+    /// Positions below this one are no longer used by it.
+    released: u64,
+    /// A bit for each cell that it uses.
+    flying: u64,
+    /// Positions below this one have been read by the receiver.
+    heard: u64,
+    /// How much of `into` the sender has been told we have read.
+    told: u64,
+    /// Cells that have come.
+    arrived: u64,
+}
+
+// SAFETY: the state of one owner, and mappings that may be used from any thread.
+unsafe impl Send for Conduit {}
+
+impl Conduit {
+    /// The conduit to a rank, over rings that start at this position.
+    pub(super) fn new(
+        port: &mut Port,
+        target: Target,
+        (me, peer): (Peer, Peer),
+        segment: &Arc<Segment>,
+        first: u64,
+    ) -> Result<Conduit> {
+        let layout = segment.layout();
+        let (cells, cell_bytes) = (layout.cells(), layout.cell_bytes());
+        assert!(cells <= u64::BITS as usize, "a bit for each cell");
+        let ring = |offset| Place::new(segment.clone(), Ring { offset, cells, cell_bytes });
+        let out = ring(layout.lane_to(peer.index()));
+        let into = ring(layout.lane_from(peer.index()));
+        let memory = RegionMut::new(out.cell(0).as_ptr(), cells * cell_bytes);
+        // SAFETY: the mapping stays as long as `out`, and the port is closed before that is gone.
+        let registration = unsafe { port.register(memory)? };
+        let name = |cell| u64::from(peer.0) << PEER_AT | cell as u64;
+        let contexts = (0..cells).map(|cell| Context::new(name(cell))).collect();
+        let (sent, released, heard, told) = (first, first, first, first);
+        let (flying, arrived) = (0, 0);
+        Ok(Conduit {
+            target,
+            me,
+            out,
+            registration,
+            into,
+            contexts,
+            sent,
+            released,
+            flying,
+            heard,
+            told,
+            arrived,
+        })
+    }
+
+    /// Cells that have come.
+    pub(super) fn arrived(&self) -> u64 {
+        self.arrived
+    }
+
+    /// Cells that are there to be sent or have been, when the first had this position.
+    pub(super) fn offered(&self, first: u64) -> u64 {
+        let cells = self.out.ring.cells as u64;
+        let all = self.sent..self.sent + cells;
+        self.sent + all.take_while(|&at| self.is_filled(at)).count() as u64 - first
+    }
+
+    /// Whether all that was put into the lane has left this rank.
+    pub(super) fn is_drained(&self) -> bool {
+        !self.is_filled(self.sent) && self.released == self.sent
+    }
+
+    fn is_filled(&self, position: u64) -> bool {
+        self.out.stamp(position).load(Ordering::Acquire) == position + 1
+    }
+
+    /// Hands to the network what the lane holds, and says how far we have read. The error is that
+    /// of the network.
+    pub(super) fn push(&mut self, port: &mut Port) -> std::result::Result<(), i32> {
+        while self.is_filled(self.sent) {
+            match self.push_cell(port) {
+                Begun::Yes => {}
+                Begun::NotNow => break,
+                Begun::Never(error) => return Err(error),
+            }
+        }
+        self.give_room(port)
+    }
+
+    fn push_cell(&mut self, port: &mut Port) -> Begun {
+        let position = self.sent;
+        let cell = self.out.cell(position);
+        // SAFETY: the header lies behind the stamp, inside the cell.
+        let header = unsafe { cell.add(STAMP) };
+        // SAFETY: the cell is published, so its sender has written a header and leaves it alone
+        // until we say that it has been read (README, "Room").
+        let header: Header = unsafe { header.cast().read() };
+        let room = self.out.ring.payload(size_of::<Header>());
+        let bytes = STAMP + size_of::<Header>() + header.bytes_behind(room);
+        let tag = CELL | u64::from(self.me.0);
+        let begun = if bytes <= port.longest_inject() {
+            // SAFETY: that part of the cell has been written, and nobody writes it now.
+            let data = unsafe { std::slice::from_raw_parts(cell.as_ptr(), bytes) };
+            port.inject(self.target, tag, data)
+        } else {
+            let index = (position % self.out.ring.cells as u64) as usize;
+            let data = Region::new(cell.as_ptr(), bytes);
+            let context: *mut Context = &mut self.contexts[index];
+            // SAFETY: the cell stays as it is until `released` has passed it; contexts stay where
+            // they are; the port is closed before either is gone.
+            let begun = unsafe { port.send(self.target, tag, data, &self.registration, context) };
+            self.flying |= u64::from(begun == Begun::Yes) << index;
+            begun
+        };
+        if begun == Begun::Yes {
+            self.sent += 1;
+            self.release();
+        }
+        begun
+    }
+
+    /// The network does not use this cell any more.
+    pub(super) fn landed(&mut self, cell: usize) {
+        self.flying &= !(1 << cell);
+        self.release();
+    }
+
+    /// Tells the outlet how far cells are free: those that have been read there and that the
+    /// network does not use here.
+    fn release(&mut self) {
+        let cells = self.out.ring.cells as u64;
+        while self.released < self.sent && self.flying >> (self.released % cells) & 1 == 0 {
+            self.released += 1;
+        }
+        self.out.consumed().store(self.released.min(self.heard), Ordering::Release);
+    }
+
+    /// Tells the sender how far we have read, if it has not been told.
+    fn give_room(&mut self, port: &mut Port) -> std::result::Result<(), i32> {
+        let read = self.into.consumed().load(Ordering::Acquire);
+        if read <= self.told {
+            return Ok(());
+        }
+        match port.inject(self.target, ROOM | u64::from(self.me.0), &read.to_le_bytes()) {
+            Begun::Yes => self.told = read,
+            Begun::NotNow => {}
+            Begun::Never(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// A message has come from the other side.
+    pub(super) fn accept(&mut self, tag: u64, message: &[u8]) -> std::result::Result<(), Damaged> {
+        let (word, rest) = message.split_at_checked(STAMP).ok_or(Damaged)?;
+        let word = u64::from_le_bytes(word.try_into().map_err(|_| Damaged)?);
+        match tag & !u64::from(u32::MAX) {
+            CELL => self.place(word, rest),
+            ROOM if word <= self.sent => {
+                self.heard = self.heard.max(word);
+                self.release();
+                Ok(())
+            }
+            _ => Err(Damaged),
+        }
+    }
+
+    /// Bytes behind the stamp that a cell has which begins like this.
+    fn used(&self, body: &[u8]) -> Option<usize> {
+        let start = body.get(..size_of::<Header>())?.as_ptr().cast::<Header>();
+        // SAFETY: so many bytes are there, and any bits are a header.
+        let header = unsafe { start.read_unaligned() };
+        Some(size_of::<Header>() + header.bytes_behind(self.into.ring.payload(size_of::<Header>())))
+    }
+
+    /// Puts a cell into its place.
+    fn place(&mut self, stamp: u64, body: &[u8]) -> std::result::Result<(), Damaged> {
+        let read = self.into.consumed().load(Ordering::Acquire).max(self.told);
+        let position = stamp.wrapping_sub(1);
+        let is_ours = position >= read && position < read + self.into.ring.cells as u64;
+        if !is_ours || self.used(body) != Some(body.len()) {
+            return Err(Damaged);
+        }
+        // SAFETY: behind the stamp, inside the cell.
+        let into = unsafe { self.into.cell(position).add(STAMP) };
+        // SAFETY: the cell has been read for good, and is not stamped anew: it is ours to write.
+        // The message lies in a buffer, not in the ring.
+        unsafe { into.as_ptr().copy_from_nonoverlapping(body.as_ptr(), body.len()) };
+        self.into.stamp(position).store(stamp, Ordering::Release);
+        self.arrived += 1;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_back() {
+        assert_eq!(read_name(BUFFER | 77), Name::Buffer(77));
+        let name = u64::from(u32::MAX) << PEER_AT | 31;
+        assert_eq!(read_name(name), Name::Cell(Peer(u32::MAX), 31));
+        assert_eq!(source(ROOM | 5), Peer(5));
+        assert_eq!(source(CELL | 6), Peer(6));
+        assert_eq!((ROOM | CELL | u64::from(u32::MAX)) & !ANY, 0);
+    }
+}

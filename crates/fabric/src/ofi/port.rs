@@ -1,0 +1,571 @@
+//! One endpoint of libfabric with all that belongs to it: its fabric, domain, table of addresses
+//! and queue of completions.
+//!
+//! It is used by one thread at a time, which is all that is asked of the provider. Calls never
+//! wait, but for [`Port::wait`]. Every object of libfabric begins with its `Fid`.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::ffi::{c_int, c_void};
+use std::mem;
+use std::ptr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::binding::{
+    ANY_ADDRESS, Av, AvAttributes, Cq, CqAttributes, CqEntry, CqError, CqOps, Domain, DomainOps,
+    ENABLE, ERROR_AVAILABLE, Ep, Fabric, FabricAttributes, Fid, Info, LOCAL_MEMORY,
+    MEMORY_OF_ENDPOINT, Memory, RECEIVE, SEND, TABLE, TAGGED_ENTRIES, WAIT_ANY, WAIT_NONE,
+};
+use super::library::Library;
+use super::provider::Choice;
+use crate::{Region, RegionMut, Result};
+
+/// Completions that are taken at once.
+const AT_ONCE: usize = 32;
+/// Completions that a queue has room for.
+const COMPLETIONS: usize = 4096;
+/// Who cannot sleep until something comes sleeps for so long at most.
+const NAP: Duration = Duration::from_millis(50);
+/// Bytes of the longest address.
+const LONGEST_ADDRESS: usize = 256;
+
+/// What a transfer is called while it is under way. It stays where it is until the transfer is
+/// over: the provider may use the first words.
+#[repr(C)]
+pub(super) struct Context {
+    providers: [usize; 8],
+    name: u64,
+}
+
+impl Context {
+    pub(super) fn new(name: u64) -> Context {
+        Context { providers: [0; 8], name }
+    }
+}
+
+/// A port that is reached by this one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target(u64);
+
+/// What became of a transfer that was to begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Begun {
+    Yes,
+    /// There is no room for it now.
+    NotNow,
+    /// It never will: the code of the error.
+    Never(i32),
+}
+
+/// A transfer is over.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Event {
+    /// The name in its context.
+    pub(super) name: u64,
+    pub(super) bytes: usize,
+    pub(super) tag: u64,
+    /// The code of the error, or 0.
+    pub(super) error: i32,
+}
+
+/// Memory that the provider may use; the handle that it wants with each transfer.
+pub(super) struct Registration {
+    memory: *mut Memory,
+    handle: *mut c_void,
+}
+
+// SAFETY: used by the thread that has the port.
+unsafe impl Send for Registration {}
+
+impl Registration {
+    /// For providers that ask for none.
+    pub(super) const NONE: Registration =
+        Registration { memory: ptr::null_mut(), handle: ptr::null_mut() };
+}
+
+pub(super) struct Port {
+    library: Arc<Library>,
+    fabric: *mut Fabric,
+    domain: *mut Domain,
+    addresses: *mut Av,
+    queue: *mut Cq,
+    endpoint: *mut Ep,
+    /// Bytes of the longest message that is copied when it is sent.
+    inject: usize,
+    registers: bool,
+    binds_memory: bool,
+    can_wait: bool,
+}
+
+// SAFETY: one thread uses a port at a time (`&mut`, or the lock of the rank), and that is what the
+// provider was asked to bear.
+unsafe impl Send for Port {}
+
+impl Port {
+    /// Opens a port. `waits` if somebody will sleep in [`Port::wait`].
+    pub(super) fn open(library: &Arc<Library>, choice: &Choice, waits: bool) -> Result<Port> {
+        let info = choice.info.first();
+        // SAFETY: the library gives an information all its parts, which live as long as it.
+        let attributes = unsafe { Attributes::of(info) };
+        let mut port = Port {
+            library: Arc::clone(library),
+            fabric: library.open_fabric(attributes.fabric)?,
+            domain: ptr::null_mut(),
+            addresses: ptr::null_mut(),
+            queue: ptr::null_mut(),
+            endpoint: ptr::null_mut(),
+            inject: attributes.inject,
+            registers: attributes.memory & LOCAL_MEMORY != 0,
+            binds_memory: attributes.memory & MEMORY_OF_ENDPOINT != 0,
+            can_wait: waits,
+        };
+        port.open_domain(info)?;
+        port.open_addresses()?;
+        port.open_queue()?;
+        port.open_endpoint(info)?;
+        Ok(port)
+    }
+
+    fn open_domain(&mut self, info: *mut Info) -> Result<()> {
+        let (fabric, null) = (self.fabric, ptr::null_mut());
+        // SAFETY: it has just been opened.
+        let open = unsafe { &*fabric }.ops.domain.expect("fabrics open domains");
+        // SAFETY: an open fabric and an information about it.
+        let opened = unsafe { open(fabric, info, &mut self.domain, null) };
+        self.check("open a domain", opened)
+    }
+
+    fn open_addresses(&mut self) -> Result<()> {
+        let open = self.of_domain().av_open.expect("domains open tables of addresses");
+        let mut attributes = AvAttributes {
+            kind: TABLE,
+            rx_ctx_bits: 0,
+            count: 0,
+            ep_per_node: 0,
+            name: ptr::null(),
+            map_addr: ptr::null_mut(),
+            flags: 0,
+        };
+        let (domain, null) = (self.domain, ptr::null_mut());
+        // SAFETY: an open domain and whole attributes.
+        let opened = unsafe { open(domain, &mut attributes, &mut self.addresses, null) };
+        self.check("open a table of addresses", opened)
+    }
+
+    fn open_queue(&mut self) -> Result<()> {
+        let open = self.of_domain().cq_open.expect("domains open queues");
+        let mut attributes = CqAttributes {
+            size: COMPLETIONS,
+            flags: 0,
+            format: TAGGED_ENTRIES,
+            wait_obj: if self.can_wait { WAIT_ANY } else { WAIT_NONE },
+            signaling_vector: 0,
+            wait_cond: 0,
+            wait_set: ptr::null_mut(),
+        };
+        let (domain, null) = (self.domain, ptr::null_mut());
+        // SAFETY: an open domain and whole attributes.
+        let mut opened = unsafe { open(domain, &mut attributes, &mut self.queue, null) };
+        if opened != 0 && self.can_wait {
+            // Some providers cannot wait: then whoever waits looks now and then.
+            self.can_wait = false;
+            attributes.wait_obj = WAIT_NONE;
+            // SAFETY: as before.
+            opened = unsafe { open(domain, &mut attributes, &mut self.queue, null) };
+        }
+        self.check("open a queue of completions", opened)
+    }
+
+    fn open_endpoint(&mut self, info: *mut Info) -> Result<()> {
+        let open = self.of_domain().endpoint.expect("domains open endpoints");
+        let (domain, null) = (self.domain, ptr::null_mut());
+        // SAFETY: an open domain and the information by which it was opened.
+        let opened = unsafe { open(domain, info, &mut self.endpoint, null) };
+        self.check("open an endpoint", opened)?;
+        let endpoint: *mut Fid = self.endpoint.cast();
+        self.bind("bind addresses", endpoint, self.addresses.cast(), 0)?;
+        self.bind("bind a queue", endpoint, self.queue.cast(), SEND | RECEIVE)?;
+        self.enable("enable an endpoint", endpoint)
+    }
+
+    /// Binds an open object to another.
+    fn bind(&self, what: &str, object: *mut Fid, to: *mut Fid, flags: u64) -> Result<()> {
+        // SAFETY: an object that this port has opened.
+        let bind = unsafe { &*object }.ops.bind.expect("objects can be bound");
+        // SAFETY: two such objects.
+        self.check(what, unsafe { bind(object, to, flags) })
+    }
+
+    /// Lets an open object be used.
+    fn enable(&self, what: &str, object: *mut Fid) -> Result<()> {
+        // SAFETY: an object that this port has opened.
+        let control = unsafe { &*object }.ops.control.expect("objects can be controlled");
+        // SAFETY: such an object; this command takes nothing.
+        self.check(what, unsafe { control(object, ENABLE, ptr::null_mut()) })
+    }
+
+    fn of_domain(&self) -> &'static DomainOps {
+        // SAFETY: open as long as the port.
+        unsafe { &*self.domain }.ops
+    }
+
+    fn of_endpoint(&self) -> &Ep {
+        // SAFETY: open as long as the port.
+        unsafe { &*self.endpoint }
+    }
+
+    fn of_queue(&self) -> &'static CqOps {
+        // SAFETY: open as long as the port.
+        unsafe { &*self.queue }.ops
+    }
+
+    fn check(&self, what: &str, code: c_int) -> Result<()> {
+        if code == 0 { Ok(()) } else { Err(self.library.error(what, code.into())) }
+    }
+
+    /// Bytes of the longest message that [`Port::inject`] takes.
+    pub(super) fn longest_inject(&self) -> usize {
+        self.inject
+    }
+
+    /// By which others reach this port.
+    pub(super) fn address(&mut self) -> Result<Vec<u8>> {
+        let (mut address, mut bytes) = (vec![0; LONGEST_ADDRESS], LONGEST_ADDRESS);
+        let name = self.of_endpoint().cm.getname.expect("endpoints have names");
+        // SAFETY: the endpoint is open; the memory has the length that is told.
+        let code = unsafe { name(self.endpoint.cast(), address.as_mut_ptr().cast(), &mut bytes) };
+        self.check("tell the address of an endpoint", code)?;
+        address.truncate(bytes);
+        Ok(address)
+    }
+
+    /// Makes another port known by its address.
+    pub(super) fn know(&mut self, address: &[u8]) -> Result<Target> {
+        let (mut target, null) = (ANY_ADDRESS, ptr::null_mut());
+        // SAFETY: open as long as the port.
+        let insert = unsafe { &*self.addresses }.ops.insert.expect("tables take addresses");
+        let start = address.as_ptr().cast();
+        // SAFETY: the table is open; the address is one that a port of this provider told.
+        let code = unsafe { insert(self.addresses, start, 1, &mut target, 0, null) };
+        if code != 1 || target == ANY_ADDRESS {
+            return Err(self.library.error("take an address", i64::from(code.min(-libc::EINVAL))));
+        }
+        Ok(Target(target))
+    }
+
+    /// Makes memory known to the provider, if it wants that.
+    ///
+    /// # Safety
+    /// The memory stays until the registration has been ended by [`Port::forget`], or the port
+    /// closed.
+    pub(super) unsafe fn register(&mut self, region: RegionMut) -> Result<Registration> {
+        if !self.registers {
+            return Ok(Registration::NONE);
+        }
+        let mut memory = ptr::null_mut();
+        // SAFETY: open as long as the port.
+        let register = unsafe { &*self.domain }.mr.reg.expect("domains register memory");
+        let (start, bytes) = (region.start().cast(), region.bytes());
+        let (domain, access, null) = (self.domain.cast(), SEND | RECEIVE, ptr::null_mut());
+        // SAFETY: the domain is open; the memory stays, as promised.
+        let code = unsafe { register(domain, start, bytes, access, 0, 0, 0, &mut memory, null) };
+        self.check("register memory", code)?;
+        if self.binds_memory {
+            self.bind("bind memory", memory.cast(), self.endpoint.cast(), 0)?;
+            self.enable("enable memory", memory.cast())?;
+        }
+        // SAFETY: it has just been opened.
+        Ok(Registration { memory, handle: unsafe { &*memory }.mem_desc })
+    }
+
+    /// Ends a registration.
+    pub(super) fn forget(&mut self, registration: Registration) {
+        if !registration.memory.is_null() {
+            // SAFETY: it was opened by `register`, and is closed once, since it is moved here.
+            unsafe { close(registration.memory.cast()) };
+        }
+    }
+
+    /// Sends bytes that are copied now. No event will tell.
+    pub(super) fn inject(&mut self, to: Target, tag: u64, data: &[u8]) -> Begun {
+        debug_assert!(data.len() <= self.inject);
+        let inject = self.of_endpoint().tagged.inject.expect("endpoints inject");
+        let start = data.as_ptr().cast();
+        // SAFETY: the endpoint is open; the data is copied before the call returns.
+        begun(unsafe { inject(self.endpoint, start, data.len(), to.0, tag) })
+    }
+
+    /// Sends bytes. An event will tell when that is over, if it has begun.
+    ///
+    /// # Safety
+    /// Until then, or until the port has closed, data and context stay where they are, the data
+    /// unchanged.
+    pub(super) unsafe fn send(
+        &mut self,
+        to: Target,
+        tag: u64,
+        data: Region,
+        registration: &Registration,
+        context: *mut Context,
+    ) -> Begun {
+        let send = self.of_endpoint().tagged.send.expect("endpoints send");
+        let (start, bytes, handle) = (data.start().cast(), data.bytes(), registration.handle);
+        // SAFETY: the endpoint is open; the rest is promised.
+        begun(unsafe { send(self.endpoint, start, bytes, handle, to.0, tag, context.cast()) })
+    }
+
+    /// Receives a message whose tag is this one but for the bits of `ignore`. An event will tell.
+    ///
+    /// # Safety
+    /// Until then, or until the port has closed, memory and context stay where they are, and
+    /// nobody else uses the memory.
+    pub(super) unsafe fn receive(
+        &mut self,
+        tag: u64,
+        ignore: u64,
+        into: RegionMut,
+        registration: &Registration,
+        context: *mut Context,
+    ) -> Begun {
+        let receive = self.of_endpoint().tagged.recv.expect("endpoints receive");
+        let (start, bytes) = (into.start().cast(), into.bytes());
+        let (handle, context, from) = (registration.handle, context.cast(), ANY_ADDRESS);
+        // SAFETY: as for `send`.
+        begun(unsafe { receive(self.endpoint, start, bytes, handle, from, tag, ignore, context) })
+    }
+
+    /// Moves what can move, and adds the transfers that are over.
+    pub(super) fn poll(&mut self, events: &mut Vec<Event>) {
+        while self.poll_once(events) {}
+    }
+
+    fn poll_once(&mut self, events: &mut Vec<Event>) -> bool {
+        let mut entries = [NO_ENTRY; AT_ONCE];
+        let (read, room) = (self.of_queue().read, entries.as_mut_ptr().cast());
+        let read = read.expect("queues can be read");
+        // SAFETY: the queue is open; there is room for so many entries of the format asked for.
+        let count = unsafe { read(self.queue, room, AT_ONCE) };
+        self.note(count, &entries, events)
+    }
+
+    /// As [`Port::poll`], but sleeps until something comes, or so long.
+    pub(super) fn wait(&mut self, limit: Duration, events: &mut Vec<Event>) {
+        self.poll(events);
+        if !events.is_empty() {
+            return;
+        }
+        let Some(read) = self.of_queue().sread.filter(|_| self.can_wait) else {
+            std::thread::sleep(limit.min(NAP));
+            return self.poll(events);
+        };
+        let mut entries = [NO_ENTRY; AT_ONCE];
+        let room = entries.as_mut_ptr().cast();
+        let limit = limit.as_millis().clamp(1, 60_000) as c_int;
+        // SAFETY: as in `poll_once`; the queue was opened for waiting.
+        let count = unsafe { read(self.queue, room, AT_ONCE, ptr::null(), limit) };
+        if self.note(count, &entries, events) {
+            self.poll(events);
+        }
+    }
+
+    /// Notes what a look at the queue has found. Says whether there may be more.
+    fn note(&mut self, count: isize, entries: &[CqEntry], events: &mut Vec<Event>) -> bool {
+        if count == -(ERROR_AVAILABLE as isize) {
+            return self.read_error(events);
+        }
+        let Ok(count) = usize::try_from(count) else { return false };
+        for entry in &entries[..count] {
+            if !entry.op_context.is_null() {
+                let name = name_of(entry.op_context);
+                events.push(Event { name, bytes: entry.len, tag: entry.tag, error: 0 });
+            }
+        }
+        count == entries.len()
+    }
+
+    fn read_error(&mut self, events: &mut Vec<Event>) -> bool {
+        // SAFETY: numbers and null pointers; the library fills it.
+        let mut found: CqError = unsafe { mem::zeroed() };
+        let read = self.of_queue().readerr.expect("errors can be read");
+        // SAFETY: the queue is open.
+        let count = unsafe { read(self.queue, &mut found, 0) };
+        if count <= 0 {
+            return false;
+        }
+        if !found.op_context.is_null() {
+            let name = name_of(found.op_context);
+            let error = if found.err == 0 { libc::EIO } else { found.err };
+            events.push(Event { name, bytes: found.len, tag: found.tag, error });
+        }
+        true
+    }
+
+    /// Closes the port: on return nobody uses the memory of transfers any more, and no event of
+    /// them will come. Registrations must have been ended.
+    pub(super) fn close(&mut self) {
+        let objects: [*mut Fid; 5] = [
+            mem::replace(&mut self.endpoint, ptr::null_mut()).cast(),
+            mem::replace(&mut self.queue, ptr::null_mut()).cast(),
+            mem::replace(&mut self.addresses, ptr::null_mut()).cast(),
+            mem::replace(&mut self.domain, ptr::null_mut()).cast(),
+            mem::replace(&mut self.fabric, ptr::null_mut()).cast(),
+        ];
+        for object in objects {
+            // SAFETY: null, or opened by `open` and not closed before; those that were made of it
+            // have been closed.
+            unsafe { close(object) };
+        }
+    }
+}
+
+impl Drop for Port {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+const NO_ENTRY: CqEntry = CqEntry {
+    op_context: ptr::null_mut(),
+    flags: 0,
+    len: 0,
+    buf: ptr::null_mut(),
+    data: 0,
+    tag: 0,
+};
+
+fn begun(code: isize) -> Begun {
+    match -(code as i32) {
+        0 => Begun::Yes,
+        libc::EAGAIN => Begun::NotNow,
+        error => Begun::Never(error),
+    }
+}
+
+/// Closes an object of the library, if there is one.
+///
+/// # Safety
+/// It is open (every object begins with its `Fid`), and not used afterwards.
+unsafe fn close(object: *mut Fid) {
+    if object.is_null() {
+        return;
+    }
+    // SAFETY: open, as promised.
+    let Some(close) = unsafe { &*object }.ops.close else { return };
+    // SAFETY: as promised. An object that refuses to close stays: there is nothing else to do.
+    let _ = unsafe { close(object) };
+}
+
+/// What a transfer is called that is over.
+fn name_of(context: *mut c_void) -> u64 {
+    // SAFETY: nothing is posted without a context of this type, which stays until it is over.
+    unsafe { &*context.cast::<Context>() }.name
+}
+
+/// The parts of an information that a port uses.
+struct Attributes {
+    fabric: *mut FabricAttributes,
+    memory: c_int,
+    inject: usize,
+}
+
+impl Attributes {
+    /// # Safety
+    /// The information is one that the library has made.
+    unsafe fn of(info: *mut Info) -> Attributes {
+        // SAFETY: as promised.
+        let info = unsafe { &*info };
+        // SAFETY: it has all its parts.
+        let domain = unsafe { &*info.domain_attr };
+        // SAFETY: as before.
+        let sends = unsafe { &*info.tx_attr };
+        let (memory, inject) = (domain.mr_mode, sends.inject_size);
+        Attributes { fabric: info.fabric_attr, memory, inject }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use crate::ofi::choose;
+
+    /// Two ports that know each other; nothing where there is no libfabric.
+    fn pair(waits: bool) -> Option<[(Port, Target); 2]> {
+        let Ok(library) = Library::open() else {
+            eprintln!("not tested: libfabric cannot be opened");
+            return None;
+        };
+        let choice = choose(&library, None).unwrap();
+        let [mut first, mut second] =
+            [(); 2].map(|()| Port::open(&library, &choice, waits).unwrap());
+        let (to_first, to_second) = (first.address().unwrap(), second.address().unwrap());
+        let to_second = first.know(&to_second).unwrap();
+        let to_first = second.know(&to_first).unwrap();
+        Some([(first, to_second), (second, to_first)])
+    }
+
+    /// Polls until there is an event.
+    fn event(first: &mut Port, second: &mut Port) -> Event {
+        let (mut events, begun) = (Vec::new(), Instant::now());
+        while events.is_empty() {
+            first.poll(&mut events);
+            second.poll(&mut Vec::new());
+            assert!(begun.elapsed() < Duration::from_secs(20), "nothing came");
+        }
+        assert_eq!((events.len(), events[0].error), (1, 0));
+        events[0]
+    }
+
+    #[test]
+    fn bytes_go_from_port_to_port() {
+        let Some([(mut first, to_second), (mut second, _)]) = pair(false) else { return };
+        let mut memory = vec![0; 100];
+        let mut context = Box::new(Context::new(7));
+        // SAFETY: memory and context outlive the ports' use of them: an event is waited for.
+        let begun = unsafe {
+            let into = RegionMut::of(&mut memory);
+            second.receive(5, 2, into, &Registration::NONE, &mut *context)
+        };
+        assert_eq!(begun, Begun::Yes);
+        let start = Instant::now();
+        while first.inject(to_second, 5 | 2, b"hello") != Begun::Yes {
+            first.poll(&mut Vec::new());
+            second.poll(&mut Vec::new());
+            assert!(start.elapsed() < Duration::from_secs(20), "never connected");
+        }
+        let came = event(&mut second, &mut first);
+        assert_eq!((came.name, came.bytes, came.tag), (7, 5, 7));
+        assert_eq!(&memory[..5], b"hello");
+    }
+
+    #[test]
+    fn who_waits_is_woken() {
+        let Some([(mut first, to_second), (mut second, _)]) = pair(true) else { return };
+        let mut memory = vec![0; 8];
+        let mut context = Box::new(Context::new(1));
+        // SAFETY: as above; the port is closed before they are gone if nothing comes.
+        let begun = unsafe {
+            let into = RegionMut::of(&mut memory);
+            second.receive(0, 0, into, &Registration::NONE, &mut *context)
+        };
+        assert_eq!(begun, Begun::Yes);
+        let start = Instant::now();
+        let mut events = Vec::new();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while first.inject(to_second, 0, b"x") != Begun::Yes {
+                    first.wait(Duration::from_millis(1), &mut Vec::new());
+                    assert!(start.elapsed() < Duration::from_secs(20), "never connected");
+                }
+            });
+            while events.is_empty() {
+                second.wait(Duration::from_secs(2), &mut events);
+                assert!(start.elapsed() < Duration::from_secs(20), "nothing came");
+            }
+        });
+        assert_eq!((events[0].name, memory[0]), (1, b'x'));
+        second.close();
+    }
+}

@@ -1,0 +1,175 @@
+//! Short words between the pulses of ranks, over a port of their own.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::time::Duration;
+
+use super::port::{Begun, Context, Event, Port, Registration, Target};
+use crate::{Peer, RegionMut, Result};
+
+/// Bytes of a word on its way.
+const BYTES: usize = 32;
+/// Words that can come before they are read.
+const BUFFERS: usize = 64;
+/// The tag of a word is the rank that sends it.
+const ANY: u64 = u32::MAX as u64;
+
+/// What pulses say to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Word {
+    /// Are you there?
+    Ask,
+    /// Yes: so often has the rank looked at the network, so many cells has it for the one that
+    /// asks, and so many have come from there.
+    Answer { looks: u64, offered: u64, arrived: u64 },
+    /// The world has failed, in this way.
+    Death { failure: u64 },
+}
+
+impl Word {
+    fn write(self) -> [u8; BYTES] {
+        let words = match self {
+            Word::Ask => [1, 0, 0, 0],
+            Word::Answer { looks, offered, arrived } => [2, looks, offered, arrived],
+            Word::Death { failure } => [3, failure, 0, 0],
+        };
+        let mut bytes = [0; BYTES];
+        for (into, word) in bytes.chunks_exact_mut(8).zip(words) {
+            into.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
+    }
+
+    fn read(bytes: &[u8]) -> Option<Word> {
+        let word = |at: usize| {
+            let bytes = bytes.get(8 * at..8 * at + 8)?;
+            Some(u64::from_le_bytes(bytes.try_into().ok()?))
+        };
+        Some(match word(0)? {
+            1 => Word::Ask,
+            2 => Word::Answer { looks: word(1)?, offered: word(2)?, arrived: word(3)? },
+            3 => Word::Death { failure: word(1)? },
+            _ => return None,
+        })
+    }
+}
+
+/// The port of a pulse.
+pub(super) struct Post {
+    port: Port,
+    me: Peer,
+    addresses: Vec<Vec<u8>>,
+    targets: Vec<Option<Target>>,
+    /// Memory of the buffers.
+    memory: *mut [u8],
+    registration: Registration,
+    contexts: Box<[Context]>,
+    unposted: Vec<usize>,
+    events: Vec<Event>,
+}
+
+// SAFETY: one thread has it, with the memory.
+unsafe impl Send for Post {}
+
+impl Post {
+    /// Over an open port, to those who have these addresses.
+    ///
+    /// # Errors
+    /// That of the provider, which may not want the memory.
+    pub(super) fn new(port: Port, me: Peer, addresses: Vec<Vec<u8>>) -> Result<Post> {
+        let mut post = Post {
+            port,
+            me,
+            targets: vec![None; addresses.len()],
+            addresses,
+            memory: Box::into_raw(vec![0_u8; BUFFERS * BYTES].into_boxed_slice()),
+            registration: Registration::NONE,
+            contexts: (0..BUFFERS).map(|buffer| Context::new(buffer as u64)).collect(),
+            unposted: (0..BUFFERS).collect(),
+            events: Vec::new(),
+        };
+        let memory = RegionMut::new(post.memory.cast(), BUFFERS * BYTES);
+        // SAFETY: `Drop` frees the memory, after it has closed the port.
+        post.registration = unsafe { post.port.register(memory)? };
+        post.post_buffers();
+        Ok(post)
+    }
+
+    fn buffer(&self, buffer: usize) -> RegionMut {
+        RegionMut::new(self.memory.cast(), BUFFERS * BYTES).part(buffer * BYTES, BYTES)
+    }
+
+    fn post_buffers(&mut self) {
+        while let Some(buffer) = self.unposted.pop() {
+            let into = self.buffer(buffer);
+            let context: *mut Context = &mut self.contexts[buffer];
+            // SAFETY: buffers and contexts stay where they are until the port is closed, and
+            // nobody looks at them until the event.
+            let begun = unsafe { self.port.receive(0, ANY, into, &self.registration, context) };
+            if begun != Begun::Yes {
+                return self.unposted.push(buffer);
+            }
+        }
+    }
+
+    /// Says something. `false` if that cannot be done now.
+    pub(super) fn send(&mut self, to: Peer, word: Word) -> bool {
+        let target = match self.targets[to.index()] {
+            Some(target) => target,
+            None => {
+                let Ok(target) = self.port.know(&self.addresses[to.index()]) else { return false };
+                *self.targets[to.index()].insert(target)
+            }
+        };
+        self.port.inject(target, u64::from(self.me.0), &word.write()) == Begun::Yes
+    }
+
+    /// What has come, or comes within this time: the first of it ends the wait.
+    pub(super) fn collect(&mut self, time: Duration) -> Vec<(Peer, Word)> {
+        let mut events = std::mem::take(&mut self.events);
+        if time.is_zero() {
+            self.port.poll(&mut events);
+        } else {
+            self.port.wait(time, &mut events);
+        }
+        let mut words = Vec::new();
+        for event in events.drain(..) {
+            let buffer = event.name as usize;
+            self.unposted.push(buffer);
+            let bytes = self.buffer(buffer);
+            if event.error == 0 && event.bytes == BYTES {
+                // SAFETY: so many bytes have come into the buffer, which is not posted now.
+                let bytes = unsafe { std::slice::from_raw_parts(bytes.start(), BYTES) };
+                let word = Word::read(bytes).map(|word| (Peer(event.tag as u32), word));
+                words.extend(word);
+            }
+        }
+        self.events = events;
+        self.post_buffers();
+        words
+    }
+}
+
+impl Drop for Post {
+    fn drop(&mut self) {
+        self.port.forget(std::mem::replace(&mut self.registration, Registration::NONE));
+        self.port.close();
+        // SAFETY: made by `new` from a box; the port, which alone used it, is closed.
+        drop(unsafe { Box::from_raw(self.memory) });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_come_back() {
+        let answer = Word::Answer { looks: 1, offered: u64::MAX, arrived: 3 };
+        for word in [Word::Ask, answer, Word::Death { failure: 77 }] {
+            assert_eq!(Word::read(&word.write()), Some(word));
+        }
+        assert_eq!(Word::read(&[0; BYTES]), None);
+        assert_eq!(Word::read(&[1, 0]), None);
+    }
+}

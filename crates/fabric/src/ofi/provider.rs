@@ -1,0 +1,241 @@
+//! Which of libfabric's providers carries the messages: chosen by what it can do.
+//!
+//! What is needed is little: reliable datagrams with tags. Of those that offer it, the ones that
+//! are made for a kind of network card come first, then those that make do with any network.
+//! Providers that stay inside one host are passed over.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::ffi::{CStr, CString, c_char};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
+
+use super::binding::{self, Info};
+use super::library::{Infos, Library};
+use crate::{Error, Result};
+
+/// The variable that names the provider to be used.
+pub const PROVIDER: &str = "MOTET_PROVIDER";
+
+/// Providers that work over any network, the best first. Others that are not refused are for a
+/// kind of network card, and go before them.
+const FOR_ANY_NETWORK: [&str; 4] = ["tcp", "net", "tcp;ofi_rxm", "net;ofi_rxm"];
+/// Providers that are not chosen, and why not.
+const REFUSED: [(&str, &str); 9] = [
+    ("shm", "it stays inside one host"),
+    ("sm2", "it stays inside one host"),
+    ("lnx", "it needs to be told which others it joins"),
+    ("sockets", "it has been given up by its makers"),
+    ("udp", "it loses messages under load"),
+    ("psm3", "over ordinary networks it is slower than tcp"),
+    ("psm", "it has been given up by its makers"),
+    ("off_coll", "it carries no messages"),
+    ("ofi_hook", "it only looks at what others do"),
+];
+
+/// One way to reach other hosts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// The provider.
+    pub provider: String,
+    /// What it calls the network card or interface.
+    pub domain: String,
+    /// The address of the interface, if it has one of the usual kind.
+    pub address: Option<IpAddr>,
+}
+
+impl Offer {
+    fn of(info: &Info) -> Offer {
+        // SAFETY: the library gives each information all its parts.
+        let fabric = unsafe { &*info.fabric_attr };
+        // SAFETY: as before.
+        let domain = unsafe { &*info.domain_attr };
+        let (provider, domain) = (text(fabric.prov_name), text(domain.name));
+        Offer { provider, domain, address: address(info) }
+    }
+
+    /// How good it is: the smaller, the better. Nothing if it is refused, with the reason.
+    fn rank(&self) -> std::result::Result<(usize, bool, bool), &'static str> {
+        let base = self.provider.split(';').next().unwrap_or_default();
+        if let Some((_, why)) = REFUSED.iter().find(|(name, _)| *name == base) {
+            return Err(why);
+        }
+        let general = FOR_ANY_NETWORK.iter().position(|name| *name == self.provider);
+        let is_loopback = self.address.is_some_and(|address| address.is_loopback());
+        let is_v6 = self.address.is_some_and(|address| address.is_ipv6());
+        Ok((general.map_or(0, |place| place + 1), is_loopback, is_v6))
+    }
+}
+
+impl std::fmt::Display for Offer {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{} on {}", self.provider, self.domain)?;
+        match self.address {
+            Some(address) => write!(out, " ({address})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The way that was chosen.
+pub struct Choice {
+    pub(super) info: Infos,
+    /// What it is.
+    pub offer: Offer,
+    /// Why this one.
+    pub why: String,
+    /// What else there was, with the reason why it was not chosen.
+    pub others: Vec<(Offer, String)>,
+}
+
+/// Chooses a provider: the one that is named, or the best.
+///
+/// # Errors
+/// [`Error::Network`] if none fits.
+pub fn choose(library: &Arc<Library>, named: Option<&str>) -> Result<Choice> {
+    let hints = hints(library, named)?;
+    let found = library.look_up(binding::INTERFACE, &hints)?;
+    let mut ranked = Vec::new();
+    let mut others = Vec::new();
+    for (at, info) in found.iter().enumerate() {
+        let offer = Offer::of(info);
+        match offer.rank() {
+            Err(why) if named.is_none() => others.push((offer, why.to_owned())),
+            rank => ranked.push(((rank.unwrap_or_default(), at), offer, info)),
+        }
+    }
+    ranked.sort_by_key(|(rank, ..)| *rank);
+    let mut ranked = ranked.into_iter();
+    let Some((_, offer, info)) = ranked.next() else {
+        return Err(nothing(library, named, &others));
+    };
+    let why = match named {
+        Some(_) => format!("{PROVIDER} names it"),
+        None if !FOR_ANY_NETWORK.contains(&offer.provider.as_str()) => {
+            "it is made for this network card".into()
+        }
+        None => "no provider is made for a network card here, and this is the best of those \
+                 that work over any network"
+            .into(),
+    };
+    let rest = ranked.map(|(_, offer, _)| (offer, "another is preferred".to_owned()));
+    let others = rest.chain(others).collect();
+    Ok(Choice { info: library.copy(info)?, offer, why, others })
+}
+
+fn nothing(library: &Library, named: Option<&str>, others: &[(Offer, String)]) -> Error {
+    let (version, file) = (library.version(), library.file());
+    let what = "reliable datagrams with tags between hosts";
+    Error::Network(match named {
+        Some(name) => format!(
+            "{PROVIDER} is {name}, but libfabric {version} ({file}) offers no {what} by that \
+             name: `motet info --fabric` lists what it offers"
+        ),
+        None => {
+            let others: Vec<_> =
+                others.iter().map(|(offer, why)| format!("{offer}: {why}")).collect();
+            let others = if others.is_empty() { "nothing".into() } else { others.join("; ") };
+            format!(
+                "libfabric {version} ({file}) offers no {what}. It has {others}. Is the network \
+                 up? {PROVIDER} names a provider that is to be used all the same"
+            )
+        }
+    })
+}
+
+/// What is asked for.
+fn hints(library: &Arc<Library>, named: Option<&str>) -> Result<Infos> {
+    let hints = library.hints()?;
+    // SAFETY: fresh hints have all their parts, and nobody else has them.
+    let info = unsafe { &mut *hints.first() };
+    info.caps = binding::TAGGED | binding::SEND | binding::RECEIVE;
+    info.mode = binding::CONTEXT | binding::CONTEXT2;
+    // SAFETY: as before.
+    let endpoint = unsafe { &mut *info.ep_attr };
+    endpoint.kind = binding::RELIABLE_DATAGRAMS;
+    // SAFETY: as before.
+    let domain = unsafe { &mut *info.domain_attr };
+    domain.threading = binding::BY_DOMAIN;
+    domain.resource_mgmt = binding::MANAGED;
+    domain.mr_mode = binding::LOCAL_MEMORY
+        | binding::VIRTUAL_ADDRESSES
+        | binding::ALLOCATED
+        | binding::PROVIDER_KEYS
+        | binding::MEMORY_OF_ENDPOINT;
+    if let Some(named) = named {
+        let name = CString::new(named)
+            .map_err(|_| Error::Network(format!("{PROVIDER} is {named:?}: no name")))?;
+        // SAFETY: as before.
+        let fabric = unsafe { &mut *info.fabric_attr };
+        // SAFETY: a name that ends. The library frees the copy with the hints, by the means of C.
+        fabric.prov_name = unsafe { libc::strdup(name.as_ptr()) };
+    }
+    Ok(hints)
+}
+
+fn text(text: *const c_char) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: a text of the library, which ends.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+/// The address of the interface.
+fn address(info: &Info) -> Option<IpAddr> {
+    let bytes = (!info.src_addr.is_null() && info.src_addrlen <= 64).then(|| {
+        // SAFETY: the library says how long its address is.
+        unsafe { std::slice::from_raw_parts(info.src_addr.cast::<u8>(), info.src_addrlen) }
+    })?;
+    match info.addr_format {
+        binding::ADDRESS_V4 => {
+            let bytes: [u8; 4] = bytes.get(4..8)?.try_into().ok()?;
+            Some(Ipv4Addr::from(bytes).into())
+        }
+        binding::ADDRESS_V6 => {
+            let bytes: [u8; 16] = bytes.get(8..24)?.try_into().ok()?;
+            Some(Ipv6Addr::from(bytes).into())
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offer(provider: &str, address: [u8; 4]) -> Offer {
+        let address = Some(Ipv4Addr::from(address).into());
+        Offer { provider: provider.into(), domain: "eth0".into(), address }
+    }
+
+    #[test]
+    fn cards_go_before_any_network_and_that_before_loopback() {
+        let order = [
+            offer("verbs;ofi_rxm", [10, 0, 0, 1]),
+            offer("tcp", [10, 0, 0, 1]),
+            offer("tcp", [127, 0, 0, 1]),
+            offer("net", [10, 0, 0, 1]),
+            offer("tcp;ofi_rxm", [10, 0, 0, 1]),
+        ];
+        assert!(order.windows(2).all(|pair| pair[0].rank().unwrap() < pair[1].rank().unwrap()));
+        for refused in ["shm", "udp;ofi_rxd", "sockets", "psm3"] {
+            assert!(offer(refused, [10, 0, 0, 1]).rank().is_err(), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_choice_says_why() {
+        let Ok(library) = Library::open() else {
+            eprintln!("not tested: libfabric cannot be opened");
+            return;
+        };
+        let choice = choose(&library, Some("tcp")).unwrap();
+        assert!(choice.offer.provider.contains("tcp"), "{}", choice.offer);
+        assert!(choice.why.contains(PROVIDER), "{}", choice.why);
+        let choice = choose(&library, None).unwrap();
+        assert!(choice.offer.rank().is_ok(), "{}", choice.offer);
+        let error = choose(&library, Some("no-such")).map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains("MOTET_PROVIDER is no-such"), "{error}");
+    }
+}

@@ -1,0 +1,345 @@
+//! Whether ranks on other hosts live: asked only by those who wait for them. Protocol: `README.md`,
+//! "Death".
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use super::post::{Post, Word};
+use crate::segment::{pack, unpack};
+use crate::{Error, Failure, How, Peer, Result, Segment};
+
+/// The variable that says after how many seconds without an answer a rank is lost.
+pub const PEER_TIMEOUT: &str = "MOTET_PEER_TIMEOUT";
+/// What it is without that variable.
+const USUAL_TIMEOUT: Duration = Duration::from_secs(10);
+/// Who waits is asked after this part of that time, again and again.
+const ASKS: u32 = 16;
+/// A rank that has looked so often at the network has seen what there was.
+const ENOUGH: u64 = 100;
+/// The longest time between two looks: news of a death on this host must get out.
+const LONGEST_LOOK: Duration = Duration::from_millis(250);
+/// How long the last words of a rank that ends in a failed world may take.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// What the variable says.
+///
+/// # Errors
+/// [`Error::Environment`] if it is no time.
+pub fn peer_timeout() -> Result<Duration> {
+    let Some(text) = std::env::var_os(PEER_TIMEOUT).filter(|text| !text.is_empty()) else {
+        return Ok(USUAL_TIMEOUT);
+    };
+    let text = text.to_string_lossy();
+    let seconds = text.parse().ok().filter(|seconds| (0.1..=86_400.0).contains(seconds));
+    seconds.map(Duration::from_secs_f64).ok_or_else(|| {
+        let range = "not a number of seconds from 0.1 to 86400";
+        Error::Environment(format!("{PEER_TIMEOUT} is {text:?}, {range}"))
+    })
+}
+
+/// What a rank and its pulse tell each other.
+pub(super) struct Shared {
+    home: Arc<Segment>,
+    is_over: AtomicBool,
+    begun: Instant,
+    /// How often the rank has looked at the network.
+    looks: AtomicU64,
+    peers: Vec<Counts>,
+}
+
+/// What there is between this rank and another.
+#[derive(Default)]
+struct Counts {
+    /// Cells that are for it, and cells that have come from it.
+    offered: AtomicU64,
+    arrived: AtomicU64,
+    /// When the rank last said that it waits for it: milliseconds since `begun`, plus 1.
+    awaited: AtomicU64,
+}
+
+impl Shared {
+    pub(super) fn note_look(&self) {
+        let looks = self.looks.load(Ordering::Relaxed);
+        self.looks.store(looks + 1, Ordering::Relaxed);
+    }
+
+    pub(super) fn note_offered(&self, peer: Peer, cells: u64) {
+        self.peers[peer.index()].offered.store(cells, Ordering::Relaxed);
+    }
+
+    pub(super) fn note_arrived(&self, peer: Peer, cells: u64) {
+        self.peers[peer.index()].arrived.store(cells, Ordering::Relaxed);
+    }
+
+    /// The rank waits for this one.
+    pub(super) fn await_peer(&self, peer: Peer) {
+        let now = self.begun.elapsed().as_millis() as u64 + 1;
+        self.peers[peer.index()].awaited.store(now, Ordering::Relaxed);
+    }
+
+    pub(super) fn await_no_more(&self, peer: Peer) {
+        self.peers[peer.index()].awaited.store(0, Ordering::Relaxed);
+    }
+
+    fn is_awaited(&self, peer: usize, patience: Duration) -> bool {
+        let awaited = self.peers[peer].awaited.load(Ordering::Relaxed);
+        let now = self.begun.elapsed().as_millis() as u64 + 1;
+        awaited > 0 && now - awaited.min(now) <= patience.as_millis() as u64
+    }
+}
+
+/// The pulse of a rank. Dropping it ends it.
+pub(super) struct Pulse {
+    pub(super) shared: Arc<Shared>,
+    timeout: Duration,
+    last_said: Option<Instant>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Pulse {
+    /// Begins to answer, by a port of its own.
+    ///
+    /// # Errors
+    /// [`Error::System`] if there can be no thread.
+    pub(super) fn begin(
+        post: Post,
+        me: Peer,
+        home: Arc<Segment>,
+        elsewhere: Vec<Peer>,
+        timeout: Duration,
+    ) -> Result<Pulse> {
+        let ranks = home.ranks();
+        let shared = Arc::new(Shared {
+            home,
+            is_over: AtomicBool::new(false),
+            begun: Instant::now(),
+            looks: AtomicU64::new(0),
+            peers: (0..ranks).map(|_| Counts::default()).collect(),
+        });
+        let heart = Heart {
+            post,
+            shared: Arc::clone(&shared),
+            timeout,
+            watches: (0..ranks).map(|_| None).collect(),
+            untold: Vec::new(),
+            elsewhere,
+            is_told: false,
+        };
+        let thread = thread::Builder::new()
+            .name(format!("motet pulse {me}"))
+            .spawn(move || heart.beat())
+            .map_err(|error| Error::system("start the pulse of a rank", error))?;
+        Ok(Pulse { shared, timeout, last_said: None, thread: Some(thread) })
+    }
+
+    /// Whether it is time to say again whom the rank waits for. Says so once.
+    pub(super) fn is_time_to_say(&mut self) -> bool {
+        let is_time = self.last_said.is_none_or(|last| last.elapsed() >= look(self.timeout));
+        if is_time {
+            self.last_said = Some(Instant::now());
+        }
+        is_time
+    }
+}
+
+impl Drop for Pulse {
+    fn drop(&mut self) {
+        self.shared.is_over.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            // It does not panic; if it did, that is not worth a second panic.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The time between two looks.
+fn look(timeout: Duration) -> Duration {
+    (timeout / ASKS).min(LONGEST_LOOK)
+}
+
+/// What is known of a rank that is waited for.
+struct Watch {
+    /// When it last answered, or when it was first waited for.
+    heard: Instant,
+    /// Cells on the way to it, and from it.
+    there: Lag,
+    back: Lag,
+}
+
+/// Cells that are on the way to a rank, which looks at the network now and then.
+struct Lag {
+    arrived: u64,
+    looks: u64,
+    since: Instant,
+}
+
+impl Lag {
+    fn new(arrived: u64, looks: u64) -> Lag {
+        Lag { arrived, looks, since: Instant::now() }
+    }
+
+    /// Whether none has arrived for longer than this, although some are on the way, and the rank
+    /// has looked often enough.
+    fn is_stuck(&mut self, offered: u64, arrived: u64, looks: u64, timeout: Duration) -> bool {
+        if arrived >= offered || arrived != self.arrived {
+            *self = Lag::new(arrived, looks);
+        }
+        looks >= self.looks + ENOUGH && self.since.elapsed() > timeout
+    }
+}
+
+/// The thread of a pulse.
+struct Heart {
+    post: Post,
+    shared: Arc<Shared>,
+    timeout: Duration,
+    watches: Vec<Option<Watch>>,
+    /// Ranks elsewhere.
+    elsewhere: Vec<Peer>,
+    /// Those of them that have not been told of the failure yet.
+    untold: Vec<Peer>,
+    is_told: bool,
+}
+
+impl Heart {
+    fn beat(mut self) {
+        let look = look(self.timeout);
+        let mut last = Instant::now();
+        while !self.shared.is_over.load(Ordering::Acquire) {
+            self.listen(look);
+            self.spread_failure();
+            if last.elapsed() > self.timeout / 2 {
+                // We had no core, or were stopped: the answers may be there, unread.
+                self.watches.iter_mut().for_each(|watch| *watch = None);
+                self.listen(Duration::ZERO);
+            }
+            last = Instant::now();
+            self.ask();
+        }
+        let ends = Instant::now() + LAST_WORDS;
+        self.spread_failure();
+        while !self.untold.is_empty() && Instant::now() < ends {
+            self.listen(Duration::from_millis(5));
+            self.spread_failure();
+        }
+    }
+
+    /// Handles what comes within this time.
+    fn listen(&mut self, time: Duration) {
+        let ends = Instant::now() + time;
+        loop {
+            let left = ends.saturating_duration_since(Instant::now());
+            for (from, word) in self.post.collect(left) {
+                self.handle(from, word);
+            }
+            let is_over = self.shared.is_over.load(Ordering::Acquire);
+            if Instant::now() >= ends || is_over {
+                return;
+            }
+        }
+    }
+
+    fn handle(&mut self, from: Peer, word: Word) {
+        let Some(counts) = self.shared.peers.get(from.index()) else { return };
+        match word {
+            Word::Ask => {
+                let looks = self.shared.looks.load(Ordering::Relaxed);
+                let offered = counts.offered.load(Ordering::Relaxed);
+                let arrived = counts.arrived.load(Ordering::Relaxed);
+                // If it cannot be sent now, the next question will be answered.
+                let _ = self.post.send(from, Word::Answer { looks, offered, arrived });
+            }
+            Word::Answer { looks, offered, arrived } => {
+                let Some(watch) = &mut self.watches[from.index()] else { return };
+                watch.heard = Instant::now();
+                let ours = counts.offered.load(Ordering::Relaxed);
+                let here = counts.arrived.load(Ordering::Relaxed);
+                let own_looks = self.shared.looks.load(Ordering::Relaxed);
+                if watch.there.is_stuck(ours, arrived, looks, self.timeout)
+                    || watch.back.is_stuck(offered, here, own_looks, self.timeout)
+                {
+                    self.lose(from, How::Cut);
+                }
+            }
+            Word::Death { failure } => {
+                if let Some(failure) = unpack(failure)
+                    && self.shared.home.failure().is_none()
+                {
+                    self.shared.home.fail(failure);
+                }
+            }
+        }
+    }
+
+    /// Asks those that the rank waits for, and gives up those that have not answered for too long.
+    fn ask(&mut self) {
+        if self.shared.home.failure().is_some() {
+            return;
+        }
+        // The rank says for whom it waits as often as we look, if it gets to it.
+        let patience = 4 * look(self.timeout) + Duration::from_secs(1).min(self.timeout);
+        for at in 0..self.elsewhere.len() {
+            let peer = self.elsewhere[at];
+            if !self.shared.is_awaited(peer.index(), patience) {
+                self.watches[peer.index()] = None;
+                continue;
+            }
+            let counts = &self.shared.peers[peer.index()];
+            let arrived = counts.arrived.load(Ordering::Relaxed);
+            let looks = self.shared.looks.load(Ordering::Relaxed);
+            let watch = self.watches[peer.index()].get_or_insert_with(|| Watch {
+                heard: Instant::now(),
+                // The first answer corrects this.
+                there: Lag::new(u64::MAX, u64::MAX - ENOUGH),
+                back: Lag::new(arrived, looks),
+            });
+            if watch.heard.elapsed() > self.timeout {
+                let seconds = self.timeout.as_secs().clamp(1, 255) as u8;
+                return self.lose(peer, How::Silent(seconds));
+            }
+            let _ = self.post.send(peer, Word::Ask);
+        }
+    }
+
+    /// A rank is lost.
+    fn lose(&mut self, rank: Peer, how: How) {
+        if self.shared.home.failure().is_none() {
+            self.shared.home.fail(Failure { rank, how });
+        }
+    }
+
+    /// Tells all elsewhere when the world has failed.
+    fn spread_failure(&mut self) {
+        let Some(failure) = self.shared.home.failure() else { return };
+        if !self.is_told {
+            self.is_told = true;
+            self.untold = self.elsewhere.clone();
+            self.untold.retain(|&peer| peer != failure.rank);
+        }
+        let word = Word::Death { failure: pack(failure) };
+        let post = &mut self.post;
+        self.untold.retain(|&peer| !post.send(peer, word));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_stands_still_is_stuck() {
+        let mut lag = Lag::new(0, 0);
+        let timeout = Duration::from_millis(20);
+        assert!(!lag.is_stuck(5, 1, 0, timeout));
+        thread::sleep(2 * timeout);
+        assert!(!lag.is_stuck(5, 2, 1000, timeout), "one has come");
+        thread::sleep(2 * timeout);
+        assert!(!lag.is_stuck(2, 2, 2000, timeout), "all have come");
+        thread::sleep(2 * timeout);
+        assert!(!lag.is_stuck(3, 2, 3000, Duration::from_secs(60)), "there is time");
+        assert!(!lag.is_stuck(3, 2, 2000 + ENOUGH - 1, timeout), "it has hardly looked");
+        assert!(lag.is_stuck(3, 2, 2000 + ENOUGH, timeout));
+    }
+}

@@ -1,0 +1,389 @@
+//! The way of one rank to all ranks on other hosts.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::sync::Arc;
+
+use super::conduit::{self, ANY, BUFFER, Conduit, Name};
+use super::library::Library;
+use super::port::{Begun, Context, Event, Port, Registration};
+use super::post::Post;
+use super::provider::{self, PROVIDER};
+use super::pulse::{self, Pulse};
+use crate::bootstrap::{Board, tell_all};
+use crate::layout::Layout;
+use crate::{Error, Failure, How, Peer, RegionMut, Result, Segment};
+
+/// The name under which ranks put their addresses.
+const ADDRESS: &str = "address";
+/// Messages that can come before a rank looks.
+const BUFFERS: usize = 128;
+
+/// What a rank has for ranks on other hosts.
+pub struct Wire {
+    port: Port,
+    me: Peer,
+    pulse: Pulse,
+    /// The segment of this host.
+    home: Arc<Segment>,
+    /// The lanes to and from ranks elsewhere, what is known of those ranks, and the buffers.
+    segment: Arc<Segment>,
+    /// The host of each rank.
+    hosts: Vec<usize>,
+    /// The seat of each rank that is on this host.
+    seats: Vec<Option<u32>>,
+    addresses: Vec<Vec<u8>>,
+    conduits: Vec<Option<Box<Conduit>>>,
+    /// Those that have a conduit.
+    active: Vec<Peer>,
+    /// One for each buffer.
+    contexts: Box<[Context]>,
+    registration: Registration,
+    /// Buffers for which there was no room.
+    unposted: Vec<usize>,
+    events: Vec<Event>,
+    /// The position of the first cell of each lane.
+    first: u64,
+    /// What carries the messages, in words.
+    text: String,
+}
+
+impl std::fmt::Debug for Wire {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "Wire of rank {} ({})", self.me, self.text)
+    }
+}
+
+impl Wire {
+    /// Opens the way to ranks on other hosts. All ranks call this. `hosts` says on which host each
+    /// rank is, and `home` is the segment of this one's.
+    ///
+    /// # Errors
+    /// [`Error::Network`] if there is no way, or not the same one for all; those of the board.
+    pub fn open(board: &mut dyn Board, home: &Arc<Segment>, hosts: &[usize]) -> Result<Wire> {
+        let me = Peer(board.rank() as u32);
+        let opened = Ports::open();
+        // Who has failed says so, or all others would wait for it.
+        let card = match &opened {
+            Ok(ports) => ports.card(),
+            Err(error) => format!("!{error}").into_bytes(),
+        };
+        let cards = tell_all(board, ADDRESS, &card)?;
+        let Ports { main, pulse, text, .. } = opened?;
+        let addresses = |which| {
+            let each = cards.iter().enumerate();
+            each.map(|(rank, card)| address(&text, rank, card, which)).collect::<Result<Vec<_>>>()
+        };
+        let (main_addresses, pulse_addresses) = (addresses(0)?, addresses(1)?);
+        let here = hosts[me.index()];
+        let elsewhere = (0..hosts.len()).filter(|&rank| hosts[rank] != here);
+        let elsewhere = elsewhere.map(|rank| Peer(rank as u32)).collect();
+        let post = Post::new(pulse, me, pulse_addresses)?;
+        let timeout = pulse::peer_timeout()?;
+        let pulse = Pulse::begin(post, me, home.clone(), elsewhere, timeout)?;
+        Wire::over((main, pulse), text, me, home.clone(), (main_addresses, hosts))
+    }
+
+    fn over(
+        (mut port, pulse): (Port, Pulse),
+        text: String,
+        me: Peer,
+        home: Arc<Segment>,
+        (addresses, hosts): (Vec<Vec<u8>>, &[usize]),
+    ) -> Result<Wire> {
+        let mut seat = 0..;
+        let here = hosts[me.index()];
+        let seats = hosts.iter().map(|&host| if host == here { seat.next() } else { None });
+        let segment = Segment::private_as(Layout::elsewhere(hosts.len(), BUFFERS)?)?;
+        let layout = segment.layout();
+        let buffers =
+            RegionMut::new(segment.at(layout.arena(0)).as_ptr(), BUFFERS * layout.cell_bytes());
+        // SAFETY: the mapping stays as long as the wire, whose port is closed before.
+        let registration = unsafe { port.register(buffers)? };
+        let context = |buffer| Context::new(BUFFER | buffer as u64);
+        let mut wire = Wire {
+            port,
+            me,
+            pulse,
+            home,
+            segment: Arc::new(segment),
+            hosts: hosts.to_vec(),
+            seats: seats.collect(),
+            conduits: addresses.iter().map(|_| None).collect(),
+            addresses,
+            active: Vec::new(),
+            contexts: (0..BUFFERS).map(context).collect(),
+            registration,
+            unposted: (0..BUFFERS).collect(),
+            events: Vec::new(),
+            first: 0,
+            text,
+        };
+        wire.post_buffers();
+        Ok(wire)
+    }
+
+    /// What carries the messages, in words.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The host of each rank, as all ranks number them.
+    pub fn hosts(&self) -> &[usize] {
+        &self.hosts
+    }
+
+    /// The seat of a rank, if it is on this host.
+    pub(crate) fn seat(&self, peer: Peer) -> Option<usize> {
+        self.seats[peer.index()].map(|seat| seat as usize)
+    }
+
+    /// Whether a rank is on another host.
+    #[inline]
+    pub(crate) fn reaches(&self, peer: Peer) -> bool {
+        self.seats[peer.index()].is_none()
+    }
+
+    /// The ranks on other hosts.
+    pub(crate) fn peers(&self) -> impl Iterator<Item = Peer> + use<> {
+        let elsewhere = self.seats.iter().enumerate().filter(|(_, seat)| seat.is_none());
+        let peers: Vec<_> = elsewhere.map(|(rank, _)| Peer(rank as u32)).collect();
+        peers.into_iter()
+    }
+
+    /// The segment with the lanes to and from other hosts.
+    pub(crate) fn segment(&self) -> &Arc<Segment> {
+        &self.segment
+    }
+
+    /// Lanes start at this position. Before anything is sent.
+    pub(crate) fn start_at(&mut self, first: u64) {
+        self.first = first;
+    }
+
+    /// Whether all that was put into lanes has left this rank.
+    pub(crate) fn is_drained(&self) -> bool {
+        self.active.iter().all(|peer| {
+            self.conduits[peer.index()].as_ref().is_none_or(|conduit| conduit.is_drained())
+        })
+    }
+
+    /// Whether it is time to say whom this rank waits for: see [`Wire::await_peer`]. Says so once.
+    pub(crate) fn is_time_to_say(&mut self) -> bool {
+        self.pulse.is_time_to_say()
+    }
+
+    /// This rank waits for that one.
+    pub(crate) fn await_peer(&self, peer: Peer) {
+        if self.reaches(peer) {
+            self.pulse.shared.await_peer(peer);
+        }
+    }
+
+    /// This rank does not wait for that one, which has left.
+    pub(crate) fn await_no_more(&self, peer: Peer) {
+        self.pulse.shared.await_no_more(peer);
+    }
+
+    /// This rank waits for those that have not taken yet what was sent to them.
+    pub(crate) fn await_takers(&self) {
+        for &peer in &self.active {
+            if self.conduits[peer.index()].as_ref().is_some_and(|conduit| !conduit.is_drained()) {
+                self.pulse.shared.await_peer(peer);
+            }
+        }
+    }
+
+    /// Takes what has come, and sends what waits in lanes.
+    pub(crate) fn carry(&mut self) {
+        let mut events = std::mem::take(&mut self.events);
+        self.port.poll(&mut events);
+        self.pulse.shared.note_look();
+        for event in events.drain(..) {
+            self.handle(event);
+        }
+        self.events = events;
+        if !self.unposted.is_empty() {
+            self.post_buffers();
+        }
+        for at in 0..self.active.len() {
+            self.push(self.active[at]);
+        }
+    }
+
+    /// Sends what waits in the lane to a rank.
+    pub(crate) fn push(&mut self, peer: Peer) {
+        if self.conduits[peer.index()].is_none() && !self.connect(peer) {
+            return;
+        }
+        let Some(conduit) = &mut self.conduits[peer.index()] else { return };
+        let pushed = conduit.push(&mut self.port);
+        self.pulse.shared.note_offered(peer, conduit.offered(self.first));
+        if let Err(error) = pushed {
+            self.lose(peer, error);
+        }
+    }
+
+    /// Makes the conduit to a rank.
+    fn connect(&mut self, peer: Peer) -> bool {
+        let address = std::mem::take(&mut self.addresses[peer.index()]);
+        let made = self.port.know(&address).and_then(|target| {
+            Conduit::new(&mut self.port, target, (self.me, peer), &self.segment, self.first)
+        });
+        match made {
+            Ok(conduit) => {
+                self.conduits[peer.index()] = Some(Box::new(conduit));
+                self.active.push(peer);
+                true
+            }
+            Err(_) => {
+                self.addresses[peer.index()] = address;
+                self.lose(peer, libc::EHOSTUNREACH);
+                false
+            }
+        }
+    }
+
+    fn handle(&mut self, event: Event) {
+        match conduit::read_name(event.name) {
+            Name::Cell(peer, cell) => {
+                if event.error != 0 {
+                    return self.lose(peer, event.error);
+                }
+                if let Some(conduit) = &mut self.conduits[peer.index()] {
+                    conduit.landed(cell);
+                }
+            }
+            Name::Buffer(buffer) => {
+                if event.error == 0 {
+                    self.accept(buffer, event);
+                }
+                self.unposted.push(buffer);
+            }
+        }
+    }
+
+    /// A message lies in a buffer.
+    fn accept(&mut self, buffer: usize, event: Event) {
+        let peer = conduit::source(event.tag);
+        let known = self.seats.get(peer.index()).is_some_and(Option::is_none);
+        if !known || self.conduits[peer.index()].is_none() && !self.connect(peer) {
+            return;
+        }
+        let bytes = event.bytes.min(self.segment.layout().cell_bytes());
+        let start = self.buffer(buffer).start();
+        // SAFETY: so many bytes have come into the buffer, which is not posted now.
+        let message = unsafe { std::slice::from_raw_parts(start, bytes) };
+        let Some(conduit) = &mut self.conduits[peer.index()] else { return };
+        let accepted = conduit.accept(event.tag, message);
+        self.pulse.shared.note_arrived(peer, conduit.arrived());
+        if accepted.is_err() {
+            self.lose(peer, libc::EBADMSG);
+        }
+    }
+
+    fn buffer(&self, buffer: usize) -> RegionMut {
+        let layout = self.segment.layout();
+        let bytes = layout.cell_bytes();
+        RegionMut::new(self.segment.at(layout.arena(0) + buffer * bytes).as_ptr(), bytes)
+    }
+
+    fn post_buffers(&mut self) {
+        while let Some(buffer) = self.unposted.pop() {
+            let into = self.buffer(buffer);
+            let context: *mut Context = &mut self.contexts[buffer];
+            // SAFETY: buffers and contexts stay where they are until the port is closed, and
+            // nobody looks at them until the event.
+            let begun = unsafe { self.port.receive(0, ANY, into, &self.registration, context) };
+            if begun != Begun::Yes {
+                return self.unposted.push(buffer);
+            }
+        }
+    }
+
+    /// A rank cannot be reached any more.
+    #[cold]
+    fn lose(&mut self, peer: Peer, error: i32) {
+        // A transfer that was given up is no news, and a rank that has left closes its port.
+        let has_left = self.segment.state(peer) == crate::segment::State::Left;
+        if error != libc::ECANCELED && !has_left && self.home.failure().is_none() {
+            self.home.fail(Failure { rank: peer, how: How::Cut });
+        }
+    }
+}
+
+impl Drop for Wire {
+    fn drop(&mut self) {
+        // Before the memory that it may be using.
+        let nothing = Registration::NONE;
+        self.port.forget(std::mem::replace(&mut self.registration, nothing));
+        self.port.close();
+    }
+}
+
+/// The ports of a rank, with what others must know of them.
+struct Ports {
+    main: Port,
+    pulse: Port,
+    addresses: [Vec<u8>; 2],
+    text: String,
+}
+
+impl Ports {
+    /// Opens ports by the best provider.
+    fn open() -> Result<Ports> {
+        let library = Library::open()?;
+        let named = std::env::var(PROVIDER).ok().filter(|name| !name.is_empty());
+        let choice = provider::choose(&library, named.as_deref())?;
+        let mut main = Port::open(&library, &choice, false)?;
+        let mut pulse = Port::open(&library, &choice, true)?;
+        let addresses = [main.address()?, pulse.address()?];
+        Ok(Ports { main, pulse, addresses, text: choice.offer.provider })
+    }
+
+    /// The name of the provider, a line's end, the length of the first address, both.
+    fn card(&self) -> Vec<u8> {
+        let [first, second] = &self.addresses;
+        let bytes = first.len() as u16;
+        [self.text.as_bytes(), b"\n", &bytes.to_le_bytes(), first, second].concat()
+    }
+}
+
+/// One of the addresses on the card of a rank.
+fn address(own: &str, rank: usize, card: &[u8], which: usize) -> Result<Vec<u8>> {
+    if let Some(error) = card.strip_prefix(b"!") {
+        let error = String::from_utf8_lossy(error);
+        return Err(Error::Network(format!("rank {rank}: {error}")));
+    }
+    let end = card.iter().position(|&byte| byte == b'\n').unwrap_or(card.len());
+    let theirs = String::from_utf8_lossy(&card[..end]);
+    if theirs != own {
+        return Err(Error::Network(format!(
+            "rank {rank} would use {theirs} between hosts, and this rank {own}: name one that \
+             all hosts have in {PROVIDER}"
+        )));
+    }
+    let split = |card: &[u8]| {
+        let (bytes, rest) = card.get(end + 1..)?.split_at_checked(2)?;
+        let bytes = u16::from_le_bytes(bytes.try_into().ok()?);
+        let (first, second) = rest.split_at_checked(bytes.into())?;
+        Some(if which == 0 { first.to_vec() } else { second.to_vec() })
+    };
+    split(card).ok_or_else(|| Error::Network(format!("rank {rank} has told no address")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cards_must_agree() {
+        let card = b"tcp\n\x03\0abcd\n";
+        assert_eq!(address("tcp", 1, card, 0).unwrap(), b"abc");
+        assert_eq!(address("tcp", 1, card, 1).unwrap(), b"d\n");
+        let text = |card| address("tcp", 1, card, 0).unwrap_err().to_string();
+        assert!(text(b"tcp\n\x03\0ab").contains("has told no address"));
+        assert!(text(b"verbs\nabc").contains("rank 1 would use verbs"));
+        assert!(text(b"!no library").contains("rank 1: no library"));
+    }
+}

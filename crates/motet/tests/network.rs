@@ -1,0 +1,139 @@
+//! Ranks that share no memory, or share it two by two: collectives and messages over the network.
+//! Where there is no libfabric nothing is tested, with a word about it.
+
+mod worlds;
+
+use std::time::{Duration, Instant};
+
+use motet::{ErrorKind, Info, Result, Settings, Sum, Tag, World};
+use motet_fabric::ofi::Library;
+use worlds::{Watchdog, on_ranks_with};
+
+/// How many ranks share memory; nothing if there is no network.
+fn shares() -> &'static [usize] {
+    match Library::open() {
+        Ok(_) => &[1, 2],
+        Err(error) => {
+            eprintln!("not tested: {error}");
+            &[]
+        }
+    }
+}
+
+/// Runs a body in worlds of several sizes, with ranks apart and in pairs.
+fn apart(sizes: &[usize], body: impl Fn(&World) -> Result<()> + Sync) {
+    for &share in shares() {
+        for &ranks in sizes {
+            on_ranks_with(ranks, &Settings::new().ranks_per_segment(share), &body);
+        }
+    }
+}
+
+#[test]
+fn collectives_of_all_lengths() {
+    apart(&[2, 3, 5], |world| {
+        let (me, ranks) = (world.rank() as u64, world.size() as u64);
+        for count in [0, 1, 10, 1000, 5000, 100_000] {
+            let own: Vec<u64> = (0..count).map(|at| at + me).collect();
+            let mut sum = vec![0; own.len()];
+            world.allreduce(&own, &mut sum, Sum)?;
+            let right = |at: u64| ranks * at + ranks * (ranks - 1) / 2;
+            assert!(sum.iter().zip(0..).all(|(&sum, at)| sum == right(at)));
+            let root = world.size() - 1;
+            let mut data = if world.rank() == root { own.clone() } else { vec![9; own.len()] };
+            world.bcast(&mut data, root)?;
+            assert!(data.iter().zip(0..).all(|(&data, at)| data == at + ranks - 1));
+            let mut all = vec![0; own.len() * world.size()];
+            world.allgather(&own, &mut all)?;
+            for (rank, block) in (0..ranks).zip(all.chunks_exact(own.len().max(1))) {
+                assert!(block.iter().zip(0..).all(|(&data, at)| data == at + rank));
+            }
+            world.barrier()?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn persistent_operations_go_without_channels() {
+    apart(&[2, 4], |world| {
+        let ranks = world.size() as i64;
+        let mut sum = world.allreduce_init(vec![0_i64; 3], Sum, &Info::new())?;
+        for round in 0..50 {
+            sum.input_mut().fill(round + world.rank() as i64);
+            sum = sum.start()?.wait()?;
+            assert_eq!(sum.output(), [ranks * round + ranks * (ranks - 1) / 2; 3]);
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn nodes_are_those_that_share_memory() {
+    for &share in shares() {
+        let settings = Settings::new().ranks_per_segment(share);
+        let nodes = on_ranks_with(5, &settings, |world| Ok(world.nodes()));
+        let right: Vec<_> = (0..5).map(|rank| rank / share).collect();
+        assert!(nodes.iter().all(|nodes| *nodes == right), "{nodes:?}");
+    }
+}
+
+#[test]
+fn who_leaves_early_is_missed_by_nobody() {
+    apart(&[4], |world| {
+        if world.rank() == 1 {
+            return Ok(()); // And drops its world.
+        }
+        if world.rank() != 2 {
+            std::thread::sleep(Duration::from_millis(300));
+        }
+        let other = [3, 3, 3, 0][world.rank()];
+        match world.rank() {
+            2 => Ok(()),
+            _ => {
+                let mut got = [0];
+                world.sendrecv((&[world.rank()], other, Tag(7)), (&mut got, other, Tag(7)))?;
+                assert_eq!(got, [other]);
+                Ok(())
+            }
+        }
+    });
+}
+
+#[test]
+fn a_message_to_one_that_has_left_is_an_error() {
+    apart(&[2], |world| {
+        if world.rank() == 0 {
+            let mut got = [0_u8];
+            let error = world.recv(&mut got, 1, Tag(5)).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::PeerLeft { rank: 1 }), "{error}");
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_panic_ends_all_waits_everywhere() {
+    for &share in shares() {
+        let _watchdog = Watchdog::start();
+        let settings = Settings::new().ranks_per_segment(share);
+        let begun = Instant::now();
+        let ended = motet::threads_with(4, &settings, |world| {
+            if world.rank() == 3 {
+                world.barrier().unwrap();
+                panic!("this is what the test is about");
+            }
+            world.barrier().unwrap();
+            let error = world.barrier().unwrap_err();
+            assert!(
+                matches!(error.kind(), ErrorKind::PeerFailed(failure)
+                if failure.rank.0 == 3),
+                "{error}"
+            );
+        });
+        let error = ended.unwrap_err().to_string();
+        assert!(error.contains("rank 3 panicked"), "{error}");
+        // By a word from the dying, not by its silence.
+        assert!(begun.elapsed() < Duration::from_secs(9));
+    }
+}
