@@ -39,7 +39,12 @@ pub(crate) struct List {
     sizes: Sizes,
 
     /// The ranks share so many cores, by which times are predicted; each has one unless given
-    #[arg(long, value_name = "C", requires = "ranks", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        long,
+        value_name = "C",
+        requires = "ranks",
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
     cores: Option<u32>,
 }
 

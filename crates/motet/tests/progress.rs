@@ -89,3 +89,19 @@ fn a_reduction_goes_on_behind_a_computation() {
         Ok(())
     });
 }
+
+/// The thread lies down and is called at each of these waits, in whatever order it and the rank
+/// come to that.
+#[test]
+fn a_thread_that_lies_down_while_its_rank_stops_to_wait_does_not_call_itself() {
+    let settings = Settings::new().progress_thread();
+    on_ranks_with(2, &settings, |world| {
+        for round in 0..20_000u64 {
+            let other = 1 - world.rank();
+            let pending = world.irecv(vec![0u64], other, Tag(1))?;
+            world.send(&[round], other, Tag(1))?;
+            assert_eq!(pending.wait()?, [round]);
+        }
+        Ok(())
+    });
+}

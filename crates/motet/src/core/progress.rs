@@ -5,7 +5,8 @@
 //! them. That it is parked is said under the lock of the engine, and under one of its own, `idle`,
 //! until it waits to be called. Whoever gives the engine back in another state than that calls it,
 //! under `idle`. `waiting` is changed without the engine, but who stops to wait takes and gives it
-//! back after that. So no call is lost.
+//! back after that. So no call is lost. The helper itself gives the engine back without a look at
+//! that: it holds `idle`, and whoever has stopped to wait since will call it.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -129,7 +130,7 @@ impl Shared {
         let aid = &self.aid;
         let mut idle = aid.idle.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            let engine = self.engine();
+            let engine = self.engine.lock();
             let is_idle = !aid.is_ending.load(Ordering::Acquire) && !aid.has_work(&engine);
             aid.is_parked.store(is_idle, Ordering::Relaxed);
             drop(engine);

@@ -1,8 +1,8 @@
 //! What a call comes to may be known from one before: its signature.
 //!
 //! This is on the way of each call, and what it reads has just been written. So it goes from field
-//! to field: a struct that is copied as a whole, soon after its fields have been written one by one,
-//! costs a processor more time than all that is done here.
+//! to field: a struct that is copied as a whole, soon after its fields have been written one by
+//! one, costs a processor more time than all that is done here.
 
 use super::collective::{Collective, On, Reduction, Root};
 use super::data::{Blocks, Data};

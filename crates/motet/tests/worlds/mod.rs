@@ -28,25 +28,27 @@ impl Watchdog {
         Watchdog::with(PATIENCE)
     }
 
-    /// As [`Watchdog::start`], for a test that takes longer or must be faster. All that it allocates
-    /// it has allocated when this returns: tests count what others do.
+    /// As [`Watchdog::start`], for a test that takes longer or must be faster. All that it
+    /// allocates it has allocated when this returns: tests count what others do.
     pub(crate) fn with(patience: Duration) -> Watchdog {
         let name = thread::current().name().unwrap_or("a test").to_owned();
         let watch = Arc::new((Mutex::new(Watch::Begins), Condvar::new()));
         let watched = watch.clone();
         thread::spawn(move || {
             let (stage, changed) = &*watched;
-            *stage.lock().unwrap() = Watch::Lasts;
+            let mut stage = stage.lock().expect("nobody panics with it");
+            *stage = Watch::Lasts;
             changed.notify_all();
             let lasts = |stage: &mut Watch| *stage == Watch::Lasts;
-            let ended = changed.wait_timeout_while(stage.lock().unwrap(), patience, lasts);
-            if ended.unwrap().1.timed_out() {
+            let ended = changed.wait_timeout_while(stage, patience, lasts);
+            if ended.expect("nobody panics with it").1.timed_out() {
                 eprintln!("watchdog: {name} hangs: it is not over after {patience:?}");
                 std::process::abort();
             }
         });
         let begins = |stage: &mut Watch| *stage == Watch::Begins;
-        drop(watch.1.wait_while(watch.0.lock().unwrap(), begins).unwrap());
+        let stage = watch.0.lock().expect("nobody panics with it");
+        drop(watch.1.wait_while(stage, begins).expect("nobody panics with it"));
         Watchdog(watch)
     }
 }
