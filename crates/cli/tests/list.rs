@@ -68,7 +68,8 @@ fn the_choice_is_that_of_a_program_and_depends_on_the_size() {
 fn ranks_that_share_cores_may_take_another_algorithm() {
     let chosen = |cores: usize| {
         let operation = Operation::Allreduce { count: 1, commutative: true };
-        let call = Call { rank: Rank(0), ranks: 16, element_bytes: 8, in_place: false, operation };
+        let (rank, element_bytes, nodes) = (Rank(0), 8, Division::ONE);
+        let call = Call { rank, ranks: 16, element_bytes, in_place: false, nodes, operation };
         let mut tuning = Tuning::default();
         tuning.machine = tuning.machine.shared(16, cores);
         select::choose(&call, &tuning).unwrap().algorithm.name()
