@@ -2,6 +2,7 @@
  *
  *   network run SECONDS         reductions of all lengths, each checked, for so long
  *   network until-error         reductions until one fails; each rank says how long it took to fail
+ *   network any-until-error     the same with other collectives in turn, in three forms
  *   network receive RANK        all others wait for a message from this rank, which computes
  *   network compute SECONDS     rank 0 computes for so long while the others wait for it
  *
@@ -67,6 +68,47 @@ static int reduce(long *from, long *into, int count, long round) {
     return code;
 }
 
+/* One of several collectives, in one of three forms, by its number. */
+static int any(long *from, long *into, int count, long round) {
+    MPI_Comm world = MPI_COMM_WORLD;
+    MPI_Request request = MPI_REQUEST_NULL;
+    int root = (int)(round / 7 % ranks), form = (int)(round / 3 % 3), code = MPI_SUCCESS;
+    switch (round % 7) {
+    case 0:
+        return MPI_Barrier(world);
+    case 1:
+        if (form == 0) return MPI_Bcast(from, count, MPI_LONG, root, world);
+        code = form == 1 ? MPI_Ibcast(from, count, MPI_LONG, root, world, &request)
+                         : MPI_Bcast_init(from, count, MPI_LONG, root, world, MPI_INFO_NULL, &request);
+        break;
+    case 2:
+        if (form == 0) return MPI_Reduce(from, into, count, MPI_LONG, MPI_SUM, root, world);
+        code = MPI_Ireduce(from, into, count, MPI_LONG, MPI_SUM, root, world, &request);
+        form = 1;
+        break;
+    case 3:
+        if (form == 0) return MPI_Allreduce(from, into, count, MPI_LONG, MPI_SUM, world);
+        code = form == 1 ? MPI_Iallreduce(from, into, count, MPI_LONG, MPI_SUM, world, &request)
+                         : MPI_Allreduce_init(from, into, count, MPI_LONG, MPI_SUM, world,
+                                              MPI_INFO_NULL, &request);
+        break;
+    case 4:
+        count /= ranks;
+        return MPI_Allgather(from, count, MPI_LONG, into, count, MPI_LONG, world);
+    case 5:
+        count /= ranks;
+        code = MPI_Ialltoall(from, count, MPI_LONG, into, count, MPI_LONG, world, &request);
+        form = 1;
+        break;
+    default:
+        return MPI_Scan(from, into, count, MPI_LONG, MPI_SUM, world);
+    }
+    if (code == MPI_SUCCESS && form == 2) code = MPI_Start(&request);
+    if (code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (form == 2 && request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+    return code;
+}
+
 static int receive(int from) {
     int sum = 0;
     return MPI_Recv(&sum, 1, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -99,6 +141,13 @@ int main(int argc, char **argv) {
             round++;
         }
         printf("rank %d of %d: %ld rounds are right\n", rank, ranks, round);
+    } else if (strcmp(what, "any-until-error") == 0) {
+        printf("rank %d of %d begins\n", rank, ranks);
+        fflush(stdout);
+        for (;; round++, last = now()) {
+            code = any(from, into, 1 + (int)(round * 7919 % (round % 8 ? 500 : LONGEST)), round);
+            if (code != MPI_SUCCESS) tell(code, last);
+        }
     } else if (strcmp(what, "receive") == 0) {
         if (rank == number) sleep(1000);
         code = receive(number);

@@ -108,6 +108,7 @@ impl Plan {
             _ => {}
         }
         let mut page = self.facts(&choice, &example, &verified);
+        page.push_str(&between_nodes(&example, &calls, &plans));
         page.push('\n');
         page.push_str(&self.steps(&draw::text(&calls, &plans)?));
         crate::show(&page)
@@ -181,6 +182,15 @@ pub(crate) fn tuning() -> anyhow::Result<Tuning> {
 fn plans(choice: &Choice, calls: &[Call]) -> Vec<motet_plan::Plan> {
     let plan = |call| choice.algorithm.plan(call).expect("what one rank accepts, all ranks accept");
     calls.iter().map(plan).collect()
+}
+
+/// What passes between nodes, where there are several.
+fn between_nodes(example: &Example, calls: &[Call], plans: &[motet_plan::Plan]) -> String {
+    let Some(per_node) = example.per_node() else { return String::new() };
+    let sent = calls.iter().zip(plans).map(|(call, plan)| plan.sent_to_other_nodes(&call.nodes));
+    let messages = sent.map(|sent| sent.messages).sum();
+    let (messages, ranks) = (counted(messages, "message"), counted(per_node as usize, "rank"));
+    format!("nodes:     of {ranks}, {messages} between them\n")
 }
 
 /// Verifies the plans, and says how.

@@ -76,8 +76,8 @@ impl Run {
              hydra     mpiexec -n {ranks} -hosts {hosts} {program}    (the mpiexec of MPICH)\n\
              PRRTE     prterun -n {ranks} --host {slots} {program}\n\
              Open MPI  mpirun -n {ranks} --host {slots} {program}    (the mpirun of Open MPI)\n\
-             This version connects the ranks of one host only: if those lines place ranks on \
-             several, each rank ends with an error that says so."
+             Ranks on different hosts talk by libfabric, which each host must have; `motet info \
+             --fabric` says what it offers here."
         )
     }
 }

@@ -52,7 +52,8 @@ fn a_plan_says_what_is_chosen_why_and_that_it_is_verified() {
 fn every_algorithm_can_be_drawn() {
     for algorithm in algo::table() {
         let name = format!("{algorithm:?}");
-        let page = said(&format!("plan {name} -n 4"));
+        let nodes = if algorithm.name() == "by_node" { " --per-node 2" } else { "" };
+        let page = said(&format!("plan {name} -n 4{nodes}"));
         assert!(page.contains(&format!("\n{name}: 4 ranks")), "{page}");
         assert_eq!(
             fact(&page, "chosen:"),
@@ -61,7 +62,7 @@ fn every_algorithm_can_be_drawn() {
         );
         assert_eq!(fact(&page, "idea:"), algorithm.summary());
         fact(&page, "verified:");
-        assert_well_formed(&said(&format!("plan {name} -n 4 --svg -")));
+        assert_well_formed(&said(&format!("plan {name} -n 4{nodes} --svg -")));
     }
 }
 
@@ -77,6 +78,15 @@ fn what_is_made_up_is_said() {
     assert!(fact(&said("plan exchange -n 3"), "pattern:").contains("on a ring"));
     let torus = said("plan exchangev -n 6");
     assert!(fact(&torus, "pattern:").starts_with("neighbours on a torus of 2 x 3 ranks, blocks"));
+}
+
+#[test]
+fn messages_between_nodes_are_counted() {
+    let page = said("plan bcast -n 12 --per-node 4 --root 5");
+    assert!(fact(&page, "chosen:").starts_with("by_node ("), "{page}");
+    assert_eq!(fact(&page, "nodes:"), "of 4 ranks, 2 messages between them");
+    let binomial = said("plan bcast/binomial -n 12 --per-node 4 --root 5");
+    assert_eq!(fact(&binomial, "nodes:"), "of 4 ranks, 5 messages between them");
 }
 
 #[test]

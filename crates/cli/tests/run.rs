@@ -239,7 +239,8 @@ fn hosts_are_refused_with_the_line_that_does_it() {
         ] {
             assert!(ended.err.contains(line), "{}", ended.err);
         }
-        assert!(ended.err.contains("connects the ranks of one host only"), "{}", ended.err);
+        assert!(ended.err.contains("talk by libfabric"), "{}", ended.err);
+        assert!(ended.err.contains("`motet info --fabric` says"), "{}", ended.err);
     }
     assert!(run(&["run", "--hosts", "a,b,c", "true"]).err.contains("srun --mpi=pmi2 -N 3 -n 3"));
 }

@@ -214,13 +214,19 @@ impl Communicator {
     /// What is called, and what its run is bound to.
     fn call_of(&self, prepared: Prepared) -> (Call, Loose) {
         let Prepared { shape, kernel, element, element_bytes, staging, among, .. } = prepared;
-        let all = || (self.rank(), self.group().clone());
-        let (rank, group) = among.map_or_else(all, |among| (among.rank, among.group));
+        let (rank, group, nodes) = match among {
+            None => (self.rank(), self.group().clone(), self.division()),
+            Some(Among { rank, group, .. }) => {
+                let nodes = self.division_of(&group);
+                (rank, group, nodes)
+            }
+        };
         let call = Call {
             rank: Rank::from_index(rank),
             ranks: group.size() as u32,
             element_bytes,
             in_place: shape.in_place,
+            nodes,
             operation: shape.operation,
         };
         let (input, output) = (shape.input, shape.output);

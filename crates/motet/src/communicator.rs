@@ -5,7 +5,9 @@ mod duplicate;
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use motet_plan::Division;
 
 use crate::attributes::Attributes;
 use crate::check::Membership;
@@ -93,6 +95,8 @@ pub struct Communicator {
     learned: Learned,
     /// Of its two-phase collectives.
     nesting: Nesting,
+    /// Which of its ranks share a node.
+    division: OnceLock<Division>,
     /// In check mode: what tells the other ranks of its calls.
     membership: Option<Membership>,
 }
@@ -130,6 +134,7 @@ impl Communicator {
             attributes: Attributes::default(),
             learned: Learned::default(),
             nesting: Nesting::default(),
+            division: OnceLock::new(),
             topology: None,
         }
     }
@@ -149,6 +154,11 @@ impl Communicator {
 
     pub(crate) fn placed(&self) -> Option<&Placed> {
         self.topology.as_deref()
+    }
+
+    /// The division into nodes; made the first time.
+    pub(crate) fn kept_division(&self, make: impl FnOnce() -> Division) -> &Division {
+        self.division.get_or_init(make)
     }
 
     /// The rank of the caller, below [`size`](Communicator::size).

@@ -9,9 +9,11 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use motet_fabric::Peer;
+use motet_plan::Division;
 
 use crate::communicator::Communicator;
 use crate::error::{ErrorKind, Result};
+use crate::group::Group;
 
 /// How the ranks of a world are spread over nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,6 +69,12 @@ impl Communicator {
         self.group().world_ranks().map(|rank| nodes.of(Peer(rank as u32))).collect()
     }
 
+    /// How many packets the caller has sent to ranks on other hosts since its world began: one for
+    /// each short message, several for a long one. Local.
+    pub fn packets_to_other_hosts(&self) -> u64 {
+        self.core().engine().endpoint().cells_to_other_hosts()
+    }
+
     /// The ranks that are on the caller's node, in order. Local; takes time and memory in their
     /// number only, where nodes are divided by a setting.
     pub(crate) fn mates(&self) -> Vec<usize> {
@@ -86,6 +94,22 @@ impl Communicator {
         let mut mates: Vec<_> = near.filter_map(|peer| self.group().rank_of_peer(peer)).collect();
         mates.sort_unstable();
         mates
+    }
+
+    /// How the ranks are spread over nodes, to plan a collective of them. Local.
+    pub(crate) fn division(&self) -> Division {
+        match self.core().nodes() {
+            Nodes::One => Division::ONE,
+            _ => self.kept_division(|| self.division_of(self.group())).clone(),
+        }
+    }
+
+    /// The same for a group of the ranks.
+    pub(crate) fn division_of(&self, group: &Group) -> Division {
+        match self.core().nodes() {
+            Nodes::One => Division::ONE,
+            nodes => Division::new(group.peers().map(|peer| nodes.of(peer))),
+        }
     }
 
     /// Whether all ranks are on one node. Local.

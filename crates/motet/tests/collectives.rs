@@ -14,11 +14,11 @@ use collectives::forms::{Data, Form, Trial, in_one, in_pair};
 use collectives::moving::*;
 use collectives::scans::*;
 use motet::op::{commutative, ordered};
-use motet::{Block, Neighbour, Result, Settings, World};
+use motet::{Block, Neighbour, Result, World};
 use motet_plan::algo;
 use motet_plan::call::Collective;
 use num_complex::Complex;
-use worlds::on_ranks_with;
+use worlds::{by_algorithm, on_ranks_with};
 
 const RANKS: [usize; 7] = [1, 2, 3, 4, 5, 7, 8];
 
@@ -290,8 +290,7 @@ fn try_all(world: &World, algorithm: &'static str, counts: &[usize], checks: &[C
 fn every_algorithm(collective: Collective, checks: [Check; 6]) {
     for row in algo::of(collective) {
         let name = row.name();
-        let settings =
-            Settings::new().algorithms(&format!("{collective}={name}")).expect("a setting");
+        let settings = by_algorithm(collective.name(), name);
         let plain = settings.clone().without_channels().without_single_copy();
         for ranks in RANKS {
             let small = [0, 1, 3, ranks - 1, ranks, ranks + 1];

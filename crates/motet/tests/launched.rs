@@ -4,6 +4,7 @@
 //! The program is launcher and ranks: as the launcher it starts itself as many times as a case has
 //! ranks, each with a socket at whose other end a thread serves it.
 
+mod cases;
 #[path = "launched/server.rs"]
 mod server;
 
@@ -13,6 +14,7 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, process, thread};
 
+use cases::{TestCase, main_of};
 use motet::{ErrorKind, How, Result, Sum, Tag, World};
 use rustix::io::{FdFlags, fcntl_setfd};
 use server::Server;
@@ -143,38 +145,24 @@ impl Outcome {
 }
 
 fn main() -> ExitCode {
-    if let Ok(name) = env::var(CASE) {
-        let case = CASES.iter().find(|case| case.name == name).expect("a case of this name");
-        return match (case.body)() {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("{error}");
-                ExitCode::FAILURE
-            }
-        };
+    main_of(CASE, &CASES)
+}
+
+impl TestCase for Case {
+    fn name(&self) -> &'static str {
+        self.name
     }
-    let arguments: Vec<String> = env::args().skip(1).collect();
-    if arguments.iter().any(|argument| argument == "--list") {
-        CASES.iter().for_each(|case| println!("{}: test", case.name));
-        return ExitCode::SUCCESS;
+
+    fn body(&self) -> fn() -> Result<()> {
+        self.body
     }
-    let wanted = arguments.iter().find(|argument| !argument.starts_with('-'));
-    let chosen = CASES.iter().filter(|case| wanted.is_none_or(|name| case.name.contains(name)));
-    let (mut passed, mut failed) = (0, 0);
-    for case in chosen {
-        match run(case) {
-            Ok(outcome) if (case.check)(&outcome) => {
-                passed += 1;
-                println!("test {} ... ok", case.name);
-            }
-            outcome => {
-                failed += 1;
-                println!("test {} ... FAILED\n{outcome:#?}", case.name);
-            }
+
+    fn run(&self) -> std::result::Result<(), String> {
+        match run(self) {
+            Ok(outcome) if (self.check)(&outcome) => Ok(()),
+            outcome => Err(format!("{outcome:#?}")),
         }
     }
-    println!("{passed} passed, {failed} failed");
-    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Launches a case and waits for its end.

@@ -20,7 +20,7 @@ use proptest::prelude::*;
 
 use case::{Case, Kind};
 use play::Operation;
-use worlds::{Random, Watchdog, on_ranks, on_ranks_with};
+use worlds::{Random, Watchdog, by_algorithm, on_ranks, on_ranks_with};
 
 /// Runs of each operation.
 const ROUNDS: usize = 2;
@@ -122,8 +122,7 @@ fn every_algorithm_among_groups() {
         if kinds.is_empty() {
             continue;
         }
-        let forced = Settings::new().algorithms(&format!("{collective}:{name}"));
-        let forced = forced.unwrap_or_else(|error| panic!("{error}"));
+        let forced = by_algorithm(collective, name);
         let mut random = Random(row.name().len() as u64);
         let mut taken = 0;
         for ranks in [3, 6, 9] {

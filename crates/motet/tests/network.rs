@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use motet::{ErrorKind, Info, Result, Settings, Sum, Tag, World};
 use motet_fabric::ofi::Library;
+use motet_plan::{Algorithm, Call, Collective, Division, Operation, Rank, algo};
 use worlds::{Watchdog, on_ranks_with};
 
 /// How many ranks share memory; nothing if there is no network.
@@ -75,6 +76,124 @@ fn nodes_are_those_that_share_memory() {
         let nodes = on_ranks_with(5, &settings, |world| Ok(world.nodes()));
         let right: Vec<_> = (0..5).map(|rank| rank / share).collect();
         assert!(nodes.iter().all(|nodes| *nodes == right), "{nodes:?}");
+    }
+}
+
+/// Collectives that have an algorithm by node.
+const BY_NODE: [Collective; 7] = [
+    Collective::Barrier,
+    Collective::Bcast,
+    Collective::Gather,
+    Collective::Scatter,
+    Collective::Reduce,
+    Collective::Allreduce,
+    Collective::Allgather,
+];
+
+/// What the ranks call, to a root in the middle of a host.
+fn call(collective: Collective, world: &World) -> Call {
+    let (count, root, commutative) = (COUNT, Rank(ROOT as u32), true);
+    let operation = match collective {
+        Collective::Barrier => Operation::Barrier,
+        Collective::Bcast => Operation::Bcast { count, root },
+        Collective::Gather => Operation::Gather { count, root },
+        Collective::Scatter => Operation::Scatter { count, root },
+        Collective::Reduce => Operation::Reduce { count, root, commutative },
+        Collective::Allreduce => Operation::Allreduce { count, commutative },
+        _ => Operation::Allgather { count },
+    };
+    Call {
+        rank: Rank(world.rank() as u32),
+        ranks: world.size() as u32,
+        element_bytes: if collective == Collective::Barrier { 0 } else { size_of::<u64>() },
+        in_place: false,
+        nodes: Division::new(world.nodes()),
+        operation,
+    }
+}
+
+/// Elements of a block, and the root.
+const COUNT: usize = 2;
+const ROOT: usize = 3;
+
+/// Makes the call and checks what comes.
+fn carry_out(collective: Collective, world: &World) -> Result<()> {
+    let (ranks, own) = (world.size(), vec![world.rank() as u64 + 1; COUNT]);
+    let all: Vec<u64> = (0..ranks * COUNT).map(|at| (at / COUNT) as u64 + 1).collect();
+    let sum = vec![(1..=ranks as u64).sum::<u64>(); COUNT];
+    let is_root = world.rank() == ROOT;
+    let (mut one, mut each) = (vec![0; COUNT], vec![0; ranks * COUNT]);
+    match collective {
+        Collective::Barrier => world.barrier()?,
+        Collective::Bcast => {
+            one.copy_from_slice(&own);
+            world.bcast(&mut one, ROOT)?;
+            assert_eq!(one, [ROOT as u64 + 1; COUNT]);
+        }
+        Collective::Gather => {
+            world.gather(&own, if is_root { &mut each } else { &mut [] }, ROOT)?;
+            assert!(!is_root || each == all);
+        }
+        Collective::Scatter => {
+            world.scatter(if is_root { &all } else { &[][..] }, &mut one, ROOT)?;
+            assert_eq!(one, own);
+        }
+        Collective::Reduce => {
+            world.reduce(&own, if is_root { &mut one } else { &mut [] }, Sum, ROOT)?;
+            assert!(!is_root || one == sum);
+        }
+        Collective::Allreduce => {
+            world.allreduce(&own, &mut one, Sum)?;
+            assert_eq!(one, sum);
+        }
+        _ => {
+            world.allgather(&own, &mut each)?;
+            assert_eq!(each, all);
+        }
+    }
+    Ok(())
+}
+
+/// What goes over the network is what the plan says, message for message, whatever the algorithm;
+/// and with the algorithm that is chosen it is a message to each other host, or from each.
+#[test]
+fn messages_between_hosts_are_those_of_the_plan() {
+    if shares().is_empty() {
+        return;
+    }
+    let (ranks, share, hosts) = (6, 2, 3);
+    let plain = Settings::new().ranks_per_segment(share);
+    // Packets and messages planned, of all ranks.
+    let sent = |collective: Collective, row: Option<&'static dyn Algorithm>| {
+        let name = row.map(|row| format!("{collective}={}", row.name()));
+        let settings = name.map_or(Ok(plain.clone()), |name| plain.clone().algorithms(&name));
+        let figures = on_ranks_with(ranks, &settings.expect("a setting"), |world| {
+            world.barrier()?;
+            let before = world.packets_to_other_hosts();
+            carry_out(collective, world)?;
+            let sent = world.packets_to_other_hosts() - before;
+            // Who leaves before others have counted gets an answer from them.
+            world.barrier()?;
+            let call = call(collective, world);
+            let row = row.or(algo::find(collective, "by_node")).expect("a row");
+            let plan = row.plan(&call).unwrap_or_else(|refusal| panic!("{row:?}: {refusal}"));
+            let planned = plan.sent_to_other_nodes(&call.nodes).messages as u64;
+            assert_eq!(sent, planned, "{row:?}, rank {}", world.rank());
+            Ok(sent)
+        });
+        figures.iter().sum::<u64>()
+    };
+    for collective in BY_NODE {
+        for row in algo::of(collective).filter(|row| row.name() != "recursive_doubling") {
+            sent(collective, Some(row));
+        }
+        let chosen = sent(collective, None);
+        let fewest = match collective {
+            Collective::Barrier | Collective::Allreduce | Collective::Allgather => 2 * (hosts - 1),
+            _ => hosts - 1,
+        };
+        assert!((fewest..=fewest + 2).contains(&chosen), "{collective}: {chosen}");
+        assert!(chosen == fewest || fewest > hosts, "{collective}: {chosen}");
     }
 }
 

@@ -3,6 +3,7 @@
 //! The program runs each of its cases by running itself, under a time limit; a case that calls
 //! `motet::launch` becomes several processes.
 
+mod cases;
 mod collectives {
     pub(crate) mod elements;
     pub(crate) mod forms;
@@ -15,6 +16,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use std::{env, fs, process, thread};
 
+use cases::{TestCase, main_of};
 use collectives::forms::{Form, Trial};
 use collectives::play::{self, Graph};
 use motet::raw::{self, Callbacks, Request};
@@ -152,38 +154,21 @@ const CASES: [Case; 20] = [
 ];
 
 fn main() -> ExitCode {
-    if let Ok(name) = env::var(CASE) {
-        let case = CASES.iter().find(|case| case.name == name).expect("a case of this name");
-        return match (case.body)() {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("{error}");
-                ExitCode::FAILURE
-            }
-        };
+    main_of(CASE, &CASES)
+}
+
+impl TestCase for Case {
+    fn name(&self) -> &'static str {
+        self.name
     }
-    let arguments: Vec<String> = env::args().skip(1).collect();
-    if arguments.iter().any(|argument| argument == "--list") {
-        CASES.iter().for_each(|case| println!("{}: test", case.name));
-        return ExitCode::SUCCESS;
+
+    fn body(&self) -> fn() -> Result<()> {
+        self.body
     }
-    let wanted = arguments.iter().find(|argument| !argument.starts_with('-'));
-    let chosen = CASES.iter().filter(|case| wanted.is_none_or(|name| case.name.contains(name)));
-    let (mut passed, mut failed) = (0, 0);
-    for case in chosen {
-        match run(case) {
-            Ok(()) => {
-                passed += 1;
-                println!("test {} ... ok", case.name);
-            }
-            Err(problem) => {
-                failed += 1;
-                println!("test {} ... FAILED\n{problem}", case.name);
-            }
-        }
+
+    fn run(&self) -> std::result::Result<(), String> {
+        run(self).map_err(|problem| problem.to_string())
     }
-    println!("{passed} passed, {failed} failed");
-    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Runs a case as a program of its own.

@@ -11,7 +11,7 @@ use motet::{Band, Bor, Bxor, Info, Land, Lor, Lxor, Max, Min, Prod, Result, Sett
 use motet_plan::algo;
 use motet_plan::call::Collective;
 use num_complex::Complex;
-use worlds::{Random, on_ranks, on_ranks_with};
+use worlds::{Random, by_algorithm, on_ranks, on_ranks_with};
 
 /// A float of any size and sign, whose sums and products depend on their order.
 fn float(random: &mut Random) -> f64 {
@@ -21,9 +21,7 @@ fn float(random: &mut Random) -> f64 {
 
 /// Settings for each algorithm of a collective.
 fn algorithms(collective: Collective) -> impl Iterator<Item = Settings> {
-    algo::of(collective).map(move |row| {
-        Settings::new().algorithms(&format!("{collective}={}", row.name())).expect("a setting")
-    })
+    algo::of(collective).map(move |row| by_algorithm(collective.name(), row.name()))
 }
 
 /// Whether the other ranks have the same bits as rank 0.

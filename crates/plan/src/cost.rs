@@ -131,6 +131,10 @@ pub struct Machine {
 /// How much dearer a round is that must not keep its rank from computing.
 const OVERLAP_FACTOR: f64 = 8.0;
 
+/// How much dearer it is to send a message to another node, and how much dearer its bytes are.
+const FAR_LATENCY: f64 = 16.0;
+const FAR_BYTES: f64 = 4.0;
+
 impl Default for Machine {
     /// What was measured where one core passes a line to another in about 100 ns, by the command
     /// `motet info --measure`. Only the proportions matter for a choice.
@@ -208,6 +212,25 @@ impl Machine {
         // If the ranks of the call are not all there are, the others want the cores as well.
         let of_one = self.work(work) / work.ranks.max(1) as f64;
         hand_overs + self.chain(cost, self.send_ns).max(of_one * self.ranks_per_core)
+    }
+
+    /// The same prices for messages between nodes: that a network is so much slower than shared
+    /// memory is not measured but chosen. Only the proportions matter for a choice.
+    #[must_use]
+    pub fn between_nodes(self) -> Self {
+        Self {
+            latency_ns: FAR_LATENCY * self.latency_ns,
+            send_ns: FAR_LATENCY * self.send_ns,
+            bytes_ns: self.bytes_ns.map(|nanoseconds| FAR_BYTES * nanoseconds),
+            ..self
+        }
+    }
+
+    /// The time of a chain that is partly within nodes and partly between them. How many cores
+    /// the ranks of one node have does not count: what takes time is the network.
+    pub fn time_on_nodes(&self, within: &Cost, between: &Cost) -> f64 {
+        let far = self.between_nodes();
+        self.chain(within, self.latency_ns) + far.chain(between, far.latency_ns)
     }
 
     fn chain(&self, cost: &Cost, round_ns: f64) -> f64 {

@@ -11,13 +11,14 @@
 //! [`verify`](mod@verify) (why it is right), [`cost`] and [`select`] (which algorithm is taken).
 //!
 //! ```
-//! use motet_plan::{Call, Operation, Rank, Tuning};
+//! use motet_plan::{Call, Division, Operation, Rank, Tuning};
 //!
 //! let call = Call {
 //!     rank: Rank(2),
 //!     ranks: 4,
 //!     element_bytes: 8,
 //!     in_place: false,
+//!     nodes: Division::ONE,
 //!     operation: Operation::Allreduce { count: 1, commutative: true },
 //! };
 //! let (plan, choice) = motet_plan::select::plan(&call, &Tuning::default())?;
@@ -46,8 +47,8 @@ pub mod verify;
 
 pub use algo::{Algorithm, Refusal};
 pub use build::{Builder, Data, Phase};
-pub use call::{Block, Blocks, Call, CallError, Collective, Groups, Neighbour, Operation, Rank};
-pub use call::{Demand, Demands, Edge, Mate, Surroundings};
+pub use call::{Block, Blocks, Call, CallError, Collective, Division, Groups, Neighbour};
+pub use call::{Demand, Demands, Edge, Mate, Operation, Rank, Surroundings};
 pub use cost::{Cost, Machine, TextError, Work};
 pub use exec::Exec;
 pub use plan::{Action, Buffer, Plan, Slice, StepId};

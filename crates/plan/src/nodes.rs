@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use crate::algo;
 use crate::call::{
-    Call, Collective, Demand, Demands, Edge, Mate, Neighbour, Operation, Rank, Surroundings,
+    Call, Collective, Demand, Demands, Division, Edge, Mate, Neighbour, Operation, Rank,
+    Surroundings,
 };
 use crate::plan::{Action, Plan};
 
@@ -79,6 +80,7 @@ pub fn everybody(nodes: &[u32], lists: &[Lists], element_bytes: usize) -> Vec<Ca
             ranks: Rank::from_index(lists.len()).0,
             element_bytes,
             in_place: false,
+            nodes: Division::ONE,
             operation: Operation::NodeExchange {
                 to: to.clone(),
                 from: from.clone(),

@@ -15,7 +15,7 @@
 //!
 //! What follows a `#` is for people. The first line that fits counts. A line whose algorithm
 //! refuses the call is passed over, so wisdom may be wrong without harm; an override that refuses
-//! is an error, as somebody asked for it by name.
+//! is an error, as somebody asked for it by name; unless it is for several nodes and there is one.
 //!
 //! Where the result must have the same bits on every machine there is another rule, [`fixed`]. It
 //! looks at nothing but the call: the cheapest algorithm at prices that are the same everywhere.
@@ -30,7 +30,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use crate::algo::{self, Algorithm, Refusal};
-use crate::call::{Call, CallError, Collective};
+use crate::call::{Call, CallError, Collective, Division};
 use crate::cost::Machine;
 use crate::plan::Plan;
 pub use wisdom::{Lesson, Wisdom};
@@ -156,12 +156,15 @@ pub fn choose(call: &Call, tuning: &Tuning) -> Result<Choice, SelectError> {
     let collective = call.collective();
     let is_of = |row: &&Row| row.0.collective() == collective;
     if let Some(&Row(algorithm)) = tuning.overrides.0.iter().rev().find(is_of) {
-        return match algorithm.accepts(call) {
-            Ok(()) => Ok(Choice { algorithm, reason: Reason::Override }),
+        match algorithm.accepts(call) {
+            Ok(()) => return Ok(Choice { algorithm, reason: Reason::Override }),
+            // Who asks for nodes to be told apart has no wish where there is one.
+            Err(Refusal::NoNodes) => {}
             Err(refusal) => {
-                Err(SelectError::Refused { collective, algorithm: algorithm.name(), refusal })
+                let algorithm = algorithm.name();
+                return Err(SelectError::Refused { collective, algorithm, refusal });
             }
-        };
+        }
     }
     Ok(match tuning.wisdom.find(call) {
         Some((algorithm, line)) => Choice { algorithm, reason: Reason::Wisdom(line) },
@@ -185,13 +188,14 @@ pub fn plan(call: &Call, tuning: &Tuning) -> Result<(Plan, Choice), SelectError>
 }
 
 /// Chooses an algorithm for a call, always the same for the same call: neither names nor wisdom
-/// nor the prices of the machine count.
+/// nor the prices of the machine count, nor which ranks share a node.
 ///
 /// # Errors
 /// If the call is wrong.
 pub fn fixed(call: &Call) -> Result<Choice, SelectError> {
     call.check()?;
-    let Choice { algorithm, .. } = cheapest(call, &Machine::FIXED);
+    let call = Call { nodes: Division::ONE, ..call.clone() };
+    let Choice { algorithm, .. } = cheapest(&call, &Machine::FIXED);
     Ok(Choice { algorithm, reason: Reason::Fixed })
 }
 
@@ -207,7 +211,8 @@ fn planned(call: &Call, choice: Choice) -> Plan {
     choice.algorithm.plan(call).expect("a chosen algorithm accepts the call")
 }
 
-fn cheapest(call: &Call, machine: &Machine) -> Choice {
+/// The algorithm that takes the shortest time at these prices.
+pub(crate) fn cheapest(call: &Call, machine: &Machine) -> Choice {
     let mut rows: Vec<(f64, &'static dyn Algorithm)> = algo::of(call.collective())
         .filter(|row| row.accepts(call).is_ok())
         .map(|row| (row.time(call, machine), row))

@@ -382,6 +382,9 @@ fn difference(call: &Call, first: &Call) -> Option<&'static str> {
     if call.collective() != first.collective() {
         return Some("collective");
     }
+    if call.nodes != first.nodes {
+        return Some("division into nodes");
+    }
     let pairs = common(call).into_iter().zip(common(first));
     let different = pairs.filter(|(mine, theirs)| mine != theirs);
     different.map(|((what, _), _)| what).next()

@@ -2,11 +2,20 @@
 
 use std::sync::Arc;
 
-use motet_plan::{Block, Blocks, Call, CallError, Collective, Neighbour, Operation, Rank};
+use motet_plan::{
+    Block, Blocks, Call, CallError, Collective, Division, Neighbour, Operation, Rank,
+};
 use motet_plan::{Demand, Demands, Edge, Mate, Surroundings};
 
 fn call(operation: Operation) -> Call {
-    Call { rank: Rank(1), ranks: 4, element_bytes: 8, in_place: false, operation }
+    Call {
+        rank: Rank(1),
+        ranks: 4,
+        element_bytes: 8,
+        in_place: false,
+        nodes: Division::ONE,
+        operation,
+    }
 }
 
 fn neighbour(rank: u32, start: usize, count: usize) -> Neighbour {

@@ -399,7 +399,7 @@ fn what_is_wrong_in_a_text_is_named() {
     assert_eq!(
         of_override("allreduce=rung"),
         "line 1: allreduce has no algorithm `rung`; \
-         it has recursive_doubling, ring, reduce_scatter_allgather, direct, star"
+         it has recursive_doubling, ring, reduce_scatter_allgather, direct, star, by_node"
     );
     assert_eq!(
         of_wisdom("\nalreduce -> ring"),

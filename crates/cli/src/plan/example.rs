@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use motet_plan::nodes::{Lists, everybody};
-use motet_plan::{Block, Blocks, Call, Collective, Neighbour, Operation, Rank};
+use motet_plan::{Block, Blocks, Call, Collective, Division, Neighbour, Operation, Rank};
 
 use crate::args::Mistake;
 use crate::quantity::{self, counted};
@@ -29,12 +29,22 @@ pub(crate) struct Sizes {
     /// The operator does not commute: operands must be combined in the order of the ranks
     #[arg(long, requires = "ranks")]
     ordered: bool,
+
+    /// So many ranks after each other share a node, and messages between nodes are dearer; unless
+    /// given, all share one
+    #[arg(
+        long,
+        value_name = "K",
+        value_parser = clap::value_parser!(u32).range(1..),
+        requires = "ranks"
+    )]
+    per_node: Option<u32>,
 }
 
 impl Sizes {
     /// So many elements of this size, and an operator that commutes.
     pub(crate) fn of(count: usize, element_bytes: usize) -> Self {
-        Self { count: Some(count), element_bytes, ordered: false }
+        Self { count: Some(count), element_bytes, ordered: false, per_node: None }
     }
 
     /// Whether the operator does not commute.
@@ -72,10 +82,22 @@ impl Example {
             ranks: self.ranks,
             element_bytes: if is_barrier { 0 } else { self.sizes.element_bytes },
             in_place: self.in_place && self.may_be_in_place(rank),
+            nodes: self.division(),
             operation: self.operation(rank),
         };
         call.check().map_err(|error| Mistake(error.to_string()))?;
         Ok(call)
+    }
+
+    /// How many ranks share a node, if not all.
+    pub(crate) fn per_node(&self) -> Option<u32> {
+        self.sizes.per_node
+    }
+
+    /// Which ranks share a node.
+    fn division(&self) -> Division {
+        let per_node = self.sizes.per_node.unwrap_or(self.ranks);
+        Division::new((0..self.ranks).map(|rank| (rank / per_node) as usize))
     }
 
     /// The calls of all ranks.
@@ -362,7 +384,7 @@ mod tests {
 
     #[test]
     fn a_grid_is_nearly_square_and_closed() {
-        let sizes = Sizes { count: None, element_bytes: 8, ordered: false };
+        let sizes = Sizes { count: None, element_bytes: 8, ordered: false, per_node: None };
         let collective = Collective::Exchangev;
         let example = |ranks| Example {
             collective,

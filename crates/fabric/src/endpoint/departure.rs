@@ -38,8 +38,13 @@ impl Endpoint {
         self.memory_of(peer).state(peer) == State::Left
     }
 
+    /// Where a rank has died nobody is told: from others, too, that death is to be heard of, and
+    /// this rank is no reason for them to give up.
     fn tell_elsewhere(&mut self, packet: Packet) {
         let Some(wire) = &self.wire else { return };
+        if self.segment.failure().is_some() {
+            return;
+        }
         for peer in wire.peers() {
             if !self.is_known_left(peer) {
                 self.tell(peer, packet);

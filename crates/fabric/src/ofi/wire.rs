@@ -173,6 +173,12 @@ impl Wire {
         self.pulse.is_time_to_say()
     }
 
+    /// How many cells this rank has put into its lanes to other hosts.
+    pub(crate) fn offered(&self) -> u64 {
+        let conduits = self.active.iter().filter_map(|peer| self.conduits[peer.index()].as_ref());
+        conduits.map(|conduit| conduit.offered(self.first)).sum()
+    }
+
     /// This rank waits for that one.
     pub(crate) fn await_peer(&self, peer: Peer) {
         if self.reaches(peer) {

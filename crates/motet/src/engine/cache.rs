@@ -33,6 +33,8 @@ pub(crate) enum Selection {
     Few,
 }
 
+type Row = &'static dyn Algorithm;
+
 impl Selection {
     /// How many there are.
     const ALL: usize = 5;
@@ -326,12 +328,16 @@ impl Cache {
         Ok(self.priced(plan, algorithm, call, reason))
     }
 
-    fn priced(&self, plan: Plan, row: &dyn Algorithm, call: &Call, reason: String) -> Planned {
+    fn priced(&self, plan: Plan, row: Row, call: &Call, reason: String) -> Planned {
         let (mut cost, element_bytes) = (row.cost(call), call.element_bytes);
         // Where blocks differ, what all ranks know is less than what this one has to move.
         let own = plan.sent().elements.max(plan.received().elements) * element_bytes;
         cost.bytes = cost.bytes.max(own);
-        let nanoseconds = self.tuning.machine.time(&cost, &row.work(call));
+        let machine = &self.tuning.machine;
+        let nanoseconds = match call.nodes.is_one() {
+            true => machine.time(&cost, &row.work(call)),
+            false => row.time(call, machine),
+        };
         let planned = Planned::new(plan, reason, (cost.rounds, nanoseconds), call);
         planned.in_order_up_to(self.short, call)
     }
@@ -386,13 +392,14 @@ fn nothing(call: &Call) -> Planned {
 
 #[cfg(test)]
 mod tests {
-    use motet_plan::{Operation, Rank};
+    use motet_plan::{Division, Operation, Rank};
 
     use super::*;
 
     fn call(count: usize) -> Call {
         let operation = Operation::Bcast { count, root: Rank(0) };
-        Call { rank: Rank(1), ranks: 4, element_bytes: 8, in_place: false, operation }
+        let (rank, nodes) = (Rank(1), Division::ONE);
+        Call { rank, ranks: 4, element_bytes: 8, in_place: false, nodes, operation }
     }
 
     /// What is to be kept is kept when the cache is full, at most so much, and found where it then

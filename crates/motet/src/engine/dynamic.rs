@@ -262,7 +262,7 @@ fn under_way(operation: &mut Operation) -> Option<(&mut Run, &mut Dynamic)> {
 
 #[cfg(test)]
 mod tests {
-    use motet_plan::{Call, Operation, Rank, Tuning};
+    use motet_plan::{Call, Division, Operation, Rank, Tuning};
 
     use super::super::{Cache, Rule, Selection};
     use super::*;
@@ -337,7 +337,8 @@ mod tests {
     fn memory_grows_with_the_logarithm_of_the_ranks() -> Result<(), crate::ErrorKind> {
         let (rank, ranks) = (Rank(7), 1 << 20);
         let operation = Operation::Barrier;
-        let call = Call { rank, ranks, element_bytes: 0, in_place: false, operation };
+        let (element_bytes, in_place, nodes) = (0, false, Division::ONE);
+        let call = Call { rank, ranks, element_bytes, in_place, nodes, operation };
         let rule = Rule::By(Selection::Few);
         let (run, _) = Cache::new(Tuning::default(), 0).take(&call, rule, Keep::AsLong)?;
         let plan = &run.planned().plan;

@@ -298,8 +298,8 @@ fn call_class(error: &CallError) -> ErrorClass {
         | CallError::Itself { .. }
         | CallError::Totals(..)
         | CallError::TooLarge => ErrorClass::Count,
-        // Nobody passes surroundings but the library itself.
-        CallError::Surroundings { .. } => ErrorClass::Intern,
+        // Nobody passes surroundings or nodes but the library itself.
+        CallError::Surroundings { .. } | CallError::Nodes { .. } => ErrorClass::Intern,
     }
 }
 

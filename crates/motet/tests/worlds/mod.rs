@@ -84,6 +84,13 @@ pub(crate) fn on_ranks_with<T: Send>(
     ended.into_iter().enumerate().map(of_rank).collect()
 }
 
+/// Settings by which each collective is carried out by this algorithm, on nodes of two ranks, which
+/// some algorithms need.
+pub(crate) fn by_algorithm(collective: &str, name: &str) -> Settings {
+    let settings = Settings::new().algorithms(&format!("{collective}={name}"));
+    settings.unwrap_or_else(|error| panic!("{error}")).ranks_per_node(2)
+}
+
 /// Numbers that look random and are the same in every run with the same seed (splitmix64).
 #[derive(Clone, Debug)]
 pub(crate) struct Random(pub(crate) u64);

@@ -7,11 +7,12 @@
 use thiserror::Error;
 
 use crate::build::Builder;
-use crate::call::{Call, Collective, Operation, Rank};
+use crate::call::{Call, Collective, Division, Operation, Rank};
 use crate::cost::{Cost, Machine, Work};
 use crate::plan::Plan;
 
 mod between;
+mod by_node;
 mod direct;
 mod fold;
 mod gathering;
@@ -44,6 +45,12 @@ pub trait Algorithm: Sync {
 
     /// The longest chain of work over all ranks, for a call that it accepts.
     fn cost(&self, call: &Call) -> Cost;
+
+    /// Of that, what is within nodes and what is between them, for a call on several nodes. Unless
+    /// it says otherwise, any message may be one between nodes.
+    fn parts(&self, call: &Call) -> (Cost, Cost) {
+        (Cost::default(), self.cost(call))
+    }
 
     /// What all ranks do together, for a call that it accepts: as much as each would if all had the
     /// longest chain, unless it says otherwise.
@@ -83,6 +90,12 @@ pub enum Refusal {
         /// The most ranks that it accepts.
         most: u32,
     },
+    /// It tells messages within nodes from those between nodes.
+    #[error("it needs several nodes, and several ranks on one of them")]
+    NoNodes,
+    /// It treats the blocks, or the operands, of a node as one.
+    #[error("it needs nodes whose ranks follow each other")]
+    Scattered,
 }
 
 impl dyn Algorithm {
@@ -103,13 +116,17 @@ impl dyn Algorithm {
 
     /// The time that a call takes which it accepts, in nanoseconds, by the model.
     pub fn time(&self, call: &Call, machine: &Machine) -> f64 {
-        machine.time(&self.cost(call), &self.work(call))
+        if call.nodes.is_one() {
+            return machine.time(&self.cost(call), &self.work(call));
+        }
+        let (within, between) = self.parts(call);
+        machine.time_on_nodes(&within, &between)
     }
 
     /// What a [phase](crate::Phase) of `ranks` ranks costs within `call`.
     fn cost_within(&self, call: &Call, ranks: u32, operation: Operation) -> Cost {
-        let element_bytes = call.element_bytes;
-        self.cost(&Call { rank: Rank(0), ranks, element_bytes, in_place: false, operation })
+        let (rank, element_bytes, nodes) = (Rank(0), call.element_bytes, Division::ONE);
+        self.cost(&Call { rank, ranks, element_bytes, in_place: false, nodes, operation })
     }
 }
 
@@ -136,19 +153,19 @@ macro_rules! algorithms {
 }
 
 algorithms! {
-    barrier: [dissemination, direct, star],
-    bcast: [binomial, scatter_allgather, direct],
-    gather: [binomial, direct],
+    barrier: [dissemination, direct, star, by_node],
+    bcast: [binomial, scatter_allgather, direct, by_node],
+    gather: [binomial, direct, by_node],
     gatherv: [direct],
-    scatter: [binomial, direct],
+    scatter: [binomial, direct, by_node],
     scatterv: [direct],
-    reduce: [binomial, direct],
-    allreduce: [recursive_doubling, ring, reduce_scatter_allgather, direct, star],
+    reduce: [binomial, direct, by_node],
+    allreduce: [recursive_doubling, ring, reduce_scatter_allgather, direct, star, by_node],
     reduce_scatter_block: [recursive_halving, ring, direct, star],
     reduce_scatter: [recursive_halving, ring, direct],
     scan: [recursive_doubling, direct, star],
     exscan: [recursive_doubling, direct, star],
-    allgather: [ring, bruck, recursive_doubling, direct, star],
+    allgather: [ring, bruck, recursive_doubling, direct, star, by_node],
     allgatherv: [ring, bruck, recursive_doubling, direct],
     alltoall: [pairwise, bruck, direct],
     alltoallv: [direct, pairwise],

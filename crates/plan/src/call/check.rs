@@ -15,6 +15,14 @@ pub enum CallError {
         /// Ranks in the communicator.
         ranks: u32,
     },
+    /// The division into nodes is one of another number of ranks.
+    #[error("the nodes of {divided} ranks were passed for {ranks} ranks")]
+    Nodes {
+        /// Ranks whose node is known.
+        divided: usize,
+        /// Ranks in the communicator.
+        ranks: u32,
+    },
     /// The root is not in the communicator.
     #[error("root {root} is not below the number of ranks, {ranks}")]
     Root {
@@ -115,6 +123,12 @@ impl Call {
     pub fn check(&self) -> Result<(), CallError> {
         if self.rank.0 >= self.ranks {
             return Err(CallError::Rank { rank: self.rank, ranks: self.ranks });
+        }
+        match self.nodes.ranks() {
+            Some(divided) if divided != self.ranks as usize => {
+                return Err(CallError::Nodes { divided, ranks: self.ranks });
+            }
+            _ => {}
         }
         self.check_groups()?;
         self.check_in_place()?;

@@ -5,6 +5,7 @@
 
 mod check;
 mod collective;
+mod division;
 mod groups;
 mod operation;
 mod scaled;
@@ -14,6 +15,7 @@ use std::fmt;
 
 pub use check::CallError;
 pub use collective::Collective;
+pub use division::Division;
 pub use groups::Groups;
 pub use operation::{Block, Blocks, Neighbour, Operation};
 pub use surroundings::{Demand, Demands, Edge, Mate, Surroundings};
@@ -57,6 +59,8 @@ pub struct Call {
     /// The input lies in the output buffer and there is no input buffer. Where only the root has
     /// input, in a scatter, it is the other way round: the output lies in the input buffer.
     pub in_place: bool,
+    /// Which ranks share a node; the same on all ranks.
+    pub nodes: Division,
     /// What is called, with its arguments.
     pub operation: Operation,
 }

@@ -1,6 +1,7 @@
 //! What a plan comes to, in figures.
 
 use super::{Action, Plan};
+use crate::call::Division;
 
 /// Messages, and elements in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,6 +21,12 @@ impl Plan {
     /// What the rank receives.
     pub fn received(&self) -> Load {
         self.load(|step| matches!(step, Action::Recv { .. }))
+    }
+
+    /// What the rank sends to other nodes.
+    pub fn sent_to_other_nodes(&self, nodes: &Division) -> Load {
+        let own = nodes.node(self.rank());
+        self.load(|step| matches!(step, Action::Send { to, .. } if nodes.node(*to) != own))
     }
 
     fn load(&self, is_counted: impl Fn(&Action) -> bool) -> Load {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use motet_plan::nodes::everybody;
 use motet_plan::verify::{Mode, Options, Violation};
 use motet_plan::{
-    Algorithm, Block, Blocks, Call, Collective, Neighbour, Operation, Plan, Rank, verify,
+    Algorithm, Block, Blocks, Call, Collective, Division, Neighbour, Operation, Plan, Rank, verify,
 };
 
 /// The calls of all ranks, the operation of each given by `operation`.
@@ -22,7 +22,14 @@ pub(crate) fn calls(
         let is_root = operation.root().is_none_or(|root| root == rank);
         let is_barrier = matches!(operation, Operation::Barrier | Operation::InterBarrier { .. });
         let element_bytes = if is_barrier { 0 } else { 8 };
-        Call { rank, ranks, element_bytes, in_place: in_place && is_root, operation }
+        Call {
+            rank,
+            ranks,
+            element_bytes,
+            in_place: in_place && is_root,
+            nodes: Division::ONE,
+            operation,
+        }
     };
     (0..ranks).map(|rank| call(Rank(rank))).collect()
 }
@@ -171,8 +178,16 @@ pub(crate) struct Sizes {
     pub(crate) commutative: bool,
 }
 
-/// A call of any collective. Where ranks may differ in the places of their blocks, they do.
+/// A call of any collective, on nodes of two ranks. Where ranks may differ in the places of their
+/// blocks, they do.
 pub(crate) fn specimen(collective: Collective, ranks: u32, sizes: &Sizes) -> Vec<Call> {
+    let nodes = Division::new((0..ranks as usize).map(|rank| rank / 2));
+    let mut calls = specimen_on_one_node(collective, ranks, sizes);
+    calls.iter_mut().for_each(|call| call.nodes = nodes.clone());
+    calls
+}
+
+fn specimen_on_one_node(collective: Collective, ranks: u32, sizes: &Sizes) -> Vec<Call> {
     let (data, block, commutative) = (sizes.count, (sizes.block)(0), sizes.commutative);
     let lengths: Vec<_> = (0..ranks as usize).map(sizes.block).collect();
     let blocks = |rank: Rank| {

@@ -1,5 +1,7 @@
 //! What both protocols are made of: fields of the form `name=value`.
 
+use crate::Error;
+
 /// The fields of one message.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Fields(Vec<(String, String)>);
@@ -26,6 +28,12 @@ impl Fields {
     /// Which message this is.
     pub(super) fn command(&self) -> &str {
         self.get("cmd").unwrap_or_default()
+    }
+
+    /// The error that this message is, where another was to come.
+    pub(super) fn unexpected(&self, protocol: &str) -> Error {
+        let command = self.command();
+        Error::Environment(format!("its {protocol} server answers what was not asked: `{command}`"))
     }
 
     /// Whether the server has done what it was asked. One that does not say has.

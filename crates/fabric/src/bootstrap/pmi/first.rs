@@ -8,6 +8,8 @@ use super::wire::Wire;
 use crate::bootstrap::board::Board;
 use crate::{Error, Result};
 
+/// What the server speaks.
+const PROTOCOL: &str = "PMI-1";
 /// How long any answer but that to a fence may take.
 const ANSWER: Duration = Duration::from_secs(30);
 /// Lines that may come between a request and its answer: a server that is reached by a port tells
@@ -44,7 +46,7 @@ impl First {
         // The length counts the end of a string of C.
         first.room = limits.number("vallen_max").unwrap_or_default().saturating_sub(1);
         let named = first.ask("get_my_kvsname", "my_kvsname")?;
-        first.space = named.get("kvsname").ok_or_else(|| wrong(&named))?.to_owned();
+        first.space = named.get("kvsname").ok_or_else(|| named.unexpected(PROTOCOL))?.to_owned();
         Ok(first)
     }
 
@@ -60,7 +62,7 @@ impl First {
         let told = ask(&mut wire, &format!("initack pmiid={id}"), "initack", ANSWER)?;
         match (told.number("rank"), told.number("size")) {
             (Some(rank), Some(ranks)) if rank < ranks => First::new(wire, (rank, ranks), fence),
-            _ => Err(wrong(&told)),
+            _ => Err(told.unexpected(PROTOCOL)),
         }
     }
 
@@ -84,7 +86,7 @@ fn ask(wire: &mut Wire, request: &str, answer: &str, patience: Duration) -> Resu
                 let text = format!("its PMI-1 server refuses `{asked}`: {complaint}");
                 return Err(Error::Environment(text));
             }
-            _ => return Err(wrong(&fields)),
+            _ => return Err(fields.unexpected(PROTOCOL)),
         }
     }
     Err(Error::Environment("its PMI-1 server talks without answering".into()))
@@ -92,11 +94,6 @@ fn ask(wire: &mut Wire, request: &str, answer: &str, patience: Duration) -> Resu
 
 fn word(request: &str) -> &str {
     request.split(' ').next().unwrap_or_default()
-}
-
-fn wrong(fields: &Fields) -> Error {
-    let command = fields.command();
-    Error::Environment(format!("its PMI-1 server answers what was not asked: `{command}`"))
 }
 
 impl Board for First {

@@ -8,6 +8,8 @@ use super::wire::Wire;
 use crate::bootstrap::board::Board;
 use crate::{Error, Result};
 
+/// What the server speaks.
+const PROTOCOL: &str = "PMI-2";
 /// How long any answer but that to a fence may take.
 const ANSWER: Duration = Duration::from_secs(30);
 /// How long who aborts waits to be killed.
@@ -46,10 +48,10 @@ impl Second {
         let told = ask(&mut wire, &request, ANSWER)?;
         let (rank, ranks) = match (told.number("rank").unwrap_or(rank), told.number("size")) {
             (rank, Some(ranks)) if rank < ranks => (rank, ranks),
-            _ => return Err(wrong(&told)),
+            _ => return Err(told.unexpected(PROTOCOL)),
         };
         let named = ask(&mut wire, "job-getid;", ANSWER)?;
-        let job = named.get("jobid").ok_or_else(|| wrong(&named))?.to_owned();
+        let job = named.get("jobid").ok_or_else(|| named.unexpected(PROTOCOL))?.to_owned();
         Ok(Second { wire, rank, ranks, job, fence })
     }
 }
@@ -60,7 +62,7 @@ fn choose_version(wire: &mut Wire) -> Result<()> {
     wire.send(b"cmd=init pmi_version=2 pmi_subversion=0\n", deadline)?;
     let answer = Fields::parse(&wire.line(deadline)?, ' ').unwrap_or_default();
     if answer.command() != "response_to_init" {
-        return Err(wrong(&answer));
+        return Err(answer.unexpected(PROTOCOL));
     }
     if !answer.is_success() || answer.number("pmi_version") != Some(2) {
         let version = answer.get("pmi_version").unwrap_or("unknown");
@@ -82,7 +84,7 @@ fn ask(wire: &mut Wire, request: &str, patience: Duration) -> Result<Fields> {
     let answer = Fields::parse(&wire.bytes(length, deadline)?, ';').unwrap_or_default();
     let asked = request.split(';').next().unwrap_or_default();
     if answer.command().strip_suffix("-response") != Some(asked) {
-        return Err(wrong(&answer));
+        return Err(answer.unexpected(PROTOCOL));
     }
     if !answer.is_success() {
         let complaint = answer.complaint();
@@ -95,11 +97,6 @@ fn ask(wire: &mut Wire, request: &str, patience: Duration) -> Result<Fields> {
 fn message(request: &str) -> String {
     let text = format!("cmd={request}");
     format!("{:>LENGTH$}{text}", text.len())
-}
-
-fn wrong(fields: &Fields) -> Error {
-    let command = fields.command();
-    Error::Environment(format!("its PMI-2 server answers what was not asked: `{command}`"))
 }
 
 impl Board for Second {

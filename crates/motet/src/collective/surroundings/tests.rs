@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use motet_plan::{Action, Call, Collective, Neighbour, Operation, Rank, algo};
+use motet_plan::{Action, Call, Collective, Division, Neighbour, Operation, Rank, algo};
 
 use super::Layout;
 use crate::buffer::Span;
@@ -70,6 +70,7 @@ impl Part {
             ranks: world.size() as u32,
             element_bytes: size_of::<u32>(),
             in_place: false,
+            nodes: Division::ONE,
             operation: Operation::Exchangev { to: self.to.clone(), from: self.from.clone() },
         }
     }

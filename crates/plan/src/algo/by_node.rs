@@ -1,0 +1,227 @@
+//! What the algorithms by node share: a phase within each node, one among the leaders of the
+//! nodes, and a phase within each node.
+//!
+//! ```text
+//!   nodes         0 1 2   3 4   5
+//!   within        0 1 2   3 4   5
+//!   leaders       0       3     5         the only messages between nodes
+//!   within        0 1 2   3 4   5
+//! ```
+//!
+//! A phase is a collective of its ranks, by the algorithm that is cheapest for it at prices that
+//! are the same everywhere. So between nodes are just the messages of a collective of one rank for
+//! each node, and no data goes to a node twice.
+//!
+//! The leader of the node of a root is the root, and that of any other its first rank.
+
+use super::{Algorithm, Refusal};
+use crate::build::{Builder, Data, Phase};
+use crate::call::{Block, Call, Collective, Division, Operation, Rank};
+use crate::cost::{Cost, Machine};
+use crate::plan::Slice;
+use crate::select;
+
+/// A collective that is put together from phases.
+pub(super) trait Phases: Sync {
+    /// Which it is.
+    const COLLECTIVE: Collective;
+    /// The idea in one line.
+    const SUMMARY: &'static str;
+
+    /// Whether the ranks of each node must follow each other.
+    fn needs_runs(call: &Call) -> bool;
+
+    /// What the ranks of the largest node call.
+    fn within(call: &Call) -> Vec<Operation>;
+
+    /// What the leaders call.
+    fn between(call: &Call) -> Operation;
+
+    /// Writes down the phases.
+    fn build(call: &Call, builder: &mut Builder<'_>, part: &Part);
+}
+
+/// The algorithm of these phases.
+pub(super) struct ByNode<P>(pub(super) P);
+
+impl<P: Phases> Algorithm for ByNode<P> {
+    fn name(&self) -> &'static str {
+        "by_node"
+    }
+
+    fn collective(&self) -> Collective {
+        P::COLLECTIVE
+    }
+
+    fn summary(&self) -> &'static str {
+        P::SUMMARY
+    }
+
+    fn accepts(&self, call: &Call) -> Result<(), Refusal> {
+        if call.nodes.largest() < 2 {
+            return Err(Refusal::NoNodes);
+        }
+        if P::needs_runs(call) && !call.nodes.is_in_runs() {
+            Err(Refusal::Scattered)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn cost(&self, call: &Call) -> Cost {
+        let (within, between) = self.parts(call);
+        within.then(between)
+    }
+
+    fn parts(&self, call: &Call) -> (Cost, Cost) {
+        let cost = |ranks, operation: Operation, prices: &Machine| {
+            let row = cheapest(call, ranks, &operation, prices);
+            row.cost_within(call, ranks, operation)
+        };
+        let near =
+            |sum: Cost, operation| sum.then(cost(call.nodes.largest(), operation, &Machine::FIXED));
+        let within = P::within(call).into_iter().fold(Cost::default(), near);
+        let nodes = call.nodes.sizes().len() as u32;
+        (within, cost(nodes, P::between(call), &Machine::FIXED.between_nodes()))
+    }
+
+    fn build(&self, call: &Call, builder: &mut Builder<'_>) {
+        P::build(call, builder, &Part::new(call));
+    }
+}
+
+/// The cheapest algorithm for a phase of so many ranks.
+fn cheapest(
+    call: &Call,
+    ranks: u32,
+    operation: &Operation,
+    prices: &Machine,
+) -> &'static dyn Algorithm {
+    let phase = Call {
+        rank: Rank(0),
+        ranks,
+        element_bytes: call.element_bytes,
+        in_place: false,
+        nodes: Division::ONE,
+        operation: operation.clone(),
+    };
+    select::cheapest(&phase, prices).algorithm
+}
+
+/// The part that a rank has in the phases.
+pub(super) struct Part {
+    /// The ranks of its node.
+    mates: Vec<Rank>,
+    /// The leader of each node.
+    leaders: Vec<Rank>,
+    /// The ranks of nodes before each, of all nodes at the end: where their blocks begin, if the
+    /// ranks of each node follow each other.
+    starts: Vec<usize>,
+    node: usize,
+    rank: Rank,
+}
+
+impl Part {
+    fn new(call: &Call) -> Part {
+        let nodes = &call.nodes;
+        let mut leaders = nodes.first_ranks();
+        if let Some(root) = call.operation.root() {
+            leaders[nodes.node(root)] = root;
+        }
+        let mut starts = vec![0];
+        starts.extend(nodes.sizes().iter().scan(0, |end, size| {
+            *end += *size as usize;
+            Some(*end)
+        }));
+        let node = nodes.node(call.rank);
+        Part { mates: nodes.ranks_of(node), leaders, starts, node, rank: call.rank }
+    }
+
+    /// Whether the rank leads its node.
+    pub(super) fn leads(&self) -> bool {
+        self.leaders[self.node] == self.rank
+    }
+
+    /// The leader among the ranks of its node.
+    pub(super) fn leader(&self) -> Rank {
+        let leads = |rank: &Rank| *rank == self.leaders[self.node];
+        Rank::from_index(self.mates.iter().position(leads).expect("a leader is on its node"))
+    }
+
+    /// The root among the leaders.
+    pub(super) fn root(&self, call: &Call) -> Rank {
+        let root = call.operation.root().expect("the collective has a root");
+        Rank::from_index(call.nodes.node(root))
+    }
+
+    /// How many ranks are on the node.
+    pub(super) fn mates(&self) -> usize {
+        self.mates.len()
+    }
+
+    /// Where the blocks of a node lie, each of `count` elements.
+    fn block(&self, node: usize, count: usize) -> Block {
+        let ranks = self.starts[node + 1] - self.starts[node];
+        Block { start: self.starts[node] * count, count: ranks * count }
+    }
+
+    /// Where the blocks of all nodes lie.
+    pub(super) fn blocks(&self, count: usize) -> Vec<Block> {
+        (0..self.leaders.len()).map(|node| self.block(node, count)).collect()
+    }
+
+    /// The number of elements that all nodes have, if they have the same.
+    pub(super) fn even(&self, count: usize) -> Option<usize> {
+        let sizes = || self.starts.windows(2).map(|pair| pair[1] - pair[0]);
+        let first = self.starts[1];
+        sizes().all(|size| size == first).then_some(first * count)
+    }
+
+    /// The blocks of the own node in a buffer with those of all ranks.
+    pub(super) fn own(&self, all: Slice, count: usize) -> Slice {
+        let Block { start, count } = self.block(self.node, count);
+        all.sub(start, count)
+    }
+
+    /// A phase of the ranks of the node.
+    pub(super) fn within(
+        &self,
+        call: &Call,
+        builder: &mut Builder<'_>,
+        operation: Operation,
+        data: Data,
+    ) {
+        let row = cheapest(call, self.mates.len() as u32, &operation, &Machine::FIXED);
+        builder.within(row, &Phase { members: &self.mates, operation, data });
+    }
+
+    /// A phase of the leaders; nothing for other ranks.
+    pub(super) fn between(
+        &self,
+        call: &Call,
+        builder: &mut Builder<'_>,
+        operation: Operation,
+        data: Data,
+    ) {
+        if self.leads() {
+            let prices = Machine::FIXED.between_nodes();
+            let row = cheapest(call, self.leaders.len() as u32, &operation, &prices);
+            builder.within(row, &Phase { members: &self.leaders, operation, data });
+        }
+    }
+}
+
+/// Reads and writes one buffer, or two.
+pub(super) fn data(input: Slice, output: Slice) -> Data {
+    if input == output { Data::InPlace(output) } else { Data::Apart { input, output } }
+}
+
+/// Only reads.
+pub(super) fn reads(input: Slice) -> Data {
+    Data::Apart { input, output: Slice::NONE }
+}
+
+/// Only writes, but for a root that broadcasts.
+pub(super) fn writes(output: Slice) -> Data {
+    Data::Apart { input: Slice::NONE, output }
+}

@@ -1,0 +1,214 @@
+//! The algorithms by node: right on all small divisions into nodes, with no more messages between
+//! nodes than a collective of one rank for each node has.
+
+mod cases;
+
+use cases::{calls, check, plans};
+use motet_plan::{
+    Algorithm, Call, Collective, Division, Operation, Plan, Rank, Refusal, Tuning, algo, select,
+};
+
+const SEEDS: u64 = 6;
+
+const COLLECTIVES: [Collective; 7] = [
+    Collective::Barrier,
+    Collective::Bcast,
+    Collective::Gather,
+    Collective::Scatter,
+    Collective::Reduce,
+    Collective::Allreduce,
+    Collective::Allgather,
+];
+
+/// The node of each rank, in several ways: even, uneven, with nodes of one rank, and in turns.
+const NODES: [&[usize]; 8] = [
+    &[0, 0, 1],
+    &[0, 1, 1],
+    &[0, 0, 1, 1],
+    &[0, 1, 0, 1],
+    &[0, 0, 1, 1, 2, 2],
+    &[0, 1, 1, 1, 2, 3, 3],
+    &[0, 1, 2, 0, 1, 2, 0],
+    &[0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3],
+];
+
+fn row(collective: Collective) -> &'static dyn Algorithm {
+    algo::find(collective, "by_node").expect("the table has the row")
+}
+
+/// The operation with this much data, this root and this kind of operator.
+fn operation(collective: Collective, count: usize, root: Rank, commutative: bool) -> Operation {
+    match collective {
+        Collective::Barrier => Operation::Barrier,
+        Collective::Bcast => Operation::Bcast { count, root },
+        Collective::Gather => Operation::Gather { count, root },
+        Collective::Scatter => Operation::Scatter { count, root },
+        Collective::Reduce => Operation::Reduce { count, root, commutative },
+        Collective::Allreduce => Operation::Allreduce { count, commutative },
+        Collective::Allgather => Operation::Allgather { count },
+        _ => unreachable!("{collective} has no algorithm by node"),
+    }
+}
+
+fn on_nodes(nodes: &[usize], in_place: bool, operation: &Operation) -> Vec<Call> {
+    let mut calls = calls(nodes.len() as u32, in_place, |_| operation.clone());
+    let division = Division::new(nodes.iter().copied());
+    calls.iter_mut().for_each(|call| call.nodes = division.clone());
+    calls
+}
+
+/// All calls of a collective on these nodes.
+fn all_calls(collective: Collective, nodes: &[usize]) -> Vec<Vec<Call>> {
+    let mut all = Vec::new();
+    for root in (0..nodes.len() as u32).map(Rank) {
+        for (count, in_place) in [(0, false), (1, false), (3, true), (40, false)] {
+            for commutative in [false, true] {
+                let operation = operation(collective, count, root, commutative);
+                let in_place =
+                    in_place && !matches!(operation, Operation::Barrier | Operation::Bcast { .. });
+                let is_new = operation.commutative().is_some() || commutative;
+                if is_new && (operation.root().is_some() || root == Rank(0)) {
+                    all.push(on_nodes(nodes, in_place, &operation));
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Messages between nodes, and their elements.
+fn between(calls: &[Call], plans: &[Plan]) -> (usize, usize) {
+    let sent = calls.iter().zip(plans).map(|(call, plan)| plan.sent_to_other_nodes(&call.nodes));
+    sent.fold((0, 0), |(messages, elements), sent| {
+        (messages + sent.messages, elements + sent.elements)
+    })
+}
+
+/// Every call on every division that the algorithm accepts gives what the standard says, whether
+/// or not sends wait for their receives, and also step by step.
+#[test]
+fn results_are_right_on_all_nodes() {
+    for collective in COLLECTIVES {
+        for nodes in NODES {
+            let mut accepted = 0;
+            for calls in all_calls(collective, nodes) {
+                if row(collective).accepts(&calls[0]).is_ok() {
+                    accepted += 1;
+                    if let Err(violation) = check(&calls, &plans(row(collective), &calls), SEEDS) {
+                        panic!("{collective} on {nodes:?}: {violation}: {:?}", calls[0]);
+                    }
+                }
+            }
+            let needs_runs = matches!(
+                collective,
+                Collective::Gather | Collective::Scatter | Collective::Allgather
+            );
+            assert!(accepted > 0 || needs_runs && !nodes.is_sorted(), "{collective} {nodes:?}");
+        }
+    }
+}
+
+/// Between nodes are the fewest messages that there can be: a root hears of each other node once,
+/// or tells it once. Where all nodes must hear of all others, they are those of the algorithm
+/// that is chosen for as many ranks as there are nodes. No data goes to a node twice.
+#[test]
+fn messages_between_nodes_are_the_fewest() {
+    for nodes in NODES.into_iter().filter(|nodes| nodes.is_sorted()) {
+        let count = 3;
+        let (ranks, number) = (nodes.len(), nodes[nodes.len() - 1] + 1);
+        for root in (0..ranks as u32).map(Rank) {
+            let beside_root = nodes.iter().filter(|&&node| node != nodes[root.index()]).count();
+            let elements = |collective| match collective {
+                Collective::Bcast | Collective::Reduce => (number - 1) * count,
+                _ => beside_root * count,
+            };
+            let rooted =
+                [Collective::Bcast, Collective::Reduce, Collective::Gather, Collective::Scatter];
+            for collective in rooted {
+                let calls = on_nodes(nodes, false, &operation(collective, count, root, false));
+                let found = between(&calls, &plans(row(collective), &calls));
+                assert_eq!(found, (number - 1, elements(collective)), "{collective} {nodes:?}");
+            }
+        }
+        for collective in [Collective::Barrier, Collective::Allreduce, Collective::Allgather] {
+            let calls = on_nodes(nodes, false, &operation(collective, count, Rank(0), false));
+            let (messages, elements) = between(&calls, &plans(row(collective), &calls));
+            // Nobody knows of all before `number - 1` messages, and as many must tell the others.
+            let fewest = 2 * (number - 1);
+            assert!((fewest..=number * (number - 1)).contains(&messages), "{collective}");
+            if collective == Collective::Allgather {
+                assert_eq!(elements, ranks * count * (number - 1), "{nodes:?}");
+            }
+            if collective == Collective::Allreduce {
+                assert_eq!(elements, messages * count, "{nodes:?}");
+            }
+        }
+    }
+}
+
+/// On one node, or on nodes of one rank each, there is nothing to tell apart; and what must stay in
+/// the order of ranks needs nodes that are runs.
+#[test]
+fn other_divisions_are_refused() {
+    for collective in COLLECTIVES {
+        let accepts = |nodes: &[usize], commutative| {
+            let operation = operation(collective, 2, Rank(1), commutative);
+            row(collective).accepts(&on_nodes(nodes, false, &operation)[0])
+        };
+        assert_eq!(accepts(&[0, 0, 0], true), Err(Refusal::NoNodes));
+        assert_eq!(accepts(&[0, 1, 2], true), Err(Refusal::NoNodes));
+        assert_eq!(accepts(&[0, 0, 1], false), Ok(()));
+        let (moves, reduces) = match collective {
+            Collective::Barrier | Collective::Bcast => (false, false),
+            Collective::Reduce | Collective::Allreduce => (false, true),
+            _ => (true, true),
+        };
+        let refused = |refused| if refused { Err(Refusal::Scattered) } else { Ok(()) };
+        assert_eq!(accepts(&[0, 1, 0], true), refused(moves), "{collective}");
+        assert_eq!(accepts(&[0, 1, 0], false), refused(reduces), "{collective}");
+    }
+}
+
+/// On several nodes these algorithms are taken for short data; on one, and where the result must
+/// have the same bits on every machine, nodes play no part.
+#[test]
+fn they_are_chosen_on_several_nodes() {
+    let nodes: Vec<_> = (0..24).map(|rank| rank / 8).collect();
+    for collective in COLLECTIVES {
+        let call = &on_nodes(&nodes, false, &operation(collective, 4, Rank(9), true))[0];
+        let name = |call: &Call| {
+            select::choose(call, &Tuning::default()).expect("a call").algorithm.name()
+        };
+        assert_eq!(name(call), "by_node", "{collective}");
+        let alone = Call { nodes: Division::ONE, ..call.clone() };
+        assert_ne!(name(&alone), "by_node", "{collective}");
+        let fixed = |call| select::fixed(call).expect("a call").algorithm.name();
+        assert_eq!(fixed(call), fixed(&alone), "{collective}");
+    }
+}
+
+/// Asked for by name they are taken where there are nodes to tell apart; elsewhere it is as if
+/// nobody had asked, so that one name serves communicators of all kinds.
+#[test]
+fn by_name_they_are_taken_where_there_are_nodes() {
+    let overrides = "allreduce=by_node".parse().expect("a row of the table");
+    let tuning = Tuning { overrides, ..Tuning::default() };
+    let operation = operation(Collective::Allreduce, 100_000, Rank(0), false);
+    let choose = |nodes| select::choose(&on_nodes(nodes, false, &operation)[0], &tuning);
+    assert_eq!(choose(&[0, 0, 1]).expect("nodes").reason, select::Reason::Override);
+    assert_ne!(choose(&[0, 0, 0]).expect("one node").algorithm.name(), "by_node");
+    assert!(choose(&[0, 1, 0]).unwrap_err().to_string().contains("ranks follow each other"));
+}
+
+/// All ranks must say the same of the nodes, and of all ranks.
+#[test]
+fn calls_that_disagree_about_nodes_are_wrong() {
+    let operation = operation(Collective::Bcast, 1, Rank(0), true);
+    let mut calls = on_nodes(&[0, 0, 1], false, &operation);
+    calls[2].nodes = Division::new([0, 1, 1]);
+    let violation = check(&calls, &plans(row(Collective::Bcast), &calls), 1).unwrap_err();
+    assert!(violation.to_string().contains("division into nodes"), "{violation}");
+    calls[2].nodes = Division::new([0, 1, 1, 1]);
+    let error = calls[2].check().unwrap_err().to_string();
+    assert_eq!(error, "the nodes of 4 ranks were passed for 3 ranks");
+}
