@@ -6,10 +6,11 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::port::{Begun, Context, Port, Registration, Target};
+use super::port::{Access, Begun, Context, Port, Registration, Target};
+use super::straight;
 use crate::endpoint::Header;
 use crate::lane::{Place, Ring, STAMP};
-use crate::{Peer, Region, RegionMut, Result, Segment};
+use crate::{Peer, Region, Result, Segment};
 
 /// Bits of a tag below its kind: the rank that sends.
 const KIND_AT: u32 = 32;
@@ -33,9 +34,14 @@ pub(super) enum Name {
     Cell(Peer, usize),
     /// A buffer into which something comes.
     Buffer(usize),
+    /// A segment of a large message.
+    Segment,
 }
 
 pub(super) fn read_name(name: u64) -> Name {
+    if name & straight::NAME != 0 {
+        return Name::Segment;
+    }
     if name & BUFFER != 0 {
         return Name::Buffer((name & !BUFFER) as usize);
     }
@@ -72,8 +78,10 @@ pub(super) struct Conduit {
     heard: u64,
     /// How much of `into` the sender has been told we have read.
     told: u64,
-    /// Cells that have come.
+    /// Cells and segments that have come.
     arrived: u64,
+    /// Segments that have been sent.
+    segments: u64,
 }
 
 // SAFETY: the state of one owner, and mappings that may be used from any thread.
@@ -94,13 +102,13 @@ impl Conduit {
         let ring = |offset| Place::new(segment.clone(), Ring { offset, cells, cell_bytes });
         let out = ring(layout.lane_to(peer.index()));
         let into = ring(layout.lane_from(peer.index()));
-        let memory = RegionMut::new(out.cell(0).as_ptr(), cells * cell_bytes);
+        let memory = Region::new(out.cell(0).as_ptr(), cells * cell_bytes);
         // SAFETY: the mapping stays as long as `out`, and the port is closed before that is gone.
-        let registration = unsafe { port.register(memory)? };
+        let registration = unsafe { port.register(memory, Access::Send)? };
         let name = |cell| u64::from(peer.0) << PEER_AT | cell as u64;
         let contexts = (0..cells).map(|cell| Context::new(name(cell))).collect();
         let (sent, released, heard, told) = (first, first, first, first);
-        let (flying, arrived) = (0, 0);
+        let (flying, arrived, segments) = (0, 0, 0);
         Ok(Conduit {
             target,
             me,
@@ -114,19 +122,41 @@ impl Conduit {
             heard,
             told,
             arrived,
+            segments,
         })
     }
 
-    /// Cells that have come.
+    /// Ends the registration of its memory.
+    pub(super) fn forget(&mut self, port: &mut Port) {
+        port.forget(std::mem::replace(&mut self.registration, Registration::NONE));
+    }
+
+    /// The other side.
+    pub(super) fn target(&self) -> Target {
+        self.target
+    }
+
+    /// So many segments of large messages have been sent.
+    pub(super) fn note_sent(&mut self, segments: u32) {
+        self.segments += u64::from(segments);
+    }
+
+    /// A segment of a large message has come.
+    pub(super) fn note_landed(&mut self) {
+        self.arrived += 1;
+    }
+
+    /// Cells and segments that have come.
     pub(super) fn arrived(&self) -> u64 {
         self.arrived
     }
 
-    /// Cells that are there to be sent or have been, when the first had this position.
+    /// Cells that are there to be sent or have been, when the first had this position, and segments
+    /// that have been.
     pub(super) fn offered(&self, first: u64) -> u64 {
         let cells = self.out.ring.cells as u64;
         let all = self.sent..self.sent + cells;
-        self.sent + all.take_while(|&at| self.is_filled(at)).count() as u64 - first
+        self.sent + all.take_while(|&at| self.is_filled(at)).count() as u64 - first + self.segments
     }
 
     /// Whether all that was put into the lane has left this rank.

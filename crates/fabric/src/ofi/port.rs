@@ -69,6 +69,14 @@ pub(super) struct Event {
     pub(super) error: i32,
 }
 
+/// What memory is registered for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Access {
+    Send,
+    Receive,
+    Both,
+}
+
 /// Memory that the provider may use; the handle that it wants with each transfer.
 pub(super) struct Registration {
     memory: *mut Memory,
@@ -254,12 +262,13 @@ impl Port {
         Ok(Target(target))
     }
 
-    /// Makes memory known to the provider, if it wants that.
+    /// Makes memory known to the provider, if it wants that, which keeps what it has found out
+    /// about memory that is registered time and again.
     ///
     /// # Safety
     /// The memory stays until the registration has been ended by [`Port::forget`], or the port
     /// closed.
-    pub(super) unsafe fn register(&mut self, region: RegionMut) -> Result<Registration> {
+    pub(super) unsafe fn register(&mut self, region: Region, to: Access) -> Result<Registration> {
         if !self.registers {
             return Ok(Registration::NONE);
         }
@@ -267,7 +276,12 @@ impl Port {
         // SAFETY: open as long as the port.
         let register = unsafe { &*self.domain }.mr.reg.expect("domains register memory");
         let (start, bytes) = (region.start().cast(), region.bytes());
-        let (domain, access, null) = (self.domain.cast(), SEND | RECEIVE, ptr::null_mut());
+        let access = match to {
+            Access::Send => SEND,
+            Access::Receive => RECEIVE,
+            Access::Both => SEND | RECEIVE,
+        };
+        let (domain, null) = (self.domain.cast(), ptr::null_mut());
         // SAFETY: the domain is open; the memory stays, as promised.
         let code = unsafe { register(domain, start, bytes, access, 0, 0, 0, &mut memory, null) };
         self.check("register memory", code)?;
@@ -333,6 +347,18 @@ impl Port {
         let (handle, context, from) = (registration.handle, context.cast(), ANY_ADDRESS);
         // SAFETY: as for `send`.
         begun(unsafe { receive(self.endpoint, start, bytes, handle, from, tag, ignore, context) })
+    }
+
+    /// Takes a receive back, unless its message has begun to come. An event will tell, in both
+    /// cases.
+    ///
+    /// # Safety
+    /// The context is that of a receive whose event has not come.
+    pub(super) unsafe fn cancel(&mut self, context: *mut Context) {
+        let cancel = self.of_endpoint().ops.cancel.expect("endpoints cancel");
+        // SAFETY: the endpoint is open; the rest is promised. If it is too late for that, the
+        // message comes.
+        let _ = unsafe { cancel(self.endpoint.cast(), context.cast()) };
     }
 
     /// Moves what can move, and adds the transfers that are over.
