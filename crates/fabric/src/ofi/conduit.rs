@@ -27,6 +27,9 @@ pub(super) const BUFFER: u64 = 1 << WHAT_AT;
 /// Bits of the name of a send below the rank: the cell.
 const PEER_AT: u32 = 16;
 
+/// Looks after which the sender is told in a message of its own how far we have read.
+const PATIENCE: u32 = 8;
+
 /// The name of a transfer, read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Name {
@@ -46,6 +49,17 @@ pub(super) fn read_name(name: u64) -> Name {
         return Name::Buffer((name & !BUFFER) as usize);
     }
     Name::Cell(Peer((name >> PEER_AT) as u32), (name & ((1 << PEER_AT) - 1)) as usize)
+}
+
+/// The word before a cell on its way: its stamp, and how far its sender has read the other lane,
+/// as far as each goes into a half.
+fn word(stamp: u64, read: u64) -> u64 {
+    read << 32 | u64::from(stamp as u32)
+}
+
+/// The number that ends in this half, and is not below that one.
+fn whole(half: u32, least: u64) -> u64 {
+    least + u64::from(half.wrapping_sub(least as u32))
 }
 
 /// Who has sent a message with this tag.
@@ -76,8 +90,10 @@ pub(super) struct Conduit {
     flying: u64,
     /// Positions below this one have been read by the receiver.
     heard: u64,
-    /// How much of `into` the sender has been told we have read.
+    /// How much of `into` the sender has been told we have read, and looks since it should be told
+    /// of more.
     told: u64,
+    looks: u32,
     /// Cells and segments that have come.
     arrived: u64,
     /// Segments that have been sent.
@@ -108,7 +124,7 @@ impl Conduit {
         let name = |cell| u64::from(peer.0) << PEER_AT | cell as u64;
         let contexts = (0..cells).map(|cell| Context::new(name(cell))).collect();
         let (sent, released, heard, told) = (first, first, first, first);
-        let (flying, arrived, segments) = (0, 0, 0);
+        let (flying, arrived, segments, looks) = (0, 0, 0, 0);
         Ok(Conduit {
             target,
             me,
@@ -121,6 +137,7 @@ impl Conduit {
             flying,
             heard,
             told,
+            looks,
             arrived,
             segments,
         })
@@ -189,6 +206,10 @@ impl Conduit {
         // SAFETY: the cell is published, so its sender has written a header and leaves it alone
         // until we say that it has been read (README, "Room").
         let header: Header = unsafe { header.cast().read() };
+        let read = self.into.consumed().load(Ordering::Acquire).max(self.told);
+        // While it is on its way the stamp says so much more; nobody here looks at it.
+        let stamp = self.out.stamp(position);
+        stamp.store(word(position + 1, read), Ordering::Relaxed);
         let room = self.out.ring.payload(size_of::<Header>());
         let bytes = STAMP + size_of::<Header>() + header.bytes_behind(room);
         let tag = CELL | u64::from(self.me.0);
@@ -208,7 +229,10 @@ impl Conduit {
         };
         if begun == Begun::Yes {
             self.sent += 1;
+            self.told = read;
             self.release();
+        } else {
+            self.out.stamp(position).store(position + 1, Ordering::Relaxed);
         }
         begun
     }
@@ -229,10 +253,17 @@ impl Conduit {
         self.out.consumed().store(self.released.min(self.heard), Ordering::Release);
     }
 
-    /// Tells the sender how far we have read, if it has not been told.
+    /// Tells the sender how far we have read, if it has not been told, and no cell that would tell
+    /// it has gone there for some looks.
     fn give_room(&mut self, port: &mut Port) -> std::result::Result<(), i32> {
         let read = self.into.consumed().load(Ordering::Acquire);
         if read <= self.told {
+            self.looks = 0;
+            return Ok(());
+        }
+        self.looks += 1;
+        let is_starving = read - self.told >= self.out.ring.cells as u64;
+        if self.looks < PATIENCE && !is_starving {
             return Ok(());
         }
         match port.inject(self.target, ROOM | u64::from(self.me.0), &read.to_le_bytes()) {
@@ -250,12 +281,17 @@ impl Conduit {
         match tag & !u64::from(u32::MAX) {
             CELL => self.place(word, rest),
             ROOM if word <= self.sent => {
-                self.heard = self.heard.max(word);
-                self.release();
+                self.hear(word);
                 Ok(())
             }
             _ => Err(Damaged),
         }
+    }
+
+    /// The receiver has read so far.
+    fn hear(&mut self, read: u64) {
+        self.heard = self.heard.max(read);
+        self.release();
     }
 
     /// Bytes behind the stamp that a cell has which begins like this.
@@ -263,16 +299,23 @@ impl Conduit {
         let start = body.get(..size_of::<Header>())?.as_ptr().cast::<Header>();
         // SAFETY: so many bytes are there, and any bits are a header.
         let header = unsafe { start.read_unaligned() };
-        Some(size_of::<Header>() + header.bytes_behind(self.into.ring.payload(size_of::<Header>())))
+        let room = self.into.ring.payload(size_of::<Header>());
+        Some(size_of::<Header>() + header.bytes_behind(room))
     }
 
     /// Puts a cell into its place.
-    fn place(&mut self, stamp: u64, body: &[u8]) -> std::result::Result<(), Damaged> {
+    fn place(&mut self, word: u64, body: &[u8]) -> std::result::Result<(), Damaged> {
         let read = self.into.consumed().load(Ordering::Acquire).max(self.told);
+        let stamp = whole(word as u32, read);
         let position = stamp.wrapping_sub(1);
         let is_ours = position >= read && position < read + self.into.ring.cells as u64;
         if !is_ours || self.used(body) != Some(body.len()) {
             return Err(Damaged);
+        }
+        // Nothing, if cells have overtaken each other and this one tells of the past.
+        let heard = whole((word >> 32) as u32, self.heard);
+        if heard <= self.sent && heard - self.heard <= self.out.ring.cells as u64 {
+            self.hear(heard);
         }
         // SAFETY: behind the stamp, inside the cell.
         let into = unsafe { self.into.cell(position).add(STAMP) };
@@ -288,6 +331,19 @@ impl Conduit {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_holds_two_numbers() {
+        for (stamp, read) in [(1, 0), (9, 5), (1 << 32, (1 << 32) - 1), ((5 << 32) + 3, 7 << 33)] {
+            let word = word(stamp, read);
+            for before in [0, 1, 32].map(|before| stamp.saturating_sub(before)) {
+                assert_eq!(whole(word as u32, before), stamp);
+            }
+            assert_eq!(whole((word >> 32) as u32, read), read);
+            // What is older than known seems to be far ahead.
+            assert!(whole((word >> 32) as u32, read + 1) > read + 64);
+        }
+    }
 
     #[test]
     fn names_come_back() {
