@@ -162,7 +162,11 @@ class Workshop:
         environment = self.environment(library) | setting.environment
         home = self.peers / library
         command = [str(home / "bin" / "mpiexec"), "-n", str(ranks), *setting.arguments]
-        if library == "motet":
+        if setting.name == "tcp" and library == "motet":
+            # `motet run` gives all ranks one segment; the libfabric is that of MPICH and Open MPI.
+            command[0] = str(self.peers / "mpich" / "bin" / "mpiexec")
+            environment["MOTET_LIBFABRIC"] = str(self.peers / "mpich/lib/mpich/libfabric.so.1")
+        elif library == "motet":
             command = [str(self.work / "motet"), "run", "-n", str(ranks)]
         elif library == "ompi":
             command[1:1] = ["--allow-run-as-root", "--oversubscribe"]

@@ -8,6 +8,7 @@ mod post;
 mod provider;
 mod pulse;
 mod straight;
+mod transfer;
 mod wire;
 
 pub use library::{LIBRARY, Library};

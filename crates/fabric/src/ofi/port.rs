@@ -19,6 +19,7 @@ use super::binding::{
 };
 use super::library::Library;
 use super::provider::Choice;
+pub(super) use super::transfer::{Begun, Context, Event, Target};
 use crate::{Region, RegionMut, Result};
 
 /// Completions that are taken at once.
@@ -29,45 +30,6 @@ const COMPLETIONS: usize = 4096;
 const NAP: Duration = Duration::from_millis(50);
 /// Bytes of the longest address.
 const LONGEST_ADDRESS: usize = 256;
-
-/// What a transfer is called while it is under way. It stays where it is until the transfer is
-/// over: the provider may use the first words.
-#[repr(C)]
-pub(super) struct Context {
-    providers: [usize; 8],
-    name: u64,
-}
-
-impl Context {
-    pub(super) fn new(name: u64) -> Context {
-        Context { providers: [0; 8], name }
-    }
-}
-
-/// A port that is reached by this one.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Target(u64);
-
-/// What became of a transfer that was to begin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Begun {
-    Yes,
-    /// There is no room for it now.
-    NotNow,
-    /// It never will: the code of the error.
-    Never(i32),
-}
-
-/// A transfer is over.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Event {
-    /// The name in its context.
-    pub(super) name: u64,
-    pub(super) bytes: usize,
-    pub(super) tag: u64,
-    /// The code of the error, or 0.
-    pub(super) error: i32,
-}
 
 /// What memory is registered for.
 #[derive(Clone, Copy, Debug)]

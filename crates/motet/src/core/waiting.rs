@@ -84,8 +84,8 @@ impl Patience {
         }
     }
 
-    /// The same for who may wait for ranks on other hosts: each look costs a call of the system, and
-    /// sleeping is a matter of time only.
+    /// The same for who may wait for ranks on other hosts: each look costs a call of the system,
+    /// and sleeping is a matter of time only.
     pub(super) fn wired(self) -> Patience {
         if self.spin.is_zero() && self.yields == 0 {
             return self; // it is to sleep at once
