@@ -95,6 +95,7 @@ impl<T, X> Arena<T, X> {
     }
 
     /// Keeps an object, which may know its own place.
+    #[inline(always)] // what is kept is written where it is to lie
     pub(crate) fn insert(&'static self, object: impl FnOnce(Place) -> (T, X)) -> Place {
         let index = self.unused();
         let slot = self.made(index);

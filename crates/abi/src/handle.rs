@@ -160,7 +160,7 @@ impl<K: Kind> Handle<K> {
     }
 
     /// Keeps an object of two parts.
-    #[inline]
+    #[inline(always)] // what is kept is written where it is to lie
     pub(crate) fn keep_parts(parts: impl FnOnce(Handle<K>) -> (K::Object, K::Own)) -> Handle<K> {
         Handle::at(K::arena().insert(|place| parts(Handle::at(place))))
     }

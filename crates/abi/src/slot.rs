@@ -67,6 +67,7 @@ impl<T, X> Slot<T, X> {
     ///
     /// # Safety
     /// The slot is free, and the caller is the one who has it.
+    #[inline(always)] // what is kept is written where it is to lie
     pub(crate) unsafe fn fill(&self, shared: T, own: X) {
         // SAFETY (for both): nobody else looks at a slot that is free.
         // SAFETY: see above.

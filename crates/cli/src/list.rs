@@ -8,7 +8,7 @@ use motet_plan::{Algorithm, Call, Collective, Machine, Tuning, algo};
 
 use crate::args::Mistake;
 use crate::plan::example::{Example, Sizes};
-use crate::plan::{target, tuning};
+use crate::plan::{target, tuning_sharing};
 use crate::quantity::counted;
 
 /// The most ranks for which costs are predicted: more than any machine has.
@@ -37,16 +37,25 @@ pub(crate) struct List {
 
     #[command(flatten)]
     sizes: Sizes,
+
+    /// The ranks share so many cores, by which times are predicted; each has one unless given
+    #[arg(long, value_name = "C", requires = "ranks", value_parser = clap::value_parser!(u32).range(1..))]
+    cores: Option<u32>,
 }
 
 impl List {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         let mut page = Page::new();
-        let tuning = tuning()?;
+        let tuning = tuning_sharing(self.ranks.unwrap_or(1), self.cores)?;
         if let Some(ranks) = self.ranks {
             let operator = if self.sizes.is_ordered() { "does not commute" } else { "commutes" };
             let ranks = counted(ranks as usize, "rank");
-            page.line(format_args!("{ranks}, an operator that {operator}, times by the model\n"));
+            let cores = self.cores.map_or_else(String::new, |cores| {
+                format!(" on {}", counted(cores as usize, "core"))
+            });
+            page.line(format_args!(
+                "{ranks}{cores}, an operator that {operator}, times by the model\n"
+            ));
         }
         let wanted = |collective: &Collective| self.collective.is_none_or(|it| it == *collective);
         for collective in Collective::ALL.into_iter().filter(wanted) {

@@ -50,6 +50,10 @@ pub(crate) struct Plan {
     #[command(flatten)]
     sizes: Sizes,
 
+    /// The ranks share so many cores, by which times are predicted; each has one unless given
+    #[arg(long, value_name = "C", value_parser = clap::value_parser!(u32).range(1..))]
+    cores: Option<u32>,
+
     /// The rank where the data comes from or goes to
     #[arg(long, value_name = "R", default_value_t = 0)]
     root: u32,
@@ -111,7 +115,7 @@ impl Plan {
 
     /// The algorithm, and why it is this one.
     fn choose(&self, call: &Call) -> anyhow::Result<Choice> {
-        let mut tuning = tuning()?;
+        let mut tuning = tuning_sharing(self.ranks, self.cores)?;
         if let Some(overrides) = self.target.overrides() {
             tuning.overrides = overrides;
         }
@@ -141,6 +145,18 @@ impl Plan {
         let parts: Vec<_> = drawing.split("\n\n").filter(|part| !is_of_another(part)).collect();
         parts.join("\n\n").trim_end().to_owned() + "\n"
     }
+}
+
+/// As [`tuning`], where so many ranks share the cores.
+///
+/// # Errors
+/// As [`tuning`].
+pub(crate) fn tuning_sharing(ranks: u32, cores: Option<u32>) -> anyhow::Result<Tuning> {
+    let mut tuning = tuning()?;
+    if let Some(cores) = cores {
+        tuning.machine = tuning.machine.shared(ranks as usize, cores as usize);
+    }
+    Ok(tuning)
 }
 
 /// What a choice depends on in a program of this environment.

@@ -64,6 +64,28 @@ fn the_choice_is_that_of_a_program_and_depends_on_the_size() {
 }
 
 #[test]
+fn ranks_that_share_cores_may_take_another_algorithm() {
+    let chosen = |cores: usize| {
+        let operation = Operation::Allreduce { count: 1, commutative: true };
+        let call = Call { rank: Rank(0), ranks: 16, element_bytes: 8, in_place: false, operation };
+        let mut tuning = Tuning::default();
+        tuning.machine = tuning.machine.shared(16, cores);
+        select::choose(&call, &tuning).unwrap().algorithm.name()
+    };
+    assert_ne!(chosen(1), chosen(16), "a case in which it matters");
+    for cores in [1, 16] {
+        let page = said(&format!("list allreduce -n 16 --count 1 --cores {cores}"));
+        let counted = if cores == 1 { "1 core" } else { "16 cores" };
+        assert!(page.starts_with(&format!("16 ranks on {counted}, an operator")), "{page}");
+        assert!(row(&page, "allreduce", chosen(cores)).ends_with("chosen"), "{page}");
+        let page = said(&format!("plan allreduce -n 16 --count 1 --cores {cores}"));
+        assert!(page.starts_with(&format!("chosen:    {} (", chosen(cores))), "{page}");
+    }
+    let complaint = complaint("list allreduce --cores 2", 2);
+    assert!(complaint.contains("--ranks"), "{complaint}");
+}
+
+#[test]
 fn what_steers_a_program_steers_the_list() {
     let mut command = motet("list allreduce -n 8");
     command.env("MOTET_ALGORITHM", "allreduce=ring");

@@ -109,7 +109,7 @@ impl Origin {
 #[derive(Clone, Copy, Debug)]
 enum End {
     Unknown,
-    /// A collective has ended well.
+    /// A collective or a send has ended well.
     Well,
     As(Outcome),
 }
@@ -138,13 +138,14 @@ pub struct Flight {
 }
 
 impl Flight {
+    #[inline]
     pub(crate) fn new(origin: Origin, id: Id, persistent: bool) -> Flight {
         Flight { origin, id, persistent, end: End::Unknown, reported: false, handled: false }
     }
 
-    /// One that runs once and is over already; the engine never knew it.
-    pub(crate) fn over(origin: Origin, outcome: Outcome) -> Flight {
-        Flight { end: End::As(outcome), ..Flight::new(origin, Id(0), false) }
+    /// A send that is over already; the engine never knew it.
+    pub(crate) fn over(origin: Origin) -> Flight {
+        Flight { end: End::Well, ..Flight::new(origin, Id(0), false) }
     }
 
     /// Starts another run of a persistent operation, which is not running.

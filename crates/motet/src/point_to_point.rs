@@ -234,12 +234,9 @@ impl Communicator {
     ) -> Result<Flight> {
         // To count who has an origin waits for messages to leave the core: so that comes first.
         let origin = self.origin(call);
-        if staging.is_none() && matches!(transfer, Transfer::Send(..)) {
-            // SAFETY: passed on.
-            let at_once = unsafe { self.core().engine().transfer_at_once(transfer, 1) };
-            if let Some(outcome) = at_once {
-                return Ok(Flight::over(origin, outcome));
-            }
+        // SAFETY: passed on.
+        if staging.is_none() && unsafe { self.core().engine().send_at_once(transfer) } {
+            return Ok(Flight::over(origin));
         }
         // SAFETY: passed on.
         let id = unsafe { self.begin_transfer(call, transfer, staging) }?;

@@ -2,7 +2,6 @@
 
 mod worlds;
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -185,22 +184,19 @@ fn a_thread_that_waits_moves_what_another_has_begun() {
 /// spec: 100
 #[test]
 fn a_rank_that_computes_delays_the_others_and_no_more() {
-    static COMPUTING: AtomicBool = AtomicBool::new(false);
     const WORK: Duration = Duration::from_millis(150);
     let settings = Settings::new().algorithms("allreduce=ring").expect("there is such a one");
-    let waited = on_ranks_with(4, &settings, |world| {
+    let moments = on_ranks_with(4, &settings, |world| {
         let pending = world.iallreduce(vec![world.rank(); 1000], Sum)?;
         let begun = Instant::now();
-        if world.rank() == 2 {
-            COMPUTING.store(true, Ordering::SeqCst);
-            while begun.elapsed() < WORK {
-                std::hint::spin_loop();
-            }
+        while world.rank() == 2 && begun.elapsed() < WORK {
+            std::hint::spin_loop();
         }
+        let computed = Instant::now();
         assert_eq!(pending.wait()?, [6; 1000]);
-        Ok(begun.elapsed())
+        Ok((computed, Instant::now()))
     });
-    assert!(COMPUTING.load(Ordering::SeqCst));
+    let (computed, _) = moments[2];
     // The ring cannot be through before the one that computes has handed on what came to it.
-    assert!(waited.iter().all(|&waited| waited >= WORK / 2), "{waited:?}");
+    assert!(moments.iter().all(|&(_, ended)| ended >= computed), "{moments:?}");
 }

@@ -61,7 +61,7 @@ impl Kind for Request {
 
 impl Request {
     /// Gives a handle to an operation on a communicator.
-    #[inline]
+    #[inline(always)] // a request that is moved is read before it has been written
     pub(crate) fn publish(operation: impl Into<raw::Request>, comm: &FoundComm) -> MPI_Request {
         Request::keep(operation.into(), Some(comm.clone()))
     }
@@ -72,7 +72,7 @@ impl Request {
         Request::keep(operation.into(), None)
     }
 
-    #[inline]
+    #[inline(always)] // as above
     fn keep(operation: raw::Request, comm: Option<FoundComm>) -> MPI_Request {
         let rare = Rare::of(&operation).map(Box::new);
         MPI_Request::keep_parts(|_| (Request { comm, rare }, operation))
@@ -99,7 +99,7 @@ impl Request {
 }
 
 impl Rare {
-    #[inline]
+    #[inline(always)] // as above
     fn of(operation: &raw::Request) -> Option<Rare> {
         if operation.is_plain() {
             return None;

@@ -11,33 +11,31 @@
 //! run is that of the plan that would have been found.
 
 use super::{Engine, Run};
-use crate::datatype::Named;
-use crate::engine::{Number, Selection};
-use crate::op::Predefined;
-use crate::raw::{CollectiveKind, Root};
+use crate::engine::Number;
+use crate::raw::Collective;
 
 /// How many calls are kept.
 const SLOTS: usize = 16;
 /// No address needs to be a greater power of two.
 const ALIGNMENT: usize = 16;
 
-/// All that a caller passes but addresses. The data that is sent comes first.
+/// All that a caller passes but addresses and lists, in few words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Signature {
     pub(crate) context: u64,
-    pub(crate) kind: CollectiveKind,
-    pub(crate) root: Option<Root>,
-    pub(crate) data: [Option<(Named, usize)>; 2],
-    pub(crate) operator: Option<Predefined>,
-    pub(crate) selection: Selection,
+    /// The collective, how its plan is selected, its operator, and the datatypes of both sides.
+    pub(crate) what: u64,
+    pub(crate) root: u64,
+    /// Items (or blocks) that are sent, and that are received.
+    pub(crate) sent: usize,
+    pub(crate) received: usize,
 }
 
 impl Signature {
     /// Where it is kept.
+    #[inline]
     fn slot(&self) -> usize {
-        let [_, received] = self.data;
-        let count = received.map_or(0, |(_, count)| count);
-        (self.kind as usize ^ (self.context as usize >> 3) ^ count) % SLOTS
+        (self.what as usize ^ (self.context as usize >> 3) ^ self.received) % SLOTS
     }
 }
 
@@ -57,9 +55,12 @@ pub(crate) type Lists<'a> = Option<(&'a [usize], &'a [isize])>;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known<'a> {
     pub(crate) signature: Signature,
-    /// Of what is sent and what is received; null if there is no such thing.
-    pub(crate) places: [*mut u8; 2],
-    pub(crate) lists: [Lists<'a>; 2],
+    /// Null if nothing is sent.
+    pub(crate) sent: *mut u8,
+    /// Null if nothing is received.
+    pub(crate) received: *mut u8,
+    /// It has the lists of blocks, if there are any.
+    pub(crate) call: &'a Collective<'a>,
 }
 
 /// The lists of a call, kept.
@@ -93,7 +94,8 @@ pub(super) struct Kept {
     /// Of the input and the output.
     sources: [Source; 2],
     lists: Option<KeptLists>,
-    alignment: usize,
+    /// The low bits that no address may have.
+    misaligned: usize,
     /// Whose address tells it from the runs that were kept here before.
     owner: usize,
     /// Not there while it is under way.
@@ -115,26 +117,29 @@ impl Engine {
         if slot.signature != known.signature || self.books.is_some() {
             return None;
         }
-        if slot.lists.as_ref().is_some_and(|lists| !lists.are(known.lists)) {
+        if slot.lists.as_ref().is_some_and(|lists| !lists.are(known.call.lists())) {
             return None;
         }
         if self.operations.len() >= self.room {
             return None; // whether there is more is asked as of any other call
         }
-        let [sent, received] = known.places;
+        let Known { sent, received, .. } = *known;
         if sent == received && !sent.is_null() {
             return None; // which is wrong where one is reduced into the other
         }
-        let mut addresses = [std::ptr::null_mut(); 2];
-        for (address, source) in addresses.iter_mut().zip(slot.sources) {
-            *address = match source {
-                Source::Sent => sent,
-                Source::Received => received,
-                Source::Nothing => continue,
-            };
-            if address.is_null() || !address.addr().is_multiple_of(slot.alignment) {
-                return None;
-            }
+        let place = |source: Source| match source {
+            Source::Sent => sent,
+            Source::Received => received,
+            Source::Nothing => std::ptr::null_mut(),
+        };
+        let [input, output] = slot.sources;
+        let is_wrong = |place: *mut u8, source: Source| {
+            let misplaced = place.is_null() || place.addr() & slot.misaligned != 0;
+            misplaced && source != Source::Nothing
+        };
+        let addresses = [place(input), place(output)];
+        if is_wrong(addresses[0], input) || is_wrong(addresses[1], output) {
+            return None;
         }
         let mut run = slot.run.take()?;
         run.bind_again(addresses, number());
@@ -144,7 +149,7 @@ impl Engine {
     /// Keeps what a call has come to, once it is over: this run, whose input and output these are.
     /// Nothing else must be done for the call than to run it.
     pub(crate) fn keep(&mut self, run: &mut Run, known: &Known<'_>, buffers: [*mut u8; 2]) {
-        let [sent, received] = known.places;
+        let Known { sent, received, .. } = *known;
         let source = |buffer: *mut u8| match buffer {
             _ if buffer.is_null() => Some(Source::Nothing),
             _ if sent == received => None,
@@ -157,8 +162,8 @@ impl Engine {
         let kept = Kept {
             signature: known.signature,
             sources: [input, output],
-            lists: KeptLists::of(known.lists),
-            alignment: 1 << low.trailing_zeros(),
+            lists: KeptLists::of(known.call.lists()),
+            misaligned: (1 << low.trailing_zeros()) - 1,
             owner: std::ptr::from_ref::<Run>(run).addr(),
             run: None,
         };

@@ -22,6 +22,28 @@ struct Expected {
 }
 
 impl Engine {
+    /// Sends a message now, if it is short and there is room for it. Says whether it did.
+    ///
+    /// # Safety
+    /// As [`Engine::transfer_at_once`].
+    #[inline]
+    pub(crate) unsafe fn send_at_once(&mut self, transfer: &Transfer) -> bool {
+        let Transfer::Send(Envelope { to, label, element }, data, Mode::Standard) = *transfer
+        else {
+            return false;
+        };
+        if self.books.is_some() || self.operations.len() >= self.room {
+            return false;
+        }
+        let is_short = to != self.endpoint.me() && data.bytes() <= self.endpoint.short();
+        // SAFETY: readable by the caller's promise.
+        let is_sent = is_short && unsafe { self.endpoint.send_short(to, label, element, data) };
+        if is_sent {
+            self.has_transferred();
+        }
+        is_sent
+    }
+
     /// Does a transfer now, if it is short and that is possible within so many looks.
     ///
     /// # Safety
@@ -31,20 +53,14 @@ impl Engine {
         transfer: &Transfer,
         looks: u32,
     ) -> Option<Outcome> {
-        if self.books.is_some() || self.operations.len() >= self.room {
-            return None;
-        }
         match *transfer {
-            Transfer::Send(Envelope { to, label, element }, data, Mode::Standard) => {
-                let is_short = to != self.endpoint.me() && data.bytes() <= self.endpoint.short();
-                // SAFETY: readable by the caller's promise.
-                if !is_short || !unsafe { self.endpoint.send_short(to, label, element, data) } {
-                    return None;
-                }
-                self.has_transferred();
+            Transfer::Send(Envelope { label, .. }, data, _) => {
+                // SAFETY: passed on.
+                let is_sent = unsafe { self.send_at_once(transfer) };
                 let (source, bytes) = (self.endpoint.me(), data.bytes());
-                Some(Ok(Received { source, tag: label.tag, bytes }))
+                is_sent.then_some(Ok(Received { source, tag: label.tag, bytes }))
             }
+            _ if self.books.is_some() || self.operations.len() >= self.room => None,
             Transfer::Receive(selector, element, into) => {
                 let (from, label) = exact(selector)?;
                 if from == self.endpoint.me() || !self.endpoint.is_next_in_lane(from) {

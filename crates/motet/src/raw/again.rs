@@ -1,59 +1,97 @@
 //! What a call comes to may be known from one before: its signature.
+//!
+//! This is on the way of each call, and what it reads has just been written. So it goes from field
+//! to field: a struct that is copied as a whole, soon after its fields have been written one by one,
+//! costs a processor more time than all that is done here.
 
-use super::collective::{Collective, On, Root};
+use super::collective::{Collective, On, Reduction, Root};
 use super::data::{Blocks, Data};
-use crate::communicator::{Communicator, Traffic};
+use crate::communicator::Traffic;
+use crate::datatype::Datatype;
 use crate::engine::{Known, Lists, Signature};
 
-/// What one side of a call is: data with blocks of one length, or of a length for each.
+/// What one side of a call is: where it lies, how long it is, and of which datatype.
 #[derive(Clone, Copy)]
-struct Side<'a> {
-    data: Data<'a>,
-    lists: Lists<'a>,
+struct Side {
+    address: *mut u8,
+    /// Items, or blocks where each has a length of its own.
+    count: usize,
+    /// The number of the datatype; 0 if there is no such side.
+    datatype: u16,
 }
 
-impl<'a> From<Data<'a>> for Side<'a> {
+impl Side {
+    const NONE: Side = Side { address: std::ptr::null_mut(), count: 0, datatype: 0 };
+
     #[inline(always)]
-    fn from(data: Data<'a>) -> Side<'a> {
-        Side { data, lists: None }
+    fn new(address: *mut u8, count: usize, datatype: &Datatype) -> Option<Side> {
+        Some(Side { address, count, datatype: datatype.as_named()? as u16 })
+    }
+
+    #[inline(always)]
+    fn of(data: &Data<'_>) -> Option<Side> {
+        Side::new(data.address, data.count, data.datatype)
+    }
+
+    #[inline(always)]
+    fn of_any(data: &Option<Data<'_>>) -> Option<Side> {
+        data.as_ref().map_or(Some(Side::NONE), Side::of)
+    }
+
+    #[inline(always)]
+    fn of_blocks(blocks: &Blocks<'_>) -> Option<Side> {
+        Side::new(blocks.address, blocks.counts.len(), blocks.datatype)
+    }
+
+    #[inline(always)]
+    fn of_any_blocks(blocks: &Option<Blocks<'_>>) -> Option<Side> {
+        blocks.as_ref().map_or(Some(Side::NONE), Side::of_blocks)
     }
 }
 
-impl<'a> From<Blocks<'a>> for Side<'a> {
+impl Root {
+    /// A number for each.
     #[inline(always)]
-    fn from(blocks: Blocks<'a>) -> Side<'a> {
-        let Blocks { address, counts, displacements, datatype } = blocks;
-        let data = Data { address, count: counts.len(), datatype };
-        Side { data, lists: Some((counts, displacements)) }
+    fn number(root: Option<Root>) -> u64 {
+        match root {
+            None => 0,
+            Some(Root::Here) => 1,
+            Some(Root::Near) => 2,
+            Some(Root::Rank(rank)) => 3 + rank as u64,
+        }
     }
 }
 
-type Sides<'a> = [Option<Side<'a>>; 2];
-
-impl<'a> Collective<'a> {
+impl Collective<'_> {
     /// What tells whether it is the same as another call; nothing if that cannot be told.
     #[inline(always)]
-    pub(super) fn known(&self, on: On<'_>) -> Option<Known<'a>> {
+    pub(super) fn known(&self, on: On<'_>) -> Option<Known<'_>> {
         let On::Communicator(communicator) = on else { return None };
-        if let Some(reduction) = self.reduced() {
-            let received = Data {
-                address: reduction.output,
-                count: reduction.count,
-                datatype: reduction.datatype,
-            };
-            let sent = reduction.input.map(|address| Data { address, ..received });
-            let mut known =
-                self.known_data(communicator, [sent.map(Side::from), Some(received.into())])?;
-            known.signature.operator = Some(reduction.op.as_predefined()?);
-            return Some(known);
-        }
-        self.known_data(communicator, self.moved()?)
+        let operator = match self.reduced() {
+            Some(reduction) => reduction.op.as_predefined()? as u16,
+            None => 0,
+        };
+        let (sent, received) = self.sides()?;
+        let kind = self.kind();
+        let selection = communicator.selection_again()?;
+        let signature = Signature {
+            context: communicator.context(Traffic::Collective),
+            what: u64::from(kind as u8)
+                | u64::from(selection as u8) << 8
+                | u64::from(operator) << 16
+                | u64::from(sent.datatype) << 32
+                | u64::from(received.datatype) << 48,
+            root: Root::number(self.root()),
+            sent: sent.count,
+            received: received.count,
+        };
+        Some(Known { signature, sent: sent.address, received: received.address, call: self })
     }
 
     /// What it reduces, where each rank passes the same count.
     #[inline(always)]
-    fn reduced(&self) -> Option<super::Reduction<'a>> {
-        match *self {
+    fn reduced(&self) -> Option<&Reduction<'_>> {
+        match self {
             Collective::Reduce { reduction, .. }
             | Collective::Allreduce { reduction }
             | Collective::ReduceScatterBlock { reduction }
@@ -63,53 +101,51 @@ impl<'a> Collective<'a> {
         }
     }
 
-    /// What it sends and receives, where all of that has one datatype.
+    /// What it sends and receives, where all of a side has one datatype.
     #[inline(always)]
-    fn moved(&self) -> Option<Sides<'a>> {
-        Some(match *self {
-            Collective::Barrier => [None, None],
-            Collective::Bcast { data, .. } => [None, Some(data.into())],
+    fn sides(&self) -> Option<(Side, Side)> {
+        if let Some(&Reduction { input, output, count, datatype, .. }) = self.reduced() {
+            let received = Side::new(output, count, datatype)?;
+            let sent = input.map_or(Side::NONE, |address| Side { address, ..received });
+            return Some((sent, received));
+        }
+        Some(match self {
+            Collective::Barrier => (Side::NONE, Side::NONE),
+            Collective::Bcast { data, .. } => (Side::NONE, Side::of(data)?),
             Collective::Gather { send, receive, .. }
             | Collective::Scatter { send, receive, .. } => {
-                [send.map(Side::from), receive.map(Side::from)]
+                (Side::of_any(send)?, Side::of_any(receive)?)
             }
             Collective::Gatherv { send, receive, .. } => {
-                [send.map(Side::from), receive.map(Side::from)]
+                (Side::of_any(send)?, Side::of_any_blocks(receive)?)
             }
             Collective::Scatterv { send, receive, .. } => {
-                [send.map(Side::from), receive.map(Side::from)]
+                (Side::of_any_blocks(send)?, Side::of_any(receive)?)
             }
             Collective::Allgather { send, receive } | Collective::Alltoall { send, receive } => {
-                [send.map(Side::from), Some(receive.into())]
+                (Side::of_any(send)?, Side::of(receive)?)
             }
             Collective::Allgatherv { send, receive } => {
-                [send.map(Side::from), Some(receive.into())]
+                (Side::of_any(send)?, Side::of_blocks(receive)?)
             }
-            Collective::Alltoallv { send, receive } => [send.map(Side::from), Some(receive.into())],
+            Collective::Alltoallv { send, receive } => {
+                (Side::of_any_blocks(send)?, Side::of_blocks(receive)?)
+            }
             _ => return None,
         })
     }
 
-    #[inline(always)]
-    fn known_data(&self, on: &Communicator, sides: Sides<'a>) -> Option<Known<'a>> {
-        let mut data = [None; 2];
-        for (data, side) in data.iter_mut().zip(&sides) {
-            if let Some(side) = side {
-                *data = Some((side.data.datatype.as_named()?, side.data.count));
+    /// Counts and displacements of what is sent and of what is received, where each block has its
+    /// own.
+    pub(crate) fn lists(&self) -> [Lists<'_>; 2] {
+        match self {
+            Collective::Gatherv { receive, .. } => [None, receive.as_ref().map(Blocks::lists)],
+            Collective::Scatterv { send, .. } => [send.as_ref().map(Blocks::lists), None],
+            Collective::Allgatherv { receive, .. } => [None, Some(receive.lists())],
+            Collective::Alltoallv { send, receive } => {
+                [send.as_ref().map(Blocks::lists), Some(receive.lists())]
             }
+            _ => [None, None],
         }
-        let root: Option<Root> = self.root();
-        let signature = Signature {
-            context: on.context(Traffic::Collective),
-            kind: self.kind(),
-            root,
-            data,
-            operator: None,
-            selection: on.selection_again()?,
-        };
-        let place =
-            |side: Option<Side<'_>>| side.map_or(std::ptr::null_mut(), |side| side.data.address);
-        let lists = sides.map(|side| side.and_then(|side| side.lists));
-        Some(Known { signature, places: sides.map(place), lists })
     }
 }

@@ -27,6 +27,13 @@ pub struct Blocks<'a> {
     pub datatype: &'a Datatype,
 }
 
+impl<'a> Blocks<'a> {
+    /// Counts and displacements.
+    pub(crate) fn lists(&self) -> (&'a [usize], &'a [isize]) {
+        (self.counts, self.displacements)
+    }
+}
+
 /// A block for each rank (or for each neighbour), each with a datatype of its own: the arguments
 /// of the `w` forms.
 #[derive(Clone, Copy, Debug)]

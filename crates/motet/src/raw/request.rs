@@ -147,12 +147,14 @@ impl Request {
     }
 
     /// A message without buffers that is under way.
+    #[inline(always)] // as `with`
     pub(super) fn of_message(flight: Flight, receives: bool) -> Request {
         let kind = if receives { Kind::Receive } else { Kind::Send };
         Request::with(flight, Some(Box::new(())), kind, State::Once)
     }
 
     /// A collective without buffers that runs once and is under way.
+    #[inline(always)] // as `with`
     pub(super) fn of_collective(flight: Flight) -> Request {
         Request::with(flight, Some(Box::new(())), Kind::Collective, State::Once)
     }
@@ -188,6 +190,7 @@ impl Request {
         request
     }
 
+    #[inline(always)] // a request that is moved is read before it has been written
     fn with(flight: Flight, keeper: Option<Keeper>, kind: Kind, state: State) -> Request {
         let (persistent, active) = (state != State::Once, state != State::Inactive);
         let (delivery, parts) = (None, None);
@@ -217,6 +220,7 @@ impl Request {
     }
 
     /// Whether it has neither a [completer](Request::completer) nor [parts](Request::parts).
+    #[inline(always)] // as `with`
     pub fn is_plain(&self) -> bool {
         let is_plain =
             |inner: &Inner| inner.parts.is_none() && !matches!(inner.kind, Kind::Generalized(_));

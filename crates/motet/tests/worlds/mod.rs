@@ -2,7 +2,7 @@
 
 #![allow(dead_code)] // each test program needs a part of it
 
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -13,8 +13,13 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Ends the whole program with a word of explanation unless it is dropped in time: a test that
 /// hangs must not take the answers of the others with it.
-pub(crate) struct Watchdog {
-    _alive: Sender<()>,
+pub(crate) struct Watchdog(Arc<(Mutex<Watch>, Condvar)>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Watch {
+    Begins,
+    Lasts,
+    Over,
 }
 
 impl Watchdog {
@@ -23,17 +28,34 @@ impl Watchdog {
         Watchdog::with(PATIENCE)
     }
 
-    /// As [`Watchdog::start`], for a test that takes longer or must be faster.
+    /// As [`Watchdog::start`], for a test that takes longer or must be faster. All that it allocates
+    /// it has allocated when this returns: tests count what others do.
     pub(crate) fn with(patience: Duration) -> Watchdog {
         let name = thread::current().name().unwrap_or("a test").to_owned();
-        let (alive, watched) = mpsc::channel();
+        let watch = Arc::new((Mutex::new(Watch::Begins), Condvar::new()));
+        let watched = watch.clone();
         thread::spawn(move || {
-            if watched.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
+            let (stage, changed) = &*watched;
+            *stage.lock().unwrap() = Watch::Lasts;
+            changed.notify_all();
+            let lasts = |stage: &mut Watch| *stage == Watch::Lasts;
+            let ended = changed.wait_timeout_while(stage.lock().unwrap(), patience, lasts);
+            if ended.unwrap().1.timed_out() {
                 eprintln!("watchdog: {name} hangs: it is not over after {patience:?}");
                 std::process::abort();
             }
         });
-        Watchdog { _alive: alive }
+        let begins = |stage: &mut Watch| *stage == Watch::Begins;
+        drop(watch.1.wait_while(watch.0.lock().unwrap(), begins).unwrap());
+        Watchdog(watch)
+    }
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        let (stage, changed) = &*self.0;
+        *stage.lock().unwrap_or_else(PoisonError::into_inner) = Watch::Over;
+        changed.notify_all();
     }
 }
 
