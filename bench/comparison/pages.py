@@ -1,6 +1,6 @@
 """The report: summary, tables and plots, in the folder of the documents."""
 
-from . import plots
+from . import network, plots
 from .goals import place_words, ratios, size_words, verdicts
 from .libraries import LIBRARIES
 from .points import FORMS, LARGE, SHARED_CORES, SMALL
@@ -13,8 +13,18 @@ ROOTED = ("bcast", "reduce", "gather", "scatter", "scan")
 
 
 def write(results, folder):
-    """Writes all; of the page itself only what is between the marks is replaced."""
+    """Writes all of what was measured; of the page only what is between the marks is replaced."""
     folder.mkdir(parents=True, exist_ok=True)
+    made = network.page(results, markdown)
+    if made:
+        (folder / "network.md").write_text(made)
+        print(f"written: {folder / 'network.md'}")
+    if results.points("collectives"):
+        write_page(results, folder)
+
+
+def write_page(results, folder):
+    """The page itself, the table and the plots."""
     pictures = draw(results, folder)
     (folder / "table.md").write_text(table(results))
     page = folder / "README.md"

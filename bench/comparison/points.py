@@ -16,11 +16,13 @@ SHARED_CORES = (8, 1024, 64 << 10)
 OVERLAP_SIZES = (64 << 10, 256 << 10, 1 << 20, 4 << 20)
 MESSAGE_SIZES = (8, 1024, 64 << 10, 1 << 20)
 THREAD_SIZES = (8, 1024, 64 << 10, 1 << 20)
+NETWORK_SIZES = (8, 1024, 64 << 10, 1 << 20)
+NETWORK_RANKS = (2, 4)
 PENDING = (10_000, 100_000, 1_000_000)
 INITS = 1000
 
 PARTS = ("limits", "collectives", "messages", "overlap", "pending", "init", "threads",
-         "instructions")
+         "instructions", "network")
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ def in_turns(wanted, number, part, operation, form, ranks, sizes, limit):
     """One job for each library and setting; another library is first in each round."""
     first = (number - 1) % len(wanted.libraries)
     for library in wanted.libraries[first:] + wanted.libraries[:first]:
-        for setting in settings(library, ranks):
+        for setting in settings(library, ranks, part):
             yield Job(part, library, setting.name, operation, form, ranks, sizes, number, limit)
 
 
@@ -120,6 +122,18 @@ def threads(wanted, cores, number):
                           wanted.limit)
 
 
+def network(wanted, cores, number):
+    """Messages and collectives of ranks that talk by TCP alone."""
+    sizes = tuple(wanted.sizes) or NETWORK_SIZES
+    for ranks in (ranks for ranks in wanted.ranks if ranks in NETWORK_RANKS):
+        known = MESSAGES + COLLECTIVES if ranks == 2 else COLLECTIVES
+        for operation in wanted_of(known, wanted.operations):
+            of_operation = (0,) if operation == "barrier" else sizes
+            for form in wanted.forms:
+                yield from in_turns(wanted, number, "network", operation, form, ranks,
+                                    of_operation, wanted.limit)
+
+
 def instructions(wanted, cores, number):
     """Counted, so once is enough."""
     if number > 1:
@@ -136,5 +150,5 @@ def limits(wanted, cores, number):
 
 PART_JOBS = {"limits": limits, "collectives": collectives, "messages": messages,
              "overlap": overlap, "pending": pending, "init": init, "threads": threads,
-             "instructions": instructions}
+             "instructions": instructions, "network": network}
 assert tuple(PART_JOBS) == PARTS and "motet" in LIBRARIES

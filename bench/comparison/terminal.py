@@ -52,5 +52,6 @@ def cell(results, part, library, place):
     if not point:
         return "no figure"
     values = results.rounds(point)
-    star = "" if point[-1] == "default" else "*"
+    usual = LIBRARIES[library].network[0].name if part == "network" else "default"
+    star = "" if point[-1] in ("default", usual) else "*"
     return f"{results.median(point):.3f} ({min(values):.2f} to {max(values):.2f}){star}"

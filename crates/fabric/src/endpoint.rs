@@ -19,6 +19,7 @@ mod matched;
 mod outgoing;
 mod packet;
 mod short;
+mod straight;
 mod transit;
 
 use std::collections::HashMap;
@@ -156,6 +157,8 @@ struct LargeSend {
     data: Region,
     claim: Option<Claim>,
     token: Token,
+    /// The transfer by which it goes straight, once its receiver is ready.
+    straight: Option<u64>,
 }
 
 /// A receive that is filled piece by piece.
@@ -166,6 +169,8 @@ struct Landing {
     tag: u64,
     bytes: usize,
     missing: usize,
+    /// The transfer by which it comes, if that goes straight.
+    straight: Option<u64>,
 }
 
 /// What a receiver said about a channel before we asked.
@@ -211,6 +216,10 @@ pub struct Endpoint {
     has_seen: Vec<bool>,
     /// Whether this rank has left.
     leaves: bool,
+    /// Ranks that have left, but not all that they have sent is here.
+    departing: Vec<Peer>,
+    /// What has completed while memory was waited for.
+    late: Vec<Completion>,
 }
 
 impl Endpoint {
@@ -236,7 +245,7 @@ impl Endpoint {
         let own = seat(me.index()).expect("a rank is on its own host");
         let elsewhere = wire.as_ref().map_or(&segment, |wire| wire.segment());
         let ring = |segment: &Arc<Segment>, offset: usize| {
-            let (cells, cell_bytes) = (layout.cells(), layout.cell_bytes());
+            let (cells, cell_bytes) = (segment.layout().cells(), segment.layout().cell_bytes());
             (segment.clone(), Ring { offset, cells, cell_bytes })
         };
         let lane_to = |peer: usize| match seat(peer) {
@@ -278,6 +287,8 @@ impl Endpoint {
             opened: HashMap::new(),
             has_seen: vec![false; if wire.is_some() { layout.ranks() } else { 0 }],
             leaves: false,
+            departing: Vec::new(),
+            late: Vec::new(),
             wire: wire.map(|mut wire| {
                 wire.start_at(first);
                 wire
@@ -376,10 +387,8 @@ impl Endpoint {
 
     /// Moves everything that can move; adds what completed. Says whether anything moved.
     pub fn progress(&mut self, done: &mut Vec<Completion>) -> bool {
-        if let Some(wire) = &mut self.wire {
-            wire.carry();
-        }
-        let came = self.poll_inlets(done);
+        let landed = self.wire.is_some() && self.carry(done);
+        let came = self.poll_inlets(done) || landed;
         let went = self.waiting > 0 && self.flush(done);
         came || went
     }
@@ -460,6 +469,7 @@ impl Endpoint {
             is_left.then(|| ended.push((landing.receive.token(), landing.source)));
             is_left
         });
+        self.await_withdrawn();
         for peer in (0..ranks).map(Peer).filter(|peer| left[peer.index()]) {
             self.forget_lane(peer);
         }
@@ -479,5 +489,7 @@ impl Endpoint {
         self.matching.withdraw(|_, receive| gone(receive.token()));
         self.drop_sends(|_, token| gone(token));
         self.drop_landings(|landing| gone(landing.receive.token()));
+        self.await_withdrawn();
+        self.late.retain(|completion| !gone(completion.token));
     }
 }

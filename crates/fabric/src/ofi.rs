@@ -7,9 +7,12 @@ mod port;
 mod post;
 mod provider;
 mod pulse;
+mod straight;
+mod transfer;
 mod wire;
 
 pub use library::{LIBRARY, Library};
 pub use provider::{Choice, Offer, PROVIDER, choose};
 pub use pulse::{PEER_TIMEOUT, peer_timeout};
+pub(crate) use straight::{Course, How, News};
 pub use wire::Wire;

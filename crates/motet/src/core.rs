@@ -158,6 +158,7 @@ impl Core {
         };
         let patience = Patience::with(habits.waiting, segment.seats(), segment.cores());
         let is_wired = wire.is_some();
+        let patience = if is_wired { patience.wired() } else { patience };
         let endpoint = Endpoint::reaching(segment.clone(), wire, me, options);
         let cache = Cache::new(tuning, endpoint.short());
         let mut engine = Engine::new(endpoint, cache);

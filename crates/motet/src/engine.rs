@@ -234,7 +234,11 @@ impl Engine {
                     run.link(&mut self.endpoint);
                 }
                 run.restart();
-                self.advance(id);
+                if run.may_sprint() {
+                    self.go(id);
+                } else {
+                    self.advance(id);
+                }
             }
             // All others run once.
             _ => {}

@@ -12,7 +12,7 @@ use super::local;
 use super::roster::{Card, Roster};
 use super::vigil::Vigil;
 use crate::ofi::Wire;
-use crate::{Peer, Result, Segment};
+use crate::{Peer, Result, Segment, host};
 
 /// How long who aborts waits for another thread that talks to the launcher.
 const TURN: Duration = Duration::from_millis(200);
@@ -56,6 +56,10 @@ impl Launched {
     pub(super) fn seat(mut board: Box<dyn Board>) -> Result<Seat> {
         let mut roster = Roster::gather(&mut *board, &Card::own())?;
         if let Some(share) = ranks_per_segment()? {
+            // On this machine there are more of them than it will seem.
+            let neighbours = roster.neighbours();
+            let place = neighbours.iter().position(|&rank| rank == roster.rank());
+            host::begin_on_own_core(place.unwrap_or_default(), neighbours.len());
             roster.divide(share);
         }
         let rank = Peer(roster.rank() as u32);

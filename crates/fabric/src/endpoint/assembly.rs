@@ -83,7 +83,14 @@ impl Endpoint {
             return State::Nothing;
         }
         let first = self.inlets[source.index()].payload::<Header>();
-        let id = self.landings.insert(Landing { receive, source, tag, bytes, missing: bytes });
+        let id = self.landings.insert(Landing {
+            receive,
+            source,
+            tag,
+            bytes,
+            missing: bytes,
+            straight: None,
+        });
         self.handle_piece(source, id, 0, first, done);
         State::Landing(id, first)
     }

@@ -52,11 +52,19 @@ impl Endpoint {
         }
     }
 
+    /// Those whose last large messages have come have left now.
+    pub(super) fn settle_departures(&mut self) {
+        for peer in std::mem::take(&mut self.departing) {
+            self.note_departure(peer, Packet::Left);
+        }
+    }
+
     /// A rank elsewhere has told that it leaves.
     pub(super) fn note_departure(&mut self, peer: Peer, packet: Packet) {
         let Some(wire) = &self.wire else { return };
         match packet {
             Packet::Leaving => wire.segment().note_leaving(peer),
+            Packet::Left if wire.comes_from(peer) => self.departing.push(peer),
             Packet::Left => {
                 wire.segment().note_left(peer);
                 self.tell(peer, Packet::Seen);

@@ -12,7 +12,7 @@ impl Endpoint {
 
     /// Whether a rank is on another host.
     #[inline]
-    pub(super) fn reaches(&self, peer: Peer) -> bool {
+    pub fn reaches(&self, peer: Peer) -> bool {
         self.wire.as_ref().is_some_and(|wire| wire.reaches(peer))
     }
 

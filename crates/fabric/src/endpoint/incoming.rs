@@ -8,6 +8,7 @@ use super::packet::{Header, Packet, WORDS_BYTES, Words};
 use super::{Body, Completion, Early, Endpoint, Exposure, Landing, LargeSend, Opened, Receive};
 use crate::claims::{self, Claim};
 use crate::lane::Ring;
+use crate::ofi::Course;
 use crate::sharing::{self, Copied};
 use crate::single_copy::{self, SingleCopy};
 use crate::slab::Id;
@@ -142,8 +143,17 @@ impl Endpoint {
             Packet::Piece { landing, offset, bytes } => {
                 self.handle_piece(source, Id(landing), offset, bytes, done);
             }
+            Packet::Ready { send, landing } => {
+                let [first, upto, _] = self.words(source);
+                let course = Course { send, landing, first: first as u32 };
+                self.send_straight(source, course, upto as u32);
+            }
+            Packet::Stopped { landing } => {
+                let [sent, ..] = self.words(source);
+                self.stop_landing(landing, sent as u32, done);
+            }
             Packet::Share { send, address } => self.help(Id(send), address),
-            Packet::Finished { send } => self.finish_large(Id(send), done),
+            Packet::Finished { send } => self.finish_or_cut_short(Id(send), done),
             Packet::Revoked { landing } => {
                 // Unless the receive, too, was cancelled meanwhile.
                 if let Some(landing) = self.landings.remove(Id(landing)) {
@@ -231,6 +241,7 @@ impl Endpoint {
         }
         match self.copy_once(&message, &exposure, &receive) {
             Some(outcome) => done.push(message.completion(receive.token(), outcome)),
+            None if self.land_straight(&message, &exposure, &receive, done) => {}
             None => self.ask_for_pieces(message, exposure, receive),
         }
     }
@@ -308,7 +319,9 @@ impl Endpoint {
 
     fn ask_for_pieces(&mut self, message: Message, exposure: Exposure, receive: Receive) {
         let Message { source, label: Label { tag, .. }, bytes, .. } = message;
-        let landing = self.landings.insert(Landing { receive, source, tag, bytes, missing: bytes });
+        let missing = bytes;
+        let landing =
+            self.landings.insert(Landing { receive, source, tag, bytes, missing, straight: None });
         self.tell(source, Packet::Pieces { send: exposure.send, landing: landing.0 });
     }
 
@@ -345,7 +358,8 @@ impl Endpoint {
         let ids: Vec<_> =
             landings.filter_map(|(id, landing)| gone(landing).then_some(id)).collect();
         for id in ids {
-            self.landings.remove(id);
+            let straight = self.landings.remove(id).and_then(|landing| landing.straight);
+            self.take_back_straight(straight);
         }
     }
 

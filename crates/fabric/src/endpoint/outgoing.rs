@@ -218,7 +218,8 @@ impl Endpoint {
     ) -> bool {
         // Nobody elsewhere can copy from here.
         let claim = if self.reaches(to) { None } else { self.claims.expose() };
-        let send = self.large.insert(LargeSend { to, label, data, claim, token });
+        let straight = None;
+        let send = self.large.insert(LargeSend { to, label, data, claim, token, straight });
         let address = data.start().expose_provenance() as u64;
         let packet = Packet::Large { label, element, bytes: data.bytes() };
         let words = [address, Claim::to_word(claim), send.0];
@@ -271,11 +272,15 @@ impl Endpoint {
         }
     }
 
-    /// Forgets a large message: on return nobody reads it any more.
+    /// Forgets a large message: on return nobody reads it any more, or once
+    /// [`Endpoint::await_withdrawn`] has returned.
     fn remove_large(&mut self, send: Id) -> Option<LargeSend> {
         let large = self.large.remove(send)?;
         if let Some(claim) = large.claim {
             self.claims.withdraw(claim);
+        }
+        if let Some(name) = large.straight {
+            self.stop_straight(large.to, name);
         }
         Some(large)
     }

@@ -68,6 +68,11 @@ pub(super) enum Packet {
     Finished { send: u64 },
     /// The sender has taken the large message back whose pieces this landing awaits.
     Revoked { landing: u64 },
+    /// The receiver is ready for some of a large message that goes straight: words are the number
+    /// of its first segment, and how many may come.
+    Ready { send: u64, landing: u64 },
+    /// The sender has taken that large message back: words are the number of segments that come.
+    Stopped { landing: u64 },
     /// The sender begins nothing more.
     Leaving,
     /// The sender has left the world: this is its last packet, but for `Seen`.
@@ -102,6 +107,8 @@ const REST: u8 = 10;
 const LEAVING: u8 = 11;
 const LEFT: u8 = 12;
 const SEEN: u8 = 13;
+const READY: u8 = 14;
+const STOPPED: u8 = 15;
 
 impl Packet {
     pub(super) fn header(self) -> Header {
@@ -114,6 +121,12 @@ impl Packet {
             Packet::Open { label, element } => (OPEN, label, element, 0),
             Packet::Pieces { send, landing } => {
                 (PIECES, Label { context: landing, tag: send, ..none }, TypeCode::BYTES, 0)
+            }
+            Packet::Ready { send, landing } => {
+                (READY, Label { context: landing, tag: send, ..none }, TypeCode::BYTES, 0)
+            }
+            Packet::Stopped { landing } => {
+                (STOPPED, Label { tag: landing, ..none }, TypeCode::BYTES, 0)
             }
             Packet::Piece { landing, offset, bytes } => {
                 let label = Label { context: offset as u64, tag: landing, ..none };
@@ -160,6 +173,8 @@ impl Packet {
             FINISHED => Packet::Finished { send: tag },
             REVOKED => Packet::Revoked { landing: tag },
             OPEN => Packet::Open { label, element },
+            READY => Packet::Ready { send: tag, landing: context },
+            STOPPED => Packet::Stopped { landing: tag },
             LEAVING => Packet::Leaving,
             LEFT => Packet::Left,
             SEEN => Packet::Seen,
@@ -209,6 +224,8 @@ mod tests {
             Packet::Finished { send: 8 },
             Packet::Revoked { landing: 9 },
             Packet::Open { label, element },
+            Packet::Ready { send: 11, landing: 12 },
+            Packet::Stopped { landing: 13 },
             Packet::Leaving,
             Packet::Left,
             Packet::Seen,

@@ -6,10 +6,11 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::port::{Begun, Context, Port, Registration, Target};
+use super::port::{Access, Begun, Context, Port, Registration, Target};
+use super::straight;
 use crate::endpoint::Header;
 use crate::lane::{Place, Ring, STAMP};
-use crate::{Peer, Region, RegionMut, Result, Segment};
+use crate::{Peer, Region, Result, Segment};
 
 /// Bits of a tag below its kind: the rank that sends.
 const KIND_AT: u32 = 32;
@@ -26,6 +27,9 @@ pub(super) const BUFFER: u64 = 1 << WHAT_AT;
 /// Bits of the name of a send below the rank: the cell.
 const PEER_AT: u32 = 16;
 
+/// Looks after which the sender is told in a message of its own how far we have read.
+const PATIENCE: u32 = 8;
+
 /// The name of a transfer, read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Name {
@@ -33,13 +37,29 @@ pub(super) enum Name {
     Cell(Peer, usize),
     /// A buffer into which something comes.
     Buffer(usize),
+    /// A segment of a large message.
+    Segment,
 }
 
 pub(super) fn read_name(name: u64) -> Name {
+    if name & straight::NAME != 0 {
+        return Name::Segment;
+    }
     if name & BUFFER != 0 {
         return Name::Buffer((name & !BUFFER) as usize);
     }
     Name::Cell(Peer((name >> PEER_AT) as u32), (name & ((1 << PEER_AT) - 1)) as usize)
+}
+
+/// The word before a cell on its way: its stamp, and how far its sender has read the other lane,
+/// as far as each goes into a half.
+fn word(stamp: u64, read: u64) -> u64 {
+    read << 32 | u64::from(stamp as u32)
+}
+
+/// The number that ends in this half, and is not below that one.
+fn whole(half: u32, least: u64) -> u64 {
+    least + u64::from(half.wrapping_sub(least as u32))
 }
 
 /// Who has sent a message with this tag.
@@ -70,10 +90,14 @@ pub(super) struct Conduit {
     flying: u64,
     /// Positions below this one have been read by the receiver.
     heard: u64,
-    /// How much of `into` the sender has been told we have read.
+    /// How much of `into` the sender has been told we have read, and looks since it should be told
+    /// of more.
     told: u64,
-    /// Cells that have come.
+    looks: u32,
+    /// Cells and segments that have come.
     arrived: u64,
+    /// Segments that have been sent.
+    segments: u64,
 }
 
 // SAFETY: the state of one owner, and mappings that may be used from any thread.
@@ -94,13 +118,13 @@ impl Conduit {
         let ring = |offset| Place::new(segment.clone(), Ring { offset, cells, cell_bytes });
         let out = ring(layout.lane_to(peer.index()));
         let into = ring(layout.lane_from(peer.index()));
-        let memory = RegionMut::new(out.cell(0).as_ptr(), cells * cell_bytes);
+        let memory = Region::new(out.cell(0).as_ptr(), cells * cell_bytes);
         // SAFETY: the mapping stays as long as `out`, and the port is closed before that is gone.
-        let registration = unsafe { port.register(memory)? };
+        let registration = unsafe { port.register(memory, Access::Send)? };
         let name = |cell| u64::from(peer.0) << PEER_AT | cell as u64;
         let contexts = (0..cells).map(|cell| Context::new(name(cell))).collect();
         let (sent, released, heard, told) = (first, first, first, first);
-        let (flying, arrived) = (0, 0);
+        let (flying, arrived, segments, looks) = (0, 0, 0, 0);
         Ok(Conduit {
             target,
             me,
@@ -113,20 +137,43 @@ impl Conduit {
             flying,
             heard,
             told,
+            looks,
             arrived,
+            segments,
         })
     }
 
-    /// Cells that have come.
+    /// Ends the registration of its memory.
+    pub(super) fn forget(&mut self, port: &mut Port) {
+        port.forget(std::mem::replace(&mut self.registration, Registration::NONE));
+    }
+
+    /// The other side.
+    pub(super) fn target(&self) -> Target {
+        self.target
+    }
+
+    /// So many segments of large messages have been sent.
+    pub(super) fn note_sent(&mut self, segments: u32) {
+        self.segments += u64::from(segments);
+    }
+
+    /// A segment of a large message has come.
+    pub(super) fn note_landed(&mut self) {
+        self.arrived += 1;
+    }
+
+    /// Cells and segments that have come.
     pub(super) fn arrived(&self) -> u64 {
         self.arrived
     }
 
-    /// Cells that are there to be sent or have been, when the first had this position.
+    /// Cells that are there to be sent or have been, when the first had this position, and segments
+    /// that have been.
     pub(super) fn offered(&self, first: u64) -> u64 {
         let cells = self.out.ring.cells as u64;
         let all = self.sent..self.sent + cells;
-        self.sent + all.take_while(|&at| self.is_filled(at)).count() as u64 - first
+        self.sent + all.take_while(|&at| self.is_filled(at)).count() as u64 - first + self.segments
     }
 
     /// Whether all that was put into the lane has left this rank.
@@ -159,6 +206,10 @@ impl Conduit {
         // SAFETY: the cell is published, so its sender has written a header and leaves it alone
         // until we say that it has been read (README, "Room").
         let header: Header = unsafe { header.cast().read() };
+        let read = self.into.consumed().load(Ordering::Acquire).max(self.told);
+        // While it is on its way the stamp says so much more; nobody here looks at it.
+        let stamp = self.out.stamp(position);
+        stamp.store(word(position + 1, read), Ordering::Relaxed);
         let room = self.out.ring.payload(size_of::<Header>());
         let bytes = STAMP + size_of::<Header>() + header.bytes_behind(room);
         let tag = CELL | u64::from(self.me.0);
@@ -178,7 +229,10 @@ impl Conduit {
         };
         if begun == Begun::Yes {
             self.sent += 1;
+            self.told = read;
             self.release();
+        } else {
+            self.out.stamp(position).store(position + 1, Ordering::Relaxed);
         }
         begun
     }
@@ -199,10 +253,17 @@ impl Conduit {
         self.out.consumed().store(self.released.min(self.heard), Ordering::Release);
     }
 
-    /// Tells the sender how far we have read, if it has not been told.
+    /// Tells the sender how far we have read, if it has not been told, and no cell that would tell
+    /// it has gone there for some looks.
     fn give_room(&mut self, port: &mut Port) -> std::result::Result<(), i32> {
         let read = self.into.consumed().load(Ordering::Acquire);
         if read <= self.told {
+            self.looks = 0;
+            return Ok(());
+        }
+        self.looks += 1;
+        let is_starving = read - self.told >= self.out.ring.cells as u64;
+        if self.looks < PATIENCE && !is_starving {
             return Ok(());
         }
         match port.inject(self.target, ROOM | u64::from(self.me.0), &read.to_le_bytes()) {
@@ -220,12 +281,17 @@ impl Conduit {
         match tag & !u64::from(u32::MAX) {
             CELL => self.place(word, rest),
             ROOM if word <= self.sent => {
-                self.heard = self.heard.max(word);
-                self.release();
+                self.hear(word);
                 Ok(())
             }
             _ => Err(Damaged),
         }
+    }
+
+    /// The receiver has read so far.
+    fn hear(&mut self, read: u64) {
+        self.heard = self.heard.max(read);
+        self.release();
     }
 
     /// Bytes behind the stamp that a cell has which begins like this.
@@ -233,16 +299,23 @@ impl Conduit {
         let start = body.get(..size_of::<Header>())?.as_ptr().cast::<Header>();
         // SAFETY: so many bytes are there, and any bits are a header.
         let header = unsafe { start.read_unaligned() };
-        Some(size_of::<Header>() + header.bytes_behind(self.into.ring.payload(size_of::<Header>())))
+        let room = self.into.ring.payload(size_of::<Header>());
+        Some(size_of::<Header>() + header.bytes_behind(room))
     }
 
     /// Puts a cell into its place.
-    fn place(&mut self, stamp: u64, body: &[u8]) -> std::result::Result<(), Damaged> {
+    fn place(&mut self, word: u64, body: &[u8]) -> std::result::Result<(), Damaged> {
         let read = self.into.consumed().load(Ordering::Acquire).max(self.told);
+        let stamp = whole(word as u32, read);
         let position = stamp.wrapping_sub(1);
         let is_ours = position >= read && position < read + self.into.ring.cells as u64;
         if !is_ours || self.used(body) != Some(body.len()) {
             return Err(Damaged);
+        }
+        // Nothing, if cells have overtaken each other and this one tells of the past.
+        let heard = whole((word >> 32) as u32, self.heard);
+        if heard <= self.sent && heard - self.heard <= self.out.ring.cells as u64 {
+            self.hear(heard);
         }
         // SAFETY: behind the stamp, inside the cell.
         let into = unsafe { self.into.cell(position).add(STAMP) };
@@ -258,6 +331,19 @@ impl Conduit {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_holds_two_numbers() {
+        for (stamp, read) in [(1, 0), (9, 5), (1 << 32, (1 << 32) - 1), ((5 << 32) + 3, 7 << 33)] {
+            let word = word(stamp, read);
+            for before in [0, 1, 32].map(|before| stamp.saturating_sub(before)) {
+                assert_eq!(whole(word as u32, before), stamp);
+            }
+            assert_eq!(whole((word >> 32) as u32, read), read);
+            // What is older than known seems to be far ahead.
+            assert!(whole((word >> 32) as u32, read + 1) > read + 64);
+        }
+    }
 
     #[test]
     fn names_come_back() {

@@ -19,6 +19,7 @@ use super::binding::{
 };
 use super::library::Library;
 use super::provider::Choice;
+pub(super) use super::transfer::{Begun, Context, Event, Target};
 use crate::{Region, RegionMut, Result};
 
 /// Completions that are taken at once.
@@ -30,43 +31,12 @@ const NAP: Duration = Duration::from_millis(50);
 /// Bytes of the longest address.
 const LONGEST_ADDRESS: usize = 256;
 
-/// What a transfer is called while it is under way. It stays where it is until the transfer is
-/// over: the provider may use the first words.
-#[repr(C)]
-pub(super) struct Context {
-    providers: [usize; 8],
-    name: u64,
-}
-
-impl Context {
-    pub(super) fn new(name: u64) -> Context {
-        Context { providers: [0; 8], name }
-    }
-}
-
-/// A port that is reached by this one.
+/// What memory is registered for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Target(u64);
-
-/// What became of a transfer that was to begin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Begun {
-    Yes,
-    /// There is no room for it now.
-    NotNow,
-    /// It never will: the code of the error.
-    Never(i32),
-}
-
-/// A transfer is over.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Event {
-    /// The name in its context.
-    pub(super) name: u64,
-    pub(super) bytes: usize,
-    pub(super) tag: u64,
-    /// The code of the error, or 0.
-    pub(super) error: i32,
+pub(super) enum Access {
+    Send,
+    Receive,
+    Both,
 }
 
 /// Memory that the provider may use; the handle that it wants with each transfer.
@@ -254,12 +224,13 @@ impl Port {
         Ok(Target(target))
     }
 
-    /// Makes memory known to the provider, if it wants that.
+    /// Makes memory known to the provider, if it wants that, which keeps what it has found out
+    /// about memory that is registered time and again.
     ///
     /// # Safety
     /// The memory stays until the registration has been ended by [`Port::forget`], or the port
     /// closed.
-    pub(super) unsafe fn register(&mut self, region: RegionMut) -> Result<Registration> {
+    pub(super) unsafe fn register(&mut self, region: Region, to: Access) -> Result<Registration> {
         if !self.registers {
             return Ok(Registration::NONE);
         }
@@ -267,7 +238,12 @@ impl Port {
         // SAFETY: open as long as the port.
         let register = unsafe { &*self.domain }.mr.reg.expect("domains register memory");
         let (start, bytes) = (region.start().cast(), region.bytes());
-        let (domain, access, null) = (self.domain.cast(), SEND | RECEIVE, ptr::null_mut());
+        let access = match to {
+            Access::Send => SEND,
+            Access::Receive => RECEIVE,
+            Access::Both => SEND | RECEIVE,
+        };
+        let (domain, null) = (self.domain.cast(), ptr::null_mut());
         // SAFETY: the domain is open; the memory stays, as promised.
         let code = unsafe { register(domain, start, bytes, access, 0, 0, 0, &mut memory, null) };
         self.check("register memory", code)?;
@@ -333,6 +309,18 @@ impl Port {
         let (handle, context, from) = (registration.handle, context.cast(), ANY_ADDRESS);
         // SAFETY: as for `send`.
         begun(unsafe { receive(self.endpoint, start, bytes, handle, from, tag, ignore, context) })
+    }
+
+    /// Takes a receive back, unless its message has begun to come. An event will tell, in both
+    /// cases.
+    ///
+    /// # Safety
+    /// The context is that of a receive whose event has not come.
+    pub(super) unsafe fn cancel(&mut self, context: *mut Context) {
+        let cancel = self.of_endpoint().ops.cancel.expect("endpoints cancel");
+        // SAFETY: the endpoint is open; the rest is promised. If it is too late for that, the
+        // message comes.
+        let _ = unsafe { cancel(self.endpoint.cast(), context.cast()) };
     }
 
     /// Moves what can move, and adds the transfers that are over.

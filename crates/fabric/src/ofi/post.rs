@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::port::{Begun, Context, Event, Port, Registration, Target};
+use super::port::{Access, Begun, Context, Event, Port, Registration, Target};
 use crate::{Peer, RegionMut, Result};
 
 /// Bytes of a word on its way.
@@ -90,7 +90,7 @@ impl Post {
         };
         let memory = RegionMut::new(post.memory.cast(), BUFFERS * BYTES);
         // SAFETY: `Drop` frees the memory, after it has closed the port.
-        post.registration = unsafe { post.port.register(memory)? };
+        post.registration = unsafe { post.port.register(memory.as_region(), Access::Both)? };
         post.post_buffers();
         Ok(post)
     }

@@ -43,6 +43,8 @@ pub fn peer_timeout() -> Result<Duration> {
 pub(super) struct Shared {
     home: Arc<Segment>,
     is_over: AtomicBool,
+    /// Whether all elsewhere have been told of a failure.
+    is_told: AtomicBool,
     begun: Instant,
     /// How often the rank has looked at the network.
     looks: AtomicU64,
@@ -114,6 +116,7 @@ impl Pulse {
         let shared = Arc::new(Shared {
             home,
             is_over: AtomicBool::new(false),
+            is_told: AtomicBool::new(false),
             begun: Instant::now(),
             looks: AtomicU64::new(0),
             peers: (0..ranks).map(|_| Counts::default()).collect(),
@@ -132,6 +135,19 @@ impl Pulse {
             .spawn(move || heart.beat())
             .map_err(|error| Error::system("start the pulse of a rank", error))?;
         Ok(Pulse { shared, timeout, last_said: None, thread: Some(thread) })
+    }
+
+    /// Waits until all elsewhere have been told of a failure, but not for long.
+    pub(super) fn await_last_words(&self) {
+        let ends = Instant::now() + LAST_WORDS;
+        while !self.shared.is_told.load(Ordering::Acquire) && Instant::now() < ends {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// How long it waits for an answer.
+    pub(super) fn timeout(&self) -> Duration {
+        self.timeout
     }
 
     /// Whether it is time to say again whom the rank waits for. Says so once.
@@ -321,6 +337,7 @@ impl Heart {
         let word = Word::Death { failure: pack(failure) };
         let post = &mut self.post;
         self.untold.retain(|&peer| !post.send(peer, word));
+        self.shared.is_told.store(self.untold.is_empty(), Ordering::Release);
     }
 }
 

@@ -2,14 +2,17 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+mod large;
+
 use std::sync::Arc;
 
 use super::conduit::{self, ANY, BUFFER, Conduit, Name};
 use super::library::Library;
-use super::port::{Begun, Context, Event, Port, Registration};
+use super::port::{Access, Begun, Context, Event, Port, Registration};
 use super::post::Post;
 use super::provider::{self, PROVIDER};
 use super::pulse::{self, Pulse};
+use super::straight::Straights;
 use crate::bootstrap::{Board, tell_all};
 use crate::layout::Layout;
 use crate::{Error, Failure, How, Peer, RegionMut, Result, Segment};
@@ -39,6 +42,9 @@ pub struct Wire {
     /// One for each buffer.
     contexts: Box<[Context]>,
     registration: Registration,
+    /// Messages that go straight from memory to memory.
+    straights: Straights,
+    is_closed: bool,
     /// Buffers for which there was no room.
     unposted: Vec<usize>,
     events: Vec<Event>,
@@ -99,7 +105,7 @@ impl Wire {
         let buffers =
             RegionMut::new(segment.at(layout.arena(0)).as_ptr(), BUFFERS * layout.cell_bytes());
         // SAFETY: the mapping stays as long as the wire, whose port is closed before.
-        let registration = unsafe { port.register(buffers)? };
+        let registration = unsafe { port.register(buffers.as_region(), Access::Receive)? };
         let context = |buffer| Context::new(BUFFER | buffer as u64);
         let mut wire = Wire {
             port,
@@ -114,6 +120,8 @@ impl Wire {
             active: Vec::new(),
             contexts: (0..BUFFERS).map(context).collect(),
             registration,
+            straights: Straights::default(),
+            is_closed: false,
             unposted: (0..BUFFERS).collect(),
             events: Vec::new(),
             first: 0,
@@ -163,9 +171,10 @@ impl Wire {
 
     /// Whether all that was put into lanes has left this rank.
     pub(crate) fn is_drained(&self) -> bool {
-        self.active.iter().all(|peer| {
-            self.conduits[peer.index()].as_ref().is_none_or(|conduit| conduit.is_drained())
-        })
+        self.straights.is_empty()
+            && self.active.iter().all(|peer| {
+                self.conduits[peer.index()].as_ref().is_none_or(|conduit| conduit.is_drained())
+            })
     }
 
     /// Whether it is time to say whom this rank waits for: see [`Wire::await_peer`]. Says so once.
@@ -198,10 +207,14 @@ impl Wire {
                 self.pulse.shared.await_peer(peer);
             }
         }
+        self.straights.withdrawn_from().for_each(|peer| self.pulse.shared.await_peer(peer));
     }
 
     /// Takes what has come, and sends what waits in lanes.
     pub(crate) fn carry(&mut self) {
+        if self.is_closed {
+            return;
+        }
         let mut events = std::mem::take(&mut self.events);
         self.port.poll(&mut events);
         self.pulse.shared.note_look();
@@ -212,6 +225,9 @@ impl Wire {
         if !self.unposted.is_empty() {
             self.post_buffers();
         }
+        for name in self.straights.take_waiting() {
+            self.go_on(name);
+        }
         for at in 0..self.active.len() {
             self.push(self.active[at]);
         }
@@ -219,6 +235,9 @@ impl Wire {
 
     /// Sends what waits in the lane to a rank.
     pub(crate) fn push(&mut self, peer: Peer) {
+        if self.is_closed {
+            return;
+        }
         if self.conduits[peer.index()].is_none() && !self.connect(peer) {
             return;
         }
@@ -266,7 +285,25 @@ impl Wire {
                 }
                 self.unposted.push(buffer);
             }
+            Name::Segment => self.note_segment(&event),
         }
+    }
+
+    /// Nobody uses the memory of transfers any more, and nothing more goes or comes.
+    pub(crate) fn close(&mut self) {
+        if std::mem::replace(&mut self.is_closed, true) {
+            return;
+        }
+        if self.home.failure().is_some() && !self.straights.is_empty() {
+            // Others would take it for a cut if they heard of this before they hear the reason.
+            self.pulse.await_last_words();
+        }
+        self.straights.clear(&mut self.port);
+        for conduit in self.conduits.iter_mut().flatten() {
+            conduit.forget(&mut self.port);
+        }
+        self.port.forget(std::mem::replace(&mut self.registration, Registration::NONE));
+        self.port.close();
     }
 
     /// A message lies in a buffer.
@@ -321,9 +358,7 @@ impl Wire {
 impl Drop for Wire {
     fn drop(&mut self) {
         // Before the memory that it may be using.
-        let nothing = Registration::NONE;
-        self.port.forget(std::mem::replace(&mut self.registration, nothing));
-        self.port.close();
+        self.close();
     }
 }
 

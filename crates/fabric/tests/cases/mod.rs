@@ -7,6 +7,7 @@ pub(crate) mod leaving;
 pub(crate) mod matching;
 pub(crate) mod pressure;
 mod processes;
+pub(crate) mod straight;
 pub(crate) mod waking;
 
 use motet_fabric::lane::STAMP;

@@ -23,6 +23,9 @@ pub(super) const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 /// waited: the network rings no doorbell.
 const SHORTEST_NAP: Duration = Duration::from_micros(50);
 const LONGEST_NAP: Duration = Duration::from_millis(1);
+/// Who waits for ranks on other hosts looks for so long before sleeping, since to be woken takes
+/// long there, too: that is what a message of some size takes.
+const WIRED_SPIN: Duration = Duration::from_millis(1);
 /// Who never sleeps looks thoroughly so often.
 const ROUND: Duration = Duration::from_millis(1);
 
@@ -80,6 +83,16 @@ impl Patience {
             Waiting::Sleep => Patience { yields: 0, ..sharing },
         }
     }
+
+    /// The same for who may wait for ranks on other hosts: each look costs a call of the system,
+    /// and sleeping is a matter of time only.
+    pub(super) fn wired(self) -> Patience {
+        if self.spin.is_zero() && self.yields == 0 {
+            return self; // it is to sleep at once
+        }
+        let (looks, burst) = (self.looks.min(32), self.burst.min(4));
+        Patience { looks, burst, spin: self.spin.max(WIRED_SPIN), ..self }
+    }
 }
 
 impl Core {
@@ -136,6 +149,10 @@ impl Shared {
         }
         // Threads that count at once lose a count: it is an estimate anyway.
         self.crowded.store(crowded - 1, Ordering::Relaxed);
+        if self.is_wired {
+            // Nothing would wake a sleeper when its message comes: it gives way at each look.
+            return Patience { burst: 1, impolite: Duration::ZERO, ..self.patience };
+        }
         Patience { spin: Duration::ZERO, yields: 0, ..self.patience }
     }
 

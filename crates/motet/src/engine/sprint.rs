@@ -74,6 +74,12 @@ impl Engine {
     pub(super) fn begin_run(&mut self, run: Box<Run>, staging: Option<Box<Staging>>) -> Id {
         let id = self.insert(Work::Run(run), staging, State::Active);
         self.active += 1;
+        self.go(id);
+        id
+    }
+
+    /// Moves an operation that has just begun: at a sprint if it may, and if there are few others.
+    pub(super) fn go(&mut self, id: Id) {
         if self.books.is_none() && self.polled.len() < FEW {
             let mut done = mem::take(&mut self.done);
             self.sprint(id, &mut done);
@@ -81,7 +87,6 @@ impl Engine {
         } else {
             self.advance(id);
         }
-        id
     }
 
     /// Moves an operation at a sprint, if it may; or else as all others.

@@ -33,14 +33,18 @@ impl Run {
                 let channel = endpoint.open_channel(from, label, self.element, bytes, cells);
                 channel.map_or(Link::Message, Link::In)
             }
+            Action::Send { to, .. } if endpoint.reaches(self.peer(to)) => Link::Message,
             Action::Send { from, .. } if self.memory.bytes(from.len) <= LONGEST => Link::Unknown,
             Action::Send { .. } => Link::Message,
             Action::Copy { .. } | Action::Reduce { .. } => Link::Message,
         };
         let links: Box<[Link]> = self.planned.plan.ids().map(link).collect();
-        // Room for every step, so that no start has to make any.
-        let stuck = Vec::with_capacity(links.len());
-        self.channels = Some(Box::new(Channels { links, stuck }));
+        // Without any channel, as between hosts, it runs like those that run once.
+        if links.iter().any(|link| !matches!(link, Link::Message)) {
+            // Room for every step, so that no start has to make any.
+            let stuck = Vec::with_capacity(links.len());
+            self.channels = Some(Box::new(Channels { links, stuck }));
+        }
         // The operation before may have ended while it was polled.
         (self.polled, self.to_be_linked) = (false, false);
     }

@@ -1,0 +1,168 @@
+//! Large messages to and from ranks elsewhere, which go straight from memory to memory. Protocol:
+//! `ofi/README.md`, "Large messages".
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::time::Instant;
+
+use super::incoming::Message;
+use super::outgoing::Outgoing;
+use super::packet::Packet;
+use super::{Completion, Endpoint, Exposure, Landing, Receive};
+use crate::ofi::{Course, How, News};
+use crate::slab::Id;
+use crate::{Peer, Received, TransferError};
+
+impl Endpoint {
+    /// Moves the wire, and handles what it says. Says whether that was anything.
+    pub(super) fn carry(&mut self, done: &mut Vec<Completion>) -> bool {
+        done.append(&mut self.late);
+        let Some(wire) = &mut self.wire else { return false };
+        wire.carry();
+        wire.has_news() && self.handle_news(done)
+    }
+
+    fn handle_news(&mut self, done: &mut Vec<Completion>) -> bool {
+        let Some(wire) = &mut self.wire else { return false };
+        for news in wire.take_news() {
+            match news {
+                News::Ready { to, course, upto } => {
+                    let packet = Packet::Ready { send: course.send, landing: course.landing };
+                    let words = [course.first.into(), upto.into(), 0];
+                    let _ = self.submit(to, Outgoing::Words { packet, words });
+                }
+                News::Landed { from, landing, course, how } => {
+                    self.straight_landed(from, landing, how, done);
+                    if how == How::Withdrawn {
+                        self.tell(from, Packet::Finished { send: course.send });
+                    }
+                }
+                News::Sent { send } => {
+                    if let Some(large) = self.large.get_mut(send) {
+                        large.straight = None;
+                    }
+                    self.finish_large(send, done);
+                }
+            }
+        }
+        self.settle_departures();
+        true
+    }
+
+    /// A large message has ended.
+    fn straight_landed(&mut self, from: Peer, id: Id, how: How, done: &mut Vec<Completion>) {
+        // It is gone if it was taken back.
+        let Some(Landing { receive, source, tag, bytes, .. }) = self.landings.remove(id) else {
+            return;
+        };
+        let outcome = match how {
+            How::Whole => Ok(Received { source, tag, bytes }),
+            How::Stopped | How::Withdrawn => Err(TransferError::Revoked(from)),
+        };
+        done.push(Completion { token: receive.token(), outcome });
+    }
+
+    /// Has a large message from a rank elsewhere come straight. `false` if it must come otherwise.
+    pub(super) fn land_straight(
+        &mut self,
+        message: &Message,
+        exposure: &Exposure,
+        receive: &Receive,
+        done: &mut Vec<Completion>,
+    ) -> bool {
+        let (source, bytes) = (message.source, message.bytes);
+        if !self.reaches(source) || bytes <= self.short() {
+            return false;
+        }
+        let (receive, tag) = (*receive, message.label.tag);
+        let landing = Landing { receive, source, tag, bytes, missing: bytes, straight: None };
+        let id = self.landings.insert(landing);
+        let into = receive.into.part(0, bytes);
+        let Some(wire) = &mut self.wire else { return false };
+        // SAFETY: memory of a posted receive. Whoever takes the receive back waits until the
+        // transfer has ended (`await_withdrawn`).
+        let Some(name) = (unsafe { wire.land((source, exposure.send, id), into) }) else {
+            self.landings.remove(id);
+            return false;
+        };
+        if let Some(landing) = self.landings.get_mut(id) {
+            landing.straight = Some(name);
+        }
+        self.handle_news(done);
+        true
+    }
+
+    /// The receiver of a large message is ready for so many of its segments.
+    pub(super) fn send_straight(&mut self, to: Peer, course: Course, upto: u32) {
+        let Some(wire) = &mut self.wire else { return };
+        let Some(large) = self.large.get_mut(Id(course.send)) else {
+            let packet = Packet::Stopped { landing: course.landing };
+            let _ = self.submit(to, Outgoing::Words { packet, words: [0; 3] });
+            return;
+        };
+        match large.straight {
+            Some(name) => wire.allow(name, upto),
+            // SAFETY: memory of a posted send, as in `land_straight`.
+            None => large.straight = unsafe { wire.send(to, (course, upto), large.data) },
+        }
+    }
+
+    /// The receiver of a large message has what it wants of it: all of it, or it was taken back.
+    pub(super) fn finish_or_cut_short(&mut self, send: Id, done: &mut Vec<Completion>) {
+        let straight = self.large.get_mut(send).and_then(|large| large.straight);
+        match (straight, &mut self.wire) {
+            // The network may be using the memory still: there will be news.
+            (Some(name), Some(wire)) => wire.cut_short(name),
+            _ => self.finish_large(send, done),
+        }
+    }
+
+    /// A large message that is on its way is taken back by this rank, which sends it.
+    pub(super) fn stop_straight(&mut self, to: Peer, name: u64) {
+        let Some(wire) = &mut self.wire else { return };
+        if let Some((course, sent)) = wire.withdraw(name) {
+            let packet = Packet::Stopped { landing: course.landing };
+            let _ = self.submit(to, Outgoing::Words { packet, words: [sent.into(), 0, 0] });
+        }
+    }
+
+    /// The sender of a large message that comes straight has taken it back.
+    pub(super) fn stop_landing(&mut self, name: u64, sent: u32, done: &mut Vec<Completion>) {
+        if let Some(wire) = &mut self.wire {
+            wire.stop(name, sent);
+            self.handle_news(done);
+        }
+    }
+
+    /// A receive is taken back into which a message comes straight.
+    pub(super) fn take_back_straight(&mut self, straight: Option<u64>) {
+        if let (Some(name), Some(wire)) = (straight, &mut self.wire) {
+            wire.withdraw(name);
+        }
+    }
+
+    /// Waits until the memory of transfers that were taken back is used by nobody. Their other
+    /// sides let it go whenever they look; those that have died are lost, and the world fails.
+    pub(super) fn await_withdrawn(&mut self) {
+        let begun = Instant::now();
+        loop {
+            let Some(wire) = &mut self.wire else { return };
+            if !wire.has_withdrawn() {
+                return;
+            }
+            if self.segment.failure().is_some() {
+                // Others may be dead, and never let it go.
+                return wire.close();
+            }
+            if wire.is_time_to_say() {
+                self.say_whom_it_awaits();
+            } else if begun.elapsed() > wire.timeout() {
+                wire.give_up_withdrawn();
+            }
+            let mut done = std::mem::take(&mut self.late);
+            self.progress(&mut done);
+            self.late = done;
+            std::thread::yield_now();
+        }
+    }
+}

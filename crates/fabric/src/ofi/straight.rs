@@ -1,0 +1,386 @@
+//! Large messages that go straight from memory to memory: `README.md`, "Large messages".
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::collections::HashMap;
+
+use super::port::{Access, Begun, Context, Event, Port, Registration, Target};
+use crate::slab::Id;
+use crate::{Peer, Region, RegionMut, Result};
+
+/// Bytes of a segment; the last one of a message may be shorter.
+pub(super) const SEGMENT: usize = 256 << 10;
+/// Segments of a message that may be on the way at once.
+const WINDOW: u32 = 16;
+/// The tag of a segment is its number, and this.
+pub(super) const TAG: u64 = 2 << 32;
+/// The name of a segment on its way: this, its place in the window, and above that the transfer.
+pub(super) const NAME: u64 = 2 << 56;
+const PLACE_BITS: u32 = 8;
+
+/// What the two ends of a large message call it, and where its segments begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Course {
+    /// The endpoint's name of the message at its sender.
+    pub(crate) send: u64,
+    /// Its name at the receiver: that of the transfer here.
+    pub(crate) landing: u64,
+    /// The number of the first segment.
+    pub(crate) first: u32,
+}
+
+/// What an endpoint is to be told of, or to tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum News {
+    /// So many segments of a message may be sent: tell its sender.
+    Ready { to: Peer, course: Course, upto: u32 },
+    /// A message is over here: all of it is there, or its sender has stopped, or the endpoint has
+    /// taken it back, and its sender must be told.
+    Landed { from: Peer, landing: Id, course: Course, how: How },
+    /// All of a message that is to be sent has been.
+    Sent { send: Id },
+}
+
+/// How a message ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum How {
+    Whole,
+    /// Its sender has stopped, or the network has lost some of it.
+    Stopped,
+    /// The endpoint has taken it back.
+    Withdrawn,
+}
+
+/// Which way.
+enum Way {
+    /// Into memory of a receive, which the endpoint calls so. The sender has been told that it may
+    /// send so many segments.
+    In { landing: Id, told: u32 },
+    /// Out of memory of a send, to that port.
+    Out(Target),
+}
+
+/// A large message on its way.
+struct Straight {
+    way: Way,
+    how: How,
+    peer: Peer,
+    course: Course,
+    start: *mut u8,
+    bytes: usize,
+    registration: Registration,
+    /// How many segments there are to be.
+    segments: u32,
+    /// Segments below this one may be posted; they have been below that one.
+    allowed: u32,
+    posted: u32,
+    /// A bit for each place of the window that the network uses.
+    busy: u32,
+    contexts: Box<[Context]>,
+}
+
+impl Straight {
+    fn new(
+        way: Way,
+        (peer, course): (Peer, Course),
+        memory: RegionMut,
+        registration: Registration,
+    ) -> Straight {
+        let (start, bytes) = (memory.start(), memory.bytes());
+        Straight {
+            way,
+            how: How::Whole,
+            peer,
+            course,
+            start,
+            bytes,
+            registration,
+            segments: bytes.div_ceil(SEGMENT) as u32,
+            allowed: 0,
+            posted: 0,
+            busy: 0,
+            contexts: Box::default(),
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.busy == 0 && self.posted >= self.segments
+    }
+
+    fn place(segment: u32) -> u32 {
+        segment % WINDOW
+    }
+
+    /// Posts what may be posted. Says whether the network had room for all of that.
+    fn post(&mut self, port: &mut Port) -> std::result::Result<bool, i32> {
+        while self.posted < self.allowed.min(self.segments) {
+            let place = Straight::place(self.posted);
+            if self.busy >> place & 1 != 0 {
+                return Ok(true);
+            }
+            match self.post_one(port, place as usize) {
+                Begun::Yes => {}
+                Begun::NotNow => return Ok(false),
+                Begun::Never(error) => return Err(error),
+            }
+            self.busy |= 1 << place;
+            self.posted += 1;
+        }
+        Ok(true)
+    }
+
+    fn post_one(&mut self, port: &mut Port, place: usize) -> Begun {
+        let from = self.posted as usize * SEGMENT;
+        let memory = RegionMut::new(self.start, self.bytes).part(from, self.length(self.posted));
+        let tag = TAG | u64::from(self.course.first.wrapping_add(self.posted));
+        let context: *mut Context = &mut self.contexts[place];
+        match self.way {
+            // SAFETY: memory of a posted receive, and of nobody else, until this transfer is over
+            // or the port closed (README, "Large messages"); so long the contexts stay, too.
+            Way::In { .. } => unsafe { port.receive(tag, 0, memory, &self.registration, context) },
+            Way::Out(target) => {
+                let memory = memory.as_region();
+                // SAFETY: memory of a posted send that nobody writes; the rest as above.
+                unsafe { port.send(target, tag, memory, &self.registration, context) }
+            }
+        }
+    }
+
+    fn length(&self, segment: u32) -> usize {
+        SEGMENT.min(self.bytes - segment as usize * SEGMENT)
+    }
+
+    /// What the sender is to be told, if that is worth a message now.
+    fn ready(&mut self) -> Option<News> {
+        let Way::In { told, .. } = &mut self.way else { return None };
+        let more = self.posted - *told;
+        let is_all = self.posted == self.segments;
+        if self.how != How::Whole || more == 0 || *told > 0 && !is_all && more < WINDOW / 2 {
+            return None;
+        }
+        *told = self.posted;
+        Some(News::Ready { to: self.peer, course: self.course, upto: self.posted })
+    }
+
+    /// There will be no more segments than these: receives that wait for others are cancelled.
+    fn shorten(&mut self, port: &mut Port, segments: u32) {
+        self.segments = self.segments.min(segments);
+        let Way::In { .. } = self.way else { return };
+        for segment in self.segments..self.posted {
+            let place = Straight::place(segment);
+            if self.busy >> place & 1 != 0 {
+                // SAFETY: the context of a receive that is posted.
+                unsafe { port.cancel(&mut self.contexts[place as usize]) };
+            }
+        }
+    }
+
+    fn stop(&mut self) {
+        if self.how == How::Whole {
+            self.how = How::Stopped;
+        }
+    }
+}
+
+// SAFETY: addresses of memory that may be used from any thread, by the promise of its poster.
+unsafe impl Send for Straight {}
+
+/// All large messages that are on their way to and from ranks elsewhere.
+#[derive(Default)]
+pub(super) struct Straights {
+    all: HashMap<u64, Straight>,
+    /// The name that was given last, and the number of the next segment that comes.
+    last: u64,
+    next: u32,
+    /// Those for which the network had no room.
+    waiting: Vec<u64>,
+    withdrawn: usize,
+    pub(super) news: Vec<News>,
+}
+
+impl Straights {
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Whether some have been taken back whose memory is still in use.
+    pub(super) fn has_withdrawn(&self) -> bool {
+        self.withdrawn > 0
+    }
+
+    /// Those with whom there are messages that have been taken back.
+    pub(super) fn withdrawn_from(&self) -> impl Iterator<Item = Peer> + '_ {
+        let withdrawn = self.all.values().filter(|straight| straight.how == How::Withdrawn);
+        withdrawn.map(|straight| straight.peer)
+    }
+
+    /// Whether something is on its way from a rank.
+    pub(super) fn comes_from(&self, peer: Peer) -> bool {
+        let is_in = |way: &Way| matches!(way, Way::In { .. });
+        self.all.values().any(|straight| straight.peer == peer && is_in(&straight.way))
+    }
+
+    /// Takes a message in. Its name.
+    fn insert(&mut self, mut straight: Straight) -> u64 {
+        let name = self.last;
+        let places = straight.segments.min(WINDOW);
+        let named = |place| Context::new(NAME | name << PLACE_BITS | u64::from(place));
+        straight.contexts = (0..places).map(named).collect();
+        self.all.insert(name, straight);
+        name
+    }
+
+    /// Makes ready for a message that a rank has announced. The name of the transfer.
+    ///
+    /// # Safety
+    /// Until there is news of its end, or the port is closed, nobody else uses the memory.
+    pub(super) unsafe fn land(
+        &mut self,
+        port: &mut Port,
+        (peer, send, landing): (Peer, u64, Id),
+        into: RegionMut,
+    ) -> Result<u64> {
+        // SAFETY: the registration ends with the transfer.
+        let registration = unsafe { port.register(into.as_region(), Access::Receive)? };
+        let segments = into.bytes().div_ceil(SEGMENT) as u32;
+        self.last += 1;
+        let course = Course { send, landing: self.last, first: self.next };
+        self.next = self.next.wrapping_add(segments);
+        let way = Way::In { landing, told: 0 };
+        let straight = Straight::new(way, (peer, course), into, registration);
+        Ok(self.insert(Straight { allowed: segments, ..straight }))
+    }
+
+    /// Begins to send a message whose receiver is ready. The name of the transfer.
+    ///
+    /// # Safety
+    /// As [`Straights::land`]; nobody writes the memory.
+    pub(super) unsafe fn send(
+        &mut self,
+        port: &mut Port,
+        (peer, target): (Peer, Target),
+        course: Course,
+        data: Region,
+    ) -> Result<u64> {
+        // SAFETY: as in `land`.
+        let registration = unsafe { port.register(data, Access::Send)? };
+        let memory = RegionMut::new(data.start().cast_mut(), data.bytes());
+        self.last += 1;
+        Ok(self.insert(Straight::new(Way::Out(target), (peer, course), memory, registration)))
+    }
+
+    /// So many segments of a message may be sent.
+    pub(super) fn allow(&mut self, name: u64, upto: u32) {
+        if let Some(straight) = self.all.get_mut(&name) {
+            straight.allowed = upto.max(straight.allowed);
+        }
+    }
+
+    /// Posts what can be posted of a message, and ends it if it is over. How many segments of it
+    /// have been sent by that; the error is that of the network, with the rank.
+    pub(super) fn go_on(
+        &mut self,
+        port: &mut Port,
+        name: u64,
+    ) -> std::result::Result<Option<(Peer, u32)>, (Peer, i32)> {
+        let Some(straight) = self.all.get_mut(&name) else { return Ok(None) };
+        let (peer, before) = (straight.peer, straight.posted);
+        match straight.post(port) {
+            Ok(true) => {}
+            Ok(false) => self.waiting.push(name),
+            Err(error) => {
+                self.fail(port, name);
+                return Err((peer, error));
+            }
+        }
+        self.news.extend(straight.ready());
+        let posted = straight.posted - before;
+        let sent = matches!(straight.way, Way::Out(_)).then_some((peer, posted));
+        self.end_if_over(port, name);
+        Ok(sent)
+    }
+
+    fn end_if_over(&mut self, port: &mut Port, name: u64) {
+        if !self.all.get(&name).is_some_and(Straight::is_over) {
+            return;
+        }
+        let Some(straight) = self.all.remove(&name) else { return };
+        let Straight { way, how, peer: from, course, registration, .. } = straight;
+        port.forget(registration);
+        self.withdrawn -= usize::from(how == How::Withdrawn);
+        match (way, how) {
+            (Way::In { landing, .. }, how) => {
+                self.news.push(News::Landed { from, landing, course, how });
+            }
+            (Way::Out(_), How::Whole) => self.news.push(News::Sent { send: Id(course.send) }),
+            (Way::Out(_), _) => {}
+        }
+    }
+
+    /// Those for which there was no room before.
+    pub(super) fn take_waiting(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.waiting)
+    }
+
+    /// A segment is over: the name of its message, with whom, and whether it has come from there.
+    pub(super) fn note(&mut self, event: &Event) -> Option<(u64, Peer, bool)> {
+        let name = (event.name & !NAME) >> PLACE_BITS;
+        let place = event.name & ((1 << PLACE_BITS) - 1);
+        let straight = self.all.get_mut(&name)?;
+        straight.busy &= !(1 << place);
+        let is_in = matches!(straight.way, Way::In { .. });
+        Some((name, straight.peer, is_in && event.error == 0))
+    }
+
+    /// The network has lost some of a message.
+    pub(super) fn fail(&mut self, port: &mut Port, name: u64) {
+        if let Some(straight) = self.all.get_mut(&name) {
+            straight.shorten(port, straight.posted);
+            straight.stop();
+        }
+        self.end_if_over(port, name);
+    }
+
+    /// The sender of a message stops after so many segments.
+    pub(super) fn stop(&mut self, port: &mut Port, name: u64, sent: u32) {
+        if let Some(straight) = self.all.get_mut(&name) {
+            straight.shorten(port, sent);
+            straight.stop();
+        }
+        self.end_if_over(port, name);
+    }
+
+    /// The receiver of a message wants no more of it than it has said it was ready for, and has
+    /// got that.
+    pub(super) fn cut_short(&mut self, port: &mut Port, name: u64) {
+        if let Some(straight) = self.all.get_mut(&name) {
+            straight.segments = straight.posted;
+        }
+        self.end_if_over(port, name);
+    }
+
+    /// A message is taken back: no more of it is posted, and what the other side does not know of
+    /// does not come. If it is one that is sent: how much of it has been.
+    pub(super) fn withdraw(&mut self, port: &mut Port, name: u64) -> Option<(Course, u32)> {
+        let straight = self.all.get_mut(&name)?;
+        let (end, sent) = match straight.way {
+            Way::In { told, .. } => (told, None),
+            Way::Out(_) => (straight.posted, Some((straight.course, straight.posted))),
+        };
+        straight.shorten(port, end);
+        straight.how = How::Withdrawn;
+        self.withdrawn += 1;
+        self.end_if_over(port, name);
+        sent
+    }
+
+    /// Forgets all, before the port is closed.
+    pub(super) fn clear(&mut self, port: &mut Port) {
+        for (_, straight) in self.all.drain() {
+            port.forget(straight.registration);
+        }
+        self.waiting.clear();
+        self.news.clear();
+        self.withdrawn = 0;
+    }
+}

@@ -1,0 +1,143 @@
+//! What a wire does for large messages: `../README.md`, "Large messages".
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::time::Duration;
+
+use super::Wire;
+use crate::ofi::port::Event;
+use crate::ofi::straight::{Course, News};
+use crate::segment::State;
+use crate::slab::Id;
+use crate::{Failure, How, Peer, Region, RegionMut};
+
+impl Wire {
+    /// A segment of a large message is over.
+    pub(super) fn note_segment(&mut self, event: &Event) {
+        let Some((name, peer, has_come)) = self.straights.note(event) else { return };
+        if has_come && let Some(conduit) = &mut self.conduits[peer.index()] {
+            conduit.note_landed();
+            self.pulse.shared.note_arrived(peer, conduit.arrived());
+        }
+        if event.error != 0 && event.error != libc::ECANCELED {
+            self.straights.fail(&mut self.port, name);
+            return self.lose(peer, event.error);
+        }
+        self.go_on(name);
+    }
+
+    /// Posts what can be posted of a large message.
+    pub(super) fn go_on(&mut self, name: u64) {
+        match self.straights.go_on(&mut self.port, name) {
+            Ok(Some((to, segments))) => {
+                if let Some(conduit) = &mut self.conduits[to.index()] {
+                    conduit.note_sent(segments);
+                    self.pulse.shared.note_offered(to, conduit.offered(self.first));
+                }
+            }
+            Ok(None) => {}
+            Err((peer, error)) => self.lose(peer, error),
+        }
+    }
+
+    /// Makes ready for a large message that a rank has announced: who sends it, and what it is
+    /// called there and here. The name of the transfer, unless the memory cannot be used for it.
+    ///
+    /// # Safety
+    /// Until there is news of its end, or the wire is closed, nobody else uses the memory.
+    pub(crate) unsafe fn land(&mut self, what: (Peer, u64, Id), into: RegionMut) -> Option<u64> {
+        if self.is_closed {
+            return None;
+        }
+        // SAFETY: passed on.
+        let name = unsafe { self.straights.land(&mut self.port, what, into) }.ok()?;
+        self.go_on(name);
+        Some(name)
+    }
+
+    /// Begins to send a large message whose receiver is ready for so many segments. The name of the
+    /// transfer; none if the world fails by that.
+    ///
+    /// # Safety
+    /// As [`Wire::land`]; nobody writes the memory.
+    pub(crate) unsafe fn send(
+        &mut self,
+        to: Peer,
+        (course, upto): (Course, u32),
+        data: Region,
+    ) -> Option<u64> {
+        let target = self.conduits[to.index()].as_ref().filter(|_| !self.is_closed)?.target();
+        // SAFETY: passed on.
+        let sent = unsafe { self.straights.send(&mut self.port, (to, target), course, data) };
+        match sent {
+            Ok(name) => {
+                self.allow(name, upto);
+                Some(name)
+            }
+            Err(_) => {
+                self.lose(to, libc::ENOMEM);
+                None
+            }
+        }
+    }
+
+    /// The receiver of a large message is ready for so many segments.
+    pub(crate) fn allow(&mut self, name: u64, upto: u32) {
+        self.straights.allow(name, upto);
+        self.go_on(name);
+    }
+
+    /// The sender of a large message stops after so many segments.
+    pub(crate) fn stop(&mut self, name: u64, sent: u32) {
+        self.straights.stop(&mut self.port, name, sent);
+    }
+
+    /// The receiver of a large message has got all that it wants.
+    pub(crate) fn cut_short(&mut self, name: u64) {
+        self.straights.cut_short(&mut self.port, name);
+    }
+
+    /// Takes a large message back. Its memory may be in use until [`Wire::has_withdrawn`] says
+    /// otherwise. If it is one that is sent: what its receiver must be told.
+    pub(crate) fn withdraw(&mut self, name: u64) -> Option<(Course, u32)> {
+        self.straights.withdraw(&mut self.port, name)
+    }
+
+    /// Whether memory of messages that were taken back is still in use.
+    pub(crate) fn has_withdrawn(&self) -> bool {
+        self.straights.has_withdrawn()
+    }
+
+    /// Whether some of a large message is on its way from a rank.
+    pub(crate) fn comes_from(&self, peer: Peer) -> bool {
+        self.straights.comes_from(peer)
+    }
+
+    /// Ranks that have left are not lost when they do not answer, but what was on the way to them
+    /// must end: too long has been waited for that.
+    pub(crate) fn give_up_withdrawn(&mut self) {
+        let has_left = |rank: &Peer| self.segment.state(*rank) == State::Left;
+        let gone = self.straights.withdrawn_from().find(has_left);
+        if let Some(rank) = gone
+            && self.home.failure().is_none()
+        {
+            self.home.fail(Failure { rank, how: How::Cut });
+        }
+    }
+
+    /// How long to wait for a rank that does not answer.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.pulse.timeout()
+    }
+
+    /// Whether there is anything to be told of large messages.
+    #[inline]
+    pub(crate) fn has_news(&self) -> bool {
+        !self.straights.news.is_empty()
+    }
+
+    /// What there is to be told of large messages.
+    pub(crate) fn take_news(&mut self) -> Vec<News> {
+        std::mem::take(&mut self.straights.news)
+    }
+}
