@@ -7,6 +7,8 @@ mod port;
 mod post;
 mod provider;
 mod pulse;
+#[cfg(test)]
+mod scale;
 mod straight;
 mod transfer;
 mod wire;

@@ -20,7 +20,7 @@ use crate::{Error, Failure, How, Peer, RegionMut, Result, Segment};
 /// The name under which ranks put their addresses.
 const ADDRESS: &str = "address";
 /// Messages that can come before a rank looks.
-const BUFFERS: usize = 128;
+pub(super) const BUFFERS: usize = 128;
 
 /// What a rank has for ranks on other hosts.
 pub struct Wire {
