@@ -5,6 +5,8 @@
  *   network any-until-error     the same with other collectives in turn, in three forms
  *   network receive RANK        all others wait for a message from this rank, which computes
  *   network compute SECONDS     rank 0 computes for so long while the others wait for it
+ *   network overlap PERCENT     so much of the time that messages take must be hidden behind a
+ *                               computation, in forms that allow it
  *
  * What fails is told in the file that NETWORK_NOTES names, too: the way of the output may be cut.
  */
@@ -114,6 +116,68 @@ static int receive(int from) {
     return MPI_Recv(&sum, 1, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+enum { ROUNDS = 60 };
+
+/* Begins an exchange in a ring, or a reduction, and says how many requests it has. */
+static int begin(int is_reduction, int form, long *from, long *into, MPI_Request *requests) {
+    MPI_Comm world = MPI_COMM_WORLD;
+    int next = (rank + 1) % ranks, last = (rank + ranks - 1) % ranks;
+    if (form == 2) {
+        MPI_Startall(is_reduction ? 1 : 2, requests);
+    } else if (is_reduction) {
+        MPI_Iallreduce(from, into, 1, MPI_LONG, MPI_SUM, world, requests);
+    } else {
+        MPI_Irecv(into, 1, MPI_LONG, last, 0, world, requests);
+        MPI_Isend(from, 1, MPI_LONG, next, 0, world, requests + 1);
+    }
+    return is_reduction ? 1 : 2;
+}
+
+/* The mean time of a round beyond its computation, in seconds. Form 0 computes when all has come,
+ * form 1 (nonblocking) and form 2 (persistent) while it is on its way. */
+static double visible(int is_reduction, int form, double computation, long *from, long *into) {
+    MPI_Comm world = MPI_COMM_WORLD;
+    MPI_Request requests[2];
+    if (form == 2 && is_reduction) {
+        MPI_Allreduce_init(from, into, 1, MPI_LONG, MPI_SUM, world, MPI_INFO_NULL, requests);
+    } else if (form == 2) {
+        MPI_Recv_init(into, 1, MPI_LONG, (rank + ranks - 1) % ranks, 0, world, requests);
+        MPI_Send_init(from, 1, MPI_LONG, (rank + 1) % ranks, 0, world, requests + 1);
+    }
+    int count = is_reduction ? 1 : 2;
+    MPI_Barrier(world);
+    double begun = now();
+    for (int round = 0; round < ROUNDS; round++) {
+        from[0] = round + rank;
+        count = begin(is_reduction, form, from, into, requests);
+        if (form == 0) MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+        double since = now();
+        while (now() - since < computation) continue;
+        if (form != 0) MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+        long right = is_reduction ? ranks * round + (long)ranks * (ranks - 1) / 2
+                                  : round + (rank + ranks - 1) % ranks;
+        if (into[0] != right) end_with(9, "wrong: not what was sent");
+    }
+    double took = now() - begun;
+    for (int at = 0; form == 2 && at < count; at++) MPI_Request_free(requests + at);
+    return took / ROUNDS - computation;
+}
+
+/* How much of an exchange and of a reduction is hidden behind a computation of four milliseconds. */
+static void overlap(int percent, long *from, long *into) {
+    const char *what[] = {"exchange", "allreduce"}, *forms[] = {"", "nonblocking", "persistent"};
+    for (int is_reduction = 0; is_reduction < 2; is_reduction++) {
+        double apart = visible(is_reduction, 0, 0.004, from, into);
+        for (int form = 1; form < 3; form++) {
+            double rest = visible(is_reduction, form, 0.004, from, into);
+            double hidden = 100 * (1 - rest / apart);
+            printf("rank %d: %-9s %-11s %.3f ms apart, %.3f ms visible, hidden %.0f %%\n", rank,
+                   what[is_reduction], forms[form], 1e3 * apart, 1e3 * rest, hidden);
+            if (hidden < percent) end_with(9, "too little is hidden");
+        }
+    }
+}
+
 int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "run";
     int number = argc > 2 ? atoi(argv[2]) : 0;
@@ -152,6 +216,8 @@ int main(int argc, char **argv) {
         if (rank == number) sleep(1000);
         code = receive(number);
         if (code != MPI_SUCCESS) tell(code, begun);
+    } else if (strcmp(what, "overlap") == 0) {
+        overlap(number, from, into);
     } else if (strcmp(what, "compute") == 0) {
         int word = 1;
         if (rank == 0) {
