@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 
-use motet::ErrorClass;
+use motet::{ErrorClass, complain};
 
 use crate::calls::attributes;
 use crate::exports;
@@ -244,12 +244,12 @@ fn report_active(calls: &[&str]) {
     }
     let named = calls[..calls.len().min(NAMED)].join(", ");
     let more = if calls.len() > NAMED { ", …" } else { "" };
-    eprintln!(
+    complain(format_args!(
         "motet: {}{} requests are still active at the end, which no call has completed: \
          {named}{more}",
         rank(),
         calls.len()
-    );
+    ));
 }
 
 /// Sees to it that the process leaves the world when it exits, if it has not by then.
@@ -287,10 +287,10 @@ pub(crate) fn end(call: &str, text: &str, code: c_int, site: &Site, handler: &st
         Site::Unknown => format!("{INITIAL_HANDLER}=mpi_errors_return"),
         _ => "MPI_ERRORS_RETURN".to_owned(),
     };
-    eprintln!(
+    complain(format_args!(
         "motet: {rank}{call}: {text} [{name}]; the error handler {of} is {handler}, so the job \
          ends: set {set} to have the code returned"
-    );
+    ));
     exit(code, text)
 }
 
@@ -298,14 +298,15 @@ pub(crate) fn end(call: &str, text: &str, code: c_int, site: &Site, handler: &st
 #[cold]
 pub(crate) fn end_by_request(comm: Option<&Comm>, code: c_int) -> ! {
     let of = comm.map_or(String::new(), |comm| format!(" on communicator \"{}\"", comm.name()));
-    eprintln!("motet: {}MPI_Abort{of} with code {code}: the job ends", rank());
+    complain(format_args!("motet: {}MPI_Abort{of} with code {code}: the job ends", rank()));
     exit(code, "MPI_Abort")
 }
 
 /// A fault of the library: nothing more can be relied on.
 #[cold]
 pub(crate) fn panicked(call: &str) -> ! {
-    eprintln!("motet: {}{call}: a fault of the library, told above, ends the job", rank());
+    let rank = rank();
+    complain(format_args!("motet: {rank}{call}: a fault of the library, told above, ends the job"));
     exit(c_int::from(u8::MAX), "a fault of the library")
 }
 

@@ -17,6 +17,7 @@ pub mod bootstrap;
 pub mod channel;
 mod chunks;
 pub mod claims;
+mod complaint;
 pub mod doorbell;
 pub mod endpoint;
 mod error;
@@ -35,6 +36,7 @@ pub mod single_copy;
 pub mod slab;
 
 pub use channel::{InChannel, OutChannel};
+pub use complaint::complain;
 pub use endpoint::{Attached, Completion, Endpoint, Options, Posted, Short, Transit};
 pub use error::{Error, Failure, How, TransferError, signal_name};
 pub use memory::{Region, RegionMut};

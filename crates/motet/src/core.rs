@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 use motet_fabric::bootstrap::{Launched, Seat};
 use motet_fabric::lock::{Guard, Lock};
 use motet_fabric::slab::Id;
-use motet_fabric::{Endpoint, Failure, How, Peer, Segment, TransferError};
+use motet_fabric::{Endpoint, Failure, How, Peer, Segment, TransferError, complain};
 use motet_plan::Tuning;
 
 use crate::check::{Books, Watch};
@@ -344,7 +344,7 @@ impl Core {
     fn take_leave_of_launcher(&self) {
         let left = self.launched.as_ref().map_or(Ok(()), |launched| launched.leave());
         if let Err(error) = left {
-            eprintln!("motet: rank {}: {error}", self.me());
+            complain(format_args!("motet: rank {}: {error}", self.me()));
         }
     }
 }

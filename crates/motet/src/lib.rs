@@ -155,6 +155,8 @@ pub use info::{
 };
 pub use intercommunicator::{Intercommunicator, MergeOrder};
 pub use learned::CacheCounters;
+#[doc(hidden)]
+pub use motet_fabric::complain;
 pub use motet_fabric::{Failure, How};
 pub use motet_plan::Block;
 pub use motet_plan::mapping::{Cut, Objective};

@@ -11,7 +11,7 @@ use std::panic;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use motet_fabric::bootstrap;
+use motet_fabric::{bootstrap, complain};
 
 use super::{Error, ErrorKind};
 use crate::communicator::Communicator;
@@ -131,10 +131,10 @@ impl Home {
     fn end_of_job(&self, error: &Error) {
         let (name, class) = (self.particulars.name(), error.class());
         let name = if name.is_empty() { String::new() } else { format!(" \"{name}\"") };
-        eprintln!(
+        complain(format_args!(
             "motet: {error} [{class}]; the error handler of its communicator{name} ends the job: \
              to have the error returned, set ErrorHandler::Return"
-        );
+        ));
         if !thread::panicking() {
             self.core.abort(1);
         }
@@ -178,7 +178,8 @@ impl Communicator {
     /// (`MPI_Abort`, MPI 4.1 §9.7)
     pub fn abort(&self, code: u8) -> ! {
         let (rank, name) = (self.home().particulars.rank, self.name());
-        eprintln!("motet: rank {rank} of communicator \"{name}\" ends the job with code {code}");
+        let of = format_args!("rank {rank} of communicator \"{name}\"");
+        complain(format_args!("motet: {of} ends the job with code {code}"));
         self.core().abort(code)
     }
 }
