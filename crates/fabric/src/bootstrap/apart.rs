@@ -60,7 +60,7 @@ pub fn threads_apart(ranks: usize, per_host: usize) -> Result<Vec<Seat>> {
             let mut board = Together { rank, common: Arc::clone(&common) };
             let (segment, hosts) = (Arc::clone(&segments[hosts[rank]]), &hosts);
             scope.spawn(move || {
-                let wire = Some(Box::new(Wire::open(&mut board, &segment, hosts)?));
+                let wire = Some(Box::new(Wire::open(&mut board, &segment, hosts, false)?));
                 let rank = Peer(rank as u32);
                 segment.enter(rank, std::process::id());
                 Ok(Seat { segment, rank, wire, launched: None })

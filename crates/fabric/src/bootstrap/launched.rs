@@ -1,6 +1,7 @@
 //! A process that the launcher of another library has started, from its first word with that
 //! launcher to its last.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,6 +20,9 @@ const TURN: Duration = Duration::from_millis(200);
 
 /// The one of this process: like its environment, its launcher belongs to the process.
 static OWN: OnceLock<Arc<Launched>> = OnceLock::new();
+
+/// Whether another library's launcher has started this process.
+static IS_LAUNCHED: AtomicBool = AtomicBool::new(false);
 
 /// How long who aborts because of a death leaves the launcher to see that by itself. Most do, and
 /// then say who has died, and how; others have to be told.
@@ -54,6 +58,7 @@ impl Launched {
     /// # Errors
     /// Those of the board, of the system, and of the network if ranks are on several hosts.
     pub(super) fn seat(mut board: Box<dyn Board>) -> Result<Seat> {
+        IS_LAUNCHED.store(true, Ordering::Relaxed);
         let mut roster = Roster::gather(&mut *board, &Card::own())?;
         if let Some(share) = ranks_per_segment()? {
             // On this machine there are more of them than it will seem.
@@ -66,7 +71,7 @@ impl Launched {
         let segment = local::enter(&mut *board, &roster)?;
         let wire = (roster.hosts() > 1).then(|| {
             let hosts: Vec<_> = (0..roster.ranks()).map(|rank| roster.host(rank)).collect();
-            Wire::open(&mut *board, &segment, &hosts).map(Box::new)
+            Wire::open(&mut *board, &segment, &hosts, roster.leaves_host()).map(Box::new)
         });
         let wire = wire.transpose()?;
         let process = |rank: usize| {
@@ -122,7 +127,10 @@ impl Launched {
 /// library's and the process has not left. Returns in any case, and soon: then the process is to
 /// end with that code by itself. (Our own launcher needs no word.)
 pub fn abort(code: u8, text: &str) {
-    if let Some(launched) = OWN.get() {
-        launched.abort(code, text);
+    match OWN.get() {
+        Some(launched) => launched.abort(code, text),
+        // It has not come to its seat: the end of the process has to tell the launcher.
+        None if IS_LAUNCHED.load(Ordering::Relaxed) => thread::sleep(LAST_WORDS),
+        None => {}
     }
 }

@@ -24,6 +24,8 @@ const VERSION: &str = concat!("motet ", env!("CARGO_PKG_VERSION"));
 pub struct Card {
     /// What all ranks of a host have in common, and nobody else.
     pub host: String,
+    /// What all have in common that reach each other without leaving the kernel.
+    pub network: String,
     /// The name of the host, for people.
     pub name: String,
     /// The process, by its number on its host.
@@ -41,12 +43,20 @@ impl Card {
         let name: String = name.chars().filter(|letter| !letter.is_whitespace()).collect();
         let process = getpid().as_raw_nonzero().get() as u32;
         let started = started(process).unwrap_or_default();
-        Card { host: surroundings(&name, process), name, process, started, cores: host::allowed() }
+        let place = format!("{}/{name}/{}", kernel(), geteuid().as_raw());
+        Card {
+            host: surroundings(place, &["mnt", "pid", "ipc", "user"], process),
+            network: surroundings(kernel(), &["net"], process),
+            name,
+            process,
+            started,
+            cores: host::allowed(),
+        }
     }
 
     fn text(&self) -> String {
-        let Card { host, name, process, started, cores } = self;
-        let mut text = format!("{VERSION}\n{host}\n{name}\n{process} {started}\n");
+        let Card { host, network, name, process, started, cores } = self;
+        let mut text = format!("{VERSION}\n{host}\n{network}\n{name}\n{process} {started}\n");
         for word in cores {
             // Writing to a string does not fail.
             let _ = write!(text, "{word:x} ");
@@ -56,21 +66,28 @@ impl Card {
 
     fn read(text: &str) -> Option<Card> {
         let mut lines = text.lines().skip(1);
-        let (host, name) = (lines.next()?.to_owned(), lines.next()?.to_owned());
+        let (host, network) = (lines.next()?.to_owned(), lines.next()?.to_owned());
+        let name = lines.next()?.to_owned();
         let (process, started) = lines.next()?.split_once(' ')?;
         let words = lines.next().unwrap_or_default().split_whitespace();
         let cores = words.map(|word| u64::from_str_radix(word, 16).ok()).collect::<Option<_>>()?;
         let (process, started) = (process.parse().ok()?, started.parse().ok()?);
-        Some(Card { host, name, process, started, cores })
+        Some(Card { host, network, name, process, started, cores })
     }
 }
 
-/// What makes two processes able to share memory and to see each other: the same start of the same
-/// kernel, the same namespaces, and the same user, since the kernel guards users from each other.
-fn surroundings(name: &str, process: u32) -> String {
-    let kernel = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let mut text = format!("{}/{name}/{}", kernel.trim(), geteuid().as_raw());
-    for kind in ["mnt", "pid", "ipc", "user"] {
+/// The kernel, by a word that it has from its start to its end.
+fn kernel() -> String {
+    let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    text.trim().to_owned()
+}
+
+/// What makes two processes able to share something: the same place and the same namespaces. For
+/// memory the place is the same name and the same user, too, since the kernel guards users from each
+/// other.
+fn surroundings(place: String, namespaces: &[&str], process: u32) -> String {
+    let mut text = place;
+    for kind in namespaces {
         let file = fs::read_link(format!("/proc/self/ns/{kind}"));
         // Who cannot see where it is, is taken to be on a host of its own.
         let of = file.map_or(format!("{kind}:{process}"), |of| of.to_string_lossy().into_owned());
@@ -155,6 +172,12 @@ impl Roster {
         self.hosts[rank]
     }
 
+    /// Whether some ranks cannot be reached by way of this host alone: another host, or another
+    /// network of this one, is in between.
+    pub fn leaves_host(&self) -> bool {
+        self.cards.iter().any(|card| card.network != self.cards[self.rank].network)
+    }
+
     /// How many hosts there are.
     pub fn hosts(&self) -> usize {
         1 + self.hosts.iter().max().copied().unwrap_or_default()
@@ -184,7 +207,8 @@ mod tests {
 
     fn card(host: &str, process: u32, cores: &[u64]) -> Card {
         let (host, name) = (host.to_owned(), "node".to_owned());
-        Card { host, name, process, started: 5, cores: cores.to_vec() }
+        let network = format!("network of {host}");
+        Card { host, network, name, process, started: 5, cores: cores.to_vec() }
     }
 
     #[test]
@@ -193,7 +217,9 @@ mod tests {
         assert_eq!(Card::read(&own.text()), Some(own));
         let many = card("a", 7, &[u64::MAX, 0, 1]);
         assert_eq!(Card::read(&many.text()), Some(many));
-        for wrong in ["", "motet", "motet\na\nb", "motet\na\nb\n1\n", "motet\na\nb\n1 2\nx\n"] {
+        for wrong in
+            ["", "motet", "motet\na\nb\nc", "motet\na\nb\nc\n1\n", "motet\na\nb\nc\n1 2\nx\n"]
+        {
             assert_eq!(Card::read(wrong), None, "{wrong}");
         }
     }

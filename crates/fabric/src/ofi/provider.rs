@@ -9,6 +9,8 @@
 use std::ffi::{CStr, CString, c_char};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::binding::{self, Info};
 use super::library::{Infos, Library};
@@ -16,6 +18,9 @@ use crate::{Error, Result};
 
 /// The variable that names the provider to be used.
 pub const PROVIDER: &str = "MOTET_PROVIDER";
+
+/// The time between two looks for a link that is down.
+const LOOKS_FOR_LINK: Duration = Duration::from_millis(50);
 
 /// Providers that work over any network, the best first. Others that are not refused are for a
 /// kind of network card, and go before them.
@@ -54,6 +59,11 @@ impl Offer {
         Offer { provider, domain, address: address(info) }
     }
 
+    /// Whether it reaches this host only.
+    pub fn is_loopback(&self) -> bool {
+        self.address.is_some_and(|address| address.is_loopback())
+    }
+
     /// How good it is: the smaller, the better. Nothing if it is refused, with the reason.
     fn rank(&self) -> std::result::Result<(usize, bool, bool), &'static str> {
         let base = self.provider.split(';').next().unwrap_or_default();
@@ -61,9 +71,8 @@ impl Offer {
             return Err(why);
         }
         let general = FOR_ANY_NETWORK.iter().position(|name| *name == self.provider);
-        let is_loopback = self.address.is_some_and(|address| address.is_loopback());
         let is_v6 = self.address.is_some_and(|address| address.is_ipv6());
-        Ok((general.map_or(0, |place| place + 1), is_loopback, is_v6))
+        Ok((general.map_or(0, |place| place + 1), self.is_loopback(), is_v6))
     }
 }
 
@@ -121,6 +130,34 @@ pub fn choose(library: &Arc<Library>, named: Option<&str>) -> Result<Choice> {
     let rest = ranked.map(|(_, offer, _)| (offer, "another is preferred".to_owned()));
     let others = rest.chain(others).collect();
     Ok(Choice { info: library.copy(info)?, offer, why, others })
+}
+
+/// Chooses a provider that reaches other hosts. While a link is down libfabric offers what is left:
+/// if that is the loopback of this host, a link is waited for so long.
+///
+/// # Errors
+/// As [`choose`]; [`Error::Network`] if no link comes up.
+pub(super) fn choose_beyond(
+    library: &Arc<Library>,
+    named: Option<&str>,
+    patience: Duration,
+) -> Result<Choice> {
+    let ends = Instant::now() + patience;
+    loop {
+        let choice = choose(library, named)?;
+        if !choice.offer.is_loopback() {
+            return Ok(choice);
+        }
+        if Instant::now() >= ends {
+            return Err(Error::Network(format!(
+                "other hosts cannot be reached: for {} s libfabric has offered nothing better than {}. \
+                 Is the link of this host up? `motet info --fabric` shows what there is",
+                patience.as_secs_f32(),
+                choice.offer
+            )));
+        }
+        thread::sleep(LOOKS_FOR_LINK);
+    }
 }
 
 fn nothing(library: &Library, named: Option<&str>, others: &[(Offer, String)]) -> Error {

@@ -62,13 +62,19 @@ impl std::fmt::Debug for Wire {
 
 impl Wire {
     /// Opens the way to ranks on other hosts. All ranks call this. `hosts` says on which host each
-    /// rank is, and `home` is the segment of this one's.
+    /// rank is, and `home` is the segment of this one's. `leaves_host` if the loopback of this host
+    /// does not reach all of them.
     ///
     /// # Errors
     /// [`Error::Network`] if there is no way, or not the same one for all; those of the board.
-    pub fn open(board: &mut dyn Board, home: &Arc<Segment>, hosts: &[usize]) -> Result<Wire> {
+    pub fn open(
+        board: &mut dyn Board,
+        home: &Arc<Segment>,
+        hosts: &[usize],
+        leaves_host: bool,
+    ) -> Result<Wire> {
         let me = Peer(board.rank() as u32);
-        let opened = Ports::open();
+        let opened = Ports::open(leaves_host);
         // Who has failed says so, or all others would wait for it.
         let card = match &opened {
             Ok(ports) => ports.card(),
@@ -371,11 +377,16 @@ struct Ports {
 }
 
 impl Ports {
-    /// Opens ports by the best provider.
-    fn open() -> Result<Ports> {
+    /// Opens ports by the best provider. A link to other hosts may be down for as long as a rank may
+    /// be silent.
+    fn open(leaves_host: bool) -> Result<Ports> {
         let library = Library::open()?;
         let named = std::env::var(PROVIDER).ok().filter(|name| !name.is_empty());
-        let choice = provider::choose(&library, named.as_deref())?;
+        let choice = if leaves_host {
+            provider::choose_beyond(&library, named.as_deref(), pulse::peer_timeout()?)?
+        } else {
+            provider::choose(&library, named.as_deref())?
+        };
         let mut main = Port::open(&library, &choice, false)?;
         let mut pulse = Port::open(&library, &choice, true)?;
         let addresses = [main.address()?, pulse.address()?];

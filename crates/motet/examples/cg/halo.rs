@@ -109,13 +109,13 @@ pub(crate) fn interior_and_boundary(local: &Csr) -> (Vec<Range<usize>>, Vec<Rang
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::poisson;
+    use crate::poisson::{self, Grid};
 
     /// Rank 1 of 3 of the Laplacian on 3 x 3 x 3 points, and its halo without the senders' half.
     fn middle() -> (Csr, Range<usize>, Halo) {
         let partition = Partition::by_rows(27, 3).unwrap();
         let own = partition.rows_of(1);
-        let matrix = poisson::rows(3, own.clone());
+        let matrix = poisson::rows(Grid([3; 3]), own.clone());
         let ghosts = ghosts(&matrix, &own);
         let from = neighbours(&count_by_owner(&ghosts, &partition, 3));
         (matrix, own, Halo { ghosts, from, wanted: Vec::new(), to: Vec::new() })

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Parser, ValueEnum, value_parser};
 
+use crate::poisson::Grid;
 use crate::start::Ranks;
 
 /// Solves a sparse symmetric positive definite system by preconditioned conjugate gradients.
@@ -18,8 +19,8 @@ pub(crate) struct Options {
     pub(crate) file: Option<PathBuf>,
 
     /// Take the seven-point Laplacian on N x N x N points instead of a file
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1600))]
-    pub(crate) poisson: Option<u32>,
+    #[arg(long, value_name = "N|NxNxN")]
+    pub(crate) poisson: Option<Grid>,
 
     #[command(flatten)]
     pub(crate) ranks: Ranks,
@@ -88,6 +89,7 @@ mod tests {
     #[test]
     fn there_is_exactly_one_problem() {
         assert!(parse("--poisson 3").is_ok());
+        assert!(parse("--poisson 3x4x5").is_ok());
         assert!(parse("some.mtx").is_ok());
         assert!(parse("").is_err());
         assert!(parse("some.mtx --poisson 3").is_err());

@@ -11,7 +11,7 @@ use crate::failure::{agree, alike};
 use crate::matrix_market;
 use crate::options::Options;
 use crate::partition::Partition;
-use crate::poisson;
+use crate::poisson::{self, Grid};
 
 const LENGTHS: Tag = Tag(1);
 const COLUMNS: Tag = Tag(2);
@@ -35,8 +35,8 @@ impl Problem {
         let (name, (partition, matrix)) = match &options.file {
             Some(path) => (path.display().to_string(), share_file(world, path)?),
             None => {
-                let side = options.poisson.expect("clap wants one of the two") as usize;
-                (format!("Poisson, {side} x {side} x {side} points"), make(world, side)?)
+                let grid = options.poisson.expect("clap wants one of the two");
+                (format!("Poisson, {grid}"), make(world, grid)?)
             }
         };
         let own = partition.rows_of(world.rank());
@@ -66,10 +66,10 @@ pub(crate) fn known_solution(row: usize) -> f64 {
 }
 
 /// The Laplacian: every rank makes its own rows.
-fn make(world: &Communicator, side: usize) -> Result<(Partition, Csr)> {
-    let partition = Partition::by_rows(side * side * side, world.size())
-        .map_err(|error| alike(world, error))?;
-    let matrix = poisson::rows(side, partition.rows_of(world.rank()));
+fn make(world: &Communicator, grid: Grid) -> Result<(Partition, Csr)> {
+    let partition =
+        Partition::by_rows(grid.points(), world.size()).map_err(|error| alike(world, error))?;
+    let matrix = poisson::rows(grid, partition.rows_of(world.rank()));
     Ok((partition, matrix))
 }
 
