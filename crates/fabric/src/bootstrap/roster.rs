@@ -83,8 +83,7 @@ fn kernel() -> String {
 }
 
 /// What makes two processes able to share something: the same place and the same namespaces. For
-/// memory the place is the same name and the same user, too, since the kernel guards users from each
-/// other.
+/// memory the place is the same name and user, too, since the kernel guards users from each other.
 fn surroundings(place: String, namespaces: &[&str], process: u32) -> String {
     let mut text = place;
     for kind in namespaces {

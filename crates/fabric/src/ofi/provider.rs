@@ -150,8 +150,8 @@ pub(super) fn choose_beyond(
         }
         if Instant::now() >= ends {
             return Err(Error::Network(format!(
-                "other hosts cannot be reached: for {} s libfabric has offered nothing better than {}. \
-                 Is the link of this host up? `motet info --fabric` shows what there is",
+                "other hosts cannot be reached: for {} s libfabric has offered nothing better than \
+                 {}. Is the link of this host up? `motet info --fabric` shows what there is",
                 patience.as_secs_f32(),
                 choice.offer
             )));

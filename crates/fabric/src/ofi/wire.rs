@@ -377,8 +377,8 @@ struct Ports {
 }
 
 impl Ports {
-    /// Opens ports by the best provider. A link to other hosts may be down for as long as a rank may
-    /// be silent.
+    /// Opens ports by the best provider. A link to other hosts may be down for as long as a rank
+    /// may be silent.
     fn open(leaves_host: bool) -> Result<Ports> {
         let library = Library::open()?;
         let named = std::env::var(PROVIDER).ok().filter(|name| !name.is_empty());
