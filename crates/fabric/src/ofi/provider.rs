@@ -12,6 +12,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::system::uname;
+
 use super::binding::{self, Info};
 use super::library::{Infos, Library};
 use crate::{Error, Result};
@@ -150,8 +152,9 @@ pub(super) fn choose_beyond(
         }
         if Instant::now() >= ends {
             return Err(Error::Network(format!(
-                "other hosts cannot be reached: for {} s libfabric has offered nothing better than \
+                "{} cannot reach other hosts: for {} s libfabric has offered nothing better than \
                  {}. Is the link of this host up? `motet info --fabric` shows what there is",
+                uname().nodename().to_string_lossy(),
                 patience.as_secs_f32(),
                 choice.offer
             )));

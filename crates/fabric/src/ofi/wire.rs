@@ -81,7 +81,8 @@ impl Wire {
             Err(error) => format!("!{error}").into_bytes(),
         };
         let cards = tell_all(board, ADDRESS, &card)?;
-        let Ports { main, pulse, text, .. } = opened?;
+        let Ports { main, pulse, text, .. } =
+            opened.map_err(|error| refusal(me.index(), &error))?;
         let addresses = |which| {
             let each = cards.iter().enumerate();
             each.map(|(rank, card)| address(&text, rank, card, which)).collect::<Result<Vec<_>>>()
@@ -401,11 +402,15 @@ impl Ports {
     }
 }
 
+/// Why a rank has no ports, as all ranks say it.
+fn refusal(rank: usize, why: &dyn std::fmt::Display) -> Error {
+    Error::Network(format!("rank {rank}: {why}"))
+}
+
 /// One of the addresses on the card of a rank.
 fn address(own: &str, rank: usize, card: &[u8], which: usize) -> Result<Vec<u8>> {
     if let Some(error) = card.strip_prefix(b"!") {
-        let error = String::from_utf8_lossy(error);
-        return Err(Error::Network(format!("rank {rank}: {error}")));
+        return Err(refusal(rank, &String::from_utf8_lossy(error)));
     }
     let end = card.iter().position(|&byte| byte == b'\n').unwrap_or(card.len());
     let theirs = String::from_utf8_lossy(&card[..end]);
