@@ -135,6 +135,11 @@ const OVERLAP_FACTOR: f64 = 8.0;
 const FAR_LATENCY: f64 = 16.0;
 const FAR_BYTES: f64 = 4.0;
 
+/// Messages up to this length travel in cells. Part of their price is that the receiver waits for
+/// one after the other; where ranks share cores, others have the core meanwhile.
+const LONGEST_IN_CELLS: usize = 16 << 10;
+const SHARED_CELLS: f64 = 0.8;
+
 impl Default for Machine {
     /// What was measured where one core passes a line to another in about 100 ns, by the command
     /// `motet info --measure`. Only the proportions matter for a choice.
@@ -207,11 +212,15 @@ impl Machine {
         if self.ranks_per_core <= 1.0 {
             return self.chain(cost, self.latency_ns);
         }
-        let gathers = if work.waits > 0 { cost.rounds } else { 0 };
-        let hand_overs = gathers as f64 * self.hand_over_ns;
         // If the ranks of the call are not all there are, the others want the cores as well.
-        let of_one = self.work(work) / work.ranks.max(1) as f64;
-        hand_overs + self.chain(cost, self.send_ns).max(of_one * self.ranks_per_core)
+        let of_one = self.work(work) / work.ranks.max(1) as f64 * self.ranks_per_core;
+        let chain = self.chain(cost, self.send_ns);
+        if work.waits == 0 {
+            // Each end of a message does half of it, and need not be there for the other half.
+            let elsewhere = self.data(cost.messages(), cost.bytes) / 2.0;
+            return (chain - elsewhere).max(of_one);
+        }
+        cost.rounds as f64 * self.hand_over_ns + chain.max(of_one)
     }
 
     /// The same prices for messages between nodes: that a network is so much slower than shared
@@ -241,9 +250,11 @@ impl Machine {
     }
 
     fn work(&self, work: &Work) -> f64 {
+        let data = self.data(work.messages, work.bytes);
+        let in_cells = work.bytes <= work.messages.saturating_mul(LONGEST_IN_CELLS);
         work.waits as f64 * self.hand_over_ns
             + work.messages as f64 * self.send_ns
-            + self.data(work.messages, work.bytes)
+            + if in_cells { data * SHARED_CELLS } else { data }
             + self.within(work.reduced, work.copied)
     }
 

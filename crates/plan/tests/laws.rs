@@ -178,9 +178,9 @@ fn scan_and_exscan() {
         for count in [0, 1, 3] {
             for (in_place, commutative) in pairs() {
                 let scan = |_| Operation::Scan { count, commutative };
-                assert_eq!(verify_all(&calls(ranks, in_place, scan)), 3);
+                assert_eq!(verify_all(&calls(ranks, in_place, scan)), 4);
                 let exscan = |_| Operation::Exscan { count, commutative };
-                assert_eq!(verify_all(&calls(ranks, in_place, exscan)), 3);
+                assert_eq!(verify_all(&calls(ranks, in_place, exscan)), 4);
             }
         }
     }

@@ -114,10 +114,12 @@ fn ranks_that_share_cores_save_messages_and_waits() {
     let barrier = calls(16, false, |_| Operation::Barrier).remove(0);
     assert_eq!(chosen(&barrier, &on(2)).0, "star");
     assert_ne!(chosen(&barrier, &on(16)).0, "star");
-    // Data that flows one way never comes to a point where all wait for one rank.
+    // Data that flows one way never comes to a point where all wait for one rank: what counts is
+    // how many messages all send, and a chain has the fewest.
     let scan = Operation::Scan { count: 1, commutative: true };
     let scan = calls(16, false, |_| scan.clone()).remove(0);
-    assert_eq!(chosen(&scan, &on(2)).0, "recursive_doubling");
+    assert_eq!(chosen(&scan, &on(2)).0, "chain");
+    assert_eq!(chosen(&scan, &on(16)).0, "recursive_doubling");
 }
 
 /// Two ranks with a core each: one round for all of the data up to sizes at which a round is

@@ -53,10 +53,13 @@ impl Algorithm for ReduceScatterAllgather {
         let shape = Fold::new(call.ranks);
         let (meetings, folds) = (shape.rounds() as usize, usize::from(shape.has_guests()));
         let halves = call.bytes() - (call.bytes() >> shape.rounds());
+        let reduced = halves.saturating_add(call.bytes().saturating_mul(folds));
+        // As in a ring: what is reduced is in the caches of others.
         Cost {
             rounds: 2 * (meetings + folds),
-            bytes: halves.saturating_add(call.bytes().saturating_mul(folds)).saturating_mul(2),
-            reduced: halves.saturating_add(call.bytes().saturating_mul(folds)),
+            bytes: reduced.saturating_mul(2),
+            reduced,
+            copied: reduced,
             ..Cost::default()
         }
     }

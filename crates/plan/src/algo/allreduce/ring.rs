@@ -51,10 +51,14 @@ impl Algorithm for RingAllreduce {
     fn cost(&self, call: &Call) -> Cost {
         let hops = call.ranks as usize - 1;
         let part = call.bytes().div_ceil(call.ranks as usize);
+        let reduced = part.saturating_mul(hops);
+        // What a rank has reduced others have read the last time, so it is in their caches, and
+        // is fetched from there to be written: that is as dear as to copy it.
         Cost {
             rounds: 2 * hops,
             bytes: part.saturating_mul(2 * hops),
-            reduced: part.saturating_mul(hops),
+            reduced,
+            copied: reduced,
             ..Cost::default()
         }
     }
