@@ -39,7 +39,7 @@ use crate::{
 };
 use assembly::Assembly;
 pub use matched::Taken;
-use outgoing::{Outgoing, Standing};
+use outgoing::Standing;
 pub(crate) use packet::Header;
 pub use short::Short;
 pub use transit::Transit;
@@ -265,15 +265,20 @@ impl Endpoint {
         if single_copy == SingleCopy::Kernel {
             allow_peers();
         }
-        let standing = |(segment, ring)| Standing::new(segment, ring, first);
+        let is_crowded = segment.is_crowded();
+        let standing = |peer| {
+            let (lanes, ring) = lane_to(peer);
+            let shares_cores = is_crowded && Arc::ptr_eq(&lanes, &segment);
+            Standing::new(lanes, ring, first, shares_cores)
+        };
         let inlet = |(segment, ring)| Inlet::starting_at(segment, ring, first);
         let ranks = 0..layout.ranks();
         Endpoint {
             me,
             options,
             single_copy,
-            shares_copies: layout.seats() <= segment.cores(),
-            standing: ranks.clone().map(|peer| standing(lane_to(peer))).collect(),
+            shares_copies: !is_crowded,
+            standing: ranks.clone().map(standing).collect(),
             waiting: 0,
             inlets: ranks.clone().map(|peer| inlet(lane_from(peer))).collect(),
             assemblies: ranks.map(|_| Assembly::default()).collect(),
@@ -318,43 +323,6 @@ impl Endpoint {
         self.single_copy
     }
 
-    /// Sends a message. Never waits.
-    ///
-    /// # Safety
-    /// Until the send is done (now, by its completion, or after [`Endpoint::cancel`]) `data` stays
-    /// readable and nobody writes it.
-    pub unsafe fn send(
-        &mut self,
-        to: Peer,
-        label: Label,
-        element: TypeCode,
-        data: Region,
-        token: Token,
-    ) -> Posted {
-        let message = if data.bytes() <= self.standing[to.index()].longest_eager() {
-            Outgoing::Eager { label, element, data, token }
-        } else {
-            Outgoing::Large { label, element, data, token }
-        };
-        self.submit(to, message)
-    }
-
-    /// Sends a message like [`Endpoint::send`], but is done only when a receive has taken it,
-    /// however short it is.
-    ///
-    /// # Safety
-    /// As [`Endpoint::send`].
-    pub unsafe fn send_synchronously(
-        &mut self,
-        to: Peer,
-        label: Label,
-        element: TypeCode,
-        data: Region,
-        token: Token,
-    ) -> Posted {
-        self.submit(to, Outgoing::Large { label, element, data, token })
-    }
-
     /// Receives a message. Never waits; a message that is there already completes at once. The
     /// ticket is for [`Endpoint::cancel_receive`].
     ///
@@ -387,8 +355,14 @@ impl Endpoint {
 
     /// Moves everything that can move; adds what completed. Says whether anything moved.
     pub fn progress(&mut self, done: &mut Vec<Completion>) -> bool {
-        let landed = self.wire.is_some() && self.carry(done);
-        let came = self.poll_inlets(done) || landed;
+        let fetched = self.fetch(done);
+        self.take_in(done) || fetched
+    }
+
+    /// The second half of [`Endpoint::progress`]: takes what lies in the lanes to this rank, and
+    /// fills those from it. Says whether anything moved.
+    pub fn take_in(&mut self, done: &mut Vec<Completion>) -> bool {
+        let came = self.poll_inlets(done);
         let went = self.waiting > 0 && self.flush(done);
         came || went
     }

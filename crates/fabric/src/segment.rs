@@ -21,6 +21,7 @@ const MAGIC: u64 = 0x6d6f_7465_7400_0001;
 const MAGIC_AT: usize = 0;
 const RANKS_AT: usize = 8;
 const CORES_AT: usize = 16;
+const COMPANY_AT: usize = 24;
 const FAILURE_AT: usize = LINE;
 
 /// Offsets in a rank's block.
@@ -162,6 +163,7 @@ impl Segment {
     fn stamp(&self, cores: usize) {
         self.word64(RANKS_AT).store(self.layout.ranks() as u64, Ordering::Relaxed);
         self.word64(CORES_AT).store(cores as u64, Ordering::Relaxed);
+        self.set_company(self.seats());
         self.word64(MAGIC_AT).store(MAGIC, Ordering::Release);
     }
 
@@ -178,6 +180,22 @@ impl Segment {
     /// Ranks that share the segment: all of them, unless some are on other hosts.
     pub fn seats(&self) -> usize {
         self.layout.seats()
+    }
+
+    /// Ranks that want the same cores: those that share the segment, unless the maker knows of
+    /// others on its host.
+    pub fn company(&self) -> usize {
+        self.word64(COMPANY_AT).load(Ordering::Relaxed) as usize
+    }
+
+    /// Says how many ranks want the same cores: before any rank enters.
+    pub(crate) fn set_company(&self, ranks: usize) {
+        self.word64(COMPANY_AT).store(ranks as u64, Ordering::Relaxed);
+    }
+
+    /// Whether there are more ranks than cores.
+    pub fn is_crowded(&self) -> bool {
+        self.company() > self.cores()
     }
 
     /// Cores that the maker of the segment could use: the one number of cores that is the same
@@ -239,7 +257,7 @@ impl Segment {
     /// This rank enters the world, as this process.
     pub fn enter(&self, rank: Peer, process: u32) {
         // Ranks that share cores sleep too often to pay for each time.
-        if self.is_registered && self.seats() <= self.cores() {
+        if self.is_registered && !self.is_crowded() {
             self.doorbell(rank).let_sleepers_fence();
         }
         let block = self.layout.rank_block(rank.index());

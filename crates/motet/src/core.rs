@@ -156,7 +156,7 @@ impl Core {
             (Nodes::One, Some(wire)) => Nodes::Each(wire.hosts().into()),
             (nodes, _) => nodes.clone(),
         };
-        let patience = Patience::with(habits.waiting, segment.seats(), segment.cores());
+        let patience = Patience::with(habits.waiting, segment.company(), segment.cores());
         let is_wired = wire.is_some();
         let patience = if is_wired { patience.wired() } else { patience };
         let endpoint = Endpoint::reaching(segment.clone(), wire, me, options);
@@ -170,7 +170,7 @@ impl Core {
         }
         let engine = Lock::new(engine);
         let crowded = AtomicU32::new(0);
-        let aid = Aid::new(habits, segment.seats(), segment.cores());
+        let aid = Aid::new(habits, segment.company(), segment.cores());
         let shared = Shared { engine, segment, me, is_wired, patience, crowded, aid };
         let core = Core {
             shared: Arc::new(shared),

@@ -288,8 +288,10 @@ impl Engine {
 
     fn move_messages(&mut self) -> bool {
         let mut done = mem::take(&mut self.done);
+        // Operations at a sprint look into the lanes themselves, before the endpoint does.
+        let fetched = self.endpoint.fetch(&mut done);
         let mut moved = self.poll_channels(&mut done);
-        let came = self.endpoint.progress(&mut done);
+        let came = self.endpoint.take_in(&mut done) || fetched;
         if came && !self.gathering.is_empty() {
             self.gather(&mut done);
         }

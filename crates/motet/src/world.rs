@@ -126,7 +126,7 @@ fn take_seat(seat: Seat, settings: &Settings) -> Result<World> {
     let (ranks, seats) = (seat.segment.ranks(), seat.segment.seats());
     let rank = seat.rank;
     host::begin_on_own_core(rank.index() % seats, seats);
-    tuning.machine = tuning.machine.shared(seats, seat.segment.cores());
+    tuning.machine = tuning.machine.shared(seat.segment.company(), seat.segment.cores());
     if let (Some(remark), 0) = (&source.remark, rank.index()) {
         wisdom::warn(remark);
     }

@@ -50,7 +50,9 @@ pub fn threads_apart(ranks: usize, per_host: usize) -> Result<Vec<Seat>> {
     let hosts: Vec<usize> = (0..ranks).map(|rank| rank / per_host).collect();
     let segments = (0..ranks.div_ceil(per_host)).map(|host| {
         let seats = per_host.min(ranks - host * per_host);
-        Ok(Arc::new(Segment::private_as(Layout::of_host(ranks, seats)?)?))
+        let segment = Segment::private_as(Layout::of_host(ranks, seats)?)?;
+        segment.set_company(ranks);
+        Ok(Arc::new(segment))
     });
     let segments = segments.collect::<Result<Vec<_>>>()?;
     let common = Arc::new(Common { ranks, ..Common::default() });

@@ -38,6 +38,9 @@ pub(super) fn enter(board: &mut dyn Board, roster: &Roster) -> Result<Arc<Segmen
     let leads = roster.rank() == leader;
     let layout = Layout::of_host(roster.ranks(), neighbours.len())?;
     let made = leads.then(|| Segment::shared_by(layout, cores(roster)));
+    if let Some(Ok((segment, _))) = &made {
+        segment.set_company(roster.company());
+    }
     if let Some(made) = &made {
         let text = match made {
             Ok((_, file)) => format!("{DESCRIPTOR}{}", file.as_raw_fd()),

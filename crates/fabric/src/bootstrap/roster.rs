@@ -188,11 +188,22 @@ impl Roster {
         (0..self.ranks()).filter(|&rank| self.hosts[rank] == own).collect()
     }
 
-    /// On how many cores the ranks of the host of this process may run.
+    /// The ranks that may want the same cores as this process: those on its host, even if they
+    /// [share no memory](crate::bootstrap::RANKS_PER_SEGMENT) with it.
+    fn companions(&self) -> impl Iterator<Item = &Card> {
+        let own = &self.cards[self.rank].host;
+        self.cards.iter().filter(move |card| card.host == *own)
+    }
+
+    /// How many these are, this process included.
+    pub fn company(&self) -> usize {
+        self.companions().count()
+    }
+
+    /// On how many cores they may run.
     pub fn cores(&self) -> usize {
         let mut all: Vec<u64> = Vec::new();
-        for rank in self.neighbours() {
-            let cores = &self.cards[rank].cores;
+        for Card { cores, .. } in self.companions() {
             all.resize(all.len().max(cores.len()), 0);
             all.iter_mut().zip(cores).for_each(|(all, own)| *all |= own);
         }
@@ -235,7 +246,10 @@ mod tests {
     #[test]
     fn cores_of_a_host_are_those_of_all_its_ranks() {
         let cards = [card("a", 1, &[0b0011]), card("a", 2, &[0b0110, 1]), card("b", 3, &[!0])];
-        assert_eq!(Roster::new(0, cards.to_vec()).cores(), 4);
+        let mut roster = Roster::new(0, cards.to_vec());
+        assert_eq!((roster.cores(), roster.company()), (4, 2));
+        roster.divide(1);
+        assert_eq!((roster.cores(), roster.company(), roster.neighbours()), (4, 2, vec![0]));
         assert_eq!(Roster::new(0, vec![card("a", 1, &[])]).cores(), 1);
     }
 

@@ -137,7 +137,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::endpoint::Options;
+    use crate::endpoint::{Options, Posted};
+    use crate::layout::Layout;
     use crate::{Region, Segment, Selector, Token, TypeCode};
 
     const CELL: usize = 8192 + 64 - 8 - size_of::<Header>();
@@ -183,6 +184,32 @@ mod tests {
     }
 
     #[test]
+    fn longer_messages_go_ahead_of_their_receive_where_ranks_share_a_core() {
+        let (data, token) = (vec![7; 64 << 10], Token { operation: 0, step: 0 });
+        for (cores, ahead) in [(1, Posted::Done), (2, Posted::Pending)] {
+            let (segment, _file) = Segment::shared_by(Layout::new(2).unwrap(), cores).unwrap();
+            let segment = Arc::new(segment);
+            let rank = |rank| Endpoint::new(segment.clone(), Peer(rank), Options::default());
+            let [mut sender, mut receiver] = [0, 1].map(rank);
+            let (to, element, region) = (Peer(1), TypeCode::BYTES, Region::of(&data));
+            // SAFETY: the data outlives both endpoints.
+            let posted = unsafe { sender.send_ahead(to, LABEL, element, region, token) };
+            assert_eq!(posted, ahead, "{cores} cores");
+            let other = Label { tag: 3, ..LABEL };
+            // SAFETY: as above.
+            let posted = unsafe { sender.send(to, other, element, region, token) };
+            assert_eq!(posted, Posted::Pending, "what may be answered waits for its receive");
+            let (mut into, mut done) = (vec![0; data.len()], Vec::new());
+            post(&mut receiver, &mut into, 0, &mut done);
+            while done.is_empty() {
+                receiver.progress(&mut done);
+                sender.progress(&mut Vec::new());
+            }
+            assert!(done[0].outcome.is_ok() && into == data);
+        }
+    }
+
+    #[test]
     fn a_receive_that_is_cancelled_between_two_cells_drops_the_rest() {
         let data = vec![7; BYTES];
         let [mut sender, mut receiver] = half_sent(&data);
@@ -199,7 +226,7 @@ mod tests {
         // SAFETY: the message is copied at once: there is room.
         let posted =
             unsafe { sender.send(Peer(1), LABEL, TypeCode::BYTES, Region::of(&data), token) };
-        assert_eq!(posted, crate::endpoint::Posted::Done);
+        assert_eq!(posted, Posted::Done);
         receiver.progress(&mut done);
         assert!(done.len() == 1 && done[0].token.step == 1 && next == data);
     }

@@ -14,6 +14,9 @@ use crate::{Label, Peer, Received, Region, Segment, Token, TypeCode, sharing, si
 const LONGEST_EAGER: usize = 16 << 10;
 /// It takes at most such a share of the lane: no more than half, or there may never be room.
 const EAGER_SHARE: usize = 4;
+/// The same for messages that are [sent ahead](Endpoint::send_ahead) where ranks share cores: to
+/// wait until the receiver has had its turn takes longer than a second copy.
+const LONGEST_AHEAD: usize = 64 << 10;
 
 /// The lane to one peer, and what waits for room in it. The queue has no limit but memory: each
 /// entry stands for memory that its poster keeps anyway.
@@ -21,15 +24,21 @@ pub(super) struct Standing {
     outlet: Outlet,
     /// Bytes of the longest message that goes in cells as it is.
     longest_eager: usize,
+    /// The same of a message that is sent ahead.
+    longest_ahead: usize,
     waiting: Queue<Outgoing>,
 }
 
 impl Standing {
-    pub(super) fn new(segment: Arc<Segment>, ring: Ring, first: u64) -> Standing {
+    /// The lane in this ring, whose first message has this position. `is_crowded` says whether
+    /// the ranks of both ends share cores.
+    pub(super) fn new(segment: Arc<Segment>, ring: Ring, first: u64, is_crowded: bool) -> Standing {
         let outlet = Outlet::starting_at(segment, ring, first);
         let cell = outlet.payload::<Header>();
-        let longest_eager = (ring.cells / EAGER_SHARE * cell).min(LONGEST_EAGER).max(cell);
-        Standing { outlet, longest_eager, waiting: Queue::default() }
+        let up_to = |longest| (ring.cells / EAGER_SHARE * cell).min(longest).max(cell);
+        let longest_eager = up_to(LONGEST_EAGER);
+        let longest_ahead = if is_crowded { up_to(LONGEST_AHEAD) } else { longest_eager };
+        Standing { outlet, longest_eager, longest_ahead, waiting: Queue::default() }
     }
 
     /// Bytes of a message that fit a cell.
@@ -40,6 +49,11 @@ impl Standing {
     /// Bytes of the longest message that goes in cells as it is.
     pub(super) fn longest_eager(&self) -> usize {
         self.longest_eager
+    }
+
+    /// Bytes of the longest message that is sent ahead in cells.
+    pub(super) fn longest_ahead(&self) -> usize {
+        self.longest_ahead
     }
 
     /// Puts a message into as many cells as it takes, if there is room for all of it.
@@ -122,6 +136,72 @@ enum Attempt {
 }
 
 impl Endpoint {
+    /// Sends a message. Never waits.
+    ///
+    /// # Safety
+    /// Until the send is done (now, by its completion, or after [`Endpoint::cancel`]) `data` stays
+    /// readable and nobody writes it.
+    pub unsafe fn send(
+        &mut self,
+        to: Peer,
+        label: Label,
+        element: TypeCode,
+        data: Region,
+        token: Token,
+    ) -> Posted {
+        let longest = self.standing[to.index()].longest_eager();
+        self.submit_up_to(longest, to, (label, element, data, token))
+    }
+
+    /// Sends a message like [`Endpoint::send`], for a sender that gets nothing in turn from its
+    /// receiver. If both are to share a core it does well to go on with something else: somewhat
+    /// longer messages go in cells then.
+    ///
+    /// # Safety
+    /// As [`Endpoint::send`].
+    pub unsafe fn send_ahead(
+        &mut self,
+        to: Peer,
+        label: Label,
+        element: TypeCode,
+        data: Region,
+        token: Token,
+    ) -> Posted {
+        let longest = self.standing[to.index()].longest_ahead();
+        self.submit_up_to(longest, to, (label, element, data, token))
+    }
+
+    /// Sends a message in cells if it is no longer than this.
+    fn submit_up_to(
+        &mut self,
+        longest: usize,
+        to: Peer,
+        (label, element, data, token): (Label, TypeCode, Region, Token),
+    ) -> Posted {
+        let message = if data.bytes() <= longest {
+            Outgoing::Eager { label, element, data, token }
+        } else {
+            Outgoing::Large { label, element, data, token }
+        };
+        self.submit(to, message)
+    }
+
+    /// Sends a message like [`Endpoint::send`], but is done only when a receive has taken it,
+    /// however short it is.
+    ///
+    /// # Safety
+    /// As [`Endpoint::send`].
+    pub unsafe fn send_synchronously(
+        &mut self,
+        to: Peer,
+        label: Label,
+        element: TypeCode,
+        data: Region,
+        token: Token,
+    ) -> Posted {
+        self.submit(to, Outgoing::Large { label, element, data, token })
+    }
+
     /// Sends now if there is room and nothing waits before it, else queues.
     pub(super) fn submit(&mut self, to: Peer, outgoing: Outgoing) -> Posted {
         if self.standing[to.index()].is_flushed() {

@@ -62,7 +62,8 @@ impl Endpoint {
         sent
     }
 
-    /// Receives a short message if it is there.
+    /// Receives a short message if it is there. The network is not asked for it: see
+    /// [`Endpoint::fetch_from`].
     ///
     /// # Safety
     /// `into` is writable now, and nobody else uses it.
@@ -83,7 +84,7 @@ impl Endpoint {
         let inlet = &mut self.inlets[from.index()];
         // SAFETY: peers push nothing but `Header`s into standing lanes, and any bits are one.
         let Some(header) = (unsafe { inlet.peek::<Header>() }) else {
-            return self.nothing_yet(from);
+            return Short::NotYet;
         };
         if !header.is_eager(label) {
             return Short::Behind;
@@ -102,14 +103,16 @@ impl Endpoint {
         Short::Here(fits.map(|()| bytes))
     }
 
-    /// Nothing has come, or the network has not been asked.
-    fn nothing_yet(&mut self, from: Peer) -> Short {
+    /// Has the network put what has come into the lanes, if the message that is awaited from this
+    /// rank must come that way: for whoever looks for it again and again without
+    /// [`Endpoint::progress`].
+    #[inline]
+    pub fn fetch_from(&mut self, from: Peer) {
         if let Some(wire) = &mut self.wire
             && wire.reaches(from)
         {
             wire.carry();
         }
-        Short::NotYet
     }
 
     /// Receives a message that has been kept, if it is this one.

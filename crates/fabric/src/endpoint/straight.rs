@@ -14,8 +14,15 @@ use crate::slab::Id;
 use crate::{Peer, Received, TransferError};
 
 impl Endpoint {
+    /// The first half of [`Endpoint::progress`]: what the network does. It puts cells into the
+    /// lanes, which are left there. Says whether anything else moved.
+    #[inline]
+    pub fn fetch(&mut self, done: &mut Vec<Completion>) -> bool {
+        self.wire.is_some() && self.carry(done)
+    }
+
     /// Moves the wire, and handles what it says. Says whether that was anything.
-    pub(super) fn carry(&mut self, done: &mut Vec<Completion>) -> bool {
+    fn carry(&mut self, done: &mut Vec<Completion>) -> bool {
         done.append(&mut self.late);
         let Some(wire) = &mut self.wire else { return false };
         wire.carry();

@@ -13,8 +13,11 @@ use crate::engine::Engine;
 /// Who has waited for so long gives way between two looks: whoever is waited for may be on the
 /// same core, even if there are cores enough.
 const POLITE: Duration = Duration::from_micros(3);
-/// A yield that takes so long has given the core to somebody who computes.
+/// See [`Patience::long_yield`], where each rank has a core.
 const LONG_YIELD: Duration = Duration::from_micros(500);
+/// The same where ranks share cores: those who had the core may have copied large messages. Who
+/// computes has it for longer still.
+const LONG_SHARED_YIELD: Duration = Duration::from_millis(2);
 /// After a long yield so many waits sleep at once; then yielding is tried again.
 const CROWDED_WAITS: u32 = 100;
 /// A sleeper looks up at least this often: for nothing, if all goes well.
@@ -56,6 +59,8 @@ pub(super) struct Patience {
     /// How long to look without giving way.
     impolite: Duration,
     yields: u32,
+    /// A yield that takes so long has given the core to somebody who computes.
+    long_yield: Duration,
     sleeps: bool,
 }
 
@@ -69,9 +74,17 @@ impl Patience {
             spin: Duration::from_micros(50),
             impolite: POLITE,
             yields: 4,
+            long_yield: LONG_YIELD,
             sleeps: true,
         };
-        let sharing = Patience { looks: 2, burst: 1, spin: Duration::ZERO, yields: 32, ..spinning };
+        let sharing = Patience {
+            looks: 2,
+            burst: 1,
+            spin: Duration::ZERO,
+            yields: 32,
+            long_yield: LONG_SHARED_YIELD,
+            ..spinning
+        };
         match waiting {
             Waiting::Auto if ranks <= cores => spinning,
             Waiting::Auto => sharing,
@@ -91,7 +104,8 @@ impl Patience {
             return self; // it is to sleep at once
         }
         let (looks, burst) = (self.looks.min(32), self.burst.min(4));
-        Patience { looks, burst, spin: self.spin.max(WIRED_SPIN), ..self }
+        let impolite = if self.spin.is_zero() { Duration::ZERO } else { self.impolite };
+        Patience { looks, burst, impolite, spin: self.spin.max(WIRED_SPIN), ..self }
     }
 }
 
@@ -160,7 +174,7 @@ impl Shared {
     fn give_way(&self) {
         let before = Instant::now();
         thread::yield_now();
-        if before.elapsed() >= LONG_YIELD {
+        if before.elapsed() >= self.patience.long_yield {
             self.crowded.store(CROWDED_WAITS, Ordering::Relaxed);
         }
     }

@@ -4,13 +4,13 @@
 //! algorithm is taken, so ranks need not find the same. What is learned, and does have that
 //! influence, is kept elsewhere ([`crate::learned`]).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use motet_plan::plan::Parts;
 use motet_plan::select::Reason;
-use motet_plan::{Action, Algorithm, Call, Choice, Operation, Plan, Tuning, select};
+use motet_plan::{Action, Algorithm, Call, Choice, Operation, Plan, Rank, Tuning, select};
 
 use super::Run;
 use crate::error::ErrorKind;
@@ -81,6 +81,8 @@ pub(crate) struct Planned {
     pub(crate) element_bytes: usize,
     /// Whether its steps are taken one after the other.
     pub(crate) in_order: bool,
+    /// Whether this rank gets nothing from those to whom it sends.
+    pub(crate) is_one_way: bool,
 }
 
 impl Planned {
@@ -91,6 +93,7 @@ impl Planned {
         call: &Call,
     ) -> Planned {
         Planned {
+            is_one_way: is_one_way(&plan),
             plan,
             reason,
             rounds,
@@ -118,6 +121,17 @@ impl Planned {
         self.in_order = all_short && if known { call.bytes() <= short } else { !replies };
         self
     }
+}
+
+/// Whether the rank of a plan gets nothing from those to whom it sends.
+fn is_one_way(plan: &Plan) -> bool {
+    let sources: HashSet<Rank> = plan
+        .steps()
+        .iter()
+        .filter_map(|step| if let Action::Recv { from, .. } = step { Some(*from) } else { None })
+        .collect();
+    let replies = |step: &Action| matches!(step, Action::Send { to, .. } if sources.contains(to));
+    !plan.steps().iter().any(replies)
 }
 
 struct Entry {

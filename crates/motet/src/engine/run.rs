@@ -392,8 +392,9 @@ impl Run {
     fn send(&mut self, step: StepId, operation: u64, endpoint: &mut Endpoint) -> Attempt {
         let (to, label, data) = self.message(step);
         let token = Token { operation, step: step.0 };
+        let send = if self.planned.is_one_way { Endpoint::send_ahead } else { Endpoint::send };
         // SAFETY: as in `receive`.
-        match unsafe { endpoint.send(to, label, self.element, data, token) } {
+        match unsafe { send(endpoint, to, label, self.element, data, token) } {
             Posted::Done => Attempt::Done,
             Posted::Pending => Attempt::Posted,
         }

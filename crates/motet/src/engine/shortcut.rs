@@ -91,7 +91,9 @@ impl Engine {
             // SAFETY: passed on.
             match unsafe { self.endpoint.recv_short(from, label, element, into) } {
                 Short::Here(received) => return Some(received.map_err(Box::new)),
-                Short::NotYet if self.active == 0 || !look.is_multiple_of(LOOKS) => {}
+                Short::NotYet if self.active == 0 || !look.is_multiple_of(LOOKS) => {
+                    self.endpoint.fetch_from(from);
+                }
                 // Others must move, which who has posted lets them do.
                 Short::NotYet | Short::Behind => return None,
             }

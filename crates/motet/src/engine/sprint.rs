@@ -44,8 +44,10 @@ impl Engine {
                     return None;
                 }
                 Pace::Complete | Pace::Failed => break,
-                Pace::Waiting if self.active == 0 || !look.is_multiple_of(LOOKS) => {}
-                Pace::Waiting | Pace::Behind => drop(self.progress()),
+                Pace::Waiting(from) if self.active == 0 || !look.is_multiple_of(LOOKS) => {
+                    self.endpoint.fetch_from(from);
+                }
+                Pace::Waiting(_) | Pace::Behind => drop(self.progress()),
             }
         }
         Some(self.begin_run(run, staging))
@@ -105,7 +107,7 @@ impl Engine {
                 return true;
             }
             Pace::Failed => self.advance_into(id, done),
-            Pace::Waiting | Pace::Behind => {
+            Pace::Waiting(_) | Pace::Behind => {
                 let moved = run.steps_left() < before;
                 if !mem::replace(&mut run.polled, true) {
                     self.polled.push(id);
@@ -147,9 +149,13 @@ impl Engine {
             if operation.state != State::Active || !waits {
                 break;
             }
+            let sprints = run.may_sprint();
             let moved = self.poll_one(id, &mut done);
             if !moved && self.active > 1 && look.is_multiple_of(LOOKS) {
                 break; // what it waits for may wait for another operation
+            }
+            if !moved && sprints {
+                self.endpoint.fetch(&mut done);
             }
         }
         self.settle(done);

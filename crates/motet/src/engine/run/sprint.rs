@@ -5,7 +5,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use motet_fabric::{Endpoint, Short};
+use motet_fabric::{Endpoint, Peer, Short};
 use motet_plan::{Action, StepId};
 
 use super::Run;
@@ -14,8 +14,8 @@ use super::Run;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pace {
     Complete,
-    /// The message of a step has not come.
-    Waiting,
+    /// The message of a step has not come from this rank.
+    Waiting(Peer),
     /// Something else must move first.
     Behind,
     /// Something went wrong, of which others must be told.
@@ -80,7 +80,7 @@ impl Run {
                 match unsafe { endpoint.recv_short(from, label, self.element, into) } {
                     Short::Here(Ok(_)) => {}
                     Short::Here(Err(error)) => self.fail(error),
-                    Short::NotYet => return Pace::Waiting,
+                    Short::NotYet => return Pace::Waiting(from),
                     Short::Behind => return Pace::Behind,
                 }
             }
