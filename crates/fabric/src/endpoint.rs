@@ -38,6 +38,7 @@ use crate::{
     TypeCode,
 };
 use assembly::Assembly;
+use departure::Departure;
 pub use matched::Taken;
 use outgoing::Standing;
 pub(crate) use packet::Header;
@@ -214,8 +215,7 @@ pub struct Endpoint {
     wire: Option<Box<Wire>>,
     /// Per peer: whether it knows that this rank has left, if it is on another host.
     has_seen: Vec<bool>,
-    /// Whether this rank has left.
-    leaves: bool,
+    departure: Departure,
     /// Ranks that have left, but not all that they have sent is here.
     departing: Vec<Peer>,
     /// What has completed while memory was waited for.
@@ -291,7 +291,7 @@ impl Endpoint {
             arena: Arena::new(layout.arena(own), layout.arena_bytes()),
             opened: HashMap::new(),
             has_seen: vec![false; if wire.is_some() { layout.ranks() } else { 0 }],
-            leaves: false,
+            departure: Departure::default(),
             departing: Vec::new(),
             late: Vec::new(),
             wire: wire.map(|mut wire| {

@@ -78,3 +78,6 @@ over_the_network! {
     waking: pieces_wake_a_receiver_that_sleeps a_token_goes_round_sleepers every_kind_of_news_wakes
         a_death_wakes_all sleepers_need_no_core;
 }
+
+// Two ranks that must be on two hosts.
+in_world!(between_two Apart leaving: who_says_that_it_leaves_has_said_all;);

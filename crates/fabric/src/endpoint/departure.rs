@@ -6,6 +6,14 @@ use super::packet::Packet;
 use crate::Peer;
 use crate::segment::State;
 
+/// How far this rank has left.
+#[derive(Default)]
+pub(super) struct Departure {
+    pub(super) has_left: bool,
+    /// Whether those elsewhere that had not left themselves were told so.
+    was_told: bool,
+}
+
 impl Endpoint {
     /// This rank will begin nothing more; it only finishes what others may wait for.
     pub fn begin_leaving(&mut self) {
@@ -23,8 +31,8 @@ impl Endpoint {
     /// [`Endpoint::is_gone`] says so, and makes progress until then.
     pub fn leave(&mut self) {
         self.segment.leave(self.me);
-        self.leaves = true;
-        self.tell_elsewhere(Packet::Left);
+        self.departure.has_left = true;
+        self.departure.was_told = self.tell_elsewhere(Packet::Left);
     }
 
     /// Whether every rank knows that this one has left, and so has all that was sent to it.
@@ -38,18 +46,20 @@ impl Endpoint {
         self.memory_of(peer).state(peer) == State::Left
     }
 
-    /// Where a rank has died nobody is told: from others, too, that death is to be heard of, and
-    /// this rank is no reason for them to give up.
-    fn tell_elsewhere(&mut self, packet: Packet) {
-        let Some(wire) = &self.wire else { return };
+    /// Tells all that are not known to have left. Where a rank has died nobody is told: from
+    /// others, too, that death is to be heard of, and this rank is no reason for them to give up.
+    /// Says whether they were told.
+    fn tell_elsewhere(&mut self, packet: Packet) -> bool {
+        let Some(wire) = &self.wire else { return false };
         if self.segment.failure().is_some() {
-            return;
+            return false;
         }
         for peer in wire.peers() {
             if !self.is_known_left(peer) {
                 self.tell(peer, packet);
             }
         }
+        true
     }
 
     /// Those whose last large messages have come have left now.
@@ -66,8 +76,13 @@ impl Endpoint {
             Packet::Leaving => wire.segment().note_leaving(peer),
             Packet::Left if wire.comes_from(peer) => self.departing.push(peer),
             Packet::Left => {
-                wire.segment().note_left(peer);
-                self.tell(peer, Packet::Seen);
+                let wire = self.wire.as_mut().expect("it is there");
+                wire.note_left(peer);
+                // Who has said that it leaves has said enough: a rank that has left closes its
+                // port when it reads that, and would not take this as well.
+                if !self.departure.was_told {
+                    self.tell(peer, Packet::Seen);
+                }
             }
             Packet::Seen => self.has_seen[peer.index()] = true,
             _ => {}

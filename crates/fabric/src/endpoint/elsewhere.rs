@@ -46,7 +46,7 @@ impl Endpoint {
         self.landings.iter().for_each(|(_, landing)| wire.await_peer(landing.source));
         self.large.iter().for_each(|(_, send)| wire.await_peer(send.to));
         for (peer, standing) in (0..).map(Peer).zip(&self.standing) {
-            let is_unseen = self.leaves && !self.has_seen[peer.index()];
+            let is_unseen = self.departure.has_left && !self.has_seen[peer.index()];
             if anybody || is_unseen || !standing.is_flushed() {
                 wire.await_peer(peer);
             }

@@ -94,6 +94,8 @@ pub(super) struct Conduit {
     /// of more.
     told: u64,
     looks: u32,
+    /// Whether the other side has left, and has no use for room.
+    has_left: bool,
     /// Cells and segments that have come.
     arrived: u64,
     /// Segments that have been sent.
@@ -138,6 +140,7 @@ impl Conduit {
             heard,
             told,
             looks,
+            has_left: false,
             arrived,
             segments,
         })
@@ -151,6 +154,12 @@ impl Conduit {
     /// The other side.
     pub(super) fn target(&self) -> Target {
         self.target
+    }
+
+    /// The other side has left. It may have closed its port, and a network that does not tell of
+    /// that would be asked in vain, time and again.
+    pub(super) fn note_left(&mut self) {
+        self.has_left = true;
     }
 
     /// So many segments of large messages have been sent.
@@ -257,7 +266,7 @@ impl Conduit {
     /// it has gone there for some looks.
     fn give_room(&mut self, port: &mut Port) -> std::result::Result<(), i32> {
         let read = self.into.consumed().load(Ordering::Acquire);
-        if read <= self.told {
+        if read <= self.told || self.has_left {
             self.looks = 0;
             return Ok(());
         }

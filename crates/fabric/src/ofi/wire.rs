@@ -166,6 +166,14 @@ impl Wire {
         peers.into_iter()
     }
 
+    /// A rank elsewhere has left.
+    pub(crate) fn note_left(&mut self, peer: Peer) {
+        self.segment.note_left(peer);
+        if let Some(conduit) = &mut self.conduits[peer.index()] {
+            conduit.note_left();
+        }
+    }
+
     /// The segment with the lanes to and from other hosts.
     pub(crate) fn segment(&self) -> &Arc<Segment> {
         &self.segment

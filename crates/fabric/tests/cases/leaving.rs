@@ -108,3 +108,27 @@ pub(crate) fn one_left_alone_hears_itself(kind: Kind) {
         assert_eq!(world[0].take(receive).expect("ends").data(), pattern(tag, 8));
     }
 }
+
+/// Ranks that leave at the same time say so once each, and nothing more: who has heard it may be
+/// gone, and would be told for ever. One that stays says that it has heard it.
+pub(crate) fn who_says_that_it_leaves_has_said_all(kind: Kind) {
+    for stay in [false, true] {
+        let mut world = ranks(kind, 2);
+        let leaving = if stay { &mut world[1..] } else { &mut world[..] };
+        leaving.iter_mut().for_each(|rank| rank.endpoint().leave());
+        loop {
+            for rank in &mut world {
+                rank.progress();
+            }
+            let is_gone = |rank: &mut Rank| rank.endpoint().is_gone();
+            if world[usize::from(stay)..].iter_mut().all(is_gone) {
+                break;
+            }
+        }
+        let told = world.iter_mut().map(|rank| rank.endpoint().cells_to_other_hosts());
+        assert_eq!(told.collect::<Vec<_>>(), [1, 1], "one stays: {stay}");
+        if stay {
+            leave_at_once(&mut world[0]);
+        }
+    }
+}
