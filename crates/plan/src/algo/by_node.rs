@@ -12,7 +12,10 @@
 //! are the same everywhere. So between nodes are just the messages of a collective of one rank for
 //! each node, and no data goes to a node twice.
 //!
-//! The leader of the node of a root is the root, and that of any other its first rank.
+//! The leader of the node of a root is the root, and that of any other its first rank; where
+//! results of ranks before go on to ranks behind, it is the last rank.
+
+use std::ops::Range;
 
 use super::{Algorithm, Refusal};
 use crate::build::{Builder, Data, Phase};
@@ -23,10 +26,11 @@ use crate::select;
 
 /// A collective that is put together from phases.
 pub(super) trait Phases: Sync {
-    /// Which it is.
-    const COLLECTIVE: Collective;
     /// The idea in one line.
     const SUMMARY: &'static str;
+
+    /// Which it is.
+    fn collective(&self) -> Collective;
 
     /// Whether the ranks of each node must follow each other.
     fn needs_runs(call: &Call) -> bool;
@@ -36,6 +40,15 @@ pub(super) trait Phases: Sync {
 
     /// What the leaders call.
     fn between(call: &Call) -> Operation;
+
+    /// The leader of each node.
+    fn leaders(call: &Call) -> Vec<Rank> {
+        let mut leaders = call.nodes.first_ranks();
+        if let Some(root) = call.operation.root() {
+            leaders[call.nodes.node(root)] = root;
+        }
+        leaders
+    }
 
     /// Writes down the phases.
     fn build(call: &Call, builder: &mut Builder<'_>, part: &Part);
@@ -50,7 +63,7 @@ impl<P: Phases> Algorithm for ByNode<P> {
     }
 
     fn collective(&self) -> Collective {
-        P::COLLECTIVE
+        self.0.collective()
     }
 
     fn summary(&self) -> &'static str {
@@ -86,7 +99,7 @@ impl<P: Phases> Algorithm for ByNode<P> {
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
-        P::build(call, builder, &Part::new(call));
+        P::build(call, builder, &Part::new(call, P::leaders(call)));
     }
 }
 
@@ -122,12 +135,8 @@ pub(super) struct Part {
 }
 
 impl Part {
-    fn new(call: &Call) -> Part {
+    fn new(call: &Call, leaders: Vec<Rank>) -> Part {
         let nodes = &call.nodes;
-        let mut leaders = nodes.first_ranks();
-        if let Some(root) = call.operation.root() {
-            leaders[nodes.node(root)] = root;
-        }
         let mut starts = vec![0];
         starts.extend(nodes.sizes().iter().scan(0, |end, size| {
             *end += *size as usize;
@@ -159,28 +168,50 @@ impl Part {
         self.mates.len()
     }
 
-    /// Where the blocks of a node lie, each of `count` elements.
-    fn block(&self, node: usize, count: usize) -> Block {
-        let ranks = self.starts[node + 1] - self.starts[node];
-        Block { start: self.starts[node] * count, count: ranks * count }
+    /// The node of this rank, counted from 0.
+    pub(super) fn node(&self) -> usize {
+        self.node
     }
 
-    /// Where the blocks of all nodes lie.
-    pub(super) fn blocks(&self, count: usize) -> Vec<Block> {
-        (0..self.leaders.len()).map(|node| self.block(node, count)).collect()
+    /// The ranks of the node, if they follow each other.
+    pub(super) fn ranks(&self) -> Range<usize> {
+        self.starts[self.node]..self.starts[self.node + 1]
+    }
+
+    /// Where the blocks of all nodes lie, if that of each rank begins at its bound.
+    pub(super) fn blocks(&self, bound: impl Fn(usize) -> usize) -> Vec<Block> {
+        let block = |ranks: &[usize]| {
+            let (start, end) = (bound(ranks[0]), bound(ranks[1]));
+            Block { start, count: end - start }
+        };
+        self.starts.windows(2).map(block).collect()
+    }
+
+    /// Where the blocks of the ranks of the own node lie, if they follow each other, from the start
+    /// of the first of them.
+    pub(super) fn own_blocks(&self, bound: impl Fn(usize) -> usize) -> Vec<Block> {
+        let first = self.start(&bound);
+        let block =
+            |rank| Block { start: bound(rank) - first, count: bound(rank + 1) - bound(rank) };
+        self.ranks().map(block).collect()
+    }
+
+    /// Where the blocks of the own node begin.
+    pub(super) fn start(&self, bound: impl Fn(usize) -> usize) -> usize {
+        bound(self.starts[self.node])
     }
 
     /// The number of elements that all nodes have, if they have the same.
-    pub(super) fn even(&self, count: usize) -> Option<usize> {
-        let sizes = || self.starts.windows(2).map(|pair| pair[1] - pair[0]);
-        let first = self.starts[1];
-        sizes().all(|size| size == first).then_some(first * count)
+    pub(super) fn even(&self, bound: impl Fn(usize) -> usize) -> Option<usize> {
+        let blocks = self.blocks(bound);
+        let first = blocks[0].count;
+        blocks.iter().all(|block| block.count == first).then_some(first)
     }
 
     /// The blocks of the own node in a buffer with those of all ranks.
-    pub(super) fn own(&self, all: Slice, count: usize) -> Slice {
-        let Block { start, count } = self.block(self.node, count);
-        all.sub(start, count)
+    pub(super) fn own(&self, all: Slice, bound: impl Fn(usize) -> usize) -> Slice {
+        let ranks = self.ranks();
+        all.range(bound(ranks.start)..bound(ranks.end))
     }
 
     /// A phase of the ranks of the node.

@@ -141,7 +141,7 @@ impl Staging {
 }
 
 /// The one slice that holds these blocks side by side in this order; none if they do not lie so.
-fn adjacent(blocks: &[Slice]) -> Option<Slice> {
+pub(super) fn adjacent(blocks: &[Slice]) -> Option<Slice> {
     let mut blocks = blocks.iter().copied().filter(|block| !block.is_empty());
     let first = blocks.next()?;
     blocks.try_fold(first, |run, block| {

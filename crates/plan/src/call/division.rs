@@ -98,6 +98,15 @@ impl Division {
         first
     }
 
+    /// The last rank of each node, in the order of nodes; none if there is one node.
+    pub fn last_ranks(&self) -> Vec<Rank> {
+        let mut last = self.first_ranks();
+        for (rank, &node) in self.0.iter().flat_map(|nodes| nodes.of.iter().enumerate()) {
+            last[node as usize] = Rank::from_index(rank);
+        }
+        last
+    }
+
     /// The ranks of a node, in order; none if there is one node.
     pub fn ranks_of(&self, node: usize) -> Vec<Rank> {
         let all = self.0.iter().flat_map(|nodes| nodes.of.iter().enumerate());
@@ -118,6 +127,7 @@ mod tests {
         assert_eq!(nodes, [0, 0, 1, 0, 2]);
         assert_eq!((division.sizes(), division.largest()), (&[3, 1, 1][..], 3));
         assert_eq!(division.first_ranks(), [Rank(0), Rank(2), Rank(4)]);
+        assert_eq!(division.last_ranks(), [Rank(3), Rank(2), Rank(4)]);
         assert_eq!(division.ranks_of(0), [Rank(0), Rank(1), Rank(3)]);
         assert!(!division.is_in_runs() && Division::new([4, 4, 1]).is_in_runs());
         assert_eq!(Division::new([4, 4, 1]), Division::new([0, 0, 8]));

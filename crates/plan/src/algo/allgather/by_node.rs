@@ -8,27 +8,54 @@
 //!   within                 abcde    abcde    abcde    abcde    abcde
 //! ```
 //!
-//! The ranks of each node follow each other, so that the blocks of a node are one run. What comes
-//! from other nodes lies before that run and behind it: two broadcasts.
+//! The ranks of each node follow each other, so that the blocks of a node are one run where all lie
+//! side by side in rank order. A rank whose output has them otherwise works in scratch memory, and
+//! puts them in place at the end; what it sends is the same. What comes from other nodes lies
+//! before the run of the own one and behind it: two broadcasts.
 //!
 //! Cost: that of an allgather and of two broadcasts in the largest node, and of an allgather among
 //! the leaders.
 
 use crate::algo::Algorithm;
 use crate::algo::by_node::{ByNode, Part, Phases, data, writes};
+use crate::algo::gathering::{self, adjacent};
 use crate::build::{Builder, Data};
-use crate::call::{Call, Collective, Operation, Rank};
+use crate::call::{Block, Call, Collective, Operation, Rank};
 
-struct Allgather;
+/// The algorithm, of an allgather or an allgatherv.
+pub(in crate::algo) struct Allgather {
+    pub(in crate::algo) collective: Collective,
+}
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &ByNode(Allgather);
+pub(in crate::algo) const ROW: &dyn Algorithm =
+    &ByNode(Allgather { collective: Collective::Allgather });
 
-/// Length of one rank's block.
-fn count(call: &Call) -> usize {
-    let Operation::Allgather { count } = call.operation else {
-        unreachable!("an allgather is planned")
-    };
-    count
+/// Where the block of each rank begins if all lie side by side, and where the last one ends.
+fn bounds(call: &Call) -> Vec<usize> {
+    let mut bounds = vec![0];
+    for block in gathering::blocks(call) {
+        bounds.push(bounds[bounds.len() - 1] + block.len);
+    }
+    bounds
+}
+
+/// The most elements that a node has.
+fn most(call: &Call) -> usize {
+    let mut nodes = vec![0; call.nodes.sizes().len()];
+    for (rank, block) in gathering::blocks(call).iter().enumerate() {
+        nodes[call.nodes.node(Rank::from_index(rank))] += block.len;
+    }
+    nodes.into_iter().max().unwrap_or(0)
+}
+
+/// Gathers blocks that lie side by side, which all ranks know.
+fn gather(blocks: Vec<Block>) -> Operation {
+    let count = blocks[0].count;
+    if blocks.iter().all(|block| block.count == count) {
+        Operation::Allgather { count }
+    } else {
+        Operation::Allgatherv { blocks: blocks.into() }
+    }
 }
 
 fn bcast(count: usize) -> Operation {
@@ -36,40 +63,47 @@ fn bcast(count: usize) -> Operation {
 }
 
 impl Phases for Allgather {
-    const COLLECTIVE: Collective = Collective::Allgather;
     const SUMMARY: &'static str =
         "each node gathers, the first ranks of all nodes swap, and each tells its node";
+
+    fn collective(&self) -> Collective {
+        self.collective
+    }
 
     fn needs_runs(_: &Call) -> bool {
         true
     }
 
     fn within(call: &Call) -> Vec<Operation> {
-        let (count, nodes) = (count(call), call.nodes.sizes().len());
-        let elsewhere = count * call.ranks as usize - count * call.nodes.largest() as usize;
+        let (nodes, most) = (call.nodes.sizes().len(), most(call));
+        let elsewhere = bounds(call)[call.ranks as usize] - most;
         // Of two nodes none has blocks on both sides of its own.
         let sides = if nodes > 2 { 2 } else { 1 };
+        let count = most.div_ceil(call.nodes.largest() as usize);
         let mut phases = vec![Operation::Allgather { count }];
         phases.extend((0..sides).map(|_| bcast(elsewhere.div_ceil(sides))));
         phases
     }
 
     fn between(call: &Call) -> Operation {
-        Operation::Allgather { count: count(call) * call.nodes.largest() as usize }
+        Operation::Allgather { count: most(call) }
     }
 
     fn build(call: &Call, builder: &mut Builder<'_>, part: &Part) {
-        let (own, all, count) = (builder.contribution(), builder.output(), count(call));
-        let of_node = part.own(all, count);
-        let gathered = if call.in_place { Data::InPlace(of_node) } else { data(own, of_node) };
-        part.within(call, builder, Operation::Allgather { count }, gathered);
-        let swap = match part.even(count) {
-            Some(count) => Operation::Allgather { count },
-            None => Operation::Allgatherv { blocks: part.blocks(count).into() },
-        };
-        part.between(call, builder, swap, Data::InPlace(all));
-        for side in [all.range(0..of_node.start), all.range(of_node.end()..all.len)] {
+        let (own, places, bounds) = (builder.contribution(), gathering::blocks(call), bounds(call));
+        let bound = |rank: usize| bounds[rank];
+        let all = adjacent(&places).unwrap_or_else(|| builder.scratch(bound(places.len())));
+        let of_node = part.own(all, bound);
+        let is_there = call.in_place && all.buffer == own.buffer;
+        let gathered = if is_there { Data::InPlace(of_node) } else { data(own, of_node) };
+        part.within(call, builder, gather(part.own_blocks(bound)), gathered);
+        part.between(call, builder, gather(part.blocks(bound)), Data::InPlace(all));
+        for side in [0..part.start(bound), part.start(bound) + of_node.len..all.len] {
+            let side = all.range(side);
             part.within(call, builder, bcast(side.len), writes(side));
+        }
+        for (rank, place) in places.into_iter().enumerate() {
+            builder.copy(all.range(bound(rank)..bound(rank + 1)), place);
         }
     }
 }

@@ -25,9 +25,12 @@ struct Allreduce;
 pub(in crate::algo) const ROW: &dyn Algorithm = &ByNode(Allreduce);
 
 impl Phases for Allreduce {
-    const COLLECTIVE: Collective = Collective::Allreduce;
     const SUMMARY: &'static str =
         "each node reduces to its first rank, these among themselves, and each tells its node";
+
+    fn collective(&self) -> Collective {
+        Collective::Allreduce
+    }
 
     fn needs_runs(call: &Call) -> bool {
         call.operation.commutative() == Some(false)

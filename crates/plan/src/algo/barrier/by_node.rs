@@ -22,9 +22,12 @@ struct Barrier;
 pub(in crate::algo) const ROW: &dyn Algorithm = &ByNode(Barrier);
 
 impl Phases for Barrier {
-    const COLLECTIVE: Collective = Collective::Barrier;
     const SUMMARY: &'static str =
         "each node tells its first rank, these tell each other, and each tells its node";
+
+    fn collective(&self) -> Collective {
+        Collective::Barrier
+    }
 
     fn needs_runs(_: &Call) -> bool {
         false
@@ -43,12 +46,12 @@ impl Phases for Barrier {
         let own = builder.scratch(1);
         // In the order of nodes, whatever ranks they have.
         let all = builder.scratch(call.ranks as usize);
-        let told = if part.leads() { data(own, part.own(all, 1)) } else { reads(own) };
+        let told = if part.leads() { data(own, part.own(all, |rank| rank)) } else { reads(own) };
         let [gather, bcast] = [0, 1].map(|phase| Self::within(call).swap_remove(phase));
         part.within(call, builder, gather, told);
-        let swap = match part.even(1) {
+        let swap = match part.even(|rank| rank) {
             Some(count) => Operation::Allgather { count },
-            None => Operation::Allgatherv { blocks: part.blocks(1).into() },
+            None => Operation::Allgatherv { blocks: part.blocks(|rank| rank).into() },
         };
         part.between(call, builder, swap, Data::InPlace(all));
         part.within(call, builder, bcast, writes(all));

@@ -27,9 +27,12 @@ fn operation(call: &Call, root: Rank) -> Operation {
 }
 
 impl Phases for Bcast {
-    const COLLECTIVE: Collective = Collective::Bcast;
     const SUMMARY: &'static str =
         "the root sends to one rank of each node, and these to their node";
+
+    fn collective(&self) -> Collective {
+        Collective::Bcast
+    }
 
     fn needs_runs(_: &Call) -> bool {
         false

@@ -29,8 +29,11 @@ fn count(call: &Call) -> usize {
 }
 
 impl Phases for Gather {
-    const COLLECTIVE: Collective = Collective::Gather;
     const SUMMARY: &'static str = "each node gathers at one of its ranks, and these at the root";
+
+    fn collective(&self) -> Collective {
+        Collective::Gather
+    }
 
     fn needs_runs(_: &Call) -> bool {
         true
@@ -52,15 +55,18 @@ impl Phases for Gather {
             return part.within(call, builder, within, reads(own));
         }
         let (root, is_root) = (part.root(call), call.operation.root() == Some(call.rank));
-        let of_node =
-            if is_root { part.own(all, count) } else { builder.scratch(part.mates() * count) };
+        let of_node = if is_root {
+            part.own(all, |rank| rank * count)
+        } else {
+            builder.scratch(part.mates() * count)
+        };
         let gathered = if call.in_place { Data::InPlace(of_node) } else { data(own, of_node) };
         part.within(call, builder, within, gathered);
         let blocks = match is_root {
-            true => Blocks::All(part.blocks(count).into()),
+            true => Blocks::All(part.blocks(|rank| rank * count).into()),
             false => Blocks::Own(of_node.len),
         };
-        let between = match part.even(count) {
+        let between = match part.even(|rank| rank * count) {
             Some(count) => Operation::Gather { count, root },
             None => Operation::Gatherv { blocks, root },
         };

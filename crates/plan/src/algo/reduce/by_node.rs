@@ -29,8 +29,11 @@ fn operation(call: &Call, root: Rank) -> Operation {
 }
 
 impl Phases for Reduce {
-    const COLLECTIVE: Collective = Collective::Reduce;
     const SUMMARY: &'static str = "each node reduces to one of its ranks, and these to the root";
+
+    fn collective(&self) -> Collective {
+        Collective::Reduce
+    }
 
     fn needs_runs(call: &Call) -> bool {
         call.operation.commutative() == Some(false)

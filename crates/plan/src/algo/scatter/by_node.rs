@@ -29,8 +29,11 @@ fn count(call: &Call) -> usize {
 }
 
 impl Phases for Scatter {
-    const COLLECTIVE: Collective = Collective::Scatter;
     const SUMMARY: &'static str = "the root deals out to one rank of each node, and these in it";
+
+    fn collective(&self) -> Collective {
+        Collective::Scatter
+    }
 
     fn needs_runs(_: &Call) -> bool {
         true
@@ -52,13 +55,16 @@ impl Phases for Scatter {
             return part.within(call, builder, within, writes(own));
         }
         let (root, is_root) = (part.root(call), call.operation.root() == Some(call.rank));
-        let of_node =
-            if is_root { part.own(all, count) } else { builder.scratch(part.mates() * count) };
+        let of_node = if is_root {
+            part.own(all, |rank| rank * count)
+        } else {
+            builder.scratch(part.mates() * count)
+        };
         let blocks = match is_root {
-            true => Blocks::All(part.blocks(count).into()),
+            true => Blocks::All(part.blocks(|rank| rank * count).into()),
             false => Blocks::Own(of_node.len),
         };
-        let between = match part.even(count) {
+        let between = match part.even(|rank| rank * count) {
             Some(count) => Operation::Scatter { count, root },
             None => Operation::Scatterv { blocks, root },
         };
