@@ -77,7 +77,8 @@ fn cell_bytes(bytes: usize) -> usize {
 fn rounds(cell_bytes: usize) -> usize {
     match cell_bytes {
         0..=320 => 32,
-        321..=2112 => 8,
+        321..=1088 => 16,
+        1089..=2112 => 8,
         _ => 4,
     }
 }

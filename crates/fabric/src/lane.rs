@@ -160,17 +160,33 @@ impl Outlet {
             return false;
         }
         let body = self.place.body(self.next);
-        // SAFETY: the cell is ours until stamped (README, "Lanes"); the body is 8-aligned and the
-        // header fits, as asserted.
-        unsafe { body.cast::<H>().write(header) };
-        // SAFETY: header and payload fit the cell.
+        // SAFETY: header and payload fit the cell, as asserted.
         let behind = unsafe { body.add(size_of::<H>()) };
-        // SAFETY: the payload is readable by the caller's promise, fits the cell, and user memory
-        // never overlaps cells.
-        unsafe { behind.as_ptr().copy_from_nonoverlapping(payload.start(), payload.bytes()) };
+        let first = payload.bytes().min(const { Self::first_bytes(size_of::<H>()) });
+        if first < payload.bytes() {
+            let rest = payload.part(first, payload.bytes() - first);
+            // SAFETY: the cell is ours until stamped (README, "Lanes"), and the payload fits; it
+            // is readable by the caller's promise, and user memory never overlaps cells.
+            unsafe {
+                behind.add(first).as_ptr().copy_from_nonoverlapping(rest.start(), rest.bytes());
+            }
+        }
+        // SAFETY: as above; the body is 8-aligned, as is the header, as asserted.
+        unsafe { body.cast::<H>().write(header) };
+        // SAFETY: as for the rest.
+        unsafe { behind.as_ptr().copy_from_nonoverlapping(payload.start(), first) };
         self.place.stamp(self.next).store(self.next + 1, Ordering::Release);
         self.next += 1;
         true
+    }
+
+    /// How much of a payload goes after the rest of it, behind a header of `header` bytes.
+    ///
+    /// What does not fit the first line goes before it: a receiver that waits for messages looks
+    /// at that line all the time, and whoever writes to it in two goes waits for it twice. A channel,
+    /// where there is no header, is looked at less often, and two copies cost more than that.
+    const fn first_bytes(header: usize) -> usize {
+        if header == 0 { usize::MAX } else { (LINE - STAMP).saturating_sub(header) }
     }
 
     /// Whether the next so many cells are free: at most half of all, or there may never be so many.
