@@ -9,7 +9,7 @@ mod worlds;
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use motet_fabric::bootstrap::Seat;
 use motet_fabric::{
@@ -26,6 +26,7 @@ const SLEEP: Duration = Duration::from_secs(600);
 
 /// The network rings no doorbell.
 const NAP: Duration = Duration::from_micros(100);
+const LONGEST_NAP: Duration = Duration::from_millis(1);
 
 /// Looks before sleeping: few, so that ranks really sleep in almost every wait.
 const LOOKS: usize = 3;
@@ -194,7 +195,7 @@ impl Rank {
     ) -> Result<T, Failure> {
         let segment = Arc::clone(self.endpoint.segment());
         let doorbell = segment.doorbell(self.endpoint.me());
-        let limit = if self.endpoint.wire().is_some() { NAP } else { SLEEP };
+        let (is_wired, begun) = (self.endpoint.wire().is_some(), Instant::now());
         for look in 0.. {
             let mut found = None;
             let mut news = || {
@@ -205,6 +206,8 @@ impl Rank {
             if look < LOOKS {
                 news();
             } else {
+                let limit =
+                    if is_wired { (begun.elapsed() / 8).clamp(NAP, LONGEST_NAP) } else { SLEEP };
                 doorbell.sleep(limit, news);
             }
             if let Some(found) = found {
