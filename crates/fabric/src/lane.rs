@@ -22,11 +22,11 @@ use crate::{Region, RegionMut, Segment};
 /// Bytes of a cell's stamp.
 pub const STAMP: usize = 8;
 
-/// Who sends messages of several lines asks for the lines of the cell that is filled so many
-/// messages later, or an eighth of the ring if that is less: what the receiver has read lies in its
-/// cache, and takes as long as a message to come back. For messages of a line it does not pay.
+/// Who fills a cell asks for as many lines of the one that is filled so many messages later, or an
+/// eighth of the ring if that is less: what the receiver has read lies in its cache, and takes as
+/// long as a message to come back.
 const AHEAD: u64 = 6;
-/// Nor in rings with shorter cells: these follow each other so closely that the receiver's
+/// Not in rings with shorter cells: these follow each other so closely that the receiver's
 /// processor fetches them as well, before they are filled.
 const SPARSE: usize = 4 * LINE;
 /// So many lines of a cell are asked for at most.
@@ -192,7 +192,7 @@ impl Outlet {
         self.place.stamp(self.next).store(self.next + 1, Ordering::Release);
         self.next += 1;
         let bytes = STAMP + size_of::<H>() + payload.bytes();
-        if self.ahead > 0 && bytes > LINE {
+        if self.ahead > 0 {
             own_soon(self.place.cell(self.next + self.ahead), bytes);
         }
         true
