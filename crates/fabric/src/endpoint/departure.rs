@@ -32,6 +32,9 @@ impl Endpoint {
     pub fn leave(&mut self) {
         self.segment.leave(self.me);
         self.departure.has_left = true;
+        if let Some(wire) = &mut self.wire {
+            wire.leave();
+        }
         self.departure.was_told = self.tell_elsewhere(Packet::Left);
     }
 

@@ -194,9 +194,9 @@ impl Conduit {
         self.out.stamp(position).load(Ordering::Acquire) == position + 1
     }
 
-    /// Hands to the network what the lane holds, and says how far we have read. The error is that
-    /// of the network.
-    pub(super) fn push(&mut self, port: &mut Port) -> std::result::Result<(), i32> {
+    /// Hands to the network what the lane holds, and says how far we have read: if this rank
+    /// `leaves`, only to a sender that has no room. The error is that of the network.
+    pub(super) fn push(&mut self, port: &mut Port, leaves: bool) -> std::result::Result<(), i32> {
         while self.is_filled(self.sent) {
             match self.push_cell(port) {
                 Begun::Yes => {}
@@ -204,7 +204,7 @@ impl Conduit {
                 Begun::Never(error) => return Err(error),
             }
         }
-        self.give_room(port)
+        self.give_room(port, leaves)
     }
 
     fn push_cell(&mut self, port: &mut Port) -> Begun {
@@ -264,7 +264,7 @@ impl Conduit {
 
     /// Tells the sender how far we have read, if it has not been told, and no cell that would tell
     /// it has gone there for some looks.
-    fn give_room(&mut self, port: &mut Port) -> std::result::Result<(), i32> {
+    fn give_room(&mut self, port: &mut Port, leaves: bool) -> std::result::Result<(), i32> {
         let read = self.into.consumed().load(Ordering::Acquire);
         if read <= self.told || self.has_left {
             self.looks = 0;
@@ -272,7 +272,7 @@ impl Conduit {
         }
         self.looks += 1;
         let is_starving = read - self.told >= self.out.ring.cells as u64;
-        if self.looks < PATIENCE && !is_starving {
+        if (leaves || self.looks < PATIENCE) && !is_starving {
             return Ok(());
         }
         match port.inject(self.target, ROOM | u64::from(self.me.0), &read.to_le_bytes()) {

@@ -44,6 +44,8 @@ pub struct Wire {
     registration: Registration,
     /// Messages that go straight from memory to memory.
     straights: Straights,
+    /// Whether this rank leaves.
+    leaves: bool,
     is_closed: bool,
     /// Buffers for which there was no room.
     unposted: Vec<usize>,
@@ -128,6 +130,7 @@ impl Wire {
             contexts: (0..BUFFERS).map(context).collect(),
             registration,
             straights: Straights::default(),
+            leaves: false,
             is_closed: false,
             unposted: (0..BUFFERS).collect(),
             events: Vec::new(),
@@ -164,6 +167,11 @@ impl Wire {
         let elsewhere = self.seats.iter().enumerate().filter(|(_, seat)| seat.is_none());
         let peers: Vec<_> = elsewhere.map(|(rank, _)| Peer(rank as u32)).collect();
         peers.into_iter()
+    }
+
+    /// This rank leaves: from here on only what others wait for is said to them.
+    pub(crate) fn leave(&mut self) {
+        self.leaves = true;
     }
 
     /// A rank elsewhere has left.
@@ -257,7 +265,7 @@ impl Wire {
             return;
         }
         let Some(conduit) = &mut self.conduits[peer.index()] else { return };
-        let pushed = conduit.push(&mut self.port);
+        let pushed = conduit.push(&mut self.port, self.leaves);
         self.pulse.shared.note_offered(peer, conduit.offered(self.first));
         if let Err(error) = pushed {
             self.lose(peer, error);

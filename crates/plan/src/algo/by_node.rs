@@ -203,9 +203,7 @@ impl Part {
 
     /// The number of elements that all nodes have, if they have the same.
     pub(super) fn even(&self, bound: impl Fn(usize) -> usize) -> Option<usize> {
-        let blocks = self.blocks(bound);
-        let first = blocks[0].count;
-        blocks.iter().all(|block| block.count == first).then_some(first)
+        even(&self.blocks(bound))
     }
 
     /// The blocks of the own node in a buffer with those of all ranks.
@@ -240,6 +238,12 @@ impl Part {
             builder.within(row, &Phase { members: &self.leaders, operation, data });
         }
     }
+}
+
+/// The length that all blocks have, if they have one.
+pub(super) fn even(blocks: &[Block]) -> Option<usize> {
+    let count = blocks[0].count;
+    blocks.iter().all(|block| block.count == count).then_some(count)
 }
 
 /// Reads and writes one buffer, or two.

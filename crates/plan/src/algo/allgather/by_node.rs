@@ -17,7 +17,7 @@
 //! the leaders.
 
 use crate::algo::Algorithm;
-use crate::algo::by_node::{ByNode, Part, Phases, data, writes};
+use crate::algo::by_node::{ByNode, Part, Phases, data, even, writes};
 use crate::algo::gathering::{self, adjacent};
 use crate::build::{Builder, Data};
 use crate::call::{Block, Call, Collective, Operation, Rank};
@@ -50,11 +50,9 @@ fn most(call: &Call) -> usize {
 
 /// Gathers blocks that lie side by side, which all ranks know.
 fn gather(blocks: Vec<Block>) -> Operation {
-    let count = blocks[0].count;
-    if blocks.iter().all(|block| block.count == count) {
-        Operation::Allgather { count }
-    } else {
-        Operation::Allgatherv { blocks: blocks.into() }
+    match even(&blocks) {
+        Some(count) => Operation::Allgather { count },
+        None => Operation::Allgatherv { blocks: blocks.into() },
     }
 }
 

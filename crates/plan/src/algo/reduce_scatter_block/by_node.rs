@@ -14,7 +14,7 @@
 //! Cost: that of a reduction and a scatter in the largest node, and of a reduction among the
 //! leaders that leaves a part with each.
 
-use crate::algo::by_node::{ByNode, Part, Phases, data, reads, writes};
+use crate::algo::by_node::{ByNode, Part, Phases, data, even, reads, writes};
 use crate::algo::{Algorithm, scattering};
 use crate::build::Builder;
 use crate::call::{Block, Blocks, Call, Collective, Operation, Rank};
@@ -34,12 +34,6 @@ fn commutes(call: &Call) -> bool {
 /// The length of the largest block, in elements.
 fn largest(call: &Call) -> usize {
     scattering::blocks(call).iter().map(|block| block.len).max().unwrap_or(0)
-}
-
-/// The length that all blocks have, if they have one.
-fn even(blocks: &[Block]) -> Option<usize> {
-    let count = blocks[0].count;
-    blocks.iter().all(|block| block.count == count).then_some(count)
 }
 
 /// What the leaders call, with a block for each node.
