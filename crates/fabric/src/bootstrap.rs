@@ -75,6 +75,8 @@ pub struct Seat {
     pub segment: Arc<Segment>,
     /// Which of them this is.
     pub rank: Peer,
+    /// Which it is of the [`Segment::company`] that wants the same cores.
+    pub place: usize,
     /// The way to ranks on other hosts, if there are any.
     pub wire: Option<Box<Wire>>,
     /// The launcher of another library, if one has started this process.
@@ -100,9 +102,9 @@ pub fn threads(ranks: usize) -> Result<Vec<Seat>> {
 }
 
 fn take(segment: &Arc<Segment>, rank: usize) -> Seat {
-    let rank = Peer(rank as u32);
+    let (rank, place) = (Peer(rank as u32), rank);
     segment.enter(rank, std::process::id());
-    Seat { segment: Arc::clone(segment), rank, wire: None, launched: None }
+    Seat { segment: Arc::clone(segment), rank, place, wire: None, launched: None }
 }
 
 /// The seat that a launcher has prepared for this process; nothing if there was no launcher.

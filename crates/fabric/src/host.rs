@@ -58,28 +58,6 @@ pub fn stay_on_one_core() -> std::io::Result<()> {
     Ok(sched_setaffinity(None, &one)?)
 }
 
-/// Puts this thread, one of so many that work together, on a core of its own to begin with, if
-/// there is one for each; the system may move it from there. Left to itself the system may start
-/// two of them on one core, where each yields to the other so politely that it sees no need to
-/// move them.
-///
-/// A system that refuses is no harm.
-pub fn begin_on_own_core(place: usize, many: usize) {
-    let Ok(allowed) = sched_getaffinity(None) else { return };
-    if many < 2 || many > allowed.count() as usize {
-        return;
-    }
-    let mut cores = (0..CpuSet::MAX_CPU).filter(|&core| allowed.is_set(core));
-    if let Some(core) = cores.nth(place) {
-        let mut own = CpuSet::new();
-        own.set(core);
-        if sched_setaffinity(None, &own).is_ok() {
-            // That it was allowed before, it is again.
-            let _ = sched_setaffinity(None, &allowed);
-        }
-    }
-}
-
 /// The model of the processor.
 pub fn processor() -> Option<String> {
     let text = fs::read_to_string("/proc/cpuinfo").ok()?;

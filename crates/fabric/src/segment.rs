@@ -29,6 +29,7 @@ const DOORBELL_AT: usize = 0;
 const STATE_AT: usize = LINE;
 const PROCESS_AT: usize = LINE + 4;
 const LEAVING_AT: usize = LINE + 8;
+const CORE_AT: usize = LINE + 12;
 /// Offset of a rank's claims in its block.
 pub(crate) const CLAIMS_AT: usize = 2 * LINE;
 
@@ -300,6 +301,26 @@ impl Segment {
     pub fn process(&self, rank: Peer) -> u32 {
         let block = self.layout.rank_block(rank.index());
         self.word32(block + PROCESS_AT).load(Ordering::Relaxed)
+    }
+
+    /// Notes on which core a rank has found itself.
+    pub(crate) fn note_core(&self, rank: Peer, core: usize) {
+        let word = self.core_of(rank);
+        if word.load(Ordering::Relaxed) != core as u32 + 1 {
+            word.store(core as u32 + 1, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether another rank has found itself on this core the last time that it looked.
+    pub(crate) fn shares_core(&self, rank: Peer, core: usize) -> bool {
+        let mut others = (0..self.ranks()).filter(|&other| other != rank.index());
+        let is_there = |other: &AtomicU32| other.load(Ordering::Relaxed) == core as u32 + 1;
+        others.any(|other| is_there(self.core_of(Peer(other as u32))))
+    }
+
+    /// One more than the number of the core; zero is unknown.
+    fn core_of(&self, rank: Peer) -> &AtomicU32 {
+        self.word32(self.layout.rank_block(rank.index()) + CORE_AT)
     }
 
     /// Records that a rank has died and wakes everybody. Only the first death is kept: the others

@@ -27,6 +27,7 @@ use std::time::{Duration, Instant};
 
 use motet_fabric::bootstrap::{Launched, Seat};
 use motet_fabric::lock::{Guard, Lock};
+use motet_fabric::placement::Placement;
 use motet_fabric::slab::Id;
 use motet_fabric::{Endpoint, Failure, How, Peer, Segment, TransferError, complain};
 use motet_plan::Tuning;
@@ -64,6 +65,7 @@ struct Shared {
     engine: Lock<Engine>,
     segment: Arc<Segment>,
     me: Peer,
+    placement: Placement,
     /// Whether there are ranks on other hosts, of whose news no doorbell tells.
     is_wired: bool,
     patience: Patience,
@@ -150,7 +152,7 @@ impl Drop for AbandonOnUnwind<'_> {
 impl Core {
     /// Joins the world on this seat, with a tuning of its own.
     pub(crate) fn new(seat: Seat, settings: &Settings, tuning: Tuning) -> Core {
-        let Seat { segment, rank: me, wire, launched } = seat;
+        let Seat { segment, rank: me, place, wire, launched } = seat;
         let &Settings { options, watch, habits, .. } = settings;
         let nodes = match (&settings.nodes, &wire) {
             (Nodes::One, Some(wire)) => Nodes::Each(wire.hosts().into()),
@@ -159,6 +161,8 @@ impl Core {
         let patience = Patience::with(habits.waiting, segment.company(), segment.cores());
         let is_wired = wire.is_some();
         let patience = if is_wired { patience.wired() } else { patience };
+        let placement = Placement::new(Arc::clone(&segment), me, place);
+        placement.begin();
         let endpoint = Endpoint::reaching(segment.clone(), wire, me, options);
         let cache = Cache::new(tuning, endpoint.short());
         let mut engine = Engine::new(endpoint, cache);
@@ -171,7 +175,7 @@ impl Core {
         let engine = Lock::new(engine);
         let crowded = AtomicU32::new(0);
         let aid = Aid::new(habits, segment.company(), segment.cores());
-        let shared = Shared { engine, segment, me, is_wired, patience, crowded, aid };
+        let shared = Shared { engine, segment, me, placement, is_wired, patience, crowded, aid };
         let core = Core {
             shared: Arc::new(shared),
             ids: AtomicU64::new(0),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread;
 
 use motet_fabric::bootstrap::{self, Seat};
-use motet_fabric::{Failure, How, host, launcher};
+use motet_fabric::{Failure, How, launcher};
 use motet_plan::select::Wisdom;
 
 use crate::communicator::Communicator;
@@ -123,9 +123,8 @@ pub fn threads_with<T: Send>(
 fn take_seat(seat: Seat, settings: &Settings) -> Result<World> {
     let Settings { tuning, source, save, .. } = settings;
     let mut tuning = tuning.clone();
-    let (ranks, seats) = (seat.segment.ranks(), seat.segment.seats());
+    let ranks = seat.segment.ranks();
     let rank = seat.rank;
-    host::begin_on_own_core(rank.index() % seats, seats);
     tuning.machine = tuning.machine.shared(seat.segment.company(), seat.segment.cores());
     if let (Some(remark), 0) = (&source.remark, rank.index()) {
         wisdom::warn(remark);

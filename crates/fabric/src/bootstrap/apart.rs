@@ -63,9 +63,9 @@ pub fn threads_apart(ranks: usize, per_host: usize) -> Result<Vec<Seat>> {
             let (segment, hosts) = (Arc::clone(&segments[hosts[rank]]), &hosts);
             scope.spawn(move || {
                 let wire = Some(Box::new(Wire::open(&mut board, &segment, hosts, false)?));
-                let rank = Peer(rank as u32);
+                let (rank, place) = (Peer(rank as u32), rank);
                 segment.enter(rank, std::process::id());
-                Ok(Seat { segment, rank, wire, launched: None })
+                Ok(Seat { segment, rank, place, wire, launched: None })
             })
         };
         let seats: Vec<_> = (0..ranks).map(sit).collect();

@@ -13,7 +13,7 @@ use super::local;
 use super::roster::{Card, Roster};
 use super::vigil::Vigil;
 use crate::ofi::Wire;
-use crate::{Peer, Result, Segment, host};
+use crate::{Peer, Result, Segment};
 
 /// How long who aborts waits for another thread that talks to the launcher.
 const TURN: Duration = Duration::from_millis(200);
@@ -61,13 +61,9 @@ impl Launched {
         IS_LAUNCHED.store(true, Ordering::Relaxed);
         let mut roster = Roster::gather(&mut *board, &Card::own())?;
         if let Some(share) = ranks_per_segment()? {
-            // On this machine there are more of them than it will seem.
-            let neighbours = roster.neighbours();
-            let place = neighbours.iter().position(|&rank| rank == roster.rank());
-            host::begin_on_own_core(place.unwrap_or_default(), neighbours.len());
             roster.divide(share);
         }
-        let rank = Peer(roster.rank() as u32);
+        let (rank, place) = (Peer(roster.rank() as u32), roster.place());
         let segment = local::enter(&mut *board, &roster)?;
         let wire = (roster.hosts() > 1).then(|| {
             let hosts: Vec<_> = (0..roster.ranks()).map(|rank| roster.host(rank)).collect();
@@ -84,7 +80,7 @@ impl Launched {
         let launched = Arc::new(Launched { roster, ties: Mutex::new(Some(ties)) });
         // The process joins once, so this is the only one.
         let _ = OWN.set(launched.clone());
-        Ok(Seat { segment, rank, wire, launched: Some(launched) })
+        Ok(Seat { segment, rank, place, wire, launched: Some(launched) })
     }
 
     /// Where all ranks are.

@@ -195,6 +195,12 @@ impl Roster {
         self.cards.iter().filter(move |card| card.host == *own)
     }
 
+    /// Which of them this process is.
+    pub fn place(&self) -> usize {
+        let own = &self.cards[self.rank].host;
+        self.cards[..self.rank].iter().filter(|card| card.host == *own).count()
+    }
+
     /// How many these are, this process included.
     pub fn company(&self) -> usize {
         self.companions().count()
@@ -251,6 +257,8 @@ mod tests {
         roster.divide(1);
         assert_eq!((roster.cores(), roster.company(), roster.neighbours()), (4, 2, vec![0]));
         assert_eq!(Roster::new(0, vec![card("a", 1, &[])]).cores(), 1);
+        let places: Vec<_> = (0..3).map(|rank| Roster::new(rank, cards.to_vec()).place()).collect();
+        assert_eq!(places, [0, 1, 0]);
     }
 
     #[test]

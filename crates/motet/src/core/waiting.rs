@@ -13,6 +13,8 @@ use crate::engine::Engine;
 /// Who has waited for so long gives way between two looks: whoever is waited for may be on the
 /// same core, even if there are cores enough.
 const POLITE: Duration = Duration::from_micros(3);
+/// A yield that takes so long has let another thread run.
+const OTHERS_TURN: Duration = Duration::from_micros(1);
 /// See [`Patience::long_yield`], where each rank has a core.
 const LONG_YIELD: Duration = Duration::from_micros(500);
 /// The same where ranks share cores: those who had the core may have copied large messages. Who
@@ -174,7 +176,11 @@ impl Shared {
     fn give_way(&self) {
         let before = Instant::now();
         thread::yield_now();
-        if before.elapsed() >= self.patience.long_yield {
+        let taken = before.elapsed();
+        if taken >= OTHERS_TURN {
+            self.placement.part();
+        }
+        if taken >= self.patience.long_yield {
             self.crowded.store(CROWDED_WAITS, Ordering::Relaxed);
         }
     }

@@ -1,0 +1,163 @@
+//! On which core a rank runs, where there is a core for each.
+//!
+//! Ranks begin apart, and the system may move them. Should it put two on one core, it leaves them
+//! there: each waits for the other by yielding, so that neither looks like work that has to wait
+//! for a core, and each message takes a change of context, 50 times as long as it should. The
+//! ranks see it, since a yield takes long if another thread ran meanwhile. Then each notes its core
+//! where the others can read it, and who finds another rank on a core that is not its own goes to
+//! its own.
+//!
+//! Own is the core of the same number among those that are allowed, so ranks with the same cores
+//! to choose from do not go to one again. What is noted may be old: then a rank goes to its own
+//! core for nothing, which costs some 20 microseconds, and [`REST`] bounds how often.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
+
+use crate::{Peer, Segment};
+
+/// After going to its core a rank looks away for so many yields that took long.
+const REST: u32 = 1000;
+
+/// The place of one rank among those that want the same cores.
+#[derive(Debug)]
+pub struct Placement {
+    segment: Arc<Segment>,
+    me: Peer,
+    /// Which of them it is.
+    place: usize,
+    /// Whether there is a core for each of them.
+    is_roomy: bool,
+    /// Yields to look away for.
+    rest: AtomicU32,
+}
+
+impl Placement {
+    /// The rank `me` is number `place` of [`Segment::company`]. Each of its threads that waits may
+    /// be moved.
+    pub fn new(segment: Arc<Segment>, me: Peer, place: usize) -> Placement {
+        let is_roomy = !segment.is_crowded();
+        Placement { segment, me, place, is_roomy, rest: AtomicU32::new(0) }
+    }
+
+    /// Puts this thread on the own core to begin with: left to itself the system may start two
+    /// ranks on one.
+    ///
+    /// A system that refuses is no harm.
+    pub fn begin(&self) {
+        if self.is_roomy {
+            self.go_to_own_core(None);
+        }
+    }
+
+    /// To be called after a yield that let another thread run: goes to the own core if another rank
+    /// is on this one.
+    #[inline]
+    pub fn part(&self) {
+        if self.is_roomy {
+            self.part_from_others();
+        }
+    }
+
+    #[cold]
+    fn part_from_others(&self) {
+        let here = sched_getcpu();
+        self.segment.note_core(self.me, here);
+        if !self.segment.shares_core(self.me, here) {
+            return;
+        }
+        // Threads that count at once lose a count, which does not matter.
+        match self.rest.load(Ordering::Relaxed) {
+            0 => {
+                self.rest.store(REST, Ordering::Relaxed);
+                self.go_to_own_core(Some(here));
+            }
+            rest => self.rest.store(rest - 1, Ordering::Relaxed),
+        }
+    }
+
+    /// Goes to the own core, unless it is here. Does nothing if this thread may not run on as many
+    /// cores as there are ranks: then somebody has chosen its core already.
+    fn go_to_own_core(&self, here: Option<usize>) {
+        let Ok(allowed) = sched_getaffinity(None) else { return };
+        let many = self.segment.company();
+        if many < 2 || many > allowed.count() as usize {
+            return;
+        }
+        let mut cores = (0..CpuSet::MAX_CPU).filter(|&core| allowed.is_set(core));
+        let Some(core) = cores.nth(self.place).filter(|&core| Some(core) != here) else { return };
+        let mut own = CpuSet::new();
+        own.set(core);
+        if sched_setaffinity(None, &own).is_ok() {
+            // That it was allowed before, it is again.
+            let _ = sched_setaffinity(None, &allowed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn on(segment: &Arc<Segment>, me: usize) -> Placement {
+        Placement::new(Arc::clone(segment), Peer(me as u32), me)
+    }
+
+    #[test]
+    fn each_begins_on_a_core_of_its_own() {
+        let segment = Arc::new(Segment::private(2).unwrap());
+        let allowed = sched_getaffinity(None).unwrap();
+        if allowed.count() < 2 {
+            eprintln!("not tested: there is one core only");
+            return;
+        }
+        let places: Vec<_> = [0, 1].map(|me| on(&segment, me)).into();
+        let cores = places.iter().map(|place| {
+            place.begin();
+            sched_getcpu()
+        });
+        let cores: Vec<_> = cores.collect();
+        assert_ne!(cores[0], cores[1]);
+        assert_eq!(sched_getaffinity(None).unwrap(), allowed, "and may run on all as before");
+    }
+
+    #[test]
+    fn who_is_on_the_core_of_another_goes_to_its_own_once() {
+        let segment = Arc::new(Segment::private(2).unwrap());
+        let allowed = sched_getaffinity(None).unwrap();
+        if allowed.count() < 2 {
+            eprintln!("not tested: there is one core only");
+            return;
+        }
+        let (first, second) = (on(&segment, 0), on(&segment, 1));
+        first.begin();
+        let shared = sched_getcpu();
+        first.part();
+        assert_eq!(sched_getcpu(), shared, "nobody else is known to be here, and it is its own");
+        segment.note_core(Peer(0), shared);
+        second.part();
+        let own = sched_getcpu();
+        assert_ne!(own, shared);
+        assert_eq!(sched_getaffinity(None).unwrap(), allowed, "and may run on all as before");
+        first.begin();
+        second.part();
+        assert_eq!(sched_getcpu(), shared, "it has just gone");
+        second.rest.store(0, Ordering::Relaxed);
+        second.part();
+        assert_eq!(sched_getcpu(), own);
+    }
+
+    #[test]
+    fn nobody_goes_where_there_are_too_few_cores() {
+        let allowed = sched_getaffinity(None).unwrap();
+        let ranks = allowed.count() as usize + 1;
+        let segment = Arc::new(Segment::private(ranks).unwrap());
+        for rank in 0..ranks {
+            segment.note_core(Peer(rank as u32), sched_getcpu());
+            on(&segment, rank).part();
+        }
+        assert_eq!(sched_getaffinity(None).unwrap(), allowed);
+    }
+}
