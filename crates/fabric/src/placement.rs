@@ -19,7 +19,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity}
 use crate::{Peer, Segment};
 
 /// After going to its core a rank looks away for so many yields that took long.
-const REST: u32 = 1000;
+const REST: u32 = 32;
 
 /// The place of one rank among those that want the same cores.
 #[derive(Debug)]
