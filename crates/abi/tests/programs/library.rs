@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::Outcome;
 use crate::build::{Workshop, headers};
@@ -15,11 +15,12 @@ use crate::script::{self, Program};
 type Fact = (&'static str, fn(&Workshop) -> Outcome);
 
 /// All there are.
-pub(crate) const TESTS: [Fact; 6] = [
+pub(crate) const TESTS: [Fact; 7] = [
     ("the_library_needs_only_that_of_c", needs_only_the_library_of_c),
     ("the_library_is_small", is_small),
     ("joining_and_leaving_is_fast", joins_and_leaves_fast),
     ("the_benchmark_runs", benchmark_runs),
+    ("programs_run_under_valgrind", runs_under_valgrind),
     ("the_library_exports_what_the_headers_declare", exports_what_the_headers_declare),
     ("what_there_is_not_says_so", missing::says_so),
 ];
@@ -29,6 +30,9 @@ const NEEDED: [&str; 4] = ["libc.so.6", "libm.so.6", "libgcc_s.so.1", "ld-linux-
 const MAX_BYTES: u64 = 6_000_000;
 /// Of `MPI_Init` and `MPI_Finalize` together, on each of two ranks.
 const MAX_MICROSECONDS: u64 = 50_000;
+/// Programs that use most of the library, for a tool that watches every access to memory.
+const WATCHED: [&str; 5] =
+    ["messages", "collectives_forms", "requests", "datatypes_sent", "neighbours"];
 /// The fastest of so many runs counts, since others use the machine too.
 const RUNS: usize = 20;
 
@@ -146,6 +150,28 @@ fn benchmark_runs(workshop: &Workshop) -> Outcome {
         return Ok(());
     }
     Err(format!("{figures} figures, {expected} were expected:\n{said}").into())
+}
+
+/// Users look for their faults with it, and must not find ours: no access to memory that is not
+/// there, and in the optimised library nothing that depends on what nobody has written. (In the
+/// other one the compiler lets a branch look at such a thing where the answer is the same.)
+fn runs_under_valgrind(workshop: &Workshop) -> Outcome {
+    if Command::new("valgrind").arg("--version").stdout(Stdio::null()).status().is_err() {
+        println!("(not tested: there is no valgrind)");
+        return Ok(());
+    }
+    for name in WATCHED {
+        let program = script::all().into_iter().find(|program| program.name == name);
+        workshop.compile_one(&program.ok_or_else(|| format!("{name}.c is not there"))?)?;
+        let mut watched = workshop.command(Path::new("valgrind"), 2);
+        watched.args(["--quiet", "--error-exitcode=9"]);
+        if cfg!(debug_assertions) {
+            watched.arg("--undef-value-errors=no");
+        }
+        watched.arg(workshop.path(name));
+        tool(&mut watched)?;
+    }
+    Ok(())
 }
 
 /// What a tool says on its standard output.
