@@ -1,7 +1,7 @@
 //! One type for every kind of request.
 
-use std::fmt;
 use std::sync::Arc;
+use std::{fmt, mem};
 
 use motet_fabric::Received;
 use motet_fabric::slab::Id;
@@ -34,34 +34,43 @@ pub struct Request(Option<Inner>);
 /// What is done with the result of an operation that is over.
 type Delivery = Box<dyn FnOnce(&Flight) + Send>;
 
-/// An operation that a request stands for.
+/// An operation that a request stands for. A million of them may be under way.
 pub(super) struct Inner {
     flight: Flight,
-    /// Holds the buffers: until the operation is over, if that is later than the end of this.
-    keeper: Option<Keeper>,
-    /// Of one whose result is more than a status: holds what that is made of.
-    delivery: Option<Delivery>,
-    /// Of a message in parts.
-    parts: Option<Parts>,
+    hold: Hold,
     kind: Kind,
     persistent: bool,
     /// Started, and not completed by a call.
     active: bool,
 }
 
+/// What holds the buffers of an operation.
+enum Hold {
+    /// Until the operation is over, if that is later than the end of the request.
+    Buffers(Keeper),
+    /// Of one whose result is more than a status: holds what that is made of.
+    Delivery(Delivery),
+    /// It has been delivered.
+    Nothing,
+}
+
 /// What an operation does.
-#[derive(Clone)]
 enum Kind {
     /// Or something else that receives nothing, and may be freed.
     Send,
     Receive,
+    /// A message in parts.
+    InParts {
+        parts: Parts,
+        receives: bool,
+    },
     Collective,
     Generalized(Arc<Shared>),
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        if let Some(keeper) = self.keeper.take() {
+        if let Hold::Buffers(keeper) = mem::replace(&mut self.hold, Hold::Nothing) {
             self.flight.release(keeper);
         }
     }
@@ -102,7 +111,7 @@ impl Inner {
     /// What an operation that is over came to.
     #[inline]
     pub(super) fn tell(&mut self) -> Result<Status> {
-        if self.flight.ended_well() && self.delivery.is_none() {
+        if self.flight.ended_well() && !matches!(self.hold, Hold::Delivery(_)) {
             return Ok(Status::EMPTY);
         }
         self.tell_all()
@@ -110,13 +119,17 @@ impl Inner {
 
     fn tell_all(&mut self) -> Result<Status> {
         let received = self.flight.result();
-        if let Some(deliver) = self.delivery.take() {
+        if matches!(self.hold, Hold::Delivery(_))
+            && let Hold::Delivery(deliver) = mem::replace(&mut self.hold, Hold::Nothing)
+        {
             deliver(&self.flight);
         }
         let received: Received = received?;
         match &self.kind {
-            Kind::Receive => Ok(Status::of_receive(&self.flight.origin, received)),
-            Kind::Send | Kind::Collective => Ok(Status::EMPTY),
+            Kind::Receive | Kind::InParts { receives: true, .. } => {
+                Ok(Status::of_receive(&self.flight.origin, received))
+            }
+            Kind::Send | Kind::InParts { .. } | Kind::Collective => Ok(Status::EMPTY),
             Kind::Generalized(shared) => shared.query().map_err(|error| self.brought(error)),
         }
     }
@@ -143,24 +156,25 @@ impl Request {
     /// The keeper holds the buffers of the operation, if it has any.
     pub(crate) fn message_or_collective(flight: Flight, keeper: Keeper, state: State) -> Request {
         let kind = Inner::kind(&flight);
-        Request::with(flight, Some(keeper), kind, state)
+        Request::with(flight, Hold::Buffers(keeper), kind, state)
     }
 
     /// A message without buffers that is under way.
     #[inline(always)] // as `with`
     pub(super) fn of_message(flight: Flight, receives: bool) -> Request {
         let kind = if receives { Kind::Receive } else { Kind::Send };
-        Request::with(flight, Some(Box::new(())), kind, State::Once)
+        Request::with(flight, Hold::Buffers(Box::new(())), kind, State::Once)
     }
 
     /// A collective without buffers that runs once and is under way.
     #[inline(always)] // as `with`
     pub(super) fn of_collective(flight: Flight) -> Request {
-        Request::with(flight, Some(Box::new(())), Kind::Collective, State::Once)
+        Request::with(flight, Hold::Buffers(Box::new(())), Kind::Collective, State::Once)
     }
 
     pub(super) fn generalized(flight: Flight, shared: Arc<Shared>) -> Request {
-        Request::with(flight, Some(Box::new(())), Kind::Generalized(shared), State::Once)
+        let hold = Hold::Buffers(Box::new(()));
+        Request::with(flight, hold, Kind::Generalized(shared), State::Once)
     }
 
     /// A persistent message that is inactive.
@@ -172,7 +186,8 @@ impl Request {
     pub(super) fn in_parts(flight: Flight, parts: Parts) -> Request {
         let mut request = Request::stored(flight);
         if let Some(inner) = &mut request.0 {
-            inner.parts = Some(parts);
+            let receives = matches!(inner.kind, Kind::Receive);
+            inner.kind = Kind::InParts { parts, receives };
         }
         request
     }
@@ -183,18 +198,14 @@ impl Request {
         flight: Flight,
         deliver: impl FnOnce(&Flight) + Send + 'static,
     ) -> Request {
-        let mut request = Request::with(flight, None, Kind::Collective, State::Once);
-        if let Some(inner) = &mut request.0 {
-            inner.delivery = Some(Box::new(deliver));
-        }
-        request
+        let hold = Hold::Delivery(Box::new(deliver));
+        Request::with(flight, hold, Kind::Collective, State::Once)
     }
 
     #[inline(always)] // a request that is moved is read before it has been written
-    fn with(flight: Flight, keeper: Option<Keeper>, kind: Kind, state: State) -> Request {
+    fn with(flight: Flight, hold: Hold, kind: Kind, state: State) -> Request {
         let (persistent, active) = (state != State::Once, state != State::Inactive);
-        let (delivery, parts) = (None, None);
-        let inner = Inner { flight, keeper, delivery, parts, kind, persistent, active };
+        let inner = Inner { flight, hold, kind, persistent, active };
         Request(Some(inner))
     }
 
@@ -223,7 +234,7 @@ impl Request {
     #[inline(always)] // as `with`
     pub fn is_plain(&self) -> bool {
         let is_plain =
-            |inner: &Inner| inner.parts.is_none() && !matches!(inner.kind, Kind::Generalized(_));
+            |inner: &Inner| !matches!(inner.kind, Kind::InParts { .. } | Kind::Generalized(_));
         self.0.as_ref().is_none_or(is_plain)
     }
 
@@ -248,7 +259,7 @@ impl Request {
         let inner = self.0.as_mut().expect("checked");
         inner.flight.start()?;
         inner.active = true;
-        if let Some(parts) = &inner.parts {
+        if let Kind::InParts { parts, .. } = &inner.kind {
             parts.begin();
         }
         Ok(())
@@ -323,7 +334,7 @@ impl Request {
             Kind::Collective => Err(inner.error(NOT_TO_CANCEL)),
             _ if !inner.active => Err(inner.error(INACTIVE)),
             Kind::Generalized(shared) => shared.cancel().map_err(|error| inner.brought(error)),
-            Kind::Send | Kind::Receive => inner.flight.cancel(),
+            Kind::Send | Kind::Receive | Kind::InParts { .. } => inner.flight.cancel(),
         }
     }
 
@@ -341,7 +352,10 @@ impl Request {
 
     /// The parts of a message that is sent or received in parts.
     pub fn parts(&self) -> Option<Parts> {
-        self.0.as_ref()?.parts.clone()
+        match &self.0.as_ref()?.kind {
+            Kind::InParts { parts, .. } => Some(parts.clone()),
+            _ => None,
+        }
     }
 
     /// Completes an operation that is over: the request becomes null or inactive.
