@@ -19,7 +19,7 @@ use crate::{Region, RegionMut, Segment};
 /// The longest message that goes through a channel; longer ones are worth a single copy.
 pub const LONGEST: usize = 8192;
 
-/// Bytes that the rings of one operation take at most, if more than `FEW` ranks take part: 20
+/// Bytes that the rings of one operation take at most, if more than `FEW` ranks take part: ten
 /// full rings for short messages, or two for the longest but one length. With it an exchange with
 /// 26 neighbours takes less than 64 KiB in all.
 pub const RINGS: usize = 44 << 10;
@@ -66,10 +66,11 @@ pub fn cells(messages: &[usize], ranks: u32) -> Vec<usize> {
     cells
 }
 
-/// The cells of a channel for messages of this length: a line for the shortest, else the next
-/// power of two and a line for the stamp, so that rings of few sizes can be used again.
+/// The cells of a channel for messages of this length: two lines for the shortest, which take one
+/// but are sent faster [so far apart](crate::lane), else the next power of two and a line for the
+/// stamp, so that rings of few sizes can be used again.
 fn cell_bytes(bytes: usize) -> usize {
-    if STAMP + bytes <= LINE { LINE } else { bytes.next_power_of_two() + LINE }
+    if STAMP + bytes <= LINE { 2 * LINE } else { bytes.next_power_of_two() + LINE }
 }
 
 /// The number of cells: rounds that a sender may be ahead of its receiver. The shorter the
@@ -191,9 +192,9 @@ mod tests {
 
     #[test]
     fn an_arena_reuses_what_came_back_and_ends() {
-        let mut arena = Arena::new(4096, 5000);
+        let mut arena = Arena::new(4096, 2 * 5000);
         let first = arena.cut(8, 32).unwrap();
-        assert_eq!((first.cells, first.cell_bytes), (32, 64));
+        assert_eq!((first.cells, first.cell_bytes), (32, 2 * LINE));
         arena.give_back(first);
         assert_ne!(arena.cut(56, 16), Some(first), "another size");
         assert_eq!(arena.cut(56, 32), Some(first), "a freed ring of the same size");
@@ -202,7 +203,7 @@ mod tests {
 
     #[test]
     fn few_messages_get_full_rings() {
-        assert_eq!(cells(&[8; 15], MANY), [32; 15]);
+        assert_eq!(cells(&[8; 10], MANY), [32; 10]);
         assert_eq!(cells(&[4096; 2], MANY), [4; 2]);
         assert_eq!(cells(&[4096; 15], FEW), [4; 15]);
         assert_eq!(cells(&[], MANY), []);
@@ -211,7 +212,7 @@ mod tests {
 
     #[test]
     fn many_messages_share_what_there_is_and_the_short_ones_come_first() {
-        assert!(cells(&[8; 26], MANY).iter().all(|&cells| cells >= 16));
+        assert!(cells(&[8; 26], MANY).iter().all(|&cells| cells >= 8));
         // Two cells each for five of them, and the rest without.
         assert_eq!(cells(&[4096; 26], MANY).iter().sum::<usize>(), 10);
         assert_eq!(cells(&[4096; 3], MANY), [2, 4, 4]);

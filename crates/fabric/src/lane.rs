@@ -26,9 +26,9 @@ pub const STAMP: usize = 8;
 /// eighth of the ring if that is less: what the receiver has read lies in its cache, and takes as
 /// long as a message to come back.
 const AHEAD: u64 = 6;
-/// Not in rings with shorter cells: these follow each other so closely that the receiver's
-/// processor fetches them as well, before they are filled.
-const SPARSE: usize = 4 * LINE;
+/// Not in rings with shorter cells: where each line is a cell the receiver's processor fetches the
+/// next ones by itself, before they are filled.
+const SPARSE: usize = 2 * LINE;
 /// So many lines of a cell are asked for at most.
 const MOST_LINES: usize = 20;
 
