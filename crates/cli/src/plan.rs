@@ -120,7 +120,15 @@ impl Plan {
         if let Some(overrides) = self.target.overrides() {
             tuning.overrides = overrides;
         }
-        Ok(select::choose(call, &tuning).map_err(|error| Mistake(error.to_string()))?)
+        let choice = select::choose(call, &tuning).map_err(|error| Mistake(error.to_string()))?;
+        // A program on one node gets another algorithm then; who asks for a drawing wants this one.
+        match self.target.algorithm.map(|wanted| (wanted.name(), wanted.accepts(call))) {
+            Some((name, Err(refusal))) => {
+                let text = format!("{name} refuses this call: {refusal}; give --per-node");
+                Err(Mistake(text).into())
+            }
+            _ => Ok(choice),
+        }
     }
 
     /// What is to be said before the drawing.

@@ -165,6 +165,7 @@ fn mistakes_are_one_line() {
         ("plan bcast/bus -n 2", "no algorithm `bus`; it has binomial, scatter_allgather"),
         ("plan barrier -n 0", "0 is not in 1..=64"),
         ("plan barrier -n 65", "65 is not in 1..=64"),
+        ("plan bcast/by_node -n 4", "by_node refuses this call: it needs"),
         ("plan bcast -n 4 --root 4", "root 4 is not below the number of ranks, 4"),
         ("plan bcast -n 4 --rank 4", "rank 4 is not below the number of ranks, 4"),
         ("plan barrier -n 4 --in-place", "cannot be called in place"),

@@ -21,6 +21,8 @@ const ROLE: &str = "MOTET_TEST_SYSTEM_CALLS";
 const BATCHES: usize = 200;
 const RUNS_PER_BATCH: usize = 500;
 const MARKER: &str = "write(";
+/// If starts made calls of their own, no run could have a batch without.
+const ATTEMPTS: usize = 10;
 /// More than the traced program ever needs.
 const LIMIT: &str = "60";
 
@@ -56,13 +58,25 @@ fn run_batches() -> Result<()> {
     Ok(())
 }
 
-/// Runs the program under `strace` and counts the calls of each batch.
+/// Traces until there is a batch without calls. `strace` needs a core for each call that it sees,
+/// which makes ranks wait, who give way, which is a call: it may go on like that for a whole run.
 fn trace() -> Result<()> {
     if Command::new("strace").arg("-V").stdout(Stdio::null()).status().is_err() {
         println!("no_system_call_while_both_ranks_run: skipped, there is no strace");
         println!("0 passed, 0 failed, 1 skipped");
         return Ok(());
     }
+    for _ in 0..ATTEMPTS {
+        if silent_batches()? > 0 {
+            println!("1 passed, 0 failed");
+            return Ok(());
+        }
+    }
+    Err(format!("in {ATTEMPTS} runs there was no batch without a system call").into())
+}
+
+/// Runs the program under `strace`, and counts the batches in which neither rank made a call.
+fn silent_batches() -> Result<usize> {
     let folder = tempfile::tempdir()?;
     let log = folder.path().join("calls");
     let status = Command::new("timeout")
@@ -81,11 +95,7 @@ fn trace() -> Result<()> {
     let both = one.iter().zip(other);
     let silent = both.filter(|&(one, other)| one + other == 0).count();
     println!("no_system_call_while_both_ranks_run: {silent} of {BATCHES} batches without any");
-    if silent == 0 {
-        return Err("there was no batch without a system call".into());
-    }
-    println!("1 passed, 0 failed");
-    Ok(())
+    Ok(silent)
 }
 
 /// For each rank, the number of calls in each batch.

@@ -9,7 +9,8 @@ use motet_plan::{Algorithm, Collective, algo};
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub(crate) collective: Collective,
-    algorithm: Option<&'static dyn Algorithm>,
+    /// The algorithm that is named.
+    pub(crate) algorithm: Option<&'static dyn Algorithm>,
 }
 
 impl Target {
