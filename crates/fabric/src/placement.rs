@@ -9,7 +9,7 @@
 //!
 //! Own is the core of the same number among those that are allowed, so ranks with the same cores
 //! to choose from do not go to one again. What is noted may be old: then a rank goes to its own
-//! core for nothing, which costs some 20 microseconds, and [`REST`] bounds how often.
+//! core for nothing, which costs some 20 microseconds, and how often is bounded.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
