@@ -105,11 +105,11 @@ rank 2          →1
 rank 0
     0  send input[0..2] to 1 #0
 
-rank 1, scratch[0..4]
-    0  recv scratch[0..2] from 0 #0
-    1  reduce scratch[0..2] ∘ input[0..2] into output[0..2]   after 0
-    2  recv scratch[2..4] from 2 #0
-    3  reduce output[0..2] ∘ scratch[2..4] into output[0..2]  after 1 2
+rank 1, scratch[0..2]
+    0  recv output[0..2] from 0 #0
+    1  reduce output[0..2] ∘ input[0..2] into output[0..2]    after 0
+    2  recv scratch[0..2] from 2 #0
+    3  reduce output[0..2] ∘ scratch[0..2] into output[0..2]  after 1 2
 
 rank 2
     0  send input[0..2] to 1 #0

@@ -4,6 +4,7 @@
 //! [`shape::hypercube`](super::shape::hypercube) for who folds onto whom. Guest and host are
 //! consecutive ranks, so `guest ∘ host` keeps the operands in rank order.
 
+use super::incoming;
 use super::shape::hypercube::{Fold, Part};
 use crate::build::Builder;
 use crate::call::Rank;
@@ -23,7 +24,7 @@ pub(super) fn fold(builder: &mut Builder<'_>, fold: Fold) -> Option<Corner> {
     match fold.part(builder.rank()) {
         Part::Alone { corner } => Some(Corner { number: corner, data: contribution, guest: None }),
         Part::Host { corner, guest } => {
-            let incoming = builder.scratch(output.len);
+            let incoming = incoming::place(builder, contribution, output);
             builder.recv(guest, incoming);
             builder.reduce(incoming, contribution, output);
             Some(Corner { number: corner, data: output, guest: Some(guest) })

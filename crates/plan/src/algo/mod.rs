@@ -16,6 +16,7 @@ mod by_node;
 mod direct;
 mod fold;
 mod gathering;
+mod incoming;
 mod parcels;
 mod rooted;
 mod scattering;

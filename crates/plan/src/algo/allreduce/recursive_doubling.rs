@@ -17,12 +17,12 @@
 //! MPICH*, 2005.
 
 use crate::algo::fold::{fold, unfold};
+use crate::algo::incoming::Places;
 use crate::algo::shape::hypercube::{Fold, is_lower, partner};
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
 use crate::cost::Cost;
-use crate::plan::Slice;
 
 struct RecursiveDoubling;
 
@@ -60,12 +60,10 @@ impl Algorithm for RecursiveDoubling {
         let shape = Fold::new(call.ranks);
         let output = builder.output();
         let Some(corner) = fold(builder, shape) else { return };
-        // Two places to receive into, so that one is free while the other is being reduced.
-        let places = shape.rounds().min(2);
-        let incoming: Vec<Slice> = (0..places).map(|_| builder.scratch(output.len)).collect();
+        let mut incoming = Places::new(output.len);
         let mut value = corner.data;
         for round in 0..shape.rounds() {
-            let theirs = incoming[round as usize % 2];
+            let theirs = incoming.next(builder, value, output);
             let peer = shape.rank(partner(corner.number, round));
             builder.send(peer, value);
             builder.recv(peer, theirs);

@@ -21,6 +21,7 @@
 use std::ops::Range;
 
 use crate::algo::fold::{fold, unfold};
+use crate::algo::incoming;
 use crate::algo::shape::hypercube::{Fold, is_lower, partner};
 use crate::algo::shape::partition::part;
 use crate::algo::{Algorithm, Refusal};
@@ -76,12 +77,12 @@ impl Algorithm for ReduceScatterAllgather {
             let Halving { kept, given } = Halving::new(range, lower);
             let peer = shape.rank(partner(corner.number, round));
             // Each round has its own place to receive into, so all receives can wait at once.
-            let theirs = builder.scratch(kept.len());
-            let mine = value.range(kept.clone());
+            let (mine, into) = (value.range(kept.clone()), output.range(kept.clone()));
+            let theirs = incoming::place(builder, mine, into);
             builder.send(peer, value.range(given.clone()));
             builder.recv(peer, theirs);
             let (left, right) = if lower { (mine, theirs) } else { (theirs, mine) };
-            builder.reduce(left, right, output.range(kept.clone()));
+            builder.reduce(left, right, into);
             value = output;
             range = kept.clone();
             halvings.push((peer, Halving { kept, given }));

@@ -18,6 +18,7 @@
 //! workstations*, 2009.
 
 use crate::algo::gathering::{circulate, parts};
+use crate::algo::incoming::Places;
 use crate::algo::shape::ring::Ring;
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
@@ -70,14 +71,13 @@ impl Algorithm for RingAllreduce {
         if ring.size() == 1 {
             return builder.copy(own[0], sums[0]);
         }
-        // The first part is the longest. Two places to receive into, so that one is free
-        // while the other is being reduced.
-        let incoming = [builder.scratch(own[0].len), builder.scratch(own[0].len)];
+        // The first part is the longest.
+        let mut incoming = Places::new(own[0].len);
         let (next, previous) = (ring.rank(ring.next()), ring.rank(ring.previous()));
         builder.send(next, own[ring.back(1)]);
         for hop in 1..ring.size() {
             let part = ring.back(hop + 1);
-            let sum = incoming[hop % 2].sub(0, own[part].len);
+            let sum = incoming.next(builder, own[part], sums[part]);
             builder.recv(previous, sum);
             builder.reduce(sum, own[part], sums[part]);
             if hop + 1 < ring.size() {

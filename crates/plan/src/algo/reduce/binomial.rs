@@ -20,6 +20,7 @@
 
 use std::ops::Range;
 
+use crate::algo::incoming::Places;
 use crate::algo::shape::doublings;
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
@@ -102,23 +103,21 @@ struct Sum {
     value: Slice,
     /// Where the next one goes.
     into: Option<Slice>,
-    /// Two places to receive into, so that one is free while the other is being reduced.
-    incoming: [Option<Slice>; 2],
+    incoming: Places,
     count: usize,
 }
 
 impl Sum {
     fn new(builder: &Builder<'_>, root: Rank, count: usize) -> Self {
         let into = (builder.rank() == root).then(|| builder.output());
-        Self { value: builder.contribution(), into, incoming: [None; 2], count }
+        Self { value: builder.contribution(), into, incoming: Places::new(count), count }
     }
 
     /// Receives the reduction of the other run and reduces it with the own one. Memory is taken
     /// here, as most ranks only send.
     fn merge(&mut self, builder: &mut Builder<'_>, other: Rank, other_is_left: bool) {
         let into = *self.into.get_or_insert_with(|| builder.scratch(self.count));
-        let incoming = *self.incoming[0].get_or_insert_with(|| builder.scratch(self.count));
-        self.incoming.swap(0, 1);
+        let incoming = self.incoming.next(builder, self.value, into);
         builder.recv(other, incoming);
         if other_is_left {
             builder.reduce(incoming, self.value, into);

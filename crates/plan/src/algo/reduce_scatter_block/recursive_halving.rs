@@ -199,13 +199,13 @@ impl Order {
             let (kept, given) = if lower { halves } else { (halves.1, halves.0) };
             let (mine, outgoing) =
                 (self.slice(data, &held, &kept), self.slice(data, &held, &given));
-            let theirs = builder.scratch(mine.len);
+            let last = last.filter(|_| kept.len() == 1);
+            let sum = last.unwrap_or_else(|| builder.scratch(mine.len));
             builder.send(peer, outgoing);
-            builder.recv(peer, theirs);
-            let (left, right) = if lower { (mine, theirs) } else { (theirs, mine) };
-            let into = last.filter(|_| kept.len() == 1).unwrap_or(theirs);
-            builder.reduce(left, right, into);
-            (data, held) = (into, kept);
+            builder.recv(peer, sum);
+            let (left, right) = if lower { (mine, sum) } else { (sum, mine) };
+            builder.reduce(left, right, sum);
+            (data, held) = (sum, kept);
         }
         data
     }

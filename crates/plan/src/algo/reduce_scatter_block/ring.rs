@@ -78,11 +78,11 @@ impl Algorithm for RingReduceScatter {
             builder.reduce(sum, block, sum);
             builder.send(next, sum);
         }
-        let sum = places[(ring.size() - 1) % 2].sub(0, own.len);
-        builder.recv(previous, sum);
         // In place the result may lie across the own block.
-        let into = if call.in_place { sum } else { result };
-        builder.reduce(sum, own, into);
-        builder.copy(into, result);
+        let place = places[(ring.size() - 1) % 2].sub(0, own.len);
+        let sum = if call.in_place { place } else { result };
+        builder.recv(previous, sum);
+        builder.reduce(sum, own, sum);
+        builder.copy(sum, result);
     }
 }

@@ -16,12 +16,12 @@
 //!
 //! Paper: Hillis and Steele, *Data parallel algorithms*, 1986.
 
+use crate::algo::incoming::Places;
 use crate::algo::shape::{doublings, later};
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
 use crate::cost::{Cost, Work};
-use crate::plan::Slice;
 
 struct RecursiveDoubling;
 
@@ -58,9 +58,7 @@ impl Algorithm for RecursiveDoubling {
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
         let (me, rounds) = (call.rank.0, doublings(call.ranks));
         let output = builder.output();
-        // Two places to receive into, so that one is free while the other is being reduced.
-        let places = doublings(me + 1).min(2);
-        let incoming: Vec<Slice> = (0..places).map(|_| builder.scratch(output.len)).collect();
+        let mut incoming = Places::new(output.len);
         let mut sum = builder.contribution();
         for round in 0..rounds {
             let distance = 1 << round;
@@ -68,7 +66,7 @@ impl Algorithm for RecursiveDoubling {
                 builder.send(Rank(me + distance), sum);
             }
             if distance <= me {
-                let theirs = incoming[round as usize % 2];
+                let theirs = incoming.next(builder, sum, output);
                 builder.recv(Rank(me - distance), theirs);
                 builder.reduce(theirs, sum, output);
                 sum = output;
