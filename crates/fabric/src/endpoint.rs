@@ -11,6 +11,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 mod assembly;
+mod berthing;
 mod channels;
 mod departure;
 mod elsewhere;
@@ -133,6 +134,8 @@ enum Body {
     Whole(Box<[u8]>),
     /// Where to copy it from.
     Exposed(Exposure),
+    /// It comes into this berth, or is there already.
+    Berthed(u64),
 }
 
 impl Default for Body {

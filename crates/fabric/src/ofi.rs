@@ -1,5 +1,6 @@
 //! Messages between hosts, over libfabric. How it works: `README.md` in this folder.
 
+mod berth;
 mod binding;
 mod conduit;
 mod library;
@@ -13,6 +14,7 @@ mod straight;
 mod transfer;
 mod wire;
 
+pub(crate) use berth::{BERTH, BerthNews};
 pub use library::{LIBRARY, Library};
 pub use provider::{Choice, Offer, PROVIDER, choose};
 pub use pulse::{PEER_TIMEOUT, peer_timeout};

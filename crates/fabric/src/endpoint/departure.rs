@@ -14,6 +14,13 @@ pub(super) struct Departure {
     was_told: bool,
 }
 
+impl Departure {
+    /// Whether others may know that this rank has left.
+    pub(super) fn was_told(&self) -> bool {
+        self.was_told
+    }
+}
+
 impl Endpoint {
     /// This rank will begin nothing more; it only finishes what others may wait for.
     pub fn begin_leaving(&mut self) {

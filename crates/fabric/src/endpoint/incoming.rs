@@ -124,7 +124,12 @@ impl Endpoint {
             // Whoever polls has begun to assemble it.
             Packet::First { .. } => {}
             Packet::Rest { bytes } => self.go_on_assembling(source, bytes, done),
+            Packet::Berthed { label, element, bytes } => {
+                self.note_berthed(Message { source, label, element, bytes }, done);
+            }
+            Packet::Berths => self.note_granted(source),
             Packet::Large { label, element, bytes } => {
+                self.offer_berths(source, bytes);
                 let [address, claim, send] = self.words(source);
                 let exposure = Exposure { address, claim: Claim::from_word(claim), send };
                 let message = Message { source, label, element, bytes };
@@ -177,7 +182,7 @@ impl Endpoint {
     }
 
     /// The words behind the header of the packet that is being handled.
-    fn words(&self, source: Peer) -> Words {
+    pub(super) fn words(&self, source: Peer) -> Words {
         let mut words: Words = [0; 3];
         let into = RegionMut::new(words.as_mut_ptr().cast(), WORDS_BYTES);
         // SAFETY: a local array of this length.
@@ -222,6 +227,7 @@ impl Endpoint {
         let message = Message { source, label, element: early.element, bytes: early.bytes };
         match early.body {
             Body::Exposed(exposure) => self.land(message, exposure, receive, done),
+            Body::Berthed(berth) => self.receive_berthed(message, berth, receive, done),
             Body::Whole(whole) => message.deliver(&whole, receive, done),
         }
     }
@@ -327,7 +333,12 @@ impl Endpoint {
 
     /// Sends a packet that says everything in its header and completes nobody's transfer.
     pub(super) fn tell(&mut self, peer: Peer, packet: Packet) {
-        let _ = self.submit(peer, Outgoing::Words { packet, words: [0; 3] });
+        self.tell_words(peer, packet, [0; 3]);
+    }
+
+    /// The same for a packet with words.
+    pub(super) fn tell_words(&mut self, peer: Peer, packet: Packet, words: Words) {
+        let _ = self.submit(peer, Outgoing::Words { packet, words });
     }
 
     pub(super) fn handle_piece(

@@ -53,8 +53,14 @@ impl Endpoint {
 
     /// Lets a message go that has been taken: its sender is told that it has been received.
     pub fn discard(&mut self, taken: Taken) {
-        if let Body::Exposed(exposure) = taken.early.body {
-            self.tell(taken.source, Packet::Finished { send: exposure.send });
+        match taken.early.body {
+            Body::Exposed(exposure) => {
+                self.tell(taken.source, Packet::Finished { send: exposure.send });
+            }
+            Body::Berthed(berth) => {
+                self.refuse_berthed(taken.source, berth);
+            }
+            Body::Whole(_) => {}
         }
     }
 

@@ -46,6 +46,11 @@ impl Standing {
         self.outlet.payload::<Header>()
     }
 
+    /// Whether there is room for a packet.
+    pub(super) fn has_room(&mut self) -> bool {
+        self.outlet.has_room(1)
+    }
+
     /// Bytes of the longest message that goes in cells as it is.
     pub(super) fn longest_eager(&self) -> usize {
         self.longest_eager
@@ -100,7 +105,7 @@ impl Standing {
         unsafe { self.outlet.push(packet.header(), payload) }
     }
 
-    fn push_words(&mut self, packet: Packet, words: &Words) -> bool {
+    pub(super) fn push_words(&mut self, packet: Packet, words: &Words) -> bool {
         self.push(packet, Region::new(words.as_ptr().cast(), size_of::<Words>()))
     }
 }
@@ -111,7 +116,7 @@ pub(super) enum Outgoing {
     /// A message that goes in cells.
     Eager { label: Label, element: TypeCode, data: Region, token: Token },
     /// A message that does not.
-    Large { label: Label, element: TypeCode, data: Region, token: Token },
+    Large { label: Label, element: TypeCode, data: Region, token: Token, is_synchronous: bool },
     /// A packet without user data.
     Words { packet: Packet, words: Words },
     /// A large message on its way in pieces.
@@ -181,7 +186,7 @@ impl Endpoint {
         let message = if data.bytes() <= longest {
             Outgoing::Eager { label, element, data, token }
         } else {
-            Outgoing::Large { label, element, data, token }
+            Outgoing::Large { label, element, data, token, is_synchronous: false }
         };
         self.submit(to, message)
     }
@@ -199,7 +204,8 @@ impl Endpoint {
         data: Region,
         token: Token,
     ) -> Posted {
-        self.submit(to, Outgoing::Large { label, element, data, token })
+        let is_synchronous = true;
+        self.submit(to, Outgoing::Large { label, element, data, token, is_synchronous })
     }
 
     /// Sends now if there is room and nothing waits before it, else queues.
@@ -274,8 +280,10 @@ impl Endpoint {
                     false => Attempt::NoRoom,
                 }
             }
-            Outgoing::Large { label, element, data, token } => {
-                match self.expose(to, label, element, data, token) {
+            Outgoing::Large { label, element, data, token, is_synchronous } => {
+                let message = (label, element, data, token);
+                let is_berthed = !is_synchronous && self.send_to_berth(to, message);
+                match is_berthed || self.expose(to, label, element, data, token) {
                     true => Attempt::Gone(Posted::Pending),
                     false => Attempt::NoRoom,
                 }

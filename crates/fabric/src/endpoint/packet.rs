@@ -73,6 +73,11 @@ pub(super) enum Packet {
     Ready { send: u64, landing: u64 },
     /// The sender has taken that large message back: words are the number of segments that come.
     Stopped { landing: u64 },
+    /// A message comes into a berth: words are its number, and how many berths here are granted to
+    /// the receiver.
+    Berthed { label: Label, element: TypeCode, bytes: usize },
+    /// The words say how many berths are granted here.
+    Berths,
     /// The sender begins nothing more.
     Leaving,
     /// The sender has left the world: this is its last packet, but for `Seen`.
@@ -109,6 +114,8 @@ const LEFT: u8 = 12;
 const SEEN: u8 = 13;
 const READY: u8 = 14;
 const STOPPED: u8 = 15;
+const BERTHED: u8 = 16;
+const BERTHS: u8 = 17;
 
 impl Packet {
     pub(super) fn header(self) -> Header {
@@ -141,6 +148,8 @@ impl Packet {
             Packet::Revoked { landing } => {
                 (REVOKED, Label { tag: landing, ..none }, TypeCode::BYTES, 0)
             }
+            Packet::Berthed { label, element, bytes } => (BERTHED, label, element, bytes),
+            Packet::Berths => (BERTHS, none, TypeCode::BYTES, 0),
             Packet::Leaving => (LEAVING, none, TypeCode::BYTES, 0),
             Packet::Left => (LEFT, none, TypeCode::BYTES, 0),
             Packet::Seen => (SEEN, none, TypeCode::BYTES, 0),
@@ -175,6 +184,8 @@ impl Packet {
             OPEN => Packet::Open { label, element },
             READY => Packet::Ready { send: tag, landing: context },
             STOPPED => Packet::Stopped { landing: tag },
+            BERTHED => Packet::Berthed { label, element, bytes },
+            BERTHS => Packet::Berths,
             LEAVING => Packet::Leaving,
             LEFT => Packet::Left,
             SEEN => Packet::Seen,
@@ -226,6 +237,8 @@ mod tests {
             Packet::Open { label, element },
             Packet::Ready { send: 11, landing: 12 },
             Packet::Stopped { landing: 13 },
+            Packet::Berthed { label, element, bytes: usize::MAX },
+            Packet::Berths,
             Packet::Leaving,
             Packet::Left,
             Packet::Seen,

@@ -133,7 +133,7 @@ impl Endpoint {
                 // SAFETY: writable by the promise of `recv_short`; long enough, as just checked.
                 unsafe { into.copy_from_nonoverlapping(whole.as_ptr(), whole.len()) };
             }
-            (Body::Exposed(_), Ok(())) => {
+            (Body::Exposed(_) | Body::Berthed(_), Ok(())) => {
                 // Nobody exposes what is short: the other side runs another operation.
                 fits = Err(TransferError::Truncated { sent: early.bytes, room: self.short() });
             }

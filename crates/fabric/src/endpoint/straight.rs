@@ -52,6 +52,7 @@ impl Endpoint {
                 }
             }
         }
+        self.handle_berth_news(done);
         self.settle_departures();
         true
     }

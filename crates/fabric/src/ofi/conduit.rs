@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::port::{Access, Begun, Context, Port, Registration, Target};
-use super::straight;
+use super::{berth, straight};
 use crate::endpoint::Header;
 use crate::lane::{Place, Ring, STAMP};
 use crate::{Peer, Region, Result, Segment};
@@ -39,9 +39,14 @@ pub(super) enum Name {
     Buffer(usize),
     /// A segment of a large message.
     Segment,
+    /// Something that comes into a berth.
+    Berth,
 }
 
 pub(super) fn read_name(name: u64) -> Name {
+    if name & berth::NAME != 0 {
+        return Name::Berth;
+    }
     if name & straight::NAME != 0 {
         return Name::Segment;
     }

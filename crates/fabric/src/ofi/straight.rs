@@ -58,6 +58,8 @@ enum Way {
     In { landing: Id, told: u32 },
     /// Out of memory of a send, to that port.
     Out(Target),
+    /// The same, into a berth with that tag.
+    Berth(Target, u64),
 }
 
 /// A large message on its way.
@@ -141,6 +143,11 @@ impl Straight {
             Way::Out(target) => {
                 let memory = memory.as_region();
                 // SAFETY: memory of a posted send that nobody writes; the rest as above.
+                unsafe { port.send(target, tag, memory, &self.registration, context) }
+            }
+            Way::Berth(target, tag) => {
+                let memory = memory.as_region();
+                // SAFETY: as above.
                 unsafe { port.send(target, tag, memory, &self.registration, context) }
             }
         }
@@ -269,6 +276,38 @@ impl Straights {
         Ok(self.insert(Straight::new(Way::Out(target), (peer, course), memory, registration)))
     }
 
+    /// Sends a message into a berth, to that port and with that tag. The name of the transfer,
+    /// unless the network has no room for it now.
+    ///
+    /// # Safety
+    /// As [`Straights::send`].
+    pub(super) unsafe fn send_to_berth(
+        &mut self,
+        port: &mut Port,
+        peer: Peer,
+        (target, tag): (Target, u64),
+        send: Id,
+        data: Region,
+    ) -> std::result::Result<Option<u64>, i32> {
+        // SAFETY: as in `land`.
+        let registration = unsafe { port.register(data, Access::Send) };
+        let registration = registration.map_err(|_| libc::ENOMEM)?;
+        let memory = RegionMut::new(data.start().cast_mut(), data.bytes());
+        let course = Course { send: send.0, landing: 0, first: 0 };
+        let way = Way::Berth(target, tag);
+        self.last += 1;
+        let straight = Straight::new(way, (peer, course), memory, registration);
+        let name = self.insert(Straight { allowed: 1, ..straight });
+        let posted = self.all.get_mut(&name).map_or(Ok(false), |straight| straight.post(port));
+        if let Ok(true) = posted {
+            return Ok(Some(name));
+        }
+        if let Some(Straight { registration, .. }) = self.all.remove(&name) {
+            port.forget(registration);
+        }
+        posted.map(|_| None)
+    }
+
     /// So many segments of a message may be sent.
     pub(super) fn allow(&mut self, name: u64, upto: u32) {
         if let Some(straight) = self.all.get_mut(&name) {
@@ -312,8 +351,10 @@ impl Straights {
             (Way::In { landing, .. }, how) => {
                 self.news.push(News::Landed { from, landing, course, how });
             }
-            (Way::Out(_), How::Whole) => self.news.push(News::Sent { send: Id(course.send) }),
-            (Way::Out(_), _) => {}
+            (Way::Out(_) | Way::Berth(..), How::Whole) => {
+                self.news.push(News::Sent { send: Id(course.send) });
+            }
+            (Way::Out(_) | Way::Berth(..), _) => {}
         }
     }
 
@@ -366,6 +407,8 @@ impl Straights {
         let (end, sent) = match straight.way {
             Way::In { told, .. } => (told, None),
             Way::Out(_) => (straight.posted, Some((straight.course, straight.posted))),
+            // It comes all the same.
+            Way::Berth(..) => (straight.posted, None),
         };
         straight.shorten(port, end);
         straight.how = How::Withdrawn;

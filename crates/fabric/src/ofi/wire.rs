@@ -2,10 +2,12 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+mod berthing;
 mod large;
 
 use std::sync::Arc;
 
+use super::berth::Berths;
 use super::conduit::{self, ANY, BUFFER, Conduit, Name};
 use super::library::Library;
 use super::port::{Access, Begun, Context, Event, Port, Registration};
@@ -44,6 +46,7 @@ pub struct Wire {
     registration: Registration,
     /// Messages that go straight from memory to memory.
     straights: Straights,
+    berths: Berths,
     /// Whether this rank leaves.
     leaves: bool,
     is_closed: bool,
@@ -130,6 +133,7 @@ impl Wire {
             contexts: (0..BUFFERS).map(context).collect(),
             registration,
             straights: Straights::default(),
+            berths: Berths::default(),
             leaves: false,
             is_closed: false,
             unposted: (0..BUFFERS).collect(),
@@ -251,6 +255,7 @@ impl Wire {
         for name in self.straights.take_waiting() {
             self.go_on(name);
         }
+        self.grant_berths();
         for at in 0..self.active.len() {
             self.push(self.active[at]);
         }
@@ -309,6 +314,7 @@ impl Wire {
                 self.unposted.push(buffer);
             }
             Name::Segment => self.note_segment(&event),
+            Name::Berth => self.note_berth(&event),
         }
     }
 
@@ -322,6 +328,7 @@ impl Wire {
             self.pulse.await_last_words();
         }
         self.straights.clear(&mut self.port);
+        self.berths.clear(&mut self.port);
         for conduit in self.conduits.iter_mut().flatten() {
             conduit.forget(&mut self.port);
         }

@@ -1,5 +1,6 @@
 //! What every kind of world must do, as functions over the kind.
 
+pub(crate) mod berths;
 pub(crate) mod cancelling;
 pub(crate) mod channels;
 pub(crate) mod large;
