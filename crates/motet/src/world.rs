@@ -126,6 +126,10 @@ fn take_seat(seat: Seat, settings: &Settings) -> Result<World> {
     let ranks = seat.segment.ranks();
     let rank = seat.rank;
     tuning.machine = tuning.machine.shared(seat.segment.company(), seat.segment.cores());
+    if seat.segment.company() == ranks {
+        // All ranks see that, and the same cores.
+        tuning.machine = tuning.machine.on_one_machine();
+    }
     if let (Some(remark), 0) = (&source.remark, rank.index()) {
         wisdom::warn(remark);
     }

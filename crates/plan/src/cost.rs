@@ -8,6 +8,8 @@
 //! chain is longer. A rank that waits gives its core to another one, which costs a hand-over; and
 //! after each round all cores come to a point where they wait for one. What flows one way, from a
 //! root or to it, has no such points: ranks run ahead, and one hand-over serves many operations.
+//! Its time is that of the busiest core: the one whose ranks are the busiest of all and others, of
+//! which each does as much as they do on average.
 //!
 //! The price of a message has a part for being one, the latency or, if it does not wait for the
 //! one before, less; and a part for its bytes. The latter is a [curve](Machine::bytes_ns) through
@@ -63,6 +65,22 @@ impl Cost {
     }
 }
 
+/// Messages of one rank.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ends {
+    /// Those that it sends.
+    pub sends: usize,
+    /// Those that it receives.
+    pub receives: usize,
+}
+
+impl Ends {
+    /// So many that a rank sends and receives.
+    pub fn new(sends: usize, receives: usize) -> Self {
+        Self { sends, receives }
+    }
+}
+
 /// What all ranks of one call do together, the same on all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
@@ -73,6 +91,8 @@ pub struct Work {
     pub waits: usize,
     /// Messages.
     pub messages: usize,
+    /// What the rank has of them that has most; of those that flow one way.
+    pub busiest: Ends,
     /// Bytes in those messages.
     pub bytes: usize,
     /// Bytes of results of reductions.
@@ -90,22 +110,24 @@ impl Work {
             ranks,
             waits: of_all(cost.rounds),
             messages: of_all(cost.messages()),
+            busiest: Ends::default(),
             bytes: of_all(cost.bytes),
             reduced: of_all(cost.reduced),
             copied: of_all(cost.copied),
         }
     }
 
-    /// One rank has its part in everything, so the chain is the work.
-    pub fn of_one(ranks: u32, cost: &Cost) -> Self {
+    /// One rank has this end of all messages, so the chain is the work.
+    pub fn of_one(ranks: u32, busiest: Ends, cost: &Cost) -> Self {
         let Cost { bytes, reduced, copied, .. } = *cost;
-        Self { ranks: ranks as usize, waits: 0, messages: cost.messages(), bytes, reduced, copied }
+        let (ranks, messages) = (ranks as usize, cost.messages());
+        Self { ranks, waits: 0, messages, busiest, bytes, reduced, copied }
     }
 
-    /// Messages of one size that flow one way.
-    pub fn flow(ranks: u32, messages: usize, bytes: usize) -> Self {
-        let bytes = bytes.saturating_mul(messages);
-        Self { ranks: ranks as usize, waits: 0, messages, bytes, reduced: 0, copied: 0 }
+    /// Messages of one size that flow one way, and what the busiest rank has of them.
+    pub fn flow(ranks: u32, (messages, busiest): (usize, Ends), bytes: usize) -> Self {
+        let (ranks, bytes) = (ranks as usize, bytes.saturating_mul(messages));
+        Self { ranks, waits: 0, messages, busiest, bytes, reduced: 0, copied: 0 }
     }
 }
 
@@ -116,6 +138,8 @@ pub struct Machine {
     pub latency_ns: f64,
     /// For which a rank is busy with one more short message, sent and received.
     pub send_ns: f64,
+    /// The part of that which the sender is, of 1.
+    pub send_share: f64,
     /// What the bytes of a message take beyond that, at each of [`SIZES`](Self::SIZES).
     pub bytes_ns: [f64; Machine::SIZES.len()],
     /// To reduce two operands, for each byte of the result.
@@ -126,6 +150,9 @@ pub struct Machine {
     pub hand_over_ns: f64,
     /// How many ranks there are for each core.
     pub ranks_per_core: f64,
+    /// The same for ranks that share no memory: more than one if they are on one machine all the
+    /// same.
+    pub apart_per_core: f64,
 }
 
 /// How much dearer a round is that must not keep its rank from computing.
@@ -134,6 +161,8 @@ const OVERLAP_FACTOR: f64 = 8.0;
 /// How much dearer it is to send a message to another node, and how much dearer its bytes are.
 const FAR_LATENCY: f64 = 16.0;
 const FAR_BYTES: f64 = 4.0;
+/// A network is asked once for each message that is sent, and gives what has come all at once.
+const FAR_SEND_SHARE: f64 = 0.8;
 
 /// Messages up to this length travel in cells. Part of their price is that the receiver waits for
 /// one after the other; where ranks share cores, others have the core meanwhile.
@@ -147,6 +176,7 @@ impl Default for Machine {
         Self {
             latency_ns: 430.0,
             send_ns: 110.0,
+            send_share: 0.5,
             bytes_ns: [
                 10.0, 330.0, 1600.0, 2900.0, 4900.0, 7000.0, 9700.0, 23_000.0, 122_000.0, 613_000.0,
             ],
@@ -154,6 +184,7 @@ impl Default for Machine {
             copy_ns_per_byte: 0.04,
             hand_over_ns: 590.0,
             ranks_per_core: 1.0,
+            apart_per_core: 1.0,
         }
     }
 }
@@ -168,6 +199,7 @@ impl Machine {
     pub const FIXED: Self = Self {
         latency_ns: 250.0,
         send_ns: 60.0,
+        send_share: 0.5,
         bytes_ns: {
             let mut bytes_ns = [0.0; Self::SIZES.len()];
             let mut at = 0;
@@ -181,6 +213,7 @@ impl Machine {
         copy_ns_per_byte: 0.05,
         hand_over_ns: 1500.0,
         ranks_per_core: 1.0,
+        apart_per_core: 1.0,
     };
 
     /// The prices for an operation that goes on while its rank computes.
@@ -207,20 +240,45 @@ impl Machine {
         Self { ranks_per_core: ranks.max(1) as f64 / cores.max(1) as f64, ..self }
     }
 
+    /// The same prices, where all ranks of the world, even those that share no memory, share cores
+    /// as those do that share memory: where there is one machine.
+    #[must_use]
+    pub fn on_one_machine(self) -> Self {
+        Self { apart_per_core: self.ranks_per_core, ..self }
+    }
+
+    /// Whether ranks share cores.
+    pub fn is_crowded(&self) -> bool {
+        self.ranks_per_core > 1.0
+    }
+
     /// The time that something takes with this chain and this work.
     pub fn time(&self, cost: &Cost, work: &Work) -> f64 {
-        if self.ranks_per_core <= 1.0 {
+        if !self.is_crowded() {
             return self.chain(cost, self.latency_ns);
+        }
+        if work.waits == 0 {
+            return self.work(work) * self.share_of_busiest_core(work);
         }
         // If the ranks of the call are not all there are, the others want the cores as well.
         let of_one = self.work(work) / work.ranks.max(1) as f64 * self.ranks_per_core;
         let chain = self.chain(cost, self.send_ns);
-        if work.waits == 0 {
-            // Each end of a message does half of it, and need not be there for the other half.
-            let elsewhere = self.data(cost.messages(), cost.bytes) / 2.0;
-            return (chain - elsewhere).max(of_one);
-        }
         cost.rounds as f64 * self.hand_over_ns + chain.max(of_one)
+    }
+
+    /// The share of work that flows one way which the core has whose ranks are the busiest one and
+    /// others.
+    fn share_of_busiest_core(&self, work: &Work) -> f64 {
+        let (all, ranks) = (work.messages as f64, work.ranks as f64);
+        if work.messages == 0 || work.ranks < 2 {
+            return 1.0;
+        }
+        let Ends { sends, receives } = work.busiest;
+        let named = sends as f64 * self.send_share + receives as f64 * (1.0 - self.send_share);
+        // Where the ends of a message differ much, it may be another one.
+        let busiest = named.max(all / ranks);
+        let of_another = (all - busiest) / (ranks - 1.0);
+        (busiest + (self.ranks_per_core - 1.0) * of_another) / all
     }
 
     /// The same prices for messages between nodes: that a network is so much slower than shared
@@ -230,7 +288,9 @@ impl Machine {
         Self {
             latency_ns: FAR_LATENCY * self.latency_ns,
             send_ns: FAR_LATENCY * self.send_ns,
+            send_share: FAR_SEND_SHARE,
             bytes_ns: self.bytes_ns.map(|nanoseconds| FAR_BYTES * nanoseconds),
+            ranks_per_core: self.apart_per_core,
             ..self
         }
     }

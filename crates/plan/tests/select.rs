@@ -5,8 +5,11 @@ mod cases;
 use std::sync::Arc;
 
 use cases::calls;
+use motet_plan::cost::Ends;
 use motet_plan::select::{Lesson, Overrides, Reason, Wisdom, choose, fixed};
-use motet_plan::{Block, Call, Collective, Cost, Machine, Operation, Rank, Tuning, Work, algo};
+use motet_plan::{
+    Block, Call, Collective, Cost, Division, Machine, Operation, Rank, Tuning, Work, algo,
+};
 
 fn allreduce(ranks: u32, count: usize, commutative: bool) -> Call {
     calls(ranks, false, |_| Operation::Allreduce { count, commutative }).remove(0)
@@ -122,6 +125,28 @@ fn ranks_that_share_cores_save_messages_and_waits() {
     assert_eq!(chosen(&scan, &on(16)).0, "recursive_doubling");
 }
 
+/// 4 ranks on 2 cores of one machine, without common memory: to send takes the time, so a root
+/// that sends has help, and one that receives does not; and rounds of pairs have fewer messages
+/// than all to all. On machines of their own it is the way through the network.
+#[test]
+fn ranks_apart_on_one_machine_save_sends() {
+    let shared = Machine::default().shared(4, 2);
+    let one = Tuning { machine: shared.on_one_machine(), ..Tuning::default() };
+    let several = Tuning { machine: shared, ..Tuning::default() };
+    let root = Rank(0);
+    for (operation, on_one, on_several) in [
+        (Operation::Bcast { count: 1, root }, "binomial", "direct"),
+        (Operation::Reduce { count: 1, root, commutative: true }, "direct", "direct"),
+        (Operation::Scan { count: 1, commutative: true }, "chain", "direct"),
+        (Operation::Allgather { count: 1 }, "recursive_doubling", "direct"),
+    ] {
+        let mut call = calls(4, false, |_| operation.clone()).remove(0);
+        call.nodes = Division::new(0..4);
+        assert_eq!(chosen(&call, &one).0, on_one, "{operation:?}");
+        assert_eq!(chosen(&call, &several).0, on_several, "{operation:?}");
+    }
+}
+
 /// Two ranks with a core each: one round for all of the data up to sizes at which a round is
 /// nothing, then two for half of it each.
 #[test]
@@ -186,7 +211,11 @@ fn shared_cores_make_work_and_hand_overs_count() {
     let (send, hand_over) = (own.send_ns, own.hand_over_ns);
     assert_eq!(time(2, &work), 4.0 * send + 2.0 * hand_over + hand_over);
     assert_eq!(time(1, &work), 8.0 * send + 4.0 * hand_over + hand_over);
-    assert_eq!(time(1, &Work { waits: 0, ..work }), 8.0 * send);
+    // What flows one way takes the time of the core whose ranks are the busiest and another one:
+    // of 16 ends 10, and then 2 of the 6 that the three others have.
+    let flow = Work { waits: 0, busiest: Ends::new(10, 0), ..work };
+    assert_eq!(time(1, &flow), 8.0 * send);
+    assert_eq!(time(2, &flow), 8.0 * send * 12.0 / 16.0);
     // Others, which are not in the call, want the cores as well.
     assert_eq!(own.shared(8, 2).time(&cost, &work), time(1, &work));
 }

@@ -120,6 +120,11 @@ impl dyn Algorithm {
         if call.nodes.is_one() {
             return machine.time(&self.cost(call), &self.work(call));
         }
+        let far = machine.between_nodes();
+        if call.nodes.is_apart() && far.is_crowded() {
+            // It is not the network that takes time, but to send.
+            return far.time(&self.cost(call), &self.work(call));
+        }
         let (within, between) = self.parts(call);
         machine.time_on_nodes(&within, &between)
     }

@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::shape::ring::Ring;
 use super::shape::{binomial, doublings};
 use crate::call::{Call, Operation, Rank};
-use crate::cost::{Cost, Work};
+use crate::cost::{Cost, Ends, Work};
 use crate::plan::Slice;
 
 /// A rank in the tree, and the length of a block.
@@ -84,11 +84,12 @@ pub(super) fn tree_cost(call: &Call, root: Rank) -> Cost {
     }
 }
 
-/// What all ranks do in the tree: a block travels once for each rank on its way.
-pub(super) fn tree_work(call: &Call) -> Work {
+/// What all ranks do in the tree, of which the shape tells how many messages it has: a block travels
+/// once for each rank on its way.
+pub(super) fn tree_work(call: &Call, shape: (usize, Ends)) -> Work {
     let ranks = call.ranks as usize;
     let block = call.bytes() / ranks;
     let travels: usize = (1..ranks).map(|child| binomial::subtree(child, ranks).len()).sum();
-    let flow = Work::flow(call.ranks, ranks - 1, 0);
+    let flow = Work::flow(call.ranks, shape, 0);
     Work { bytes: block.saturating_mul(travels), copied: call.bytes() / 2, ..flow }
 }

@@ -8,7 +8,7 @@
 use super::{Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Rank};
-use crate::cost::{Cost, Work};
+use crate::cost::{Cost, Ends, Work};
 use crate::plan::Slice;
 
 /// The rank in the middle.
@@ -27,7 +27,7 @@ pub(super) fn cost(call: &Call, inward: usize, outward: usize) -> Cost {
 /// What all ranks do in an algorithm of this cost: no more than the rank in the middle, and each
 /// waits once.
 pub(super) fn work(call: &Call, cost: &Cost) -> Work {
-    Work { waits: call.ranks as usize, ..Work::of_one(call.ranks, cost) }
+    Work { waits: call.ranks as usize, ..Work::of_one(call.ranks, Ends::default(), cost) }
 }
 
 /// The ranks around the middle.

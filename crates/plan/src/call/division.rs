@@ -62,6 +62,11 @@ impl Division {
         self.0.is_none()
     }
 
+    /// Whether no two ranks are on one node, of several.
+    pub fn is_apart(&self) -> bool {
+        self.largest() == 1
+    }
+
     /// How many ranks are spread, if they are on several nodes.
     pub(super) fn ranks(&self) -> Option<usize> {
         self.0.as_ref().map(|nodes| nodes.of.len())

@@ -15,7 +15,7 @@
 //! 1989.
 
 use crate::algo::shape::ring::Ring;
-use crate::algo::shape::{binomial, doublings};
+use crate::algo::shape::{binomial, doublings, tree_down};
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
@@ -48,7 +48,7 @@ impl Algorithm for Binomial {
     }
 
     fn work(&self, call: &Call) -> Work {
-        Work::flow(call.ranks, call.ranks as usize - 1, call.bytes())
+        Work::flow(call.ranks, tree_down(call.ranks), call.bytes())
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

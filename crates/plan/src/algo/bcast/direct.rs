@@ -15,7 +15,7 @@
 use crate::algo::{Algorithm, Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
-use crate::cost::{Cost, Work};
+use crate::cost::{Cost, Ends, Work};
 
 struct Direct;
 
@@ -43,7 +43,7 @@ impl Algorithm for Direct {
     }
 
     fn work(&self, call: &Call) -> Work {
-        Work::of_one(call.ranks, &self.cost(call))
+        Work::of_one(call.ranks, Ends::new(call.ranks as usize - 1, 0), &self.cost(call))
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

@@ -17,6 +17,7 @@
 //! 1989: their scatter, run backwards.
 
 use crate::algo::rooted::{Seat, tree_cost, tree_work};
+use crate::algo::shape::tree_up;
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation, Rank};
@@ -51,7 +52,7 @@ impl Algorithm for Binomial {
     }
 
     fn work(&self, call: &Call) -> Work {
-        tree_work(call)
+        tree_work(call, tree_up(call.ranks))
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

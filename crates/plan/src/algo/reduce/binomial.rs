@@ -21,7 +21,7 @@
 use std::ops::Range;
 
 use crate::algo::incoming::Places;
-use crate::algo::shape::doublings;
+use crate::algo::shape::{doublings, tree_up};
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation, Rank};
@@ -56,7 +56,7 @@ impl Algorithm for Binomial {
     }
 
     fn work(&self, call: &Call) -> Work {
-        let flow = Work::flow(call.ranks, call.ranks as usize - 1, call.bytes());
+        let flow = Work::flow(call.ranks, tree_up(call.ranks), call.bytes());
         Work { reduced: flow.bytes, ..flow }
     }
 

@@ -18,7 +18,7 @@
 use crate::algo::{Algorithm, Refusal, incoming};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::{Cost, Work};
+use crate::cost::{Cost, Ends, Work};
 
 struct Chain;
 
@@ -75,6 +75,7 @@ pub(in crate::algo) fn cost(call: &Call) -> Cost {
 
 /// Data flows one way only.
 pub(in crate::algo) fn work(call: &Call) -> Work {
-    let flow = Work::flow(call.ranks, call.ranks as usize - 1, call.bytes());
+    let messages = call.ranks as usize - 1;
+    let flow = Work::flow(call.ranks, (messages, Ends::new(1, 1)), call.bytes());
     Work { reduced: flow.bytes, ..flow }
 }

@@ -16,7 +16,7 @@
 use crate::algo::{Algorithm, Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
-use crate::cost::{Cost, Work};
+use crate::cost::{Cost, Ends, Work};
 
 struct Direct;
 
@@ -46,7 +46,11 @@ impl Algorithm for Direct {
 
     fn work(&self, call: &Call) -> Work {
         let ranks = call.ranks as usize;
-        let flow = Work::flow(call.ranks, ranks * (ranks - 1) / 2, call.bytes());
+        let flow = Work::flow(
+            call.ranks,
+            (ranks * (ranks - 1) / 2, Ends::new(ranks - 1, 0)),
+            call.bytes(),
+        );
         Work { reduced: flow.bytes, ..flow }
     }
 

@@ -17,7 +17,7 @@ use crate::algo::scattering::blocks;
 use crate::algo::{Algorithm, Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
-use crate::cost::{Cost, Work};
+use crate::cost::{Cost, Ends, Work};
 
 /// The algorithm, of a scatter or a scatterv.
 pub(in crate::algo) struct Direct {
@@ -51,7 +51,7 @@ impl Algorithm for Direct {
     }
 
     fn work(&self, call: &Call) -> Work {
-        Work::of_one(call.ranks, &self.cost(call))
+        Work::of_one(call.ranks, Ends::new(call.ranks as usize - 1, 0), &self.cost(call))
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
