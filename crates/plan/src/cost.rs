@@ -138,7 +138,7 @@ pub struct Machine {
     pub latency_ns: f64,
     /// For which a rank is busy with one more short message, sent and received.
     pub send_ns: f64,
-    /// The part of that which the sender is, of 1.
+    /// The part of that which the sender is, of 1. Bytes keep both as busy.
     pub send_share: f64,
     /// What the bytes of a message take beyond that, at each of [`SIZES`](Self::SIZES).
     pub bytes_ns: [f64; Machine::SIZES.len()],
@@ -258,7 +258,10 @@ impl Machine {
             return self.chain(cost, self.latency_ns);
         }
         if work.waits == 0 {
-            return self.work(work) * self.share_of_busiest_core(work);
+            let messages = work.messages as f64 * self.send_ns;
+            let others = self.work(work) - messages;
+            return messages * self.share_of_busiest_core(work, self.send_share)
+                + others * self.share_of_busiest_core(work, 0.5);
         }
         // If the ranks of the call are not all there are, the others want the cores as well.
         let of_one = self.work(work) / work.ranks.max(1) as f64 * self.ranks_per_core;
@@ -267,14 +270,14 @@ impl Machine {
     }
 
     /// The share of work that flows one way which the core has whose ranks are the busiest one and
-    /// others.
-    fn share_of_busiest_core(&self, work: &Work) -> f64 {
+    /// others, if the sender of a message does such a share of it.
+    fn share_of_busiest_core(&self, work: &Work, send_share: f64) -> f64 {
         let (all, ranks) = (work.messages as f64, work.ranks as f64);
         if work.messages == 0 || work.ranks < 2 {
             return 1.0;
         }
         let Ends { sends, receives } = work.busiest;
-        let named = sends as f64 * self.send_share + receives as f64 * (1.0 - self.send_share);
+        let named = sends as f64 * send_share + receives as f64 * (1.0 - send_share);
         // Where the ends of a message differ much, it may be another one.
         let busiest = named.max(all / ranks);
         let of_another = (all - busiest) / (ranks - 1.0);

@@ -15,7 +15,7 @@ use crate::{Peer, Received, TransferError};
 
 impl Endpoint {
     /// The first half of [`Endpoint::progress`]: what the network does. It puts cells into the
-    /// lanes, which are left there. Says whether anything else moved.
+    /// lanes, which are left there. Says whether anything moved.
     #[inline]
     pub fn fetch(&mut self, done: &mut Vec<Completion>) -> bool {
         self.wire.is_some() && self.carry(done)
@@ -25,8 +25,8 @@ impl Endpoint {
     fn carry(&mut self, done: &mut Vec<Completion>) -> bool {
         done.append(&mut self.late);
         let Some(wire) = &mut self.wire else { return false };
-        wire.carry();
-        wire.has_news() && self.handle_news(done)
+        let was_told = wire.carry();
+        (wire.has_news() && self.handle_news(done)) || was_told
     }
 
     fn handle_news(&mut self, done: &mut Vec<Completion>) -> bool {

@@ -237,14 +237,16 @@ impl Wire {
         self.straights.withdrawn_from().for_each(|peer| self.pulse.shared.await_peer(peer));
     }
 
-    /// Takes what has come, and sends what waits in lanes.
-    pub(crate) fn carry(&mut self) {
+    /// Takes what has come, and sends what waits in lanes. Says whether the network has told of
+    /// anything.
+    pub(crate) fn carry(&mut self) -> bool {
         if self.is_closed {
-            return;
+            return false;
         }
         let mut events = std::mem::take(&mut self.events);
         self.port.poll(&mut events);
         self.pulse.shared.note_look();
+        let was_told = !events.is_empty();
         for event in events.drain(..) {
             self.handle(event);
         }
@@ -259,6 +261,7 @@ impl Wire {
         for at in 0..self.active.len() {
             self.push(self.active[at]);
         }
+        was_told
     }
 
     /// Sends what waits in the lane to a rank.

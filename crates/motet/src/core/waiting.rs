@@ -192,7 +192,8 @@ impl Shared {
         ready: &mut impl FnMut(&mut Engine) -> Option<T>,
     ) -> Option<Result<T, Failure>> {
         let Patience { burst, spin, impolite, yields, .. } = patience;
-        let begun = (!spin.is_zero()).then(Instant::now);
+        let mut begun = (!spin.is_zero()).then(Instant::now);
+        let mut moves = self.engine().moves();
         while let Some(waited) = begun.map(|begun| begun.elapsed()).filter(|&waited| waited < spin)
         {
             if waited >= impolite {
@@ -200,6 +201,11 @@ impl Shared {
             }
             if let Some(ended) = self.look(burst, ready) {
                 return Some(ended);
+            }
+            if self.is_wired {
+                // What is large takes long, but goes on before our eyes.
+                let before = std::mem::replace(&mut moves, self.engine().moves());
+                begun = if before == moves { begun } else { Some(Instant::now()) };
             }
         }
         for _ in 0..yields {
