@@ -134,7 +134,7 @@ enum Body {
     Whole(Box<[u8]>),
     /// Where to copy it from.
     Exposed(Exposure),
-    /// It comes into this berth, or is there already.
+    /// It lies in this berth.
     Berthed(u64),
 }
 

@@ -14,7 +14,7 @@ mod straight;
 mod transfer;
 mod wire;
 
-pub(crate) use berth::{BERTH, BerthNews};
+pub(crate) use berth::BERTH;
 pub use library::{LIBRARY, Library};
 pub use provider::{Choice, Offer, PROVIDER, choose};
 pub use pulse::{PEER_TIMEOUT, peer_timeout};

@@ -58,7 +58,8 @@ in_every_world! {
         types_are_compared sizes_around_every_limit messages_to_oneself;
     pressure: many_sends_before_the_first_receive many_receives_before_the_first_send
         random_traffic_between_all everyone_to_one;
-    berths: to_and_fro received_in_any_order not_wanted outlive_their_sender;
+    berths: to_and_fro received_in_any_order not_wanted outlive_their_sender
+        need_no_answer;
     straight: whoever_comes_first too_long_for_their_receives receives_that_are_taken_back
         a_death_in_the_middle;
     waking: pieces_wake_a_receiver_that_sleeps a_token_goes_round_sleepers every_kind_of_news_wakes
@@ -74,7 +75,8 @@ over_the_network! {
         messages_to_oneself;
     pressure: many_sends_before_the_first_receive many_receives_before_the_first_send
         random_traffic_between_all everyone_to_one;
-    berths: to_and_fro received_in_any_order not_wanted outlive_their_sender;
+    berths: to_and_fro received_in_any_order not_wanted outlive_their_sender
+        need_no_answer;
     straight: whoever_comes_first too_long_for_their_receives receives_that_are_taken_back
         a_death_in_the_middle;
     waking: pieces_wake_a_receiver_that_sleeps a_token_goes_round_sleepers every_kind_of_news_wakes

@@ -5,14 +5,13 @@
 
 use super::incoming::Message;
 use super::packet::Packet;
-use super::{Body, Completion, Endpoint, Landing, LargeSend, Receive};
-use crate::ofi::{BERTH, BerthNews};
-use crate::slab::Id;
-use crate::{Label, Peer, Received, Region, Token, TransferError, TypeCode};
+use super::{Body, Completion, Endpoint, LargeSend, Receive};
+use crate::ofi::BERTH;
+use crate::{Label, Peer, Region, Token, TransferError, TypeCode};
 
 impl Endpoint {
     /// Sends a message into a berth that its receiver has granted. `false` if there is none, or no
-    /// room for that now.
+    /// room for the packet.
     pub(super) fn send_to_berth(
         &mut self,
         to: Peer,
@@ -49,14 +48,11 @@ impl Endpoint {
         }
     }
 
-    /// A message comes into a berth.
+    /// A message has come into a berth.
     pub(super) fn note_berthed(&mut self, message: Message, done: &mut Vec<Completion>) {
         let [berth, granted, _] = self.words(message.source);
         let Some(wire) = &mut self.wire else { return };
         wire.note_granted(message.source, granted);
-        if !wire.note_berthed(message.source, berth) {
-            return;
-        }
         match self.matching.take_posted(message.source, message.label) {
             Some(receive) => self.receive_berthed(message, berth, receive, done),
             None => self.keep(message, Body::Berthed(berth)),
@@ -71,7 +67,7 @@ impl Endpoint {
         }
     }
 
-    /// A message that comes into a berth meets its receive.
+    /// A message that has come into a berth meets its receive.
     pub(super) fn receive_berthed(
         &mut self,
         message: Message,
@@ -79,63 +75,40 @@ impl Endpoint {
         receive: Receive,
         done: &mut Vec<Completion>,
     ) {
-        let Message { source, bytes, .. } = message;
-        if let Err(error) = message.fits(&receive) {
-            self.refuse_berthed(source, berth);
-            return done.push(message.completion(receive.token(), Err(error)));
+        let Some(wire) = &mut self.wire else { return };
+        let data = wire.berthed(message.source, berth, message.bytes);
+        let mut outcome = message.fits(&receive);
+        match data {
+            Some(data) if outcome.is_ok() => {
+                let into = receive.into.start();
+                // SAFETY: a posted receive: writable, by the promise of its poster, and long
+                // enough, as just checked. The berth is ours until it is emptied.
+                unsafe { into.copy_from_nonoverlapping(data.start(), data.bytes()) };
+            }
+            Some(_) => {}
+            None => outcome = Err(TransferError::Revoked(message.source)),
         }
-        let (tag, straight) = (message.label.tag, None);
-        let landing = Landing { receive, source, tag, bytes, missing: bytes, straight };
-        let id = self.landings.insert(landing);
-        if let Some(wire) = &mut self.wire {
-            wire.meet_berthed(source, berth, id);
-        }
-        self.handle_berth_news(done);
+        wire.empty_berth(message.source, berth);
+        done.push(message.completion(receive.token(), outcome));
     }
 
     /// Nobody wants the message in a berth.
-    pub(super) fn refuse_berthed(&mut self, from: Peer, berth: u64) {
+    pub(super) fn empty_berth(&mut self, from: Peer, berth: u64) {
         if let Some(wire) = &mut self.wire {
-            wire.refuse_berthed(from, berth);
+            wire.empty_berth(from, berth);
         }
     }
 
-    pub(super) fn handle_berth_news(&mut self, done: &mut Vec<Completion>) {
-        let Some(wire) = &mut self.wire else { return };
-        for news in wire.take_berth_news() {
-            match news {
-                BerthNews::Come { from, berth, landing: Some(landing) } => {
-                    self.copy_berthed(from, berth, landing, done);
-                }
-                BerthNews::Come { landing: None, .. } => {}
-                // Who leaves has no use for it, and who is told that we leave may be gone.
-                BerthNews::Granted { to, granted } => {
-                    if !self.departure.was_told() && !self.is_known_left(to) {
-                        self.tell_words(to, Packet::Berths, [granted, 0, 0]);
-                    }
-                }
+    /// Tells those that should know how many berths are granted to them. Who leaves has no use for
+    /// that, and who has been told that we leave may be gone.
+    pub(super) fn tell_of_berths(&mut self) {
+        let Some(wire) = &self.wire else { return };
+        for to in wire.untold_of_berths() {
+            let Some(wire) = &mut self.wire else { return };
+            let words = [wire.tell_granted(to), 0, 0];
+            if !self.departure.was_told() && !self.is_known_left(to) {
+                self.tell_words(to, Packet::Berths, words);
             }
         }
-    }
-
-    /// Copies what has come into a berth to its receive, unless that was taken back.
-    fn copy_berthed(&mut self, from: Peer, berth: u64, id: Id, done: &mut Vec<Completion>) {
-        let Some(wire) = &mut self.wire else { return };
-        let data = wire.berthed(from, berth);
-        if let Some(Landing { receive, source, tag, bytes, .. }) = self.landings.remove(id) {
-            let whole = data.filter(|data| data.bytes() == bytes);
-            let outcome = match whole {
-                Some(data) => {
-                    // SAFETY: a posted receive: writable, by the promise of its poster, and long
-                    // enough, as was checked when they met. The berth is ours until it is emptied.
-                    unsafe { receive.into.start().copy_from_nonoverlapping(data.start(), bytes) };
-                    Ok(Received { source, tag, bytes })
-                }
-                // Less or more has come than was announced.
-                None => Err(TransferError::Revoked(from)),
-            };
-            done.push(Completion { token: receive.token(), outcome });
-        }
-        wire.empty_berth(from, berth);
     }
 }

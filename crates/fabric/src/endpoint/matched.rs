@@ -58,7 +58,7 @@ impl Endpoint {
                 self.tell(taken.source, Packet::Finished { send: exposure.send });
             }
             Body::Berthed(berth) => {
-                self.refuse_berthed(taken.source, berth);
+                self.empty_berth(taken.source, berth);
             }
             Body::Whole(_) => {}
         }

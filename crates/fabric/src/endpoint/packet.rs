@@ -26,6 +26,12 @@ impl Header {
         }
     }
 
+    /// Whether it is that of a message which comes into a berth.
+    #[inline]
+    pub(crate) fn is_berthed(&self) -> bool {
+        self.kind == BERTHED
+    }
+
     /// Whether it is that of a message in several cells.
     #[inline]
     pub(super) fn is_first(&self) -> bool {

@@ -52,7 +52,7 @@ impl Endpoint {
                 }
             }
         }
-        self.handle_berth_news(done);
+        self.tell_of_berths();
         self.settle_departures();
         true
     }

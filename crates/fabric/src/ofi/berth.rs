@@ -6,11 +6,13 @@
 use std::collections::HashMap;
 
 use super::port::{Access, Begun, Context, Event, Port, Registration};
-use crate::slab::Id;
+use crate::layout::LINE;
 use crate::{Peer, RegionMut, Result};
 
-/// Bytes of a berth: of the longest message that it takes.
+/// Bytes of the longest message that a berth takes.
 pub(crate) const BERTH: usize = 128 << 10;
+/// Bytes of the cell before it, which tells of it.
+const CELL: usize = LINE;
 /// Berths that one sender may have.
 const BERTHS: u64 = 4;
 /// Senders that may have some.
@@ -33,35 +35,13 @@ fn place_of(name: u64) -> (Peer, usize) {
     (Peer(((name & !NAME) >> PLACE_BITS) as u32), (name % BERTHS) as usize)
 }
 
-/// What is known of the message in a berth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Message {
-    /// Not even that there is one.
-    Unknown,
-    /// It has been announced, and waits for its receive.
-    Announced,
-    /// It has met that.
-    Met(Id),
-    /// Nobody wants it.
-    Unwanted,
-}
-
-/// A place for the messages of one sender.
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    message: Message,
-    /// Bytes that have come, once they have.
-    come: Option<usize>,
-}
-
-const EMPTY: Place = Place { message: Message::Unknown, come: None };
-
 /// All places for the messages of one sender.
 struct Pier {
     memory: RegionMut,
     registration: Registration,
     contexts: Box<[Context]>,
-    places: [Place; BERTHS as usize],
+    /// Bytes of the message in each place, if there is one.
+    come: [Option<usize>; BERTHS as usize],
     /// Berths below this one have been granted, below that one emptied, one after the other, and
     /// below the last the sender knows of them.
     granted: u64,
@@ -76,14 +56,14 @@ unsafe impl Send for Pier {}
 
 impl Pier {
     fn new(port: &mut Port, sender: Peer) -> Result<Pier> {
-        let memory = vec![0_u8; BERTHS as usize * BERTH].into_boxed_slice();
+        let memory = vec![0_u8; BERTHS as usize * (CELL + BERTH)].into_boxed_slice();
         let memory = RegionMut::of(Box::leak(memory));
         let name = |place| NAME | u64::from(sender.0) << PLACE_BITS | place;
         let mut pier = Pier {
             memory,
             registration: Registration::NONE,
             contexts: (0..BERTHS).map(|place| Context::new(name(place))).collect(),
-            places: [EMPTY; BERTHS as usize],
+            come: [None; BERTHS as usize],
             granted: 0,
             emptied: 0,
             told: 0,
@@ -94,9 +74,9 @@ impl Pier {
         Ok(pier)
     }
 
-    /// The memory of a place.
+    /// The memory of a place: for a cell, then the message.
     fn memory(&self, place: usize) -> RegionMut {
-        self.memory.part(place * BERTH, BERTH)
+        self.memory.part(place * (CELL + BERTH), CELL + BERTH)
     }
 
     /// Grants what can be granted: posts receives in empty places. The error is the network's.
@@ -118,7 +98,7 @@ impl Pier {
 
     /// A place is empty again.
     fn empty(&mut self, place: usize) {
-        self.places[place] = EMPTY;
+        self.come[place] = None;
         self.ahead |= 1 << place;
         while self.ahead >> (self.emptied % BERTHS) & 1 != 0 {
             self.ahead &= !(1 << (self.emptied % BERTHS));
@@ -143,15 +123,6 @@ struct Leave {
     used: u64,
 }
 
-/// Something that an endpoint has to see to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BerthNews {
-    /// A message lies in a berth; `landing` if it has met its receive.
-    Come { from: Peer, berth: u64, landing: Option<Id> },
-    /// A sender does not know that so many berths are granted to it.
-    Granted { to: Peer, granted: u64 },
-}
-
 /// The berths of a rank, and those that it may use elsewhere.
 #[derive(Default)]
 pub(super) struct Berths {
@@ -159,7 +130,8 @@ pub(super) struct Berths {
     leaves: HashMap<Peer, Leave>,
     /// Senders to which more is to be granted when the network has room for it.
     waiting: Vec<Peer>,
-    pub(super) news: Vec<BerthNews>,
+    /// Senders that are to be told how many are granted to them.
+    untold: Vec<Peer>,
 }
 
 impl Berths {
@@ -183,19 +155,30 @@ impl Berths {
         if pier.granted < pier.emptied + BERTHS {
             self.waiting.push(to);
         }
-        if pier.granted - pier.told >= UNTOLD {
-            pier.told = pier.granted;
-            self.news.push(BerthNews::Granted { to, granted: pier.granted });
+        if pier.granted - pier.told >= UNTOLD && !self.untold.contains(&to) {
+            self.untold.push(to);
         }
         Ok(())
     }
 
     /// How many berths have been granted to a rank, which is told of that now.
     pub(super) fn tell(&mut self, to: Peer) -> u64 {
+        self.untold.retain(|untold| *untold != to);
         self.piers.get_mut(&to).map_or(0, |pier| {
             pier.told = pier.granted;
             pier.granted
         })
+    }
+
+    /// Senders that are to be told how many are granted to them.
+    pub(super) fn untold(&self) -> &[Peer] {
+        &self.untold
+    }
+
+    /// Whether anybody is to be told of anything.
+    #[inline]
+    pub(super) fn has_news(&self) -> bool {
+        !self.untold.is_empty()
     }
 
     /// A rank tells how many berths it has granted.
@@ -218,67 +201,25 @@ impl Berths {
         }
     }
 
-    /// Something has come into a berth, or its receive was given up. From whom.
-    pub(super) fn note(&mut self, event: &Event) -> Peer {
+    /// Something has come into a berth, or its receive was given up. From whom; and the cell, if
+    /// it is one.
+    pub(super) fn note(&mut self, event: &Event) -> (Peer, Option<RegionMut>) {
         let (from, place) = place_of(event.name);
-        if event.error == 0
-            && let Some(pier) = self.piers.get_mut(&from)
-        {
-            pier.places[place].come = Some(event.bytes);
-            self.tell_of(from, place as u64);
+        let Some(pier) = self.piers.get_mut(&from) else { return (from, None) };
+        if event.error != 0 || event.bytes < CELL {
+            return (from, None);
         }
-        from
+        pier.come[place] = Some(event.bytes - CELL);
+        (from, Some(pier.memory(place).part(0, CELL)))
     }
 
-    /// The message in a berth has been announced. `false` if there is no such berth.
-    pub(super) fn note_announced(&mut self, from: Peer, berth: u64) -> bool {
-        let Some(pier) = self.piers.get_mut(&from) else { return false };
-        let is_theirs = (pier.emptied..pier.granted).contains(&berth);
-        let place = &mut pier.places[(berth % BERTHS) as usize];
-        if !is_theirs || place.message != Message::Unknown {
-            return false;
-        }
-        place.message = Message::Announced;
-        true
-    }
-
-    /// The message in a berth has met its receive. There will be news when it is there.
-    pub(super) fn meet(&mut self, from: Peer, berth: u64, landing: Id) {
-        self.settle(from, berth, Message::Met(landing));
-    }
-
-    /// Nobody wants the message in a berth. There will be news when it is there.
-    pub(super) fn refuse(&mut self, from: Peer, berth: u64) {
-        self.settle(from, berth, Message::Unwanted);
-    }
-
-    fn settle(&mut self, from: Peer, berth: u64, message: Message) {
-        if let Some(pier) = self.piers.get_mut(&from) {
-            pier.places[(berth % BERTHS) as usize].message = message;
-            self.tell_of(from, berth);
-        }
-    }
-
-    /// News of a message, if it is there.
-    fn tell_of(&mut self, from: Peer, berth: u64) {
-        let Some(pier) = self.piers.get(&from) else { return };
-        let place = pier.places[(berth % BERTHS) as usize];
-        if place.come.is_none() {
-            return;
-        }
-        let landing = match place.message {
-            Message::Unknown | Message::Announced => None,
-            Message::Met(landing) => Some(landing),
-            // Whoever hears of it empties the place, as it finds no receive.
-            Message::Unwanted => Some(Id(0)),
-        };
-        self.news.push(BerthNews::Come { from, berth, landing });
-    }
-
-    /// What lies in a berth.
-    pub(super) fn contents(&self, from: Peer, berth: u64) -> Option<RegionMut> {
+    /// The message in a berth; none if there is not one of this length.
+    pub(super) fn contents(&self, from: Peer, berth: u64, bytes: usize) -> Option<RegionMut> {
         let (pier, place) = (self.piers.get(&from)?, (berth % BERTHS) as usize);
-        Some(pier.memory(place).part(0, pier.places[place].come?.min(BERTH)))
+        let is_whole = (pier.emptied..pier.granted).contains(&berth)
+            && pier.come[place] == Some(bytes)
+            && bytes <= BERTH;
+        is_whole.then(|| pier.memory(place).part(CELL, bytes))
     }
 
     /// What lies in a berth is not needed any more.
@@ -294,12 +235,6 @@ impl Berths {
         self.grant(port, from)
     }
 
-    /// Whether something that has been announced is on its way from a rank.
-    pub(super) fn comes_from(&self, peer: Peer) -> bool {
-        let is_coming = |place: &Place| place.come.is_none() && place.message != Message::Unknown;
-        self.piers.get(&peer).is_some_and(|pier| pier.places.iter().any(is_coming))
-    }
-
     /// Senders to which more is to be granted.
     pub(super) fn take_waiting(&mut self) -> Vec<Peer> {
         std::mem::take(&mut self.waiting)
@@ -310,7 +245,7 @@ impl Berths {
         for pier in self.piers.values_mut() {
             port.forget(std::mem::replace(&mut pier.registration, Registration::NONE));
         }
-        self.news.clear();
+        self.untold.clear();
     }
 }
 
@@ -334,7 +269,7 @@ mod tests {
             memory: RegionMut::of(Box::leak(Box::default())),
             registration: Registration::NONE,
             contexts: Box::default(),
-            places: [EMPTY; BERTHS as usize],
+            come: [None; BERTHS as usize],
             granted: BERTHS,
             emptied: 0,
             told: 0,

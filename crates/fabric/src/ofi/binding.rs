@@ -65,6 +65,7 @@ pub(super) struct SendAttributes {
     pub comp_order: u64,
     pub inject_size: usize,
     pub size: usize,
+    pub iov_limit: usize,
 }
 
 #[repr(C)]
@@ -302,7 +303,17 @@ pub(super) struct TaggedOps {
             *mut c_void,
         ) -> isize,
     >,
-    pub sendv: Unused,
+    pub sendv: Option<
+        unsafe extern "C" fn(
+            *mut Ep,
+            *const libc::iovec,
+            *mut *mut c_void,
+            usize,
+            u64,
+            u64,
+            *mut c_void,
+        ) -> isize,
+    >,
     pub sendmsg: Unused,
     pub inject: Option<unsafe extern "C" fn(*mut Ep, *const c_void, usize, u64, u64) -> isize>,
 }
@@ -340,7 +351,7 @@ mod tests {
             Fid = "struct fid": class("fclass") context ops;
             FidOps = "struct fi_ops": size close bind control;
             SendAttributes = "struct fi_tx_attr": caps mode op_flags msg_order comp_order
-                inject_size size;
+                inject_size size iov_limit;
             EndpointAttributes = "struct fi_ep_attr": kind("type") protocol max_msg_size
                 mem_tag_format;
             DomainAttributes = "struct fi_domain_attr": domain name threading control_progress

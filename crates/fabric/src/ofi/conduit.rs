@@ -3,10 +3,12 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::port::{Access, Begun, Context, Port, Registration, Target};
+use super::straight::Straights;
 use super::{berth, straight};
 use crate::endpoint::Header;
 use crate::lane::{Place, Ring, STAMP};
@@ -105,6 +107,10 @@ pub(super) struct Conduit {
     arrived: u64,
     /// Segments that have been sent.
     segments: u64,
+    /// Messages for berths whose cells lie in `out`, in this order, and those that the network is
+    /// sending, with their cells.
+    berthing: VecDeque<u64>,
+    berthed: Vec<(u64, usize)>,
 }
 
 // SAFETY: the state of one owner, and mappings that may be used from any thread.
@@ -148,6 +154,8 @@ impl Conduit {
             has_left: false,
             arrived,
             segments,
+            berthing: VecDeque::new(),
+            berthed: Vec::new(),
         })
     }
 
@@ -165,6 +173,19 @@ impl Conduit {
     /// that would be asked in vain, time and again.
     pub(super) fn note_left(&mut self) {
         self.has_left = true;
+    }
+
+    /// The next packet that tells of a message in a berth tells of this transfer.
+    pub(super) fn will_berth(&mut self, name: u64) {
+        self.berthing.push_back(name);
+    }
+
+    /// A transfer is over. If it was into a berth, its cell is free.
+    pub(super) fn note_berthed(&mut self, name: u64) {
+        if let Some(at) = self.berthed.iter().position(|berthed| berthed.0 == name) {
+            let (_, cell) = self.berthed.swap_remove(at);
+            self.landed(cell);
+        }
     }
 
     /// So many segments of large messages have been sent.
@@ -201,9 +222,14 @@ impl Conduit {
 
     /// Hands to the network what the lane holds, and says how far we have read: if this rank
     /// `leaves`, only to a sender that has no room. The error is that of the network.
-    pub(super) fn push(&mut self, port: &mut Port, leaves: bool) -> std::result::Result<(), i32> {
+    pub(super) fn push(
+        &mut self,
+        port: &mut Port,
+        straights: &mut Straights,
+        leaves: bool,
+    ) -> std::result::Result<(), i32> {
         while self.is_filled(self.sent) {
-            match self.push_cell(port) {
+            match self.push_cell(port, straights) {
                 Begun::Yes => {}
                 Begun::NotNow => break,
                 Begun::Never(error) => return Err(error),
@@ -212,7 +238,7 @@ impl Conduit {
         self.give_room(port, leaves)
     }
 
-    fn push_cell(&mut self, port: &mut Port) -> Begun {
+    fn push_cell(&mut self, port: &mut Port, straights: &mut Straights) -> Begun {
         let position = self.sent;
         let cell = self.out.cell(position);
         // SAFETY: the header lies behind the stamp, inside the cell.
@@ -227,12 +253,15 @@ impl Conduit {
         let room = self.out.ring.payload(size_of::<Header>());
         let bytes = STAMP + size_of::<Header>() + header.bytes_behind(room);
         let tag = CELL | u64::from(self.me.0);
-        let begun = if bytes <= port.longest_inject() {
+        let index = (position % self.out.ring.cells as u64) as usize;
+        let begun = if header.is_berthed() {
+            let data = Region::new(cell.as_ptr(), bytes);
+            self.push_berthed(port, straights, data, index)
+        } else if bytes <= port.longest_inject() {
             // SAFETY: that part of the cell has been written, and nobody writes it now.
             let data = unsafe { std::slice::from_raw_parts(cell.as_ptr(), bytes) };
             port.inject(self.target, tag, data)
         } else {
-            let index = (position % self.out.ring.cells as u64) as usize;
             let data = Region::new(cell.as_ptr(), bytes);
             let context: *mut Context = &mut self.contexts[index];
             // SAFETY: the cell stays as it is until `released` has passed it; contexts stay where
@@ -247,6 +276,26 @@ impl Conduit {
             self.release();
         } else {
             self.out.stamp(position).store(position + 1, Ordering::Relaxed);
+        }
+        begun
+    }
+
+    /// Sends a cell together with the message of which it tells.
+    fn push_berthed(
+        &mut self,
+        port: &mut Port,
+        straights: &mut Straights,
+        cell: Region,
+        index: usize,
+    ) -> Begun {
+        let Some(&name) = self.berthing.front() else { return Begun::Never(libc::EINVAL) };
+        // SAFETY: as for other cells: it stays as it is until `released` has passed it, and that
+        // waits until the transfer is over (`note_berthed`).
+        let begun = unsafe { straights.send_berthed(port, name, (cell, &self.registration)) };
+        if begun == Begun::Yes {
+            self.berthing.pop_front();
+            self.berthed.push((name, index));
+            self.flying |= 1 << index;
         }
         begun
     }
@@ -300,6 +349,11 @@ impl Conduit {
             }
             _ => Err(Damaged),
         }
+    }
+
+    /// A cell has come that tells of the message behind it.
+    pub(super) fn accept_berthed(&mut self, cell: &[u8]) -> std::result::Result<(), Damaged> {
+        self.accept(CELL, cell)
     }
 
     /// The receiver has read so far.

@@ -63,6 +63,8 @@ pub(super) struct Port {
     endpoint: *mut Ep,
     /// Bytes of the longest message that is copied when it is sent.
     inject: usize,
+    /// Whether a message may lie in two places.
+    joins: bool,
     registers: bool,
     binds_memory: bool,
     can_wait: bool,
@@ -86,6 +88,7 @@ impl Port {
             queue: ptr::null_mut(),
             endpoint: ptr::null_mut(),
             inject: attributes.inject,
+            joins: attributes.parts >= 2,
             registers: attributes.memory & LOCAL_MEMORY != 0,
             binds_memory: attributes.memory & MEMORY_OF_ENDPOINT != 0,
             can_wait: waits,
@@ -291,6 +294,36 @@ impl Port {
         begun(unsafe { send(self.endpoint, start, bytes, handle, to.0, tag, context.cast()) })
     }
 
+    /// Whether [`Port::send_joined`] may be used.
+    pub(super) fn joins(&self) -> bool {
+        self.joins
+    }
+
+    /// As [`Port::send`], for a message that lies in two places.
+    ///
+    /// # Safety
+    /// As there.
+    pub(super) unsafe fn send_joined(
+        &mut self,
+        to: Target,
+        tag: u64,
+        parts: [(Region, &Registration); 2],
+        context: *mut Context,
+    ) -> Begun {
+        let send = self.of_endpoint().tagged.sendv.expect("endpoints send from several places");
+        let part = |(region, _): (Region, _)| libc::iovec {
+            iov_base: region.start().cast_mut().cast(),
+            iov_len: region.bytes(),
+        };
+        let places = parts.map(part);
+        let mut handles = parts.map(|(_, registration)| registration.handle);
+        let (count, handles) = (places.len(), handles.as_mut_ptr());
+        let (endpoint, context) = (self.endpoint, context.cast());
+        // SAFETY: the endpoint is open, the vectors are as long as said and are read now; the rest
+        // is promised.
+        begun(unsafe { send(endpoint, places.as_ptr(), handles, count, to.0, tag, context) })
+    }
+
     /// Receives a message whose tag is this one but for the bits of `ignore`. An event will tell.
     ///
     /// # Safety
@@ -455,6 +488,8 @@ struct Attributes {
     fabric: *mut FabricAttributes,
     memory: c_int,
     inject: usize,
+    /// In how many places a message may lie that is sent.
+    parts: usize,
 }
 
 impl Attributes {
@@ -468,7 +503,7 @@ impl Attributes {
         // SAFETY: as before.
         let sends = unsafe { &*info.tx_attr };
         let (memory, inject) = (domain.mr_mode, sends.inject_size);
-        Attributes { fabric: info.fabric_attr, memory, inject }
+        Attributes { fabric: info.fabric_attr, memory, inject, parts: sends.iov_limit }
     }
 }
 

@@ -58,8 +58,8 @@ enum Way {
     In { landing: Id, told: u32 },
     /// Out of memory of a send, to that port.
     Out(Target),
-    /// The same, into a berth with that tag.
-    Berth(Target, u64),
+    /// The same, into a berth with that tag, behind the cell that tells of it.
+    Berth { target: Target, tag: u64 },
 }
 
 /// A large message on its way.
@@ -145,11 +145,7 @@ impl Straight {
                 // SAFETY: memory of a posted send that nobody writes; the rest as above.
                 unsafe { port.send(target, tag, memory, &self.registration, context) }
             }
-            Way::Berth(target, tag) => {
-                let memory = memory.as_region();
-                // SAFETY: as above.
-                unsafe { port.send(target, tag, memory, &self.registration, context) }
-            }
+            Way::Berth { .. } => unreachable!("a conduit sends it, with its cell"),
         }
     }
 
@@ -276,36 +272,49 @@ impl Straights {
         Ok(self.insert(Straight::new(Way::Out(target), (peer, course), memory, registration)))
     }
 
-    /// Sends a message into a berth, to that port and with that tag. The name of the transfer,
-    /// unless the network has no room for it now.
+    /// Makes ready to send a message into a berth, by that tag. The name of the transfer.
     ///
     /// # Safety
     /// As [`Straights::send`].
     pub(super) unsafe fn send_to_berth(
         &mut self,
         port: &mut Port,
-        peer: Peer,
-        (target, tag): (Target, u64),
+        (peer, target, tag): (Peer, Target, u64),
         send: Id,
         data: Region,
-    ) -> std::result::Result<Option<u64>, i32> {
+    ) -> Result<u64> {
         // SAFETY: as in `land`.
-        let registration = unsafe { port.register(data, Access::Send) };
-        let registration = registration.map_err(|_| libc::ENOMEM)?;
+        let registration = unsafe { port.register(data, Access::Send)? };
         let memory = RegionMut::new(data.start().cast_mut(), data.bytes());
         let course = Course { send: send.0, landing: 0, first: 0 };
-        let way = Way::Berth(target, tag);
         self.last += 1;
-        let straight = Straight::new(way, (peer, course), memory, registration);
-        let name = self.insert(Straight { allowed: 1, ..straight });
-        let posted = self.all.get_mut(&name).map_or(Ok(false), |straight| straight.post(port));
-        if let Ok(true) = posted {
-            return Ok(Some(name));
+        let way = Way::Berth { target, tag };
+        Ok(self.insert(Straight::new(way, (peer, course), memory, registration)))
+    }
+
+    /// Sends a message into its berth, behind its cell, which stays where it is until the message
+    /// has been sent.
+    ///
+    /// # Safety
+    /// So does the memory of the cell, which is written and has this registration.
+    pub(super) unsafe fn send_berthed(
+        &mut self,
+        port: &mut Port,
+        name: u64,
+        cell: (Region, &Registration),
+    ) -> Begun {
+        let Some(straight) = self.all.get_mut(&name) else { return Begun::Never(libc::EINVAL) };
+        let Way::Berth { target, tag } = straight.way else { return Begun::Never(libc::EINVAL) };
+        let data = Region::new(straight.start, straight.bytes);
+        let context: *mut Context = &mut straight.contexts[0];
+        let parts = [cell, (data, &straight.registration)];
+        // SAFETY: memory of a posted send that nobody writes until this transfer is over, or the
+        // port closed; so long the contexts stay, too. The cell is promised.
+        let begun = unsafe { port.send_joined(target, tag, parts, context) };
+        if begun == Begun::Yes {
+            (straight.busy, straight.posted) = (1, 1);
         }
-        if let Some(Straight { registration, .. }) = self.all.remove(&name) {
-            port.forget(registration);
-        }
-        posted.map(|_| None)
+        begun
     }
 
     /// So many segments of a message may be sent.
@@ -351,10 +360,10 @@ impl Straights {
             (Way::In { landing, .. }, how) => {
                 self.news.push(News::Landed { from, landing, course, how });
             }
-            (Way::Out(_) | Way::Berth(..), How::Whole) => {
+            (Way::Out(_) | Way::Berth { .. }, How::Whole) => {
                 self.news.push(News::Sent { send: Id(course.send) });
             }
-            (Way::Out(_) | Way::Berth(..), _) => {}
+            (Way::Out(_) | Way::Berth { .. }, _) => {}
         }
     }
 
@@ -407,8 +416,8 @@ impl Straights {
         let (end, sent) = match straight.way {
             Way::In { told, .. } => (told, None),
             Way::Out(_) => (straight.posted, Some((straight.course, straight.posted))),
-            // It comes all the same.
-            Way::Berth(..) => (straight.posted, None),
+            // It comes all the same: its cell is in the lane.
+            Way::Berth { .. } => (straight.segments, None),
         };
         straight.shorten(port, end);
         straight.how = How::Withdrawn;

@@ -273,7 +273,7 @@ impl Wire {
             return;
         }
         let Some(conduit) = &mut self.conduits[peer.index()] else { return };
-        let pushed = conduit.push(&mut self.port, self.leaves);
+        let pushed = conduit.push(&mut self.port, &mut self.straights, self.leaves);
         self.pulse.shared.note_offered(peer, conduit.offered(self.first));
         if let Err(error) = pushed {
             self.lose(peer, error);

@@ -1,10 +1,12 @@
 //! Messages of middle length, which come into berths over a network; in shared memory they are
 //! copied or go in pieces, with the same result.
 
+use std::time::{Duration, Instant};
+
 use motet_fabric::TransferError;
 
 use super::{Random, from, label, pattern};
-use crate::support::{Kind, run};
+use crate::support::{Kind, Rank, ranks, run};
 
 /// Bytes of a berth, and a message that is longer than a cell of any lane.
 const BERTH: usize = 128 << 10;
@@ -139,4 +141,38 @@ pub(crate) fn outlive_their_sender(kind: Kind) {
             }
         }
     });
+}
+
+/// When berths have been granted a message is sent without its receiver doing anything.
+pub(crate) fn need_no_answer(kind: Kind) {
+    if !kind.is_apart() {
+        return; // where it is copied, its receiver does that
+    }
+    // The first and the third one are not on one host.
+    let mut world = ranks(kind, 3);
+    let receive = world[2].recv(from(0, 0), MIDDLE);
+    let first = world[0].send(2, label(0), pattern(0, MIDDLE));
+    until(&mut world, |world| world[0].has_ended(first) && world[2].has_ended(receive));
+    // What tells of the berths comes behind that.
+    let receive = world[0].recv(from(2, 0), 0);
+    world[2].send(0, label(0), Vec::new());
+    until(&mut world, |world| world[0].has_ended(receive));
+    let sends = [1, 2, 3].map(|tag| world[0].send(2, label(tag), pattern(tag, MIDDLE)));
+    until(&mut world[..1], |world| sends.iter().all(|&send| world[0].has_ended(send)));
+    for tag in [3, 1, 2] {
+        let receive = world[2].recv(from(0, tag), MIDDLE);
+        until(&mut world, |world| world[2].has_ended(receive));
+        assert!(world[2].take(receive).unwrap().data() == pattern(tag, MIDDLE));
+    }
+}
+
+/// Moves ranks by hand until something is so.
+fn until(ranks: &mut [Rank], is_so: impl Fn(&[Rank]) -> bool) {
+    let begun = Instant::now();
+    while !is_so(ranks) {
+        for rank in ranks.iter_mut() {
+            rank.progress();
+        }
+        assert!(begun.elapsed() < Duration::from_secs(10), "it waits for another rank");
+    }
 }

@@ -3,21 +3,30 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::Wire;
-use crate::ofi::berth::{self, BerthNews};
+use crate::ofi::berth;
 use crate::ofi::port::Event;
 use crate::slab::Id;
 use crate::{Peer, Region};
 
 impl Wire {
-    /// Something has come into a berth, or its receive has ended.
+    /// A cell and its message have come into a berth, or its receive has ended.
     pub(super) fn note_berth(&mut self, event: &Event) {
-        let from = self.berths.note(event);
+        let (from, cell) = self.berths.note(event);
         if event.error != 0 {
             return self.lose(from, event.error);
         }
-        if let Some(conduit) = &mut self.conduits[from.index()] {
-            conduit.note_landed();
-            self.pulse.shared.note_arrived(from, conduit.arrived());
+        let accepted = match (cell, &mut self.conduits[from.index()]) {
+            (Some(cell), Some(conduit)) => {
+                // SAFETY: that many bytes have come into the berth, where nobody writes now.
+                let cell = unsafe { std::slice::from_raw_parts(cell.start(), cell.bytes()) };
+                let accepted = conduit.accept_berthed(cell);
+                self.pulse.shared.note_arrived(from, conduit.arrived());
+                accepted.is_ok()
+            }
+            _ => false,
+        };
+        if !accepted {
+            self.lose(from, libc::EBADMSG);
         }
     }
 
@@ -43,6 +52,11 @@ impl Wire {
         }
     }
 
+    /// Ranks that are to be told how many berths are granted to them.
+    pub(crate) fn untold_of_berths(&self) -> Vec<Peer> {
+        self.berths.untold().to_vec()
+    }
+
     /// How many berths have been granted to a rank, which is told of that now.
     pub(crate) fn tell_granted(&mut self, to: Peer) -> u64 {
         self.berths.tell(to)
@@ -53,8 +67,8 @@ impl Wire {
         self.berths.note_granted(by, granted);
     }
 
-    /// Sends a message into a berth, if one is granted and the network has room now. The names of
-    /// the transfer and of the berth.
+    /// Makes ready to send a message into a berth, if one is granted. It is sent with the next
+    /// packet that tells of one. The names of the transfer and of the berth.
     ///
     /// # Safety
     /// Until there is news of its end, or the wire is closed, nobody writes the memory.
@@ -64,47 +78,26 @@ impl Wire {
         send: Id,
         data: Region,
     ) -> Option<(u64, u64)> {
-        let berth = self.berths.next(to)?;
-        let target = self.conduits[to.index()].as_ref().filter(|_| !self.is_closed)?.target();
-        let how = (target, berth::tag(self.me, berth));
+        let berth = self.berths.next(to).filter(|_| self.port.joins() && !self.is_closed)?;
+        let conduit = self.conduits[to.index()].as_mut()?;
+        let how = (to, conduit.target(), berth::tag(self.me, berth));
         // SAFETY: passed on.
-        match unsafe { self.straights.send_to_berth(&mut self.port, to, how, send, data) } {
-            Ok(name) => {
-                let name = name?;
-                self.berths.note_used(to);
-                self.note_sent(to, 1);
-                Some((name, berth))
-            }
-            Err(error) => {
-                self.lose(to, error);
-                None
-            }
-        }
+        let sent = unsafe { self.straights.send_to_berth(&mut self.port, how, send, data) };
+        // Who has no memory to spare announces it.
+        let name = sent.ok()?;
+        conduit.will_berth(name);
+        self.berths.note_used(to);
+        Some((name, berth))
     }
 
-    /// The message in a berth has been announced. Says whether that can be; if not the rank is
-    /// lost.
-    pub(crate) fn note_berthed(&mut self, from: Peer, berth: u64) -> bool {
-        let is_right = self.berths.note_announced(from, berth);
-        if !is_right {
+    /// What has come into a berth, which stays there until [`Wire::empty_berth`]. If it is not what
+    /// has been told, the rank is lost.
+    pub(crate) fn berthed(&mut self, from: Peer, berth: u64, bytes: usize) -> Option<Region> {
+        let memory = self.berths.contents(from, berth, bytes);
+        if memory.is_none() {
             self.lose(from, libc::EBADMSG);
         }
-        is_right
-    }
-
-    /// The message in a berth has met its receive. There will be news when it is there.
-    pub(crate) fn meet_berthed(&mut self, from: Peer, berth: u64, landing: Id) {
-        self.berths.meet(from, berth, landing);
-    }
-
-    /// Nobody wants the message in a berth.
-    pub(crate) fn refuse_berthed(&mut self, from: Peer, berth: u64) {
-        self.berths.refuse(from, berth);
-    }
-
-    /// What has come into a berth. It stays until [`Wire::empty_berth`].
-    pub(crate) fn berthed(&self, from: Peer, berth: u64) -> Option<Region> {
-        self.berths.contents(from, berth).map(|memory| memory.as_region())
+        memory.map(|memory| memory.as_region())
     }
 
     /// What lies in a berth is not needed any more.
@@ -113,10 +106,5 @@ impl Wire {
             let emptied = self.berths.empty(&mut self.port, from, berth);
             self.mind(from, emptied);
         }
-    }
-
-    /// What there is to be told of berths.
-    pub(crate) fn take_berth_news(&mut self) -> Vec<BerthNews> {
-        std::mem::take(&mut self.berths.news)
     }
 }

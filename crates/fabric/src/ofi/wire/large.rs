@@ -15,9 +15,12 @@ impl Wire {
     /// A segment of a large message is over.
     pub(super) fn note_segment(&mut self, event: &Event) {
         let Some((name, peer, has_come)) = self.straights.note(event) else { return };
-        if has_come && let Some(conduit) = &mut self.conduits[peer.index()] {
-            conduit.note_landed();
-            self.pulse.shared.note_arrived(peer, conduit.arrived());
+        if let Some(conduit) = &mut self.conduits[peer.index()] {
+            conduit.note_berthed(name);
+            if has_come {
+                conduit.note_landed();
+                self.pulse.shared.note_arrived(peer, conduit.arrived());
+            }
         }
         if event.error != 0 && event.error != libc::ECANCELED {
             self.straights.fail(&mut self.port, name);
@@ -29,17 +32,14 @@ impl Wire {
     /// Posts what can be posted of a large message.
     pub(super) fn go_on(&mut self, name: u64) {
         match self.straights.go_on(&mut self.port, name) {
-            Ok(Some((to, segments))) => self.note_sent(to, segments),
+            Ok(Some((to, segments))) => {
+                if let Some(conduit) = &mut self.conduits[to.index()] {
+                    conduit.note_sent(segments);
+                    self.pulse.shared.note_offered(to, conduit.offered(self.first));
+                }
+            }
             Ok(None) => {}
             Err((peer, error)) => self.lose(peer, error),
-        }
-    }
-
-    /// So many segments have been handed to the network, or as many messages for berths.
-    pub(super) fn note_sent(&mut self, to: Peer, segments: u32) {
-        if let Some(conduit) = &mut self.conduits[to.index()] {
-            conduit.note_sent(segments);
-            self.pulse.shared.note_offered(to, conduit.offered(self.first));
         }
     }
 
@@ -113,7 +113,7 @@ impl Wire {
 
     /// Whether some of a large message is on its way from a rank.
     pub(crate) fn comes_from(&self, peer: Peer) -> bool {
-        self.straights.comes_from(peer) || self.berths.comes_from(peer)
+        self.straights.comes_from(peer)
     }
 
     /// Ranks that have left are not lost when they do not answer, but what was on the way to them
@@ -136,7 +136,7 @@ impl Wire {
     /// Whether there is anything to be told of large messages.
     #[inline]
     pub(crate) fn has_news(&self) -> bool {
-        !self.straights.news.is_empty() || !self.berths.news.is_empty()
+        !self.straights.news.is_empty() || self.berths.has_news()
     }
 
     /// What there is to be told of large messages.
