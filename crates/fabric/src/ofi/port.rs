@@ -14,11 +14,11 @@ use std::time::Duration;
 
 use super::binding::{
     ANY_ADDRESS, Av, AvAttributes, Cq, CqAttributes, CqEntry, CqError, CqOps, Domain, DomainOps,
-    ENABLE, ERROR_AVAILABLE, Ep, Fabric, FabricAttributes, Fid, Info, LOCAL_MEMORY,
-    MEMORY_OF_ENDPOINT, Memory, RECEIVE, SEND, TABLE, TAGGED_ENTRIES, WAIT_ANY, WAIT_NONE,
+    ENABLE, ERROR_AVAILABLE, Ep, Fabric, Fid, Info, LOCAL_MEMORY, MEMORY_OF_ENDPOINT, Memory,
+    RECEIVE, SEND, TABLE, TAGGED_ENTRIES, WAIT_ANY, WAIT_NONE,
 };
 use super::library::Library;
-use super::provider::Choice;
+use super::provider::{Attributes, Choice};
 pub(super) use super::transfer::{Begun, Context, Event, Target};
 use crate::{Region, RegionMut, Result};
 
@@ -481,30 +481,6 @@ unsafe fn close(object: *mut Fid) {
 fn name_of(context: *mut c_void) -> u64 {
     // SAFETY: nothing is posted without a context of this type, which stays until it is over.
     unsafe { &*context.cast::<Context>() }.name
-}
-
-/// The parts of an information that a port uses.
-struct Attributes {
-    fabric: *mut FabricAttributes,
-    memory: c_int,
-    inject: usize,
-    /// In how many places a message may lie that is sent.
-    parts: usize,
-}
-
-impl Attributes {
-    /// # Safety
-    /// The information is one that the library has made.
-    unsafe fn of(info: *mut Info) -> Attributes {
-        // SAFETY: as promised.
-        let info = unsafe { &*info };
-        // SAFETY: it has all its parts.
-        let domain = unsafe { &*info.domain_attr };
-        // SAFETY: as before.
-        let sends = unsafe { &*info.tx_attr };
-        let (memory, inject) = (domain.mr_mode, sends.inject_size);
-        Attributes { fabric: info.fabric_attr, memory, inject, parts: sends.iov_limit }
-    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, CString, c_char, c_int};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::thread;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use rustix::system::uname;
 
-use super::binding::{self, Info};
+use super::binding::{self, FabricAttributes, Info};
 use super::library::{Infos, Library};
 use crate::{Error, Result};
 
@@ -237,6 +237,30 @@ fn address(info: &Info) -> Option<IpAddr> {
             Some(Ipv6Addr::from(bytes).into())
         }
         _ => None,
+    }
+}
+
+/// The parts of an information that a port uses.
+pub(super) struct Attributes {
+    pub(super) fabric: *mut FabricAttributes,
+    pub(super) memory: c_int,
+    pub(super) inject: usize,
+    /// In how many places a message may lie that is sent.
+    pub(super) parts: usize,
+}
+
+impl Attributes {
+    /// # Safety
+    /// The information is one that the library has made.
+    pub(super) unsafe fn of(info: *mut Info) -> Attributes {
+        // SAFETY: as promised.
+        let info = unsafe { &*info };
+        // SAFETY: it has all its parts.
+        let domain = unsafe { &*info.domain_attr };
+        // SAFETY: as before.
+        let sends = unsafe { &*info.tx_attr };
+        let (memory, inject) = (domain.mr_mode, sends.inject_size);
+        Attributes { fabric: info.fabric_attr, memory, inject, parts: sends.iov_limit }
     }
 }
 

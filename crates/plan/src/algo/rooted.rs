@@ -84,8 +84,8 @@ pub(super) fn tree_cost(call: &Call, root: Rank) -> Cost {
     }
 }
 
-/// What all ranks do in the tree, of which the shape tells how many messages it has: a block travels
-/// once for each rank on its way.
+/// What all ranks do in the tree; the shape tells how many messages it has. A block travels once
+/// for each rank on its way.
 pub(super) fn tree_work(call: &Call, shape: (usize, Ends)) -> Work {
     let ranks = call.ranks as usize;
     let block = call.bytes() / ranks;
