@@ -32,6 +32,11 @@ impl Header {
         self.kind == BERTHED
     }
 
+    /// Whether one that has left, or leaves, waits for nothing behind it.
+    pub(crate) fn is_farewell(&self) -> bool {
+        matches!(self.kind, LEFT | SEEN)
+    }
+
     /// Whether it is that of a message in several cells.
     #[inline]
     pub(super) fn is_first(&self) -> bool {

@@ -103,6 +103,8 @@ pub(super) struct Conduit {
     looks: u32,
     /// Whether the other side has left, and has no use for room.
     has_left: bool,
+    /// Whether it has been told that this one has left, or knows that it has.
+    has_farewell: bool,
     /// Cells and segments that have come.
     arrived: u64,
     /// Segments that have been sent.
@@ -152,6 +154,7 @@ impl Conduit {
             told,
             looks,
             has_left: false,
+            has_farewell: false,
             arrived,
             segments,
             berthing: VecDeque::new(),
@@ -213,7 +216,12 @@ impl Conduit {
 
     /// Whether all that was put into the lane has left this rank.
     pub(super) fn is_drained(&self) -> bool {
-        !self.is_filled(self.sent) && self.released == self.sent
+        self.is_over() || !self.is_filled(self.sent) && self.released == self.sent
+    }
+
+    /// Whether the other side has left and waits for nothing more: it may be gone.
+    fn is_over(&self) -> bool {
+        self.has_left && self.has_farewell
     }
 
     fn is_filled(&self, position: u64) -> bool {
@@ -228,7 +236,12 @@ impl Conduit {
         straights: &mut Straights,
         leaves: bool,
     ) -> std::result::Result<(), i32> {
-        while self.is_filled(self.sent) {
+        if self.is_over() {
+            // What was to be sent there is for nobody.
+            self.berthing.drain(..).for_each(|name| straights.fail(port, name));
+            return Ok(());
+        }
+        while self.is_filled(self.sent) && !self.is_over() {
             match self.push_cell(port, straights) {
                 Begun::Yes => {}
                 Begun::NotNow => break,
@@ -271,6 +284,7 @@ impl Conduit {
             begun
         };
         if begun == Begun::Yes {
+            self.has_farewell |= header.is_farewell();
             self.sent += 1;
             self.told = read;
             self.release();

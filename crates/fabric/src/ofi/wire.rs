@@ -304,7 +304,7 @@ impl Wire {
         match conduit::read_name(event.name) {
             Name::Cell(peer, cell) => {
                 if event.error != 0 {
-                    return self.lose(peer, event.error);
+                    self.lose(peer, event.error);
                 }
                 if let Some(conduit) = &mut self.conduits[peer.index()] {
                     conduit.landed(cell);

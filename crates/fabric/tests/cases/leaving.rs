@@ -5,6 +5,9 @@ use motet_fabric::{Peer, TransferError};
 use super::{EAGER, FEW, LARGE, anyone, from, label, pattern, step};
 use crate::support::{Kind, Rank, ranks, run};
 
+/// A message for a berth, where there are any.
+const BERTHED: usize = 40 << 10;
+
 /// Leaves without a look at what still comes in, as a program may that needs nothing any more.
 fn leave_at_once(rank: &mut Rank) {
     let me = Peer(rank.me());
@@ -106,6 +109,37 @@ pub(crate) fn one_left_alone_hears_itself(kind: Kind) {
     while world[0].progress_thoroughly() {}
     for (tag, receive) in (0..).zip(receives) {
         assert_eq!(world[0].take(receive).expect("ends").data(), pattern(tag, 8));
+    }
+}
+
+/// Nobody is held up by what it sends to a rank that is gone: neither by short messages nor by long
+/// ones, and so it can leave as well.
+pub(crate) fn what_is_sent_to_one_that_is_gone_holds_up_nobody(kind: Kind) {
+    let mut world = ranks(kind, 2);
+    // So that berths are there to be used.
+    let receive = world[1].recv(from(0, 0), BERTHED);
+    let sent = world[0].send(1, label(0), pattern(0, BERTHED));
+    until(&mut world, |world| world[0].has_ended(sent) && world[1].has_ended(receive));
+    world[1].endpoint().leave();
+    until(&mut world, |world| world[1].endpoint().is_gone());
+    drop(world.pop());
+    let sizes = [0, 1, 300, EAGER, BERTHED, 40 * LARGE];
+    let sends: Vec<_> = (0..60)
+        .map(|round| world[0].send(1, label(round), pattern(round, sizes[round as usize % 6])))
+        .collect();
+    for ended in world[0].wait_all(sends) {
+        let outcome = ended.outcome.map(drop);
+        assert!(matches!(outcome, Ok(()) | Err(TransferError::Left(Peer(1)))), "{outcome:?}");
+    }
+    world[0].leave();
+}
+
+/// Moves ranks by hand until something is so.
+fn until(ranks: &mut [Rank], mut is_so: impl FnMut(&mut [Rank]) -> bool) {
+    while !is_so(ranks) {
+        for rank in ranks.iter_mut() {
+            rank.progress();
+        }
     }
 }
 
