@@ -693,7 +693,8 @@ fn operators_and_lists_may_be_gone_after_the_start() {
             let pending = world.iexchange((vec![7u8], vec![0u8]), &to, &to)?;
             (pending, world.iallreduce(vec![9u32], least)?)
         };
-        kept.lock().expect("no panic").push((pending.wait()?.1, sum.wait()?));
+        let ended = (pending.wait()?.1, sum.wait()?);
+        kept.lock().expect("no panic").push(ended);
         Ok(())
     });
     assert_eq!(kept.into_inner().expect("no panic"), vec![(vec![7], vec![5]); 2]);
