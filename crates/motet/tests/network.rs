@@ -3,6 +3,7 @@
 
 mod worlds;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use motet::{Block, ErrorKind, Info, Result, Settings, Sum, Tag, World};
@@ -266,6 +267,38 @@ fn a_message_to_one_that_has_left_is_an_error() {
             let mut got = [0_u8];
             let error = world.recv(&mut got, 1, Tag(5)).unwrap_err();
             assert!(matches!(error.kind(), ErrorKind::PeerLeft { rank: 1 }), "{error}");
+        }
+        Ok(())
+    });
+}
+
+/// What others send moves time and again, which is no reason not to see that a rank has left.
+#[test]
+fn a_wait_for_one_that_has_left_ends_though_others_send() {
+    let has_ended = AtomicBool::new(false);
+    apart(&[3], |world| {
+        has_ended.store(false, Ordering::Relaxed);
+        world.barrier()?;
+        let begun = Instant::now();
+        match world.rank() {
+            0 => {
+                let mut got = [0_u8];
+                let error = world.recv(&mut got, 2, Tag(5)).unwrap_err();
+                has_ended.store(true, Ordering::Relaxed);
+                assert!(matches!(error.kind(), ErrorKind::PeerLeft { rank: 2 }), "{error}");
+                assert!(begun.elapsed() < Duration::from_secs(4), "it ended when nobody sent");
+            }
+            1 => {
+                while !has_ended.load(Ordering::Relaxed) && begun.elapsed() < Duration::from_secs(5)
+                {
+                    let sent = Instant::now();
+                    if world.send(&[1_u8], 0, Tag(6)).is_err() {
+                        break; // the other one has seen it, and left
+                    }
+                    while sent.elapsed() < Duration::from_micros(100) {}
+                }
+            }
+            _ => {}
         }
         Ok(())
     });

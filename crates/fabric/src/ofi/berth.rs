@@ -140,7 +140,7 @@ impl Berths {
         if self.piers.contains_key(&to) || self.piers.len() >= SENDERS {
             return Ok(());
         }
-        // Who has no memory to spare goes on without.
+        // Memory that cannot be registered is no reason to fail: the sender goes on announcing.
         if let Ok(pier) = Pier::new(port, to) {
             self.piers.insert(to, pier);
             return self.grant(port, to);

@@ -31,7 +31,7 @@ const LONGEST_NAP: Duration = Duration::from_millis(1);
 /// Who waits for ranks on other hosts looks for so long before sleeping, since to be woken takes
 /// long there, too: that is what a message of some size takes.
 const WIRED_SPIN: Duration = Duration::from_millis(1);
-/// Who never sleeps looks thoroughly so often.
+/// Who does not sleep looks thoroughly so often.
 const ROUND: Duration = Duration::from_millis(1);
 
 /// How ranks wait for each other: see [`Settings::waiting`](crate::Settings::waiting).
@@ -193,7 +193,7 @@ impl Shared {
     ) -> Option<Result<T, Failure>> {
         let Patience { burst, spin, impolite, yields, .. } = patience;
         let mut begun = (!spin.is_zero()).then(Instant::now);
-        let mut moves = self.engine().moves();
+        let mut flow = self.is_wired.then(|| Flow::new(&self.engine()));
         while let Some(waited) = begun.map(|begun| begun.elapsed()).filter(|&waited| waited < spin)
         {
             if waited >= impolite {
@@ -202,10 +202,10 @@ impl Shared {
             if let Some(ended) = self.look(burst, ready) {
                 return Some(ended);
             }
-            if self.is_wired {
-                // What is large takes long, but goes on before our eyes.
-                let before = std::mem::replace(&mut moves, self.engine().moves());
-                begun = if before == moves { begun } else { Some(Instant::now()) };
+            if let Some(flow) = &mut flow
+                && let Some(moved) = flow.look(&mut self.engine())
+            {
+                begun = Some(moved);
             }
         }
         for _ in 0..yields {
@@ -268,6 +268,34 @@ impl Shared {
         let doorbell = self.segment.doorbell(self.me);
         doorbell.sleep(limit, || news(&mut self.engine()));
         self.engine().sleepers -= 1;
+    }
+}
+
+/// What moves while a rank waits for others over a network. A large message takes long, but goes on
+/// before the eyes of who waits for it, who therefore does not sleep.
+struct Flow {
+    moves: u64,
+    thorough: Instant,
+}
+
+impl Flow {
+    fn new(engine: &Engine) -> Flow {
+        Flow { moves: engine.moves(), thorough: Instant::now() }
+    }
+
+    /// When something has moved since the last look: now. What moves may be of others, so those
+    /// that are waited for are asked now and then whether they are alive.
+    fn look(&mut self, engine: &mut Engine) -> Option<Instant> {
+        let before = std::mem::replace(&mut self.moves, engine.moves());
+        if before == self.moves {
+            return None;
+        }
+        let now = Instant::now();
+        if now - self.thorough >= ROUND {
+            self.thorough = now;
+            engine.progress_thoroughly();
+        }
+        Some(now)
     }
 }
 

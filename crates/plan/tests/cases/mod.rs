@@ -1,7 +1,6 @@
 //! Calls of all ranks, for tests.
 
-// Each test file uses its own part of this.
-#![allow(dead_code)]
+#![allow(dead_code)] // each test program needs a part of it
 
 use std::sync::Arc;
 

@@ -83,7 +83,7 @@ impl Wire {
         let how = (to, conduit.target(), berth::tag(self.me, berth));
         // SAFETY: passed on.
         let sent = unsafe { self.straights.send_to_berth(&mut self.port, how, send, data) };
-        // Who has no memory to spare announces it.
+        // If the memory cannot be registered, the message is announced.
         let name = sent.ok()?;
         conduit.will_berth(name);
         self.berths.note_used(to);
