@@ -160,7 +160,7 @@ fn memory(page: &mut Page, asked: Option<usize>) -> anyhow::Result<()> {
     let ranks = BTreeSet::from([2, 4, 16, 64, 256, MAX_RANKS]);
     for ranks in ranks.into_iter().chain(asked).collect::<BTreeSet<_>>() {
         let layout = Layout::new(ranks)?;
-        let pair = size(2 * (layout.cells() * layout.cell_bytes()) as u64);
+        let pair = size(2 * layout.lane_bytes() as u64);
         let (total, arena) = (size(layout.total() as u64), size(layout.arena_bytes() as u64));
         page.row(&ranks.to_string(), format_args!("{total:<16}{pair:<26}{arena}"));
     }

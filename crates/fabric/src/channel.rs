@@ -43,7 +43,7 @@ pub fn cells(messages: &[usize], ranks: u32) -> Vec<usize> {
     let mut cells: Vec<usize> = messages.iter().map(full).collect();
     let taken = |cells: usize, bytes| match cells {
         0 => 0,
-        cells => Ring { offset: 0, cells, cell_bytes: cell_bytes(bytes) }.bytes(),
+        cells => Ring::of_cells(0, cells, cell_bytes(bytes)).bytes(),
     };
     let all = cells.iter().zip(messages).map(|(&cells, &bytes)| taken(cells, bytes));
     if ranks <= FEW || all.sum::<usize>() <= RINGS {
@@ -103,9 +103,9 @@ impl Arena {
     pub(crate) fn cut(&mut self, bytes: usize, cells: usize) -> Option<Ring> {
         let cell_bytes = cell_bytes(bytes);
         if let Some(offset) = self.free.get_mut(&(cells, cell_bytes)).and_then(Vec::pop) {
-            return Some(Ring { offset, cells, cell_bytes });
+            return Some(Ring::of_cells(offset, cells, cell_bytes));
         }
-        let ring = Ring { offset: self.next, cells, cell_bytes };
+        let ring = Ring::of_cells(self.next, cells, cell_bytes);
         let next = ring.offset + ring.bytes();
         if next > self.end {
             return None;
@@ -228,7 +228,7 @@ mod tests {
                 cells(&messages, MANY).into_iter().zip(&messages).filter(|&(cells, _)| cells > 0);
             let bytes = rings.map(|(cells, &bytes)| {
                 assert!(cells.is_power_of_two() && cells >= FEWEST);
-                Ring { offset: 0, cells, cell_bytes: cell_bytes(bytes) }.bytes()
+                Ring::of_cells(0, cells, cell_bytes(bytes)).bytes()
             });
             let bytes: usize = bytes.sum();
             assert!(bytes <= RINGS && 2 * bytes > RINGS, "{bytes} bytes for {messages:?}");

@@ -248,8 +248,7 @@ impl Endpoint {
         let own = seat(me.index()).expect("a rank is on its own host");
         let elsewhere = wire.as_ref().map_or(&segment, |wire| wire.segment());
         let ring = |segment: &Arc<Segment>, offset: usize| {
-            let (cells, cell_bytes) = (segment.layout().cells(), segment.layout().cell_bytes());
-            (segment.clone(), Ring { offset, cells, cell_bytes })
+            (segment.clone(), segment.layout().lane_at(offset, segment.is_crowded()))
         };
         let lane_to = |peer: usize| match seat(peer) {
             Some(seat) => ring(&segment, layout.lane(own, seat)),

@@ -4,11 +4,16 @@
 //! ```text
 //!   head:  | consumed (receiver writes) ... line | starving (sender writes) ... line |
 //!   cells: | stamp, header, payload ... | stamp, header, payload ... | ...
+//!   annexes: | payload of a message that does not fit its cell ... | ... | ...
 //! ```
 //!
 //! The stamp lies in the same cache line as the header and the first bytes of the payload, so a
 //! small message costs one line transfer. Stamps count up and are never cleared: cell `n` of the
 //! endless sequence carries stamp `n + 1`.
+//!
+//! A sender may be as many short messages ahead of its receiver as there are cells, which saves
+//! changes of context where both share a core. They are close together, so many of them lie in few
+//! pages. Longer payloads have places of their own, of which there are fewer.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
@@ -41,24 +46,69 @@ pub struct Ring {
     pub cells: usize,
     /// Bytes of a cell; a multiple of the line.
     pub cell_bytes: usize,
+    /// Number of annexes: a power of two, no more than there are cells, or 0.
+    pub annexes: usize,
+    /// Bytes of an annex; a multiple of the line, and more than those of a cell.
+    pub annex_bytes: usize,
 }
 
 impl Ring {
+    /// A ring without annexes.
+    pub fn of_cells(offset: usize, cells: usize, cell_bytes: usize) -> Ring {
+        Ring { offset, cells, cell_bytes, annexes: 0, annex_bytes: 0 }
+    }
+
+    /// A ring of so many cells of so many bytes, with so many annexes for messages that would fit
+    /// cells of so many bytes.
+    pub fn with_annexes(
+        offset: usize,
+        (cells, cell_bytes): (usize, usize),
+        (annexes, annex_bytes): (usize, usize),
+    ) -> Ring {
+        Ring { offset, cells, cell_bytes, annexes, annex_bytes }
+    }
+
     /// Bytes that a ring takes, its head included.
     pub fn bytes(&self) -> usize {
-        LANE_HEAD + self.cells * self.cell_bytes
+        self.annexes_at() + self.annexes * self.annex_bytes
+    }
+
+    /// Bytes of the longest payload of one message, behind a header of `header` bytes.
+    pub fn payload(&self, header: usize) -> usize {
+        self.cell_bytes.max(self.annex_bytes) - STAMP - header
     }
 
     /// Bytes of payload that fit a cell behind a header of `header` bytes.
-    pub fn payload(&self, header: usize) -> usize {
+    fn cell_payload(&self, header: usize) -> usize {
         self.cell_bytes - STAMP - header
+    }
+
+    /// How many messages of the longest kind a sender may be ahead of its receiver.
+    pub fn long_cells(&self) -> usize {
+        if self.annexes == 0 { self.cells } else { self.annexes }
+    }
+
+    /// Bytes from the beginning of the ring to its annexes.
+    fn annexes_at(&self) -> usize {
+        LANE_HEAD + self.cells * self.cell_bytes
+    }
+
+    /// Whether the ring is one that the ends can use.
+    pub(crate) fn is_sound(&self) -> bool {
+        let whole_lines = [self.offset, self.cell_bytes, self.annex_bytes];
+        let annexes = self.annexes == 0 || self.annexes.is_power_of_two();
+        self.cells.is_power_of_two()
+            && annexes
+            && self.annexes <= self.cells
+            && (self.annexes == 0 || self.annex_bytes > self.cell_bytes)
+            && whole_lines.iter().all(|bytes| bytes.is_multiple_of(LINE))
     }
 
     /// Makes a ring fresh: no stamp in it is one that will be waited for.
     ///
     /// Only for rings that nobody uses: before the other side hears of it.
     pub fn clear(&self, segment: &Segment) {
-        assert!(self.cells.is_power_of_two() && self.cell_bytes.is_multiple_of(LINE));
+        assert!(self.is_sound());
         segment.word64(self.offset).store(0, Ordering::Relaxed);
         segment.word32(self.offset + LINE).store(0, Ordering::Relaxed);
         for cell in 0..self.cells {
@@ -73,16 +123,17 @@ pub(crate) struct Place {
     segment: Arc<Segment>,
     pub(crate) ring: Ring,
     cells: NonNull<u8>,
+    annexes: NonNull<u8>,
     mask: u64,
 }
 
 impl Place {
     pub(crate) fn new(segment: Arc<Segment>, ring: Ring) -> Place {
-        assert!(ring.cells.is_power_of_two() && ring.cell_bytes.is_multiple_of(LINE));
-        let end = ring.offset + ring.bytes();
-        assert!(ring.offset.is_multiple_of(LINE) && end <= segment.layout().total());
+        assert!(ring.is_sound() && ring.offset + ring.bytes() <= segment.layout().total());
         let cells = segment.at(ring.offset + LANE_HEAD);
-        Place { segment, ring, cells, mask: ring.cells as u64 - 1 }
+        let annexes =
+            if ring.annexes == 0 { cells } else { segment.at(ring.offset + ring.annexes_at()) };
+        Place { segment, ring, cells, annexes, mask: ring.cells as u64 - 1 }
     }
 
     pub(crate) fn consumed(&self) -> &AtomicU64 {
@@ -111,6 +162,20 @@ impl Place {
         // SAFETY: a cell is at least a line long, so its byte 8 lies inside.
         unsafe { self.cell(position).add(STAMP) }
     }
+
+    /// The annex for a position of the endless sequence, in a ring that has some.
+    fn annex(&self, position: u64) -> NonNull<u8> {
+        let index = position as usize & (self.ring.annexes - 1);
+        // SAFETY: `new` checked that all annexes lie inside the segment; the index is below their
+        // number.
+        unsafe { self.annexes.add(index * self.ring.annex_bytes) }
+    }
+
+    /// Where a payload of so many bytes behind a header of `header` bytes lies, if not in the cell.
+    #[inline]
+    fn annex_of(&self, position: u64, header: usize, bytes: usize) -> Option<NonNull<u8>> {
+        (bytes > self.ring.cell_payload(header)).then(|| self.annex(position))
+    }
 }
 
 /// The sending end. There must be one per ring in the whole world.
@@ -138,7 +203,8 @@ impl Outlet {
     /// As [`Outlet::new`], with the position of the first message; the other end has the same.
     pub fn starting_at(segment: Arc<Segment>, ring: Ring, first: u64) -> Outlet {
         let place = Place::new(segment, ring);
-        let ahead = if ring.cell_bytes < SPARSE { 0 } else { (ring.cells as u64 / 8).min(AHEAD) };
+        let ahead =
+            if ring.cell_bytes < SPARSE { 0 } else { (ring.long_cells() as u64 / 8).min(AHEAD) };
         let free_below = first + ring.cells as u64;
         Outlet { place, next: first, ahead, free_below, first }
     }
@@ -155,7 +221,7 @@ impl Outlet {
         self.next - self.first
     }
 
-    /// Bytes of payload that fit one cell behind a header of type `H`.
+    /// Bytes of the longest payload of one message behind a header of type `H`.
     pub fn payload<H>(&self) -> usize {
         self.place.ring.payload(size_of::<H>())
     }
@@ -170,11 +236,15 @@ impl Outlet {
     /// If header and payload do not fit a cell.
     pub unsafe fn push<H: Copy>(&mut self, header: H, payload: Region) -> bool {
         assert!(payload.bytes() <= self.payload::<H>() && align_of::<H>() <= STAMP);
-        if self.next == self.free_below && !self.find_room(1) {
+        if payload.bytes() > self.place.ring.cell_payload(size_of::<H>()) {
+            // SAFETY: passed on.
+            return unsafe { self.push_long(header, payload) };
+        }
+        if self.next == self.free_below && !self.find_room(self.next + 1) {
             return false;
         }
         let body = self.place.body(self.next);
-        // SAFETY: header and payload fit the cell, as asserted.
+        // SAFETY: header and payload fit the cell, as just seen.
         let behind = unsafe { body.add(size_of::<H>()) };
         let first = payload.bytes().min(const { Self::first_bytes(size_of::<H>()) });
         if first < payload.bytes() {
@@ -189,13 +259,42 @@ impl Outlet {
         unsafe { body.cast::<H>().write(header) };
         // SAFETY: as for the rest.
         unsafe { behind.as_ptr().copy_from_nonoverlapping(payload.start(), first) };
-        self.place.stamp(self.next).store(self.next + 1, Ordering::Release);
-        self.next += 1;
-        let bytes = STAMP + size_of::<H>() + payload.bytes();
+        self.stamp();
         if self.ahead > 0 {
+            let bytes = STAMP + size_of::<H>() + payload.bytes();
             own_soon(self.place.cell(self.next + self.ahead), bytes);
         }
         true
+    }
+
+    /// The same for a payload that does not fit the cell.
+    ///
+    /// # Safety
+    /// As for [`Outlet::push`].
+    unsafe fn push_long<H: Copy>(&mut self, header: H, payload: Region) -> bool {
+        if !self.has_room(1) {
+            return false;
+        }
+        let annex = self.place.annex(self.next);
+        // SAFETY: the annex is ours until the cell is stamped, since there is room for a message
+        // of the longest kind (README, "Lanes"); the rest is as in `push`.
+        unsafe { annex.as_ptr().copy_from_nonoverlapping(payload.start(), payload.bytes()) };
+        // SAFETY: the body is 8-aligned, as is the header, and it fits the cell, as asserted.
+        unsafe { self.place.body(self.next).cast::<H>().write(header) };
+        self.stamp();
+        if self.ahead > 0 {
+            let soon = self.next + self.ahead;
+            own_soon(self.place.cell(soon), STAMP + size_of::<H>());
+            own_soon(self.place.annex(soon), payload.bytes());
+        }
+        true
+    }
+
+    /// Stamps the next cell, which has been filled.
+    #[inline]
+    fn stamp(&mut self) {
+        self.place.stamp(self.next).store(self.next + 1, Ordering::Release);
+        self.next += 1;
     }
 
     /// How much of a payload goes after the rest of it, behind a header of `header` bytes.
@@ -207,23 +306,27 @@ impl Outlet {
         if header == 0 { usize::MAX } else { (LINE - STAMP).saturating_sub(header) }
     }
 
-    /// Whether the next so many cells are free: at most half of all, or there may never be so many.
-    pub fn has_room(&mut self, cells: usize) -> bool {
-        debug_assert!(cells <= self.place.ring.cells.div_ceil(2));
-        self.next + cells as u64 <= self.free_below || self.find_room(cells as u64)
+    /// Whether so many messages of the longest kind have room: at most half of what may ever have
+    /// it, or there may never be so much.
+    pub fn has_room(&mut self, messages: usize) -> bool {
+        let ring = &self.place.ring;
+        debug_assert!(messages <= ring.long_cells().div_ceil(2));
+        let end = self.next + (messages + ring.cells - ring.long_cells()) as u64;
+        end <= self.free_below || self.find_room(end)
     }
 
-    /// Looks how far the receiver has read. If there is no room, leaves word that we starve.
+    /// Looks how far the receiver has read. If positions below `end` are not all free, leaves word
+    /// that we starve.
     #[cold]
-    fn find_room(&mut self, cells: u64) -> bool {
+    fn find_room(&mut self, end: u64) -> bool {
         self.free_below = self.room();
-        if self.next + cells <= self.free_below {
+        if end <= self.free_below {
             return true;
         }
         self.place.starving().store(1, Ordering::SeqCst);
         fence(Ordering::SeqCst);
         self.free_below = self.room();
-        self.next + cells <= self.free_below
+        end <= self.free_below
     }
 }
 
@@ -234,6 +337,8 @@ pub struct Inlet {
     next: u64,
     /// What the sender was last told about `next`.
     published: u64,
+    /// The sender is told after so many cells.
+    told_each: u64,
 }
 
 // SAFETY: as for `Outlet`.
@@ -247,7 +352,8 @@ impl Inlet {
 
     /// As [`Inlet::new`], with the position of the first message; the other end has the same.
     pub fn starting_at(segment: Arc<Segment>, ring: Ring, first: u64) -> Inlet {
-        Inlet { place: Place::new(segment, ring), next: first, published: first }
+        let told_each = (ring.long_cells() as u64).div_ceil(2);
+        Inlet { place: Place::new(segment, ring), next: first, published: first, told_each }
     }
 
     /// The ring.
@@ -255,7 +361,7 @@ impl Inlet {
         self.place.ring
     }
 
-    /// Bytes of payload that fit one cell behind a header of type `H`.
+    /// Bytes of the longest payload of one message behind a header of type `H`.
     pub fn payload<H>(&self) -> usize {
         self.place.ring.payload(size_of::<H>())
     }
@@ -280,17 +386,19 @@ impl Inlet {
         Some(unsafe { self.place.body(self.next).cast::<H>().read() })
     }
 
-    /// Copies the payload behind a header of type `H` out of the next cell, which must wait.
+    /// Copies the payload behind a header of type `H` of the next message, which must wait.
     ///
     /// # Safety
-    /// `into` is writable, and nobody else uses it now.
+    /// `into` is writable, and nobody else uses it now. It is as long as the payload.
     ///
     /// # Panics
     /// If no cell waits or `into` is longer than a payload can be.
     pub unsafe fn copy_payload<H>(&self, into: RegionMut) {
         assert!(self.has_news() && into.bytes() <= self.place.ring.payload(size_of::<H>()));
-        // SAFETY: header and payload lie inside the cell.
-        let payload = unsafe { self.place.body(self.next).add(size_of::<H>()) };
+        let annex = self.place.annex_of(self.next, size_of::<H>(), into.bytes());
+        // SAFETY: the header lies inside the cell, and so does what follows it.
+        let behind = unsafe { self.place.body(self.next).add(size_of::<H>()) };
+        let payload = annex.unwrap_or(behind);
         // SAFETY: the cell is published and so ours to read until we advance; `into` is writable
         // by the caller's promise and does not overlap cells.
         unsafe { into.start().copy_from_nonoverlapping(payload.as_ptr(), into.bytes()) };
@@ -298,13 +406,13 @@ impl Inlet {
 
     /// Gives the next cell back. Says whether the sender starves and must be rung.
     ///
-    /// The sender is told only every half ring: it needs to know no earlier, and the line in
-    /// which it is told stays in our cache meanwhile.
+    /// The sender is told only when half of what it may be ahead with long messages has been read:
+    /// it needs to know no earlier, and the line in which it is told stays in our cache meanwhile.
     #[inline]
     #[must_use]
     pub fn advance(&mut self) -> bool {
         self.next += 1;
-        if (self.next - self.published) * 2 < self.place.ring.cells as u64 {
+        if self.next - self.published < self.told_each {
             return false;
         }
         self.publish()
@@ -341,8 +449,12 @@ mod tests {
     use super::*;
 
     fn ends(cells: usize, cell_bytes: usize) -> (Outlet, Inlet) {
+        with_annexes((cells, cell_bytes), (0, 0))
+    }
+
+    fn with_annexes(cells: (usize, usize), annexes: (usize, usize)) -> (Outlet, Inlet) {
         let segment = Arc::new(Segment::private(1).unwrap());
-        let ring = Ring { offset: segment.layout().arena(0), cells, cell_bytes };
+        let ring = Ring::with_annexes(segment.layout().arena(0), cells, annexes);
         ring.clear(&segment);
         (Outlet::new(segment.clone(), ring), Inlet::new(segment, ring))
     }
@@ -361,7 +473,7 @@ mod tests {
     fn positions_may_pass_any_power_of_two() {
         for power in [24, 31, 32, 48] {
             let segment = Arc::new(Segment::private(1).unwrap());
-            let ring = Ring { offset: segment.layout().arena(0), cells: 4, cell_bytes: 64 };
+            let ring = Ring::of_cells(segment.layout().arena(0), 4, 64);
             ring.clear(&segment);
             let first = (1 << power) - 6;
             let mut outlet = Outlet::starting_at(segment.clone(), ring, first);
@@ -395,16 +507,47 @@ mod tests {
         }
         assert!(!push(&mut outlet, 4, b"x"));
         assert_eq!(peek(&inlet), Some(0));
-        assert!(!inlet.advance(), "told only every half ring");
+        assert!(!inlet.advance(), "told only when half of the ring has been read");
         assert!(inlet.advance(), "the sender starves");
         assert!(push(&mut outlet, 4, b"x") && push(&mut outlet, 5, b"x"));
         assert!(!push(&mut outlet, 6, b"x"));
     }
 
     #[test]
+    fn short_messages_may_be_further_ahead_than_long_ones() {
+        let (mut outlet, mut inlet) = with_annexes((8, 64), (2, 128));
+        let (short, long) = ([1; 48], [2; 112]);
+        assert_eq!(outlet.payload::<u64>(), long.len());
+        assert!(push(&mut outlet, 0, &long) && outlet.has_room(1));
+        assert!(push(&mut outlet, 1, &long) && !outlet.has_room(1));
+        assert!(!push(&mut outlet, 2, &long[..49]), "no annex is left");
+        for round in 2..8 {
+            assert!(push(&mut outlet, round, &short));
+        }
+        assert!(!push(&mut outlet, 8, &short), "no cell is left");
+        for round in 0..8 {
+            assert_eq!(peek(&inlet), Some(round));
+            let mut payload = vec![0; if round < 2 { long.len() } else { short.len() }];
+            // SAFETY: a live buffer, as long as the payload.
+            unsafe { inlet.copy_payload::<u64>(RegionMut::of(&mut payload)) };
+            assert!(payload.iter().all(|&byte| byte == if round < 2 { 2 } else { 1 }));
+            let is_rung = inlet.advance();
+            assert_eq!(is_rung, round == 0, "told as often as long messages need it");
+            let has_annex = outlet.next + 1 - inlet.next <= 2;
+            assert_eq!(outlet.has_room(1), has_annex, "after {round}");
+            outlet.place.starving().store(0, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
     fn two_threads_pass_everything_in_order() {
-        const MESSAGES: u64 = 200_000;
-        let (mut outlet, mut inlet) = ends(8, 128);
+        pass_everything(ends(8, 128));
+        pass_everything(with_annexes((16, 64), (4, 128)));
+        pass_everything(with_annexes((4, 64), (1, 128)));
+    }
+
+    fn pass_everything((mut outlet, mut inlet): (Outlet, Inlet)) {
+        const MESSAGES: u64 = 100_000;
         let sender = std::thread::spawn(move || {
             for message in 0..MESSAGES {
                 let payload = [message as u8; 100];

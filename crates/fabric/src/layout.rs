@@ -12,6 +12,7 @@
 //! this host, counted in their order. Each of them has a segment of its own besides, with a lane to
 //! and from every rank elsewhere, and one arena for what arrives.
 
+use crate::lane::Ring;
 use crate::{Error, Result};
 
 /// Bytes of a cache line: the unit in which cores exchange memory.
@@ -40,8 +41,12 @@ pub struct Layout {
     seats: usize,
     lanes: usize,
     arenas: usize,
-    cells: usize,
-    cell_bytes: usize,
+    /// How each lane is cut where each rank has a core, and where ranks share cores; their offsets
+    /// are 0. Who shares a core with its receiver does well to be far ahead of it, since each of
+    /// them runs for some time. Who has a core never is, and cells that are far apart, and few
+    /// enough for a cache, are faster then.
+    roomy: Ring,
+    crowded: Ring,
     arena_bytes: usize,
 }
 
@@ -60,14 +65,18 @@ impl Layout {
     /// # Errors
     /// As [`Layout::new`].
     pub fn of_host(ranks: usize, seats: usize) -> Result<Layout> {
-        let (cells, cell_bytes, arena_bytes) = match ranks {
-            1..=16 => (32, 8192 + LINE, 64 << 20),
-            17..=64 => (16, 4096 + LINE, 32 << 20),
-            65..=MAX_RANKS => (8, 1024 + LINE, 8 << 20),
+        let ((few, cell_bytes), (many, short_bytes), arena_bytes) = match ranks {
+            1..=8 => ((32, 8192 + LINE), (512, 1024 + 2 * LINE), 64 << 20),
+            9..=16 => ((32, 8192 + LINE), (256, 1024 + 2 * LINE), 64 << 20),
+            17..=64 => ((16, 4096 + LINE), (128, 3 * LINE), 32 << 20),
+            65..=MAX_RANKS => ((8, 1024 + LINE), (16, 3 * LINE), 8 << 20),
             _ => return Err(Error::Ranks { asked: ranks, most: MAX_RANKS }),
         };
+        let roomy = Ring::of_cells(0, few, cell_bytes);
+        let annexes = (few, cell_bytes);
+        let crowded = Ring::with_annexes(0, (many, short_bytes), annexes);
         let (lanes, arenas) = (seats * seats, seats);
-        Ok(Layout { ranks, seats, lanes, arenas, cells, cell_bytes, arena_bytes })
+        Ok(Layout { ranks, seats, lanes, arenas, roomy, crowded, arena_bytes })
     }
 
     /// The layout of what one rank has for ranks elsewhere: lanes to and from each of them, and
@@ -83,9 +92,10 @@ impl Layout {
             17..=64 => (16, (16 << 10) + LINE),
             _ => (8, (4 << 10) + LINE),
         };
+        let roomy = Ring::of_cells(0, cells, cell_bytes);
         let arena_bytes = page_up(arena_cells * cell_bytes);
         let lanes = 2 * ranks;
-        Ok(Layout { seats: 1, lanes, arenas: 1, cells, cell_bytes, arena_bytes, ..layout })
+        Ok(Layout { seats: 1, lanes, arenas: 1, roomy, crowded: roomy, arena_bytes, ..layout })
     }
 
     /// Ranks of the world.
@@ -98,14 +108,14 @@ impl Layout {
         self.seats
     }
 
-    /// Cells of a lane: a power of two.
-    pub fn cells(&self) -> usize {
-        self.cells
+    /// The lane at an offset, between ranks that share cores or not.
+    pub fn lane_at(&self, offset: usize, is_crowded: bool) -> Ring {
+        Ring { offset, ..if is_crowded { self.crowded } else { self.roomy } }
     }
 
-    /// Bytes of a cell, its stamp included.
+    /// Bytes of a cell that takes the longest message of one cell, its stamp included.
     pub fn cell_bytes(&self) -> usize {
-        self.cell_bytes
+        self.roomy.cell_bytes
     }
 
     /// Bytes of one rank's arena, from which its channels are cut.
@@ -114,8 +124,8 @@ impl Layout {
     }
 
     /// Bytes of one lane with its head, whole pages.
-    fn lane_bytes(&self) -> usize {
-        page_up(LANE_HEAD + self.cells * self.cell_bytes)
+    pub fn lane_bytes(&self) -> usize {
+        page_up(self.roomy.bytes().max(self.crowded.bytes()))
     }
 
     /// Offset of the block of a rank.
@@ -166,7 +176,9 @@ mod tests {
         for ranks in [1, 2, 3, 16, 17, 64, 65, 1024] {
             let layout = Layout::new(ranks).unwrap();
             let last = ranks - 1;
-            assert!(layout.cells().is_power_of_two());
+            let [roomy, crowded] = [false, true].map(|crowded| layout.lane_at(0, crowded));
+            assert!(roomy.is_sound() && crowded.is_sound());
+            assert_eq!(roomy.payload(32), crowded.payload(32), "what is short does not change");
             assert!(layout.rank_block(last) + RANK_BLOCK <= layout.lane(0, 0));
             assert!(layout.lane(last, last) + layout.lane_bytes() <= layout.arena(0));
             assert!(layout.arena(last) < layout.total());
@@ -184,7 +196,8 @@ mod tests {
         assert!(host.lane(1, 1) + host.lane_bytes() <= host.arena(0));
         assert_eq!(host.total(), host.arena(1) + host.arena_bytes());
         let own = Layout::elsewhere(6, 10).unwrap();
-        assert!(own.cell_bytes() >= host.cell_bytes(), "what is short here is short there");
+        let longest = |layout: &Layout| layout.lane_at(0, false).payload(32);
+        assert!(longest(&own) >= longest(&host), "what is short here is short there");
         assert!(own.lane_to(5) < own.lane_from(5) && own.lane_from(5) < own.arena(0));
         assert!(own.arena(0) + 10 * own.cell_bytes() <= own.total());
     }

@@ -209,28 +209,38 @@ fn of_two_rings_none_is_lost() {
     });
 }
 
-/// What a lane says about room: the payload is left out, a position stands for it.
+/// What a lane says about room. The payload is left out but for that in annexes, where the message
+/// of a position is the position and 1, written and read without order: whoever reads too early or
+/// writes too early is found out.
 #[derive(Default)]
 struct Lane {
     consumed: AtomicU64,
     starving: AtomicU32,
     stamps: [AtomicU64; CELLS as usize],
+    annexes: [AtomicU64; ANNEXES as usize],
 }
 
-const CELLS: u64 = 2;
+const CELLS: u64 = 4;
+const ANNEXES: u64 = 1;
 
 impl Lane {
-    fn push(&self, next: u64, free_below: &mut u64) -> bool {
-        if next == *free_below {
+    /// Sends a message that may be so many positions ahead of the receiver: all cells, or as many
+    /// as there are annexes.
+    fn push(&self, next: u64, ahead: u64, free_below: &mut u64) -> bool {
+        let end = next + 1 + CELLS - ahead;
+        if end > *free_below {
             *free_below = self.consumed.load(Ordering::Acquire) + CELLS;
-            if next == *free_below {
+            if end > *free_below {
                 self.starving.store(1, Ordering::SeqCst);
                 fence(Ordering::SeqCst);
                 *free_below = self.consumed.load(Ordering::Acquire) + CELLS;
-                if next == *free_below {
+                if end > *free_below {
                     return false;
                 }
             }
+        }
+        if ahead == ANNEXES {
+            self.annexes[(next % ANNEXES) as usize].store(next + 1, Ordering::Relaxed);
         }
         self.stamps[(next % CELLS) as usize].store(next + 1, Ordering::Release);
         true
@@ -242,7 +252,7 @@ impl Lane {
 
     /// Says whether the sender must be rung.
     fn advance(&self, next: u64, published: &mut u64) -> bool {
-        if (next - *published) * 2 < CELLS {
+        if next - *published < ANNEXES.div_ceil(2) {
             return false;
         }
         *published = next;
@@ -252,20 +262,20 @@ impl Lane {
     }
 }
 
-#[test]
-fn a_sender_without_room_is_rung() {
-    const MESSAGES: u64 = CELLS + 1;
-    check(|| {
+/// One more message than may be ahead.
+fn more_than_there_is_room_for(ahead: u64) {
+    let messages = ahead + 1;
+    check(move || {
         let shared = Arc::new((Lane::default(), Doorbell::new(), Doorbell::new()));
         let other = shared.clone();
         let sender = thread::spawn(move || {
             let (lane, mine, receivers) = &*other;
             let mut free_below = CELLS;
-            for next in 0..MESSAGES {
-                while !lane.push(next, &mut free_below) {
+            for next in 0..messages {
+                while !lane.push(next, ahead, &mut free_below) {
                     let mut has_gone = false;
                     mine.sleep(|| {
-                        has_gone = lane.push(next, &mut free_below);
+                        has_gone = lane.push(next, ahead, &mut free_below);
                         has_gone
                     });
                     if has_gone {
@@ -277,14 +287,28 @@ fn a_sender_without_room_is_rung() {
         });
         let (lane, senders, mine) = &*shared;
         let mut published = 0;
-        for next in 0..MESSAGES {
+        for next in 0..messages {
             wait(mine, || lane.has_news(next));
+            if ahead == ANNEXES {
+                let annex = &lane.annexes[(next % ANNEXES) as usize];
+                assert_eq!(annex.load(Ordering::Relaxed), next + 1, "torn");
+            }
             if lane.advance(next + 1, &mut published) {
                 senders.ring();
             }
         }
         sender.join().unwrap();
     });
+}
+
+#[test]
+fn a_sender_without_room_is_rung() {
+    more_than_there_is_room_for(CELLS);
+}
+
+#[test]
+fn a_sender_without_an_annex_is_rung_and_overwrites_none() {
+    more_than_there_is_room_for(ANNEXES);
 }
 
 const PARTS: u64 = 2;

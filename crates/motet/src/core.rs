@@ -33,7 +33,7 @@ use motet_fabric::{Endpoint, Failure, How, Peer, Segment, TransferError, complai
 use motet_plan::Tuning;
 
 use crate::check::{Books, Watch};
-use crate::engine::{Cache, Engine, Known, Number, Outcome, Run, Staging};
+use crate::engine::{Cache, Engine, Known, Number, Outcome, Pace, Run, Sprinter, Staging};
 use crate::nodes::Nodes;
 use crate::point_to_point::Slot;
 use crate::settings::Settings;
@@ -252,9 +252,35 @@ impl Core {
         staging: Option<Box<Staging>>,
     ) -> Result<(), TransferError> {
         let _here = self.shared.stay();
-        let looks = self.shared.patience.looks;
-        let operation = self.engine().run_at_once(run, staging, looks);
-        operation.map_or(Ok(()), |id| self.wait(id, false).map(drop))
+        let mut engine = self.engine();
+        let begun = engine.begin_short(run, staging);
+        self.finish_short(engine, begun)
+    }
+
+    /// Looks for the end of a short collective, and makes it an operation if that takes too long.
+    #[inline]
+    fn finish_short<'a>(
+        &'a self,
+        mut engine: Locked<'a>,
+        begun: Result<Sprinter, Id>,
+    ) -> Result<(), TransferError> {
+        let id = match begun {
+            Ok(mut sprinter) => {
+                let Patience { looks, turns, .. } = self.shared.patience;
+                let mut pace = engine.go_on(&mut sprinter, looks);
+                if turns > 0 && pace.is_under_way() {
+                    (engine, pace) = self.shared.take_turns(engine, &mut sprinter);
+                }
+                if pace == Pace::Complete {
+                    engine.end_short(sprinter);
+                    return Ok(());
+                }
+                engine.give_up_sprint(sprinter)
+            }
+            Err(id) => id,
+        };
+        drop(engine);
+        self.wait(id, false).map(drop)
     }
 
     /// Runs a collective that is the same as one before to its end; nothing if there was none.
@@ -266,9 +292,8 @@ impl Core {
         let _here = self.shared.stay();
         let mut engine = self.engine();
         let run = engine.again(known, number)?;
-        let operation = engine.run_at_once(run, None, self.shared.patience.looks);
-        drop(engine);
-        Some(operation.map_or(Ok(()), |id| self.wait(id, false).map(drop)))
+        let begun = engine.begin_short(run, None);
+        Some(self.finish_short(engine, begun))
     }
 
     /// How often to look for what may come at once.

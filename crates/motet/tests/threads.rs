@@ -2,6 +2,7 @@
 
 mod worlds;
 
+use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -186,8 +187,16 @@ fn a_thread_that_waits_moves_what_another_has_begun() {
 fn a_rank_that_computes_delays_the_others_and_no_more() {
     const WORK: Duration = Duration::from_millis(150);
     let settings = Settings::new().algorithms("allreduce=ring").expect("there is such a one");
+    let has_begun = Barrier::new(4);
     let moments = on_ranks_with(4, &settings, |world| {
+        // The one that computes begins first: nothing has come to it that it could hand on.
+        if world.rank() != 2 {
+            has_begun.wait();
+        }
         let pending = world.iallreduce(vec![world.rank(); 1000], Sum)?;
+        if world.rank() == 2 {
+            has_begun.wait();
+        }
         let begun = Instant::now();
         while world.rank() == 2 && begun.elapsed() < WORK {
             std::hint::spin_loop();

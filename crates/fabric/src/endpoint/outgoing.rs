@@ -35,7 +35,7 @@ impl Standing {
     pub(super) fn new(segment: Arc<Segment>, ring: Ring, first: u64, is_crowded: bool) -> Standing {
         let outlet = Outlet::starting_at(segment, ring, first);
         let cell = outlet.payload::<Header>();
-        let up_to = |longest| (ring.cells / EAGER_SHARE * cell).min(longest).max(cell);
+        let up_to = |longest| (ring.long_cells() / EAGER_SHARE * cell).min(longest).max(cell);
         let longest_eager = up_to(LONGEST_EAGER);
         let longest_ahead = if is_crowded { up_to(LONGEST_AHEAD) } else { longest_eager };
         Standing { outlet, longest_eager, longest_ahead, waiting: Queue::default() }

@@ -107,7 +107,7 @@ pub(super) fn shape(ring: Ring) -> u64 {
 
 /// The ring of this shape at this place.
 pub(super) fn ring(offset: usize, shape: u64) -> Ring {
-    Ring { offset, cells: (shape >> 32) as usize, cell_bytes: shape as u32 as usize }
+    Ring::of_cells(offset, (shape >> 32) as usize, shape as u32 as usize)
 }
 
 const EAGER: u8 = 1;
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_shape_tells_the_ring() {
-        let told = Ring { offset: 4096, cells: 32, cell_bytes: 8256 };
+        let told = Ring::of_cells(4096, 32, 8256);
         assert_eq!(ring(4096, shape(told)), told);
     }
 

@@ -128,11 +128,12 @@ impl Conduit {
         first: u64,
     ) -> Result<Conduit> {
         let layout = segment.layout();
-        let (cells, cell_bytes) = (layout.cells(), layout.cell_bytes());
-        assert!(cells <= u64::BITS as usize, "a bit for each cell");
-        let ring = |offset| Place::new(segment.clone(), Ring { offset, cells, cell_bytes });
+        let ring = |offset| Place::new(segment.clone(), layout.lane_at(offset, false));
         let out = ring(layout.lane_to(peer.index()));
         let into = ring(layout.lane_from(peer.index()));
+        let Ring { cells, cell_bytes, annexes, .. } = out.ring;
+        assert!(cells <= u64::BITS as usize, "a bit for each cell");
+        assert!(annexes == 0, "a cell is sent as it lies");
         let memory = Region::new(out.cell(0).as_ptr(), cells * cell_bytes);
         // SAFETY: the mapping stays as long as `out`, and the port is closed before that is gone.
         let registration = unsafe { port.register(memory, Access::Send)? };

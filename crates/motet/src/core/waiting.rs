@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use motet_fabric::Failure;
 use motet_fabric::slab::Id;
 
-use super::{Core, Shared};
-use crate::engine::Engine;
+use super::{Core, Locked, Shared};
+use crate::engine::{Engine, Pace, Sprinter};
 
 /// Who has waited for so long gives way between two looks: whoever is waited for may be on the
 /// same core, even if there are cores enough.
@@ -61,6 +61,10 @@ pub(super) struct Patience {
     /// How long to look without giving way.
     impolite: Duration,
     yields: u32,
+    /// Times to give way with looks at the one thing only that a short blocking collective waits
+    /// for. Who shares a core is often too early, and what it takes in meanwhile of what others
+    /// send for later is copied once more.
+    pub(super) turns: u32,
     /// A yield that takes so long has given the core to somebody who computes.
     long_yield: Duration,
     sleeps: bool,
@@ -76,6 +80,7 @@ impl Patience {
             spin: Duration::from_micros(50),
             impolite: POLITE,
             yields: 4,
+            turns: 0,
             long_yield: LONG_YIELD,
             sleeps: true,
         };
@@ -84,6 +89,7 @@ impl Patience {
             burst: 1,
             spin: Duration::ZERO,
             yields: 32,
+            turns: 16,
             long_yield: LONG_SHARED_YIELD,
             ..spinning
         };
@@ -95,7 +101,7 @@ impl Patience {
                 Patience { spin: ROUND, impolite, yields: 0, sleeps: false, ..spinning }
             }
             Waiting::Yield => Patience { yields: 100, sleeps: false, ..sharing },
-            Waiting::Sleep => Patience { yields: 0, ..sharing },
+            Waiting::Sleep => Patience { yields: 0, turns: 0, ..sharing },
         }
     }
 
@@ -107,7 +113,7 @@ impl Patience {
         }
         let (looks, burst) = (self.looks.min(32), self.burst.min(4));
         let impolite = if self.spin.is_zero() { Duration::ZERO } else { self.impolite };
-        Patience { looks, burst, impolite, spin: self.spin.max(WIRED_SPIN), ..self }
+        Patience { looks, burst, impolite, turns: 0, spin: self.spin.max(WIRED_SPIN), ..self }
     }
 }
 
@@ -183,6 +189,28 @@ impl Shared {
         if taken >= self.patience.long_yield {
             self.crowded.store(CROWDED_WAITS, Ordering::Relaxed);
         }
+    }
+
+    /// Gives way some times, and looks in between for the end of a short collective, and for
+    /// little else.
+    pub(super) fn take_turns<'a>(
+        &'a self,
+        mut engine: Locked<'a>,
+        sprinter: &mut Sprinter,
+    ) -> (Locked<'a>, Pace) {
+        let mut pace = Pace::Behind;
+        for turn in 1..=self.patience.turns {
+            drop(engine);
+            self.give_way();
+            engine = self.engine();
+            pace = engine.go_on(sprinter, self.patience.looks);
+            let is_crowded = self.patience.sleeps && self.crowded.load(Ordering::Relaxed) > 0;
+            if is_crowded || !pace.is_under_way() {
+                break;
+            }
+            engine.move_others_at(turn);
+        }
+        (engine, pace)
     }
 
     /// Looks as long as that is better than sleeping.

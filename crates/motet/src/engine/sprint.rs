@@ -20,37 +20,72 @@ use super::{Engine, Operation, Run, Staging, State, Work, collected};
 
 /// Of so many looks in vain one moves other operations, if there are any.
 pub(super) const LOOKS: u32 = 16;
+/// So often who gives way between its looks moves everything.
+const TURNS: u32 = 8;
 /// Operations at which the engine looks each time, before others post their receives.
 const FEW: usize = 8;
 
+/// A short collective that has begun and is no operation.
+pub(crate) struct Sprinter {
+    run: Box<Run>,
+    staging: Option<Box<Staging>>,
+}
+
 impl Engine {
-    /// Begins a collective and, if it is short, looks so many times for what it waits for. Nothing
-    /// if it has ended well then, or else the operation that it has become.
-    pub(crate) fn run_at_once(
+    /// Begins a collective. Unless it is short it becomes an operation at once.
+    #[inline]
+    pub(crate) fn begin_short(
         &mut self,
         mut run: Box<Run>,
         staging: Option<Box<Staging>>,
-        looks: u32,
-    ) -> Option<Id> {
+    ) -> Result<Sprinter, Id> {
         if !run.is_in_order() || self.books.is_some() {
-            return Some(self.start_run(run, staging));
+            return Err(self.start_run(run, staging));
         }
         run.begin();
-        let mut staging = collected(staging);
+        Ok(Sprinter { run, staging: collected(staging) })
+    }
+
+    /// Looks so many times for what a short collective waits for: complete if it has ended well.
+    #[inline]
+    pub(crate) fn go_on(&mut self, sprinter: &mut Sprinter, looks: u32) -> Pace {
+        let mut pace = Pace::Behind;
         for look in 1..=looks {
-            match run.sprint(&mut self.endpoint) {
-                Pace::Complete if run.error().is_none() => {
-                    self.finish_at_once(run, staging.as_deref_mut());
-                    return None;
-                }
-                Pace::Complete | Pace::Failed => break,
+            pace = sprinter.run.sprint(&mut self.endpoint);
+            match pace {
+                Pace::Complete if sprinter.run.error().is_some() => return Pace::Failed,
+                Pace::Complete | Pace::Failed => return pace,
                 Pace::Waiting(from) if self.active == 0 || !look.is_multiple_of(LOOKS) => {
                     self.endpoint.fetch_from(from);
                 }
-                Pace::Waiting(_) | Pace::Behind => drop(self.progress()),
+                Pace::Waiting(_) | Pace::Behind => {
+                    self.progress();
+                }
             }
         }
-        Some(self.begin_run(run, staging))
+        pace
+    }
+
+    /// A short collective has ended well: what it had is there for the next one.
+    #[inline]
+    pub(crate) fn end_short(&mut self, sprinter: Sprinter) {
+        let Sprinter { run, mut staging } = sprinter;
+        self.finish_at_once(run, staging.as_deref_mut());
+    }
+
+    /// A short collective becomes an operation: it takes longer than it should, or has failed.
+    pub(crate) fn give_up_sprint(&mut self, sprinter: Sprinter) -> Id {
+        self.begin_run(sprinter.run, sprinter.staging)
+    }
+
+    /// Moves what else is under way, for one who looks at nothing else; everything, now and then,
+    /// since what it waits for may be blocked by what it does not look at.
+    pub(crate) fn move_others_at(&mut self, turn: u32) {
+        if turn.is_multiple_of(TURNS) {
+            self.progress();
+        } else {
+            self.move_others(0);
+        }
     }
 
     /// A run has ended well that is no operation.

@@ -22,6 +22,14 @@ pub(crate) enum Pace {
     Failed,
 }
 
+impl Pace {
+    /// Whether it may be complete later.
+    #[inline]
+    pub(crate) fn is_under_way(self) -> bool {
+        matches!(self, Pace::Waiting(_) | Pace::Behind)
+    }
+}
+
 impl Run {
     /// Whether its steps are taken one after the other, so that it may sprint.
     #[inline]
