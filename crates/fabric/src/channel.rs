@@ -28,18 +28,27 @@ pub const RINGS: usize = 44 << 10;
 /// all have messages of 2 KiB and more in half the time.
 const FEW: u32 = 16;
 
+/// Who shares a core with its receiver does well to be more rounds ahead, since each of them runs
+/// for some time: the rings of messages whose cells are no longer than this are so much longer.
+const LONGEST_CROWDED: usize = 1024 + LINE;
+const CROWDED: usize = 4;
+
 /// The fewest cells of a ring. With two, ranks that wait for each other in each round never find a
 /// ring full; with one they would in each.
 const FEWEST: usize = 2;
 
 /// How many cells the rings get for messages of these lengths in an operation of so many ranks;
-/// those with 0 go as messages.
+/// those with 0 go as messages. `is_crowded` says whether the ranks share cores.
 ///
 /// If full rings would take too much, the shorter messages come first, since a channel saves the
 /// same time for each: each gets the longest ring within an equal share of what is left, or else
 /// the shortest ring while there is one left.
-pub fn cells(messages: &[usize], ranks: u32) -> Vec<usize> {
-    let full = |&bytes: &usize| if bytes > LONGEST { 0 } else { rounds(cell_bytes(bytes)) };
+pub fn cells(messages: &[usize], ranks: u32, is_crowded: bool) -> Vec<usize> {
+    let full = |&bytes: &usize| match cell_bytes(bytes) {
+        _ if bytes > LONGEST => 0,
+        short if is_crowded && short <= LONGEST_CROWDED => CROWDED * rounds(short),
+        cell_bytes => rounds(cell_bytes),
+    };
     let mut cells: Vec<usize> = messages.iter().map(full).collect();
     let taken = |cells: usize, bytes| match cells {
         0 => 0,
@@ -203,29 +212,39 @@ mod tests {
 
     #[test]
     fn few_messages_get_full_rings() {
-        assert_eq!(cells(&[8; 10], MANY), [32; 10]);
-        assert_eq!(cells(&[4096; 2], MANY), [4; 2]);
-        assert_eq!(cells(&[4096; 15], FEW), [4; 15]);
-        assert_eq!(cells(&[], MANY), []);
-        assert_eq!(cells(&[8, LONGEST + 1, 0, LONGEST], MANY), [32, 0, 32, 4]);
+        assert_eq!(cells(&[8; 10], MANY, false), [32; 10]);
+        assert_eq!(cells(&[4096; 2], MANY, false), [4; 2]);
+        assert_eq!(cells(&[4096; 15], FEW, false), [4; 15]);
+        assert_eq!(cells(&[], MANY, false), []);
+        assert_eq!(cells(&[8, LONGEST + 1, 0, LONGEST], MANY, false), [32, 0, 32, 4]);
+    }
+
+    #[test]
+    fn who_shares_a_core_may_be_further_ahead_with_short_messages() {
+        assert_eq!(cells(&[8, 1024, 1025], FEW, true), [128, 64, 8]);
+        // As many bytes at most as for others.
+        assert_eq!(cells(&[8; 26], MANY, true), cells(&[8; 26], MANY, false));
+        assert_eq!(cells(&[8; 2], MANY, true), [128; 2]);
     }
 
     #[test]
     fn many_messages_share_what_there_is_and_the_short_ones_come_first() {
-        assert!(cells(&[8; 26], MANY).iter().all(|&cells| cells >= 8));
+        assert!(cells(&[8; 26], MANY, false).iter().all(|&cells| cells >= 8));
         // Two cells each for five of them, and the rest without.
-        assert_eq!(cells(&[4096; 26], MANY).iter().sum::<usize>(), 10);
-        assert_eq!(cells(&[4096; 3], MANY), [2, 4, 4]);
+        assert_eq!(cells(&[4096; 26], MANY, false).iter().sum::<usize>(), 10);
+        assert_eq!(cells(&[4096; 3], MANY, false), [2, 4, 4]);
         // Faces, edges and corners of a cube: no corner or edge goes without for a face.
         let cube: Vec<_> = [(4096, 6), (512, 12), (8, 8)]
             .iter()
             .flat_map(|&(bytes, many)| std::iter::repeat_n(bytes, many))
             .collect();
-        let given = cells(&cube, MANY);
+        let given = cells(&cube, MANY, false);
         assert!(given[6..].iter().all(|&cells| cells >= FEWEST), "{given:?}");
         for messages in [vec![8; 40], vec![4096; 26], cube, vec![8; 1000], vec![LONGEST; 7]] {
-            let rings =
-                cells(&messages, MANY).into_iter().zip(&messages).filter(|&(cells, _)| cells > 0);
+            let rings = cells(&messages, MANY, false)
+                .into_iter()
+                .zip(&messages)
+                .filter(|&(cells, _)| cells > 0);
             let bytes = rings.map(|(cells, &bytes)| {
                 assert!(cells.is_power_of_two() && cells >= FEWEST);
                 Ring::of_cells(0, cells, cell_bytes(bytes)).bytes()

@@ -266,10 +266,15 @@ impl Core {
     ) -> Result<(), TransferError> {
         let id = match begun {
             Ok(mut sprinter) => {
-                let Patience { looks, turns, .. } = self.shared.patience;
-                let mut pace = engine.go_on(&mut sprinter, looks);
-                if turns > 0 && pace.is_under_way() {
-                    (engine, pace) = self.shared.take_turns(engine, &mut sprinter);
+                let mut pace = engine.go_on(&mut sprinter, self.shared.patience.looks);
+                if pace.is_under_way() && self.shared.patience.turns > 0 {
+                    drop(engine);
+                    let ended = self.shared.take_turns(|engine, looks| {
+                        let pace = engine.go_on(&mut sprinter, looks);
+                        (!pace.is_under_way()).then_some(pace)
+                    });
+                    pace = ended.unwrap_or(pace);
+                    engine = self.engine();
                 }
                 if pace == Pace::Complete {
                     engine.end_short(sprinter);
@@ -327,7 +332,12 @@ impl Core {
             std::mem::forget(panicked);
             return outcome;
         }
-        let ended = self.wait_for(&[id], |engine| engine.take(id, persistent));
+        let ended = self.shared.take_turns(|engine, looks| {
+            engine.hurry(id, looks);
+            engine.take(id, persistent)
+        });
+        let wait = || self.wait_for(&[id], |engine| engine.take(id, persistent));
+        let ended = ended.map_or_else(wait, Ok);
         std::mem::forget(panicked);
         match ended {
             Ok(outcome) => outcome,

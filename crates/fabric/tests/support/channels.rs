@@ -32,7 +32,9 @@ pub(crate) enum Attachment {
 
 impl Rank {
     pub(crate) fn open(&mut self, from: u32, label: Label, bytes: usize) -> Option<Inbound> {
-        let [cells] = channel::cells(&[bytes], 2)[..] else { unreachable!("one for each") };
+        let [cells] = channel::cells(&[bytes], 2, self.endpoint.segment().is_crowded())[..] else {
+            unreachable!("one for each")
+        };
         let endpoint = self.endpoint();
         let channel = endpoint.open_channel(Peer(from), label, TypeCode::BYTES, bytes, cells)?;
         Some(Inbound { channel, from, bytes })

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use motet_fabric::Failure;
 use motet_fabric::slab::Id;
 
-use super::{Core, Locked, Shared};
-use crate::engine::{Engine, Pace, Sprinter};
+use super::{Core, Shared};
+use crate::engine::Engine;
 
 /// Who has waited for so long gives way between two looks: whoever is waited for may be on the
 /// same core, even if there are cores enough.
@@ -61,8 +61,7 @@ pub(super) struct Patience {
     /// How long to look without giving way.
     impolite: Duration,
     yields: u32,
-    /// Times to give way with looks at the one thing only that a short blocking collective waits
-    /// for. Who shares a core is often too early, and what it takes in meanwhile of what others
+    /// Times to give way with looks at the one operation only that is waited for. Who shares a core is often too early, and what it takes in meanwhile of what others
     /// send for later is copied once more.
     pub(super) turns: u32,
     /// A yield that takes so long has given the core to somebody who computes.
@@ -191,26 +190,22 @@ impl Shared {
         }
     }
 
-    /// Gives way some times, and looks in between for the end of a short collective, and for
-    /// little else.
-    pub(super) fn take_turns<'a>(
-        &'a self,
-        mut engine: Locked<'a>,
-        sprinter: &mut Sprinter,
-    ) -> (Locked<'a>, Pace) {
-        let mut pace = Pace::Behind;
+    /// Gives way some times, and looks in between for the end of one operation, and for little else.
+    pub(super) fn take_turns<T>(
+        &self,
+        mut ended: impl FnMut(&mut Engine, u32) -> Option<T>,
+    ) -> Option<T> {
         for turn in 1..=self.patience.turns {
-            drop(engine);
             self.give_way();
-            engine = self.engine();
-            pace = engine.go_on(sprinter, self.patience.looks);
+            let mut engine = self.engine();
+            let ended = ended(&mut engine, self.patience.looks);
             let is_crowded = self.patience.sleeps && self.crowded.load(Ordering::Relaxed) > 0;
-            if is_crowded || !pace.is_under_way() {
-                break;
+            if is_crowded || ended.is_some() {
+                return ended;
             }
             engine.move_others_at(turn);
         }
-        (engine, pace)
+        None
     }
 
     /// Looks as long as that is better than sleeping.

@@ -25,7 +25,8 @@ impl Run {
             Action::Recv { into, .. } => Some(self.memory.bytes(into.len)),
             _ => None,
         });
-        let mut cells = cells(&received.collect::<Vec<_>>(), self.planned.plan.ranks()).into_iter();
+        let (ranks, is_crowded) = (self.planned.plan.ranks(), endpoint.segment().is_crowded());
+        let mut cells = cells(&received.collect::<Vec<_>>(), ranks, is_crowded).into_iter();
         let link = |step: StepId| match *self.planned.plan.step(step) {
             Action::Recv { from, ordinal, into } => {
                 let (label, bytes) = (self.label(ordinal), self.memory.bytes(into.len));
