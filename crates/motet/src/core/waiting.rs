@@ -61,8 +61,9 @@ pub(super) struct Patience {
     /// How long to look without giving way.
     impolite: Duration,
     yields: u32,
-    /// Times to give way with looks at the one operation only that is waited for. Who shares a core is often too early, and what it takes in meanwhile of what others
-    /// send for later is copied once more.
+    /// Times to give way with looks at the one operation only that is waited for. Who shares a core
+    /// is often too early, and what it takes in meanwhile of what others send for later is copied
+    /// once more.
     pub(super) turns: u32,
     /// A yield that takes so long has given the core to somebody who computes.
     long_yield: Duration,
@@ -190,7 +191,8 @@ impl Shared {
         }
     }
 
-    /// Gives way some times, and looks in between for the end of one operation, and for little else.
+    /// Gives way some times, and looks in between for the end of one operation, and for little
+    /// else.
     pub(super) fn take_turns<T>(
         &self,
         mut ended: impl FnMut(&mut Engine, u32) -> Option<T>,
