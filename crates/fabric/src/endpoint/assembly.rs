@@ -209,6 +209,34 @@ mod tests {
         }
     }
 
+    /// Where ranks share cores a short cell takes less than a long one: both sides of the
+    /// border, and more than once round the ring.
+    #[test]
+    fn messages_of_all_lengths_arrive_where_ranks_share_a_core() {
+        let (segment, _file) = Segment::shared_by(Layout::new(2).unwrap(), 1).unwrap();
+        let segment = Arc::new(segment);
+        let rank = |rank| Endpoint::new(segment.clone(), Peer(rank), Options::default());
+        let [mut sender, mut receiver] = [0, 1].map(rank);
+        let ring = segment.layout().lane_at(0, segment.is_crowded());
+        assert!(ring.annexes > 0);
+        let border = ring.cell_bytes - crate::lane::STAMP - size_of::<Header>();
+        let lengths = [0, 1, border - 1, border, border + 1, CELL - 1, CELL, BYTES];
+        for turn in 0..3 * ring.cells {
+            let bytes = lengths[turn % lengths.len()];
+            let data: Vec<u8> = (0..bytes).map(|at| (at + turn) as u8).collect();
+            let token = Token { operation: 0, step: 0 };
+            let (to, region) = (Peer(1), Region::of(&data));
+            // SAFETY: the message is copied at once: there is room.
+            let posted = unsafe { sender.send(to, LABEL, TypeCode::BYTES, region, token) };
+            assert_eq!(posted, Posted::Done, "{bytes} bytes");
+            let (mut into, mut done) = (vec![0; bytes], Vec::new());
+            post(&mut receiver, &mut into, 0, &mut done);
+            receiver.progress(&mut done);
+            assert!(done.len() == 1 && done[0].outcome.is_ok(), "{bytes} bytes");
+            assert!(into == data, "{bytes} bytes");
+        }
+    }
+
     #[test]
     fn a_receive_that_is_cancelled_between_two_cells_drops_the_rest() {
         let data = vec![7; BYTES];
