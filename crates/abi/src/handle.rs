@@ -211,14 +211,15 @@ impl<K: Kind> Handle<K> {
     /// A handle of nothing, or of something that is predefined.
     #[inline]
     pub(crate) fn claim(self) -> Answer<Option<ClaimOf<K>>> {
-        let place = self.place().ok_or_else(|| self.wrong())?;
-        match K::arena().claim(place) {
-            None if !K::arena().has(place) => Err(self.wrong()),
-            claim => Ok(claim),
+        let claim = self.place().and_then(|place| K::arena().claim(place));
+        if claim.is_none() && !self.has_object() {
+            return Err(self.wrong());
         }
+        Ok(claim)
     }
 
     /// Whether there is an object, which is not predefined.
+    #[inline(never)] // for what is seldom asked
     pub(crate) fn has_object(self) -> bool {
         self.place().is_some_and(|place| K::arena().has(place))
     }

@@ -125,8 +125,13 @@ impl<T, X> Slot<T, X> {
     #[inline]
     fn go_if_last(&self, word: u64) {
         if word & (USERS | LIVE | CLAIMED) == 0 {
-            drop(self.empty());
+            self.drop_object();
         }
+    }
+
+    #[inline(never)] // most who look whether they are the last are not
+    fn drop_object(&self) {
+        drop(self.empty());
     }
 
     /// Frees the slot. For the one who has made its word what nobody changes any more.

@@ -22,6 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use crate::layout::{LANE_HEAD, LINE};
+use crate::memory::copy;
 use crate::{Region, RegionMut, Segment};
 
 /// Bytes of a cell's stamp.
@@ -258,7 +259,7 @@ impl Outlet {
         // SAFETY: as above; the body is 8-aligned, as is the header, as asserted.
         unsafe { body.cast::<H>().write(header) };
         // SAFETY: as for the rest.
-        unsafe { behind.as_ptr().copy_from_nonoverlapping(payload.start(), first) };
+        unsafe { copy(payload.start(), behind.as_ptr(), first) };
         self.stamp();
         if self.ahead > 0 {
             let bytes = STAMP + size_of::<H>() + payload.bytes();
@@ -401,7 +402,7 @@ impl Inlet {
         let payload = annex.unwrap_or(behind);
         // SAFETY: the cell is published and so ours to read until we advance; `into` is writable
         // by the caller's promise and does not overlap cells.
-        unsafe { into.start().copy_from_nonoverlapping(payload.as_ptr(), into.bytes()) };
+        unsafe { copy(payload.as_ptr(), into.start(), into.bytes()) };
     }
 
     /// Gives the next cell back. Says whether the sender starves and must be rung.

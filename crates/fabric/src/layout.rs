@@ -129,6 +129,7 @@ impl Layout {
     }
 
     /// Offset of the block of a rank.
+    #[inline]
     pub fn rank_block(&self, rank: usize) -> usize {
         assert!(rank < self.ranks, "rank {rank} of {}", self.ranks);
         PAGE + rank * RANK_BLOCK

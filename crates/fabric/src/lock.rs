@@ -12,6 +12,7 @@
 
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, compiler_fence};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -63,8 +64,8 @@ unsafe impl<T: Send> Sync for Lock<T> {}
 /// The right to use the value of a lock, until dropped.
 pub struct Guard<'a, T> {
     lock: &'a Lock<T>,
-    /// Not there if the lock is lent to this thread.
-    ordinary: Option<MutexGuard<'a, ()>>,
+    /// Not there if the lock is lent to this thread. Dropped by hand, since that seldom is.
+    ordinary: ManuallyDrop<Option<MutexGuard<'a, ()>>>,
     /// It stays in its thread.
     thread: PhantomData<*const ()>,
 }
@@ -90,7 +91,7 @@ impl<T> Lock<T> {
         let me = number();
         let is_own = self.owner.load(Ordering::Relaxed) == me && self.take_own(me);
         let ordinary = if is_own { None } else { self.lock_slowly(me) };
-        Guard { lock: self, ordinary, thread: PhantomData }
+        Guard { lock: self, ordinary: ManuallyDrop::new(ordinary), thread: PhantomData }
     }
 
     /// Takes a lock that seems to be lent to this thread; says whether it still is.
@@ -160,7 +161,17 @@ impl<T> Drop for Guard<'_, T> {
     fn drop(&mut self) {
         if self.ordinary.is_none() {
             self.lock.held.store(false, Ordering::Release);
+        } else {
+            self.unlock_ordinary();
         }
+    }
+}
+
+impl<T> Guard<'_, T> {
+    #[cold]
+    fn unlock_ordinary(&mut self) {
+        // SAFETY: only `drop` calls this, once, and looks at nothing after it.
+        unsafe { ManuallyDrop::drop(&mut self.ordinary) };
     }
 }
 

@@ -93,3 +93,20 @@ impl RegionMut {
         Region { start: self.start, bytes: self.bytes }
     }
 }
+
+/// Copies bytes, of which there are often no more than a word holds: those without a call.
+///
+/// # Safety
+/// As for [`std::ptr::copy_nonoverlapping`], with bytes that need not be aligned.
+#[inline]
+pub(crate) unsafe fn copy(from: *const u8, into: *mut u8, bytes: usize) {
+    if bytes == size_of::<u64>() {
+        // SAFETY: passed on.
+        let word = unsafe { from.cast::<u64>().read_unaligned() };
+        // SAFETY: passed on.
+        unsafe { into.cast::<u64>().write_unaligned(word) };
+    } else {
+        // SAFETY: passed on.
+        unsafe { into.copy_from_nonoverlapping(from, bytes) };
+    }
+}

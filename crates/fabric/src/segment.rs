@@ -48,6 +48,8 @@ pub enum State {
 pub struct Segment {
     base: NonNull<u8>,
     layout: Layout,
+    /// Bytes of it, as the layout says.
+    bytes: usize,
     /// Whether ranks are processes, each with its own mapping, or threads that share one.
     among: Among,
     /// Whether barriers of other ranks concern this process.
@@ -158,7 +160,8 @@ impl Segment {
 
     fn over(base: *mut u8, layout: Layout, among: Among) -> Segment {
         let base = NonNull::new(base).expect("the kernel maps nothing at address zero");
-        Segment { base, layout, among, is_registered: among.register() }
+        let bytes = layout.total();
+        Segment { base, layout, bytes, among, is_registered: among.register() }
     }
 
     fn stamp(&self, cores: usize) {
@@ -211,13 +214,15 @@ impl Segment {
     }
 
     /// The address of a byte of the segment in this process.
+    #[inline]
     pub(crate) fn at(&self, offset: usize) -> NonNull<u8> {
-        assert!(offset < self.layout.total(), "offset {offset} outside the segment");
+        assert!(offset < self.bytes, "offset {offset} outside the segment");
         // SAFETY: the offset lies inside the mapping.
         unsafe { self.base.add(offset) }
     }
 
     /// An atomic word of 64 bits that lies in the segment.
+    #[inline]
     pub(crate) fn word64(&self, offset: usize) -> &AtomicU64 {
         assert!(offset.is_multiple_of(8), "misaligned word at {offset}");
         // SAFETY: inside the mapping (`at` checks; a word never crosses a page), aligned, zero or
@@ -226,6 +231,7 @@ impl Segment {
     }
 
     /// An atomic word of 32 bits that lies in the segment.
+    #[inline]
     pub(crate) fn word32(&self, offset: usize) -> &AtomicU32 {
         assert!(offset.is_multiple_of(4), "misaligned word at {offset}");
         // SAFETY: as for `word64`.
@@ -233,6 +239,7 @@ impl Segment {
     }
 
     /// The doorbell of a rank.
+    #[inline]
     pub fn doorbell(&self, rank: Peer) -> Doorbell<'_> {
         let word = self.word32(self.layout.rank_block(rank.index()) + DOORBELL_AT);
         Doorbell::new(word, self.among, self.is_registered)
@@ -344,7 +351,7 @@ impl Segment {
 
 impl Drop for Segment {
     fn drop(&mut self) {
-        let (base, bytes) = (self.base.as_ptr(), self.layout.total());
+        let (base, bytes) = (self.base.as_ptr(), self.bytes);
         // SAFETY: this mapping was made by us with this length; nothing borrows from it any more.
         let unmapped = unsafe { munmap(base.cast(), bytes) };
         debug_assert!(unmapped.is_ok(), "our own mapping can be unmapped");

@@ -111,10 +111,10 @@ impl DerefMut for Locked<'_> {
 impl Drop for Locked<'_> {
     #[inline]
     fn drop(&mut self) {
-        if thread::panicking() || self.shared.aid.is_constant || self.has_woken() {
+        let has_woken = self.engine.as_ref().is_some_and(|engine| engine.has_woken());
+        if has_woken || self.shared.aid.is_constant || thread::panicking() {
             self.give_back();
         }
-        self.engine = None;
     }
 }
 
@@ -311,10 +311,7 @@ impl Core {
     pub(crate) fn ends_well(&self, id: Id, persistent: bool) -> bool {
         let _here = self.shared.stay();
         let panicked = AbandonOnUnwind { core: self, id };
-        let mut engine = self.engine();
-        engine.hurry(id, self.shared.patience.looks);
-        let is_well = engine.take_well(id, persistent);
-        drop(engine);
+        let is_well = self.engine().ends_well(id, persistent, self.shared.patience.looks);
         std::mem::forget(panicked);
         is_well
     }

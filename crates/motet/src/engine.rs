@@ -15,6 +15,8 @@ mod dynamic;
 mod ending;
 mod kept;
 mod memory;
+mod outcome;
+mod play;
 mod polling;
 mod records;
 mod room;
@@ -235,7 +237,9 @@ impl Engine {
                     run.link(&mut self.endpoint);
                 }
                 run.restart();
-                if run.may_sprint() {
+                if run.has_script() {
+                    self.play(id);
+                } else if run.may_sprint() {
                     self.go(id);
                 } else {
                     self.advance(id);
@@ -391,7 +395,7 @@ impl Engine {
     /// An operation has ended and, unless that went wrong, has received so much: tell whoever
     /// waits, or free what nobody waits for.
     fn end(&mut self, id: Id, received: Option<usize>) {
-        self.ended += 1;
+        self.has_ended();
         let operation = self.operations.get_mut(id).expect("finished while alive");
         self.active -= operation.work.transfers();
         if let (Some(staging), Some(received)) = (operation.staging(), received) {
@@ -403,82 +407,23 @@ impl Engine {
         }
         let keeper = operation.rare.as_mut().and_then(|rare| rare.detached.take());
         let held = operation.held;
-        if self.sleepers > 0 {
-            self.endpoint.ring(self.endpoint.me());
-        }
         if keeper.is_some() && !held {
             self.remove(id);
+        }
+    }
+
+    /// One more operation has ended, for which another thread of this rank may sleep.
+    #[inline]
+    fn has_ended(&mut self) {
+        self.ended += 1;
+        if self.sleepers > 0 {
+            self.endpoint.ring(self.endpoint.me());
         }
     }
 
     /// Whether an operation is complete (or gone).
     pub(crate) fn is_complete(&mut self, id: Id) -> bool {
         self.operations.get_mut(id).is_none_or(|operation| operation.state != State::Active)
-    }
-
-    /// What a scope must know of an operation it holds: whether it is over, and its outcome if no
-    /// request is left to tell that.
-    pub(crate) fn take_for_scope(&mut self, id: Id) -> Option<Result<(), TransferError>> {
-        match self.operations.get_mut(id) {
-            None => Some(Ok(())),
-            Some(operation) if operation.state == State::Active => None,
-            Some(operation) if operation.dropped => {
-                self.take(id, false).map(|outcome| outcome.map(drop))
-            }
-            Some(operation) => {
-                operation.held = false;
-                Some(Ok(()))
-            }
-        }
-    }
-
-    /// Takes the outcome of an operation if it is complete. One that runs once is gone then; a
-    /// persistent one becomes inactive.
-    pub(crate) fn take(&mut self, id: Id, persistent: bool) -> Option<Outcome> {
-        let operation = self.operations.get_mut(id)?;
-        let outcome = match operation.state {
-            State::Well => Ok(NOTHING),
-            State::Complete(outcome) => outcome,
-            State::Inactive | State::Active => return None,
-        };
-        if persistent && !matches!(outcome, Err(TransferError::Ended(_))) {
-            operation.state = State::Inactive;
-        } else {
-            self.remove(id);
-        }
-        Some(outcome)
-    }
-
-    /// As [`Engine::take`], of a collective that has ended well. Says whether it has.
-    #[inline]
-    pub(crate) fn take_well(&mut self, id: Id, persistent: bool) -> bool {
-        let Some(operation) = self.operations.get_mut(id) else { return false };
-        let is_well = matches!(operation.state, State::Well);
-        if is_well && persistent {
-            operation.state = State::Inactive;
-        } else if is_well {
-            self.remove(id);
-        }
-        is_well
-    }
-
-    /// A scope will ask for the outcome of this operation if its request does not.
-    pub(crate) fn hold(&mut self, id: Id) {
-        if let Some(operation) = self.operations.get_mut(id) {
-            operation.held = true;
-        }
-    }
-
-    /// The request of this operation is gone: free the buffers when it is complete, and itself
-    /// unless a scope will ask.
-    pub(crate) fn detach(&mut self, id: Id, keeper: Keeper) {
-        let Some(operation) = self.operations.get_mut(id) else { return };
-        operation.dropped = true;
-        if operation.state == State::Active {
-            operation.rare().detached = Some(keeper);
-        } else if !operation.held {
-            self.remove(id);
-        }
     }
 }
 

@@ -35,10 +35,11 @@ fn lines(planned: &Planned, reason: &str, ways: Ways) -> String {
     };
     line("why", reason.into());
     line("rounds", format!("{rounds} over all ranks; at most {} wait here", plan.rounds()));
-    line("steps", plan.steps().len().to_string());
+    let looked_up = if ways.by_script { ", all looked up" } else { "" };
+    line("steps", format!("{}{looked_up}", plan.steps().len()));
     line("sends", sent);
     line("receives", received);
-    let Ways { channels_in, channels_out, known_out, tagged, open } = ways;
+    let Ways { channels_in, channels_out, known_out, tagged, open, .. } = ways;
     if open > 0 {
         line("travel", format!("{} to be linked by the first start", counted(open, "message")));
     } else {

@@ -232,6 +232,34 @@ impl Exec {
         }
     }
 
+    /// Steps that are complete, where one is taken after the other: all before the one at this
+    /// place of the plan's [order](Plan::order).
+    ///
+    /// # Panics
+    /// If steps are taken as they become ready.
+    #[inline]
+    pub fn place(&self) -> usize {
+        match &self.0 {
+            Size::InOrder(state) => state.complete as usize,
+            _ => panic!("steps that become ready have no place"),
+        }
+    }
+
+    /// Says that all steps before this place are complete, and that the one at it, if there is one,
+    /// has been handed out. Only where one step is taken after the other.
+    ///
+    /// # Panics
+    /// As [`Exec::place`]; builds with debug assertions, if a step would be complete no longer.
+    #[inline]
+    pub fn move_to(&mut self, place: usize) {
+        let Size::InOrder(state) = &mut self.0 else {
+            panic!("steps that become ready have no place")
+        };
+        let place = place as u32;
+        debug_assert!((state.complete..=state.steps).contains(&place), "no way to {place}");
+        (state.complete, state.handed_out) = (place, (place + 1).min(state.steps));
+    }
+
     /// Whether a step has been handed out that is not complete. Only known where one step is taken
     /// after the other.
     #[inline]

@@ -6,6 +6,7 @@ use std::mem;
 use motet_fabric::Completion;
 use motet_fabric::slab::Id;
 
+use super::play::Played;
 use super::{Engine, Operation, State, Work};
 
 impl Engine {
@@ -40,6 +41,9 @@ impl Engine {
         let Work::Run(run) = &mut operation.work else { return false };
         if operation.state != State::Active {
             return false;
+        }
+        if run.has_script() {
+            return self.play(id) != Played::Waits;
         }
         if run.may_sprint() {
             return self.sprint(id, done);

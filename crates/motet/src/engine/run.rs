@@ -3,6 +3,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 mod linking;
+mod script;
 mod sprint;
 mod ways;
 
@@ -21,6 +22,7 @@ use crate::buffer::Span;
 use crate::group::Group;
 use crate::kernel::Kernel;
 pub(crate) use linking::Linking;
+use script::Script;
 pub(crate) use sprint::Pace;
 pub(crate) use ways::Ways;
 
@@ -71,6 +73,7 @@ struct Channels {
     links: Box<[Link]>,
     /// Steps that a channel could not do yet: receives without a message, sends without room.
     stuck: Vec<StepId>,
+    script: Script,
 }
 
 /// A plan in execution. A million of them may be under way, so what few of them need lies apart.
@@ -189,6 +192,7 @@ impl Run {
             channels.stuck.clear();
         }
         self.error = None;
+        self.prepare_script();
     }
 
     /// Does all that can be done now. Says whether the run is complete.
@@ -218,6 +222,7 @@ impl Run {
 
     /// Something went wrong.
     pub(super) fn fail(&mut self, error: TransferError) {
+        self.forget_script();
         self.error.get_or_insert_with(|| Box::new(error));
     }
 
@@ -283,6 +288,7 @@ impl Run {
             };
             if is_receive && endpoint.probe(self.selector(step)).is_some() {
                 // The sender has given the channel up, for good.
+                self.forget_script();
                 let link =
                     std::mem::replace(&mut self.channels().links[step.index()], Link::Message);
                 if let Link::In(channel) = link {
@@ -409,6 +415,7 @@ impl Run {
             let (to, label, _) = self.message(step);
             endpoint.forget_channel(to, label);
         }
+        self.forget_script();
         if let Some(channels) = &mut self.channels {
             channels.links[step.index()] = Link::Message;
         }

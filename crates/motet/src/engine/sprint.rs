@@ -157,6 +157,9 @@ impl Engine {
     /// rank.
     pub(crate) fn hurry(&mut self, id: Id, looks: u32) {
         match self.operations.get_mut(id) {
+            Some(Operation { work: Work::Run(run), .. }) if run.has_script() => {
+                self.hurry_play(id, looks);
+            }
             Some(Operation { work: Work::Run(_), .. }) => self.hurry_run(id, looks),
             Some(_) => self.hurry_message(id, looks),
             None => {}

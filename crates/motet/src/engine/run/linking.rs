@@ -4,6 +4,7 @@ use motet_fabric::Endpoint;
 use motet_fabric::channel::{LONGEST, cells};
 use motet_plan::{Action, StepId};
 
+use super::script::Script;
 use super::{Channels, Link, Run};
 
 /// When the channels of a persistent operation are opened.
@@ -40,11 +41,13 @@ impl Run {
             Action::Copy { .. } | Action::Reduce { .. } => Link::Message,
         };
         let links: Box<[Link]> = self.planned.plan.ids().map(link).collect();
-        // Without any channel, as between hosts, it runs like those that run once.
-        if links.iter().any(|link| !matches!(link, Link::Message)) {
+        // With messages but no channel, as between hosts, it runs like those that run once.
+        let has_channels = links.iter().any(|link| !matches!(link, Link::Message));
+        if has_channels || !self.has_messages_beside(&links) {
             // Room for every step, so that no start has to make any.
             let stuck = Vec::with_capacity(links.len());
-            self.channels = Some(Box::new(Channels { links, stuck }));
+            let script = Script::of(self, &links);
+            self.channels = Some(Box::new(Channels { links, stuck, script }));
         }
         // The operation before may have ended while it was polled.
         (self.polled, self.to_be_linked) = (false, false);

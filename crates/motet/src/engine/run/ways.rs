@@ -16,12 +16,14 @@ pub(crate) struct Ways {
     pub(crate) tagged: usize,
     /// Not known before the first start.
     pub(crate) open: usize,
+    /// Whether all that its steps need has been looked up.
+    pub(crate) by_script: bool,
 }
 
 impl Run {
     /// How its messages travel, as far as that is known.
     pub(crate) fn ways(&self) -> Ways {
-        let mut ways = Ways::default();
+        let mut ways = Ways { by_script: self.has_script(), ..Ways::default() };
         for step in self.planned.plan.ids() {
             match (self.planned.plan.step(step), self.link_of(step)) {
                 (Action::Copy { .. } | Action::Reduce { .. }, _) => {}

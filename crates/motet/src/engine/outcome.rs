@@ -1,0 +1,73 @@
+//! What becomes of operations that are complete, or that nobody waits for any more.
+
+use motet_fabric::TransferError;
+use motet_fabric::slab::Id;
+
+use super::{Engine, Keeper, NOTHING, Outcome, State};
+
+impl Engine {
+    /// Takes the outcome of an operation if it is complete. One that runs once is gone then; a
+    /// persistent one becomes inactive.
+    pub(crate) fn take(&mut self, id: Id, persistent: bool) -> Option<Outcome> {
+        let operation = self.operations.get_mut(id)?;
+        let outcome = match operation.state {
+            State::Well => Ok(NOTHING),
+            State::Complete(outcome) => outcome,
+            State::Inactive | State::Active => return None,
+        };
+        if persistent && !matches!(outcome, Err(TransferError::Ended(_))) {
+            operation.state = State::Inactive;
+        } else {
+            self.remove(id);
+        }
+        Some(outcome)
+    }
+
+    /// As [`Engine::take`], of a collective that has ended well. Says whether it has.
+    #[inline]
+    pub(crate) fn take_well(&mut self, id: Id, persistent: bool) -> bool {
+        let Some(operation) = self.operations.get_mut(id) else { return false };
+        let is_well = matches!(operation.state, State::Well);
+        if is_well && persistent {
+            operation.state = State::Inactive;
+        } else if is_well {
+            self.remove(id);
+        }
+        is_well
+    }
+
+    /// What a scope must know of an operation it holds: whether it is over, and its outcome if no
+    /// request is left to tell that.
+    pub(crate) fn take_for_scope(&mut self, id: Id) -> Option<Result<(), TransferError>> {
+        match self.operations.get_mut(id) {
+            None => Some(Ok(())),
+            Some(operation) if operation.state == State::Active => None,
+            Some(operation) if operation.dropped => {
+                self.take(id, false).map(|outcome| outcome.map(drop))
+            }
+            Some(operation) => {
+                operation.held = false;
+                Some(Ok(()))
+            }
+        }
+    }
+
+    /// A scope will ask for the outcome of this operation if its request does not.
+    pub(crate) fn hold(&mut self, id: Id) {
+        if let Some(operation) = self.operations.get_mut(id) {
+            operation.held = true;
+        }
+    }
+
+    /// The request of this operation is gone: free the buffers when it is complete, and itself
+    /// unless a scope will ask.
+    pub(crate) fn detach(&mut self, id: Id, keeper: Keeper) {
+        let Some(operation) = self.operations.get_mut(id) else { return };
+        operation.dropped = true;
+        if operation.state == State::Active {
+            operation.rare().detached = Some(keeper);
+        } else if !operation.held {
+            self.remove(id);
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! A persistent run all of whose messages go through channels, with all that its steps need looked
+//! up: addresses, lengths, peers.
+//!
+//! A start of such a run is a walk along a list. The list is written when all channels are known,
+//! which is before the second start or soon after, and it is thrown away when something goes
+//! wrong: the run then goes on as all others do, from wherever it is. The steps come in the plan's
+//! order, so at any point that is one step that waits, or none.
+//!
+//! **No rank waits for ever for room.** A channel carries one message in each round. The rank that
+//! is furthest behind, in round `n`, finds room in each channel that it sends through: the receiver
+//! is in round `n` at least, and so has read all that was sent in rounds before. And that taking
+//! one step after the other, with room for all that is sent, leads to the end of a round is what
+//! the verifier has shown of the plan.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::sync::Arc;
+
+use motet_fabric::{Endpoint, Peer, Region, RegionMut};
+use motet_plan::{Action, StepId};
+
+use super::{Channels, Link, Run};
+use crate::kernel::Kernel;
+
+/// A script takes 64 bytes for each step. Longer ones gain less than they take.
+const MOST: usize = 256;
+
+/// The steps of a run in the plan's order, if all is known that they need.
+pub(super) struct Script {
+    acts: Vec<Act>,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// To be written when all channels are known.
+    Missing,
+    Written,
+    /// Some message does not go through a channel, or steps are not taken in order.
+    Impossible,
+}
+
+/// A step, with its addresses.
+enum Act {
+    Send { link: usize, to: Peer, from: Region },
+    Receive { link: usize, from: Peer, into: RegionMut },
+    Copy { from: Region, into: RegionMut },
+    Reduce { left: Region, right: Region, into: RegionMut, count: usize },
+}
+
+impl Script {
+    /// The script of a run with these links: one to be written, for which there is room, so that
+    /// no start allocates; or none.
+    pub(super) fn of(run: &Run, links: &[Link]) -> Script {
+        if links.len() > MOST || !run.is_in_order() || run.has_messages_beside(links) {
+            return Script { acts: Vec::new(), state: State::Impossible };
+        }
+        Script { acts: Vec::with_capacity(links.len()), state: State::Missing }
+    }
+
+    fn forget(&mut self) {
+        if self.state == State::Written {
+            self.acts.clear();
+            self.state = State::Missing;
+        }
+    }
+}
+
+impl Run {
+    /// Whether it goes by a script: [`Run::play`] moves it, and nothing else.
+    #[inline]
+    pub(crate) fn has_script(&self) -> bool {
+        self.channels.as_ref().is_some_and(|channels| channels.script.state == State::Written)
+    }
+
+    /// Writes the script, if that is to be done and can be done now.
+    #[inline]
+    pub(super) fn prepare_script(&mut self) {
+        if self.channels.as_ref().is_some_and(|channels| channels.script.state == State::Missing) {
+            self.write_script();
+        }
+    }
+
+    /// What was written does not hold any more.
+    pub(super) fn forget_script(&mut self) {
+        if let Some(channels) = &mut self.channels {
+            channels.script.forget();
+        }
+    }
+
+    #[cold]
+    fn write_script(&mut self) {
+        let Some(mut channels) = self.channels.take() else { return };
+        let Channels { links, script, .. } = &mut *channels;
+        if self.has_messages_beside(links) {
+            script.state = State::Impossible;
+        } else if !links.iter().any(|link| matches!(link, Link::Unknown)) {
+            script.acts.clear();
+            let planned = Arc::clone(&self.planned);
+            script.acts.extend(planned.plan.order().iter().map(|&step| self.act(step)));
+            script.state = State::Written;
+        }
+        self.channels = Some(channels);
+    }
+
+    /// Whether a step sends or receives through no channel.
+    pub(super) fn has_messages_beside(&self, links: &[Link]) -> bool {
+        let steps = self.planned.plan.steps().iter().zip(links);
+        steps.into_iter().any(|(step, link)| {
+            matches!(link, Link::Message)
+                && matches!(step, Action::Send { .. } | Action::Recv { .. })
+        })
+    }
+
+    /// A step with its addresses.
+    fn act(&mut self, step: StepId) -> Act {
+        let link = step.index();
+        match *self.planned.plan.step(step) {
+            Action::Send { to, from, .. } => {
+                Act::Send { link, to: self.peer(to), from: self.memory.region(from) }
+            }
+            Action::Recv { from, into, .. } => {
+                Act::Receive { link, from: self.peer(from), into: self.memory.region_mut(into) }
+            }
+            Action::Copy { from, into } => {
+                Act::Copy { from: self.memory.region(from), into: self.memory.region_mut(into) }
+            }
+            Action::Reduce { left, right, into } => {
+                let (left, right) = (self.memory.region(left), self.memory.region(right));
+                Act::Reduce { left, right, into: self.memory.region_mut(into), count: into.len }
+            }
+        }
+    }
+
+    /// Does all steps that can be done now. Says whether the run is complete.
+    #[inline(always)] // it is called from one place, and short
+    pub(crate) fn play(&mut self, endpoint: &Endpoint) -> bool {
+        let Channels { links, stuck, script } = self.channels.as_deref_mut().expect("has a script");
+        let (mut place, mut is_waiting) = (self.exec.place(), false);
+        while let Some(act) = script.acts.get(place) {
+            // SAFETY: the addresses are those of the slices of our own plan, in buffers that are
+            // bound while the run is active and stay where they are as long as it is linked; the
+            // plan keeps other steps off them.
+            if !unsafe { act.perform(links, self.kernel.as_deref(), endpoint) } {
+                is_waiting = true;
+                break;
+            }
+            place += 1;
+        }
+        self.exec.move_to(place);
+        stuck.clear();
+        if is_waiting {
+            stuck.push(self.planned.plan.order()[place]);
+        }
+        !is_waiting
+    }
+}
+
+impl Act {
+    /// Does the step, if that is possible now.
+    ///
+    /// # Safety
+    /// What it reads is readable, and what it writes is writable and used by nobody else. The
+    /// links are those that it was written for, and the kernel is that of its run.
+    #[inline]
+    unsafe fn perform(
+        &self,
+        links: &mut [Link],
+        kernel: Option<&dyn Kernel>,
+        endpoint: &Endpoint,
+    ) -> bool {
+        match *self {
+            Act::Send { link, to, from } => {
+                let Link::Out(channel) = &mut links[link] else { return false };
+                // SAFETY: passed on.
+                let sent = unsafe { channel.try_send(from) };
+                if sent {
+                    endpoint.ring(to);
+                }
+                return sent;
+            }
+            Act::Receive { link, from, into } => {
+                let Link::In(channel) = &mut links[link] else { return false };
+                // SAFETY: passed on; the channel was opened for its length.
+                match unsafe { channel.try_recv(into) } {
+                    None => return false,
+                    Some(true) => endpoint.ring(from),
+                    Some(false) => {}
+                }
+            }
+            Act::Copy { from, into } => {
+                // SAFETY: passed on; a plan copies between slices that do not overlap.
+                unsafe { into.start().copy_from_nonoverlapping(from.start(), from.bytes()) };
+            }
+            Act::Reduce { left, right, into, count } => {
+                let kernel = kernel.expect("a plan that reduces has a kernel");
+                // SAFETY: passed on; slices overlap only as plans allow, which is what kernels
+                // allow.
+                unsafe { kernel.reduce(left.start(), right.start(), into.start(), count) };
+            }
+        }
+        true
+    }
+}
