@@ -31,6 +31,7 @@ mod allocations;
 mod alone;
 mod arena;
 mod boundary;
+mod call_site;
 mod caller;
 mod calls;
 mod count;

@@ -21,6 +21,7 @@ use std::thread::{self, ThreadId};
 
 use motet::{ErrorClass, complain};
 
+use crate::call_site::call_site;
 use crate::calls::attributes;
 use crate::exports;
 use crate::fault::{Answer, Fault, Site};
@@ -188,7 +189,7 @@ pub(crate) fn join() -> Answer {
     }
     if *seat == Seat::Free {
         let handler = initial_handler()?;
-        let world = motet::init()?;
+        let world = motet::raw::init_for(call_site)?;
         world.set_name("MPI_COMM_WORLD");
         let own = world.alone();
         own.set_name("MPI_COMM_SELF");

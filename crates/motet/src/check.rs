@@ -41,6 +41,7 @@ mod record;
 mod report;
 
 use std::collections::HashMap;
+use std::panic::Location;
 use std::time::Duration;
 
 use motet_fabric::slab::Id;
@@ -55,7 +56,7 @@ pub(crate) use record::{Kind, Record};
 pub(crate) use report::{Awaited, report};
 
 /// How a world watches its ranks, and what it allows them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Watch {
     /// Whether calls that do not fit together are errors.
     pub(crate) check: bool,
@@ -65,12 +66,23 @@ pub(crate) struct Watch {
     pub(crate) first: u64,
     /// The most operations that a rank may have.
     pub(crate) most: Option<usize>,
+    /// Tells where in the program the call was made, if that is not written in Rust.
+    pub(crate) caller: Option<Caller>,
 }
+
+/// Says where in the program the call was made in which it is asked, if that can be found out.
+pub type Caller = fn() -> Option<String>;
 
 impl Watch {
     /// Whether records are sent.
     pub(crate) fn keeps_records(&self) -> bool {
         self.check || self.hang.is_some()
+    }
+
+    /// Where in the program the call was made that came to the library at this place.
+    fn place(&self, at: &Location<'_>) -> String {
+        let called = self.caller.and_then(|caller| caller());
+        called.unwrap_or_else(|| format!("{}:{}", at.file(), at.line()))
     }
 }
 

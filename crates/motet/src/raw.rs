@@ -55,6 +55,8 @@ pub use sets::{
 };
 pub use status::Status;
 
+pub use crate::check::Caller;
 pub use crate::phases::end;
+pub use crate::world::init_for;
 pub use motet_fabric::bootstrap::abort as tell_launcher_to_abort;
 pub(crate) use translate::exchangew;

@@ -9,7 +9,7 @@ use motet_fabric::{Options, bootstrap};
 use motet_plan::Tuning;
 use motet_plan::select::Wisdom;
 
-use crate::check::Watch;
+use crate::check::{Caller, Watch};
 use crate::core::{Habits, Waiting};
 use crate::error::{Error, ErrorKind, Result};
 use crate::machine;
@@ -224,6 +224,12 @@ impl Settings {
     #[must_use]
     pub fn check(mut self) -> Settings {
         self.watch.check = true;
+        self
+    }
+
+    /// Has this asked where in the program a call was made.
+    pub(crate) fn called_from(mut self, caller: Caller) -> Settings {
+        self.watch.caller = Some(caller);
         self
     }
 

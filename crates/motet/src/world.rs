@@ -11,6 +11,7 @@ use motet_fabric::bootstrap::{self, Seat};
 use motet_fabric::{Failure, How, launcher};
 use motet_plan::select::Wisdom;
 
+use crate::check::Caller;
 use crate::communicator::Communicator;
 use crate::core::Core;
 use crate::error::{ErrorKind, Result};
@@ -40,11 +41,25 @@ impl Deref for World {
 /// # Errors
 /// Surroundings that do not fit together, or a second call in one process under a launcher.
 pub fn init() -> Result<World> {
+    init_with(Settings::from_environment)
+}
+
+/// As [`init`], for a library that programs in other languages call: check mode and reports of
+/// hangs name what `caller` says instead of a place in that library. It is asked within the call,
+/// by the thread that makes it.
+///
+/// # Errors
+/// As [`init`].
+pub fn init_for(caller: Caller) -> Result<World> {
+    init_with(|| Ok(Settings::from_environment()?.called_from(caller)))
+}
+
+fn init_with(settings: impl FnOnce() -> Result<Settings>) -> Result<World> {
     let seat = match bootstrap::from_environment().map_err(ErrorKind::from)? {
         Some(seat) => seat,
         None => bootstrap::alone().map_err(ErrorKind::from)?,
     };
-    take_seat(seat, &Settings::from_environment()?)
+    take_seat(seat, &settings()?)
 }
 
 /// Joins the world of this process, which has at least `ranks` ranks: under a launcher as

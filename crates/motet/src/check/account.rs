@@ -11,8 +11,6 @@
 //! must be equal wherever it is not empty, and whoever is in it must have passed it. All else is
 //! compared among the members only: [`ANY`] stands for what others do not say.
 
-use std::panic::Location;
-
 use motet_fabric::{Peer, TypeCode};
 use motet_plan::call::Blocks;
 use motet_plan::{Block, Operation, Rank};
@@ -145,7 +143,7 @@ impl Account {
         elements: Elements,
         Reducing { operator, selection }: Reducing,
         within: Option<Within<'_>>,
-        at: &Location<'_>,
+        place: &str,
     ) -> Account {
         let Facts { root, signature, counts, pairs } = Facts::of(operation, elements);
         // With no element there is no type, and the pairs of an irregular operation may have one
@@ -167,7 +165,7 @@ impl Account {
         arguments.extend(root.map(|root| format!("root {}", rank(root.index()))));
         arguments.extend((selection == Selection::Fixed).then(|| "deterministic".into()));
         arguments.extend(within.map(Within::told));
-        let text = format!("{call}({}) at {}", arguments.join(", "), place(at));
+        let text = format!("{call}({}) at {}", arguments.join(", "), place);
         let account = Account { text, fingerprint, group: None, shared: ANY, element, pairs };
         match within {
             Some(within) => account.within(call, within),
@@ -194,8 +192,8 @@ impl Account {
     }
 
     /// Of a call that takes a group in which this rank is not.
-    pub(crate) fn outside(call: &str, within: Within<'_>, at: &Location<'_>) -> Account {
-        let text = format!("{call}({}) at {}", within.told(), place(at));
+    pub(crate) fn outside(call: &str, within: Within<'_>, place: &str) -> Account {
+        let text = format!("{call}({}) at {}", within.told(), place);
         let (fingerprint, group) = (of_call_with_group(call), Some(within.group.clone()));
         Account { text, fingerprint, group, ..Account::blank() }
     }
@@ -207,14 +205,14 @@ impl Account {
     }
 
     /// Of a call in which ranks have different parts, that they do not all know of.
-    pub(crate) fn of_some(call: &str, at: &Location<'_>) -> Account {
-        let text = format!("{call}() at {}", place(at));
+    pub(crate) fn of_some(call: &str, place: &str) -> Account {
+        let text = format!("{call}() at {}", place);
         Account { text, fingerprint: hash_text(call), ..Account::blank() }
     }
 
     /// Of a call that was refused. That all are refused is no mismatch, whatever the reasons.
-    pub(crate) fn refused(reason: &str, at: &Location<'_>) -> Account {
-        let text = format!("{reason} (at {})", place(at));
+    pub(crate) fn refused(reason: &str, place: &str) -> Account {
+        let text = format!("{reason} (at {})", place);
         Account { text, ..Account::blank() }
     }
 
@@ -267,10 +265,6 @@ impl Account {
         let found = self.pairs.binary_search_by_key(&rank, |pair| pair.rank);
         found.map_or((0, 0), |at| (self.pairs[at].sends, self.pairs[at].expects))
     }
-}
-
-fn place(at: &Location<'_>) -> String {
-    format!("{}:{}", at.file(), at.line())
 }
 
 /// Operators are equal if their types are; of closures that says nothing.

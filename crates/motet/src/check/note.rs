@@ -61,7 +61,8 @@ impl Communicator {
         selection: Selection,
         at: &Location<'_>,
     ) -> Account {
-        account_of(prepared, selection, self.group(), at).hinted(&prepared.hints)
+        let place = self.core().watch().place(at);
+        account_of(prepared, selection, self.group(), &place).hinted(&prepared.hints)
     }
 
     /// Tells the other ranks of a call that can be made, under this message number.
@@ -90,7 +91,8 @@ impl Communicator {
     #[inline]
     pub(crate) fn refused(&self, error: Error, at: &Location<'_>) -> Error {
         if let Some(membership) = self.membership() {
-            let account = Account::refused(&error.to_string(), at);
+            let place = self.core().watch().place(at);
+            let account = Account::refused(&error.to_string(), &place);
             let mut engine = self.core().engine();
             engine.name_ledger(membership.id, self.name());
             // The caller has an error already.
@@ -100,23 +102,18 @@ impl Communicator {
     }
 }
 
-fn account_of(
-    prepared: &Prepared,
-    selection: Selection,
-    all: &Group,
-    at: &Location<'_>,
-) -> Account {
+fn account_of(prepared: &Prepared, selection: Selection, all: &Group, place: &str) -> Account {
     let within = match &prepared.among {
         None => None,
-        Some(Among { passed: None, .. }) => return Account::of_some(prepared.call, at),
+        Some(Among { passed: None, .. }) => return Account::of_some(prepared.call, place),
         Some(Among { passed: Some(group), .. }) => Some(Within { group, all }),
     };
     if let (Some(within), true) = (within, prepared.is_idle()) {
-        return Account::outside(prepared.call, within, at);
+        return Account::outside(prepared.call, within, place);
     }
     let elements = Elements { code: prepared.element, bytes: prepared.element_bytes };
     let of_type = || Some(operator_name(prepared.kernel.as_deref()?.operator()));
     let operator = prepared.operator.or_else(of_type);
     let reducing = Reducing { operator, selection };
-    Account::of(prepared.call, &prepared.shape.operation, elements, reducing, within, at)
+    Account::of(prepared.call, &prepared.shape.operation, elements, reducing, within, place)
 }
