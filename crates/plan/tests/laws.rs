@@ -136,7 +136,7 @@ fn allreduce() {
             for (in_place, commutative) in pairs() {
                 let operation = |_| Operation::Allreduce { count, commutative };
                 let accepting = verify_all(&calls(ranks, in_place, operation));
-                assert_eq!(accepting, if commutative { 5 } else { 4 });
+                assert_eq!(accepting, if commutative { 6 } else { 5 });
             }
         }
     }

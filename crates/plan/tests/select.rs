@@ -33,8 +33,9 @@ fn short_data_by_latency_and_long_data_by_bytes() {
     assert_eq!(chosen(&allreduce(32, 1, true), &tuning).0, "recursive_doubling");
     assert_eq!(chosen(&allreduce(8, 1 << 16, true), &tuning).0, "reduce_scatter_allgather");
     // Messages that are too long for the caches cost more for each byte.
-    assert_eq!(chosen(&allreduce(8, 1 << 20, true), &tuning).0, "ring");
-    assert_eq!(chosen(&allreduce(7, 1 << 20, true), &tuning).0, "ring");
+    assert_eq!(chosen(&allreduce(8, 1 << 20, true), &tuning).0, "pieces");
+    assert_eq!(chosen(&allreduce(7, 1 << 20, true), &tuning).0, "pieces");
+    assert_eq!(chosen(&allreduce(65, 1 << 26, true), &tuning).0, "ring");
     let barrier = |ranks| calls(ranks, false, |_| Operation::Barrier).remove(0);
     assert_eq!(chosen(&barrier(4), &tuning).0, "direct");
     assert_eq!(chosen(&barrier(32), &tuning).0, "dissemination");
@@ -430,7 +431,7 @@ fn what_is_wrong_in_a_text_is_named() {
     assert_eq!(
         of_override("allreduce=rung"),
         "line 1: allreduce has no algorithm `rung`; \
-         it has recursive_doubling, ring, reduce_scatter_allgather, direct, star, by_node"
+         it has recursive_doubling, ring, reduce_scatter_allgather, direct, pieces, star, by_node"
     );
     assert_eq!(
         of_wisdom("\nalreduce -> ring"),

@@ -166,7 +166,7 @@ algorithms! {
     scatter: [binomial, direct, by_node],
     scatterv: [direct],
     reduce: [binomial, direct, by_node],
-    allreduce: [recursive_doubling, ring, reduce_scatter_allgather, direct, star, by_node],
+    allreduce: [recursive_doubling, ring, reduce_scatter_allgather, direct, pieces, star, by_node],
     reduce_scatter_block: [recursive_halving, ring, direct, star, by_node],
     reduce_scatter: [recursive_halving, ring, direct, by_node],
     scan: [recursive_doubling, direct, star, chain, by_node],
