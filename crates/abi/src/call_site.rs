@@ -3,7 +3,9 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
+#[cfg(target_env = "gnu")]
+use std::ffi::c_int;
+use std::ffi::{CStr, OsStr, c_char, c_void};
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -15,15 +17,27 @@ const MOST: usize = 64;
 /// name there, and where in the object, as `solver(exchange+0x1f) 0x12af`.
 pub(crate) fn call_site() -> Option<String> {
     let mut frames = [std::ptr::null_mut::<c_void>(); MOST];
-    // SAFETY: there is room for as many as are asked for.
-    let found = unsafe { libc::backtrace(frames.as_mut_ptr(), MOST as c_int) };
+    let found = return_addresses(&mut frames);
     let here = object_of(call_site as *const c_void)?.dli_fbase;
-    let frames = frames.iter().take(found.max(0) as usize);
+    let frames = frames.iter().take(found);
     // A return address may be the first byte behind its function.
     let mut calls = frames.map(|&frame| frame.cast_const().wrapping_byte_sub(1));
     calls
         .find_map(|call| Some((call, object_of(call).filter(|at| at.dli_fbase != here)?)))
         .map(told)
+}
+
+/// The return addresses of the calls that this one is in, innermost first, and how many there are.
+#[cfg(target_env = "gnu")]
+fn return_addresses(frames: &mut [*mut c_void; MOST]) -> usize {
+    // SAFETY: there is room for as many as are asked for.
+    unsafe { libc::backtrace(frames.as_mut_ptr(), MOST as c_int) }.max(0) as usize
+}
+
+/// Other C libraries do not tell.
+#[cfg(not(target_env = "gnu"))]
+fn return_addresses(_: &mut [*mut c_void; MOST]) -> usize {
+    0
 }
 
 fn told((call, at): (*const c_void, libc::Dl_info)) -> String {

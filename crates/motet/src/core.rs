@@ -322,7 +322,7 @@ impl Core {
         let _here = self.shared.stay();
         let panicked = AbandonOnUnwind { core: self, id };
         let mut engine = self.engine();
-        engine.hurry(id, 0);
+        engine.move_all_but(id);
         let ended = engine.take(id, persistent);
         drop(engine);
         if let Some(outcome) = ended {

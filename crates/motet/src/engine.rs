@@ -395,9 +395,18 @@ impl Engine {
     /// An operation has ended and, unless that went wrong, has received so much: tell whoever
     /// waits, or free what nobody waits for.
     fn end(&mut self, id: Id, received: Option<usize>) {
-        self.has_ended();
         let operation = self.operations.get_mut(id).expect("finished while alive");
-        self.active -= operation.work.transfers();
+        let (transfers, is_rare) = (operation.work.transfers(), operation.rare.is_some());
+        self.has_ended(transfers);
+        if is_rare {
+            self.end_rare(id, received);
+        }
+    }
+
+    /// The same, of what few operations need.
+    #[cold]
+    fn end_rare(&mut self, id: Id, received: Option<usize>) {
+        let operation = self.operations.get_mut(id).expect("finished while alive");
         if let (Some(staging), Some(received)) = (operation.staging(), received) {
             staging.spread(received);
         }
@@ -412,9 +421,11 @@ impl Engine {
         }
     }
 
-    /// One more operation has ended, for which another thread of this rank may sleep.
+    /// One more operation has ended, for which another thread of this rank may sleep. Of those that
+    /// keep others moving it had so many.
     #[inline]
-    fn has_ended(&mut self) {
+    fn has_ended(&mut self, active: usize) {
+        self.active -= active;
         self.ended += 1;
         if self.sleepers > 0 {
             self.endpoint.ring(self.endpoint.me());

@@ -14,17 +14,19 @@ pub(super) enum Played {
     Over,
     Moved,
     Waits,
-    /// It goes by no script.
-    Other,
+    /// A collective that goes by no script.
+    Unscripted,
+    /// No collective.
+    Message,
 }
 
 impl Engine {
     /// Moves an operation, if it has a script.
     pub(super) fn play(&mut self, id: Id) -> Played {
         let Some(operation) = self.operations.get_mut(id) else { return Played::Over };
-        let Work::Run(run) = &mut operation.work else { return Played::Other };
+        let Work::Run(run) = &mut operation.work else { return Played::Message };
         if !run.has_script() {
-            return Played::Other;
+            return Played::Unscripted;
         }
         if operation.state != State::Active {
             return Played::Over;
@@ -39,32 +41,20 @@ impl Engine {
         }
         if operation.rare.is_some() {
             self.finish_run(id);
-            return Played::Over;
+        } else {
+            operation.state = State::Well;
+            self.has_ended(1);
         }
-        // The same, where nobody is to be told and nothing is to be put in order.
-        operation.state = State::Well;
-        self.active -= 1;
-        self.has_ended();
         Played::Over
     }
 
-    /// Looks so many times for what an operation waits for, and moves others that wait for this
-    /// rank. Says whether it is a collective that has ended well, and takes that then.
-    pub(crate) fn ends_well(&mut self, id: Id, persistent: bool, looks: u32) -> bool {
-        match self.hurry_play(id, looks) {
-            Played::Other => self.hurry(id, looks),
-            played => self.move_others(usize::from(played != Played::Over)),
-        }
-        self.take_well(id, persistent)
-    }
-
-    /// Looks so many times for what an operation waits for that has a script.
+    /// Looks so many times for what an operation waits for, if it has a script.
     pub(super) fn hurry_play(&mut self, id: Id, looks: u32) -> Played {
         let mut played = Played::Waits;
         for look in 1..=looks {
             played = self.play(id);
             match played {
-                Played::Over | Played::Other => break,
+                Played::Over | Played::Unscripted | Played::Message => break,
                 // What it waits for may wait for another operation.
                 Played::Waits if self.active > 1 && look.is_multiple_of(sprint::LOOKS) => break,
                 Played::Waits | Played::Moved => {}

@@ -15,6 +15,7 @@ use std::mem;
 use motet_fabric::Completion;
 use motet_fabric::slab::Id;
 
+use super::play::Played;
 use super::run::Pace;
 use super::{Engine, Operation, Run, Staging, State, Work, collected};
 
@@ -156,16 +157,26 @@ impl Engine {
     /// Looks so many times for what an operation waits for, and moves others that wait for this
     /// rank.
     pub(crate) fn hurry(&mut self, id: Id, looks: u32) {
-        match self.operations.get_mut(id) {
-            Some(Operation { work: Work::Run(run), .. }) if run.has_script() => {
-                self.hurry_play(id, looks);
-            }
-            Some(Operation { work: Work::Run(_), .. }) => self.hurry_run(id, looks),
-            Some(_) => self.hurry_message(id, looks),
-            None => {}
+        match self.hurry_play(id, looks) {
+            Played::Over => return self.move_others(0),
+            Played::Moved | Played::Waits => return self.move_others(1),
+            Played::Unscripted => self.hurry_run(id, looks),
+            Played::Message => self.hurry_message(id, looks),
         }
+        self.move_all_but(id);
+    }
+
+    /// As [`Engine::hurry`] with no look at all.
+    pub(crate) fn move_all_but(&mut self, id: Id) {
         let own = usize::from(!self.is_complete(id));
         self.move_others(own);
+    }
+
+    /// As [`Engine::hurry`]. Says whether it is a collective that has ended well, and takes that
+    /// then.
+    pub(crate) fn ends_well(&mut self, id: Id, persistent: bool, looks: u32) -> bool {
+        self.hurry(id, looks);
+        self.take_well(id, persistent)
     }
 
     fn hurry_message(&mut self, id: Id, looks: u32) {

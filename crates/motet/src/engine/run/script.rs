@@ -22,7 +22,7 @@ use motet_plan::{Action, StepId};
 use super::{Channels, Link, Run};
 use crate::kernel::Kernel;
 
-/// A script takes 64 bytes for each step. Longer ones gain less than they take.
+/// The longest script, in steps, each of which takes 64 bytes as long as the operation lives.
 const MOST: usize = 256;
 
 /// The steps of a run in the plan's order, if all is known that they need.
@@ -171,7 +171,9 @@ impl Act {
     ) -> bool {
         match *self {
             Act::Send { link, to, from } => {
-                let Link::Out(channel) = &mut links[link] else { return false };
+                let Link::Out(channel) = &mut links[link] else {
+                    unreachable!("written for a channel to send through")
+                };
                 // SAFETY: passed on.
                 let sent = unsafe { channel.try_send(from) };
                 if sent {
@@ -180,7 +182,9 @@ impl Act {
                 return sent;
             }
             Act::Receive { link, from, into } => {
-                let Link::In(channel) = &mut links[link] else { return false };
+                let Link::In(channel) = &mut links[link] else {
+                    unreachable!("written for a channel to receive through")
+                };
                 // SAFETY: passed on; the channel was opened for its length.
                 match unsafe { channel.try_recv(into) } {
                     None => return false,
