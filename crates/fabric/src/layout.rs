@@ -12,6 +12,8 @@
 //! this host, counted in their order. Each of them has a segment of its own besides, with a lane to
 //! and from every rank elsewhere, and one arena for what arrives.
 
+use std::ops::Range;
+
 use crate::lane::Ring;
 use crate::{Error, Result};
 
@@ -151,15 +153,21 @@ impl Layout {
         self.nth_lane(2 * rank + 1)
     }
 
+    /// Where all lanes lie.
+    pub fn lanes(&self) -> Range<usize> {
+        let start = PAGE + self.ranks * RANK_BLOCK;
+        start..start + self.lanes * self.lane_bytes()
+    }
+
     fn nth_lane(&self, place: usize) -> usize {
         assert!(place < self.lanes, "lane {place} of {}", self.lanes);
-        PAGE + self.ranks * RANK_BLOCK + place * self.lane_bytes()
+        self.lanes().start + place * self.lane_bytes()
     }
 
     /// Offset of the arena of a seat.
     pub fn arena(&self, seat: usize) -> usize {
         assert!(seat < self.arenas, "arena {seat} of {}", self.arenas);
-        PAGE + self.ranks * RANK_BLOCK + self.lanes * self.lane_bytes() + seat * self.arena_bytes
+        self.lanes().end + seat * self.arena_bytes
     }
 
     /// Bytes of the whole segment: address space, not memory in use.

@@ -19,4 +19,4 @@ pub use library::{LIBRARY, Library};
 pub use provider::{Choice, Offer, PROVIDER, choose};
 pub use pulse::{PEER_TIMEOUT, peer_timeout};
 pub(crate) use straight::{Course, How, News};
-pub use wire::Wire;
+pub use wire::{REMOTE_WRITES, Reach, Wire, remote_writes};

@@ -38,6 +38,7 @@ macro_rules! in_world {
 macro_rules! over_the_network {
     ($($subject:ident: $($case:ident)+;)+) => {
         in_world!(apart Apart $($subject: $($case)+;)+);
+        in_world!(apart_by_messages ApartByMessages $($subject: $($case)+;)+);
         in_world!(apart_in_pairs ApartInPairs $($subject: $($case)+;)+);
     };
 }

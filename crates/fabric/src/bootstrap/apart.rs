@@ -7,7 +7,7 @@ use std::thread;
 
 use super::{Board, Seat};
 use crate::layout::Layout;
-use crate::ofi::Wire;
+use crate::ofi::{Reach, Wire};
 use crate::{Error, Peer, Result, Segment};
 
 /// The variable that says how many ranks after each other share memory. All others are reached by
@@ -40,12 +40,13 @@ pub(super) fn divide(hosts: &mut [usize], share: usize) {
 }
 
 /// All seats of a world whose ranks are threads of this process, but of which only so many after
-/// each other share a segment. The others are reached by the network.
+/// each other share a segment. The others are reached by the network, perhaps by writing into their
+/// memory.
 ///
 /// # Errors
 /// [`Error::Ranks`] for an impossible number, [`Error::Network`] if there is no network,
 /// [`Error::System`] when memory is refused.
-pub fn threads_apart(ranks: usize, per_host: usize) -> Result<Vec<Seat>> {
+pub fn threads_apart(ranks: usize, per_host: usize, writes: bool) -> Result<Vec<Seat>> {
     let per_host = per_host.clamp(1, ranks.max(1));
     let hosts: Vec<usize> = (0..ranks).map(|rank| rank / per_host).collect();
     let segments = (0..ranks.div_ceil(per_host)).map(|host| {
@@ -62,7 +63,8 @@ pub fn threads_apart(ranks: usize, per_host: usize) -> Result<Vec<Seat>> {
             let mut board = Together { rank, common: Arc::clone(&common) };
             let (segment, hosts) = (Arc::clone(&segments[hosts[rank]]), &hosts);
             scope.spawn(move || {
-                let wire = Some(Box::new(Wire::open(&mut board, &segment, hosts, false)?));
+                let reach = Reach { hosts, leaves_host: false, writes };
+                let wire = Some(Box::new(Wire::open(&mut board, &segment, reach)?));
                 let (rank, place) = (Peer(rank as u32), rank);
                 segment.enter(rank, std::process::id());
                 Ok(Seat { segment, rank, place, wire, launched: None })

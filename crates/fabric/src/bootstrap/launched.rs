@@ -12,7 +12,7 @@ use super::board::Board;
 use super::local;
 use super::roster::{Card, Roster};
 use super::vigil::Vigil;
-use crate::ofi::Wire;
+use crate::ofi::{Reach, Wire, remote_writes};
 use crate::{Peer, Result, Segment};
 
 /// How long who aborts waits for another thread that talks to the launcher.
@@ -67,7 +67,9 @@ impl Launched {
         let segment = local::enter(&mut *board, &roster)?;
         let wire = (roster.hosts() > 1).then(|| {
             let hosts: Vec<_> = (0..roster.ranks()).map(|rank| roster.host(rank)).collect();
-            Wire::open(&mut *board, &segment, &hosts, roster.leaves_host()).map(Box::new)
+            let leaves_host = roster.leaves_host();
+            let reach = Reach { hosts: &hosts, leaves_host, writes: remote_writes()? };
+            Wire::open(&mut *board, &segment, reach).map(Box::new)
         });
         let wire = wire.transpose()?;
         let process = |rank: usize| {

@@ -13,9 +13,14 @@ use std::ffi::{c_char, c_int, c_void};
 /// The version of the interface that this is: what the library is asked to behave like.
 pub(super) const INTERFACE: u32 = 1 << 16 | 17;
 
+pub(super) const REMOTE: u64 = 1 << 2;
 pub(super) const TAGGED: u64 = 1 << 3;
+pub(super) const WRITE: u64 = 1 << 9;
 pub(super) const RECEIVE: u64 = 1 << 10;
 pub(super) const SEND: u64 = 1 << 11;
+pub(super) const REMOTE_WRITE: u64 = 1 << 13;
+/// Of a completion: a word came with it that its sender has chosen.
+pub(super) const REMOTE_WORD: u64 = 1 << 17;
 /// Mode: the library may write into the first four, or eight, words that a context points to.
 pub(super) const CONTEXT: u64 = 1 << 59;
 pub(super) const CONTEXT2: u64 = 1 << 52;
@@ -91,6 +96,8 @@ pub(super) struct DomainAttributes {
     pub resource_mgmt: c_int,
     pub av_type: c_int,
     pub mr_mode: c_int,
+    pub mr_key_size: usize,
+    pub cq_data_size: usize,
 }
 
 #[repr(C)]
@@ -318,6 +325,33 @@ pub(super) struct TaggedOps {
     pub inject: Option<unsafe extern "C" fn(*mut Ep, *const c_void, usize, u64, u64) -> isize>,
 }
 
+#[repr(C)]
+pub(super) struct RemoteOps {
+    pub size: usize,
+    pub read: Unused,
+    pub readv: Unused,
+    pub readmsg: Unused,
+    pub write: Unused,
+    pub writev: Unused,
+    pub writemsg: Unused,
+    pub inject: Unused,
+    pub writedata: Option<
+        unsafe extern "C" fn(
+            *mut Ep,
+            *const c_void,
+            usize,
+            *mut c_void,
+            u64,
+            u64,
+            u64,
+            u64,
+            *mut c_void,
+        ) -> isize,
+    >,
+    pub injectdata:
+        Option<unsafe extern "C" fn(*mut Ep, *const c_void, usize, u64, u64, u64, u64) -> isize>,
+}
+
 /// An endpoint.
 #[repr(C)]
 pub(super) struct Ep {
@@ -325,7 +359,8 @@ pub(super) struct Ep {
     pub ops: &'static EpOps,
     pub cm: &'static NameOps,
     pub msg: Unused,
-    pub rma: Unused,
+    /// Perhaps not there, of one that was not asked for it.
+    pub rma: Option<&'static RemoteOps>,
     pub tagged: &'static TaggedOps,
 }
 
@@ -355,7 +390,7 @@ mod tests {
             EndpointAttributes = "struct fi_ep_attr": kind("type") protocol max_msg_size
                 mem_tag_format;
             DomainAttributes = "struct fi_domain_attr": domain name threading control_progress
-                data_progress resource_mgmt av_type mr_mode;
+                data_progress resource_mgmt av_type mr_mode mr_key_size cq_data_size;
             FabricAttributes = "struct fi_fabric_attr": fabric name prov_name prov_version
                 api_version;
             Info = "struct fi_info": next caps mode addr_format src_addrlen dest_addrlen src_addr
@@ -380,6 +415,8 @@ mod tests {
             EpOps = "struct fi_ops_ep": size cancel;
             NameOps = "struct fi_ops_cm": size setname getname;
             TaggedOps = "struct fi_ops_tagged": size recv recvv recvmsg send sendv sendmsg inject;
+            RemoteOps = "struct fi_ops_rma": size read readv readmsg write writev writemsg inject
+                writedata injectdata;
             Ep = "struct fid_ep": fid ops cm msg rma tagged;
         }
         list
@@ -388,7 +425,11 @@ mod tests {
     fn constants() -> Vec<(&'static str, u64)> {
         let of = |value: c_int| value as u64;
         vec![
+            ("FI_RMA", REMOTE),
             ("FI_TAGGED", TAGGED),
+            ("FI_WRITE", WRITE),
+            ("FI_REMOTE_WRITE", REMOTE_WRITE),
+            ("FI_REMOTE_CQ_DATA", REMOTE_WORD),
             ("FI_RECV", RECEIVE),
             ("FI_SEND", SEND),
             ("FI_CONTEXT", CONTEXT),
@@ -417,7 +458,9 @@ mod tests {
     #[test]
     fn the_binding_is_what_the_header_says() {
         let mut program = String::from("#include <stdio.h>\n#include <stddef.h>\n");
-        for header in ["fabric", "fi_domain", "fi_eq", "fi_endpoint", "fi_cm", "fi_tagged"] {
+        for header in
+            ["fabric", "fi_domain", "fi_eq", "fi_endpoint", "fi_cm", "fi_rma", "fi_tagged"]
+        {
             writeln!(program, "#include <rdma/{header}.h>").unwrap();
         }
         program.push_str("#include <rdma/fi_errno.h>\nint main(void) {\n");

@@ -1,5 +1,5 @@
 //! What carries the cells of one lane to a rank on another host, and those of the lane from
-//! there: `README.md`, "A lane that spans two hosts" and "Room".
+//! there: `README.md`, "A lane that spans two hosts", "Written cells" and "Room".
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
@@ -7,11 +7,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::port::{Access, Begun, Context, Port, Registration, Target};
+use super::port::{Access, Begun, Context, Port, Registration, Spot, Target, WRITTEN, Window};
 use super::straight::Straights;
 use super::{berth, straight};
 use crate::endpoint::Header;
 use crate::lane::{Place, Ring, STAMP};
+use crate::layout::LANE_HEAD;
 use crate::{Peer, Region, Result, Segment};
 
 /// Bits of a tag below its kind: the rank that sends.
@@ -43,9 +44,14 @@ pub(super) enum Name {
     Segment,
     /// Something that comes into a berth.
     Berth,
+    /// A cell that another rank has written into its place.
+    Written,
 }
 
 pub(super) fn read_name(name: u64) -> Name {
+    if name & WRITTEN != 0 {
+        return Name::Written;
+    }
     if name & berth::NAME != 0 {
         return Name::Berth;
     }
@@ -63,6 +69,38 @@ pub(super) fn read_name(name: u64) -> Name {
 fn word(stamp: u64, read: u64) -> u64 {
     read << 32 | u64::from(stamp as u32)
 }
+
+/// What is told of a cell that is written into its place: who has written it, which one it is, and
+/// how far its sender has read the other lane, as far as that goes into a half of this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Note {
+    pub(super) from: Peer,
+    cell: usize,
+    read: u16,
+}
+
+impl Note {
+    const CELL_AT: u32 = u16::BITS;
+    const FROM_AT: u32 = Note::CELL_AT + u64::BITS.ilog2();
+    /// So many bits are left for the rank.
+    const RANKS: usize = 1 << (u32::BITS - Note::FROM_AT);
+
+    fn word(self) -> u32 {
+        self.from.0 << Note::FROM_AT | (self.cell as u32) << Note::CELL_AT | u32::from(self.read)
+    }
+
+    pub(super) fn of(word: u32) -> Note {
+        let cell = (word >> Note::CELL_AT) as usize % u64::BITS as usize;
+        Note { from: Peer(word >> Note::FROM_AT), cell, read: word as u16 }
+    }
+
+    /// The number that ends in what is told of it here, and is not below this one.
+    fn whole(self, least: u64) -> u64 {
+        least + u64::from(self.read.wrapping_sub(least as u16))
+    }
+}
+
+const _: () = assert!(crate::layout::MAX_RANKS <= Note::RANKS);
 
 /// The number that ends in this half, and is not below that one.
 fn whole(half: u32, least: u64) -> u64 {
@@ -87,6 +125,8 @@ pub(super) struct Conduit {
     registration: Registration,
     /// The ring that this rank reads.
     into: Place,
+    /// Where the other side has its copy of `out`, if cells are written there.
+    copy: Option<Spot>,
     /// One for each cell of `out`.
     contexts: Box<[Context]>,
     /// Positions below this one have been handed to the network.
@@ -122,7 +162,7 @@ impl Conduit {
     /// The conduit to a rank, over rings that start at this position.
     pub(super) fn new(
         port: &mut Port,
-        target: Target,
+        (target, window): (Target, Option<Window>),
         (me, peer): (Peer, Peer),
         segment: &Arc<Segment>,
         first: u64,
@@ -139,6 +179,9 @@ impl Conduit {
         let registration = unsafe { port.register(memory, Access::Send)? };
         let name = |cell| u64::from(peer.0) << PEER_AT | cell as u64;
         let contexts = (0..cells).map(|cell| Context::new(name(cell))).collect();
+        // The layouts of all ranks are the same.
+        let offset = layout.lane_from(me.index()) + LANE_HEAD - layout.lanes().start;
+        let copy = window.map(|window| Spot { target, window, offset });
         let (sent, released, heard, told) = (first, first, first, first);
         let (flying, arrived, segments, looks) = (0, 0, 0, 0);
         Ok(Conduit {
@@ -147,6 +190,7 @@ impl Conduit {
             out,
             registration,
             into,
+            copy,
             contexts,
             sent,
             released,
@@ -261,37 +305,76 @@ impl Conduit {
         // until we say that it has been read (README, "Room").
         let header: Header = unsafe { header.cast().read() };
         let read = self.into.consumed().load(Ordering::Acquire).max(self.told);
-        // While it is on its way the stamp says so much more; nobody here looks at it.
-        let stamp = self.out.stamp(position);
-        stamp.store(word(position + 1, read), Ordering::Relaxed);
         let room = self.out.ring.payload(size_of::<Header>());
         let bytes = STAMP + size_of::<Header>() + header.bytes_behind(room);
-        let tag = CELL | u64::from(self.me.0);
-        let index = (position % self.out.ring.cells as u64) as usize;
-        let begun = if header.is_berthed() {
-            let data = Region::new(cell.as_ptr(), bytes);
-            self.push_berthed(port, straights, data, index)
-        } else if bytes <= port.longest_inject() {
-            // SAFETY: that part of the cell has been written, and nobody writes it now.
-            let data = unsafe { std::slice::from_raw_parts(cell.as_ptr(), bytes) };
-            port.inject(self.target, tag, data)
-        } else {
-            let data = Region::new(cell.as_ptr(), bytes);
-            let context: *mut Context = &mut self.contexts[index];
-            // SAFETY: the cell stays as it is until `released` has passed it; contexts stay where
-            // they are; the port is closed before either is gone.
-            let begun = unsafe { port.send(self.target, tag, data, &self.registration, context) };
-            self.flying |= u64::from(begun == Begun::Yes) << index;
-            begun
+        let data = Region::new(cell.as_ptr(), bytes);
+        let begun = match self.copy {
+            Some(copy) if !header.is_berthed() => self.write_cell(port, copy, data, read),
+            _ => {
+                // While it is on its way the stamp says so much more; nobody here looks at it.
+                let stamp = self.out.stamp(position);
+                stamp.store(word(position + 1, read), Ordering::Relaxed);
+                let berthing = header.is_berthed().then_some(straights);
+                let begun = self.send_cell(port, berthing, data);
+                if begun != Begun::Yes {
+                    self.out.stamp(position).store(position + 1, Ordering::Relaxed);
+                }
+                begun
+            }
         };
         if begun == Begun::Yes {
             self.has_farewell |= header.is_farewell();
             self.sent += 1;
             self.told = read;
             self.release();
-        } else {
-            self.out.stamp(position).store(position + 1, Ordering::Relaxed);
         }
+        begun
+    }
+
+    /// Which of the cells is next.
+    fn index(&self) -> usize {
+        (self.sent % self.out.ring.cells as u64) as usize
+    }
+
+    /// Sends the next cell as a message, perhaps with one for a berth.
+    fn send_cell(
+        &mut self,
+        port: &mut Port,
+        berthing: Option<&mut Straights>,
+        data: Region,
+    ) -> Begun {
+        let (index, tag) = (self.index(), CELL | u64::from(self.me.0));
+        if let Some(straights) = berthing {
+            return self.push_berthed(port, straights, data, index);
+        }
+        if data.bytes() <= port.longest_inject() {
+            // SAFETY: that part of the cell has been written, and nobody writes it now.
+            let data = unsafe { std::slice::from_raw_parts(data.start(), data.bytes()) };
+            return port.inject(self.target, tag, data);
+        }
+        let context: *mut Context = &mut self.contexts[index];
+        // SAFETY: the cell stays as it is until `released` has passed it; contexts stay where
+        // they are; the port is closed before either is gone.
+        let begun = unsafe { port.send(self.target, tag, data, &self.registration, context) };
+        self.flying |= u64::from(begun == Begun::Yes) << index;
+        begun
+    }
+
+    /// Writes the next cell, but for its stamp, to where the other side reads it.
+    fn write_cell(&mut self, port: &mut Port, copy: Spot, cell: Region, read: u64) -> Begun {
+        let (index, data) = (self.index(), cell.part(STAMP, cell.bytes() - STAMP));
+        let note = Note { from: self.me, cell: index, read: read as u16 };
+        let offset = copy.offset + index * self.out.ring.cell_bytes + STAMP;
+        let spot = Spot { offset, ..copy };
+        if data.bytes() <= port.longest_inject() {
+            // SAFETY: as in `send_cell`.
+            let data = unsafe { std::slice::from_raw_parts(data.start(), data.bytes()) };
+            return port.inject_write(spot, note.word(), data);
+        }
+        let context: *mut Context = &mut self.contexts[index];
+        // SAFETY: as in `send_cell`.
+        let begun = unsafe { port.write(spot, note.word(), data, &self.registration, context) };
+        self.flying |= u64::from(begun == Begun::Yes) << index;
         begun
     }
 
@@ -371,6 +454,32 @@ impl Conduit {
         self.accept(CELL, cell)
     }
 
+    /// A cell has been written into its place, but for its stamp.
+    pub(super) fn accept_written(&mut self, note: Note) -> std::result::Result<(), Damaged> {
+        let read = self.into.consumed().load(Ordering::Acquire).max(self.told);
+        let cells = self.into.ring.cells as u64;
+        // It is the one that comes next in this cell: who sends the one after that has heard that
+        // this one has been read.
+        let ahead = (note.cell as u64).wrapping_sub(read) % cells;
+        let position = read + ahead;
+        let is_there = self.into.stamp(position).load(Ordering::Relaxed) == position + 1;
+        if note.cell as u64 >= cells || is_there {
+            return Err(Damaged);
+        }
+        self.hear_told(note.whole(self.heard));
+        self.into.stamp(position).store(position + 1, Ordering::Release);
+        self.arrived += 1;
+        Ok(())
+    }
+
+    /// A cell tells how far the receiver had read. Nothing, if cells have overtaken each other and
+    /// this one tells of the past.
+    fn hear_told(&mut self, read: u64) {
+        if read <= self.sent && read - self.heard <= self.out.ring.cells as u64 {
+            self.hear(read);
+        }
+    }
+
     /// The receiver has read so far.
     fn hear(&mut self, read: u64) {
         self.heard = self.heard.max(read);
@@ -395,11 +504,7 @@ impl Conduit {
         if !is_ours || self.used(body) != Some(body.len()) {
             return Err(Damaged);
         }
-        // Nothing, if cells have overtaken each other and this one tells of the past.
-        let heard = whole((word >> 32) as u32, self.heard);
-        if heard <= self.sent && heard - self.heard <= self.out.ring.cells as u64 {
-            self.hear(heard);
-        }
+        self.hear_told(whole((word >> 32) as u32, self.heard));
         // SAFETY: behind the stamp, inside the cell.
         let into = unsafe { self.into.cell(position).add(STAMP) };
         // SAFETY: the cell has been read for good, and is not stamped anew: it is ours to write.
@@ -429,7 +534,24 @@ mod tests {
     }
 
     #[test]
+    fn a_note_comes_back() {
+        for (from, cell, read) in [(0, 0, 0), (1023, 63, u16::MAX), (5, 31, 1)] {
+            let note = Note { from: Peer(from), cell, read };
+            assert_eq!(Note::of(note.word()), note);
+        }
+        let note = |read: u64| Note { from: Peer(0), cell: 0, read: read as u16 };
+        for read in [0_u64, 5, 1 << 16, (7 << 32) + 65_535] {
+            for before in [0, 1, 64].map(|before| read.saturating_sub(before)) {
+                assert_eq!(note(read).whole(before), read);
+            }
+            // What is older than known seems to be far ahead.
+            assert!(note(read).whole(read + 1) > read + 64);
+        }
+    }
+
+    #[test]
     fn names_come_back() {
+        assert_eq!(read_name(WRITTEN), Name::Written);
         assert_eq!(read_name(BUFFER | 77), Name::Buffer(77));
         let name = u64::from(u32::MAX) << PEER_AT | 31;
         assert_eq!(read_name(name), Name::Cell(Peer(u32::MAX), 31));

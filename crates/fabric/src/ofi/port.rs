@@ -6,6 +6,8 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+mod window;
+
 use std::ffi::{c_int, c_void};
 use std::mem;
 use std::ptr;
@@ -15,16 +17,18 @@ use std::time::Duration;
 use super::binding::{
     ANY_ADDRESS, Av, AvAttributes, Cq, CqAttributes, CqEntry, CqError, CqOps, Domain, DomainOps,
     ENABLE, ERROR_AVAILABLE, Ep, Fabric, Fid, Info, LOCAL_MEMORY, MEMORY_OF_ENDPOINT, Memory,
-    RECEIVE, SEND, TABLE, TAGGED_ENTRIES, WAIT_ANY, WAIT_NONE,
+    RECEIVE, REMOTE_WORD, REMOTE_WRITE, SEND, TABLE, TAGGED_ENTRIES, VIRTUAL_ADDRESSES, WAIT_ANY,
+    WAIT_NONE, WRITE,
 };
 use super::library::Library;
 use super::provider::{Attributes, Choice};
-pub(super) use super::transfer::{Begun, Context, Event, Target};
+pub(super) use super::transfer::{Begun, Context, Event, Target, WRITTEN};
 use crate::{Region, RegionMut, Result};
+pub(super) use window::{Spot, Window};
 
 /// Completions that are taken at once.
 const AT_ONCE: usize = 32;
-/// Completions that a queue has room for.
+/// Completions that a queue has room for, beside those of what others write.
 const COMPLETIONS: usize = 4096;
 /// Who cannot sleep until something comes sleeps for so long at most.
 const NAP: Duration = Duration::from_millis(50);
@@ -37,6 +41,8 @@ pub(super) enum Access {
     Send,
     Receive,
     Both,
+    /// By other ports.
+    Writes,
 }
 
 /// Memory that the provider may use; the handle that it wants with each transfer.
@@ -65,6 +71,12 @@ pub(super) struct Port {
     inject: usize,
     /// Whether a message may lie in two places.
     joins: bool,
+    /// Whether it writes into windows of other ports, and lets them write.
+    writes: bool,
+    /// Whether windows are addressed as memory is, and not from 0 on.
+    has_addresses: bool,
+    /// The key of the memory that is registered next, if the provider has us choose.
+    next_key: u64,
     registers: bool,
     binds_memory: bool,
     can_wait: bool,
@@ -75,8 +87,14 @@ pub(super) struct Port {
 unsafe impl Send for Port {}
 
 impl Port {
-    /// Opens a port. `waits` if somebody will sleep in [`Port::wait`].
-    pub(super) fn open(library: &Arc<Library>, choice: &Choice, waits: bool) -> Result<Port> {
+    /// Opens a port. `waits` if somebody will sleep in [`Port::wait`]; others write at most so much
+    /// before that is looked at.
+    pub(super) fn open(
+        library: &Arc<Library>,
+        choice: &Choice,
+        waits: bool,
+        written: usize,
+    ) -> Result<Port> {
         let info = choice.info.first();
         // SAFETY: the library gives an information all its parts, which live as long as it.
         let attributes = unsafe { Attributes::of(info) };
@@ -89,13 +107,16 @@ impl Port {
             endpoint: ptr::null_mut(),
             inject: attributes.inject,
             joins: attributes.parts >= 2,
+            writes: choice.writes,
+            has_addresses: attributes.memory & VIRTUAL_ADDRESSES != 0,
+            next_key: 1,
             registers: attributes.memory & LOCAL_MEMORY != 0,
             binds_memory: attributes.memory & MEMORY_OF_ENDPOINT != 0,
             can_wait: waits,
         };
         port.open_domain(info)?;
         port.open_addresses()?;
-        port.open_queue()?;
+        port.open_queue(COMPLETIONS + written)?;
         port.open_endpoint(info)?;
         Ok(port)
     }
@@ -126,10 +147,10 @@ impl Port {
         self.check("open a table of addresses", opened)
     }
 
-    fn open_queue(&mut self) -> Result<()> {
+    fn open_queue(&mut self, size: usize) -> Result<()> {
         let open = self.of_domain().cq_open.expect("domains open queues");
         let mut attributes = CqAttributes {
-            size: COMPLETIONS,
+            size,
             flags: 0,
             format: TAGGED_ENTRIES,
             wait_obj: if self.can_wait { WAIT_ANY } else { WAIT_NONE },
@@ -234,21 +255,25 @@ impl Port {
     /// The memory stays until the registration has been ended by [`Port::forget`], or the port
     /// closed.
     pub(super) unsafe fn register(&mut self, region: Region, to: Access) -> Result<Registration> {
-        if !self.registers {
+        let needs_none = !self.registers && !matches!(to, Access::Writes);
+        if needs_none {
             return Ok(Registration::NONE);
         }
-        let mut memory = ptr::null_mut();
+        let (mut memory, key) = (ptr::null_mut(), self.next_key);
+        self.next_key += 1;
         // SAFETY: open as long as the port.
         let register = unsafe { &*self.domain }.mr.reg.expect("domains register memory");
         let (start, bytes) = (region.start().cast(), region.bytes());
         let access = match to {
+            Access::Send if self.writes => SEND | WRITE,
             Access::Send => SEND,
             Access::Receive => RECEIVE,
             Access::Both => SEND | RECEIVE,
+            Access::Writes => REMOTE_WRITE,
         };
         let (domain, null) = (self.domain.cast(), ptr::null_mut());
         // SAFETY: the domain is open; the memory stays, as promised.
-        let code = unsafe { register(domain, start, bytes, access, 0, 0, 0, &mut memory, null) };
+        let code = unsafe { register(domain, start, bytes, access, 0, key, 0, &mut memory, null) };
         self.check("register memory", code)?;
         if self.binds_memory {
             self.bind("bind memory", memory.cast(), self.endpoint.cast(), 0)?;
@@ -397,7 +422,11 @@ impl Port {
         }
         let Ok(count) = usize::try_from(count) else { return false };
         for entry in &entries[..count] {
-            if !entry.op_context.is_null() {
+            if entry.flags & REMOTE_WORD != 0 {
+                // It has no context: the other port has written, and nothing was posted here.
+                let (bytes, tag) = (entry.len, entry.data);
+                events.push(Event { name: WRITTEN, bytes, tag, error: 0 });
+            } else if !entry.op_context.is_null() {
                 let name = name_of(entry.op_context);
                 events.push(Event { name, bytes: entry.len, tag: entry.tag, error: 0 });
             }
@@ -496,9 +525,9 @@ mod tests {
             eprintln!("not tested: libfabric cannot be opened");
             return None;
         };
-        let choice = choose(&library, None).unwrap();
+        let choice = choose(&library, None).unwrap().with_writes(&library).unwrap();
         let [mut first, mut second] =
-            [(); 2].map(|()| Port::open(&library, &choice, waits).unwrap());
+            [(); 2].map(|()| Port::open(&library, &choice, waits, 0).unwrap());
         let (to_first, to_second) = (first.address().unwrap(), second.address().unwrap());
         let to_second = first.know(&to_second).unwrap();
         let to_first = second.know(&to_first).unwrap();
@@ -537,6 +566,46 @@ mod tests {
         let came = event(&mut second, &mut first);
         assert_eq!((came.name, came.bytes, came.tag), (7, 5, 7));
         assert_eq!(&memory[..5], b"hello");
+    }
+
+    #[test]
+    fn bytes_are_written_into_a_window() {
+        let Some([(mut first, to_second), (mut second, _)]) = pair(false) else { return };
+        if !first.writes() {
+            return eprintln!("not tested: the provider does not write into other ranks' memory");
+        }
+        let mut memory = vec![0; 4096];
+        let into = RegionMut::of(&mut memory);
+        // SAFETY: the memory outlives the port's use of it: it is closed before.
+        let (registration, window) = unsafe { second.open_window(into).unwrap() };
+        let window = Window::from_bytes(&window.to_bytes()).unwrap();
+        let (start, mut context) = (Instant::now(), Box::new(Context::new(9)));
+        let data = vec![7; 3000];
+        for (at, bytes) in [(0, 5), (1000, data.len())] {
+            let place = Spot { target: to_second, window, offset: at };
+            let word = 0xfedc_ba98 - at as u32;
+            loop {
+                let begun = if bytes <= first.longest_inject() {
+                    first.inject_write(place, word, &data[..bytes])
+                } else {
+                    let data = Region::of(&data[..bytes]);
+                    // SAFETY: data and context outlive the use: an event is waited for.
+                    unsafe { first.write(place, word, data, &Registration::NONE, &mut *context) }
+                };
+                if begun == Begun::Yes {
+                    break;
+                }
+                first.poll(&mut Vec::new());
+                second.poll(&mut Vec::new());
+                assert!(start.elapsed() < Duration::from_secs(20), "never connected");
+            }
+            let came = event(&mut second, &mut first);
+            assert_eq!((came.name, came.tag), (WRITTEN, u64::from(word)));
+        }
+        assert!(memory[..5] == [7; 5] && memory[5..1000].iter().all(|&byte| byte == 0));
+        assert!(memory[1000..4000] == data && memory[4000..].iter().all(|&byte| byte == 0));
+        second.forget(registration);
+        second.close();
     }
 
     #[test]

@@ -97,6 +97,34 @@ pub struct Choice {
     pub why: String,
     /// What else there was, with the reason why it was not chosen.
     pub others: Vec<(Offer, String)>,
+    /// Whether it writes into the memory of other ranks, if it was asked whether it can.
+    pub writes: bool,
+}
+
+impl Choice {
+    /// The same, and able to write into the memory of other ranks and to tell them of it, if it
+    /// is offered with that.
+    ///
+    /// # Errors
+    /// [`Error::Network`] if the library does not say what it offers.
+    pub fn with_writes(mut self, library: &Arc<Library>) -> Result<Choice> {
+        let hints = hints(library, Some(&self.offer.provider))?;
+        // SAFETY: fresh hints have all their parts, and nobody else has them.
+        let info = unsafe { &mut *hints.first() };
+        info.caps |= binding::REMOTE | binding::WRITE | binding::REMOTE_WRITE;
+        let found = library.look_up(binding::INTERFACE, &hints)?;
+        let is_this = |info: &&Info| Offer::of(info) == self.offer && tells_words(info);
+        if let Some(info) = found.iter().find(is_this) {
+            (self.info, self.writes) = (library.copy(info)?, true);
+        }
+        Ok(self)
+    }
+}
+
+/// Whether a write tells its receiver a word of this length.
+fn tells_words(info: &Info) -> bool {
+    // SAFETY: the library gives each information all its parts.
+    unsafe { &*info.domain_attr }.cq_data_size >= size_of::<u32>()
 }
 
 /// Chooses a provider: the one that is named, or the best.
@@ -131,7 +159,7 @@ pub fn choose(library: &Arc<Library>, named: Option<&str>) -> Result<Choice> {
     };
     let rest = ranked.map(|(_, offer, _)| (offer, "another is preferred".to_owned()));
     let others = rest.chain(others).collect();
-    Ok(Choice { info: library.copy(info)?, offer, why, others })
+    Ok(Choice { info: library.copy(info)?, offer, why, others, writes: false })
 }
 
 /// Chooses a provider that reaches other hosts. While a link is down libfabric offers what is left:

@@ -28,12 +28,16 @@ pub(super) enum Begun {
     Never(i32),
 }
 
+/// What a write of another port is called: none of ours, which has a name of its own.
+pub(super) const WRITTEN: u64 = 8 << 56;
+
 /// A transfer is over.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event {
     /// The name in its context.
     pub(super) name: u64,
     pub(super) bytes: usize,
+    /// The tag or, of a write of another port, its word.
     pub(super) tag: u64,
     /// The code of the error, or 0.
     pub(super) error: i32,

@@ -4,20 +4,20 @@
 
 mod berthing;
 mod large;
+mod ports;
 
 use std::sync::Arc;
 
 use super::berth::Berths;
-use super::conduit::{self, ANY, BUFFER, Conduit, Name};
-use super::library::Library;
-use super::port::{Access, Begun, Context, Event, Port, Registration};
+use super::conduit::{self, ANY, BUFFER, Conduit, Name, Note};
+use super::port::{Access, Begun, Context, Event, Port, Registration, Window};
 use super::post::Post;
-use super::provider::{self, PROVIDER};
 use super::pulse::{self, Pulse};
 use super::straight::Straights;
 use crate::bootstrap::{Board, tell_all};
-use crate::layout::Layout;
-use crate::{Error, Failure, How, Peer, RegionMut, Result, Segment};
+use crate::{Failure, How, Peer, RegionMut, Result, Segment};
+use ports::{Card, Ports, refusal};
+pub use ports::{REMOTE_WRITES, Reach, remote_writes};
 
 /// The name under which ranks put their addresses.
 const ADDRESS: &str = "address";
@@ -38,6 +38,10 @@ pub struct Wire {
     /// The seat of each rank that is on this host.
     seats: Vec<Option<u32>>,
     addresses: Vec<Vec<u8>>,
+    /// Where ranks let others write; none of those that do not, or if this one does not.
+    windows: Vec<Option<Window>>,
+    /// The memory into which others write.
+    window: Registration,
     conduits: Vec<Option<Box<Conduit>>>,
     /// Those that have a conduit.
     active: Vec<Peer>,
@@ -66,59 +70,57 @@ impl std::fmt::Debug for Wire {
 }
 
 impl Wire {
-    /// Opens the way to ranks on other hosts. All ranks call this. `hosts` says on which host each
-    /// rank is, and `home` is the segment of this one's. `leaves_host` if the loopback of this host
-    /// does not reach all of them.
+    /// Opens the way to ranks on other hosts. All ranks call this. `home` is the segment of this
+    /// one's host.
     ///
     /// # Errors
     /// [`Error::Network`] if there is no way, or not the same one for all; those of the board.
-    pub fn open(
-        board: &mut dyn Board,
-        home: &Arc<Segment>,
-        hosts: &[usize],
-        leaves_host: bool,
-    ) -> Result<Wire> {
-        let me = Peer(board.rank() as u32);
-        let opened = Ports::open(leaves_host);
+    pub fn open(board: &mut dyn Board, home: &Arc<Segment>, reach: Reach<'_>) -> Result<Wire> {
+        let (me, hosts) = (Peer(board.rank() as u32), reach.hosts);
+        let opened = Ports::open(reach);
         // Who has failed says so, or all others would wait for it.
         let card = match &opened {
             Ok(ports) => ports.card(),
             Err(error) => format!("!{error}").into_bytes(),
         };
         let cards = tell_all(board, ADDRESS, &card)?;
-        let Ports { main, pulse, text, .. } =
-            opened.map_err(|error| refusal(me.index(), &error))?;
-        let addresses = |which| {
-            let each = cards.iter().enumerate();
-            each.map(|(rank, card)| address(&text, rank, card, which)).collect::<Result<Vec<_>>>()
-        };
-        let (main_addresses, pulse_addresses) = (addresses(0)?, addresses(1)?);
+        let ports = opened.map_err(|error| refusal(me.index(), &error))?;
+        let each = cards.iter().enumerate();
+        let cards = each.map(|(rank, card)| Card::read(&ports.text, rank, card));
+        let cards = cards.collect::<Result<Vec<_>>>()?;
         let here = hosts[me.index()];
         let elsewhere = (0..hosts.len()).filter(|&rank| hosts[rank] != here);
         let elsewhere = elsewhere.map(|rank| Peer(rank as u32)).collect();
-        let post = Post::new(pulse, me, pulse_addresses)?;
+        let Ports { main, pulse, segment, window, text, .. } = ports;
+        let of_pulses = cards.iter().map(|card| card.addresses[1].clone()).collect();
+        let post = Post::new(pulse, me, of_pulses)?;
         let timeout = pulse::peer_timeout()?;
         let pulse = Pulse::begin(post, me, home.clone(), elsewhere, timeout)?;
-        Wire::over((main, pulse), text, me, home.clone(), (main_addresses, hosts))
+        Wire::over((main, pulse), (segment, window), text, me, home.clone(), (cards, hosts))
     }
 
     fn over(
         (mut port, pulse): (Port, Pulse),
+        (segment, window): (Segment, Registration),
         text: String,
         me: Peer,
         home: Arc<Segment>,
-        (addresses, hosts): (Vec<Vec<u8>>, &[usize]),
+        (cards, hosts): (Vec<Card>, &[usize]),
     ) -> Result<Wire> {
         let mut seat = 0..;
         let here = hosts[me.index()];
         let seats = hosts.iter().map(|&host| if host == here { seat.next() } else { None });
-        let segment = Segment::private_as(Layout::elsewhere(hosts.len(), BUFFERS)?)?;
         let layout = segment.layout();
         let buffers =
             RegionMut::new(segment.at(layout.arena(0)).as_ptr(), BUFFERS * layout.cell_bytes());
         // SAFETY: the mapping stays as long as the wire, whose port is closed before.
         let registration = unsafe { port.register(buffers.as_region(), Access::Receive)? };
         let context = |buffer| Context::new(BUFFER | buffer as u64);
+        let of_each = |card: Card| {
+            let [address, _] = card.addresses;
+            (address, card.window.filter(|_| port.writes()))
+        };
+        let (addresses, windows): (Vec<_>, Vec<_>) = cards.into_iter().map(of_each).unzip();
         let mut wire = Wire {
             port,
             me,
@@ -129,6 +131,8 @@ impl Wire {
             seats: seats.collect(),
             conduits: addresses.iter().map(|_| None).collect(),
             addresses,
+            windows,
+            window,
             active: Vec::new(),
             contexts: (0..BUFFERS).map(context).collect(),
             registration,
@@ -284,7 +288,8 @@ impl Wire {
     fn connect(&mut self, peer: Peer) -> bool {
         let address = std::mem::take(&mut self.addresses[peer.index()]);
         let made = self.port.know(&address).and_then(|target| {
-            Conduit::new(&mut self.port, target, (self.me, peer), &self.segment, self.first)
+            let (to, between) = ((target, self.windows[peer.index()]), (self.me, peer));
+            Conduit::new(&mut self.port, to, between, &self.segment, self.first)
         });
         match made {
             Ok(conduit) => {
@@ -318,6 +323,7 @@ impl Wire {
             }
             Name::Segment => self.note_segment(&event),
             Name::Berth => self.note_berth(&event),
+            Name::Written => self.accept_written(Note::of(event.tag as u32)),
         }
     }
 
@@ -335,15 +341,16 @@ impl Wire {
         for conduit in self.conduits.iter_mut().flatten() {
             conduit.forget(&mut self.port);
         }
-        self.port.forget(std::mem::replace(&mut self.registration, Registration::NONE));
+        for registration in [&mut self.registration, &mut self.window] {
+            self.port.forget(std::mem::replace(registration, Registration::NONE));
+        }
         self.port.close();
     }
 
     /// A message lies in a buffer.
     fn accept(&mut self, buffer: usize, event: Event) {
         let peer = conduit::source(event.tag);
-        let known = self.seats.get(peer.index()).is_some_and(Option::is_none);
-        if !known || self.conduits[peer.index()].is_none() && !self.connect(peer) {
+        if !self.knows(peer) {
             return;
         }
         let bytes = event.bytes.min(self.segment.layout().cell_bytes());
@@ -356,6 +363,26 @@ impl Wire {
         if accepted.is_err() {
             self.lose(peer, libc::EBADMSG);
         }
+    }
+
+    /// A cell has been written into its place.
+    fn accept_written(&mut self, note: Note) {
+        let peer = note.from;
+        if !self.knows(peer) {
+            return;
+        }
+        let Some(conduit) = &mut self.conduits[peer.index()] else { return };
+        let accepted = conduit.accept_written(note);
+        self.pulse.shared.note_arrived(peer, conduit.arrived());
+        if accepted.is_err() {
+            self.lose(peer, libc::EBADMSG);
+        }
+    }
+
+    /// Whether it is a rank elsewhere, to which there is a conduit now.
+    fn knows(&mut self, peer: Peer) -> bool {
+        let known = self.seats.get(peer.index()).is_some_and(Option::is_none);
+        known && (self.conduits[peer.index()].is_some() || self.connect(peer))
     }
 
     fn buffer(&self, buffer: usize) -> RegionMut {
@@ -392,81 +419,5 @@ impl Drop for Wire {
     fn drop(&mut self) {
         // Before the memory that it may be using.
         self.close();
-    }
-}
-
-/// The ports of a rank, with what others must know of them.
-struct Ports {
-    main: Port,
-    pulse: Port,
-    addresses: [Vec<u8>; 2],
-    text: String,
-}
-
-impl Ports {
-    /// Opens ports by the best provider. A link to other hosts may be down for as long as a rank
-    /// may be silent.
-    fn open(leaves_host: bool) -> Result<Ports> {
-        let library = Library::open()?;
-        let named = std::env::var(PROVIDER).ok().filter(|name| !name.is_empty());
-        let choice = if leaves_host {
-            provider::choose_beyond(&library, named.as_deref(), pulse::peer_timeout()?)?
-        } else {
-            provider::choose(&library, named.as_deref())?
-        };
-        let mut main = Port::open(&library, &choice, false)?;
-        let mut pulse = Port::open(&library, &choice, true)?;
-        let addresses = [main.address()?, pulse.address()?];
-        Ok(Ports { main, pulse, addresses, text: choice.offer.provider })
-    }
-
-    /// The name of the provider, a line's end, the length of the first address, both.
-    fn card(&self) -> Vec<u8> {
-        let [first, second] = &self.addresses;
-        let bytes = first.len() as u16;
-        [self.text.as_bytes(), b"\n", &bytes.to_le_bytes(), first, second].concat()
-    }
-}
-
-/// Why a rank has no ports, as all ranks say it.
-fn refusal(rank: usize, why: &dyn std::fmt::Display) -> Error {
-    Error::Network(format!("rank {rank}: {why}"))
-}
-
-/// One of the addresses on the card of a rank.
-fn address(own: &str, rank: usize, card: &[u8], which: usize) -> Result<Vec<u8>> {
-    if let Some(error) = card.strip_prefix(b"!") {
-        return Err(refusal(rank, &String::from_utf8_lossy(error)));
-    }
-    let end = card.iter().position(|&byte| byte == b'\n').unwrap_or(card.len());
-    let theirs = String::from_utf8_lossy(&card[..end]);
-    if theirs != own {
-        return Err(Error::Network(format!(
-            "rank {rank} would use {theirs} between hosts, and this rank {own}: name one that \
-             all hosts have in {PROVIDER}"
-        )));
-    }
-    let split = |card: &[u8]| {
-        let (bytes, rest) = card.get(end + 1..)?.split_at_checked(2)?;
-        let bytes = u16::from_le_bytes(bytes.try_into().ok()?);
-        let (first, second) = rest.split_at_checked(bytes.into())?;
-        Some(if which == 0 { first.to_vec() } else { second.to_vec() })
-    };
-    split(card).ok_or_else(|| Error::Network(format!("rank {rank} has told no address")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cards_must_agree() {
-        let card = b"tcp\n\x03\0abcd\n";
-        assert_eq!(address("tcp", 1, card, 0).unwrap(), b"abc");
-        assert_eq!(address("tcp", 1, card, 1).unwrap(), b"d\n");
-        let text = |card| address("tcp", 1, card, 0).unwrap_err().to_string();
-        assert!(text(b"tcp\n\x03\0ab").contains("has told no address"));
-        assert!(text(b"verbs\nabc").contains("rank 1 would use verbs"));
-        assert!(text(b"!no library").contains("rank 1: no library"));
     }
 }

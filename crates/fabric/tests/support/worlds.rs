@@ -23,13 +23,15 @@ pub(crate) enum Kind {
     MappedInPieces,
     /// Each alone on its host, for all it knows: over the network.
     Apart,
+    /// The same, with no rank writing into memory of another.
+    ApartByMessages,
     /// Two on each host.
     ApartInPairs,
 }
 
 impl Kind {
     pub(crate) fn is_in_pieces(self) -> bool {
-        matches!(self, Kind::ThreadsInPieces | Kind::MappedInPieces | Kind::Apart)
+        !matches!(self, Kind::Threads | Kind::Mapped | Kind::ApartInPairs)
     }
 
     pub(crate) fn options(self) -> Options {
@@ -38,16 +40,13 @@ impl Kind {
 
     /// Whether it can be had: the network may be missing.
     pub(crate) fn is_there(self) -> bool {
-        let network = match self {
-            Kind::Apart | Kind::ApartInPairs => Library::open().map(drop),
-            _ => Ok(()),
-        };
+        let network = if self.is_apart() { Library::open().map(drop) } else { Ok(()) };
         network.inspect_err(|error| eprintln!("not tested: {error}")).is_ok()
     }
 
     /// Whether some ranks talk over the network.
     pub(crate) fn is_apart(self) -> bool {
-        matches!(self, Kind::Apart | Kind::ApartInPairs)
+        matches!(self, Kind::Apart | Kind::ApartByMessages | Kind::ApartInPairs)
     }
 
     fn segments(self, ranks: usize) -> Vec<Arc<Segment>> {
@@ -61,7 +60,9 @@ impl Kind {
                 let attach = |_| Arc::new(Segment::attach(file.as_fd(), ranks).unwrap());
                 (0..ranks).map(attach).collect()
             }
-            Kind::Apart | Kind::ApartInPairs => unreachable!("they have several"),
+            Kind::Apart | Kind::ApartByMessages | Kind::ApartInPairs => {
+                unreachable!("they have several")
+            }
         }
     }
 }
@@ -69,8 +70,9 @@ impl Kind {
 /// All ranks of a world, for a test that moves them by hand.
 pub(crate) fn ranks(kind: Kind, ranks: usize) -> Vec<Rank> {
     if kind.is_apart() {
-        let per_host = if kind == Kind::Apart { 1 } else { 2 };
-        let seats = bootstrap::threads_apart(ranks, per_host).unwrap();
+        let per_host = if kind == Kind::ApartInPairs { 2 } else { 1 };
+        let writes = kind != Kind::ApartByMessages;
+        let seats = bootstrap::threads_apart(ranks, per_host, writes).unwrap();
         return seats.into_iter().map(|seat| Rank::reaching(seat, kind.options())).collect();
     }
     let enter = |(rank, segment): (usize, Arc<Segment>)| {

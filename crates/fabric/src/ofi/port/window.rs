@@ -1,0 +1,104 @@
+//! Memory of a port that others write into, without a receive: what they write there is in place
+//! when the word that came with it is found in the queue, and not before.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use super::{Access, Begun, Context, Port, Registration, Target, begun};
+use crate::{Region, RegionMut, Result};
+
+/// Memory of another port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ofi) struct Window {
+    start: u64,
+    key: u64,
+}
+
+impl Window {
+    /// As it is told to others.
+    pub(in crate::ofi) fn to_bytes(self) -> [u8; 16] {
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&self.start.to_le_bytes());
+        bytes[8..].copy_from_slice(&self.key.to_le_bytes());
+        bytes
+    }
+
+    /// What has been told.
+    pub(in crate::ofi) fn from_bytes(bytes: &[u8]) -> Option<Window> {
+        let (start, key) = bytes.split_first_chunk::<8>()?;
+        let key = key.try_into().ok()?;
+        Some(Window { start: u64::from_le_bytes(*start), key: u64::from_le_bytes(key) })
+    }
+}
+
+/// Where something is written: so many bytes behind the start of a window.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ofi) struct Spot {
+    pub(in crate::ofi) target: Target,
+    pub(in crate::ofi) window: Window,
+    pub(in crate::ofi) offset: usize,
+}
+
+impl Spot {
+    fn address(&self) -> u64 {
+        self.window.start + self.offset as u64
+    }
+}
+
+impl Port {
+    /// Whether it can write into windows of others, and they into its own.
+    pub(in crate::ofi) fn writes(&self) -> bool {
+        self.writes
+    }
+
+    /// Lets others write into this memory, whenever they want.
+    ///
+    /// # Safety
+    /// The memory stays until the registration has been ended by [`Port::forget`], or the port
+    /// closed. Whoever reads it does so only where an event has told that it was written.
+    pub(in crate::ofi) unsafe fn open_window(
+        &mut self,
+        memory: RegionMut,
+    ) -> Result<(Registration, Window)> {
+        // SAFETY: passed on.
+        let registration = unsafe { self.register(memory.as_region(), Access::Writes)? };
+        // SAFETY: it has just been opened.
+        let key = unsafe { &*registration.memory }.key;
+        let start = if self.has_addresses { memory.start().expose_provenance() as u64 } else { 0 };
+        Ok((registration, Window { start, key }))
+    }
+
+    /// Writes bytes that are copied now, and tells a word when they are in place. No event will
+    /// tell it here.
+    pub(in crate::ofi) fn inject_write(&mut self, spot: Spot, word: u32, data: &[u8]) -> Begun {
+        debug_assert!(data.len() <= self.inject);
+        let inject = self.of_endpoint().rma.and_then(|remote| remote.injectdata);
+        let inject = inject.expect("endpoints that write inject");
+        let (start, bytes, to) = (data.as_ptr().cast(), data.len(), spot.target.0);
+        let (address, key, endpoint) = (spot.address(), spot.window.key, self.endpoint);
+        // SAFETY: the endpoint is open; the data is copied before the call returns.
+        begun(unsafe { inject(endpoint, start, bytes, word.into(), to, address, key) })
+    }
+
+    /// The same, but an event will tell here when the memory of the data is free again, if it has
+    /// begun.
+    ///
+    /// # Safety
+    /// Until then, or until the port has closed, data and context stay where they are, the data
+    /// unchanged.
+    pub(in crate::ofi) unsafe fn write(
+        &mut self,
+        spot: Spot,
+        word: u32,
+        data: Region,
+        registration: &Registration,
+        context: *mut Context,
+    ) -> Begun {
+        let write = self.of_endpoint().rma.and_then(|remote| remote.writedata);
+        let write = write.expect("endpoints that write do so");
+        let (start, bytes, handle) = (data.start().cast(), data.bytes(), registration.handle);
+        let (to, address, key) = (spot.target.0, spot.address(), spot.window.key);
+        let (endpoint, word, context) = (self.endpoint, word.into(), context.cast());
+        // SAFETY: the endpoint is open; the rest is promised.
+        begun(unsafe { write(endpoint, start, bytes, handle, word, to, address, key, context) })
+    }
+}

@@ -1,0 +1,168 @@
+//! The ports of a rank, and what ranks tell each other of theirs before they can talk.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use super::BUFFERS;
+use crate::layout::Layout;
+use crate::ofi::library::Library;
+use crate::ofi::port::{Port, Registration, Window};
+use crate::ofi::provider::{self, PROVIDER};
+use crate::ofi::pulse;
+use crate::{Error, RegionMut, Result, Segment};
+
+/// The variable that says whether ranks on different hosts may write into memory of each other.
+pub const REMOTE_WRITES: &str = "MOTET_REMOTE_WRITES";
+
+/// What that variable says.
+///
+/// # Errors
+/// [`Error::Environment`] if it is neither `on` nor `off`.
+pub fn remote_writes() -> Result<bool> {
+    match std::env::var_os(REMOTE_WRITES) {
+        None => Ok(true),
+        Some(text) if text.is_empty() || text == "on" => Ok(true),
+        Some(text) if text == "off" => Ok(false),
+        Some(text) => {
+            Err(Error::Environment(format!("{REMOTE_WRITES} is {text:?}, neither on nor off")))
+        }
+    }
+}
+
+/// Where the ranks are, and how they may talk.
+#[derive(Clone, Copy, Debug)]
+pub struct Reach<'a> {
+    /// The host of each rank.
+    pub hosts: &'a [usize],
+    /// Whether the loopback of this host does not reach all of them.
+    pub leaves_host: bool,
+    /// Whether ranks may write into memory of each other, if the network can do that.
+    pub writes: bool,
+}
+
+/// The ports of a rank, with what others must know of them.
+pub(super) struct Ports {
+    pub(super) main: Port,
+    pub(super) pulse: Port,
+    addresses: [Vec<u8>; 2],
+    /// The lanes to and from ranks elsewhere, and the part of them that others write into.
+    pub(super) segment: Segment,
+    pub(super) window: Registration,
+    told: Option<Window>,
+    /// The name of the provider.
+    pub(super) text: String,
+}
+
+impl Ports {
+    /// Opens ports by the best provider. A link to other hosts may be down for as long as a rank
+    /// may be silent.
+    pub(super) fn open(reach: Reach<'_>) -> Result<Ports> {
+        let library = Library::open()?;
+        let named = std::env::var(PROVIDER).ok().filter(|name| !name.is_empty());
+        let mut choice = if reach.leaves_host {
+            provider::choose_beyond(&library, named.as_deref(), pulse::peer_timeout()?)?
+        } else {
+            provider::choose(&library, named.as_deref())?
+        };
+        let mut pulse = Port::open(&library, &choice, true, 0)?;
+        if reach.writes {
+            choice = choice.with_writes(&library)?;
+        }
+        let segment = Segment::private_as(Layout::elsewhere(reach.hosts.len(), BUFFERS)?)?;
+        let layout = segment.layout();
+        let written = reach.hosts.len() * layout.lane_at(0, false).cells;
+        let mut main = Port::open(&library, &choice, false, written)?;
+        let lanes = layout.lanes();
+        let lanes = RegionMut::new(segment.at(lanes.start).as_ptr(), lanes.len());
+        let opened = main.writes().then(|| {
+            // SAFETY: the mapping stays as long as the wire, whose port is closed before. A cell
+            // is read when its stamp is there, which is not written by others.
+            unsafe { main.open_window(lanes) }
+        });
+        // If there may not be so much registered memory cells come as messages.
+        let (window, told) = match opened {
+            Some(Ok((registration, window))) => (registration, Some(window)),
+            Some(Err(_)) | None => (Registration::NONE, None),
+        };
+        let addresses = [main.address()?, pulse.address()?];
+        Ok(Ports { main, pulse, addresses, segment, window, told, text: choice.offer.provider })
+    }
+
+    /// What is told to others.
+    pub(super) fn card(&self) -> Vec<u8> {
+        let [main, pulse] = &self.addresses;
+        let window = self.told.map(Window::to_bytes);
+        let window = window.as_ref().map_or(&[][..], |bytes| bytes);
+        let mut card = [self.text.as_bytes(), b"\n"].concat();
+        for part in [main, pulse, window] {
+            card.extend((part.len() as u16).to_le_bytes());
+            card.extend(part);
+        }
+        card
+    }
+}
+
+/// Why a rank has no ports, as all ranks say it.
+pub(super) fn refusal(rank: usize, why: &dyn std::fmt::Display) -> Error {
+    Error::Network(format!("rank {rank}: {why}"))
+}
+
+/// What a rank tells of its ports: the name of its provider, a line's end, and each part behind its
+/// length.
+#[derive(Debug)]
+pub(super) struct Card {
+    /// Those of its two ports.
+    pub(super) addresses: [Vec<u8>; 2],
+    /// Where it lets others write, if it does.
+    pub(super) window: Option<Window>,
+}
+
+impl Card {
+    /// Reads what a rank has told to one whose provider is `own`.
+    pub(super) fn read(own: &str, rank: usize, card: &[u8]) -> Result<Card> {
+        if let Some(error) = card.strip_prefix(b"!") {
+            return Err(refusal(rank, &String::from_utf8_lossy(error)));
+        }
+        let end = card.iter().position(|&byte| byte == b'\n').unwrap_or(card.len());
+        let theirs = String::from_utf8_lossy(&card[..end]);
+        if theirs != own {
+            return Err(Error::Network(format!(
+                "rank {rank} would use {theirs} between hosts, and this rank {own}: name one that \
+                 all hosts have in {PROVIDER}"
+            )));
+        }
+        let read = |rest| {
+            let (main, rest) = part(rest)?;
+            let (pulse, rest) = part(rest)?;
+            let (window, _) = part(rest)?;
+            let addresses = [main.to_vec(), pulse.to_vec()];
+            Some(Card { addresses, window: Window::from_bytes(window) })
+        };
+        let card = card.get(end + 1..).and_then(read);
+        card.ok_or_else(|| Error::Network(format!("rank {rank} has told no address")))
+    }
+}
+
+/// What stands behind its length, and the rest.
+fn part(card: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (bytes, rest) = card.split_first_chunk()?;
+    rest.split_at_checked(u16::from_le_bytes(*bytes).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cards_must_agree() {
+        let card = Card::read("tcp", 1, b"tcp\n\x03\0abc\x02\0d\n\0\0").unwrap();
+        assert_eq!(card.addresses, [b"abc".to_vec(), b"d\n".to_vec()]);
+        assert_eq!(card.window, None);
+        let window = Window::from_bytes(&[7; 16]).unwrap();
+        let card = [b"tcp\n\0\0\0\0\x10\0".as_slice(), &window.to_bytes()].concat();
+        assert_eq!(Card::read("tcp", 1, &card).unwrap().window, Some(window));
+        let text = |card| Card::read("tcp", 1, card).unwrap_err().to_string();
+        assert!(text(b"tcp\n\x03\0ab").contains("has told no address"));
+        assert!(text(b"verbs\nabc").contains("rank 1 would use verbs"));
+        assert!(text(b"!no library").contains("rank 1: no library"));
+    }
+}
