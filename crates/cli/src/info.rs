@@ -14,7 +14,7 @@ use crate::measure;
 use crate::probe::{self, Finding};
 
 /// The variables that steer Motet, and what each is for.
-const VARIABLES: [(&str, &str); 19] = [
+const VARIABLES: [(&str, &str); 20] = [
     (motet::ALGORITHM, "algorithms to use, as in `allreduce=ring,bcast=binomial`"),
     (motet::WISDOM, "a file, or lines, that say which algorithm is best where"),
     (motet::SAVE_WISDOM, "a file into which what is measured is merged in the end"),
@@ -31,6 +31,7 @@ const VARIABLES: [(&str, &str); 19] = [
     (bootstrap::PATIENCE, "how long to wait for all ranks of another launcher"),
     (motet::RANKS_PER_SEGMENT, "so many ranks share memory, others use the network"),
     (ofi::PROVIDER, "the provider of libfabric to use between hosts"),
+    (ofi::REMOTE_WRITES, "`off`: ranks write into no memory of other hosts"),
     (ofi::PEER_TIMEOUT, "after how many seconds without an answer a rank is lost"),
     (ofi::LIBRARY, "the file of libfabric"),
     (bootstrap::PMIX_LIBRARY, "the file of the library of PMIx"),
@@ -89,7 +90,7 @@ impl Page {
     }
 
     fn row(&mut self, name: &str, value: impl Display) {
-        self.write(format_args!("  {name:<18}{value}\n"));
+        self.write(format_args!("  {name:<17} {value}\n"));
     }
 
     fn write(&mut self, text: std::fmt::Arguments<'_>) {
@@ -184,7 +185,7 @@ fn environment(page: &mut Page) {
     for (name, purpose) in VARIABLES {
         let value = std::env::var_os(name);
         let value = value.map_or("not set".into(), |value| value.to_string_lossy().into_owned());
-        page.row(name, format_args!("{value:<10} {purpose}"));
+        page.write(format_args!("  {name:<24} {value:<10} {purpose}\n"));
     }
     if let Err(error) = motet::Settings::from_environment() {
         page.row("mistake", error);

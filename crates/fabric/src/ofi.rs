@@ -4,6 +4,7 @@ mod berth;
 mod binding;
 mod conduit;
 mod library;
+mod names;
 mod port;
 mod post;
 mod provider;

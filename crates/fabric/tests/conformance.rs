@@ -87,3 +87,5 @@ over_the_network! {
 // Two ranks that must be on two hosts.
 in_world!(between_two Apart leaving: who_says_that_it_leaves_has_said_all
     what_is_sent_to_one_that_is_gone_holds_up_nobody;);
+in_world!(written_into Apart writes: cells_are_written_where_the_network_can;);
+in_world!(sent_to ApartByMessages writes: cells_are_written_where_the_network_can;);

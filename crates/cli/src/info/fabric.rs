@@ -1,6 +1,8 @@
 //! `motet info --fabric`: what carries messages between hosts, and why that.
 
-use motet_fabric::ofi::{self, Library, Offer};
+use std::sync::Arc;
+
+use motet_fabric::ofi::{self, Choice, Library, Offer};
 
 use super::Page;
 
@@ -22,6 +24,10 @@ pub(super) fn show(page: &mut Page) {
             page.row("chosen", &choice.offer);
             page.row("why", &choice.why);
             others(page, &choice.others);
+            match ofi::remote_writes() {
+                Ok(writes) => page.row("cells", how_cells_go(choice, writes, &library)),
+                Err(error) => page.row("mistake", error),
+            }
         }
     }
     match ofi::peer_timeout() {
@@ -32,6 +38,18 @@ pub(super) fn show(page: &mut Page) {
         Err(error) => page.row("mistake", error),
     }
     page.row("channels", "none between hosts: persistent operations send messages there");
+}
+
+/// How short messages, and the parts of longer ones, get to other hosts.
+fn how_cells_go(choice: Choice, writes: bool, library: &Arc<Library>) -> String {
+    if !writes {
+        return format!("are sent as messages: {} says so", ofi::REMOTE_WRITES);
+    }
+    match choice.with_writes(library) {
+        Err(error) => error.to_string(),
+        Ok(Choice { writes: true, .. }) => "are written into the memory of their receiver".into(),
+        Ok(_) => "are sent as messages: the provider tells nobody that it has written".into(),
+    }
 }
 
 /// What was not chosen: a line for each provider and reason.

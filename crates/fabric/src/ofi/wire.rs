@@ -9,7 +9,8 @@ mod ports;
 use std::sync::Arc;
 
 use super::berth::Berths;
-use super::conduit::{self, ANY, BUFFER, Conduit, Name, Note};
+use super::conduit::Conduit;
+use super::names::{self, ANY, BUFFER, Name, Note};
 use super::port::{Access, Begun, Context, Event, Port, Registration, Window};
 use super::post::Post;
 use super::pulse::{self, Pulse};
@@ -40,8 +41,9 @@ pub struct Wire {
     addresses: Vec<Vec<u8>>,
     /// Where ranks let others write; none of those that do not, or if this one does not.
     windows: Vec<Option<Window>>,
-    /// The memory into which others write.
+    /// The memory into which others write, and how many cells they have.
     window: Registration,
+    written: u64,
     conduits: Vec<Option<Box<Conduit>>>,
     /// Those that have a conduit.
     active: Vec<Peer>,
@@ -133,6 +135,7 @@ impl Wire {
             addresses,
             windows,
             window,
+            written: 0,
             active: Vec::new(),
             contexts: (0..BUFFERS).map(context).collect(),
             registration,
@@ -157,6 +160,11 @@ impl Wire {
     /// The host of each rank, as all ranks number them.
     pub fn hosts(&self) -> &[usize] {
         &self.hosts
+    }
+
+    /// Cells that have come by being written into the memory of this rank.
+    pub fn written(&self) -> u64 {
+        self.written
     }
 
     /// The seat of a rank, if it is on this host.
@@ -306,7 +314,7 @@ impl Wire {
     }
 
     fn handle(&mut self, event: Event) {
-        match conduit::read_name(event.name) {
+        match names::read(event.name) {
             Name::Cell(peer, cell) => {
                 if event.error != 0 {
                     self.lose(peer, event.error);
@@ -349,7 +357,7 @@ impl Wire {
 
     /// A message lies in a buffer.
     fn accept(&mut self, buffer: usize, event: Event) {
-        let peer = conduit::source(event.tag);
+        let peer = names::source(event.tag);
         if !self.knows(peer) {
             return;
         }
@@ -372,6 +380,7 @@ impl Wire {
             return;
         }
         let Some(conduit) = &mut self.conduits[peer.index()] else { return };
+        self.written += 1;
         let accepted = conduit.accept_written(note);
         self.pulse.shared.note_arrived(peer, conduit.arrived());
         if accepted.is_err() {

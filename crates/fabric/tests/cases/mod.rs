@@ -10,6 +10,7 @@ pub(crate) mod pressure;
 mod processes;
 pub(crate) mod straight;
 pub(crate) mod waking;
+pub(crate) mod writes;
 
 use motet_fabric::lane::STAMP;
 use motet_fabric::layout::{LINE, Layout};

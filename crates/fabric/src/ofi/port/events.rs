@@ -1,0 +1,102 @@
+//! What a port tells of transfers: those that are over, and what others have written.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::ffi::{c_int, c_void};
+use std::time::Duration;
+use std::{mem, ptr};
+
+use super::{Context, Event, Port, WRITTEN};
+use crate::ofi::binding::{CqEntry, CqError, ERROR_AVAILABLE, REMOTE_WORD};
+
+/// Completions that are taken at once.
+const AT_ONCE: usize = 32;
+/// Who cannot sleep until something comes sleeps for so long at most.
+const NAP: Duration = Duration::from_millis(50);
+
+const NO_ENTRY: CqEntry = CqEntry {
+    op_context: ptr::null_mut(),
+    flags: 0,
+    len: 0,
+    buf: ptr::null_mut(),
+    data: 0,
+    tag: 0,
+};
+
+impl Port {
+    /// Moves what can move, and adds the transfers that are over.
+    pub(in crate::ofi) fn poll(&mut self, events: &mut Vec<Event>) {
+        while self.poll_once(events) {}
+    }
+
+    fn poll_once(&mut self, events: &mut Vec<Event>) -> bool {
+        let mut entries = [NO_ENTRY; AT_ONCE];
+        let (read, room) = (self.of_queue().read, entries.as_mut_ptr().cast());
+        let read = read.expect("queues can be read");
+        // SAFETY: the queue is open; there is room for so many entries of the format asked for.
+        let count = unsafe { read(self.queue, room, AT_ONCE) };
+        self.note(count, &entries, events)
+    }
+
+    /// As [`Port::poll`], but sleeps until something comes, or so long.
+    pub(in crate::ofi) fn wait(&mut self, limit: Duration, events: &mut Vec<Event>) {
+        self.poll(events);
+        if !events.is_empty() {
+            return;
+        }
+        let Some(read) = self.of_queue().sread.filter(|_| self.can_wait) else {
+            std::thread::sleep(limit.min(NAP));
+            return self.poll(events);
+        };
+        let mut entries = [NO_ENTRY; AT_ONCE];
+        let room = entries.as_mut_ptr().cast();
+        let limit = limit.as_millis().clamp(1, 60_000) as c_int;
+        // SAFETY: as in `poll_once`; the queue was opened for waiting.
+        let count = unsafe { read(self.queue, room, AT_ONCE, ptr::null(), limit) };
+        if self.note(count, &entries, events) {
+            self.poll(events);
+        }
+    }
+
+    /// Notes what a look at the queue has found. Says whether there may be more.
+    fn note(&mut self, count: isize, entries: &[CqEntry], events: &mut Vec<Event>) -> bool {
+        if count == -(ERROR_AVAILABLE as isize) {
+            return self.read_error(events);
+        }
+        let Ok(count) = usize::try_from(count) else { return false };
+        for entry in &entries[..count] {
+            if entry.flags & REMOTE_WORD != 0 {
+                // It has no context: the other port has written, and nothing was posted here.
+                let (bytes, tag) = (entry.len, entry.data);
+                events.push(Event { name: WRITTEN, bytes, tag, error: 0 });
+            } else if !entry.op_context.is_null() {
+                let name = name_of(entry.op_context);
+                events.push(Event { name, bytes: entry.len, tag: entry.tag, error: 0 });
+            }
+        }
+        count == entries.len()
+    }
+
+    fn read_error(&mut self, events: &mut Vec<Event>) -> bool {
+        // SAFETY: numbers and null pointers; the library fills it.
+        let mut found: CqError = unsafe { mem::zeroed() };
+        let read = self.of_queue().readerr.expect("errors can be read");
+        // SAFETY: the queue is open.
+        let count = unsafe { read(self.queue, &mut found, 0) };
+        if count <= 0 {
+            return false;
+        }
+        if !found.op_context.is_null() {
+            let name = name_of(found.op_context);
+            let error = if found.err == 0 { libc::EIO } else { found.err };
+            events.push(Event { name, bytes: found.len, tag: found.tag, error });
+        }
+        true
+    }
+}
+
+/// What a transfer is called that is over.
+fn name_of(context: *mut c_void) -> u64 {
+    // SAFETY: nothing is posted without a context of this type, which stays until it is over.
+    unsafe { &*context.cast::<Context>() }.name
+}
