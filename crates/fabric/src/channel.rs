@@ -123,6 +123,16 @@ impl Arena {
         Some(ring)
     }
 
+    /// So many bytes that never come back, from a line's border on, or `None` if they do not fit.
+    pub(crate) fn cut_for_good(&mut self, bytes: usize) -> Option<usize> {
+        let start = self.next.next_multiple_of(LINE);
+        let next = start + bytes;
+        (next <= self.end).then(|| {
+            self.next = next;
+            start
+        })
+    }
+
     /// Bytes that have ever been cut off.
     pub(crate) fn taken(&self) -> usize {
         self.next - self.start

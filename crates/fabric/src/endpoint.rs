@@ -12,6 +12,7 @@
 
 mod assembly;
 mod berthing;
+mod blocks;
 mod channels;
 mod departure;
 mod elsewhere;
@@ -39,6 +40,7 @@ use crate::{
     TypeCode,
 };
 use assembly::Assembly;
+use blocks::Blocks;
 use departure::Departure;
 pub use matched::Taken;
 use outgoing::Standing;
@@ -136,6 +138,8 @@ enum Body {
     Exposed(Exposure),
     /// It lies in this berth.
     Berthed(u64),
+    /// It lies in this block.
+    Shared(usize),
 }
 
 impl Default for Body {
@@ -211,6 +215,7 @@ pub struct Endpoint {
     large: Slab<LargeSend>,
     landings: Slab<Landing>,
     arena: Arena,
+    blocks: Blocks,
     /// Channels that receivers have announced and we have not asked for yet; `None` marks one
     /// that we shall never ask for.
     opened: HashMap<(Peer, Label), Option<Opened>>,
@@ -291,6 +296,7 @@ impl Endpoint {
             large: Slab::default(),
             landings: Slab::default(),
             arena: Arena::new(layout.arena(own), layout.arena_bytes()),
+            blocks: Blocks::default(),
             opened: HashMap::new(),
             has_seen: vec![false; if wire.is_some() { layout.ranks() } else { 0 }],
             departure: Departure::default(),

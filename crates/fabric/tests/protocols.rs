@@ -2,17 +2,19 @@
 //! that the memory model allows. Run it with
 //! `RUSTFLAGS="--cfg loom" cargo test -p motet-fabric --test protocols`.
 //!
-//! They mirror `Doorbell`, of `Outlet` and `Inlet` what concerns room and wake-ups, the two ends of
-//! a shared copy, and `Lock`, line by line. The futex is a lock and a condition variable; what the
-//! system does for a barrier is `Barrier`. A wake-up that is lost is a deadlock, which loom reports
-//! with the steps that lead there.
+//! They mirror `Doorbell`, of `Outlet` and `Inlet` what concerns room and wake-ups, the two ends
+//! of a shared copy, the two sides of a block, and `Lock`, line by line. The futex is a lock and
+//! a condition variable; what the system does for a barrier is `Barrier`. A wake-up that is lost
+//! is a deadlock, which loom reports with the steps that lead there.
 //!
 //! loom treats `SeqCst` loads and stores as weaker than they are, but fences as they are; the
 //! proofs (README, "Lanes" and "Doorbells") lean on fences alone.
 
 #![allow(unexpected_cfgs)] // the compiler has never heard of loom
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 #![cfg(loom)]
 
+use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
@@ -309,6 +311,56 @@ fn a_sender_without_room_is_rung() {
 #[test]
 fn a_sender_without_an_annex_is_rung_and_overwrites_none() {
     more_than_there_is_room_for(ANNEXES);
+}
+
+/// A block with two readers, used twice. The cell stands for its bytes: loom finds whoever reads it
+/// while somebody writes.
+#[derive(Default)]
+struct Block {
+    readers: AtomicU32,
+    bytes: UnsafeCell<u32>,
+    stamps: [AtomicU32; 2],
+}
+
+impl Block {
+    /// Fills it, unless somebody is still to read it.
+    fn send(&self, message: u32) {
+        if self.readers.load(Ordering::Acquire) != 0 {
+            return;
+        }
+        // SAFETY: what the model is to show.
+        self.bytes.with_mut(|bytes| unsafe { *bytes = message });
+        self.readers.store(2, Ordering::Relaxed);
+        for stamp in &self.stamps {
+            stamp.store(message, Ordering::Release);
+        }
+    }
+
+    /// Reads it, if there is this message.
+    fn receive(&self, me: usize, message: u32) {
+        if self.stamps[me].load(Ordering::Acquire) != message {
+            return;
+        }
+        // SAFETY: as above.
+        let read = self.bytes.with(|bytes| unsafe { *bytes });
+        assert_eq!(read, message);
+        self.readers.fetch_sub(1, Ordering::Release);
+    }
+}
+
+#[test]
+fn nobody_reads_a_block_while_it_is_written() {
+    check(|| {
+        let block = Arc::new(Block::default());
+        block.send(1);
+        let reader = |me| {
+            let block = Arc::clone(&block);
+            thread::spawn(move || (1..=2).for_each(|message| block.receive(me, message)))
+        };
+        let readers = [0, 1].map(reader);
+        block.send(2);
+        readers.into_iter().for_each(|reader| reader.join().unwrap());
+    });
 }
 
 const PARTS: u64 = 2;

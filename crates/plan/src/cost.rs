@@ -30,6 +30,8 @@ pub struct Cost {
     pub extra_sends: usize,
     /// Bytes in those messages.
     pub bytes: usize,
+    /// Those of them that their sender sends to another rank before, one after the other.
+    pub repeated: usize,
     /// Bytes of results of reductions.
     pub reduced: usize,
     /// Bytes copied inside a rank, beyond what any algorithm must copy.
@@ -55,6 +57,7 @@ impl Cost {
             rounds: merge(self.rounds, other.rounds),
             extra_sends: merge(self.extra_sends, other.extra_sends),
             bytes: merge(self.bytes, other.bytes),
+            repeated: merge(self.repeated, other.repeated),
             reduced: merge(self.reduced, other.reduced),
             copied: merge(self.copied, other.copied),
         }
@@ -95,6 +98,8 @@ pub struct Work {
     pub busiest: Ends,
     /// Bytes in those messages.
     pub bytes: usize,
+    /// Those of them that their sender sends to another rank before, one after the other.
+    pub repeated: usize,
     /// Bytes of results of reductions.
     pub reduced: usize,
     /// Bytes copied inside ranks.
@@ -112,6 +117,7 @@ impl Work {
             messages: of_all(cost.messages()),
             busiest: Ends::default(),
             bytes: of_all(cost.bytes),
+            repeated: of_all(cost.repeated),
             reduced: of_all(cost.reduced),
             copied: of_all(cost.copied),
         }
@@ -119,15 +125,21 @@ impl Work {
 
     /// One rank has this end of all messages, so the chain is the work.
     pub fn of_one(ranks: u32, busiest: Ends, cost: &Cost) -> Self {
-        let Cost { bytes, reduced, copied, .. } = *cost;
+        let Cost { bytes, repeated, reduced, copied, .. } = *cost;
         let (ranks, messages) = (ranks as usize, cost.messages());
-        Self { ranks, waits: 0, messages, busiest, bytes, reduced, copied }
+        Self { ranks, waits: 0, messages, busiest, bytes, repeated, reduced, copied }
     }
 
     /// Messages of one size that flow one way, and what the busiest rank has of them.
     pub fn flow(ranks: u32, (messages, busiest): (usize, Ends), bytes: usize) -> Self {
         let (ranks, bytes) = (ranks as usize, bytes.saturating_mul(messages));
-        Self { ranks, waits: 0, messages, busiest, bytes, reduced: 0, copied: 0 }
+        Self { ranks, messages, busiest, bytes, ..Self::default() }
+    }
+
+    /// The same where no memory is shared, so that each message is on its own.
+    #[must_use]
+    pub fn apart(self) -> Self {
+        Self { repeated: 0, ..self }
     }
 }
 
@@ -168,6 +180,11 @@ const FAR_SEND_SHARE: f64 = 0.8;
 /// one after the other; where ranks share cores, others have the core meanwhile.
 const LONGEST_IN_CELLS: usize = 16 << 10;
 const SHARED_CELLS: f64 = 0.8;
+
+/// What a rank sends to several others, one after the other, it copies once for all of them where
+/// they share cores and memory, if it is too long for a cell and no longer than this.
+const LONGEST_IN_ONE_CELL: usize = 8 << 10;
+const LONGEST_IN_BLOCKS: usize = 64 << 10;
 
 impl Default for Machine {
     /// What was measured where one core passes a line to another in about 100 ns, by the command
@@ -314,7 +331,11 @@ impl Machine {
 
     fn work(&self, work: &Work) -> f64 {
         let data = self.data(work.messages, work.bytes);
-        let in_cells = work.bytes <= work.messages.saturating_mul(LONGEST_IN_CELLS);
+        let up_to = |longest: usize| work.bytes <= work.messages.saturating_mul(longest);
+        let in_cells = up_to(LONGEST_IN_CELLS);
+        let in_blocks = up_to(LONGEST_IN_BLOCKS) && !up_to(LONGEST_IN_ONE_CELL);
+        let saved = if in_blocks { 0.5 * work.repeated as f64 / work.bytes as f64 } else { 0.0 };
+        let data = data * (1.0 - saved);
         work.waits as f64 * self.hand_over_ns
             + work.messages as f64 * self.send_ns
             + if in_cells { data * SHARED_CELLS } else { data }

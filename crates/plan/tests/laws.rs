@@ -9,7 +9,7 @@ use cases::{
     Edge, Sizes, between, calls, check, exchange, exchangev, known, layout, plans, specimen,
 };
 use motet_plan::{
-    Action, Algorithm, Call, Collective, Neighbour, Operation, Plan, Rank, Refusal, algo,
+    Action, Algorithm, Call, Collective, Neighbour, Operation, Plan, Rank, Refusal, Work, algo,
 };
 
 const RANKS: std::ops::RangeInclusive<u32> = 1..=9;
@@ -481,6 +481,50 @@ fn acceptance_and_cost_are_equal_on_all_ranks() {
             }
         }
     }
+}
+
+/// Bytes that ranks send which they have just sent to another one.
+fn repeated(plans: &[Plan]) -> usize {
+    let of_one = |plan: &Plan| {
+        let sent = |step| match *plan.step(step) {
+            Action::Send { from, .. } => Some(from),
+            _ => None,
+        };
+        let pairs = plan.order().windows(2).map(|pair| (sent(pair[0]), sent(pair[1])));
+        let again = pairs.filter_map(|(one, next)| next.filter(|next| one == Some(*next)));
+        again.map(|slice| slice.len * 8).sum::<usize>()
+    };
+    plans.iter().map(of_one).sum()
+}
+
+/// What the model says of data that a rank sends to several others, one after the other, is so.
+#[test]
+fn repeated_messages_are_as_many_as_the_model_says() {
+    let mut predicted = BTreeSet::new();
+    for ranks in RANKS {
+        // A piece for each rank.
+        let sizes = Sizes { count: 2 * ranks as usize, block: |_| 1, commutative: true };
+        for row in algo::table().iter().filter(|row| row.collective().fewest_ranks() <= ranks) {
+            let calls = specimen(row.collective(), ranks, &sizes);
+            let work = row.accepts(&calls[0]).map_or(Work::default(), |()| row.work(&calls[0]));
+            // On several nodes work is not what counts.
+            if work.repeated > 0 && calls[0].nodes.is_one() {
+                let sent = repeated(&plans(*row, &calls));
+                assert_eq!(work.repeated, sent, "{row:?} on {:?}", calls[0]);
+                predicted.insert((row.collective().name(), row.name()));
+            }
+        }
+    }
+    let expected = [
+        ("allgather", "direct"),
+        ("allgather", "star"),
+        ("allreduce", "direct"),
+        ("allreduce", "pieces"),
+        ("allreduce", "star"),
+        ("bcast", "binomial"),
+        ("bcast", "direct"),
+    ];
+    assert_eq!(predicted.into_iter().collect::<Vec<_>>(), expected);
 }
 
 /// What a rank has in progress at once has a limit: above it the direct algorithms refuse, and

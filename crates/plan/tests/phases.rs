@@ -223,10 +223,13 @@ fn a_barrier_is_no_phase() {
 /// What is done one after the other adds up; of what is done side by side the dearer counts.
 #[test]
 fn costs_of_phases() {
-    let one = Cost { rounds: 1, extra_sends: 2, bytes: 3, reduced: 4, copied: 5 };
-    let other = Cost { rounds: 5, extra_sends: 4, bytes: 3, reduced: 2, copied: usize::MAX };
-    let sum = Cost { rounds: 6, extra_sends: 6, bytes: 6, reduced: 6, copied: usize::MAX };
+    let one = Cost { rounds: 1, extra_sends: 2, bytes: 3, repeated: 2, reduced: 4, copied: 5 };
+    let other =
+        Cost { rounds: 5, extra_sends: 4, bytes: 3, repeated: 1, reduced: 2, copied: usize::MAX };
+    let sum =
+        Cost { rounds: 6, extra_sends: 6, bytes: 6, repeated: 3, reduced: 6, copied: usize::MAX };
     assert_eq!(one.then(other), sum);
-    let larger = Cost { rounds: 5, extra_sends: 4, bytes: 3, reduced: 4, copied: usize::MAX };
+    let larger =
+        Cost { rounds: 5, extra_sends: 4, bytes: 3, repeated: 2, reduced: 4, copied: usize::MAX };
     assert_eq!(one.beside(other), larger);
 }

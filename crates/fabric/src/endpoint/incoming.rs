@@ -128,6 +128,14 @@ impl Endpoint {
                 self.note_berthed(Message { source, label, element, bytes }, done);
             }
             Packet::Berths => self.note_granted(source),
+            Packet::Block { label, element, bytes } => {
+                let [block, ..] = self.words(source);
+                let message = Message { source, label, element, bytes };
+                match self.matching.take_posted(source, label) {
+                    Some(receive) => self.receive_block(message, block as usize, &receive, done),
+                    None => self.keep(message, Body::Shared(block as usize)),
+                }
+            }
             Packet::Large { label, element, bytes } => {
                 self.offer_berths(source, bytes);
                 let [address, claim, send] = self.words(source);
@@ -228,6 +236,7 @@ impl Endpoint {
         match early.body {
             Body::Exposed(exposure) => self.land(message, exposure, receive, done),
             Body::Berthed(berth) => self.receive_berthed(message, berth, receive, done),
+            Body::Shared(block) => self.receive_block(message, block, &receive, done),
             Body::Whole(whole) => message.deliver(&whole, receive, done),
         }
     }

@@ -89,6 +89,8 @@ pub(super) enum Packet {
     Berthed { label: Label, element: TypeCode, bytes: usize },
     /// The words say how many berths are granted here.
     Berths,
+    /// A message lies in a block, whose offset is the first of the words.
+    Block { label: Label, element: TypeCode, bytes: usize },
     /// The sender begins nothing more.
     Leaving,
     /// The sender has left the world: this is its last packet, but for `Seen`.
@@ -127,6 +129,7 @@ const READY: u8 = 14;
 const STOPPED: u8 = 15;
 const BERTHED: u8 = 16;
 const BERTHS: u8 = 17;
+const BLOCK: u8 = 18;
 
 impl Packet {
     pub(super) fn header(self) -> Header {
@@ -161,6 +164,7 @@ impl Packet {
             }
             Packet::Berthed { label, element, bytes } => (BERTHED, label, element, bytes),
             Packet::Berths => (BERTHS, none, TypeCode::BYTES, 0),
+            Packet::Block { label, element, bytes } => (BLOCK, label, element, bytes),
             Packet::Leaving => (LEAVING, none, TypeCode::BYTES, 0),
             Packet::Left => (LEFT, none, TypeCode::BYTES, 0),
             Packet::Seen => (SEEN, none, TypeCode::BYTES, 0),
@@ -197,6 +201,7 @@ impl Packet {
             STOPPED => Packet::Stopped { landing: tag },
             BERTHED => Packet::Berthed { label, element, bytes },
             BERTHS => Packet::Berths,
+            BLOCK => Packet::Block { label, element, bytes },
             LEAVING => Packet::Leaving,
             LEFT => Packet::Left,
             SEEN => Packet::Seen,
@@ -250,6 +255,7 @@ mod tests {
             Packet::Stopped { landing: 13 },
             Packet::Berthed { label, element, bytes: usize::MAX },
             Packet::Berths,
+            Packet::Block { label, element, bytes: usize::MAX },
             Packet::Leaving,
             Packet::Left,
             Packet::Seen,

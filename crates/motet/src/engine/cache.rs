@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use motet_plan::plan::Parts;
 use motet_plan::select::Reason;
-use motet_plan::{Action, Algorithm, Call, Choice, Operation, Plan, Rank, Tuning, select};
+use motet_plan::{Action, Algorithm, Call, Choice, Operation, Plan, Rank, StepId, Tuning, select};
 
 use super::Run;
 use crate::error::ErrorKind;
@@ -83,6 +83,9 @@ pub(crate) struct Planned {
     pub(crate) in_order: bool,
     /// Whether this rank gets nothing from those to whom it sends.
     pub(crate) is_one_way: bool,
+    /// For each step that sends what several ranks get one after the other: how many, if it is the
+    /// first of them, else 0. For all others 1. Empty if there are but those.
+    readers: Box<[u32]>,
 }
 
 impl Planned {
@@ -94,6 +97,7 @@ impl Planned {
     ) -> Planned {
         Planned {
             is_one_way: is_one_way(&plan),
+            readers: readers(&plan),
             plan,
             reason,
             rounds,
@@ -101,6 +105,13 @@ impl Planned {
             element_bytes: call.element_bytes,
             in_order: false,
         }
+    }
+
+    /// How many ranks get what this step sends, one after the other, if it is the first of several,
+    /// and 0 if it is another of them.
+    #[inline]
+    pub(crate) fn readers(&self, step: StepId) -> u32 {
+        self.readers.get(step.index()).copied().unwrap_or(1)
     }
 
     /// Takes the steps one after the other, if no rank can come to harm by that: messages up to
@@ -121,6 +132,24 @@ impl Planned {
         self.in_order = all_short && if known { call.bytes() <= short } else { !replies };
         self
     }
+}
+
+/// For each step what [`Planned::readers`] says of it, or nothing if that is 1 for all.
+fn readers(plan: &Plan) -> Box<[u32]> {
+    let mut readers = vec![1; plan.steps().len()];
+    let sent = |step: &StepId| match *plan.step(*step) {
+        Action::Send { from, .. } => Some(from),
+        _ => None,
+    };
+    for same in plan.order().chunk_by(|one, next| sent(one).is_some() && sent(one) == sent(next)) {
+        if let [first, others @ ..] = same
+            && !others.is_empty()
+        {
+            readers[first.index()] = same.len() as u32;
+            others.iter().for_each(|step| readers[step.index()] = 0);
+        }
+    }
+    if readers.iter().all(|&readers| readers == 1) { Box::default() } else { readers.into() }
 }
 
 /// Whether the rank of a plan gets nothing from those to whom it sends.

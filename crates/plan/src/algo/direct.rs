@@ -37,6 +37,12 @@ pub(super) fn cost(call: &Call, bytes: usize) -> Cost {
     }
 }
 
+/// The same where one rank sends them all, and all are the same.
+pub(super) fn cost_of_same(call: &Call, bytes: usize) -> Cost {
+    let cost = cost(call, bytes);
+    Cost { repeated: cost.bytes.saturating_sub(bytes), ..cost }
+}
+
 /// Sends `slice` to every other rank, to the next one first: so ranks that do this at once do not
 /// all send to the same one.
 pub(super) fn send_to_all(builder: &mut Builder<'_>, slice: Slice) {

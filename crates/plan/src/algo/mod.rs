@@ -123,7 +123,7 @@ impl dyn Algorithm {
         let far = machine.between_nodes();
         if call.nodes.is_apart() && far.is_crowded() {
             // It is not the network that takes time, but to send.
-            return far.time(&self.cost(call), &self.work(call));
+            return far.time(&self.cost(call), &self.work(call).apart());
         }
         let (within, between) = self.parts(call);
         machine.time_on_nodes(&within, &between)

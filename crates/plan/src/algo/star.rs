@@ -24,6 +24,11 @@ pub(super) fn cost(call: &Call, inward: usize, outward: usize) -> Cost {
     direct::cost(call, inward).then(direct::cost(call, outward))
 }
 
+/// The same where all receive the same.
+pub(super) fn cost_of_same(call: &Call, inward: usize, outward: usize) -> Cost {
+    direct::cost(call, inward).then(direct::cost_of_same(call, outward))
+}
+
 /// What all ranks do in an algorithm of this cost: no more than the rank in the middle, and each
 /// waits once.
 pub(super) fn work(call: &Call, cost: &Cost) -> Work {

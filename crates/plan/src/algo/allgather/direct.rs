@@ -44,7 +44,7 @@ impl Algorithm for Direct {
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        direct::cost(call, largest_block_bytes(call))
+        direct::cost_of_same(call, largest_block_bytes(call))
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

@@ -42,7 +42,7 @@ impl Algorithm for Star {
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        star::cost(call, largest_block_bytes(call), call.bytes())
+        star::cost_of_same(call, largest_block_bytes(call), call.bytes())
     }
 
     fn work(&self, call: &Call) -> Work {

@@ -41,7 +41,7 @@ impl Algorithm for Direct {
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        let cost = direct::cost(call, call.bytes());
+        let cost = direct::cost_of_same(call, call.bytes());
         Cost { reduced: cost.bytes, ..cost }
     }
 

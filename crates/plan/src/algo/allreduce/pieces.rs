@@ -47,8 +47,9 @@ impl Algorithm for Pieces {
     fn cost(&self, call: &Call) -> Cost {
         let piece = call.bytes().div_ceil(call.ranks as usize);
         let scatter = direct::cost(call, piece);
+        let all = scatter.then(direct::cost_of_same(call, piece));
         // The own piece of the result is in the caches of others, who have read it.
-        Cost { reduced: scatter.bytes, copied: piece, ..scatter.then(scatter) }
+        Cost { reduced: scatter.bytes, copied: piece, ..all }
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

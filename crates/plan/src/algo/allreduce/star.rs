@@ -42,7 +42,7 @@ impl Algorithm for Star {
 
     fn cost(&self, call: &Call) -> Cost {
         let reduced = direct::cost(call, call.bytes()).bytes;
-        Cost { reduced, ..star::cost(call, call.bytes(), call.bytes()) }
+        Cost { reduced, ..star::cost_of_same(call, call.bytes(), call.bytes()) }
     }
 
     fn work(&self, call: &Call) -> Work {

@@ -48,7 +48,10 @@ impl Algorithm for Binomial {
     }
 
     fn work(&self, call: &Call) -> Work {
-        Work::flow(call.ranks, tree_down(call.ranks), call.bytes())
+        let flow = Work::flow(call.ranks, tree_down(call.ranks), call.bytes());
+        // Of each two neighbours in the tree one sends.
+        let senders = call.ranks as usize / 2;
+        Work { repeated: call.bytes().saturating_mul(flow.messages - senders), ..flow }
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

@@ -39,7 +39,7 @@ impl Algorithm for Direct {
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        direct::cost(call, call.bytes())
+        direct::cost_of_same(call, call.bytes())
     }
 
     fn work(&self, call: &Call) -> Work {

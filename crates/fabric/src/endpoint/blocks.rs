@@ -1,0 +1,304 @@
+//! Messages that several ranks of a host get: copied once, into a block of the shared segment that
+//! all of them read. Protocol and proof: `../README.md`, "Blocks".
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::sync::atomic::Ordering;
+
+use super::incoming::Message;
+use super::outgoing::Outgoing;
+use super::packet::Packet;
+use super::{Completion, Endpoint, Receive};
+use crate::layout::LINE;
+use crate::{Label, Peer, Region, TypeCode};
+
+/// Bytes of the longest message that goes in a block.
+const LONGEST: usize = 64 << 10;
+/// Blocks of a rank: with none free, messages go as others do.
+const MOST: usize = 8;
+
+/// The blocks of a rank, each a line with the number of those who are still to read it, and its
+/// bytes behind that.
+#[derive(Debug, Default)]
+pub(super) struct Blocks {
+    /// Offsets in the segment. Those that were used last come last.
+    all: Vec<usize>,
+    current: Option<Current>,
+}
+
+/// The message that was copied last.
+#[derive(Clone, Copy, Debug)]
+struct Current {
+    data: Region,
+    operation: u64,
+    block: usize,
+    /// Readers that have not been told of it.
+    untold: u32,
+}
+
+impl Endpoint {
+    /// Sends a message that so many ranks get from this operation, one after the other, to the next
+    /// of them; who is not the first says 0. `false` if it must go as others do.
+    ///
+    /// # Safety
+    /// `data` is readable now, and the same until all of them have been sent to.
+    pub unsafe fn send_shared(
+        &mut self,
+        to: Peer,
+        (label, element, data): (Label, TypeCode, Region),
+        operation: u64,
+        readers: u32,
+    ) -> bool {
+        if readers > 0 {
+            self.release_untold();
+            // SAFETY: passed on.
+            unsafe { self.fill_block(data, operation, readers) };
+        }
+        let Some(current) = &mut self.blocks.current else { return false };
+        if current.data != data || current.operation != operation || current.untold == 0 {
+            return false;
+        }
+        current.untold -= 1;
+        let words = [current.block as u64, 0, 0];
+        let packet = Packet::Block { label, element, bytes: data.bytes() };
+        let _ = self.submit(to, Outgoing::Words { packet, words });
+        true
+    }
+
+    /// Copies a message into a free block, if there is one.
+    ///
+    /// # Safety
+    /// `data` is readable now.
+    unsafe fn fill_block(&mut self, data: Region, operation: u64, readers: u32) {
+        let fits = (self.short() + 1..=LONGEST).contains(&data.bytes());
+        if !fits || self.wire.is_some() || !self.segment.is_crowded() {
+            return;
+        }
+        let Some(block) = self.free_block() else { return };
+        let into = self.segment.at(block + LINE);
+        // SAFETY: as long as the message, as just checked, and read by nobody (README, "Blocks");
+        // the data is readable, by the caller's promise, and no user memory lies in the segment.
+        unsafe { into.as_ptr().copy_from_nonoverlapping(data.start(), data.bytes()) };
+        self.segment.word32(block).store(readers, Ordering::Relaxed);
+        self.blocks.current = Some(Current { data, operation, block, untold: readers });
+    }
+
+    /// A block that nobody reads; the one that was used last, if there are several, as it is in the
+    /// cache.
+    fn free_block(&mut self) -> Option<usize> {
+        let is_free = |&block: &usize| self.segment.word32(block).load(Ordering::Acquire) == 0;
+        if let Some(at) = self.blocks.all.iter().rposition(is_free) {
+            let block = self.blocks.all.remove(at);
+            self.blocks.all.push(block);
+            return Some(block);
+        }
+        if self.blocks.all.len() == MOST {
+            return None;
+        }
+        let block = self.arena.cut_for_good(LINE + LONGEST)?;
+        self.blocks.all.push(block);
+        Some(block)
+    }
+
+    /// Those who have not been told of the last message never will be: something went wrong.
+    fn release_untold(&mut self) {
+        if let Some(Current { block, untold, .. }) = self.blocks.current.take()
+            && untold > 0
+        {
+            self.segment.word32(block).fetch_sub(untold, Ordering::Release);
+        }
+    }
+
+    /// A message in a block meets its receive.
+    pub(super) fn receive_block(
+        &mut self,
+        message: Message,
+        block: usize,
+        receive: &Receive,
+        done: &mut Vec<Completion>,
+    ) {
+        let fits = message.fits(receive);
+        if fits.is_ok() {
+            let (from, into) = (self.segment.at(block + LINE), receive.into.start());
+            assert!(message.bytes <= LONGEST, "the shared segment is damaged");
+            // SAFETY: a posted receive: writable, by the promise of its poster, and long enough, as
+            // just checked. The block is full until we say that we have read it.
+            unsafe { into.copy_from_nonoverlapping(from.as_ptr(), message.bytes) };
+        }
+        self.leave_block(block);
+        done.push(message.completion(receive.token(), fits));
+    }
+
+    /// This rank does not read the block any more.
+    pub(super) fn leave_block(&self, block: usize) {
+        self.segment.word32(block).fetch_sub(1, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::endpoint::Options;
+    use crate::layout::Layout;
+    use crate::{RegionMut, Segment, Selector, Token, TransferError};
+
+    const BYTES: usize = 40 << 10;
+
+    fn label(tag: u64) -> Label {
+        Label { context: 1, tag, ordinal: 0 }
+    }
+
+    /// So many ranks that share a core.
+    fn ranks(ranks: usize) -> Vec<Endpoint> {
+        let (segment, _file) = Segment::shared_by(Layout::new(ranks).unwrap(), 1).unwrap();
+        let segment = Arc::new(segment);
+        let rank = |rank| Endpoint::new(segment.clone(), Peer(rank as u32), Options::default());
+        (0..ranks).map(rank).collect()
+    }
+
+    /// Sends a message to all others. Says to how many of them it went in a block.
+    fn send_to_all(sender: &mut Endpoint, tag: u64, data: &[u8]) -> usize {
+        let others = sender.segment.ranks() as u32 - 1;
+        let shared = |to: &u32| {
+            let message = (label(tag), TypeCode::BYTES, Region::of(data));
+            let readers = if *to == 1 { others } else { 0 };
+            // SAFETY: the data is borrowed for as long as they are sent to.
+            unsafe { sender.send_shared(Peer(*to), message, tag, readers) }
+        };
+        (1..=others).filter(shared).count()
+    }
+
+    fn receive(
+        receiver: &mut Endpoint,
+        tag: u64,
+        bytes: usize,
+    ) -> (Vec<u8>, Result<(), TransferError>) {
+        let (mut into, mut done) = (vec![0; bytes], Vec::new());
+        let (selector, token) =
+            (Selector::exactly(Peer(0), label(tag)), Token { operation: tag, step: 0 });
+        let region = RegionMut::of(&mut into);
+        // SAFETY: the memory outlives the receive: its end is waited for.
+        unsafe { receiver.recv(selector, TypeCode::BYTES, region, token, &mut done) };
+        while done.is_empty() {
+            receiver.progress(&mut done);
+            std::thread::yield_now();
+        }
+        (into, done[0].outcome.map(drop))
+    }
+
+    #[test]
+    fn what_all_have_read_makes_room_for_the_next() {
+        let mut world = ranks(4);
+        for round in 0..20 {
+            let data = vec![round as u8; BYTES + round as usize];
+            assert_eq!(send_to_all(&mut world[0], round, &data), 3);
+            for receiver in &mut world[1..] {
+                assert_eq!(receive(receiver, round, data.len()), (data.clone(), Ok(())));
+            }
+            assert_eq!(world[0].blocks.all.len(), 1, "the same block time and again");
+        }
+    }
+
+    #[test]
+    fn messages_wait_in_their_blocks_and_those_without_one_go_as_others_do() {
+        let mut world = ranks(3);
+        let message = |tag: u64| vec![tag as u8; BYTES];
+        for tag in 0..MOST as u64 {
+            assert_eq!(send_to_all(&mut world[0], tag, &message(tag)), 2);
+        }
+        assert_eq!(send_to_all(&mut world[0], 99, &message(99)), 0, "all blocks are full");
+        for receiver in &mut world[1..] {
+            receiver.progress(&mut Vec::new());
+        }
+        // The last first, of what has come before its receive.
+        for tag in (0..MOST as u64).rev() {
+            assert_eq!(receive(&mut world[1], tag, BYTES), (message(tag), Ok(())));
+        }
+        assert_eq!(send_to_all(&mut world[0], 99, &message(99)), 0, "one has read none");
+        assert_eq!(receive(&mut world[2], 5, BYTES), (message(5), Ok(())));
+        assert_eq!(send_to_all(&mut world[0], 99, &message(99)), 2);
+        assert_eq!(world[0].blocks.all.len(), MOST);
+    }
+
+    #[test]
+    fn who_refuses_a_message_or_lets_it_go_has_read_it() {
+        let mut world = ranks(3);
+        let data = vec![1; BYTES];
+        assert_eq!(send_to_all(&mut world[0], 7, &data), 2);
+        let (_, refused) = receive(&mut world[1], 7, BYTES - 1);
+        assert_eq!(refused, Err(TransferError::Truncated { sent: BYTES, room: BYTES - 1 }));
+        world[2].progress(&mut Vec::new());
+        let taken = world[2].take(Selector::exactly(Peer(0), label(7))).unwrap();
+        world[2].discard(taken);
+        assert!(world[0].free_block().is_some() && world[0].blocks.all.len() == 1);
+    }
+
+    #[test]
+    fn a_block_of_which_not_all_were_told_is_free_again() {
+        let mut world = ranks(3);
+        let data = vec![1; BYTES];
+        let message = (label(1), TypeCode::BYTES, Region::of(&data));
+        // SAFETY: the data outlives its sends, here and below.
+        assert!(unsafe { world[0].send_shared(Peer(1), message, 1, 2) });
+        // Another operation, or another message, is not in that block.
+        // SAFETY: as above.
+        assert!(!unsafe { world[0].send_shared(Peer(2), message, 2, 0) });
+        assert_eq!(send_to_all(&mut world[0], 3, &data), 2);
+        assert_eq!(receive(&mut world[1], 1, BYTES), (data.clone(), Ok(())));
+        assert_eq!(receive(&mut world[1], 3, BYTES), (data.clone(), Ok(())));
+        assert_eq!(receive(&mut world[2], 3, BYTES), (data.clone(), Ok(())));
+        assert!(
+            world[0]
+                .blocks
+                .all
+                .iter()
+                .all(|&block| { world[0].segment.word32(block).load(Ordering::Relaxed) == 0 })
+        );
+    }
+
+    #[test]
+    fn short_and_very_long_messages_go_as_others_do() {
+        let mut world = ranks(3);
+        let short = world[0].short();
+        for (bytes, shared) in [(8, 0), (short, 0), (short + 1, 2), (LONGEST, 2), (LONGEST + 1, 0)]
+        {
+            let data = vec![5; bytes];
+            assert_eq!(send_to_all(&mut world[0], bytes as u64, &data), shared, "{bytes} bytes");
+        }
+        // Where each rank has a core nobody has to wait for its turn.
+        let segment = Arc::new(Segment::shared_by(Layout::new(3).unwrap(), 3).unwrap().0);
+        let mut roomy = Endpoint::new(segment, Peer(0), Options::default());
+        assert_eq!(send_to_all(&mut roomy, 1, &[0; BYTES]), 0);
+    }
+
+    #[test]
+    fn threads_read_what_was_written_for_them() {
+        const ROUNDS: u64 = 3000;
+        let mut world = ranks(4);
+        let mut sender = world.remove(0);
+        std::thread::scope(|scope| {
+            for mut receiver in world {
+                scope.spawn(move || {
+                    for round in 0..ROUNDS {
+                        let bytes = BYTES + (round % 97) as usize;
+                        let (got, outcome) = receive(&mut receiver, round, bytes);
+                        assert_eq!(outcome, Ok(()));
+                        assert!(got.iter().all(|&byte| byte == round as u8), "round {round}");
+                    }
+                });
+            }
+            for round in 0..ROUNDS {
+                let data = vec![round as u8; BYTES + (round % 97) as usize];
+                while sender.free_block().is_none() {
+                    std::thread::yield_now();
+                }
+                assert_eq!(send_to_all(&mut sender, round, &data), 3);
+                while !sender.all_sent() {
+                    sender.progress(&mut Vec::new());
+                }
+            }
+        });
+    }
+}
