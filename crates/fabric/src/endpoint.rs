@@ -394,7 +394,7 @@ impl Endpoint {
 
     /// Packets that this rank has put into lanes since the beginning. A short message is one, or
     /// one for each cell; a large one or a synchronous one is one, and another that comes back when
-    /// it has been received, or two if both ends copy it. One that goes into a berth is one. Takes
+    /// it has been received, or two if both ends copy it. One in a berth or a block is one. Takes
     /// time in the number of ranks.
     pub fn packets(&self) -> u64 {
         self.standing.iter().map(Standing::packets).sum()

@@ -399,11 +399,12 @@ impl Run {
         let (to, label, data) = self.message(step);
         let token = Token { operation, step: step.0 };
         let readers = self.planned.readers(step);
-        // SAFETY: as in `receive`; the plan has no step write what others are still to send.
-        if readers != 1
-            && unsafe { endpoint.send_shared(to, (label, self.element, data), operation, readers) }
-        {
-            return Attempt::Done;
+        if readers != 1 {
+            let message = (label, self.element, data);
+            // SAFETY: as in `receive`; the plan has no step write what others are still to send.
+            if unsafe { endpoint.send_shared(to, message, operation, readers) } {
+                return Attempt::Done;
+            }
         }
         let send = if self.planned.is_one_way { Endpoint::send_ahead } else { Endpoint::send };
         // SAFETY: as in `receive`.
