@@ -83,9 +83,8 @@ pub(crate) struct Planned {
     pub(crate) in_order: bool,
     /// Whether this rank gets nothing from those to whom it sends.
     pub(crate) is_one_way: bool,
-    /// For each step that sends what several ranks get one after the other: how many, if it is the
-    /// first of them, else 0. For all others 1. Empty if there are but those.
-    readers: Box<[u32]>,
+    /// For each step what [`Planned::readers`] says of it; empty if that is nothing for all.
+    readers: Box<[Option<u32>]>,
 }
 
 impl Planned {
@@ -95,9 +94,10 @@ impl Planned {
         (rounds, nanoseconds): (usize, f64),
         call: &Call,
     ) -> Planned {
+        let is_one_way = is_one_way(&plan);
         Planned {
-            is_one_way: is_one_way(&plan),
-            readers: readers(&plan),
+            is_one_way,
+            readers: readers(&plan, is_one_way),
             plan,
             reason,
             rounds,
@@ -107,11 +107,11 @@ impl Planned {
         }
     }
 
-    /// How many ranks get what this step sends, one after the other, if it is the first of several,
-    /// and 0 if it is another of them.
+    /// Of a step that sends what may be copied once for all who get it: how many they are, or 0 if
+    /// it is not the first of the steps that send it to them.
     #[inline]
-    pub(crate) fn readers(&self, step: StepId) -> u32 {
-        self.readers.get(step.index()).copied().unwrap_or(1)
+    pub(crate) fn readers(&self, step: StepId) -> Option<u32> {
+        self.readers.get(step.index()).copied().flatten()
     }
 
     /// Takes the steps one after the other, if no rank can come to harm by that: messages up to
@@ -134,22 +134,27 @@ impl Planned {
     }
 }
 
-/// For each step what [`Planned::readers`] says of it, or nothing if that is 1 for all.
-fn readers(plan: &Plan) -> Box<[u32]> {
-    let mut readers = vec![1; plan.steps().len()];
-    let sent = |step: &StepId| match *plan.step(*step) {
+/// For each step what [`Planned::readers`] says of it.
+///
+/// To copy a message without waiting for its receiver, who copies it again, pays where the sender
+/// gets nothing in turn, or is to go on: it sends that one message, to whomever. It does not where
+/// it sends several, and waits for as many: then both ends have to have their turn anyway.
+fn readers(plan: &Plan, is_one_way: bool) -> Box<[Option<u32>]> {
+    let mut readers = vec![None; plan.steps().len()];
+    let sent = |step: StepId| match *plan.step(step) {
         Action::Send { from, .. } => Some(from),
         _ => None,
     };
-    for same in plan.order().chunk_by(|one, next| sent(one).is_some() && sent(one) == sent(next)) {
-        if let [first, others @ ..] = same
-            && !others.is_empty()
-        {
-            readers[first.index()] = same.len() as u32;
-            others.iter().for_each(|step| readers[step.index()] = 0);
+    let both_send = |one: &StepId, next: &StepId| sent(*one).is_some() == sent(*next).is_some();
+    for burst in plan.order().chunk_by(both_send).filter(|burst| sent(burst[0]).is_some()) {
+        let messages: Vec<_> = burst.chunk_by(|one, next| sent(*one) == sent(*next)).collect();
+        let is_alone = messages.len() == 1;
+        for steps in messages.into_iter().filter(|to| is_one_way || is_alone || to.len() > 1) {
+            steps.iter().for_each(|step| readers[step.index()] = Some(0));
+            readers[steps[0].index()] = Some(steps.len() as u32);
         }
     }
-    if readers.iter().all(|&readers| readers == 1) { Box::default() } else { readers.into() }
+    if readers.iter().all(Option::is_none) { Box::default() } else { readers.into() }
 }
 
 /// Whether the rank of a plan gets nothing from those to whom it sends.

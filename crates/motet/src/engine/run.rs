@@ -398,8 +398,7 @@ impl Run {
     fn send(&mut self, step: StepId, operation: u64, endpoint: &mut Endpoint) -> Attempt {
         let (to, label, data) = self.message(step);
         let token = Token { operation, step: step.0 };
-        let readers = self.planned.readers(step);
-        if readers != 1 {
+        if let Some(readers) = self.planned.readers(step) {
             let message = (label, self.element, data);
             // SAFETY: as in `receive`; the plan has no step write what others are still to send.
             if unsafe { endpoint.send_shared(to, message, operation, readers) } {
