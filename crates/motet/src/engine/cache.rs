@@ -476,4 +476,32 @@ mod tests {
         assert_eq!(take(10_000, Keep::AsLong), Found::Nowhere);
         assert_eq!(take(10_000 + 2 * PLANS - 1, Keep::AsLong), Found::Kept);
     }
+
+    /// What the steps of a plan that send say of their readers, in the plan's order.
+    fn readers_of(name: &str, operation: Operation, rank: u32) -> Vec<Option<u32>> {
+        let (rank, nodes) = (Rank(rank), Division::ONE);
+        let call = Call { rank, ranks: 4, element_bytes: 8, in_place: false, nodes, operation };
+        let mut rows = motet_plan::algo::of(call.collective());
+        let row = rows.find(|row| row.name() == name).expect("an algorithm of this name");
+        let plan = row.plan(&call).expect("a plan");
+        let readers = readers(&plan, is_one_way(&plan));
+        let is_send = |step: &&StepId| matches!(plan.step(**step), Action::Send { .. });
+        let of = |step: &StepId| readers.get(step.index()).copied().flatten();
+        plan.order().iter().filter(is_send).map(of).collect()
+    }
+
+    #[test]
+    fn what_several_get_or_what_is_alone_is_copied_once() {
+        let bcast = Operation::Bcast { count: 9, root: Rank(0) };
+        assert_eq!(readers_of("direct", bcast.clone(), 0), [Some(3), Some(0), Some(0)]);
+        assert_eq!(readers_of("direct", bcast.clone(), 1), []);
+        assert_eq!(readers_of("binomial", bcast, 0), [Some(2), Some(0)]);
+        let scatter = Operation::Scatter { count: 9, root: Rank(0) };
+        assert_eq!(readers_of("direct", scatter, 0), [Some(1); 3], "nothing comes back");
+        let all = Operation::Alltoall { count: 9 };
+        assert_eq!(readers_of("direct", all.clone(), 0), [None; 3], "as much comes back");
+        assert_eq!(readers_of("pairwise", all, 0), [Some(1); 3], "one by one");
+        let all = Operation::Allgather { count: 9 };
+        assert_eq!(readers_of("direct", all, 0), [Some(3), Some(0), Some(0)]);
+    }
 }
