@@ -26,6 +26,13 @@ pub(super) struct Blocks {
     current: Option<Current>,
 }
 
+impl Blocks {
+    /// Bytes of the arena that they have taken.
+    pub(super) fn bytes(&self) -> usize {
+        self.all.len() * (LINE + LONGEST)
+    }
+}
+
 /// The message that was copied last.
 #[derive(Clone, Copy, Debug)]
 struct Current {
@@ -220,6 +227,7 @@ mod tests {
         assert_eq!(receive(&mut world[2], 5, BYTES), (message(5), Ok(())));
         assert_eq!(send_to_all(&mut world[0], 99, &message(99)), 2);
         assert_eq!(world[0].blocks.all.len(), MOST);
+        assert_eq!(world[0].channel_bytes(), 0, "they are no channels");
     }
 
     #[test]

@@ -38,7 +38,7 @@ impl Endpoint {
 
     /// Bytes of the segment that this rank's channels have taken, free rings included.
     pub fn channel_bytes(&self) -> usize {
-        self.arena.taken()
+        self.arena.taken() - self.blocks.bytes()
     }
 
     /// Gives the receiving end of a channel back. All that was sent through it has been received.
