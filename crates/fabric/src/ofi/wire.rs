@@ -76,7 +76,8 @@ impl Wire {
     /// one's host.
     ///
     /// # Errors
-    /// [`Error::Network`](crate::Error::Network) if there is no way, or not the same one for all; those of the board.
+    /// [`Network`](crate::Error::Network) if there is no way, or not the same one for all; those of
+    /// the board.
     pub fn open(board: &mut dyn Board, home: &Arc<Segment>, reach: Reach<'_>) -> Result<Wire> {
         let (me, hosts) = (Peer(board.rank() as u32), reach.hosts);
         let opened = Ports::open(reach);
