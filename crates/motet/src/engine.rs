@@ -421,11 +421,11 @@ impl Engine {
         }
     }
 
-    /// One more operation has ended, for which another thread of this rank may sleep. Of those that
-    /// keep others moving it had so many.
+    /// One more operation has ended, for which another thread of this rank may sleep. It counts as
+    /// so many of the active ones.
     #[inline]
-    fn has_ended(&mut self, active: usize) {
-        self.active -= active;
+    fn has_ended(&mut self, transfers: usize) {
+        self.active -= transfers;
         self.ended += 1;
         if self.sleepers > 0 {
             self.endpoint.ring(self.endpoint.me());

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread;
 
 use motet_fabric::bootstrap::{self, Seat};
-use motet_fabric::{Failure, How, launcher, ofi};
+use motet_fabric::{Failure, How, launcher};
 use motet_plan::select::Wisdom;
 
 use crate::check::Caller;
@@ -103,10 +103,7 @@ pub fn threads_with<T: Send>(
     body: impl Fn(World) -> T + Sync,
 ) -> Result<Vec<T>> {
     let seats = match settings.ranks_per_segment {
-        Some(share) if share.get() < ranks => {
-            let writes = ofi::remote_writes();
-            writes.and_then(|writes| bootstrap::threads_apart(ranks, share.get(), writes))
-        }
+        Some(share) if share.get() < ranks => bootstrap::threads_apart(ranks, share.get(), None),
         _ => bootstrap::threads(ranks),
     };
     let seats = seats.map_err(ErrorKind::from)?;

@@ -185,6 +185,8 @@ const SHARED_CELLS: f64 = 0.8;
 /// they share cores and memory, if it is too long for a cell and no longer than this.
 const LONGEST_IN_ONE_CELL: usize = 8 << 10;
 const LONGEST_IN_BLOCKS: usize = 64 << 10;
+/// The sender's copy, of the two that the bytes of such a message are.
+const SENDERS_COPY: f64 = 0.5;
 
 impl Default for Machine {
     /// What was measured where one core passes a line to another in about 100 ns, by the command
@@ -334,8 +336,8 @@ impl Machine {
         let up_to = |longest: usize| work.bytes <= work.messages.saturating_mul(longest);
         let in_cells = up_to(LONGEST_IN_CELLS);
         let in_blocks = up_to(LONGEST_IN_BLOCKS) && !up_to(LONGEST_IN_ONE_CELL);
-        let saved = if in_blocks { 0.5 * work.repeated as f64 / work.bytes as f64 } else { 0.0 };
-        let data = data * (1.0 - saved);
+        let repeated = if in_blocks { work.repeated as f64 / work.bytes as f64 } else { 0.0 };
+        let data = data * (1.0 - SENDERS_COPY * repeated);
         work.waits as f64 * self.hand_over_ns
             + work.messages as f64 * self.send_ns
             + if in_cells { data * SHARED_CELLS } else { data }

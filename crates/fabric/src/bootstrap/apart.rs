@@ -40,13 +40,12 @@ pub(super) fn divide(hosts: &mut [usize], share: usize) {
 }
 
 /// All seats of a world whose ranks are threads of this process, but of which only so many after
-/// each other share a segment. The others are reached by the network, perhaps by writing into their
-/// memory.
+/// each other share a segment. The others are reached by the network; `writes` is as in [`Reach`].
 ///
 /// # Errors
 /// [`Error::Ranks`] for an impossible number, [`Error::Network`] if there is no network,
 /// [`Error::System`] when memory is refused.
-pub fn threads_apart(ranks: usize, per_host: usize, writes: bool) -> Result<Vec<Seat>> {
+pub fn threads_apart(ranks: usize, per_host: usize, writes: Option<bool>) -> Result<Vec<Seat>> {
     let per_host = per_host.clamp(1, ranks.max(1));
     let hosts: Vec<usize> = (0..ranks).map(|rank| rank / per_host).collect();
     let segments = (0..ranks.div_ceil(per_host)).map(|host| {

@@ -1,5 +1,5 @@
-//! Messages that several ranks of a host get: copied once, into a block of the shared segment that
-//! all of them read. Protocol and proof: `../README.md`, "Blocks".
+//! Messages that do not wait for their receivers where ranks share cores: copied into a block of
+//! the shared segment, once for all who read it. Protocol and proof: `../README.md`, "Blocks".
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
@@ -128,8 +128,10 @@ impl Endpoint {
         if fits.is_ok() {
             let (from, into) = (self.segment.at(block + LINE), receive.into.start());
             assert!(message.bytes <= LONGEST, "the shared segment is damaged");
+            let _last = self.segment.at(block + LINE + LONGEST - 1); // it checks the place
             // SAFETY: a posted receive: writable, by the promise of its poster, and long enough, as
-            // just checked. The block is full until we say that we have read it.
+            // just checked. The block lies in the segment, and nobody writes it until we say that
+            // we have read it (README, "Blocks").
             unsafe { into.copy_from_nonoverlapping(from.as_ptr(), message.bytes) };
         }
         self.leave_block(block);
@@ -145,6 +147,7 @@ impl Endpoint {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::time::{Duration, Instant};
 
     use super::*;
     use crate::endpoint::Options;
@@ -177,6 +180,14 @@ mod tests {
         (1..=others).filter(shared).count()
     }
 
+    fn yield_until(mut is_so: impl FnMut() -> bool) {
+        let begun = Instant::now();
+        while !is_so() {
+            assert!(begun.elapsed() < Duration::from_secs(20), "it never comes to that");
+            std::thread::yield_now();
+        }
+    }
+
     fn receive(
         receiver: &mut Endpoint,
         tag: u64,
@@ -188,10 +199,10 @@ mod tests {
         let region = RegionMut::of(&mut into);
         // SAFETY: the memory outlives the receive: its end is waited for.
         unsafe { receiver.recv(selector, TypeCode::BYTES, region, token, &mut done) };
-        while done.is_empty() {
+        yield_until(|| {
             receiver.progress(&mut done);
-            std::thread::yield_now();
-        }
+            !done.is_empty()
+        });
         (into, done[0].outcome.map(drop))
     }
 
@@ -299,13 +310,12 @@ mod tests {
             }
             for round in 0..ROUNDS {
                 let data = vec![round as u8; BYTES + (round % 97) as usize];
-                while sender.free_block().is_none() {
-                    std::thread::yield_now();
-                }
+                yield_until(|| sender.free_block().is_some());
                 assert_eq!(send_to_all(&mut sender, round, &data), 3);
-                while !sender.all_sent() {
+                yield_until(|| {
                     sender.progress(&mut Vec::new());
-                }
+                    sender.all_sent()
+                });
             }
         });
     }

@@ -90,7 +90,13 @@ impl Wire {
         let ports = opened.map_err(|error| refusal(me.index(), &error))?;
         let each = cards.iter().enumerate();
         let cards = each.map(|(rank, card)| Card::read(&ports.text, rank, card));
-        let cards = cards.collect::<Result<Vec<_>>>()?;
+        let cards = match cards.collect::<Result<Vec<_>>>() {
+            Ok(cards) => cards,
+            Err(error) => {
+                ports.give_up();
+                return Err(error);
+            }
+        };
         let here = hosts[me.index()];
         let elsewhere = (0..hosts.len()).filter(|&rank| hosts[rank] != here);
         let elsewhere = elsewhere.map(|rank| Peer(rank as u32)).collect();
@@ -359,7 +365,7 @@ impl Wire {
     /// A message lies in a buffer.
     fn accept(&mut self, buffer: usize, event: Event) {
         let peer = names::source(event.tag);
-        if !self.knows(peer) {
+        if !self.hears_from(peer) {
             return;
         }
         let bytes = event.bytes.min(self.segment.layout().cell_bytes());
@@ -377,7 +383,7 @@ impl Wire {
     /// A cell has been written into its place.
     fn accept_written(&mut self, note: Note) {
         let peer = note.from;
-        if !self.knows(peer) {
+        if !self.hears_from(peer) {
             return;
         }
         let Some(conduit) = &mut self.conduits[peer.index()] else { return };
@@ -389,8 +395,9 @@ impl Wire {
         }
     }
 
-    /// Whether it is a rank elsewhere, to which there is a conduit now.
-    fn knows(&mut self, peer: Peer) -> bool {
+    /// Makes the conduit to a rank of which something has come, if there is none. `false` if it is
+    /// no rank elsewhere, or cannot be reached.
+    fn hears_from(&mut self, peer: Peer) -> bool {
         let known = self.seats.get(peer.index()).is_some_and(Option::is_none);
         known && (self.conduits[peer.index()].is_some() || self.connect(peer))
     }

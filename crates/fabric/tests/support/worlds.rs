@@ -71,7 +71,7 @@ impl Kind {
 pub(crate) fn ranks(kind: Kind, ranks: usize) -> Vec<Rank> {
     if kind.is_apart() {
         let per_host = if kind == Kind::ApartInPairs { 2 } else { 1 };
-        let writes = kind != Kind::ApartByMessages;
+        let writes = Some(kind != Kind::ApartByMessages);
         let seats = bootstrap::threads_apart(ranks, per_host, writes).unwrap();
         return seats.into_iter().map(|seat| Rank::reaching(seat, kind.options())).collect();
     }

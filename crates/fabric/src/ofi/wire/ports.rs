@@ -16,15 +16,13 @@ pub const REMOTE_WRITES: &str = "MOTET_REMOTE_WRITES";
 /// What that variable says.
 ///
 /// # Errors
-/// [`Error::Environment`] if it is neither `on` nor `off`.
+/// [`Error::Network`] if it is neither `on` nor `off`.
 pub fn remote_writes() -> Result<bool> {
     match std::env::var_os(REMOTE_WRITES) {
         None => Ok(true),
         Some(text) if text.is_empty() || text == "on" => Ok(true),
         Some(text) if text == "off" => Ok(false),
-        Some(text) => {
-            Err(Error::Environment(format!("{REMOTE_WRITES} is {text:?}, neither on nor off")))
-        }
+        Some(text) => Err(Error::Network(format!("{REMOTE_WRITES} is {text:?}: say on or off"))),
     }
 }
 
@@ -35,8 +33,9 @@ pub struct Reach<'a> {
     pub hosts: &'a [usize],
     /// Whether the loopback of this host does not reach all of them.
     pub leaves_host: bool,
-    /// Whether ranks may write into memory of each other, if the network can do that.
-    pub writes: bool,
+    /// Whether ranks may write into memory of each other, if the network can do that. Who does not
+    /// say leaves it to [`REMOTE_WRITES`].
+    pub writes: Option<bool>,
 }
 
 /// The ports of a rank, with what others must know of them.
@@ -64,13 +63,14 @@ impl Ports {
             provider::choose(&library, named.as_deref())?
         };
         let mut pulse = Port::open(&library, &choice, true, 0)?;
-        if reach.writes {
+        if reach.writes.map_or_else(remote_writes, Ok)? {
             choice = choice.with_writes(&library)?;
         }
         let segment = Segment::private_as(Layout::elsewhere(reach.hosts.len(), BUFFERS)?)?;
         let layout = segment.layout();
         let written = reach.hosts.len() * layout.lane_at(0, false).cells;
         let mut main = Port::open(&library, &choice, false, written)?;
+        let addresses = [main.address()?, pulse.address()?];
         let lanes = layout.lanes();
         let lanes = RegionMut::new(segment.at(lanes.start).as_ptr(), lanes.len());
         let opened = main.writes().then(|| {
@@ -83,8 +83,12 @@ impl Ports {
             Some(Ok((registration, window))) => (registration, Some(window)),
             Some(Err(_)) | None => (Registration::NONE, None),
         };
-        let addresses = [main.address()?, pulse.address()?];
         Ok(Ports { main, pulse, addresses, segment, window, told, text: choice.offer.provider })
+    }
+
+    /// Closes what has been opened: the world does not begin.
+    pub(super) fn give_up(mut self) {
+        self.main.forget(self.window);
     }
 
     /// What is told to others.
