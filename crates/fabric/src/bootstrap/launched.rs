@@ -52,24 +52,26 @@ struct Ties {
     vigil: Option<Vigil>,
 }
 
-impl Launched {
-    /// Makes the acquaintance of all other ranks, and takes the seat among those of this host.
-    ///
-    /// # Errors
-    /// Those of the board, of the system, and of the network if ranks are on several hosts.
-    pub(super) fn seat(mut board: Box<dyn Board>) -> Result<Seat> {
-        IS_LAUNCHED.store(true, Ordering::Relaxed);
-        let mut roster = Roster::gather(&mut *board, &Card::own())?;
+/// What a rank needs of the others.
+struct Found {
+    roster: Roster,
+    segment: Arc<Segment>,
+    wire: Option<Box<Wire>>,
+    vigil: Option<Vigil>,
+}
+
+impl Found {
+    fn by(board: &mut dyn Board) -> Result<Found> {
+        let mut roster = Roster::gather(board, &Card::own())?;
         if let Some(share) = ranks_per_segment()? {
             roster.divide(share);
         }
-        let (rank, place) = (Peer(roster.rank() as u32), roster.place());
-        let segment = local::enter(&mut *board, &roster)?;
+        let segment = local::enter(board, &roster)?;
         let wire = (roster.hosts() > 1).then(|| {
             let hosts: Vec<_> = (0..roster.ranks()).map(|rank| roster.host(rank)).collect();
             let leaves_host = roster.leaves_host();
             let reach = Reach { hosts: &hosts, leaves_host, writes: None };
-            Wire::open(&mut *board, &segment, reach).map(Box::new)
+            Wire::open(board, &segment, reach).map(Box::new)
         });
         let wire = wire.transpose()?;
         let process = |rank: usize| {
@@ -77,7 +79,28 @@ impl Launched {
             (Peer(rank as u32), (card.process, card.started))
         };
         let processes = roster.neighbours().into_iter().map(process).collect();
-        let vigil = Vigil::begin(segment.clone(), rank, processes)?;
+        let vigil = Vigil::begin(segment.clone(), Peer(roster.rank() as u32), processes)?;
+        Ok(Found { roster, segment, wire, vigil })
+    }
+}
+
+impl Launched {
+    /// Makes the acquaintance of all other ranks, and takes the seat among those of this host.
+    ///
+    /// # Errors
+    /// Those of the board, of the system, and of the network if ranks are on several hosts.
+    pub(super) fn seat(mut board: Box<dyn Board>) -> Result<Seat> {
+        IS_LAUNCHED.store(true, Ordering::Relaxed);
+        let Found { roster, segment, wire, vigil } = match Found::by(&mut *board) {
+            Ok(found) => found,
+            Err(error) => {
+                // A launcher to which the line breaks ends the job at once, before anybody has
+                // read why. It breaks when this process ends.
+                std::mem::forget(board);
+                return Err(error);
+            }
+        };
+        let (rank, place) = (Peer(roster.rank() as u32), roster.place());
         let ties = Ties { segment: segment.clone(), board, vigil };
         let launched = Arc::new(Launched { roster, ties: Mutex::new(Some(ties)) });
         // The process joins once, so this is the only one.
