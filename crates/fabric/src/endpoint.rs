@@ -40,7 +40,7 @@ use crate::{
     TypeCode,
 };
 use assembly::Assembly;
-use blocks::Blocks;
+use blocks::{Block, Blocks};
 use departure::Departure;
 pub use matched::Taken;
 use outgoing::Standing;
@@ -139,7 +139,7 @@ enum Body {
     /// It lies in this berth.
     Berthed(u64),
     /// It lies in this block.
-    Shared(usize),
+    Shared(Block),
 }
 
 impl Default for Body {

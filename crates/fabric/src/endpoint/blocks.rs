@@ -3,42 +3,78 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use super::incoming::Message;
 use super::outgoing::Outgoing;
-use super::packet::Packet;
+use super::packet::{Packet, Words};
 use super::{Completion, Endpoint, Receive};
-use crate::layout::LINE;
+use crate::layout::{LINE, PAGE};
 use crate::{Label, Peer, Region, TypeCode};
 
 /// Bytes of the longest message that goes in a block.
 const LONGEST: usize = 64 << 10;
-/// Blocks of a rank: with none free, messages go as others do.
-const MOST: usize = 8;
+/// Bytes from one block to the next. Of messages that are shorter the starts lie in different
+/// places of a cache then.
+const STRIDE: usize = LONGEST + PAGE + LINE;
+/// Blocks of a rank, which may be so many messages ahead: with none free, they go as others do.
+const MOST: usize = 128;
+/// All blocks of a rank take at most such a share of its arena.
+const SHARE: usize = 6;
+/// Bytes of the words that count readers.
+const COUNTS: usize = MOST * size_of::<u32>();
 
-/// The blocks of a rank, each a line with the number of those who are still to read it, and its
-/// bytes behind that.
+/// Where a block lies: offsets in the segment of the word that counts those who are still to read
+/// it, and of its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Block {
+    readers: usize,
+    data: usize,
+}
+
+impl Block {
+    /// As the words of a packet say.
+    pub(super) fn from_words([readers, data, _]: Words) -> Block {
+        Block { readers: readers as usize, data: data as usize }
+    }
+
+    fn words(self) -> Words {
+        [self.readers as u64, self.data as u64, 0]
+    }
+}
+
+/// The blocks of a rank.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
-    /// Offsets in the segment. Those that were used last come last.
-    all: Vec<usize>,
+    /// Those that have been used; the one that was used last comes last.
+    used: Vec<Block>,
+    /// The part of the arena that is theirs, once there are any.
+    shelf: Option<Range<usize>>,
     current: Option<Current>,
 }
 
 impl Blocks {
     /// Bytes of the arena that they have taken.
     pub(super) fn bytes(&self) -> usize {
-        self.all.len() * (LINE + LONGEST)
+        self.shelf.as_ref().map_or(0, Range::len)
+    }
+
+    /// One that has not been used, if there is room.
+    fn unused(&self) -> Option<Block> {
+        let (shelf, number) = (self.shelf.as_ref()?, self.used.len());
+        let readers = shelf.start + number * size_of::<u32>();
+        let data = shelf.start + COUNTS + number * STRIDE;
+        (number < MOST && data + LONGEST <= shelf.end).then_some(Block { readers, data })
     }
 }
 
-/// The message that was copied last.
+/// The message that was copied last for several.
 #[derive(Clone, Copy, Debug)]
 struct Current {
     data: Region,
     operation: u64,
-    block: usize,
+    block: Block,
     /// Readers that have not been told of it.
     untold: u32,
 }
@@ -59,52 +95,79 @@ impl Endpoint {
         if readers > 0 {
             self.release_untold();
             // SAFETY: passed on.
-            unsafe { self.fill_block(data, operation, readers) };
+            let block = unsafe { self.fill_block(data, readers) };
+            let current = |block| Current { data, operation, block, untold: readers };
+            self.blocks.current = block.map(current);
         }
         let Some(current) = &mut self.blocks.current else { return false };
         if current.data != data || current.operation != operation || current.untold == 0 {
             return false;
         }
         current.untold -= 1;
-        let words = [current.block as u64, 0, 0];
-        let packet = Packet::Block { label, element, bytes: data.bytes() };
-        let _ = self.submit(to, Outgoing::Words { packet, words });
+        let block = current.block;
+        self.tell_of_block(to, Packet::Block { label, element, bytes: data.bytes() }, block);
         true
+    }
+
+    /// Sends a message by a block of its own. `false` if it must go as others do.
+    ///
+    /// # Safety
+    /// `data` is readable now.
+    pub(super) unsafe fn send_in_block(
+        &mut self,
+        to: Peer,
+        (label, element, data): (Label, TypeCode, Region),
+    ) -> bool {
+        // SAFETY: passed on.
+        let Some(block) = (unsafe { self.fill_block(data, 1) }) else { return false };
+        self.tell_of_block(to, Packet::Block { label, element, bytes: data.bytes() }, block);
+        true
+    }
+
+    fn tell_of_block(&mut self, to: Peer, packet: Packet, block: Block) {
+        // It may have to wait for room in the lane, but the data need not.
+        let _ = self.submit(to, Outgoing::Words { packet, words: block.words() });
     }
 
     /// Copies a message into a free block, if there is one.
     ///
     /// # Safety
     /// `data` is readable now.
-    unsafe fn fill_block(&mut self, data: Region, operation: u64, readers: u32) {
+    unsafe fn fill_block(&mut self, data: Region, readers: u32) -> Option<Block> {
         let fits = (self.short() + 1..=LONGEST).contains(&data.bytes());
         if !fits || self.wire.is_some() || !self.segment.is_crowded() {
-            return;
+            return None;
         }
-        let Some(block) = self.free_block() else { return };
-        let into = self.segment.at(block + LINE);
+        let block = self.free_block()?;
+        let into = self.segment.at(block.data);
         // SAFETY: as long as the message, as just checked, and read by nobody (README, "Blocks");
         // the data is readable, by the caller's promise, and no user memory lies in the segment.
         unsafe { into.as_ptr().copy_from_nonoverlapping(data.start(), data.bytes()) };
-        self.segment.word32(block).store(readers, Ordering::Relaxed);
-        self.blocks.current = Some(Current { data, operation, block, untold: readers });
+        self.segment.word32(block.readers).store(readers, Ordering::Relaxed);
+        Some(block)
     }
 
     /// A block that nobody reads; the one that was used last, if there are several, as it is in the
     /// cache.
-    fn free_block(&mut self) -> Option<usize> {
-        let is_free = |&block: &usize| self.segment.word32(block).load(Ordering::Acquire) == 0;
-        if let Some(at) = self.blocks.all.iter().rposition(is_free) {
-            let block = self.blocks.all.remove(at);
-            self.blocks.all.push(block);
-            return Some(block);
-        }
-        if self.blocks.all.len() == MOST {
-            return None;
-        }
-        let block = self.arena.cut_for_good(LINE + LONGEST)?;
-        self.blocks.all.push(block);
+    fn free_block(&mut self) -> Option<Block> {
+        let is_free =
+            |block: &Block| self.segment.word32(block.readers).load(Ordering::Acquire) == 0;
+        let block = match self.blocks.used.iter().rposition(is_free) {
+            Some(at) => self.blocks.used.remove(at),
+            None => self.unused_block()?,
+        };
+        self.blocks.used.push(block);
         Some(block)
+    }
+
+    fn unused_block(&mut self) -> Option<Block> {
+        if self.blocks.shelf.is_none() {
+            let room = self.segment.layout().arena_bytes() / SHARE;
+            let bytes = COUNTS + MOST.min((room - COUNTS) / STRIDE) * STRIDE;
+            let start = self.arena.cut_for_good(bytes)?;
+            self.blocks.shelf = Some(start..start + bytes);
+        }
+        self.blocks.unused()
     }
 
     /// Those who have not been told of the last message never will be: something went wrong.
@@ -112,7 +175,7 @@ impl Endpoint {
         if let Some(Current { block, untold, .. }) = self.blocks.current.take()
             && untold > 0
         {
-            self.segment.word32(block).fetch_sub(untold, Ordering::Release);
+            self.segment.word32(block.readers).fetch_sub(untold, Ordering::Release);
         }
     }
 
@@ -120,15 +183,15 @@ impl Endpoint {
     pub(super) fn receive_block(
         &mut self,
         message: Message,
-        block: usize,
+        block: Block,
         receive: &Receive,
         done: &mut Vec<Completion>,
     ) {
         let fits = message.fits(receive);
         if fits.is_ok() {
-            let (from, into) = (self.segment.at(block + LINE), receive.into.start());
+            let (from, into) = (self.segment.at(block.data), receive.into.start());
             assert!(message.bytes <= LONGEST, "the shared segment is damaged");
-            let _last = self.segment.at(block + LINE + LONGEST - 1); // it checks the place
+            let _last = self.segment.at(block.data + LONGEST - 1); // it checks the place
             // SAFETY: a posted receive: writable, by the promise of its poster, and long enough, as
             // just checked. The block lies in the segment, and nobody writes it until we say that
             // we have read it (README, "Blocks").
@@ -139,8 +202,8 @@ impl Endpoint {
     }
 
     /// This rank does not read the block any more.
-    pub(super) fn leave_block(&self, block: usize) {
-        self.segment.word32(block).fetch_sub(1, Ordering::Release);
+    pub(super) fn leave_block(&self, block: Block) {
+        self.segment.word32(block.readers).fetch_sub(1, Ordering::Release);
     }
 }
 
@@ -150,7 +213,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use crate::endpoint::Options;
+    use crate::endpoint::{Options, Posted};
     use crate::layout::Layout;
     use crate::{RegionMut, Segment, Selector, Token, TransferError};
 
@@ -215,7 +278,7 @@ mod tests {
             for receiver in &mut world[1..] {
                 assert_eq!(receive(receiver, round, data.len()), (data.clone(), Ok(())));
             }
-            assert_eq!(world[0].blocks.all.len(), 1, "the same block time and again");
+            assert_eq!(world[0].blocks.used.len(), 1, "the same block time and again");
         }
     }
 
@@ -237,7 +300,7 @@ mod tests {
         assert_eq!(send_to_all(&mut world[0], 99, &message(99)), 0, "one has read none");
         assert_eq!(receive(&mut world[2], 5, BYTES), (message(5), Ok(())));
         assert_eq!(send_to_all(&mut world[0], 99, &message(99)), 2);
-        assert_eq!(world[0].blocks.all.len(), MOST);
+        assert_eq!(world[0].blocks.used.len(), MOST);
         assert_eq!(world[0].channel_bytes(), 0, "they are no channels");
     }
 
@@ -251,7 +314,7 @@ mod tests {
         world[2].progress(&mut Vec::new());
         let taken = world[2].take(Selector::exactly(Peer(0), label(7))).unwrap();
         world[2].discard(taken);
-        assert!(world[0].free_block().is_some() && world[0].blocks.all.len() == 1);
+        assert!(world[0].free_block().is_some() && world[0].blocks.used.len() == 1);
     }
 
     #[test]
@@ -269,11 +332,9 @@ mod tests {
         assert_eq!(receive(&mut world[1], 3, BYTES), (data.clone(), Ok(())));
         assert_eq!(receive(&mut world[2], 3, BYTES), (data.clone(), Ok(())));
         assert!(
-            world[0]
-                .blocks
-                .all
-                .iter()
-                .all(|&block| { world[0].segment.word32(block).load(Ordering::Relaxed) == 0 })
+            world[0].blocks.used.iter().all(|block| {
+                world[0].segment.word32(block.readers).load(Ordering::Relaxed) == 0
+            })
         );
     }
 
@@ -290,6 +351,43 @@ mod tests {
         let segment = Arc::new(Segment::shared_by(Layout::new(3).unwrap(), 3).unwrap().0);
         let mut roomy = Endpoint::new(segment, Peer(0), Options::default());
         assert_eq!(send_to_all(&mut roomy, 1, &[0; BYTES]), 0);
+    }
+
+    /// Blocks that are still to be read.
+    fn unread(sender: &Endpoint) -> usize {
+        let count = |block: &&Block| sender.segment.word32(block.readers).load(Ordering::Relaxed);
+        sender.blocks.used.iter().filter(|block| count(block) > 0).count()
+    }
+
+    #[test]
+    fn any_message_of_some_length_goes_in_a_block() {
+        let mut world = ranks(3);
+        let (short, longest) = (world[0].short(), 16 << 10);
+        for (tag, bytes, blocks) in [(0, short, 0), (1, short + 1, 1), (2, longest, 1)] {
+            let data = vec![tag as u8; bytes];
+            let (region, token) = (Region::of(&data), Token { operation: 1, step: 0 });
+            // SAFETY: the data outlives the send, which is done at once.
+            let posted =
+                unsafe { world[0].send(Peer(1), label(tag), TypeCode::BYTES, region, token) };
+            assert_eq!((posted, unread(&world[0])), (Posted::Done, blocks), "{bytes} bytes");
+            assert_eq!(receive(&mut world[1], tag, bytes), (data, Ok(())));
+            assert_eq!(unread(&world[0]), 0);
+        }
+        let (data, token) = (vec![1; longest + 1], Token { operation: 1, step: 0 });
+        // SAFETY: the send is taken back before the data is gone.
+        let posted =
+            unsafe { world[0].send(Peer(1), label(3), TypeCode::BYTES, Region::of(&data), token) };
+        assert_eq!((posted, unread(&world[0])), (Posted::Pending, 0), "it is copied once");
+        world[0].cancel(|_| true);
+    }
+
+    #[test]
+    fn without_room_in_the_arena_messages_go_as_others_do() {
+        let mut world = ranks(3);
+        let rest = world[0].segment.layout().arena_bytes() / 2;
+        while world[0].arena.cut_for_good(rest).is_some() {}
+        assert_eq!(send_to_all(&mut world[0], 1, &[7; BYTES]), 0);
+        assert_eq!(world[0].blocks.bytes(), 0);
     }
 
     #[test]

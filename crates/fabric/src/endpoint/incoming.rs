@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::blocks::Block;
 use super::matched::Taken;
 use super::outgoing::{Outgoing, Pieces};
 use super::packet::{Header, Packet, WORDS_BYTES, Words};
@@ -129,11 +130,11 @@ impl Endpoint {
             }
             Packet::Berths => self.note_granted(source),
             Packet::Block { label, element, bytes } => {
-                let [block, ..] = self.words(source);
+                let block = Block::from_words(self.words(source));
                 let message = Message { source, label, element, bytes };
                 match self.matching.take_posted(source, label) {
-                    Some(receive) => self.receive_block(message, block as usize, &receive, done),
-                    None => self.keep(message, Body::Shared(block as usize)),
+                    Some(receive) => self.receive_block(message, block, &receive, done),
+                    None => self.keep(message, Body::Shared(block)),
                 }
             }
             Packet::Large { label, element, bytes } => {

@@ -10,7 +10,8 @@ use crate::lane::{Outlet, Ring};
 use crate::slab::Id;
 use crate::{Label, Peer, Received, Region, Segment, Token, TypeCode, sharing, single_copy};
 
-/// The longest message that goes in cells, which takes two copies, but needs nobody's answer.
+/// The longest message that goes in cells or a block, which takes two copies, but needs nobody's
+/// answer.
 const LONGEST_EAGER: usize = 16 << 10;
 /// It takes at most such a share of the lane: no more than half, or there may never be room.
 const EAGER_SHARE: usize = 4;
@@ -155,7 +156,8 @@ impl Endpoint {
         token: Token,
     ) -> Posted {
         let longest = self.standing[to.index()].longest_eager();
-        self.submit_up_to(longest, to, (label, element, data, token))
+        // SAFETY: passed on.
+        unsafe { self.submit_up_to(longest, to, (label, element, data, token)) }
     }
 
     /// Sends a message like [`Endpoint::send`], for a sender that gets nothing in turn from its
@@ -173,17 +175,25 @@ impl Endpoint {
         token: Token,
     ) -> Posted {
         let longest = self.standing[to.index()].longest_ahead();
-        self.submit_up_to(longest, to, (label, element, data, token))
+        // SAFETY: passed on.
+        unsafe { self.submit_up_to(longest, to, (label, element, data, token)) }
     }
 
-    /// Sends a message in cells if it is no longer than this.
-    fn submit_up_to(
+    /// Sends a message in a block or in cells if it is no longer than this.
+    ///
+    /// # Safety
+    /// As [`Endpoint::send`].
+    unsafe fn submit_up_to(
         &mut self,
         longest: usize,
         to: Peer,
         (label, element, data, token): (Label, TypeCode, Region, Token),
     ) -> Posted {
         let message = if data.bytes() <= longest {
+            // SAFETY: readable, by the caller's promise.
+            if unsafe { self.send_in_block(to, (label, element, data)) } {
+                return Posted::Done;
+            }
             Outgoing::Eager { label, element, data, token }
         } else {
             Outgoing::Large { label, element, data, token, is_synchronous: false }

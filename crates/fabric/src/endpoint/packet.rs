@@ -89,7 +89,7 @@ pub(super) enum Packet {
     Berthed { label: Label, element: TypeCode, bytes: usize },
     /// The words say how many berths are granted here.
     Berths,
-    /// A message lies in a block, whose offset is the first of the words.
+    /// A message lies in a block: words are the places of its count of readers and of its bytes.
     Block { label: Label, element: TypeCode, bytes: usize },
     /// The sender begins nothing more.
     Leaving,

@@ -136,9 +136,9 @@ impl Planned {
 
 /// For each step what [`Planned::readers`] says of it.
 ///
-/// To copy a message without waiting for its receiver, who copies it again, pays where the sender
-/// gets nothing in turn, or is to go on: it sends that one message, to whomever. It does not where
-/// it sends several, and waits for as many: then both ends have to have their turn anyway.
+/// To copy a long message without waiting for its receiver, who copies it again, pays where the
+/// sender gets nothing in turn, or is to go on: it sends that one message, to whomever. It does not
+/// where it sends several, and waits for as many: then both ends have to have their turn anyway.
 fn readers(plan: &Plan, is_one_way: bool) -> Box<[Option<u32>]> {
     let mut readers = vec![None; plan.steps().len()];
     let sent = |step: StepId| match *plan.step(step) {
