@@ -243,6 +243,12 @@ mod tests {
         (1..=others).filter(shared).count()
     }
 
+    /// Blocks that are still to be read.
+    fn unread(sender: &Endpoint) -> usize {
+        let count = |block: &&Block| sender.segment.word32(block.readers).load(Ordering::Relaxed);
+        sender.blocks.used.iter().filter(|block| count(block) > 0).count()
+    }
+
     fn yield_until(mut is_so: impl FnMut() -> bool) {
         let begun = Instant::now();
         while !is_so() {
@@ -331,11 +337,7 @@ mod tests {
         assert_eq!(receive(&mut world[1], 1, BYTES), (data.clone(), Ok(())));
         assert_eq!(receive(&mut world[1], 3, BYTES), (data.clone(), Ok(())));
         assert_eq!(receive(&mut world[2], 3, BYTES), (data.clone(), Ok(())));
-        assert!(
-            world[0].blocks.used.iter().all(|block| {
-                world[0].segment.word32(block.readers).load(Ordering::Relaxed) == 0
-            })
-        );
+        assert_eq!(unread(&world[0]), 0);
     }
 
     #[test]
@@ -351,12 +353,6 @@ mod tests {
         let segment = Arc::new(Segment::shared_by(Layout::new(3).unwrap(), 3).unwrap().0);
         let mut roomy = Endpoint::new(segment, Peer(0), Options::default());
         assert_eq!(send_to_all(&mut roomy, 1, &[0; BYTES]), 0);
-    }
-
-    /// Blocks that are still to be read.
-    fn unread(sender: &Endpoint) -> usize {
-        let count = |block: &&Block| sender.segment.word32(block.readers).load(Ordering::Relaxed);
-        sender.blocks.used.iter().filter(|block| count(block) > 0).count()
     }
 
     #[test]
