@@ -272,20 +272,15 @@ impl Endpoint {
         if single_copy == SingleCopy::Kernel {
             allow_peers();
         }
-        let is_crowded = segment.is_crowded();
-        let standing = |peer| {
-            let (lanes, ring) = lane_to(peer);
-            let shares_cores = is_crowded && Arc::ptr_eq(&lanes, &segment);
-            Standing::new(lanes, ring, first, shares_cores)
-        };
+        let standing = |(segment, ring)| Standing::new(segment, ring, first);
         let inlet = |(segment, ring)| Inlet::starting_at(segment, ring, first);
         let ranks = 0..layout.ranks();
         Endpoint {
             me,
             options,
             single_copy,
-            shares_copies: !is_crowded,
-            standing: ranks.clone().map(standing).collect(),
+            shares_copies: !segment.is_crowded(),
+            standing: ranks.clone().map(|peer| standing(lane_to(peer))).collect(),
             waiting: 0,
             inlets: ranks.clone().map(|peer| inlet(lane_from(peer))).collect(),
             assemblies: ranks.map(|_| Assembly::default()).collect(),

@@ -80,7 +80,7 @@ impl Ring {
     }
 
     /// Bytes of payload that fit a cell behind a header of `header` bytes.
-    fn cell_payload(&self, header: usize) -> usize {
+    pub(crate) fn cell_payload(&self, header: usize) -> usize {
         self.cell_bytes - STAMP - header
     }
 

@@ -28,6 +28,9 @@ pub const CLAIMS: usize = 1024;
 
 /// Bytes of a rank's block: one line for the doorbell, one for its state, then one for each claim.
 const RANK_BLOCK: usize = page_up(2 * LINE + CLAIMS * LINE);
+/// Annexes of a lane between ranks that share cores: all of them together are to fit a cache, and
+/// who finds none puts its message into a block.
+const MOST_ANNEXES: usize = 16;
 /// Bytes before the cells of a lane: one line that the receiver writes, one that the sender writes.
 pub const LANE_HEAD: usize = 2 * LINE;
 
@@ -75,7 +78,7 @@ impl Layout {
             _ => return Err(Error::Ranks { asked: ranks, most: MAX_RANKS }),
         };
         let roomy = Ring::of_cells(0, few, cell_bytes);
-        let annexes = (few, cell_bytes);
+        let annexes = (few.min(MOST_ANNEXES), cell_bytes);
         let crowded = Ring::with_annexes(0, (many, short_bytes), annexes);
         let (lanes, arenas) = (seats * seats, seats);
         Ok(Layout { ranks, seats, lanes, arenas, roomy, crowded, arena_bytes })

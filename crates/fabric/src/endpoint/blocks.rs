@@ -11,7 +11,7 @@ use super::outgoing::Outgoing;
 use super::packet::{Packet, Words};
 use super::{Completion, Endpoint, Receive};
 use crate::layout::{LINE, PAGE};
-use crate::{Label, Peer, Region, TypeCode};
+use crate::{Label, Peer, Region, TransferError, TypeCode};
 
 /// Bytes of the longest message that goes in a block.
 const LONGEST: usize = 64 << 10;
@@ -94,8 +94,9 @@ impl Endpoint {
     ) -> bool {
         if readers > 0 {
             self.release_untold();
+            let may = self.wire.is_none() && data.bytes() > self.short();
             // SAFETY: passed on.
-            let block = unsafe { self.fill_block(data, readers) };
+            let block = if may { unsafe { self.fill_block(data, readers) } } else { None };
             let current = |block| Current { data, operation, block, untold: readers };
             self.blocks.current = block.map(current);
         }
@@ -118,6 +119,9 @@ impl Endpoint {
         to: Peer,
         (label, element, data): (Label, TypeCode, Region),
     ) -> bool {
+        if self.reaches(to) {
+            return false;
+        }
         // SAFETY: passed on.
         let Some(block) = (unsafe { self.fill_block(data, 1) }) else { return false };
         self.tell_of_block(to, Packet::Block { label, element, bytes: data.bytes() }, block);
@@ -134,8 +138,7 @@ impl Endpoint {
     /// # Safety
     /// `data` is readable now.
     unsafe fn fill_block(&mut self, data: Region, readers: u32) -> Option<Block> {
-        let fits = (self.short() + 1..=LONGEST).contains(&data.bytes());
-        if !fits || self.wire.is_some() || !self.segment.is_crowded() {
+        if data.bytes() > LONGEST || !self.segment.is_crowded() {
             return None;
         }
         let block = self.free_block()?;
@@ -187,18 +190,34 @@ impl Endpoint {
         receive: &Receive,
         done: &mut Vec<Completion>,
     ) {
+        let fits = self.take_from_block(&message, block, receive);
+        done.push(message.completion(receive.token(), fits));
+    }
+
+    /// Copies a message out of its block, if it fits, and leaves the block.
+    pub(super) fn take_from_block(
+        &self,
+        message: &Message,
+        block: Block,
+        receive: &Receive,
+    ) -> Result<(), TransferError> {
         let fits = message.fits(receive);
         if fits.is_ok() {
-            let (from, into) = (self.segment.at(block.data), receive.into.start());
-            assert!(message.bytes <= LONGEST, "the shared segment is damaged");
-            let _last = self.segment.at(block.data + LONGEST - 1); // it checks the place
-            // SAFETY: a posted receive: writable, by the promise of its poster, and long enough, as
-            // just checked. The block lies in the segment, and nobody writes it until we say that
-            // we have read it (README, "Blocks").
-            unsafe { into.copy_from_nonoverlapping(from.as_ptr(), message.bytes) };
+            self.copy_block(message.bytes, block, receive);
         }
         self.leave_block(block);
-        done.push(message.completion(receive.token(), fits));
+        fits
+    }
+
+    /// Copies a message that fits out of its block.
+    pub(super) fn copy_block(&self, bytes: usize, block: Block, receive: &Receive) {
+        let (from, into) = (self.segment.at(block.data), receive.into.part(0, bytes));
+        assert!(bytes <= LONGEST, "the shared segment is damaged");
+        let _last = self.segment.at(block.data + LONGEST - 1); // it checks the place
+        // SAFETY: a posted receive: writable, by the promise of its poster, and long enough, as
+        // `part` checks. The block lies in the segment, and nobody writes it until we say that we
+        // have read it (README, "Blocks").
+        unsafe { into.start().copy_from_nonoverlapping(from.as_ptr(), bytes) };
     }
 
     /// This rank does not read the block any more.
@@ -213,9 +232,9 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use crate::endpoint::{Options, Posted};
+    use crate::endpoint::{Options, Posted, Short};
     use crate::layout::Layout;
-    use crate::{RegionMut, Segment, Selector, Token, TransferError};
+    use crate::{RegionMut, Segment, Selector, Token};
 
     const BYTES: usize = 40 << 10;
 
@@ -375,6 +394,37 @@ mod tests {
             unsafe { world[0].send(Peer(1), label(3), TypeCode::BYTES, Region::of(&data), token) };
         assert_eq!((posted, unread(&world[0])), (Posted::Pending, 0), "it is copied once");
         world[0].cancel(|_| true);
+    }
+
+    /// Those who wait for a short message meet it in a block as well, kept or not.
+    #[test]
+    fn who_finds_no_annex_puts_a_short_message_into_a_block() {
+        const SHORT: usize = 4 << 10;
+        for keeps in [false, true] {
+            let mut world = ranks(3);
+            for tag in 0..40 {
+                let (data, token) = (vec![tag as u8; SHORT], Token { operation: 1, step: 0 });
+                let (label, region) = (label(tag), Region::of(&data));
+                // SAFETY: the data outlives the send, which is done at once.
+                let posted =
+                    unsafe { world[0].send(Peer(1), label, TypeCode::BYTES, region, token) };
+                assert_eq!(posted, Posted::Done);
+            }
+            assert!((1..40).contains(&unread(&world[0])), "some in annexes, some in blocks");
+            if keeps {
+                world[1].progress(&mut Vec::new());
+            }
+            for tag in 0..40 {
+                let mut into = vec![0; SHORT];
+                let region = RegionMut::of(&mut into);
+                // SAFETY: the memory outlives the call.
+                let got =
+                    unsafe { world[1].recv_short(Peer(0), label(tag), TypeCode::BYTES, region) };
+                assert!(matches!(got, Short::Here(Ok(SHORT))), "{got:?}");
+                assert!(into.iter().all(|&byte| byte == tag as u8), "message {tag}");
+            }
+            assert_eq!(unread(&world[0]), 0);
+        }
     }
 
     #[test]

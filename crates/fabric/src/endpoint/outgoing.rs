@@ -10,36 +10,36 @@ use crate::lane::{Outlet, Ring};
 use crate::slab::Id;
 use crate::{Label, Peer, Received, Region, Segment, Token, TypeCode, sharing, single_copy};
 
-/// The longest message that goes in cells or a block, which takes two copies, but needs nobody's
+/// The longest message that goes in cells or in a block, which takes two copies, but needs nobody's
 /// answer.
 const LONGEST_EAGER: usize = 16 << 10;
-/// It takes at most such a share of the lane: no more than half, or there may never be room.
+/// In cells it takes at most such a share of the lane: no more than half, or there may never be
+/// room.
 const EAGER_SHARE: usize = 4;
-/// The same for messages that are [sent ahead](Endpoint::send_ahead) where ranks share cores: to
-/// wait until the receiver has had its turn takes longer than a second copy.
+/// The longest that goes in a block if it is [sent ahead](Endpoint::send_ahead): where ranks share
+/// cores, to wait until the receiver has had its turn takes longer than a second copy.
 const LONGEST_AHEAD: usize = 64 << 10;
 
 /// The lane to one peer, and what waits for room in it. The queue has no limit but memory: each
 /// entry stands for memory that its poster keeps anyway.
 pub(super) struct Standing {
     outlet: Outlet,
+    /// Bytes that fit a cell without an annex.
+    cell_payload: usize,
     /// Bytes of the longest message that goes in cells as it is.
     longest_eager: usize,
-    /// The same of a message that is sent ahead.
-    longest_ahead: usize,
     waiting: Queue<Outgoing>,
 }
 
 impl Standing {
-    /// The lane in this ring, whose first message has this position. `is_crowded` says whether
-    /// the ranks of both ends share cores.
-    pub(super) fn new(segment: Arc<Segment>, ring: Ring, first: u64, is_crowded: bool) -> Standing {
+    /// The lane in this ring, whose first message has this position.
+    pub(super) fn new(segment: Arc<Segment>, ring: Ring, first: u64) -> Standing {
         let outlet = Outlet::starting_at(segment, ring, first);
         let cell = outlet.payload::<Header>();
-        let up_to = |longest| (ring.long_cells() / EAGER_SHARE * cell).min(longest).max(cell);
-        let longest_eager = up_to(LONGEST_EAGER);
-        let longest_ahead = if is_crowded { up_to(LONGEST_AHEAD) } else { longest_eager };
-        Standing { outlet, longest_eager, longest_ahead, waiting: Queue::default() }
+        let share = ring.long_cells() / EAGER_SHARE * cell;
+        let longest_eager = share.min(LONGEST_EAGER).max(cell);
+        let cell_payload = ring.cell_payload(size_of::<Header>());
+        Standing { outlet, cell_payload, longest_eager, waiting: Queue::default() }
     }
 
     /// Bytes of a message that fit a cell.
@@ -50,16 +50,6 @@ impl Standing {
     /// Whether there is room for a packet.
     pub(super) fn has_room(&mut self) -> bool {
         self.outlet.has_room(1)
-    }
-
-    /// Bytes of the longest message that goes in cells as it is.
-    pub(super) fn longest_eager(&self) -> usize {
-        self.longest_eager
-    }
-
-    /// Bytes of the longest message that is sent ahead in cells.
-    pub(super) fn longest_ahead(&self) -> usize {
-        self.longest_ahead
     }
 
     /// Puts a message into as many cells as it takes, if there is room for all of it.
@@ -155,14 +145,13 @@ impl Endpoint {
         data: Region,
         token: Token,
     ) -> Posted {
-        let longest = self.standing[to.index()].longest_eager();
         // SAFETY: passed on.
-        unsafe { self.submit_up_to(longest, to, (label, element, data, token)) }
+        unsafe { self.submit_up_to(LONGEST_EAGER, to, (label, element, data, token)) }
     }
 
     /// Sends a message like [`Endpoint::send`], for a sender that gets nothing in turn from its
     /// receiver. If both are to share a core it does well to go on with something else: somewhat
-    /// longer messages go in cells then.
+    /// longer messages go in blocks then.
     ///
     /// # Safety
     /// As [`Endpoint::send`].
@@ -174,12 +163,12 @@ impl Endpoint {
         data: Region,
         token: Token,
     ) -> Posted {
-        let longest = self.standing[to.index()].longest_ahead();
         // SAFETY: passed on.
-        unsafe { self.submit_up_to(longest, to, (label, element, data, token)) }
+        unsafe { self.submit_up_to(LONGEST_AHEAD, to, (label, element, data, token)) }
     }
 
-    /// Sends a message in a block or in cells if it is no longer than this.
+    /// Sends a message in a block, if it does not fit a cell and is no longer than this, or else as
+    /// it can be.
     ///
     /// # Safety
     /// As [`Endpoint::send`].
@@ -189,11 +178,16 @@ impl Endpoint {
         to: Peer,
         (label, element, data, token): (Label, TypeCode, Region, Token),
     ) -> Posted {
-        let message = if data.bytes() <= longest {
+        let standing = &self.standing[to.index()];
+        let (short, is_eager) = (standing.payload(), data.bytes() <= standing.longest_eager);
+        if (short + 1..=longest).contains(&data.bytes()) {
             // SAFETY: readable, by the caller's promise.
-            if unsafe { self.send_in_block(to, (label, element, data)) } {
+            let is_sent = unsafe { self.send_in_block(to, (label, element, data)) };
+            if is_sent {
                 return Posted::Done;
             }
+        }
+        let message = if is_eager {
             Outgoing::Eager { label, element, data, token }
         } else {
             Outgoing::Large { label, element, data, token, is_synchronous: false }
@@ -218,7 +212,8 @@ impl Endpoint {
         self.submit(to, Outgoing::Large { label, element, data, token, is_synchronous })
     }
 
-    /// Sends now if there is room and nothing waits before it, else queues.
+    /// Sends now if there is room and nothing waits before it, else puts the message into a block,
+    /// or queues it.
     pub(super) fn submit(&mut self, to: Peer, outgoing: Outgoing) -> Posted {
         if self.standing[to.index()].is_flushed() {
             match self.attempt(to, &outgoing, &mut Vec::new()) {
@@ -228,6 +223,14 @@ impl Endpoint {
                 }
                 Attempt::NoRoom => {}
                 Attempt::Partly(_) => unreachable!("pieces are queued, not submitted"),
+            }
+        }
+        if let Outgoing::Eager { label, element, data, .. } = outgoing
+            && data.bytes() > self.standing[to.index()].cell_payload
+        {
+            // SAFETY: that of a send that is being posted: readable, by its poster's promise.
+            if unsafe { self.send_in_block(to, (label, element, data)) } {
+                return Posted::Done;
             }
         }
         self.standing[to.index()].enqueue(outgoing);

@@ -8,6 +8,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+use super::blocks::Block;
 use super::incoming::Message;
 use super::packet::{Header, Packet};
 use super::{Body, Endpoint, Receive};
@@ -87,7 +88,7 @@ impl Endpoint {
             return Short::NotYet;
         };
         if !header.is_eager(label) {
-            return Short::Behind;
+            return self.recv_next_block(from, label, header, &receive);
         }
         let Packet::Eager { element, bytes, .. } = Packet::read(header) else {
             return Short::Behind;
@@ -101,6 +102,29 @@ impl Endpoint {
             self.announce(from);
         }
         Short::Here(fits.map(|()| bytes))
+    }
+
+    /// Receives the message that is next in the lane, if it is this one and lies in a block.
+    #[cold]
+    fn recv_next_block(
+        &mut self,
+        from: Peer,
+        label: Label,
+        header: Header,
+        receive: &Receive,
+    ) -> Short {
+        let message = match Packet::read(header) {
+            Packet::Block { label: its, element, bytes } if its == label => {
+                Message { source: from, label, element, bytes }
+            }
+            _ => return Short::Behind,
+        };
+        let block = Block::from_words(self.words(from));
+        let fits = self.take_from_block(&message, block, receive);
+        if self.inlets[from.index()].advance() {
+            self.announce(from);
+        }
+        Short::Here(fits.map(|()| message.bytes))
     }
 
     /// Has the network put what has come into the lanes, if the message that is awaited from this
@@ -133,11 +157,12 @@ impl Endpoint {
                 // SAFETY: writable by the promise of `recv_short`; long enough, as just checked.
                 unsafe { into.copy_from_nonoverlapping(whole.as_ptr(), whole.len()) };
             }
+            (&Body::Shared(block), Ok(())) => self.copy_block(early.bytes, block, receive),
             (Body::Exposed(_) | Body::Berthed(_), Ok(())) => {
                 // Nobody exposes what is short: the other side runs another operation.
                 fits = Err(TransferError::Truncated { sent: early.bytes, room: self.short() });
             }
-            _ => {}
+            (_, Err(_)) => {}
         }
         let bytes = message.bytes;
         self.discard(taken);
