@@ -56,6 +56,41 @@ fn collectives_of_all_lengths() {
     });
 }
 
+/// Where ranks share cores, messages of these lengths wait for their receivers in shared memory, but
+/// only for those who share it.
+#[test]
+fn messages_to_both_sides_of_the_network_where_ranks_share_cores() {
+    if shares().is_empty() {
+        return;
+    }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let (ranks, rounds) = ((cores + 2).clamp(6, 18), 4);
+    on_ranks_with(ranks, &Settings::new().ranks_per_segment(3), |world| {
+        let me = world.rank();
+        for count in [1000, 1030, 1500, 2048, 2049, 5000] {
+            let value = |from: usize, to: usize, round: usize| (from * 64 + to) * rounds + round;
+            for round in 0..rounds {
+                let block = |to: usize| vec![value(me, to, round); count];
+                let sent: Vec<usize> = (0..ranks).flat_map(block).collect();
+                let mut got = vec![0; sent.len()];
+                world.alltoall(&sent, &mut got)?;
+                for (from, got) in got.chunks_exact(count).enumerate() {
+                    assert!(got.iter().all(|&got| got == value(from, me, round)), "{count}");
+                }
+                let root = round % ranks;
+                let mut data = vec![value(me, root, round); count];
+                world.bcast(&mut data, root)?;
+                assert!(data.iter().all(|&data| data == value(root, root, round)), "{count}");
+                let (right, left) = ((me + 1) % ranks, (me + ranks - 1) % ranks);
+                let (mut got, tag) = (vec![0; count], Tag(3));
+                world.sendrecv((&block(right), right, tag), (&mut got, left, tag))?;
+                assert!(got.iter().all(|&got| got == value(left, me, round)), "{count}");
+            }
+        }
+        Ok(())
+    });
+}
+
 #[test]
 fn persistent_operations_go_without_channels() {
     apart(&[2, 4], |world| {

@@ -99,6 +99,16 @@ fn those_without_a_channel_get_this_round_too() {
             let expected: Vec<u64> = (0..RANKS).flat_map(|rank| data(rank, round, LEN)).collect();
             assert!(gathered.output() == expected, "round {round}");
         }
+        // A word that it is so: "14 in, ..." and "5 messages".
+        let told = gathered.explain();
+        let count = |name: &str| {
+            let line = told.lines().map(str::trim).find(|line| line.starts_with(name));
+            let word = line.and_then(|line| line.split_whitespace().nth(1));
+            word.and_then(|word| word.parse::<usize>().ok()).unwrap_or_else(|| panic!("{told}"))
+        };
+        if available_parallelism().map_or(1, usize::from) < RANKS {
+            assert!(count("channels") > 0 && count("tagged") > 0, "{told}");
+        }
         Ok(())
     });
 }

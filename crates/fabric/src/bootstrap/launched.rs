@@ -155,3 +155,56 @@ pub fn abort(code: u8, text: &str) {
         None => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Error;
+
+    /// A launcher that does not let the ranks meet; it hears when the line to it breaks.
+    #[derive(Debug)]
+    struct Deaf(Arc<AtomicBool>);
+
+    impl Drop for Deaf {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+
+    impl Board for Deaf {
+        fn rank(&self) -> usize {
+            0
+        }
+
+        fn ranks(&self) -> usize {
+            2
+        }
+
+        fn put(&mut self, _name: &str, _value: &[u8]) -> Result<()> {
+            Ok(())
+        }
+
+        fn fence(&mut self) -> Result<()> {
+            Err(Error::Environment("rank 1 does not come".into()))
+        }
+
+        fn get(&mut self, rank: usize, name: &str) -> Result<Vec<u8>> {
+            Err(Error::Environment(format!("rank {rank} has not put {name}")))
+        }
+
+        fn abort(&mut self, _code: u8, _text: &str) {}
+
+        fn finalize(&mut self) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Some launchers end a job as soon as the line to one rank breaks, before it could say why.
+    #[test]
+    fn who_cannot_join_keeps_the_line_to_the_launcher() {
+        let is_broken = Arc::new(AtomicBool::new(false));
+        let error = Launched::seat(Box::new(Deaf(is_broken.clone()))).unwrap_err();
+        assert!(error.to_string().contains("rank 1 does not come"), "{error}");
+        assert!(!is_broken.load(Ordering::Relaxed));
+    }
+}

@@ -94,6 +94,8 @@ impl Endpoint {
     ) -> bool {
         if readers > 0 {
             self.release_untold();
+            // With a wire some of them may be on other hosts: a block that is for all would be
+            // filled in vain, for some or for all of them.
             let may = self.wire.is_none() && data.bytes() > self.short();
             // SAFETY: passed on.
             let block = if may { unsafe { self.fill_block(data, readers) } } else { None };
@@ -169,6 +171,7 @@ impl Endpoint {
             let bytes = COUNTS + MOST.min((room - COUNTS) / STRIDE) * STRIDE;
             let start = self.arena.cut_for_good(bytes)?;
             self.blocks.shelf = Some(start..start + bytes);
+            self.blocks.used.reserve_exact(MOST); // no allocation when a message is sent later
         }
         self.blocks.unused()
     }
@@ -434,6 +437,46 @@ mod tests {
         while world[0].arena.cut_for_good(rest).is_some() {}
         assert_eq!(send_to_all(&mut world[0], 1, &[7; BYTES]), 0);
         assert_eq!(world[0].blocks.bytes(), 0);
+    }
+
+    /// Some ranks of the machine share no memory with the sender: blocks are for those that do.
+    #[test]
+    fn over_a_wire_messages_go_as_others_do() {
+        if let Err(error) = crate::ofi::Library::open() {
+            eprintln!("not tested: {error}");
+            return;
+        }
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let ranks = (cores + 1).max(4);
+        let seats = crate::bootstrap::threads_apart(ranks, ranks - 1, None).unwrap();
+        let rank = |seat: crate::bootstrap::Seat| {
+            Endpoint::reaching(seat.segment, seat.wire, seat.rank, Options::default())
+        };
+        let mut world: Vec<_> = seats.into_iter().map(rank).collect();
+        let (home, away) = (1, ranks - 1);
+        for (tag, bytes) in [(0, world[0].short() + 1), (1, 12 << 10), (2, 16 << 10)] {
+            for (to, blocks) in [(home, 1), (away, 0)] {
+                let data = vec![to as u8; bytes];
+                let (region, token) = (Region::of(&data), Token { operation: 1, step: 0 });
+                let peer = Peer(to as u32);
+                // SAFETY: the data outlives the send, which has been received when it ends.
+                let _ = unsafe { world[0].send(peer, label(tag), TypeCode::BYTES, region, token) };
+                assert_eq!(unread(&world[0]), blocks, "{bytes} bytes to rank {to}");
+                let mut sender = world.remove(0);
+                let got = std::thread::scope(|scope| {
+                    let receiver = &mut world[to - 1];
+                    let got = scope.spawn(move || receive(receiver, tag, bytes));
+                    yield_until(|| {
+                        sender.progress(&mut Vec::new());
+                        got.is_finished()
+                    });
+                    got.join().unwrap()
+                });
+                world.insert(0, sender);
+                assert_eq!((got, unread(&world[0])), ((data, Ok(())), 0));
+            }
+        }
+        assert_eq!(send_to_all(&mut world[0], 7, &[0; BYTES]), 0, "not all of them could read it");
     }
 
     #[test]
