@@ -56,8 +56,8 @@ fn collectives_of_all_lengths() {
     });
 }
 
-/// Where ranks share cores, messages of these lengths wait for their receivers in shared memory, but
-/// only for those who share it.
+/// Where ranks share cores, messages of these lengths wait for their receivers in shared memory,
+/// but only for those who share it.
 #[test]
 fn messages_to_both_sides_of_the_network_where_ranks_share_cores() {
     if shares().is_empty() {

@@ -176,9 +176,9 @@ const FAR_BYTES: f64 = 4.0;
 /// A network is asked once for each message that is sent, and gives what has come all at once.
 const FAR_SEND_SHARE: f64 = 0.8;
 
-/// Messages up to this length wait for nobody: they travel in cells, or in blocks. Part of their price
-/// is that the receiver waits for one after the other; where ranks share cores, others have the core
-/// meanwhile.
+/// Messages up to this length wait for nobody: they travel in cells, or in blocks. Part of their
+/// price is that the receiver waits for one after the other; where ranks share cores, others have
+/// the core meanwhile.
 const LONGEST_IN_CELLS: usize = 16 << 10;
 const SHARED_CELLS: f64 = 0.8;
 

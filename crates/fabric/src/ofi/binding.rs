@@ -6,8 +6,6 @@
 //! there to keep the others in place. Tables of functions belong to the library, which is never
 //! closed; no object is without those that are named here once it has been opened.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
-
 use std::ffi::{c_char, c_int, c_void};
 
 /// The version of the interface that this is: what the library is asked to behave like.
