@@ -5,9 +5,11 @@ mod fabric;
 use std::collections::BTreeSet;
 use std::fmt::{Display, Write};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use motet_fabric::barrier::Among;
 use motet_fabric::layout::{Layout, MAX_RANKS};
+use motet_fabric::pace::Pace;
 use motet_fabric::{bootstrap, host, launcher, ofi};
 
 use crate::measure;
@@ -19,7 +21,7 @@ const VARIABLES: [(&str, &str); 20] = [
     (motet::WISDOM, "a file, or lines, that say which algorithm is best where"),
     (motet::SAVE_WISDOM, "a file into which what is measured is merged in the end"),
     (motet::MACHINE, "a file of `motet info --measure --save`, its lines, or `off`"),
-    (motet::SINGLE_COPY, "`off`: large messages go through shared memory"),
+    (motet::SINGLE_COPY, "`off`, `on`: large messages go through shared memory, straight"),
     (motet::CHANNELS, "`off`: persistent operations send messages, too"),
     (motet::WAIT, "how ranks wait: `auto`, `spin`, `yield` or `sleep`"),
     (motet::PROGRESS, "`thread`: operations go on while their rank computes"),
@@ -140,9 +142,16 @@ fn large_messages(page: &mut Page) {
     page.section("Large messages between processes");
     let finding = probe::between_siblings();
     page.row("process_vm_readv", format_args!("{finding} (tried between two children)"));
-    let is_forbidden = std::env::var_os(motet::SINGLE_COPY).is_some_and(|value| value == "off");
+    let pace = Pace::measure();
+    let kernel = pace.kernel.map_or("refuses".into(), |kernel| format!("takes {}", micro(kernel)));
+    let (bytes, core) = (size(Pace::BYTES as u64), micro(pace.core));
+    page.row("to copy", format_args!("{bytes} the kernel {kernel}, a core takes {core}"));
+    let said = std::env::var(motet::SINGLE_COPY).unwrap_or_default();
     let choice = match &finding {
-        _ if is_forbidden => "two copies, through shared memory: the environment says so",
+        _ if said == "off" => "two copies, through shared memory: the environment says so",
+        Finding::Works if pace.favours_cores() && said != "on" => {
+            "up to 64 KiB two copies, through shared memory, which are faster here; then one"
+        }
         Finding::Works => "one copy, from the sender's memory to the receiver's",
         Finding::Refused(_) | Finding::Unknown(_) => "two copies, through shared memory",
     };
@@ -194,6 +203,11 @@ fn environment(page: &mut Page) {
 
 fn known<T: Display>(fact: Option<T>) -> String {
     fact.map_or("unknown".to_owned(), |fact| fact.to_string())
+}
+
+/// A short time.
+fn micro(time: Duration) -> String {
+    format!("{:.1} µs", time.as_secs_f64() * 1e6)
 }
 
 /// A number of bytes in the largest unit that leaves at least one.

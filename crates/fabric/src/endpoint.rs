@@ -51,8 +51,9 @@ pub use transit::Transit;
 /// How an endpoint behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Whether large messages may be copied straight between processes.
-    pub single_copy: bool,
+    /// Whether large messages are copied straight between processes; if nothing is said, only where
+    /// that is faster. Between threads they are, unless it is said that they are not.
+    pub single_copy: Option<bool>,
     /// Whether channels may be opened; without them everything travels as messages.
     pub channels: bool,
     /// The position of the first message in every ring; not 0 only to test large ones. Must be the
@@ -62,7 +63,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { single_copy: true, channels: true, first_position: 0 }
+        Options { single_copy: None, channels: true, first_position: 0 }
     }
 }
 
@@ -265,9 +266,9 @@ impl Endpoint {
         };
         let first = options.first_position;
         let single_copy = match (segment.is_shared(), options.single_copy) {
-            (_, false) => SingleCopy::Off,
-            (true, true) => SingleCopy::Kernel,
-            (false, true) => SingleCopy::Direct,
+            (_, Some(false)) => SingleCopy::Off,
+            (true, _) => SingleCopy::Kernel,
+            (false, _) => SingleCopy::Direct,
         };
         if single_copy == SingleCopy::Kernel {
             allow_peers();
@@ -291,7 +292,7 @@ impl Endpoint {
             large: Slab::default(),
             landings: Slab::default(),
             arena: Arena::new(layout.arena(own), layout.arena_bytes()),
-            blocks: Blocks::default(),
+            blocks: Blocks::of(&segment, options.single_copy),
             opened: HashMap::new(),
             has_seen: vec![false; if wire.is_some() { layout.ranks() } else { 0 }],
             departure: Departure::default(),

@@ -39,6 +39,7 @@ pub use lines::LONGEST_LINE;
 pub use outcome::{Cause, Death, Outcome};
 pub use start::files_for;
 
+use crate::pace::Pace;
 use crate::{Error, Result, Segment};
 use group::Group;
 use orphans::Orphans;
@@ -97,6 +98,7 @@ pub fn run(job: &Job) -> Result<Outcome> {
 
 fn run_alone(job: &Job) -> Result<Outcome> {
     let (segment, file) = Segment::shared(job.ranks)?;
+    segment.set_favours_cores(Pace::measure().favours_cores());
     let files = Files::allow(job.ranks)?;
     let signals = Signals::take()?;
     let orphans = Orphans::adopt();

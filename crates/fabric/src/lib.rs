@@ -30,6 +30,7 @@ pub mod matching;
 pub mod memory;
 pub mod message;
 pub mod ofi;
+pub mod pace;
 pub mod placement;
 pub mod segment;
 mod sharing;

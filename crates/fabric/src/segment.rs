@@ -22,6 +22,7 @@ const MAGIC_AT: usize = 0;
 const RANKS_AT: usize = 8;
 const CORES_AT: usize = 16;
 const COMPANY_AT: usize = 24;
+const FAVOURS_CORES_AT: usize = 32;
 const FAILURE_AT: usize = LINE;
 
 /// Offsets in a rank's block.
@@ -195,6 +196,16 @@ impl Segment {
     /// Says how many ranks want the same cores: before any rank enters.
     pub(crate) fn set_company(&self, ranks: usize) {
         self.word64(COMPANY_AT).store(ranks as u64, Ordering::Relaxed);
+    }
+
+    /// Whether two copies of a large message by cores are faster than one by the kernel.
+    pub fn favours_cores(&self) -> bool {
+        self.word64(FAVOURS_CORES_AT).load(Ordering::Relaxed) != 0
+    }
+
+    /// Says whether that is so: before any rank enters. It is not, unless this is said.
+    pub fn set_favours_cores(&self, favours: bool) {
+        self.word64(FAVOURS_CORES_AT).store(favours.into(), Ordering::Relaxed);
     }
 
     /// Whether there are more ranks than cores.

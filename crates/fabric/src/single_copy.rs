@@ -61,6 +61,16 @@ pub unsafe fn copy_to(how: SingleCopy, process: u32, address: u64, from: Region)
     }
 }
 
+/// Has the kernel copy between two places of this process as it does between processes.
+///
+/// # Errors
+/// What it says if it refuses.
+pub(crate) fn copy_within(from: &[u8], into: &mut [u8]) -> io::Result<()> {
+    let bytes = from.len().min(into.len());
+    let into = RegionMut::of(&mut into[..bytes]);
+    kernel_copy(std::process::id(), from.as_ptr().expose_provenance() as u64, into)
+}
+
 /// As [`kernel_copy`], in the other direction.
 fn kernel_copy_to(process: u32, address: u64, from: Region) -> io::Result<()> {
     let mut done = 0;
@@ -101,7 +111,7 @@ fn kernel_copy(process: u32, address: u64, into: RegionMut) -> io::Result<()> {
             iov_len: rest.bytes(),
         };
         // SAFETY: one local and one remote vector as announced; the local one is writable by the
-        // promise of `copy`, the only caller.
+        // promise of `copy`, or since it is borrowed by the caller of `copy_within`.
         let copied = unsafe { libc::process_vm_readv(process as i32, &local, 1, &remote, 1, 0) };
         match copied {
             -1 => return Err(io::Error::last_os_error()),

@@ -28,7 +28,8 @@ pub const SAVE_WISDOM: &str = "MOTET_SAVE_WISDOM";
 /// writes it, or has the prices themselves; `off` for the default ones. Unless it is set, the file
 /// is looked for in `motet/machine`, in `$XDG_CONFIG_HOME` or `~/.config`.
 pub const MACHINE: &str = "MOTET_MACHINE";
-/// The variable that forbids (`off`) copying large messages straight between processes.
+/// The variable that forbids (`off`) copying large messages straight between processes, or has it
+/// done (`on`) where two copies through shared memory are faster, too.
 pub const SINGLE_COPY: &str = "MOTET_SINGLE_COPY";
 /// The variable that forbids (`off`) channels for persistent operations.
 pub const CHANNELS: &str = "MOTET_CHANNELS";
@@ -145,10 +146,8 @@ impl Settings {
                 return Err(setting(PROGRESS, format!("`{other}` is neither calls nor thread")));
             }
         }
-        if !switch(SINGLE_COPY)? {
-            settings = settings.without_single_copy();
-        }
-        if !switch(CHANNELS)? {
+        settings.options.single_copy = switch(SINGLE_COPY)?;
+        if switch(CHANNELS)? == Some(false) {
             settings = settings.without_channels();
         }
         Ok(settings)
@@ -193,7 +192,7 @@ impl Settings {
     /// Copies no large message straight from its sender's memory.
     #[must_use]
     pub fn without_single_copy(mut self) -> Settings {
-        self.options.single_copy = false;
+        self.options.single_copy = Some(false);
         self
     }
 
@@ -310,11 +309,12 @@ impl Settings {
     }
 }
 
-/// Whether something is on: it is, unless the variable says `off`.
-fn switch(variable: &'static str) -> Result<bool> {
+/// Whether something is on, if the variable says so.
+fn switch(variable: &'static str) -> Result<Option<bool>> {
     match env::var(variable).as_deref() {
-        Err(_) | Ok("" | "on") => Ok(true),
-        Ok("off") => Ok(false),
+        Err(_) | Ok("") => Ok(None),
+        Ok("on") => Ok(Some(true)),
+        Ok("off") => Ok(Some(false)),
         Ok(other) => Err(setting(variable, format!("`{other}` is neither on nor off"))),
     }
 }

@@ -17,6 +17,7 @@ use super::board::Board;
 use super::roster::{Card, Roster};
 use crate::host;
 use crate::layout::Layout;
+use crate::pace::Pace;
 use crate::segment::State;
 use crate::{Error, Peer, Result, Segment};
 
@@ -40,6 +41,7 @@ pub(super) fn enter(board: &mut dyn Board, roster: &Roster) -> Result<Arc<Segmen
     let made = leads.then(|| Segment::shared_by(layout, cores(roster)));
     if let Some(Ok((segment, _))) = &made {
         segment.set_company(roster.company());
+        segment.set_favours_cores(Pace::measure().favours_cores());
     }
     if let Some(made) = &made {
         let text = match made {

@@ -1,5 +1,6 @@
-//! Messages that do not wait for their receivers where ranks share cores: copied into a block of
-//! the shared segment, once for all who read it. Protocol and proof: `../README.md`, "Blocks".
+//! Messages that wait neither for their receivers, where ranks share cores, nor for the kernel,
+//! where it copies slowly: copied into a block of the shared segment, once for all who read it.
+//! Protocol and proof: `../README.md`, "Blocks".
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
@@ -11,10 +12,13 @@ use super::outgoing::Outgoing;
 use super::packet::{Packet, Words};
 use super::{Completion, Endpoint, Receive};
 use crate::layout::{LINE, PAGE};
-use crate::{Label, Peer, Region, TransferError, TypeCode};
+use crate::{Label, Peer, Region, Segment, TransferError, TypeCode};
 
 /// Bytes of the longest message that goes in a block.
 const LONGEST: usize = 64 << 10;
+/// The same of an exchange, if one copy by the kernel is faster than two: that is what counts then,
+/// since each end waits for the other in any case.
+const LONGEST_OF_EXCHANGE: usize = 16 << 10;
 /// Bytes from one block to the next. Of messages that are shorter the starts lie in different
 /// places of a cache then.
 const STRIDE: usize = LONGEST + PAGE + LINE;
@@ -45,8 +49,12 @@ impl Block {
 }
 
 /// The blocks of a rank.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Blocks {
+    /// Bytes of the longest message that goes in one; 0 if none does.
+    longest: usize,
+    /// The same of those whose receivers send some in turn.
+    longest_of_exchange: usize,
     /// Those that have been used; the one that was used last comes last.
     used: Vec<Block>,
     /// The part of the arena that is theirs, once there are any.
@@ -55,6 +63,27 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
+    /// Those of a rank of this segment, who may have said whether the kernel is to copy.
+    pub(super) fn of(segment: &Segment, single_copy: Option<bool>) -> Blocks {
+        let favours_cores = segment.favours_cores() && single_copy != Some(true);
+        let (longest, longest_of_exchange) = match (favours_cores, segment.is_crowded()) {
+            (true, _) => (LONGEST, LONGEST),
+            (false, true) => (LONGEST, LONGEST_OF_EXCHANGE),
+            (false, false) => (0, 0),
+        };
+        Blocks { longest, longest_of_exchange, used: Vec::new(), shelf: None, current: None }
+    }
+
+    /// Bytes of the longest message that goes in one.
+    pub(super) fn longest(&self) -> usize {
+        self.longest
+    }
+
+    /// Bytes of the longest that does so if its receiver sends one in turn.
+    pub(super) fn longest_of_exchange(&self) -> usize {
+        self.longest_of_exchange
+    }
+
     /// Bytes of the arena that they have taken.
     pub(super) fn bytes(&self) -> usize {
         self.shelf.as_ref().map_or(0, Range::len)
@@ -140,7 +169,7 @@ impl Endpoint {
     /// # Safety
     /// `data` is readable now.
     unsafe fn fill_block(&mut self, data: Region, readers: u32) -> Option<Block> {
-        if data.bytes() > LONGEST || !self.segment.is_crowded() {
+        if data.bytes() > self.blocks.longest {
             return None;
         }
         let block = self.free_block()?;
@@ -237,7 +266,7 @@ mod tests {
     use super::*;
     use crate::endpoint::{Options, Posted, Short};
     use crate::layout::Layout;
-    use crate::{RegionMut, Segment, Selector, Token};
+    use crate::{RegionMut, Selector, Token};
 
     const BYTES: usize = 40 << 10;
 

@@ -10,15 +10,11 @@ use crate::lane::{Outlet, Ring};
 use crate::slab::Id;
 use crate::{Label, Peer, Received, Region, Segment, Token, TypeCode, sharing, single_copy};
 
-/// The longest message that goes in cells or in a block, which takes two copies, but needs nobody's
-/// answer.
+/// The longest message that goes in cells, which takes two copies, but needs nobody's answer.
 const LONGEST_EAGER: usize = 16 << 10;
 /// In cells it takes at most such a share of the lane: no more than half, or there may never be
 /// room.
 const EAGER_SHARE: usize = 4;
-/// The longest that goes in a block if it is [sent ahead](Endpoint::send_ahead): where ranks share
-/// cores, to wait until the receiver has had its turn takes longer than a second copy.
-const LONGEST_AHEAD: usize = 64 << 10;
 
 /// The lane to one peer, and what waits for room in it. The queue has no limit but memory: each
 /// entry stands for memory that its poster keeps anyway.
@@ -145,8 +141,9 @@ impl Endpoint {
         data: Region,
         token: Token,
     ) -> Posted {
+        let longest = self.blocks.longest_of_exchange();
         // SAFETY: passed on.
-        unsafe { self.submit_up_to(LONGEST_EAGER, to, (label, element, data, token)) }
+        unsafe { self.submit_up_to(longest, to, (label, element, data, token)) }
     }
 
     /// Sends a message like [`Endpoint::send`], for a sender that gets nothing in turn from its
@@ -163,8 +160,9 @@ impl Endpoint {
         data: Region,
         token: Token,
     ) -> Posted {
+        let longest = self.blocks.longest();
         // SAFETY: passed on.
-        unsafe { self.submit_up_to(LONGEST_AHEAD, to, (label, element, data, token)) }
+        unsafe { self.submit_up_to(longest, to, (label, element, data, token)) }
     }
 
     /// Sends a message in a block, if it does not fit a cell and is no longer than this, or else as

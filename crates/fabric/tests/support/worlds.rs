@@ -21,6 +21,8 @@ pub(crate) enum Kind {
     Mapped,
     /// As before, but large messages go in pieces.
     MappedInPieces,
+    /// As `Mapped`, where the kernel copies slowly.
+    MappedByCores,
     /// Each alone on its host, for all it knows: over the network.
     Apart,
     /// The same, with no rank writing into memory of another.
@@ -31,11 +33,14 @@ pub(crate) enum Kind {
 
 impl Kind {
     pub(crate) fn is_in_pieces(self) -> bool {
-        !matches!(self, Kind::Threads | Kind::Mapped | Kind::ApartInPairs)
+        matches!(
+            self,
+            Kind::ThreadsInPieces | Kind::MappedInPieces | Kind::Apart | Kind::ApartByMessages
+        )
     }
 
     pub(crate) fn options(self) -> Options {
-        Options { single_copy: !self.is_in_pieces(), ..Options::default() }
+        Options { single_copy: self.is_in_pieces().then_some(false), ..Options::default() }
     }
 
     /// Whether it can be had: the network may be missing.
@@ -55,8 +60,9 @@ impl Kind {
                 let segment = Arc::new(Segment::private(ranks).unwrap());
                 (0..ranks).map(|_| Arc::clone(&segment)).collect()
             }
-            Kind::Mapped | Kind::MappedInPieces => {
-                let (_made, file) = Segment::shared(ranks).unwrap();
+            Kind::Mapped | Kind::MappedInPieces | Kind::MappedByCores => {
+                let (made, file) = Segment::shared(ranks).unwrap();
+                made.set_favours_cores(self == Kind::MappedByCores);
                 let attach = |_| Arc::new(Segment::attach(file.as_fd(), ranks).unwrap());
                 (0..ranks).map(attach).collect()
             }

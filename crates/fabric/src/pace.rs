@@ -1,0 +1,75 @@
+//! How fast a host copies: the kernel between processes, and a core by itself.
+//!
+//! A large message is copied once by the kernel, or twice by cores: into shared memory, and out of
+//! it. Which takes longer depends on the machine. The kernel looks up each page of the other
+//! process, and not every one copies as fast as a library does; where it takes three times as long
+//! as a core takes for the same bytes, two copies by cores are done earlier, although the second
+//! must fetch from the other core what the first has written. That is measured once for a segment,
+//! by whoever makes it, so all its ranks know the same.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use crate::single_copy;
+
+/// Each copy is made so many times, in turns, and the fastest counts: the others were disturbed.
+const ROUNDS: usize = 8;
+/// How much longer than a core the kernel takes where two copies by cores are faster.
+const FACTOR: u32 = 3;
+
+/// How long a host takes to copy [`Pace::BYTES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// The kernel, between processes; nothing if it refuses.
+    pub kernel: Option<Duration>,
+    /// A core, within a process.
+    pub core: Duration,
+}
+
+impl Pace {
+    /// Bytes that are copied.
+    pub const BYTES: usize = 64 << 10;
+
+    /// Measures both, in about 0.1 ms.
+    pub fn measure() -> Pace {
+        let (from, mut into) = (vec![1; Pace::BYTES], vec![0; Pace::BYTES]);
+        let mut pace = Pace { kernel: Some(Duration::MAX), core: Duration::MAX };
+        for _ in 0..ROUNDS {
+            let begun = Instant::now();
+            black_box(&mut into[..]).copy_from_slice(black_box(&from));
+            pace.core = pace.core.min(begun.elapsed());
+            let begun = Instant::now();
+            let copied = single_copy::copy_within(&from, black_box(&mut into));
+            let kernel = copied.is_ok().then(|| begun.elapsed());
+            pace.kernel = pace.kernel.zip(kernel).map(|(fastest, this)| fastest.min(this));
+        }
+        pace
+    }
+
+    /// Whether two copies by cores are faster than one by the kernel.
+    pub fn favours_cores(self) -> bool {
+        self.kernel.is_none_or(|kernel| kernel > self.core * FACTOR)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_that_is_slow_or_refuses_is_not_asked() {
+        let [fast, slow] = [2, 4].map(|times| Some(Duration::from_nanos(1500) * times));
+        for (kernel, favours) in [(fast, false), (slow, true), (None, true)] {
+            assert_eq!(Pace { kernel, core: Duration::from_nanos(1500) }.favours_cores(), favours);
+        }
+    }
+
+    #[test]
+    fn measured_copies_take_time() {
+        let Pace { kernel, core } = Pace::measure();
+        // No core copies 1 TB/s, and none that is left alone once in eight times takes 10 ms.
+        let bounds = Duration::from_nanos(60)..Duration::from_millis(10);
+        assert!(bounds.contains(&core), "{core:?}");
+        assert!(kernel.is_none_or(|kernel| bounds.contains(&kernel)), "{kernel:?}");
+    }
+}
