@@ -147,11 +147,11 @@ fn large_messages(page: &mut Page) {
     let (bytes, core) = (size(Pace::BYTES as u64), micro(pace.core));
     page.row("to copy", format_args!("{bytes} the kernel {kernel}, a core takes {core}"));
     let said = std::env::var(motet::SINGLE_COPY).unwrap_or_default();
+    let upto = size(Pace::LONGEST as u64);
+    let two = format!("up to {upto} two copies, through shared memory: faster here; then one");
     let choice = match &finding {
         _ if said == "off" => "two copies, through shared memory: the environment says so",
-        Finding::Works if pace.favours_cores() && said != "on" => {
-            "up to 64 KiB two copies, through shared memory, which are faster here; then one"
-        }
+        Finding::Works if pace.favours_cores() && said != "on" => &two,
         Finding::Works => "one copy, from the sender's memory to the receiver's",
         Finding::Refused(_) | Finding::Unknown(_) => "two copies, through shared memory",
     };

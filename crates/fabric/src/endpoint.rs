@@ -20,6 +20,7 @@ mod incoming;
 mod matched;
 mod outgoing;
 mod packet;
+mod shelf;
 mod short;
 mod straight;
 mod transit;
@@ -40,11 +41,12 @@ use crate::{
     TypeCode,
 };
 use assembly::Assembly;
-use blocks::{Block, Blocks};
+use blocks::Blocks;
 use departure::Departure;
 pub use matched::Taken;
 use outgoing::Standing;
 pub(crate) use packet::Header;
+use shelf::Block;
 pub use short::Short;
 pub use transit::Transit;
 

@@ -363,6 +363,61 @@ fn nobody_reads_a_block_while_it_is_written() {
     });
 }
 
+/// A block that is read while it is filled, used twice. Each cell stands for a piece.
+#[derive(Default)]
+struct Stream {
+    readers: AtomicU32,
+    filled: AtomicU32,
+    pieces: [UnsafeCell<u32>; 2],
+    stamp: AtomicU32,
+}
+
+impl Stream {
+    /// Tells of it, and fills it, unless somebody is still to read it.
+    fn send(&self, message: u32) {
+        if self.readers.load(Ordering::Acquire) != 0 {
+            return;
+        }
+        self.readers.store(1, Ordering::Relaxed);
+        self.filled.store(0, Ordering::Relaxed);
+        self.stamp.store(message, Ordering::Release);
+        for (filled, piece) in (1..).zip(&self.pieces) {
+            // SAFETY: what the model is to show.
+            piece.with_mut(|piece| unsafe { *piece = message });
+            self.filled.store(filled, Ordering::Release);
+        }
+    }
+
+    /// Reads each piece as it comes, if there is this message.
+    fn receive(&self, message: u32) {
+        if self.stamp.load(Ordering::Acquire) != message {
+            return;
+        }
+        for (wanted, piece) in (1..).zip(&self.pieces) {
+            while self.filled.load(Ordering::Acquire) < wanted {
+                thread::yield_now();
+            }
+            // SAFETY: as above.
+            let read = piece.with(|piece| unsafe { *piece });
+            assert_eq!(read, message);
+        }
+        self.readers.fetch_sub(1, Ordering::Release);
+    }
+}
+
+#[test]
+fn what_is_read_while_it_is_filled_is_this_message() {
+    check(|| {
+        let stream = Arc::new(Stream::default());
+        let receiver = {
+            let stream = Arc::clone(&stream);
+            thread::spawn(move || (1..=2).for_each(|message| stream.receive(message)))
+        };
+        (1..=2).for_each(|message| stream.send(message));
+        receiver.join().unwrap();
+    });
+}
+
 const PARTS: u64 = 2;
 const BACK: u64 = 1 << 32;
 

@@ -4,61 +4,40 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use std::ops::Range;
+use std::hint::spin_loop;
 use std::sync::atomic::Ordering;
+use std::thread;
 
 use super::incoming::Message;
 use super::outgoing::Outgoing;
-use super::packet::{Packet, Words};
+use super::packet::Packet;
+use super::shelf::{Block, Shelf, Sizes};
 use super::{Completion, Endpoint, Receive};
-use crate::layout::{LINE, PAGE};
-use crate::{Label, Peer, Region, Segment, TransferError, TypeCode};
+use crate::pace::Pace;
+use crate::{Label, Peer, Region, Segment, TransferError, TypeCode, single_copy};
 
-/// Bytes of the longest message that goes in a block.
-const LONGEST: usize = 64 << 10;
-/// The same of an exchange, if one copy by the kernel is faster than two: that is what counts then,
-/// since each end waits for the other in any case.
-const LONGEST_OF_EXCHANGE: usize = 16 << 10;
-/// Bytes from one block to the next. Of messages that are shorter the starts lie in different
-/// places of a cache then.
-const STRIDE: usize = LONGEST + PAGE + LINE;
 /// Blocks of a rank, which may be so many messages ahead: with none free, they go as others do.
-const MOST: usize = 128;
-/// All blocks of a rank take at most such a share of its arena.
-const SHARE: usize = 6;
-/// Bytes of the words that count readers.
-const COUNTS: usize = MOST * size_of::<u32>();
-
-/// Where a block lies: offsets in the segment of the word that counts those who are still to read
-/// it, and of its bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Block {
-    readers: usize,
-    data: usize,
-}
-
-impl Block {
-    /// As the words of a packet say.
-    pub(super) fn from_words([readers, data, _]: Words) -> Block {
-        Block { readers: readers as usize, data: data as usize }
-    }
-
-    fn words(self) -> Words {
-        [self.readers as u64, self.data as u64, 0]
-    }
-}
+const SHORT: Sizes = Sizes { longest: 64 << 10, most: 128, share: 6 };
+/// Those of longer messages, where the kernel copies slowly.
+const LONG: Sizes = Sizes { longest: Pace::LONGEST, most: 8, share: 8 };
+/// Bytes of the longest message of an exchange in a block, if one copy by the kernel is faster than
+/// two: that is what counts then, since each end waits for the other in any case.
+const LONGEST_OF_EXCHANGE: usize = 16 << 10;
+/// Where each rank has a core, a message is read while it is written, if it is longer than so many
+/// bytes: so many after the other.
+const PIECE: usize = 16 << 10;
+/// Looks at the sender's progress between two times that the core is given away.
+const LOOKS: u32 = 1000;
 
 /// The blocks of a rank.
 #[derive(Debug)]
 pub(super) struct Blocks {
+    short: Shelf,
+    long: Shelf,
     /// Bytes of the longest message that goes in one; 0 if none does.
     longest: usize,
     /// The same of those whose receivers send some in turn.
     longest_of_exchange: usize,
-    /// Those that have been used; the one that was used last comes last.
-    used: Vec<Block>,
-    /// The part of the arena that is theirs, once there are any.
-    shelf: Option<Range<usize>>,
     current: Option<Current>,
 }
 
@@ -67,11 +46,12 @@ impl Blocks {
     pub(super) fn of(segment: &Segment, single_copy: Option<bool>) -> Blocks {
         let favours_cores = segment.favours_cores() && single_copy != Some(true);
         let (longest, longest_of_exchange) = match (favours_cores, segment.is_crowded()) {
-            (true, _) => (LONGEST, LONGEST),
-            (false, true) => (LONGEST, LONGEST_OF_EXCHANGE),
+            (true, _) => (LONG.longest, LONG.longest),
+            (false, true) => (SHORT.longest, LONGEST_OF_EXCHANGE),
             (false, false) => (0, 0),
         };
-        Blocks { longest, longest_of_exchange, used: Vec::new(), shelf: None, current: None }
+        let (short, long) = (Shelf::new(SHORT), Shelf::new(LONG));
+        Blocks { short, long, longest, longest_of_exchange, current: None }
     }
 
     /// Bytes of the longest message that goes in one.
@@ -86,15 +66,7 @@ impl Blocks {
 
     /// Bytes of the arena that they have taken.
     pub(super) fn bytes(&self) -> usize {
-        self.shelf.as_ref().map_or(0, Range::len)
-    }
-
-    /// One that has not been used, if there is room.
-    fn unused(&self) -> Option<Block> {
-        let (shelf, number) = (self.shelf.as_ref()?, self.used.len());
-        let readers = shelf.start + number * size_of::<u32>();
-        let data = shelf.start + COUNTS + number * STRIDE;
-        (number < MOST && data + LONGEST <= shelf.end).then_some(Block { readers, data })
+        self.short.bytes() + self.long.bytes()
     }
 }
 
@@ -126,10 +98,13 @@ impl Endpoint {
             // With a wire some of them may be on other hosts: a block that is for all would be
             // filled in vain, for some or for all of them.
             let may = self.wire.is_none() && data.bytes() > self.short();
-            // SAFETY: passed on.
-            let block = if may { unsafe { self.fill_block(data, readers) } } else { None };
+            let block = if may { self.free_block(data.bytes(), readers) } else { None };
+            if let Some(block) = block {
+                // SAFETY: readable by the caller's promise.
+                unsafe { self.fill(block, data, 0) };
+            }
             let current = |block| Current { data, operation, block, untold: readers };
-            self.blocks.current = block.map(current);
+            self.blocks.current = block.map(|block| current(Block { filled: 0, ..block }));
         }
         let Some(current) = &mut self.blocks.current else { return false };
         if current.data != data || current.operation != operation || current.untold == 0 {
@@ -153,9 +128,25 @@ impl Endpoint {
         if self.reaches(to) {
             return false;
         }
-        // SAFETY: passed on.
-        let Some(block) = (unsafe { self.fill_block(data, 1) }) else { return false };
-        self.tell_of_block(to, Packet::Block { label, element, bytes: data.bytes() }, block);
+        let bytes = data.bytes();
+        let Some(block) = self.free_block(bytes, 1) else { return false };
+        let packet = Packet::Block { label, element, bytes };
+        if bytes <= PIECE || self.segment.is_crowded() {
+            // SAFETY: readable by the caller's promise.
+            unsafe { self.fill(block, data, 0) };
+            self.tell_of_block(to, packet, Block { filled: 0, ..block });
+            return true;
+        }
+        self.segment.word32(block.filled).store(0, Ordering::Relaxed);
+        self.tell_of_block(to, packet, block);
+        let mut at = 0;
+        while at < bytes {
+            let piece = data.part(at, PIECE.min(bytes - at));
+            // SAFETY: as above.
+            unsafe { self.fill(block, piece, at) };
+            at += piece.bytes();
+            self.segment.word32(block.filled).store(at as u32, Ordering::Release);
+        }
         true
     }
 
@@ -164,45 +155,29 @@ impl Endpoint {
         let _ = self.submit(to, Outgoing::Words { packet, words: block.words() });
     }
 
-    /// Copies a message into a free block, if there is one.
+    /// Copies a part of a message to its place in a free block that is long enough for all of it.
     ///
     /// # Safety
     /// `data` is readable now.
-    unsafe fn fill_block(&mut self, data: Region, readers: u32) -> Option<Block> {
-        if data.bytes() > self.blocks.longest {
+    unsafe fn fill(&self, block: Block, data: Region, at: usize) {
+        let into = self.segment.at(block.data + at);
+        // SAFETY: long enough and read by nobody (README, "Blocks"); the data is readable, by the
+        // caller's promise, and no user memory lies in the segment.
+        unsafe { into.as_ptr().copy_from_nonoverlapping(data.start(), data.bytes()) };
+    }
+
+    /// A block that nobody reads, for a message of this length, which so many are going to read.
+    fn free_block(&mut self, bytes: usize, readers: u32) -> Option<Block> {
+        let Blocks { short, long, longest, .. } = &mut self.blocks;
+        if bytes > *longest {
             return None;
         }
-        let block = self.free_block()?;
-        let into = self.segment.at(block.data);
-        // SAFETY: as long as the message, as just checked, and read by nobody (README, "Blocks");
-        // the data is readable, by the caller's promise, and no user memory lies in the segment.
-        unsafe { into.as_ptr().copy_from_nonoverlapping(data.start(), data.bytes()) };
-        self.segment.word32(block.readers).store(readers, Ordering::Relaxed);
+        let shelf = if bytes <= short.longest() { short } else { long };
+        let segment = &self.segment;
+        let is_free = |block: &Block| segment.word32(block.readers).load(Ordering::Acquire) == 0;
+        let block = shelf.take((&mut self.arena, segment.layout().arena_bytes()), is_free)?;
+        segment.word32(block.readers).store(readers, Ordering::Relaxed);
         Some(block)
-    }
-
-    /// A block that nobody reads; the one that was used last, if there are several, as it is in the
-    /// cache.
-    fn free_block(&mut self) -> Option<Block> {
-        let is_free =
-            |block: &Block| self.segment.word32(block.readers).load(Ordering::Acquire) == 0;
-        let block = match self.blocks.used.iter().rposition(is_free) {
-            Some(at) => self.blocks.used.remove(at),
-            None => self.unused_block()?,
-        };
-        self.blocks.used.push(block);
-        Some(block)
-    }
-
-    fn unused_block(&mut self) -> Option<Block> {
-        if self.blocks.shelf.is_none() {
-            let room = self.segment.layout().arena_bytes() / SHARE;
-            let bytes = COUNTS + MOST.min((room - COUNTS) / STRIDE) * STRIDE;
-            let start = self.arena.cut_for_good(bytes)?;
-            self.blocks.shelf = Some(start..start + bytes);
-            self.blocks.used.reserve_exact(MOST); // no allocation when a message is sent later
-        }
-        self.blocks.unused()
     }
 
     /// Those who have not been told of the last message never will be: something went wrong.
@@ -222,8 +197,8 @@ impl Endpoint {
         receive: &Receive,
         done: &mut Vec<Completion>,
     ) {
-        let fits = self.take_from_block(&message, block, receive);
-        done.push(message.completion(receive.token(), fits));
+        let outcome = self.take_from_block(&message, block, receive);
+        done.push(message.completion(receive.token(), outcome));
     }
 
     /// Copies a message out of its block, if it fits, and leaves the block.
@@ -233,23 +208,59 @@ impl Endpoint {
         block: Block,
         receive: &Receive,
     ) -> Result<(), TransferError> {
-        let fits = message.fits(receive);
-        if fits.is_ok() {
-            self.copy_block(message.bytes, block, receive);
-        }
+        let outcome = message.fits(receive);
+        let outcome = outcome.and_then(|()| self.copy_block(message, block, receive));
         self.leave_block(block);
-        fits
+        outcome
     }
 
-    /// Copies a message that fits out of its block.
-    pub(super) fn copy_block(&self, bytes: usize, block: Block, receive: &Receive) {
-        let (from, into) = (self.segment.at(block.data), receive.into.part(0, bytes));
-        assert!(bytes <= LONGEST, "the shared segment is damaged");
-        let _last = self.segment.at(block.data + LONGEST - 1); // it checks the place
-        // SAFETY: a posted receive: writable, by the promise of its poster, and long enough, as
-        // `part` checks. The block lies in the segment, and nobody writes it until we say that we
-        // have read it (README, "Blocks").
-        unsafe { into.start().copy_from_nonoverlapping(from.as_ptr(), bytes) };
+    /// Copies a message that fits out of its block, as far as it is there, and waits for the rest.
+    pub(super) fn copy_block(
+        &self,
+        message: &Message,
+        block: Block,
+        receive: &Receive,
+    ) -> Result<(), TransferError> {
+        assert!(message.bytes <= LONG.longest, "the shared segment is damaged");
+        let _last = self.segment.at(block.data + message.bytes.saturating_sub(1));
+        let mut at = 0;
+        while at < message.bytes {
+            let Some(upto) = self.filled(message, block, at) else {
+                return Err(TransferError::Revoked(message.source));
+            };
+            let from = self.segment.at(block.data + at);
+            let into = receive.into.part(at, upto - at);
+            // SAFETY: a posted receive: writable, by the promise of its poster, and long enough, as
+            // `part` checks. The bytes lie in the segment, and nobody writes them until we say that
+            // we have read the block (README, "Blocks").
+            unsafe { into.start().copy_from_nonoverlapping(from.as_ptr(), into.bytes()) };
+            at = upto;
+        }
+        Ok(())
+    }
+
+    /// Waits until more than so many bytes of a message are in its block, and says how many are;
+    /// nothing if its sender has died before.
+    fn filled(&self, message: &Message, block: Block, at: usize) -> Option<usize> {
+        if block.filled == 0 {
+            return Some(message.bytes);
+        }
+        let filled = self.segment.word32(block.filled);
+        loop {
+            for _ in 0..LOOKS {
+                let filled = filled.load(Ordering::Acquire) as usize;
+                if filled > at {
+                    return Some(filled.min(message.bytes));
+                }
+                spin_loop();
+            }
+            if self.segment.failure().is_some_and(|failure| failure.rank == message.source)
+                || single_copy::is_gone(self.segment.process(message.source))
+            {
+                return None;
+            }
+            thread::yield_now();
+        }
     }
 
     /// This rank does not read the block any more.
@@ -266,7 +277,7 @@ mod tests {
     use super::*;
     use crate::endpoint::{Options, Posted, Short};
     use crate::layout::Layout;
-    use crate::{RegionMut, Selector, Token};
+    use crate::{Failure, How, RegionMut, Selector, Token};
 
     const BYTES: usize = 40 << 10;
 
@@ -297,7 +308,14 @@ mod tests {
     /// Blocks that are still to be read.
     fn unread(sender: &Endpoint) -> usize {
         let count = |block: &&Block| sender.segment.word32(block.readers).load(Ordering::Relaxed);
-        sender.blocks.used.iter().filter(|block| count(block) > 0).count()
+        sender
+            .blocks
+            .short
+            .used()
+            .iter()
+            .chain(sender.blocks.long.used())
+            .filter(|block| count(block) > 0)
+            .count()
     }
 
     fn yield_until(mut is_so: impl FnMut() -> bool) {
@@ -335,7 +353,7 @@ mod tests {
             for receiver in &mut world[1..] {
                 assert_eq!(receive(receiver, round, data.len()), (data.clone(), Ok(())));
             }
-            assert_eq!(world[0].blocks.used.len(), 1, "the same block time and again");
+            assert_eq!(world[0].blocks.short.used().len(), 1, "the same block time and again");
         }
     }
 
@@ -343,7 +361,7 @@ mod tests {
     fn messages_wait_in_their_blocks_and_those_without_one_go_as_others_do() {
         let mut world = ranks(3);
         let message = |tag: u64| vec![tag as u8; BYTES];
-        for tag in 0..MOST as u64 {
+        for tag in 0..SHORT.most as u64 {
             assert_eq!(send_to_all(&mut world[0], tag, &message(tag)), 2);
         }
         assert_eq!(send_to_all(&mut world[0], 99, &message(99)), 0, "all blocks are full");
@@ -351,13 +369,13 @@ mod tests {
             receiver.progress(&mut Vec::new());
         }
         // The last first, of what has come before its receive.
-        for tag in (0..MOST as u64).rev() {
+        for tag in (0..SHORT.most as u64).rev() {
             assert_eq!(receive(&mut world[1], tag, BYTES), (message(tag), Ok(())));
         }
         assert_eq!(send_to_all(&mut world[0], 99, &message(99)), 0, "one has read none");
         assert_eq!(receive(&mut world[2], 5, BYTES), (message(5), Ok(())));
         assert_eq!(send_to_all(&mut world[0], 99, &message(99)), 2);
-        assert_eq!(world[0].blocks.used.len(), MOST);
+        assert_eq!(world[0].blocks.short.used().len(), SHORT.most);
         assert_eq!(world[0].channel_bytes(), 0, "they are no channels");
     }
 
@@ -371,7 +389,7 @@ mod tests {
         world[2].progress(&mut Vec::new());
         let taken = world[2].take(Selector::exactly(Peer(0), label(7))).unwrap();
         world[2].discard(taken);
-        assert!(world[0].free_block().is_some() && world[0].blocks.used.len() == 1);
+        assert!(world[0].free_block(BYTES, 0).is_some() && world[0].blocks.short.used().len() == 1);
     }
 
     #[test]
@@ -395,7 +413,8 @@ mod tests {
     fn short_and_very_long_messages_go_as_others_do() {
         let mut world = ranks(3);
         let short = world[0].short();
-        for (bytes, shared) in [(8, 0), (short, 0), (short + 1, 2), (LONGEST, 2), (LONGEST + 1, 0)]
+        for (bytes, shared) in
+            [(8, 0), (short, 0), (short + 1, 2), (SHORT.longest, 2), (SHORT.longest + 1, 0)]
         {
             let data = vec![5; bytes];
             assert_eq!(send_to_all(&mut world[0], bytes as u64, &data), shared, "{bytes} bytes");
@@ -426,6 +445,91 @@ mod tests {
             unsafe { world[0].send(Peer(1), label(3), TypeCode::BYTES, Region::of(&data), token) };
         assert_eq!((posted, unread(&world[0])), (Posted::Pending, 0), "it is copied once");
         world[0].cancel(|_| true);
+    }
+
+    /// So many ranks, each with a core, where the kernel copies slowly.
+    fn roomy(ranks: usize) -> Vec<Endpoint> {
+        let (segment, _file) = Segment::shared_by(Layout::new(ranks).unwrap(), ranks).unwrap();
+        segment.set_favours_cores(true);
+        let segment = Arc::new(segment);
+        let rank = |rank| Endpoint::new(segment.clone(), Peer(rank as u32), Options::default());
+        (0..ranks).map(rank).collect()
+    }
+
+    /// Each byte tells where it is.
+    fn pattern(bytes: usize) -> Vec<u8> {
+        (0..bytes).map(|at| (at % 251) as u8).collect()
+    }
+
+    #[test]
+    fn long_messages_are_read_while_they_are_written() {
+        const LENGTHS: [usize; 6] =
+            [PIECE, PIECE + 1, 3 * PIECE, SHORT.longest, SHORT.longest + 1, LONG.longest];
+        let mut world = roomy(2);
+        let (mut receiver, mut sender) = (world.pop().unwrap(), world.pop().unwrap());
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                for (tag, bytes) in (0..).zip(LENGTHS.repeat(20)) {
+                    let got = receive(&mut receiver, tag, bytes);
+                    assert!(got == (pattern(bytes), Ok(())), "{bytes} bytes");
+                }
+            });
+            for (tag, bytes) in (0..).zip(LENGTHS.repeat(20)) {
+                let (data, token) = (pattern(bytes), Token { operation: 1, step: 0 });
+                yield_until(|| unread(&sender) < LONG.most);
+                let (label, region) = (label(tag), Region::of(&data));
+                // SAFETY: the data outlives the send, which is done at once.
+                let posted = unsafe { sender.send(Peer(1), label, TypeCode::BYTES, region, token) };
+                assert_eq!(posted, Posted::Done, "{bytes} bytes");
+            }
+            yield_until(|| {
+                sender.progress(&mut Vec::new());
+                sender.all_sent() && unread(&sender) == 0
+            });
+        });
+    }
+
+    #[test]
+    fn what_is_longer_or_finds_no_long_block_goes_as_others_do() {
+        let mut world = roomy(2);
+        let (data, token) = (pattern(LONG.longest + 1), Token { operation: 1, step: 0 });
+        let mut send = |tag: u64, bytes: usize| {
+            let region = Region::of(&data[..bytes]);
+            // SAFETY: the data outlives the send: what is not done is taken back below.
+            unsafe { world[0].send(Peer(1), label(tag), TypeCode::BYTES, region, token) }
+        };
+        assert_eq!(send(50, LONG.longest + 1), Posted::Pending);
+        for tag in 0..LONG.most as u64 {
+            assert_eq!(send(tag, LONG.longest), Posted::Done);
+        }
+        assert_eq!(send(51, LONG.longest), Posted::Pending);
+        assert_eq!(send(52, SHORT.longest), Posted::Done, "there are others for shorter ones");
+        // They may be received much later, and in another order.
+        for tag in (0..LONG.most as u64).rev() {
+            let got = receive(&mut world[1], tag, LONG.longest);
+            assert!(got == (pattern(LONG.longest), Ok(())));
+        }
+        world[0].cancel(|_| true);
+    }
+
+    #[test]
+    fn who_asks_for_one_copy_gets_no_block_where_each_rank_has_a_core() {
+        let segment = roomy(2)[0].segment.clone();
+        let options = Options { single_copy: Some(true), ..Options::default() };
+        let mut sender = Endpoint::new(segment, Peer(0), options);
+        assert!(sender.free_block(BYTES, 1).is_none());
+    }
+
+    #[test]
+    fn a_sender_that_dies_in_the_middle_is_not_waited_for() {
+        let mut world = roomy(2);
+        let block = world[0].free_block(BYTES, 1).unwrap();
+        world[0].segment.word32(block.filled).store(PIECE as u32, Ordering::Release);
+        let packet = Packet::Block { label: label(1), element: TypeCode::BYTES, bytes: BYTES };
+        world[0].tell_of_block(Peer(1), packet, block);
+        world[0].segment.fail(Failure { rank: Peer(0), how: How::Signal(9) });
+        let (_, outcome) = receive(&mut world[1], 1, BYTES);
+        assert_eq!(outcome, Err(TransferError::Revoked(Peer(0))));
     }
 
     /// Those who wait for a short message meet it in a block as well, kept or not.
@@ -526,7 +630,7 @@ mod tests {
             }
             for round in 0..ROUNDS {
                 let data = vec![round as u8; BYTES + (round % 97) as usize];
-                yield_until(|| sender.free_block().is_some());
+                yield_until(|| sender.free_block(BYTES, 0).is_some());
                 assert_eq!(send_to_all(&mut sender, round, &data), 3);
                 yield_until(|| {
                     sender.progress(&mut Vec::new());

@@ -8,9 +8,9 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use super::blocks::Block;
 use super::incoming::Message;
 use super::packet::{Header, Packet};
+use super::shelf::Block;
 use super::{Body, Endpoint, Receive};
 use crate::{Label, Peer, Region, RegionMut, Selector, Token, TransferError, TypeCode};
 
@@ -157,7 +157,7 @@ impl Endpoint {
                 // SAFETY: writable by the promise of `recv_short`; long enough, as just checked.
                 unsafe { into.copy_from_nonoverlapping(whole.as_ptr(), whole.len()) };
             }
-            (&Body::Shared(block), Ok(())) => self.copy_block(early.bytes, block, receive),
+            (&Body::Shared(block), Ok(())) => fits = self.copy_block(&message, block, receive),
             (Body::Exposed(_) | Body::Berthed(_), Ok(())) => {
                 // Nobody exposes what is short: the other side runs another operation.
                 fits = Err(TransferError::Truncated { sent: early.bytes, room: self.short() });

@@ -186,7 +186,7 @@ fn die_while_others_sleep(rank: &mut Rank) {
     let (awake, time) = (rank.recv(from(2, 1), 0), rank.recv(from(2, 2), 8));
     rank.wait(awake);
     // A large message to the dead, too, must not keep anybody.
-    let large = rank.send(2, label(3), pattern(3, 20 * LARGE));
+    let large = rank.send(2, label(3), pattern(3, 40 * LARGE));
     let failure = rank.until_or_failure(|rank| rank.take(large)).unwrap_err();
     assert_eq!(failure, Failure { rank: Peer(2), how: How::Signal(9) });
     let died = rank.take(time).expect("was sent before");
