@@ -130,8 +130,13 @@ impl<K> Handle<K> {
 }
 
 impl<K: Kind> Handle<K> {
-    fn at(place: Place) -> Handle<K> {
-        let kind = usize::from(K::CODE) << KIND_SHIFT;
+    /// A handle of this kind that no object ever has: of the last place that an `int` can tell.
+    pub(crate) const fn without_object() -> Handle<K> {
+        Handle::at(Place { index: (c_int::MAX as usize - CONSTANTS) as u32, generation: 0 })
+    }
+
+    const fn at(place: Place) -> Handle<K> {
+        let kind = (K::CODE as usize) << KIND_SHIFT;
         let generation = (place.generation as usize) << GENERATION_SHIFT;
         Handle::constant(kind | generation | place.index as usize)
     }

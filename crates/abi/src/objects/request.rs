@@ -5,6 +5,8 @@
 //! locked while anything is waited for, and a thread that uses a request at the same time (which
 //! the standard forbids) is told that it is in use.
 //!
+//! Sends that were over when they began all have the same handle, and no object.
+//!
 //! A generalized request that has been freed stays until somebody has said that it is complete,
 //! since that is said by its handle.
 
@@ -18,6 +20,9 @@ use crate::arena::Arena;
 use crate::exports::MPI_REQUEST_NULL;
 use crate::fault::{Answer, Fault, Site};
 use crate::handle::{ClaimOf, FoundOf, Kind, MPI_Request};
+
+/// The handle of all sends that were over when they began.
+const OVER: MPI_Request = MPI_Request::without_object();
 
 /// A request, but for its operation.
 pub(crate) struct Request {
@@ -74,6 +79,9 @@ impl Request {
 
     #[inline(always)] // as above
     fn keep(operation: raw::Request, comm: Option<FoundComm>) -> MPI_Request {
+        if operation.is_over() {
+            return OVER;
+        }
         let rare = Rare::of(&operation).map(Box::new);
         MPI_Request::keep_parts(|_| (Request { comm, rare }, operation))
     }
@@ -120,8 +128,10 @@ fn lock(stage: &Mutex<Stage>) -> MutexGuard<'_, Stage> {
 /// A request whose operation somebody works on.
 pub(crate) struct Borrowed {
     handle: MPI_Request,
-    /// None of the null request.
+    /// None of the null request, and of a send that was over when it began.
     claim: Option<ClaimOf<Request>>,
+    /// Whether it is such a send, and no call has completed it.
+    is_over: bool,
 }
 
 impl Borrowed {
@@ -130,7 +140,13 @@ impl Borrowed {
     pub(crate) fn work<T>(&mut self, work: impl FnOnce(&mut raw::Request) -> T) -> T {
         match &mut self.claim {
             Some(claim) => work(claim.own()),
-            None => work(&mut raw::Request::null()),
+            None => {
+                let over = self.is_over.then(raw::Request::over);
+                let mut request = over.unwrap_or_default();
+                let worked = work(&mut request);
+                self.is_over = request.is_over();
+                worked
+            }
         }
     }
 
@@ -144,7 +160,9 @@ impl Borrowed {
     /// there is now.
     #[inline]
     pub(crate) fn give_back(self) -> MPI_Request {
-        let Some(mut claim) = self.claim else { return MPI_REQUEST_NULL };
+        let Some(mut claim) = self.claim else {
+            return if self.is_over { OVER } else { MPI_REQUEST_NULL };
+        };
         if !claim.own().is_null() {
             return self.handle;
         }
@@ -168,14 +186,14 @@ impl MPI_Request {
     /// A wrong handle; a request that somebody else works on.
     #[inline(always)] // few calls begin with it, and those are short
     pub(crate) fn borrow(self) -> Answer<Borrowed> {
-        if self == MPI_REQUEST_NULL {
-            return Ok(Borrowed { handle: self, claim: None });
+        if self == MPI_REQUEST_NULL || self == OVER {
+            return Ok(Borrowed { handle: self, claim: None, is_over: self == OVER });
         }
         let mut claim = self.claim()?.ok_or_else(in_use)?;
         if claim.own().is_null() {
             return Err(self.wrong());
         }
-        Ok(Borrowed { handle: self, claim: Some(claim) })
+        Ok(Borrowed { handle: self, claim: Some(claim), is_over: false })
     }
 
     /// Whose error handler is told of the request.

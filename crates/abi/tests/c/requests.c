@@ -255,6 +255,77 @@ static void long_list(void) {
     free(requests);
 }
 
+/* Short sends, which may be over when they begin, each in another call that ends requests; alone and
+ * several in one list. */
+static void sends(void) {
+    enum { SENDS = 12 };
+    MPI_Request requests[SENDS];
+    int values[SENDS], index, flag, count, indices[SENDS], ended = 0;
+    MPI_Status status, statuses[SENDS];
+    for (int each = 0; each < SENDS; each++) {
+        values[each] = each;
+        OK(MPI_Isend(&values[each], 1, MPI_INT, next, each, MPI_COMM_WORLD, &requests[each]));
+        CHECK(requests[each] != MPI_REQUEST_NULL);
+        CHECK(MPI_Request_f2c(MPI_Request_c2f(requests[each])) == requests[each]);
+    }
+    for (int each = 0, value; each < SENDS; each++) {
+        OK(MPI_Recv(&value, 1, MPI_INT, prev, each, MPI_COMM_WORLD, &status));
+        CHECK(value == each && status.MPI_TAG == each && status.MPI_SOURCE == prev);
+    }
+    OK(MPI_Wait(&requests[0], &status));
+    CHECK(requests[0] == MPI_REQUEST_NULL && status.MPI_ERROR == MPI_SUCCESS);
+    do {
+        OK(MPI_Request_get_status(requests[1], &flag, &status));
+    } while (!flag);
+    CHECK(requests[1] != MPI_REQUEST_NULL);
+    do {
+        OK(MPI_Test(&requests[1], &flag, &status));
+    } while (!flag);
+    OK(MPI_Test_cancelled(&status, &flag));
+    CHECK(requests[1] == MPI_REQUEST_NULL && !flag);
+    /* Not a persistent one, and no collective. */
+    ERR(MPI_Start(&requests[2]), MPI_ERR_REQUEST);
+    OK(MPI_Cancel(&requests[2]));
+    CHECK(requests[2] != MPI_REQUEST_NULL);
+    OK(MPI_Wait(&requests[2], &status));
+    OK(MPI_Test_cancelled(&status, &flag));
+    CHECK(!flag);
+    OK(MPI_Request_free(&requests[3]));
+    CHECK(requests[3] == MPI_REQUEST_NULL);
+    OK(MPI_Waitany(SENDS, requests, &index, &status));
+    CHECK(index >= 4 && index < SENDS && requests[index] == MPI_REQUEST_NULL);
+    do {
+        OK(MPI_Testany(SENDS, requests, &index, &flag, &status));
+    } while (!flag);
+    CHECK(index >= 4 && index < SENDS && requests[index] == MPI_REQUEST_NULL);
+    for (count = 0; count != MPI_UNDEFINED; ended += count > 0 ? count : 0) {
+        OK(MPI_Waitsome(5, requests + 4, &count, indices, statuses));
+    }
+    CHECK(ended >= 3 && ended <= 5); /* two of all have ended before */
+    for (int each = 4; each < 9; each++) CHECK(requests[each] == MPI_REQUEST_NULL);
+    do {
+        OK(MPI_Testsome(SENDS, requests, &count, indices, statuses));
+    } while (count == 0);
+    CHECK(count == MPI_UNDEFINED || count <= 3);
+    OK(MPI_Testall(SENDS, requests, &flag, statuses));
+    OK(MPI_Waitall(SENDS, requests, statuses));
+    for (int each = 0; each < SENDS; each++) CHECK(requests[each] == MPI_REQUEST_NULL);
+    OK(MPI_Waitany(SENDS, requests, &index, &status));
+    CHECK_EQ(index, MPI_UNDEFINED);
+    /* One that is over beside a receive that nothing can end yet. */
+    int sent = 5, got = 0;
+    MPI_Request pair[2];
+    OK(MPI_Irecv(&got, 1, MPI_INT, prev, 99, MPI_COMM_WORLD, &pair[0]));
+    OK(MPI_Isend(&sent, 1, MPI_INT, next, 98, MPI_COMM_WORLD, &pair[1]));
+    OK(MPI_Waitany(2, pair, &index, &status));
+    CHECK_EQ(index, 1);
+    OK(MPI_Barrier(MPI_COMM_WORLD)); /* nobody ends the receive before */
+    OK(MPI_Recv(&sent, 1, MPI_INT, prev, 98, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    OK(MPI_Isend(&sent, 1, MPI_INT, next, 99, MPI_COMM_WORLD, &pair[1]));
+    OK(MPI_Waitall(2, pair, statuses));
+    CHECK(got == 5 && statuses[0].MPI_TAG == 99);
+}
+
 int main(void) {
     MPI_Init(NULL, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -264,6 +335,7 @@ int main(void) {
     next = (rank + 1) % size;
     prev = (rank + size - 1) % size;
     mixtures();
+    sends();
     errors_in_lists();
     wrong_lists();
     long_list();

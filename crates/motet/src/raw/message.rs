@@ -376,7 +376,12 @@ impl Communicator {
     unsafe fn start_message(&self, call: &'static str, ready: Ready) -> Result<Request> {
         let (transfer, staging) = ready;
         // SAFETY: passed on.
-        let flight = unsafe { self.start_transfer(call, &transfer, staging) }?;
+        if staging.is_none() && unsafe { self.core().engine().send_at_once(&transfer) } {
+            return Ok(Request::over());
+        }
+        // SAFETY: passed on.
+        let id = unsafe { self.begin_transfer(call, &transfer, staging) }?;
+        let flight = Flight::new(self.origin(call), id, false);
         Ok(Request::of_message(flight, !matches!(transfer, Transfer::Send(..))))
     }
 

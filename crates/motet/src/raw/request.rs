@@ -29,7 +29,17 @@ const NOT_TO_CANCEL: &str = "is of a collective, which cannot be cancelled";
 /// operation that is active goes on by itself. Whoever keeps requests in one place reuses their
 /// memory: a request allocates none of its own.
 #[derive(Default)]
-pub struct Request(Option<Inner>);
+pub struct Request(Subject);
+
+/// What a request stands for.
+#[derive(Default)]
+enum Subject {
+    #[default]
+    Nothing,
+    /// A send that was over when it began: there is nothing to be known of it but that.
+    Over,
+    Operation(Inner),
+}
 
 /// What is done with the result of an operation that is over.
 type Delivery = Box<dyn FnOnce(&Flight) + Send>;
@@ -148,7 +158,18 @@ impl Inner {
 impl Request {
     /// The null request.
     pub const fn null() -> Request {
-        Request(None)
+        Request(Subject::Nothing)
+    }
+
+    /// A send that was over when it began. All of them are alike.
+    pub const fn over() -> Request {
+        Request(Subject::Over)
+    }
+
+    /// Whether it is [one of those](Request::over), and no call has completed it.
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        matches!(self.0, Subject::Over)
     }
 
     /// An operation that runs once and is under way, or a persistent one in whatever state.
@@ -185,7 +206,7 @@ impl Request {
     /// The same, of a message in parts.
     pub(super) fn in_parts(flight: Flight, parts: Parts) -> Request {
         let mut request = Request::stored(flight);
-        if let Some(inner) = &mut request.0 {
+        if let Subject::Operation(inner) = &mut request.0 {
             let receives = matches!(inner.kind, Kind::Receive);
             inner.kind = Kind::InParts { parts, receives };
         }
@@ -206,28 +227,28 @@ impl Request {
     fn with(flight: Flight, hold: Hold, kind: Kind, state: State) -> Request {
         let (persistent, active) = (state != State::Once, state != State::Inactive);
         let inner = Inner { flight, hold, kind, persistent, active };
-        Request(Some(inner))
+        Request(Subject::Operation(inner))
     }
 
     /// Whether it stands for no operation. (`MPI_REQUEST_NULL`)
     #[inline]
     pub fn is_null(&self) -> bool {
-        self.0.is_none()
+        matches!(self.0, Subject::Nothing)
     }
 
     /// Whether its operation has been started and no call has completed it.
     pub fn is_active(&self) -> bool {
-        self.0.as_ref().is_some_and(|inner| inner.active)
+        self.is_over() || self.inner().is_some_and(|inner| inner.active)
     }
 
     /// The call that has made it, unless there is no operation.
     pub fn call(&self) -> Option<&'static str> {
-        self.0.as_ref().map(|inner| inner.flight.origin.call)
+        self.inner().map(|inner| inner.flight.origin.call)
     }
 
     /// Whether its operation can be started again and again.
     pub fn is_persistent(&self) -> bool {
-        self.0.as_ref().is_some_and(|inner| inner.persistent)
+        self.inner().is_some_and(|inner| inner.persistent)
     }
 
     /// Whether it has neither a [completer](Request::completer) nor [parts](Request::parts).
@@ -235,19 +256,29 @@ impl Request {
     pub fn is_plain(&self) -> bool {
         let is_plain =
             |inner: &Inner| !matches!(inner.kind, Kind::InParts { .. } | Kind::Generalized(_));
-        self.0.as_ref().is_none_or(is_plain)
+        self.inner().is_none_or(is_plain)
     }
 
-    /// The operation, if it is active.
+    #[inline(always)] // as `with`
+    fn inner(&self) -> Option<&Inner> {
+        if let Subject::Operation(inner) = &self.0 { Some(inner) } else { None }
+    }
+
+    #[inline(always)] // as `with`
+    fn inner_mut(&mut self) -> Option<&mut Inner> {
+        if let Subject::Operation(inner) = &mut self.0 { Some(inner) } else { None }
+    }
+
+    /// The operation, if it is active. Of a send that was over when it began there is none.
     pub(super) fn active(&mut self) -> Option<&mut Inner> {
-        self.0.as_mut().filter(|inner| inner.active)
+        self.inner_mut().filter(|inner| inner.active)
     }
 
     /// What a collective does and why, as [`Persistent::explain`](crate::Persistent::explain) says
     /// it; of any other operation, and of none, that there is nothing to tell.
     pub fn explain(&self) -> String {
         let explain = |inner: &Inner| inner.flight.explain();
-        self.0.as_ref().map_or_else(|| "no operation".to_owned(), explain)
+        self.inner().map_or_else(|| "no operation".to_owned(), explain)
     }
 
     /// Starts a persistent operation. (`MPI_Start`, MPI 4.1 §3.9)
@@ -256,7 +287,7 @@ impl Request {
     /// A request that is not an inactive persistent one; that a rank has died.
     pub fn start(&mut self) -> Result<()> {
         self.check_start()?;
-        let inner = self.0.as_mut().expect("checked");
+        let inner = self.inner_mut().expect("checked");
         inner.flight.start()?;
         inner.active = true;
         if let Kind::InParts { parts, .. } = &inner.kind {
@@ -268,10 +299,11 @@ impl Request {
     /// Whether a start is possible.
     pub(super) fn check_start(&self) -> Result<()> {
         match &self.0 {
-            None => Err(Error::from(ErrorKind::of_request(NULL))),
-            Some(inner) if !inner.persistent => Err(inner.error(NOT_PERSISTENT)),
-            Some(inner) if inner.active => Err(inner.error(ACTIVE)),
-            Some(_) => Ok(()),
+            Subject::Nothing => Err(Error::from(ErrorKind::of_request(NULL))),
+            Subject::Over => Err(Error::from(ErrorKind::of_request(NOT_PERSISTENT))),
+            Subject::Operation(inner) if !inner.persistent => Err(inner.error(NOT_PERSISTENT)),
+            Subject::Operation(inner) if inner.active => Err(inner.error(ACTIVE)),
+            Subject::Operation(_) => Ok(()),
         }
     }
 
@@ -281,8 +313,9 @@ impl Request {
     /// # Errors
     /// What went wrong with the operation; it counts as completed then.
     pub fn wait(&mut self) -> Result<Status> {
-        let Some(inner) = self.active() else { return Ok(Status::EMPTY) };
-        inner.flight.await_end();
+        if let Some(inner) = self.active() {
+            inner.flight.await_end();
+        }
         self.conclude()
     }
 
@@ -291,8 +324,8 @@ impl Request {
     /// # Errors
     /// As [`Request::wait`].
     pub fn test(&mut self) -> Result<Option<Status>> {
-        let Some(inner) = self.active() else { return Ok(Some(Status::EMPTY)) };
-        if inner.flight.look() { self.conclude().map(Some) } else { Ok(None) }
+        let waits = self.active().is_some_and(|inner| !inner.flight.look());
+        if waits { Ok(None) } else { self.conclude().map(Some) }
     }
 
     /// As [`Request::test`], but leaves the operation as it is, so that the next call says the
@@ -312,11 +345,11 @@ impl Request {
     /// A null request; a collective that is active, which goes on unharmed.
     pub fn free(&mut self) -> Result<()> {
         match &self.0 {
-            None => return Err(Error::from(ErrorKind::of_request(NULL))),
-            Some(inner) if inner.active && matches!(inner.kind, Kind::Collective) => {
+            Subject::Nothing => return Err(Error::from(ErrorKind::of_request(NULL))),
+            Subject::Operation(inner) if inner.active && matches!(inner.kind, Kind::Collective) => {
                 return Err(inner.error(NOT_TO_FREE));
             }
-            Some(_) => {}
+            Subject::Over | Subject::Operation(_) => {}
         }
         self.release()
     }
@@ -329,7 +362,11 @@ impl Request {
     /// A request that is not active; a collective, which goes on unharmed; what the callback of a
     /// generalized operation says.
     pub fn cancel(&mut self) -> Result<()> {
-        let Some(inner) = &mut self.0 else { return Err(Error::from(ErrorKind::of_request(NULL))) };
+        let inner = match &mut self.0 {
+            Subject::Nothing => return Err(Error::from(ErrorKind::of_request(NULL))),
+            Subject::Over => return Ok(()),
+            Subject::Operation(inner) => inner,
+        };
         match &inner.kind {
             Kind::Collective => Err(inner.error(NOT_TO_CANCEL)),
             _ if !inner.active => Err(inner.error(INACTIVE)),
@@ -341,7 +378,7 @@ impl Request {
     /// What ends a generalized operation. (`MPI_Grequest_complete` is
     /// [`Completer::complete`])
     pub fn completer(&self) -> Option<Completer> {
-        let inner = self.0.as_ref()?;
+        let inner = self.inner()?;
         match &inner.kind {
             Kind::Generalized(shared) => {
                 Some(Completer::new(inner.core().clone(), inner.flight.id, Some(shared.clone())))
@@ -352,7 +389,7 @@ impl Request {
 
     /// The parts of a message that is sent or received in parts.
     pub fn parts(&self) -> Option<Parts> {
-        match &self.0.as_ref()?.kind {
+        match &self.inner()?.kind {
             Kind::InParts { parts, .. } => Some(parts.clone()),
             _ => None,
         }
@@ -360,7 +397,12 @@ impl Request {
 
     /// Completes an operation that is over: the request becomes null or inactive.
     pub(super) fn conclude(&mut self) -> Result<Status> {
-        let Some(inner) = self.active() else { return Ok(Status::EMPTY) };
+        let Some(inner) = self.active() else {
+            if self.is_over() {
+                self.0 = Subject::Nothing;
+            }
+            return Ok(Status::EMPTY);
+        };
         let told = inner.tell();
         if inner.persistent {
             inner.active = false;
@@ -372,12 +414,12 @@ impl Request {
 
     /// Becomes null.
     fn release(&mut self) -> Result<()> {
-        let Some(Inner { kind: Kind::Generalized(shared), flight, .. }) = &self.0 else {
-            self.0 = None;
+        let Some(Inner { kind: Kind::Generalized(shared), flight, .. }) = self.inner() else {
+            self.0 = Subject::Nothing;
             return Ok(());
         };
         let (shared, Origin { home, call }) = (shared.clone(), flight.origin.again());
-        self.0 = None;
+        self.0 = Subject::Nothing;
         shared.free().map_err(|error| home.error_of_callback(call, error))
     }
 }
@@ -385,7 +427,7 @@ impl Request {
 impl Drop for Request {
     #[inline]
     fn drop(&mut self) {
-        if !self.is_null() {
+        if self.inner().is_some() {
             // Nobody is there to be told what a callback says.
             let _ = self.release();
         }
@@ -406,8 +448,9 @@ pub(crate) enum State {
 impl fmt::Debug for Request {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            None => out.write_str("Request(null)"),
-            Some(inner) => {
+            Subject::Nothing => out.write_str("Request(null)"),
+            Subject::Over => out.write_str("Request(a send that is over)"),
+            Subject::Operation(inner) => {
                 let state = if inner.active { "active" } else { "inactive" };
                 write!(out, "Request({}, {state})", inner.flight.origin.call)
             }

@@ -58,8 +58,7 @@ pub fn wait_some(
 ) -> Result<Option<usize>> {
     found.clear();
     let Some(first) = wait_for_one(requests) else { return Ok(None) };
-    let core = requests[first].active().expect("just found").core().clone();
-    complete_some(requests, &core, first, Request::conclude, found).map(Some)
+    complete_some(requests, first, Request::conclude, found).map(Some)
 }
 
 /// Completes all if all are over. Moves them on if it can; never waits. Says whether they are; then
@@ -167,6 +166,9 @@ fn first_failed(requests: &mut [Request]) -> Option<usize> {
 
 /// Waits until one is over: the first of those. `None` if none is active.
 fn wait_for_one(requests: &mut [Request]) -> Option<usize> {
+    if let Some(first) = requests.iter().position(Request::is_over) {
+        return Some(first);
+    }
     let core = core_of(requests)?;
     let (ids, mut seen) = (awaited(requests, &core), None);
     let found = core.wait_for(&ids, |engine| {
@@ -183,9 +185,13 @@ fn wait_for_one(requests: &mut [Request]) -> Option<usize> {
 
 /// Moves what can move, then looks for one that is over. Ready with `None` if none is active.
 fn look_for_one(requests: &mut [Request]) -> Poll<Option<usize>> {
-    let Some(core) = core_of(requests) else { return Poll::Ready(None) };
+    let over = requests.iter().position(Request::is_over);
+    let Some(core) = core_of(requests) else { return Poll::Ready(over) };
     let mut engine = core.engine();
     engine.progress_now_and_then_thoroughly();
+    if over.is_some() {
+        return Poll::Ready(over);
+    }
     let found = first_over(requests, &core, &mut engine);
     let failed = engine.failure().is_some();
     drop(engine);
@@ -206,10 +212,7 @@ fn look_for_some(
     match look_for_one(requests) {
         Poll::Ready(None) => Ok(None),
         Poll::Pending => Ok(Some(0)),
-        Poll::Ready(Some(first)) => {
-            let core = requests[first].active().expect("just found").core().clone();
-            complete_some(requests, &core, first, complete, found).map(Some)
-        }
+        Poll::Ready(Some(first)) => complete_some(requests, first, complete, found).map(Some),
     }
 }
 
@@ -227,17 +230,21 @@ fn are_all_over(requests: &mut [Request]) -> bool {
     all || failed
 }
 
-/// Completes (or only asks) all that are over from `first` on, which is. Says how many.
+/// Completes (or only asks) all that are over; `first` is. Says how many.
 fn complete_some(
     requests: &mut [Request],
-    core: &Arc<Core>,
     first: usize,
     complete: fn(&mut Request) -> Result<Status>,
     found: &mut Vec<(usize, Status)>,
 ) -> Result<usize> {
-    let mut engine = core.engine();
-    for (at, request) in requests.iter_mut().enumerate().skip(first) {
-        if request.active().is_some_and(|inner| collect(inner, core, &mut engine)) {
+    let core = core_of(requests);
+    let mut engine = core.as_ref().map(|core| core.engine());
+    let mut is_over = |inner: &mut Inner| match (&core, &mut engine) {
+        (Some(core), Some(engine)) => collect(inner, core, engine),
+        _ => false,
+    };
+    for (at, request) in requests.iter_mut().enumerate() {
+        if at == first || request.is_over() || request.active().is_some_and(&mut is_over) {
             found.push((at, Status::EMPTY));
         }
     }
