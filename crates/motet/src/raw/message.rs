@@ -438,11 +438,11 @@ const BUFFER: &str = "buffer";
 const SEND_BUFFER: &str = "send buffer";
 const RECEIVE_BUFFER: &str = "receive buffer";
 
-/// The type that a message of this layer says it has. It is used from languages that are not safe
-/// by their types, and many a program there receives as another type what has the same bytes: in
-/// check mode only that is an error.
-fn told(comm: &Communicator, code: TypeCode) -> TypeCode {
-    if comm.home().core.watch().check { code } else { TypeCode::BYTES }
+/// Whether a message of this layer says of which type it is. It is used from languages that are not
+/// safe by their types, and many a program there receives as another type what has the same bytes:
+/// in check mode only that is an error. All others are bytes.
+fn tells_type(comm: &Communicator) -> bool {
+    comm.home().core.watch().check
 }
 
 /// Where data lies as bytes in a row, of which type, and what has to be moved for that.
@@ -470,10 +470,14 @@ unsafe fn place(
     data: Data<'_>,
     way: Way,
 ) -> Result<Located> {
+    let tells_type = tells_type(comm);
+    if !tells_type && let Some(span) = Stage::new(Unit::BYTE).as_it_is(data, 1) {
+        return Ok((span, TypeCode::BYTES, None));
+    }
     // SAFETY: passed on.
     let located = unsafe { locate(which, data, way) };
     let (span, code, staging) = located.map_err(|kind| comm.error(call, kind))?;
-    Ok((span, told(comm, code), staging))
+    Ok((span, if tells_type { code } else { TypeCode::BYTES }, staging))
 }
 
 /// The bytes of a span.

@@ -109,7 +109,7 @@ impl Stage {
     /// Data of a datatype without gaps, which is what most calls have, in a few steps. None if
     /// there is anything to be said about it.
     #[inline]
-    fn as_it_is(&self, data: Data<'_>, copies: usize) -> Option<Span> {
+    pub(super) fn as_it_is(&self, data: Data<'_>, copies: usize) -> Option<Span> {
         let Data { address, count, datatype } = data;
         let item = datatype.layout().row()?.get();
         let (count, unit) = (count.checked_mul(copies)?, self.unit.bytes);
