@@ -59,6 +59,11 @@ fn files_are_short() {
 }
 
 #[test]
+fn no_file_is_huge() {
+    none(workspace::sizes().iter().filter_map(|(path, bytes)| documents::huge(path, *bytes)));
+}
+
+#[test]
 fn lines_are_narrow() {
     none(workspace::sources().iter().flat_map(code::wide_lines));
 }

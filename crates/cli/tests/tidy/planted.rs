@@ -197,6 +197,12 @@ mod the_code {
     }
 
     #[test]
+    fn a_huge_file_is_found() {
+        assert!(documents::huge("core", 1 << 20).is_none());
+        assert!(documents::huge("core", (1 << 20) + 1).is_some());
+    }
+
+    #[test]
     fn a_wide_line_is_found() {
         let text = format!("{}\n{}\n", "é".repeat(100), "a".repeat(101));
         assert_eq!(lines(code::wide_lines(&rust(&text))), [2]);

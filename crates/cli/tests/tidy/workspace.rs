@@ -84,6 +84,13 @@ fn walk(folder: &Path, prefix: &str, found: &mut BTreeSet<String>) {
     }
 }
 
+/// The bytes of all files of the project, with their paths from the root.
+pub(crate) fn sizes() -> Vec<(String, u64)> {
+    let root = root();
+    let size = |path: String| fs::metadata(root.join(&path)).ok().map(|file| (path, file.len()));
+    files().into_iter().filter_map(size).collect()
+}
+
 /// All texts of the project, with their paths from the root.
 pub(crate) fn texts() -> Vec<(String, String)> {
     let root = root();
