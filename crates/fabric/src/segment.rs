@@ -12,7 +12,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 use crate::barrier::Among;
 use crate::doorbell::Doorbell;
 use crate::layout::{LINE, Layout};
-use crate::{Error, Failure, How, Peer, Result};
+use crate::{Error, Failure, How, Peer, Result, single_copy};
 
 /// Says that a segment was made by this version of the layout.
 const MAGIC: u64 = 0x6d6f_7465_7400_0001;
@@ -352,6 +352,13 @@ impl Segment {
             // Not `ring`: the dead may have left a doorbell half rung.
             self.doorbell(Peer(rank as u32)).alarm();
         }
+    }
+
+    /// Whether a rank that shares the segment as a process has died, or has been ended since another
+    /// one died. Until the first death is known nobody is taken for dead.
+    pub(crate) fn has_died(&self, peer: Peer) -> bool {
+        let died = self.is_shared().then(|| self.failure()).flatten();
+        died.is_some_and(|died| died.rank == peer || single_copy::is_gone(self.process(peer)))
     }
 
     /// The first death in this world, if there was one.

@@ -14,7 +14,7 @@ use super::packet::Packet;
 use super::shelf::{Block, Shelf, Sizes};
 use super::{Completion, Endpoint, Receive};
 use crate::pace::Pace;
-use crate::{Label, Peer, Region, Segment, TransferError, TypeCode, single_copy};
+use crate::{Label, Peer, Region, Segment, TransferError, TypeCode};
 
 /// Blocks of a rank, which may be so many messages ahead: with none free, they go as others do.
 const SHORT: Sizes = Sizes { longest: 64 << 10, most: 128, share: 6 };
@@ -254,9 +254,7 @@ impl Endpoint {
                 }
                 spin_loop();
             }
-            if self.segment.failure().is_some_and(|failure| failure.rank == message.source)
-                || single_copy::is_gone(self.segment.process(message.source))
-            {
+            if self.segment.has_died(message.source) {
                 return None;
             }
             thread::yield_now();

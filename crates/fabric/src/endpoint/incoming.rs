@@ -326,11 +326,7 @@ impl Endpoint {
         let address = into.start().expose_provenance() as u64;
         self.tell(source, Packet::Share { send, address });
         let segment = &self.segment;
-        let is_gone = || {
-            let died = segment.is_shared().then(|| segment.failure()).flatten();
-            died.is_some_and(|died| died.rank == source || single_copy::is_gone(process))
-        };
-        sharing::copy(segment, source, claim, bytes, copy, is_gone)
+        sharing::copy(segment, source, claim, bytes, copy, || segment.has_died(source))
     }
 
     fn ask_for_pieces(&mut self, message: Message, exposure: Exposure, receive: Receive) {
