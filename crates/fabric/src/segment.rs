@@ -354,8 +354,8 @@ impl Segment {
         }
     }
 
-    /// Whether a rank that shares the segment as a process has died, or has been ended since another
-    /// one died. Until the first death is known nobody is taken for dead.
+    /// Whether a rank that shares the segment as a process has died, or has been ended since
+    /// another one died. Until the first death is known nobody is taken for dead.
     pub(crate) fn has_died(&self, peer: Peer) -> bool {
         let died = self.is_shared().then(|| self.failure()).flatten();
         died.is_some_and(|died| died.rank == peer || single_copy::is_gone(self.process(peer)))
