@@ -404,9 +404,14 @@ impl Endpoint {
         self.segment.doorbell(peer).ring();
     }
 
-    /// Whether a rank has left the world and all it sent has been read.
+    /// Whether a rank has left the world in good order and all it sent has been read.
+    ///
+    /// After a death nobody has: some leave because of it, and it is what those are to hear of who
+    /// wait for them. Looked at last, since who leaves for that reason has known of it before.
     pub fn has_left(&self, peer: Peer) -> bool {
-        self.memory_of(peer).state(peer) == State::Left && !self.inlets[peer.index()].has_news()
+        self.memory_of(peer).state(peer) == State::Left
+            && !self.inlets[peer.index()].has_news()
+            && self.segment.failure().is_none()
     }
 
     /// Ends, with an error, every transfer whose other side has left the world. For those who

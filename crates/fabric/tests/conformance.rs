@@ -64,6 +64,7 @@ in_every_world! {
         both_ends_copy a_few_cells_each;
     leaving: news_of_channels_for_one_that_left_hold_up_nobody pieces_of_one_that_left_end
         messages_outlive_their_sender those_that_stay_go_on
+        who_leaves_after_a_death_has_not_left_in_good_order
         one_left_alone_hears_itself;
     matching: order_per_pair_and_label context_tag_and_ordinal_keep_apart any_source_and_any_tag
         probe_finds_what_a_receive_would_get truncation_is_the_receivers_error_alone

@@ -1,6 +1,6 @@
 //! Ranks that leave in good order.
 
-use motet_fabric::{Peer, TransferError};
+use motet_fabric::{Failure, How, Peer, TransferError};
 
 use super::{EAGER, FEW, LARGE, anyone, from, label, pattern, step};
 use crate::support::{Kind, Rank, ranks, run};
@@ -95,6 +95,23 @@ pub(crate) fn those_that_stay_go_on(kind: Kind) {
             assert_eq!(rank.wait(receive).data(), pattern(u64::from(other), LARGE));
         }
     });
+}
+
+/// Who leaves because of a death is no reason for others to give up: of the death they are to hear.
+pub(crate) fn who_leaves_after_a_death_has_not_left_in_good_order(kind: Kind) {
+    let mut world = ranks(kind, 3);
+    let receives = [from(1, 1), from(2, 1), anyone(1)].map(|source| world[0].recv(source, 8));
+    let send = world[0].send(2, label(1), pattern(1, LARGE));
+    let died = Failure { rank: Peer(1), how: How::Panic };
+    let segment = std::sync::Arc::clone(world[0].endpoint().segment());
+    segment.fail(died);
+    world[1..].iter_mut().for_each(leave_at_once);
+    (1..3).for_each(|rank| segment.leave(Peer(rank)));
+    while world[0].progress_thoroughly() {}
+    assert!(receives.iter().all(|&receive| !world[0].has_ended(receive)));
+    let sent = world[0].take(send).map(|ended| ended.outcome);
+    assert!(matches!(sent, None | Some(Ok(_))), "{sent:?}");
+    assert_eq!(world[0].endpoint().failure(), Some(died));
 }
 
 /// Whoever is left alone still hears itself: also what waits for room in its own lane.
