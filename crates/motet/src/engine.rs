@@ -44,6 +44,7 @@ pub(crate) use again::{Known, Lists, Signature};
 pub(crate) use cache::{Cache, Found, Planned, Rule, Selection};
 pub(crate) use dynamic::{Arrivals, Dynamic};
 pub(crate) use run::{Binding, Linking, Number, Pace, Run, Ways};
+pub(crate) use shortcut::Expected;
 pub(crate) use sprint::Sprinter;
 pub(crate) use staging::{Staged, Staging, Way};
 pub(crate) use transfer::{CANCELLED, Envelope, Mode, NOBODY, Posting, Transfer};

@@ -222,6 +222,17 @@ impl Group {
         }
     }
 
+    /// The member of this rank, if there is one.
+    #[inline]
+    pub(crate) fn peer_at(&self, rank: usize) -> Option<Peer> {
+        match &self.roster {
+            &Roster::Row { first, count } => {
+                (rank < count as usize).then(|| Peer(first + rank as u32))
+            }
+            Roster::List(list) => list.peers.get(rank).copied(),
+        }
+    }
+
     pub(crate) fn rank_of_peer(&self, peer: Peer) -> Option<usize> {
         match &self.roster {
             &Roster::Row { first, count } => {

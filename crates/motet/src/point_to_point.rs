@@ -215,6 +215,20 @@ impl Communicator {
                 return outcome.map_err(|error| self.error(call, error.into()));
             }
         }
+        // SAFETY: passed on.
+        unsafe { self.finish_thoroughly(call, transfer, staging) }
+    }
+
+    /// As [`Communicator::finish`], of a transfer that cannot be done at once.
+    ///
+    /// # Safety
+    /// As [`Communicator::finish`].
+    pub(crate) unsafe fn finish_thoroughly(
+        &self,
+        call: &'static str,
+        transfer: &Transfer,
+        staging: Option<Box<Staging>>,
+    ) -> Result<Received> {
         // SAFETY: passed on: this waits until the operation is over.
         let id = unsafe { self.begin_transfer(call, transfer, staging) }?;
         let outcome = self.core().wait(id, false);

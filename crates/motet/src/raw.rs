@@ -38,6 +38,7 @@ mod request;
 mod sets;
 mod side;
 mod status;
+mod straight;
 mod translate;
 
 pub use collective::{Collective, CollectiveKind, On, Reduction, Root};

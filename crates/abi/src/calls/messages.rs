@@ -20,6 +20,7 @@ use crate::objects::{FoundComm, MPI_Status, Request};
 /// Data of the caller: address, count, datatype.
 type Given = (*const c_void, i64, MPI_Datatype);
 
+#[inline(always)] // an answer that is handed on through memory costs as much as to find it
 fn items(which: Which, (address, count, datatype): Given) -> Answer<Items> {
     Items::new(which, address, count, datatype)
 }
@@ -86,7 +87,7 @@ struct Sent {
 }
 
 impl Sent {
-    #[inline]
+    #[inline(always)] // as `items`
     fn new(given: Given, (to, as_tag): (c_int, c_int), mode: SendMode) -> Answer<Sent> {
         let (items, to) = (items(Which::Send, given)?, destination(to)?);
         Ok(Sent { items, to, tag: tag(as_tag)?, mode })
@@ -107,7 +108,7 @@ struct Received {
 }
 
 impl Received {
-    #[inline]
+    #[inline(always)] // as `items`
     fn new(given: Given, (from, as_tag): (c_int, c_int)) -> Answer<Received> {
         let (items, from) = (items(Which::Receive, given)?, source(from)?);
         Ok(Received { items, from, tag: filter(as_tag)? })

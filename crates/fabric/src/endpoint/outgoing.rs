@@ -87,9 +87,14 @@ impl Standing {
 
     #[inline]
     pub(super) fn push(&mut self, packet: Packet, payload: Region) -> bool {
+        self.push_header(packet.header(), payload)
+    }
+
+    #[inline]
+    pub(super) fn push_header(&mut self, header: Header, payload: Region) -> bool {
         // SAFETY: the payload belongs to a posted send, whose poster promises that it is readable,
         // or is a live local value.
-        unsafe { self.outlet.push(packet.header(), payload) }
+        unsafe { self.outlet.push(header, payload) }
     }
 
     pub(super) fn push_words(&mut self, packet: Packet, words: &Words) -> bool {

@@ -43,6 +43,19 @@ impl Header {
         self.kind == FIRST
     }
 
+    /// That of a message the whole of which lies in its cell.
+    #[inline]
+    pub(super) fn eager(label: Label, element: TypeCode, bytes: usize) -> Header {
+        let (Label { context, tag, ordinal }, TypeCode(element)) = (label, element);
+        Header { context, tag, bytes: bytes as u64, ordinal, kind: EAGER, element, unused: 0 }
+    }
+
+    /// The type of the elements of a message, and its length in bytes.
+    #[inline]
+    pub(super) fn contents(&self) -> (TypeCode, usize) {
+        (TypeCode(self.element), self.bytes as usize)
+    }
+
     /// Whether it is that of a message with this label, the whole of which lies in its cell.
     #[inline]
     pub(super) fn is_eager(&self, label: Label) -> bool {
@@ -135,7 +148,7 @@ impl Packet {
     pub(super) fn header(self) -> Header {
         let none = Label { context: 0, tag: 0, ordinal: 0 };
         let (kind, label, element, bytes) = match self {
-            Packet::Eager { label, element, bytes } => (EAGER, label, element, bytes),
+            Packet::Eager { label, element, bytes } => return Header::eager(label, element, bytes),
             Packet::First { label, element, bytes } => (FIRST, label, element, bytes),
             Packet::Rest { bytes } => (REST, none, TypeCode::BYTES, bytes),
             Packet::Large { label, element, bytes } => (LARGE, label, element, bytes),
@@ -185,7 +198,7 @@ impl Packet {
     pub(super) fn read(header: Header) -> Packet {
         let Header { context, tag, ordinal, .. } = header;
         let label = Label { context, tag, ordinal };
-        let (element, bytes) = (TypeCode(header.element), header.bytes as usize);
+        let (element, bytes) = header.contents();
         match header.kind {
             EAGER => Packet::Eager { label, element, bytes },
             FIRST => Packet::First { label, element, bytes },

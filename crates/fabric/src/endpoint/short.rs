@@ -55,8 +55,7 @@ impl Endpoint {
         if !standing.is_flushed() {
             return false;
         }
-        let packet = Packet::Eager { label, element, bytes: data.bytes() };
-        let sent = standing.push(packet, data);
+        let sent = standing.push_header(Header::eager(label, element, data.bytes()), data);
         if sent {
             self.announce(to);
         }
@@ -90,9 +89,7 @@ impl Endpoint {
         if !header.is_eager(label) {
             return self.recv_next_block(from, label, header, &receive);
         }
-        let Packet::Eager { element, bytes, .. } = Packet::read(header) else {
-            return Short::Behind;
-        };
+        let (element, bytes) = header.contents();
         let fits = Message { source: from, label, element, bytes }.fits(&receive);
         if fits.is_ok() {
             // SAFETY: writable by the caller's promise; as long as the message, as just checked.

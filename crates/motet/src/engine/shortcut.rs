@@ -7,18 +7,20 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use motet_fabric::{Label, Peer, Received, RegionMut, Selector, Short, TransferError, TypeCode};
+use motet_fabric::{
+    Label, Peer, Received, Region, RegionMut, Selector, Short, TransferError, TypeCode,
+};
 
 use super::sprint::LOOKS;
 use super::transfer::{Envelope, Mode, Transfer};
 use super::{Engine, Outcome};
 
 /// A message that is taken from one rank: which one, and where to.
-struct Expected {
-    from: Peer,
-    label: Label,
-    element: TypeCode,
-    into: RegionMut,
+pub(crate) struct Expected {
+    pub(crate) from: Peer,
+    pub(crate) label: Label,
+    pub(crate) element: TypeCode,
+    pub(crate) into: RegionMut,
 }
 
 impl Engine {
@@ -28,16 +30,26 @@ impl Engine {
     /// As [`Engine::transfer_at_once`].
     #[inline]
     pub(crate) unsafe fn send_at_once(&mut self, transfer: &Transfer) -> bool {
-        let Transfer::Send(Envelope { to, label, element }, data, Mode::Standard) = *transfer
-        else {
-            return false;
-        };
-        if self.books.is_some() || self.operations.len() >= self.room {
+        match *transfer {
+            // SAFETY: passed on.
+            Transfer::Send(to, data, Mode::Standard) => unsafe { self.send_now(&to, data) },
+            _ => false,
+        }
+    }
+
+    /// As [`Engine::send_at_once`], of a standard send.
+    ///
+    /// # Safety
+    /// As [`Engine::transfer_at_once`].
+    #[inline]
+    pub(crate) unsafe fn send_now(&mut self, envelope: &Envelope, data: Region) -> bool {
+        let &Envelope { to, label, element } = envelope;
+        let is_short = to != self.endpoint.me() && data.bytes() <= self.endpoint.short();
+        if !is_short || self.has_more_to_do() {
             return false;
         }
-        let is_short = to != self.endpoint.me() && data.bytes() <= self.endpoint.short();
         // SAFETY: readable by the caller's promise.
-        let is_sent = is_short && unsafe { self.endpoint.send_short(to, label, element, data) };
+        let is_sent = unsafe { self.endpoint.send_short(to, label, element, data) };
         if is_sent {
             self.has_transferred();
         }
@@ -60,16 +72,11 @@ impl Engine {
                 let (source, bytes) = (self.endpoint.me(), data.bytes());
                 is_sent.then_some(Ok(Received { source, tag: label.tag, bytes }))
             }
-            _ if self.books.is_some() || self.operations.len() >= self.room => None,
             Transfer::Receive(selector, element, into) => {
                 let (from, label) = exact(selector)?;
-                if from == self.endpoint.me() || !self.endpoint.is_next_in_lane(from) {
-                    return None;
-                }
                 let expected = Expected { from, label, element, into };
                 // SAFETY: passed on.
-                let received = unsafe { self.receive_at_once(&expected, looks) }?;
-                self.has_transferred();
+                let received = unsafe { self.receive_now(&expected, looks) }?;
                 let received =
                     received.map(|bytes| Received { source: from, tag: label.tag, bytes });
                 Some(received.map_err(|error| *error))
@@ -78,11 +85,38 @@ impl Engine {
         }
     }
 
-    /// The length of what has come.
+    /// Receives a message now, if that is possible within so many looks: the length of what has
+    /// come.
     ///
     /// # Safety
     /// As [`Engine::transfer_at_once`].
-    unsafe fn receive_at_once(
+    #[inline]
+    pub(crate) unsafe fn receive_now(
+        &mut self,
+        expected: &Expected,
+        looks: u32,
+    ) -> Option<Result<usize, Box<TransferError>>> {
+        let from = expected.from;
+        let is_next = from != self.endpoint.me() && self.endpoint.is_next_in_lane(from);
+        if !is_next || self.has_more_to_do() {
+            return None;
+        }
+        // SAFETY: passed on.
+        let received = unsafe { self.look_for_next(expected, looks) }?;
+        self.has_transferred();
+        Some(received)
+    }
+
+    /// Whether there is more to be done for a message than to move it, or no room for another.
+    #[inline]
+    fn has_more_to_do(&self) -> bool {
+        self.books.is_some() || self.operations.len() >= self.room
+    }
+
+    /// # Safety
+    /// As [`Engine::transfer_at_once`].
+    #[inline]
+    unsafe fn look_for_next(
         &mut self,
         &Expected { from, label, element, into }: &Expected,
         looks: u32,
@@ -102,6 +136,7 @@ impl Engine {
     }
 
     /// A message has been sent or received that is no operation.
+    #[inline]
     fn has_transferred(&mut self) {
         self.ended += 1;
         self.move_others(0);

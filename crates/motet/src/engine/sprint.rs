@@ -102,6 +102,7 @@ impl Engine {
     /// Whoever calls the library again and again moves all that is under way, even if the calls
     /// themselves never wait: more than so many operations, and messages that found no room. In
     /// check mode, what others tell comes before the end of what has been checked.
+    #[inline]
     pub(super) fn move_others(&mut self, own: usize) {
         if self.active > own || self.endpoint.has_waiting() || self.books.is_some() {
             self.progress();

@@ -101,12 +101,25 @@ impl Outgoing<'_> {
     /// # Errors
     /// Arguments that the standard does not allow; no room in the buffer of buffered sends; that
     /// the destination has died or left.
+    #[inline]
     pub unsafe fn run<'on>(&self, on: impl Into<On<'on>>) -> Result<()> {
-        let (call, comm) = (self.call(0), on.into().messages());
+        let comm = on.into().messages();
+        // SAFETY: passed on.
+        if unsafe { self.goes_straight(comm) } {
+            return Ok(());
+        }
+        // SAFETY: passed on.
+        unsafe { self.run_thoroughly(comm) }
+    }
+
+    /// # Safety
+    /// As [`Outgoing::run`].
+    unsafe fn run_thoroughly(&self, comm: &Communicator) -> Result<()> {
+        let call = self.call(0);
         // SAFETY: passed on.
         let (transfer, staging) = unsafe { self.transfer(call, comm) }?;
         // SAFETY: passed on: this waits until the operation is over.
-        unsafe { comm.finish(call, &transfer, staging) }.map(drop)
+        unsafe { comm.finish_thoroughly(call, &transfer, staging) }.map(drop)
     }
 
     /// The nonblocking form. (`MPI_Isend` and so on)
@@ -168,12 +181,24 @@ impl Incoming<'_> {
     /// # Errors
     /// Arguments that the standard does not allow; a message that is too long, or (in check mode)
     /// of elements of another type: nothing is written then; that the source has died or left.
+    #[inline]
     pub unsafe fn run<'on>(&self, on: impl Into<On<'on>>) -> Result<Status> {
         let comm = on.into().messages();
         // SAFETY: passed on.
+        if let Some(told) = unsafe { self.comes_straight(comm) } {
+            return told;
+        }
+        // SAFETY: passed on.
+        unsafe { self.run_thoroughly(comm) }
+    }
+
+    /// # Safety
+    /// As [`Incoming::run`].
+    unsafe fn run_thoroughly(&self, comm: &Communicator) -> Result<Status> {
+        // SAFETY: passed on.
         let (transfer, staging) = unsafe { self.transfer("recv", comm) }?;
         // SAFETY: passed on: this waits until the operation is over.
-        let received = unsafe { comm.finish("recv", &transfer, staging) }?;
+        let received = unsafe { comm.finish_thoroughly("recv", &transfer, staging) }?;
         Ok(Status::of_receive(comm.home(), received))
     }
 

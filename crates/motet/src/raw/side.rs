@@ -110,16 +110,13 @@ impl Stage {
     /// there is anything to be said about it.
     #[inline]
     pub(super) fn as_it_is(&self, data: Data<'_>, copies: usize) -> Option<Span> {
-        let Data { address, count, datatype } = data;
-        let item = datatype.layout().row()?.get();
-        let (count, unit) = (count.checked_mul(copies)?, self.unit.bytes);
-        let bytes = count.checked_mul(item)?;
-        let is_there = !address.is_null() && bytes > 0 && isize::try_from(bytes).is_ok();
-        if !is_there || address.addr() & (self.unit.alignment - 1) != 0 {
+        let count = data.count.checked_mul(copies)?;
+        let (Span { start, len }, item) = bytes_in_a_row(Data { count, ..data })?;
+        if start.addr() & (self.unit.alignment - 1) != 0 {
             return None;
         }
-        let len = if item == unit { count } else { bytes / unit };
-        Some(Span { start: address, len })
+        let unit = self.unit.bytes;
+        Some(Span { start, len: if item == unit { count } else { len / unit } })
     }
 
     /// # Safety
@@ -233,6 +230,17 @@ impl Stage {
         }
         Side { span: Span { start: stream, len: start }, blocks }
     }
+}
+
+/// The bytes of data of a datatype without gaps, and those of an item. None if there are none, or
+/// if there is anything to be said about it.
+#[inline]
+pub(super) fn bytes_in_a_row(data: Data<'_>) -> Option<(Span, usize)> {
+    let Data { address, count, datatype } = data;
+    let item = datatype.layout().row()?.get();
+    let len = count.checked_mul(item)?;
+    let is_there = !address.is_null() && len > 0 && isize::try_from(len).is_ok();
+    is_there.then_some((Span { start: address, len }, item))
 }
 
 /// Items of a user, if they may be used.

@@ -1,0 +1,84 @@
+//! Messages of plain data that are sent or received at once, which most are that are short: the
+//! same as in `message.rs`, in few steps.
+//!
+//! Whatever there is anything to be said about (data with gaps, a wildcard, nobody, a
+//! rank or tag that there is not, no room, no message yet) is left to the way of all messages, which
+//! asks everything again.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use motet_fabric::{Label, Peer, Region, RegionMut, TypeCode};
+
+use super::data::Data;
+use super::message::{Incoming, Outgoing, SendMode};
+use super::side::bytes_in_a_row;
+use super::status::Status;
+use crate::buffer::Span;
+use crate::communicator::{Communicator, Traffic};
+use crate::engine::{Envelope, Expected};
+use crate::error::Result;
+use crate::status::{Source, TAG_UB, Tag, TagFilter};
+
+impl Outgoing<'_> {
+    /// Sends it, if that can be done at once. Says whether it has been done.
+    ///
+    /// # Safety
+    /// As [`Outgoing::run`].
+    #[inline]
+    pub(super) unsafe fn goes_straight(&self, comm: &Communicator) -> bool {
+        if !matches!(self.mode, SendMode::Standard | SendMode::Ready) {
+            return false;
+        }
+        let Some(Plain { peer, label, span }) = plain(comm, self.data, self.to, self.tag) else {
+            return false;
+        };
+        let envelope = Envelope { to: peer, label, element: TypeCode::BYTES };
+        let data = Region::new(span.start, span.len);
+        // SAFETY: passed on.
+        unsafe { comm.core().engine().send_now(&envelope, data) }
+    }
+}
+
+impl Incoming<'_> {
+    /// Receives it, if it comes at once.
+    ///
+    /// # Safety
+    /// As [`Incoming::run`].
+    #[inline]
+    pub(super) unsafe fn comes_straight(&self, comm: &Communicator) -> Option<Result<Status>> {
+        let (Source::Rank(from), TagFilter::Tag(tag)) = (self.from, self.tag) else { return None };
+        let Plain { peer, label, span } = plain(comm, self.data, from, tag)?;
+        let into = RegionMut::new(span.start, span.len);
+        let expected = Expected { from: peer, label, element: TypeCode::BYTES, into };
+        let core = comm.core();
+        // SAFETY: passed on.
+        let received = unsafe { core.engine().receive_now(&expected, core.looks()) }?;
+        Some(match received {
+            Ok(bytes) => {
+                let (source, tag) = (Source::Rank(from), TagFilter::Tag(tag));
+                Ok(Status { source, tag, bytes: bytes as u64, ..Status::EMPTY })
+            }
+            Err(error) => Err(comm.error("recv", (*error).into())),
+        })
+    }
+}
+
+/// A message between two ranks, of bytes in a row.
+struct Plain {
+    peer: Peer,
+    label: Label,
+    span: Span,
+}
+
+#[inline]
+fn plain(comm: &Communicator, data: Data<'_>, rank: usize, Tag(tag): Tag) -> Option<Plain> {
+    let span = match bytes_in_a_row(data) {
+        Some((span, _)) => span,
+        None if data.count == 0 => Span { start: data.address, len: 0 },
+        None => return None,
+    };
+    let peer = comm.group().peer_at(rank)?;
+    let context = comm.context(Traffic::PointToPoint);
+    let label = Label { context, tag: u64::from(tag), ordinal: 0 };
+    (tag <= TAG_UB).then_some(Plain { peer, label, span })
+}
