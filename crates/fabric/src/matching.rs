@@ -8,6 +8,10 @@
 //!
 //! Neither side has a limit but memory: a bound would make a program hang that only wants to
 //! receive in another order.
+//!
+//! Most receives are posted while no other one is, and are met before another one is posted. Such a
+//! one, if it names sender and tag, is *alone*: it is kept beside the queues and joins them when it
+//! gets company, as the first of them.
 
 mod index;
 mod queue;
@@ -29,6 +33,8 @@ const WILD: u64 = 1 << 63;
 /// Receives of type `R` and messages of type `M` that wait for each other.
 #[derive(Debug)]
 pub struct Matching<R, M> {
+    /// If it is there no other receive is posted.
+    alone: Option<(Key, R)>,
     exact: Queue<R>,
     wild: VecDeque<(u64, Selector, R)>,
     early: Queue<M>,
@@ -39,6 +45,7 @@ pub struct Matching<R, M> {
 impl<R, M> Default for Matching<R, M> {
     fn default() -> Self {
         Matching {
+            alone: None,
             exact: Queue::default(),
             wild: VecDeque::new(),
             early: Queue::default(),
@@ -70,6 +77,31 @@ impl<R: Default, M: Default> Matching<R, M> {
     pub fn post(&mut self, selector: Selector, receive: R) -> Ticket {
         self.posts += 1;
         match exact_key(&selector) {
+            Some(key) if self.posted() == 0 => {
+                self.alone = Some((key, receive));
+                Ticket::default()
+            }
+            key => self.post_among_others(key, selector, receive),
+        }
+    }
+
+    /// Posts a receive that names sender and tag, if no other one is posted. Says whether it did;
+    /// its ticket is the default one.
+    #[inline]
+    pub fn post_alone(&mut self, source: Peer, label: Label, receive: R) -> bool {
+        let is_alone = self.posted() == 0;
+        if is_alone {
+            self.posts += 1;
+            self.alone = Some((Key::new(source, label), receive));
+        }
+        is_alone
+    }
+
+    fn post_among_others(&mut self, key: Option<Key>, selector: Selector, receive: R) -> Ticket {
+        if let Some((key, first)) = self.alone.take() {
+            self.exact.push(key, self.posts - 1, first);
+        }
+        match key {
             Some(key) => Ticket(u64::from(self.exact.push(key, self.posts, receive))),
             None => {
                 self.wild.push_back((self.posts, selector, receive));
@@ -81,7 +113,11 @@ impl<R: Default, M: Default> Matching<R, M> {
     /// Withdraws the posted receive of this ticket, which `is_it` knows. `None` if it is no longer
     /// posted.
     pub fn withdraw_one(&mut self, ticket: Ticket, is_it: impl Fn(&R) -> bool) -> Option<R> {
+        if self.alone.is_some() {
+            return self.take_alone(|_, receive| is_it(receive));
+        }
         if ticket.0 & WILD == 0 {
+            // That of one that was alone tells no slot, but it is the oldest of those queued.
             return self.exact.take_one(ticket.0 as u32, is_it);
         }
         let post = ticket.0 & !WILD;
@@ -90,9 +126,28 @@ impl<R: Default, M: Default> Matching<R, M> {
         if is_it(receive) { self.wild.remove(at).map(|(.., receive)| receive) } else { None }
     }
 
+    /// The receive that is alone: from whom, as what, and itself.
+    #[inline]
+    pub fn alone(&self) -> Option<(Peer, Label, &R)> {
+        self.alone.as_ref().map(|(key, receive)| (key.source(), key.label(), receive))
+    }
+
+    /// The receive that was alone has met its message.
+    #[inline]
+    pub fn meet_alone(&mut self) {
+        self.alone = None;
+    }
+
+    fn take_alone(&mut self, is_it: impl FnOnce(&Key, &R) -> bool) -> Option<R> {
+        self.alone.take_if(|(key, receive)| is_it(key, receive)).map(|(_, receive)| receive)
+    }
+
     /// Takes the receive that this message meets, if one is posted.
     pub fn take_posted(&mut self, source: Peer, label: Label) -> Option<R> {
         let key = Key::new(source, label);
+        if self.alone.is_some() {
+            return self.take_alone(|its, _| *its == key);
+        }
         if !self.wild.is_empty() {
             let exact_at = self.exact.front(&key).map(|(posted, _)| posted);
             let wild = self.wild.iter().position(|(_, wanted, _)| wanted.accepts(source, label));
@@ -112,6 +167,10 @@ impl<R: Default, M: Default> Matching<R, M> {
 
     /// Withdraws all posted receives that the predicate names. Takes time in the number posted.
     pub fn withdraw(&mut self, mut gone: impl FnMut(Option<Peer>, &R) -> bool) -> Vec<R> {
+        if self.alone.is_some() {
+            let taken = self.take_alone(|key, receive| gone(Some(key.source()), receive));
+            return taken.into_iter().collect();
+        }
         let mut taken = self.exact.drain_where(|key, receive| gone(Some(key.source()), receive));
         for _ in 0..self.wild.len() {
             let Some((posted, selector, receive)) = self.wild.pop_front() else { break };
@@ -126,15 +185,17 @@ impl<R: Default, M: Default> Matching<R, M> {
 
     /// Looks at each posted receive.
     pub fn each_posted(&self, mut look: impl FnMut(Selector, &R)) {
-        for (key, receive) in self.exact.iter() {
+        let alone = self.alone.iter().map(|(key, receive)| (key, receive));
+        for (key, receive) in alone.chain(self.exact.iter()) {
             look(Selector::exactly(key.source(), key.label()), receive);
         }
         self.wild.iter().for_each(|(_, selector, receive)| look(*selector, receive));
     }
 
     /// Number of posted receives.
+    #[inline]
     pub fn posted(&self) -> usize {
-        self.exact.len() + self.wild.len()
+        usize::from(self.alone.is_some()) + self.exact.len() + self.wild.len()
     }
 
     /// Number of messages that wait for their receive.
@@ -171,6 +232,52 @@ mod tests {
         assert_eq!(matching.take_posted(Peer(1), label(8)), Some("any tag"));
         assert_eq!(matching.take_posted(Peer(1), label(7)), None);
         assert_eq!(matching.posted(), 0);
+    }
+
+    #[test]
+    fn one_that_is_alone_is_the_first_when_it_gets_company() {
+        let mut matching = Matching::<&str, ()>::default();
+        let alone = matching.post(any(Some(1), Some(7)), "alone");
+        assert_eq!(matching.alone(), Some((Peer(1), label(7), &"alone")));
+        assert!(!matching.post_alone(Peer(1), label(8), "not alone"));
+        matching.post(any(Some(1), Some(7)), "company");
+        assert_eq!((matching.alone(), matching.posted()), (None, 2));
+        matching.post(any(None, Some(7)), "anyone");
+        let take = |matching: &mut Matching<_, _>| matching.take_posted(Peer(1), label(7));
+        assert_eq!(take(&mut matching), Some("alone"));
+        assert_eq!(matching.withdraw_one(alone, |&each| each == "alone"), None);
+        assert_eq!(take(&mut matching), Some("company"));
+        assert_eq!((take(&mut matching), matching.posted()), (Some("anyone"), 0));
+        // What was alone when it was posted is found by its ticket, in company or not.
+        for company in [false, true] {
+            matching.post(any(Some(2), Some(7)), "before");
+            matching.post(any(Some(2), Some(7)), "before");
+            assert_eq!(matching.withdraw(|_, _| true).len(), 2);
+            let alone = matching.post(any(Some(1), Some(7)), "alone");
+            if company {
+                matching.post(any(Some(1), Some(7)), "company");
+            }
+            assert_eq!(matching.withdraw_one(alone, |&each| each == "nobody"), None);
+            assert_eq!(matching.withdraw_one(alone, |&each| each == "alone"), Some("alone"));
+            assert_eq!(matching.withdraw_one(alone, |&each| each == "alone"), None);
+            assert_eq!(matching.withdraw(|_, _| true).len(), usize::from(company));
+        }
+    }
+
+    #[test]
+    fn one_that_is_alone_meets_only_its_message() {
+        let mut matching = Matching::<u32, ()>::default();
+        assert!(matching.post_alone(Peer(1), label(7), 1));
+        let others = [(Peer(2), label(7)), (Peer(1), label(8))];
+        for (source, label) in others {
+            assert_eq!(matching.take_posted(source, label), None);
+        }
+        let mut seen = Vec::new();
+        matching.each_posted(|selector, &receive| seen.push((selector, receive)));
+        assert_eq!(seen, [(any(Some(1), Some(7)), 1)]);
+        assert!(matching.withdraw(|source, _| source != Some(Peer(1))).is_empty());
+        assert_eq!(matching.take_posted(Peer(1), label(7)), Some(1));
+        assert_eq!((matching.take_posted(Peer(1), label(7)), matching.posted()), (None, 0));
     }
 
     #[test]

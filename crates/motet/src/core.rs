@@ -33,7 +33,7 @@ use motet_fabric::{Endpoint, Failure, How, Peer, Segment, TransferError, complai
 use motet_plan::Tuning;
 
 use crate::check::{Books, Watch};
-use crate::engine::{Cache, Engine, Known, Number, Outcome, Pace, Run, Sprinter, Staging};
+use crate::engine::{Cache, End, Engine, Known, Number, Outcome, Pace, Run, Sprinter, Staging};
 use crate::nodes::Nodes;
 use crate::point_to_point::Slot;
 use crate::settings::Settings;
@@ -306,14 +306,15 @@ impl Core {
         self.shared.patience.looks
     }
 
-    /// Looks for the end of an operation as long as a message may take. Says whether it is a
-    /// collective that has ended well, and takes that then: it came to nothing else.
-    pub(crate) fn ends_well(&self, id: Id, persistent: bool) -> bool {
+    /// Looks for the end of an operation as long as a message may take, and takes it if it is
+    /// there.
+    #[inline]
+    pub(crate) fn ends(&self, id: Id, persistent: bool) -> End {
         let _here = self.shared.stay();
         let panicked = AbandonOnUnwind { core: self, id };
-        let is_well = self.engine().ends_well(id, persistent, self.shared.patience.looks);
+        let end = self.engine().ends(id, persistent, self.shared.patience.looks);
         std::mem::forget(panicked);
-        is_well
+        end
     }
 
     /// Waits until an operation is complete and takes its outcome. If the world fails meanwhile

@@ -43,6 +43,7 @@ use crate::point_to_point::Room;
 pub(crate) use again::{Known, Lists, Signature};
 pub(crate) use cache::{Cache, Found, Planned, Rule, Selection};
 pub(crate) use dynamic::{Arrivals, Dynamic};
+pub(crate) use outcome::End;
 pub(crate) use run::{Binding, Linking, Number, Pace, Run, Ways};
 pub(crate) use shortcut::Expected;
 pub(crate) use sprint::Sprinter;

@@ -8,7 +8,7 @@ use motet_fabric::slab::Id;
 use motet_fabric::{Received, TransferError};
 
 use crate::core::Core;
-use crate::engine::{CANCELLED, Engine, Keeper, NOBODY, NOTHING, Outcome};
+use crate::engine::{CANCELLED, End, Engine, Keeper, NOBODY, NOTHING, Outcome};
 use crate::error::{Error, ErrorHandler, ErrorKind, Particulars, Result};
 use crate::group::Group;
 use crate::status::{Status, Tag};
@@ -105,25 +105,6 @@ impl Origin {
     }
 }
 
-/// What is known of the end of an operation.
-#[derive(Clone, Copy, Debug)]
-enum End {
-    Unknown,
-    /// A collective or a send has ended well.
-    Well,
-    As(Outcome),
-}
-
-impl End {
-    fn of(outcome: Option<Outcome>) -> End {
-        outcome.map_or(End::Unknown, End::As)
-    }
-
-    fn is_known(&self) -> bool {
-        !matches!(self, End::Unknown)
-    }
-}
-
 /// An operation that has been started, until somebody has taken its outcome.
 pub struct Flight {
     pub(crate) origin: Origin,
@@ -194,15 +175,18 @@ impl Flight {
 
     /// Waits until it is over.
     pub(crate) fn await_end(&mut self) {
-        if self.end.is_known() {
-            return;
+        if !self.ends_soon() {
+            self.end = End::As(self.origin.core.wait(self.id, self.persistent));
         }
-        let core = &self.origin.core;
-        if core.ends_well(self.id, self.persistent) {
-            self.end = End::Well;
-        } else {
-            self.end = End::As(core.wait(self.id, self.persistent));
+    }
+
+    /// Waits as long as a message may take. Says whether it is over.
+    #[inline]
+    pub(crate) fn ends_soon(&mut self) -> bool {
+        if !self.end.is_known() {
+            self.end = self.origin.core.ends(self.id, self.persistent);
         }
+        self.end.is_known()
     }
 
     /// Whether it is over, was a collective and ended well: there is nothing else to tell.

@@ -39,13 +39,14 @@ mod sets;
 mod side;
 mod status;
 mod straight;
+mod swap;
 mod translate;
 
 pub use collective::{Collective, CollectiveKind, On, Reduction, Root};
 pub use data::{Blocks, Data, Mixed};
 pub(crate) use generalized::Shared;
 pub use generalized::{Callbacks, Stage, grequest_start};
-pub use message::{Incoming, Outgoing, Replace, SendMode, Swap};
+pub use message::{Incoming, Outgoing, SendMode};
 pub(crate) use parts::Inits;
 pub use parts::Parts;
 pub use request::Request;
@@ -55,6 +56,7 @@ pub use sets::{
     wait_all, wait_any, wait_some,
 };
 pub use status::Status;
+pub use swap::{Replace, Swap};
 
 pub use crate::check::Caller;
 pub use crate::phases::end;

@@ -16,7 +16,7 @@ use motet::raw;
 use set::{Room, Set};
 
 use crate::caller::put;
-use crate::exports::MPI_UNDEFINED;
+use crate::exports::{MPI_REQUEST_NULL, MPI_UNDEFINED};
 use crate::fault::{Answer, Fault, Site, argument};
 use crate::handle::MPI_Request;
 use crate::objects::MPI_Status;
@@ -41,6 +41,16 @@ unsafe fn on_one<T>(
         unsafe { place.write(now) };
     }
     told
+}
+
+/// Whether there is a request that was over when it began, of which there is nothing to be told.
+///
+/// # Safety
+/// The place has a handle, or is null.
+#[inline]
+unsafe fn is_over(place: *const MPI_Request) -> bool {
+    // SAFETY: promised by the caller.
+    !place.is_null() && unsafe { place.read() }.is_over()
 }
 
 /// Works on the operation of a handle; says which handle there is then.
@@ -89,6 +99,14 @@ pub(crate) unsafe fn request_free(request: *mut MPI_Request) -> Answer {
 
 /// `MPI_Wait`
 pub(crate) unsafe fn wait(request: *mut MPI_Request, status: *mut MPI_Status) -> Answer {
+    // SAFETY: the caller's place.
+    if unsafe { is_over(request) } {
+        // SAFETY: the caller's place.
+        unsafe { request.write(MPI_REQUEST_NULL) };
+        // SAFETY: the caller's place.
+        unsafe { MPI_Status::tell(status, &raw::Status::EMPTY) };
+        return Ok(());
+    }
     // SAFETY: the caller's place.
     let tell = |told: raw::Status| unsafe { MPI_Status::tell(status, &told) };
     // SAFETY: the caller's place.

@@ -68,20 +68,21 @@ impl Request {
     /// Gives a handle to an operation on a communicator.
     #[inline(always)] // a request that is moved is read before it has been written
     pub(crate) fn publish(operation: impl Into<raw::Request>, comm: &FoundComm) -> MPI_Request {
-        Request::keep(operation.into(), Some(comm.clone()))
+        Request::keep(operation.into(), || Some(comm.clone()))
     }
 
     /// Gives a handle to an operation that is on no communicator: a generalized one, or the flush
     /// of a buffer of the process.
     pub(crate) fn publish_alone(operation: impl Into<raw::Request>) -> MPI_Request {
-        Request::keep(operation.into(), None)
+        Request::keep(operation.into(), || None)
     }
 
     #[inline(always)] // as above
-    fn keep(operation: raw::Request, comm: Option<FoundComm>) -> MPI_Request {
+    fn keep(operation: raw::Request, comm: impl FnOnce() -> Option<FoundComm>) -> MPI_Request {
         if operation.is_over() {
             return OVER;
         }
+        let comm = comm();
         let rare = Rare::of(&operation).map(Box::new);
         MPI_Request::keep_parts(|_| (Request { comm, rare }, operation))
     }
@@ -180,6 +181,12 @@ fn end(claim: ClaimOf<Request>) {
 }
 
 impl MPI_Request {
+    /// Whether it is that of all sends that were over when they began.
+    #[inline]
+    pub(crate) fn is_over(self) -> bool {
+        self == OVER
+    }
+
     /// Claims the operation, to work on it: the null request of the null handle.
     ///
     /// # Errors

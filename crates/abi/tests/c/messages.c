@@ -250,6 +250,73 @@ static void statuses(void) {
     ERR(MPI_Get_count(&status, MPI_DATATYPE_NULL, &value), MPI_ERR_TYPE);
 }
 
+/* Receives of which no other is posted, and which others join: whatever comes first, each gets its
+ * own message. */
+static void alone(void) {
+    enum { LONG = 300000 };
+    static char sent[LONG], got[LONG];
+    int values[4] = {1, 2, 3, 4}, first[2] = {0, 0}, second[2] = {0, 0}, flag;
+    MPI_Comm world = MPI_COMM_WORLD;
+    MPI_Request request, other;
+    MPI_Status status = untouched();
+    /* Another message comes before its own. */
+    OK(MPI_Irecv(first, 1, MPI_INT, prev, 1, world, &request));
+    OK(MPI_Send(&values[1], 1, MPI_INT, next, 2, world));
+    OK(MPI_Send(&values[0], 1, MPI_INT, next, 1, world));
+    OK(MPI_Wait(&request, &status));
+    check_received(&status, 1);
+    OK(MPI_Recv(second, 1, MPI_INT, prev, 2, world, MPI_STATUS_IGNORE));
+    CHECK(first[0] == 1 && second[0] == 2);
+    /* Others join: of one tag the first gets the first message. */
+    OK(MPI_Irecv(first, 1, MPI_INT, prev, 3, world, &request));
+    OK(MPI_Irecv(second, 1, MPI_INT, MPI_ANY_SOURCE, 3, world, &other));
+    OK(MPI_Send(&values[2], 1, MPI_INT, next, 3, world));
+    OK(MPI_Send(&values[3], 1, MPI_INT, next, 3, world));
+    OK(MPI_Wait(&other, MPI_STATUS_IGNORE));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK(first[0] == 3 && second[0] == 4);
+    /* A blocking receive joins, and a probe, and a collective. */
+    OK(MPI_Irecv(first, 1, MPI_INT, prev, 4, world, &request));
+    OK(MPI_Iprobe(prev, 5, world, &flag, MPI_STATUS_IGNORE));
+    CHECK(!flag);
+    OK(MPI_Barrier(world));
+    OK(MPI_Send(&values[0], 1, MPI_INT, next, 4, world));
+    OK(MPI_Send(&values[1], 1, MPI_INT, next, 4, world));
+    OK(MPI_Recv(second, 1, MPI_INT, prev, 4, world, MPI_STATUS_IGNORE));
+    OK(MPI_Barrier(world));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK(first[0] == 1 && second[0] == 2);
+    /* Too much, nothing, and a lot. */
+    OK(MPI_Irecv(first, 1, MPI_INT, prev, 6, world, &request));
+    OK(MPI_Send(values, 2, MPI_INT, next, 6, world));
+    ERR(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
+    CHECK(request == MPI_REQUEST_NULL && first[0] == 1 && first[1] == 0);
+    OK(MPI_Irecv(NULL, 0, MPI_INT, prev, 7, world, &request));
+    OK(MPI_Send(NULL, 0, MPI_INT, next, 7, world));
+    OK(MPI_Wait(&request, &status));
+    check_count(&status, MPI_INT, 0);
+    memset(sent, 7, LONG);
+    OK(MPI_Irecv(got, LONG, MPI_CHAR, prev, 8, world, &request));
+    OK(MPI_Send(sent, LONG, MPI_CHAR, next, 8, world));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK(memcmp(sent, got, LONG) == 0);
+    /* One that runs again and again, and one that is cancelled. */
+    OK(MPI_Recv_init(first, 1, MPI_INT, prev, 9, world, &request));
+    for (int each = 0; each < 4; each++) {
+        OK(MPI_Start(&request));
+        OK(MPI_Send(&values[each], 1, MPI_INT, next, 9, world));
+        OK(MPI_Wait(&request, &status));
+        CHECK(request != MPI_REQUEST_NULL && first[0] == values[each] && status.MPI_TAG == 9);
+    }
+    OK(MPI_Request_free(&request));
+    OK(MPI_Irecv(first, 1, MPI_INT, prev, 10, world, &request));
+    OK(MPI_Cancel(&request));
+    OK(MPI_Wait(&request, &status));
+    OK(MPI_Test_cancelled(&status, &flag));
+    CHECK(flag);
+    OK(MPI_Barrier(world));
+}
+
 int main(void) {
     MPI_Init(NULL, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -265,6 +332,7 @@ int main(void) {
     probes();
     from_the_bottom();
     cancelled_receives();
+    alone();
     statuses();
     void *buffer;
     int bytes;

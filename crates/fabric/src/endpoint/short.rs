@@ -101,6 +101,42 @@ impl Endpoint {
         Short::Here(fits.map(|()| bytes))
     }
 
+    /// Posts a receive, if no other one is posted and no message is kept. Says whether it did; its
+    /// ticket is the default one.
+    ///
+    /// # Safety
+    /// As [`Endpoint::recv`].
+    #[inline]
+    pub unsafe fn post_alone(
+        &mut self,
+        from: Peer,
+        label: Label,
+        element: TypeCode,
+        into: RegionMut,
+        token: Token,
+    ) -> bool {
+        let receive = Receive::new(into, element, token);
+        self.matching.kept() == 0 && self.matching.post_alone(from, label, receive)
+    }
+
+    /// Receives what the posted receive of this token waits for, if no other one is posted and if
+    /// it is there: then the receive is over. `None` if others are posted. What else a message from
+    /// there can be is left to [`Endpoint::progress`], as by [`Endpoint::recv_short`].
+    #[inline]
+    pub fn recv_alone(&mut self, token: Token) -> Option<(Peer, u64, Short)> {
+        let (from, label, receive) = self.matching.alone()?;
+        if receive.token() != token {
+            return None;
+        }
+        let (element, into) = (receive.element, receive.into);
+        // SAFETY: the receive is posted: writable, by the promise of its poster.
+        let short = unsafe { self.recv_short(from, label, element, into) };
+        if let Short::Here(_) = short {
+            self.matching.meet_alone();
+        }
+        Some((from, label.tag, short))
+    }
+
     /// Receives the message that is next in the lane, if it is this one and lies in a block.
     #[cold]
     fn recv_next_block(
@@ -164,5 +200,90 @@ impl Endpoint {
         let bytes = message.bytes;
         self.discard(taken);
         Some(fits.map(|()| bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::endpoint::{Options, Posted};
+    use crate::segment::Segment;
+
+    const TOKEN: Token = Token { operation: 7, step: 0 };
+
+    fn label(tag: u64) -> Label {
+        Label { context: 1, tag, ordinal: 0 }
+    }
+
+    fn pair() -> [Endpoint; 2] {
+        let segment = Arc::new(Segment::private(2).unwrap());
+        [0, 1].map(|rank| Endpoint::new(segment.clone(), Peer(rank), Options::default()))
+    }
+
+    fn send(sender: &mut Endpoint, tag: u64, data: &[u8]) {
+        let token = Token { operation: 1, step: 0 };
+        // SAFETY: the data outlives the send, which is done at once.
+        let posted =
+            unsafe { sender.send(Peer(1), label(tag), TypeCode::BYTES, Region::of(data), token) };
+        assert_eq!(posted, Posted::Done);
+    }
+
+    /// Posts a receive of a message with this tag into this memory, which must outlive it.
+    fn post(receiver: &mut Endpoint, tag: u64, into: &mut [u8]) -> bool {
+        let into = RegionMut::of(into);
+        // SAFETY: as the function says.
+        unsafe { receiver.post_alone(Peer(0), label(tag), TypeCode::BYTES, into, TOKEN) }
+    }
+
+    #[test]
+    fn a_receive_that_is_alone_gets_its_message_and_no_other() {
+        let [mut sender, mut receiver] = pair();
+        let (mut into, mut done) = ([0; 3], Vec::new());
+        assert_eq!(receiver.recv_alone(TOKEN), None);
+        assert!(post(&mut receiver, 1, &mut into));
+        assert!(!post(&mut receiver, 1, &mut [0; 3]), "it is not the only one");
+        let other = Token { step: 1, ..TOKEN };
+        assert_eq!(receiver.recv_alone(other), None);
+        assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, Short::NotYet)));
+        send(&mut sender, 2, &[9; 3]);
+        send(&mut sender, 1, &[1, 2]);
+        assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, Short::Behind)));
+        // Who makes progress meanwhile meets the receive as any other one.
+        receiver.progress(&mut done);
+        assert_eq!((done.len(), into, receiver.matching.posted()), (1, [1, 2, 0], 0));
+        assert_eq!(receiver.recv_alone(TOKEN), None);
+        // One message is kept, for which a receive is not posted.
+        assert!(!post(&mut receiver, 2, &mut into));
+        // SAFETY: the memory outlives the call.
+        let kept = unsafe {
+            receiver.recv_short(Peer(0), label(2), TypeCode::BYTES, RegionMut::of(&mut into))
+        };
+        assert_eq!((kept, into), (Short::Here(Ok(3)), [9; 3]));
+    }
+
+    #[test]
+    fn a_receive_that_is_alone_ends_with_what_came() {
+        let [mut sender, mut receiver] = pair();
+        let mut into = [0; 3];
+        send(&mut sender, 1, &[5; 3]);
+        assert!(post(&mut receiver, 1, &mut into));
+        assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, Short::Here(Ok(3)))));
+        assert_eq!((into, receiver.matching.posted()), ([5; 3], 0));
+        send(&mut sender, 1, &[6; 4]);
+        assert!(post(&mut receiver, 1, &mut into));
+        let refused = Err(TransferError::Truncated { sent: 4, room: 3 });
+        assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, Short::Here(refused))));
+        assert_eq!((into, receiver.matching.posted()), ([5; 3], 0), "it is as it was");
+        // The order of messages is that of their sending, whoever receives them.
+        for value in 0..3 {
+            send(&mut sender, 1, &[value]);
+        }
+        for value in 0..3 {
+            assert!(post(&mut receiver, 1, &mut into));
+            assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, Short::Here(Ok(1)))));
+            assert_eq!(into[0], value);
+        }
     }
 }

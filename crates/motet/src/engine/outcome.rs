@@ -5,6 +5,26 @@ use motet_fabric::slab::Id;
 
 use super::{Engine, Keeper, NOTHING, Outcome, State};
 
+/// What is known of the end of an operation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum End {
+    Unknown,
+    /// A collective or a send has ended well.
+    Well,
+    As(Outcome),
+}
+
+impl End {
+    pub(crate) fn of(outcome: Option<Outcome>) -> End {
+        outcome.map_or(End::Unknown, End::As)
+    }
+
+    #[inline]
+    pub(crate) fn is_known(&self) -> bool {
+        !matches!(self, End::Unknown)
+    }
+}
+
 impl Engine {
     /// Takes the outcome of an operation if it is complete. One that runs once is gone then; a
     /// persistent one becomes inactive.

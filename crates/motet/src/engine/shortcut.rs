@@ -7,13 +7,15 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+use motet_fabric::matching::Ticket;
+use motet_fabric::slab::Id;
 use motet_fabric::{
-    Label, Peer, Received, Region, RegionMut, Selector, Short, TransferError, TypeCode,
+    Label, Peer, Received, Region, RegionMut, Selector, Short, Token, TransferError, TypeCode,
 };
 
 use super::sprint::LOOKS;
 use super::transfer::{Envelope, Mode, Transfer};
-use super::{Engine, Outcome};
+use super::{Engine, Outcome, State, Work};
 
 /// A message that is taken from one rank: which one, and where to.
 pub(crate) struct Expected {
@@ -105,6 +107,51 @@ impl Engine {
         let received = unsafe { self.look_for_next(expected, looks) }?;
         self.has_transferred();
         Some(received)
+    }
+
+    /// Begins to receive a message.
+    ///
+    /// # Safety
+    /// As [`Engine::start_transfer`].
+    #[inline]
+    pub(crate) unsafe fn start_receive(&mut self, expected: &Expected) -> Id {
+        let &Expected { from, label, element, into } = expected;
+        let id = self.insert(Work::Receive(Ticket::default()), None, State::Active);
+        self.active += 1;
+        let token = Token { operation: id.0, step: 0 };
+        // SAFETY: passed on.
+        if !unsafe { self.endpoint.post_alone(from, label, element, into, token) } {
+            let transfer = Transfer::Receive(Selector::exactly(from, label), element, into);
+            // SAFETY: passed on.
+            unsafe { self.post(id, &transfer) };
+        }
+        id
+    }
+
+    /// The outcome of a receive that is posted alone, if its message comes within so many looks,
+    /// which take as long as a message may take. It is gone then, as if it had been taken.
+    #[inline]
+    pub(super) fn end_alone(&mut self, id: Id, persistent: bool, looks: u32) -> Option<Outcome> {
+        // The first receive of a collective has the same token.
+        let (Work::Receive(_) | Work::Stored(_)) = self.operations.get_mut(id)?.work else {
+            return None;
+        };
+        let token = Token { operation: id.0, step: 0 };
+        for look in 1..=looks {
+            match self.endpoint.recv_alone(token)? {
+                (source, tag, Short::Here(ended)) => {
+                    let outcome = ended.map(|bytes| Received { source, tag, bytes });
+                    self.finish(id, outcome);
+                    self.move_others(0);
+                    return self.take(id, persistent);
+                }
+                (from, _, Short::NotYet) if self.active == 1 || !look.is_multiple_of(LOOKS) => {
+                    self.endpoint.fetch_from(from);
+                }
+                (_, _, Short::NotYet | Short::Behind) => return None,
+            }
+        }
+        None
     }
 
     /// Whether there is more to be done for a message than to move it, or no room for another.

@@ -17,7 +17,7 @@ use motet_fabric::slab::Id;
 
 use super::play::Played;
 use super::run::Pace;
-use super::{Engine, Operation, Run, Staging, State, Work, collected};
+use super::{End, Engine, Operation, Run, Staging, State, Work, collected};
 
 /// Of so many looks in vain one moves other operations, if there are any.
 pub(super) const LOOKS: u32 = 16;
@@ -173,11 +173,16 @@ impl Engine {
         self.move_others(own);
     }
 
-    /// As [`Engine::hurry`]. Says whether it is a collective that has ended well, and takes that
-    /// then.
-    pub(crate) fn ends_well(&mut self, id: Id, persistent: bool, looks: u32) -> bool {
+    /// As [`Engine::hurry`]. Takes the end if it is there.
+    pub(crate) fn ends(&mut self, id: Id, persistent: bool, looks: u32) -> End {
+        if let Some(outcome) = self.end_alone(id, persistent, looks) {
+            return End::As(outcome);
+        }
         self.hurry(id, looks);
-        self.take_well(id, persistent)
+        if self.take_well(id, persistent) {
+            return End::Well;
+        }
+        End::of(self.take(id, persistent))
     }
 
     fn hurry_message(&mut self, id: Id, looks: u32) {

@@ -199,7 +199,7 @@ impl Engine {
 
     /// # Safety
     /// As [`Engine::start_transfer`].
-    unsafe fn post(&mut self, id: Id, transfer: &Transfer) {
+    pub(super) unsafe fn post(&mut self, id: Id, transfer: &Transfer) {
         if let Transfer::Send(envelope, data, Mode::Buffered(rooms)) = transfer {
             // SAFETY: passed on.
             let outcome = unsafe { self.send_buffered(*envelope, *data, rooms) };

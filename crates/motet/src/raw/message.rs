@@ -6,7 +6,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use motet_fabric::{Region, TypeCode};
+use motet_fabric::TypeCode;
 
 use super::collective::On;
 use super::data::Data;
@@ -15,7 +15,7 @@ use super::side::{Stage, Unit};
 use super::status::Status;
 use crate::buffer::Span;
 use crate::communicator::Communicator;
-use crate::engine::{Engine, Envelope, Keeper, Mode, Posting, Staging, Transfer, Way};
+use crate::engine::{Engine, Mode, Posting, Staging, Transfer, Way};
 use crate::error::{ErrorKind, Result};
 use crate::flight::Flight;
 use crate::point_to_point::{Message, Placed};
@@ -58,27 +58,6 @@ pub struct Incoming<'a> {
     pub from: Source,
     /// As what.
     pub tag: TagFilter,
-}
-
-/// A message to be sent and another to be received, whichever comes first. The mode of the one that
-/// is sent must be the standard one.
-#[derive(Clone, Copy, Debug)]
-pub struct Swap<'a> {
-    /// What is sent.
-    pub outgoing: Outgoing<'a>,
-    /// What is received, elsewhere.
-    pub incoming: Incoming<'a>,
-}
-
-/// What is sent, and where another message is received instead.
-#[derive(Clone, Copy, Debug)]
-pub struct Replace<'a> {
-    /// The data.
-    pub data: Data<'a>,
-    /// To whom and as what it is sent.
-    pub to: (usize, Tag),
-    /// From whom and as what it is received.
-    pub from: (Source, TagFilter),
 }
 
 /// Names of the calls of each mode, in three forms.
@@ -129,8 +108,21 @@ impl Outgoing<'_> {
     ///
     /// # Errors
     /// Arguments that the standard does not allow.
+    #[inline]
     pub unsafe fn start<'on>(&self, on: impl Into<On<'on>>) -> Result<Request> {
-        let (call, comm) = (self.call(1), on.into().messages());
+        let comm = on.into().messages();
+        // SAFETY: passed on.
+        if unsafe { self.goes_straight(comm) } {
+            return Ok(Request::over());
+        }
+        // SAFETY: passed on.
+        unsafe { self.start_thoroughly(comm) }
+    }
+
+    /// # Safety
+    /// As [`Outgoing::start`].
+    unsafe fn start_thoroughly(&self, comm: &Communicator) -> Result<Request> {
+        let call = self.call(1);
         // SAFETY: passed on.
         let ready = unsafe { self.transfer(call, comm) }?;
         // SAFETY: passed on.
@@ -209,8 +201,20 @@ impl Incoming<'_> {
     ///
     /// # Errors
     /// Arguments that the standard does not allow.
+    #[inline]
     pub unsafe fn start<'on>(&self, on: impl Into<On<'on>>) -> Result<Request> {
         let comm = on.into().messages();
+        // SAFETY: passed on.
+        if let Some(begun) = unsafe { self.begins_straight(comm) } {
+            return begun;
+        }
+        // SAFETY: passed on.
+        unsafe { self.start_thoroughly(comm) }
+    }
+
+    /// # Safety
+    /// As [`Incoming::start`].
+    unsafe fn start_thoroughly(&self, comm: &Communicator) -> Result<Request> {
         // SAFETY: passed on.
         let ready = unsafe { self.transfer("irecv", comm) }?;
         // SAFETY: passed on.
@@ -242,116 +246,6 @@ impl Incoming<'_> {
         let (span, code, staging) = placed?;
         let selector = comm.selector(call, self.from, self.tag)?;
         Ok((Transfer::receive_as(selector, span, code), staging))
-    }
-}
-
-impl Swap<'_> {
-    /// The blocking form. (`MPI_Sendrecv`)
-    ///
-    /// # Safety
-    /// As [`Outgoing::run`] and [`Incoming::run`]; the two do not overlap.
-    ///
-    /// # Errors
-    /// As both of these.
-    pub unsafe fn run<'on>(&self, on: impl Into<On<'on>>) -> Result<Status> {
-        let comm = on.into().messages();
-        // SAFETY: passed on: this waits until the operation is over.
-        let flight = unsafe { self.begin("sendrecv", comm) }?;
-        conclude(flight)
-    }
-
-    /// The nonblocking form: one request for both, whose status is that of the receive.
-    /// (`MPI_Isendrecv`)
-    ///
-    /// # Safety
-    /// As [`Swap::run`], until the request is complete.
-    ///
-    /// # Errors
-    /// Arguments that the standard does not allow.
-    pub unsafe fn start<'on>(&self, on: impl Into<On<'on>>) -> Result<Request> {
-        // SAFETY: passed on.
-        let flight = unsafe { self.begin("isendrecv", on.into().messages()) }?;
-        Ok(Request::message_or_collective(flight, Box::new(()), State::Once))
-    }
-
-    /// # Safety
-    /// As the form says.
-    unsafe fn begin(&self, call: &'static str, comm: &Communicator) -> Result<Flight> {
-        let Swap { outgoing, incoming } = self;
-        if outgoing.mode != SendMode::Standard {
-            let problem = "is not the standard one, as it must be where a message comes back";
-            let kind = ErrorKind::Argument { which: "mode", problem: problem.into() };
-            return Err(comm.error(call, kind));
-        }
-        // SAFETY: passed on.
-        let (send, collected) = unsafe { outgoing.transfer(call, comm) }?;
-        // SAFETY: passed on.
-        let (receive, spread) = unsafe { incoming.transfer(call, comm) }?;
-        // The operation collects for the send what it keeps only: so that is done here.
-        let outgoing = collected.map(|mut staging| -> Keeper {
-            staging.collect();
-            Box::new(staging)
-        });
-        // SAFETY: passed on, or kept by the operation.
-        unsafe { comm.begin_pair(call, (&send, outgoing), (&receive, spread)) }
-    }
-}
-
-impl Replace<'_> {
-    /// The blocking form. (`MPI_Sendrecv_replace`)
-    ///
-    /// # Safety
-    /// The memory of the data can be read and written, and nobody else uses it while the call
-    /// takes.
-    ///
-    /// # Errors
-    /// As [`Swap::run`]. If nothing is received the data is as it was.
-    pub unsafe fn run<'on>(&self, on: impl Into<On<'on>>) -> Result<Status> {
-        let comm = on.into().messages();
-        // SAFETY: passed on: this waits until the operation is over.
-        let flight = unsafe { self.begin("sendrecv_replace", comm) }?;
-        conclude(flight)
-    }
-
-    /// The nonblocking form. (`MPI_Isendrecv_replace`)
-    ///
-    /// # Safety
-    /// As [`Replace::run`], until the request is complete.
-    ///
-    /// # Errors
-    /// Arguments that the standard does not allow.
-    pub unsafe fn start<'on>(&self, on: impl Into<On<'on>>) -> Result<Request> {
-        // SAFETY: passed on.
-        let flight = unsafe { self.begin("isendrecv_replace", on.into().messages()) }?;
-        Ok(Request::message_or_collective(flight, Box::new(()), State::Once))
-    }
-
-    /// # Safety
-    /// As the form says.
-    unsafe fn begin(&self, call: &'static str, comm: &Communicator) -> Result<Flight> {
-        let Replace { data, to: (to, send_tag), from: (from, receive_tag) } = *self;
-        // SAFETY: passed on.
-        let (sent, code, collected) = unsafe { place(comm, call, BUFFER, data, Way::In) }?;
-        // SAFETY: passed on.
-        let (span, _, spread) = unsafe { place(comm, call, BUFFER, data, Way::Out) }?;
-        let envelope = comm.envelope(call, to, send_tag, code)?;
-        let selector = comm.selector(call, from, receive_tag)?;
-        let (region, kept): (Region, Keeper) = match collected {
-            Some(mut staging) => {
-                staging.collect();
-                (Region::new(sent.start, sent.len), Box::new(staging))
-            }
-            None => {
-                // SAFETY: the data can be read, by the caller's promise.
-                let copy: Box<[u8]> = unsafe { bytes_of(sent) }.into();
-                (Region::of(&copy), Box::new(copy))
-            }
-        };
-        let send = envelope
-            .map_or(Transfer::Nothing, |to: Envelope| Transfer::Send(to, region, Mode::Standard));
-        let receive = Transfer::receive_as(selector, span, code);
-        // SAFETY: passed on, or kept by the operation.
-        unsafe { comm.begin_pair(call, (&send, Some(kept)), (&receive, spread)) }
     }
 }
 
@@ -401,10 +295,6 @@ impl Communicator {
     unsafe fn start_message(&self, call: &'static str, ready: Ready) -> Result<Request> {
         let (transfer, staging) = ready;
         // SAFETY: passed on.
-        if staging.is_none() && unsafe { self.core().engine().send_at_once(&transfer) } {
-            return Ok(Request::over());
-        }
-        // SAFETY: passed on.
         let id = unsafe { self.begin_transfer(call, &transfer, staging) }?;
         let flight = Flight::new(self.origin(call), id, false);
         Ok(Request::of_message(flight, !matches!(transfer, Transfer::Send(..))))
@@ -424,23 +314,6 @@ impl Communicator {
         let id = self.with_room(call, store)?;
         Ok(Flight::new(self.origin(call), id, true))
     }
-
-    /// Begins a send, from what may be kept for it, and a receive as one operation.
-    ///
-    /// # Safety
-    /// As [`Communicator::start_message`], for both.
-    unsafe fn begin_pair(
-        &self,
-        call: &'static str,
-        (send, outgoing): (&Transfer, Option<Keeper>),
-        (receive, staging): (&Transfer, Option<Box<Staging>>),
-    ) -> Result<Flight> {
-        // SAFETY: passed on.
-        let begin =
-            |engine: &mut Engine| unsafe { engine.start_pair(send, receive, outgoing, staging) };
-        let id = self.with_room(call, begin)?;
-        Ok(Flight::new(self.origin(call), id, false))
-    }
 }
 
 impl<'on> On<'on> {
@@ -454,24 +327,24 @@ impl<'on> On<'on> {
 }
 
 /// Waits for the end of an operation that receives.
-fn conclude(mut flight: Flight) -> Result<Status> {
+pub(super) fn conclude(mut flight: Flight) -> Result<Status> {
     let received = flight.wait()?;
     Ok(Status::of_receive(&flight.origin, received))
 }
 
-const BUFFER: &str = "buffer";
 const SEND_BUFFER: &str = "send buffer";
 const RECEIVE_BUFFER: &str = "receive buffer";
 
 /// Whether a message of this layer says of which type it is. It is used from languages that are not
 /// safe by their types, and many a program there receives as another type what has the same bytes:
 /// in check mode only that is an error. All others are bytes.
-fn tells_type(comm: &Communicator) -> bool {
+#[inline]
+pub(super) fn tells_type(comm: &Communicator) -> bool {
     comm.home().core.watch().check
 }
 
 /// Where data lies as bytes in a row, of which type, and what has to be moved for that.
-type Located = (Span, TypeCode, Option<Box<Staging>>);
+pub(super) type Located = (Span, TypeCode, Option<Box<Staging>>);
 
 /// # Safety
 /// The operation that the staging is given to holds the memory of the data.
@@ -488,7 +361,7 @@ unsafe fn locate(which: &'static str, data: Data<'_>, way: Way) -> Result<Locate
 ///
 /// # Safety
 /// As [`locate`].
-unsafe fn place(
+pub(super) unsafe fn place(
     comm: &Communicator,
     call: &'static str,
     which: &'static str,
@@ -503,16 +376,4 @@ unsafe fn place(
     let located = unsafe { locate(which, data, way) };
     let (span, code, staging) = located.map_err(|kind| comm.error(call, kind))?;
     Ok((span, if tells_type { code } else { TypeCode::BYTES }, staging))
-}
-
-/// The bytes of a span.
-///
-/// # Safety
-/// They can be read, and are not written while they are borrowed.
-unsafe fn bytes_of<'a>(Span { start, len }: Span) -> &'a [u8] {
-    if len == 0 {
-        return &[];
-    }
-    // SAFETY: passed on.
-    unsafe { std::slice::from_raw_parts(start, len) }
 }

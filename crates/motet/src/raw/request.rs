@@ -113,6 +113,11 @@ impl Inner {
         self.flight.collect_from(engine)
     }
 
+    /// Waits as long as a message may take. Says whether it is over.
+    pub(super) fn ends_soon(&mut self) -> bool {
+        self.flight.ends_soon()
+    }
+
     /// Takes the outcome if it is there; a death in the world is one.
     pub(super) fn collect_or_fail(&mut self) {
         self.flight.collect();

@@ -11,6 +11,9 @@ use crate::core::Core;
 use crate::engine::Engine;
 use crate::error::{ErrorKind, Result};
 
+/// So many requests are awaited one by one: to look for more of them so takes too long.
+const FEW: usize = 4;
+
 /// Starts persistent operations. If one of them cannot be started none is. The order has no
 /// meaning. (`MPI_Startall`, MPI 4.1 §3.9)
 ///
@@ -27,7 +30,9 @@ pub fn start_all(requests: &mut [Request]) -> Result<()> {
 /// # Errors
 /// That some went wrong; their statuses say which. All are completed nevertheless.
 pub fn wait_all(requests: &mut [Request], statuses: &mut Vec<Status>) -> Result<()> {
-    if let Some(core) = core_of(requests) {
+    if !end_soon(requests)
+        && let Some(core) = core_of(requests)
+    {
         let (ids, mut complete) = (awaited(requests, &core), 0);
         let ended = core.wait_for(&ids, |engine| {
             complete += collect_first(&mut requests[complete..], &core, engine);
@@ -121,6 +126,12 @@ pub fn get_status_some(
 /// What an operation that is over came to; it stays as it is.
 fn tell(request: &mut Request) -> Result<Status> {
     request.active().map_or(Ok(Status::EMPTY), |inner| inner.tell())
+}
+
+/// Waits for few requests, one after the other, as long as a message may take. Says whether all are
+/// over.
+fn end_soon(requests: &mut [Request]) -> bool {
+    requests.len() <= FEW && requests.iter_mut().filter_map(Request::active).all(Inner::ends_soon)
 }
 
 /// The rank of the active ones, if there are any.

@@ -1,22 +1,24 @@
 //! Messages of plain data that are sent or received at once, which most are that are short: the
 //! same as in `message.rs`, in few steps.
 //!
-//! Whatever there is anything to be said about (data with gaps, a wildcard, nobody, a
-//! rank or tag that there is not, no room, no message yet) is left to the way of all messages, which
-//! asks everything again.
+//! Whatever there is anything to be said about (data with gaps, a wildcard, nobody, a rank or tag
+//! that there is not, no room, no message yet) is left to the way of all messages, which asks
+//! everything again.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use motet_fabric::{Label, Peer, Region, RegionMut, TypeCode};
 
 use super::data::Data;
-use super::message::{Incoming, Outgoing, SendMode};
+use super::message::{Incoming, Outgoing, SendMode, tells_type};
+use super::request::Request;
 use super::side::bytes_in_a_row;
 use super::status::Status;
 use crate::buffer::Span;
 use crate::communicator::{Communicator, Traffic};
-use crate::engine::{Envelope, Expected};
+use crate::engine::{Engine, Envelope, Expected};
 use crate::error::Result;
+use crate::flight::Flight;
 use crate::status::{Source, TAG_UB, Tag, TagFilter};
 
 impl Outgoing<'_> {
@@ -47,9 +49,7 @@ impl Incoming<'_> {
     #[inline]
     pub(super) unsafe fn comes_straight(&self, comm: &Communicator) -> Option<Result<Status>> {
         let (Source::Rank(from), TagFilter::Tag(tag)) = (self.from, self.tag) else { return None };
-        let Plain { peer, label, span } = plain(comm, self.data, from, tag)?;
-        let into = RegionMut::new(span.start, span.len);
-        let expected = Expected { from: peer, label, element: TypeCode::BYTES, into };
+        let expected = self.expected(comm, from, tag)?;
         let core = comm.core();
         // SAFETY: passed on.
         let received = unsafe { core.engine().receive_now(&expected, core.looks()) }?;
@@ -60,6 +60,33 @@ impl Incoming<'_> {
             }
             Err(error) => Err(comm.error("recv", (*error).into())),
         })
+    }
+}
+
+impl Incoming<'_> {
+    /// Begins to receive it, if it is a message that can be received straight.
+    ///
+    /// # Safety
+    /// As [`Incoming::start`].
+    #[inline]
+    pub(super) unsafe fn begins_straight(&self, comm: &Communicator) -> Option<Result<Request>> {
+        let (Source::Rank(from), TagFilter::Tag(tag)) = (self.from, self.tag) else { return None };
+        if tells_type(comm) {
+            return None;
+        }
+        let expected = self.expected(comm, from, tag)?;
+        // SAFETY: passed on.
+        let begin = |engine: &mut Engine| unsafe { engine.start_receive(&expected) };
+        let begun = comm.with_room("irecv", begin);
+        let request = |id| Request::of_message(Flight::new(comm.origin("irecv"), id, false), true);
+        Some(begun.map(request))
+    }
+
+    #[inline]
+    fn expected(&self, comm: &Communicator, from: usize, tag: Tag) -> Option<Expected> {
+        let Plain { peer, label, span } = plain(comm, self.data, from, tag)?;
+        let into = RegionMut::new(span.start, span.len);
+        Some(Expected { from: peer, label, element: TypeCode::BYTES, into })
     }
 }
 

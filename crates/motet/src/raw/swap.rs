@@ -1,0 +1,181 @@
+//! A message that is sent and another that is received as one operation. (MPI 4.1 §3.10)
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use motet_fabric::Region;
+
+use super::collective::On;
+use super::data::Data;
+use super::message::{Incoming, Outgoing, SendMode, conclude, place};
+use super::request::{Request, State};
+use super::status::Status;
+use crate::buffer::Span;
+use crate::communicator::Communicator;
+use crate::engine::{Engine, Envelope, Keeper, Mode, Staging, Transfer, Way};
+use crate::error::{ErrorKind, Result};
+use crate::flight::Flight;
+use crate::status::{Source, Tag, TagFilter};
+
+const BUFFER: &str = "buffer";
+
+/// A message to be sent and another to be received, whichever comes first. The mode of the one that
+/// is sent must be the standard one.
+#[derive(Clone, Copy, Debug)]
+pub struct Swap<'a> {
+    /// What is sent.
+    pub outgoing: Outgoing<'a>,
+    /// What is received, elsewhere.
+    pub incoming: Incoming<'a>,
+}
+
+/// What is sent, and where another message is received instead.
+#[derive(Clone, Copy, Debug)]
+pub struct Replace<'a> {
+    /// The data.
+    pub data: Data<'a>,
+    /// To whom and as what it is sent.
+    pub to: (usize, Tag),
+    /// From whom and as what it is received.
+    pub from: (Source, TagFilter),
+}
+
+impl Swap<'_> {
+    /// The blocking form. (`MPI_Sendrecv`)
+    ///
+    /// # Safety
+    /// As [`Outgoing::run`] and [`Incoming::run`]; the two do not overlap.
+    ///
+    /// # Errors
+    /// As both of these.
+    pub unsafe fn run<'on>(&self, on: impl Into<On<'on>>) -> Result<Status> {
+        let comm = on.into().messages();
+        // SAFETY: passed on: this waits until the operation is over.
+        let flight = unsafe { self.begin("sendrecv", comm) }?;
+        conclude(flight)
+    }
+
+    /// The nonblocking form: one request for both, whose status is that of the receive.
+    /// (`MPI_Isendrecv`)
+    ///
+    /// # Safety
+    /// As [`Swap::run`], until the request is complete.
+    ///
+    /// # Errors
+    /// Arguments that the standard does not allow.
+    pub unsafe fn start<'on>(&self, on: impl Into<On<'on>>) -> Result<Request> {
+        // SAFETY: passed on.
+        let flight = unsafe { self.begin("isendrecv", on.into().messages()) }?;
+        Ok(Request::message_or_collective(flight, Box::new(()), State::Once))
+    }
+
+    /// # Safety
+    /// As the form says.
+    unsafe fn begin(&self, call: &'static str, comm: &Communicator) -> Result<Flight> {
+        let Swap { outgoing, incoming } = self;
+        if outgoing.mode != SendMode::Standard {
+            let problem = "is not the standard one, as it must be where a message comes back";
+            let kind = ErrorKind::Argument { which: "mode", problem: problem.into() };
+            return Err(comm.error(call, kind));
+        }
+        // SAFETY: passed on.
+        let (send, collected) = unsafe { outgoing.transfer(call, comm) }?;
+        // SAFETY: passed on.
+        let (receive, spread) = unsafe { incoming.transfer(call, comm) }?;
+        // The operation collects for the send what it keeps only: so that is done here.
+        let outgoing = collected.map(|mut staging| -> Keeper {
+            staging.collect();
+            Box::new(staging)
+        });
+        // SAFETY: passed on, or kept by the operation.
+        unsafe { comm.begin_pair(call, (&send, outgoing), (&receive, spread)) }
+    }
+}
+
+impl Replace<'_> {
+    /// The blocking form. (`MPI_Sendrecv_replace`)
+    ///
+    /// # Safety
+    /// The memory of the data can be read and written, and nobody else uses it while the call
+    /// takes.
+    ///
+    /// # Errors
+    /// As [`Swap::run`]. If nothing is received the data is as it was.
+    pub unsafe fn run<'on>(&self, on: impl Into<On<'on>>) -> Result<Status> {
+        let comm = on.into().messages();
+        // SAFETY: passed on: this waits until the operation is over.
+        let flight = unsafe { self.begin("sendrecv_replace", comm) }?;
+        conclude(flight)
+    }
+
+    /// The nonblocking form. (`MPI_Isendrecv_replace`)
+    ///
+    /// # Safety
+    /// As [`Replace::run`], until the request is complete.
+    ///
+    /// # Errors
+    /// Arguments that the standard does not allow.
+    pub unsafe fn start<'on>(&self, on: impl Into<On<'on>>) -> Result<Request> {
+        // SAFETY: passed on.
+        let flight = unsafe { self.begin("isendrecv_replace", on.into().messages()) }?;
+        Ok(Request::message_or_collective(flight, Box::new(()), State::Once))
+    }
+
+    /// # Safety
+    /// As the form says.
+    unsafe fn begin(&self, call: &'static str, comm: &Communicator) -> Result<Flight> {
+        let Replace { data, to: (to, send_tag), from: (from, receive_tag) } = *self;
+        // SAFETY: passed on.
+        let (sent, code, collected) = unsafe { place(comm, call, BUFFER, data, Way::In) }?;
+        // SAFETY: passed on.
+        let (span, _, spread) = unsafe { place(comm, call, BUFFER, data, Way::Out) }?;
+        let envelope = comm.envelope(call, to, send_tag, code)?;
+        let selector = comm.selector(call, from, receive_tag)?;
+        let (region, kept): (Region, Keeper) = match collected {
+            Some(mut staging) => {
+                staging.collect();
+                (Region::new(sent.start, sent.len), Box::new(staging))
+            }
+            None => {
+                // SAFETY: the data can be read, by the caller's promise.
+                let copy: Box<[u8]> = unsafe { bytes_of(sent) }.into();
+                (Region::of(&copy), Box::new(copy))
+            }
+        };
+        let send = envelope
+            .map_or(Transfer::Nothing, |to: Envelope| Transfer::Send(to, region, Mode::Standard));
+        let receive = Transfer::receive_as(selector, span, code);
+        // SAFETY: passed on, or kept by the operation.
+        unsafe { comm.begin_pair(call, (&send, Some(kept)), (&receive, spread)) }
+    }
+}
+
+impl Communicator {
+    /// Begins a send, from what may be kept for it, and a receive as one operation.
+    ///
+    /// # Safety
+    /// As [`Communicator::start_message`], for both.
+    unsafe fn begin_pair(
+        &self,
+        call: &'static str,
+        (send, outgoing): (&Transfer, Option<Keeper>),
+        (receive, staging): (&Transfer, Option<Box<Staging>>),
+    ) -> Result<Flight> {
+        // SAFETY: passed on.
+        let begin =
+            |engine: &mut Engine| unsafe { engine.start_pair(send, receive, outgoing, staging) };
+        let id = self.with_room(call, begin)?;
+        Ok(Flight::new(self.origin(call), id, false))
+    }
+}
+
+/// The bytes of a span.
+///
+/// # Safety
+/// They can be read, and are not written while they are borrowed.
+unsafe fn bytes_of<'a>(Span { start, len }: Span) -> &'a [u8] {
+    if len == 0 {
+        return &[];
+    }
+    // SAFETY: passed on.
+    unsafe { std::slice::from_raw_parts(start, len) }
+}
