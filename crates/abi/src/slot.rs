@@ -131,10 +131,16 @@ impl<T, X> Slot<T, X> {
 
     #[inline(never)] // most who look whether they are the last are not
     fn drop_object(&self) {
-        drop(self.empty());
+        // SAFETY (for both): as in `empty`; whoever fills the slot comes after `free`.
+        // SAFETY: see above.
+        unsafe { self.shared.get().cast::<T>().drop_in_place() };
+        // SAFETY: see above.
+        unsafe { self.own.get().cast::<X>().drop_in_place() };
+        self.free();
     }
 
-    /// Frees the slot. For the one who has made its word what nobody changes any more.
+    /// Takes the object out and frees the slot. For the one who has made its word what nobody
+    /// changes any more.
     #[inline]
     fn empty(&self) -> (T, X) {
         // SAFETY (for both): there was an object, which nobody has and nobody can get any more; see
@@ -143,6 +149,13 @@ impl<T, X> Slot<T, X> {
         let shared = unsafe { self.shared.get().cast::<T>().read() };
         // SAFETY: see above.
         let own = unsafe { self.own.get().cast::<X>().read() };
+        self.free();
+        (shared, own)
+    }
+
+    /// The slot has no object any more.
+    #[inline]
+    fn free(&self) {
         let next = self.generation() + 1;
         // The last generation stays for good, without an object.
         if next < GENERATIONS {
@@ -151,7 +164,6 @@ impl<T, X> Slot<T, X> {
                 arena.give_back(index);
             }
         }
-        (shared, own)
     }
 }
 

@@ -99,6 +99,21 @@ impl<T> Slab<T> {
         Some(value)
     }
 
+    /// As [`Slab::remove`], for a value that nobody wants any more.
+    #[inline]
+    pub fn discard(&mut self, id: Id) {
+        if let Some(slot) = self.slots.get_mut(id.slot())
+            && slot.generation == id.generation()
+            && slot.value.is_some()
+        {
+            // Where it lies: to move what was just written takes long.
+            slot.value = None;
+            slot.next = self.free;
+            self.free = id.slot() as u32;
+            self.len -= 1;
+        }
+    }
+
     /// All values with their ids.
     pub fn iter(&self) -> impl Iterator<Item = (Id, &T)> {
         let slots = self.slots.iter().enumerate();

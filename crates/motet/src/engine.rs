@@ -253,6 +253,7 @@ impl Engine {
         true
     }
 
+    #[inline(always)] // an operation that is moved is read before it has been written
     fn insert(&mut self, work: Work, staging: Option<Box<Staging>>, state: State) -> Id {
         let apart = |staging| Box::new(Rare { staging: Some(staging), ..Rare::default() });
         let rare = staging.map(apart);

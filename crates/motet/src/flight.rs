@@ -157,9 +157,21 @@ impl Flight {
 
     /// Gives the operation up: what keeps its buffers is dropped when it is over.
     pub(crate) fn release(&mut self, keeper: Keeper) {
-        if self.persistent || !self.end.is_known() {
+        if !self.is_gone() {
             self.origin.core.engine().detach(self.id, keeper);
         }
+    }
+
+    /// Whether the engine does not know it any more.
+    #[inline]
+    pub(crate) fn is_gone(&self) -> bool {
+        self.end.is_known() && !self.persistent
+    }
+
+    /// What it has received, if it has ended well.
+    #[inline]
+    pub(crate) fn received(&self) -> Option<Received> {
+        if let End::As(Ok(received)) = self.end { Some(received) } else { None }
     }
 
     /// Whether the outcome is known.

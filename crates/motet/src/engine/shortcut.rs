@@ -132,18 +132,27 @@ impl Engine {
     /// which take as long as a message may take. It is gone then, as if it had been taken.
     #[inline]
     pub(super) fn end_alone(&mut self, id: Id, persistent: bool, looks: u32) -> Option<Outcome> {
+        let operation = self.operations.get_mut(id)?;
         // The first receive of a collective has the same token.
-        let (Work::Receive(_) | Work::Stored(_)) = self.operations.get_mut(id)?.work else {
-            return None;
+        let is_bare = match operation.work {
+            Work::Receive(_) => operation.rare.is_none(),
+            Work::Stored(_) => false,
+            _ => return None,
         };
         let token = Token { operation: id.0, step: 0 };
         for look in 1..=looks {
             match self.endpoint.recv_alone(token)? {
                 (source, tag, Short::Here(ended)) => {
                     let outcome = ended.map(|bytes| Received { source, tag, bytes });
-                    self.finish(id, outcome);
+                    if is_bare {
+                        self.has_ended(1);
+                        self.operations.discard(id);
+                    } else {
+                        self.finish(id, outcome);
+                        self.take(id, persistent);
+                    }
                     self.move_others(0);
-                    return self.take(id, persistent);
+                    return Some(outcome);
                 }
                 (from, _, Short::NotYet) if self.active == 1 || !look.is_multiple_of(LOOKS) => {
                     self.endpoint.fetch_from(from);

@@ -58,6 +58,8 @@ pub(super) struct Inner {
 enum Hold {
     /// Until the operation is over, if that is later than the end of the request.
     Buffers(Keeper),
+    /// They are the caller's business.
+    Bare,
     /// Of one whose result is more than a status: holds what that is made of.
     Delivery(Delivery),
     /// It has been delivered.
@@ -79,9 +81,13 @@ enum Kind {
 }
 
 impl Drop for Inner {
+    #[inline]
     fn drop(&mut self) {
-        if let Hold::Buffers(keeper) = mem::replace(&mut self.hold, Hold::Nothing) {
-            self.flight.release(keeper);
+        match mem::replace(&mut self.hold, Hold::Nothing) {
+            Hold::Bare if self.flight.is_gone() => {}
+            Hold::Bare => self.flight.release(Box::new(())),
+            Hold::Buffers(keeper) => self.flight.release(keeper),
+            Hold::Delivery(_) | Hold::Nothing => {}
         }
     }
 }
@@ -126,10 +132,14 @@ impl Inner {
     /// What an operation that is over came to.
     #[inline]
     pub(super) fn tell(&mut self) -> Result<Status> {
-        if self.flight.ended_well() && !matches!(self.hold, Hold::Delivery(_)) {
-            return Ok(Status::EMPTY);
+        match (&self.hold, &self.kind) {
+            (Hold::Delivery(_), _) => self.tell_all(),
+            _ if self.flight.ended_well() => Ok(Status::EMPTY),
+            (_, Kind::Receive) if let Some(received) = self.flight.received() => {
+                Ok(Status::of_receive(&self.flight.origin, received))
+            }
+            _ => self.tell_all(),
         }
-        self.tell_all()
     }
 
     fn tell_all(&mut self) -> Result<Status> {
@@ -189,18 +199,17 @@ impl Request {
     #[inline(always)] // as `with`
     pub(super) fn of_message(flight: Flight, receives: bool) -> Request {
         let kind = if receives { Kind::Receive } else { Kind::Send };
-        Request::with(flight, Hold::Buffers(Box::new(())), kind, State::Once)
+        Request::with(flight, Hold::Bare, kind, State::Once)
     }
 
     /// A collective without buffers that runs once and is under way.
     #[inline(always)] // as `with`
     pub(super) fn of_collective(flight: Flight) -> Request {
-        Request::with(flight, Hold::Buffers(Box::new(())), Kind::Collective, State::Once)
+        Request::with(flight, Hold::Bare, Kind::Collective, State::Once)
     }
 
     pub(super) fn generalized(flight: Flight, shared: Arc<Shared>) -> Request {
-        let hold = Hold::Buffers(Box::new(()));
-        Request::with(flight, hold, Kind::Generalized(shared), State::Once)
+        Request::with(flight, Hold::Bare, Kind::Generalized(shared), State::Once)
     }
 
     /// A persistent message that is inactive.
