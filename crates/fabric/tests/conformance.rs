@@ -88,7 +88,8 @@ where_it_is_exposed! {
 over_the_network! {
     cancelling: sends_while_the_receiver_copies;
     large: both_directions_at_once small_ones_do_not_overtake both_ends_copy a_few_cells_each;
-    leaving: messages_outlive_their_sender those_that_stay_go_on one_left_alone_hears_itself;
+    leaving: messages_outlive_their_sender those_that_stay_go_on one_left_alone_hears_itself
+        all_leave_at_once;
     matching: order_per_pair_and_label context_tag_and_ordinal_keep_apart any_source_and_any_tag
         truncation_is_the_receivers_error_alone types_are_compared sizes_around_every_limit
         messages_to_oneself;

@@ -1,17 +1,26 @@
 //! How a rank leaves: those on its host see it in the segment, those elsewhere are told. Protocol:
 //! `ofi/README.md`, "Leaving".
 
+use std::time::{Duration, Instant};
+
 use super::Endpoint;
 use super::packet::Packet;
 use crate::Peer;
 use crate::segment::State;
 
+/// For so long the first word to a lower rank elsewhere is held back when this rank leaves. The
+/// last one that leaves holds none back: it has heard from all lower ones.
+const PAUSE: Duration = Duration::from_millis(200);
+
 /// How far this rank has left.
 #[derive(Default)]
 pub(super) struct Departure {
     pub(super) has_left: bool,
-    /// Whether those elsewhere that had not left themselves were told so.
+    /// Whether those elsewhere that had not left themselves were told so, or will be.
     was_told: bool,
+    /// Those that will be, and since when.
+    untold: Vec<Peer>,
+    since: Option<Instant>,
 }
 
 impl Departure {
@@ -49,6 +58,7 @@ impl Endpoint {
     pub fn is_gone(&self) -> bool {
         let Some(wire) = &self.wire else { return true };
         wire.is_drained()
+            && self.departure.untold.is_empty()
             && wire.peers().all(|peer| self.has_seen[peer.index()] || self.is_known_left(peer))
     }
 
@@ -58,18 +68,48 @@ impl Endpoint {
 
     /// Tells all that are not known to have left. Where a rank has died nobody is told: from
     /// others, too, that death is to be heard of, and this rank is no reason for them to give up.
-    /// Says whether they were told.
+    /// Says whether they were told, or will be.
     fn tell_elsewhere(&mut self, packet: Packet) -> bool {
         let Some(wire) = &self.wire else { return false };
+        self.departure.untold.clear();
         if self.segment.failure().is_some() {
             return false;
         }
-        for peer in wire.peers() {
-            if !self.is_known_left(peer) {
-                self.tell(peer, packet);
+        let there = wire.peers().filter(|&peer| !self.is_known_left(peer));
+        let (now, later): (Vec<_>, Vec<_>) =
+            there.partition(|&peer| peer > self.me || wire.has_met(peer));
+        self.departure.untold = later;
+        self.departure.since = Some(Instant::now());
+        now.into_iter().for_each(|peer| self.tell(peer, packet));
+        true
+    }
+
+    /// Tells those that were held back: who has spoken to this rank meanwhile, and all when they
+    /// have been held back for long enough.
+    #[inline]
+    pub(super) fn tell_the_rest(&mut self) {
+        if !self.departure.untold.is_empty() {
+            self.tell_those_held_back();
+        }
+    }
+
+    #[cold]
+    fn tell_those_held_back(&mut self) {
+        let Some(wire) = &self.wire else { return };
+        let is_late = self.departure.since.is_none_or(|since| since.elapsed() >= PAUSE);
+        let has_left = self.departure.has_left;
+        let untold = std::mem::take(&mut self.departure.untold);
+        let (now, later): (Vec<_>, Vec<_>) =
+            untold.into_iter().partition(|&peer| is_late || wire.has_met(peer));
+        self.departure.untold = later;
+        for peer in now {
+            if has_left {
+                // Also who has left meanwhile, and waits for this.
+                self.tell(peer, Packet::Left);
+            } else if !self.is_known_left(peer) {
+                self.tell(peer, Packet::Leaving);
             }
         }
-        true
     }
 
     /// Those whose last large messages have come have left now.

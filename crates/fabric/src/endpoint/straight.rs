@@ -26,6 +26,8 @@ impl Endpoint {
         done.append(&mut self.late);
         let Some(wire) = &mut self.wire else { return false };
         let was_told = wire.carry();
+        self.tell_the_rest();
+        let Some(wire) = &mut self.wire else { return false };
         (wire.has_news() && self.handle_news(done)) || was_told
     }
 

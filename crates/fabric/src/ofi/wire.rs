@@ -192,6 +192,11 @@ impl Wire {
         peers.into_iter()
     }
 
+    /// Whether anything has come from a rank, or was sent there.
+    pub(crate) fn has_met(&self, peer: Peer) -> bool {
+        self.conduits[peer.index()].is_some()
+    }
+
     /// This rank leaves: from here on only what others wait for is said to them.
     pub(crate) fn leave(&mut self) {
         self.leaves = true;

@@ -151,6 +151,16 @@ pub(crate) fn what_is_sent_to_one_that_is_gone_holds_up_nobody(kind: Kind) {
     world[0].leave();
 }
 
+/// Ranks that never spoke to each other all leave at the same time: nobody is taken for lost.
+pub(crate) fn all_leave_at_once(kind: Kind) {
+    for _ in 0..8 {
+        let together = std::sync::Barrier::new(4);
+        run(kind, 4, |_| {
+            together.wait();
+        });
+    }
+}
+
 /// Moves ranks by hand until something is so.
 fn until(ranks: &mut [Rank], mut is_so: impl FnMut(&mut [Rank]) -> bool) {
     while !is_so(ranks) {
@@ -167,6 +177,9 @@ pub(crate) fn who_says_that_it_leaves_has_said_all(kind: Kind) {
         let mut world = ranks(kind, 2);
         let leaving = if stay { &mut world[1..] } else { &mut world[..] };
         leaving.iter_mut().for_each(|rank| rank.endpoint().leave());
+        let told = world.iter_mut().map(|rank| rank.endpoint().cells_to_other_hosts());
+        let first = [u64::from(!stay), 0];
+        assert_eq!(told.collect::<Vec<_>>(), first, "the lower one speaks first");
         loop {
             for rank in &mut world {
                 rank.progress();
