@@ -75,12 +75,8 @@ impl<R: Default, M: Default> Matching<R, M> {
 
     /// Posts a receive for which no message has come yet.
     pub fn post(&mut self, selector: Selector, receive: R) -> Ticket {
-        self.posts += 1;
         match exact_key(&selector) {
-            Some(key) if self.posted() == 0 => {
-                self.alone = Some((key, receive));
-                Ticket::default()
-            }
+            Some(key) if self.posted() == 0 => self.put_alone(key, receive),
             key => self.post_among_others(key, selector, receive),
         }
     }
@@ -91,13 +87,20 @@ impl<R: Default, M: Default> Matching<R, M> {
     pub fn post_alone(&mut self, source: Peer, label: Label, receive: R) -> bool {
         let is_alone = self.posted() == 0;
         if is_alone {
-            self.posts += 1;
-            self.alone = Some((Key::new(source, label), receive));
+            self.put_alone(Key::new(source, label), receive);
         }
         is_alone
     }
 
+    #[inline]
+    fn put_alone(&mut self, key: Key, receive: R) -> Ticket {
+        self.posts += 1;
+        self.alone = Some((key, receive));
+        Ticket::default()
+    }
+
     fn post_among_others(&mut self, key: Option<Key>, selector: Selector, receive: R) -> Ticket {
+        self.posts += 1;
         if let Some((key, first)) = self.alone.take() {
             self.exact.push(key, self.posts - 1, first);
         }

@@ -1,6 +1,8 @@
 //! Values under stable ids. A slot is used again, but under another id, so that a stale id finds
 //! nothing instead of somebody else's value.
 
+use std::mem;
+
 use crate::chunks::Table;
 
 /// Names a value of a [`Slab`]. Never zero for a value that was inserted.
@@ -93,8 +95,7 @@ impl<T> Slab<T> {
             return None;
         }
         let value = slot.value.take()?;
-        slot.next = self.free;
-        self.free = id.slot() as u32;
+        slot.next = mem::replace(&mut self.free, id.slot() as u32);
         self.len -= 1;
         Some(value)
     }
@@ -108,8 +109,7 @@ impl<T> Slab<T> {
         {
             // Where it lies: to move what was just written takes long.
             slot.value = None;
-            slot.next = self.free;
-            self.free = id.slot() as u32;
+            slot.next = mem::replace(&mut self.free, id.slot() as u32);
             self.len -= 1;
         }
     }

@@ -2,6 +2,8 @@
 
 mod worlds;
 
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 use std::thread;
@@ -618,4 +620,26 @@ fn a_death_ends_all_that_wait() {
         Ok(())
     });
     assert_eq!(ended.err().as_ref().map(Error::class), Some(ErrorClass::ProcAborted));
+}
+
+/// However few they are, and though they have ended.
+#[test]
+fn requests_of_several_ranks_are_no_set() {
+    let place = Mutex::new(None);
+    on_ranks(2, |world| {
+        let other = 1 - world.rank();
+        let receive: Request = world.irecv(vec![0u8], other, TAG)?.into();
+        world.send(&[1u8], other, TAG)?;
+        if world.rank() == 1 {
+            *place.lock().unwrap() = Some(receive);
+            return world.barrier();
+        }
+        world.barrier()?;
+        let mut set = vec![receive, place.lock().unwrap().take().expect("put there before")];
+        let told = panic::catch_unwind(AssertUnwindSafe(|| raw::wait_all(&mut set, &mut vec![])));
+        let reason = told.expect_err("a mistake of the program");
+        let text = reason.downcast_ref::<String>().map_or("", String::as_str);
+        assert!(text.contains("belong to one rank"), "{text:?}");
+        Ok(())
+    });
 }

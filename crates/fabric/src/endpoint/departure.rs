@@ -99,6 +99,9 @@ impl Endpoint {
         let is_late = self.departure.since.is_none_or(|since| since.elapsed() >= PAUSE);
         let has_left = self.departure.has_left;
         let untold = std::mem::take(&mut self.departure.untold);
+        if self.segment.failure().is_some() {
+            return; // as in `tell_elsewhere`
+        }
         let (now, later): (Vec<_>, Vec<_>) =
             untold.into_iter().partition(|&peer| is_late || wire.has_met(peer));
         self.departure.untold = later;

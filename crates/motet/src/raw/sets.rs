@@ -11,6 +11,9 @@ use crate::core::Core;
 use crate::engine::Engine;
 use crate::error::{ErrorKind, Result};
 
+/// What whoever mixes requests of several ranks is told.
+const ONE_RANK: &str = "all requests of a set belong to one rank";
+
 /// So many requests are awaited one by one: to look for more of them so takes too long.
 const FEW: usize = 4;
 
@@ -131,7 +134,13 @@ fn tell(request: &mut Request) -> Result<Status> {
 /// Waits for few requests, one after the other, as long as a message may take. Says whether all are
 /// over.
 fn end_soon(requests: &mut [Request]) -> bool {
-    requests.len() <= FEW && requests.iter_mut().filter_map(Request::active).all(Inner::ends_soon)
+    let mut first = None;
+    let mut ends_soon = |inner: &mut Inner| {
+        let core = Arc::as_ptr(inner.core());
+        assert!(*first.get_or_insert(core) == core, "{ONE_RANK}");
+        inner.ends_soon()
+    };
+    requests.len() <= FEW && requests.iter_mut().filter_map(Request::active).all(&mut ends_soon)
 }
 
 /// The rank of the active ones, if there are any.
@@ -149,7 +158,7 @@ fn awaited(requests: &mut [Request], core: &Core) -> Vec<Id> {
 
 /// Takes the outcome of an operation if it is there.
 fn collect(inner: &mut Inner, core: &Arc<Core>, engine: &mut Engine) -> bool {
-    assert!(Arc::ptr_eq(inner.core(), core), "all requests of a set belong to one rank");
+    assert!(Arc::ptr_eq(inner.core(), core), "{ONE_RANK}");
     inner.collect(engine)
 }
 

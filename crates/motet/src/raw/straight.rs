@@ -61,9 +61,7 @@ impl Incoming<'_> {
             Err(error) => Err(comm.error("recv", (*error).into())),
         })
     }
-}
 
-impl Incoming<'_> {
     /// Begins to receive it, if it is a message that can be received straight.
     ///
     /// # Safety
