@@ -148,7 +148,7 @@ fn large_messages(page: &mut Page) {
     page.row("to copy", format_args!("{bytes} the kernel {kernel}, a core takes {core}"));
     let said = std::env::var(motet::SINGLE_COPY).unwrap_or_default();
     let upto = size(Pace::LONGEST as u64);
-    let two = format!("up to {upto} two copies, through shared memory: faster here; then one");
+    let two = format!("two copies, through shared memory: faster here; beyond {upto} in pieces");
     let choice = match &finding {
         _ if said == "off" => "two copies, through shared memory: the environment says so",
         Finding::Works if pace.favours_cores() && said != "on" => &two,

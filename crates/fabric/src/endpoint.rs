@@ -23,6 +23,7 @@ mod packet;
 mod shelf;
 mod short;
 mod straight;
+mod streams;
 mod transit;
 
 use std::collections::HashMap;
@@ -48,6 +49,7 @@ use outgoing::Standing;
 pub(crate) use packet::Header;
 use shelf::Block;
 pub use short::Short;
+use streams::Streams;
 pub use transit::Transit;
 
 /// How an endpoint behaves.
@@ -182,6 +184,8 @@ struct Landing {
     missing: usize,
     /// The transfer by which it comes, if that goes straight.
     straight: Option<u64>,
+    /// Where the rest of it can be copied from, if nothing more comes.
+    exposure: Option<Exposure>,
 }
 
 /// What a receiver said about a channel before we asked.
@@ -219,6 +223,8 @@ pub struct Endpoint {
     landings: Slab<Landing>,
     arena: Arena,
     blocks: Blocks,
+    /// If long messages go in pieces although they could be copied at once.
+    streams: Option<Streams>,
     /// Channels that receivers have announced and we have not asked for yet; `None` marks one
     /// that we shall never ask for.
     opened: HashMap<(Peer, Label), Option<Opened>>,
@@ -295,6 +301,7 @@ impl Endpoint {
             landings: Slab::default(),
             arena: Arena::new(layout.arena(own), layout.arena_bytes()),
             blocks: Blocks::of(&segment, options.single_copy),
+            streams: Streams::of(&segment, options.single_copy),
             opened: HashMap::new(),
             has_seen: vec![false; if wire.is_some() { layout.ranks() } else { 0 }],
             departure: Departure::default(),
@@ -370,7 +377,7 @@ impl Endpoint {
     pub fn take_in(&mut self, done: &mut Vec<Completion>) -> bool {
         let came = self.poll_inlets(done);
         let went = self.waiting > 0 && self.flush(done);
-        came || went
+        came || went || self.is_overdue() && self.pull(done)
     }
 
     /// How many cells this rank has put into its lanes to ranks on other hosts: one for each short
@@ -392,8 +399,8 @@ impl Endpoint {
 
     /// Packets that this rank has put into lanes since the beginning. A short message is one, or
     /// one for each cell; a large one or a synchronous one is one, and another that comes back when
-    /// it has been received, or two if both ends copy it. One in a berth or a block is one. Takes
-    /// time in the number of ranks.
+    /// it has been received, or two if both ends copy it, or one for each piece. One in a berth or
+    /// a block is one. Takes time in the number of ranks.
     pub fn packets(&self) -> u64 {
         self.standing.iter().map(Standing::packets).sum()
     }
@@ -414,14 +421,17 @@ impl Endpoint {
             && self.segment.failure().is_none()
     }
 
-    /// Ends, with an error, every transfer whose other side has left the world. For those who
-    /// are about to sleep: it takes time in the number of transfers.
+    /// For those who are about to sleep, as it takes time in the number of transfers: gets what
+    /// it can without its sender, and ends, with an error, what waits for one that has left.
     ///
     /// A receive from anyone ends when all others have left and nothing that this rank has sent
     /// to itself is under way.
     pub fn give_up_on_left(&mut self, done: &mut Vec<Completion>) {
         if self.wire.as_mut().is_some_and(|wire| wire.is_time_to_say()) {
             self.say_whom_it_awaits();
+        }
+        if self.hunger > 0 {
+            self.pull(done);
         }
         let ranks = self.segment.ranks() as u32;
         let me = self.me.0;

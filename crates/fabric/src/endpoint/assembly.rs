@@ -90,6 +90,7 @@ impl Endpoint {
             bytes,
             missing: bytes,
             straight: None,
+            exposure: None,
         });
         self.handle_piece(source, id, 0, first, done);
         State::Landing(id, first)

@@ -44,8 +44,8 @@ pub(super) struct Blocks {
 impl Blocks {
     /// Those of a rank of this segment, who may have said whether the kernel is to copy.
     pub(super) fn of(segment: &Segment, single_copy: Option<bool>) -> Blocks {
-        let favours_cores = segment.favours_cores() && single_copy != Some(true);
-        let (longest, longest_of_exchange) = match (favours_cores, segment.is_crowded()) {
+        let by_cores = is_copied_by_cores(segment, single_copy);
+        let (longest, longest_of_exchange) = match (by_cores, segment.is_crowded()) {
             (true, _) => (LONG.longest, LONG.longest),
             (false, true) => (SHORT.longest, LONGEST_OF_EXCHANGE),
             (false, false) => (0, 0),
@@ -159,7 +159,7 @@ impl Endpoint {
     ///
     /// # Safety
     /// `data` is readable now.
-    unsafe fn fill(&self, block: Block, data: Region, at: usize) {
+    pub(super) unsafe fn fill(&self, block: Block, data: Region, at: usize) {
         let into = self.segment.at(block.data + at);
         // SAFETY: long enough and read by nobody (README, "Blocks"); the data is readable, by the
         // caller's promise, and no user memory lies in the segment.
@@ -173,11 +173,7 @@ impl Endpoint {
             return None;
         }
         let shelf = if bytes <= short.longest() { short } else { long };
-        let segment = &self.segment;
-        let is_free = |block: &Block| segment.word32(block.readers).load(Ordering::Acquire) == 0;
-        let block = shelf.take((&mut self.arena, segment.layout().arena_bytes()), is_free)?;
-        segment.word32(block.readers).store(readers, Ordering::Relaxed);
-        Some(block)
+        shelf.lend(&mut self.arena, &self.segment, readers)
     }
 
     /// Those who have not been told of the last message never will be: something went wrong.
@@ -265,6 +261,12 @@ impl Endpoint {
     pub(super) fn leave_block(&self, block: Block) {
         self.segment.word32(block.readers).fetch_sub(1, Ordering::Release);
     }
+}
+
+/// Whether cores copy large messages in this segment, for a rank that may have said whether the
+/// kernel is to.
+pub(super) fn is_copied_by_cores(segment: &Segment, single_copy: Option<bool>) -> bool {
+    segment.favours_cores() && single_copy != Some(true)
 }
 
 #[cfg(test)]

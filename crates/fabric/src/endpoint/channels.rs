@@ -3,6 +3,7 @@
 
 use super::outgoing::Outgoing;
 use super::packet::{self, Packet};
+use super::streams::Streams;
 use super::{Attached, Endpoint};
 use crate::channel::{InChannel, LONGEST, OutChannel};
 use crate::{Label, Peer, TransferError, TypeCode};
@@ -38,7 +39,8 @@ impl Endpoint {
 
     /// Bytes of the segment that this rank's channels have taken, free rings included.
     pub fn channel_bytes(&self) -> usize {
-        self.arena.taken() - self.blocks.bytes()
+        let streams = self.streams.as_ref().map_or(0, Streams::bytes);
+        self.arena.taken() - self.blocks.bytes() - streams
     }
 
     /// Gives the receiving end of a channel back. All that was sent through it has been received.

@@ -157,6 +157,10 @@ impl Endpoint {
             Packet::Piece { landing, offset, bytes } => {
                 self.handle_piece(source, Id(landing), offset, bytes, done);
             }
+            Packet::Streamed { landing, offset, bytes } => {
+                let block = Block::from_words(self.words(source));
+                self.handle_streamed(source, (Id(landing), offset, bytes), block, done);
+            }
             Packet::Ready { send, landing } => {
                 let [first, upto, _] = self.words(source);
                 let course = Course { send, landing, first: first as u32 };
@@ -255,6 +259,9 @@ impl Endpoint {
             done.push(message.completion(receive.token(), Err(error)));
             return;
         }
+        if self.is_streamed(&message) {
+            return self.ask_for_pieces(message, exposure, receive);
+        }
         match self.copy_once(&message, &exposure, &receive) {
             Some(outcome) => done.push(message.completion(receive.token(), outcome)),
             None if self.land_straight(&message, &exposure, &receive, done) => {}
@@ -282,8 +289,19 @@ impl Endpoint {
         if !claims::take(&self.segment, source, claim) {
             return Some(Err(TransferError::Revoked(source)));
         }
-        let copied =
-            self.copy_claimed(source, claim, exposure, receive.into.part(0, message.bytes));
+        let into = receive.into.part(0, message.bytes);
+        self.copy_taken((source, claim), exposure, into, self.is_helped_by(source))
+    }
+
+    /// Copies what has been claimed, and lets the claim go. `None` if the system does not let us.
+    pub(super) fn copy_taken(
+        &mut self,
+        (source, claim): (Peer, Claim),
+        exposure: &Exposure,
+        into: RegionMut,
+        is_helped: bool,
+    ) -> Option<Result<(), TransferError>> {
+        let copied = self.copy_claimed(source, claim, exposure, into, is_helped);
         if !claims::release(&self.segment, source, claim) || matches!(copied, Copied::Gone) {
             return Some(Err(TransferError::Revoked(source)));
         }
@@ -308,6 +326,7 @@ impl Endpoint {
         claim: Claim,
         exposure: &Exposure,
         into: RegionMut,
+        is_helped: bool,
     ) -> Copied {
         let Exposure { address, send, .. } = *exposure;
         let how = if source == self.me { SingleCopy::Direct } else { self.single_copy };
@@ -319,7 +338,7 @@ impl Endpoint {
             unsafe { single_copy::copy(how, process, from, into) }
         };
         let bytes = into.bytes();
-        if bytes < sharing::SHORTEST || !self.is_helped_by(source) {
+        if bytes < sharing::SHORTEST || !is_helped {
             return copy(0..bytes).map_or(Copied::Refused, |()| Copied::All);
         }
         sharing::open(&self.segment, source, claim);
@@ -331,10 +350,11 @@ impl Endpoint {
 
     fn ask_for_pieces(&mut self, message: Message, exposure: Exposure, receive: Receive) {
         let Message { source, label: Label { tag, .. }, bytes, .. } = message;
-        let missing = bytes;
-        let landing =
-            self.landings.insert(Landing { receive, source, tag, bytes, missing, straight: None });
-        self.tell(source, Packet::Pieces { send: exposure.send, landing: landing.0 });
+        let (send, missing, straight, exposure) = (exposure.send, bytes, None, Some(exposure));
+        let landing = Landing { receive, source, tag, bytes, missing, straight, exposure };
+        let landing = self.landings.insert(landing);
+        self.note_stream(landing, bytes);
+        self.tell(source, Packet::Pieces { send, landing: landing.0 });
     }
 
     /// Sends a packet that says everything in its header and completes nobody's transfer.
@@ -360,6 +380,12 @@ impl Endpoint {
         let into = landing.receive.into.part(offset, bytes);
         // SAFETY: the landing belongs to a posted receive that is not complete.
         unsafe { self.inlets[source.index()].copy_payload::<Header>(into) };
+        self.note_piece(id, bytes, done);
+    }
+
+    /// So many bytes of a landing are in place.
+    pub(super) fn note_piece(&mut self, id: Id, bytes: usize, done: &mut Vec<Completion>) {
+        let Some(landing) = self.landings.get_mut(id) else { return };
         landing.missing -= bytes;
         if landing.missing == 0 {
             let Landing { receive, source, tag, bytes, .. } = *landing;

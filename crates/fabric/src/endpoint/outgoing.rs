@@ -125,7 +125,7 @@ pub(super) struct Pieces {
 }
 
 /// What became of an attempt to send.
-enum Attempt {
+pub(super) enum Attempt {
     Gone(Posted),
     NoRoom,
     /// Some of it went; this is the rest, for which there is no room.
@@ -337,6 +337,12 @@ impl Endpoint {
     /// Sends as many pieces of a large message as there is room for.
     fn push_pieces(&mut self, to: Peer, pieces: Pieces, done: &mut Vec<Completion>) -> Attempt {
         let Pieces { send, landing, data, sent: before } = pieces;
+        if self.large.get_mut(send).is_none() {
+            return Attempt::Gone(Posted::Done); // Its receiver has got the rest by itself.
+        }
+        if let Some(attempt) = self.stream_piece(to, pieces, done) {
+            return attempt;
+        }
         let standing = &mut self.standing[to.index()];
         let mut sent = before;
         while sent < data.bytes() {

@@ -86,6 +86,8 @@ pub(super) enum Packet {
     Pieces { send: u64, landing: u64 },
     /// A piece of a large message; it lies in the cell.
     Piece { landing: u64, offset: usize, bytes: usize },
+    /// A piece of a large message; it lies in a block, whose places the words say.
+    Streamed { landing: u64, offset: usize, bytes: usize },
     /// The receiver copies this large message to that address of its own, and may be helped.
     Share { send: u64, address: u64 },
     /// The receiver has what it wanted of a large message.
@@ -102,7 +104,7 @@ pub(super) enum Packet {
     Berthed { label: Label, element: TypeCode, bytes: usize },
     /// The words say how many berths are granted here.
     Berths,
-    /// A message lies in a block: words are the places of its count of readers and of its bytes.
+    /// A message lies in a block: words are the places of its counts and of its bytes.
     Block { label: Label, element: TypeCode, bytes: usize },
     /// The sender begins nothing more.
     Leaving,
@@ -143,6 +145,7 @@ const STOPPED: u8 = 15;
 const BERTHED: u8 = 16;
 const BERTHS: u8 = 17;
 const BLOCK: u8 = 18;
+const STREAMED: u8 = 19;
 
 impl Packet {
     pub(super) fn header(self) -> Header {
@@ -165,6 +168,10 @@ impl Packet {
             Packet::Piece { landing, offset, bytes } => {
                 let label = Label { context: offset as u64, tag: landing, ..none };
                 (PIECE, label, TypeCode::BYTES, bytes)
+            }
+            Packet::Streamed { landing, offset, bytes } => {
+                let label = Label { context: offset as u64, tag: landing, ..none };
+                (STREAMED, label, TypeCode::BYTES, bytes)
             }
             Packet::Share { send, address } => {
                 (SHARE, Label { context: address, tag: send, ..none }, TypeCode::BYTES, 0)
@@ -206,6 +213,7 @@ impl Packet {
             LARGE => Packet::Large { label, element, bytes },
             PIECES => Packet::Pieces { send: tag, landing: context },
             PIECE => Packet::Piece { landing: tag, offset: context as usize, bytes },
+            STREAMED => Packet::Streamed { landing: tag, offset: context as usize, bytes },
             SHARE => Packet::Share { send: tag, address: context },
             FINISHED => Packet::Finished { send: tag },
             REVOKED => Packet::Revoked { landing: tag },
@@ -260,6 +268,7 @@ mod tests {
             Packet::Large { label, element, bytes: usize::MAX },
             Packet::Pieces { send: 3, landing: 4 },
             Packet::Piece { landing: 5, offset: 6, bytes: 7 },
+            Packet::Streamed { landing: 5, offset: 6, bytes: 7 },
             Packet::Share { send: 10, address: u64::MAX },
             Packet::Finished { send: 8 },
             Packet::Revoked { landing: 9 },

@@ -1,8 +1,10 @@
 //! Where blocks lie: so many of one length, in a part of a rank's arena.
 
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 
 use super::packet::Words;
+use crate::Segment;
 use crate::channel::Arena;
 use crate::layout::{LINE, PAGE};
 
@@ -86,23 +88,26 @@ impl Shelf {
         &self.used
     }
 
-    /// A block that nobody reads; the one that was used last, if there are several, as it is in the
-    /// cache.
-    pub(super) fn take(
+    /// A block that nobody reads, for so many to read; the one that was used last, if there are
+    /// several, as it is in the cache.
+    pub(super) fn lend(
         &mut self,
-        arena: (&mut Arena, usize),
-        is_free: impl Fn(&Block) -> bool,
+        arena: &mut Arena,
+        segment: &Segment,
+        readers: u32,
     ) -> Option<Block> {
+        let is_free = |block: &Block| segment.word32(block.readers).load(Ordering::Acquire) == 0;
         let block = match self.used.iter().rposition(is_free) {
             Some(at) => self.used.remove(at),
-            None => self.unused(arena)?,
+            None => self.unused(arena, segment.layout().arena_bytes())?,
         };
         self.used.push(block);
+        segment.word32(block.readers).store(readers, Ordering::Relaxed);
         Some(block)
     }
 
     /// One that has not been used, if there is room in the arena, which has so many bytes.
-    fn unused(&mut self, (arena, bytes): (&mut Arena, usize)) -> Option<Block> {
+    fn unused(&mut self, arena: &mut Arena, bytes: usize) -> Option<Block> {
         let Sizes { longest, most, share } = self.sizes;
         let (counts, stride) = (self.sizes.counts(), self.sizes.stride());
         if self.place.is_none() {

@@ -85,7 +85,8 @@ impl Endpoint {
             return false;
         }
         let (receive, tag) = (*receive, message.label.tag);
-        let landing = Landing { receive, source, tag, bytes, missing: bytes, straight: None };
+        let landing =
+            Landing { receive, source, tag, bytes, missing: bytes, straight: None, exposure: None };
         let id = self.landings.insert(landing);
         let into = receive.into.part(0, bytes);
         let Some(wire) = &mut self.wire else { return false };

@@ -32,7 +32,13 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// Whether a message that is too long for a block comes in pieces.
     pub(crate) fn is_in_pieces(self) -> bool {
+        self.forbids_copies() || self == Kind::MappedByCores
+    }
+
+    /// Whether nobody copies from another's memory.
+    fn forbids_copies(self) -> bool {
         matches!(
             self,
             Kind::ThreadsInPieces | Kind::MappedInPieces | Kind::Apart | Kind::ApartByMessages
@@ -40,7 +46,7 @@ impl Kind {
     }
 
     pub(crate) fn options(self) -> Options {
-        Options { single_copy: self.is_in_pieces().then_some(false), ..Options::default() }
+        Options { single_copy: self.forbids_copies().then_some(false), ..Options::default() }
     }
 
     /// Whether it can be had: the network may be missing.

@@ -218,7 +218,7 @@ impl Shared {
     ) -> Option<Result<T, Failure>> {
         let Patience { burst, spin, impolite, yields, .. } = patience;
         let mut begun = (!spin.is_zero()).then(Instant::now);
-        let mut flow = self.is_wired.then(|| Flow::new(&self.engine()));
+        let mut flow = (!spin.is_zero()).then(|| Flow::new(&self.engine()));
         while let Some(waited) = begun.map(|begun| begun.elapsed()).filter(|&waited| waited < spin)
         {
             if waited >= impolite {
@@ -296,8 +296,8 @@ impl Shared {
     }
 }
 
-/// What moves while a rank waits for others over a network. A large message takes long, but goes on
-/// before the eyes of who waits for it, who therefore does not sleep.
+/// What moves while a rank waits. A large message takes long, over a network or in pieces, but goes
+/// on before the eyes of who waits for it, who therefore does not sleep.
 struct Flow {
     moves: u64,
     thorough: Instant,

@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+mod computing;
 mod linking;
 mod script;
 mod sprint;
@@ -336,15 +337,8 @@ impl Run {
         done: &mut Vec<Completion>,
     ) -> Attempt {
         match *self.planned.plan.step(step) {
-            Action::Copy { from, into } => {
-                // SAFETY: slices of our own plan; the buffers are bound while the run is active.
-                unsafe { self.memory.copy(from, into) };
-                Attempt::Done
-            }
-            Action::Reduce { left, right, into } => {
-                let kernel = self.kernel.as_deref().expect("a plan that reduces has a kernel");
-                // SAFETY: as above; the kernel was made for this type together with the buffers.
-                unsafe { self.memory.reduce(kernel, left, right, into) };
+            Action::Copy { .. } | Action::Reduce { .. } => {
+                self.compute(step, endpoint, done);
                 Attempt::Done
             }
             Action::Send { .. } if self.error.is_some() => {

@@ -1,0 +1,466 @@
+//! Messages that are too long for a block, where the kernel copies slowly: piece after piece, each
+//! in a block that is used again as soon as it has been read, and so stays in a cache. Protocol
+//! and proof: `../README.md`, "Streams".
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::sync::atomic::Ordering;
+
+use super::blocks::is_copied_by_cores;
+use super::incoming::Message;
+use super::outgoing::{Attempt, Outgoing, Pieces};
+use super::packet::Packet;
+use super::shelf::{Block, Shelf, Sizes};
+use super::{Completion, Endpoint, Exposure, Landing, Posted};
+use crate::single_copy::SingleCopy;
+use crate::slab::Id;
+use crate::{Peer, Received, Segment, claims};
+
+/// The blocks of a rank for pieces of this length, whoever gets them.
+const PIECES: Sizes = Sizes { longest: 32 << 10, most: 8, share: 32 };
+/// Shorter messages are copied at once, however slowly, if they found no block.
+const SHORTEST: usize = 64 << 10;
+/// A receiver gets the rest of a message by itself after one look without anything new for so many
+/// bytes: by then it has waited for about as long as the kernel would have taken.
+const BYTES_PER_LOOK: usize = 1 << 10;
+
+/// The streams of a rank.
+#[derive(Debug)]
+pub(super) struct Streams {
+    shelf: Shelf,
+    /// Who got a piece in it last, for each block.
+    readers: Vec<(Block, Peer)>,
+    /// Messages that come, some of which may be over.
+    landings: Vec<Id>,
+    /// Looks without anything new that are waited for the longest of them.
+    patience: u32,
+}
+
+impl Streams {
+    /// Those of a rank of this segment, who may have said whether the kernel is to copy. Where
+    /// ranks share cores there are none: each piece would have to wait for its turn.
+    pub(super) fn of(segment: &Segment, single_copy: Option<bool>) -> Option<Streams> {
+        let is_wanted = is_copied_by_cores(segment, single_copy) && !segment.is_crowded();
+        is_wanted.then(|| Streams {
+            shelf: Shelf::new(PIECES),
+            readers: Vec::new(),
+            landings: Vec::new(),
+            patience: 0,
+        })
+    }
+
+    /// Bytes of the arena that they have taken.
+    pub(super) fn bytes(&self) -> usize {
+        self.shelf.bytes()
+    }
+
+    /// Remembers who gets a block.
+    fn note_reader(&mut self, block: Block, reader: Peer) {
+        match self.readers.iter_mut().find(|(known, _)| *known == block) {
+            Some((_, last)) => *last = reader,
+            None => self.readers.push((block, reader)),
+        }
+    }
+
+    /// Whether a piece is on its way to this rank, so that a block is going to be free.
+    fn is_read_by(&self, segment: &Segment, reader: Peer) -> bool {
+        let is_on_its_way = |&(block, to): &(Block, Peer)| {
+            to == reader && segment.word32(block.readers).load(Ordering::Acquire) != 0
+        };
+        self.readers.iter().any(is_on_its_way)
+    }
+}
+
+impl Endpoint {
+    /// Whether a large message is to come in pieces although it could be copied at once.
+    pub(super) fn is_streamed(&self, message: &Message) -> bool {
+        let is_of_a_neighbour = message.source != self.me && !self.reaches(message.source);
+        self.streams.is_some() && is_of_a_neighbour && message.bytes > SHORTEST
+    }
+
+    /// Remembers a landing, in case that the rest of its message must be got without its sender.
+    pub(super) fn note_stream(&mut self, landing: Id, bytes: usize) {
+        let Some(streams) = &mut self.streams else { return };
+        streams.landings.retain(|&id| self.landings.get_mut(id).is_some());
+        let others = if streams.landings.is_empty() { 0 } else { streams.patience };
+        streams.landings.push(landing);
+        streams.patience = others.max((bytes / BYTES_PER_LOOK) as u32);
+    }
+
+    /// Sends the next piece of a message in a block. `None` if it must go in a cell.
+    pub(super) fn stream_piece(
+        &mut self,
+        to: Peer,
+        pieces: Pieces,
+        done: &mut Vec<Completion>,
+    ) -> Option<Attempt> {
+        if to == self.me || self.reaches(to) {
+            return None;
+        }
+        let streams = self.streams.as_mut()?;
+        if !self.standing[to.index()].has_room() {
+            return Some(Attempt::NoRoom);
+        }
+        let Some(block) = streams.shelf.lend(&mut self.arena, &self.segment, 1) else {
+            return streams.is_read_by(&self.segment, to).then_some(Attempt::NoRoom);
+        };
+        streams.note_reader(block, to);
+        let Pieces { send, landing, data, sent: offset } = pieces;
+        let piece = data.part(offset, PIECES.longest.min(data.bytes() - offset));
+        // SAFETY: memory of a posted send: readable, by the promise of its poster.
+        unsafe { self.fill(block, piece, 0) };
+        let (bytes, sent) = (piece.bytes(), offset + piece.bytes());
+        let packet = Packet::Streamed { landing, offset, bytes };
+        let pushed = self.standing[to.index()].push_words(packet, &block.words());
+        assert!(pushed, "there was room for it");
+        if sent < data.bytes() {
+            return Some(Attempt::Partly(Outgoing::Pieces(Pieces { sent, ..pieces })));
+        }
+        self.finish_large(send, done);
+        Some(Attempt::Gone(Posted::Done))
+    }
+
+    /// A piece of a large message has come in a block.
+    pub(super) fn handle_streamed(
+        &mut self,
+        source: Peer,
+        (id, offset, bytes): (Id, usize, usize),
+        block: Block,
+        done: &mut Vec<Completion>,
+    ) {
+        // Pieces of a receive that is over are dropped.
+        if let Some(landing) = self.landings.get_mut(id) {
+            assert!(bytes <= PIECES.longest, "the shared segment is damaged");
+            let into = landing.receive.into.part(offset, bytes);
+            let from = self.segment.at(block.data);
+            let _last = self.segment.at(block.data + bytes - 1);
+            // SAFETY: the landing belongs to a posted receive that is not complete: writable, and
+            // long enough, as `part` checks. The bytes lie in the segment, and nobody writes them
+            // until we let the block go (README, "Blocks").
+            unsafe { into.start().copy_from_nonoverlapping(from.as_ptr(), bytes) };
+            self.note_piece(id, bytes, done);
+        }
+        self.leave_block(block);
+        self.ring(source); // Who has more to send may wait for the block.
+    }
+
+    /// Whether somebody who sends us a message in pieces does something else, as it seems.
+    pub(super) fn is_overdue(&self) -> bool {
+        let is_impatient = |it: &Streams| !it.landings.is_empty() && self.hunger >= it.patience;
+        self.streams.as_ref().is_some_and(is_impatient)
+    }
+
+    /// Gets the rest of messages that come in pieces without their senders. Says whether it did.
+    pub(super) fn pull(&mut self, done: &mut Vec<Completion>) -> bool {
+        let Some(streams) = &mut self.streams else { return false };
+        let mut moved = false;
+        for id in std::mem::take(&mut streams.landings) {
+            moved |= self.pull_one(id, done);
+        }
+        moved
+    }
+
+    fn pull_one(&mut self, id: Id, done: &mut Vec<Completion>) -> bool {
+        let Some(landing) = self.landings.get_mut(id) else { return false };
+        let Landing { receive, source, tag, bytes, missing, .. } = *landing;
+        let Some(Exposure { address, claim: Some(claim), send }) = landing.exposure.take() else {
+            return false;
+        };
+        if self.single_copy == SingleCopy::Off || !claims::take(&self.segment, source, claim) {
+            return false; // The rest comes, or word that it does not.
+        }
+        let offset = bytes - missing;
+        let exposure = Exposure { address: address + offset as u64, claim: Some(claim), send };
+        let into = receive.into.part(offset, missing);
+        let Some(outcome) = self.copy_taken((source, claim), &exposure, into, false) else {
+            return false;
+        };
+        self.landings.remove(id);
+        let outcome = outcome.map(|()| Received { source, tag, bytes });
+        done.push(Completion { token: receive.token(), outcome });
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::thread;
+
+    use super::*;
+    use crate::endpoint::Options;
+    use crate::layout::Layout;
+    use crate::{Label, Region, RegionMut, Selector, Token, TransferError, TypeCode};
+
+    const BYTES: usize = (1 << 20) + 17;
+    const PIECE: usize = PIECES.longest;
+    const LABEL: Label = Label { context: 1, tag: 2, ordinal: 0 };
+
+    /// So many ranks, each with a core, where the kernel copies slowly.
+    fn ranks<const RANKS: usize>(options: Options) -> [Endpoint; RANKS] {
+        let (segment, _file) = Segment::shared_by(Layout::new(RANKS).unwrap(), RANKS).unwrap();
+        segment.set_favours_cores(true);
+        let segment = Arc::new(segment);
+        std::array::from_fn(|rank| {
+            segment.enter(Peer(rank as u32), std::process::id());
+            Endpoint::new(segment.clone(), Peer(rank as u32), options)
+        })
+    }
+
+    /// Each byte tells where it is, and in which message.
+    fn pattern(bytes: usize, message: usize) -> Vec<u8> {
+        (0..bytes).map(|at| (at % 251 + message) as u8).collect()
+    }
+
+    fn token(step: u32) -> Token {
+        Token { operation: 7, step }
+    }
+
+    /// Sends data that outlives the send.
+    fn send(sender: &mut Endpoint, to: u32, data: &[u8]) -> Posted {
+        // SAFETY: as the function says.
+        unsafe { sender.send(Peer(to), LABEL, TypeCode::BYTES, Region::of(data), token(0)) }
+    }
+
+    /// Posts a receive into memory that outlives it.
+    fn post(receiver: &mut Endpoint, from: u32, into: &mut [u8], done: &mut Vec<Completion>) {
+        let (selector, into) = (Selector::exactly(Peer(from), LABEL), RegionMut::of(into));
+        // SAFETY: as the function says.
+        unsafe { receiver.recv(selector, TypeCode::BYTES, into, token(1), done) };
+    }
+
+    fn streams(rank: &Endpoint) -> &Streams {
+        rank.streams.as_ref().unwrap()
+    }
+
+    /// Blocks of a rank that hold pieces which are still to be read.
+    fn unread(rank: &Endpoint) -> usize {
+        let readers = |block: &Block| rank.segment.word32(block.readers).load(Ordering::Relaxed);
+        streams(rank).readers.iter().filter(|(block, _)| readers(block) != 0).count()
+    }
+
+    fn is_whole(done: &[Completion], bytes: usize) -> bool {
+        done.len() == 1 && done[0].outcome.is_ok_and(|received| received.bytes == bytes)
+    }
+
+    #[test]
+    fn a_long_message_comes_in_pieces_of_which_few_are_there_at_a_time() {
+        let [mut sender, mut receiver] = ranks(Options::default());
+        let (data, mut into) = (pattern(BYTES, 0), vec![0; BYTES]);
+        let (mut sent, mut came) = (Vec::new(), Vec::new());
+        assert_eq!(send(&mut sender, 1, &data), Posted::Pending);
+        receiver.progress(&mut came);
+        sender.progress(&mut sent);
+        assert_eq!(sender.packets(), 1, "nobody wants it yet");
+        post(&mut receiver, 0, &mut into, &mut came);
+        for _ in 0..100 {
+            sender.progress(&mut sent);
+        }
+        assert_eq!((unread(&sender), sent.len()), (PIECES.most, 0), "it waits for a block");
+        while came.is_empty() {
+            receiver.progress(&mut came);
+            sender.progress(&mut sent);
+        }
+        assert!(is_whole(&came, BYTES) && is_whole(&sent, BYTES) && into == data);
+        assert_eq!(sender.packets(), 1 + BYTES.div_ceil(PIECE) as u64);
+        assert_eq!((unread(&sender), receiver.packets()), (0, 1), "it asked for them, no more");
+        assert!(sender.all_sent() && sender.channel_bytes() == 0, "they are no channels");
+    }
+
+    #[test]
+    fn who_waits_for_a_sender_that_does_something_else_gets_the_rest_by_itself() {
+        for turns in [0, 3, 9] {
+            let [mut sender, mut receiver] = ranks(Options::default());
+            let (mut data, mut into) = (pattern(BYTES, 0), vec![0; BYTES]);
+            let (mut sent, mut came) = (Vec::new(), Vec::new());
+            assert_eq!(send(&mut sender, 1, &data), Posted::Pending);
+            post(&mut receiver, 0, &mut into, &mut came);
+            receiver.progress(&mut came);
+            for _ in 0..turns {
+                sender.progress(&mut sent);
+                receiver.progress(&mut came);
+            }
+            sender.progress(&mut sent); // One piece may still be on its way.
+            for _ in 0..BYTES / BYTES_PER_LOOK {
+                assert!(came.is_empty() && sent.is_empty(), "that is too early");
+                receiver.progress(&mut came);
+            }
+            while came.is_empty() {
+                receiver.progress(&mut came);
+            }
+            assert!(is_whole(&came, BYTES) && into == data, "after {turns} turns");
+            sender.progress(&mut sent);
+            assert!(is_whole(&sent, BYTES) && sender.all_sent());
+            // The memory is the sender's again, and nothing of it goes out any more.
+            data.fill(0);
+            for _ in 0..10 {
+                sender.progress(&mut sent);
+                receiver.progress(&mut came);
+            }
+            assert_eq!((came.len(), sent.len(), unread(&sender)), (1, 1, 0));
+            assert!(into == pattern(BYTES, 0) && receiver.streams.unwrap().landings.is_empty());
+        }
+    }
+
+    #[test]
+    fn who_is_about_to_sleep_does_not_wait_for_the_sender() {
+        let [mut sender, mut receiver] = ranks(Options::default());
+        let (data, mut into, mut came) = (pattern(BYTES, 0), vec![0; BYTES], Vec::new());
+        assert_eq!(send(&mut sender, 1, &data), Posted::Pending);
+        post(&mut receiver, 0, &mut into, &mut came);
+        receiver.progress(&mut came);
+        receiver.give_up_on_left(&mut came);
+        assert!(came.is_empty(), "the message has just come");
+        receiver.progress(&mut came);
+        receiver.give_up_on_left(&mut came);
+        assert!(is_whole(&came, BYTES) && into == data);
+        sender.progress(&mut came);
+        assert!(sender.all_sent());
+    }
+
+    #[test]
+    fn where_the_kernel_refuses_there_is_nothing_but_pieces() {
+        let options = Options { single_copy: Some(false), ..Options::default() };
+        let [mut sender, mut receiver] = ranks(options);
+        let (data, mut into, mut came) = (pattern(BYTES, 0), vec![0; BYTES], Vec::new());
+        assert_eq!(send(&mut sender, 1, &data), Posted::Pending);
+        post(&mut receiver, 0, &mut into, &mut came);
+        for _ in 0..2 * BYTES / BYTES_PER_LOOK {
+            receiver.progress(&mut came);
+        }
+        receiver.give_up_on_left(&mut came);
+        assert!(came.is_empty());
+        while came.is_empty() {
+            sender.progress(&mut Vec::new());
+            receiver.progress(&mut came);
+        }
+        assert!(is_whole(&came, BYTES) && into == data);
+    }
+
+    #[test]
+    fn a_receive_that_is_cancelled_lets_its_pieces_go() {
+        let [mut sender, mut receiver] = ranks(Options::default());
+        let (data, mut into) = (pattern(BYTES, 0), vec![0; BYTES]);
+        let (mut sent, mut came) = (Vec::new(), Vec::new());
+        assert_eq!(send(&mut sender, 1, &data), Posted::Pending);
+        post(&mut receiver, 0, &mut into, &mut came);
+        receiver.progress(&mut came);
+        sender.progress(&mut sent);
+        receiver.progress(&mut came);
+        receiver.cancel(|_| true);
+        let so_far = into.clone();
+        assert!(so_far[..PIECE] == data[..PIECE]);
+        while sent.is_empty() {
+            sender.progress(&mut sent);
+            receiver.progress(&mut came);
+        }
+        receiver.progress(&mut came);
+        assert!(is_whole(&sent, BYTES) && came.is_empty() && into == so_far);
+        assert_eq!(unread(&sender), 0);
+    }
+
+    #[test]
+    fn a_send_that_is_cancelled_in_the_middle_ends_its_receive() {
+        let [mut sender, mut receiver] = ranks(Options::default());
+        let (data, mut into) = (pattern(BYTES, 0), vec![0; BYTES]);
+        let (mut sent, mut came) = (Vec::new(), Vec::new());
+        assert_eq!(send(&mut sender, 1, &data), Posted::Pending);
+        post(&mut receiver, 0, &mut into, &mut came);
+        receiver.progress(&mut came);
+        sender.progress(&mut sent);
+        sender.cancel(|_| true);
+        drop(data);
+        receiver.pull(&mut came);
+        assert!(came.is_empty(), "the claim is withdrawn");
+        while came.is_empty() {
+            sender.progress(&mut sent);
+            receiver.progress(&mut came);
+        }
+        assert_eq!(came[0].outcome, Err(TransferError::Revoked(Peer(0))));
+        assert_eq!((sent.len(), unread(&sender)), (0, 0));
+    }
+
+    #[test]
+    fn who_leaves_pieces_unread_stops_nobody_else() {
+        let options = Options { single_copy: Some(false), ..Options::default() };
+        let [mut sender, mut slow, mut other] = ranks(options);
+        let (data, mut into, mut came) = (pattern(BYTES, 0), vec![0; BYTES], Vec::new());
+        let (mut later, mut sent) = (vec![0; BYTES], Vec::new());
+        for to in [1, 2] {
+            assert_eq!(send(&mut sender, to, &data), Posted::Pending);
+        }
+        post(&mut slow, 0, &mut later, &mut came);
+        slow.progress(&mut came);
+        for _ in 0..100 {
+            sender.progress(&mut sent);
+        }
+        assert_eq!(unread(&sender), PIECES.most, "all blocks are with one rank");
+        post(&mut other, 0, &mut into, &mut came);
+        while came.is_empty() {
+            sender.progress(&mut sent);
+            other.progress(&mut came);
+        }
+        assert!(is_whole(&came, BYTES) && into == data);
+        came.clear();
+        while came.is_empty() {
+            sender.progress(&mut sent);
+            slow.progress(&mut came);
+        }
+        assert!(is_whole(&came, BYTES) && later == data && sent.len() == 2);
+    }
+
+    #[test]
+    fn messages_to_oneself_and_shorter_ones_are_copied_at_once() {
+        let [mut alone, mut other] = ranks(Options::default());
+        let (data, mut into, mut came) = (pattern(BYTES, 0), vec![0; BYTES], Vec::new());
+        post(&mut alone, 0, &mut into, &mut came);
+        assert_eq!(send(&mut alone, 0, &data), Posted::Pending);
+        alone.progress(&mut came);
+        assert!(came.len() == 2 && into == data, "both ends of it are here");
+        // It is to be received before it ends, and so goes in no block.
+        let (short, mut into) = (&data[..SHORTEST], vec![0; SHORTEST]);
+        let (to, region) = (Peer(1), Region::of(short));
+        // SAFETY: the data outlives the send.
+        let posted =
+            unsafe { alone.send_synchronously(to, LABEL, TypeCode::BYTES, region, token(0)) };
+        assert_eq!(posted, Posted::Pending);
+        came.clear();
+        post(&mut other, 0, &mut into, &mut came);
+        other.progress(&mut came);
+        assert!(is_whole(&came, SHORTEST) && into == short);
+        alone.progress(&mut came);
+        assert!(alone.all_sent() && streams(&alone).readers.is_empty());
+    }
+
+    /// Both send and receive at the same time, and now and then one looks away for long enough
+    /// that the other pulls.
+    #[test]
+    fn two_threads_exchange_streams() {
+        let rounds = if cfg!(debug_assertions) { 60 } else { 300 };
+        thread::scope(|scope| {
+            for (me, mut rank) in ranks::<2>(Options::default()).into_iter().enumerate() {
+                scope.spawn(move || {
+                    let other = 1 - me as u32;
+                    for round in 0..rounds {
+                        let bytes = (600 << 10) + round * 4099;
+                        let (data, mut into) = (pattern(bytes, me + round), vec![0; bytes]);
+                        let mut done = Vec::new();
+                        post(&mut rank, other, &mut into, &mut done);
+                        assert_eq!(send(&mut rank, other, &data), Posted::Pending);
+                        let mut looks = 0;
+                        while done.len() < 2 {
+                            rank.progress(&mut done);
+                            looks += 1;
+                            if looks % 50 == 0 && (round + me).is_multiple_of(7) {
+                                thread::sleep(std::time::Duration::from_micros(200));
+                            }
+                            thread::yield_now();
+                        }
+                        assert!(done.iter().all(|it| it.outcome.is_ok()), "{done:?}");
+                        assert!(into == pattern(bytes, other as usize + round), "round {round}");
+                    }
+                });
+            }
+        });
+    }
+}

@@ -1,0 +1,64 @@
+//! What a run does by itself: it copies and reduces.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::ops::Range;
+
+use motet_fabric::{Completion, Endpoint};
+use motet_plan::{Action, StepId};
+
+use super::Run;
+
+/// Bytes that are copied or reduced before anything else is looked at.
+const PART: usize = 64 << 10;
+
+impl Run {
+    /// Takes a step that copies or reduces.
+    pub(super) fn compute(
+        &mut self,
+        step: StepId,
+        endpoint: &mut Endpoint,
+        done: &mut Vec<Completion>,
+    ) {
+        match *self.planned.plan.step(step) {
+            Action::Copy { from, into } => {
+                self.part_by_part(from.len, endpoint, done, |run, part| {
+                    let [from, into] = [from, into].map(|slice| slice.range(part.clone()));
+                    // SAFETY: slices of our own plan; the buffers are bound while the run is
+                    // active.
+                    unsafe { run.memory.copy(from, into) };
+                });
+            }
+            Action::Reduce { left, right, into } => {
+                self.part_by_part(into.len, endpoint, done, |run, part| {
+                    let [left, right, into] =
+                        [left, right, into].map(|slice| slice.range(part.clone()));
+                    let kernel = run.kernel.as_deref().expect("a plan that reduces has a kernel");
+                    // SAFETY: as above; the kernel was made for this type together with the
+                    // buffers.
+                    unsafe { run.memory.reduce(kernel, left, right, into) };
+                });
+            }
+            Action::Send { .. } | Action::Recv { .. } => unreachable!("others take part in it"),
+        }
+    }
+
+    /// Does something with so many elements, if they are many part by part, and moves messages in
+    /// between: somebody may wait for them.
+    fn part_by_part(
+        &mut self,
+        elements: usize,
+        endpoint: &mut Endpoint,
+        done: &mut Vec<Completion>,
+        mut work: impl FnMut(&mut Run, Range<usize>),
+    ) {
+        let each = PART / self.memory.bytes(1).clamp(1, PART);
+        let mut start = 0;
+        while elements - start > each {
+            work(self, start..start + each);
+            start += each;
+            endpoint.progress(done);
+        }
+        work(self, start..elements);
+    }
+}
