@@ -39,11 +39,15 @@ class Job:
     round: int
     limit: float
 
+    def turn(self):
+        """What is being measured, of all libraries in turns; for people."""
+        words = [self.operation, self.form, f"{self.ranks} ranks"]
+        return ", ".join(words + ([str(self.sizes[0])] if self.part == "pending" else []))
+
     def title(self):
-        """What is being measured, for people."""
-        words = [self.operation, self.form, f"{self.ranks} ranks", self.implementation]
-        words += [str(self.sizes[0])] if self.part == "pending" else []
-        return ", ".join(words + ([] if self.setting == "default" else [self.setting]))
+        """The same of one library."""
+        setting = [] if self.setting == "default" else [self.setting]
+        return ", ".join([self.turn(), self.implementation, *setting])
 
 
 def jobs(wanted, cores):

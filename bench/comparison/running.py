@@ -1,6 +1,8 @@
 """Runs the jobs one after the other, and keeps what they say."""
 
+import itertools
 import json
+import operator
 import os
 import re
 import shutil
@@ -18,6 +20,12 @@ from .ratios import OURS, best_peer
 HOPELESS = 1.4
 CALLGRIND = ("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null")
 STARTS = 1000, 11000
+# Where cores belong to a virtual machine, they may be nearer to each other at one time than at
+# another. The figures of a turn can be compared if the time of an exchange of two lines has not
+# changed by more than this factor while they were taken. Otherwise they are taken again, so often
+# at most.
+STEADY = 1.6
+ATTEMPTS = 4
 
 
 class Runner:
@@ -29,27 +37,58 @@ class Runner:
         self.end = time.monotonic() + seconds if seconds else None
         self.spent = defaultdict(list)  # seconds of the jobs of a kind
         self.failed = 0
+        self.repeated = 0  # turns that were measured again
+        self.unsteady = 0  # those that were not steady even then
 
     def run(self, jobs):
         """Runs what has not been run; False if the time was over before the end."""
         todo = [job for job in jobs if self.results.missing(job)]
         print(f"{len(todo)} of {len(jobs)} runs to do, at most "
               f"{duration(sum(job.limit for job in todo))} if all hang", file=sys.stderr)
-        has_run = False
-        for number, job in enumerate(todo):
-            if not self.is_worth_it(job):
-                continue
-            is_late = self.end and time.monotonic() + self.estimate(job) > self.end
-            if is_late and has_run:
+        number, has_run = 0, False
+        for turn in turns(todo):
+            seconds = sum(map(self.estimate, turn))
+            if self.end and has_run and time.monotonic() + seconds > self.end:
                 return False
             left = duration(sum(map(self.estimate, todo[number:])))
-            print(f"[{number + 1}/{len(todo)}, about {left} left] round {job.round}: "
-                  f"{job.title()}", file=sys.stderr, flush=True)
-            begun = time.monotonic()
-            self.measure(job)
-            self.spent[kind(job)].append(time.monotonic() - begun)
-            has_run = True
+            print(f"[{number + 1}/{len(todo)}, about {left} left] round {turn[0].round}: "
+                  f"{turn[0].turn()}", file=sys.stderr, flush=True)
+            self.measure_turn(turn)
+            number, has_run = number + len(turn), True
+        if self.repeated:
+            print(f"{self.repeated} turns were measured more than once, since the cores came "
+                  f"nearer to each other or went apart; {self.unsteady} stayed unsteady",
+                  file=sys.stderr)
         return True
+
+    def measure_turn(self, turn):
+        """The jobs of a turn, until the machine has stayed as it was, and keeps the last figures."""
+        for attempt in range(1, ATTEMPTS + 1):
+            found, lines = [], [self.line()]
+            for job in turn:
+                if self.is_worth_it(job):
+                    begun = time.monotonic()
+                    found.append(self.measure(job))
+                    self.spent[kind(job)].append(time.monotonic() - begun)
+                    lines.append(self.line())
+            is_steady = len(turn) == 1 or max(lines) <= STEADY * min(lines)
+            if is_steady or attempt == ATTEMPTS:
+                break
+            print(f"  again: an exchange of lines took {min(lines):.3f} to {max(lines):.3f} us",
+                  file=sys.stderr, flush=True)
+        self.repeated += attempt > 1
+        self.unsteady += not is_steady
+        for measured in found:
+            self.keep(*measured)
+
+    def line(self):
+        """Microseconds of an exchange of two lines, now; always the same with a single core."""
+        if len(os.sched_getaffinity(0)) == 1:
+            return 1.0
+        output, errors, why = run([str(self.workshop.work / "limits"), "-q"], os.environ, 20)
+        if why:
+            raise SystemExit(f"bench/compare: limits -q: {why} {errors.strip()}")
+        return next(value for _, _, _, value in rows(output))
 
     def estimate(self, job):
         """Seconds that a job will take, from those of its kind."""
@@ -85,9 +124,12 @@ class Runner:
         return median is not None and median <= HOPELESS * self.results.median(best)
 
     def measure(self, job):
-        """One job: its rows, and the reasons for those that did not come."""
+        """One job: what it says, and why that is not all."""
         sizes = self.results.missing(job)
-        output, errors, why = MEASURES[job.part](self, job, sizes)
+        return job, sizes, *MEASURES[job.part](self, job, sizes)
+
+    def keep(self, job, sizes, output, errors, why):
+        """The rows of a job, and the reasons for those that did not come."""
         seen = set()
         for operation, form, size, value in rows(output):
             self.results.add(job, operation, form, size, value)
@@ -96,7 +138,7 @@ class Runner:
             last = (errors.strip().splitlines() or [""])[-1][:100].replace("\t", " ")
             self.failed += 1
             reason = f"no figure: {why or 'no output'}"
-            print(f"  {reason} ({last})", file=sys.stderr)
+            print(f"  {job.title()}: {reason} ({last})", file=sys.stderr)
             for size in sizes:
                 if size not in seen or job.part in ("init", "limits"):
                     self.results.add(job, job.operation, job.form, size, reason)
@@ -173,6 +215,12 @@ MEASURES = {"limits": Runner.limits, "collectives": Runner.motet_bench,
             "messages": Runner.motet_bench, "overlap": Runner.overlap, "pending": Runner.many,
             "init": Runner.many, "threads": Runner.threads, "instructions": Runner.instructions,
             "network": Runner.network}
+
+
+def turns(jobs):
+    """The jobs one after the other that differ in nothing but library and setting."""
+    point = operator.attrgetter("part", "operation", "form", "ranks", "sizes", "round")
+    return [list(turn) for _, turn in itertools.groupby(jobs, point)]
 
 
 def kind(job):
