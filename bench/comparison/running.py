@@ -56,8 +56,8 @@ class Runner:
             self.measure_turn(turn)
             number, has_run = number + len(turn), True
         if self.repeated:
-            print(f"{self.repeated} turns were measured more than once, since the cores came "
-                  f"nearer to each other or went apart; {self.unsteady} stayed unsteady",
+            print("turns that were measured more than once, since the cores came nearer to each "
+                  f"other or went apart: {self.repeated}; unsteady even then: {self.unsteady}",
                   file=sys.stderr)
         return True
 

@@ -11,6 +11,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 mod assembly;
+mod belt;
 mod berthing;
 mod blocks;
 mod channels;
@@ -20,7 +21,6 @@ mod incoming;
 mod matched;
 mod outgoing;
 mod packet;
-mod shelf;
 mod short;
 mod straight;
 mod streams;
@@ -42,12 +42,13 @@ use crate::{
     TypeCode,
 };
 use assembly::Assembly;
+use belt::Block;
 use blocks::Blocks;
 use departure::Departure;
 pub use matched::Taken;
 use outgoing::Standing;
 pub(crate) use packet::Header;
-use shelf::Block;
+
 pub use short::Short;
 use streams::Streams;
 pub use transit::Transit;

@@ -64,6 +64,14 @@ pub fn processor() -> Option<String> {
     field(&text, "model name").map(str::to_owned)
 }
 
+/// Bytes of the second-level cache of a core.
+pub fn second_level_cache() -> Option<usize> {
+    let caches = fs::read_dir("/sys/devices/system/cpu/cpu0/cache").ok()?;
+    let mut caches = caches.filter_map(|entry| Some(entry.ok()?.path()));
+    let second = caches.find(|cache| line(cache.join("level")).as_deref() == Some("2"))?;
+    cache_bytes(&line(second.join("size"))?)
+}
+
 /// Bytes of memory that the machine has.
 pub fn memory() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
@@ -143,6 +151,17 @@ fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     values.next().map(|(_, value)| value.trim())
 }
 
+/// The bytes of a size of the form `123K` or `4M`.
+fn cache_bytes(text: &str) -> Option<usize> {
+    let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+    let shift = match unit {
+        "K" => 10,
+        "M" => 20,
+        _ => return None,
+    };
+    number.parse::<usize>().ok()?.checked_mul(1 << shift)
+}
+
 /// The bytes of a size of the form `123 kB`.
 fn kibibytes(text: &str) -> Option<u64> {
     text.strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
@@ -185,6 +204,11 @@ mod tests {
         assert_eq!(field(text, "model"), None);
         assert_eq!(chosen("always [madvise] never"), Some("madvise"));
         assert_eq!(chosen("none"), None);
+        assert_eq!(cache_bytes("1024K"), Some(1 << 20));
+        assert_eq!(cache_bytes("2M"), Some(2 << 20));
+        for unknown in ["", "K", "12", "x4K"] {
+            assert_eq!(cache_bytes(unknown), None, "{unknown:?}");
+        }
     }
 
     #[test]

@@ -8,20 +8,18 @@ use std::hint::spin_loop;
 use std::sync::atomic::Ordering;
 use std::thread;
 
+use super::belt::{Belt, Block};
 use super::incoming::Message;
 use super::outgoing::Outgoing;
 use super::packet::Packet;
-use super::shelf::{Block, Shelf, Sizes};
+
 use super::{Completion, Endpoint, Receive};
 use crate::pace::Pace;
 use crate::{Label, Peer, Region, Segment, TransferError, TypeCode};
 
-/// Blocks of a rank, which may be so many messages ahead: with none free, they go as others do.
-const SHORT: Sizes = Sizes { longest: 64 << 10, most: 128, share: 6 };
-/// Those of longer messages, where the kernel copies slowly.
-const LONG: Sizes = Sizes { longest: Pace::LONGEST, most: 8, share: 8 };
-/// Bytes of the longest message of an exchange in a block, if one copy by the kernel is faster than
-/// two: that is what counts then, since each end waits for the other in any case.
+/// Bytes of the longest message that goes in a block, if one copy by the kernel is faster than two.
+const LONGEST: usize = 64 << 10;
+/// The same of a message of an exchange, where each end waits for the other in any case.
 const LONGEST_OF_EXCHANGE: usize = 16 << 10;
 /// Where each rank has a core, a message is read while it is written, if it is longer than so many
 /// bytes: so many after the other.
@@ -32,8 +30,7 @@ const LOOKS: u32 = 1000;
 /// The blocks of a rank.
 #[derive(Debug)]
 pub(super) struct Blocks {
-    short: Shelf,
-    long: Shelf,
+    belt: Belt,
     /// Bytes of the longest message that goes in one; 0 if none does.
     longest: usize,
     /// The same of those whose receivers send some in turn.
@@ -46,12 +43,11 @@ impl Blocks {
     pub(super) fn of(segment: &Segment, single_copy: Option<bool>) -> Blocks {
         let by_cores = is_copied_by_cores(segment, single_copy);
         let (longest, longest_of_exchange) = match (by_cores, segment.is_crowded()) {
-            (true, _) => (LONG.longest, LONG.longest),
-            (false, true) => (SHORT.longest, LONGEST_OF_EXCHANGE),
+            (true, _) => (Pace::LONGEST, Pace::LONGEST),
+            (false, true) => (LONGEST, LONGEST_OF_EXCHANGE),
             (false, false) => (0, 0),
         };
-        let (short, long) = (Shelf::new(SHORT), Shelf::new(LONG));
-        Blocks { short, long, longest, longest_of_exchange, current: None }
+        Blocks { belt: Belt::default(), longest, longest_of_exchange, current: None }
     }
 
     /// Bytes of the longest message that goes in one.
@@ -66,7 +62,7 @@ impl Blocks {
 
     /// Bytes of the arena that they have taken.
     pub(super) fn bytes(&self) -> usize {
-        self.short.bytes() + self.long.bytes()
+        self.belt.bytes()
     }
 }
 
@@ -98,7 +94,7 @@ impl Endpoint {
             // With a wire some of them may be on other hosts: a block that is for all would be
             // filled in vain, for some or for all of them.
             let may = self.wire.is_none() && data.bytes() > self.short();
-            let block = if may { self.free_block(data.bytes(), readers) } else { None };
+            let block = if may { self.free_block(data, readers) } else { None };
             if let Some(block) = block {
                 // SAFETY: readable by the caller's promise.
                 unsafe { self.fill(block, data, 0) };
@@ -129,7 +125,7 @@ impl Endpoint {
             return false;
         }
         let bytes = data.bytes();
-        let Some(block) = self.free_block(bytes, 1) else { return false };
+        let Some(block) = self.free_block(data, 1) else { return false };
         let packet = Packet::Block { label, element, bytes };
         if bytes <= PIECE || self.segment.is_crowded() {
             // SAFETY: readable by the caller's promise.
@@ -166,14 +162,13 @@ impl Endpoint {
         unsafe { into.as_ptr().copy_from_nonoverlapping(data.start(), data.bytes()) };
     }
 
-    /// A block that nobody reads, for a message of this length, which so many are going to read.
-    fn free_block(&mut self, bytes: usize, readers: u32) -> Option<Block> {
-        let Blocks { short, long, longest, .. } = &mut self.blocks;
-        if bytes > *longest {
+    /// A block that nobody reads, for this message, which so many are going to read.
+    fn free_block(&mut self, data: Region, readers: u32) -> Option<Block> {
+        let Blocks { belt, longest, .. } = &mut self.blocks;
+        if data.bytes() > *longest {
             return None;
         }
-        let shelf = if bytes <= short.longest() { short } else { long };
-        shelf.lend(&mut self.arena, &self.segment, readers)
+        belt.lend(&mut self.arena, &self.segment, (data, readers))
     }
 
     /// Those who have not been told of the last message never will be: something went wrong.
@@ -217,7 +212,7 @@ impl Endpoint {
         block: Block,
         receive: &Receive,
     ) -> Result<(), TransferError> {
-        assert!(message.bytes <= LONG.longest, "the shared segment is damaged");
+        assert!(message.bytes <= Pace::LONGEST, "the shared segment is damaged");
         let _last = self.segment.at(block.data + message.bytes.saturating_sub(1));
         let mut at = 0;
         while at < message.bytes {
@@ -275,10 +270,12 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
+    use crate::endpoint::belt::MOST;
     use crate::endpoint::{Options, Posted, Short};
     use crate::layout::Layout;
     use crate::{Failure, How, RegionMut, Selector, Token};
 
+    /// So long that a belt takes [`MOST`] of them.
     const BYTES: usize = 40 << 10;
 
     fn label(tag: u64) -> Label {
@@ -307,15 +304,7 @@ mod tests {
 
     /// Blocks that are still to be read.
     fn unread(sender: &Endpoint) -> usize {
-        let count = |block: &&Block| sender.segment.word32(block.readers).load(Ordering::Relaxed);
-        sender
-            .blocks
-            .short
-            .used()
-            .iter()
-            .chain(sender.blocks.long.used())
-            .filter(|block| count(block) > 0)
-            .count()
+        sender.blocks.belt.unread(&sender.segment)
     }
 
     fn yield_until(mut is_so: impl FnMut() -> bool) {
@@ -353,7 +342,7 @@ mod tests {
             for receiver in &mut world[1..] {
                 assert_eq!(receive(receiver, round, data.len()), (data.clone(), Ok(())));
             }
-            assert_eq!(world[0].blocks.short.used().len(), 1, "the same block time and again");
+            assert_eq!(unread(&world[0]), 0, "all have read it");
         }
     }
 
@@ -361,7 +350,7 @@ mod tests {
     fn messages_wait_in_their_blocks_and_those_without_one_go_as_others_do() {
         let mut world = ranks(3);
         let message = |tag: u64| vec![tag as u8; BYTES];
-        for tag in 0..SHORT.most as u64 {
+        for tag in 0..MOST as u64 {
             assert_eq!(send_to_all(&mut world[0], tag, &message(tag)), 2);
         }
         assert_eq!(send_to_all(&mut world[0], 99, &message(99)), 0, "all blocks are full");
@@ -369,13 +358,13 @@ mod tests {
             receiver.progress(&mut Vec::new());
         }
         // The last first, of what has come before its receive.
-        for tag in (0..SHORT.most as u64).rev() {
+        for tag in (0..MOST as u64).rev() {
             assert_eq!(receive(&mut world[1], tag, BYTES), (message(tag), Ok(())));
         }
         assert_eq!(send_to_all(&mut world[0], 99, &message(99)), 0, "one has read none");
         assert_eq!(receive(&mut world[2], 5, BYTES), (message(5), Ok(())));
         assert_eq!(send_to_all(&mut world[0], 99, &message(99)), 2);
-        assert_eq!(world[0].blocks.short.used().len(), SHORT.most);
+        assert_eq!(unread(&world[0]), MOST, "one is new");
         assert_eq!(world[0].channel_bytes(), 0, "they are no channels");
     }
 
@@ -389,7 +378,7 @@ mod tests {
         world[2].progress(&mut Vec::new());
         let taken = world[2].take(Selector::exactly(Peer(0), label(7))).unwrap();
         world[2].discard(taken);
-        assert!(world[0].free_block(BYTES, 0).is_some() && world[0].blocks.short.used().len() == 1);
+        assert_eq!(unread(&world[0]), 0);
     }
 
     #[test]
@@ -413,8 +402,7 @@ mod tests {
     fn short_and_very_long_messages_go_as_others_do() {
         let mut world = ranks(3);
         let short = world[0].short();
-        for (bytes, shared) in
-            [(8, 0), (short, 0), (short + 1, 2), (SHORT.longest, 2), (SHORT.longest + 1, 0)]
+        for (bytes, shared) in [(8, 0), (short, 0), (short + 1, 2), (LONGEST, 2), (LONGEST + 1, 0)]
         {
             let data = vec![5; bytes];
             assert_eq!(send_to_all(&mut world[0], bytes as u64, &data), shared, "{bytes} bytes");
@@ -464,7 +452,7 @@ mod tests {
     #[test]
     fn long_messages_are_read_while_they_are_written() {
         const LENGTHS: [usize; 6] =
-            [PIECE, PIECE + 1, 3 * PIECE, SHORT.longest, SHORT.longest + 1, LONG.longest];
+            [PIECE, PIECE + 1, 3 * PIECE, LONGEST, LONGEST + 1, Pace::LONGEST];
         let mut world = roomy(2);
         let (mut receiver, mut sender) = (world.pop().unwrap(), world.pop().unwrap());
         std::thread::scope(|scope| {
@@ -476,7 +464,7 @@ mod tests {
             });
             for (tag, bytes) in (0..).zip(LENGTHS.repeat(20)) {
                 let (data, token) = (pattern(bytes), Token { operation: 1, step: 0 });
-                yield_until(|| unread(&sender) < LONG.most);
+                yield_until(|| unread(&sender) < 3); // there is room for one more
                 let (label, region) = (label(tag), Region::of(&data));
                 // SAFETY: the data outlives the send, which is done at once.
                 let posted = unsafe { sender.send(Peer(1), label, TypeCode::BYTES, region, token) };
@@ -490,24 +478,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_longer_or_finds_no_long_block_goes_as_others_do() {
+    fn what_is_longer_or_finds_no_room_goes_as_others_do() {
         let mut world = roomy(2);
-        let (data, token) = (pattern(LONG.longest + 1), Token { operation: 1, step: 0 });
+        let (data, token) = (pattern(Pace::LONGEST + 1), Token { operation: 1, step: 0 });
         let mut send = |tag: u64, bytes: usize| {
             let region = Region::of(&data[..bytes]);
             // SAFETY: the data outlives the send: what is not done is taken back below.
             unsafe { world[0].send(Peer(1), label(tag), TypeCode::BYTES, region, token) }
         };
-        assert_eq!(send(50, LONG.longest + 1), Posted::Pending);
-        for tag in 0..LONG.most as u64 {
-            assert_eq!(send(tag, LONG.longest), Posted::Done);
-        }
-        assert_eq!(send(51, LONG.longest), Posted::Pending);
-        assert_eq!(send(52, SHORT.longest), Posted::Done, "there are others for shorter ones");
+        assert_eq!(send(50, Pace::LONGEST + 1), Posted::Pending);
+        let gone = (0..).take_while(|&tag| send(tag, Pace::LONGEST) == Posted::Done).count();
+        assert!((3..MOST).contains(&gone), "{gone} lie on the belt");
+        assert_eq!(send(52, LONGEST), Posted::Done, "there is room for a shorter one");
         // They may be received much later, and in another order.
-        for tag in (0..LONG.most as u64).rev() {
-            let got = receive(&mut world[1], tag, LONG.longest);
-            assert!(got == (pattern(LONG.longest), Ok(())));
+        for tag in (0..gone as u64).rev() {
+            let got = receive(&mut world[1], tag, Pace::LONGEST);
+            assert!(got == (pattern(Pace::LONGEST), Ok(())));
         }
         world[0].cancel(|_| true);
     }
@@ -517,13 +503,13 @@ mod tests {
         let segment = roomy(2)[0].segment.clone();
         let options = Options { single_copy: Some(true), ..Options::default() };
         let mut sender = Endpoint::new(segment, Peer(0), options);
-        assert!(sender.free_block(BYTES, 1).is_none());
+        assert!(sender.free_block(Region::of(&[0; BYTES]), 1).is_none());
     }
 
     #[test]
     fn a_sender_that_dies_in_the_middle_is_not_waited_for() {
         let mut world = roomy(2);
-        let block = world[0].free_block(BYTES, 1).unwrap();
+        let block = world[0].free_block(Region::of(&[0; BYTES]), 1).unwrap();
         world[0].segment.word32(block.filled).store(PIECE as u32, Ordering::Release);
         let packet = Packet::Block { label: label(1), element: TypeCode::BYTES, bytes: BYTES };
         world[0].tell_of_block(Peer(1), packet, block);
@@ -630,7 +616,7 @@ mod tests {
             }
             for round in 0..ROUNDS {
                 let data = vec![round as u8; BYTES + (round % 97) as usize];
-                yield_until(|| sender.free_block(BYTES, 0).is_some());
+                yield_until(|| unread(&sender) < MOST);
                 assert_eq!(send_to_all(&mut sender, round, &data), 3);
                 yield_until(|| {
                     sender.progress(&mut Vec::new());

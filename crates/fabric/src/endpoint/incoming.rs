@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
+use super::belt::Block;
 use super::matched::Taken;
 use super::outgoing::{Outgoing, Pieces};
 use super::packet::{Header, Packet, WORDS_BYTES, Words};
-use super::shelf::Block;
 use super::{Body, Completion, Early, Endpoint, Exposure, Landing, LargeSend, Opened, Receive};
 use crate::claims::{self, Claim};
 use crate::lane::Ring;

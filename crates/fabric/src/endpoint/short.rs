@@ -8,9 +8,9 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+use super::belt::Block;
 use super::incoming::Message;
 use super::packet::{Header, Packet};
-use super::shelf::Block;
 use super::{Body, Endpoint, Receive};
 use crate::{Label, Peer, Region, RegionMut, Selector, Token, TransferError, TypeCode};
 

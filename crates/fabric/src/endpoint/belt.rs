@@ -1,0 +1,293 @@
+//! Where blocks lie: one after the other on a belt, which is a part of a rank's arena.
+//! Why, and what that gives: `../README.md`, "Blocks".
+
+use std::collections::VecDeque;
+use std::ops::{Range, RangeInclusive};
+use std::sync::atomic::Ordering;
+
+use super::packet::Words;
+use crate::channel::Arena;
+use crate::layout::{LINE, PAGE};
+use crate::{Region, Segment, host};
+
+/// Blocks that may be unread at a time.
+pub(super) const MOST: usize = 128;
+/// Bytes of a belt where ranks share cores: then a rank is to be many messages ahead.
+const CROWDED: usize = 8 << 20;
+/// Bytes of a belt where they do not, if the caches of a core are not as large as usual.
+const ROOMY: RangeInclusive<usize> = 2 << 20..=8 << 20;
+/// A belt takes at most such a share of the arena.
+const SHARE: usize = 8;
+
+/// Where a block lies: offsets in the segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Block {
+    /// The word that counts those who are still to read it.
+    pub(super) readers: usize,
+    /// The word that counts the bytes that are there, of a block that is read while it is filled;
+    /// 0 of one in which all is there when somebody hears of it.
+    pub(super) filled: usize,
+    /// Its bytes.
+    pub(super) data: usize,
+}
+
+impl Block {
+    /// As the words of a packet say.
+    pub(super) fn from_words([readers, filled, data]: Words) -> Block {
+        Block { readers: readers as usize, filled: filled as usize, data: data as usize }
+    }
+
+    /// As a packet says it.
+    pub(super) fn words(self) -> Words {
+        [self.readers as u64, self.filled as u64, self.data as u64]
+    }
+
+    /// One that begins here, for a copy of these bytes. The copy begins half a page from where they
+    /// do, as seen in their pages. Behind the place in its page that it is written to a processor
+    /// does not read ahead: a copy that begins 48 bytes behind its source in the page takes 1.2 to
+    /// 3 times as long.
+    fn at(start: usize, source: Region) -> Block {
+        let (readers, filled, line) = (start, start + size_of::<u32>(), start + LINE);
+        let wanted = source.start().addr().wrapping_add(PAGE / 2);
+        let shift = wanted.wrapping_sub(line) % PAGE / LINE * LINE;
+        Block { readers, filled, data: line + shift }
+    }
+}
+
+/// The belt of a rank.
+#[derive(Debug, Default)]
+pub(super) struct Belt {
+    /// Blocks that were unread when they were last looked at, as they lie: first those behind
+    /// `next`, then, from the start of the belt, those before it.
+    unread: VecDeque<Range<usize>>,
+    /// The part of the arena that is its own, once it has been used.
+    place: Option<Range<usize>>,
+    /// Where the next block may begin.
+    next: usize,
+}
+
+impl Belt {
+    /// Bytes of the arena that it takes.
+    pub(super) fn bytes(&self) -> usize {
+        self.place.as_ref().map_or(0, Range::len)
+    }
+
+    /// Blocks that are still to be read.
+    #[cfg(test)]
+    pub(super) fn unread(&self, segment: &Segment) -> usize {
+        self.unread.iter().filter(|block| !is_read(segment, block)).count()
+    }
+
+    /// A block that nobody reads, for so many to read a copy of these bytes, if there is room.
+    pub(super) fn lend(
+        &mut self,
+        arena: &mut Arena,
+        segment: &Segment,
+        (source, readers): (Region, u32),
+    ) -> Option<Block> {
+        let place = match &self.place {
+            Some(place) => place.clone(),
+            None => self.cut(arena, segment)?,
+        };
+        let block = self.find(segment, &place, source)?;
+        segment.word32(block.readers).store(readers, Ordering::Relaxed);
+        Some(block)
+    }
+
+    /// Takes the belt from the arena.
+    fn cut(&mut self, arena: &mut Arena, segment: &Segment) -> Option<Range<usize>> {
+        let wanted = if segment.is_crowded() { CROWDED } else { roomy() };
+        let bytes = wanted.min(segment.layout().arena_bytes() / SHARE);
+        let start = arena.cut_for_good(bytes)?;
+        let place = start..start + bytes;
+        self.unread.reserve_exact(MOST); // no allocation when a message is sent later
+        (self.next, self.place) = (start, Some(place.clone()));
+        Some(place)
+    }
+
+    /// The next place that is large enough, behind the block that was lent last or, at the end of
+    /// the belt, from its start on. What is unread is stepped over. Where ranks share cores, and so
+    /// caches, an empty belt is used from its start on.
+    fn find(&mut self, segment: &Segment, place: &Range<usize>, source: Region) -> Option<Block> {
+        let mut is_second_time = false;
+        loop {
+            while self.unread.front().is_some_and(|block| is_read(segment, block)) {
+                self.unread.pop_front();
+            }
+            if self.unread.is_empty() && segment.is_crowded() {
+                self.next = place.start;
+            }
+            let behind = self.unread.front().filter(|block| block.start >= self.next);
+            let block = Block::at(self.next, source);
+            let end = (block.data + source.bytes()).next_multiple_of(LINE);
+            if end <= behind.map_or(place.end, |block| block.start) {
+                if self.unread.len() == MOST {
+                    self.unread.retain(|block| !is_read(segment, block));
+                }
+                if self.unread.len() == MOST {
+                    return None;
+                }
+                self.unread.push_back(self.next..end);
+                self.next = end;
+                return Some(block);
+            }
+            match behind {
+                Some(block) => {
+                    self.next = block.end;
+                    self.unread.rotate_left(1);
+                }
+                None if is_second_time => return None,
+                None => (self.next, is_second_time) = (place.start, true),
+            }
+        }
+    }
+}
+
+/// Bytes of a belt that is longer than what a core's own cache holds, so that what was read from it
+/// one time around is in no core's cache any more.
+fn roomy() -> usize {
+    let cache = host::second_level_cache().unwrap_or_default();
+    (2 * cache).clamp(*ROOMY.start(), *ROOMY.end())
+}
+
+/// Whether nobody reads a block any more.
+fn is_read(segment: &Segment, block: &Range<usize>) -> bool {
+    segment.word32(block.start).load(Ordering::Acquire) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::Layout;
+
+    const BYTES: usize = 50_000;
+
+    /// A belt in a segment in which each rank has a core, or all share one.
+    struct World {
+        belt: Belt,
+        arena: Arena,
+        segment: Segment,
+        /// What is sent: all bytes of it are the same.
+        data: Vec<u8>,
+    }
+
+    impl World {
+        fn of(cores: usize) -> World {
+            let (segment, _file) = Segment::shared_by(Layout::new(2).unwrap(), cores).unwrap();
+            let layout = segment.layout();
+            let arena = Arena::new(layout.arena(0), layout.arena_bytes());
+            World { belt: Belt::default(), arena, segment, data: vec![1; 4 * BYTES] }
+        }
+
+        fn lend(&mut self, bytes: usize) -> Option<Block> {
+            let source = Region::of(&self.data[..bytes]);
+            self.belt.lend(&mut self.arena, &self.segment, (source, 1))
+        }
+
+        fn read(&self, block: Block) {
+            assert_eq!(self.segment.word32(block.readers).swap(0, Ordering::Release), 1);
+        }
+    }
+
+    fn lie_apart(one: (Block, usize), other: (Block, usize)) -> bool {
+        let all = |(block, bytes): (Block, usize)| block.readers..block.data + bytes;
+        let (one, other) = (all(one), all(other));
+        one.end <= other.start || other.end <= one.start
+    }
+
+    #[test]
+    fn what_was_just_read_is_not_used_again_where_each_rank_has_a_core() {
+        let mut world = World::of(2);
+        let mut starts = Vec::new();
+        for _ in 0..200 {
+            let block = world.lend(BYTES).unwrap();
+            starts.push(block.readers);
+            world.read(block);
+        }
+        let round = starts.windows(2).position(|pair| pair[1] < pair[0]).unwrap();
+        let place = world.belt.place.unwrap();
+        assert!((round + 1) * (BYTES + LINE + PAGE) > place.len() - BYTES - PAGE, "{starts:?}");
+        assert_eq!(starts[round + 1], place.start);
+        assert!(place.len() >= *ROOMY.start() && world.belt.unread.len() <= 1);
+    }
+
+    #[test]
+    fn what_was_just_read_is_used_again_where_ranks_share_cores() {
+        let mut world = World::of(1);
+        let [first, second] = [(), ()].map(|()| world.lend(BYTES).unwrap());
+        assert!(lie_apart((first, BYTES), (second, BYTES)));
+        world.read(first);
+        assert_ne!(world.lend(BYTES).map(|third| world.read(third)), None);
+        world.read(second);
+        assert_eq!(world.lend(BYTES), Some(first));
+    }
+
+    #[test]
+    fn what_stays_unread_is_stepped_over() {
+        let mut world = World::of(2);
+        let late: Vec<_> = (0..3).map(|_| world.lend(BYTES).unwrap()).collect();
+        for _ in 0..500 {
+            let block = world.lend(BYTES).unwrap();
+            assert!(late.iter().all(|&late| lie_apart((late, BYTES), (block, BYTES))));
+            world.read(block);
+        }
+        assert_eq!(world.belt.unread(&world.segment), late.len());
+    }
+
+    #[test]
+    fn so_many_may_be_unread_and_those_in_the_middle_make_room() {
+        let mut world = World::of(1);
+        let lent: Vec<_> = (0..MOST).map(|_| world.lend(100).unwrap()).collect();
+        assert_eq!(world.lend(100), None);
+        world.read(lent[MOST / 2]);
+        assert!(world.lend(100).is_some() && world.lend(100).is_none());
+    }
+
+    #[test]
+    fn a_copy_begins_elsewhere_in_its_page_than_its_source() {
+        let mut world = World::of(2);
+        for shift in (0..PAGE).step_by(40) {
+            let source = Region::of(&world.data[shift..]);
+            let block = Block::at(world.segment.layout().arena(0), source);
+            let to = world.segment.at(block.data).as_ptr().addr();
+            let apart = to.wrapping_sub(source.start().addr()) % PAGE;
+            assert!((PAGE / 2 - LINE..=PAGE / 2).contains(&apart), "{apart}");
+        }
+        let all = world.segment.layout().arena_bytes();
+        assert!(world.arena.cut_for_good(all - 100).is_some());
+        assert_eq!((world.lend(BYTES), world.belt.bytes()), (None, 0), "the arena is used up");
+    }
+
+    /// Messages of any length, read in any order: no block lies across one that is unread.
+    #[test]
+    fn blocks_that_are_unread_lie_apart() {
+        for seed in 0..20_u64 {
+            let mut random = seed;
+            let mut next = move |below: usize| {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (random >> 33) as usize % below
+            };
+            let mut world = World::of(1 + (seed % 2) as usize);
+            let (mut unread, mut refused) = (Vec::<(Block, usize)>::new(), 0);
+            for _ in 0..3000 {
+                let bytes = 1 + next(world.data.len());
+                match world.lend(bytes) {
+                    Some(block) => {
+                        let apart = |&other: &_| lie_apart((block, bytes), other);
+                        assert!(unread.iter().all(apart), "seed {seed}");
+                        let place = world.belt.place.clone().unwrap();
+                        assert!(place.start <= block.readers && block.data + bytes <= place.end);
+                        unread.push((block, bytes));
+                    }
+                    None => refused += 1,
+                }
+                while !unread.is_empty() && next(unread.len() + 20) > 20 {
+                    let (block, _) = unread.swap_remove(next(unread.len()));
+                    world.read(block);
+                }
+            }
+            assert_eq!(world.belt.unread(&world.segment), unread.len(), "seed {seed}");
+            assert!(refused < 1500, "seed {seed}: {refused} found no room");
+        }
+    }
+}
