@@ -21,6 +21,7 @@ mod incoming;
 mod matched;
 mod outgoing;
 mod packet;
+mod pen;
 mod short;
 mod straight;
 mod streams;
@@ -48,6 +49,7 @@ use departure::Departure;
 pub use matched::Taken;
 use outgoing::Standing;
 pub(crate) use packet::Header;
+use pen::Pen;
 
 pub use short::Short;
 use streams::Streams;
@@ -224,6 +226,7 @@ pub struct Endpoint {
     landings: Slab<Landing>,
     arena: Arena,
     blocks: Blocks,
+    pen: Pen,
     /// If long messages go in pieces although they could be copied at once.
     streams: Option<Streams>,
     /// Channels that receivers have announced and we have not asked for yet; `None` marks one
@@ -302,6 +305,7 @@ impl Endpoint {
             landings: Slab::default(),
             arena: Arena::new(layout.arena(own), layout.arena_bytes()),
             blocks: Blocks::of(&segment, options.single_copy),
+            pen: Pen::of(&segment),
             streams: Streams::of(&segment, options.single_copy),
             opened: HashMap::new(),
             has_seen: vec![false; if wire.is_some() { layout.ranks() } else { 0 }],

@@ -155,11 +155,11 @@ impl Endpoint {
     ///
     /// # Safety
     /// `data` is readable now.
-    pub(super) unsafe fn fill(&self, block: Block, data: Region, at: usize) {
+    pub(super) unsafe fn fill(&mut self, block: Block, data: Region, at: usize) {
         let into = self.segment.at(block.data + at);
         // SAFETY: long enough and read by nobody (README, "Blocks"); the data is readable, by the
-        // caller's promise, and no user memory lies in the segment.
-        unsafe { into.as_ptr().copy_from_nonoverlapping(data.start(), data.bytes()) };
+        // caller's promise.
+        unsafe { self.pen.write(into, data) };
     }
 
     /// A block that nobody reads, for this message, which so many are going to read.
