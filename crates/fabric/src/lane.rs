@@ -37,6 +37,12 @@ const AHEAD: u64 = 6;
 const SPARSE: usize = 2 * LINE;
 /// So many lines of a cell are asked for at most.
 const MOST_LINES: usize = 20;
+/// Who reads a cell of a sender that is ahead asks for the first line of the one so many messages
+/// later: to come from the other core it takes longer than all else that a short message costs.
+const BEHIND: u64 = 2;
+/// After so many messages it is looked whether the sender is ahead. To ask for lines before they
+/// are filled would take them from a sender that is not.
+const LOOKS_EACH: u64 = 32;
 
 /// Where a ring lies in a segment and how it is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -340,6 +346,8 @@ pub struct Inlet {
     published: u64,
     /// The sender is told after so many cells.
     told_each: u64,
+    /// Whether the sender was ahead when we looked last.
+    is_behind: bool,
 }
 
 // SAFETY: as for `Outlet`.
@@ -354,7 +362,8 @@ impl Inlet {
     /// As [`Inlet::new`], with the position of the first message; the other end has the same.
     pub fn starting_at(segment: Arc<Segment>, ring: Ring, first: u64) -> Inlet {
         let told_each = (ring.long_cells() as u64).div_ceil(2);
-        Inlet { place: Place::new(segment, ring), next: first, published: first, told_each }
+        let place = Place::new(segment, ring);
+        Inlet { place, next: first, published: first, told_each, is_behind: false }
     }
 
     /// The ring.
@@ -413,6 +422,13 @@ impl Inlet {
     #[must_use]
     pub fn advance(&mut self) -> bool {
         self.next += 1;
+        if self.next.is_multiple_of(LOOKS_EACH) {
+            let last = self.next + BEHIND - 1;
+            self.is_behind = self.place.stamp(last).load(Ordering::Relaxed) == last + 1;
+        }
+        if self.is_behind {
+            read_soon(self.place.cell(self.next + BEHIND));
+        }
         if self.next - self.published < self.told_each {
             return false;
         }
@@ -426,6 +442,19 @@ impl Inlet {
         let starving = self.place.starving();
         starving.load(Ordering::Relaxed) == 1 && starving.swap(0, Ordering::SeqCst) == 1
     }
+}
+
+/// Asks the processor for the first line of a cell, to read it soon. A hint, too.
+#[inline]
+fn read_soon(cell: NonNull<u8>) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: a prefetch touches no memory that a program could tell, and does not fail wherever it
+    // points.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(cell.as_ptr().cast());
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = cell;
 }
 
 /// Asks the processor for the first bytes of a cell, to write there soon. A hint, which changes
@@ -512,6 +541,27 @@ mod tests {
         assert!(inlet.advance(), "the sender starves");
         assert!(push(&mut outlet, 4, b"x") && push(&mut outlet, 5, b"x"));
         assert!(!push(&mut outlet, 6, b"x"));
+    }
+
+    #[test]
+    fn a_reader_knows_whether_its_sender_is_ahead() {
+        let (mut outlet, mut inlet) = ends(8, 64);
+        for ahead in [1, 3, 2, 4] {
+            let mut sent = outlet.filled();
+            for received in inlet.next..inlet.next + 2 * LOOKS_EACH {
+                while sent < received + ahead {
+                    assert!(push(&mut outlet, sent, b"x"));
+                    sent += 1;
+                }
+                assert_eq!(peek(&inlet), Some(received));
+                let _ = inlet.advance();
+            }
+            // One that waits for us to answer has filled no more than the next cell.
+            assert_eq!(inlet.is_behind, ahead > BEHIND, "{ahead} cells ahead");
+            while inlet.has_news() {
+                let _ = inlet.advance();
+            }
+        }
     }
 
     #[test]
