@@ -108,7 +108,7 @@ fn machine(page: &mut Page) {
     let (allowed, online) = (known(cores.allowed), known(cores.online));
     page.row("cores", format_args!("{} usable ({allowed} allowed of {online})", cores.usable));
     let cache = host::second_level_cache().map(|bytes| size(bytes as u64));
-    page.row("second cache", format_args!("{} for a core", known(cache)));
+    page.row("L2 cache", format_args!("{} for each core", known(cache)));
     page.row("memory", known(host::memory().map(size)));
     page.row("page", size(host::page_bytes() as u64));
     let huge = host::huge_pages();

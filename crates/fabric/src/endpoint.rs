@@ -50,7 +50,6 @@ pub use matched::Taken;
 use outgoing::Standing;
 pub(crate) use packet::Header;
 use pen::Pen;
-
 pub use short::Short;
 use streams::Streams;
 pub use transit::Transit;

@@ -12,7 +12,6 @@ use super::belt::{Belt, Block};
 use super::incoming::Message;
 use super::outgoing::Outgoing;
 use super::packet::Packet;
-
 use super::{Completion, Endpoint, Receive};
 use crate::pace::Pace;
 use crate::{Label, Peer, Region, Segment, TransferError, TypeCode};

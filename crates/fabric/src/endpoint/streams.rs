@@ -1,6 +1,6 @@
 //! Messages that are too long for a block, where the kernel copies slowly: piece after piece, each
-//! in a block that is used again as soon as it has been read, and so stays in a cache. Protocol
-//! and proof: `../README.md`, "Streams".
+//! in a block on a belt of their own, so that what one rank waits for is short. Protocol and proof:
+//! `../README.md`, "Streams".
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
