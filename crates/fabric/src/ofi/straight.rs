@@ -9,7 +9,7 @@ use crate::slab::Id;
 use crate::{Peer, Region, RegionMut, Result};
 
 /// Bytes of a segment; the last one of a message may be shorter.
-pub(super) const SEGMENT: usize = 256 << 10;
+pub(super) const SEGMENT: usize = 512 << 10;
 /// Segments of a message that may be on the way at once.
 const WINDOW: u32 = 16;
 /// The tag of a segment is its number, and this.
