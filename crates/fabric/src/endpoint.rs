@@ -304,7 +304,7 @@ impl Endpoint {
             landings: Slab::default(),
             arena: Arena::new(layout.arena(own), layout.arena_bytes()),
             blocks: Blocks::of(&segment, options.single_copy),
-            pen: Pen::of(&segment),
+            pen: Pen::default(),
             streams: Streams::of(&segment, options.single_copy),
             opened: HashMap::new(),
             has_seen: vec![false; if wire.is_some() { layout.ranks() } else { 0 }],

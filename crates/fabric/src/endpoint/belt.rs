@@ -14,8 +14,8 @@ use crate::{Region, Segment, host};
 pub(super) const MOST: usize = 128;
 /// Bytes of a belt where ranks share cores: then a rank is to be many messages ahead.
 const CROWDED: usize = 8 << 20;
-/// Bytes of a belt where they do not, if the caches of a core are not as large as usual.
-const ROOMY: RangeInclusive<usize> = 2 << 20..=8 << 20;
+/// What is longer than the cache of a core, if that is not as large as usual.
+const BEYOND_CACHE: RangeInclusive<usize> = 2 << 20..=8 << 20;
 /// So many bytes of a belt get their pages at once, before they are used for the first time: in a
 /// virtual machine each page by itself takes 2 µs and more, and 64 KiB so 60 instead of 3.
 const PREPARED: usize = 512 << 10;
@@ -67,6 +67,8 @@ pub(super) struct Belt {
     place: Option<Range<usize>>,
     /// Where the next block may begin.
     next: usize,
+    /// If nothing is unread, the first one that would begin here or further begins at the start.
+    turn: usize,
     /// Up to here it has its pages.
     prepared: usize,
 }
@@ -101,25 +103,26 @@ impl Belt {
 
     /// Takes the belt from the arena.
     fn cut(&mut self, arena: &mut Arena, segment: &Segment) -> Option<Range<usize>> {
-        let wanted = if segment.is_crowded() { CROWDED } else { roomy() };
+        let wanted = if segment.is_crowded() { CROWDED } else { beyond_cache() };
         let bytes = wanted.min(segment.layout().arena_bytes() / SHARE);
+        let share = beyond_cache() * segment.cores() / segment.company().max(segment.cores());
         let start = arena.cut_for_good(bytes)?;
         let place = start..start + bytes;
         self.unread.reserve_exact(MOST); // no allocation when a message is sent later
         (self.next, self.prepared, self.place) = (start, start, Some(place.clone()));
+        self.turn = start + share.min(bytes);
         Some(place)
     }
 
     /// The next place that is large enough, behind the block that was lent last or, at the end of
-    /// the belt, from its start on. What is unread is stepped over. Where ranks share cores, and so
-    /// caches, an empty belt is used from its start on.
+    /// the belt, from its start on. What is unread is stepped over.
     fn find(&mut self, segment: &Segment, place: &Range<usize>, source: Region) -> Option<Block> {
         let mut is_second_time = false;
         loop {
             while self.unread.front().is_some_and(|block| is_read(segment, block)) {
                 self.unread.pop_front();
             }
-            if self.unread.is_empty() && segment.is_crowded() {
+            if self.unread.is_empty() && self.next >= self.turn {
                 self.next = place.start;
             }
             let behind = self.unread.front().filter(|block| block.start >= self.next);
@@ -159,11 +162,11 @@ impl Belt {
     }
 }
 
-/// Bytes of a belt that is longer than what a core's own cache holds, so that what was read from it
-/// one time around is in no core's cache any more.
-fn roomy() -> usize {
+/// More than what a core's own cache holds, so that what was read from a belt that is so long is in no
+/// core's cache any more one time around later. Ranks that share a core share this length.
+fn beyond_cache() -> usize {
     let cache = host::second_level_cache().unwrap_or_default();
-    (2 * cache).clamp(*ROOMY.start(), *ROOMY.end())
+    (2 * cache).clamp(*BEYOND_CACHE.start(), *BEYOND_CACHE.end())
 }
 
 /// Whether nobody reads a block any more.
@@ -225,19 +228,33 @@ mod tests {
         assert!((round + 1) * (BYTES + LINE + PAGE) > place.len() - BYTES - PAGE, "{starts:?}");
         assert_eq!(starts[round + 1], place.start);
         assert_eq!(world.belt.prepared, place.end, "all pages were asked for");
-        assert!(place.len() >= *ROOMY.start() && world.belt.unread.len() <= 1);
+        assert!(place.len() >= *BEYOND_CACHE.start() && world.belt.unread.len() <= 1);
     }
 
     #[test]
-    fn what_was_just_read_is_used_again_where_ranks_share_cores() {
+    fn ranks_that_share_cores_share_what_is_longer_than_their_caches() {
         let mut world = World::of(1);
-        let [first, second] = [(), ()].map(|()| world.lend(BYTES).unwrap());
-        assert!(lie_apart((first, BYTES), (second, BYTES)));
-        world.read(first);
-        assert_ne!(world.lend(BYTES).map(|third| world.read(third)), None);
-        world.read(second);
-        assert_eq!(world.lend(BYTES), Some(first));
-        assert!(world.belt.prepared < world.belt.next + PREPARED, "no more than is near");
+        let mut starts = Vec::new();
+        for _ in 0..200 {
+            let block = world.lend(BYTES).unwrap();
+            starts.push(block.readers);
+            world.read(block);
+        }
+        let round = starts.windows(2).position(|pair| pair[1] < pair[0]).unwrap();
+        let (first, share) = (starts[0], beyond_cache() / 2);
+        assert_eq!(starts[round + 1], first);
+        assert!((share - BYTES - PAGE..share).contains(&(starts[round] - first)), "{starts:?}");
+        assert!(world.belt.prepared <= world.belt.turn + PREPARED, "no more than is near");
+    }
+
+    #[test]
+    fn who_is_far_ahead_where_ranks_share_cores_uses_the_whole_belt() {
+        let mut world = World::of(1);
+        let late: Vec<_> = (0..MOST).map(|_| world.lend(BYTES).unwrap()).collect();
+        let furthest = late.last().unwrap().data + BYTES;
+        assert!(furthest > world.belt.turn + BYTES, "{furthest} {}", world.belt.turn);
+        late.into_iter().for_each(|block| world.read(block));
+        assert_eq!(world.lend(BYTES).map(|block| block.readers), world.belt.place.map(|p| p.start));
     }
 
     #[test]

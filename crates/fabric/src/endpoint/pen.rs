@@ -7,19 +7,25 @@ use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
 use crate::layout::LINE;
-use crate::{Region, Segment};
+use crate::Region;
 
 /// Shorter copies are not timed: the clock would take too much of them.
 const SHORTEST: usize = 4 << 10;
 /// Copies that are not judged at first: they are the first ones into their pages.
-const UNJUDGED: u32 = 256;
-/// One of so many copies through the caches is timed.
+const UNJUDGED: u32 = 32;
+/// Of copies through the caches one of so many is timed, or of some more, lest they be all for the
+/// same one of several receivers.
 const EVERY: u32 = 8;
-/// A copy through the caches is slow if each KiB of it takes longer than this. Where the lines come
-/// from a cache that both cores have it takes about 30 ns, and about 400 where they do not.
+/// So many of those that were timed are judged together: of blocks that lie side by side one may have
+/// been read on this core and the next on another.
+const JUDGED: u32 = 4;
+/// Copies through the caches are slow if each KiB of them takes longer than this on average. Where the
+/// lines come from a cache that both cores have it takes about 30 ns, and about 400 where they do not.
 const SLOW: Duration = Duration::from_nanos(125);
-/// So many copies go past the caches before one goes through them again, and twice as many each
-/// time that this one was slow, up to the most.
+/// One that took so much longer than a slow one has been interrupted.
+const INTERRUPTED: u32 = 16;
+/// So many copies go past the caches before some go through them again, and twice as many each
+/// time that those were slow, up to the most.
 const PATIENCE: u32 = 32;
 const MOST: u32 = 2048;
 
@@ -27,8 +33,6 @@ const MOST: u32 = 2048;
 enum Way {
     /// As all memory is written.
     Through,
-    /// As [`Way::Through`], but the last copy was slow.
-    Doubtful,
     /// To memory, without fetching the lines first.
     Past,
 }
@@ -37,52 +41,61 @@ enum Way {
 #[derive(Debug)]
 pub(super) struct Pen {
     way: Way,
-    /// Copies before the next one that decides; nothing if none does.
-    left: Option<u32>,
+    /// Copies before the next one that is timed.
+    left: u32,
     patience: u32,
+    /// What a KiB took of the copies that were timed last.
+    taken: [Duration; JUDGED as usize],
+    /// How many have been timed since the way was chosen.
+    timed: u32,
+}
+
+impl Default for Pen {
+    fn default() -> Pen {
+        let taken = [Duration::ZERO; JUDGED as usize];
+        Pen { way: Way::Through, left: UNJUDGED, patience: PATIENCE, taken, timed: 0 }
+    }
 }
 
 impl Pen {
-    /// That of a rank of this segment. Where ranks share cores it stays with the caches: they are
-    /// often those of the reader.
-    pub(super) fn of(segment: &Segment) -> Pen {
-        let left = (!segment.is_crowded()).then_some(UNJUDGED);
-        Pen { way: Way::Through, left, patience: PATIENCE }
-    }
-
     /// Copies data to a place that begins with a line. It is there for all who see a later release
     /// of this thread.
     ///
     /// # Safety
     /// `data` is readable, and so many bytes from `into` on are writable. Nobody else uses those.
     pub(super) unsafe fn write(&mut self, into: NonNull<u8>, data: Region) {
-        if self.left != Some(0) || data.bytes() < SHORTEST {
-            self.left = self.left.map(|left| left.saturating_sub(1));
+        if self.left > 0 || data.bytes() < SHORTEST {
+            self.left = self.left.saturating_sub(1);
             // SAFETY: passed on, here and below.
             return unsafe { copy(self.way, into, data) };
         }
-        if self.way == Way::Past {
-            self.way = Way::Doubtful;
-        }
         let begun = Instant::now();
         // SAFETY: as above.
-        unsafe { copy(self.way, into, data) };
-        self.judge(begun.elapsed(), data.bytes());
+        unsafe { copy(Way::Through, into, data) };
+        self.note(begun.elapsed() * (1 << 10) / data.bytes() as u32);
     }
 
-    /// Decides how the next copies go after one through the caches has taken so long.
-    fn judge(&mut self, taken: Duration, bytes: usize) {
-        let is_slow = taken.as_nanos() * (1 << 10) > SLOW.as_nanos() * bytes as u128;
-        let (way, left) = match (self.way, is_slow) {
-            (_, false) => (Way::Through, EVERY - 1),
-            (Way::Through, true) => (Way::Doubtful, 0),
-            (_, true) => (Way::Past, self.patience),
-        };
-        (self.way, self.left) = (way, Some(left));
-        match self.way {
-            Way::Through => self.patience = PATIENCE,
-            Way::Past => self.patience = MOST.min(2 * self.patience),
-            Way::Doubtful => {}
+    /// A KiB of a copy through the caches has taken so long.
+    fn note(&mut self, taken: Duration) {
+        if taken > SLOW * INTERRUPTED {
+            return; // the next copy is timed instead
+        }
+        self.taken[(self.timed % JUDGED) as usize] = taken;
+        self.timed += 1;
+        if self.timed >= JUDGED {
+            self.judge();
+        }
+    }
+
+    /// Decides how the next copies go.
+    fn judge(&mut self) {
+        let is_slow = self.taken.iter().sum::<Duration>() > SLOW * JUDGED;
+        if is_slow {
+            (self.way, self.left, self.timed) = (Way::Past, self.patience, 0);
+            self.patience = MOST.min(2 * self.patience);
+        } else {
+            (self.way, self.left) = (Way::Through, EVERY - 1 + self.timed % JUDGED);
+            self.patience = PATIENCE;
         }
     }
 }
@@ -149,54 +162,62 @@ mod tests {
     use super::*;
 
     const BYTES: usize = 16 << 10;
-    const FAST: Duration = Duration::from_micros(1);
-    const LONG: Duration = Duration::from_micros(6);
+    const FAST: Duration = Duration::from_nanos(30);
+    const LONG: Duration = Duration::from_nanos(400);
 
     fn pen() -> Pen {
-        Pen { way: Way::Through, left: Some(0), patience: PATIENCE }
+        Pen { left: 0, ..Pen::default() }
     }
 
     #[test]
-    fn two_slow_copies_go_past_the_caches_from_then_on() {
+    fn slow_copies_go_past_the_caches_from_then_on() {
         let mut pen = pen();
-        pen.judge(FAST, BYTES);
-        assert_eq!((pen.way, pen.left), (Way::Through, Some(EVERY - 1)));
-        pen.judge(LONG, BYTES);
-        assert_eq!((pen.way, pen.left), (Way::Doubtful, Some(0)), "it may have been disturbed");
-        pen.judge(FAST, BYTES);
-        assert_eq!((pen.way, pen.left), (Way::Through, Some(EVERY - 1)));
-        for way in [Way::Doubtful, Way::Past] {
-            pen.judge(LONG, BYTES);
-            assert_eq!(pen.way, way);
+        for taken in [FAST; 3] {
+            pen.note(taken);
+            assert_eq!((pen.way, pen.left), (Way::Through, 0), "too few to judge");
         }
-        assert_eq!(pen.left, Some(PATIENCE));
+        pen.note(FAST);
+        assert_eq!((pen.way, pen.left), (Way::Through, EVERY - 1));
+        pen.note(LONG);
+        assert_eq!((pen.way, pen.left), (Way::Through, EVERY), "one may be an accident");
+        pen.note(LONG);
+        assert_eq!((pen.way, pen.left), (Way::Past, PATIENCE), "half of them are slow");
     }
 
     #[test]
-    fn now_and_then_one_goes_through_them_again_and_ever_more_seldom_if_that_is_slow() {
-        let mut pen = Pen { way: Way::Doubtful, ..pen() };
+    fn a_copy_that_was_interrupted_does_not_count() {
+        let mut pen = pen();
+        for _ in 0..100 {
+            pen.note(Duration::from_millis(3));
+            assert_eq!((pen.way, pen.left, pen.timed), (Way::Through, 0, 0));
+        }
+    }
+
+    #[test]
+    fn now_and_then_some_go_through_them_again_and_ever_more_seldom_if_they_are_slow() {
+        let mut pen = pen();
         let mut lefts = Vec::new();
         for _ in 0..10 {
-            pen.judge(LONG, BYTES);
-            lefts.extend(pen.left);
-            pen.way = Way::Doubtful;
+            (0..JUDGED).for_each(|_| pen.note(LONG));
+            assert_eq!(pen.way, Way::Past);
+            lefts.push(pen.left);
         }
         assert_eq!(lefts[..3], [PATIENCE, 2 * PATIENCE, 4 * PATIENCE]);
         assert_eq!(lefts[9], MOST);
-        pen.judge(FAST, BYTES);
+        (0..JUDGED).for_each(|_| pen.note(FAST));
         assert_eq!((pen.way, pen.patience), (Way::Through, PATIENCE));
     }
 
     #[test]
     fn what_is_written_is_there_either_way() {
         let data: Vec<u8> = (0..BYTES + 77).map(|at| (at % 251) as u8).collect();
-        for way in [Way::Through, Way::Doubtful, Way::Past] {
+        for way in [Way::Through, Way::Past] {
             for bytes in [0, 1, LINE - 1, LINE, LINE + 1, SHORTEST, BYTES, BYTES + 63] {
-                for left in [None, Some(0), Some(2)] {
+                for left in [0, 2] {
                     let mut memory = vec![0_u8; bytes + 3 * LINE];
                     let start = memory.as_ptr().align_offset(LINE);
                     let into = NonNull::new(memory[start..].as_mut_ptr()).unwrap();
-                    let mut pen = Pen { way, left, patience: PATIENCE };
+                    let mut pen = Pen { way, left, ..pen() };
                     // SAFETY: there is so much room, which nobody else uses.
                     unsafe { pen.write(into, Region::of(&data[13..13 + bytes])) };
                     assert!(
