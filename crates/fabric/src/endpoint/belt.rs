@@ -162,8 +162,8 @@ impl Belt {
     }
 }
 
-/// More than what a core's own cache holds, so that what was read from a belt that is so long is in no
-/// core's cache any more one time around later. Ranks that share a core share this length.
+/// More than what a core's own cache holds, so that what was read from a belt that is so long is in
+/// no core's cache any more one time around later. Ranks that share a core share this length.
 fn beyond_cache() -> usize {
     let cache = host::second_level_cache().unwrap_or_default();
     (2 * cache).clamp(*BEYOND_CACHE.start(), *BEYOND_CACHE.end())

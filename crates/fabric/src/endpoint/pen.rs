@@ -6,8 +6,8 @@
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
-use crate::layout::LINE;
 use crate::Region;
+use crate::layout::LINE;
 
 /// Shorter copies are not timed: the clock would take too much of them.
 const SHORTEST: usize = 4 << 10;
@@ -16,11 +16,11 @@ const UNJUDGED: u32 = 32;
 /// Of copies through the caches one of so many is timed, or of some more, lest they be all for the
 /// same one of several receivers.
 const EVERY: u32 = 8;
-/// So many of those that were timed are judged together: of blocks that lie side by side one may have
-/// been read on this core and the next on another.
+/// So many of those that were timed are judged together: of blocks that lie side by side one may
+/// have been read on this core and the next on another.
 const JUDGED: u32 = 4;
-/// Copies through the caches are slow if each KiB of them takes longer than this on average. Where the
-/// lines come from a cache that both cores have it takes about 30 ns, and about 400 where they do not.
+/// Copies through the caches are slow if each KiB of them takes longer than this on average. Where
+/// the lines come from a cache that both cores have it takes about 30 ns, else about 400.
 const SLOW: Duration = Duration::from_nanos(125);
 /// One that took so much longer than a slow one has been interrupted.
 const INTERRUPTED: u32 = 16;
