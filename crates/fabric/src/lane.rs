@@ -17,6 +17,8 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+mod pages;
+
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
@@ -24,6 +26,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use crate::layout::{LANE_HEAD, LINE};
 use crate::memory::copy;
 use crate::{Region, RegionMut, Segment};
+use pages::Pages;
 
 /// Bytes of a cell's stamp.
 pub const STAMP: usize = 8;
@@ -192,8 +195,9 @@ pub struct Outlet {
     next: u64,
     /// How many cells before it is filled a cell is asked for; 0 if none is.
     ahead: u64,
-    /// Positions below this one are known to be free to fill.
+    /// Positions below this one are known to be free to fill, and have their pages.
     free_below: u64,
+    pages: Pages,
     /// The first position of all: below it nothing was ever sent.
     first: u64,
 }
@@ -212,8 +216,9 @@ impl Outlet {
         let place = Place::new(segment, ring);
         let ahead =
             if ring.cell_bytes < SPARSE { 0 } else { (ring.long_cells() as u64 / 8).min(AHEAD) };
-        let free_below = first + ring.cells as u64;
-        Outlet { place, next: first, ahead, free_below, first }
+        let pages = Pages::of(&ring);
+        let free_below = first + pages.cells();
+        Outlet { place, next: first, ahead, free_below, pages, first }
     }
 
     /// Positions below this one are free to fill. Until the receiver first says how far it has
@@ -282,6 +287,7 @@ impl Outlet {
         if !self.has_room(1) {
             return false;
         }
+        self.pages.see_to_annexes(&self.place);
         let annex = self.place.annex(self.next);
         // SAFETY: the annex is ours until the cell is stamped, since there is room for a message
         // of the longest kind (README, "Lanes"); the rest is as in `push`.
@@ -326,14 +332,17 @@ impl Outlet {
     /// that we starve.
     #[cold]
     fn find_room(&mut self, end: u64) -> bool {
-        self.free_below = self.room();
-        if end <= self.free_below {
-            return true;
+        let mut room = self.room();
+        if end > room {
+            self.place.starving().store(1, Ordering::SeqCst);
+            fence(Ordering::SeqCst);
+            room = self.room();
         }
-        self.place.starving().store(1, Ordering::SeqCst);
-        fence(Ordering::SeqCst);
-        self.free_below = self.room();
-        end <= self.free_below
+        self.free_below = match self.pages.see_to_cells(&self.place, self.filled()) {
+            Some(cells) => room.min(self.first + cells),
+            None => room,
+        };
+        end <= room
     }
 }
 

@@ -1,0 +1,106 @@
+//! Pages of a lane, seen to by its sender before it writes to them for the first time.
+//!
+//! To get pages one by one takes several times as long as to get some of them at once. That matters
+//! where ranks share cores: there many cells share a page, rings are long, and there are as many
+//! lanes as pairs of ranks. Only their lanes are seen to, which are those that have annexes.
+//!
+//! First a few pages, then each time as many as there are already: so a lane that is hardly used
+//! takes little memory, and one that is used has all of it after a few steps.
+
+use super::{Place, Ring};
+use crate::layout::{LANE_HEAD, PAGE};
+
+/// Bytes that are seen to at first.
+const FEWEST: usize = 4 * PAGE;
+
+/// What of a ring has its pages.
+pub(super) struct Pages {
+    /// Cells before this one, as they lie: lanes begin with the first one.
+    cells: usize,
+    has_annexes: bool,
+}
+
+impl Pages {
+    /// Of a ring that is new.
+    pub(super) fn of(ring: &Ring) -> Pages {
+        let is_seen_to = ring.annexes > 0;
+        Pages { cells: if is_seen_to { 0 } else { ring.cells }, has_annexes: !is_seen_to }
+    }
+
+    /// Cells that have their pages, or get them one by one.
+    pub(super) fn cells(&self) -> u64 {
+        self.cells as u64
+    }
+
+    /// Sees to more cells if so many have been filled, and the next has no pages. Says how many
+    /// have them; nothing once it is all of them.
+    pub(super) fn see_to_cells(&mut self, place: &Place, filled: u64) -> Option<u64> {
+        let ring = &place.ring;
+        if filled >= self.cells() && self.cells < ring.cells {
+            let more = self.cells.max(FEWEST.div_ceil(ring.cell_bytes));
+            let upto = ring.cells.min(self.cells + more);
+            let at = |cell| ring.offset + LANE_HEAD + cell * ring.cell_bytes;
+            place.segment.prepare(at(self.cells)..at(upto));
+            self.cells = upto;
+        }
+        (self.cells < ring.cells).then(|| self.cells())
+    }
+
+    /// Sees to all annexes, when the first one is to be filled.
+    #[inline]
+    pub(super) fn see_to_annexes(&mut self, place: &Place) {
+        if !self.has_annexes {
+            self.has_annexes = true;
+            let ring = &place.ring;
+            place.segment.prepare(ring.offset + ring.annexes_at()..ring.offset + ring.bytes());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::Segment;
+
+    const CELLS: usize = 128;
+
+    fn place(annexes: usize) -> Place {
+        let segment = Arc::new(Segment::private(1).unwrap());
+        let ring = Ring::with_annexes(segment.layout().arena(0), (CELLS, 1152), (annexes, 8256));
+        Place::new(segment, ring)
+    }
+
+    #[test]
+    fn each_time_as_many_pages_as_there_are_already() {
+        let place = place(16);
+        let mut pages = Pages::of(&place.ring);
+        let mut steps = vec![pages.cells()];
+        for filled in 0..2 * CELLS as u64 {
+            let seen_to = pages.see_to_cells(&place, filled);
+            assert!(seen_to.is_none_or(|cells| cells > filled));
+            steps.push(pages.cells());
+        }
+        steps.dedup();
+        assert_eq!(steps, [0, 15, 30, 60, 120, 128]);
+    }
+
+    #[test]
+    fn annexes_all_at_once() {
+        let place = place(16);
+        let mut pages = Pages::of(&place.ring);
+        for _ in 0..2 {
+            pages.see_to_annexes(&place);
+            assert!(pages.has_annexes && pages.cells == 0);
+        }
+    }
+
+    #[test]
+    fn rings_without_annexes_are_left_alone() {
+        let place = place(0);
+        let mut pages = Pages::of(&place.ring);
+        assert!(pages.has_annexes && pages.cells == CELLS);
+        assert_eq!(pages.see_to_cells(&place, 0), None);
+    }
+}
