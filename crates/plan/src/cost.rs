@@ -5,11 +5,12 @@
 //!
 //! **Where ranks share cores**, what counts is what all ranks do together ([`Work`]), shared among
 //! the cores: a chain of one rank is time for the others. The time is that of the work, unless the
-//! chain is longer. A rank that waits gives its core to another one, which costs a hand-over; and
-//! after each round all cores come to a point where they wait for one. What flows one way, from a
-//! root or to it, has no such points: ranks run ahead, and one hand-over serves many operations.
-//! Its time is that of the busiest core: the one whose ranks are the busiest of all and others, of
-//! which each does as much as they do on average.
+//! chain is longer. Where all messages pass one rank, the chain is what that one does of them: it
+//! has one end of each, and others have the other. A rank that waits gives its core to another one,
+//! which costs a hand-over; and after each round all cores come to a point where they wait for one.
+//! What flows one way, from a root or to it, has no such points: ranks run ahead, and one hand-over
+//! serves many operations. Its time is that of the busiest core: the one whose ranks are the
+//! busiest of all and others, of which each does as much as they do on average.
 //!
 //! The price of a message has a part for being one, the latency or, if it does not wait for the
 //! one before, less; and a part for its bytes. The latter is a [curve](Machine::bytes_ns) through
@@ -82,6 +83,11 @@ impl Ends {
     pub fn new(sends: usize, receives: usize) -> Self {
         Self { sends, receives }
     }
+
+    /// How many whole messages that is, if the sender of one does such a share of it.
+    fn done(self, send_share: f64) -> f64 {
+        self.sends as f64 * send_share + self.receives as f64 * (1.0 - send_share)
+    }
 }
 
 /// What all ranks of one call do together, the same on all of them.
@@ -94,7 +100,7 @@ pub struct Work {
     pub waits: usize,
     /// Messages.
     pub messages: usize,
-    /// What the rank has of them that has most; of those that flow one way.
+    /// What the rank has of them that has most; of those that flow one way, or pass one rank.
     pub busiest: Ends,
     /// Bytes in those messages.
     pub bytes: usize,
@@ -136,10 +142,12 @@ impl Work {
         Self { ranks, messages, busiest, bytes, ..Self::default() }
     }
 
-    /// The same where no memory is shared, so that each message is on its own.
+    /// The same where no memory is shared, so that each message is on its own, and keeps both of
+    /// its ends busy.
     #[must_use]
     pub fn apart(self) -> Self {
-        Self { repeated: 0, ..self }
+        let busiest = if self.waits > 0 { Ends::default() } else { self.busiest };
+        Self { repeated: 0, busiest, ..self }
     }
 }
 
@@ -285,8 +293,20 @@ impl Machine {
         }
         // If the ranks of the call are not all there are, the others want the cores as well.
         let of_one = self.work(work) / work.ranks.max(1) as f64 * self.ranks_per_core;
-        let chain = self.chain(cost, self.send_ns);
+        let chain = match work.busiest {
+            Ends { sends: 0, receives: 0 } => self.chain(cost, self.send_ns),
+            ends => self.chain_of_busiest(work, ends),
+        };
         cost.rounds as f64 * self.hand_over_ns + chain.max(of_one)
+    }
+
+    /// What the rank does that has one end of all messages. Those that are too long to wait for
+    /// anybody keep both ends busy all the time.
+    fn chain_of_busiest(&self, work: &Work, ends: Ends) -> f64 {
+        let is_long = work.bytes > work.messages.saturating_mul(LONGEST_IN_BLOCKS);
+        let done = ends.done(self.send_share) / work.messages.max(1) as f64;
+        let share = if is_long { 1.0 } else { done };
+        self.passing(work) * share + self.within(work.reduced, work.copied)
     }
 
     /// The share of work that flows one way which the core has whose ranks are the busiest one and
@@ -296,10 +316,8 @@ impl Machine {
         if work.messages == 0 || work.ranks < 2 {
             return 1.0;
         }
-        let Ends { sends, receives } = work.busiest;
-        let named = sends as f64 * send_share + receives as f64 * (1.0 - send_share);
-        // Where the ends of a message differ much, it may be another one.
-        let busiest = named.max(all / ranks);
+        // Where the ends of a message differ much, the busiest may be another one.
+        let busiest = work.busiest.done(send_share).max(all / ranks);
         let of_another = (all - busiest) / (ranks - 1.0);
         (busiest + (self.ranks_per_core - 1.0) * of_another) / all
     }
@@ -333,16 +351,20 @@ impl Machine {
     }
 
     fn work(&self, work: &Work) -> f64 {
+        work.waits as f64 * self.hand_over_ns
+            + self.passing(work)
+            + self.within(work.reduced, work.copied)
+    }
+
+    /// For messages, both ends of each.
+    fn passing(&self, work: &Work) -> f64 {
         let data = self.data(work.messages, work.bytes);
         let up_to = |longest: usize| work.bytes <= work.messages.saturating_mul(longest);
         let in_cells = up_to(LONGEST_IN_CELLS);
         let in_blocks = up_to(LONGEST_IN_BLOCKS) && !up_to(LONGEST_IN_ONE_CELL);
         let repeated = if in_blocks { work.repeated as f64 / work.bytes as f64 } else { 0.0 };
         let data = data * (1.0 - SENDERS_COPY * repeated);
-        work.waits as f64 * self.hand_over_ns
-            + work.messages as f64 * self.send_ns
-            + if in_cells { data * SHARED_CELLS } else { data }
-            + self.within(work.reduced, work.copied)
+        work.messages as f64 * self.send_ns + if in_cells { data * SHARED_CELLS } else { data }
     }
 
     /// For the bytes of messages, as if all had one length.

@@ -115,6 +115,8 @@ fn ranks_that_share_cores_save_messages_and_waits() {
     assert_eq!(chosen(&long, &on(2)).0, "reduce_scatter_allgather");
     assert_ne!(chosen(&short, &on(16)).0, "star");
     assert_eq!(chosen(&long, &on(16)).0, "reduce_scatter_allgather");
+    // The rank in the middle has one end of each message, and others have the other.
+    assert_eq!(chosen(&allreduce(16, 2 << 10, true), &on(2)).0, "star");
     let barrier = calls(16, false, |_| Operation::Barrier).remove(0);
     assert_eq!(chosen(&barrier, &on(2)).0, "star");
     assert_ne!(chosen(&barrier, &on(16)).0, "star");

@@ -32,7 +32,9 @@ pub(super) fn cost_of_same(call: &Call, inward: usize, outward: usize) -> Cost {
 /// What all ranks do in an algorithm of this cost: no more than the rank in the middle, and each
 /// waits once.
 pub(super) fn work(call: &Call, cost: &Cost) -> Work {
-    Work { waits: call.ranks as usize, ..Work::of_one(call.ranks, Ends::default(), cost) }
+    let others = call.ranks.saturating_sub(1) as usize;
+    let middle = Ends::new(others, others);
+    Work { waits: call.ranks as usize, ..Work::of_one(call.ranks, middle, cost) }
 }
 
 /// The ranks around the middle.
