@@ -62,6 +62,7 @@ def summary(results, pictures):
         "## Against the machine\n\n" + limits(results),
         "## Overlap\n\nPercent of an operation that are hidden behind a computation of twice its "
         "time, which does not call the library; two ranks.\n\n" + overlap(results),
+        "Microseconds that are not hidden: what the program waits for.\n\n" + visible(results),
         "## Many pending operations, and inits\n\n" + many(results),
         "## Instructions\n\nOf a persistent allreduce of 8 bytes, start and wait, with one rank, "
         "by callgrind.\n\n" + instructions(results),
@@ -168,6 +169,32 @@ def overlap(results):
             rows.append((operation.split()[-1], form, size_words(size),
                          *cells(results, "overlap", place, 0)))
     return markdown(("operation", "form", "size", *titles()), rows)
+
+
+def visible(results):
+    """The time that is not hidden. One whose operation takes long has more to hide."""
+    rows = []
+    for place in results.points("overlap"):
+        operation, form, ranks, size = place
+        if not operation.startswith("overlap"):
+            continue
+        pure = (f"pure {operation.split()[-1]}", form, ranks, size)
+        times = [time_left(results, library, place, pure) for library in LIBRARIES]
+        ours, *theirs = times
+        known = [time for time in theirs if time is not None]
+        ratio = f"**{min(known) / ours:.2f}**" if ours and known else ""
+        rows.append((operation.split()[-1], form, size_words(size),
+                     *(f"{time:.1f}" if time is not None else "no figure" for time in times),
+                     ratio))
+    return markdown(("operation", "form", "size", *titles(), "best peer / Motet"), rows)
+
+
+def time_left(results, library, place, pure):
+    """What a library does not hide of an operation, in microseconds, at its best setting."""
+    hidden = results.settings("overlap", library, place)
+    return min((time * (1 - hidden[setting] / 100)
+                for setting, time in results.settings("overlap", library, pure).items()
+                if setting in hidden), default=None)
 
 
 def many(results):
