@@ -25,9 +25,12 @@ const SLOW: Duration = Duration::from_nanos(125);
 /// One that took so much longer than a slow one has been interrupted.
 const INTERRUPTED: u32 = 16;
 /// So many copies go past the caches before some go through them again, and twice as many each
-/// time that those were slow, up to the most.
+/// time that those are slow, up to the most. The first ones may be fast and those after them slow
+/// again, since others have not read what was written past the caches for some time; so it begins
+/// anew only when so many in a row have been fast.
 const PATIENCE: u32 = 32;
 const MOST: u32 = 2048;
+const SURE: u32 = 4 * JUDGED;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
@@ -82,19 +85,23 @@ impl Pen {
         }
         self.taken[(self.timed % JUDGED) as usize] = taken;
         self.timed += 1;
-        if self.timed >= JUDGED {
-            self.judge();
+        match self.way {
+            // Who writes past the caches has a reason, and one slow copy confirms it.
+            Way::Past if taken > SLOW => self.go_past(),
+            _ if self.timed < JUDGED => {} // the next copy is timed, too
+            _ if self.taken.iter().sum::<Duration>() > SLOW * JUDGED => self.go_past(),
+            _ => self.go_through(),
         }
     }
 
-    /// Decides how the next copies go.
-    fn judge(&mut self) {
-        let is_slow = self.taken.iter().sum::<Duration>() > SLOW * JUDGED;
-        if is_slow {
-            (self.way, self.left, self.timed) = (Way::Past, self.patience, 0);
-            self.patience = MOST.min(2 * self.patience);
-        } else {
-            (self.way, self.left) = (Way::Through, EVERY - 1 + self.timed % JUDGED);
+    fn go_past(&mut self) {
+        (self.way, self.left, self.timed) = (Way::Past, self.patience, 0);
+        self.patience = MOST.min(2 * self.patience);
+    }
+
+    fn go_through(&mut self) {
+        (self.way, self.left) = (Way::Through, EVERY - 1 + self.timed % JUDGED);
+        if self.timed >= SURE {
             self.patience = PATIENCE;
         }
     }
@@ -197,14 +204,21 @@ mod tests {
     fn now_and_then_some_go_through_them_again_and_ever_more_seldom_if_they_are_slow() {
         let mut pen = pen();
         let mut lefts = Vec::new();
+        (0..JUDGED).for_each(|_| pen.note(LONG));
         for _ in 0..10 {
-            (0..JUDGED).for_each(|_| pen.note(LONG));
-            assert_eq!(pen.way, Way::Past);
+            assert_eq!((pen.way, pen.timed), (Way::Past, 0));
             lefts.push(pen.left);
+            pen.note(LONG);
         }
         assert_eq!(lefts[..3], [PATIENCE, 2 * PATIENCE, 4 * PATIENCE]);
         assert_eq!(lefts[9], MOST);
-        (0..JUDGED).for_each(|_| pen.note(FAST));
+        (1..JUDGED).for_each(|_| pen.note(FAST));
+        assert_eq!((pen.way, pen.timed), (Way::Past, JUDGED - 1));
+        pen.note(FAST);
+        assert_eq!((pen.way, pen.patience), (Way::Through, MOST), "not yet sure");
+        (0..2).for_each(|_| pen.note(LONG));
+        assert_eq!((pen.way, pen.left), (Way::Past, MOST));
+        (0..SURE).for_each(|_| pen.note(FAST));
         assert_eq!((pen.way, pen.patience), (Way::Through, PATIENCE));
     }
 
