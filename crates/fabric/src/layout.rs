@@ -48,7 +48,7 @@ pub struct Layout {
     arenas: usize,
     /// How each lane is cut where each rank has a core, and where ranks share cores; their offsets
     /// are 0. Who shares a core with its receiver does well to be far ahead of it, since each of
-    /// them runs for some time; but each cell costs a page fault or two when it is first used, and
+    /// them runs for some time; but the first time around each cell costs a part of a page, and
     /// there are more lanes the more ranks there are. Who has a core never is, and cells that are
     /// far apart, and few enough for a cache, are faster then.
     roomy: Ring,
@@ -73,8 +73,8 @@ impl Layout {
     pub fn of_host(ranks: usize, seats: usize) -> Result<Layout> {
         let ((few, cell_bytes), (many, short_bytes), arena_bytes) = match ranks {
             1..=4 => ((32, 8192 + LINE), (512, 1024 + 2 * LINE), 64 << 20),
-            5..=8 => ((32, 8192 + LINE), (128, 1024 + 2 * LINE), 64 << 20),
-            9..=16 => ((32, 8192 + LINE), (64, 1024 + 2 * LINE), 64 << 20),
+            5..=8 => ((32, 8192 + LINE), (256, 1024 + 2 * LINE), 64 << 20),
+            9..=16 => ((32, 8192 + LINE), (128, 1024 + 2 * LINE), 64 << 20),
             17..=64 => ((16, 4096 + LINE), (128, 3 * LINE), 32 << 20),
             65..=MAX_RANKS => ((8, 1024 + LINE), (16, 3 * LINE), 8 << 20),
             _ => return Err(Error::Ranks { asked: ranks, most: MAX_RANKS }),
