@@ -258,6 +258,8 @@ pub(super) struct CqOps {
     pub readerr: Option<unsafe extern "C" fn(*mut Cq, *mut CqError, u64) -> isize>,
     pub sread:
         Option<unsafe extern "C" fn(*mut Cq, *mut c_void, usize, *const c_void, c_int) -> isize>,
+    pub sreadfrom: Unused,
+    pub signal: Option<unsafe extern "C" fn(*mut Cq) -> c_int>,
 }
 
 /// A queue of completions.
@@ -408,7 +410,7 @@ mod tests {
             CqEntry = "struct fi_cq_tagged_entry": op_context flags len buf data tag;
             CqError = "struct fi_cq_err_entry": op_context flags len buf data tag olen err
                 prov_errno err_data err_data_size;
-            CqOps = "struct fi_ops_cq": size read readfrom readerr sread;
+            CqOps = "struct fi_ops_cq": size read readfrom readerr sread sreadfrom signal;
             Cq = "struct fid_cq": fid ops;
             EpOps = "struct fi_ops_ep": size cancel;
             NameOps = "struct fi_ops_cm": size setname getname;

@@ -23,6 +23,7 @@ use super::library::Library;
 use super::provider::{Attributes, Choice};
 pub(super) use super::transfer::{Begun, Context, Event, Target, WRITTEN};
 use crate::{Region, RegionMut, Result};
+pub(super) use events::Bell;
 pub(super) use window::{Spot, Window};
 
 /// Completions that a queue has room for, beside those of what others write.
@@ -75,6 +76,7 @@ pub(super) struct Port {
     registers: bool,
     binds_memory: bool,
     can_wait: bool,
+    bell: Bell,
 }
 
 // SAFETY: one thread uses a port at a time (`&mut`, or the lock of the rank), and that is what the
@@ -108,6 +110,7 @@ impl Port {
             registers: attributes.memory & LOCAL_MEMORY != 0,
             binds_memory: attributes.memory & MEMORY_OF_ENDPOINT != 0,
             can_wait: waits,
+            bell: Bell::default(),
         };
         port.open_domain(info)?;
         port.open_addresses()?;
@@ -379,6 +382,7 @@ impl Port {
     /// Closes the port: on return nobody uses the memory of transfers any more, and no event of
     /// them will come. Registrations must have been ended.
     pub(super) fn close(&mut self) {
+        self.bell.set(ptr::null_mut());
         let objects: [*mut Fid; 5] = [
             mem::replace(&mut self.endpoint, ptr::null_mut()).cast(),
             mem::replace(&mut self.queue, ptr::null_mut()).cast(),
@@ -424,6 +428,7 @@ unsafe fn close(object: *mut Fid) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::{Duration, Instant};
 
     use super::*;
@@ -515,6 +520,28 @@ mod tests {
         assert!(memory[..5] == [7; 5] && memory[5..1000].iter().all(|&byte| byte == 0));
         assert!(memory[1000..4000] == data && memory[4000..].iter().all(|&byte| byte == 0));
         second.forget(registration);
+        second.close();
+    }
+
+    #[test]
+    fn a_bell_wakes_who_waits_and_nobody_once_the_port_is_closed() {
+        let Some([(mut first, _), (mut second, _)]) = pair(true) else { return };
+        let (bell, begun, mut waits) = (first.bell(), Instant::now(), 0);
+        let has_rung = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(20));
+                has_rung.store(true, Ordering::Release);
+                bell.ring();
+            });
+            while !has_rung.load(Ordering::Acquire) {
+                first.wait(Duration::from_secs(50), &mut Vec::new());
+                waits += 1;
+            }
+        });
+        assert!(waits > 0 && begun.elapsed() < Duration::from_secs(40), "nobody was woken");
+        first.close();
+        bell.ring();
         second.close();
     }
 

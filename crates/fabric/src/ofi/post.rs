@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::port::{Access, Begun, Context, Event, Port, Registration, Target};
+use super::port::{Access, Begun, Bell, Context, Event, Port, Registration, Target};
 use crate::{Peer, RegionMut, Result};
 
 /// Bytes of a word on its way.
@@ -93,6 +93,11 @@ impl Post {
         post.registration = unsafe { post.port.register(memory.as_region(), Access::Both)? };
         post.post_buffers();
         Ok(post)
+    }
+
+    /// What ends [`Post::collect`], from another thread.
+    pub(super) fn bell(&self) -> Bell {
+        self.port.bell()
     }
 
     fn buffer(&self, buffer: usize) -> RegionMut {

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use super::port::Bell;
 use super::post::{Post, Word};
 use crate::segment::{pack, unpack};
 use crate::{Error, Failure, How, Peer, Result, Segment};
@@ -97,6 +98,8 @@ pub(super) struct Pulse {
     pub(super) shared: Arc<Shared>,
     timeout: Duration,
     last_said: Option<Instant>,
+    /// Wakes the thread.
+    bell: Bell,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -121,6 +124,7 @@ impl Pulse {
             looks: AtomicU64::new(0),
             peers: (0..ranks).map(|_| Counts::default()).collect(),
         });
+        let bell = post.bell();
         let heart = Heart {
             post,
             shared: Arc::clone(&shared),
@@ -134,7 +138,7 @@ impl Pulse {
             .name(format!("motet pulse {me}"))
             .spawn(move || heart.beat())
             .map_err(|error| Error::system("start the pulse of a rank", error))?;
-        Ok(Pulse { shared, timeout, last_said: None, thread: Some(thread) })
+        Ok(Pulse { shared, timeout, last_said: None, bell, thread: Some(thread) })
     }
 
     /// Waits until all elsewhere have been told of a failure, but not for long.
@@ -163,6 +167,7 @@ impl Pulse {
 impl Drop for Pulse {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::Release);
+        self.bell.ring();
         if let Some(thread) = self.thread.take() {
             // It does not panic; if it did, that is not worth a second panic.
             let _ = thread.join();

@@ -3,11 +3,12 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use std::ffi::{c_int, c_void};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use std::{mem, ptr};
 
 use super::{Context, Event, Port, WRITTEN};
-use crate::ofi::binding::{CqEntry, CqError, ERROR_AVAILABLE, REMOTE_WORD};
+use crate::ofi::binding::{Cq, CqEntry, CqError, ERROR_AVAILABLE, REMOTE_WORD};
 
 /// Completions that are taken at once.
 const AT_ONCE: usize = 32;
@@ -23,7 +24,49 @@ const NO_ENTRY: CqEntry = CqEntry {
     tag: 0,
 };
 
+/// Wakes who waits at a port, from another thread; nobody once the port is closed.
+#[derive(Clone, Default)]
+pub(in crate::ofi) struct Bell(Arc<Mutex<Waiting>>);
+
+/// The queue at which somebody may wait; null if there is none.
+struct Waiting(*mut Cq);
+
+// SAFETY: of a queue that is named here all that others do is `signal` it, which is made for that.
+unsafe impl Send for Waiting {}
+
+impl Default for Waiting {
+    fn default() -> Waiting {
+        Waiting(ptr::null_mut())
+    }
+}
+
+impl Bell {
+    /// Names the queue, which is open until it is named no more.
+    pub(super) fn set(&self, queue: *mut Cq) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).0 = queue;
+    }
+
+    /// Whoever waits looks up; if nobody does, who comes next, in all providers that were seen.
+    pub(in crate::ofi) fn ring(&self) {
+        let waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: null or open, since the lock is held and its port takes the name back first.
+        let Some(queue) = (unsafe { waiting.0.as_ref() }) else { return };
+        if let Some(signal) = queue.ops.signal {
+            // SAFETY: as above. That nobody could be woken is no harm: waits have an end.
+            let _ = unsafe { signal(waiting.0) };
+        }
+    }
+}
+
 impl Port {
+    /// What wakes who waits at this port.
+    pub(in crate::ofi) fn bell(&self) -> Bell {
+        if self.can_wait {
+            self.bell.set(self.queue);
+        }
+        self.bell.clone()
+    }
+
     /// Moves what can move, and adds the transfers that are over.
     pub(in crate::ofi) fn poll(&mut self, events: &mut Vec<Event>) {
         while self.poll_once(events) {}
