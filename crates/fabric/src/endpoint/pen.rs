@@ -84,7 +84,7 @@ impl Pen {
             return; // the next copy is timed instead
         }
         self.taken[(self.timed % JUDGED) as usize] = taken;
-        self.timed += 1;
+        self.timed = self.timed.wrapping_add(1);
         match self.way {
             // Who writes past the caches has a reason, and one slow copy confirms it.
             Way::Past if taken > SLOW => self.go_past(),
