@@ -203,6 +203,19 @@ mod tests {
             self.belt.lend(&mut self.arena, &self.segment, (source, 1))
         }
 
+        /// Where blocks begin of which each is read at once, and the last one before the belt
+        /// begins anew.
+        fn go_round(&mut self) -> (Vec<usize>, usize) {
+            let mut starts = Vec::new();
+            for _ in 0..200 {
+                let block = self.lend(BYTES).unwrap();
+                starts.push(block.readers);
+                self.read(block);
+            }
+            let last = starts.windows(2).position(|pair| pair[1] < pair[0]).unwrap();
+            (starts, last)
+        }
+
         fn read(&self, block: Block) {
             assert_eq!(self.segment.word32(block.readers).swap(0, Ordering::Release), 1);
         }
@@ -217,13 +230,7 @@ mod tests {
     #[test]
     fn what_was_just_read_is_not_used_again_where_each_rank_has_a_core() {
         let mut world = World::of(2);
-        let mut starts = Vec::new();
-        for _ in 0..200 {
-            let block = world.lend(BYTES).unwrap();
-            starts.push(block.readers);
-            world.read(block);
-        }
-        let round = starts.windows(2).position(|pair| pair[1] < pair[0]).unwrap();
+        let (starts, round) = world.go_round();
         let place = world.belt.place.unwrap();
         assert!((round + 1) * (BYTES + LINE + PAGE) > place.len() - BYTES - PAGE, "{starts:?}");
         assert_eq!(starts[round + 1], place.start);
@@ -234,13 +241,7 @@ mod tests {
     #[test]
     fn ranks_that_share_cores_share_what_is_longer_than_their_caches() {
         let mut world = World::of(1);
-        let mut starts = Vec::new();
-        for _ in 0..200 {
-            let block = world.lend(BYTES).unwrap();
-            starts.push(block.readers);
-            world.read(block);
-        }
-        let round = starts.windows(2).position(|pair| pair[1] < pair[0]).unwrap();
+        let (starts, round) = world.go_round();
         let (first, share) = (starts[0], beyond_cache() / 2);
         assert_eq!(starts[round + 1], first);
         assert!((share - BYTES - PAGE..share).contains(&(starts[round] - first)), "{starts:?}");
