@@ -16,14 +16,14 @@ const UNJUDGED: u32 = 32;
 /// Of copies through the caches one of so many is timed, or of some more, lest they be all for the
 /// same one of several receivers.
 const EVERY: u32 = 8;
-/// So many of those that were timed are judged together: of blocks that lie side by side one may
-/// have been read on this core and the next on another.
+/// So many of those that were timed are judged together, and so many of them must be slow: one may
+/// have been disturbed, and of blocks that lie side by side one may have been read on this core and
+/// the next on another.
 const JUDGED: u32 = 4;
-/// Copies through the caches are slow if each KiB of them takes longer than this on average. Where
-/// the lines come from a cache that both cores have it takes 30 to 40 ns, else 100 to 400.
+const ENOUGH: usize = 2;
+/// A copy through the caches is slow if each KiB of it takes longer than this. Where the lines come
+/// from a cache that both cores have it takes 30 to 40 ns, else 100 to 400.
 const SLOW: Duration = Duration::from_nanos(75);
-/// One that took so much longer than a slow one has been interrupted.
-const INTERRUPTED: u32 = 16;
 /// So many copies go past the caches before some go through them again, and twice as many each
 /// time that those are slow, up to the most. The first ones may be fast and those after them slow
 /// again, since others have not read what was written past the caches for some time; so it begins
@@ -47,16 +47,16 @@ pub(super) struct Pen {
     /// Copies before the next one that is timed.
     left: u32,
     patience: u32,
-    /// What a KiB took of the copies that were timed last.
-    taken: [Duration; JUDGED as usize],
+    /// Which of the copies that were timed last were slow.
+    slow: [bool; JUDGED as usize],
     /// How many have been timed since the way was chosen.
     timed: u32,
 }
 
 impl Default for Pen {
     fn default() -> Pen {
-        let taken = [Duration::ZERO; JUDGED as usize];
-        Pen { way: Way::Through, left: UNJUDGED, patience: PATIENCE, taken, timed: 0 }
+        let slow = [false; JUDGED as usize];
+        Pen { way: Way::Through, left: UNJUDGED, patience: PATIENCE, slow, timed: 0 }
     }
 }
 
@@ -80,22 +80,18 @@ impl Pen {
 
     /// A KiB of a copy through the caches has taken so long.
     fn note(&mut self, taken: Duration) {
-        if taken > SLOW * INTERRUPTED {
-            return; // the next copy is timed instead
-        }
-        self.taken[(self.timed % JUDGED) as usize] = taken;
+        self.slow[(self.timed % JUDGED) as usize] = taken > SLOW;
         self.timed = self.timed.wrapping_add(1);
-        match self.way {
-            // Who writes past the caches has a reason, and one slow copy confirms it.
-            Way::Past if taken > SLOW => self.go_past(),
-            _ if self.timed < JUDGED => {} // the next copy is timed, too
-            _ if self.taken.iter().sum::<Duration>() > SLOW * JUDGED => self.go_past(),
-            _ => self.go_through(),
-        }
+        if self.slow.iter().filter(|&&slow| slow).count() >= ENOUGH {
+            self.go_past();
+        } else if self.timed >= JUDGED {
+            self.go_through();
+        } // else the next copy is timed, too
     }
 
     fn go_past(&mut self) {
         (self.way, self.left, self.timed) = (Way::Past, self.patience, 0);
+        self.slow.fill(false);
         self.patience = MOST.min(2 * self.patience);
     }
 
@@ -179,44 +175,38 @@ mod tests {
     #[test]
     fn slow_copies_go_past_the_caches_from_then_on() {
         let mut pen = pen();
-        for taken in [FAST; 3] {
+        for taken in [FAST, LONG, FAST] {
             pen.note(taken);
             assert_eq!((pen.way, pen.left), (Way::Through, 0), "too few to judge");
         }
         pen.note(FAST);
-        assert_eq!((pen.way, pen.left), (Way::Through, EVERY - 1));
-        pen.note(LONG);
-        assert_eq!((pen.way, pen.left), (Way::Through, EVERY), "one may be an accident");
+        assert_eq!((pen.way, pen.left), (Way::Through, EVERY - 1), "one may be an accident");
+        for (taken, left) in [(FAST, EVERY), (LONG, EVERY + 1), (FAST, EVERY + 2)] {
+            pen.note(taken);
+            assert_eq!((pen.way, pen.left), (Way::Through, left), "not always the same of four");
+        }
         pen.note(LONG);
         assert_eq!((pen.way, pen.left), (Way::Past, PATIENCE), "half of them are slow");
-    }
-
-    #[test]
-    fn a_copy_that_was_interrupted_does_not_count() {
-        let mut pen = pen();
-        for _ in 0..100 {
-            pen.note(Duration::from_millis(3));
-            assert_eq!((pen.way, pen.left, pen.timed), (Way::Through, 0, 0));
-        }
     }
 
     #[test]
     fn now_and_then_some_go_through_them_again_and_ever_more_seldom_if_they_are_slow() {
         let mut pen = pen();
         let mut lefts = Vec::new();
-        (0..JUDGED).for_each(|_| pen.note(LONG));
         for _ in 0..10 {
+            (0..ENOUGH).for_each(|_| pen.note(LONG));
             assert_eq!((pen.way, pen.timed), (Way::Past, 0));
             lefts.push(pen.left);
-            pen.note(LONG);
         }
         assert_eq!(lefts[..3], [PATIENCE, 2 * PATIENCE, 4 * PATIENCE]);
         assert_eq!(lefts[9], MOST);
-        (1..JUDGED).for_each(|_| pen.note(FAST));
-        assert_eq!((pen.way, pen.timed), (Way::Past, JUDGED - 1));
+        for taken in [FAST, Duration::from_millis(3), FAST] {
+            pen.note(taken);
+            assert_eq!(pen.way, Way::Past, "too few to judge");
+        }
         pen.note(FAST);
         assert_eq!((pen.way, pen.patience), (Way::Through, MOST), "not yet sure");
-        (0..2).for_each(|_| pen.note(LONG));
+        (0..ENOUGH).for_each(|_| pen.note(LONG));
         assert_eq!((pen.way, pen.left), (Way::Past, MOST));
         (0..SURE).for_each(|_| pen.note(FAST));
         assert_eq!((pen.way, pen.patience), (Way::Through, PATIENCE));
