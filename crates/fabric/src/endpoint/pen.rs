@@ -23,7 +23,7 @@ const JUDGED: u32 = 4;
 const ENOUGH: usize = 2;
 /// A copy through the caches is slow if each KiB of it takes longer than this. Where the lines come
 /// from a cache that both cores have it takes 30 to 40 ns, else 100 to 400.
-const SLOW: Duration = Duration::from_nanos(75);
+const SLOW: Duration = Duration::from_nanos(100);
 /// So many copies go past the caches before some go through them again, and twice as many each
 /// time that those are slow, up to the most. The first ones may be fast and those after them slow
 /// again, since others have not read what was written past the caches for some time; so it begins
