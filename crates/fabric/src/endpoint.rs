@@ -434,9 +434,7 @@ impl Endpoint {
         if self.wire.as_mut().is_some_and(|wire| wire.is_time_to_say()) {
             self.say_whom_it_awaits();
         }
-        if self.hunger > 0 {
-            self.pull(done);
-        }
+        while self.hunger > 0 && self.pull(done) {}
         let ranks = self.segment.ranks() as u32;
         let me = self.me.0;
         let mut others = (0..ranks).filter(|&rank| rank != me);

@@ -4,6 +4,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
 
 use super::belt::{Belt, Block, MOST};
@@ -16,8 +17,8 @@ use crate::single_copy::SingleCopy;
 use crate::slab::Id;
 use crate::{Peer, Received, Segment, claims};
 
-/// Bytes of a piece.
-const PIECE: usize = 32 << 10;
+/// Bytes of the shortest and of the longest piece.
+const PIECES: RangeInclusive<usize> = 32 << 10..=128 << 10;
 /// Shorter messages are copied at once, however slowly, if they found no block.
 const SHORTEST: usize = 64 << 10;
 /// A receiver gets the rest of a message by itself after one look without anything new for so many
@@ -66,6 +67,14 @@ impl Streams {
     }
 }
 
+/// Bytes of the next piece of a message, so many of which have been sent. The first and the last
+/// ones are short, since meanwhile one of the two ranks waits; each of the others is as long as all
+/// before it, since each costs something besides its copies.
+fn next_piece(bytes: usize, sent: usize) -> usize {
+    let left = bytes - sent;
+    sent.min(left / 2).clamp(*PIECES.start(), *PIECES.end()).min(left)
+}
+
 fn is_unread(segment: &Segment, block: &Block) -> bool {
     segment.word32(block.readers).load(Ordering::Acquire) != 0
 }
@@ -101,7 +110,7 @@ impl Endpoint {
             return Some(Attempt::NoRoom);
         }
         let Pieces { send, landing, data, sent: offset } = pieces;
-        let piece = data.part(offset, PIECE.min(data.bytes() - offset));
+        let piece = data.part(offset, next_piece(data.bytes(), offset));
         let lent = streams.belt.lend(&mut self.arena, &self.segment, (piece, 1));
         let Some(block) = lent else {
             return streams.is_read_by(&self.segment, to).then_some(Attempt::NoRoom);
@@ -130,7 +139,7 @@ impl Endpoint {
     ) {
         // Pieces of a receive that is over are dropped.
         if let Some(landing) = self.landings.get_mut(id) {
-            assert!(bytes <= PIECE, "the shared segment is damaged");
+            assert!(bytes <= *PIECES.end(), "the shared segment is damaged");
             let into = landing.receive.into.part(offset, bytes);
             let from = self.segment.at(block.data);
             let _last = self.segment.at(block.data + bytes - 1);
@@ -150,14 +159,18 @@ impl Endpoint {
         self.streams.as_ref().is_some_and(is_impatient)
     }
 
-    /// Gets the rest of messages that come in pieces without their senders. Says whether it did.
+    /// Gets the rest of the first message that comes in pieces without its sender. Says whether
+    /// there was one. The sender may be back when it is here: then the others come by themselves.
     pub(super) fn pull(&mut self, done: &mut Vec<Completion>) -> bool {
-        let Some(streams) = &mut self.streams else { return false };
-        let mut moved = false;
-        for id in std::mem::take(&mut streams.landings) {
-            moved |= self.pull_one(id, done);
+        while let Some(streams) = &mut self.streams
+            && !streams.landings.is_empty()
+        {
+            let first = streams.landings.remove(0);
+            if self.pull_one(first, done) {
+                return true;
+            }
         }
-        moved
+        false
     }
 
     fn pull_one(&mut self, id: Id, done: &mut Vec<Completion>) -> bool {
@@ -239,6 +252,28 @@ mod tests {
         streams(rank).belt.unread(&rank.segment)
     }
 
+    /// Of all pieces of a message.
+    fn lengths(bytes: usize) -> Vec<usize> {
+        let (mut lengths, mut sent) = (Vec::new(), 0);
+        while sent < bytes {
+            lengths.push(next_piece(bytes, sent));
+            sent += lengths[lengths.len() - 1];
+        }
+        lengths
+    }
+
+    #[test]
+    fn the_first_and_last_pieces_of_a_message_are_short() {
+        let kib = |bytes: usize| -> Vec<usize> {
+            assert_eq!(lengths(bytes).iter().sum::<usize>(), bytes);
+            lengths(bytes).into_iter().map(|length| length >> 10).collect()
+        };
+        assert_eq!(kib(64 << 10), [32, 32]);
+        assert_eq!(kib(80 << 10), [32, 32, 16]);
+        assert_eq!(kib(512 << 10), [32, 32, 64, 128, 128, 64, 32, 32]);
+        assert_eq!(kib(1 << 20), [32, 32, 64, 128, 128, 128, 128, 128, 128, 64, 32, 32]);
+    }
+
     fn is_whole(done: &[Completion], bytes: usize) -> bool {
         done.len() == 1 && done[0].outcome.is_ok_and(|received| received.bytes == bytes)
     }
@@ -263,7 +298,7 @@ mod tests {
             sender.progress(&mut sent);
         }
         assert!(is_whole(&came, LONG) && is_whole(&sent, LONG) && into == data);
-        assert_eq!(sender.packets(), 1 + LONG.div_ceil(PIECE) as u64);
+        assert_eq!(sender.packets(), 1 + lengths(LONG).len() as u64);
         assert_eq!((unread(&sender), receiver.packets()), (0, 1), "it asked for them, no more");
         assert!(sender.all_sent() && sender.channel_bytes() == 0, "they are no channels");
     }
@@ -300,6 +335,38 @@ mod tests {
             }
             assert_eq!((came.len(), sent.len(), unread(&sender)), (1, 1, 0));
             assert!(into == pattern(BYTES, 0) && receiver.streams.unwrap().landings.is_empty());
+        }
+    }
+
+    #[test]
+    fn only_the_first_of_several_is_got_by_the_kernel_if_the_sender_comes_back_meanwhile() {
+        for comes_back in [true, false] {
+            let [mut sender, mut receiver] = ranks(Options::default());
+            let data = [0, 1].map(|message| pattern(BYTES, message));
+            let mut into = [vec![0; BYTES], vec![0; BYTES]];
+            let (mut sent, mut came) = (Vec::new(), Vec::new());
+            for data in &data {
+                assert_eq!(send(&mut sender, 1, data), Posted::Pending);
+            }
+            for into in &mut into {
+                post(&mut receiver, 0, into, &mut came);
+            }
+            while came.is_empty() {
+                receiver.progress(&mut came);
+            }
+            assert!(is_whole(&came, BYTES) && into[0] == data[0]);
+            while came.len() < 2 {
+                if comes_back {
+                    sender.progress(&mut sent);
+                }
+                receiver.progress(&mut came);
+                assert!(comes_back || came.len() == 2, "the other one at the next look");
+            }
+            assert!(into[1] == data[1]);
+            assert_eq!(sender.packets() > 2, comes_back, "pieces, besides two announcements");
+            while sent.len() < 2 {
+                sender.progress(&mut sent);
+            }
         }
     }
 
@@ -350,7 +417,8 @@ mod tests {
         receiver.progress(&mut came);
         receiver.cancel(|_| true);
         let so_far = into.clone();
-        assert!(so_far[..PIECE] == data[..PIECE]);
+        let first = lengths(BYTES)[0];
+        assert!(so_far[..first] == data[..first]);
         while sent.is_empty() {
             sender.progress(&mut sent);
             receiver.progress(&mut came);
