@@ -161,8 +161,8 @@ impl Engine {
         match self.hurry_play(id, looks) {
             Played::Over => return self.move_others(0),
             Played::Moved | Played::Waits => return self.move_others(1),
-            Played::Unscripted => self.hurry_run(id, looks),
-            Played::Message => self.hurry_message(id, looks),
+            Played::Unscripted if self.is_polled(id) => self.hurry_run(id, looks),
+            Played::Unscripted | Played::Message => self.hurry_posted(id, looks),
         }
         self.move_all_but(id);
     }
@@ -185,7 +185,17 @@ impl Engine {
         End::of(self.take(id, persistent))
     }
 
-    fn hurry_message(&mut self, id: Id, looks: u32) {
+    /// Whether an operation waits for what nobody tells it, and so looks itself.
+    fn is_polled(&mut self, id: Id) -> bool {
+        let Some(operation) = self.operations.get_mut(id) else { return false };
+        let Work::Run(run) = &operation.work else { return false };
+        let waits = run.may_sprint() || run.waits_for_channel();
+        operation.state == State::Active && run.polled && waits
+    }
+
+    /// What has posted its receives moves as all others do. That it is over must be seen at once:
+    /// who shares a core would give it away between that and the next look.
+    fn hurry_posted(&mut self, id: Id, looks: u32) {
         for _ in 0..looks {
             if self.is_complete(id) {
                 return;
@@ -197,21 +207,16 @@ impl Engine {
     fn hurry_run(&mut self, id: Id, looks: u32) {
         let mut done = mem::take(&mut self.done);
         for look in 1..=looks {
-            let Some(operation) = self.operations.get_mut(id) else { break };
-            let Work::Run(run) = &mut operation.work else { break };
-            // What is not polled waits for something else, or has not begun to run.
-            let waits = run.polled && (run.may_sprint() || run.waits_for_channel());
-            if operation.state != State::Active || !waits {
+            if !self.is_polled(id) {
                 break;
             }
-            let sprints = run.may_sprint();
-            let moved = self.poll_one(id, &mut done);
-            if !moved && self.active > 1 && look.is_multiple_of(LOOKS) {
+            if self.poll_one(id, &mut done) {
+                continue;
+            }
+            if self.active > 1 && look.is_multiple_of(LOOKS) {
                 break; // what it waits for may wait for another operation
             }
-            if !moved && sprints {
-                self.endpoint.fetch(&mut done);
-            }
+            self.endpoint.fetch(&mut done);
         }
         self.settle(done);
     }

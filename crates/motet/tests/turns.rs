@@ -1,0 +1,73 @@
+//! How often ranks that share one core give it away. Each time is a change of context, which takes
+//! longer than a short collective has to do.
+
+mod worlds;
+
+use std::fs;
+
+use motet::{Communicator, Info, Result};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use worlds::on_ranks;
+
+const RUNS: usize = 1000;
+/// Runs before anything is counted.
+const FIRST: usize = 100;
+/// Of one machine with others on it, not every attempt need be undisturbed.
+const ATTEMPTS: usize = 5;
+
+/// This thread, and those that it starts, share one core from now on.
+fn stay_on_one_core() {
+    let allowed = sched_getaffinity(None).expect("a thread may ask for its cores");
+    let mut one = CpuSet::new();
+    let first = (0..CpuSet::MAX_CPU).find(|&core| allowed.is_set(core));
+    one.set(first.expect("it runs on one of them"));
+    sched_setaffinity(None, &one).expect("it may choose one of them");
+}
+
+/// How often this thread has given its core away, or lost it, while it could have gone on.
+fn turns() -> usize {
+    let status = fs::read_to_string("/proc/thread-self/status").expect("Linux has it");
+    let count = status.lines().find_map(|line| line.strip_prefix("nonvoluntary_ctxt_switches:"));
+    count.and_then(|count| count.trim().parse().ok()).expect("Linux counts them")
+}
+
+/// How many turns this rank has had for each of many runs.
+fn turns_of_each(mut run: impl FnMut() -> Result<()>) -> Result<f64> {
+    for _ in 0..FIRST {
+        run()?;
+    }
+    let before = turns();
+    for _ in 0..RUNS {
+        run()?;
+    }
+    Ok((turns() - before) as f64 / RUNS as f64)
+}
+
+/// The turns of each run of an exchange of blocks of so many bytes, in its three forms.
+fn forms(comm: &Communicator, bytes: usize) -> Result<[f64; 3]> {
+    let ranks = comm.size();
+    let (input, mut output) = (vec![1u8; ranks * bytes], vec![0; ranks * bytes]);
+    let blocking = turns_of_each(|| comm.alltoall(&input, &mut output))?;
+    let nonblocking = turns_of_each(|| comm.ialltoall(input.clone())?.wait().map(drop))?;
+    let mut kept = comm.alltoall_init((input, output), &Info::new())?;
+    let persistent = turns_of_each(|| kept.run())?;
+    Ok([blocking, nonblocking, persistent])
+}
+
+/// Who has written what the others wait for must wait for those who have not had the core yet.
+/// When it has it again all is there: with one turn for each run all get to the end. (Threads copy
+/// longer messages straight from one to the other, and wait for that.)
+#[test]
+fn ranks_on_one_core_need_one_turn_each_for_an_exchange() {
+    stay_on_one_core();
+    for ranks in [2, 3, 4] {
+        for bytes in [8, 1 << 10, 16 << 10] {
+            let mut seen = Vec::new();
+            let is_so = (0..ATTEMPTS).any(|_| {
+                seen = on_ranks(ranks, |world| forms(world, bytes));
+                seen.iter().flatten().all(|&turns| turns < 1.2)
+            });
+            assert!(is_so, "{ranks} ranks, {bytes} bytes: {seen:?} turns of each form");
+        }
+    }
+}
