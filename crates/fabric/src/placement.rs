@@ -1,15 +1,19 @@
-//! On which core a rank runs, where there is a core for each.
+//! On which core a rank runs.
 //!
-//! Ranks begin apart, and the system may move them. Should it put two on one core, it leaves them
-//! there: each waits for the other by yielding, so that neither looks like work that has to wait
-//! for a core, and each message takes a change of context, 50 times as long as it should. The
-//! ranks see it, since a yield takes long if another thread ran meanwhile. Then each notes its core
-//! where the others can read it, and who finds another rank on a core that is not its own goes to
-//! its own.
+//! Ranks begin as far apart as there are cores, and the system may move them. Should it put two on
+//! one core while another is free, it leaves them there: each waits for the other by yielding, so
+//! that neither looks like work that has to wait for a core, and each message takes a change of
+//! context, 50 times as long as it should. So it is with three on one core and one on the other:
+//! those three need a change of context more for whatever they do together. The ranks see it,
+//! since a yield takes long if another thread ran meanwhile. Then each notes its core where the
+//! others can read it, and who finds more ranks on a core than its share, which is not its own
+//! core, goes to its own.
 //!
-//! Own is the core of the same number among those that are allowed, so ranks with the same cores
-//! to choose from do not go to one again. What is noted may be old: then a rank goes to its own
-//! core for nothing, which costs some 20 microseconds, and how often is bounded.
+//! Own are the cores in turns, by number, among those that are allowed, so no core is the own one
+//! of more ranks than its share. Who is on its own core stays, so this ends: on a core with more
+//! than its share there is somebody who is to go. What is noted may be old: then a rank goes to its
+//! own core for nothing, which costs some 20 microseconds, and how often is bounded. Only who waits
+//! goes anywhere, so no rank that computes loses a core by this.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,7 +22,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity}
 
 use crate::{Peer, Segment};
 
-/// After going to its core a rank looks away for so many yields that took long.
+/// After a look around a rank looks away for so many yields that took long.
 const REST: u32 = 32;
 
 /// The place of one rank among those that want the same cores.
@@ -28,8 +32,6 @@ pub struct Placement {
     me: Peer,
     /// Which of them it is.
     place: usize,
-    /// Whether there is a core for each of them.
-    is_roomy: bool,
     /// Yields to look away for.
     rest: AtomicU32,
 }
@@ -38,8 +40,7 @@ impl Placement {
     /// The rank `me` is number `place` of [`Segment::company`]. Each of its threads that waits may
     /// be moved.
     pub fn new(segment: Arc<Segment>, me: Peer, place: usize) -> Placement {
-        let is_roomy = !segment.is_crowded();
-        Placement { segment, me, place, is_roomy, rest: AtomicU32::new(0) }
+        Placement { segment, me, place, rest: AtomicU32::new(0) }
     }
 
     /// Puts this thread on the own core to begin with: left to itself the system may start two
@@ -47,50 +48,46 @@ impl Placement {
     ///
     /// A system that refuses is no harm.
     pub fn begin(&self) {
-        if self.is_roomy {
-            self.go_to_own_core(None);
-        }
+        self.go_to_own_core(None);
     }
 
-    /// To be called after a yield that let another thread run: goes to the own core if another rank
-    /// is on this one.
+    /// To be called after a yield that let another thread run: goes to the own core if there are
+    /// too many ranks on this one.
     #[inline]
     pub fn part(&self) {
-        if self.is_roomy {
-            self.part_from_others();
+        // Threads that count at once lose a count, which does not matter.
+        match self.rest.load(Ordering::Relaxed) {
+            0 => self.part_from_others(),
+            rest => self.rest.store(rest - 1, Ordering::Relaxed),
         }
     }
 
     #[cold]
     fn part_from_others(&self) {
         let here = sched_getcpu();
+        self.rest.store(REST, Ordering::Relaxed);
         self.segment.note_core(self.me, here);
-        if !self.segment.shares_core(self.me, here) {
-            return;
-        }
-        // Threads that count at once lose a count, which does not matter.
-        match self.rest.load(Ordering::Relaxed) {
-            0 => {
-                self.rest.store(REST, Ordering::Relaxed);
-                self.go_to_own_core(Some(here));
-            }
-            rest => self.rest.store(rest - 1, Ordering::Relaxed),
+        let share = self.segment.company().div_ceil(self.segment.cores());
+        if self.segment.ranks_on(here) > share {
+            self.go_to_own_core(Some(here));
         }
     }
 
     /// Goes to the own core, unless it is here. Does nothing if this thread may not run on as many
-    /// cores as there are ranks: then somebody has chosen its core already.
+    /// cores as there are for the ranks: then somebody has chosen its core already.
     fn go_to_own_core(&self, here: Option<usize>) {
         let Ok(allowed) = sched_getaffinity(None) else { return };
-        let many = self.segment.company();
-        if many < 2 || many > allowed.count() as usize {
+        let (many, cores) = (self.segment.company(), allowed.count() as usize);
+        if many < 2 || cores < many.min(self.segment.cores()) {
             return;
         }
-        let mut cores = (0..CpuSet::MAX_CPU).filter(|&core| allowed.is_set(core));
-        let Some(core) = cores.nth(self.place).filter(|&core| Some(core) != here) else { return };
+        let mut allowed_cores = (0..CpuSet::MAX_CPU).filter(|&core| allowed.is_set(core));
+        let own_core = allowed_cores.nth(self.place % cores);
+        let Some(core) = own_core.filter(|&core| Some(core) != here) else { return };
         let mut own = CpuSet::new();
         own.set(core);
         if sched_setaffinity(None, &own).is_ok() {
+            self.segment.note_core(self.me, core);
             // That it was allowed before, it is again.
             let _ = sched_setaffinity(None, &allowed);
         }
@@ -150,14 +147,38 @@ mod tests {
     }
 
     #[test]
-    fn nobody_goes_where_there_are_too_few_cores() {
+    fn more_ranks_than_cores_share_them_evenly() {
         let allowed = sched_getaffinity(None).unwrap();
-        let ranks = allowed.count() as usize + 1;
+        let cores = allowed.count() as usize;
+        let segment = Arc::new(Segment::private(2 * cores).unwrap());
+        let ranks: Vec<_> = (0..2 * cores).map(|rank| on(&segment, rank)).collect();
+        ranks[0].begin();
+        let shared = sched_getcpu();
+        for rank in 0..2 * cores {
+            segment.note_core(Peer(rank as u32), shared);
+        }
+        for rank in &ranks {
+            ranks[0].begin(); // all are this one thread, which the last one may have moved
+            rank.part();
+        }
+        for core in (0..CpuSet::MAX_CPU).filter(|&core| allowed.is_set(core)) {
+            assert_eq!(segment.ranks_on(core), 2, "core {core}");
+        }
+        assert_eq!(sched_getaffinity(None).unwrap(), allowed, "and may run on all as before");
+    }
+
+    #[test]
+    fn whose_core_was_chosen_stays() {
+        let allowed = sched_getaffinity(None).unwrap();
+        let ranks = 2 * allowed.count() as usize;
         let segment = Arc::new(Segment::private(ranks).unwrap());
+        let mut one = CpuSet::new();
+        one.set(sched_getcpu());
+        sched_setaffinity(None, &one).unwrap();
         for rank in 0..ranks {
             segment.note_core(Peer(rank as u32), sched_getcpu());
             on(&segment, rank).part();
         }
-        assert_eq!(sched_getaffinity(None).unwrap(), allowed);
+        assert_eq!(sched_getaffinity(None).unwrap(), one);
     }
 }

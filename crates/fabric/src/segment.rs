@@ -345,11 +345,10 @@ impl Segment {
         }
     }
 
-    /// Whether another rank has found itself on this core the last time that it looked.
-    pub(crate) fn shares_core(&self, rank: Peer, core: usize) -> bool {
-        let mut others = (0..self.ranks()).filter(|&other| other != rank.index());
-        let is_there = |other: &AtomicU32| other.load(Ordering::Relaxed) == core as u32 + 1;
-        others.any(|other| is_there(self.core_of(Peer(other as u32))))
+    /// How many ranks have found themselves on this core the last time that they looked.
+    pub(crate) fn ranks_on(&self, core: usize) -> usize {
+        let noted = (0..self.ranks() as u32).map(|rank| self.core_of(Peer(rank)));
+        noted.filter(|noted| noted.load(Ordering::Relaxed) == core as u32 + 1).count()
     }
 
     /// One more than the number of the core; zero is unknown.
