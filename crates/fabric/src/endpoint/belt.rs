@@ -8,12 +8,15 @@ use std::sync::atomic::Ordering;
 use super::packet::Words;
 use crate::channel::Arena;
 use crate::layout::{LINE, PAGE};
-use crate::{Region, Segment, host};
+use crate::{Peer, Region, Segment, host};
 
 /// Blocks that may be unread at a time.
 pub(super) const MOST: usize = 128;
 /// Bytes of a belt where ranks share cores: then a rank is to be many messages ahead.
 const CROWDED: usize = 8 << 20;
+/// Bytes that one rank may leave unread there of what another has for it. More of that from each of
+/// many senders lies in no cache any more when it is read.
+const AHEAD: usize = 1 << 20;
 /// What is longer than the cache of a core, if that is not as large as usual.
 const BEYOND_CACHE: RangeInclusive<usize> = 2 << 20..=8 << 20;
 /// So many bytes of a belt get their pages at once, before they are used for the first time: in a
@@ -57,17 +60,38 @@ impl Block {
     }
 }
 
+/// Who is to read a block.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Readers {
+    One(Peer),
+    Several(u32),
+}
+
+/// A block that was unread when it was last looked at.
+#[derive(Debug)]
+struct Unread {
+    place: Range<usize>,
+    /// Whom it is for, if it is for one.
+    reader: Option<Peer>,
+}
+
+impl Unread {
+    /// Whether nobody reads it any more.
+    fn is_read(&self, segment: &Segment) -> bool {
+        segment.word32(self.place.start).load(Ordering::Acquire) == 0
+    }
+}
+
 /// The belt of a rank.
 #[derive(Debug, Default)]
 pub(super) struct Belt {
-    /// Blocks that were unread when they were last looked at, as they lie: first those behind
-    /// `next`, then, from the start of the belt, those before it.
-    unread: VecDeque<Range<usize>>,
+    /// As they lie: first those behind `next`, then, from the start of the belt, those before it.
+    unread: VecDeque<Unread>,
     /// The part of the arena that is its own, once it has been used.
     place: Option<Range<usize>>,
     /// Where the next block may begin.
     next: usize,
-    /// If nothing is unread, the first one that would begin here or further begins at the start.
+    /// The first one that would begin here or further begins at the start, if there is room.
     turn: usize,
     /// Up to here it has its pages.
     prepared: usize,
@@ -82,22 +106,47 @@ impl Belt {
     /// Blocks that are still to be read.
     #[cfg(test)]
     pub(super) fn unread(&self, segment: &Segment) -> usize {
-        self.unread.iter().filter(|block| !is_read(segment, block)).count()
+        self.unread.iter().filter(|block| !block.is_read(segment)).count()
     }
 
-    /// A block that nobody reads, for so many to read a copy of these bytes, if there is room.
+    /// Whether this rank is still to read a block that is for it alone.
+    pub(super) fn is_read_by(&self, segment: &Segment, reader: Peer) -> bool {
+        self.unread.iter().any(|block| block.reader == Some(reader) && !block.is_read(segment))
+    }
+
+    /// Whether so many bytes more may lie unread for this rank.
+    fn may_go_ahead(&mut self, segment: &Segment, (reader, bytes): (Peer, usize)) -> bool {
+        let fits = |unread: &VecDeque<Unread>| {
+            let own = unread.iter().filter(|block| block.reader == Some(reader));
+            own.map(|block| block.place.len()).sum::<usize>() + bytes <= AHEAD
+        };
+        if !segment.is_crowded() || fits(&self.unread) {
+            return true;
+        }
+        self.unread.retain(|block| !block.is_read(segment));
+        fits(&self.unread)
+    }
+
+    /// A block that nobody reads, for a copy of these bytes, if there is room.
     pub(super) fn lend(
         &mut self,
         arena: &mut Arena,
         segment: &Segment,
-        (source, readers): (Region, u32),
+        (source, readers): (Region, Readers),
     ) -> Option<Block> {
+        let (reader, count) = match readers {
+            Readers::One(reader) => (Some(reader), 1),
+            Readers::Several(count) => (None, count),
+        };
+        if reader.is_some_and(|reader| !self.may_go_ahead(segment, (reader, source.bytes()))) {
+            return None;
+        }
         let place = match &self.place {
             Some(place) => place.clone(),
             None => self.cut(arena, segment)?,
         };
-        let block = self.find(segment, &place, source)?;
-        segment.word32(block.readers).store(readers, Ordering::Relaxed);
+        let block = self.find(segment, &place, (source, reader))?;
+        segment.word32(block.readers).store(count, Ordering::Relaxed);
         Some(block)
     }
 
@@ -116,26 +165,32 @@ impl Belt {
 
     /// The next place that is large enough, behind the block that was lent last or, at the end of
     /// the belt, from its start on. What is unread is stepped over.
-    fn find(&mut self, segment: &Segment, place: &Range<usize>, source: Region) -> Option<Block> {
+    fn find(
+        &mut self,
+        segment: &Segment,
+        place: &Range<usize>,
+        (source, reader): (Region, Option<Peer>),
+    ) -> Option<Block> {
         let mut is_second_time = false;
         loop {
-            while self.unread.front().is_some_and(|block| is_read(segment, block)) {
+            while self.unread.front().is_some_and(|block| block.is_read(segment)) {
                 self.unread.pop_front();
             }
-            if self.unread.is_empty() && self.next >= self.turn {
-                self.next = place.start;
+            if self.next >= self.turn {
+                self.begin_anew(place.start, source);
             }
-            let behind = self.unread.front().filter(|block| block.start >= self.next);
+            let behind = self.unread.front().map(|block| block.place.clone());
+            let behind = behind.filter(|block| block.start >= self.next);
             let block = Block::at(self.next, source);
             let end = (block.data + source.bytes()).next_multiple_of(LINE);
-            if end <= behind.map_or(place.end, |block| block.start) {
+            if end <= behind.as_ref().map_or(place.end, |block| block.start) {
                 if self.unread.len() == MOST {
-                    self.unread.retain(|block| !is_read(segment, block));
+                    self.unread.retain(|block| !block.is_read(segment));
                 }
                 if self.unread.len() == MOST {
                     return None;
                 }
-                self.unread.push_back(self.next..end);
+                self.unread.push_back(Unread { place: self.next..end, reader });
                 self.next = end;
                 if end > self.prepared {
                     self.prepare(segment, place.end);
@@ -153,6 +208,18 @@ impl Belt {
         }
     }
 
+    /// Goes back to the start if there is room for a copy of these bytes. What is used again soon
+    /// is in a cache that all cores have, if in no other; the whole belts of many ranks are not.
+    fn begin_anew(&mut self, start: usize, source: Region) {
+        let end = Block::at(start, source).data + source.bytes();
+        let behind = self.unread.partition_point(|block| block.place.start >= self.next);
+        let lowest = self.unread.get(behind).or(self.unread.front());
+        if lowest.is_none_or(|block| end <= block.place.start) {
+            self.next = start;
+            self.unread.rotate_left(behind);
+        }
+    }
+
     /// Sees to the pages of the block that was lent last, and of some that follow.
     #[cold]
     fn prepare(&mut self, segment: &Segment, end: usize) {
@@ -167,11 +234,6 @@ impl Belt {
 fn beyond_cache() -> usize {
     let cache = host::second_level_cache().unwrap_or_default();
     (2 * cache).clamp(*BEYOND_CACHE.start(), *BEYOND_CACHE.end())
-}
-
-/// Whether nobody reads a block any more.
-fn is_read(segment: &Segment, block: &Range<usize>) -> bool {
-    segment.word32(block.start).load(Ordering::Acquire) == 0
 }
 
 #[cfg(test)]
@@ -199,8 +261,12 @@ mod tests {
         }
 
         fn lend(&mut self, bytes: usize) -> Option<Block> {
+            self.lend_to(Readers::Several(1), bytes)
+        }
+
+        fn lend_to(&mut self, readers: Readers, bytes: usize) -> Option<Block> {
             let source = Region::of(&self.data[..bytes]);
-            self.belt.lend(&mut self.arena, &self.segment, (source, 1))
+            self.belt.lend(&mut self.arena, &self.segment, (source, readers))
         }
 
         /// Where blocks begin of which each is read at once, and the last one before the belt
@@ -256,6 +322,42 @@ mod tests {
         assert!(furthest > world.belt.turn + BYTES, "{furthest} {}", world.belt.turn);
         late.into_iter().for_each(|block| world.read(block));
         assert_eq!(world.lend(BYTES).map(|block| block.readers), world.belt.place.map(|p| p.start));
+    }
+
+    #[test]
+    fn nobody_is_more_than_so_much_ahead_of_one_reader_where_ranks_share_cores() {
+        let mut world = World::of(1);
+        let first = Readers::One(Peer(1));
+        let mut late = Vec::new();
+        while let Some(block) = world.lend_to(first, BYTES) {
+            late.push(block);
+        }
+        assert!((AHEAD - 2 * BYTES..AHEAD).contains(&(late.len() * BYTES)), "{}", late.len());
+        assert!(world.belt.is_read_by(&world.segment, Peer(1)));
+        for other in [Readers::One(Peer(0)), Readers::Several(2)] {
+            assert!(world.lend_to(other, BYTES).is_some(), "others have room");
+        }
+        world.read(late[late.len() / 2]);
+        assert!(world.lend_to(first, BYTES).is_some() && world.lend_to(first, BYTES).is_none());
+        let mut world = World::of(2);
+        let whole = (0..MOST).map_while(|_| world.lend_to(first, BYTES)).count();
+        assert!(whole * BYTES > AHEAD, "with a core for each the belt is what there is: {whole}");
+    }
+
+    #[test]
+    fn who_is_a_few_messages_ahead_where_ranks_share_cores_stays_at_the_beginning() {
+        const FEW: usize = 5;
+        let mut world = World::of(1);
+        let mut late = VecDeque::new();
+        for _ in 0..300 {
+            late.push_back(world.lend(BYTES).unwrap());
+            if late.len() > FEW {
+                world.read(late.pop_front().unwrap());
+            }
+            let furthest = world.belt.turn + (FEW + 2) * (BYTES + LINE + PAGE);
+            assert!(world.belt.next <= furthest, "{} {furthest}", world.belt.next);
+        }
+        assert!(world.belt.place.unwrap().end > world.belt.prepared, "the rest is never used");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::hint::spin_loop;
 use std::sync::atomic::Ordering;
 use std::thread;
 
-use super::belt::{Belt, Block};
+use super::belt::{Belt, Block, Readers};
 use super::incoming::Message;
 use super::outgoing::Outgoing;
 use super::packet::Packet;
@@ -93,7 +93,8 @@ impl Endpoint {
             // With a wire some of them may be on other hosts: a block that is for all would be
             // filled in vain, for some or for all of them.
             let may = self.wire.is_none() && data.bytes() > self.short();
-            let block = if may { self.free_block(data, readers) } else { None };
+            let all = if readers == 1 { Readers::One(to) } else { Readers::Several(readers) };
+            let block = may.then(|| self.free_block(data, all)).flatten();
             if let Some(block) = block {
                 // SAFETY: readable by the caller's promise.
                 unsafe { self.fill(block, data, 0) };
@@ -124,7 +125,7 @@ impl Endpoint {
             return false;
         }
         let bytes = data.bytes();
-        let Some(block) = self.free_block(data, 1) else { return false };
+        let Some(block) = self.free_block(data, Readers::One(to)) else { return false };
         let packet = Packet::Block { label, element, bytes };
         if bytes <= PIECE || self.segment.is_crowded() {
             // SAFETY: readable by the caller's promise.
@@ -161,8 +162,8 @@ impl Endpoint {
         unsafe { self.pen.write(into, data) };
     }
 
-    /// A block that nobody reads, for this message, which so many are going to read.
-    fn free_block(&mut self, data: Region, readers: u32) -> Option<Block> {
+    /// A block that nobody reads, for this message.
+    fn free_block(&mut self, data: Region, readers: Readers) -> Option<Block> {
         let Blocks { belt, longest, .. } = &mut self.blocks;
         if data.bytes() > *longest {
             return None;
@@ -502,13 +503,13 @@ mod tests {
         let segment = roomy(2)[0].segment.clone();
         let options = Options { single_copy: Some(true), ..Options::default() };
         let mut sender = Endpoint::new(segment, Peer(0), options);
-        assert!(sender.free_block(Region::of(&[0; BYTES]), 1).is_none());
+        assert!(sender.free_block(Region::of(&[0; BYTES]), Readers::Several(1)).is_none());
     }
 
     #[test]
     fn a_sender_that_dies_in_the_middle_is_not_waited_for() {
         let mut world = roomy(2);
-        let block = world[0].free_block(Region::of(&[0; BYTES]), 1).unwrap();
+        let block = world[0].free_block(Region::of(&[0; BYTES]), Readers::Several(1)).unwrap();
         world[0].segment.word32(block.filled).store(PIECE as u32, Ordering::Release);
         let packet = Packet::Block { label: label(1), element: TypeCode::BYTES, bytes: BYTES };
         world[0].tell_of_block(Peer(1), packet, block);

@@ -5,9 +5,8 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use std::ops::RangeInclusive;
-use std::sync::atomic::Ordering;
 
-use super::belt::{Belt, Block, MOST};
+use super::belt::{Belt, Block, Readers};
 use super::blocks::is_copied_by_cores;
 use super::incoming::Message;
 use super::outgoing::{Attempt, Outgoing, Pieces};
@@ -29,8 +28,6 @@ const BYTES_PER_LOOK: usize = 1 << 10;
 #[derive(Debug)]
 pub(super) struct Streams {
     belt: Belt,
-    /// Pieces that were unread when the last one was sent, and who gets them.
-    sent: Vec<(Block, Peer)>,
     /// Messages that come, some of which may be over.
     landings: Vec<Id>,
     /// Looks without anything new that are waited for the longest of them.
@@ -42,28 +39,12 @@ impl Streams {
     /// ranks share cores there are none: each piece would have to wait for its turn.
     pub(super) fn of(segment: &Segment, single_copy: Option<bool>) -> Option<Streams> {
         let is_wanted = is_copied_by_cores(segment, single_copy) && !segment.is_crowded();
-        is_wanted.then(|| Streams {
-            belt: Belt::default(),
-            sent: Vec::with_capacity(MOST),
-            landings: Vec::new(),
-            patience: 0,
-        })
+        is_wanted.then(|| Streams { belt: Belt::default(), landings: Vec::new(), patience: 0 })
     }
 
     /// Bytes of the arena that they have taken.
     pub(super) fn bytes(&self) -> usize {
         self.belt.bytes()
-    }
-
-    /// Remembers who gets a piece.
-    fn note_piece(&mut self, segment: &Segment, block: Block, reader: Peer) {
-        self.sent.retain(|(block, _)| is_unread(segment, block));
-        self.sent.push((block, reader));
-    }
-
-    /// Whether a piece is on its way to this rank, so that there is going to be room.
-    fn is_read_by(&self, segment: &Segment, reader: Peer) -> bool {
-        self.sent.iter().any(|(block, to)| *to == reader && is_unread(segment, block))
     }
 }
 
@@ -73,10 +54,6 @@ impl Streams {
 fn next_piece(bytes: usize, sent: usize) -> usize {
     let left = bytes - sent;
     sent.min(left / 2).clamp(*PIECES.start(), *PIECES.end()).min(left)
-}
-
-fn is_unread(segment: &Segment, block: &Block) -> bool {
-    segment.word32(block.readers).load(Ordering::Acquire) != 0
 }
 
 impl Endpoint {
@@ -111,11 +88,10 @@ impl Endpoint {
         }
         let Pieces { send, landing, data, sent: offset } = pieces;
         let piece = data.part(offset, next_piece(data.bytes(), offset));
-        let lent = streams.belt.lend(&mut self.arena, &self.segment, (piece, 1));
+        let lent = streams.belt.lend(&mut self.arena, &self.segment, (piece, Readers::One(to)));
         let Some(block) = lent else {
-            return streams.is_read_by(&self.segment, to).then_some(Attempt::NoRoom);
+            return streams.belt.is_read_by(&self.segment, to).then_some(Attempt::NoRoom);
         };
-        streams.note_piece(&self.segment, block, to);
         // SAFETY: memory of a posted send: readable, by the promise of its poster.
         unsafe { self.fill(block, piece, 0) };
         let (bytes, sent) = (piece.bytes(), offset + piece.bytes());
@@ -197,6 +173,7 @@ impl Endpoint {
 
 #[cfg(test)]
 mod tests {
+    use crate::endpoint::belt::MOST;
     use std::sync::Arc;
     use std::thread;
 
@@ -499,7 +476,7 @@ mod tests {
         other.progress(&mut came);
         assert!(is_whole(&came, SHORTEST) && into == short);
         alone.progress(&mut came);
-        assert!(alone.all_sent() && streams(&alone).sent.is_empty());
+        assert!(alone.all_sent() && unread(&alone) == 0);
     }
 
     /// Both send and receive at the same time, and now and then one looks away for long enough
