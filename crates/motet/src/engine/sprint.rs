@@ -175,6 +175,10 @@ impl Engine {
 
     /// As [`Engine::hurry`]. Takes the end if it is there.
     pub(crate) fn ends(&mut self, id: Id, persistent: bool, looks: u32) -> End {
+        if self.take_well(id, persistent) {
+            self.move_others(0); // It was over when it had begun: who only sends waits for nothing.
+            return End::Well;
+        }
         if let Some(outcome) = self.end_alone(id, persistent, looks) {
             return End::As(outcome);
         }
