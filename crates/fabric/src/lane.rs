@@ -19,6 +19,7 @@
 
 mod pages;
 
+use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
@@ -357,6 +358,8 @@ pub struct Inlet {
     told_each: u64,
     /// Whether the sender was ahead when we looked last.
     is_behind: bool,
+    /// Whether the last message went on behind the first line of its cell.
+    is_longer: Cell<bool>,
 }
 
 // SAFETY: as for `Outlet`.
@@ -372,7 +375,8 @@ impl Inlet {
     pub fn starting_at(segment: Arc<Segment>, ring: Ring, first: u64) -> Inlet {
         let told_each = (ring.long_cells() as u64).div_ceil(2);
         let place = Place::new(segment, ring);
-        Inlet { place, next: first, published: first, told_each, is_behind: false }
+        let is_longer = Cell::new(false);
+        Inlet { place, next: first, published: first, told_each, is_behind: false, is_longer }
     }
 
     /// The ring.
@@ -415,6 +419,7 @@ impl Inlet {
     pub unsafe fn copy_payload<H>(&self, into: RegionMut) {
         assert!(self.has_news() && into.bytes() <= self.place.ring.payload(size_of::<H>()));
         let annex = self.place.annex_of(self.next, size_of::<H>(), into.bytes());
+        self.is_longer.set(STAMP + size_of::<H>() + into.bytes() > LINE);
         // SAFETY: the header lies inside the cell, and so does what follows it.
         let behind = unsafe { self.place.body(self.next).add(size_of::<H>()) };
         let payload = annex.unwrap_or(behind);
@@ -436,7 +441,7 @@ impl Inlet {
             self.is_behind = self.place.stamp(last).load(Ordering::Relaxed) == last + 1;
         }
         if self.is_behind {
-            read_soon(self.place.cell(self.next + BEHIND));
+            read_soon(self.place.cell(self.next + BEHIND), self.is_longer.get());
         }
         if self.next - self.published < self.told_each {
             return false;
@@ -453,17 +458,20 @@ impl Inlet {
     }
 }
 
-/// Asks the processor for the first line of a cell, to read it soon. A hint, too.
+/// Asks the processor for the first line of a cell, or the first two, to read them soon. A hint,
+/// too. To ask for more makes longer messages slower: the processor sees by itself that they go on.
 #[inline]
-fn read_soon(cell: NonNull<u8>) {
+fn read_soon(cell: NonNull<u8>, is_longer: bool) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: a prefetch touches no memory that a program could tell, and does not fail wherever it
-    // points.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(cell.as_ptr().cast());
+    for line in 0..1 + usize::from(is_longer) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let at = cell.as_ptr().wrapping_add(line * LINE);
+        // SAFETY: a prefetch touches no memory that a program could tell, and does not fail
+        // wherever it points.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    let _ = cell;
+    let _ = (cell, is_longer);
 }
 
 /// Asks the processor for the first bytes of a cell, to write there soon. A hint, which changes
