@@ -173,12 +173,12 @@ impl Endpoint {
 
 #[cfg(test)]
 mod tests {
-    use crate::endpoint::belt::MOST;
     use std::sync::Arc;
     use std::thread;
 
     use super::*;
     use crate::endpoint::Options;
+    use crate::endpoint::belt::MOST;
     use crate::layout::Layout;
     use crate::{Label, Region, RegionMut, Selector, Token, TransferError, TypeCode};
 
