@@ -18,6 +18,7 @@ mod channels;
 mod departure;
 mod elsewhere;
 mod incoming;
+mod kept;
 mod matched;
 mod outgoing;
 mod packet;

@@ -13,7 +13,7 @@ use crate::{Peer, Region, Segment, host};
 /// Blocks that may be unread at a time.
 pub(super) const MOST: usize = 128;
 /// Bytes of a belt where ranks share cores: then a rank is to be many messages ahead.
-const CROWDED: usize = 8 << 20;
+pub(super) const CROWDED: usize = 8 << 20;
 /// Bytes that one rank may leave unread there of what another has for it. More of that from each of
 /// many senders lies in no cache any more when it is read.
 const AHEAD: usize = 1 << 20;
@@ -52,7 +52,7 @@ impl Block {
     /// do, as seen in their pages. Behind the place in its page that it is written to a processor
     /// does not read ahead: a copy that begins 48 bytes behind its source in the page takes 1.2 to
     /// 3 times as long.
-    fn at(start: usize, source: Region) -> Block {
+    pub(super) fn at(start: usize, source: Region) -> Block {
         let (readers, filled, line) = (start, start + size_of::<u32>(), start + LINE);
         let wanted = source.start().addr().wrapping_add(PAGE / 2);
         let shift = wanted.wrapping_sub(line) % PAGE / LINE * LINE;
@@ -171,13 +171,13 @@ impl Belt {
         place: &Range<usize>,
         (source, reader): (Region, Option<Peer>),
     ) -> Option<Block> {
+        if self.next >= self.turn {
+            self.begin_anew(segment, place.start, source);
+        }
         let mut is_second_time = false;
         loop {
             while self.unread.front().is_some_and(|block| block.is_read(segment)) {
                 self.unread.pop_front();
-            }
-            if self.next >= self.turn {
-                self.begin_anew(place.start, source);
             }
             let behind = self.unread.front().map(|block| block.place.clone());
             let behind = behind.filter(|block| block.start >= self.next);
@@ -208,15 +208,25 @@ impl Belt {
         }
     }
 
-    /// Goes back to the start if there is room for a copy of these bytes. What is used again soon
-    /// is in a cache that all cores have, if in no other; the whole belts of many ranks are not.
-    fn begin_anew(&mut self, start: usize, source: Region) {
-        let end = Block::at(start, source).data + source.bytes();
-        let behind = self.unread.partition_point(|block| block.place.start >= self.next);
-        let lowest = self.unread.get(behind).or(self.unread.front());
-        if lowest.is_none_or(|block| end <= block.place.start) {
-            self.next = start;
-            self.unread.rotate_left(behind);
+    /// Goes back to the first place before `next` that has room for a copy of these bytes, if it is
+    /// near the start. What is used again soon is in a cache that all cores have, if in no other;
+    /// the whole belts of many ranks are not.
+    ///
+    /// The first places may stay unread for long: each other rank may keep one for its answer.
+    fn begin_anew(&mut self, segment: &Segment, start: usize, source: Region) {
+        let mut at = self.unread.partition_point(|block| block.place.start >= self.next);
+        let mut place = start;
+        let last = at + segment.ranks();
+        while at <= last {
+            let end = Block::at(place, source).data + source.bytes();
+            match self.unread.get(at) {
+                Some(block) if block.is_read(segment) => drop(self.unread.remove(at)),
+                Some(block) if end > block.place.start => (place, at) = (block.place.end, at + 1),
+                _ => {
+                    self.next = place;
+                    return self.unread.rotate_left(at);
+                }
+            }
         }
     }
 
@@ -358,6 +368,20 @@ mod tests {
             assert!(world.belt.next <= furthest, "{} {furthest}", world.belt.next);
         }
         assert!(world.belt.place.unwrap().end > world.belt.prepared, "the rest is never used");
+    }
+
+    /// They may be kept for an answer.
+    #[test]
+    fn some_that_stay_unread_at_the_beginning_keep_nobody_from_it() {
+        let mut world = World::of(1);
+        let late: Vec<_> = (0..2).map(|_| world.lend(BYTES).unwrap()).collect();
+        let behind = late[1].data + BYTES;
+        let turn = world.belt.turn;
+        for _ in 0..300 {
+            let block = world.lend(BYTES).unwrap();
+            assert!((behind..turn + BYTES + PAGE).contains(&block.data), "{} {turn}", block.data);
+            world.read(block);
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::thread;
 
 use super::belt::{Belt, Block, Readers};
 use super::incoming::Message;
+use super::kept::{Kept, give_back};
 use super::outgoing::Outgoing;
 use super::packet::Packet;
 use super::{Completion, Endpoint, Receive};
@@ -30,6 +31,8 @@ const LOOKS: u32 = 1000;
 #[derive(Debug)]
 pub(super) struct Blocks {
     belt: Belt,
+    /// Those of others.
+    kept: Kept,
     /// Bytes of the longest message that goes in one; 0 if none does.
     longest: usize,
     /// The same of those whose receivers send some in turn.
@@ -46,7 +49,8 @@ impl Blocks {
             (false, true) => (LONGEST, LONGEST_OF_EXCHANGE),
             (false, false) => (0, 0),
         };
-        Blocks { belt: Belt::default(), longest, longest_of_exchange, current: None }
+        let (belt, kept) = (Belt::default(), Kept::of(segment));
+        Blocks { belt, kept, longest, longest_of_exchange, current: None }
     }
 
     /// Bytes of the longest message that goes in one.
@@ -164,9 +168,15 @@ impl Endpoint {
 
     /// A block that nobody reads, for this message.
     fn free_block(&mut self, data: Region, readers: Readers) -> Option<Block> {
-        let Blocks { belt, longest, .. } = &mut self.blocks;
+        let Blocks { belt, kept, longest, .. } = &mut self.blocks;
         if data.bytes() > *longest {
             return None;
+        }
+        if let Readers::One(to) = readers
+            && let Some(block) = kept.take(to, data)
+        {
+            self.segment.word32(block.readers).store(1, Ordering::Relaxed);
+            return Some(block);
         }
         belt.lend(&mut self.arena, &self.segment, (data, readers))
     }
@@ -194,14 +204,14 @@ impl Endpoint {
 
     /// Copies a message out of its block, if it fits, and leaves the block.
     pub(super) fn take_from_block(
-        &self,
+        &mut self,
         message: &Message,
         block: Block,
         receive: &Receive,
     ) -> Result<(), TransferError> {
         let outcome = message.fits(receive);
         let outcome = outcome.and_then(|()| self.copy_block(message, block, receive));
-        self.leave_block(block);
+        self.leave_block(message.source, block, message.bytes);
         outcome
     }
 
@@ -252,9 +262,14 @@ impl Endpoint {
         }
     }
 
-    /// This rank does not read the block any more.
-    pub(super) fn leave_block(&self, block: Block) {
-        self.segment.word32(block.readers).fetch_sub(1, Ordering::Release);
+    /// This rank has read the block of a message of so many bytes. It keeps it, or leaves it.
+    pub(super) fn leave_block(&mut self, from: Peer, block: Block, bytes: usize) {
+        let readers = self.segment.word32(block.readers);
+        if readers.load(Ordering::Acquire) != 1 {
+            readers.fetch_sub(1, Ordering::Release);
+        } else if !self.blocks.kept.keep(&self.segment, from, (block, bytes)) {
+            give_back(&self.segment, block);
+        }
     }
 }
 
@@ -320,9 +335,18 @@ mod tests {
         tag: u64,
         bytes: usize,
     ) -> (Vec<u8>, Result<(), TransferError>) {
+        receive_from(receiver, Peer(0), tag, bytes)
+    }
+
+    fn receive_from(
+        receiver: &mut Endpoint,
+        source: Peer,
+        tag: u64,
+        bytes: usize,
+    ) -> (Vec<u8>, Result<(), TransferError>) {
         let (mut into, mut done) = (vec![0; bytes], Vec::new());
         let (selector, token) =
-            (Selector::exactly(Peer(0), label(tag)), Token { operation: tag, step: 0 });
+            (Selector::exactly(source, label(tag)), Token { operation: tag, step: 0 });
         let region = RegionMut::of(&mut into);
         // SAFETY: the memory outlives the receive: its end is waited for.
         unsafe { receiver.recv(selector, TypeCode::BYTES, region, token, &mut done) };
@@ -344,6 +368,74 @@ mod tests {
             }
             assert_eq!(unread(&world[0]), 0, "all have read it");
         }
+    }
+
+    /// One rank sends data to another one, in a block, which receives it.
+    fn pass(world: &mut [Endpoint], (from, to): (usize, usize), data: &[u8]) {
+        let (region, token) = (Region::of(data), Token { operation: 1, step: 0 });
+        let (source, peer) = (Peer(from as u32), Peer(to as u32));
+        // SAFETY: the data outlives the send, which is done at once.
+        let posted = unsafe { world[from].send(peer, label(1), TypeCode::BYTES, region, token) };
+        assert_eq!(posted, Posted::Done);
+        let got = receive_from(&mut world[to], source, 1, data.len());
+        assert!(got == (data.to_vec(), Ok(())), "{} bytes", data.len());
+    }
+
+    #[test]
+    fn an_answer_goes_in_the_block_that_it_answers() {
+        let mut world = ranks(3);
+        let message = |round: usize| vec![round as u8; 12 << 10];
+        pass(&mut world, (1, 0), &message(0));
+        assert_eq!(unread(&world[1]), 0, "who has sent nothing answers nothing");
+        for round in 1..50 {
+            pass(&mut world, (0, 1), &message(round));
+            pass(&mut world, (1, 0), &message(round + 100));
+            assert_eq!((unread(&world[0]), unread(&world[1])), (1, 0), "it goes to and fro");
+        }
+        for round in 0..50 {
+            pass(&mut world, (0, 2), &message(round));
+            assert_eq!(unread(&world[0]), 1, "that is for another one, which has sent nothing");
+        }
+        for round in 0..50 {
+            pass(&mut world, (1, 0), &message(round));
+            assert!(unread(&world[1]) <= 1, "one of each is kept");
+        }
+        pass(&mut world, (0, 1), &[7; 16 << 10]);
+        assert_eq!(unread(&world[0]), 2, "what does not fit has a block of its own");
+        pass(&mut world, (1, 0), &[7; 16 << 10]);
+        assert_eq!(unread(&world[0]), 1, "the last one is kept instead of that before");
+        pass(&mut world, (0, 1), &[7; 13 << 10]);
+        assert_eq!(unread(&world[0]), 1, "shorter ones fit");
+    }
+
+    #[test]
+    fn what_several_have_read_is_kept_by_the_last_of_them() {
+        let mut world = ranks(3);
+        let data = vec![5; 12 << 10];
+        for reader in [1, 2] {
+            pass(&mut world, (reader, 0), &data); // so an answer is likely
+        }
+        assert_eq!(send_to_all(&mut world[0], 1, &data), 2);
+        for (reader, kept) in [(1, 1), (2, 1)] {
+            assert_eq!(receive(&mut world[reader], 1, data.len()), (data.clone(), Ok(())));
+            assert_eq!(unread(&world[0]), kept);
+        }
+        pass(&mut world, (2, 0), &data);
+        assert_eq!((unread(&world[0]), unread(&world[2])), (0, 0));
+    }
+
+    #[test]
+    fn long_messages_and_those_of_very_many_ranks_are_not_kept() {
+        let exchange = |ranks_of: Vec<Endpoint>, bytes: usize| {
+            let mut world = ranks_of;
+            let data = vec![1; bytes];
+            pass(&mut world, (0, 1), &data);
+            pass(&mut world, (1, 0), &data);
+            unread(&world[0]) + unread(&world[1])
+        };
+        assert_eq!(exchange(ranks(MOST / 2), 12 << 10), 1);
+        assert_eq!(exchange(ranks(MOST / 2 + 1), 12 << 10), 0);
+        assert_eq!(exchange(roomy(2), 12 << 10), 0, "each rank has a core");
     }
 
     #[test]
@@ -596,6 +688,48 @@ mod tests {
             }
         }
         assert_eq!(send_to_all(&mut world[0], 7, &[0; BYTES]), 0, "not all of them could read it");
+    }
+
+    /// Two ranks answer each other, sometimes twice, sometimes before they have read.
+    #[test]
+    fn threads_that_answer_each_other_read_what_was_written_for_them() {
+        const ROUNDS: u64 = 3000;
+        let world = ranks(2);
+        std::thread::scope(|scope| {
+            for (me, mut rank) in (0..).zip(world) {
+                scope.spawn(move || {
+                    let other = 1 - me;
+                    let bytes = |round: u64| (9 << 10) + (round * 97 % 7000) as usize;
+                    let byte = |who: u32, round: u64| (round * 2 + u64::from(who)) as u8;
+                    let read = |rank: &mut Endpoint, round: u64| {
+                        let (got, outcome) = receive_from(rank, Peer(other), round, bytes(round));
+                        assert_eq!(outcome, Ok(()));
+                        assert!(got.iter().all(|&it| it == byte(other, round)), "round {round}");
+                    };
+                    for round in 0..ROUNDS {
+                        let is_late = (round / 10 + u64::from(me)) % 3 == 0;
+                        if is_late {
+                            read(&mut rank, round);
+                        }
+                        let data = vec![byte(me, round); bytes(round)];
+                        let (region, token) =
+                            (Region::of(&data), Token { operation: round, step: 0 });
+                        // SAFETY: the data outlives the send, which is done in any case when all
+                        // has been sent.
+                        let _ = unsafe {
+                            rank.send(Peer(other), label(round), TypeCode::BYTES, region, token)
+                        };
+                        yield_until(|| {
+                            rank.progress(&mut Vec::new());
+                            rank.all_sent()
+                        });
+                        if !is_late {
+                            read(&mut rank, round);
+                        }
+                    }
+                });
+            }
+        });
     }
 
     #[test]

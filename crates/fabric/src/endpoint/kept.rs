@@ -1,0 +1,93 @@
+//! Blocks that a rank has read and keeps for its answer to whom they came from.
+//! Why, and the proof: `../README.md`, "Blocks".
+
+use std::sync::atomic::Ordering;
+
+use super::belt::{Block, CROWDED, MOST};
+use crate::layout::LINE;
+use crate::{Peer, Region, Segment};
+
+/// Who calls for its turn late reads what came before it sends, so that it has sent two since it
+/// kept one, or none.
+const LIKELY: u8 = 2;
+
+/// A block of another rank that nobody but this rank uses, which has read it.
+#[derive(Clone, Copy, Debug)]
+struct Own {
+    block: Block,
+    /// Behind its last byte.
+    end: usize,
+}
+
+impl Own {
+    /// Where a copy of these bytes goes in it, if it is large enough.
+    fn for_copy_of(&self, source: Region) -> Option<Block> {
+        let fits = |block: &Block| block.data + source.bytes() <= self.end;
+        let best = Block::at(self.block.readers, source);
+        Some(best).filter(fits).or(Some(self.block).filter(fits))
+    }
+}
+
+/// What a rank has of another one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Answer {
+    /// The block that was kept last.
+    own: Option<Own>,
+    /// How many of the last messages from there still want an answer, as far as one can tell: so
+    /// many blocks this rank has sent beyond those that it has kept, up to [`LIKELY`].
+    likely: u8,
+}
+
+/// The blocks that a rank keeps: of each other one that it answers, one at most.
+#[derive(Debug)]
+pub(super) struct Kept {
+    answers: Vec<Answer>,
+    /// Bytes of the longest message whose block is kept.
+    longest: usize,
+}
+
+impl Kept {
+    /// Those of a rank of this segment. Of many ranks, or of long messages, the blocks that are
+    /// kept would be most of what their owner has.
+    pub(super) fn of(segment: &Segment) -> Kept {
+        let ranks = segment.ranks();
+        let may_keep = segment.is_crowded() && ranks <= MOST / 2;
+        let answers = if may_keep { vec![Answer::default(); ranks] } else { Vec::new() };
+        Kept { answers, longest: CROWDED / 2 / ranks }
+    }
+
+    /// The block that is kept of this rank, if a copy of these bytes finds room in it. In any case
+    /// a message goes there in a block.
+    pub(super) fn take(&mut self, to: Peer, source: Region) -> Option<Block> {
+        let answer = self.answers.get_mut(to.index())?;
+        answer.likely = LIKELY.min(answer.likely + 1);
+        let block = answer.own.as_ref()?.for_copy_of(source)?;
+        answer.own = None;
+        Some(block)
+    }
+
+    /// Keeps a block that has been read, with so many bytes from this rank, and gives one back that
+    /// was kept before. `false` if this one is to go back.
+    pub(super) fn keep(
+        &mut self,
+        segment: &Segment,
+        from: Peer,
+        (block, bytes): (Block, usize),
+    ) -> bool {
+        let Some(answer) = self.answers.get_mut(from.index()) else { return false };
+        if answer.likely == 0 || bytes > self.longest {
+            return false;
+        }
+        let end = (block.data + bytes).next_multiple_of(LINE);
+        if let Some(before) = answer.own.replace(Own { block, end }) {
+            give_back(segment, before.block);
+        }
+        answer.likely -= 1;
+        true
+    }
+}
+
+/// Its owner may use a block again, of which this rank was the last reader.
+pub(super) fn give_back(segment: &Segment, block: Block) {
+    segment.word32(block.readers).store(0, Ordering::Release);
+}
