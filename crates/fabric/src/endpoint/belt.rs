@@ -13,7 +13,7 @@ use crate::{Peer, Region, Segment, host};
 /// Blocks that may be unread at a time.
 pub(super) const MOST: usize = 128;
 /// Bytes of a belt where ranks share cores: then a rank is to be many messages ahead.
-pub(super) const CROWDED: usize = 8 << 20;
+const CROWDED: usize = 8 << 20;
 /// Bytes that one rank may leave unread there of what another has for it. More of that from each of
 /// many senders lies in no cache any more when it is read.
 const AHEAD: usize = 1 << 20;
@@ -98,6 +98,12 @@ pub(super) struct Belt {
 }
 
 impl Belt {
+    /// Bytes of the belt of a rank of this segment, once it is used.
+    pub(super) fn longest(segment: &Segment) -> usize {
+        let wanted = if segment.is_crowded() { CROWDED } else { beyond_cache() };
+        wanted.min(segment.layout().arena_bytes() / SHARE)
+    }
+
     /// Bytes of the arena that it takes.
     pub(super) fn bytes(&self) -> usize {
         self.place.as_ref().map_or(0, Range::len)
@@ -152,8 +158,7 @@ impl Belt {
 
     /// Takes the belt from the arena.
     fn cut(&mut self, arena: &mut Arena, segment: &Segment) -> Option<Range<usize>> {
-        let wanted = if segment.is_crowded() { CROWDED } else { beyond_cache() };
-        let bytes = wanted.min(segment.layout().arena_bytes() / SHARE);
+        let bytes = Belt::longest(segment);
         let share = beyond_cache() * segment.cores() / segment.company().max(segment.cores());
         let start = arena.cut_for_good(bytes)?;
         let place = start..start + bytes;

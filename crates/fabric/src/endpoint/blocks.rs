@@ -211,7 +211,10 @@ impl Endpoint {
     ) -> Result<(), TransferError> {
         let outcome = message.fits(receive);
         let outcome = outcome.and_then(|()| self.copy_block(message, block, receive));
-        self.leave_block(message.source, block, message.bytes);
+        match outcome {
+            Ok(()) => self.keep_block(message.source, block, message.bytes),
+            Err(_) => self.leave_block(block),
+        }
         outcome
     }
 
@@ -262,14 +265,19 @@ impl Endpoint {
         }
     }
 
-    /// This rank has read the block of a message of so many bytes. It keeps it, or leaves it.
-    pub(super) fn leave_block(&mut self, from: Peer, block: Block, bytes: usize) {
-        let readers = self.segment.word32(block.readers);
-        if readers.load(Ordering::Acquire) != 1 {
-            readers.fetch_sub(1, Ordering::Release);
+    /// This rank has read the whole block of a message of so many bytes. It keeps it, or leaves it.
+    fn keep_block(&mut self, from: Peer, block: Block, bytes: usize) {
+        let is_last = self.segment.word32(block.readers).load(Ordering::Acquire) == 1;
+        if !is_last {
+            self.leave_block(block);
         } else if !self.blocks.kept.keep(&self.segment, from, (block, bytes)) {
             give_back(&self.segment, block);
         }
+    }
+
+    /// This rank does not read the block any more.
+    pub(super) fn leave_block(&self, block: Block) {
+        self.segment.word32(block.readers).fetch_sub(1, Ordering::Release);
     }
 }
 
@@ -408,6 +416,22 @@ mod tests {
         assert_eq!(unread(&world[0]), 1, "shorter ones fit");
     }
 
+    /// Its sender may be filling it still.
+    #[test]
+    fn who_refuses_a_message_does_not_keep_its_block() {
+        for mut world in [ranks(2), roomy(2)] {
+            let data = vec![1; 12 << 10];
+            pass(&mut world, (1, 0), &data);
+            let (region, token) = (Region::of(&data), Token { operation: 1, step: 0 });
+            // SAFETY: the data outlives the send, which is done at once.
+            let posted =
+                unsafe { world[0].send(Peer(1), label(1), TypeCode::BYTES, region, token) };
+            let (_, outcome) = receive(&mut world[1], 1, data.len() - 1);
+            assert!(matches!(outcome, Err(TransferError::Truncated { .. })));
+            assert_eq!((posted, unread(&world[0])), (Posted::Done, 0));
+        }
+    }
+
     #[test]
     fn what_several_have_read_is_kept_by_the_last_of_them() {
         let mut world = ranks(3);
@@ -435,7 +459,9 @@ mod tests {
         };
         assert_eq!(exchange(ranks(MOST / 2), 12 << 10), 1);
         assert_eq!(exchange(ranks(MOST / 2 + 1), 12 << 10), 0);
-        assert_eq!(exchange(roomy(2), 12 << 10), 0, "each rank has a core");
+        assert_eq!(exchange(roomy(2), Pace::LONGEST), 1);
+        assert_eq!(exchange(roomy(8), 100 << 10), 1);
+        assert_eq!(exchange(roomy(8), 1 + Belt::longest(&roomy(8)[0].segment) / 14), 0);
     }
 
     #[test]
@@ -690,46 +716,51 @@ mod tests {
         assert_eq!(send_to_all(&mut world[0], 7, &[0; BYTES]), 0, "not all of them could read it");
     }
 
-    /// Two ranks answer each other, sometimes twice, sometimes before they have read.
-    #[test]
-    fn threads_that_answer_each_other_read_what_was_written_for_them() {
+    /// Two ranks answer each other, sometimes before they have read, sometimes after that.
+    fn answer_each_other(world: Vec<Endpoint>, longest: usize) {
         const ROUNDS: u64 = 3000;
-        let world = ranks(2);
+        let bytes = |round: u64| (9 << 10) + (round * 7919) as usize % (longest - (9 << 10));
+        let byte = |who: u32, round: u64| (round * 2 + u64::from(who)) as u8;
+        let read = |rank: &mut Endpoint, other: u32, round: u64| {
+            let (got, outcome) = receive_from(rank, Peer(other), round, bytes(round));
+            assert_eq!(outcome, Ok(()));
+            assert!(got.iter().all(|&it| it == byte(other, round)), "round {round}");
+        };
+        let write = |rank: &mut Endpoint, me: u32, round: u64| {
+            let data = vec![byte(me, round); bytes(round)];
+            let (region, token) = (Region::of(&data), Token { operation: round, step: 0 });
+            let (to, label) = (Peer(1 - me), label(round));
+            // SAFETY: the data outlives the send, which is done when all has been sent.
+            let _ = unsafe { rank.send(to, label, TypeCode::BYTES, region, token) };
+            yield_until(|| {
+                rank.progress(&mut Vec::new());
+                rank.all_sent()
+            });
+        };
+        let answer = |me: u32, mut rank: Endpoint| {
+            for round in 0..ROUNDS {
+                let is_late = (round / 10 + u64::from(me)).is_multiple_of(3);
+                if is_late {
+                    read(&mut rank, 1 - me, round);
+                }
+                write(&mut rank, me, round);
+                if !is_late {
+                    read(&mut rank, 1 - me, round);
+                }
+            }
+        };
         std::thread::scope(|scope| {
-            for (me, mut rank) in (0..).zip(world) {
-                scope.spawn(move || {
-                    let other = 1 - me;
-                    let bytes = |round: u64| (9 << 10) + (round * 97 % 7000) as usize;
-                    let byte = |who: u32, round: u64| (round * 2 + u64::from(who)) as u8;
-                    let read = |rank: &mut Endpoint, round: u64| {
-                        let (got, outcome) = receive_from(rank, Peer(other), round, bytes(round));
-                        assert_eq!(outcome, Ok(()));
-                        assert!(got.iter().all(|&it| it == byte(other, round)), "round {round}");
-                    };
-                    for round in 0..ROUNDS {
-                        let is_late = (round / 10 + u64::from(me)) % 3 == 0;
-                        if is_late {
-                            read(&mut rank, round);
-                        }
-                        let data = vec![byte(me, round); bytes(round)];
-                        let (region, token) =
-                            (Region::of(&data), Token { operation: round, step: 0 });
-                        // SAFETY: the data outlives the send, which is done in any case when all
-                        // has been sent.
-                        let _ = unsafe {
-                            rank.send(Peer(other), label(round), TypeCode::BYTES, region, token)
-                        };
-                        yield_until(|| {
-                            rank.progress(&mut Vec::new());
-                            rank.all_sent()
-                        });
-                        if !is_late {
-                            read(&mut rank, round);
-                        }
-                    }
-                });
+            let answer = &answer;
+            for (me, rank) in (0..).zip(world) {
+                scope.spawn(move || answer(me, rank));
             }
         });
+    }
+
+    #[test]
+    fn threads_that_answer_each_other_read_what_was_written_for_them() {
+        answer_each_other(ranks(2), 16 << 10);
+        answer_each_other(roomy(2), 60 << 10);
     }
 
     #[test]

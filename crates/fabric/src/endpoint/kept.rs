@@ -3,7 +3,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::belt::{Block, CROWDED, MOST};
+use super::belt::{Belt, Block, MOST};
 use crate::layout::LINE;
 use crate::{Peer, Region, Segment};
 
@@ -51,9 +51,9 @@ impl Kept {
     /// kept would be most of what their owner has.
     pub(super) fn of(segment: &Segment) -> Kept {
         let ranks = segment.ranks();
-        let may_keep = segment.is_crowded() && ranks <= MOST / 2;
+        let may_keep = (2..=MOST / 2).contains(&ranks);
         let answers = if may_keep { vec![Answer::default(); ranks] } else { Vec::new() };
-        Kept { answers, longest: CROWDED / 2 / ranks }
+        Kept { answers, longest: Belt::longest(segment) / 2 / (ranks - 1).max(1) }
     }
 
     /// The block that is kept of this rank, if a copy of these bytes finds room in it. In any case
@@ -79,6 +79,7 @@ impl Kept {
             return false;
         }
         let end = (block.data + bytes).next_multiple_of(LINE);
+        let block = Block { filled: block.readers + size_of::<u32>(), ..block };
         if let Some(before) = answer.own.replace(Own { block, end }) {
             give_back(segment, before.block);
         }

@@ -60,7 +60,7 @@ impl Endpoint {
             Body::Berthed(berth) => {
                 self.empty_berth(taken.source, berth);
             }
-            Body::Shared(block) => self.leave_block(taken.source, block, taken.early.bytes),
+            Body::Shared(block) => self.leave_block(block),
             Body::Whole(_) => {}
         }
     }

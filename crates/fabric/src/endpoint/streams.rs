@@ -125,7 +125,7 @@ impl Endpoint {
             unsafe { into.start().copy_from_nonoverlapping(from.as_ptr(), bytes) };
             self.note_piece(id, bytes, done);
         }
-        self.leave_block(source, block, bytes);
+        self.leave_block(block);
         self.ring(source); // Who has more to send may wait for the block.
     }
 
