@@ -288,12 +288,14 @@ impl Endpoint {
         let standing = |(segment, ring)| Standing::new(segment, ring, first);
         let inlet = |(segment, ring)| Inlet::starting_at(segment, ring, first);
         let ranks = 0..layout.ranks();
+        let standing: Vec<_> = ranks.clone().map(|peer| standing(lane_to(peer))).collect();
+        let cell = standing[me.index()].payload();
         Endpoint {
             me,
             options,
             single_copy,
             shares_copies: !segment.is_crowded(),
-            standing: ranks.clone().map(|peer| standing(lane_to(peer))).collect(),
+            standing,
             waiting: 0,
             inlets: ranks.clone().map(|peer| inlet(lane_from(peer))).collect(),
             assemblies: ranks.map(|_| Assembly::default()).collect(),
@@ -304,7 +306,7 @@ impl Endpoint {
             large: Slab::default(),
             landings: Slab::default(),
             arena: Arena::new(layout.arena(own), layout.arena_bytes()),
-            blocks: Blocks::of(&segment, options.single_copy),
+            blocks: Blocks::of(&segment, cell, options.single_copy),
             pen: Pen::default(),
             streams: Streams::of(&segment, options.single_copy),
             opened: HashMap::new(),

@@ -5,6 +5,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use std::hint::spin_loop;
+use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
 use std::thread;
 
@@ -21,6 +22,11 @@ use crate::{Label, Peer, Region, Segment, TransferError, TypeCode};
 const LONGEST: usize = 64 << 10;
 /// The same of a message of an exchange, where each end waits for the other in any case.
 const LONGEST_OF_EXCHANGE: usize = 16 << 10;
+/// Bytes of the longest message that goes in a cell where each rank has a core, if it may go in a
+/// block: such a cell has left the caches since it was last used, a block that is kept has not.
+const SHORTEST: usize = 2 << 10;
+/// The same where ranks share cores, of messages of an exchange; others go in cells if they fit.
+const SHORTEST_OF_EXCHANGE: usize = 4 << 10;
 /// Where each rank has a core, a message is read while it is written, if it is longer than so many
 /// bytes: so many after the other.
 const PIECE: usize = 16 << 10;
@@ -33,34 +39,55 @@ pub(super) struct Blocks {
     belt: Belt,
     /// Those of others.
     kept: Kept,
-    /// Bytes of the longest message that goes in one; 0 if none does.
+    /// Bytes of messages that go in one; none if the longest is shorter than the shortest.
+    shortest: usize,
     longest: usize,
     /// The same of those whose receivers send some in turn.
+    shortest_of_exchange: usize,
     longest_of_exchange: usize,
     current: Option<Current>,
 }
 
 impl Blocks {
-    /// Those of a rank of this segment, who may have said whether the kernel is to copy.
-    pub(super) fn of(segment: &Segment, single_copy: Option<bool>) -> Blocks {
+    /// Those of a rank of this segment, whose cells hold so many bytes, and who may have said
+    /// whether the kernel is to copy.
+    pub(super) fn of(segment: &Segment, cell: usize, single_copy: Option<bool>) -> Blocks {
         let by_cores = is_copied_by_cores(segment, single_copy);
+        let (shortest, shortest_of_exchange) = match (by_cores, segment.is_crowded()) {
+            (_, true) => (cell, cell.min(SHORTEST_OF_EXCHANGE)),
+            (true, false) => (cell.min(SHORTEST), cell.min(SHORTEST)),
+            (false, false) => (cell, cell),
+        };
         let (longest, longest_of_exchange) = match (by_cores, segment.is_crowded()) {
             (true, _) => (Pace::LONGEST, Pace::LONGEST),
             (false, true) => (LONGEST, LONGEST_OF_EXCHANGE),
             (false, false) => (0, 0),
         };
-        let (belt, kept) = (Belt::default(), Kept::of(segment));
-        Blocks { belt, kept, longest, longest_of_exchange, current: None }
+        Blocks {
+            belt: Belt::default(),
+            kept: Kept::of(segment),
+            shortest,
+            longest,
+            shortest_of_exchange,
+            longest_of_exchange,
+            current: None,
+        }
     }
 
-    /// Bytes of the longest message that goes in one.
-    pub(super) fn longest(&self) -> usize {
-        self.longest
+    /// Bytes of messages that go in one.
+    pub(super) fn lengths(&self) -> RangeInclusive<usize> {
+        self.shortest + 1..=self.longest
     }
 
-    /// Bytes of the longest that does so if its receiver sends one in turn.
-    pub(super) fn longest_of_exchange(&self) -> usize {
-        self.longest_of_exchange
+    /// The same of those whose receiver sends one in turn.
+    pub(super) fn lengths_of_exchange(&self) -> RangeInclusive<usize> {
+        self.shortest_of_exchange + 1..=self.longest_of_exchange
+    }
+
+    /// Whether a message of so many bytes does better in one than in a cell.
+    #[inline]
+    pub(super) fn is_better(&self, bytes: usize) -> bool {
+        bytes > self.shortest
     }
 
     /// Bytes of the arena that they have taken.
@@ -534,7 +561,7 @@ mod tests {
     #[test]
     fn any_message_of_some_length_goes_in_a_block() {
         let mut world = ranks(3);
-        let (short, longest) = (world[0].short(), 16 << 10);
+        let (short, longest) = (SHORTEST_OF_EXCHANGE, 16 << 10);
         for (tag, bytes, blocks) in [(0, short, 0), (1, short + 1, 1), (2, longest, 1)] {
             let data = vec![tag as u8; bytes];
             let (region, token) = (Region::of(&data), Token { operation: 1, step: 0 });
@@ -634,6 +661,25 @@ mod tests {
         world[0].segment.fail(Failure { rank: Peer(0), how: How::Signal(9) });
         let (_, outcome) = receive(&mut world[1], 1, BYTES);
         assert_eq!(outcome, Err(TransferError::Revoked(Peer(0))));
+    }
+
+    #[test]
+    fn a_short_message_goes_in_a_block_where_that_is_better() {
+        for (mut world, shortest) in [(roomy(2), SHORTEST), (ranks(2), usize::MAX)] {
+            for bytes in [8, SHORTEST, SHORTEST + 1, world[0].short()] {
+                let (data, mut into) = (pattern(bytes), vec![0; bytes]);
+                let (from, to) = (Region::of(&data), RegionMut::of(&mut into));
+                let label = label(bytes as u64);
+                // SAFETY: the data outlives the call.
+                let sent = unsafe { world[0].send_short(Peer(1), label, TypeCode::BYTES, from) };
+                assert!(sent && unread(&world[0]) == usize::from(bytes > shortest), "{bytes}");
+                // SAFETY: the memory outlives the call.
+                let got = unsafe { world[1].recv_short(Peer(0), label, TypeCode::BYTES, to) };
+                assert!(matches!(got, Short::Here(Ok(all)) if all == bytes), "{got:?}");
+                assert!(into == data, "{bytes} bytes");
+                assert_eq!(unread(&world[0]), 0);
+            }
+        }
     }
 
     /// Those who wait for a short message meet it in a block as well, kept or not.

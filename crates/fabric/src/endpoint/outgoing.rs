@@ -1,5 +1,6 @@
 //! The sending half of an endpoint.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::packet::{Header, Packet, Words};
@@ -146,9 +147,9 @@ impl Endpoint {
         data: Region,
         token: Token,
     ) -> Posted {
-        let longest = self.blocks.longest_of_exchange();
+        let lengths = self.blocks.lengths_of_exchange();
         // SAFETY: passed on.
-        unsafe { self.submit_up_to(longest, to, (label, element, data, token)) }
+        unsafe { self.submit_by_length(&lengths, to, (label, element, data, token)) }
     }
 
     /// Sends a message like [`Endpoint::send`], for a sender that gets nothing in turn from its
@@ -165,32 +166,30 @@ impl Endpoint {
         data: Region,
         token: Token,
     ) -> Posted {
-        let longest = self.blocks.longest();
+        let lengths = self.blocks.lengths();
         // SAFETY: passed on.
-        unsafe { self.submit_up_to(longest, to, (label, element, data, token)) }
+        unsafe { self.submit_by_length(&lengths, to, (label, element, data, token)) }
     }
 
-    /// Sends a message in a block, if it does not fit a cell and is no longer than this, or else as
-    /// it can be.
+    /// Sends a message in a block, if it has one of these lengths and there is room, or else as it
+    /// can be.
     ///
     /// # Safety
     /// As [`Endpoint::send`].
-    unsafe fn submit_up_to(
+    unsafe fn submit_by_length(
         &mut self,
-        longest: usize,
+        lengths: &RangeInclusive<usize>,
         to: Peer,
         (label, element, data, token): (Label, TypeCode, Region, Token),
     ) -> Posted {
-        let standing = &self.standing[to.index()];
-        let (short, is_eager) = (standing.payload(), data.bytes() <= standing.longest_eager);
-        if (short + 1..=longest).contains(&data.bytes()) {
+        if lengths.contains(&data.bytes()) {
             // SAFETY: readable, by the caller's promise.
             let is_sent = unsafe { self.send_in_block(to, (label, element, data)) };
             if is_sent {
                 return Posted::Done;
             }
         }
-        let message = if is_eager {
+        let message = if data.bytes() <= self.standing[to.index()].longest_eager {
             Outgoing::Eager { label, element, data, token }
         } else {
             Outgoing::Large { label, element, data, token, is_synchronous: false }

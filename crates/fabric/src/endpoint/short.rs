@@ -55,6 +55,14 @@ impl Endpoint {
         if !standing.is_flushed() {
             return false;
         }
+        // SAFETY: passed on.
+        if self.blocks.is_better(data.bytes())
+            && standing.has_room()
+            && unsafe { self.send_in_block(to, (label, element, data)) }
+        {
+            return true;
+        }
+        let standing = &mut self.standing[to.index()];
         let sent = standing.push_header(Header::eager(label, element, data.bytes()), data);
         if sent {
             self.announce(to);
