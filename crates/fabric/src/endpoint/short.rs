@@ -55,12 +55,12 @@ impl Endpoint {
         if !standing.is_flushed() {
             return false;
         }
-        // SAFETY: passed on.
-        if self.blocks.is_better(data.bytes())
-            && standing.has_room()
-            && unsafe { self.send_in_block(to, (label, element, data)) }
-        {
-            return true;
+        if self.blocks.is_better(data.bytes()) && standing.has_room() {
+            // SAFETY: readable, by the caller's promise.
+            let is_sent = unsafe { self.send_in_block(to, (label, element, data)) };
+            if is_sent {
+                return true;
+            }
         }
         let standing = &mut self.standing[to.index()];
         let sent = standing.push_header(Header::eager(label, element, data.bytes()), data);
