@@ -221,7 +221,7 @@ impl Belt {
     fn begin_anew(&mut self, segment: &Segment, start: usize, source: Region) {
         let mut at = self.unread.partition_point(|block| block.place.start >= self.next);
         let mut place = start;
-        let last = at + segment.ranks();
+        let last = at + segment.seats();
         while at <= last {
             let end = Block::at(place, source).data + source.bytes();
             match self.unread.get(at) {

@@ -195,17 +195,17 @@ impl Endpoint {
 
     /// A block that nobody reads, for this message.
     fn free_block(&mut self, data: Region, readers: Readers) -> Option<Block> {
-        let Blocks { belt, kept, longest, .. } = &mut self.blocks;
-        if data.bytes() > *longest {
+        if data.bytes() > self.blocks.longest {
             return None;
         }
         if let Readers::One(to) = readers
-            && let Some(block) = kept.take(to, data)
+            && let Some(seat) = self.seat(to)
+            && let Some(block) = self.blocks.kept.take(seat, data)
         {
             self.segment.word32(block.readers).store(1, Ordering::Relaxed);
             return Some(block);
         }
-        belt.lend(&mut self.arena, &self.segment, (data, readers))
+        self.blocks.belt.lend(&mut self.arena, &self.segment, (data, readers))
     }
 
     /// Those who have not been told of the last message never will be: something went wrong.
@@ -295,9 +295,10 @@ impl Endpoint {
     /// This rank has read the whole block of a message of so many bytes. It keeps it, or leaves it.
     fn keep_block(&mut self, from: Peer, block: Block, bytes: usize) {
         let is_last = self.segment.word32(block.readers).load(Ordering::Acquire) == 1;
-        if !is_last {
-            self.leave_block(block);
-        } else if !self.blocks.kept.keep(&self.segment, from, (block, bytes)) {
+        let Some(seat) = self.seat(from).filter(|_| is_last) else {
+            return self.leave_block(block);
+        };
+        if !self.blocks.kept.keep(&self.segment, seat, (block, bytes)) {
             give_back(&self.segment, block);
         }
     }

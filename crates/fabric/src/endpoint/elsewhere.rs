@@ -16,6 +16,15 @@ impl Endpoint {
         self.wire.as_ref().is_some_and(|wire| wire.reaches(peer))
     }
 
+    /// The seat of a rank in the segment that this one shares with it, if it does.
+    #[inline]
+    pub(super) fn seat(&self, peer: Peer) -> Option<usize> {
+        match &self.wire {
+            Some(wire) => wire.seat(peer),
+            None => Some(peer.index()),
+        }
+    }
+
     /// Where it is known how things are with a rank.
     pub(super) fn memory_of(&self, peer: Peer) -> &Segment {
         match &self.wire {

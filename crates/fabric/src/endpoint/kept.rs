@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use super::belt::{Belt, Block, MOST};
 use crate::layout::LINE;
-use crate::{Peer, Region, Segment};
+use crate::{Region, Segment};
 
 /// Who calls for its turn late reads what came before it sends, so that it has sent two since it
 /// kept one, or none.
@@ -41,6 +41,7 @@ struct Answer {
 /// The blocks that a rank keeps: of each other one that it answers, one at most.
 #[derive(Debug)]
 pub(super) struct Kept {
+    /// One for each rank that shares the segment, by its seat.
     answers: Vec<Answer>,
     /// Bytes of the longest message whose block is kept.
     longest: usize,
@@ -50,31 +51,31 @@ impl Kept {
     /// Those of a rank of this segment. Of many ranks, or of long messages, the blocks that are
     /// kept would be most of what their owner has.
     pub(super) fn of(segment: &Segment) -> Kept {
-        let ranks = segment.ranks();
-        let may_keep = (2..=MOST / 2).contains(&ranks);
-        let answers = if may_keep { vec![Answer::default(); ranks] } else { Vec::new() };
-        Kept { answers, longest: Belt::longest(segment) / 2 / (ranks - 1).max(1) }
+        let seats = segment.seats();
+        let may_keep = (2..=MOST / 2).contains(&seats);
+        let answers = if may_keep { vec![Answer::default(); seats] } else { Vec::new() };
+        Kept { answers, longest: Belt::longest(segment) / 2 / (seats - 1).max(1) }
     }
 
-    /// The block that is kept of this rank, if a copy of these bytes finds room in it. In any case
-    /// a message goes there in a block.
-    pub(super) fn take(&mut self, to: Peer, source: Region) -> Option<Block> {
-        let answer = self.answers.get_mut(to.index())?;
+    /// The block that is kept of the rank on this seat, if a copy of these bytes finds room in it.
+    /// In any case a message goes there in a block.
+    pub(super) fn take(&mut self, to: usize, source: Region) -> Option<Block> {
+        let answer = self.answers.get_mut(to)?;
         answer.likely = LIKELY.min(answer.likely + 1);
         let block = answer.own.as_ref()?.for_copy_of(source)?;
         answer.own = None;
         Some(block)
     }
 
-    /// Keeps a block that has been read, with so many bytes from this rank, and gives one back that
-    /// was kept before. `false` if this one is to go back.
+    /// Keeps a block that has been read, with so many bytes from the rank on this seat, and gives
+    /// one back that was kept before. `false` if this one is to go back.
     pub(super) fn keep(
         &mut self,
         segment: &Segment,
-        from: Peer,
+        from: usize,
         (block, bytes): (Block, usize),
     ) -> bool {
-        let Some(answer) = self.answers.get_mut(from.index()) else { return false };
+        let Some(answer) = self.answers.get_mut(from) else { return false };
         if answer.likely == 0 || bytes > self.longest {
             return false;
         }
