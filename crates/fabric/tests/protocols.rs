@@ -320,7 +320,12 @@ struct Block {
     readers: AtomicU32,
     bytes: UnsafeCell<u32>,
     stamps: [AtomicU32; 2],
+    /// Whether the last reader keeps it for its answer.
+    is_kept: bool,
+    answered: AtomicU32,
 }
+
+const ANSWER: u32 = 9;
 
 impl Block {
     /// Fills it, unless somebody is still to read it.
@@ -344,7 +349,33 @@ impl Block {
         // SAFETY: as above.
         let read = self.bytes.with(|bytes| unsafe { *bytes });
         assert_eq!(read, message);
-        self.readers.fetch_sub(1, Ordering::Release);
+        if self.readers.load(Ordering::Acquire) != 1 {
+            self.readers.fetch_sub(1, Ordering::Release);
+        } else if self.is_kept {
+            self.answer();
+        } else {
+            self.readers.store(0, Ordering::Release);
+        }
+    }
+
+    /// The last reader, who has kept it, fills it in turn.
+    fn answer(&self) {
+        // SAFETY: as above.
+        self.bytes.with_mut(|bytes| unsafe { *bytes = ANSWER });
+        self.readers.store(1, Ordering::Relaxed);
+        self.answered.store(ANSWER, Ordering::Release);
+    }
+
+    /// Its owner reads the answer, if there is one, and does not keep it.
+    fn receive_answer(&self) {
+        if self.answered.load(Ordering::Acquire) != ANSWER {
+            return;
+        }
+        // SAFETY: as above.
+        let read = self.bytes.with(|bytes| unsafe { *bytes });
+        assert_eq!(read, ANSWER);
+        self.answered.store(0, Ordering::Relaxed); // It is out of the lane.
+        self.readers.store(0, Ordering::Release);
     }
 }
 
@@ -363,6 +394,23 @@ fn nobody_reads_a_block_while_it_is_written() {
     });
 }
 
+#[test]
+fn nobody_reads_a_block_while_an_answer_is_written() {
+    check(|| {
+        let block = Arc::new(Block { is_kept: true, ..Block::default() });
+        block.send(1);
+        let reader = |me| {
+            let block = Arc::clone(&block);
+            thread::spawn(move || block.receive(me, 1))
+        };
+        let readers = [0, 1].map(reader);
+        block.receive_answer();
+        block.send(2);
+        readers.into_iter().for_each(|reader| reader.join().unwrap());
+        block.receive_answer();
+    });
+}
+
 /// A block that is read while it is filled, used twice. Each cell stands for a piece.
 #[derive(Default)]
 struct Stream {
@@ -370,6 +418,8 @@ struct Stream {
     filled: AtomicU32,
     pieces: [UnsafeCell<u32>; 2],
     stamp: AtomicU32,
+    /// The stamp of the answer to its owner.
+    answered: AtomicU32,
 }
 
 impl Stream {
@@ -378,9 +428,13 @@ impl Stream {
         if self.readers.load(Ordering::Acquire) != 0 {
             return;
         }
+        self.fill(&self.stamp, message);
+    }
+
+    fn fill(&self, stamp: &AtomicU32, message: u32) {
         self.readers.store(1, Ordering::Relaxed);
         self.filled.store(0, Ordering::Relaxed);
-        self.stamp.store(message, Ordering::Release);
+        stamp.store(message, Ordering::Release);
         for (filled, piece) in (1..).zip(&self.pieces) {
             // SAFETY: what the model is to show.
             piece.with_mut(|piece| unsafe { *piece = message });
@@ -390,8 +444,30 @@ impl Stream {
 
     /// Reads each piece as it comes, if there is this message.
     fn receive(&self, message: u32) {
-        if self.stamp.load(Ordering::Acquire) != message {
-            return;
+        if self.read(&self.stamp, message) {
+            self.readers.fetch_sub(1, Ordering::Release);
+        }
+    }
+
+    /// As [`Stream::receive`], but keeps it and answers.
+    fn receive_and_answer(&self, message: u32) {
+        if self.read(&self.stamp, message) && self.readers.load(Ordering::Acquire) == 1 {
+            self.fill(&self.answered, ANSWER);
+        }
+    }
+
+    /// Its owner reads the answer, if there is one, and does not keep it.
+    fn receive_answer(&self) {
+        if self.read(&self.answered, ANSWER) {
+            self.answered.store(0, Ordering::Relaxed); // It is out of the lane.
+            self.readers.store(0, Ordering::Release);
+        }
+    }
+
+    /// Says whether there is this message.
+    fn read(&self, stamp: &AtomicU32, message: u32) -> bool {
+        if stamp.load(Ordering::Acquire) != message {
+            return false;
         }
         for (wanted, piece) in (1..).zip(&self.pieces) {
             while self.filled.load(Ordering::Acquire) < wanted {
@@ -401,7 +477,7 @@ impl Stream {
             let read = piece.with(|piece| unsafe { *piece });
             assert_eq!(read, message);
         }
-        self.readers.fetch_sub(1, Ordering::Release);
+        true
     }
 }
 
@@ -415,6 +491,22 @@ fn what_is_read_while_it_is_filled_is_this_message() {
         };
         (1..=2).for_each(|message| stream.send(message));
         receiver.join().unwrap();
+    });
+}
+
+#[test]
+fn an_answer_that_is_read_while_it_is_filled_is_the_answer() {
+    check(|| {
+        let stream = Arc::new(Stream::default());
+        stream.send(1);
+        let receiver = {
+            let stream = Arc::clone(&stream);
+            thread::spawn(move || stream.receive_and_answer(1))
+        };
+        stream.receive_answer();
+        stream.send(2);
+        receiver.join().unwrap();
+        stream.receive_answer();
     });
 }
 
