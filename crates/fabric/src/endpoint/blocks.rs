@@ -37,9 +37,9 @@ const LOOKS: u32 = 1000;
 #[derive(Debug)]
 pub(super) struct Blocks {
     belt: Belt,
-    /// Those of others.
+    /// Those of others that this rank has read and not given back.
     kept: Kept,
-    /// Bytes of messages that go in one; none if the longest is shorter than the shortest.
+    /// Messages of more than `shortest` bytes go in one, up to `longest`; none if that is less.
     shortest: usize,
     longest: usize,
     /// The same of those whose receivers send some in turn.
