@@ -1,5 +1,7 @@
 """The report: summary, tables and plots, in the folder of the documents."""
 
+import sys
+
 from . import network, plots
 from .goals import place_words, ratios, size_words, verdicts
 from .libraries import LIBRARIES
@@ -21,6 +23,9 @@ def write(results, folder):
         print(f"written: {folder / 'network.md'}")
     if results.points("collectives"):
         write_page(results, folder)
+    elif not made:
+        print("nothing written: the file of results has neither collectives nor the network; "
+              "`show` prints what it has", file=sys.stderr)
 
 
 def write_page(results, folder):
