@@ -387,12 +387,6 @@ impl Endpoint {
         came || went || self.is_overdue() && self.pull(done)
     }
 
-    /// How many cells this rank has put into its lanes to ranks on other hosts: one for each short
-    /// message, several for a long one.
-    pub fn cells_to_other_hosts(&self) -> u64 {
-        self.wire.as_ref().map_or(0, |wire| wire.offered())
-    }
-
     /// Whether all that was sent has left this rank's hands.
     pub fn all_sent(&self) -> bool {
         self.waiting == 0 && self.large.is_empty()

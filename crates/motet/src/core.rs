@@ -15,6 +15,7 @@
 //! something else. The first one starts a helper thread that sleeps at the doorbell and wakes the
 //! wakers of what completes. A rank may have that helper all the time, for all its operations.
 
+mod listening;
 mod progress;
 mod waiting;
 
@@ -38,6 +39,7 @@ use crate::nodes::Nodes;
 use crate::point_to_point::Slot;
 use crate::settings::Settings;
 use crate::wisdom::Lessons;
+use listening::Listening;
 use progress::Aid;
 use waiting::Patience;
 pub use waiting::Waiting;
@@ -69,6 +71,7 @@ struct Shared {
     /// Whether there are ranks on other hosts, of whose news no doorbell tells.
     is_wired: bool,
     patience: Patience,
+    listening: Listening,
     /// How many waits are not to yield, because others compute on these cores.
     crowded: AtomicU32,
     aid: Aid,
@@ -175,7 +178,9 @@ impl Core {
         let engine = Lock::new(engine);
         let crowded = AtomicU32::new(0);
         let aid = Aid::new(habits, segment.company(), segment.cores());
-        let shared = Shared { engine, segment, me, placement, is_wired, patience, crowded, aid };
+        let listening = Listening::default();
+        let shared =
+            Shared { engine, segment, me, placement, is_wired, patience, listening, crowded, aid };
         let core = Core {
             shared: Arc::new(shared),
             ids: AtomicU64::new(0),

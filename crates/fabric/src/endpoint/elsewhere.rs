@@ -5,6 +5,18 @@ use crate::ofi::Wire;
 use crate::{Peer, Segment};
 
 impl Endpoint {
+    /// How many cells this rank has put into its lanes to ranks on other hosts: one for each short
+    /// message, several for a long one.
+    pub fn cells_to_other_hosts(&self) -> u64 {
+        self.wire.as_ref().map_or(0, |wire| wire.offered())
+    }
+
+    /// How often this rank has given something to ranks on other hosts that they may wait for: a
+    /// cell, a segment of a large message, or leave to send one.
+    pub fn given(&self) -> u64 {
+        self.wire.as_ref().map_or(0, |wire| wire.given())
+    }
+
     /// The way to ranks on other hosts, if there are any.
     pub fn wire(&self) -> Option<&Wire> {
         self.wire.as_deref()

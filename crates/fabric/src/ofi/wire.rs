@@ -44,6 +44,8 @@ pub struct Wire {
     /// The memory into which others write, and how many cells they have.
     window: Registration,
     written: u64,
+    /// How often this rank has given something to others that they may wait for.
+    given: u64,
     conduits: Vec<Option<Box<Conduit>>>,
     /// Those that have a conduit.
     active: Vec<Peer>,
@@ -143,6 +145,7 @@ impl Wire {
             windows,
             window,
             written: 0,
+            given: 0,
             active: Vec::new(),
             contexts: (0..BUFFERS).map(context).collect(),
             registration,
@@ -239,6 +242,12 @@ impl Wire {
         conduits.map(|conduit| conduit.offered(self.first)).sum()
     }
 
+    /// How often this rank has given something to others that they may wait for: a cell, a segment
+    /// of a large message, or a berth for one.
+    pub(crate) fn given(&self) -> u64 {
+        self.given
+    }
+
     /// This rank waits for that one.
     pub(crate) fn await_peer(&self, peer: Peer) {
         if self.reaches(peer) {
@@ -297,7 +306,9 @@ impl Wire {
             return;
         }
         let Some(conduit) = &mut self.conduits[peer.index()] else { return };
+        let before = conduit.sent();
         let pushed = conduit.push(&mut self.port, &mut self.straights, self.leaves);
+        self.given += conduit.sent() - before;
         self.pulse.shared.note_offered(peer, conduit.offered(self.first));
         if let Err(error) = pushed {
             self.lose(peer, error);
