@@ -15,6 +15,7 @@ mod belt;
 mod berthing;
 mod blocks;
 mod channels;
+mod copying;
 mod departure;
 mod elsewhere;
 mod incoming;
@@ -46,6 +47,7 @@ use crate::{
 use assembly::Assembly;
 use belt::Block;
 use blocks::Blocks;
+use copying::Meanwhile;
 use departure::Departure;
 pub use matched::Taken;
 use outgoing::Standing;
@@ -222,6 +224,7 @@ pub struct Endpoint {
     /// Looks since something new came, or something kept was received.
     hunger: u32,
     claims: Claims,
+    meanwhile: Meanwhile,
     large: Slab<LargeSend>,
     landings: Slab<Landing>,
     arena: Arena,
@@ -303,6 +306,7 @@ impl Endpoint {
             early: vec![0; layout.ranks()],
             hunger: 0,
             claims: Claims::new(segment.clone(), me),
+            meanwhile: Meanwhile::default(),
             large: Slab::default(),
             landings: Slab::default(),
             arena: Arena::new(layout.arena(own), layout.arena_bytes()),

@@ -1,17 +1,13 @@
 //! The receiving half of an endpoint.
 
-use std::ops::Range;
-
 use super::belt::Block;
 use super::matched::Taken;
 use super::outgoing::{Outgoing, Pieces};
 use super::packet::{Header, Packet, WORDS_BYTES, Words};
 use super::{Body, Completion, Early, Endpoint, Exposure, Landing, LargeSend, Opened, Receive};
-use crate::claims::{self, Claim};
+use crate::claims::Claim;
 use crate::lane::Ring;
 use crate::ofi::Course;
-use crate::sharing::{self, Copied};
-use crate::single_copy::{self, SingleCopy};
 use crate::slab::Id;
 use crate::{Label, Peer, Received, RegionMut, Token, TransferError, TypeCode};
 
@@ -23,7 +19,7 @@ const PLENTY: usize = 256;
 const PATIENCE: u32 = 16;
 
 /// A message that meets its receive.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Message {
     pub(super) source: Peer,
     pub(super) label: Label,
@@ -170,7 +166,7 @@ impl Endpoint {
                 let [sent, ..] = self.words(source);
                 self.stop_landing(landing, sent as u32, done);
             }
-            Packet::Share { send, address } => self.help(Id(send), address),
+            Packet::Share { send, address } => self.help_or_put_off(Id(send), address),
             Packet::Finished { send } => self.finish_or_cut_short(Id(send), done),
             Packet::Revoked { landing } => {
                 // Unless the receive, too, was cancelled meanwhile.
@@ -262,6 +258,9 @@ impl Endpoint {
         if self.is_streamed(&message) {
             return self.ask_for_pieces(message, exposure, receive);
         }
+        if self.puts_off_copy(&message, &exposure, &receive) {
+            return;
+        }
         match self.copy_once(&message, &exposure, &receive) {
             Some(outcome) => done.push(message.completion(receive.token(), outcome)),
             None if self.land_straight(&message, &exposure, &receive, done) => {}
@@ -269,86 +268,12 @@ impl Endpoint {
         }
     }
 
-    /// Copies straight from the sender. `None` if the message has no claim, or if the system does
-    /// not let us: then nobody tries that again.
-    fn copy_once(
+    pub(super) fn ask_for_pieces(
         &mut self,
-        message: &Message,
-        exposure: &Exposure,
-        receive: &Receive,
-    ) -> Option<Result<(), TransferError>> {
-        if message.bytes == 0 {
-            self.tell(message.source, Packet::Finished { send: exposure.send });
-            return Some(Ok(()));
-        }
-        if self.single_copy == SingleCopy::Off {
-            return None;
-        }
-        let claim = exposure.claim?;
-        let source = message.source;
-        if !claims::take(&self.segment, source, claim) {
-            return Some(Err(TransferError::Revoked(source)));
-        }
-        let into = receive.into.part(0, message.bytes);
-        self.copy_taken((source, claim), exposure, into, self.is_helped_by(source))
-    }
-
-    /// Copies what has been claimed, and lets the claim go. `None` if the system does not let us.
-    pub(super) fn copy_taken(
-        &mut self,
-        (source, claim): (Peer, Claim),
-        exposure: &Exposure,
-        into: RegionMut,
-        is_helped: bool,
-    ) -> Option<Result<(), TransferError>> {
-        let copied = self.copy_claimed(source, claim, exposure, into, is_helped);
-        if !claims::release(&self.segment, source, claim) || matches!(copied, Copied::Gone) {
-            return Some(Err(TransferError::Revoked(source)));
-        }
-        if matches!(copied, Copied::Refused) {
-            self.single_copy = SingleCopy::Off;
-            return None;
-        }
-        self.tell(source, Packet::Finished { send: exposure.send });
-        Some(Ok(()))
-    }
-
-    /// Whether the sender of a large message has nothing better to do than to copy with us. If we
-    /// have one under way, too, its receiver has: probably both ranks exchange.
-    fn is_helped_by(&self, source: Peer) -> bool {
-        self.shares_copies && source != self.me && self.large.is_empty()
-    }
-
-    /// Copies a message that has been claimed, together with its sender if that pays.
-    fn copy_claimed(
-        &mut self,
-        source: Peer,
-        claim: Claim,
-        exposure: &Exposure,
-        into: RegionMut,
-        is_helped: bool,
-    ) -> Copied {
-        let Exposure { address, send, .. } = *exposure;
-        let how = if source == self.me { SingleCopy::Direct } else { self.single_copy };
-        let process = self.segment.process(source);
-        let copy = |part: Range<usize>| {
-            let (from, into) = (address + part.start as u64, into.part(part.start, part.len()));
-            // SAFETY: the receive is posted; the source is exposed and claimed, so its owner keeps
-            // it readable and unchanged (README, "Claims"); of its parts each is copied by one.
-            unsafe { single_copy::copy(how, process, from, into) }
-        };
-        let bytes = into.bytes();
-        if bytes < sharing::SHORTEST || !is_helped {
-            return copy(0..bytes).map_or(Copied::Refused, |()| Copied::All);
-        }
-        sharing::open(&self.segment, source, claim);
-        let address = into.start().expose_provenance() as u64;
-        self.tell(source, Packet::Share { send, address });
-        let segment = &self.segment;
-        sharing::copy(segment, source, claim, bytes, copy, || segment.has_died(source))
-    }
-
-    fn ask_for_pieces(&mut self, message: Message, exposure: Exposure, receive: Receive) {
+        message: Message,
+        exposure: Exposure,
+        receive: Receive,
+    ) {
         let Message { source, label: Label { tag, .. }, bytes, .. } = message;
         let (send, missing, straight, exposure) = (exposure.send, bytes, None, Some(exposure));
         let landing = Landing { receive, source, tag, bytes, missing, straight, exposure };

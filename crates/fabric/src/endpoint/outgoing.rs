@@ -9,7 +9,7 @@ use crate::chunks::Queue;
 use crate::claims::Claim;
 use crate::lane::{Outlet, Ring};
 use crate::slab::Id;
-use crate::{Label, Peer, Received, Region, Segment, Token, TypeCode, sharing, single_copy};
+use crate::{Label, Peer, Received, Region, Segment, Token, TypeCode};
 
 /// The longest message that goes in cells, which takes two copies, but needs nobody's answer.
 const LONGEST_EAGER: usize = 16 << 10;
@@ -355,22 +355,6 @@ impl Endpoint {
         }
         self.finish_large(send, done);
         Attempt::Gone(Posted::Done)
-    }
-
-    /// The receiver of a large message copies it to this address: do some of that, unless the
-    /// message is over.
-    pub(super) fn help(&mut self, send: Id, address: u64) {
-        let Some(&mut LargeSend { to, data, claim: Some(claim), .. }) = self.large.get_mut(send)
-        else {
-            return;
-        };
-        let (how, process) = (self.single_copy, self.segment.process(to));
-        sharing::help(&self.segment, self.me, claim, data.bytes(), |part| {
-            let (into, from) = (address + part.start as u64, data.part(part.start, part.len()));
-            // SAFETY: the send is posted; the receiver waits for the parts that we take, and leaves
-            // their memory alone until then (README, "Shared copies").
-            unsafe { single_copy::copy_to(how, process, into, from) }
-        });
     }
 
     /// The receiver of a large message has it.

@@ -161,7 +161,7 @@ impl Endpoint {
         let offset = bytes - missing;
         let exposure = Exposure { address: address + offset as u64, claim: Some(claim), send };
         let into = receive.into.part(offset, missing);
-        let Some(outcome) = self.copy_taken((source, claim), &exposure, into, false) else {
+        let Some(outcome) = self.copy_taken((source, claim), &exposure, into) else {
             return false;
         };
         self.landings.remove(id);

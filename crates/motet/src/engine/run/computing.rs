@@ -44,7 +44,8 @@ impl Run {
     }
 
     /// Does something with so many elements, if they are many part by part, and moves messages in
-    /// between: somebody may wait for them.
+    /// between: somebody may wait for them. Where nobody reduces, whoever copies for itself has
+    /// more to do than those who send to it or receive from it, and leaves copies to them.
     fn part_by_part(
         &mut self,
         elements: usize,
@@ -53,12 +54,18 @@ impl Run {
         mut work: impl FnMut(&mut Run, Range<usize>),
     ) {
         let each = PART / self.memory.bytes(1).clamp(1, PART);
+        let reduces = self.kernel.is_some();
         let mut start = 0;
         while elements - start > each {
             work(self, start..start + each);
             start += each;
-            endpoint.progress(done);
+            if reduces {
+                endpoint.progress(done);
+            } else {
+                endpoint.progress_meanwhile(done);
+            }
         }
         work(self, start..elements);
+        endpoint.catch_up(done);
     }
 }

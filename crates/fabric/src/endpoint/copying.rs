@@ -1,0 +1,356 @@
+//! Large messages that are copied from memory to memory, by one of their ends or by both, at once
+//! or after what a rank copies for itself. Protocols and proofs: `../README.md`, "Claims" and
+//! "Shared copies".
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::ops::Range;
+
+use super::incoming::Message;
+use super::packet::Packet;
+use super::{Completion, Endpoint, Exposure, LargeSend, Receive};
+use crate::claims::{self, Claim};
+use crate::sharing::{self, Copied};
+use crate::single_copy::{self, SingleCopy};
+use crate::slab::Id;
+use crate::{Peer, RegionMut, TransferError};
+
+/// Shorter messages are copied at once even if their sender could copy them meanwhile: to tell it
+/// takes about as long.
+const SHORTEST_PUT_OFF: usize = 128 << 10;
+
+/// What a rank leaves to the other end of a message while it copies for itself.
+#[derive(Debug, Default)]
+pub(super) struct Meanwhile {
+    copies_for_itself: bool,
+    /// Messages that are copied to this rank, and claimed.
+    receives: Vec<Claimed>,
+    /// Messages that are copied from it, and the addresses that their receivers have told.
+    sends: Vec<(Id, u64)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Claimed {
+    message: Message,
+    exposure: Exposure,
+    claim: Claim,
+    receive: Receive,
+}
+
+impl Endpoint {
+    /// As [`Endpoint::progress`], for a rank that copies for itself: of copies that it shares with
+    /// other ranks it leaves to them as much as they can do. It must [catch up](Endpoint::catch_up)
+    /// when its own copy is done, and do nothing else before.
+    pub fn progress_meanwhile(&mut self, done: &mut Vec<Completion>) -> bool {
+        self.meanwhile.copies_for_itself = true;
+        let moved = self.progress(done);
+        self.meanwhile.copies_for_itself = false;
+        moved
+    }
+
+    /// Does what was put off, as far as nobody else has done it.
+    pub fn catch_up(&mut self, done: &mut Vec<Completion>) {
+        while let Some((send, address)) = self.meanwhile.sends.pop() {
+            self.help(send, address);
+        }
+        while let Some(Claimed { message, exposure, claim, receive }) =
+            self.meanwhile.receives.pop()
+        {
+            let into = receive.into.part(0, message.bytes);
+            let copied = self.copy_parts((message.source, claim), &exposure, into);
+            match self.settle((message.source, claim), &exposure, copied) {
+                Some(outcome) => done.push(message.completion(receive.token(), outcome)),
+                None => self.ask_for_pieces(message, exposure, receive),
+            }
+        }
+    }
+
+    /// If this rank copies for itself, claims a message that its sender can copy meanwhile, and
+    /// tells it. `false` if the message is to be copied now.
+    pub(super) fn puts_off_copy(
+        &mut self,
+        message: &Message,
+        exposure: &Exposure,
+        receive: &Receive,
+    ) -> bool {
+        let (source, bytes) = (message.source, message.bytes);
+        let Some(claim) = exposure.claim.filter(|_| self.meanwhile.copies_for_itself) else {
+            return false;
+        };
+        if !self.is_shared(source, bytes) || !claims::take(&self.segment, source, claim) {
+            return false;
+        }
+        self.share((source, claim), exposure, receive.into.part(0, bytes));
+        let claimed = Claimed { message: *message, exposure: *exposure, claim, receive: *receive };
+        self.meanwhile.receives.push(claimed);
+        true
+    }
+
+    /// Copies straight from the sender. `None` if the message has no claim, or if the system does
+    /// not let us: then nobody tries that again.
+    pub(super) fn copy_once(
+        &mut self,
+        message: &Message,
+        exposure: &Exposure,
+        receive: &Receive,
+    ) -> Option<Result<(), TransferError>> {
+        let (source, bytes) = (message.source, message.bytes);
+        if bytes == 0 {
+            self.tell(source, Packet::Finished { send: exposure.send });
+            return Some(Ok(()));
+        }
+        if self.single_copy == SingleCopy::Off {
+            return None;
+        }
+        let claim = exposure.claim?;
+        if !claims::take(&self.segment, source, claim) {
+            return Some(Err(TransferError::Revoked(source)));
+        }
+        let into = receive.into.part(0, bytes);
+        if !self.is_shared(source, bytes) {
+            return self.copy_taken((source, claim), exposure, into);
+        }
+        self.share((source, claim), exposure, into);
+        let copied = self.copy_parts((source, claim), exposure, into);
+        self.settle((source, claim), exposure, copied)
+    }
+
+    /// Copies what has been claimed, alone, and lets the claim go. `None` if the system does not
+    /// let us.
+    pub(super) fn copy_taken(
+        &mut self,
+        (source, claim): (Peer, Claim),
+        exposure: &Exposure,
+        into: RegionMut,
+    ) -> Option<Result<(), TransferError>> {
+        let copied = self.copy_part(source, exposure, into)(0..into.bytes());
+        let copied = copied.map_or(Copied::Refused, |()| Copied::All);
+        self.settle((source, claim), exposure, copied)
+    }
+
+    /// Lets a claim go after its copy, and tells the sender.
+    fn settle(
+        &mut self,
+        (source, claim): (Peer, Claim),
+        exposure: &Exposure,
+        copied: Copied,
+    ) -> Option<Result<(), TransferError>> {
+        if !claims::release(&self.segment, source, claim) || matches!(copied, Copied::Gone) {
+            return Some(Err(TransferError::Revoked(source)));
+        }
+        if matches!(copied, Copied::Refused) {
+            self.single_copy = SingleCopy::Off;
+            return None;
+        }
+        self.tell(source, Packet::Finished { send: exposure.send });
+        Some(Ok(()))
+    }
+
+    /// Whether both ends of a message copy it: if it is long enough, and its sender has nothing
+    /// better to do. If we have one under way, too, its receiver has: probably both ranks exchange.
+    fn is_shared(&self, source: Peer, bytes: usize) -> bool {
+        let copies_for_itself = self.meanwhile.copies_for_itself;
+        let shortest = if copies_for_itself { SHORTEST_PUT_OFF } else { sharing::SHORTEST };
+        bytes >= shortest && self.shares_copies && source != self.me && self.large.is_empty()
+    }
+
+    /// Tells the sender of a message that was claimed where its parts go.
+    fn share(
+        &mut self,
+        (source, claim): (Peer, Claim),
+        &Exposure { send, .. }: &Exposure,
+        into: RegionMut,
+    ) {
+        sharing::open(&self.segment, source, claim);
+        let address = into.start().expose_provenance() as u64;
+        self.tell(source, Packet::Share { send, address });
+    }
+
+    /// Copies those parts of a shared message that its sender does not.
+    fn copy_parts(
+        &self,
+        (source, claim): (Peer, Claim),
+        exposure: &Exposure,
+        into: RegionMut,
+    ) -> Copied {
+        let (segment, copy) = (&self.segment, self.copy_part(source, exposure, into));
+        sharing::copy(segment, source, claim, into.bytes(), copy, || segment.has_died(source))
+    }
+
+    /// Copies a part of a message that was claimed.
+    fn copy_part(
+        &self,
+        source: Peer,
+        &Exposure { address, .. }: &Exposure,
+        into: RegionMut,
+    ) -> impl Fn(Range<usize>) -> std::io::Result<()> + use<> {
+        let how = if source == self.me { SingleCopy::Direct } else { self.single_copy };
+        let process = self.segment.process(source);
+        move |part| {
+            let (from, into) = (address + part.start as u64, into.part(part.start, part.len()));
+            // SAFETY: the receive is posted; the source is exposed and claimed, so its owner keeps
+            // it readable and unchanged (README, "Claims"); of its parts each is copied by one.
+            unsafe { single_copy::copy(how, process, from, into) }
+        }
+    }
+
+    /// The receiver of a large message copies it to this address: do some of that, now or after
+    /// what this rank copies for itself.
+    pub(super) fn help_or_put_off(&mut self, send: Id, address: u64) {
+        if self.meanwhile.copies_for_itself {
+            self.meanwhile.sends.push((send, address));
+        } else {
+            self.help(send, address);
+        }
+    }
+
+    /// Does some of the copy of a message, unless it is over.
+    fn help(&mut self, send: Id, address: u64) {
+        let Some(&mut LargeSend { to, data, claim: Some(claim), .. }) = self.large.get_mut(send)
+        else {
+            return;
+        };
+        let (how, process) = (self.single_copy, self.segment.process(to));
+        sharing::help(&self.segment, self.me, claim, data.bytes(), |part| {
+            let (into, from) = (address + part.start as u64, data.part(part.start, part.len()));
+            // SAFETY: the send is posted; the receiver waits for the parts that we take, and leaves
+            // their memory alone until then (README, "Shared copies").
+            unsafe { single_copy::copy_to(how, process, into, from) }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::endpoint::{Options, Posted};
+    use crate::layout::Layout;
+    use crate::{Label, Region, Segment, Selector, Token, TypeCode};
+
+    const BYTES: usize = (1 << 20) + 17;
+    const LABEL: Label = Label { context: 1, tag: 2, ordinal: 0 };
+
+    /// A sender and a receiver, each with a core, and what they have completed.
+    struct Pair {
+        ranks: [Endpoint; 2],
+        done: [Vec<Completion>; 2],
+        data: Vec<u8>,
+        into: Vec<u8>,
+    }
+
+    impl Pair {
+        /// The message is sent and its receive posted, and neither has looked.
+        fn with(bytes: usize) -> Pair {
+            let (segment, _file) = Segment::shared_by(Layout::new(2).unwrap(), 2).unwrap();
+            let segment = Arc::new(segment);
+            let ranks = [0, 1].map(|rank| {
+                segment.enter(Peer(rank), std::process::id());
+                Endpoint::new(segment.clone(), Peer(rank), Options::default())
+            });
+            let data = (0..bytes).map(|at| (at % 251) as u8).collect();
+            let mut pair = Pair { ranks, done: Default::default(), data, into: vec![0; bytes] };
+            let token = |step| Token { operation: 7, step };
+            let data = Region::of(&pair.data);
+            // SAFETY: the test keeps the data until both have ended.
+            let posted =
+                unsafe { pair.ranks[0].send(Peer(1), LABEL, TypeCode::BYTES, data, token(0)) };
+            assert_eq!(posted, Posted::Pending);
+            let (selector, into) =
+                (Selector::exactly(Peer(0), LABEL), RegionMut::of(&mut pair.into));
+            let done = &mut pair.done[1];
+            // SAFETY: as above.
+            unsafe { pair.ranks[1].recv(selector, TypeCode::BYTES, into, token(1), done) };
+            pair
+        }
+
+        fn progress(&mut self, rank: usize) {
+            self.ranks[rank].progress(&mut self.done[rank]);
+        }
+
+        fn progress_meanwhile(&mut self, rank: usize) {
+            self.ranks[rank].progress_meanwhile(&mut self.done[rank]);
+        }
+
+        fn catch_up(&mut self, rank: usize) {
+            self.ranks[rank].catch_up(&mut self.done[rank]);
+        }
+
+        /// Completions of the sender and of the receiver.
+        fn ended(&self) -> [usize; 2] {
+            [0, 1].map(|rank| self.done[rank].len())
+        }
+
+        fn is_all_there(&self) -> bool {
+            self.into == self.data
+        }
+
+        /// Both have ended well, once.
+        fn check(mut self) {
+            for rank in [0, 1, 0, 1] {
+                self.progress(rank);
+            }
+            assert_eq!(self.ended(), [1, 1]);
+            let whole = |done: &Vec<Completion>| {
+                done[0].outcome.is_ok_and(|received| received.bytes == self.data.len())
+            };
+            assert!(self.done.iter().all(whole) && self.is_all_there());
+            assert!(self.ranks[0].all_sent() && self.ranks[1].landings.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_receiver_that_copies_for_itself_leaves_a_message_to_its_sender() {
+        let mut pair = Pair::with(BYTES);
+        pair.progress_meanwhile(1);
+        assert!(pair.ended() == [0, 0] && pair.into.iter().all(|&byte| byte == 0));
+        pair.progress(0);
+        assert!(pair.ended() == [0, 0] && pair.is_all_there(), "the sender has copied all");
+        pair.catch_up(1);
+        assert_eq!(pair.ended(), [0, 1]);
+        pair.check();
+    }
+
+    #[test]
+    fn what_its_sender_does_not_copy_it_copies_afterwards() {
+        let mut pair = Pair::with(BYTES);
+        pair.progress_meanwhile(1);
+        pair.catch_up(1);
+        assert!(pair.ended() == [0, 1] && pair.is_all_there());
+        pair.check();
+    }
+
+    #[test]
+    fn a_sender_that_copies_for_itself_helps_afterwards() {
+        let mut pair = Pair::with(BYTES);
+        pair.progress_meanwhile(1);
+        pair.progress_meanwhile(0);
+        assert!(pair.into.iter().all(|&byte| byte == 0), "both have put it off");
+        pair.catch_up(0);
+        assert!(pair.is_all_there());
+        pair.catch_up(1);
+        pair.check();
+    }
+
+    #[test]
+    fn a_sender_that_copies_for_itself_does_not_help_when_the_message_is_over() {
+        let mut pair = Pair::with(BYTES);
+        pair.progress(1);
+        assert!(pair.ended() == [0, 1] && pair.is_all_there());
+        pair.into.fill(0); // The receive has ended: nobody may write there any more.
+        pair.progress_meanwhile(0);
+        pair.catch_up(0);
+        assert!(pair.into.iter().all(|&byte| byte == 0));
+        pair.into.copy_from_slice(&pair.data);
+        pair.check();
+    }
+
+    #[test]
+    fn a_short_message_is_copied_at_once() {
+        let mut pair = Pair::with(SHORTEST_PUT_OFF - 1);
+        pair.progress_meanwhile(1);
+        assert!(pair.ended() == [0, 1] && pair.is_all_there());
+        pair.check();
+    }
+}
