@@ -17,6 +17,8 @@ const CROWDED: usize = 8 << 20;
 /// Bytes that one rank may leave unread there of what another has for it. More of that from each of
 /// many senders lies in no cache any more when it is read.
 const AHEAD: usize = 1 << 20;
+/// The same where so much of all others fits into a half of the cache of a core.
+const NEAR: usize = 256 << 10;
 /// What is longer than the cache of a core, if that is not as large as usual.
 const BEYOND_CACHE: RangeInclusive<usize> = 2 << 20..=8 << 20;
 /// So many bytes of a belt get their pages at once, before they are used for the first time: in a
@@ -95,6 +97,8 @@ pub(super) struct Belt {
     turn: usize,
     /// Up to here it has its pages.
     prepared: usize,
+    /// Bytes that may lie unread for one rank, where ranks share cores.
+    ahead: usize,
 }
 
 impl Belt {
@@ -124,7 +128,7 @@ impl Belt {
     fn may_go_ahead(&mut self, segment: &Segment, (reader, bytes): (Peer, usize)) -> bool {
         let fits = |unread: &VecDeque<Unread>| {
             let own = unread.iter().filter(|block| block.reader == Some(reader));
-            own.map(|block| block.place.len()).sum::<usize>() + bytes <= AHEAD
+            own.map(|block| block.place.len()).sum::<usize>() + bytes <= self.ahead
         };
         if !segment.is_crowded() || fits(&self.unread) {
             return true;
@@ -144,13 +148,13 @@ impl Belt {
             Readers::One(reader) => (Some(reader), 1),
             Readers::Several(count) => (None, count),
         };
-        if reader.is_some_and(|reader| !self.may_go_ahead(segment, (reader, source.bytes()))) {
-            return None;
-        }
         let place = match &self.place {
             Some(place) => place.clone(),
             None => self.cut(arena, segment)?,
         };
+        if reader.is_some_and(|reader| !self.may_go_ahead(segment, (reader, source.bytes()))) {
+            return None;
+        }
         let block = self.find(segment, &place, (source, reader))?;
         segment.word32(block.readers).store(count, Ordering::Relaxed);
         Some(block)
@@ -165,6 +169,8 @@ impl Belt {
         self.unread.reserve_exact(MOST); // no allocation when a message is sent later
         (self.next, self.prepared, self.place) = (start, start, Some(place.clone()));
         self.turn = start + share.min(bytes);
+        let cache = host::second_level_cache().unwrap_or_default();
+        self.ahead = ahead(segment.seats() - 1, cache);
         Some(place)
     }
 
@@ -249,6 +255,11 @@ impl Belt {
 fn beyond_cache() -> usize {
     let cache = host::second_level_cache().unwrap_or_default();
     (2 * cache).clamp(*BEYOND_CACHE.start(), *BEYOND_CACHE.end())
+}
+
+/// How many bytes each of so many senders may be ahead of a reader that shares its core.
+fn ahead(senders: usize, cache: usize) -> usize {
+    if senders * NEAR <= cache / 2 { NEAR } else { AHEAD }
 }
 
 #[cfg(test)]
@@ -347,7 +358,8 @@ mod tests {
         while let Some(block) = world.lend_to(first, BYTES) {
             late.push(block);
         }
-        assert!((AHEAD - 2 * BYTES..AHEAD).contains(&(late.len() * BYTES)), "{}", late.len());
+        let ahead = world.belt.ahead;
+        assert!((ahead - 2 * BYTES..ahead).contains(&(late.len() * BYTES)), "{}", late.len());
         assert!(world.belt.is_read_by(&world.segment, Peer(1)));
         for other in [Readers::One(Peer(0)), Readers::Several(2)] {
             assert!(world.lend_to(other, BYTES).is_some(), "others have room");
@@ -356,7 +368,14 @@ mod tests {
         assert!(world.lend_to(first, BYTES).is_some() && world.lend_to(first, BYTES).is_none());
         let mut world = World::of(2);
         let whole = (0..MOST).map_while(|_| world.lend_to(first, BYTES)).count();
-        assert!(whole * BYTES > AHEAD, "with a core for each the belt is what there is: {whole}");
+        assert!(whole * BYTES > ahead, "with a core for each the belt is what there is: {whole}");
+    }
+
+    #[test]
+    fn few_senders_stay_within_the_cache_of_their_reader() {
+        let mib = 1 << 20;
+        assert_eq!((ahead(3, 2 * mib), ahead(4, 2 * mib), ahead(5, 2 * mib)), (NEAR, NEAR, AHEAD));
+        assert_eq!((ahead(3, mib), ahead(1, 0)), (AHEAD, AHEAD));
     }
 
     #[test]
