@@ -74,9 +74,8 @@ impl Endpoint {
         receive: &Receive,
     ) -> bool {
         let (source, bytes) = (message.source, message.bytes);
-        let Some(claim) = exposure.claim.filter(|_| self.meanwhile.copies_for_itself) else {
-            return false;
-        };
+        let may_put_off = self.meanwhile.copies_for_itself && self.single_copy != SingleCopy::Off;
+        let Some(claim) = exposure.claim.filter(|_| may_put_off) else { return false };
         if !self.is_shared(source, bytes) || !claims::take(&self.segment, source, claim) {
             return false;
         }
@@ -243,11 +242,16 @@ mod tests {
     impl Pair {
         /// The message is sent and its receive posted, and neither has looked.
         fn with(bytes: usize) -> Pair {
+            Pair::of(bytes, Options::default())
+        }
+
+        /// The same, for a receiver with these options.
+        fn of(bytes: usize, options: Options) -> Pair {
             let (segment, _file) = Segment::shared_by(Layout::new(2).unwrap(), 2).unwrap();
             let segment = Arc::new(segment);
-            let ranks = [0, 1].map(|rank| {
+            let ranks = [(0, Options::default()), (1, options)].map(|(rank, options)| {
                 segment.enter(Peer(rank), std::process::id());
-                Endpoint::new(segment.clone(), Peer(rank), Options::default())
+                Endpoint::new(segment.clone(), Peer(rank), options)
             });
             let data = (0..bytes).map(|at| (at % 251) as u8).collect();
             let mut pair = Pair { ranks, done: Default::default(), data, into: vec![0; bytes] };
@@ -343,6 +347,20 @@ mod tests {
         pair.catch_up(0);
         assert!(pair.into.iter().all(|&byte| byte == 0));
         pair.into.copy_from_slice(&pair.data);
+        pair.check();
+    }
+
+    #[test]
+    fn who_may_not_copy_asks_for_pieces_at_once() {
+        let options = Options { single_copy: Some(false), ..Options::default() };
+        let mut pair = Pair::of(BYTES, options);
+        pair.progress_meanwhile(1);
+        assert!(pair.ranks[1].meanwhile.receives.is_empty());
+        assert_eq!(pair.ranks[1].landings.iter().count(), 1, "they come");
+        while pair.ended() != [1, 1] {
+            pair.progress(0);
+            pair.progress(1);
+        }
         pair.check();
     }
 

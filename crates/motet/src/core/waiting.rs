@@ -250,7 +250,9 @@ impl Shared {
         while ended.is_none() && begun.elapsed() < spin {
             if begun.elapsed() >= impolite {
                 turns += 1;
-                if turns > TURNS_BEFORE_NAP && listens.is_some_and(|given| self.still(given)) {
+                if turns > TURNS_BEFORE_NAP
+                    && listens.is_some_and(|given| self.has_given_no_more(given))
+                {
                     self.sleep(SHORTEST_NAP, |_| false);
                 } else {
                     self.give_way();
@@ -277,8 +279,8 @@ impl Shared {
         self.listening.begin(given).then_some(given)
     }
 
-    /// Whether this rank has given no more to others than that.
-    fn still(&self, given: u64) -> bool {
+    /// Whether all that this rank has given to others is still what it was.
+    fn has_given_no_more(&self, given: u64) -> bool {
         self.engine().endpoint().given() == given
     }
 
