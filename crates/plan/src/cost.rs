@@ -17,9 +17,12 @@
 //! sizes that were measured, since no one rate is right: short data travels in the line that
 //! announces it, more in cells, much straight from memory to memory.
 
+mod crowded;
 mod text;
+mod work;
 
 pub use text::{PriceError, TextError};
+pub use work::{Ends, Reach, Work};
 
 /// The longest chain of dependent work, the same on all ranks of one call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,88 +72,6 @@ impl Cost {
     }
 }
 
-/// Messages of one rank.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ends {
-    /// Those that it sends.
-    pub sends: usize,
-    /// Those that it receives.
-    pub receives: usize,
-}
-
-impl Ends {
-    /// So many that a rank sends and receives.
-    pub fn new(sends: usize, receives: usize) -> Self {
-        Self { sends, receives }
-    }
-
-    /// How many whole messages that is, if the sender of one does such a share of it.
-    fn done(self, send_share: f64) -> f64 {
-        self.sends as f64 * send_share + self.receives as f64 * (1.0 - send_share)
-    }
-}
-
-/// What all ranks of one call do together, the same on all of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Work {
-    /// How many ranks there are.
-    pub ranks: usize,
-    /// How often a rank must wait for others, summed up over the ranks; none if data flows one way,
-    /// so that ranks run ahead of others from one operation to the next.
-    pub waits: usize,
-    /// Messages.
-    pub messages: usize,
-    /// What the rank has of them that has most; of those that flow one way, or pass one rank.
-    pub busiest: Ends,
-    /// Bytes in those messages.
-    pub bytes: usize,
-    /// Those of them that their sender sends to another rank before, one after the other.
-    pub repeated: usize,
-    /// Bytes of results of reductions.
-    pub reduced: usize,
-    /// Bytes copied inside ranks.
-    pub copied: usize,
-}
-
-impl Work {
-    /// Each rank does as much as the longest chain says.
-    pub fn alike(ranks: u32, cost: &Cost) -> Self {
-        let ranks = ranks as usize;
-        let of_all = |one: usize| one.saturating_mul(ranks);
-        Self {
-            ranks,
-            waits: of_all(cost.rounds),
-            messages: of_all(cost.messages()),
-            busiest: Ends::default(),
-            bytes: of_all(cost.bytes),
-            repeated: of_all(cost.repeated),
-            reduced: of_all(cost.reduced),
-            copied: of_all(cost.copied),
-        }
-    }
-
-    /// One rank has this end of all messages, so the chain is the work.
-    pub fn of_one(ranks: u32, busiest: Ends, cost: &Cost) -> Self {
-        let Cost { bytes, repeated, reduced, copied, .. } = *cost;
-        let (ranks, messages) = (ranks as usize, cost.messages());
-        Self { ranks, waits: 0, messages, busiest, bytes, repeated, reduced, copied }
-    }
-
-    /// Messages of one size that flow one way, and what the busiest rank has of them.
-    pub fn flow(ranks: u32, (messages, busiest): (usize, Ends), bytes: usize) -> Self {
-        let (ranks, bytes) = (ranks as usize, bytes.saturating_mul(messages));
-        Self { ranks, messages, busiest, bytes, ..Self::default() }
-    }
-
-    /// The same where no memory is shared, so that each message is on its own, and keeps both of
-    /// its ends busy.
-    #[must_use]
-    pub fn apart(self) -> Self {
-        let busiest = if self.waits > 0 { Ends::default() } else { self.busiest };
-        Self { repeated: 0, busiest, ..self }
-    }
-}
-
 /// Prices of a machine, in nanoseconds: for messages, for their bytes, and for work within a rank.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Machine {
@@ -168,7 +89,9 @@ pub struct Machine {
     pub copy_ns_per_byte: f64,
     /// From one rank's waiting to the next one's running on the same core.
     pub hand_over_ns: f64,
-    /// How many ranks there are for each core.
+    /// How many cores the ranks share.
+    pub cores: f64,
+    /// How many ranks there are for each of them.
     pub ranks_per_core: f64,
     /// The same for ranks that share no memory: more than one if they are on one machine all the
     /// same.
@@ -184,19 +107,6 @@ const FAR_BYTES: f64 = 4.0;
 /// A network is asked once for each message that is sent, and gives what has come all at once.
 const FAR_SEND_SHARE: f64 = 0.8;
 
-/// Messages up to this length wait for nobody: they travel in cells, or in blocks. Part of their
-/// price is that the receiver waits for one after the other; where ranks share cores, others have
-/// the core meanwhile.
-const LONGEST_IN_CELLS: usize = 16 << 10;
-const SHARED_CELLS: f64 = 0.8;
-
-/// What a rank sends to several others, one after the other, it copies once for all of them where
-/// they share cores and memory, if it is too long for a cell and no longer than this.
-const LONGEST_IN_ONE_CELL: usize = 8 << 10;
-const LONGEST_IN_BLOCKS: usize = 64 << 10;
-/// The sender's copy, of the two that the bytes of such a message are.
-const SENDERS_COPY: f64 = 0.5;
-
 impl Default for Machine {
     /// What was measured where one core passes a line to another in about 100 ns, by the command
     /// `motet info --measure`. Only the proportions matter for a choice.
@@ -211,6 +121,7 @@ impl Default for Machine {
             reduce_ns_per_byte: 0.046,
             copy_ns_per_byte: 0.04,
             hand_over_ns: 590.0,
+            cores: f64::INFINITY,
             ranks_per_core: 1.0,
             apart_per_core: 1.0,
         }
@@ -240,6 +151,7 @@ impl Machine {
         reduce_ns_per_byte: 0.1,
         copy_ns_per_byte: 0.05,
         hand_over_ns: 1500.0,
+        cores: f64::INFINITY,
         ranks_per_core: 1.0,
         apart_per_core: 1.0,
     };
@@ -265,7 +177,8 @@ impl Machine {
     /// All ranks of a call must pass the same numbers, as they must choose the same algorithm.
     #[must_use]
     pub fn shared(self, ranks: usize, cores: usize) -> Self {
-        Self { ranks_per_core: ranks.max(1) as f64 / cores.max(1) as f64, ..self }
+        let cores = cores.max(1) as f64;
+        Self { cores, ranks_per_core: ranks.max(1) as f64 / cores, ..self }
     }
 
     /// The same prices, where all ranks of the world, even those that share no memory, share cores
@@ -285,41 +198,7 @@ impl Machine {
         if !self.is_crowded() {
             return self.chain(cost, self.latency_ns);
         }
-        if work.waits == 0 {
-            let messages = work.messages as f64 * self.send_ns;
-            let others = self.work(work) - messages;
-            return messages * self.share_of_busiest_core(work, self.send_share)
-                + others * self.share_of_busiest_core(work, 0.5);
-        }
-        // If the ranks of the call are not all there are, the others want the cores as well.
-        let of_one = self.work(work) / work.ranks.max(1) as f64 * self.ranks_per_core;
-        let chain = match work.busiest {
-            Ends { sends: 0, receives: 0 } => self.chain(cost, self.send_ns),
-            ends => self.chain_of_busiest(work, ends),
-        };
-        cost.rounds as f64 * self.hand_over_ns + chain.max(of_one)
-    }
-
-    /// What the rank does that has one end of all messages. Those that are too long to wait for
-    /// anybody keep both ends busy all the time.
-    fn chain_of_busiest(&self, work: &Work, ends: Ends) -> f64 {
-        let is_long = work.bytes > work.messages.saturating_mul(LONGEST_IN_BLOCKS);
-        let done = ends.done(self.send_share) / work.messages.max(1) as f64;
-        let share = if is_long { 1.0 } else { done };
-        self.passing(work) * share + self.within(work.reduced, work.copied)
-    }
-
-    /// The share of work that flows one way which the core has whose ranks are the busiest one and
-    /// others, if the sender of a message does such a share of it.
-    fn share_of_busiest_core(&self, work: &Work, send_share: f64) -> f64 {
-        let (all, ranks) = (work.messages as f64, work.ranks as f64);
-        if work.messages == 0 || work.ranks < 2 {
-            return 1.0;
-        }
-        // Where the ends of a message differ much, the busiest may be another one.
-        let busiest = work.busiest.done(send_share).max(all / ranks);
-        let of_another = (all - busiest) / (ranks - 1.0);
-        (busiest + (self.ranks_per_core - 1.0) * of_another) / all
+        self.time_crowded(cost, work)
     }
 
     /// The same prices for messages between nodes: that a network is so much slower than shared
@@ -346,35 +225,15 @@ impl Machine {
     fn chain(&self, cost: &Cost, round_ns: f64) -> f64 {
         cost.rounds as f64 * round_ns
             + cost.extra_sends as f64 * self.send_ns
-            + self.data(cost.messages(), cost.bytes)
+            + self.data(cost.messages() as f64, cost.bytes as f64)
             + self.within(cost.reduced, cost.copied)
     }
 
-    fn work(&self, work: &Work) -> f64 {
-        work.waits as f64 * self.hand_over_ns
-            + self.passing(work)
-            + self.within(work.reduced, work.copied)
-    }
-
-    /// For messages, both ends of each.
-    fn passing(&self, work: &Work) -> f64 {
-        let data = self.data(work.messages, work.bytes);
-        let up_to = |longest: usize| work.bytes <= work.messages.saturating_mul(longest);
-        let in_cells = up_to(LONGEST_IN_CELLS);
-        let in_blocks = up_to(LONGEST_IN_BLOCKS) && !up_to(LONGEST_IN_ONE_CELL);
-        let repeated = if in_blocks { work.repeated as f64 / work.bytes as f64 } else { 0.0 };
-        let data = data * (1.0 - SENDERS_COPY * repeated);
-        work.messages as f64 * self.send_ns + if in_cells { data * SHARED_CELLS } else { data }
-    }
-
     /// For the bytes of messages, as if all had one length.
-    fn data(&self, messages: usize, bytes: usize) -> f64 {
-        if messages == 0 {
-            // Nobody knows in how many messages they come.
-            return self.data_of_one(bytes as f64);
-        }
-        let messages = messages as f64;
-        messages * self.data_of_one(bytes as f64 / messages)
+    fn data(&self, messages: f64, bytes: f64) -> f64 {
+        // Without messages nobody knows in how many the bytes come.
+        let messages = if messages > 0.0 { messages } else { 1.0 };
+        messages * self.data_of_one(bytes / messages)
     }
 
     /// For the bytes of one message: on the line through the two sizes around it.

@@ -5,7 +5,7 @@ mod cases;
 use std::sync::Arc;
 
 use cases::calls;
-use motet_plan::cost::Ends;
+use motet_plan::cost::{Ends, Reach};
 use motet_plan::select::{Lesson, Overrides, Reason, Wisdom, choose, fixed};
 use motet_plan::{
     Block, Call, Collective, Cost, Division, Machine, Operation, Rank, Tuning, Work, algo,
@@ -213,7 +213,11 @@ fn shared_cores_make_work_and_hand_overs_count() {
     let time = |cores, work: &Work| own.shared(4, cores).time(&cost, work);
     let (send, hand_over) = (own.send_ns, own.hand_over_ns);
     assert_eq!(time(2, &work), 4.0 * send + 2.0 * hand_over + hand_over);
-    assert_eq!(time(1, &work), 8.0 * send + 4.0 * hand_over + hand_over);
+    // Two ranks more on the core, each of which makes a hand-over dearer.
+    assert_eq!(time(1, &work), 8.0 * send + (4.0 + 1.0) * 1.5 * hand_over);
+    // Who waits for the second time finds more often that others have run.
+    let twice = Work { waits: 8, ..work };
+    assert_eq!(time(2, &twice), time(2, &work) + 2.0 * 0.5 * hand_over);
     // What flows one way takes the time of the core whose ranks are the busiest and another one:
     // of 16 ends 10, and then 2 of the 6 that the three others have.
     let flow = Work { waits: 0, busiest: Ends::new(10, 0), ..work };
@@ -221,6 +225,51 @@ fn shared_cores_make_work_and_hand_overs_count() {
     assert_eq!(time(2, &flow), 8.0 * send * 12.0 / 16.0);
     // Others, which are not in the call, want the cores as well.
     assert_eq!(own.shared(8, 2).time(&cost, &work), time(1, &work));
+}
+
+/// Ranks take the cores in turns, so those at a distance of a multiple of the cores share one, and
+/// what they send each other is copied in and out, with no way from core to core.
+#[test]
+fn ranks_that_share_a_core_have_cheaper_bytes() {
+    let free = Machine { send_ns: 0.0, hand_over_ns: 0.0, ..Machine::default() };
+    let machine = Machine { copy_ns_per_byte: 0.01, ..free }.shared(8, 2);
+    let bytes = 7 << 16;
+    let far = Work { ranks: 8, waits: 8, messages: 7, bytes, ..Work::default() };
+    let time = |reach| machine.time(&Cost::default(), &far.reaching(reach));
+    let all_far = time(Reach::Neighbours);
+    let all_near = 2.0 * bytes as f64 * 0.01 / 2.0;
+    assert!(all_near < all_far);
+    let near_share = |reach| (all_far - time(reach)) / (all_far - all_near);
+    // Of 7 others 3; distances 2 and 4 of 1, 2 and 4; in blocks, 6 of 7 or 3 of 7.
+    for (reach, expected) in [
+        (Reach::Neighbours, 0.0),
+        (Reach::Alike, 3.0 / 7.0),
+        (Reach::Doubling, 2.0 / 3.0),
+    ] {
+        let share = near_share(reach);
+        assert!((share - expected).abs() < 1e-9, "{reach:?}: {share}, not {expected}");
+    }
+    assert!(near_share(Reach::Growing) > near_share(Reach::Doubling));
+    assert!(near_share(Reach::Shrinking) < near_share(Reach::Doubling));
+    // With a core for each rank none is near.
+    let alone = machine.shared(8, 8);
+    assert_eq!(alone.time(&Cost::default(), &far.reaching(Reach::Doubling)), 0.0);
+}
+
+/// 4 ranks in pairs on 2 cores: two rounds of pairs, one of them on the same core, beat all others
+/// up to where the data is cut; among 8 and 16 one rank that does it all saves hand-overs.
+#[test]
+fn few_ranks_on_a_core_meet_in_pairs() {
+    let name = |ranks, bytes: usize| {
+        let tuning = Tuning { machine: Machine::default().shared(ranks, 2), ..Tuning::default() };
+        chosen(&allreduce(ranks as u32, bytes / 8, true), &tuning).0
+    };
+    for bytes in [512, 4 << 10, 16 << 10] {
+        assert_eq!(name(4, bytes), "recursive_doubling", "{bytes} bytes");
+        assert_eq!(name(8, bytes), "star", "{bytes} bytes");
+        assert_eq!(name(16, bytes), "star", "{bytes} bytes");
+    }
+    assert_eq!(name(4, 64 << 10), "pieces");
 }
 
 /// Bytes are priced by the size of the messages that they come in.

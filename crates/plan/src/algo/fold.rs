@@ -7,7 +7,8 @@
 use super::incoming;
 use super::shape::hypercube::{Fold, Part};
 use crate::build::Builder;
-use crate::call::Rank;
+use crate::call::{Call, Rank};
+use crate::cost::Cost;
 use crate::plan::Slice;
 
 /// A rank that stands at a corner, and where the data it stands for can be read.
@@ -35,6 +36,12 @@ pub(super) fn fold(builder: &mut Builder<'_>, fold: Fold) -> Option<Corner> {
             None
         }
     }
+}
+
+/// What it takes that a guest sends its contribution and receives the result.
+pub(super) fn folding_cost(call: &Call) -> Cost {
+    let whole = call.bytes();
+    Cost { rounds: 2, bytes: whole.saturating_mul(2), reduced: whole, ..Cost::default() }
 }
 
 /// Hosts send the result, which is in the output, to their guests.

@@ -8,7 +8,7 @@
 use super::{Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Rank};
-use crate::cost::{Cost, Ends, Work};
+use crate::cost::{Cost, Ends, Reach, Work};
 use crate::plan::Slice;
 
 /// The rank in the middle.
@@ -34,7 +34,8 @@ pub(super) fn cost_of_same(call: &Call, inward: usize, outward: usize) -> Cost {
 pub(super) fn work(call: &Call, cost: &Cost) -> Work {
     let others = call.ranks.saturating_sub(1) as usize;
     let middle = Ends::new(others, others);
-    Work { waits: call.ranks as usize, ..Work::of_one(call.ranks, middle, cost) }
+    let work = Work::of_one(call.ranks, middle, cost).reaching(Reach::Alike);
+    Work { waits: call.ranks as usize, ..work }
 }
 
 /// The ranks around the middle.

@@ -23,7 +23,7 @@ use crate::algo::shape::ring::Ring;
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::Cost;
+use crate::cost::{Cost, Reach, Work};
 
 /// The algorithm, of an allgather or an allgatherv.
 pub(in crate::algo) struct Bruck {
@@ -51,6 +51,10 @@ impl Algorithm for Bruck {
 
     fn cost(&self, call: &Call) -> Cost {
         Cost { copied: call.bytes(), ..doubling_cost(call) }
+    }
+
+    fn work(&self, call: &Call) -> Work {
+        Work::alike(call.ranks, &self.cost(call)).reaching(Reach::Growing)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

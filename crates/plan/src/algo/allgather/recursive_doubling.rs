@@ -19,7 +19,7 @@ use crate::algo::shape::doublings;
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::Cost;
+use crate::cost::{Cost, Reach, Work};
 
 /// The algorithm, of an allgather or an allgatherv.
 pub(in crate::algo) struct RecursiveDoubling {
@@ -52,6 +52,10 @@ impl Algorithm for RecursiveDoubling {
 
     fn cost(&self, call: &Call) -> Cost {
         doubling_cost(call)
+    }
+
+    fn work(&self, call: &Call) -> Work {
+        Work::alike(call.ranks, &self.cost(call)).reaching(Reach::Growing)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

@@ -20,7 +20,7 @@ use crate::algo::shape::ring::Ring;
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::Cost;
+use crate::cost::{Cost, Reach, Work};
 
 /// The algorithm, of an allgather or an allgatherv.
 pub(in crate::algo) struct RingAllgather {
@@ -51,6 +51,10 @@ impl Algorithm for RingAllgather {
         let rounds = call.ranks as usize - 1;
         let bytes = largest_block_bytes(call).saturating_mul(rounds);
         Cost { rounds, bytes, ..Cost::default() }
+    }
+
+    fn work(&self, call: &Call) -> Work {
+        Work::alike(call.ranks, &self.cost(call)).reaching(Reach::Neighbours)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

@@ -16,13 +16,13 @@
 //! Paper: Thakur, Rabenseifner and Gropp, *Optimization of collective communication operations in
 //! MPICH*, 2005.
 
-use crate::algo::fold::{fold, unfold};
+use crate::algo::fold::{fold, folding_cost, unfold};
 use crate::algo::incoming::Places;
 use crate::algo::shape::hypercube::{Fold, is_lower, partner};
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
-use crate::cost::Cost;
+use crate::cost::{Cost, Reach, Work};
 
 struct RecursiveDoubling;
 
@@ -47,13 +47,13 @@ impl Algorithm for RecursiveDoubling {
 
     fn cost(&self, call: &Call) -> Cost {
         let shape = Fold::new(call.ranks);
-        let (meetings, folds) = (shape.rounds() as usize, usize::from(shape.has_guests()));
-        Cost {
-            rounds: meetings + 2 * folds,
-            bytes: call.bytes().saturating_mul(meetings + 2 * folds),
-            reduced: call.bytes().saturating_mul(meetings + folds),
-            ..Cost::default()
-        }
+        shape.cost(meeting_cost(call, shape), folding_cost(call))
+    }
+
+    fn work(&self, call: &Call) -> Work {
+        let shape = Fold::new(call.ranks);
+        let work = shape.work(&meeting_cost(call, shape), &folding_cost(call));
+        work.reaching(Reach::Doubling)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
@@ -75,4 +75,11 @@ impl Algorithm for RecursiveDoubling {
         builder.copy(value, output);
         unfold(builder, &corner);
     }
+}
+
+/// What a corner does.
+fn meeting_cost(call: &Call, shape: Fold) -> Cost {
+    let rounds = shape.rounds() as usize;
+    let bytes = call.bytes().saturating_mul(rounds);
+    Cost { rounds, bytes, reduced: bytes, ..Cost::default() }
 }

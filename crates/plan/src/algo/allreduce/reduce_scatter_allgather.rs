@@ -20,14 +20,14 @@
 
 use std::ops::Range;
 
-use crate::algo::fold::{fold, unfold};
+use crate::algo::fold::{fold, folding_cost, unfold};
 use crate::algo::incoming;
 use crate::algo::shape::hypercube::{Fold, is_lower, partner};
 use crate::algo::shape::partition::part;
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
-use crate::cost::Cost;
+use crate::cost::{Cost, Reach, Work};
 
 struct ReduceScatterAllgather;
 
@@ -52,17 +52,13 @@ impl Algorithm for ReduceScatterAllgather {
 
     fn cost(&self, call: &Call) -> Cost {
         let shape = Fold::new(call.ranks);
-        let (meetings, folds) = (shape.rounds() as usize, usize::from(shape.has_guests()));
-        let halves = call.bytes() - (call.bytes() >> shape.rounds());
-        let reduced = halves.saturating_add(call.bytes().saturating_mul(folds));
-        // As in a ring: what is reduced is in the caches of others.
-        Cost {
-            rounds: 2 * (meetings + folds),
-            bytes: reduced.saturating_mul(2),
-            reduced,
-            copied: reduced,
-            ..Cost::default()
-        }
+        shape.cost(meeting_cost(call, shape), copied_folding_cost(call))
+    }
+
+    fn work(&self, call: &Call) -> Work {
+        let shape = Fold::new(call.ranks);
+        let work = shape.work(&meeting_cost(call, shape), &copied_folding_cost(call));
+        work.reaching(Reach::Shrinking)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
@@ -111,4 +107,21 @@ impl Halving {
         let (low, high) = (half(0), half(1));
         if lower { Self { kept: low, given: high } } else { Self { kept: high, given: low } }
     }
+}
+
+/// What a corner does. As in a ring: what is reduced is in the caches of others.
+fn meeting_cost(call: &Call, shape: Fold) -> Cost {
+    let halves = call.bytes() - (call.bytes() >> shape.rounds());
+    Cost {
+        rounds: 2 * shape.rounds() as usize,
+        bytes: halves.saturating_mul(2),
+        reduced: halves,
+        copied: halves,
+        ..Cost::default()
+    }
+}
+
+fn copied_folding_cost(call: &Call) -> Cost {
+    let cost = folding_cost(call);
+    Cost { copied: cost.reduced, ..cost }
 }

@@ -23,7 +23,7 @@ use crate::algo::shape::ring::Ring;
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::Cost;
+use crate::cost::{Cost, Reach, Work};
 
 struct RingAllreduce;
 
@@ -62,6 +62,10 @@ impl Algorithm for RingAllreduce {
             copied: reduced,
             ..Cost::default()
         }
+    }
+
+    fn work(&self, call: &Call) -> Work {
+        Work::alike(call.ranks, &self.cost(call)).reaching(Reach::Neighbours)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

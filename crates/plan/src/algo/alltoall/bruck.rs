@@ -25,7 +25,7 @@ use crate::algo::shape::ring::Ring;
 use crate::algo::{Algorithm, Refusal, gathering, scattering};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation, Rank};
-use crate::cost::Cost;
+use crate::cost::{Cost, Reach, Work};
 use crate::plan::Slice;
 
 struct Bruck;
@@ -59,6 +59,10 @@ impl Algorithm for Bruck {
             copied: block.saturating_mul(blocks + ranks - 1),
             ..Cost::default()
         }
+    }
+
+    fn work(&self, call: &Call) -> Work {
+        Work::alike(call.ranks, &self.cost(call)).reaching(Reach::Doubling)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

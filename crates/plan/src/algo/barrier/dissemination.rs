@@ -19,7 +19,7 @@ use crate::algo::shape::doublings;
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::Cost;
+use crate::cost::{Cost, Reach, Work};
 
 /// The algorithm, of a barrier of one group or between two.
 pub(in crate::algo) struct Dissemination {
@@ -47,6 +47,10 @@ impl Algorithm for Dissemination {
 
     fn cost(&self, call: &Call) -> Cost {
         Cost { rounds: doublings(call.ranks) as usize, ..Cost::default() }
+    }
+
+    fn work(&self, call: &Call) -> Work {
+        Work::alike(call.ranks, &self.cost(call)).reaching(Reach::Doubling)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

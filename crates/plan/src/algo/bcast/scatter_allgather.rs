@@ -22,7 +22,7 @@ use crate::algo::shape::{binomial, doublings};
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
-use crate::cost::Cost;
+use crate::cost::{Cost, Reach, Work};
 use crate::plan::Slice;
 
 struct ScatterAllgather;
@@ -54,6 +54,10 @@ impl Algorithm for ScatterAllgather {
             bytes: part.saturating_mul(2 * (ranks - 1)),
             ..Cost::default()
         }
+    }
+
+    fn work(&self, call: &Call) -> Work {
+        Work::alike(call.ranks, &self.cost(call)).reaching(Reach::Neighbours)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

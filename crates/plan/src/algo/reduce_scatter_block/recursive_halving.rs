@@ -29,7 +29,7 @@ use crate::algo::shape::hypercube::{Fold, Part, is_lower, partner};
 use crate::algo::{Algorithm, Refusal, scattering};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::Cost;
+use crate::cost::{Cost, Reach, Work};
 use crate::plan::Slice;
 
 /// The algorithm, for blocks of one length or of several.
@@ -59,19 +59,13 @@ impl Algorithm for RecursiveHalving {
 
     fn cost(&self, call: &Call) -> Cost {
         let order = Order::new(call);
-        let (meetings, folds) = (order.rounds(), usize::from(order.shape.has_guests()));
-        let whole = call.bytes();
-        let part = scattering::largest_bytes(call, order.parts.iter().copied());
-        let halves = (0..meetings).map(|round| part.saturating_mul(1 << round).min(whole));
-        let halves = halves.fold(0, usize::saturating_add);
-        let is_copied = folds == 0 && order.runs().len() > 1;
-        Cost {
-            rounds: meetings as usize + 2 * folds,
-            bytes: halves.saturating_add(whole.saturating_add(part).saturating_mul(folds)),
-            reduced: halves.saturating_add(whole.saturating_mul(folds)),
-            copied: whole * usize::from(is_copied),
-            ..Cost::default()
-        }
+        order.shape.cost(order.meeting_cost(call), order.folding_cost(call))
+    }
+
+    fn work(&self, call: &Call) -> Work {
+        let order = Order::new(call);
+        let work = order.shape.work(&order.meeting_cost(call), &order.folding_cost(call));
+        work.reaching(if order.is_near_first { Reach::Shrinking } else { Reach::Growing })
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
@@ -140,6 +134,31 @@ impl Order {
 
     fn rounds(&self) -> u32 {
         self.shape.rounds()
+    }
+
+    fn largest_part(&self, call: &Call) -> usize {
+        scattering::largest_bytes(call, self.parts.iter().copied())
+    }
+
+    /// What a corner does.
+    fn meeting_cost(&self, call: &Call) -> Cost {
+        let (whole, part) = (call.bytes(), self.largest_part(call));
+        let halves = (0..self.rounds()).map(|round| part.saturating_mul(1 << round).min(whole));
+        let halves = halves.fold(0, usize::saturating_add);
+        let is_copied = !self.shape.has_guests() && self.runs().len() > 1;
+        Cost {
+            rounds: self.rounds() as usize,
+            bytes: halves,
+            reduced: halves,
+            copied: whole * usize::from(is_copied),
+            ..Cost::default()
+        }
+    }
+
+    /// What it takes that a guest sends its contribution and receives its block.
+    fn folding_cost(&self, call: &Call) -> Cost {
+        let (whole, part) = (call.bytes(), self.largest_part(call));
+        Cost { rounds: 2, bytes: whole.saturating_add(part), reduced: whole, ..Cost::default() }
     }
 
     /// Runs that are adjacent both in the contribution and in this order: where they begin there

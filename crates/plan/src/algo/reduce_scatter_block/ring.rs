@@ -21,7 +21,7 @@ use crate::algo::shape::ring::Ring;
 use crate::algo::{Algorithm, Refusal, scattering};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::Cost;
+use crate::cost::{Cost, Reach, Work};
 
 /// The algorithm, for blocks of one length or of several.
 pub(in crate::algo) struct RingReduceScatter {
@@ -56,6 +56,10 @@ impl Algorithm for RingReduceScatter {
         let largest = scattering::largest_bytes(call, scattering::blocks(call));
         let bytes = largest.saturating_mul(rounds);
         Cost { rounds, bytes, reduced: bytes, ..Cost::default() }
+    }
+
+    fn work(&self, call: &Call) -> Work {
+        Work::alike(call.ranks, &self.cost(call)).reaching(Reach::Neighbours)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

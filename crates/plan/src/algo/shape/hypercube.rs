@@ -14,6 +14,7 @@
 //! ```
 
 use crate::call::Rank;
+use crate::cost::{Cost, Work};
 
 /// The fold of all ranks onto the largest hypercube they can fill.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +49,16 @@ impl Fold {
     /// Whether some rank is a guest.
     pub(crate) fn has_guests(self) -> bool {
         self.guests > 0
+    }
+
+    /// What all ranks do, if each corner does `meeting` and each guest `folding` with its host.
+    pub(crate) fn work(self, meeting: &Cost, folding: &Cost) -> Work {
+        Work::alike(self.corners, meeting).beside(Work::alike(self.guests, folding))
+    }
+
+    /// The longest chain of the same.
+    pub(crate) fn cost(self, meeting: Cost, folding: Cost) -> Cost {
+        if self.has_guests() { meeting.then(folding) } else { meeting }
     }
 
     pub(crate) fn part(self, rank: Rank) -> Part {

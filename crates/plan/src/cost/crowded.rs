@@ -1,0 +1,155 @@
+//! The time of a call whose ranks share cores.
+
+use super::work::{Ends, Reach, Work};
+use super::{Cost, Machine};
+
+/// Messages up to this length wait for nobody: they travel in cells, or in blocks. Part of their
+/// price is that the receiver waits for one after the other; where ranks share cores, others have
+/// the core meanwhile.
+const LONGEST_IN_CELLS: usize = 16 << 10;
+const SHARED_CELLS: f64 = 0.8;
+
+/// What a rank sends to several others, one after the other, it copies once for all of them where
+/// they share cores and memory, if it is too long for a cell and no longer than this.
+const LONGEST_IN_ONE_CELL: usize = 8 << 10;
+const LONGEST_IN_BLOCKS: usize = 64 << 10;
+/// The sender's copy, of the two that the bytes of such a message are.
+const SENDERS_COPY: f64 = 0.5;
+
+/// How much of a hand-over it takes to wait once more in the same call. Whoever has waited once
+/// finds more often than not that the others of its core have run meanwhile, and so have those of
+/// other cores.
+const WAIT_MORE: f64 = 0.5;
+
+/// What each rank beyond two on a core adds to a hand-over, of its price: the more there are, the
+/// more of them look in vain before the one runs that can go on.
+const ONE_MORE_ON_CORE: f64 = 0.25;
+
+impl Machine {
+    /// The time of a call with this chain and this work.
+    pub(super) fn time_crowded(&self, cost: &Cost, work: &Work) -> f64 {
+        if work.waits == 0 {
+            let messages = work.messages as f64 * self.send_ns;
+            let others = self.passing(work) + self.within(work.reduced, work.copied) - messages;
+            return messages * self.share_of_busiest_core(work, self.send_share)
+                + others * self.share_of_busiest_core(work, 0.5);
+        }
+        let of_one_core = |all: f64| all / work.ranks.max(1) as f64 * self.ranks_per_core;
+        let more = (self.ranks_per_core - 2.0).max(0.0);
+        let hand_over_ns = self.hand_over_ns * (1.0 + ONE_MORE_ON_CORE * more);
+        let waits = of_one_core(hand_overs(work)) * hand_over_ns;
+        if work.busiest != Ends::default() {
+            return cost.rounds as f64 * hand_over_ns + waits + self.core_of_busiest(work);
+        }
+        let later = cost.rounds.saturating_sub(1) as f64 * WAIT_MORE * hand_over_ns;
+        let chain = self.chain(cost, self.send_ns) + later;
+        let done = of_one_core(self.passing(work) + self.within(work.reduced, work.copied));
+        hand_over_ns + chain.max(waits + done)
+    }
+
+    /// What the core does whose rank has one end of all messages; and one message more, since that
+    /// rank begins when somebody has sent, and somebody ends when it has sent.
+    ///
+    /// Messages that are too long to wait for anybody keep both ends busy all the time.
+    fn core_of_busiest(&self, work: &Work) -> f64 {
+        let messages = work.messages.max(1) as f64;
+        let is_long = work.bytes > work.messages.saturating_mul(LONGEST_IN_BLOCKS);
+        let share_of_end = if is_long { 1.0 } else { work.busiest.done(self.send_share) / messages };
+        let all = Share::of_both(1.0);
+        let near = self.near(work).messages;
+        let (far_ns, near_ns) = (self.passing_far(work, all), self.passing_near(work, all));
+        let passing = (1.0 - near) * share_of_end * far_ns + near * near_ns;
+        passing + far_ns / messages + self.within(work.reduced, work.copied)
+    }
+
+    /// The share of work that flows one way which the core has whose ranks are the busiest one and
+    /// others, if the sender of a message does such a share of it.
+    fn share_of_busiest_core(&self, work: &Work, send_share: f64) -> f64 {
+        let (all, ranks) = (work.messages as f64, work.ranks as f64);
+        if work.messages == 0 || work.ranks < 2 {
+            return 1.0;
+        }
+        // Where the ends of a message differ much, the busiest may be another one.
+        let busiest = work.busiest.done(send_share).max(all / ranks);
+        let of_another = (all - busiest) / (ranks - 1.0);
+        (busiest + (self.ranks_per_core - 1.0) * of_another) / all
+    }
+
+    /// For messages, both ends of each.
+    fn passing(&self, work: &Work) -> f64 {
+        let near = self.near(work);
+        let far = Share { messages: 1.0 - near.messages, bytes: 1.0 - near.bytes };
+        self.passing_far(work, far) + self.passing_near(work, near)
+    }
+
+    /// For such a share of the messages, between ranks on several cores.
+    fn passing_far(&self, work: &Work, share: Share) -> f64 {
+        let (messages, bytes) = share.of(work);
+        let data = self.data(messages, bytes) * copies_left(work);
+        let in_cells = bytes <= messages * LONGEST_IN_CELLS as f64;
+        messages * self.send_ns + if in_cells { data * SHARED_CELLS } else { data }
+    }
+
+    /// The same between ranks that share a core: what one of them writes is in the cache of the
+    /// other, so that their bytes are copied in and out, and that is all.
+    fn passing_near(&self, work: &Work, share: Share) -> f64 {
+        let (messages, bytes) = share.of(work);
+        let copies = 2.0 * bytes * self.copy_ns_per_byte * copies_left(work);
+        (messages * self.send_ns + copies).min(self.passing_far(work, share))
+    }
+
+    /// The share of messages, and of their bytes, that is between ranks of the same core.
+    fn near(&self, work: &Work) -> Share {
+        let ranks = work.ranks as f64;
+        let on_core = ranks / self.cores;
+        if on_core <= 1.0 {
+            return Share::default();
+        }
+        // The distances that are a multiple of the cores, of all that are doubled; and so many
+        // others that share the core.
+        let distances = on_core.log2() / ranks.log2();
+        let others = (on_core - 1.0) / (ranks - 1.0);
+        match work.reach {
+            Reach::Neighbours => Share::default(),
+            Reach::Alike => Share::of_both(others),
+            Reach::Doubling => Share::of_both(distances),
+            Reach::Growing => {
+                let bytes = (ranks - self.cores) / (ranks - 1.0);
+                Share { messages: distances, bytes }
+            }
+            Reach::Shrinking => Share { messages: distances, bytes: others },
+        }
+    }
+}
+
+/// A share of messages and of their bytes, of 1.
+#[derive(Clone, Copy, Default)]
+struct Share {
+    messages: f64,
+    bytes: f64,
+}
+
+impl Share {
+    fn of_both(share: f64) -> Self {
+        Self { messages: share, bytes: share }
+    }
+
+    /// So many messages and bytes of this work.
+    fn of(self, work: &Work) -> (f64, f64) {
+        (self.messages * work.messages as f64, self.bytes * work.bytes as f64)
+    }
+}
+
+/// How many whole hand-overs the waits of all ranks are.
+fn hand_overs(work: &Work) -> f64 {
+    let once = work.waits.min(work.ranks);
+    once as f64 + (work.waits - once) as f64 * WAIT_MORE
+}
+
+/// What is left of the copies of messages whose sender makes one for several, of 1.
+fn copies_left(work: &Work) -> f64 {
+    let up_to = |longest: usize| work.bytes <= work.messages.saturating_mul(longest);
+    let in_blocks = up_to(LONGEST_IN_BLOCKS) && !up_to(LONGEST_IN_ONE_CELL);
+    let repeated = if in_blocks { work.repeated as f64 / work.bytes as f64 } else { 0.0 };
+    1.0 - SENDERS_COPY * repeated
+}

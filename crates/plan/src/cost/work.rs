@@ -1,0 +1,127 @@
+//! What all ranks of a call do together.
+
+use super::Cost;
+
+/// Messages of one rank.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ends {
+    /// Those that it sends.
+    pub sends: usize,
+    /// Those that it receives.
+    pub receives: usize,
+}
+
+impl Ends {
+    /// So many that a rank sends and receives.
+    pub fn new(sends: usize, receives: usize) -> Self {
+        Self { sends, receives }
+    }
+
+    /// How many whole messages that is, if the sender of one does such a share of it.
+    pub(super) fn done(self, send_share: f64) -> f64 {
+        self.sends as f64 * send_share + self.receives as f64 * (1.0 - send_share)
+    }
+}
+
+/// How far from each other the ranks are that swap data. Ranks take the cores in turns, so those at
+/// a distance of a multiple of the cores share one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// Neighbours, so none that share a core; or it is not said.
+    #[default]
+    Neighbours,
+    /// Each with all others, the same with each.
+    Alike,
+    /// At distances of 1, 2, 4 and so on, the same at each.
+    Doubling,
+    /// At those distances, with as much as the distance.
+    Growing,
+    /// At those distances, with half as much at twice the distance.
+    Shrinking,
+}
+
+/// What all ranks of one call do together, the same on all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// How many ranks there are.
+    pub ranks: usize,
+    /// How often a rank must wait for others, summed up over the ranks; none if data flows one way,
+    /// so that ranks run ahead of others from one operation to the next.
+    pub waits: usize,
+    /// Messages.
+    pub messages: usize,
+    /// What the rank has of them that has most; of those that flow one way, or pass one rank.
+    pub busiest: Ends,
+    /// Bytes in those messages.
+    pub bytes: usize,
+    /// Those of them that their sender sends to another rank before, one after the other.
+    pub repeated: usize,
+    /// Bytes of results of reductions.
+    pub reduced: usize,
+    /// Bytes copied inside ranks.
+    pub copied: usize,
+    /// How far the messages go.
+    pub reach: Reach,
+}
+
+impl Work {
+    /// Each rank does as much as the longest chain says.
+    pub fn alike(ranks: u32, cost: &Cost) -> Self {
+        let ranks = ranks as usize;
+        let of_all = |one: usize| one.saturating_mul(ranks);
+        Self {
+            ranks,
+            waits: of_all(cost.rounds),
+            messages: of_all(cost.messages()),
+            busiest: Ends::default(),
+            bytes: of_all(cost.bytes),
+            repeated: of_all(cost.repeated),
+            reduced: of_all(cost.reduced),
+            copied: of_all(cost.copied),
+            reach: Reach::Alike,
+        }
+    }
+
+    /// One rank has this end of all messages, so the chain is the work.
+    pub fn of_one(ranks: u32, busiest: Ends, cost: &Cost) -> Self {
+        let Cost { bytes, repeated, reduced, copied, .. } = *cost;
+        let (ranks, messages) = (ranks as usize, cost.messages());
+        let (waits, reach) = (0, Reach::default());
+        Self { ranks, waits, messages, busiest, bytes, repeated, reduced, copied, reach }
+    }
+
+    /// Messages of one size that flow one way, and what the busiest rank has of them.
+    pub fn flow(ranks: u32, (messages, busiest): (usize, Ends), bytes: usize) -> Self {
+        let (ranks, bytes) = (ranks as usize, bytes.saturating_mul(messages));
+        Self { ranks, messages, busiest, bytes, ..Self::default() }
+    }
+
+    /// This and, by other ranks, `other`; with messages that go as far as those of this.
+    #[must_use]
+    pub fn beside(self, other: Self) -> Self {
+        Self {
+            ranks: self.ranks + other.ranks,
+            waits: self.waits.saturating_add(other.waits),
+            messages: self.messages.saturating_add(other.messages),
+            bytes: self.bytes.saturating_add(other.bytes),
+            repeated: self.repeated.saturating_add(other.repeated),
+            reduced: self.reduced.saturating_add(other.reduced),
+            copied: self.copied.saturating_add(other.copied),
+            ..self
+        }
+    }
+
+    /// The same with messages that go so far.
+    #[must_use]
+    pub fn reaching(self, reach: Reach) -> Self {
+        Self { reach, ..self }
+    }
+
+    /// The same where no memory is shared, so that each message is on its own, and keeps both of
+    /// its ends busy.
+    #[must_use]
+    pub fn apart(self) -> Self {
+        let busiest = if self.waits > 0 { Ends::default() } else { self.busiest };
+        Self { repeated: 0, busiest, reach: Reach::default(), ..self }
+    }
+}
