@@ -26,11 +26,26 @@ fn verify_all(calls: &[Call]) -> usize {
     let rows = algo::of(calls[0].collective());
     let accepting: Vec<_> = rows.filter(|row| row.accepts(&calls[0]).is_ok()).collect();
     for row in &accepting {
+        assert_longest(*row, calls);
         if let Err(violation) = check(calls, &plans(*row, calls), SEEDS) {
             panic!("{row:?} on {:?}: {violation}", calls[0]);
         }
     }
     accepting.len()
+}
+
+/// No rank sends a longer message than all ranks expect, if the call tells of all data.
+fn assert_longest(row: &'static dyn Algorithm, calls: &[Call]) {
+    if calls[0].bytes() == 0 {
+        return;
+    }
+    let longest = row.longest(&calls[0]);
+    for (call, plan) in calls.iter().zip(plans(row, calls)) {
+        assert_eq!(row.longest(call), longest, "{row:?} on {call:?}");
+        let sent = plan.steps().iter().filter(|step| matches!(step, Action::Send { .. }));
+        let most = sent.map(|step| step.elements() * call.element_bytes).max().unwrap_or(0);
+        assert!(most <= longest, "{row:?} on {call:?}: {most} bytes at once, not {longest}");
+    }
 }
 
 /// Nobody leaves before all have entered, with the messages alone.

@@ -241,11 +241,9 @@ fn ranks_that_share_a_core_have_cheaper_bytes() {
     assert!(all_near < all_far);
     let near_share = |reach| (all_far - time(reach)) / (all_far - all_near);
     // Of 7 others 3; distances 2 and 4 of 1, 2 and 4; in blocks, 6 of 7 or 3 of 7.
-    for (reach, expected) in [
-        (Reach::Neighbours, 0.0),
-        (Reach::Alike, 3.0 / 7.0),
-        (Reach::Doubling, 2.0 / 3.0),
-    ] {
+    for (reach, expected) in
+        [(Reach::Neighbours, 0.0), (Reach::Alike, 3.0 / 7.0), (Reach::Doubling, 2.0 / 3.0)]
+    {
         let share = near_share(reach);
         assert!((share - expected).abs() < 1e-9, "{reach:?}: {share}, not {expected}");
     }

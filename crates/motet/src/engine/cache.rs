@@ -118,10 +118,10 @@ impl Planned {
     /// this length never wait for their receives.
     ///
     /// That all algorithms may be run so is verified, if sends are complete at once. So either all
-    /// messages of all ranks must be short, which the call tells where all its data is no longer
-    /// than that, unless each rank knows its own part only; or those of this rank, and it sends
-    /// nothing after it has begun to receive, so that nobody waits for it meanwhile.
-    fn in_order_up_to(mut self, short: usize, call: &Call) -> Planned {
+    /// messages of all ranks must be short, as the `longest` of them tells, unless each rank knows
+    /// its own part only; or those of this rank, and it sends nothing after it has begun to
+    /// receive, so that nobody waits for it meanwhile.
+    fn in_order_up_to(mut self, short: usize, call: &Call, longest: usize) -> Planned {
         let is_message = |step: &&Action| matches!(step, Action::Send { .. } | Action::Recv { .. });
         let mut messages = self.plan.steps().iter().filter(is_message);
         let all_short = messages.all(|step| step.elements() * self.element_bytes <= short);
@@ -129,7 +129,7 @@ impl Planned {
         let mut order = self.plan.order().iter().map(|&step| self.plan.step(step));
         let receives = order.by_ref().any(|step| matches!(step, Action::Recv { .. }));
         let replies = receives && order.any(|step| matches!(step, Action::Send { .. }));
-        let known_short = known && call.bytes() <= short;
+        let known_short = known && longest <= short;
         self.in_order = all_short && (known_short || !replies);
         self
     }
@@ -388,7 +388,7 @@ impl Cache {
             false => row.time(call, machine),
         };
         let planned = Planned::new(plan, reason, (cost.rounds, nanoseconds), call);
-        planned.in_order_up_to(self.short, call)
+        planned.in_order_up_to(self.short, call, row.longest(call))
     }
 
     /// Forgets all but what was to be kept.

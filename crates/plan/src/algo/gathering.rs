@@ -159,14 +159,30 @@ pub(super) fn largest_block_bytes(call: &Call) -> usize {
     count.unwrap_or(0) * call.element_bytes
 }
 
+/// Bytes of the longest of the parts, one for each rank, into which all data is cut.
+pub(super) fn longest_part_bytes(call: &Call) -> usize {
+    let elements = call.bytes() / call.element_bytes.max(1);
+    elements.div_ceil(call.ranks as usize) * call.element_bytes
+}
+
 /// The cost of gathering by doubling: in round `k` up to `2^k` blocks travel at once. With blocks
 /// of one size that is all bytes but the own ones; a block much larger than the others travels in
 /// every round.
 pub(super) fn doubling_cost(call: &Call) -> Cost {
-    let (largest, total) = (largest_block_bytes(call), call.bytes());
-    let ranks = call.ranks as usize;
     let rounds = doublings(call.ranks) as usize;
-    let blocks = |round: usize| (1 << round).min(ranks - (1 << round));
-    let bytes = (0..rounds).map(|round| largest.saturating_mul(blocks(round)).min(total)).sum();
+    let bytes = (0..rounds).map(|round| doubling_bytes(call, round)).sum();
     Cost { rounds, bytes, ..Cost::default() }
+}
+
+/// Bytes of the longest message of gathering by doubling, or more.
+pub(super) fn doubling_longest(call: &Call) -> usize {
+    let rounds = doublings(call.ranks) as usize;
+    (0..rounds).map(|round| doubling_bytes(call, round)).max().unwrap_or(0)
+}
+
+/// Bytes that travel at once in a round of gathering by doubling, or more.
+fn doubling_bytes(call: &Call, round: usize) -> usize {
+    let (ranks, distance) = (call.ranks as usize, 1 << round);
+    let blocks = distance.min(ranks - distance);
+    largest_block_bytes(call).saturating_mul(blocks).min(call.bytes())
 }

@@ -59,6 +59,12 @@ pub trait Algorithm: Sync {
         Work::alike(call.ranks, &self.cost(call))
     }
 
+    /// Bytes of the longest message that any rank sends, or more, if the call tells of all data
+    /// that is sent: all of it, unless it says otherwise.
+    fn longest(&self, call: &Call) -> usize {
+        call.bytes()
+    }
+
     /// Writes down the steps of the rank of `call`, which it accepts.
     fn build(&self, call: &Call, builder: &mut Builder<'_>);
 }

@@ -54,7 +54,8 @@ impl Machine {
     fn core_of_busiest(&self, work: &Work) -> f64 {
         let messages = work.messages.max(1) as f64;
         let is_long = work.bytes > work.messages.saturating_mul(LONGEST_IN_BLOCKS);
-        let share_of_end = if is_long { 1.0 } else { work.busiest.done(self.send_share) / messages };
+        let share_of_end =
+            if is_long { 1.0 } else { work.busiest.done(self.send_share) / messages };
         let all = Share::of_both(1.0);
         let near = self.near(work).messages;
         let (far_ns, near_ns) = (self.passing_far(work, all), self.passing_near(work, all));

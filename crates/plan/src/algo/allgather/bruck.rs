@@ -17,7 +17,7 @@
 //! Paper: Bruck, Ho, Kipnis, Upfal and Weathersby, *Efficient algorithms for all-to-all
 //! communications in multiport message-passing systems*, 1997.
 
-use crate::algo::gathering::{Staging, blocks, doubling_cost};
+use crate::algo::gathering::{Staging, blocks, doubling_cost, doubling_longest};
 use crate::algo::shape::doublings;
 use crate::algo::shape::ring::Ring;
 use crate::algo::{Algorithm, Refusal};
@@ -51,6 +51,10 @@ impl Algorithm for Bruck {
 
     fn cost(&self, call: &Call) -> Cost {
         Cost { copied: call.bytes(), ..doubling_cost(call) }
+    }
+
+    fn longest(&self, call: &Call) -> usize {
+        doubling_longest(call)
     }
 
     fn work(&self, call: &Call) -> Work {

@@ -14,7 +14,7 @@
 //! Paper: Thakur, Rabenseifner and Gropp, *Optimization of collective communication operations in
 //! MPICH*, 2005.
 
-use crate::algo::gathering::{Staging, blocks, doubling_cost};
+use crate::algo::gathering::{Staging, blocks, doubling_cost, doubling_longest};
 use crate::algo::shape::doublings;
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
@@ -52,6 +52,10 @@ impl Algorithm for RecursiveDoubling {
 
     fn cost(&self, call: &Call) -> Cost {
         doubling_cost(call)
+    }
+
+    fn longest(&self, call: &Call) -> usize {
+        doubling_longest(call)
     }
 
     fn work(&self, call: &Call) -> Work {

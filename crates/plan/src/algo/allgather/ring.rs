@@ -53,6 +53,10 @@ impl Algorithm for RingAllgather {
         Cost { rounds, bytes, ..Cost::default() }
     }
 
+    fn longest(&self, call: &Call) -> usize {
+        largest_block_bytes(call)
+    }
+
     fn work(&self, call: &Call) -> Work {
         Work::alike(call.ranks, &self.cost(call)).reaching(Reach::Neighbours)
     }

@@ -17,7 +17,7 @@
 //! Cost: two latencies and `2 (p - 2)` further messages, `2 n (p - 1) / p` and a reduction of half
 //! of that; `n (p - 1) / p` of scratch memory.
 
-use crate::algo::gathering::parts;
+use crate::algo::gathering::{longest_part_bytes, parts};
 use crate::algo::{Algorithm, Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
@@ -50,6 +50,10 @@ impl Algorithm for Pieces {
         let all = scatter.then(direct::cost_of_same(call, piece));
         // The own piece of the result is in the caches of others, who have read it.
         Cost { reduced: scatter.bytes, copied: piece, ..all }
+    }
+
+    fn longest(&self, call: &Call) -> usize {
+        longest_part_bytes(call)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

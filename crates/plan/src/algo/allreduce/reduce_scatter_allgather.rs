@@ -55,6 +55,14 @@ impl Algorithm for ReduceScatterAllgather {
         shape.cost(meeting_cost(call, shape), copied_folding_cost(call))
     }
 
+    fn longest(&self, call: &Call) -> usize {
+        if Fold::new(call.ranks).has_guests() {
+            return call.bytes();
+        }
+        let elements = call.bytes() / call.element_bytes.max(1);
+        elements.div_ceil(2) * call.element_bytes
+    }
+
     fn work(&self, call: &Call) -> Work {
         let shape = Fold::new(call.ranks);
         let work = shape.work(&meeting_cost(call, shape), &copied_folding_cost(call));

@@ -17,7 +17,7 @@
 //! Paper: Patarasuk and Yuan, *Bandwidth optimal all-reduce algorithms for clusters of
 //! workstations*, 2009.
 
-use crate::algo::gathering::{circulate, parts};
+use crate::algo::gathering::{circulate, longest_part_bytes, parts};
 use crate::algo::incoming::Places;
 use crate::algo::shape::ring::Ring;
 use crate::algo::{Algorithm, Refusal};
@@ -62,6 +62,10 @@ impl Algorithm for RingAllreduce {
             copied: reduced,
             ..Cost::default()
         }
+    }
+
+    fn longest(&self, call: &Call) -> usize {
+        longest_part_bytes(call)
     }
 
     fn work(&self, call: &Call) -> Work {

@@ -61,6 +61,12 @@ impl Algorithm for Bruck {
         }
     }
 
+    fn longest(&self, call: &Call) -> usize {
+        let ranks = call.ranks as usize;
+        let travel = (0..doublings(call.ranks)).map(|round| travelling(ranks, round).count());
+        (call.bytes() / ranks).saturating_mul(travel.max().unwrap_or(0))
+    }
+
     fn work(&self, call: &Call) -> Work {
         Work::alike(call.ranks, &self.cost(call)).reaching(Reach::Doubling)
     }

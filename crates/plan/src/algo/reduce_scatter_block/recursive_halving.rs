@@ -62,6 +62,14 @@ impl Algorithm for RecursiveHalving {
         order.shape.cost(order.meeting_cost(call), order.folding_cost(call))
     }
 
+    fn longest(&self, call: &Call) -> usize {
+        let order = Order::new(call);
+        if order.shape.has_guests() {
+            return call.bytes();
+        }
+        order.half(call, order.rounds().saturating_sub(1))
+    }
+
     fn work(&self, call: &Call) -> Work {
         let order = Order::new(call);
         let work = order.shape.work(&order.meeting_cost(call), &order.folding_cost(call));
@@ -140,17 +148,21 @@ impl Order {
         scattering::largest_bytes(call, self.parts.iter().copied())
     }
 
+    /// Bytes of `2^round` parts, or more.
+    fn half(&self, call: &Call, round: u32) -> usize {
+        self.largest_part(call).saturating_mul(1 << round).min(call.bytes())
+    }
+
     /// What a corner does.
     fn meeting_cost(&self, call: &Call) -> Cost {
-        let (whole, part) = (call.bytes(), self.largest_part(call));
-        let halves = (0..self.rounds()).map(|round| part.saturating_mul(1 << round).min(whole));
+        let halves = (0..self.rounds()).map(|round| self.half(call, round));
         let halves = halves.fold(0, usize::saturating_add);
         let is_copied = !self.shape.has_guests() && self.runs().len() > 1;
         Cost {
             rounds: self.rounds() as usize,
             bytes: halves,
             reduced: halves,
-            copied: whole * usize::from(is_copied),
+            copied: call.bytes() * usize::from(is_copied),
             ..Cost::default()
         }
     }
