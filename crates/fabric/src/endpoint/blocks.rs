@@ -5,7 +5,6 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use std::hint::spin_loop;
-use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
 use std::thread;
 
@@ -33,18 +32,36 @@ const PIECE: usize = 16 << 10;
 /// Looks at the sender's progress between two times that the core is given away.
 const LOOKS: u32 = 1000;
 
+/// Bytes of messages: more than so many, up to so many.
+#[derive(Clone, Copy, Debug)]
+struct Lengths {
+    above: usize,
+    longest: usize,
+}
+
+impl Lengths {
+    const NONE: Lengths = Lengths { above: 0, longest: 0 };
+
+    fn new(above: usize, longest: usize) -> Lengths {
+        Lengths { above, longest }
+    }
+
+    #[inline]
+    fn contains(&self, bytes: usize) -> bool {
+        bytes > self.above && bytes <= self.longest
+    }
+}
+
 /// The blocks of a rank.
 #[derive(Debug)]
 pub(super) struct Blocks {
     belt: Belt,
     /// Those of others that this rank has read and not given back.
     kept: Kept,
-    /// Messages of more than `shortest` bytes go in one, up to `longest`; none if that is less.
-    shortest: usize,
-    longest: usize,
+    /// Bytes of messages that go in one.
+    lengths: Lengths,
     /// The same of those whose receivers send some in turn.
-    shortest_of_exchange: usize,
-    longest_of_exchange: usize,
+    lengths_of_exchange: Lengths,
     current: Option<Current>,
 }
 
@@ -53,41 +70,25 @@ impl Blocks {
     /// whether the kernel is to copy.
     pub(super) fn of(segment: &Segment, cell: usize, single_copy: Option<bool>) -> Blocks {
         let by_cores = is_copied_by_cores(segment, single_copy);
-        let (shortest, shortest_of_exchange) = match (by_cores, segment.is_crowded()) {
-            (_, true) => (cell, cell.min(SHORTEST_OF_EXCHANGE)),
-            (true, false) => (cell.min(SHORTEST), cell.min(SHORTEST)),
-            (false, false) => (cell, cell),
+        let (lengths, lengths_of_exchange) = match (by_cores, segment.is_crowded()) {
+            (true, true) => (
+                Lengths::new(cell, Pace::LONGEST),
+                Lengths::new(cell.min(SHORTEST_OF_EXCHANGE), Pace::LONGEST),
+            ),
+            (false, true) => (
+                Lengths::new(cell, LONGEST),
+                Lengths::new(cell.min(SHORTEST_OF_EXCHANGE), LONGEST_OF_EXCHANGE),
+            ),
+            (true, false) => {
+                let lengths = Lengths::new(cell.min(SHORTEST), Pace::LONGEST);
+                (lengths, lengths)
+            }
+            (false, false) => {
+                (Lengths::NONE, Lengths::new(cell.min(SHORTEST), LONGEST_OF_EXCHANGE))
+            }
         };
-        let (longest, longest_of_exchange) = match (by_cores, segment.is_crowded()) {
-            (true, _) => (Pace::LONGEST, Pace::LONGEST),
-            (false, true) => (LONGEST, LONGEST_OF_EXCHANGE),
-            (false, false) => (0, 0),
-        };
-        Blocks {
-            belt: Belt::default(),
-            kept: Kept::of(segment),
-            shortest,
-            longest,
-            shortest_of_exchange,
-            longest_of_exchange,
-            current: None,
-        }
-    }
-
-    /// Bytes of messages that go in one.
-    pub(super) fn lengths(&self) -> RangeInclusive<usize> {
-        self.shortest + 1..=self.longest
-    }
-
-    /// The same of those whose receiver sends one in turn.
-    pub(super) fn lengths_of_exchange(&self) -> RangeInclusive<usize> {
-        self.shortest_of_exchange + 1..=self.longest_of_exchange
-    }
-
-    /// Whether a message of so many bytes does better in one than in a cell.
-    #[inline]
-    pub(super) fn is_better(&self, bytes: usize) -> bool {
-        bytes > self.shortest
+        let (belt, kept) = (Belt::default(), Kept::of(segment));
+        Blocks { belt, kept, lengths, lengths_of_exchange, current: None }
     }
 
     /// Bytes of the arena that they have taken.
@@ -123,7 +124,8 @@ impl Endpoint {
             self.release_untold();
             // With a wire some of them may be on other hosts: a block that is for all would be
             // filled in vain, for some or for all of them.
-            let may = self.wire.is_none() && data.bytes() > self.short();
+            let is_long = data.bytes() > self.short();
+            let may = self.wire.is_none() && is_long && self.may_go_in_block(data, false);
             let all = if readers == 1 { Readers::One(to) } else { Readers::Several(readers) };
             let block = may.then(|| self.free_block(data, all)).flatten();
             if let Some(block) = block {
@@ -141,6 +143,18 @@ impl Endpoint {
         let block = current.block;
         self.tell_of_block(to, Packet::Block { label, element, bytes: data.bytes() }, block);
         true
+    }
+
+    /// Whether a message of this length goes in a block at times, if its receiver sends none.
+    pub(super) fn may_ever_go_in_block(&self, data: Region) -> bool {
+        data.bytes() <= self.blocks.lengths.longest
+    }
+
+    /// Whether a message has a length to go in a block, if its receiver sends some in turn or not.
+    #[inline]
+    pub(super) fn may_go_in_block(&self, data: Region, is_exchange: bool) -> bool {
+        let Blocks { lengths, lengths_of_exchange, .. } = &self.blocks;
+        if is_exchange { lengths_of_exchange } else { lengths }.contains(data.bytes())
     }
 
     /// Sends a message by a block of its own. `false` if it must go as others do.
@@ -195,9 +209,6 @@ impl Endpoint {
 
     /// A block that nobody reads, for this message.
     fn free_block(&mut self, data: Region, readers: Readers) -> Option<Block> {
-        if data.bytes() > self.blocks.longest {
-            return None;
-        }
         if let Readers::One(to) = readers
             && let Some(seat) = self.seat(to)
             && let Some(block) = self.blocks.kept.take(seat, data)
@@ -645,11 +656,38 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_for_one_copy_gets_no_block_where_each_rank_has_a_core() {
+    fn where_the_kernel_copies_only_short_exchanges_go_in_blocks() {
+        let segment = roomy(2)[0].segment.clone();
+        let options = Options { single_copy: Some(true), ..Options::default() };
+        let sender = Endpoint::new(segment, Peer(0), options);
+        for (bytes, in_exchange) in [
+            (SHORTEST, false),
+            (SHORTEST + 1, true),
+            (LONGEST_OF_EXCHANGE, true),
+            (LONGEST_OF_EXCHANGE + 1, false),
+        ] {
+            let data = vec![0; bytes];
+            assert_eq!(sender.may_go_in_block(Region::of(&data), true), in_exchange, "{bytes}");
+            assert!(!sender.may_go_in_block(Region::of(&data), false), "{bytes}");
+        }
+    }
+
+    /// It would be copied twice, too, and out of what has left the caches.
+    #[test]
+    fn where_the_kernel_copies_what_flows_one_way_waits_for_cells() {
         let segment = roomy(2)[0].segment.clone();
         let options = Options { single_copy: Some(true), ..Options::default() };
         let mut sender = Endpoint::new(segment, Peer(0), options);
-        assert!(sender.free_block(Region::of(&[0; BYTES]), Readers::Several(1)).is_none());
+        let data = vec![0; LONGEST_OF_EXCHANGE];
+        let token = Token { operation: 1, step: 0 };
+        let mut send = |tag| {
+            // SAFETY: the send is done at once or taken back, before the data is gone.
+            let region = Region::of(&data);
+            unsafe { sender.send_ahead(Peer(1), label(tag), TypeCode::BYTES, region, token) }
+        };
+        assert_eq!((0..1000).map(&mut send).last(), Some(Posted::Pending));
+        assert_eq!(unread(&sender), 0);
+        sender.cancel(|_| true);
     }
 
     #[test]
@@ -666,13 +704,20 @@ mod tests {
 
     #[test]
     fn a_short_message_goes_in_a_block_where_that_is_better() {
-        for (mut world, shortest) in [(roomy(2), SHORTEST), (ranks(2), usize::MAX)] {
+        for (mut world, is_exchange, shortest) in [
+            (roomy(2), false, SHORTEST),
+            (roomy(2), true, SHORTEST),
+            (ranks(2), false, usize::MAX),
+            (ranks(2), true, SHORTEST_OF_EXCHANGE),
+        ] {
             for bytes in [8, SHORTEST, SHORTEST + 1, world[0].short()] {
                 let (data, mut into) = (pattern(bytes), vec![0; bytes]);
                 let (from, to) = (Region::of(&data), RegionMut::of(&mut into));
                 let label = label(bytes as u64);
                 // SAFETY: the data outlives the call.
-                let sent = unsafe { world[0].send_short(Peer(1), label, TypeCode::BYTES, from) };
+                let sent = unsafe {
+                    world[0].send_short(Peer(1), label, TypeCode::BYTES, from, is_exchange)
+                };
                 assert!(sent && unread(&world[0]) == usize::from(bytes > shortest), "{bytes}");
                 // SAFETY: the memory outlives the call.
                 let got = unsafe { world[1].recv_short(Peer(0), label, TypeCode::BYTES, to) };

@@ -1,6 +1,5 @@
 //! The sending half of an endpoint.
 
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::packet::{Header, Packet, Words};
@@ -147,9 +146,8 @@ impl Endpoint {
         data: Region,
         token: Token,
     ) -> Posted {
-        let lengths = self.blocks.lengths_of_exchange();
         // SAFETY: passed on.
-        unsafe { self.submit_by_length(&lengths, to, (label, element, data, token)) }
+        unsafe { self.submit_by_length(to, (label, element, data, token), true) }
     }
 
     /// Sends a message like [`Endpoint::send`], for a sender that gets nothing in turn from its
@@ -166,23 +164,22 @@ impl Endpoint {
         data: Region,
         token: Token,
     ) -> Posted {
-        let lengths = self.blocks.lengths();
         // SAFETY: passed on.
-        unsafe { self.submit_by_length(&lengths, to, (label, element, data, token)) }
+        unsafe { self.submit_by_length(to, (label, element, data, token), false) }
     }
 
-    /// Sends a message in a block, if it has one of these lengths and there is room, or else as it
-    /// can be.
+    /// Sends a message in a block, if it has a length for that and there is room, or else as it can
+    /// be.
     ///
     /// # Safety
     /// As [`Endpoint::send`].
     unsafe fn submit_by_length(
         &mut self,
-        lengths: &RangeInclusive<usize>,
         to: Peer,
         (label, element, data, token): (Label, TypeCode, Region, Token),
+        is_exchange: bool,
     ) -> Posted {
-        if lengths.contains(&data.bytes()) {
+        if self.may_go_in_block(data, is_exchange) {
             // SAFETY: readable, by the caller's promise.
             let is_sent = unsafe { self.send_in_block(to, (label, element, data)) };
             if is_sent {
@@ -229,6 +226,7 @@ impl Endpoint {
         }
         if let Outgoing::Eager { label, element, data, .. } = outgoing
             && data.bytes() > self.standing[to.index()].cell_payload
+            && self.may_ever_go_in_block(data)
         {
             // SAFETY: that of a send that is being posted: readable, by its poster's promise.
             if unsafe { self.send_in_block(to, (label, element, data)) } {

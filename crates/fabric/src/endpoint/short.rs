@@ -40,6 +40,8 @@ impl Endpoint {
     }
 
     /// Sends a short message if there is room and nothing waits before it. Says whether it did.
+    /// `is_exchange` says whether the receiver sends some in turn, as in [`Endpoint::send`], or
+    /// not, as in [`Endpoint::send_ahead`].
     ///
     /// # Safety
     /// `data` is readable now.
@@ -50,12 +52,14 @@ impl Endpoint {
         label: Label,
         element: TypeCode,
         data: Region,
+        is_exchange: bool,
     ) -> bool {
+        let in_block = self.may_go_in_block(data, is_exchange);
         let standing = &mut self.standing[to.index()];
         if !standing.is_flushed() {
             return false;
         }
-        if self.blocks.is_better(data.bytes()) && standing.has_room() {
+        if in_block && standing.has_room() {
             // SAFETY: readable, by the caller's promise.
             let is_sent = unsafe { self.send_in_block(to, (label, element, data)) };
             if is_sent {

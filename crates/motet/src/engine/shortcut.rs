@@ -51,7 +51,7 @@ impl Engine {
             return false;
         }
         // SAFETY: readable by the caller's promise.
-        let is_sent = unsafe { self.endpoint.send_short(to, label, element, data) };
+        let is_sent = unsafe { self.endpoint.send_short(to, label, element, data, false) };
         if is_sent {
             self.has_transferred();
         }

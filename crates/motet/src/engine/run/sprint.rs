@@ -75,9 +75,10 @@ impl Run {
             }
             Action::Send { to, ordinal, from } => {
                 let (to, label) = (self.peer(to), self.label(ordinal));
-                let data = self.memory.region(from);
+                let (data, element) = (self.memory.region(from), self.element);
+                let is_exchange = !self.planned.is_one_way;
                 // SAFETY: as above.
-                if !unsafe { endpoint.send_short(to, label, self.element, data) } {
+                if !unsafe { endpoint.send_short(to, label, element, data, is_exchange) } {
                     return Pace::Behind;
                 }
             }
