@@ -19,6 +19,10 @@ use crate::{Region, RegionMut, Segment};
 /// The longest message that goes through a channel; longer ones are worth a single copy.
 pub const LONGEST: usize = 8192;
 
+/// The same where each rank has a core, of a message to a rank that sends one in turn: longer ones
+/// do better in a block, which the answer takes back while it is in the caches of who answers.
+pub const LONGEST_OF_EXCHANGE: usize = 512;
+
 /// Bytes that the rings of one operation take at most, if more than `FEW` ranks take part: ten
 /// full rings for short messages, or two for the longest but one length. With it an exchange with
 /// 26 neighbours takes less than 64 KiB in all.

@@ -24,8 +24,10 @@ const LONGEST_OF_EXCHANGE: usize = 16 << 10;
 /// Bytes of the longest message that goes in a cell where each rank has a core, if it may go in a
 /// block: such a cell has left the caches since it was last used, a block that is kept has not.
 const SHORTEST: usize = 2 << 10;
-/// The same where ranks share cores, of messages of an exchange; others go in cells if they fit.
-const SHORTEST_OF_EXCHANGE: usize = 4 << 10;
+/// The same of messages of an exchange.
+const SHORTEST_OF_EXCHANGE: usize = 512;
+/// The same where ranks share cores; other messages go in cells if they fit.
+const SHORTEST_OF_CROWDED_EXCHANGE: usize = 4 << 10;
 /// Where each rank has a core, a message is read while it is written, if it is longer than so many
 /// bytes: so many after the other.
 const PIECE: usize = 16 << 10;
@@ -73,18 +75,18 @@ impl Blocks {
         let (lengths, lengths_of_exchange) = match (by_cores, segment.is_crowded()) {
             (true, true) => (
                 Lengths::new(cell, Pace::LONGEST),
-                Lengths::new(cell.min(SHORTEST_OF_EXCHANGE), Pace::LONGEST),
+                Lengths::new(cell.min(SHORTEST_OF_CROWDED_EXCHANGE), Pace::LONGEST),
             ),
             (false, true) => (
                 Lengths::new(cell, LONGEST),
-                Lengths::new(cell.min(SHORTEST_OF_EXCHANGE), LONGEST_OF_EXCHANGE),
+                Lengths::new(cell.min(SHORTEST_OF_CROWDED_EXCHANGE), LONGEST_OF_EXCHANGE),
             ),
-            (true, false) => {
-                let lengths = Lengths::new(cell.min(SHORTEST), Pace::LONGEST);
-                (lengths, lengths)
-            }
+            (true, false) => (
+                Lengths::new(cell.min(SHORTEST), Pace::LONGEST),
+                Lengths::new(cell.min(SHORTEST_OF_EXCHANGE), Pace::LONGEST),
+            ),
             (false, false) => {
-                (Lengths::NONE, Lengths::new(cell.min(SHORTEST), LONGEST_OF_EXCHANGE))
+                (Lengths::NONE, Lengths::new(cell.min(SHORTEST_OF_EXCHANGE), LONGEST_OF_EXCHANGE))
             }
         };
         let (belt, kept) = (Belt::default(), Kept::of(segment));
@@ -573,7 +575,7 @@ mod tests {
     #[test]
     fn any_message_of_some_length_goes_in_a_block() {
         let mut world = ranks(3);
-        let (short, longest) = (SHORTEST_OF_EXCHANGE, 16 << 10);
+        let (short, longest) = (SHORTEST_OF_CROWDED_EXCHANGE, 16 << 10);
         for (tag, bytes, blocks) in [(0, short, 0), (1, short + 1, 1), (2, longest, 1)] {
             let data = vec![tag as u8; bytes];
             let (region, token) = (Region::of(&data), Token { operation: 1, step: 0 });
@@ -661,8 +663,8 @@ mod tests {
         let options = Options { single_copy: Some(true), ..Options::default() };
         let sender = Endpoint::new(segment, Peer(0), options);
         for (bytes, in_exchange) in [
-            (SHORTEST, false),
-            (SHORTEST + 1, true),
+            (SHORTEST_OF_EXCHANGE, false),
+            (SHORTEST_OF_EXCHANGE + 1, true),
             (LONGEST_OF_EXCHANGE, true),
             (LONGEST_OF_EXCHANGE + 1, false),
         ] {
@@ -706,9 +708,9 @@ mod tests {
     fn a_short_message_goes_in_a_block_where_that_is_better() {
         for (mut world, is_exchange, shortest) in [
             (roomy(2), false, SHORTEST),
-            (roomy(2), true, SHORTEST),
+            (roomy(2), true, SHORTEST_OF_EXCHANGE),
             (ranks(2), false, usize::MAX),
-            (ranks(2), true, SHORTEST_OF_EXCHANGE),
+            (ranks(2), true, SHORTEST_OF_CROWDED_EXCHANGE),
         ] {
             for bytes in [8, SHORTEST, SHORTEST + 1, world[0].short()] {
                 let (data, mut into) = (pattern(bytes), vec![0; bytes]);

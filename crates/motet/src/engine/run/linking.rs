@@ -1,8 +1,10 @@
 //! How the channels of a run are opened and given back.
 
+use std::collections::HashSet;
+
 use motet_fabric::Endpoint;
-use motet_fabric::channel::{LONGEST, cells};
-use motet_plan::{Action, StepId};
+use motet_fabric::channel::{LONGEST, LONGEST_OF_EXCHANGE, cells};
+use motet_plan::{Action, Rank, StepId};
 
 use super::script::Script;
 use super::{Channels, Link, Run};
@@ -22,13 +24,26 @@ impl Run {
     /// through. Waits for nobody.
     pub(crate) fn link(&mut self, endpoint: &mut Endpoint) {
         self.memory.want_scratch();
-        let received = self.planned.plan.steps().iter().filter_map(|step| match step {
-            Action::Recv { into, .. } => Some(self.memory.bytes(into.len)),
+        let (ranks, is_crowded) = (self.planned.plan.ranks(), endpoint.segment().is_crowded());
+        let in_blocks = if is_crowded { HashSet::new() } else { self.partners_in_blocks() };
+        let is_too_long = |other: Rank, elements: usize| {
+            let bytes = self.memory.bytes(elements);
+            bytes > LONGEST || bytes > LONGEST_OF_EXCHANGE && in_blocks.contains(&other)
+        };
+        let received = self.planned.plan.steps().iter().filter_map(|step| match *step {
+            Action::Recv { from, into, .. } if !is_too_long(from, into.len) => {
+                Some(self.memory.bytes(into.len))
+            }
             _ => None,
         });
-        let (ranks, is_crowded) = (self.planned.plan.ranks(), endpoint.segment().is_crowded());
         let mut cells = cells(&received.collect::<Vec<_>>(), ranks, is_crowded).into_iter();
         let link = |step: StepId| match *self.planned.plan.step(step) {
+            Action::Recv { from: other, into: part, .. }
+            | Action::Send { to: other, from: part, .. }
+                if is_too_long(other, part.len) =>
+            {
+                Link::Message
+            }
             Action::Recv { from, ordinal, into } => {
                 let (label, bytes) = (self.label(ordinal), self.memory.bytes(into.len));
                 let (from, cells) = (self.peer(from), cells.next().expect("one for each receive"));
@@ -36,8 +51,7 @@ impl Run {
                 channel.map_or(Link::Message, Link::In)
             }
             Action::Send { to, .. } if endpoint.reaches(self.peer(to)) => Link::Message,
-            Action::Send { from, .. } if self.memory.bytes(from.len) <= LONGEST => Link::Unknown,
-            Action::Send { .. } => Link::Message,
+            Action::Send { .. } => Link::Unknown,
             Action::Copy { .. } | Action::Reduce { .. } => Link::Message,
         };
         let links: Box<[Link]> = self.planned.plan.ids().map(link).collect();
@@ -51,6 +65,26 @@ impl Run {
         }
         // The operation before may have ended while it was polled.
         (self.polled, self.to_be_linked) = (false, false);
+    }
+
+    /// The ranks that this one sends to and receives from, if it may have messages for them that
+    /// are too long for a channel because of that. They find the same of this one.
+    fn partners_in_blocks(&self) -> HashSet<Rank> {
+        let steps = self.planned.plan.steps();
+        let is_long = |step: &Action| self.memory.bytes(step.elements()) > LONGEST_OF_EXCHANGE;
+        if !steps.iter().any(is_long) {
+            return HashSet::new();
+        }
+        let sources = steps.iter().filter_map(|step| match step {
+            Action::Recv { from, .. } => Some(*from),
+            _ => None,
+        });
+        let sources: HashSet<Rank> = sources.collect();
+        let replied = |step: &Action| match step {
+            Action::Send { to, .. } if sources.contains(to) => Some(*to),
+            _ => None,
+        };
+        steps.iter().filter_map(replied).collect()
     }
 
     /// The channels are to be opened by the first start.
