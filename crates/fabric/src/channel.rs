@@ -19,9 +19,26 @@ use crate::{Region, RegionMut, Segment};
 /// The longest message that goes through a channel; longer ones are worth a single copy.
 pub const LONGEST: usize = 8192;
 
-/// The same where each rank has a core, of a message to a rank that sends one in turn: longer ones
-/// do better in a block, which the answer takes back while it is in the caches of who answers.
-pub const LONGEST_OF_EXCHANGE: usize = 512;
+/// The same of a message to a rank that sends none in turn: so few longer ones may be ahead of
+/// their receiver in a ring that they do better in the lane of all messages.
+const LONGEST_ONE_WAY: usize = 1024;
+
+/// The same of other messages where each rank has a core: longer ones do better in a block, which
+/// the answer takes back while it is in the caches of who answers.
+const LONGEST_OF_EXCHANGE: usize = 512;
+
+/// Messages up to this length go through a channel, whatever their receiver sends.
+pub const SURELY: usize = LONGEST_OF_EXCHANGE;
+
+/// Bytes of the longest message that goes through a channel, if its receiver sends one in turn or
+/// not, where ranks share cores or not. Both ends know that, so they need not tell each other.
+pub fn longest(is_exchange: bool, is_crowded: bool) -> usize {
+    match (is_exchange, is_crowded) {
+        (true, true) => LONGEST,
+        (true, false) => LONGEST_OF_EXCHANGE,
+        (false, _) => LONGEST_ONE_WAY,
+    }
+}
 
 /// Bytes that the rings of one operation take at most, if more than `FEW` ranks take part: ten
 /// full rings for short messages, or two for the longest but one length. With it an exchange with
@@ -222,6 +239,15 @@ mod tests {
         assert_ne!(arena.cut(56, 16), Some(first), "another size");
         assert_eq!(arena.cut(56, 32), Some(first), "a freed ring of the same size");
         assert!(arena.cut(LONGEST, 4).is_none(), "no room left");
+    }
+
+    #[test]
+    fn whatever_a_receiver_sends_short_messages_have_channels() {
+        for is_crowded in [false, true] {
+            for is_exchange in [false, true] {
+                assert!((SURELY..=LONGEST).contains(&longest(is_exchange, is_crowded)));
+            }
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod worlds;
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use motet::{
     Communicator, Error, ErrorClass, ErrorCode, ErrorCodes, ErrorHandler, ErrorKind, Group, Info,
@@ -297,5 +298,28 @@ fn a_fatal_error_ends_the_rank_and_the_others_are_told() {
         let ErrorKind::PeerFailed(failure) = error.kind() else { panic!("{error}") };
         assert_eq!(failure.rank.index(), 1);
         assert_eq!(*others.lock().expect("no panic here"), [ErrorClass::ProcAborted; 2]);
+    }
+}
+
+/// Ranks that disagree about the length of a message, on which it depends whether it goes through
+/// a channel: nobody waits for a channel that never comes, and what is too long is refused.
+#[test]
+fn ranks_that_disagree_about_a_length_do_not_wait_for_a_channel() {
+    const LENGTHS: [usize; 5] = [8, 600, 2000, 5000, 20_000];
+    let _watchdog = Watchdog::with(Duration::from_secs(30));
+    for sent in LENGTHS {
+        for room in LENGTHS.into_iter().filter(|room| *room != sent) {
+            on_ranks(2, |world| {
+                let is_root = world.rank() == 0;
+                let data = vec![7u8; if is_root { sent } else { room }];
+                let bcast = world.bcast_init(data, 0, &Info::new())?;
+                let ended = bcast.start().and_then(|pending| pending.wait());
+                let is_refused = !is_root && sent > room;
+                let class = ended.map(drop).map_err(|error| error.class());
+                let expected = if is_refused { Err(ErrorClass::Truncate) } else { Ok(()) };
+                assert_eq!(class, expected, "{sent} bytes sent, room for {room}");
+                Ok(())
+            });
+        }
     }
 }

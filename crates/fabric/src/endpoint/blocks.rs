@@ -683,8 +683,8 @@ mod tests {
         let data = vec![0; LONGEST_OF_EXCHANGE];
         let token = Token { operation: 1, step: 0 };
         let mut send = |tag| {
-            // SAFETY: the send is done at once or taken back, before the data is gone.
             let region = Region::of(&data);
+            // SAFETY: the send is done at once or taken back, before the data is gone.
             unsafe { sender.send_ahead(Peer(1), label(tag), TypeCode::BYTES, region, token) }
         };
         assert_eq!((0..1000).map(&mut send).last(), Some(Posted::Pending));

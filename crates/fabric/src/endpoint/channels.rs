@@ -25,16 +25,35 @@ impl Endpoint {
         }
         let wanted = self.options.channels && cells > 0;
         let ring = if wanted { self.arena.cut(bytes, cells) } else { None };
-        let (offset, shape) = ring.map_or((0, 0), |ring| {
+        let place = ring.map_or((0, 0), |ring| {
             ring.clear(&self.segment);
             (ring.offset as u64, packet::shape(ring))
         });
+        self.announce_channel(from, (label, element), bytes, place);
+        let first = self.options.first_position;
+        ring.map(|ring| InChannel::new(self.segment.clone(), ring, bytes, first))
+    }
+
+    /// Says that the message of this label, of so many bytes, goes through no channel. Who sends it
+    /// knows, and [forgets](Endpoint::forget_channel) this, unless the ranks disagree about the
+    /// message: then it may be waiting for a channel.
+    pub fn refuse_channel(&mut self, from: Peer, label: Label, element: TypeCode, bytes: usize) {
+        if !self.reaches(from) {
+            self.announce_channel(from, (label, element), bytes, (0, 0));
+        }
+    }
+
+    fn announce_channel(
+        &mut self,
+        from: Peer,
+        (label, element): (Label, TypeCode),
+        bytes: usize,
+        (offset, shape): (u64, u64),
+    ) {
         let packet = Packet::Open { label, element };
         let words = [offset, shape, bytes as u64];
         // Control packets complete nobody's transfer, so there is nothing to tell.
         let _ = self.submit(from, Outgoing::Words { packet, words });
-        let first = self.options.first_position;
-        ring.map(|ring| InChannel::new(self.segment.clone(), ring, bytes, first))
     }
 
     /// Bytes of the segment that this rank's channels have taken, free rings included.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use motet_fabric::Endpoint;
-use motet_fabric::channel::{LONGEST, LONGEST_OF_EXCHANGE, cells};
+use motet_fabric::channel::{SURELY, cells, longest};
 use motet_plan::{Action, Rank, StepId};
 
 use super::script::Script;
@@ -25,10 +25,10 @@ impl Run {
     pub(crate) fn link(&mut self, endpoint: &mut Endpoint) {
         self.memory.want_scratch();
         let (ranks, is_crowded) = (self.planned.plan.ranks(), endpoint.segment().is_crowded());
-        let in_blocks = if is_crowded { HashSet::new() } else { self.partners_in_blocks() };
+        let partners = self.partners();
         let is_too_long = |other: Rank, elements: usize| {
             let bytes = self.memory.bytes(elements);
-            bytes > LONGEST || bytes > LONGEST_OF_EXCHANGE && in_blocks.contains(&other)
+            bytes > SURELY && bytes > longest(partners.contains(&other), is_crowded)
         };
         let received = self.planned.plan.steps().iter().filter_map(|step| match *step {
             Action::Recv { from, into, .. } if !is_too_long(from, into.len) => {
@@ -38,10 +38,16 @@ impl Run {
         });
         let mut cells = cells(&received.collect::<Vec<_>>(), ranks, is_crowded).into_iter();
         let link = |step: StepId| match *self.planned.plan.step(step) {
-            Action::Recv { from: other, into: part, .. }
-            | Action::Send { to: other, from: part, .. }
-                if is_too_long(other, part.len) =>
-            {
+            Action::Recv { from, ordinal, into } if is_too_long(from, into.len) => {
+                let bytes = self.memory.bytes(into.len);
+                let (from, label) = (self.peer(from), self.label(ordinal));
+                endpoint.refuse_channel(from, label, self.element, bytes);
+                Link::Message
+            }
+            Action::Send { to, ordinal, from } if is_too_long(to, from.len) => {
+                if !endpoint.reaches(self.peer(to)) {
+                    endpoint.forget_channel(self.peer(to), self.label(ordinal));
+                }
                 Link::Message
             }
             Action::Recv { from, ordinal, into } => {
@@ -67,11 +73,11 @@ impl Run {
         (self.polled, self.to_be_linked) = (false, false);
     }
 
-    /// The ranks that this one sends to and receives from, if it may have messages for them that
-    /// are too long for a channel because of that. They find the same of this one.
-    fn partners_in_blocks(&self) -> HashSet<Rank> {
+    /// The ranks that this one sends to and receives from; they find the same of this one. None if
+    /// all messages are so short that it does not matter.
+    fn partners(&self) -> HashSet<Rank> {
         let steps = self.planned.plan.steps();
-        let is_long = |step: &Action| self.memory.bytes(step.elements()) > LONGEST_OF_EXCHANGE;
+        let is_long = |step: &Action| self.memory.bytes(step.elements()) > SURELY;
         if !steps.iter().any(is_long) {
             return HashSet::new();
         }
