@@ -42,7 +42,7 @@ pub use complaint::complain;
 pub use endpoint::{Attached, Completion, Endpoint, Options, Posted, Short, Transit};
 pub use error::{Error, Failure, How, TransferError, signal_name};
 pub use memory::{Region, RegionMut};
-pub use message::{Label, Peer, Received, Selector, Token, TypeCode};
+pub use message::{Label, Peer, Received, Reply, Selector, Token, TypeCode};
 pub use segment::Segment;
 
 /// Results of this crate.

@@ -106,3 +106,14 @@ pub struct Received {
     /// Its length in bytes.
     pub bytes: usize,
 }
+
+/// Whether the receiver of a message sends one in turn, as far as its sender knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// It does: they exchange messages.
+    Expected,
+    /// It does not: messages go one way.
+    Never,
+    /// Nobody said. Then it does if one has come from there since the last message like this.
+    Unsaid,
+}

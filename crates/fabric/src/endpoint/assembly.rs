@@ -140,7 +140,7 @@ mod tests {
     use super::*;
     use crate::endpoint::{Options, Posted};
     use crate::layout::Layout;
-    use crate::{Region, Segment, Selector, Token, TypeCode};
+    use crate::{Region, Reply, Segment, Selector, Token, TypeCode};
 
     const CELL: usize = 8192 + 64 - 8 - size_of::<Header>();
     const BYTES: usize = CELL + 100;
@@ -193,12 +193,13 @@ mod tests {
             let rank = |rank| Endpoint::new(segment.clone(), Peer(rank), Options::default());
             let [mut sender, mut receiver] = [0, 1].map(rank);
             let (to, element, region) = (Peer(1), TypeCode::BYTES, Region::of(&data));
+            let message = (LABEL, element, region);
             // SAFETY: the data outlives both endpoints.
-            let posted = unsafe { sender.send_ahead(to, LABEL, element, region, token) };
+            let posted = unsafe { sender.send_with(Reply::Never, to, message, token) };
             assert_eq!(posted, ahead, "{cores} cores");
-            let other = Label { tag: 3, ..LABEL };
+            let other = (Label { tag: 3, ..LABEL }, element, region);
             // SAFETY: as above.
-            let posted = unsafe { sender.send(to, other, element, region, token) };
+            let posted = unsafe { sender.send_with(Reply::Expected, to, other, token) };
             assert_eq!(posted, Posted::Pending, "what may be answered waits for its receive");
             let (mut into, mut done) = (vec![0; data.len()], Vec::new());
             post(&mut receiver, &mut into, 0, &mut done);

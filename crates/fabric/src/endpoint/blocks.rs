@@ -5,6 +5,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use std::hint::spin_loop;
+use std::mem;
 use std::sync::atomic::Ordering;
 use std::thread;
 
@@ -15,7 +16,7 @@ use super::outgoing::Outgoing;
 use super::packet::Packet;
 use super::{Completion, Endpoint, Receive};
 use crate::pace::Pace;
-use crate::{Label, Peer, Region, Segment, TransferError, TypeCode};
+use crate::{Label, Peer, Region, Reply, Segment, TransferError, TypeCode};
 
 /// Bytes of the longest message that goes in a block, if one copy by the kernel is faster than two.
 const LONGEST: usize = 64 << 10;
@@ -64,6 +65,9 @@ pub(super) struct Blocks {
     lengths: Lengths,
     /// The same of those whose receivers send some in turn.
     lengths_of_exchange: Lengths,
+    /// By rank of the world, whether a message has come from there since the last one of which
+    /// [nobody said](Reply::Unsaid) whether one does. Of those that are long enough to matter.
+    came: Box<[bool]>,
     current: Option<Current>,
 }
 
@@ -90,7 +94,8 @@ impl Blocks {
             }
         };
         let (belt, kept) = (Belt::default(), Kept::of(segment));
-        Blocks { belt, kept, lengths, lengths_of_exchange, current: None }
+        let came = vec![false; segment.layout().ranks()].into_boxed_slice();
+        Blocks { belt, kept, lengths, lengths_of_exchange, came, current: None }
     }
 
     /// Bytes of the arena that they have taken.
@@ -127,7 +132,8 @@ impl Endpoint {
             // With a wire some of them may be on other hosts: a block that is for all would be
             // filled in vain, for some or for all of them.
             let is_long = data.bytes() > self.short();
-            let may = self.wire.is_none() && is_long && self.may_go_in_block(data, false);
+            let may =
+                self.wire.is_none() && is_long && self.may_go_in_block(to, data, Reply::Never);
             let all = if readers == 1 { Readers::One(to) } else { Readers::Several(readers) };
             let block = may.then(|| self.free_block(data, all)).flatten();
             if let Some(block) = block {
@@ -152,11 +158,28 @@ impl Endpoint {
         data.bytes() <= self.blocks.lengths.longest
     }
 
-    /// Whether a message has a length to go in a block, if its receiver sends some in turn or not.
+    /// Whether a message to this rank has a length to go in a block.
     #[inline]
-    pub(super) fn may_go_in_block(&self, data: Region, is_exchange: bool) -> bool {
-        let Blocks { lengths, lengths_of_exchange, .. } = &self.blocks;
-        if is_exchange { lengths_of_exchange } else { lengths }.contains(data.bytes())
+    pub(super) fn may_go_in_block(&mut self, to: Peer, data: Region, reply: Reply) -> bool {
+        let bytes = data.bytes();
+        if bytes <= SHORTEST_OF_EXCHANGE {
+            return false;
+        }
+        let Blocks { lengths, lengths_of_exchange, came, .. } = &mut self.blocks;
+        let is_exchange = match reply {
+            Reply::Expected => true,
+            Reply::Never => false,
+            Reply::Unsaid => mem::take(&mut came[to.index()]),
+        };
+        if is_exchange { lengths_of_exchange } else { lengths }.contains(bytes)
+    }
+
+    /// A message has come.
+    #[inline]
+    pub(super) fn note_message(&mut self, from: Peer, bytes: usize) {
+        if bytes > SHORTEST_OF_EXCHANGE {
+            self.blocks.came[from.index()] = true;
+        }
     }
 
     /// Sends a message by a block of its own. `false` if it must go as others do.
@@ -335,6 +358,7 @@ mod tests {
 
     use super::*;
     use crate::endpoint::belt::MOST;
+    use crate::endpoint::packet::Header;
     use crate::endpoint::{Options, Posted, Short};
     use crate::layout::Layout;
     use crate::{Failure, How, RegionMut, Selector, Token};
@@ -579,17 +603,17 @@ mod tests {
         for (tag, bytes, blocks) in [(0, short, 0), (1, short + 1, 1), (2, longest, 1)] {
             let data = vec![tag as u8; bytes];
             let (region, token) = (Region::of(&data), Token { operation: 1, step: 0 });
+            let message = (label(tag), TypeCode::BYTES, region);
             // SAFETY: the data outlives the send, which is done at once.
-            let posted =
-                unsafe { world[0].send(Peer(1), label(tag), TypeCode::BYTES, region, token) };
+            let posted = unsafe { world[0].send_with(Reply::Expected, Peer(1), message, token) };
             assert_eq!((posted, unread(&world[0])), (Posted::Done, blocks), "{bytes} bytes");
             assert_eq!(receive(&mut world[1], tag, bytes), (data, Ok(())));
             assert_eq!(unread(&world[0]), 0);
         }
         let (data, token) = (vec![1; longest + 1], Token { operation: 1, step: 0 });
+        let message = (label(3), TypeCode::BYTES, Region::of(&data));
         // SAFETY: the send is taken back before the data is gone.
-        let posted =
-            unsafe { world[0].send(Peer(1), label(3), TypeCode::BYTES, Region::of(&data), token) };
+        let posted = unsafe { world[0].send_with(Reply::Expected, Peer(1), message, token) };
         assert_eq!((posted, unread(&world[0])), (Posted::Pending, 0), "it is copied once");
         world[0].cancel(|_| true);
     }
@@ -661,16 +685,71 @@ mod tests {
     fn where_the_kernel_copies_only_short_exchanges_go_in_blocks() {
         let segment = roomy(2)[0].segment.clone();
         let options = Options { single_copy: Some(true), ..Options::default() };
-        let sender = Endpoint::new(segment, Peer(0), options);
+        let mut sender = Endpoint::new(segment, Peer(0), options);
+        let mut may = |bytes, reply| {
+            let data = vec![0; bytes];
+            sender.may_go_in_block(Peer(1), Region::of(&data), reply)
+        };
         for (bytes, in_exchange) in [
             (SHORTEST_OF_EXCHANGE, false),
             (SHORTEST_OF_EXCHANGE + 1, true),
             (LONGEST_OF_EXCHANGE, true),
             (LONGEST_OF_EXCHANGE + 1, false),
         ] {
-            let data = vec![0; bytes];
-            assert_eq!(sender.may_go_in_block(Region::of(&data), true), in_exchange, "{bytes}");
-            assert!(!sender.may_go_in_block(Region::of(&data), false), "{bytes}");
+            assert_eq!(may(bytes, Reply::Expected), in_exchange, "{bytes}");
+            assert!(!may(bytes, Reply::Never) && !may(bytes, Reply::Unsaid), "{bytes}");
+        }
+    }
+
+    /// Two that answer each other are found out by that, and one that only gets an answer of a few
+    /// bytes is not taken for one of them.
+    #[test]
+    fn who_answers_is_answered_in_a_block() {
+        let segment = roomy(2)[0].segment.clone();
+        let options = Options { single_copy: Some(true), ..Options::default() };
+        let mut world = [0, 1].map(|rank| Endpoint::new(segment.clone(), Peer(rank), options));
+        // Who sends, how much, and whether it goes in a block.
+        for (tag, (from, bytes, in_block)) in [
+            (0, 4096, false),
+            (0, 4096, false),
+            (1, 8, false),
+            (0, 4096, false),
+            (1, 4096, true),
+            (1, 4096, false),
+            (0, 4096, true),
+            (0, 12 << 10, false),
+            (1, 12 << 10, true),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let (data, mut into) = (pattern(bytes), vec![0; bytes]);
+            let (label, token) = (label(tag as u64), Token { operation: 1, step: 0 });
+            let to = 1 - from;
+            let (peer, source) = (Peer(to as u32), Peer(from as u32));
+            // SAFETY: the data outlives the send, which is done at once.
+            let sent =
+                unsafe { world[from].send(peer, label, TypeCode::BYTES, Region::of(&data), token) };
+            // SAFETY: peers push nothing but `Header`s into standing lanes, and any bits are one.
+            let header = unsafe { world[to].inlets[from].peek::<Header>() }.unwrap();
+            let came_in_block = matches!(Packet::read(header), Packet::Block { .. });
+            assert_eq!((sent, came_in_block), (Posted::Done, in_block), "{tag}");
+            let mut done = Vec::new();
+            // SAFETY: the memory outlives the receive.
+            unsafe {
+                let selector = Selector::exactly(source, label);
+                world[to].recv(
+                    selector,
+                    TypeCode::BYTES,
+                    RegionMut::of(&mut into),
+                    token,
+                    &mut done,
+                );
+            }
+            while done.is_empty() {
+                world[to].progress(&mut done);
+            }
+            assert_eq!(into, data, "{tag}");
         }
     }
 
@@ -685,7 +764,14 @@ mod tests {
         let mut send = |tag| {
             let region = Region::of(&data);
             // SAFETY: the send is done at once or taken back, before the data is gone.
-            unsafe { sender.send_ahead(Peer(1), label(tag), TypeCode::BYTES, region, token) }
+            unsafe {
+                sender.send_with(
+                    Reply::Never,
+                    Peer(1),
+                    (label(tag), TypeCode::BYTES, region),
+                    token,
+                )
+            }
         };
         assert_eq!((0..1000).map(&mut send).last(), Some(Posted::Pending));
         assert_eq!(unread(&sender), 0);
@@ -706,20 +792,19 @@ mod tests {
 
     #[test]
     fn a_short_message_goes_in_a_block_where_that_is_better() {
-        for (mut world, is_exchange, shortest) in [
-            (roomy(2), false, SHORTEST),
-            (roomy(2), true, SHORTEST_OF_EXCHANGE),
-            (ranks(2), false, usize::MAX),
-            (ranks(2), true, SHORTEST_OF_CROWDED_EXCHANGE),
+        for (mut world, reply, shortest) in [
+            (roomy(2), Reply::Never, SHORTEST),
+            (roomy(2), Reply::Expected, SHORTEST_OF_EXCHANGE),
+            (ranks(2), Reply::Never, usize::MAX),
+            (ranks(2), Reply::Expected, SHORTEST_OF_CROWDED_EXCHANGE),
         ] {
             for bytes in [8, SHORTEST, SHORTEST + 1, world[0].short()] {
                 let (data, mut into) = (pattern(bytes), vec![0; bytes]);
                 let (from, to) = (Region::of(&data), RegionMut::of(&mut into));
                 let label = label(bytes as u64);
                 // SAFETY: the data outlives the call.
-                let sent = unsafe {
-                    world[0].send_short(Peer(1), label, TypeCode::BYTES, from, is_exchange)
-                };
+                let sent =
+                    unsafe { world[0].send_short(Peer(1), label, TypeCode::BYTES, from, reply) };
                 assert!(sent && unread(&world[0]) == usize::from(bytes > shortest), "{bytes}");
                 // SAFETY: the memory outlives the call.
                 let got = unsafe { world[1].recv_short(Peer(0), label, TypeCode::BYTES, to) };

@@ -119,19 +119,14 @@ impl Endpoint {
                 self.handle_eager(Message { source, label, element, bytes }, done);
             }
             // Whoever polls has begun to assemble it.
-            Packet::First { .. } => {}
+            Packet::First { bytes, .. } => self.note_message(source, bytes),
             Packet::Rest { bytes } => self.go_on_assembling(source, bytes, done),
             Packet::Berthed { label, element, bytes } => {
                 self.note_berthed(Message { source, label, element, bytes }, done);
             }
             Packet::Berths => self.note_granted(source),
             Packet::Block { label, element, bytes } => {
-                let block = Block::from_words(self.words(source));
-                let message = Message { source, label, element, bytes };
-                match self.matching.take_posted(source, label) {
-                    Some(receive) => self.receive_block(message, block, &receive, done),
-                    None => self.keep(message, Body::Shared(block)),
-                }
+                self.handle_block(Message { source, label, element, bytes }, done);
             }
             Packet::Large { label, element, bytes } => {
                 self.offer_berths(source, bytes);
@@ -199,7 +194,17 @@ impl Endpoint {
         words
     }
 
+    fn handle_block(&mut self, message: Message, done: &mut Vec<Completion>) {
+        self.note_message(message.source, message.bytes);
+        let block = Block::from_words(self.words(message.source));
+        match self.matching.take_posted(message.source, message.label) {
+            Some(receive) => self.receive_block(message, block, &receive, done),
+            None => self.keep(message, Body::Shared(block)),
+        }
+    }
+
     fn handle_eager(&mut self, message: Message, done: &mut Vec<Completion>) {
+        self.note_message(message.source, message.bytes);
         let inlet = &self.inlets[message.source.index()];
         match self.matching.take_posted(message.source, message.label) {
             Some(receive) => {

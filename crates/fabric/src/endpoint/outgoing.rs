@@ -8,7 +8,7 @@ use crate::chunks::Queue;
 use crate::claims::Claim;
 use crate::lane::{Outlet, Ring};
 use crate::slab::Id;
-use crate::{Label, Peer, Received, Region, Segment, Token, TypeCode};
+use crate::{Label, Peer, Received, Region, Reply, Segment, Token, TypeCode};
 
 /// The longest message that goes in cells, which takes two copies, but needs nobody's answer.
 const LONGEST_EAGER: usize = 16 << 10;
@@ -147,39 +147,25 @@ impl Endpoint {
         token: Token,
     ) -> Posted {
         // SAFETY: passed on.
-        unsafe { self.submit_by_length(to, (label, element, data, token), true) }
+        unsafe { self.send_with(Reply::Unsaid, to, (label, element, data), token) }
     }
 
-    /// Sends a message like [`Endpoint::send`], for a sender that gets nothing in turn from its
-    /// receiver. If both are to share a core it does well to go on with something else: somewhat
-    /// longer messages go in blocks then.
+    /// Sends a message like [`Endpoint::send`], for a sender who may know whether it gets a reply:
+    /// in a block, if the message has a length for that and there is room, or else as it can be.
+    ///
+    /// If both ends are to share a core, who gets no reply does well to go on with something else:
+    /// somewhat longer messages go in blocks then.
     ///
     /// # Safety
     /// As [`Endpoint::send`].
-    pub unsafe fn send_ahead(
+    pub unsafe fn send_with(
         &mut self,
+        reply: Reply,
         to: Peer,
-        label: Label,
-        element: TypeCode,
-        data: Region,
+        (label, element, data): (Label, TypeCode, Region),
         token: Token,
     ) -> Posted {
-        // SAFETY: passed on.
-        unsafe { self.submit_by_length(to, (label, element, data, token), false) }
-    }
-
-    /// Sends a message in a block, if it has a length for that and there is room, or else as it can
-    /// be.
-    ///
-    /// # Safety
-    /// As [`Endpoint::send`].
-    unsafe fn submit_by_length(
-        &mut self,
-        to: Peer,
-        (label, element, data, token): (Label, TypeCode, Region, Token),
-        is_exchange: bool,
-    ) -> Posted {
-        if self.may_go_in_block(data, is_exchange) {
+        if self.may_go_in_block(to, data, reply) {
             // SAFETY: readable, by the caller's promise.
             let is_sent = unsafe { self.send_in_block(to, (label, element, data)) };
             if is_sent {

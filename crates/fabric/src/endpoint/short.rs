@@ -12,7 +12,7 @@ use super::belt::Block;
 use super::incoming::Message;
 use super::packet::{Header, Packet};
 use super::{Body, Endpoint, Receive};
-use crate::{Label, Peer, Region, RegionMut, Selector, Token, TransferError, TypeCode};
+use crate::{Label, Peer, Region, RegionMut, Reply, Selector, Token, TransferError, TypeCode};
 
 /// What became of the attempt to receive a short message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,8 +40,6 @@ impl Endpoint {
     }
 
     /// Sends a short message if there is room and nothing waits before it. Says whether it did.
-    /// `is_exchange` says whether the receiver sends some in turn, as in [`Endpoint::send`], or
-    /// not, as in [`Endpoint::send_ahead`].
     ///
     /// # Safety
     /// `data` is readable now.
@@ -52,9 +50,9 @@ impl Endpoint {
         label: Label,
         element: TypeCode,
         data: Region,
-        is_exchange: bool,
+        reply: Reply,
     ) -> bool {
-        let in_block = self.may_go_in_block(data, is_exchange);
+        let in_block = self.may_go_in_block(to, data, reply);
         let standing = &mut self.standing[to.index()];
         if !standing.is_flushed() {
             return false;
@@ -110,6 +108,7 @@ impl Endpoint {
         if inlet.advance() {
             self.announce(from);
         }
+        self.note_message(from, bytes);
         Short::Here(fits.map(|()| bytes))
     }
 
@@ -164,6 +163,7 @@ impl Endpoint {
             }
             _ => return Short::Behind,
         };
+        self.note_message(from, message.bytes);
         let block = Block::from_words(self.words(from));
         let fits = self.take_from_block(&message, block, receive);
         if self.inlets[from.index()].advance() {

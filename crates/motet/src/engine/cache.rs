@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
+use motet_fabric::Reply;
 use motet_plan::plan::Parts;
 use motet_plan::select::Reason;
 use motet_plan::{Action, Algorithm, Call, Choice, Operation, Plan, Rank, StepId, Tuning, select};
@@ -82,7 +83,7 @@ pub(crate) struct Planned {
     /// Whether its steps are taken one after the other.
     pub(crate) in_order: bool,
     /// Whether this rank gets nothing from those to whom it sends.
-    pub(crate) is_one_way: bool,
+    is_one_way: bool,
     /// For each step what [`Planned::readers`] says of it; empty if that is nothing for all.
     readers: Box<[Option<u32>]>,
 }
@@ -112,6 +113,12 @@ impl Planned {
     #[inline]
     pub(crate) fn readers(&self, step: StepId) -> Option<u32> {
         self.readers.get(step.index()).copied().flatten()
+    }
+
+    /// Whether those to whom this rank sends send it some in turn.
+    #[inline]
+    pub(crate) fn reply(&self) -> Reply {
+        if self.is_one_way { Reply::Never } else { Reply::Expected }
     }
 
     /// Takes the steps one after the other, if no rank can come to harm by that: messages up to

@@ -399,9 +399,9 @@ impl Run {
                 return Attempt::Done;
             }
         }
-        let send = if self.planned.is_one_way { Endpoint::send_ahead } else { Endpoint::send };
+        let (reply, message) = (self.planned.reply(), (label, self.element, data));
         // SAFETY: as in `receive`.
-        match unsafe { send(endpoint, to, label, self.element, data, token) } {
+        match unsafe { endpoint.send_with(reply, to, message, token) } {
             Posted::Done => Attempt::Done,
             Posted::Pending => Attempt::Posted,
         }

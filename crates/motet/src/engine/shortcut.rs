@@ -10,7 +10,8 @@
 use motet_fabric::matching::Ticket;
 use motet_fabric::slab::Id;
 use motet_fabric::{
-    Label, Peer, Received, Region, RegionMut, Selector, Short, Token, TransferError, TypeCode,
+    Label, Peer, Received, Region, RegionMut, Reply, Selector, Short, Token, TransferError,
+    TypeCode,
 };
 
 use super::sprint::LOOKS;
@@ -50,8 +51,9 @@ impl Engine {
         if !is_short || self.has_more_to_do() {
             return false;
         }
+        let reply = Reply::Unsaid;
         // SAFETY: readable by the caller's promise.
-        let is_sent = unsafe { self.endpoint.send_short(to, label, element, data, false) };
+        let is_sent = unsafe { self.endpoint.send_short(to, label, element, data, reply) };
         if is_sent {
             self.has_transferred();
         }

@@ -76,9 +76,9 @@ impl Run {
             Action::Send { to, ordinal, from } => {
                 let (to, label) = (self.peer(to), self.label(ordinal));
                 let (data, element) = (self.memory.region(from), self.element);
-                let is_exchange = !self.planned.is_one_way;
+                let reply = self.planned.reply();
                 // SAFETY: as above.
-                if !unsafe { endpoint.send_short(to, label, element, data, is_exchange) } {
+                if !unsafe { endpoint.send_short(to, label, element, data, reply) } {
                     return Pace::Behind;
                 }
             }
