@@ -27,8 +27,8 @@ const LONGEST_ONE_WAY: usize = 1024;
 /// the answer takes back while it is in the caches of who answers.
 const LONGEST_OF_EXCHANGE: usize = 512;
 
-/// Messages up to this length go through a channel, whatever their receiver sends.
-pub const SURELY: usize = LONGEST_OF_EXCHANGE;
+/// Messages up to this length always go through a channel, whatever their receiver sends.
+pub const ALWAYS: usize = LONGEST_OF_EXCHANGE;
 
 /// Bytes of the longest message that goes through a channel, if its receiver sends one in turn or
 /// not, where ranks share cores or not. Both ends know that, so they need not tell each other.
@@ -245,7 +245,7 @@ mod tests {
     fn whatever_a_receiver_sends_short_messages_have_channels() {
         for is_crowded in [false, true] {
             for is_exchange in [false, true] {
-                assert!((SURELY..=LONGEST).contains(&longest(is_exchange, is_crowded)));
+                assert!((ALWAYS..=LONGEST).contains(&longest(is_exchange, is_crowded)));
             }
         }
     }

@@ -3,6 +3,8 @@
 
 mod worlds;
 
+use std::thread::available_parallelism;
+
 use motet::{Info, Sum};
 use worlds::on_ranks;
 
@@ -53,6 +55,41 @@ fn long_messages_go_by_no_script() {
             assert!(sum.output().iter().all(|&value| value == 1));
         }
         assert!(!sum.explain().contains(LOOKED_UP), "{}", sum.explain());
+        Ok(())
+    });
+}
+
+/// What flows one way has a channel up to 1 KiB. So has an exchange up to 8 KiB where ranks share
+/// cores; else up to 512 bytes, since longer messages do better in blocks that the answer takes back.
+#[test]
+fn a_message_has_a_channel_where_that_is_faster() {
+    let cores = available_parallelism().map_or(1, |cores| cores.get());
+    let of_exchange = if cores < 2 { 8192 } else { 512 };
+    on_ranks(2, |world| {
+        for (longest, is_exchange) in [(1024, false), (of_exchange, true)] {
+            for (bytes, has_channel) in [(longest, true), (longest + 8, false)] {
+                let data = || vec![world.rank() as u64; bytes / 8];
+                let told = if is_exchange {
+                    let mut all = world.alltoall_init(data().repeat(2), &Info::new())?;
+                    all.run()?;
+                    assert!(
+                        all.output()
+                            .chunks(bytes / 8)
+                            .zip(0..)
+                            .all(|(block, rank)| { block.iter().all(|&value| value == rank) })
+                    );
+                    all.explain()
+                } else {
+                    let mut bcast = world.bcast_init(data(), 1, &Info::new())?;
+                    bcast.run()?;
+                    assert!(bcast.output().iter().all(|&value| value == 1));
+                    bcast.explain()
+                };
+                let line = told.lines().find(|line| line.trim_start().starts_with("tagged"));
+                let line = line.expect("it tells how messages travel");
+                assert_eq!(line.contains(" 0 messages"), has_channel, "{bytes} bytes: {told}");
+            }
+        }
         Ok(())
     });
 }

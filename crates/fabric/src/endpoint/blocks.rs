@@ -132,8 +132,7 @@ impl Endpoint {
             // With a wire some of them may be on other hosts: a block that is for all would be
             // filled in vain, for some or for all of them.
             let is_long = data.bytes() > self.short();
-            let may =
-                self.wire.is_none() && is_long && self.may_go_in_block(to, data, Reply::Never);
+            let may = self.wire.is_none() && is_long && self.is_for_block(to, data, Reply::Never);
             let all = if readers == 1 { Readers::One(to) } else { Readers::Several(readers) };
             let block = may.then(|| self.free_block(data, all)).flatten();
             if let Some(block) = block {
@@ -153,14 +152,15 @@ impl Endpoint {
         true
     }
 
-    /// Whether a message of this length goes in a block at times, if its receiver sends none.
-    pub(super) fn may_ever_go_in_block(&self, data: Region) -> bool {
+    /// Whether a message may go in a block that finds no room elsewhere.
+    pub(super) fn may_be_put_into_block(&self, data: Region) -> bool {
         data.bytes() <= self.blocks.lengths.longest
     }
 
-    /// Whether a message to this rank has a length to go in a block.
+    /// Whether a message to this rank is of those that go in a block. If nobody said whether there
+    /// is a [reply](Reply), what came before is answered by it.
     #[inline]
-    pub(super) fn may_go_in_block(&mut self, to: Peer, data: Region, reply: Reply) -> bool {
+    pub(super) fn is_for_block(&mut self, to: Peer, data: Region, reply: Reply) -> bool {
         let bytes = data.bytes();
         if bytes <= SHORTEST_OF_EXCHANGE {
             return false;
@@ -688,7 +688,7 @@ mod tests {
         let mut sender = Endpoint::new(segment, Peer(0), options);
         let mut may = |bytes, reply| {
             let data = vec![0; bytes];
-            sender.may_go_in_block(Peer(1), Region::of(&data), reply)
+            sender.is_for_block(Peer(1), Region::of(&data), reply)
         };
         for (bytes, in_exchange) in [
             (SHORTEST_OF_EXCHANGE, false),

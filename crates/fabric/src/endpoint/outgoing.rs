@@ -165,7 +165,7 @@ impl Endpoint {
         (label, element, data): (Label, TypeCode, Region),
         token: Token,
     ) -> Posted {
-        if self.may_go_in_block(to, data, reply) {
+        if self.is_for_block(to, data, reply) {
             // SAFETY: readable, by the caller's promise.
             let is_sent = unsafe { self.send_in_block(to, (label, element, data)) };
             if is_sent {
@@ -212,7 +212,7 @@ impl Endpoint {
         }
         if let Outgoing::Eager { label, element, data, .. } = outgoing
             && data.bytes() > self.standing[to.index()].cell_payload
-            && self.may_ever_go_in_block(data)
+            && self.may_be_put_into_block(data)
         {
             // SAFETY: that of a send that is being posted: readable, by its poster's promise.
             if unsafe { self.send_in_block(to, (label, element, data)) } {

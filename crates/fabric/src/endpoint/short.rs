@@ -52,12 +52,10 @@ impl Endpoint {
         data: Region,
         reply: Reply,
     ) -> bool {
-        let in_block = self.may_go_in_block(to, data, reply);
-        let standing = &mut self.standing[to.index()];
-        if !standing.is_flushed() {
+        if !self.standing[to.index()].is_flushed() {
             return false;
         }
-        if in_block && standing.has_room() {
+        if self.is_for_block(to, data, reply) && self.standing[to.index()].has_room() {
             // SAFETY: readable, by the caller's promise.
             let is_sent = unsafe { self.send_in_block(to, (label, element, data)) };
             if is_sent {

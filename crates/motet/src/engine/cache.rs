@@ -498,6 +498,40 @@ mod tests {
         plan.order().iter().filter(is_send).map(of).collect()
     }
 
+    /// Whether all of 4 ranks take the steps one after the other, with blocks of so many words.
+    fn all_in_order(name: &str, operation: impl Fn(usize) -> Operation, count: usize) -> bool {
+        const SHORT: usize = 8 << 10;
+        let in_order = (0..4).map(|rank| {
+            let (rank, nodes) = (Rank(rank), Division::ONE);
+            let operation = operation(count);
+            let call = Call { rank, ranks: 4, element_bytes: 8, in_place: false, nodes, operation };
+            let row = motet_plan::algo::find(call.collective(), name).expect("of this name");
+            let plan = row.plan(&call).expect("a plan");
+            let planned = Planned::new(plan, String::new(), (0, 0.0), &call);
+            planned.in_order_up_to(SHORT, &call, row.longest(&call)).in_order
+        });
+        let in_order: Vec<_> = in_order.collect();
+        assert!(in_order.iter().all(|&one| one == in_order[0]), "{name}: {in_order:?}");
+        in_order[0]
+    }
+
+    #[test]
+    fn steps_follow_each_other_while_no_message_waits_for_its_receive() {
+        let gather = |count| Operation::Gather { count, root: Rank(0) };
+        let (alltoall, allgather) =
+            (|count| Operation::Alltoall { count }, |count| Operation::Allgather { count });
+        // Who sends nothing after it has begun to receive looks at its own messages.
+        for (count, is_short) in [(1, true), (1024, true), (1025, false)] {
+            assert_eq!(all_in_order("direct", gather, count), is_short, "{count}");
+            assert_eq!(all_in_order("direct", alltoall, count), is_short, "{count}");
+        }
+        // Others look at the longest of all: two blocks, one, or all four.
+        for (name, longest) in [("recursive_doubling", 512), ("ring", 1024), ("star", 256)] {
+            assert!(all_in_order(name, allgather, longest), "{name}");
+            assert!(!all_in_order(name, allgather, longest + 1), "{name}");
+        }
+    }
+
     #[test]
     fn what_several_get_or_what_is_alone_is_copied_once() {
         let bcast = Operation::Bcast { count: 9, root: Rank(0) };

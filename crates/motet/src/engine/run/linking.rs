@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use motet_fabric::Endpoint;
-use motet_fabric::channel::{SURELY, cells, longest};
+use motet_fabric::channel::{ALWAYS, cells, longest};
 use motet_plan::{Action, Rank, StepId};
 
 use super::script::Script;
@@ -28,7 +28,7 @@ impl Run {
         let partners = self.partners();
         let is_too_long = |other: Rank, elements: usize| {
             let bytes = self.memory.bytes(elements);
-            bytes > SURELY && bytes > longest(partners.contains(&other), is_crowded)
+            bytes > ALWAYS && bytes > longest(partners.contains(&other), is_crowded)
         };
         let received = self.planned.plan.steps().iter().filter_map(|step| match *step {
             Action::Recv { from, into, .. } if !is_too_long(from, into.len) => {
@@ -77,7 +77,7 @@ impl Run {
     /// all messages are so short that it does not matter.
     fn partners(&self) -> HashSet<Rank> {
         let steps = self.planned.plan.steps();
-        let is_long = |step: &Action| self.memory.bytes(step.elements()) > SURELY;
+        let is_long = |step: &Action| self.memory.bytes(step.elements()) > ALWAYS;
         if !steps.iter().any(is_long) {
             return HashSet::new();
         }
