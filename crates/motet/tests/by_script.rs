@@ -60,7 +60,8 @@ fn long_messages_go_by_no_script() {
 }
 
 /// What flows one way has a channel up to 1 KiB. So has an exchange up to 8 KiB where ranks share
-/// cores; else up to 512 bytes, since longer messages do better in blocks that the answer takes back.
+/// cores; else up to 512 bytes, since longer messages do better in blocks that the answer takes
+/// back.
 #[test]
 fn a_message_has_a_channel_where_that_is_faster() {
     let cores = available_parallelism().map_or(1, |cores| cores.get());
