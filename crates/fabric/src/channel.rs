@@ -27,6 +27,13 @@ const LONGEST_ONE_WAY: usize = 1024;
 /// the answer takes back while it is in the caches of who answers.
 const LONGEST_OF_EXCHANGE: usize = 512;
 
+/// What the addresses of messages in channels are a multiple of.
+pub const ALIGNMENT: usize = STAMP;
+
+/// Bytes of the longest message that is read faster where it lies than it is copied: one line. A
+/// sum of 128 to 512 bytes takes 1.2 to 1.7 times as long there.
+pub const LONGEST_READ: usize = LINE - STAMP;
+
 /// Messages up to this length always go through a channel, whatever their receiver sends.
 pub const ALWAYS: usize = LONGEST_OF_EXCHANGE;
 
@@ -199,6 +206,17 @@ impl InChannel {
         }
         // SAFETY: passed on; channels carry no header.
         unsafe { self.inlet.copy_payload::<()>(into) };
+        Some(self.inlet.advance())
+    }
+
+    /// As [`InChannel::try_recv`], for who reads the message once, where it lies. Its address is a
+    /// multiple of [`ALIGNMENT`].
+    #[inline]
+    pub fn try_read(&mut self, read: impl FnOnce(Region)) -> Option<bool> {
+        if !self.inlet.has_news() {
+            return None;
+        }
+        read(self.inlet.payload_of::<()>(self.bytes));
         Some(self.inlet.advance())
     }
 }

@@ -20,6 +20,7 @@ mod departure;
 mod elsewhere;
 mod incoming;
 mod kept;
+mod lying;
 mod matched;
 mod outgoing;
 mod packet;
@@ -114,11 +115,13 @@ struct Receive {
     operation: u64,
     step: u32,
     element: TypeCode,
+    /// Whether the message may be left where it lies.
+    may_lie: bool,
 }
 
 impl Receive {
     fn new(into: RegionMut, element: TypeCode, Token { operation, step }: Token) -> Receive {
-        Receive { into, operation, step, element }
+        Receive { into, operation, step, element, may_lie: false }
     }
 
     fn token(&self) -> Token {
@@ -128,7 +131,7 @@ impl Receive {
 
 impl Default for Receive {
     fn default() -> Self {
-        Receive { into: RegionMut::EMPTY, operation: 0, step: 0, element: TypeCode::BYTES }
+        Receive::new(RegionMut::EMPTY, TypeCode::BYTES, Token { operation: 0, step: 0 })
     }
 }
 
@@ -361,14 +364,7 @@ impl Endpoint {
         token: Token,
         done: &mut Vec<Completion>,
     ) -> Ticket {
-        let receive = Receive::new(into, element, token);
-        match self.take(selector) {
-            None => self.matching.post(selector, receive),
-            Some(taken) => {
-                self.receive_early(taken, receive, done);
-                Ticket::default()
-            }
-        }
+        self.post(selector, Receive::new(into, element, token), done)
     }
 
     /// The message that such a receive would get now, without receiving it.

@@ -413,19 +413,26 @@ impl Inlet {
     ///
     /// # Safety
     /// `into` is writable, and nobody else uses it now. It is as long as the payload.
-    ///
-    /// # Panics
-    /// If no cell waits or `into` is longer than a payload can be.
     pub unsafe fn copy_payload<H>(&self, into: RegionMut) {
-        assert!(self.has_news() && into.bytes() <= self.place.ring.payload(size_of::<H>()));
-        let annex = self.place.annex_of(self.next, size_of::<H>(), into.bytes());
-        self.is_longer.set(STAMP + size_of::<H>() + into.bytes() > LINE);
-        // SAFETY: the header lies inside the cell, and so does what follows it.
-        let behind = unsafe { self.place.body(self.next).add(size_of::<H>()) };
-        let payload = annex.unwrap_or(behind);
+        let payload = self.payload_of::<H>(into.bytes());
         // SAFETY: the cell is published and so ours to read until we advance; `into` is writable
         // by the caller's promise and does not overlap cells.
-        unsafe { copy(payload.as_ptr(), into.start(), into.bytes()) };
+        unsafe { copy(payload.start(), into.start(), into.bytes()) };
+    }
+
+    /// Where the payload lies behind a header of type `H` of the next message, which must wait: to
+    /// be read before [`Inlet::advance`].
+    ///
+    /// # Panics
+    /// If no cell waits or a payload cannot be so long.
+    #[inline]
+    pub fn payload_of<H>(&self, bytes: usize) -> Region {
+        assert!(self.has_news() && bytes <= self.place.ring.payload(size_of::<H>()));
+        let annex = self.place.annex_of(self.next, size_of::<H>(), bytes);
+        self.is_longer.set(STAMP + size_of::<H>() + bytes > LINE);
+        // SAFETY: the header lies inside the cell, and so does what follows it.
+        let behind = unsafe { self.place.body(self.next).add(size_of::<H>()) };
+        Region::new(annex.unwrap_or(behind).as_ptr(), bytes)
     }
 
     /// Gives the next cell back. Says whether the sender starves and must be rung.

@@ -352,6 +352,7 @@ impl Engine {
             next += 1;
             let id = Id(token.operation);
             let Some(operation) = self.operations.get_mut(id) else {
+                self.endpoint.let_lying_go(token);
                 self.record_came(next - 1, &mut done);
                 continue;
             };
@@ -365,7 +366,7 @@ impl Engine {
                     self.message_is_over(Completion { token, outcome }, &mut done);
                 }
                 Work::Run(run) => {
-                    run.complete(token.step, outcome.map(drop));
+                    run.complete_transfer(token, outcome.map(drop), &mut self.endpoint);
                     self.advance_into(id, &mut done);
                 }
                 _ => self.finish(id, outcome),

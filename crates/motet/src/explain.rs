@@ -38,7 +38,11 @@ fn lines(planned: &Planned, reason: &str, ways: Ways) -> String {
     let looked_up = if ways.by_script { ", all looked up" } else { "" };
     line("steps", format!("{}{looked_up}", plan.steps().len()));
     line("sends", sent);
-    line("receives", received);
+    let reduced = match ways.reduced {
+        0 => String::new(),
+        reduced => format!(", {reduced} of them reduced where they lie"),
+    };
+    line("receives", received + &reduced);
     let Ways { channels_in, channels_out, known_out, tagged, open, .. } = ways;
     if open > 0 {
         line("travel", format!("{} to be linked by the first start", counted(open, "message")));

@@ -42,6 +42,12 @@ pub(crate) trait Kernel: Send + Sync {
         std::any::type_name::<Self>()
     }
 
+    /// What the addresses of operands must be a multiple of, if operands may lie in memory that
+    /// other ranks share. A function of the user may not have that: it might write there.
+    fn alignment(&self) -> Option<usize> {
+        None
+    }
+
     /// `into[i] = left[i] ∘ right[i]` for `count` elements.
     ///
     /// # Safety
@@ -120,6 +126,10 @@ impl<T: Copy, F: Fn(T, T) -> T + Send + Sync, O> Kernel for Loop<T, F, O> {
         std::any::type_name::<O>()
     }
 
+    fn alignment(&self) -> Option<usize> {
+        Some(align_of::<T>())
+    }
+
     unsafe fn reduce(&self, left: *const u8, right: *const u8, into: *mut u8, count: usize) {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
@@ -192,6 +202,10 @@ impl Kernel for Nothing {
 }
 
 impl Kernel for Take {
+    fn alignment(&self) -> Option<usize> {
+        Some(1)
+    }
+
     unsafe fn reduce(&self, left: *const u8, right: *const u8, into: *mut u8, count: usize) {
         let from = match self {
             Take::Left => left,

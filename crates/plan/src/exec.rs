@@ -55,6 +55,14 @@ impl InOrder {
     }
 
     #[inline]
+    fn take_last(&mut self, plan: &Plan, step: StepId) -> bool {
+        let is_next = plan.order().get(self.complete as usize) == Some(&step);
+        let is_taken = is_next && self.handed_out == self.complete;
+        self.handed_out += u32::from(is_taken);
+        is_taken
+    }
+
+    #[inline]
     fn complete(&mut self, plan: &Plan, step: StepId) {
         debug_assert!(self.handed_out > self.complete, "step {step} was not handed out");
         debug_assert!(step == plan.order()[self.complete as usize], "step {step} is not next");
@@ -142,6 +150,19 @@ impl<N: Number, A: AsMut<[N]>> State<N, A> {
         let step = self.queue.as_mut()[self.head.get() as usize];
         self.head = N::new(self.head.get() + 1);
         Some(StepId(step.get()))
+    }
+
+    #[inline]
+    fn take_last(&mut self, step: StepId) -> bool {
+        if self.head == self.tail {
+            return false;
+        }
+        let last = self.tail.get() - 1;
+        if self.queue.as_mut()[last as usize].get() != step.0 {
+            return false;
+        }
+        self.tail = N::new(last);
+        true
     }
 
     #[inline]
@@ -265,6 +286,17 @@ impl Exec {
     #[inline]
     pub fn is_at_step(&self) -> bool {
         matches!(&self.0, Size::InOrder(state) if state.handed_out > state.complete)
+    }
+
+    /// Hands this step out, if it is the one that has become ready last: out of turn, for whoever
+    /// can do it better now. Says whether it did.
+    #[inline]
+    pub fn take_last(&mut self, plan: &Plan, step: StepId) -> bool {
+        match &mut self.0 {
+            Size::InOrder(state) => state.take_last(plan, step),
+            Size::Few(state) => state.take_last(step),
+            Size::Many(state) => state.take_last(step),
+        }
     }
 
     /// Says that a step handed out by [`Exec::next_ready`] is complete.

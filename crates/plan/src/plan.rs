@@ -5,6 +5,7 @@
 //! `s` steps and `e` edges takes a few allocations, whatever its shape.
 
 mod figures;
+mod reductions;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,6 +15,7 @@ use std::ops::Range;
 use crate::call::Rank;
 use crate::exec::Exec;
 pub use figures::Load;
+use reductions::Reductions;
 
 /// The three buffers a step can touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -240,6 +242,7 @@ pub struct Plan {
     successors: Box<[StepId]>,
     dependencies: Box<[u32]>,
     order: Box<[StepId]>,
+    reductions: Reductions,
     beginning: Exec,
 }
 
@@ -263,6 +266,7 @@ impl Plan {
             output_len: parts.output_len,
             scratch_len: parts.scratch_len,
             messages: parts.steps.iter().filter(is_send).count(),
+            reductions: Reductions::of(&parts.steps, &order),
             steps: parts.steps.into(),
             bounds,
             successors,
@@ -341,6 +345,14 @@ impl Plan {
     #[inline]
     pub fn order(&self) -> &[StepId] {
         &self.order
+    }
+
+    /// Of a step that receives what nobody reads but the next step of the [order](Plan::order),
+    /// which reduces it: that step. Whoever takes both at once need not put the message where the
+    /// first one says, but may reduce it from wherever it lies.
+    #[inline]
+    pub fn reduction(&self, step: StepId) -> Option<StepId> {
+        self.reductions.of_step(step)
     }
 
     /// An execution that has not begun, to be copied.

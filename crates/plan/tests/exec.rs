@@ -3,7 +3,9 @@
 mod cases;
 
 use cases::calls;
-use motet_plan::{Builder, Call, Exec, Operation, Plan, Rank, StepId, Tuning, select};
+use motet_plan::{
+    Buffer, Builder, Call, Exec, Operation, Plan, Rank, Slice, StepId, Tuning, select,
+};
 
 fn call() -> Call {
     calls(4, false, |_| Operation::Allreduce { count: 8, commutative: true }).remove(1)
@@ -110,4 +112,79 @@ fn in_order() {
         assert!(exec.is_done() && exec.next_ready(&plan).is_none());
         exec.restart(&plan);
     }
+}
+
+/// Out of turn goes what has become ready last, and nothing else.
+#[test]
+fn what_has_become_ready_last_may_go_out_of_turn() {
+    let plan = diamond();
+    let mut exec = Exec::new(&plan);
+    assert_eq!(ready(&plan, &mut exec), [0, 1, 4]);
+    exec.complete(&plan, StepId(1));
+    assert!(!exec.take_last(&plan, StepId(2)), "it waits for another one");
+    exec.complete(&plan, StepId(0));
+    assert!(!exec.take_last(&plan, StepId(3)) && exec.take_last(&plan, StepId(2)));
+    assert!(!exec.take_last(&plan, StepId(2)) && exec.next_ready(&plan).is_none(), "it is out");
+    exec.complete(&plan, StepId(2));
+    assert_eq!(ready(&plan, &mut exec), [3]);
+
+    let mut exec = Exec::in_order(&plan);
+    for step in [4, 0, 1] {
+        assert!(!exec.take_last(&plan, StepId(2)));
+        assert_eq!(exec.next_ready(&plan), Some(StepId(step)));
+        assert!(!exec.take_last(&plan, StepId(step)), "it is out already");
+        exec.complete(&plan, StepId(step));
+    }
+    assert!(exec.take_last(&plan, StepId(2)) && exec.is_at_step());
+    exec.complete(&plan, StepId(2));
+    assert_eq!(exec.next_ready(&plan), Some(StepId(3)));
+}
+
+/// Receives into `place`, reduces that with the input into `into`, and perhaps does more.
+fn receiving(place: Slice, into: Slice, more: impl FnOnce(&mut Builder)) -> Option<StepId> {
+    let call = call();
+    let mut builder = Builder::new(&call);
+    let (input, _) = (builder.input(), builder.scratch(16));
+    builder.recv(Rank(0), place);
+    builder.reduce(place, input, into);
+    more(&mut builder);
+    builder.finish("receiving").reduction(StepId(0))
+}
+
+/// Both steps may be one if nobody else sees what was received.
+#[test]
+fn what_is_received_to_be_reduced_once_may_be_reduced_where_it_lies() {
+    let slice = |buffer, start| Slice { buffer, start, len: 8 };
+    let [output, scratch] = [Buffer::Output, Buffer::Scratch].map(|buffer| slice(buffer, 0));
+    let other_scratch = slice(Buffer::Scratch, 8);
+    let nothing = |_: &mut Builder| {};
+    let reduction = Some(StepId(1));
+    assert_eq!(receiving(scratch, output, nothing), reduction);
+    assert_eq!(receiving(output, output, nothing), reduction, "the result takes its place");
+    assert_eq!(receiving(output, scratch, nothing), None, "it is what the caller gets");
+    let send = |what: Slice| move |builder: &mut Builder| builder.send(Rank(3), what);
+    assert_eq!(receiving(scratch, output, send(output)), reduction, "the result is sent");
+    assert_eq!(receiving(scratch, output, send(other_scratch)), reduction);
+    assert_eq!(receiving(scratch, output, send(scratch.sub(7, 1))), None, "it is sent, too");
+    let reduced_again = |builder: &mut Builder| builder.reduce(output, scratch, other_scratch);
+    assert_eq!(receiving(scratch, output, reduced_again), None);
+}
+
+/// Only a reduction of all that came, with something else, by the step behind it.
+#[test]
+fn other_steps_receive_as_they_say() {
+    let call = call();
+    let mut builder = Builder::new(&call);
+    let (input, output, scratch) = (builder.input(), builder.output(), builder.scratch(16));
+    builder.recv(Rank(0), scratch.sub(0, 8));
+    builder.copy(scratch.sub(0, 8), output);
+    builder.recv(Rank(2), scratch.sub(8, 8));
+    builder.reduce(scratch.sub(8, 4), input.sub(0, 4), output.sub(0, 4));
+    builder.recv(Rank(3), scratch.sub(0, 4));
+    builder.reduce(scratch.sub(0, 4), scratch.sub(0, 4), output.sub(4, 4));
+    let plan = builder.finish("others");
+    assert!(plan.ids().all(|step| plan.reduction(step).is_none()), "{plan:?}");
+    let plan = diamond();
+    assert_eq!(plan.ids().map(|step| plan.reduction(step)).filter(Option::is_some).count(), 1);
+    assert_eq!(plan.reduction(StepId(1)), Some(StepId(2)), "the second receive is the last step");
 }

@@ -45,6 +45,11 @@ impl Block {
         Block { readers: readers as usize, filled: filled as usize, data: data as usize }
     }
 
+    /// Whether all was in it when somebody heard of it.
+    pub(super) fn is_full(self) -> bool {
+        self.filled == 0
+    }
+
     /// As a packet says it.
     pub(super) fn words(self) -> Words {
         [self.readers as u64, self.filled as u64, self.data as u64]

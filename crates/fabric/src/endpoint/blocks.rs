@@ -12,6 +12,7 @@ use std::thread;
 use super::belt::{Belt, Block, Readers};
 use super::incoming::Message;
 use super::kept::{Kept, give_back};
+use super::lying::Lying;
 use super::outgoing::Outgoing;
 use super::packet::Packet;
 use super::{Completion, Endpoint, Receive};
@@ -61,6 +62,8 @@ pub(super) struct Blocks {
     belt: Belt,
     /// Those of others that this rank has read and not given back.
     kept: Kept,
+    /// Messages that were received, and are to be read in their blocks.
+    pub(super) lying: Vec<Lying>,
     /// Bytes of messages that go in one.
     lengths: Lengths,
     /// The same of those whose receivers send some in turn.
@@ -95,7 +98,14 @@ impl Blocks {
         };
         let (belt, kept) = (Belt::default(), Kept::of(segment));
         let came = vec![false; segment.layout().ranks()].into_boxed_slice();
-        Blocks { belt, kept, lengths, lengths_of_exchange, came, current: None }
+        let (lying, current) = (Vec::new(), None);
+        Blocks { belt, kept, lying, lengths, lengths_of_exchange, came, current }
+    }
+
+    /// Those of this rank that are still to be read.
+    #[cfg(test)]
+    pub(super) fn unread(&self, segment: &Segment) -> usize {
+        self.belt.unread(segment)
     }
 
     /// Bytes of the arena that they have taken.
@@ -261,7 +271,11 @@ impl Endpoint {
         receive: &Receive,
         done: &mut Vec<Completion>,
     ) {
-        let outcome = self.take_from_block(&message, block, receive);
+        let outcome = if self.lies(&message, block, receive) {
+            Ok(())
+        } else {
+            self.take_from_block(&message, block, receive)
+        };
         done.push(message.completion(receive.token(), outcome));
     }
 
@@ -309,7 +323,7 @@ impl Endpoint {
     /// Waits until more than so many bytes of a message are in its block, and says how many are;
     /// nothing if its sender has died before.
     fn filled(&self, message: &Message, block: Block, at: usize) -> Option<usize> {
-        if block.filled == 0 {
+        if block.is_full() {
             return Some(message.bytes);
         }
         let filled = self.segment.word32(block.filled);
@@ -329,7 +343,7 @@ impl Endpoint {
     }
 
     /// This rank has read the whole block of a message of so many bytes. It keeps it, or leaves it.
-    fn keep_block(&mut self, from: Peer, block: Block, bytes: usize) {
+    pub(super) fn keep_block(&mut self, from: Peer, block: Block, bytes: usize) {
         let is_last = self.segment.word32(block.readers).load(Ordering::Acquire) == 1;
         let Some(seat) = self.seat(from).filter(|_| is_last) else {
             return self.leave_block(block);
@@ -392,7 +406,7 @@ mod tests {
 
     /// Blocks that are still to be read.
     fn unread(sender: &Endpoint) -> usize {
-        sender.blocks.belt.unread(&sender.segment)
+        sender.blocks.unread(&sender.segment)
     }
 
     fn yield_until(mut is_so: impl FnMut() -> bool) {

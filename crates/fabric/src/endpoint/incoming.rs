@@ -7,9 +7,10 @@ use super::packet::{Header, Packet, WORDS_BYTES, Words};
 use super::{Body, Completion, Early, Endpoint, Exposure, Landing, LargeSend, Opened, Receive};
 use crate::claims::Claim;
 use crate::lane::Ring;
+use crate::matching::Ticket;
 use crate::ofi::Course;
 use crate::slab::Id;
-use crate::{Label, Peer, Received, RegionMut, Token, TransferError, TypeCode};
+use crate::{Label, Peer, Received, RegionMut, Selector, Token, TransferError, TypeCode};
 
 /// Packets that are taken from one peer before the next peer has its turn.
 const TURN: usize = 64;
@@ -229,6 +230,22 @@ impl Endpoint {
         let Message { source, label, element, bytes } = message;
         self.early[source.index()] += 1;
         self.matching.keep(source, label, Early { element, bytes, body });
+    }
+
+    /// Posts a receive, or receives with it what has come.
+    pub(super) fn post(
+        &mut self,
+        selector: Selector,
+        receive: Receive,
+        done: &mut Vec<Completion>,
+    ) -> Ticket {
+        match self.take(selector) {
+            None => self.matching.post(selector, receive),
+            Some(taken) => {
+                self.receive_early(taken, receive, done);
+                Ticket::default()
+            }
+        }
     }
 
     /// A receive is posted for a message that came before it.

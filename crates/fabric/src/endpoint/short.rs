@@ -10,8 +10,10 @@
 
 use super::belt::Block;
 use super::incoming::Message;
+use super::lying::is_read_at_once;
 use super::packet::{Header, Packet};
-use super::{Body, Endpoint, Receive};
+use super::{Body, Endpoint, Receive, Taken};
+use crate::layout::LINE;
 use crate::{Label, Peer, Region, RegionMut, Reply, Selector, Token, TransferError, TypeCode};
 
 /// What became of the attempt to receive a short message.
@@ -84,10 +86,46 @@ impl Endpoint {
         into: RegionMut,
     ) -> Short {
         let receive = Receive::new(into, element, Token { operation: 0, step: 0 });
+        // SAFETY: passed on.
+        unsafe { self.recv_by(from, label, receive, None::<(usize, fn(Region))>) }
+    }
+
+    /// As [`Endpoint::recv_short`], for who reads the message once: where it lies, if it is as long
+    /// as `into` and its address is a multiple of this alignment, else in `into`. The alignment is
+    /// no more than a line. A message that is refused is not read.
+    ///
+    /// # Safety
+    /// As [`Endpoint::recv_short`].
+    #[inline]
+    pub unsafe fn read_short(
+        &mut self,
+        (from, label): (Peer, Label),
+        element: TypeCode,
+        into: RegionMut,
+        alignment: usize,
+        read: impl FnOnce(Region),
+    ) -> Short {
+        let receive = Receive::new(into, element, Token { operation: 0, step: 0 });
+        // SAFETY: passed on.
+        unsafe { self.recv_by(from, label, receive, Some((alignment, read))) }
+    }
+
+    /// Receives a short message if it is there, and has it read, if somebody wants to.
+    ///
+    /// # Safety
+    /// As [`Endpoint::recv_short`].
+    #[inline(always)] // it is two functions: with a reader and without one
+    unsafe fn recv_by(
+        &mut self,
+        from: Peer,
+        label: Label,
+        receive: Receive,
+        reader: Option<(usize, impl FnOnce(Region))>,
+    ) -> Short {
         if self.early[from.index()] > 0
-            && let Some(outcome) = self.recv_kept(from, label, &receive)
+            && let Some(taken) = self.take(Selector::exactly(from, label))
         {
-            return Short::Here(outcome);
+            return Short::Here(self.recv_kept(taken, &receive, reader.map(|(_, read)| read)));
         }
         let inlet = &mut self.inlets[from.index()];
         // SAFETY: peers push nothing but `Header`s into standing lanes, and any bits are one.
@@ -95,13 +133,32 @@ impl Endpoint {
             return Short::NotYet;
         };
         if !header.is_eager(label) {
-            return self.recv_next_block(from, label, header, &receive);
+            return self.recv_next_block(
+                (from, label),
+                header,
+                &receive,
+                reader.map(|(_, read)| read),
+            );
         }
         let (element, bytes) = header.contents();
-        let fits = Message { source: from, label, element, bytes }.fits(&receive);
+        let message = Message { source: from, label, element, bytes };
+        let fits = message.fits(&receive);
         if fits.is_ok() {
-            // SAFETY: writable by the caller's promise; as long as the message, as just checked.
-            unsafe { inlet.copy_payload::<Header>(receive.into.part(0, bytes)) };
+            let payload = inlet.payload_of::<Header>(bytes);
+            let is_expected = bytes == receive.into.bytes();
+            match reader {
+                Some((alignment, read)) if is_expected && lies_well(payload, alignment) => {
+                    read(payload);
+                }
+                reader => {
+                    // SAFETY: writable by the caller's promise; as long as the message, as just
+                    // checked.
+                    unsafe { inlet.copy_payload::<Header>(receive.into.part(0, bytes)) };
+                    if let Some((_, read)) = reader {
+                        read(receive.into.as_region());
+                    }
+                }
+            }
         }
         if inlet.advance() {
             self.announce(from);
@@ -150,10 +207,10 @@ impl Endpoint {
     #[cold]
     fn recv_next_block(
         &mut self,
-        from: Peer,
-        label: Label,
+        (from, label): (Peer, Label),
         header: Header,
         receive: &Receive,
+        read: Option<impl FnOnce(Region)>,
     ) -> Short {
         let message = match Packet::read(header) {
             Packet::Block { label: its, element, bytes } if its == label => {
@@ -163,7 +220,17 @@ impl Endpoint {
         };
         self.note_message(from, message.bytes);
         let block = Block::from_words(self.words(from));
-        let fits = self.take_from_block(&message, block, receive);
+        let fits = match read {
+            Some(read) if block.is_full() && is_read_at_once(&message, receive) => {
+                read(self.bytes_of(&message, block));
+                self.keep_block(from, block, message.bytes);
+                Ok(())
+            }
+            read => {
+                let fits = self.take_from_block(&message, block, receive);
+                read_copy(read, receive, fits)
+            }
+        };
         if self.inlets[from.index()].advance() {
             self.announce(from);
         }
@@ -182,17 +249,17 @@ impl Endpoint {
         }
     }
 
-    /// Receives a message that has been kept, if it is this one.
+    /// Receives a message that had been kept.
     #[cold]
     fn recv_kept(
         &mut self,
-        from: Peer,
-        label: Label,
+        taken: Taken,
         receive: &Receive,
-    ) -> Option<Result<usize, TransferError>> {
-        let taken = self.take(Selector::exactly(from, label))?;
-        let early = &taken.early;
-        let message = Message { source: from, label, element: early.element, bytes: early.bytes };
+        read: Option<impl FnOnce(Region)>,
+    ) -> Result<usize, TransferError> {
+        let Taken { source, label, early } = &taken;
+        let (source, label) = (*source, *label);
+        let message = Message { source, label, element: early.element, bytes: early.bytes };
         let mut fits = message.fits(receive);
         match (&early.body, fits) {
             (Body::Whole(whole), Ok(())) => {
@@ -207,10 +274,28 @@ impl Endpoint {
             }
             (_, Err(_)) => {}
         }
-        let bytes = message.bytes;
         self.discard(taken);
-        Some(fits.map(|()| bytes))
+        read_copy(read, receive, fits).map(|()| message.bytes)
     }
+}
+
+/// Whether a message is read faster in its cell than it is copied: if it is aligned and takes no
+/// more than one line. Of 128 bytes to 1 KiB a sum takes 1.2 to 1.6 times as long in the cell.
+fn lies_well(payload: Region, alignment: usize) -> bool {
+    let address = payload.start().addr();
+    address.is_multiple_of(alignment) && address % LINE + payload.bytes() <= LINE
+}
+
+/// Has a message read in the memory of its receive, if it is there.
+fn read_copy(
+    read: Option<impl FnOnce(Region)>,
+    receive: &Receive,
+    fits: Result<(), TransferError>,
+) -> Result<(), TransferError> {
+    if let (Some(read), Ok(())) = (read, fits) {
+        read(receive.into.as_region());
+    }
+    fits
 }
 
 #[cfg(test)]

@@ -175,8 +175,39 @@ impl Memory {
         right: Slice,
         into: Slice,
     ) {
+        let operands = [left, right].map(|operand| self.address(operand).cast_const());
+        // SAFETY: passed on.
+        unsafe { self.reduce_at(kernel, operands, into) };
+    }
+
+    /// The same, where one operand lies elsewhere: it is what would have been received there.
+    ///
+    /// # Safety
+    /// As [`Memory::reduce`]; what is received is as long as the result, and aligned.
+    pub(crate) unsafe fn reduce_received(
+        &mut self,
+        kernel: &dyn Kernel,
+        (place, received): (Slice, Region),
+        [left, right]: [Slice; 2],
+        into: Slice,
+    ) {
+        let operands = [left, right]
+            .map(|operand| if operand == place { received.start() } else { self.address(operand) });
+        // SAFETY: passed on.
+        unsafe { self.reduce_at(kernel, operands, into) };
+    }
+
+    /// `into = left ∘ right`, with the operands at these addresses.
+    ///
+    /// # Safety
+    /// As [`Memory::reduce`].
+    unsafe fn reduce_at(
+        &mut self,
+        kernel: &dyn Kernel,
+        [left, right]: [*const u8; 2],
+        into: Slice,
+    ) {
         let count = into.len;
-        let (left, right) = (self.address(left), self.address(right));
         let into = self.address(into);
         // SAFETY: slices of bound buffers, overlapping only as plans allow, which is what kernels
         // allow; aligned, since buffers are and slices count in elements.

@@ -4,6 +4,7 @@
 
 mod computing;
 mod linking;
+mod reduction;
 mod script;
 mod sprint;
 mod ways;
@@ -373,10 +374,16 @@ impl Run {
             unreachable!("not a receive")
         };
         let (selector, into) = (self.selector(step), self.memory.region_mut(into));
-        let token = Token { operation, step: step.0 };
-        // SAFETY: memory of an active run: the user's part is held by the operation until it
+        let (element, token) = (self.element, Token { operation, step: step.0 });
+        // SAFETY (both): memory of an active run: the user's part is held by the operation until it
         // completes or is cancelled, and the plan keeps other steps off it.
-        unsafe { endpoint.recv(selector, self.element, into, token, done) };
+        if self.reduction(step).is_some() {
+            // SAFETY: see above. Whoever settles the completion takes what lies.
+            unsafe { endpoint.recv_lying(selector, element, into, token, done) };
+        } else {
+            // SAFETY: see above.
+            unsafe { endpoint.recv(selector, element, into, token, done) };
+        }
     }
 
     fn is_linked(&self, step: StepId) -> bool {

@@ -5,14 +5,13 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use std::cmp::Ordering;
-use std::marker::PhantomData;
-
 use super::predefined::{LongDouble, Real};
 use super::software::{Half, Quad};
 use super::{Kernel, Unit};
 use crate::datatype::{Basic, Kind};
 use crate::op::Extreme;
+use std::cmp::Ordering;
+use std::marker::PhantomData;
 
 /// A number that can be compared, of any sort.
 trait Comparable: Copy + Send + Sync + 'static {
@@ -162,6 +161,10 @@ impl<V: Comparable> Pairs<V> {
 }
 
 impl<V: Comparable> Kernel for Pairs<V> {
+    fn alignment(&self) -> Option<usize> {
+        Some(1) // they are read byte by byte, as the unit of pairs says
+    }
+
     unsafe fn reduce(&self, left: *const u8, right: *const u8, into: *mut u8, count: usize) {
         for at in (0..count).map(|i| i * self.bytes) {
             let (left, right) = (left.wrapping_add(at), right.wrapping_add(at));

@@ -16,6 +16,10 @@ pub(crate) fn stand_in(element_bytes: usize) -> Box<dyn Kernel> {
 }
 
 impl Kernel for StandIn {
+    fn alignment(&self) -> Option<usize> {
+        Some(1)
+    }
+
     unsafe fn reduce(&self, left: *const u8, right: *const u8, into: *mut u8, count: usize) {
         // SAFETY: passed on: so many elements are so many bytes, and all are valid.
         unsafe { self.bytes.reduce(left, right, into, count * self.element_bytes) }

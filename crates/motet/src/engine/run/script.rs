@@ -16,8 +16,8 @@
 
 use std::sync::Arc;
 
-use motet_fabric::{Endpoint, Peer, Region, RegionMut};
-use motet_plan::{Action, StepId};
+use motet_fabric::{Endpoint, InChannel, Peer, Region, RegionMut, channel};
+use motet_plan::{Action, Rank, Slice, StepId};
 
 use super::{Channels, Link, Run};
 use crate::kernel::Kernel;
@@ -42,10 +42,37 @@ enum State {
 
 /// A step, with its addresses.
 enum Act {
-    Send { link: usize, to: Peer, from: Region },
-    Receive { link: usize, from: Peer, into: RegionMut },
-    Copy { from: Region, into: RegionMut },
-    Reduce { left: Region, right: Region, into: RegionMut, count: usize },
+    Send {
+        link: usize,
+        to: Peer,
+        from: Region,
+    },
+    Receive {
+        link: usize,
+        from: Peer,
+        into: RegionMut,
+    },
+    Copy {
+        from: Region,
+        into: RegionMut,
+    },
+    Reduce {
+        left: Region,
+        right: Region,
+        into: RegionMut,
+        count: usize,
+    },
+    /// Receives one operand and reduces it from where it lies: this step and the next one.
+    ReceiveAndReduce {
+        link: usize,
+        from: Peer,
+        /// The operand that is there already.
+        other: Region,
+        /// Whether what is received is the left one.
+        is_left: bool,
+        into: RegionMut,
+        count: usize,
+    },
 }
 
 impl Script {
@@ -120,6 +147,9 @@ impl Run {
                 Act::Send { link, to: self.peer(to), from: self.memory.region(from) }
             }
             Action::Recv { from, into, .. } => {
+                if let Some(act) = self.receive_and_reduce_act(step, (from, into)) {
+                    return act;
+                }
                 Act::Receive { link, from: self.peer(from), into: self.memory.region_mut(into) }
             }
             Action::Copy { from, into } => {
@@ -132,6 +162,28 @@ impl Run {
         }
     }
 
+    /// A step that receives together with the one that reduces, if the kernel can read in channels.
+    fn receive_and_reduce_act(
+        &mut self,
+        receive: StepId,
+        (from, place): (Rank, Slice),
+    ) -> Option<Act> {
+        let reduction = self.reduction(receive)?;
+        let Action::Reduce { left, right, into } = *self.planned.plan.step(reduction.step) else {
+            unreachable!("the plan says that it reduces")
+        };
+        let is_left = left == place;
+        let is_short = self.memory.bytes(place.len) <= channel::LONGEST_READ;
+        (is_short && reduction.alignment <= channel::ALIGNMENT).then(|| Act::ReceiveAndReduce {
+            link: receive.index(),
+            from: self.peer(from),
+            other: self.memory.region(if is_left { right } else { left }),
+            is_left,
+            into: self.memory.region_mut(into),
+            count: into.len,
+        })
+    }
+
     /// Does all steps that can be done now. Says whether the run is complete.
     #[inline(always)] // it is called from one place, and short
     pub(crate) fn play(&mut self, endpoint: &Endpoint) -> bool {
@@ -141,11 +193,12 @@ impl Run {
             // SAFETY: the addresses are those of the slices of our own plan, in buffers that are
             // bound while the run is active and stay where they are as long as it is linked; the
             // plan keeps other steps off them.
-            if !unsafe { act.perform(links, self.kernel.as_deref(), endpoint) } {
+            let steps = unsafe { act.perform(links, self.kernel.as_deref(), endpoint) };
+            if steps == 0 {
                 is_waiting = true;
                 break;
             }
-            place += 1;
+            place += steps;
         }
         self.exec.move_to(place);
         stuck.clear();
@@ -157,7 +210,7 @@ impl Run {
 }
 
 impl Act {
-    /// Does the step, if that is possible now.
+    /// Does the step, if that is possible now. Says how many steps are done by that.
     ///
     /// # Safety
     /// What it reads is readable, and what it writes is writable and used by nobody else. The
@@ -168,7 +221,7 @@ impl Act {
         links: &mut [Link],
         kernel: Option<&dyn Kernel>,
         endpoint: &Endpoint,
-    ) -> bool {
+    ) -> usize {
         match *self {
             Act::Send { link, to, from } => {
                 let Link::Out(channel) = &mut links[link] else {
@@ -179,18 +232,31 @@ impl Act {
                 if sent {
                     endpoint.ring(to);
                 }
-                return sent;
+                return usize::from(sent);
             }
             Act::Receive { link, from, into } => {
-                let Link::In(channel) = &mut links[link] else {
-                    unreachable!("written for a channel to receive through")
-                };
                 // SAFETY: passed on; the channel was opened for its length.
-                match unsafe { channel.try_recv(into) } {
-                    None => return false,
+                match unsafe { incoming(links, link).try_recv(into) } {
+                    None => return 0,
                     Some(true) => endpoint.ring(from),
                     Some(false) => {}
                 }
+            }
+            Act::ReceiveAndReduce { link, from, other, is_left, into, count } => {
+                let kernel = kernel.expect("a plan that reduces has a kernel");
+                let is_rung = incoming(links, link).try_read(|received| {
+                    let (received, other) = (received.start(), other.start());
+                    let [left, right] = if is_left { [received, other] } else { [other, received] };
+                    // SAFETY: passed on, as for `Reduce`; what is received is as long as what the
+                    // channel was opened for, and aligned well enough for this kernel.
+                    unsafe { kernel.reduce(left, right, into.start(), count) };
+                });
+                match is_rung {
+                    None => return 0,
+                    Some(true) => endpoint.ring(from),
+                    Some(false) => {}
+                }
+                return 2;
             }
             Act::Copy { from, into } => {
                 // SAFETY: passed on; a plan copies between slices that do not overlap.
@@ -203,6 +269,14 @@ impl Act {
                 unsafe { kernel.reduce(left.start(), right.start(), into.start(), count) };
             }
         }
-        true
+        1
     }
+}
+
+#[inline]
+fn incoming(links: &mut [Link], link: usize) -> &mut InChannel {
+    let Link::In(channel) = &mut links[link] else {
+        unreachable!("written for a channel to receive through")
+    };
+    channel
 }

@@ -9,6 +9,7 @@ use motet_fabric::{Endpoint, Peer, Short};
 use motet_plan::{Action, StepId};
 
 use super::Run;
+use super::reduction::Reduction;
 
 /// How far a sprint, or a step of it, has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,12 +48,14 @@ impl Run {
     pub(crate) fn sprint(&mut self, endpoint: &mut Endpoint) -> Pace {
         debug_assert!(self.may_sprint());
         while let Some(step) = self.exec.next_ready(&self.planned.plan) {
-            let pace = self.stride(step, endpoint);
+            let reduction = self.reduction(step);
+            let pace = self.stride(step, reduction, endpoint);
             if pace != Pace::Complete {
                 self.exec.put_back();
                 return pace;
             }
             self.exec.complete(&self.planned.plan, step);
+            self.step_over(reduction);
             if self.error.is_some() && !self.exec.is_done() {
                 return Pace::Failed;
             }
@@ -60,9 +63,25 @@ impl Run {
         Pace::Complete
     }
 
-    /// Does a step, if that is possible now.
+    /// Steps over a reduction that was done together with the step before it.
     #[inline]
-    fn stride(&mut self, step: StepId, endpoint: &mut Endpoint) -> Pace {
+    fn step_over(&mut self, reduction: Option<Reduction>) {
+        if let Some(Reduction { step, .. }) = reduction
+            && self.exec.take_last(&self.planned.plan, step)
+        {
+            self.exec.complete(&self.planned.plan, step);
+        }
+    }
+
+    /// Does a step, together with the reduction of what it receives if there is one, if that is
+    /// possible now.
+    #[inline]
+    fn stride(
+        &mut self,
+        step: StepId,
+        reduction: Option<Reduction>,
+        endpoint: &mut Endpoint,
+    ) -> Pace {
         match *self.planned.plan.step(step) {
             Action::Copy { from, into } => {
                 // SAFETY: slices of our own plan; the buffers are bound while the run is active.
@@ -83,13 +102,19 @@ impl Run {
                 }
             }
             Action::Recv { from, ordinal, into } => {
-                let (from, label) = (self.peer(from), self.label(ordinal));
-                let into = self.memory.region_mut(into);
-                // SAFETY: as above; the plan keeps other steps off the slice.
-                match unsafe { endpoint.recv_short(from, label, self.element, into) } {
+                let short = match reduction {
+                    Some(reduction) => self.receive_and_reduce(step, reduction, endpoint),
+                    None => {
+                        let (from, label) = (self.peer(from), self.label(ordinal));
+                        let into = self.memory.region_mut(into);
+                        // SAFETY: as above; the plan keeps other steps off the slice.
+                        unsafe { endpoint.recv_short(from, label, self.element, into) }
+                    }
+                };
+                match short {
                     Short::Here(Ok(_)) => {}
                     Short::Here(Err(error)) => self.fail(error),
-                    Short::NotYet => return Pace::Waiting(from),
+                    Short::NotYet => return Pace::Waiting(self.peer(from)),
                     Short::Behind => return Pace::Behind,
                 }
             }

@@ -16,6 +16,9 @@ pub(crate) struct Ways {
     pub(crate) tagged: usize,
     /// Not known before the first start.
     pub(crate) open: usize,
+    /// Of those it receives, how many are reduced where they lie, if they come in a way that lets
+    /// them lie there.
+    pub(crate) reduced: usize,
     /// Whether all that its steps need has been looked up.
     pub(crate) by_script: bool,
 }
@@ -25,6 +28,7 @@ impl Run {
     pub(crate) fn ways(&self) -> Ways {
         let mut ways = Ways { by_script: self.has_script(), ..Ways::default() };
         for step in self.planned.plan.ids() {
+            ways.reduced += usize::from(self.reduction(step).is_some());
             match (self.planned.plan.step(step), self.link_of(step)) {
                 (Action::Copy { .. } | Action::Reduce { .. }, _) => {}
                 _ if self.to_be_linked => ways.open += 1,

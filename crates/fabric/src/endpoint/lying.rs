@@ -1,0 +1,243 @@
+//! Messages that are read where they lie.
+//!
+//! Who reads a message once, and needs no copy of it, since it reduces it, may read it in its
+//! block. It posts its receive as one whose message may lie; if the completion says that it was
+//! received, it asks by the same token whether it lies, and reads it. A message that has come in
+//! another way is in the memory of its receive, as ever.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use super::belt::Block;
+use super::incoming::Message;
+use super::{Endpoint, Receive};
+use crate::matching::Ticket;
+use crate::{Completion, Region, RegionMut, Selector, Token, TypeCode};
+
+/// Longer messages are copied: who reads them where they lie looks at nothing else meanwhile.
+const LONGEST: usize = 64 << 10;
+
+/// A message that has been received, and lies in its block.
+#[derive(Debug)]
+pub(super) struct Lying {
+    token: Token,
+    message: Message,
+    block: Block,
+}
+
+impl Endpoint {
+    /// As [`Endpoint::recv`]; but a message that is as long as `into` may be left where it lies.
+    /// The one who gets the completion reads it by [`Endpoint::read_lying`].
+    ///
+    /// # Safety
+    /// As [`Endpoint::recv`].
+    pub unsafe fn recv_lying(
+        &mut self,
+        selector: Selector,
+        element: TypeCode,
+        into: RegionMut,
+        token: Token,
+        done: &mut Vec<Completion>,
+    ) -> Ticket {
+        let receive = Receive { may_lie: true, ..Receive::new(into, element, token) };
+        self.post(selector, receive, done)
+    }
+
+    /// Reads the message that was received with this token, if it lies somewhere, and lets it go.
+    /// Its address is a multiple of a line.
+    #[inline]
+    pub fn read_lying(&mut self, token: Token, read: impl FnOnce(Region)) {
+        let Some(at) = self.blocks.lying.iter().position(|lying| lying.token == token) else {
+            return;
+        };
+        let Lying { message, block, .. } = self.blocks.lying.swap_remove(at);
+        read(self.bytes_of(&message, block));
+        self.keep_block(message.source, block, message.bytes);
+    }
+
+    /// The same, of who does not want it any more.
+    pub fn let_lying_go(&mut self, token: Token) {
+        self.read_lying(token, |_| {});
+    }
+
+    /// Leaves a message in its block, to be read there, if its receive lets it. Says whether it
+    /// does.
+    #[inline]
+    pub(super) fn lies(&mut self, message: &Message, block: Block, receive: &Receive) -> bool {
+        let lies = receive.may_lie && block.is_full() && is_read_at_once(message, receive);
+        if lies {
+            self.blocks.lying.push(Lying { token: receive.token(), message: *message, block });
+        }
+        lies
+    }
+
+    /// The bytes of a message that lies whole in its block.
+    pub(super) fn bytes_of(&self, message: &Message, block: Block) -> Region {
+        let _last = self.segment.at(block.data + message.bytes.saturating_sub(1));
+        Region::new(self.segment.at(block.data).as_ptr(), message.bytes)
+    }
+}
+
+/// Whether a message is what its receive expects, and not too long to be read at once.
+pub(super) fn is_read_at_once(message: &Message, receive: &Receive) -> bool {
+    let is_expected = message.bytes == receive.into.bytes() && message.fits(receive).is_ok();
+    is_expected && message.bytes <= LONGEST
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::endpoint::Options;
+    use crate::layout::{LINE, Layout};
+    use crate::{Label, Peer, Segment, Short, TransferError};
+
+    const TOKEN: Token = Token { operation: 3, step: 1 };
+
+    fn label(tag: u64) -> Label {
+        Label { context: 1, tag, ordinal: 0 }
+    }
+
+    /// Two ranks that share a core, so that what fits no cell goes in blocks.
+    fn pair() -> [Endpoint; 2] {
+        let (segment, _file) = Segment::shared_by(Layout::new(2).unwrap(), 1).unwrap();
+        let segment = Arc::new(segment);
+        [0, 1].map(|rank| Endpoint::new(segment.clone(), Peer(rank), Options::default()))
+    }
+
+    fn send(sender: &mut Endpoint, tag: u64, data: &[u8]) {
+        let (element, data) = (TypeCode::BYTES, Region::of(data));
+        // SAFETY: the data outlives the send, which is done at once.
+        let posted = unsafe { sender.send(Peer(1), label(tag), element, data, TOKEN) };
+        assert_eq!(posted, crate::endpoint::Posted::Done);
+    }
+
+    /// Receives a message that may lie. Says what it is where it lies, if it does.
+    fn receive(receiver: &mut Endpoint, tag: u64, into: &mut [u8]) -> Option<Vec<u8>> {
+        let selector = Selector::exactly(Peer(0), label(tag));
+        let (into, mut done, mut lies) = (RegionMut::of(into), Vec::new(), None);
+        // SAFETY: the memory outlives the receive.
+        unsafe { receiver.recv_lying(selector, TypeCode::BYTES, into, TOKEN, &mut done) };
+        receiver.progress(&mut done);
+        assert_eq!((done.len(), done[0].token), (1, TOKEN));
+        receiver.read_lying(TOKEN, |message| {
+            assert!(message.start().addr().is_multiple_of(LINE));
+            // SAFETY: a message that lies in its block, and is read there.
+            let bytes = unsafe { std::slice::from_raw_parts(message.start(), message.bytes()) };
+            lies = Some(bytes.to_vec());
+        });
+        assert!(receiver.blocks.lying.is_empty());
+        lies
+    }
+
+    fn unread(sender: &Endpoint) -> usize {
+        sender.blocks.unread(&sender.segment)
+    }
+
+    #[test]
+    fn a_message_in_a_block_is_read_there_whenever_it_came() {
+        let [mut sender, mut receiver] = pair();
+        let bytes = receiver.short() + 1;
+        let data: Vec<u8> = (0..bytes).map(|at| (at % 251) as u8).collect();
+        let mut into = vec![0; bytes];
+        send(&mut sender, 1, &data);
+        send(&mut sender, 2, &data);
+        // The first one comes early, when the second one is asked for.
+        for tag in [2, 1] {
+            assert_eq!(unread(&sender), tag as usize);
+            assert_eq!(receive(&mut receiver, tag, &mut into), Some(data.clone()));
+            assert!(into.iter().all(|&byte| byte == 0), "it is not copied");
+        }
+        assert_eq!(unread(&sender), 0);
+    }
+
+    #[test]
+    fn what_is_not_as_expected_is_received_as_ever() {
+        let [mut sender, mut receiver] = pair();
+        let bytes = receiver.short() + 1;
+        let data = vec![7; LONGEST + 1];
+        for (tag, sent, room) in [(1, bytes, bytes + 1), (2, 100, 100), (3, bytes, bytes - 1)] {
+            let mut into = vec![0; room];
+            send(&mut sender, tag, &data[..sent]);
+            assert_eq!(receive(&mut receiver, tag, &mut into), None);
+            let came = if sent > room { 0 } else { sent };
+            assert_eq!(into.iter().filter(|&&byte| byte == 7).count(), came);
+        }
+        assert_eq!(unread(&sender), 0);
+    }
+
+    #[test]
+    fn who_does_not_want_it_any_more_lets_it_go() {
+        let [mut sender, mut receiver] = pair();
+        let (data, mut into, mut done) = (vec![7; 40 << 10], vec![0; 40 << 10], Vec::new());
+        send(&mut sender, 1, &data);
+        let selector = Selector::exactly(Peer(0), label(1));
+        let place = RegionMut::of(&mut into);
+        // SAFETY: the memory outlives the receive.
+        unsafe { receiver.recv_lying(selector, TypeCode::BYTES, place, TOKEN, &mut done) };
+        receiver.progress(&mut done);
+        assert_eq!((done.len(), unread(&sender)), (1, 1));
+        receiver.let_lying_go(Token { step: 2, ..TOKEN });
+        assert_eq!(unread(&sender), 1, "that is another one");
+        receiver.let_lying_go(TOKEN);
+        assert_eq!(unread(&sender), 0);
+    }
+
+    /// Reads the next message. Says what became of it, and what was read, if it was not in `into`.
+    fn read_short(
+        receiver: &mut Endpoint,
+        tag: u64,
+        into: &mut [u8],
+        alignment: usize,
+    ) -> (Short, Option<Vec<u8>>) {
+        let (message, place) = ((Peer(0), label(tag)), RegionMut::of(into));
+        let mut read = None;
+        let take = |message: Region| {
+            let is_elsewhere = message.start() != place.start().cast_const();
+            // SAFETY: what is to be read is readable.
+            let bytes = unsafe { std::slice::from_raw_parts(message.start(), message.bytes()) };
+            read = is_elsewhere.then(|| bytes.to_vec());
+        };
+        // SAFETY: the memory outlives the call.
+        let short =
+            unsafe { receiver.read_short(message, TypeCode::BYTES, place, alignment, take) };
+        (short, read)
+    }
+
+    #[test]
+    fn a_short_message_is_read_in_its_cell_if_it_takes_no_more_than_a_line() {
+        let [mut sender, mut receiver] = pair();
+        let data = vec![7; 40 << 10];
+        let block = receiver.short() + 8;
+        for (tag, (bytes, alignment, lies)) in
+            [(8, 8, true), (8, 16, false), (64, 8, false), (block, 16, true)]
+                .into_iter()
+                .enumerate()
+        {
+            let mut into = vec![0; bytes];
+            send(&mut sender, tag as u64, &data[..bytes]);
+            let (short, read) = read_short(&mut receiver, tag as u64, &mut into, alignment);
+            assert_eq!((short, read.is_some()), (Short::Here(Ok(bytes)), lies), "{bytes}");
+            let came = read.as_ref().unwrap_or(&into);
+            assert!(came.len() == bytes && came.iter().all(|&byte| byte == 7));
+            assert_eq!(into.iter().all(|&byte| byte == 0), lies, "copied, or not");
+        }
+        assert_eq!((unread(&sender), receiver.blocks.lying.len()), (0, 0));
+    }
+
+    #[test]
+    fn what_is_refused_is_not_read_and_what_came_early_is() {
+        let [mut sender, mut receiver] = pair();
+        for tag in [1, 2, 3] {
+            send(&mut sender, tag, &[tag as u8; 8]);
+        }
+        let (short, read) = read_short(&mut receiver, 1, &mut [0; 4], 1);
+        let refused = TransferError::Truncated { sent: 8, room: 4 };
+        assert_eq!((short, read), (Short::Here(Err(refused)), None));
+        receiver.progress(&mut Vec::new());
+        let mut into = [0; 8];
+        let (short, _) = read_short(&mut receiver, 3, &mut into, 1);
+        assert_eq!((short, into), (Short::Here(Ok(8)), [3; 8]), "in the memory of its receive");
+        assert_eq!(read_short(&mut receiver, 4, &mut into, 1).0, Short::NotYet);
+    }
+}
