@@ -114,6 +114,12 @@ pub enum Reply {
     Expected,
     /// It does not: messages go one way.
     Never,
+    /// It does not, and leaves the message as it is: it does not reduce it, and what its sender
+    /// sends has not come from others. So all that either does with it is to copy it.
+    Untouched {
+        /// Whether its sender has others for other receivers, who copy theirs at the same time.
+        among_several: bool,
+    },
     /// Nobody said. Then it does if one has come from there since the last message like this.
     Unsaid,
 }

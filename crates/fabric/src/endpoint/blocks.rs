@@ -21,6 +21,12 @@ use crate::{Label, Peer, Region, Reply, Segment, TransferError, TypeCode};
 
 /// Bytes of the longest message that goes in a block, if one copy by the kernel is faster than two.
 const LONGEST: usize = 64 << 10;
+/// The same of a message that its receiver leaves [as it is](Reply::Untouched), where ranks share
+/// cores: one copy is all that is needed then, and to wait for it takes less than a second one.
+const LONGEST_UNTOUCHED: usize = 32 << 10;
+/// Up to so many ranks on a core, who sends one such message alone waits for its receiver. With
+/// more its turn is too far away.
+const FEW_ON_CORE: usize = 4;
 /// The same of a message of an exchange, where each end waits for the other in any case.
 const LONGEST_OF_EXCHANGE: usize = 16 << 10;
 /// Bytes of the longest message that goes in a cell where each rank has a core, if it may go in a
@@ -68,6 +74,8 @@ pub(super) struct Blocks {
     lengths: Lengths,
     /// The same of those whose receivers send some in turn.
     lengths_of_exchange: Lengths,
+    /// The same of those that stay as they are: of one alone, and of one among several.
+    lengths_of_untouched: [Lengths; 2],
     /// By rank of the world, whether a message has come from there since the last one of which
     /// [nobody said](Reply::Unsaid) whether one does. Of those that are long enough to matter.
     came: Box<[bool]>,
@@ -96,10 +104,25 @@ impl Blocks {
                 (Lengths::NONE, Lengths::new(cell.min(SHORTEST_OF_EXCHANGE), LONGEST_OF_EXCHANGE))
             }
         };
+        let is_copied_once = segment.is_crowded() && !by_cores;
+        let are_few = segment.company() <= FEW_ON_CORE * segment.cores();
+        let lengths_of_untouched = [are_few, true].map(|may_wait| {
+            let is_shorter = is_copied_once && may_wait;
+            if is_shorter { Lengths::new(cell, LONGEST_UNTOUCHED) } else { lengths }
+        });
         let (belt, kept) = (Belt::default(), Kept::of(segment));
         let came = vec![false; segment.layout().ranks()].into_boxed_slice();
         let (lying, current) = (Vec::new(), None);
-        Blocks { belt, kept, lying, lengths, lengths_of_exchange, came, current }
+        Blocks {
+            belt,
+            kept,
+            lying,
+            lengths,
+            lengths_of_exchange,
+            lengths_of_untouched,
+            came,
+            current,
+        }
     }
 
     /// Those of this rank that are still to be read.
@@ -134,7 +157,7 @@ impl Endpoint {
         &mut self,
         to: Peer,
         (label, element, data): (Label, TypeCode, Region),
-        operation: u64,
+        (operation, reply): (u64, Reply),
         readers: u32,
     ) -> bool {
         if readers > 0 {
@@ -142,7 +165,7 @@ impl Endpoint {
             // With a wire some of them may be on other hosts: a block that is for all would be
             // filled in vain, for some or for all of them.
             let is_long = data.bytes() > self.short();
-            let may = self.wire.is_none() && is_long && self.is_for_block(to, data, Reply::Never);
+            let may = self.wire.is_none() && is_long && self.is_for_block(to, data, reply);
             let all = if readers == 1 { Readers::One(to) } else { Readers::Several(readers) };
             let block = may.then(|| self.free_block(data, all)).flatten();
             if let Some(block) = block {
@@ -175,13 +198,16 @@ impl Endpoint {
         if bytes <= SHORTEST_OF_EXCHANGE {
             return false;
         }
-        let Blocks { lengths, lengths_of_exchange, came, .. } = &mut self.blocks;
-        let is_exchange = match reply {
-            Reply::Expected => true,
-            Reply::Never => false,
-            Reply::Unsaid => mem::take(&mut came[to.index()]),
+        let Blocks { lengths, lengths_of_exchange, lengths_of_untouched, came, .. } =
+            &mut self.blocks;
+        let lengths = match reply {
+            Reply::Expected => lengths_of_exchange,
+            Reply::Never => lengths,
+            Reply::Untouched { among_several } => &lengths_of_untouched[usize::from(among_several)],
+            Reply::Unsaid if mem::take(&mut came[to.index()]) => lengths_of_exchange,
+            Reply::Unsaid => lengths,
         };
-        if is_exchange { lengths_of_exchange } else { lengths }.contains(bytes)
+        lengths.contains(bytes)
     }
 
     /// A message has come.
@@ -399,7 +425,7 @@ mod tests {
             let message = (label(tag), TypeCode::BYTES, Region::of(data));
             let readers = if *to == 1 { others } else { 0 };
             // SAFETY: the data is borrowed for as long as they are sent to.
-            unsafe { sender.send_shared(Peer(*to), message, tag, readers) }
+            unsafe { sender.send_shared(Peer(*to), message, (tag, Reply::Never), readers) }
         };
         (1..=others).filter(shared).count()
     }
@@ -584,10 +610,10 @@ mod tests {
         let data = vec![1; BYTES];
         let message = (label(1), TypeCode::BYTES, Region::of(&data));
         // SAFETY: the data outlives its sends, here and below.
-        assert!(unsafe { world[0].send_shared(Peer(1), message, 1, 2) });
+        assert!(unsafe { world[0].send_shared(Peer(1), message, (1, Reply::Never), 2) });
         // Another operation, or another message, is not in that block.
         // SAFETY: as above.
-        assert!(!unsafe { world[0].send_shared(Peer(2), message, 2, 0) });
+        assert!(!unsafe { world[0].send_shared(Peer(2), message, (2, Reply::Never), 0) });
         assert_eq!(send_to_all(&mut world[0], 3, &data), 2);
         assert_eq!(receive(&mut world[1], 1, BYTES), (data.clone(), Ok(())));
         assert_eq!(receive(&mut world[1], 3, BYTES), (data.clone(), Ok(())));
@@ -608,6 +634,23 @@ mod tests {
         let segment = Arc::new(Segment::shared_by(Layout::new(3).unwrap(), 3).unwrap().0);
         let mut roomy = Endpoint::new(segment, Peer(0), Options::default());
         assert_eq!(send_to_all(&mut roomy, 1, &[0; BYTES]), 0);
+    }
+
+    /// What stays as it is is copied once if it is long, unless its sender is one of many.
+    #[test]
+    fn long_messages_that_stay_as_they_are_go_in_no_block() {
+        let alone = Reply::Untouched { among_several: false };
+        let among_several = Reply::Untouched { among_several: true };
+        for (company, may_wait) in [(FEW_ON_CORE, true), (FEW_ON_CORE + 1, false)] {
+            let mut world = ranks(company);
+            for (bytes, is_short) in [(LONGEST_UNTOUCHED, true), (LONGEST_UNTOUCHED + 1, false)] {
+                let data = vec![1; bytes];
+                let mut goes = |reply| world[0].is_for_block(Peer(1), Region::of(&data), reply);
+                assert_eq!(goes(alone), is_short || !may_wait, "{company} ranks, {bytes} bytes");
+                assert_eq!(goes(among_several), is_short, "{company} ranks, {bytes} bytes");
+                assert!(goes(Reply::Never));
+            }
+        }
     }
 
     #[test]

@@ -82,8 +82,8 @@ pub(crate) struct Planned {
     pub(crate) element_bytes: usize,
     /// Whether its steps are taken one after the other.
     pub(crate) in_order: bool,
-    /// Whether this rank gets nothing from those to whom it sends.
-    is_one_way: bool,
+    /// What those do with its messages to whom this rank sends.
+    reply: Reply,
     /// For each step what [`Planned::readers`] says of it; empty if that is nothing for all.
     readers: Box<[Option<u32>]>,
 }
@@ -97,7 +97,7 @@ impl Planned {
     ) -> Planned {
         let is_one_way = is_one_way(&plan);
         Planned {
-            is_one_way,
+            reply: reply(&plan, call, is_one_way),
             readers: readers(&plan, is_one_way),
             plan,
             reason,
@@ -118,7 +118,7 @@ impl Planned {
     /// Whether those to whom this rank sends send it some in turn.
     #[inline]
     pub(crate) fn reply(&self) -> Reply {
-        if self.is_one_way { Reply::Never } else { Reply::Expected }
+        self.reply
     }
 
     /// Takes the steps one after the other, if no rank can come to harm by that: messages up to
@@ -163,6 +163,20 @@ fn readers(plan: &Plan, is_one_way: bool) -> Box<[Option<u32>]> {
         }
     }
     if readers.iter().all(Option::is_none) { Box::default() } else { readers.into() }
+}
+
+/// What those do with the messages of a plan who get them. The blocks of a gather or a scatter are
+/// as they are, unless this rank passes on those of others.
+fn reply(plan: &Plan, call: &Call, is_one_way: bool) -> Reply {
+    use Operation::{Gather, Gatherv, Scatter, Scatterv};
+    let has_blocks =
+        matches!(call.operation, Gather { .. } | Gatherv { .. } | Scatter { .. } | Scatterv { .. });
+    let receives = plan.steps().iter().any(|step| matches!(step, Action::Recv { .. }));
+    match (is_one_way, has_blocks && !receives) {
+        (false, _) => Reply::Expected,
+        (true, false) => Reply::Never,
+        (true, true) => Reply::Untouched { among_several: plan.messages() > 1 },
+    }
 }
 
 /// Whether the rank of a plan gets nothing from those to whom it sends.
@@ -485,13 +499,18 @@ mod tests {
         assert_eq!(take(10_000 + 2 * PLANS - 1, Keep::AsLong), Found::Kept);
     }
 
+    /// The plan of a call by the algorithm of this name.
+    fn plan_of(name: &str, call: &Call) -> Plan {
+        let mut rows = motet_plan::algo::of(call.collective());
+        let row = rows.find(|row| row.name() == name).expect("an algorithm of this name");
+        row.plan(call).expect("a plan")
+    }
+
     /// What the steps of a plan that send say of their readers, in the plan's order.
     fn readers_of(name: &str, operation: Operation, rank: u32) -> Vec<Option<u32>> {
         let (rank, nodes) = (Rank(rank), Division::ONE);
         let call = Call { rank, ranks: 4, element_bytes: 8, in_place: false, nodes, operation };
-        let mut rows = motet_plan::algo::of(call.collective());
-        let row = rows.find(|row| row.name() == name).expect("an algorithm of this name");
-        let plan = row.plan(&call).expect("a plan");
+        let plan = plan_of(name, &call);
         let readers = readers(&plan, is_one_way(&plan));
         let is_send = |step: &&StepId| matches!(plan.step(**step), Action::Send { .. });
         let of = |step: &StepId| readers.get(step.index()).copied().flatten();
@@ -545,5 +564,27 @@ mod tests {
         assert_eq!(readers_of("pairwise", all, 0), [Some(1); 3], "one by one");
         let all = Operation::Allgather { count: 9 };
         assert_eq!(readers_of("direct", all, 0), [Some(3), Some(0), Some(0)]);
+    }
+
+    /// Blocks of a gather or a scatter stay as they are, unless ranks pass on those of others.
+    #[test]
+    fn replies_tell_what_becomes_of_messages() {
+        let reply_of = |name: &str, operation: &Operation, rank| {
+            let call = Call { rank: Rank(rank), operation: operation.clone(), ..call(9) };
+            let plan = plan_of(name, &call);
+            reply(&plan, &call, is_one_way(&plan))
+        };
+        let root = Rank(0);
+        let untouched = |among_several| Reply::Untouched { among_several };
+        let gather = Operation::Gather { count: 9, root };
+        let scatter = Operation::Scatter { count: 9, root };
+        assert_eq!(reply_of("direct", &scatter, 0), untouched(true));
+        assert_eq!(reply_of("direct", &gather, 1), untouched(false));
+        assert_eq!(reply_of("binomial", &gather, 1), untouched(false), "a leaf");
+        assert_eq!(reply_of("binomial", &gather, 2), Reply::Never, "it has that of rank 3, too");
+        assert_eq!(reply_of("direct", &Operation::Bcast { count: 9, root }, 0), Reply::Never);
+        let reduce = Operation::Reduce { count: 9, root, commutative: true };
+        assert_eq!(reply_of("direct", &reduce, 1), Reply::Never, "it is reduced");
+        assert_eq!(reply_of("direct", &Operation::Alltoall { count: 9 }, 0), Reply::Expected);
     }
 }

@@ -399,14 +399,14 @@ impl Run {
     fn send(&mut self, step: StepId, operation: u64, endpoint: &mut Endpoint) -> Attempt {
         let (to, label, data) = self.message(step);
         let token = Token { operation, step: step.0 };
+        let (reply, message) = (self.planned.reply(), (label, self.element, data));
         if let Some(readers) = self.planned.readers(step) {
-            let message = (label, self.element, data);
+            let source = (operation, reply);
             // SAFETY: as in `receive`; the plan has no step write what others are still to send.
-            if unsafe { endpoint.send_shared(to, message, operation, readers) } {
+            if unsafe { endpoint.send_shared(to, message, source, readers) } {
                 return Attempt::Done;
             }
         }
-        let (reply, message) = (self.planned.reply(), (label, self.element, data));
         // SAFETY: as in `receive`.
         match unsafe { endpoint.send_with(reply, to, message, token) } {
             Posted::Done => Attempt::Done,
