@@ -162,6 +162,8 @@ impl Endpoint {
     ) -> bool {
         if readers > 0 {
             self.release_untold();
+            // Its sender goes on in any case: what comes back, if anything does, comes later.
+            let reply = if reply == Reply::Expected { Reply::Never } else { reply };
             // With a wire some of them may be on other hosts: a block that is for all would be
             // filled in vain, for some or for all of them.
             let is_long = data.bytes() > self.short();
@@ -630,6 +632,11 @@ mod tests {
             let data = vec![5; bytes];
             assert_eq!(send_to_all(&mut world[0], bytes as u64, &data), shared, "{bytes} bytes");
         }
+        // So far ahead may be who sends to others in turn, too.
+        let data = vec![6; LONGEST];
+        let message = (label(9), TypeCode::BYTES, Region::of(&data));
+        // SAFETY: the data outlives the send.
+        assert!(unsafe { world[0].send_shared(Peer(1), message, (9, Reply::Expected), 1) });
         // Where each rank has a core nobody has to wait for its turn.
         let segment = Arc::new(Segment::shared_by(Layout::new(3).unwrap(), 3).unwrap().0);
         let mut roomy = Endpoint::new(segment, Peer(0), Options::default());
