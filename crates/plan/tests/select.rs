@@ -255,7 +255,8 @@ fn ranks_that_share_a_core_have_cheaper_bytes() {
 }
 
 /// 4 ranks in pairs on 2 cores: two rounds of pairs, one of them on the same core, beat all others
-/// up to where the data is cut; among 8 and 16 one rank that does it all saves hand-overs.
+/// up to the longest blocks, where operands are read as they lie; then the data is cut. Among 8
+/// and 16 one rank that does it all saves hand-overs.
 #[test]
 fn few_ranks_on_a_core_meet_in_pairs() {
     let name = |ranks, bytes: usize| {
@@ -267,7 +268,20 @@ fn few_ranks_on_a_core_meet_in_pairs() {
         assert_eq!(name(8, bytes), "star", "{bytes} bytes");
         assert_eq!(name(16, bytes), "star", "{bytes} bytes");
     }
-    assert_eq!(name(4, 64 << 10), "pieces");
+    assert_eq!(name(4, 64 << 10), "recursive_doubling");
+    assert_ne!(name(4, 128 << 10), "recursive_doubling");
+}
+
+/// What is halved goes in blocks for the most part, and is read there, as all of the direct way is.
+#[test]
+fn halving_among_few_ranks_on_a_core_keeps_its_lead() {
+    for ranks in [4, 8] {
+        let machine = Machine::default().shared(ranks, 2);
+        let tuning = Tuning { machine, ..Tuning::default() };
+        let operation = Operation::ReduceScatterBlock { count: 8192, commutative: true };
+        let call = Call { operation, ..allreduce(ranks as u32, 1, true) };
+        assert_eq!(chosen(&call, &tuning).0, "recursive_halving", "{ranks} ranks");
+    }
 }
 
 /// Bytes are priced by the size of the messages that they come in.

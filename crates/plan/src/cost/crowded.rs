@@ -13,6 +13,8 @@ const SHARED_CELLS: f64 = 0.8;
 /// they share cores and memory, if it is too long for a cell and no longer than this.
 const LONGEST_IN_ONE_CELL: usize = 8 << 10;
 const LONGEST_IN_BLOCKS: usize = 64 << 10;
+/// Messages that are halved go in blocks in part if they are so long on average.
+const LONGEST_MOSTLY_IN_BLOCKS: usize = 3 * LONGEST_IN_BLOCKS;
 /// The sender's copy, of the two that the bytes of such a message are.
 const SENDERS_COPY: f64 = 0.5;
 
@@ -30,7 +32,7 @@ impl Machine {
     pub(super) fn time_crowded(&self, cost: &Cost, work: &Work) -> f64 {
         if work.waits == 0 {
             let messages = work.messages as f64 * self.send_ns;
-            let others = self.passing(work) + self.within(work.reduced, work.copied) - messages;
+            let others = self.passing(work) + self.computing(work) - messages;
             return messages * self.share_of_busiest_core(work, self.send_share)
                 + others * self.share_of_busiest_core(work, 0.5);
         }
@@ -43,7 +45,7 @@ impl Machine {
         }
         let later = cost.rounds.saturating_sub(1) as f64 * WAIT_MORE * hand_over_ns;
         let chain = self.chain(cost, self.send_ns) + later;
-        let done = of_one_core(self.passing(work) + self.within(work.reduced, work.copied));
+        let done = of_one_core(self.passing(work) + self.computing(work));
         hand_over_ns + chain.max(waits + done)
     }
 
@@ -60,7 +62,7 @@ impl Machine {
         let near = self.near(work).messages;
         let (far_ns, near_ns) = (self.passing_far(work, all), self.passing_near(work, all));
         let passing = (1.0 - near) * share_of_end * far_ns + near * near_ns;
-        passing + far_ns / messages + self.within(work.reduced, work.copied)
+        passing + far_ns / messages + self.computing(work)
     }
 
     /// The share of work that flows one way which the core has whose ranks are the busiest one and
@@ -74,6 +76,18 @@ impl Machine {
         let busiest = work.busiest.done(send_share).max(all / ranks);
         let of_another = (all - busiest) / (ranks - 1.0);
         (busiest + (self.ranks_per_core - 1.0) * of_another) / all
+    }
+
+    /// What ranks reduce and copy. An operand that comes in a block is not copied out of it, but
+    /// read there, and that copy is part of its message's price.
+    fn computing(&self, work: &Work) -> f64 {
+        let longest = match work.reach {
+            Reach::Growing | Reach::Shrinking => LONGEST_MOSTLY_IN_BLOCKS,
+            _ => LONGEST_IN_BLOCKS,
+        };
+        let in_blocks = work.bytes <= work.messages.saturating_mul(longest);
+        let read_there = if in_blocks { work.reduced.min(work.bytes) } else { 0 };
+        self.within(work.reduced, work.copied) - self.within(0, read_there)
     }
 
     /// For messages, both ends of each.
