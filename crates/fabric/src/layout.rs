@@ -88,14 +88,15 @@ impl Layout {
 
     /// The layout of what one rank has for ranks elsewhere: lanes to and from each of them, and
     /// an arena of so many cells. These are longer than those in shared memory: each is a message
-    /// of the network, which costs a call of the system, or more.
+    /// of the network, which costs a call of the system, or more. Where there are few ranks there
+    /// are more of them, so that who shares its core with a receiver gets far before it must wait.
     ///
     /// # Errors
     /// As [`Layout::new`].
     pub fn elsewhere(ranks: usize, arena_cells: usize) -> Result<Layout> {
         let layout = Layout::new(ranks)?;
         let (cells, cell_bytes) = match ranks {
-            0..=16 => (32, (32 << 10) + LINE),
+            0..=16 => (64, (32 << 10) + LINE),
             17..=64 => (16, (16 << 10) + LINE),
             _ => (8, (4 << 10) + LINE),
         };

@@ -3,6 +3,7 @@
 mod berth;
 mod binding;
 mod conduit;
+mod held_back;
 mod library;
 mod names;
 mod port;
@@ -13,9 +14,11 @@ mod pulse;
 mod scale;
 mod straight;
 mod transfer;
+mod volley;
 mod wire;
 
 pub(crate) use berth::BERTH;
+pub use held_back::HeldBack;
 pub use library::{LIBRARY, Library};
 pub use provider::{Choice, Offer, PROVIDER, choose};
 pub use pulse::{PEER_TIMEOUT, peer_timeout};

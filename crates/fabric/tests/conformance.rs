@@ -108,3 +108,8 @@ in_world!(between_two Apart leaving: who_says_that_it_leaves_has_said_all
     what_is_sent_to_one_that_is_gone_holds_up_nobody;);
 in_world!(written_into Apart writes: cells_are_written_where_the_network_can;);
 in_world!(sent_to ApartByMessages writes: cells_are_written_where_the_network_can;);
+in_world!(convoys_apart Apart convoys: in_order_and_whole somebody_else_sends_them
+    nothing_is_held_back_without_a_courier;);
+in_world!(convoys_by_messages ApartByMessages convoys: in_order_and_whole
+    somebody_else_sends_them;);
+in_world!(convoys_in_pairs ApartInPairs convoys: in_order_and_whole somebody_else_sends_them;);

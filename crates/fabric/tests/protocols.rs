@@ -3,9 +3,10 @@
 //! `RUSTFLAGS="--cfg loom" cargo test -p motet-fabric --test protocols`.
 //!
 //! They mirror `Doorbell`, of `Outlet` and `Inlet` what concerns room and wake-ups, the two ends
-//! of a shared copy, the two sides of a block, and `Lock`, line by line. The futex is a lock and
-//! a condition variable; what the system does for a barrier is `Barrier`. A wake-up that is lost
-//! is a deadlock, which loom reports with the steps that lead there.
+//! of a shared copy, the two sides of a block, `Lock`, and `HeldBack`, line by line. The futex is
+//! a lock and a condition variable; what the system does for a barrier is `Barrier`. A wake-up
+//! that is lost is a deadlock, or an endless wait, which loom reports with the steps that lead
+//! there.
 //!
 //! loom treats `SeqCst` loads and stores as weaker than they are, but fences as they are; the
 //! proofs (README, "Lanes" and "Doorbells") lean on fences alone.
@@ -15,7 +16,7 @@
 #![cfg(loom)]
 
 use loom::cell::UnsafeCell;
-use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 
@@ -655,5 +656,83 @@ fn a_lock_that_is_taken_back_is_held_by_one_thread() {
         other.join().unwrap();
         let own = as_owner.into_iter().filter(|&was_owner| was_owner).count().max(1);
         assert_eq!(lock.value[0].load(Ordering::Relaxed) as usize, own + 1);
+    });
+}
+
+/// What waits, and who sends it if its rank does not.
+#[derive(Default)]
+struct HeldBack {
+    newest: AtomicU64,
+    is_resting: AtomicBool,
+    is_ending: AtomicBool,
+}
+
+impl HeldBack {
+    fn hold(&self, number: u64, courier: &thread::Thread) {
+        let before = self.newest.load(Ordering::Relaxed);
+        self.newest.store(number, Ordering::Relaxed);
+        if before == 0 {
+            self.call(courier);
+        }
+    }
+
+    fn let_go(&self) {
+        self.newest.store(0, Ordering::Relaxed);
+    }
+
+    fn call(&self, courier: &thread::Thread) {
+        fence(Ordering::SeqCst);
+        if self.is_resting.load(Ordering::Relaxed) {
+            courier.unpark();
+        }
+    }
+
+    fn end(&self, courier: &thread::Thread) {
+        self.is_ending.store(true, Ordering::Relaxed);
+        self.call(courier);
+    }
+
+    fn rest(&self) -> bool {
+        loop {
+            self.is_resting.store(true, Ordering::Relaxed);
+            fence(Ordering::SeqCst);
+            let is_ending = self.is_ending.load(Ordering::Relaxed);
+            if is_ending || self.newest.load(Ordering::Relaxed) != 0 {
+                self.is_resting.store(false, Ordering::Relaxed);
+                return !is_ending;
+            }
+            thread::park();
+        }
+    }
+}
+
+/// The courier sends the last thing that waits, whatever the rank itself sent before; and ends.
+#[test]
+fn a_courier_that_rests_is_called() {
+    check(|| {
+        let held_back = Arc::new(HeldBack::default());
+        let courier = {
+            let held_back = held_back.clone();
+            thread::spawn(move || {
+                let mut seen = 0;
+                while seen != 3 && held_back.rest() {
+                    seen = held_back.newest.load(Ordering::Relaxed).max(seen);
+                    thread::yield_now();
+                }
+                assert_eq!(seen, 3);
+                while held_back.rest() {
+                    held_back.let_go();
+                }
+            })
+        };
+        held_back.hold(1, courier.thread());
+        held_back.let_go();
+        held_back.hold(2, courier.thread());
+        held_back.hold(3, courier.thread());
+        while held_back.newest.load(Ordering::Relaxed) != 0 {
+            thread::yield_now();
+        }
+        held_back.end(courier.thread());
+        courier.join().unwrap();
     });
 }

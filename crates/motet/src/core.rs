@@ -15,6 +15,7 @@
 //! something else. The first one starts a helper thread that sleeps at the doorbell and wakes the
 //! wakers of what completes. A rank may have that helper all the time, for all its operations.
 
+mod courier;
 mod listening;
 mod progress;
 mod waiting;
@@ -39,6 +40,7 @@ use crate::nodes::Nodes;
 use crate::point_to_point::Slot;
 use crate::settings::Settings;
 use crate::wisdom::Lessons;
+use courier::Courier;
 use listening::Listening;
 use progress::Aid;
 use waiting::Patience;
@@ -53,6 +55,8 @@ pub(crate) struct Core {
     /// Counts the ids that this rank has given to communicators.
     ids: AtomicU64,
     helper: OnceLock<JoinHandle<()>>,
+    /// If there are ranks on other hosts.
+    courier: Option<Courier>,
     /// Where a buffer for buffered sends may be attached.
     slot: Slot,
     watch: Watch,
@@ -163,6 +167,7 @@ impl Core {
         };
         let patience = Patience::with(habits.waiting, segment.company(), segment.cores());
         let is_wired = wire.is_some();
+        let held_back = wire.as_ref().map(|wire| Arc::clone(wire.held_back()));
         let patience = if is_wired { patience.wired() } else { patience };
         let placement = Placement::new(Arc::clone(&segment), me, place);
         placement.begin();
@@ -181,10 +186,13 @@ impl Core {
         let listening = Listening::default();
         let shared =
             Shared { engine, segment, me, placement, is_wired, patience, listening, crowded, aid };
+        let shared = Arc::new(shared);
+        let courier = held_back.map(|held_back| Courier::start(&shared, held_back));
         let core = Core {
-            shared: Arc::new(shared),
+            shared,
             ids: AtomicU64::new(0),
             helper: OnceLock::new(),
+            courier,
             slot: Slot::default(),
             watch,
             lessons: Mutex::default(),
@@ -415,6 +423,9 @@ impl Drop for Core {
             self.lessons().save();
             self.leave();
             self.take_leave_of_launcher();
+        }
+        if let Some(courier) = &mut self.courier {
+            courier.end();
         }
         self.shared.aid.end();
         self.shared.segment.doorbell(self.me()).ring();

@@ -364,3 +364,38 @@ fn a_panic_ends_all_waits_everywhere() {
         assert!(begun.elapsed() < Duration::from_secs(9));
     }
 }
+
+/// Short messages in a row are held back to go together, and the first word to somebody needs a
+/// connection, which is made by looks. Neither waits until its sender comes again.
+#[test]
+fn what_is_held_back_comes_though_its_sender_computes() {
+    const COMPUTES: Duration = Duration::from_secs(1);
+    let done = std::sync::Mutex::new(None);
+    apart(&[3, 4], |world| {
+        let (me, last) = (world.rank(), world.size() - 1);
+        for count in [1, 1000] {
+            world.barrier()?;
+            if me == last {
+                for value in 0..count {
+                    world.send(&[value], 0, Tag(1))?;
+                }
+                let begun = Instant::now();
+                *done.lock().unwrap() = Some(begun);
+                while begun.elapsed() < COMPUTES {
+                    std::hint::spin_loop();
+                }
+            } else if me == 0 {
+                let mut got = [0];
+                for value in 0..count {
+                    world.recv(&mut got, last, Tag(1))?;
+                    assert_eq!(got, [value]);
+                }
+                let late = done.lock().unwrap().map_or(Duration::ZERO, |done| done.elapsed());
+                assert!(late < COMPUTES / 2, "the last of {count} came {late:?} late");
+            }
+            world.barrier()?;
+            *done.lock().unwrap() = None;
+        }
+        Ok(())
+    });
+}

@@ -22,6 +22,14 @@ impl Endpoint {
         self.wire.as_deref()
     }
 
+    /// Sends what waits in lanes to other hosts, and has what comes from there put into lanes;
+    /// looks at none of it.
+    pub fn carry_wire(&mut self) {
+        if let Some(wire) = &mut self.wire {
+            wire.carry();
+        }
+    }
+
     /// Whether a rank is on another host.
     #[inline]
     pub fn reaches(&self, peer: Peer) -> bool {
@@ -49,7 +57,7 @@ impl Endpoint {
     #[inline]
     pub(super) fn announce(&mut self, peer: Peer) {
         match &mut self.wire {
-            Some(wire) if wire.reaches(peer) => wire.push(peer),
+            Some(wire) if wire.reaches(peer) => wire.give(peer),
             _ => self.ring(peer),
         }
     }

@@ -3,6 +3,8 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+mod convoy;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,6 +12,7 @@ use std::sync::atomic::Ordering;
 use super::names::{self, CELL, Note, ROOM, whole, word};
 use super::port::{Access, Begun, Context, Port, Registration, Spot, Target, Window};
 use super::straight::Straights;
+use super::volley::Volley;
 use crate::endpoint::Header;
 use crate::lane::{Place, Ring, STAMP};
 use crate::layout::LANE_HEAD;
@@ -59,6 +62,10 @@ pub(super) struct Conduit {
     /// sending, with their cells.
     berthing: VecDeque<u64>,
     berthed: Vec<(u64, usize)>,
+    /// What was given without a look at what has come.
+    volley: Volley,
+    /// Whether something waits in `out`, as the courier was told.
+    waits: bool,
 }
 
 // SAFETY: the state of one owner, and mappings that may be used from any thread.
@@ -110,6 +117,8 @@ impl Conduit {
             segments,
             berthing: VecDeque::new(),
             berthed: Vec::new(),
+            volley: Volley::default(),
+            waits: false,
         })
     }
 
@@ -180,6 +189,12 @@ impl Conduit {
         self.has_left && self.has_farewell
     }
 
+    /// Notes whether something waits in the lane. Says whether it does, and whether it did before.
+    pub(super) fn note_waits(&mut self) -> (bool, bool) {
+        let waits = !self.is_over() && self.is_filled(self.sent);
+        (waits, std::mem::replace(&mut self.waits, waits))
+    }
+
     fn is_filled(&self, position: u64) -> bool {
         self.out.stamp(position).load(Ordering::Acquire) == position + 1
     }
@@ -195,30 +210,42 @@ impl Conduit {
         if self.is_over() {
             // What was to be sent there is for nobody.
             self.berthing.drain(..).for_each(|name| straights.fail(port, name));
+            self.volley.let_go();
             return Ok(());
         }
         while self.is_filled(self.sent) && !self.is_over() {
-            match self.push_cell(port, straights) {
+            match self.push_next(port, straights) {
                 Begun::Yes => {}
-                Begun::NotNow => break,
+                Begun::NotNow => return self.give_room(port, leaves),
                 Begun::Never(error) => return Err(error),
             }
         }
+        self.volley.let_go();
         self.give_room(port, leaves)
     }
 
-    fn push_cell(&mut self, port: &mut Port, straights: &mut Straights) -> Begun {
-        let position = self.sent;
-        let cell = self.out.cell(position);
+    /// Sends the next cell, or several.
+    fn push_next(&mut self, port: &mut Port, straights: &mut Straights) -> Begun {
+        let read = self.into.consumed().load(Ordering::Acquire).max(self.told);
+        let begun = self.push_convoy(port, read);
+        begun.unwrap_or_else(|| self.push_cell(port, straights, read))
+    }
+
+    /// What lies in a cell that is filled: its header, and the bytes of all that is used of it.
+    fn content(&self, position: u64) -> (Header, usize) {
         // SAFETY: the header lies behind the stamp, inside the cell.
-        let header = unsafe { cell.add(STAMP) };
+        let header = unsafe { self.out.cell(position).add(STAMP) };
         // SAFETY: the cell is published, so its sender has written a header and leaves it alone
         // until we say that it has been read (README, "Room").
         let header: Header = unsafe { header.cast().read() };
-        let read = self.into.consumed().load(Ordering::Acquire).max(self.told);
         let room = self.out.ring.payload(size_of::<Header>());
-        let bytes = STAMP + size_of::<Header>() + header.bytes_behind(room);
-        let data = Region::new(cell.as_ptr(), bytes);
+        (header, STAMP + size_of::<Header>() + header.bytes_behind(room))
+    }
+
+    fn push_cell(&mut self, port: &mut Port, straights: &mut Straights, read: u64) -> Begun {
+        let position = self.sent;
+        let (header, bytes) = self.content(position);
+        let data = Region::new(self.out.cell(position).as_ptr(), bytes);
         let begun = match self.copy {
             Some(copy) if !header.is_berthed() => self.write_cell(port, copy, data, read),
             _ => {
@@ -235,11 +262,16 @@ impl Conduit {
         };
         if begun == Begun::Yes {
             self.has_farewell |= header.is_farewell();
-            self.sent += 1;
-            self.told = read;
-            self.release();
+            self.note_pushed(1, read);
         }
         begun
+    }
+
+    /// So many cells have been handed to the network, and tell that we have read so far.
+    fn note_pushed(&mut self, cells: u64, read: u64) {
+        self.sent += cells;
+        self.told = read;
+        self.release();
     }
 
     /// Which of the cells is next.
@@ -346,23 +378,41 @@ impl Conduit {
         Ok(())
     }
 
-    /// A message has come from the other side.
-    pub(super) fn accept(&mut self, tag: u64, message: &[u8]) -> std::result::Result<(), Damaged> {
-        let (word, rest) = message.split_at_checked(STAMP).ok_or(Damaged)?;
-        let word = u64::from_le_bytes(word.try_into().map_err(|_| Damaged)?);
+    /// A message has come from the other side. Says how many cells were in it.
+    pub(super) fn accept(
+        &mut self,
+        tag: u64,
+        message: &[u8],
+    ) -> std::result::Result<usize, Damaged> {
         match tag & !u64::from(u32::MAX) {
-            CELL => self.place(word, rest),
-            ROOM if word <= self.sent => {
-                self.hear(word);
-                Ok(())
+            CELL => self.accept_cells(message),
+            ROOM => {
+                let (word, _) = split(message)?;
+                let told = Some(word).filter(|&word| word <= self.sent).ok_or(Damaged)?;
+                self.hear(told);
+                Ok(0)
             }
             _ => Err(Damaged),
         }
     }
 
+    /// Puts all cells of a message into their places, and says how many.
+    fn accept_cells(&mut self, mut message: &[u8]) -> std::result::Result<usize, Damaged> {
+        let mut cells = 0;
+        while cells == 0 || !message.is_empty() {
+            let (word, behind) = split(message)?;
+            let used = self.used(behind).ok_or(Damaged)?;
+            let (body, rest) = behind.split_at_checked(used).ok_or(Damaged)?;
+            self.place(word, body)?;
+            message = rest;
+            cells += 1;
+        }
+        Ok(cells)
+    }
+
     /// A cell has come that tells of the message behind it.
     pub(super) fn accept_berthed(&mut self, cell: &[u8]) -> std::result::Result<(), Damaged> {
-        self.accept(CELL, cell)
+        self.accept_cells(cell).map(drop)
     }
 
     /// A cell has been written into its place, but for its stamp.
@@ -412,7 +462,7 @@ impl Conduit {
         let stamp = whole(word as u32, read);
         let position = stamp.wrapping_sub(1);
         let is_ours = position >= read && position < read + self.into.ring.cells as u64;
-        if !is_ours || self.used(body) != Some(body.len()) {
+        if !is_ours {
             return Err(Damaged);
         }
         self.hear_told(whole((word >> 32) as u32, self.heard));
@@ -425,4 +475,10 @@ impl Conduit {
         self.arrived += 1;
         Ok(())
     }
+}
+
+/// The word before a cell, and what is behind it.
+fn split(message: &[u8]) -> std::result::Result<(u64, &[u8]), Damaged> {
+    let (word, behind) = message.split_first_chunk().ok_or(Damaged)?;
+    Ok((u64::from_le_bytes(*word), behind))
 }

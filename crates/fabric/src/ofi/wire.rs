@@ -5,6 +5,7 @@
 mod berthing;
 mod large;
 mod ports;
+mod volleys;
 
 use std::sync::Arc;
 
@@ -19,6 +20,7 @@ use crate::bootstrap::{Board, tell_all};
 use crate::{Failure, How, Peer, RegionMut, Result, Segment};
 use ports::{Card, Ports, refusal};
 pub use ports::{REMOTE_WRITES, Reach, remote_writes};
+use volleys::Holding;
 
 /// The name under which ranks put their addresses.
 const ADDRESS: &str = "address";
@@ -44,8 +46,12 @@ pub struct Wire {
     /// The memory into which others write, and how many cells they have.
     window: Registration,
     written: u64,
+    /// Cells that have come together with others.
+    conveyed: u64,
     /// How often this rank has given something to others that they may wait for.
     given: u64,
+    /// What is held back, to go with what comes behind it.
+    holding: Holding,
     conduits: Vec<Option<Box<Conduit>>>,
     /// Those that have a conduit.
     active: Vec<Peer>,
@@ -145,7 +151,9 @@ impl Wire {
             windows,
             window,
             written: 0,
+            conveyed: 0,
             given: 0,
+            holding: Holding::new(),
             active: Vec::new(),
             contexts: (0..BUFFERS).map(context).collect(),
             registration,
@@ -175,6 +183,11 @@ impl Wire {
     /// Cells that have come by being written into the memory of this rank.
     pub fn written(&self) -> u64 {
         self.written
+    }
+
+    /// Cells that have come together with others, several in one message.
+    pub fn conveyed(&self) -> u64 {
+        self.conveyed
     }
 
     /// The seat of a rank, if it is on this host.
@@ -276,6 +289,7 @@ impl Wire {
         if self.is_closed {
             return false;
         }
+        self.send_held_back();
         let mut events = std::mem::take(&mut self.events);
         self.port.poll(&mut events);
         self.pulse.shared.note_look();
@@ -294,6 +308,7 @@ impl Wire {
         for at in 0..self.active.len() {
             self.push(self.active[at]);
         }
+        self.end_volleys();
         was_told
     }
 
@@ -309,6 +324,7 @@ impl Wire {
         let before = conduit.sent();
         let pushed = conduit.push(&mut self.port, &mut self.straights, self.leaves);
         self.given += conduit.sent() - before;
+        self.holding.note(conduit.note_waits());
         self.pulse.shared.note_offered(peer, conduit.offered(self.first));
         if let Err(error) = pushed {
             self.lose(peer, error);
@@ -367,6 +383,7 @@ impl Wire {
             // Others would take it for a cut if they heard of this before they hear the reason.
             self.pulse.await_last_words();
         }
+        self.holding.close();
         self.straights.clear(&mut self.port);
         self.berths.clear(&mut self.port);
         for conduit in self.conduits.iter_mut().flatten() {
@@ -391,8 +408,10 @@ impl Wire {
         let Some(conduit) = &mut self.conduits[peer.index()] else { return };
         let accepted = conduit.accept(event.tag, message);
         self.pulse.shared.note_arrived(peer, conduit.arrived());
-        if accepted.is_err() {
-            self.lose(peer, libc::EBADMSG);
+        match accepted {
+            Ok(0 | 1) => {}
+            Ok(cells) => self.conveyed += cells as u64,
+            Err(_) => self.lose(peer, libc::EBADMSG),
         }
     }
 

@@ -3,6 +3,7 @@
 pub(crate) mod berths;
 pub(crate) mod cancelling;
 pub(crate) mod channels;
+pub(crate) mod convoys;
 pub(crate) mod large;
 pub(crate) mod leaving;
 pub(crate) mod matching;

@@ -1,0 +1,109 @@
+//! Several cells of a lane in one message: `../README.md`, "Convoys".
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::ptr;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::Conduit;
+use crate::Region;
+use crate::lane::Ring;
+use crate::ofi::names::word;
+use crate::ofi::port::{Begun, Port};
+use crate::ofi::volley::{Given, Limit};
+
+/// Bytes of the longest cell that goes with others. To copy a longer one takes as long as a
+/// message of its own.
+const LONGEST: usize = 4096;
+/// A convoy is so much of a lane at most: its receiver is to be at work on one while the next one
+/// is filled.
+const PART: usize = 4;
+/// What is held back is so much of a cell at most.
+const PART_OF_CELL: usize = 2;
+
+/// Cells that have been put into the first one of them.
+#[derive(Clone, Copy, Debug)]
+struct Convoy {
+    cells: u64,
+    bytes: usize,
+    has_farewell: bool,
+}
+
+impl Conduit {
+    /// Whether something is held back.
+    pub(in crate::ofi) fn holds(&self) -> bool {
+        self.volley.held() > 0
+    }
+
+    /// The rank looks at what has come.
+    pub(in crate::ofi) fn look(&mut self) {
+        self.volley.look();
+    }
+
+    /// A cell may have been put into the lane. Says what it is, if there is one.
+    pub(in crate::ofi) fn take_given(&mut self) -> Option<Given> {
+        self.is_filled(self.sent + self.volley.held()).then(|| self.volley.give())
+    }
+
+    /// Whether the cell that was put into the lane is to be held back, if the rank was away for so
+    /// long before.
+    pub(in crate::ofi) fn hold(&mut self, away: Duration) -> bool {
+        let given = self.sent + self.volley.held();
+        let (_, bytes) = self.content(given);
+        let Ring { cells, cell_bytes, .. } = self.out.ring;
+        let limit = Limit { cells: (cells / PART) as u64 - 1, bytes: cell_bytes / PART_OF_CELL };
+        // What goes in several cells is long.
+        bytes <= LONGEST && !self.is_filled(given + 1) && self.volley.hold(bytes, away, limit)
+    }
+
+    /// Sends the cells that wait, if there are several that go in one message.
+    pub(super) fn push_convoy(&mut self, port: &mut Port, read: u64) -> Option<Begun> {
+        let convoy = self.load_convoy(read)?;
+        let (first, cell) = (self.sent, self.out.cell(self.sent));
+        self.out.stamp(first).store(word(first + 1, read), Ordering::Relaxed);
+        let begun = self.send_cell(port, None, Region::new(cell.as_ptr(), convoy.bytes));
+        if begun == Begun::Yes {
+            self.has_farewell |= convoy.has_farewell;
+            self.note_pushed(convoy.cells, read);
+        } else {
+            self.out.stamp(first).store(first + 1, Ordering::Relaxed);
+        }
+        Some(begun)
+    }
+
+    /// Copies those behind the next cell into that one, as they are to be sent. Nothing if there
+    /// are none, or not for this.
+    fn load_convoy(&self, read: u64) -> Option<Convoy> {
+        let (most, room) = ((self.out.ring.cells / PART) as u64, self.out.ring.cell_bytes);
+        let is_filled = |position: &u64| self.is_filled(*position);
+        let ready = (self.sent..self.sent + most).take_while(is_filled);
+        ready.clone().nth(1)?;
+        let mut convoy = Convoy { cells: 0, bytes: 0, has_farewell: false };
+        for position in ready {
+            let (header, bytes) = self.content(position);
+            if header.is_berthed() || bytes > LONGEST || convoy.bytes + bytes > room {
+                break;
+            }
+            if convoy.cells > 0 {
+                self.load(position, bytes, convoy.bytes, word(position + 1, read));
+            }
+            convoy.cells += 1;
+            convoy.bytes += bytes;
+            convoy.has_farewell |= header.is_farewell();
+        }
+        (convoy.cells > 1).then_some(convoy)
+    }
+
+    /// Copies a cell to this place in the next one that is to be sent, with that word before it.
+    fn load(&self, position: u64, bytes: usize, at: usize, word: u64) {
+        let cell = self.out.cell(position);
+        // SAFETY: the caller has seen that so much fits behind it in the cell.
+        let into = unsafe { self.out.cell(self.sent).add(at) };
+        // SAFETY: both cells are published and not yet read, so their sender leaves them alone;
+        // they are different ones, and what lies at `at` is not used by the first.
+        unsafe { ptr::copy_nonoverlapping(cell.as_ptr(), into.as_ptr(), bytes) };
+        // SAFETY: the word takes the place of the stamp.
+        unsafe { into.cast::<u64>().write_unaligned(word) };
+    }
+}

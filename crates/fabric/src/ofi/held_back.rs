@@ -1,0 +1,123 @@
+//! What waits in lanes to other hosts, as the thread sees it that sends it if the rank does not
+//! come to do so: `README.md`, "The courier", with the proof.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use std::thread::{self, Thread};
+
+/// What a rank tells its courier.
+#[derive(Debug, Default)]
+pub struct HeldBack {
+    /// 0 while nothing waits, else a number that it never was before.
+    newest: AtomicU64,
+    courier: OnceLock<Thread>,
+    /// Whether the courier rests, or is about to.
+    is_resting: AtomicBool,
+    is_ending: AtomicBool,
+}
+
+impl HeldBack {
+    /// A number that changes when the rank gives something or looks, if anything waits.
+    pub fn newest(&self) -> Option<u64> {
+        Some(self.newest.load(Ordering::Relaxed)).filter(|&newest| newest != 0)
+    }
+
+    /// This thread is the courier. From now on cells may be held back.
+    pub fn serve(&self) {
+        let _ = self.courier.set(thread::current()); // there is one
+    }
+
+    /// The courier rests until something waits. `false` if it is to end.
+    pub fn rest(&self) -> bool {
+        loop {
+            self.is_resting.store(true, Ordering::Relaxed);
+            fence(Ordering::SeqCst);
+            let is_ending = self.is_ending.load(Ordering::Relaxed);
+            if is_ending || self.newest.load(Ordering::Relaxed) != 0 {
+                self.is_resting.store(false, Ordering::Relaxed);
+                return !is_ending;
+            }
+            thread::park();
+        }
+    }
+
+    /// Tells the courier to end.
+    pub fn end(&self) {
+        self.is_ending.store(true, Ordering::Relaxed);
+        self.call();
+    }
+
+    /// Whether there is a courier, or nothing may be held back.
+    pub(super) fn is_served(&self) -> bool {
+        self.courier.get().is_some()
+    }
+
+    /// Something waits; the number is a new one.
+    pub(super) fn hold(&self, number: u64) {
+        let before = self.newest.load(Ordering::Relaxed);
+        self.newest.store(number, Ordering::Relaxed);
+        if before == 0 {
+            self.call();
+        }
+    }
+
+    /// Nothing waits any more.
+    pub(super) fn let_go(&self) {
+        self.newest.store(0, Ordering::Relaxed);
+    }
+
+    /// Wakes the courier, if it rests, to see what was stored before.
+    fn call(&self) {
+        fence(Ordering::SeqCst);
+        if self.is_resting.load(Ordering::Relaxed)
+            && let Some(courier) = self.courier.get()
+        {
+            courier.unpark();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    /// Had a call been lost, the courier would rest for ever, and the test with it.
+    #[test]
+    fn a_courier_that_rests_is_called() {
+        let held_back = Arc::new(HeldBack::default());
+        let (seen, sees) = std::sync::mpsc::channel();
+        let courier = {
+            let held_back = Arc::clone(&held_back);
+            thread::spawn(move || {
+                held_back.serve();
+                while held_back.rest() {
+                    if let Some(newest) = held_back.newest() {
+                        seen.send(newest).unwrap();
+                        held_back.let_go();
+                    }
+                }
+            })
+        };
+        while !held_back.is_served() {
+            thread::yield_now();
+        }
+        for number in 1..10_000 {
+            held_back.hold(number);
+            assert_eq!(sees.recv().unwrap(), number);
+            while held_back.newest().is_some() {
+                std::hint::spin_loop();
+            }
+        }
+        held_back.end();
+        courier.join().unwrap();
+    }
+
+    #[test]
+    fn a_courier_that_comes_late_ends_at_once() {
+        let held_back = HeldBack::default();
+        held_back.end();
+        held_back.serve();
+        assert!(!held_back.rest());
+    }
+}

@@ -1,0 +1,103 @@
+//! What is held back, and for how long: `../README.md`, "Convoys".
+
+use std::mem;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::Wire;
+use crate::Peer;
+use crate::ofi::HeldBack;
+use crate::ofi::volley::Given;
+
+/// What waits in the lanes of one rank, held back or not taken by the network yet.
+#[derive(Debug)]
+pub(super) struct Holding {
+    held_back: Arc<HeldBack>,
+    /// What the courier was told last.
+    number: u64,
+    /// Conduits in whose lanes something waits.
+    conduits: usize,
+    /// When this rank looked or gave last.
+    seen: Instant,
+}
+
+impl Holding {
+    pub(super) fn new() -> Holding {
+        Holding { held_back: Arc::default(), number: 0, conduits: 0, seen: Instant::now() }
+    }
+
+    /// Something waits in a lane, or not, and so it was before or not.
+    pub(super) fn note(&mut self, (waits, waited): (bool, bool)) {
+        if waits {
+            self.conduits += usize::from(!waited);
+            self.number += 1;
+            self.held_back.hold(self.number);
+        } else if waited {
+            self.conduits -= 1;
+            if self.conduits == 0 {
+                self.held_back.let_go();
+            }
+        }
+    }
+
+    /// Nothing more is sent.
+    pub(super) fn close(&mut self) {
+        self.held_back.let_go();
+    }
+}
+
+impl Wire {
+    /// What this rank tells its courier.
+    pub fn held_back(&self) -> &Arc<HeldBack> {
+        &self.holding.held_back
+    }
+
+    /// Something may have been put into the lane to a rank, or taken out of the one from there.
+    pub(crate) fn give(&mut self, peer: Peer) {
+        if !self.holds_back(peer) {
+            self.push(peer);
+        }
+    }
+
+    fn holds_back(&mut self, peer: Peer) -> bool {
+        let Some(conduit) = &mut self.conduits[peer.index()] else { return false };
+        let given = conduit.take_given();
+        if self.is_closed || !matches!(given, Some(Given::First | Given::InVolley)) {
+            return false;
+        }
+        let holding = &mut self.holding;
+        let now = Instant::now();
+        let away = now - mem::replace(&mut holding.seen, now);
+        if given == Some(Given::First) || !holding.held_back.is_served() {
+            return false;
+        }
+        let holds = conduit.hold(away);
+        if holds {
+            holding.note(conduit.note_waits());
+        }
+        holds
+    }
+
+    /// This rank has looked at what has come.
+    pub(super) fn end_volleys(&mut self) {
+        for peer in &self.active {
+            if let Some(conduit) = &mut self.conduits[peer.index()] {
+                conduit.look();
+            }
+        }
+        self.holding.seen = Instant::now();
+    }
+
+    /// Sends what is held back.
+    pub(super) fn send_held_back(&mut self) {
+        if self.holding.conduits == 0 {
+            return;
+        }
+        for at in 0..self.active.len() {
+            let peer = self.active[at];
+            if self.conduits[peer.index()].as_ref().is_some_and(|conduit| conduit.holds()) {
+                self.push(peer);
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The thread that sends what waits in the lanes to other hosts, if the rank does not come to do
+//! so: `fabric/ofi/README.md`, "The courier".
+//!
+//! Whoever gives short messages one right after the other holds some back, so that several go in
+//! one, and sends them at its next look. What the network does not take at once, such as the first
+//! word to somebody, waits for a look, too. The rank may compute instead: then the courier looks,
+//! when it finds for the second time what it has found before.
+//!
+//! To wake a thread takes some microseconds of a core, which others may want. So the courier looks
+//! the more seldom the longer a rank has come time and again: what is forgotten waits about as long
+//! as the rank has been giving, and 2 ms at most. It rests while nothing waits.
+
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use motet_fabric::ofi::HeldBack;
+
+use super::Shared;
+
+/// Time between the first two looks of the courier.
+const SHORTEST: Duration = Duration::from_micros(100);
+/// It is doubled up to here.
+const LONGEST: Duration = Duration::from_millis(1);
+/// After so many looks that found nothing it rests, and must be called.
+const IDLE: u32 = 10;
+
+/// The courier of a rank, and what the rank tells it.
+#[derive(Debug)]
+pub(super) struct Courier {
+    held_back: Arc<HeldBack>,
+    /// None if no thread could be started: then nothing is held back.
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Courier {
+    /// Starts the courier of a rank.
+    pub(super) fn start(shared: &Arc<Shared>, held_back: Arc<HeldBack>) -> Courier {
+        let thread = {
+            let (shared, held_back) = (Arc::clone(shared), Arc::clone(&held_back));
+            let name = format!("motet courier {}", shared.me);
+            thread::Builder::new().name(name).spawn(move || shared.carry(&held_back)).ok()
+        };
+        Courier { held_back, thread }
+    }
+
+    /// Ends it.
+    pub(super) fn end(&mut self) {
+        self.held_back.end();
+        if let Some(thread) = self.thread.take() {
+            // It does not panic, and if it did the rank has died of that.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What a look of the courier finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    /// The rank may come soon.
+    Nothing,
+    /// Something waits, and the rank has not come since the last look.
+    Forgotten,
+    /// Nothing has waited for a while.
+    Peace,
+}
+
+/// The looks of the courier since it rested.
+#[derive(Debug)]
+struct Looks {
+    last: Option<u64>,
+    idle: u32,
+    /// Time to the next one.
+    pause: Duration,
+}
+
+impl Looks {
+    fn new() -> Looks {
+        Looks { last: None, idle: 0, pause: SHORTEST }
+    }
+
+    fn look(&mut self, newest: Option<u64>) -> Found {
+        let last = std::mem::replace(&mut self.last, newest);
+        self.idle = if newest.is_none() { self.idle + 1 } else { 0 };
+        let found = match newest {
+            Some(_) if newest == last => Found::Forgotten,
+            None if self.idle >= IDLE => Found::Peace,
+            _ => Found::Nothing,
+        };
+        let is_forgotten = found == Found::Forgotten;
+        self.pause = if is_forgotten { SHORTEST } else { (2 * self.pause).min(LONGEST) };
+        found
+    }
+}
+
+impl Shared {
+    /// The courier. Should it panic, the rank dies.
+    fn carry(&self, held_back: &HeldBack) {
+        if panic::catch_unwind(AssertUnwindSafe(|| self.serve_as_courier(held_back))).is_err() {
+            self.die();
+        }
+    }
+
+    fn serve_as_courier(&self, held_back: &HeldBack) {
+        held_back.serve();
+        while held_back.rest() {
+            let mut looks = Looks::new();
+            loop {
+                thread::sleep(looks.pause);
+                match looks.look(held_back.newest()) {
+                    Found::Nothing => {}
+                    Found::Forgotten => self.engine().endpoint().carry_wire(),
+                    Found::Peace => break,
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stays_for_two_looks_is_forgotten() {
+        let mut looks = Looks::new();
+        for number in 1..100 {
+            assert_eq!(looks.look(Some(number)), Found::Nothing);
+        }
+        assert_eq!(looks.look(Some(99)), Found::Forgotten);
+        assert_eq!(looks.look(Some(99)), Found::Forgotten);
+        assert_eq!(looks.look(None), Found::Nothing);
+    }
+
+    #[test]
+    fn peace_is_when_nothing_waits_for_a_while() {
+        let mut looks = Looks::new();
+        for _ in 0..3 {
+            for _ in 1..IDLE {
+                assert_eq!(looks.look(None), Found::Nothing);
+            }
+            assert_eq!(looks.look(Some(1)), Found::Nothing);
+        }
+        for _ in 1..IDLE {
+            assert_eq!(looks.look(None), Found::Nothing);
+        }
+        assert_eq!(looks.look(None), Found::Peace);
+    }
+
+    #[test]
+    fn pauses_grow_while_the_rank_comes() {
+        let mut looks = Looks::new();
+        let mut pauses = Vec::new();
+        for number in 1..10 {
+            pauses.push(looks.pause);
+            looks.look(Some(number));
+        }
+        assert!(pauses.is_sorted());
+        assert_eq!((pauses[0], pauses[8]), (SHORTEST, LONGEST));
+        assert_eq!(looks.look(Some(9)), Found::Forgotten);
+        assert_eq!(looks.pause, SHORTEST);
+    }
+}
