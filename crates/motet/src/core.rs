@@ -16,7 +16,6 @@
 //! wakers of what completes. A rank may have that helper all the time, for all its operations.
 
 mod courier;
-mod listening;
 mod progress;
 mod waiting;
 
@@ -41,7 +40,6 @@ use crate::point_to_point::Slot;
 use crate::settings::Settings;
 use crate::wisdom::Lessons;
 use courier::Courier;
-use listening::Listening;
 use progress::Aid;
 use waiting::Patience;
 pub use waiting::Waiting;
@@ -75,7 +73,6 @@ struct Shared {
     /// Whether there are ranks on other hosts, of whose news no doorbell tells.
     is_wired: bool,
     patience: Patience,
-    listening: Listening,
     /// How many waits are not to yield, because others compute on these cores.
     crowded: AtomicU32,
     aid: Aid,
@@ -183,9 +180,7 @@ impl Core {
         let engine = Lock::new(engine);
         let crowded = AtomicU32::new(0);
         let aid = Aid::new(habits, segment.company(), segment.cores());
-        let listening = Listening::default();
-        let shared =
-            Shared { engine, segment, me, placement, is_wired, patience, listening, crowded, aid };
+        let shared = Shared { engine, segment, me, placement, is_wired, patience, crowded, aid };
         let shared = Arc::new(shared);
         let courier = held_back.map(|held_back| Courier::start(&shared, held_back));
         let core = Core {

@@ -11,12 +11,6 @@ impl Endpoint {
         self.wire.as_ref().map_or(0, |wire| wire.offered())
     }
 
-    /// How often this rank has given something to ranks on other hosts that they may wait for: a
-    /// cell, a segment of a large message, or leave to send one.
-    pub fn given(&self) -> u64 {
-        self.wire.as_ref().map_or(0, |wire| wire.given())
-    }
-
     /// The way to ranks on other hosts, if there are any.
     pub fn wire(&self) -> Option<&Wire> {
         self.wire.as_deref()

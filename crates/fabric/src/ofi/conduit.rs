@@ -166,11 +166,6 @@ impl Conduit {
         self.arrived
     }
 
-    /// How many cells have been handed to the network, if the first had position 0.
-    pub(super) fn sent(&self) -> u64 {
-        self.sent
-    }
-
     /// Cells that are there to be sent or have been, when the first had this position, and segments
     /// that have been.
     pub(super) fn offered(&self, first: u64) -> u64 {

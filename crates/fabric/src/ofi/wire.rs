@@ -48,8 +48,6 @@ pub struct Wire {
     written: u64,
     /// Cells that have come together with others.
     conveyed: u64,
-    /// How often this rank has given something to others that they may wait for.
-    given: u64,
     /// What is held back, to go with what comes behind it.
     holding: Holding,
     conduits: Vec<Option<Box<Conduit>>>,
@@ -152,7 +150,6 @@ impl Wire {
             window,
             written: 0,
             conveyed: 0,
-            given: 0,
             holding: Holding::new(),
             active: Vec::new(),
             contexts: (0..BUFFERS).map(context).collect(),
@@ -255,12 +252,6 @@ impl Wire {
         conduits.map(|conduit| conduit.offered(self.first)).sum()
     }
 
-    /// How often this rank has given something to others that they may wait for: a cell, a segment
-    /// of a large message, or a berth for one.
-    pub(crate) fn given(&self) -> u64 {
-        self.given
-    }
-
     /// This rank waits for that one.
     pub(crate) fn await_peer(&self, peer: Peer) {
         if self.reaches(peer) {
@@ -321,9 +312,7 @@ impl Wire {
             return;
         }
         let Some(conduit) = &mut self.conduits[peer.index()] else { return };
-        let before = conduit.sent();
         let pushed = conduit.push(&mut self.port, &mut self.straights, self.leaves);
-        self.given += conduit.sent() - before;
         self.holding.note(conduit.note_waits());
         self.pulse.shared.note_offered(peer, conduit.offered(self.first));
         if let Err(error) = pushed {

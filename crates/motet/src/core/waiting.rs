@@ -31,8 +31,6 @@ const LONGEST_NAP: Duration = Duration::from_millis(1);
 /// Who waits for ranks on other hosts looks for so long before sleeping, since to be woken takes
 /// long there, too: that is what a message of some size takes.
 const WIRED_SPIN: Duration = Duration::from_millis(1);
-/// Who only listens gives way so often before it naps.
-const TURNS_BEFORE_NAP: u32 = 2;
 /// Who does not sleep looks thoroughly so often.
 const ROUND: Duration = Duration::from_millis(1);
 
@@ -242,46 +240,18 @@ impl Shared {
         ready: &mut impl FnMut(&mut Engine) -> Option<T>,
     ) -> Option<Result<T, Failure>> {
         let Patience { burst, spin, impolite, .. } = patience;
-        let (mut flow, listens) = {
-            let mut engine = self.engine();
-            (Flow::new(&engine), self.listens(patience, &mut engine))
-        };
-        let (mut begun, mut turns, mut ended) = (Instant::now(), 0, None);
+        let (mut flow, mut ended) = (Flow::new(&self.engine()), None);
+        let mut begun = Instant::now();
         while ended.is_none() && begun.elapsed() < spin {
             if begun.elapsed() >= impolite {
-                turns += 1;
-                if turns > TURNS_BEFORE_NAP
-                    && listens.is_some_and(|given| self.has_given_no_more(given))
-                {
-                    self.sleep(SHORTEST_NAP, |_| false);
-                } else {
-                    self.give_way();
-                }
+                self.give_way();
             }
             ended = self.look(burst, ready);
             if let Some(moved) = flow.look(&mut self.engine()) {
-                (begun, turns) = (moved, 0);
+                begun = moved;
             }
         }
         ended
-    }
-
-    /// If this rank only listens to other hosts, and others want its core, it is to sleep for short
-    /// times between two looks, as long as it has given to others no more than now, which is
-    /// returned.
-    fn listens(&self, patience: Patience, engine: &mut Engine) -> Option<u64> {
-        let shares_core = patience.impolite.is_zero();
-        let is_apart = self.is_wired && self.segment.seats() == 1;
-        if !(is_apart && shares_core && patience.sleeps) {
-            return None;
-        }
-        let given = engine.endpoint().given();
-        self.listening.begin(given).then_some(given)
-    }
-
-    /// Whether all that this rank has given to others is still what it was.
-    fn has_given_no_more(&self, given: u64) -> bool {
-        self.engine().endpoint().given() == given
     }
 
     /// Sleeps, or does what whoever sleeps does before. Returns when something has moved, or

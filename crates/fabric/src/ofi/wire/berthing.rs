@@ -103,7 +103,6 @@ impl Wire {
     /// What lies in a berth is not needed any more.
     pub(crate) fn empty_berth(&mut self, from: Peer, berth: u64) {
         if !self.is_closed {
-            self.given += 1;
             let emptied = self.berths.empty(&mut self.port, from, berth);
             self.mind(from, emptied);
         }

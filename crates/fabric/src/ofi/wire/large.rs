@@ -35,7 +35,6 @@ impl Wire {
             Ok(Some((to, segments))) => {
                 if let Some(conduit) = &mut self.conduits[to.index()] {
                     conduit.note_sent(segments);
-                    self.given += u64::from(segments);
                     self.pulse.shared.note_offered(to, conduit.offered(self.first));
                 }
             }
