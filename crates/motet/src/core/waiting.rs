@@ -31,6 +31,9 @@ const LONGEST_NAP: Duration = Duration::from_millis(1);
 /// Who waits for ranks on other hosts looks for so long before sleeping, since to be woken takes
 /// long there, too: that is what a message of some size takes.
 const WIRED_SPIN: Duration = Duration::from_millis(1);
+/// The same where ranks share cores, and give way meanwhile: whoever is waited for may not have had
+/// a core for so long. Once one of them sleeps the others wait for that, too, and sleep in turn.
+const WIRED_SHARED_SPIN: Duration = Duration::from_millis(10);
 /// Who does not sleep looks thoroughly so often.
 const ROUND: Duration = Duration::from_millis(1);
 
@@ -112,8 +115,12 @@ impl Patience {
             return self; // it is to sleep at once
         }
         let (looks, burst) = (self.looks.min(32), self.burst.min(4));
-        let impolite = if self.spin.is_zero() { Duration::ZERO } else { self.impolite };
-        Patience { looks, burst, impolite, turns: 0, spin: self.spin.max(WIRED_SPIN), ..self }
+        let (impolite, spin) = if self.spin.is_zero() {
+            (Duration::ZERO, WIRED_SHARED_SPIN)
+        } else {
+            (self.impolite, self.spin.max(WIRED_SPIN))
+        };
+        Patience { looks, burst, impolite, turns: 0, spin, ..self }
     }
 }
 
