@@ -13,8 +13,7 @@ use crate::ofi::names::word;
 use crate::ofi::port::{Begun, Port};
 use crate::ofi::volley::{Given, Limit};
 
-/// Bytes of the longest cell that goes with others. To copy a longer one takes as long as a
-/// message of its own.
+/// Bytes of the longest cell that goes with others: longer ones came hardly sooner together.
 const LONGEST: usize = 2048;
 /// A convoy is so much of a lane at most: its receiver is to be at work on one while the next one
 /// is filled.
