@@ -689,7 +689,8 @@ impl HeldBack {
 
     fn end(&self, courier: &thread::Thread) {
         self.is_ending.store(true, Ordering::Relaxed);
-        self.call(courier);
+        fence(Ordering::SeqCst);
+        courier.unpark();
     }
 
     fn rest(&self) -> bool {

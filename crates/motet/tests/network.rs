@@ -399,3 +399,23 @@ fn what_is_held_back_comes_though_its_sender_computes() {
         Ok(())
     });
 }
+
+/// What waits for a rank that has died waits for ever, but nobody waits for that.
+#[test]
+fn what_waits_for_one_that_has_died_holds_up_nobody() {
+    if shares().is_empty() {
+        return;
+    }
+    let _watchdog = Watchdog::start();
+    let begun = Instant::now();
+    let ended = motet::threads_with(2, &Settings::new().ranks_per_segment(1), |world| {
+        if world.rank() == 1 {
+            panic!("this is what the test is about");
+        }
+        // More than there is room for, and the first one needs a connection.
+        let sent: Vec<_> = (0..200).map(|_| world.isend(vec![1_u8; 100], 1, Tag(1))).collect();
+        drop(sent);
+    });
+    assert!(ended.unwrap_err().to_string().contains("rank 1 panicked"));
+    assert!(begun.elapsed() < Duration::from_secs(9));
+}

@@ -4,6 +4,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::thread::{self, Thread};
+use std::time::Duration;
 
 /// What a rank tells its courier.
 #[derive(Debug, Default)]
@@ -41,10 +42,22 @@ impl HeldBack {
         }
     }
 
+    /// The courier waits for so long, or somewhat less. `false` if it is to end, whatever waits:
+    /// that may be for one that has died.
+    pub fn pause(&self, time: Duration) -> bool {
+        if !self.is_ending.load(Ordering::Relaxed) {
+            thread::park_timeout(time);
+        }
+        !self.is_ending.load(Ordering::Relaxed)
+    }
+
     /// Tells the courier to end.
     pub fn end(&self) {
         self.is_ending.store(true, Ordering::Relaxed);
-        self.call();
+        fence(Ordering::SeqCst);
+        if let Some(courier) = self.courier.get() {
+            courier.unpark();
+        }
     }
 
     /// Whether there is a courier, or nothing may be held back.
@@ -109,6 +122,24 @@ mod tests {
                 std::hint::spin_loop();
             }
         }
+        held_back.end();
+        courier.join().unwrap();
+    }
+
+    /// Had it waited for what waits, or for the time, the test would not end.
+    #[test]
+    fn a_courier_ends_though_something_waits() {
+        let held_back = Arc::new(HeldBack::default());
+        let courier = {
+            let held_back = Arc::clone(&held_back);
+            thread::spawn(move || {
+                held_back.serve();
+                while held_back.rest() {
+                    while held_back.pause(Duration::from_secs(3600)) {}
+                }
+            })
+        };
+        held_back.hold(1);
         held_back.end();
         courier.join().unwrap();
     }

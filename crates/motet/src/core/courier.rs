@@ -106,8 +106,7 @@ impl Shared {
         held_back.serve();
         while held_back.rest() {
             let mut looks = Looks::new();
-            loop {
-                thread::sleep(looks.pause);
+            while held_back.pause(looks.pause) {
                 match looks.look(held_back.newest()) {
                     Found::Nothing => {}
                     Found::Forgotten => self.engine().endpoint().carry_wire(),
