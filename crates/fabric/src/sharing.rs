@@ -14,7 +14,7 @@ use crate::{Peer, Segment};
 
 /// Shorter messages are copied by the receiver alone: they stay in its cache, and to tell the
 /// sender and to copy in parts takes about as long as it would save.
-pub(crate) const SHORTEST: usize = 384 << 10;
+pub(crate) const SHORTEST: usize = 128 << 10;
 /// Of so many parts is a message, unless they would be shorter or longer than parts may be.
 const PARTS: usize = 8;
 const SHORTEST_PART: usize = 64 << 10;

@@ -35,6 +35,13 @@ use crate::{Element, ErrorKind};
 pub(crate) use stand_in::stand_in;
 pub(crate) use temporary::Temporary;
 
+/// Long results are written from the beginning of a line on, so that no vector lies in two. What
+/// comes from the heap begins 16 bytes after that of a page if it is long, operands and result
+/// alike, so then no vector of the operands does either.
+const LINE: usize = 64;
+/// In bytes. Less is reduced as it lies.
+const SHORTEST_IN_LINES: usize = 16 << 10;
+
 /// An operator together with its element type.
 pub(crate) trait Kernel: Send + Sync {
     /// The type of the operator.
@@ -131,6 +138,35 @@ impl<T: Copy, F: Fn(T, T) -> T + Send + Sync, O> Kernel for Loop<T, F, O> {
     }
 
     unsafe fn reduce(&self, left: *const u8, right: *const u8, into: *mut u8, count: usize) {
+        let first = before_line::<T>(into, count);
+        if first > 0 {
+            // SAFETY: a part of what the caller promises.
+            unsafe { self.reduce_best(left, right, into, first) };
+        }
+        let at = first * size_of::<T>();
+        // SAFETY: the other part, which begins within the arrays: `first` is below `count`.
+        let (left, right, into) = unsafe { (left.add(at), right.add(at), into.add(at)) };
+        // SAFETY: as above.
+        unsafe { self.reduce_best(left, right, into, count - first) }
+    }
+}
+
+/// Elements of the result before the first one that begins a line, if it is long; else none.
+fn before_line<T>(into: *mut u8, count: usize) -> usize {
+    if count * size_of::<T>() < SHORTEST_IN_LINES {
+        return 0;
+    }
+    let first = into.cast::<T>().align_offset(LINE);
+    if first < count { first } else { 0 }
+}
+
+impl<T: Copy, F: Fn(T, T) -> T, O> Loop<T, F, O> {
+    /// The loop for this processor.
+    ///
+    /// # Safety
+    /// As [`Kernel::reduce`].
+    #[inline]
+    unsafe fn reduce_best(&self, left: *const u8, right: *const u8, into: *mut u8, count: usize) {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: passed on, and the processor has been asked.
@@ -139,9 +175,7 @@ impl<T: Copy, F: Fn(T, T) -> T + Send + Sync, O> Kernel for Loop<T, F, O> {
         // SAFETY: passed on.
         unsafe { self.reduce_plainly(left, right, into, count) }
     }
-}
 
-impl<T: Copy, F: Fn(T, T) -> T, O> Loop<T, F, O> {
     /// The same loops for processors with vectors of 32 bytes. Nothing is rounded in another way.
     ///
     /// # Safety

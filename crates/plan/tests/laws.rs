@@ -135,7 +135,7 @@ fn reduce() {
             for root in (0..ranks).map(Rank) {
                 for (in_place, commutative) in pairs() {
                     let operation = |_| Operation::Reduce { count, root, commutative };
-                    assert_eq!(verify_all(&calls(ranks, in_place, operation)), 2);
+                    assert_eq!(verify_all(&calls(ranks, in_place, operation)), 3);
                 }
             }
         }

@@ -15,9 +15,10 @@ use crate::single_copy::{self, SingleCopy};
 use crate::slab::Id;
 use crate::{Peer, RegionMut, TransferError};
 
-/// Shorter messages are copied at once even if their sender could copy them meanwhile: to tell it
-/// takes about as long.
-const SHORTEST_PUT_OFF: usize = 128 << 10;
+/// Up to here, what is received to be reduced is copied by its receiver alone: what its sender
+/// copies is in the cache of that one, and reducing it takes longer than the copy saves. Longer
+/// messages leave the caches before they are reduced.
+const LONGEST_OPERAND: usize = 512 << 10;
 
 /// What a rank leaves to the other end of a message while it copies for itself.
 #[derive(Debug, Default)]
@@ -76,7 +77,7 @@ impl Endpoint {
         let (source, bytes) = (message.source, message.bytes);
         let may_put_off = self.meanwhile.copies_for_itself && self.single_copy != SingleCopy::Off;
         let Some(claim) = exposure.claim.filter(|_| may_put_off) else { return false };
-        if !self.is_shared(source, bytes) || !claims::take(&self.segment, source, claim) {
+        if !self.is_shared(message, receive) || !claims::take(&self.segment, source, claim) {
             return false;
         }
         self.share((source, claim), exposure, receive.into.part(0, bytes));
@@ -106,7 +107,7 @@ impl Endpoint {
             return Some(Err(TransferError::Revoked(source)));
         }
         let into = receive.into.part(0, bytes);
-        if !self.is_shared(source, bytes) {
+        if !self.is_shared(message, receive) {
             return self.copy_taken((source, claim), exposure, into);
         }
         self.share((source, claim), exposure, into);
@@ -147,10 +148,11 @@ impl Endpoint {
 
     /// Whether both ends of a message copy it: if it is long enough, and its sender has nothing
     /// better to do. If we have one under way, too, its receiver has: probably both ranks exchange.
-    fn is_shared(&self, source: Peer, bytes: usize) -> bool {
-        let copies_for_itself = self.meanwhile.copies_for_itself;
-        let shortest = if copies_for_itself { SHORTEST_PUT_OFF } else { sharing::SHORTEST };
-        bytes >= shortest && self.shares_copies && source != self.me && self.large.is_empty()
+    fn is_shared(&self, message: &Message, receive: &Receive) -> bool {
+        let &Message { source, bytes, .. } = message;
+        let is_operand = receive.may_lie && bytes <= LONGEST_OPERAND;
+        let has_a_helper = self.shares_copies && source != self.me && self.large.is_empty();
+        bytes >= sharing::SHORTEST && !is_operand && has_a_helper
     }
 
     /// Tells the sender of a message that was claimed where its parts go.
@@ -366,7 +368,7 @@ mod tests {
 
     #[test]
     fn a_short_message_is_copied_at_once() {
-        let mut pair = Pair::with(SHORTEST_PUT_OFF - 1);
+        let mut pair = Pair::with(sharing::SHORTEST - 1);
         pair.progress_meanwhile(1);
         assert!(pair.ended() == [0, 1] && pair.is_all_there());
         pair.check();

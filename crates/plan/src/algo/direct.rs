@@ -5,8 +5,8 @@
 //! where a round is dear, above all where ranks share cores and a round means that each of them
 //! has had its turn.
 
-use super::Refusal;
 use super::shape::ring::Ring;
+use super::{Refusal, incoming};
 use crate::build::Builder;
 use crate::call::{Call, Rank};
 use crate::cost::Cost;
@@ -92,6 +92,21 @@ pub(super) fn operands(builder: &mut Builder<'_>, own: Slice) -> Vec<Slice> {
     let me = builder.rank();
     let ranks = (0..builder.ranks()).map(Rank);
     ranks.map(|rank| if rank == me { own } else { builder.scratch(own.len) }).collect()
+}
+
+/// The same, where they will be [reduced](reduce_in_order) into `result`: the last one that is
+/// received may lie there, as it is not read before the last step.
+pub(super) fn operands_of(builder: &mut Builder<'_>, own: Slice, result: Slice) -> Vec<Slice> {
+    let me = builder.rank().index();
+    let Some(last) = (0..builder.ranks() as usize).rev().find(|&rank| rank != me) else {
+        return vec![own];
+    };
+    let mut place = |rank: usize| match rank {
+        _ if rank == me => own,
+        _ if rank == last => incoming::place(builder, own, result),
+        _ => builder.scratch(own.len),
+    };
+    (0..=last.max(me)).map(&mut place).collect()
 }
 
 /// Reduces all operands from left to right: `((a0 ∘ a1) ∘ a2) ∘ …`, the same expression at every

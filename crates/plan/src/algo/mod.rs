@@ -171,7 +171,7 @@ algorithms! {
     gatherv: [direct],
     scatter: [binomial, direct, by_node],
     scatterv: [direct],
-    reduce: [binomial, direct, by_node],
+    reduce: [binomial, direct, pieces, by_node],
     allreduce: [recursive_doubling, ring, reduce_scatter_allgather, direct, pieces, star, by_node],
     reduce_scatter_block: [recursive_halving, ring, direct, star, by_node],
     reduce_scatter: [recursive_halving, ring, direct, by_node],

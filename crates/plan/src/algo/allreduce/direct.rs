@@ -11,7 +11,7 @@
 //! bits at the end, and the operator need not commute. The work that is done `p` times over is
 //! little where data is short, and there is no second round to wait for.
 //!
-//! Cost: a latency and `p - 2` further messages, `(p - 1) n` and as much to reduce; `(p - 1) n` of
+//! Cost: a latency and `p - 2` further messages, `(p - 1) n` and as much to reduce; `(p - 2) n` of
 //! scratch memory.
 
 use crate::algo::{Algorithm, Refusal, direct};
@@ -46,9 +46,10 @@ impl Algorithm for Direct {
     }
 
     fn build(&self, _: &Call, builder: &mut Builder<'_>) {
-        let operands = direct::operands(builder, builder.contribution());
+        let (own, result) = (builder.contribution(), builder.output());
+        let operands = direct::operands_of(builder, own, result);
         direct::receive_from_all(builder, &operands);
-        direct::send_to_all(builder, builder.contribution());
-        direct::reduce_in_order(builder, &operands, builder.output());
+        direct::send_to_all(builder, own);
+        direct::reduce_in_order(builder, &operands, result);
     }
 }

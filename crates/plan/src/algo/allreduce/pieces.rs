@@ -15,7 +15,7 @@
 //! ranks have the same bits.
 //!
 //! Cost: two latencies and `2 (p - 2)` further messages, `2 n (p - 1) / p` and a reduction of half
-//! of that; `n (p - 1) / p` of scratch memory.
+//! of that; `n (p - 2) / p` of scratch memory.
 
 use crate::algo::gathering::{longest_part_bytes, parts};
 use crate::algo::{Algorithm, Refusal, direct};
@@ -61,7 +61,7 @@ impl Algorithm for Pieces {
         let (given, results) =
             (parts(builder.contribution(), ranks), parts(builder.output(), ranks));
         let (own, result) = (given[call.rank.index()], results[call.rank.index()]);
-        let operands = direct::operands(builder, own);
+        let operands = direct::operands_of(builder, own, result);
         direct::receive_from_all(builder, &operands);
         direct::send_to_each(builder, &given);
         direct::reduce_in_order(builder, &operands, result);

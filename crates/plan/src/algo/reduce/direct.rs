@@ -11,7 +11,7 @@
 //! operator need not commute and the result does not depend on time.
 //!
 //! Cost: a latency and `p - 2` further messages, `(p - 1) n` and as much to reduce, all at the
-//! root, which needs `(p - 1) n` of scratch memory.
+//! root, which needs `(p - 2) n` of scratch memory.
 
 use crate::algo::{Algorithm, Refusal, direct};
 use crate::build::Builder;
@@ -55,8 +55,9 @@ impl Algorithm for Direct {
         if call.rank != root {
             return builder.send(root, builder.contribution());
         }
-        let operands = direct::operands(builder, builder.contribution());
+        let result = builder.output();
+        let operands = direct::operands_of(builder, builder.contribution(), result);
         direct::receive_from_all(builder, &operands);
-        direct::reduce_in_order(builder, &operands, builder.output());
+        direct::reduce_in_order(builder, &operands, result);
     }
 }
