@@ -18,6 +18,11 @@ const LONGEST_MOSTLY_IN_BLOCKS: usize = 3 * LONGEST_IN_BLOCKS;
 /// The sender's copy, of the two that the bytes of such a message are.
 const SENDERS_COPY: f64 = 0.5;
 
+/// What a rank sends on, of that which it has received or reduced, lies in the cache of its core. A
+/// message that is too long for blocks is fetched from there by another one, line by line, which
+/// takes so many times as long as a copy, and those after it wait.
+const SENT_ON: f64 = 3.0;
+
 /// How much of a hand-over it takes to wait once more in the same call. Whoever has waited once
 /// finds more often than not that the others of its core have run meanwhile, and so have those of
 /// other cores.
@@ -34,7 +39,8 @@ impl Machine {
             let messages = work.messages as f64 * self.send_ns;
             let others = self.passing(work) + self.computing(work) - messages;
             return messages * self.share_of_busiest_core(work, self.send_share)
-                + others * self.share_of_busiest_core(work, 0.5);
+                + others * self.share_of_busiest_core(work, 0.5)
+                + self.sending_on(work);
         }
         let of_one_core = |all: f64| all / work.ranks.max(1) as f64 * self.ranks_per_core;
         let more = (self.ranks_per_core - 2.0).max(0.0);
@@ -76,6 +82,17 @@ impl Machine {
         let busiest = work.busiest.done(send_share).max(all / ranks);
         let of_another = (all - busiest) / (ranks - 1.0);
         (busiest + (self.ranks_per_core - 1.0) * of_another) / all
+    }
+
+    /// What it takes longer that ranks send on what flows one way: all but the messages of the
+    /// busiest one, to which or from which all flows.
+    fn sending_on(&self, work: &Work) -> f64 {
+        if work.bytes <= work.messages.saturating_mul(LONGEST_IN_BLOCKS) {
+            return 0.0;
+        }
+        let Ends { sends, receives } = work.busiest;
+        let first_hand = sends.max(receives).min(work.messages) as f64 / work.messages as f64;
+        (1.0 - first_hand) * work.bytes as f64 * self.copy_ns_per_byte * SENT_ON
     }
 
     /// What ranks reduce and copy. An operand that comes in a block is not copied out of it, but
