@@ -117,7 +117,7 @@ impl Machine {
     /// For such a share of the messages, between ranks on several cores.
     fn passing_far(&self, work: &Work, share: Share) -> f64 {
         let (messages, bytes) = share.of(work);
-        let data = self.data(messages, bytes) * copies_left(work);
+        let data = self.data(messages, bytes) * copies_left(work, self.ranks_per_core);
         let in_cells = bytes <= messages * LONGEST_IN_CELLS as f64;
         messages * self.send_ns + if in_cells { data * SHARED_CELLS } else { data }
     }
@@ -126,7 +126,7 @@ impl Machine {
     /// other, so that their bytes are copied in and out, and that is all.
     fn passing_near(&self, work: &Work, share: Share) -> f64 {
         let (messages, bytes) = share.of(work);
-        let copies = 2.0 * bytes * self.copy_ns_per_byte * copies_left(work);
+        let copies = 2.0 * bytes * self.copy_ns_per_byte * copies_left(work, self.ranks_per_core);
         (messages * self.send_ns + copies).min(self.passing_far(work, share))
     }
 
@@ -179,9 +179,12 @@ fn hand_overs(work: &Work) -> f64 {
 }
 
 /// What is left of the copies of messages whose sender makes one for several, of 1.
-fn copies_left(work: &Work) -> f64 {
+fn copies_left(work: &Work, ranks_per_core: f64) -> f64 {
     let up_to = |longest: usize| work.bytes <= work.messages.saturating_mul(longest);
     let in_blocks = up_to(LONGEST_IN_BLOCKS) && !up_to(LONGEST_IN_ONE_CELL);
     let repeated = if in_blocks { work.repeated as f64 / work.bytes as f64 } else { 0.0 };
-    1.0 - SENDERS_COPY * repeated
+    // In an exchange all ranks fetch all messages, and one of those on a core fetches each from the
+    // cache of another one, which takes as long as the copy that is saved.
+    let saved = if work.waits > 0 { 1.0 - 1.0 / ranks_per_core } else { 1.0 };
+    1.0 - SENDERS_COPY * saved * repeated
 }
