@@ -18,10 +18,12 @@ const LONGEST_MOSTLY_IN_BLOCKS: usize = 3 * LONGEST_IN_BLOCKS;
 /// The sender's copy, of the two that the bytes of such a message are.
 const SENDERS_COPY: f64 = 0.5;
 
-/// What a rank sends on, of that which it has received or reduced, lies in the cache of its core. A
-/// message that is too long for blocks is fetched from there by another one, line by line, which
-/// takes so many times as long as a copy, and those after it wait.
+/// What a rank sends on, of that which it has received or reduced, lies in the cache of its core and
+/// is fetched from there, which takes so many times as long as a copy, and those after it wait.
+/// Messages in blocks are spared: nobody sends many of them before they are read, so all wait.
 const SENT_ON: f64 = 3.0;
+/// What it takes to wait for such a message, of the price to send one.
+const AWAITED: f64 = 0.5;
 
 /// How much of a hand-over it takes to wait once more in the same call. Whoever has waited once
 /// finds more often than not that the others of its core have run meanwhile, and so have those of
@@ -87,12 +89,14 @@ impl Machine {
     /// What it takes longer that ranks send on what flows one way: all but the messages of the
     /// busiest one, to which or from which all flows.
     fn sending_on(&self, work: &Work) -> f64 {
-        if work.bytes <= work.messages.saturating_mul(LONGEST_IN_BLOCKS) {
+        if work.messages == 0 || is_in_blocks(work) {
             return 0.0;
         }
+        let messages = work.messages as f64;
         let Ends { sends, receives } = work.busiest;
-        let first_hand = sends.max(receives).min(work.messages) as f64 / work.messages as f64;
-        (1.0 - first_hand) * work.bytes as f64 * self.copy_ns_per_byte * SENT_ON
+        let sent_on = messages - (sends.max(receives) as f64).min(messages);
+        let bytes = sent_on / messages * work.bytes as f64;
+        sent_on * self.send_ns * AWAITED + bytes * self.copy_ns_per_byte * SENT_ON
     }
 
     /// What ranks reduce and copy. An operand that comes in a block is not copied out of it, but
@@ -178,11 +182,15 @@ fn hand_overs(work: &Work) -> f64 {
     once as f64 + (work.waits - once) as f64 * WAIT_MORE
 }
 
+/// Whether messages are too long for a cell, on average, and not too long for a block.
+fn is_in_blocks(work: &Work) -> bool {
+    let up_to = |longest: usize| work.bytes <= work.messages.saturating_mul(longest);
+    up_to(LONGEST_IN_BLOCKS) && !up_to(LONGEST_IN_ONE_CELL)
+}
+
 /// What is left of the copies of messages whose sender makes one for several, of 1.
 fn copies_left(work: &Work, ranks_per_core: f64) -> f64 {
-    let up_to = |longest: usize| work.bytes <= work.messages.saturating_mul(longest);
-    let in_blocks = up_to(LONGEST_IN_BLOCKS) && !up_to(LONGEST_IN_ONE_CELL);
-    let repeated = if in_blocks { work.repeated as f64 / work.bytes as f64 } else { 0.0 };
+    let repeated = if is_in_blocks(work) { work.repeated as f64 / work.bytes as f64 } else { 0.0 };
     // In an exchange all ranks fetch all messages, and one of those on a core fetches each from the
     // cache of another one, which takes as long as the copy that is saved.
     let saved = if work.waits > 0 { 1.0 - 1.0 / ranks_per_core } else { 1.0 };
