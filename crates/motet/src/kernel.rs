@@ -144,9 +144,9 @@ impl<T: Copy, F: Fn(T, T) -> T + Send + Sync, O> Kernel for Loop<T, F, O> {
             unsafe { self.reduce_best(left, right, into, first) };
         }
         let at = first * size_of::<T>();
-        // SAFETY: the other part, which begins within the arrays: `first` is below `count`.
-        let (left, right, into) = unsafe { (left.add(at), right.add(at), into.add(at)) };
-        // SAFETY: as above.
+        let (left, right, into) =
+            (left.wrapping_add(at), right.wrapping_add(at), into.wrapping_add(at));
+        // SAFETY: the other part, which begins within the arrays: `first` is below `count`, or 0.
         unsafe { self.reduce_best(left, right, into, count - first) }
     }
 }

@@ -36,6 +36,13 @@ fn short_data_by_latency_and_long_data_by_bytes() {
     assert_eq!(chosen(&allreduce(8, 1 << 20, true), &tuning).0, "pieces");
     assert_eq!(chosen(&allreduce(7, 1 << 20, true), &tuning).0, "pieces");
     assert_eq!(chosen(&allreduce(65, 1 << 26, true), &tuning).0, "ring");
+    let reduce = |ranks, count| {
+        let operation = |_| Operation::Reduce { count, root: Rank(1), commutative: false };
+        calls(ranks, false, operation).remove(0)
+    };
+    assert_eq!(chosen(&reduce(8, 1), &tuning).0, "direct");
+    assert_eq!(chosen(&reduce(8, 1 << 20), &tuning).0, "pieces");
+    assert_eq!(chosen(&reduce(65, 1 << 20), &tuning).0, "binomial");
     let barrier = |ranks| calls(ranks, false, |_| Operation::Barrier).remove(0);
     assert_eq!(chosen(&barrier(4), &tuning).0, "direct");
     assert_eq!(chosen(&barrier(32), &tuning).0, "dissemination");
@@ -282,6 +289,47 @@ fn halving_among_few_ranks_on_a_core_keeps_its_lead() {
         let call = Call { operation, ..allreduce(ranks as u32, 1, true) };
         assert_eq!(chosen(&call, &tuning).0, "recursive_halving", "{ranks} ranks");
     }
+}
+
+/// What flows through a tree is sent on by ranks that wait for it first, and fetched from the cache
+/// of another core. Ranks that send to the root do not wait; blocks are spared.
+#[test]
+fn what_is_sent_on_is_dearer_where_ranks_share_cores() {
+    let name = |ranks: u32, operation: Operation| {
+        let machine = Machine::default().shared(ranks as usize, 2);
+        let call = Call { operation, ..allreduce(ranks, 1, true) };
+        chosen(&call, &Tuning { machine, ..Tuning::default() }).0
+    };
+    let (root, commutative) = (Rank(0), true);
+    let reduce = |bytes: usize| Operation::Reduce { count: bytes / 8, root, commutative };
+    for ranks in [4, 8, 16] {
+        assert_eq!(name(ranks, reduce(8)), "direct", "{ranks} ranks");
+        assert_eq!(name(ranks, reduce(8 << 10)), "direct", "{ranks} ranks");
+        assert_eq!(name(ranks, reduce(16 << 10)), "binomial", "{ranks} ranks");
+    }
+    assert_eq!(name(4, reduce(512 << 10)), "pieces");
+    let bcast = |bytes: usize| Operation::Bcast { count: bytes / 8, root };
+    assert_eq!(name(4, bcast(256 << 10)), "direct");
+    // What flows nowhere takes no time to be sent on.
+    let machine = Machine::default().shared(8, 2);
+    let nothing = Work { ranks: 1, ..Work::default() };
+    assert_eq!(machine.time(&Cost::default(), &nothing), 0.0);
+}
+
+/// A copy that a sender makes once for several receivers saves the more the more of these share a
+/// core: one of them fetches it from another cache.
+#[test]
+fn one_copy_for_several_saves_more_where_more_ranks_share_a_core() {
+    let name = |ranks: u32, bytes: usize| {
+        let machine = Machine::default().shared(ranks as usize, 2);
+        let operation = Operation::Allgather { count: bytes / 8 };
+        let call = Call { operation, ..allreduce(ranks, 1, true) };
+        chosen(&call, &Tuning { machine, ..Tuning::default() }).0
+    };
+    for bytes in [16 << 10, 32 << 10, 64 << 10] {
+        assert_eq!(name(4, bytes), "recursive_doubling", "{bytes} bytes");
+    }
+    assert_eq!(name(8, 64 << 10), "direct");
 }
 
 /// Bytes are priced by the size of the messages that they come in.

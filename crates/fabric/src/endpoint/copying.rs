@@ -249,6 +249,11 @@ mod tests {
 
         /// The same, for a receiver with these options.
         fn of(bytes: usize, options: Options) -> Pair {
+            Pair::new(bytes, options, false)
+        }
+
+        /// The same, where the receiver will reduce the message, or not.
+        fn new(bytes: usize, options: Options, is_operand: bool) -> Pair {
             let (segment, _file) = Segment::shared_by(Layout::new(2).unwrap(), 2).unwrap();
             let segment = Arc::new(segment);
             let ranks = [(0, Options::default()), (1, options)].map(|(rank, options)| {
@@ -266,8 +271,9 @@ mod tests {
             let (selector, into) =
                 (Selector::exactly(Peer(0), LABEL), RegionMut::of(&mut pair.into));
             let done = &mut pair.done[1];
+            let receive = if is_operand { Endpoint::recv_lying } else { Endpoint::recv };
             // SAFETY: as above.
-            unsafe { pair.ranks[1].recv(selector, TypeCode::BYTES, into, token(1), done) };
+            unsafe { receive(&mut pair.ranks[1], selector, TypeCode::BYTES, into, token(1), done) };
             pair
         }
 
@@ -372,5 +378,17 @@ mod tests {
         pair.progress_meanwhile(1);
         assert!(pair.ended() == [0, 1] && pair.is_all_there());
         pair.check();
+    }
+
+    #[test]
+    fn an_operand_is_copied_by_its_receiver_alone_unless_it_is_very_long() {
+        for (bytes, is_shared) in [(LONGEST_OPERAND, false), (LONGEST_OPERAND + 1, true)] {
+            let mut pair = Pair::new(bytes, Options::default(), true);
+            pair.progress_meanwhile(1);
+            assert_eq!(pair.ended(), [0, usize::from(!is_shared)]);
+            assert_ne!(pair.is_all_there(), is_shared, "what is shared is left to the sender");
+            pair.catch_up(1);
+            pair.check();
+        }
     }
 }

@@ -54,20 +54,21 @@ impl Operands {
         all[..len].to_vec()
     }
 
-    /// Combines them as elements of so many bytes.
-    fn reduce(&mut self, kernel: &dyn Kernel, unit: usize, place: Place) {
+    /// Combines them as elements of so many bytes, but for so many of the first ones.
+    fn reduce(&mut self, kernel: &dyn Kernel, unit: usize, place: Place, skipped: usize) {
         assert_eq!(self.len % unit, 0, "whole elements");
-        let (left, right) = (self.address(Place::Left), self.address(Place::Right));
-        let into = self.address(place);
-        // SAFETY: operands of so many elements, aligned to 64 bytes, and valid as any bytes are.
-        unsafe { kernel.reduce(left, right, into, self.len / unit) };
+        let mut from = |place| self.address(place).wrapping_add(skipped * unit);
+        let (left, right, into) = (from(Place::Left), from(Place::Right), from(place));
+        // SAFETY: operands of so many elements, aligned as these are in a multiple of 64 bytes, and
+        // valid as any bytes are.
+        unsafe { kernel.reduce(left, right, into, self.len / unit - skipped) };
     }
 }
 
 /// `left ∘ right` by a kernel; the operands that are not the place of the result stay.
 fn combined(kernel: &dyn Kernel, unit: usize, left: &[u8], right: &[u8], place: Place) -> Vec<u8> {
     let mut operands = Operands::new(left, right);
-    operands.reduce(kernel, unit, place);
+    operands.reduce(kernel, unit, place, 0);
     for (other, before) in [(Place::Left, left), (Place::Right, right)] {
         let after = operands.bytes(other);
         assert!(other == place || after == before, "the {other:?} one was written");
@@ -99,6 +100,38 @@ fn all_three_places_of_the_result() {
         let found = combined(&*kernel, 8, &left, &right, place);
         assert_eq!(found, bytes_of::<8>(&[14u64, 25, 36]), "{place:?}");
     }
+}
+
+/// Also in one that is so long that it is reduced from the beginning of a line on.
+#[test]
+fn results_begin_anywhere_in_a_line() {
+    let kernel = kernel::<u64, _>(ordered(|left: u64, right: u64| left * 10 + right));
+    let count = SHORTEST_IN_LINES / 8 + 3;
+    let left: Vec<_> = (0..count as u64).collect();
+    let right: Vec<_> = left.iter().map(|value| value % 7).collect();
+    let bytes = [&left, &right].map(|values| bytes_of::<8>(values));
+    for skipped in 0..=LINE / 8 {
+        for place in PLACES {
+            let mut operands = Operands::new(&bytes[0], &bytes[1]);
+            let mut expected = operands.bytes(place);
+            for at in skipped..count {
+                let value = left[at] * 10 + right[at];
+                expected[8 * at..][..8].copy_from_slice(&value.to_le_bytes());
+            }
+            operands.reduce(&*kernel, 8, place, skipped);
+            assert!(operands.bytes(place) == expected, "{place:?} from {skipped} on");
+        }
+    }
+}
+
+#[test]
+fn what_precedes_the_first_line_of_a_long_result() {
+    let line = std::ptr::without_provenance_mut::<u8>(LINE);
+    let long = SHORTEST_IN_LINES / 8;
+    for (at, count, first) in [(0, long, 0), (16, long, 6), (56, long, 1), (16, long - 1, 0)] {
+        assert_eq!(before_line::<u64>(line.wrapping_add(at), count), first);
+    }
+    assert_eq!(before_line::<u64>(line.wrapping_add(4), long), 0, "none begins a line");
 }
 
 #[test]

@@ -18,8 +18,8 @@ const LONGEST_MOSTLY_IN_BLOCKS: usize = 3 * LONGEST_IN_BLOCKS;
 /// The sender's copy, of the two that the bytes of such a message are.
 const SENDERS_COPY: f64 = 0.5;
 
-/// What a rank sends on, of that which it has received or reduced, lies in the cache of its core and
-/// is fetched from there, which takes so many times as long as a copy, and those after it wait.
+/// What a rank sends on, of that which it has received or reduced, lies in the cache of its core,
+/// and is fetched from there, which takes so many times as long as a copy, and those after it wait.
 /// Messages in blocks are spared: nobody sends many of them before they are read, so all wait.
 const SENT_ON: f64 = 3.0;
 /// What it takes to wait for such a message, of the price to send one.

@@ -22,7 +22,7 @@ fn rate(op: &Op, datatype: Named, len: usize, place: Place) -> f64 {
     for _ in 0..7 {
         let start = Instant::now();
         for _ in 0..rounds {
-            black_box(&mut operands).reduce(black_box(&*kernel), unit.bytes, place);
+            black_box(&mut operands).reduce(black_box(&*kernel), unit.bytes, place, 0);
         }
         best = best.min(start.elapsed().as_secs_f64());
     }
