@@ -24,7 +24,7 @@ mod text;
 mod work;
 
 pub use text::{PriceError, TextError};
-pub use work::{Ends, Reach, Work};
+pub use work::{Ends, Flow, Reach, Work};
 
 /// The longest chain of dependent work, the same on all ranks of one call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

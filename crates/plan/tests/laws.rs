@@ -545,6 +545,54 @@ fn repeated_messages_are_as_many_as_the_model_says() {
     assert_eq!(predicted.into_iter().collect::<Vec<_>>(), expected);
 }
 
+/// Messages of what a rank has received before, as it came or reduced.
+fn sent_on(plans: &[Plan]) -> usize {
+    let of_one = |plan: &Plan| {
+        let mut has_come = vec![false; plan.steps().len()];
+        for &step in plan.order() {
+            has_come[step.index()] |= matches!(plan.step(step), Action::Recv { .. });
+            for after in plan.successors(step) {
+                has_come[after.index()] |= has_come[step.index()];
+            }
+        }
+        let steps = plan.steps().iter().zip(has_come);
+        steps.filter(|(step, come)| *come && matches!(step, Action::Send { .. })).count()
+    };
+    plans.iter().map(of_one).sum()
+}
+
+/// What the model says of messages that flow one way and are sent on is so.
+#[test]
+fn messages_that_are_sent_on_are_as_many_as_the_model_says() {
+    let mut predicted = BTreeSet::new();
+    for ranks in RANKS {
+        let sizes = Sizes { count: 2 * ranks as usize, block: |_| 1, commutative: true };
+        for row in algo::table().iter().filter(|row| row.collective().fewest_ranks() <= ranks) {
+            let mut calls = specimen(row.collective(), ranks, &sizes);
+            calls.iter_mut().for_each(|call| call.nodes = Division::ONE);
+            let work = row.accepts(&calls[0]).map_or(Work::default(), |()| row.work(&calls[0]));
+            if work.waits == 0 && work.messages > 0 {
+                let sent = sent_on(&plans(*row, &calls));
+                assert_eq!(work.sent_on, sent, "{row:?} on {:?}", calls[0]);
+                if sent > 0 {
+                    predicted.insert((row.collective().name(), row.name()));
+                }
+            }
+        }
+    }
+    let expected = [
+        ("bcast", "binomial"),
+        ("exscan", "chain"),
+        ("exscan", "recursive_doubling"),
+        ("gather", "binomial"),
+        ("reduce", "binomial"),
+        ("scan", "chain"),
+        ("scan", "recursive_doubling"),
+        ("scatter", "binomial"),
+    ];
+    assert_eq!(predicted.into_iter().collect::<Vec<_>>(), expected);
+}
+
 /// What a rank has in progress at once has a limit: above it the direct algorithms refuse, and
 /// every collective has another one. Where a rank names those it has messages with, or knows only
 /// its own block, there is nothing to refuse in favour of.

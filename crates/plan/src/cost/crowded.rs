@@ -21,7 +21,7 @@ const SENDERS_COPY: f64 = 0.5;
 /// What a rank sends on, of that which it has received or reduced, lies in the cache of its core,
 /// and is fetched from there, which takes so many times as long as a copy, and those after it wait.
 /// Messages in blocks are spared: nobody sends many of them before they are read, so all wait.
-const SENT_ON: f64 = 3.0;
+const SENT_ON: f64 = 4.0;
 /// What it takes to wait for such a message, of the price to send one.
 const AWAITED: f64 = 0.5;
 
@@ -86,16 +86,13 @@ impl Machine {
         (busiest + (self.ranks_per_core - 1.0) * of_another) / all
     }
 
-    /// What it takes longer that ranks send on what flows one way: all but the messages of the
-    /// busiest one, to which or from which all flows.
+    /// What it takes longer that ranks send on what flows one way.
     fn sending_on(&self, work: &Work) -> f64 {
         if work.messages == 0 || is_in_blocks(work) {
             return 0.0;
         }
-        let messages = work.messages as f64;
-        let Ends { sends, receives } = work.busiest;
-        let sent_on = messages - (sends.max(receives) as f64).min(messages);
-        let bytes = sent_on / messages * work.bytes as f64;
+        let sent_on = work.sent_on as f64;
+        let bytes = sent_on / work.messages as f64 * work.bytes as f64;
         sent_on * self.send_ns * AWAITED + bytes * self.copy_ns_per_byte * SENT_ON
     }
 

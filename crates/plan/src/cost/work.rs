@@ -23,6 +23,17 @@ impl Ends {
     }
 }
 
+/// Messages that flow one way, from a root, to it, or from rank to rank.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flow {
+    /// How many there are.
+    pub messages: usize,
+    /// What the busiest rank has of them.
+    pub busiest: Ends,
+    /// Those that their sender sends on: it must have received some before.
+    pub sent_on: usize,
+}
+
 /// How far from each other the ranks are that swap data. Ranks take the cores in turns, so those at
 /// a distance of a multiple of the cores share one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,6 +63,9 @@ pub struct Work {
     pub messages: usize,
     /// What the rank has of them that has most; of those that flow one way, or pass one rank.
     pub busiest: Ends,
+    /// Those of the messages that flow one way which their sender sends on: it must have received
+    /// some of them before.
+    pub sent_on: usize,
     /// Bytes in those messages.
     pub bytes: usize,
     /// Those of them that their sender sends to another rank before, one after the other.
@@ -74,6 +88,7 @@ impl Work {
             waits: of_all(cost.rounds),
             messages: of_all(cost.messages()),
             busiest: Ends::default(),
+            sent_on: 0,
             bytes: of_all(cost.bytes),
             repeated: of_all(cost.repeated),
             reduced: of_all(cost.reduced),
@@ -86,14 +101,14 @@ impl Work {
     pub fn of_one(ranks: u32, busiest: Ends, cost: &Cost) -> Self {
         let Cost { bytes, repeated, reduced, copied, .. } = *cost;
         let (ranks, messages) = (ranks as usize, cost.messages());
-        let (waits, reach) = (0, Reach::default());
-        Self { ranks, waits, messages, busiest, bytes, repeated, reduced, copied, reach }
+        let (waits, sent_on, reach) = (0, 0, Reach::default());
+        Self { ranks, waits, messages, busiest, sent_on, bytes, repeated, reduced, copied, reach }
     }
 
-    /// Messages of one size that flow one way, and what the busiest rank has of them.
-    pub fn flow(ranks: u32, (messages, busiest): (usize, Ends), bytes: usize) -> Self {
+    /// Messages of one size that flow one way.
+    pub fn flow(ranks: u32, Flow { messages, busiest, sent_on }: Flow, bytes: usize) -> Self {
         let (ranks, bytes) = (ranks as usize, bytes.saturating_mul(messages));
-        Self { ranks, messages, busiest, bytes, ..Self::default() }
+        Self { ranks, messages, busiest, sent_on, bytes, ..Self::default() }
     }
 
     /// This and, by other ranks, `other`; with messages that go as far as those of this.
@@ -103,6 +118,7 @@ impl Work {
             ranks: self.ranks + other.ranks,
             waits: self.waits.saturating_add(other.waits),
             messages: self.messages.saturating_add(other.messages),
+            sent_on: self.sent_on.saturating_add(other.sent_on),
             bytes: self.bytes.saturating_add(other.bytes),
             repeated: self.repeated.saturating_add(other.repeated),
             reduced: self.reduced.saturating_add(other.reduced),

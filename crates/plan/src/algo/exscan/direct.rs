@@ -15,7 +15,7 @@
 use crate::algo::{Algorithm, Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
-use crate::cost::{Cost, Ends, Work};
+use crate::cost::{Cost, Ends, Flow, Work};
 
 struct Direct;
 
@@ -45,11 +45,8 @@ impl Algorithm for Direct {
 
     fn work(&self, call: &Call) -> Work {
         let ranks = call.ranks as usize;
-        let flow = Work::flow(
-            call.ranks,
-            (ranks * (ranks - 1) / 2, Ends::new(ranks - 1, 0)),
-            call.bytes(),
-        );
+        let (messages, busiest) = (ranks * (ranks - 1) / 2, Ends::new(ranks - 1, 0));
+        let flow = Work::flow(call.ranks, Flow { messages, busiest, sent_on: 0 }, call.bytes());
         Work { reduced: flow.bytes, ..flow }
     }
 

@@ -18,7 +18,7 @@
 use crate::algo::{Algorithm, Refusal, incoming};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::{Cost, Ends, Work};
+use crate::cost::{Cost, Ends, Flow, Work};
 
 struct Chain;
 
@@ -76,6 +76,7 @@ pub(in crate::algo) fn cost(call: &Call) -> Cost {
 /// Data flows one way only.
 pub(in crate::algo) fn work(call: &Call) -> Work {
     let messages = call.ranks as usize - 1;
-    let flow = Work::flow(call.ranks, (messages, Ends::new(1, 1)), call.bytes());
+    let (busiest, sent_on) = (Ends::new(1, 1), messages.saturating_sub(1));
+    let flow = Work::flow(call.ranks, Flow { messages, busiest, sent_on }, call.bytes());
     Work { reduced: flow.bytes, ..flow }
 }

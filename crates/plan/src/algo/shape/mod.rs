@@ -6,7 +6,7 @@ pub(super) mod partition;
 pub(super) mod ring;
 pub(super) mod tournament;
 
-use crate::cost::Ends;
+use crate::cost::{Ends, Flow};
 
 /// The number of doublings from 1 to at least `ranks`: the rounds of any algorithm in which what
 /// a rank knows at most doubles.
@@ -14,22 +14,30 @@ pub(super) fn doublings(ranks: u32) -> u32 {
     ranks.next_power_of_two().trailing_zeros()
 }
 
-/// How many messages there are if each rank has one for every rank that is 1, 2, 4, ... after it,
-/// and what a rank in the middle has of them. Either before it or after it there are fewer than
-/// half of the ranks, and so none in the last distance.
-pub(super) fn later(ranks: u32) -> (usize, Ends) {
+/// A message from each rank to every rank that is 1, 2, 4, ... after it; but for those to the next
+/// one, and those of the first rank, they are of what has come. The busiest rank is in the middle:
+/// either before it or after it there are fewer than half of the ranks, and so none in the last
+/// distance.
+pub(super) fn later(ranks: u32) -> Flow {
     let rounds = doublings(ranks);
-    let messages = (0..rounds).map(|round| ranks as usize - (1 << round)).sum();
-    (messages, Ends::new(rounds as usize, (rounds as usize).saturating_sub(1)))
+    let in_round = |round: u32| ranks as usize - (1 << round);
+    let messages = (0..rounds).map(in_round).sum();
+    let sent_on = (1..rounds).map(|round| in_round(round) - 1).sum();
+    let busiest = Ends::new(rounds as usize, (rounds as usize).saturating_sub(1));
+    Flow { messages, busiest, sent_on }
 }
 
-/// How many messages there are in a tree from its root to all ranks, and what the root has of them.
-pub(super) fn tree_down(ranks: u32) -> (usize, Ends) {
-    (ranks as usize - 1, Ends::new(doublings(ranks) as usize, 0))
+/// A tree from its root, which is the busiest, to all ranks.
+pub(super) fn tree_down(ranks: u32) -> Flow {
+    let (messages, of_root) = (ranks as usize - 1, doublings(ranks) as usize);
+    Flow { messages, busiest: Ends::new(of_root, 0), sent_on: messages - of_root }
 }
 
-/// The same in a tree to its root, where the ranks next to the root have to send as well.
-pub(super) fn tree_up(ranks: u32) -> (usize, Ends) {
+/// A tree to its root. The ranks next to the root are the busiest, as they have to send as well;
+/// the leaves are every other rank.
+pub(super) fn tree_up(ranks: u32) -> Flow {
     let below = (doublings(ranks) as usize).saturating_sub(1);
-    (ranks as usize - 1, Ends::new(usize::from(ranks > 1), below))
+    let (messages, leaves) = (ranks as usize - 1, ranks as usize / 2);
+    let busiest = Ends::new(usize::from(ranks > 1), below);
+    Flow { messages, busiest, sent_on: leaves.saturating_sub(1) }
 }
