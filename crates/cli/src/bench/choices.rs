@@ -7,7 +7,7 @@
 
 use motet::{Communicator, Info};
 use motet_fabric::host;
-use motet_plan::{Algorithm, Call, algo, select};
+use motet_plan::{Algorithm, Call, algo};
 
 use super::case::{Case, ELEMENT_BYTES, Form};
 use super::measure::{Window, in_turns, nearest, percentiles};
@@ -73,7 +73,8 @@ fn timings(
 ) -> anyhow::Result<Vec<Timing>> {
     let mut tuning = crate::plan::tuning()?;
     tuning.machine = tuning.machine.shared(world.size(), host::cores().usable);
-    let chosen = select::choose(call, &tuning)?.algorithm.name();
+    // Whether ranks share nodes counts as well, and the library knows.
+    let chosen = Case::new(world, measured, bytes / ELEMENT_BYTES)?.algorithm()?;
     let copies = rows
         .iter()
         .map(|row| {
