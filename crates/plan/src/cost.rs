@@ -136,7 +136,8 @@ impl Machine {
         [64, 512, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20];
 
     /// The prices by which results are chosen that must have the same bits on every machine. They
-    /// are those of no machine, and never change: nor then do the results.
+    /// are those of no machine, and never change: nor then do the results, but where a version
+    /// brings an algorithm that is cheaper by them.
     pub const FIXED: Self = Self {
         latency_ns: 250.0,
         send_ns: 60.0,
