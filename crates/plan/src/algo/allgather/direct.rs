@@ -49,8 +49,8 @@ impl Algorithm for Direct {
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
         let (blocks, own) = (blocks(call), builder.contribution());
-        direct::receive_from_all(builder, &blocks);
         direct::send_to_all(builder, own);
+        direct::receive_from_all(builder, &blocks);
         // Last, as nobody waits for it.
         builder.copy(own, blocks[call.rank.index()]);
     }

@@ -48,8 +48,8 @@ impl Algorithm for Direct {
     fn build(&self, _: &Call, builder: &mut Builder<'_>) {
         let (own, result) = (builder.contribution(), builder.output());
         let operands = direct::operands_of(builder, own, result);
-        direct::receive_from_all(builder, &operands);
         direct::send_to_all(builder, own);
+        direct::receive_from_all(builder, &operands);
         direct::reduce_in_order(builder, &operands, result);
     }
 }

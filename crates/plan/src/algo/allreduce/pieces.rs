@@ -62,8 +62,8 @@ impl Algorithm for Pieces {
             (parts(builder.contribution(), ranks), parts(builder.output(), ranks));
         let (own, result) = (given[call.rank.index()], results[call.rank.index()]);
         let operands = direct::operands_of(builder, own, result);
-        direct::receive_from_all(builder, &operands);
         direct::send_to_each(builder, &given);
+        direct::receive_from_all(builder, &operands);
         direct::reduce_in_order(builder, &operands, result);
         direct::receive_from_all(builder, &results);
         direct::send_to_all(builder, result);

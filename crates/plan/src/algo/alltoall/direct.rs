@@ -55,8 +55,8 @@ impl Algorithm for Direct {
                 *block = place;
             }
         }
-        direct::receive_from_all(builder, &incoming);
         direct::send_to_each(builder, &outgoing);
+        direct::receive_from_all(builder, &incoming);
         // Last, as nobody waits for it; in place it is there already.
         builder.copy(outgoing[me], incoming[me]);
     }

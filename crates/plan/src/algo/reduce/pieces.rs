@@ -73,8 +73,8 @@ impl Algorithm for Pieces {
         let is_root = call.rank == root;
         let result = if is_root { results[me] } else { builder.scratch(given[me].len) };
         let operands = direct::operands_of(builder, given[me], result);
-        direct::receive_from_all(builder, &operands);
         direct::send_to_each(builder, &given);
+        direct::receive_from_all(builder, &operands);
         direct::reduce_in_order(builder, &operands, result);
         if is_root {
             direct::receive_from_all(builder, &results);

@@ -52,8 +52,8 @@ impl Algorithm for Direct {
         let blocks = scattering::blocks(call);
         let own = blocks[call.rank.index()];
         let operands = direct::operands(builder, own);
-        direct::receive_from_all(builder, &operands);
         direct::send_to_each(builder, &blocks);
+        direct::receive_from_all(builder, &operands);
         // In place the output goes on behind the result.
         let result = builder.output().sub(0, own.len);
         direct::reduce_in_order(builder, &operands, result);
