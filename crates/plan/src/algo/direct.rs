@@ -4,6 +4,9 @@
 //! That is the least waiting possible, at the price of the most messages: right for short data
 //! where a round is dear, above all where ranks share cores and a round means that each of them
 //! has had its turn.
+//!
+//! Where all send and receive, a rank sends first. A long message that has come already is copied
+//! as soon as its receive begins, and whoever waits for ours meanwhile could as well be copying it.
 
 use super::shape::ring::Ring;
 use super::{Refusal, incoming};

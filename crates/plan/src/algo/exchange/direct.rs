@@ -70,11 +70,11 @@ impl Algorithm for Direct {
         });
         // The rank itself is at distance 0, so its own blocks are at the front of both lists.
         let own = to.iter().take_while(|other| other.rank.0 == me).count();
-        for source in &from[own..] {
-            builder.recv(source.rank, slice(Buffer::Output, source));
-        }
         for destination in &to[own..] {
             builder.send(destination.rank, slice(Buffer::Input, destination));
+        }
+        for source in &from[own..] {
+            builder.recv(source.rank, slice(Buffer::Output, source));
         }
         for (destination, source) in to[..own].iter().zip(&from) {
             builder.copy(slice(Buffer::Input, destination), slice(Buffer::Output, source));
