@@ -218,7 +218,12 @@ impl Engine {
             Linking::Now => run.link(&mut self.endpoint),
             Linking::AtStart => run.link_at_start(),
         }
-        self.insert(Work::Run(run), staging, State::Inactive)
+        let id = self.insert(Work::Run(run), staging, State::Inactive);
+        // No start makes room, even if it is the first that has to wait: there is some for all
+        // operations, and for the few at a sprint that have ended and are still listed.
+        let polled = self.operations.len() + sprint::FEW;
+        self.polled.reserve(polled.saturating_sub(self.polled.len()));
+        id
     }
 
     /// Starts a persistent collective, which must be inactive. Says whether it is still there: a

@@ -24,7 +24,7 @@ pub(super) const LOOKS: u32 = 16;
 /// So often who gives way between its looks moves everything.
 const TURNS: u32 = 8;
 /// Operations at which the engine looks each time, before others post their receives.
-const FEW: usize = 8;
+pub(super) const FEW: usize = 8;
 
 /// A short collective that has begun and is no operation.
 pub(crate) struct Sprinter {
