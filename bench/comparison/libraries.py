@@ -160,17 +160,25 @@ class Workshop:
         program, *arguments = words
         words = [self.program(library, program), *arguments]
         environment = self.environment(library) | setting.environment
-        home = self.peers / library
-        command = [str(home / "bin" / "mpiexec"), "-n", str(ranks), *setting.arguments]
+        command = [self.launcher(library), "-n", str(ranks), *setting.arguments]
         if setting.name == "tcp" and library == "motet":
             # `motet run` gives all ranks one segment; the libfabric is that of MPICH and Open MPI.
-            command[0] = str(self.peers / "mpich" / "bin" / "mpiexec")
             environment["MOTET_LIBFABRIC"] = str(self.peers / "mpich/lib/mpich/libfabric.so.1")
         elif library == "motet":
             command = [str(self.work / "motet"), "run", "-n", str(ranks)]
         elif library == "ompi":
             command[1:1] = ["--allow-run-as-root", "--oversubscribe"]
         return command + words, environment
+
+    def launcher(self, library):
+        """The launcher of a library. MPICH and Motet over TCP take Intel MPI's, which speaks with
+        both: that of MPICH gives each rank a session of its own, and Linux shares a core between
+        sessions by time, whatever one of them gives away."""
+        of_intel = self.peers / "impi" / "bin" / "mpiexec"
+        if library in ("motet", "mpich") and of_intel.exists():
+            return str(of_intel)
+        home = "mpich" if library == "motet" else library
+        return str(self.peers / home / "bin" / "mpiexec")
 
     def alone(self, library, words):
         """The same for one rank without a launcher."""
