@@ -167,7 +167,7 @@ impl Engine {
         Engine {
             endpoint,
             operations: Slab::default(),
-            polled: Vec::new(),
+            polled: Vec::with_capacity(2 * sprint::FEW),
             gathering: Vec::new(),
             done: Vec::new(),
             cache,
