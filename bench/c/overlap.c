@@ -47,14 +47,16 @@ static const struct operation OPERATIONS[] = {
 };
 enum { REDUCED, FROM_ROOT, ALL_TO_ALL, N_OPERATIONS };
 
-/* Something that depends on itself, and on no memory. */
-static double compute(long steps) {
-    double x = 1;
-    for (long i = 0; i < steps; i++) x = x * 0.999999 + 0.000001;
-    return x;
-}
-
+/* What a compiler does not know, so that it cannot do the computation when it compiles. */
+static volatile double seed = 0.5;
 static volatile double kept;
+
+/* Something that depends on itself, and on no memory. */
+static void compute(long steps) {
+    double x = seed;
+    for (long i = 0; i < steps; i++) x = x * 0.999999 + 0.000001;
+    kept = x;
+}
 
 static void fill(int which) {
     turn = (turn + 1) % 1000;
@@ -83,7 +85,7 @@ static double once(int which, enum form form, MPI_Request *request, long steps) 
         MPI_Start(request);
     else
         OPERATIONS[which].nonblocking(request);
-    if (steps) kept = compute(steps);
+    compute(steps);
     MPI_Wait(request, MPI_STATUS_IGNORE);
     double taken = MPI_Wtime() - begun;
     check(which);
@@ -95,10 +97,22 @@ static double computation(long steps) {
     double longest;
     MPI_Barrier(world);
     double begun = MPI_Wtime();
-    kept = compute(steps);
+    compute(steps);
     double taken = MPI_Wtime() - begun;
     MPI_Allreduce(&taken, &longest, 1, MPI_DOUBLE, MPI_MAX, world);
     return longest;
+}
+
+/* Seconds of a step of the computation. That twice as many steps take twice as long is checked: a
+ * computation that takes no time would have nothing hidden behind it. */
+static double step_seconds(void) {
+    enum { STEPS = 100000, ATTEMPTS = 20 };
+    for (int i = 0; i < ATTEMPTS; i++) {
+        double once = computation(STEPS), twice = computation(2 * STEPS);
+        if (twice > 1.8 * once && twice < 2.2 * once) return twice / (2 * STEPS);
+    }
+    fail("twice the computation does not take twice as long", 0, 2, 1);
+    return 0;
 }
 
 /* Median of the first `count`. */
@@ -117,9 +131,7 @@ static void overlap(int which, enum form form, int block_bytes) {
         if (i >= 0) pure[i] = taken;
     }
     double each = middle(pure, ROUNDS);
-    long steps = 100000;
-    computation(steps);
-    steps = (long)((double)steps * 2 * each / computation(steps)) + 1;
+    long steps = (long)(2 * each / step_seconds()) + 1;
     for (int i = 0; i < ROUNDS; i++) { /* In turns, so that a disturbance hits both. */
         alone[i] = computation(steps);
         both[i] = once(which, form, &request, steps);

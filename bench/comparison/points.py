@@ -21,7 +21,7 @@ NETWORK_RANKS = (2, 4)
 PENDING = (10_000, 100_000, 1_000_000)
 INITS = 1000
 
-PARTS = ("limits", "collectives", "messages", "overlap", "pending", "init", "threads",
+PARTS = ("limits", "collectives", "messages", "overlap", "progress", "pending", "init", "threads",
          "instructions", "network")
 
 
@@ -102,6 +102,16 @@ def overlap(wanted, cores, number):
                                     tuple(wanted.sizes) or OVERLAP_SIZES, wanted.limit)
 
 
+def progress(wanted, cores, number):
+    """The same with a thread of each rank that moves operations, where each has a core, too."""
+    for ranks in (ranks for ranks in wanted.ranks if 2 * ranks <= cores):
+        for operation in wanted_of(OVERLAPS, wanted.operations):
+            for form in wanted.forms:
+                if form != "blocking":
+                    yield from in_turns(wanted, number, "progress", operation, form, ranks,
+                                        tuple(wanted.sizes) or OVERLAP_SIZES, wanted.limit)
+
+
 def pending(wanted, cores, number):
     """Many pending reductions; who cannot finish fewer is not asked for more (see `running`)."""
     for count in PENDING:
@@ -153,6 +163,6 @@ def limits(wanted, cores, number):
 
 
 PART_JOBS = {"limits": limits, "collectives": collectives, "messages": messages,
-             "overlap": overlap, "pending": pending, "init": init, "threads": threads,
-             "instructions": instructions, "network": network}
+             "overlap": overlap, "progress": progress, "pending": pending, "init": init,
+             "threads": threads, "instructions": instructions, "network": network}
 assert tuple(PART_JOBS) == PARTS and "motet" in LIBRARIES

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from .libraries import LIBRARIES
 
 OURS = "motet"
-NO_TIMES = ("overlap",)  # of which more is better
+NO_TIMES = ("overlap", "progress")  # of which more is better
 PEERS = tuple(name for name in LIBRARIES if name != OURS)
 
 

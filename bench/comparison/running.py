@@ -212,7 +212,8 @@ def own_rows(said):
 
 
 MEASURES = {"limits": Runner.limits, "collectives": Runner.motet_bench,
-            "messages": Runner.motet_bench, "overlap": Runner.overlap, "pending": Runner.many,
+            "messages": Runner.motet_bench, "overlap": Runner.overlap,
+            "progress": Runner.overlap, "pending": Runner.many,
             "init": Runner.many, "threads": Runner.threads, "instructions": Runner.instructions,
             "network": Runner.network}
 

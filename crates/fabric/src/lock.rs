@@ -11,11 +11,12 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use std::cell::{Cell, UnsafeCell};
+use std::hint::spin_loop;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, compiler_fence};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::Duration;
 
@@ -25,6 +26,8 @@ use crate::barrier::Among;
 const NOBODY: u64 = 0;
 /// The lock is an ordinary one.
 const SHARED: u64 = u64::MAX;
+/// So often an ordinary lock is asked for before its thread sleeps: some 20 µs.
+const TRIES: u32 = 500;
 /// So often the system is asked for a fence that it has promised, a millisecond apart.
 const ATTEMPTS: u32 = 1000;
 
@@ -116,7 +119,7 @@ impl<T> Lock<T> {
         if lent && self.take_own(me) {
             return None;
         }
-        let ordinary = self.ordinary.lock().unwrap_or_else(PoisonError::into_inner);
+        let ordinary = self.ordinary_soon();
         if self.owner.swap(SHARED, Ordering::SeqCst) != SHARED {
             fence_in_all_threads();
             while self.held.load(Ordering::Acquire) {
@@ -124,6 +127,21 @@ impl<T> Lock<T> {
             }
         }
         Some(ordinary)
+    }
+}
+
+impl<T> Lock<T> {
+    /// The ordinary lock. Most have it for less time than it takes to sleep and be woken, so it is
+    /// asked for again and again before that.
+    fn ordinary_soon(&self) -> MutexGuard<'_, ()> {
+        for _ in 0..TRIES {
+            match self.ordinary.try_lock() {
+                Ok(ordinary) => return ordinary,
+                Err(TryLockError::Poisoned(panicked)) => return panicked.into_inner(),
+                Err(TryLockError::WouldBlock) => spin_loop(),
+            }
+        }
+        self.ordinary.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

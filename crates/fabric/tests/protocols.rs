@@ -3,10 +3,10 @@
 //! `RUSTFLAGS="--cfg loom" cargo test -p motet-fabric --test protocols`.
 //!
 //! They mirror `Doorbell`, of `Outlet` and `Inlet` what concerns room and wake-ups, the two ends
-//! of a shared copy, the two sides of a block, `Lock`, and `HeldBack`, line by line. The futex is
-//! a lock and a condition variable; what the system does for a barrier is `Barrier`. A wake-up
-//! that is lost is a deadlock, or an endless wait, which loom reports with the steps that lead
-//! there.
+//! of a shared copy, the two sides of a block, `Lock`, `HeldBack`, and the helper of a rank, line
+//! by line. The futex is a lock and a condition variable; what the system does for a barrier is
+//! `Barrier`. A wake-up that is lost is a deadlock, or an endless wait, which loom reports with the
+//! steps that lead there.
 //!
 //! loom treats `SeqCst` loads and stores as weaker than they are, but fences as they are; the
 //! proofs (README, "Lanes" and "Doorbells") lean on fences alone.
@@ -735,5 +735,97 @@ fn a_courier_that_rests_is_called() {
         }
         held_back.end(courier.thread());
         courier.join().unwrap();
+    });
+}
+
+/// The helper of a rank and those who call it: `motet`'s `core/progress.rs`, with one look for a
+/// call instead of many.
+#[derive(Default)]
+struct Aid {
+    work: Mutex<u32>,
+    is_parked: AtomicBool,
+    sleeps: AtomicBool,
+    is_ending: AtomicBool,
+    idle: Mutex<()>,
+    called: Condvar,
+}
+
+impl Aid {
+    fn give(&self) {
+        let is_wanted = {
+            let mut work = self.work.lock().unwrap();
+            *work += 1;
+            self.is_parked.load(Ordering::Relaxed)
+        };
+        if is_wanted {
+            self.call();
+        }
+    }
+
+    fn call(&self) {
+        self.is_parked.store(false, Ordering::Release);
+        fence(Ordering::SeqCst);
+        if self.sleeps.load(Ordering::Relaxed) {
+            drop(self.idle.lock().unwrap());
+            self.called.notify_one();
+        }
+    }
+
+    fn end(&self) {
+        self.is_ending.store(true, Ordering::Release);
+        self.call();
+    }
+
+    fn await_call(&self) {
+        if !self.is_parked.load(Ordering::Acquire) {
+            return;
+        }
+        let mut idle = self.idle.lock().unwrap();
+        self.sleeps.store(true, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        while self.is_parked.load(Ordering::Acquire) && !self.is_ending.load(Ordering::Acquire) {
+            idle = self.called.wait(idle).unwrap();
+        }
+        self.sleeps.store(false, Ordering::Relaxed);
+    }
+
+    /// The work that there is, or nothing if the helper is to end.
+    fn take(&self) -> Option<u32> {
+        loop {
+            {
+                let mut work = self.work.lock().unwrap();
+                let is_ending = self.is_ending.load(Ordering::Acquire);
+                self.is_parked.store(!is_ending && *work == 0, Ordering::Relaxed);
+                if *work > 0 {
+                    return Some(std::mem::take(&mut *work));
+                }
+                if is_ending {
+                    return None;
+                }
+            }
+            self.await_call();
+        }
+    }
+}
+
+/// A helper does all that it is given, and ends.
+#[test]
+fn a_helper_that_is_parked_is_called() {
+    check(|| {
+        let aid = Arc::new(Aid::default());
+        let helper = {
+            let aid = aid.clone();
+            thread::spawn(move || {
+                let mut done = 0;
+                while let Some(work) = aid.take() {
+                    done += work;
+                }
+                assert_eq!(done, 2);
+            })
+        };
+        aid.give();
+        aid.give();
+        aid.end();
+        helper.join().unwrap();
     });
 }

@@ -86,6 +86,14 @@ pub(crate) struct Habits {
     pub(crate) has_helper: bool,
 }
 
+impl Habits {
+    /// Whether there is a thread that moves operations, and a core for it, in a world of so many
+    /// ranks on so many cores.
+    fn helper_has_core(&self, ranks: usize, cores: usize) -> bool {
+        self.has_helper && 2 * ranks <= cores
+    }
+}
+
 /// The engine, for one thread alone.
 ///
 /// Wakers run foreign code, which may come back to the engine: they are woken when the lock has
@@ -131,7 +139,7 @@ impl Locked<'_> {
             engine.die();
         }
         let aid = &self.shared.aid;
-        let is_wanted = aid.is_constant && aid.becomes_wanted(&engine);
+        let is_wanted = aid.is_constant && aid.is_wanted(&engine);
         let woken = engine.take_woken();
         drop(engine);
         woken.into_iter().for_each(Waker::wake);
@@ -176,6 +184,8 @@ impl Core {
         }
         if watch.keeps_records() {
             engine.keep_books(Books::new(watch));
+        } else if habits.helper_has_core(segment.company(), segment.cores()) {
+            engine.leave_to_helper();
         }
         let engine = Lock::new(engine);
         let crowded = AtomicU32::new(0);

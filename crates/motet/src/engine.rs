@@ -134,6 +134,10 @@ pub(crate) struct Engine {
     operations: Slab<Operation>,
     /// Active operations with steps that wait for channels.
     polled: Vec<Id>,
+    /// Whether another thread moves what this rank has begun, and so begins what takes long.
+    has_helper: bool,
+    /// Operations that are left to it.
+    left: Vec<Id>,
     /// Sparse dynamic exchanges that take what comes.
     gathering: Vec<Id>,
     /// Completions being handed out; kept for its memory.
@@ -168,6 +172,8 @@ impl Engine {
             endpoint,
             operations: Slab::default(),
             polled: Vec::with_capacity(2 * sprint::FEW),
+            has_helper: false,
+            left: Vec::new(),
             gathering: Vec::new(),
             done: Vec::new(),
             cache,
@@ -190,6 +196,13 @@ impl Engine {
         &mut self.endpoint
     }
 
+    /// From now on another thread moves what this rank begins, as soon as it can: it is left
+    /// collectives that are not short, so that to start one takes no time. Whoever waits or asks
+    /// for one begins it, too, if it is earlier.
+    pub(crate) fn leave_to_helper(&mut self) {
+        self.has_helper = true;
+    }
+
     /// A run for this call, not bound yet, and where its plan was found.
     pub(crate) fn run_for(
         &mut self,
@@ -204,7 +217,14 @@ impl Engine {
     /// Begins a collective that runs once.
     pub(crate) fn start_run(&mut self, mut run: Box<Run>, staging: Option<Box<Staging>>) -> Id {
         run.begin();
-        self.begin_run(run, collected(staging))
+        let is_left = self.has_helper && !run.may_sprint();
+        let id = self.take_in(run, collected(staging));
+        if is_left {
+            self.left.push(id);
+        } else {
+            self.go(id);
+        }
+        id
     }
 
     /// Takes in a persistent collective and links it, now or when it is first started.
@@ -223,6 +243,9 @@ impl Engine {
         // operations, and for the few at a sprint that have ended and are still listed.
         let polled = self.operations.len() + sprint::FEW;
         self.polled.reserve(polled.saturating_sub(self.polled.len()));
+        if self.has_helper {
+            self.left.reserve(polled.saturating_sub(self.left.len()));
+        }
         id
     }
 
@@ -248,6 +271,8 @@ impl Engine {
                     self.play(id);
                 } else if run.may_sprint() {
                     self.go(id);
+                } else if self.has_helper {
+                    self.left.push(id);
                 } else {
                     self.advance(id);
                 }
@@ -301,9 +326,10 @@ impl Engine {
 
     fn move_messages(&mut self) -> bool {
         let mut done = mem::take(&mut self.done);
+        let begun = !self.left.is_empty() && self.begin_left(&mut done);
         // Operations at a sprint look into the lanes themselves, before the endpoint does.
         let fetched = self.endpoint.fetch(&mut done);
-        let mut moved = self.poll_channels(&mut done);
+        let mut moved = self.poll_channels(&mut done) || begun;
         let came = self.endpoint.take_in(&mut done) || fetched;
         if came && !self.gathering.is_empty() {
             self.gather(&mut done);
@@ -314,6 +340,16 @@ impl Engine {
         }
         self.done = done;
         moved
+    }
+
+    /// Begins what was left to whoever is here first.
+    #[cold]
+    fn begin_left(&mut self, done: &mut Vec<Completion>) -> bool {
+        for at in 0..self.left.len() {
+            self.advance_into(self.left[at], done);
+        }
+        self.left.clear();
+        true
     }
 
     /// Moves what can move and gives up what never will, because the other side has left or did

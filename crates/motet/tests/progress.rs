@@ -8,7 +8,7 @@ mod worlds;
 use std::hint;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use motet::{Settings, Sum, Tag};
+use motet::{Info, Settings, Sum, Tag};
 use worlds::{Watchdog, on_ranks_with};
 
 const TAG: Tag = Tag(3);
@@ -104,4 +104,35 @@ fn a_thread_that_lies_down_while_its_rank_stops_to_wait_does_not_call_itself() {
         }
         Ok(())
     });
+}
+
+/// With a core for the thread it is what begins long collectives: whatever becomes of their
+/// requests, and whoever comes first.
+#[test]
+fn what_is_left_to_the_thread_is_begun_whoever_asks_for_it() {
+    for ranks in [1, 2] {
+        on_ranks_with(ranks, &Settings::new().progress_thread(), |world| {
+            let sum = |value: u64| value * world.size() as u64;
+            let buffers = (vec![3u64; LENGTH], vec![0u64; LENGTH]);
+            let mut dot = world.allreduce_init(buffers, Sum, &Info::new())?;
+            for round in 0..50u64 {
+                // Waited for at once, in another order than begun, and dropped.
+                assert_eq!(world.iallreduce(vec![round; LENGTH], Sum)?.wait()?[7], sum(round));
+                let first = world.iallreduce(vec![round; LENGTH], Sum)?;
+                let short = world.iallreduce(vec![round], Sum)?;
+                let second = world.iallreduce(vec![round + 1; LENGTH], Sum)?;
+                assert_eq!(second.wait()?[LENGTH - 1], sum(round + 1));
+                drop(world.iallreduce(vec![1u64; LENGTH], Sum)?);
+                assert_eq!(short.wait()?, [sum(round)]);
+                assert_eq!(first.wait()?[0], sum(round));
+                let running = dot.start()?;
+                let (data, mut result) = (vec![round; LENGTH], vec![0; LENGTH]);
+                world.allreduce(&data, &mut result, Sum)?;
+                assert_eq!(result[1], sum(round));
+                dot = running.wait()?;
+                assert_eq!(dot.output()[LENGTH / 2], sum(3));
+            }
+            Ok(())
+        });
+    }
 }

@@ -2,14 +2,25 @@
 //!
 //! It is parked while there is nothing for it to do: no operation of which somebody wants to be
 //! woken or, if it is there for all operations, none under way, or somebody waits and so moves
-//! them. That it is parked is said under the lock of the engine, and under one of its own, `idle`,
-//! until it waits to be called. Whoever gives the engine back in another state than that calls it,
-//! under `idle`. `waiting` is changed without the engine, but who stops to wait takes and gives it
-//! back after that. So no call is lost. The helper itself gives the engine back without a look at
-//! that: it holds `idle`, and whoever has stopped to wait since will call it.
+//! them. That it is parked it says under the lock of the engine. Whoever gives the engine back in
+//! another state than that calls it: takes back that it is parked. `waiting` is changed without the
+//! engine, but who stops to wait takes and gives it back after that. So no call is missing. The
+//! helper itself gives the engine back without a look at that: whoever has stopped to wait since
+//! will call it.
+//!
+//! Nor is one lost. With a core to itself the helper looks for a call for a while, which then costs
+//! its caller one store. After that it says that it `sleeps`, passes a fence, and looks once more
+//! whether it is parked or is to end; a caller takes back or says that first, passes a fence, and
+//! then looks whether the helper sleeps. So one of the two sees what the other has said. The caller
+//! that sees it takes and gives back `idle`, which the helper holds from its last look until it
+//! waits to be woken, and then wakes it. (A model of this is in `motet-fabric`'s `protocols.rs`.)
+//!
+//! With a core for it, what begins and may take long is left to the helper altogether: to copy what
+//! has come already, or what goes through shared memory, would take the rank's time
+//! ([`Engine::leave_to_helper`]).
 
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,8 +29,8 @@ use super::waiting::LONGEST_SLEEP;
 use super::{Core, Habits, Shared};
 use crate::engine::Engine;
 
-/// With a core to itself, the helper looks for so long before it sleeps: longer than it takes to
-/// wake it.
+/// With a core to itself, the helper looks for so long before it sleeps, for messages or for a
+/// call: longer than it takes to wake it.
 const LINGER: Duration = Duration::from_micros(100);
 /// Pauses of the processor between two looks, so that others get the lock.
 const PAUSES: u32 = 50;
@@ -29,11 +40,14 @@ pub(super) struct Aid {
     /// Whether the helper is there for all operations, not just for those with a waker.
     pub(super) is_constant: bool,
     linger: Duration,
-    /// Held by the helper while it finds out that it has nothing to do.
+    /// Held by the helper while it finds out that it may sleep.
     idle: Mutex<()>,
-    /// Wakes the helper when it is parked.
+    /// Wakes the helper when it sleeps.
     called: Condvar,
+    /// Whether it has nothing to do. Only the helper says so, only others take it back.
     is_parked: AtomicBool,
+    /// Whether it must be woken, or is about to find out.
+    sleeps: AtomicBool,
     is_ending: AtomicBool,
     /// Threads of the rank that wait, and so move all operations.
     waiting: AtomicU32,
@@ -41,25 +55,22 @@ pub(super) struct Aid {
 
 impl Aid {
     pub(super) fn new(habits: Habits, ranks: usize, cores: usize) -> Aid {
-        let has_core = habits.has_helper && 2 * ranks <= cores;
+        let has_core = habits.helper_has_core(ranks, cores);
         Aid {
             is_constant: habits.has_helper,
             linger: if has_core { LINGER } else { Duration::ZERO },
             idle: Mutex::new(()),
             called: Condvar::new(),
             is_parked: AtomicBool::new(false),
+            sleeps: AtomicBool::new(false),
             is_ending: AtomicBool::new(false),
             waiting: AtomicU32::new(0),
         }
     }
 
-    /// Whether the helper is parked and must be called. Says so once.
-    pub(super) fn becomes_wanted(&self, engine: &Engine) -> bool {
-        let becomes = self.is_parked.load(Ordering::Relaxed) && self.has_work(engine);
-        if becomes {
-            self.is_parked.store(false, Ordering::Relaxed);
-        }
-        becomes
+    /// Whether the helper is parked and must be called.
+    pub(super) fn is_wanted(&self, engine: &Engine) -> bool {
+        self.is_parked.load(Ordering::Relaxed) && self.has_work(engine)
     }
 
     fn has_work(&self, engine: &Engine) -> bool {
@@ -67,18 +78,39 @@ impl Aid {
         engine.has_wakers() || (self.is_constant && !engine.is_quiet() && is_alone())
     }
 
-    /// Calls the helper, after there is something for it to see. Not under the lock of the engine,
-    /// which the helper takes under `idle`.
+    /// Calls the helper, after there is something for it to see.
     pub(super) fn call(&self) {
-        // Either the helper has not looked yet, or it waits already.
-        drop(self.idle.lock().unwrap_or_else(PoisonError::into_inner));
-        self.called.notify_one();
+        self.is_parked.store(false, Ordering::Release);
+        fence(Ordering::SeqCst);
+        if self.sleeps.load(Ordering::Relaxed) {
+            // Either the helper has not looked yet, or it waits already.
+            drop(self.idle.lock().unwrap_or_else(PoisonError::into_inner));
+            self.called.notify_one();
+        }
     }
 
     /// Tells the helper to end.
     pub(super) fn end(&self) {
         self.is_ending.store(true, Ordering::Release);
         self.call();
+    }
+
+    /// Waits until the helper is called: awake, as long as it may be, and then asleep.
+    fn await_call(&self) {
+        let since = Instant::now();
+        while since.elapsed() < self.linger {
+            if !self.is_parked.load(Ordering::Acquire) {
+                return;
+            }
+            (0..PAUSES).for_each(|_| std::hint::spin_loop());
+        }
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        self.sleeps.store(true, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        while self.is_parked.load(Ordering::Acquire) && !self.is_ending.load(Ordering::Acquire) {
+            idle = self.called.wait(idle).unwrap_or_else(PoisonError::into_inner);
+        }
+        self.sleeps.store(false, Ordering::Relaxed);
     }
 }
 
@@ -128,7 +160,6 @@ impl Shared {
     /// Waits until the helper has something to do, or is to end.
     fn park(&self) {
         let aid = &self.aid;
-        let mut idle = aid.idle.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             let engine = self.engine.lock();
             let is_idle = !aid.is_ending.load(Ordering::Acquire) && !aid.has_work(&engine);
@@ -137,7 +168,7 @@ impl Shared {
             if !is_idle {
                 return;
             }
-            idle = aid.called.wait(idle).unwrap_or_else(PoisonError::into_inner);
+            aid.await_call();
         }
     }
 

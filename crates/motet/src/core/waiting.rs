@@ -15,6 +15,11 @@ use crate::engine::Engine;
 const POLITE: Duration = Duration::from_micros(3);
 /// A yield that takes so long has let another thread run.
 const OTHERS_TURN: Duration = Duration::from_micros(1);
+/// Where each rank has a core, it looks for so long before it sleeps. Whoever wants that core has
+/// it meanwhile, since it is given away between looks. To sleep costs all ranks something, each of
+/// which is interrupted for its fence, and whoever rings; so it is for those who really wait, not
+/// for those who wait for a long message to be passed on to them.
+const SPIN: Duration = Duration::from_millis(1);
 /// See [`Patience::long_yield`], where each rank has a core.
 const LONG_YIELD: Duration = Duration::from_micros(500);
 /// The same where ranks share cores: those who had the core may have copied large messages. Who
@@ -74,13 +79,13 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    /// With a core for each rank, spin for longer than a message takes, and a little more than
-    /// waking a sleeper costs; else give the core to somebody who has work.
+    /// With a core for each rank, spin for longer than a message takes; else give the core to
+    /// somebody who has work.
     pub(super) fn with(waiting: Waiting, ranks: usize, cores: usize) -> Patience {
         let spinning = Patience {
             looks: 200,
             burst: 32,
-            spin: Duration::from_micros(50),
+            spin: SPIN,
             impolite: POLITE,
             yields: 4,
             turns: 0,

@@ -76,6 +76,7 @@ impl Engine {
 
     /// Ends all transfers that are still under way, for good.
     pub(crate) fn abandon_all(&mut self) {
+        self.left.clear();
         self.endpoint.cancel(|_| true);
         self.active = 0;
     }

@@ -40,10 +40,10 @@ impl Engine {
         mut run: Box<Run>,
         staging: Option<Box<Staging>>,
     ) -> Result<Sprinter, Id> {
-        if !run.is_in_order() || self.books.is_some() {
-            return Err(self.start_run(run, staging));
-        }
         run.begin();
+        if !run.is_in_order() || self.books.is_some() {
+            return Err(self.begin_run(run, collected(staging)));
+        }
         Ok(Sprinter { run, staging: collected(staging) })
     }
 
@@ -109,10 +109,15 @@ impl Engine {
         }
     }
 
-    /// Takes in a run that has begun, and moves it.
-    pub(super) fn begin_run(&mut self, run: Box<Run>, staging: Option<Box<Staging>>) -> Id {
-        let id = self.insert(Work::Run(run), staging, State::Active);
+    /// Takes in a run that has begun.
+    pub(super) fn take_in(&mut self, run: Box<Run>, staging: Option<Box<Staging>>) -> Id {
         self.active += 1;
+        self.insert(Work::Run(run), staging, State::Active)
+    }
+
+    /// The same, and moves it.
+    fn begin_run(&mut self, run: Box<Run>, staging: Option<Box<Staging>>) -> Id {
+        let id = self.take_in(run, staging);
         self.go(id);
         id
     }
