@@ -1,7 +1,8 @@
 //! What a plan costs: counts from the algorithm, prices from the machine.
 //!
 //! **Where each rank has a core**, the time is that of the longest chain of dependent work
-//! ([`Cost`]): its messages, each at the price of its size, and what is reduced and copied.
+//! ([`Cost`]): its messages, each at the price of its size, and what is reduced and copied. Among
+//! more than two ranks that is corrected ([`Company`]).
 //!
 //! **Where ranks share cores**, what counts is what all ranks do together ([`Work`]), shared
 //! among the cores: a chain of one rank is time for the others. The time is that of the work,
@@ -20,9 +21,11 @@
 //! announces it, more in cells, much straight from memory to memory.
 
 mod crowded;
+mod spacious;
 mod text;
 mod work;
 
+pub use spacious::Company;
 pub use text::{PriceError, TextError};
 pub use work::{Ends, Flow, Reach, Work};
 
@@ -91,6 +94,8 @@ pub struct Machine {
     pub copy_ns_per_byte: f64,
     /// From one rank's waiting to the next one's running on the same core.
     pub hand_over_ns: f64,
+    /// What these prices become among more than two ranks, each with a core.
+    pub company: Company,
     /// How many cores the ranks share.
     pub cores: f64,
     /// How many ranks there are for each of them.
@@ -123,6 +128,7 @@ impl Default for Machine {
             reduce_ns_per_byte: 0.046,
             copy_ns_per_byte: 0.04,
             hand_over_ns: 590.0,
+            company: Company::MEASURED,
             cores: f64::INFINITY,
             ranks_per_core: 1.0,
             apart_per_core: 1.0,
@@ -154,6 +160,7 @@ impl Machine {
         reduce_ns_per_byte: 0.1,
         copy_ns_per_byte: 0.05,
         hand_over_ns: 1500.0,
+        company: Company::NONE,
         cores: f64::INFINITY,
         ranks_per_core: 1.0,
         apart_per_core: 1.0,
@@ -199,7 +206,7 @@ impl Machine {
     /// The time that something takes with this chain and this work.
     pub fn time(&self, cost: &Cost, work: &Work) -> f64 {
         if !self.is_crowded() {
-            return self.chain(cost, self.latency_ns);
+            return self.time_spacious(cost, work);
         }
         self.time_crowded(cost, work)
     }

@@ -76,6 +76,8 @@ pub(super) struct Blocks {
     lengths_of_exchange: Lengths,
     /// The same of those that stay as they are: of one alone, and of one among several.
     lengths_of_untouched: [Lengths; 2],
+    /// The same of those that several ranks get, each of which has a core.
+    lengths_of_shared: Lengths,
     /// By rank of the world, whether a message has come from there since the last one of which
     /// [nobody said](Reply::Unsaid) whether one does. Of those that are long enough to matter.
     came: Box<[bool]>,
@@ -110,6 +112,8 @@ impl Blocks {
             let is_shorter = is_copied_once && may_wait;
             if is_shorter { Lengths::new(cell, LONGEST_UNTOUCHED) } else { lengths }
         });
+        let lengths_of_shared =
+            if segment.is_crowded() { Lengths::NONE } else { Lengths::new(cell, Pace::LONGEST) };
         let (belt, kept) = (Belt::default(), Kept::of(segment));
         let came = vec![false; segment.layout().ranks()].into_boxed_slice();
         let (lying, current) = (Vec::new(), None);
@@ -120,6 +124,7 @@ impl Blocks {
             lengths,
             lengths_of_exchange,
             lengths_of_untouched,
+            lengths_of_shared,
             came,
             current,
         }
@@ -166,13 +171,13 @@ impl Endpoint {
             let reply = if reply == Reply::Expected { Reply::Never } else { reply };
             // With a wire some of them may be on other hosts: a block that is for all would be
             // filled in vain, for some or for all of them.
-            let is_long = data.bytes() > self.short();
-            let may = self.wire.is_none() && is_long && self.is_for_block(to, data, reply);
+            let are_here = self.wire.is_none();
+            let may = are_here && self.is_for_shared_block(to, data, (reply, readers));
             let all = if readers == 1 { Readers::One(to) } else { Readers::Several(readers) };
             let block = may.then(|| self.free_block(data, all)).flatten();
             if let Some(block) = block {
                 // SAFETY: readable by the caller's promise.
-                unsafe { self.fill(block, data, 0) };
+                unsafe { self.fill_for(all, block, data) };
             }
             let current = |block| Current { data, operation, block, untold: readers };
             self.blocks.current = block.map(|block| current(Block { filled: 0, ..block }));
@@ -185,6 +190,17 @@ impl Endpoint {
         let block = current.block;
         self.tell_of_block(to, Packet::Block { label, element, bytes: data.bytes() }, block);
         true
+    }
+
+    /// Whether a message that so many ranks get goes in a block for all of them.
+    fn is_for_shared_block(
+        &mut self,
+        to: Peer,
+        data: Region,
+        (reply, readers): (Reply, u32),
+    ) -> bool {
+        let are_several = readers > 1 && self.blocks.lengths_of_shared.contains(data.bytes());
+        are_several || (data.bytes() > self.short() && self.is_for_block(to, data, reply))
     }
 
     /// Whether a message may go in a block that finds no room elsewhere.
@@ -268,6 +284,22 @@ impl Endpoint {
         // SAFETY: long enough and read by nobody (README, "Blocks"); the data is readable, by the
         // caller's promise.
         unsafe { self.pen.write(into, data) };
+    }
+
+    /// Copies a message into a free block. What several ranks read at once that have cores, each
+    /// takes from the cache into which it was written, or from where the first one has put it;
+    /// from memory it takes each of them longer.
+    ///
+    /// # Safety
+    /// `data` is readable now.
+    unsafe fn fill_for(&mut self, readers: Readers, block: Block, data: Region) {
+        if matches!(readers, Readers::One(_)) || self.segment.is_crowded() {
+            // SAFETY: passed on.
+            return unsafe { self.fill(block, data, 0) };
+        }
+        let into = self.segment.at(block.data);
+        // SAFETY: as in `fill`.
+        unsafe { into.as_ptr().copy_from_nonoverlapping(data.start(), data.bytes()) };
     }
 
     /// A block that nobody reads, for this message.
@@ -637,10 +669,26 @@ mod tests {
         let message = (label(9), TypeCode::BYTES, Region::of(&data));
         // SAFETY: the data outlives the send.
         assert!(unsafe { world[0].send_shared(Peer(1), message, (9, Reply::Expected), 1) });
-        // Where each rank has a core nobody has to wait for its turn.
-        let segment = Arc::new(Segment::shared_by(Layout::new(3).unwrap(), 3).unwrap().0);
-        let mut roomy = Endpoint::new(segment, Peer(0), Options::default());
-        assert_eq!(send_to_all(&mut roomy, 1, &[0; BYTES]), 0);
+    }
+
+    /// However fast the kernel copies: several who copy from one wait for each other there.
+    #[test]
+    fn where_ranks_have_cores_what_several_get_goes_in_one_block() {
+        for favours_cores in [true, false] {
+            let mut world = roomy_where(3, favours_cores);
+            let short = world[0].short();
+            for (bytes, shared) in
+                [(short, 0), (short + 1, 2), (Pace::LONGEST, 2), (Pace::LONGEST + 1, 0)]
+            {
+                let data = pattern(bytes);
+                let tag = bytes as u64;
+                assert_eq!(send_to_all(&mut world[0], tag, &data), shared, "{bytes} bytes");
+                for receiver in world[1..].iter_mut().filter(|_| shared > 0) {
+                    assert!(receive(receiver, tag, bytes) == (data.clone(), Ok(())), "{bytes}");
+                }
+                assert_eq!(unread(&world[0]), 0);
+            }
+        }
     }
 
     /// What stays as it is is copied once if it is long, unless its sender is one of many.
@@ -684,8 +732,13 @@ mod tests {
 
     /// So many ranks, each with a core, where the kernel copies slowly.
     fn roomy(ranks: usize) -> Vec<Endpoint> {
+        roomy_where(ranks, true)
+    }
+
+    /// The same, where the kernel copies slowly or not.
+    fn roomy_where(ranks: usize, favours_cores: bool) -> Vec<Endpoint> {
         let (segment, _file) = Segment::shared_by(Layout::new(ranks).unwrap(), ranks).unwrap();
-        segment.set_favours_cores(true);
+        segment.set_favours_cores(favours_cores);
         let segment = Arc::new(segment);
         let rank = |rank| Endpoint::new(segment.clone(), Peer(rank as u32), Options::default());
         (0..ranks).map(rank).collect()
