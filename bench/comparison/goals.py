@@ -88,7 +88,6 @@ def to_exchange(results):
 def collectives(results, cores):
     """The goals for collectives."""
     few, many = (2,), (4, 8, 16)
-    crowded = tuple(ranks for ranks in many if ranks > cores)
 
     def at(forms, sizes, ranks, peer_form=None):
         return ratios(results, "collectives", forms, sizes, ranks, peer_form)
@@ -102,9 +101,15 @@ def collectives(results, cores):
     yield by_ratio("nonblocking, 8 B to 1 KiB", at(("nonblocking",), SMALL, few), 1.5, 1.1)
     yield by_ratio("blocking, 8 B to 1 KiB", at(("blocking",), SMALL, few), 1.3, 1.0)
     yield by_ratio("all forms, 16 KiB to 4 MiB", at(FORMS, LARGE, few), 1.3, 1.0)
-    for ranks in crowded:
-        yield by_ratio(f"{ranks} ranks, 8 B to 64 KiB, all forms, peers at their best setting",
-                       at(FORMS, SHARED_CORES, (ranks,)), 2, 1.0)
+    for ranks in many:
+        if ranks > cores:
+            yield by_ratio(f"{ranks} ranks, 8 B to 64 KiB, all forms, peers at their best setting",
+                           at(FORMS, SHARED_CORES, (ranks,)), 2, 1.0)
+            continue
+        for title, sizes in (("8 B to 1 KiB", SMALL), ("16 KiB and more", LARGE)):
+            found = at(FORMS, sizes, (ranks,))
+            if found:
+                yield by_ratio(f"{ranks} ranks, each with a core, {title}, all forms", found, 1.3, 1.0)
 
 
 def messages(results):

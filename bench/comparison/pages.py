@@ -93,7 +93,9 @@ def goals(results):
 def classes(results):
     """Geometric mean and worst point for each form and class of sizes."""
     cores, rows = cores_of(results), []
-    kinds = [("8 B to 1 KiB, 2 ranks", SMALL, (2,)), ("16 KiB to 4 MiB, 2 ranks", LARGE, (2,))]
+    kinds = [(f"{title}, {ranks} ranks", sizes, (ranks,)) for ranks in (2, 4, 8, 16)
+             for title, sizes in (("8 B to 1 KiB", SMALL), ("16 KiB and more", LARGE))
+             if ranks <= max(cores, 2)]
     kinds += [(f"8 B to 64 KiB, {ranks} ranks", SHARED_CORES, (ranks,))
               for ranks in (4, 8, 16) if ranks > cores]
     for title, sizes, ranks in kinds:

@@ -152,8 +152,10 @@ class Runner:
     def motet_bench(self, job, sizes):
         """The collectives and messages."""
         is_crowded = job.ranks > os.cpu_count()
+        # The more ranks, the longer until all memory between each two of them has been used.
+        warm = "0.1" if is_crowded else "0.05" if job.ranks > 2 else "0.02"
         words = ["motet_bench", "-t", "-o", job.operation, "-f", job.form,
-                 "-m", "0.3" if is_crowded else "1", "-s", "0.1" if is_crowded else "0.02"]
+                 "-m", "0.3" if is_crowded else "1", "-s", warm]
         # What has no data says so by 0 bytes, but wants to be asked for some.
         return self.start(job, words + each("-b", [size or 8 for size in sizes]))
 
