@@ -1,6 +1,7 @@
 """The command line."""
 
 import argparse
+import difflib
 import os
 import platform
 import signal
@@ -63,7 +64,14 @@ def parser():
 
 def options():
     """What was asked for."""
-    wanted = parser().parse_args()
+    made = parser()
+    wanted = made.parse_args()
+    for operation in wanted.operations:
+        if operation not in points.known_operations():
+            near = difflib.get_close_matches(operation, points.known_operations())
+            made.error(f"no operation is called {operation}"
+                       + (f": did you mean {' or '.join(near)}?" if near else "")
+                       + " (`motet_bench -l` lists them)")
     wanted.parts = [part for part in PARTS if not wanted.parts or part in wanted.parts]
     wanted.forms = tuple(wanted.forms or FORMS)
     wanted.ranks = tuple(wanted.ranks or (2, 4, 8, 16))

@@ -65,13 +65,12 @@ def summary(results, pictures):
         "## Ratios by form and size\n\nBest peer / Motet; above 1, Motet is faster. "
         "Every point is in [the table](table.md).\n\n" + classes(results),
         "## Against the machine\n\n" + limits(results),
-        "## Overlap\n\nPercent of an operation that are hidden behind a computation of twice its "
-        "time, which does not call the library; two ranks.\n\n" + overlap(results, "overlap"),
-        "Microseconds that are not hidden: what the program waits for.\n\n" + visible(results),
-        *with_thread(results),
-        "## Many pending operations, and inits\n\n" + many(results),
-        "## Instructions\n\nOf a persistent allreduce of 8 bytes, start and wait, with one rank, "
-        "by callgrind.\n\n" + instructions(results),
+        *hidden(results),
+        *(["## Many pending operations, and inits\n\n" + many(results)]
+          if results.points("pending") or results.points("init") else []),
+        *(["## Instructions\n\nOf a persistent allreduce of 8 bytes, start and wait, with one "
+           "rank, by callgrind.\n\n" + instructions(results)]
+          if results.points("instructions") else []),
         "## Plots\n\n" + "\n\n".join(f"![{name}]({path})" for name, path in pictures),
     ]
     return "\n\n".join(parts) + "\n"
@@ -84,10 +83,12 @@ def markdown(header, rows):
 
 
 def goals(results):
-    """A row for each goal."""
+    """A row for each goal, and those of which nothing was measured."""
     found = verdicts(results, cores_of(results))
-    rows = [(v.what, v.goal, v.measured or "-", v.word()) for v in found]
-    return markdown(("what", "goal", "measured", ""), rows)
+    rows = [(v.what, v.goal, v.measured, v.word()) for v in found if v.is_met is not None]
+    missing = [v.what for v in found if v.is_met is None]
+    made = markdown(("what", "goal", "measured", ""), rows)
+    return made + (f"\n\nNot measured here: {'; '.join(missing)}." if missing else "")
 
 
 def classes(results):
@@ -131,8 +132,11 @@ def limits(results):
     for operation in ("barrier", "allreduce", "bcast", "alltoall"):
         for size in (8, 64 << 10, 1 << 20):
             distances += distance(results, operation, size)
-    return (markdown(("limit", "measured"), rows) + "\n\nTimes over the limit (two ranks; up to "
-            "1 KiB the two-way exchange, else the copy):\n\n"
+    made = markdown(("limit", "measured"), rows)
+    if not distances:
+        return made
+    return (made + "\n\nTimes over the limit (two ranks; up to 1 KiB the two-way exchange, else "
+            "the copy):\n\n"
             + markdown(("operation", "size", "form", "Motet", "best peer"), distances))
 
 
@@ -168,12 +172,20 @@ def titles():
     return tuple(library.title for library in LIBRARIES.values())
 
 
-def with_thread(results):
-    """The part about threads that move operations, if that was measured."""
-    if not results.points("progress"):
-        return []
-    return ["The same with a thread of each rank that moves its operations, and a core for it, of "
-            "those libraries that have such a thread.\n\n" + overlap(results, "progress")]
+def hidden(results):
+    """The part about overlap, as far as it was measured."""
+    parts = []
+    if results.points("overlap"):
+        parts = [overlap(results, "overlap"),
+                 "Microseconds that are not hidden: what the program waits for.\n\n"
+                 + visible(results)]
+    if results.points("progress"):
+        parts += ["With a thread of each rank that moves its operations, and a core for it, of "
+                  "those libraries that have such a thread:", overlap(results, "progress")]
+    if parts:
+        parts = ["## Overlap", "Percent of an operation that are hidden behind a computation of "
+                 "twice its time, which does not call the library.", *parts]
+    return parts
 
 
 def overlap(results, part):

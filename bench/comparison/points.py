@@ -1,8 +1,9 @@
 """What is measured: jobs, each a process group of its own, and the order in which they run."""
 
+import re
 from dataclasses import dataclass
 
-from .libraries import LIBRARIES, settings
+from .libraries import LIBRARIES, SOURCES, settings
 
 FORMS = ("blocking", "nonblocking", "persistent")
 COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "allgather", "gather", "scatter",
@@ -65,6 +66,12 @@ def in_turns(wanted, number, part, operation, form, ranks, sizes, limit):
     for library in wanted.libraries[first:] + wanted.libraries[:first]:
         for setting in settings(library, ranks, part):
             yield Job(part, library, setting.name, operation, form, ranks, sizes, number, limit)
+
+
+def known_operations():
+    """All that may be asked for: more than is measured unless it is."""
+    listed = re.findall(r"ROW\((\w+), [A-Z]", (SOURCES / "motet_bench.c").read_text())
+    return sorted({*listed, *COLLECTIVES, *MESSAGES, *OVERLAPS})
 
 
 def wanted_of(known, given):
