@@ -289,9 +289,12 @@ impl Settings {
     /// collectives then go on behind a computation, if there is a core for that thread. It runs
     /// operators, too.
     ///
-    /// Each start of a nonblocking or persistent operation then wakes that thread, which takes some
-    /// microseconds, and calls may find it at work on the same operations, for as long as it takes
-    /// to copy a large message. Blocking operations cost what they did.
+    /// If there are two cores for each rank, the thread also begins what has been started, unless
+    /// that is short, so that a start takes no time; and it looks for messages and for starts for a
+    /// while before it sleeps. Otherwise each start of a nonblocking or persistent operation wakes
+    /// it, which takes some microseconds. In any case calls may find it at work on the same
+    /// operations, for as long as it takes to copy a large message. Blocking operations cost what
+    /// they did.
     #[must_use]
     pub fn progress_thread(mut self) -> Settings {
         self.habits.has_helper = true;

@@ -612,6 +612,18 @@ fn direct_exchanges_send_before_they_receive() {
             assert!(last_send.is_some() && last_send < first_receive, "{row:?}");
         }
     }
+    // Those in pieces do so before they have anything to send on.
+    for collective in [Collective::Allreduce, Collective::Reduce] {
+        let row = algo::find(collective, "pieces").unwrap();
+        for plan in plans(row, &specimen(collective, 4, &sizes)) {
+            let first = plan.steps().iter().filter_map(|step| match step {
+                Action::Send { .. } => Some(true),
+                Action::Recv { .. } => Some(false),
+                _ => None,
+            });
+            assert!(first.take(3).all(|is_send| is_send), "{row:?}");
+        }
+    }
 }
 
 /// What a rank has in progress at once has a limit: above it the direct algorithms refuse, and
