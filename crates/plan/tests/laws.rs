@@ -612,7 +612,8 @@ fn direct_exchanges_send_before_they_receive() {
             assert!(last_send.is_some() && last_send < first_receive, "{row:?}");
         }
     }
-    // Those in pieces do so before they have anything to send on.
+    // Those in pieces do so before they have anything to send on; each rank has a piece here.
+    let sizes = Sizes { count: 8, ..sizes };
     for collective in [Collective::Allreduce, Collective::Reduce] {
         let row = algo::find(collective, "pieces").unwrap();
         for plan in plans(row, &specimen(collective, 4, &sizes)) {
