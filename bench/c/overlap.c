@@ -161,6 +161,13 @@ int main(int argc, char **argv) {
         }
     }
     begin();
+    int is_known = !*wanted;
+    for (int which = 0; which < N_OPERATIONS; which++)
+        is_known |= !strcmp(wanted, OPERATIONS[which].name);
+    if (!is_known) {
+        if (!rank) fprintf(stderr, "overlap: -o takes iallreduce, ibcast or ialltoall, not %s\n", wanted);
+        MPI_Abort(world, 2);
+    }
     for (int s = 0; s < n_sizes; s++) {
         n = sizes[s] / (int)sizeof(int);
         in = calloc((size_t)size * (size_t)n, sizeof(int));

@@ -218,7 +218,7 @@ impl Engine {
     pub(crate) fn start_run(&mut self, mut run: Box<Run>, staging: Option<Box<Staging>>) -> Id {
         run.begin();
         let is_left = self.has_helper && !run.may_sprint();
-        let id = self.take_in(run, collected(staging));
+        let id = self.admit(run, collected(staging));
         if is_left {
             self.left.push(id);
         } else {

@@ -33,11 +33,9 @@ pub(super) const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 /// waited: the network rings no doorbell.
 const SHORTEST_NAP: Duration = Duration::from_micros(50);
 const LONGEST_NAP: Duration = Duration::from_millis(1);
-/// Who waits for ranks on other hosts looks for so long before sleeping, since to be woken takes
-/// long there, too: that is what a message of some size takes.
-const WIRED_SPIN: Duration = Duration::from_millis(1);
-/// The same where ranks share cores, and give way meanwhile: whoever is waited for may not have had
-/// a core for so long. Once one of them sleeps the others wait for that, too, and sleep in turn.
+/// Who waits for ranks on other hosts looks for so long where ranks share cores, and gives way
+/// meanwhile: to be woken takes long there, too, and whoever is waited for may not have had a core
+/// for so long. Once one of them sleeps the others wait for that, too, and sleep in turn.
 const WIRED_SHARED_SPIN: Duration = Duration::from_millis(10);
 /// Who does not sleep looks thoroughly so often.
 const ROUND: Duration = Duration::from_millis(1);
@@ -123,7 +121,7 @@ impl Patience {
         let (impolite, spin) = if self.spin.is_zero() {
             (Duration::ZERO, WIRED_SHARED_SPIN)
         } else {
-            (self.impolite, self.spin.max(WIRED_SPIN))
+            (self.impolite, self.spin)
         };
         Patience { looks, burst, impolite, turns: 0, spin, ..self }
     }

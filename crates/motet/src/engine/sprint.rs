@@ -110,14 +110,14 @@ impl Engine {
     }
 
     /// Takes in a run that has begun.
-    pub(super) fn take_in(&mut self, run: Box<Run>, staging: Option<Box<Staging>>) -> Id {
+    pub(super) fn admit(&mut self, run: Box<Run>, staging: Option<Box<Staging>>) -> Id {
         self.active += 1;
         self.insert(Work::Run(run), staging, State::Active)
     }
 
     /// The same, and moves it.
     fn begin_run(&mut self, run: Box<Run>, staging: Option<Box<Staging>>) -> Id {
-        let id = self.take_in(run, staging);
+        let id = self.admit(run, staging);
         self.go(id);
         id
     }
