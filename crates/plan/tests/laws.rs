@@ -166,7 +166,7 @@ fn allreduce() {
 fn reduce_scatter() {
     for ranks in RANKS {
         for (in_place, commutative) in pairs() {
-            let number = if commutative { 3 } else { 2 };
+            let number = if commutative { 4 } else { 2 };
             for count in 0..=3 {
                 let operation = |_| Operation::ReduceScatterBlock { count, commutative };
                 assert_eq!(verify_all(&calls(ranks, in_place, operation)), number + 1);
@@ -402,6 +402,24 @@ fn sequential_needs_two_places() {
     }
 }
 
+/// However many ranks there are, their parts of a block come into two blocks of scratch memory, and
+/// in place the sum is a third.
+#[test]
+fn pairwise_needs_two_places() {
+    for ranks in RANKS {
+        for in_place in [false, true] {
+            let operation = |_| Operation::ReduceScatterBlock { count: 5, commutative: true };
+            let calls = calls(ranks, in_place, operation);
+            let scratch = |name| {
+                let row = algo::find(Collective::ReduceScatterBlock, name).unwrap();
+                plans(row, &calls).iter().map(Plan::scratch_len).max().unwrap()
+            };
+            assert!(scratch("pairwise") <= if in_place { 15 } else { 10 });
+            assert!(ranks < 5 || scratch("direct") > 15);
+        }
+    }
+}
+
 /// Every collective between two groups, every algorithm, on groups of all small sizes and some
 /// larger ones, blocks of no length and of several, operators that commute and not. Whoever leaves
 /// a barrier has heard of all ranks of the other group; data of each group arrives in the other;
@@ -594,16 +612,18 @@ fn messages_that_are_sent_on_are_as_many_as_the_model_says() {
 #[test]
 fn direct_exchanges_send_before_they_receive() {
     let sizes = Sizes { count: 2, block: |_| 1, commutative: true };
-    for collective in [
-        Collective::Allgather,
-        Collective::Alltoall,
-        Collective::Alltoallv,
-        Collective::Exchange,
-        Collective::Exchangev,
-        Collective::Allreduce,
-        Collective::ReduceScatterBlock,
+    for (collective, name) in [
+        (Collective::Allgather, "direct"),
+        (Collective::Alltoall, "direct"),
+        (Collective::Alltoallv, "direct"),
+        (Collective::Exchange, "direct"),
+        (Collective::Exchangev, "direct"),
+        (Collective::Allreduce, "direct"),
+        (Collective::ReduceScatterBlock, "direct"),
+        (Collective::ReduceScatterBlock, "pairwise"),
+        (Collective::ReduceScatter, "pairwise"),
     ] {
-        let row = algo::find(collective, "direct").unwrap();
+        let row = algo::find(collective, name).unwrap();
         for plan in plans(row, &specimen(collective, 4, &sizes)) {
             let is_receive = |step: &Action| matches!(step, Action::Recv { .. });
             let is_send = |step: &Action| matches!(step, Action::Send { .. });

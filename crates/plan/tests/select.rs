@@ -283,14 +283,21 @@ fn few_ranks_on_a_core_meet_in_pairs() {
 }
 
 /// What is halved goes in blocks for the most part, and is read there, as all of the direct way is.
+/// Among more ranks, or of longer blocks, what comes into one place after the other is what stays
+/// in a cache.
 #[test]
-fn halving_among_few_ranks_on_a_core_keeps_its_lead() {
-    for ranks in [4, 8] {
-        let machine = Machine::default().shared(ranks, 2);
-        let tuning = Tuning { machine, ..Tuning::default() };
-        let operation = Operation::ReduceScatterBlock { count: 8192, commutative: true };
-        let call = Call { operation, ..allreduce(ranks as u32, 1, true) };
-        assert_eq!(chosen(&call, &tuning).0, "recursive_halving", "{ranks} ranks");
+fn blocks_are_reduced_by_halves_or_in_turn_where_ranks_share_cores() {
+    let name = |ranks: u32, bytes: usize| {
+        let machine = Machine::default().shared(ranks as usize, 2);
+        let operation = Operation::ReduceScatterBlock { count: bytes / 8, commutative: true };
+        let call = Call { operation, ..allreduce(ranks, 1, true) };
+        chosen(&call, &Tuning { machine, ..Tuning::default() }).0
+    };
+    assert_eq!(name(4, 64 << 10), "recursive_halving");
+    assert_eq!(name(8, 32 << 10), "recursive_halving");
+    for ranks in [8, 16] {
+        assert_eq!(name(ranks, 1 << 10), "recursive_halving", "{ranks} ranks");
+        assert_eq!(name(ranks, 64 << 10), "pairwise", "{ranks} ranks");
     }
 }
 

@@ -34,6 +34,10 @@ const WAIT_MORE: f64 = 0.5;
 /// more of them look in vain before the one runs that can go on.
 const ONE_MORE_ON_CORE: f64 = 0.25;
 
+/// What a core receives in one call stays in its cache up to about this many bytes. Of more, what
+/// comes into a place that was just read, and so is near, saves a copy.
+const STAYS_NEAR: f64 = (2 << 20) as f64;
+
 impl Machine {
     /// The time of a call with this chain and this work.
     pub(super) fn time_crowded(&self, cost: &Cost, work: &Work) -> f64 {
@@ -105,7 +109,13 @@ impl Machine {
         };
         let in_blocks = work.bytes <= work.messages.saturating_mul(longest);
         let read_there = if in_blocks { work.reduced.min(work.bytes) } else { 0 };
-        self.within(work.reduced, work.copied) - self.within(0, read_there)
+        self.within(work.reduced, work.copied) - self.within(0, read_there) - self.saved_near(work)
+    }
+
+    /// What is saved where messages come into places that were just read.
+    fn saved_near(&self, work: &Work) -> f64 {
+        let received = work.bytes as f64 / self.cores;
+        work.in_turn as f64 * self.copy_ns_per_byte * (received / STAYS_NEAR).min(1.0)
     }
 
     /// For messages, both ends of each.

@@ -70,6 +70,8 @@ pub struct Work {
     pub bytes: usize,
     /// Those of them that their sender sends to another rank before, one after the other.
     pub repeated: usize,
+    /// Those of them that come into a place of which a rank has just read others.
+    pub in_turn: usize,
     /// Bytes of results of reductions.
     pub reduced: usize,
     /// Bytes copied inside ranks.
@@ -91,6 +93,7 @@ impl Work {
             sent_on: 0,
             bytes: of_all(cost.bytes),
             repeated: of_all(cost.repeated),
+            in_turn: 0,
             reduced: of_all(cost.reduced),
             copied: of_all(cost.copied),
             reach: Reach::Alike,
@@ -101,8 +104,7 @@ impl Work {
     pub fn of_one(ranks: u32, busiest: Ends, cost: &Cost) -> Self {
         let Cost { bytes, repeated, reduced, copied, .. } = *cost;
         let (ranks, messages) = (ranks as usize, cost.messages());
-        let (waits, sent_on, reach) = (0, 0, Reach::default());
-        Self { ranks, waits, messages, busiest, sent_on, bytes, repeated, reduced, copied, reach }
+        Self { ranks, messages, busiest, bytes, repeated, reduced, copied, ..Self::default() }
     }
 
     /// Messages of one size that flow one way.
@@ -121,6 +123,7 @@ impl Work {
             sent_on: self.sent_on.saturating_add(other.sent_on),
             bytes: self.bytes.saturating_add(other.bytes),
             repeated: self.repeated.saturating_add(other.repeated),
+            in_turn: self.in_turn.saturating_add(other.in_turn),
             reduced: self.reduced.saturating_add(other.reduced),
             copied: self.copied.saturating_add(other.copied),
             ..self

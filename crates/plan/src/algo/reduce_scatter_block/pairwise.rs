@@ -1,0 +1,85 @@
+//! Pairwise: every rank takes the parts of its block from one rank after the other, and adds them.
+//!
+//! ```text
+//!   3 ranks, blocks x y z     0                1                2
+//!   sends                     y0 z0            z1 x1            x2 y2          all at once
+//!   round 0                   x0 + x2          y1 + y0          z2 + z1
+//!   round 1                     + x1             + y2             + z0
+//! ```
+//!
+//! The bytes are those of the direct algorithm, and so is the wait for others: a rank sends all
+//! blocks from where they lie. But its parts come into two places in scratch memory, used in turn,
+//! which stay in the caches however many ranks there are. Each rank begins with the one before it,
+//! so the operands are rotated, and the operator must commute.
+//!
+//! Cost: `(p - 1) (latency + n)` and `p - 1` reductions of `n` for blocks of `n`, the largest if
+//! they differ. Where ranks share cores they wait once: what is sent waits for nobody.
+//!
+//! Paper: Thakur, Rabenseifner and Gropp, *Optimization of collective communication operations in
+//! MPICH*, 2005.
+
+use crate::algo::shape::ring::Ring;
+use crate::algo::{Algorithm, Refusal, direct, scattering};
+use crate::build::Builder;
+use crate::call::{Call, Collective, Rank};
+use crate::cost::{Cost, Work};
+
+/// The algorithm, for blocks of one length or of several.
+pub(in crate::algo) struct PairwiseReduceScatter {
+    pub(in crate::algo) collective: Collective,
+}
+
+pub(in crate::algo) const ROW: &dyn Algorithm =
+    &PairwiseReduceScatter { collective: Collective::ReduceScatterBlock };
+
+impl Algorithm for PairwiseReduceScatter {
+    fn name(&self) -> &'static str {
+        "pairwise"
+    }
+
+    fn collective(&self) -> Collective {
+        self.collective
+    }
+
+    fn summary(&self) -> &'static str {
+        "every rank takes the parts of its block from one rank after the other"
+    }
+
+    fn accepts(&self, call: &Call) -> Result<(), Refusal> {
+        match call.operation.commutative() {
+            Some(false) => Err(Refusal::NeedsCommutative),
+            _ => direct::accepts(call),
+        }
+    }
+
+    fn cost(&self, call: &Call) -> Cost {
+        let rounds = call.ranks as usize - 1;
+        let largest = scattering::largest_bytes(call, scattering::blocks(call));
+        let bytes = largest.saturating_mul(rounds);
+        Cost { rounds, bytes, reduced: bytes, ..Cost::default() }
+    }
+
+    fn work(&self, call: &Call) -> Work {
+        let work = Work::alike(call.ranks, &self.cost(call));
+        Work { waits: call.ranks as usize, in_turn: work.bytes, ..work }
+    }
+
+    fn build(&self, call: &Call, builder: &mut Builder<'_>) {
+        let ring = Ring::new(call.ranks, Rank(0), call.rank);
+        let blocks = scattering::blocks(call);
+        let own = blocks[ring.position];
+        direct::send_to_each(builder, &blocks);
+        // In place the output goes on behind the result, which may lie across the own block or
+        // another one that is still to be sent.
+        let result = builder.output().sub(0, own.len);
+        let into = if call.in_place { builder.scratch(own.len) } else { result };
+        let places = [builder.scratch(own.len), builder.scratch(own.len)];
+        let mut sum = own;
+        for (distance, place) in (1..ring.size()).zip(places.into_iter().cycle()) {
+            builder.recv(ring.rank(ring.back(distance)), place);
+            builder.reduce(sum, place, into);
+            sum = into;
+        }
+        builder.copy(sum, result);
+    }
+}
