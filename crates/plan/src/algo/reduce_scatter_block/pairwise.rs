@@ -8,8 +8,9 @@
 //! ```
 //!
 //! The bytes are those of the direct algorithm, and so is the wait for others: a rank sends all
-//! blocks from where they lie. But its parts come into two places in scratch memory, used in turn,
-//! which stay in the caches however many ranks there are. Each rank begins with the one before it,
+//! blocks from where they lie. But its parts come into three places in scratch memory, used in
+//! turn, which stay in the caches however many ranks there are: one has the sum, one the part that
+//! is added to it, and the next part comes into the third. Each rank begins with the one before it,
 //! so the operands are rotated, and the operator must commute.
 //!
 //! Cost: `(p - 1) (latency + n)` and `p - 1` reductions of `n` for blocks of `n`, the largest if
@@ -23,6 +24,9 @@ use crate::algo::{Algorithm, Refusal, direct, scattering};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
 use crate::cost::{Cost, Work};
+
+/// Blocks of scratch memory.
+const PLACES: usize = 3;
 
 /// The algorithm, for blocks of one length or of several.
 pub(in crate::algo) struct PairwiseReduceScatter {
@@ -69,14 +73,15 @@ impl Algorithm for PairwiseReduceScatter {
         let blocks = scattering::blocks(call);
         let own = blocks[ring.position];
         direct::send_to_each(builder, &blocks);
+        let places = [(); PLACES].map(|()| builder.scratch(own.len));
         // In place the output goes on behind the result, which may lie across the own block or
         // another one that is still to be sent.
         let result = builder.output().sub(0, own.len);
-        let into = if call.in_place { builder.scratch(own.len) } else { result };
-        let places = [builder.scratch(own.len), builder.scratch(own.len)];
         let mut sum = own;
         for (distance, place) in (1..ring.size()).zip(places.into_iter().cycle()) {
             builder.recv(ring.rank(ring.back(distance)), place);
+            let is_last = distance + 1 == ring.size();
+            let into = if is_last && !call.in_place { result } else { place };
             builder.reduce(sum, place, into);
             sum = into;
         }
