@@ -8,6 +8,7 @@
 
 mod arguments;
 mod form;
+mod said;
 
 pub(crate) use form::Form;
 

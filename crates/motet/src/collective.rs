@@ -37,6 +37,7 @@ use crate::hints::{Hints, Keep, Overlap};
 use crate::info::Info;
 use crate::kernel::Kernel;
 use crate::persistent::Persistent;
+use crate::raw::{CollectiveKind, Form};
 use crate::request::Request;
 pub(crate) use between::{Crossing, Role, Sides};
 pub(crate) use blocking::{input, output};
@@ -283,11 +284,12 @@ impl Communicator {
     /// The blocking form of a call that is the same as one before; nothing if there was none.
     pub(crate) fn blocking_again(
         &self,
-        call: &'static str,
+        kind: CollectiveKind,
         known: &Known<'_>,
     ) -> Option<Result<()>> {
         let ended = self.core().run_again(known, || self.next_collective())?;
-        Some(ended.map_err(|error| self.error(call, ErrorKind::from(error))))
+        let call = || kind.call(Form::Blocking);
+        Some(ended.map_err(|error| self.error(call(), ErrorKind::from(error))))
     }
 
     /// As [`Communicator::run_for`], of a call that may be made again.
@@ -307,9 +309,13 @@ impl Communicator {
 
     /// The nonblocking form of a call without buffers that is the same as one before; nothing if
     /// there was none.
-    pub(crate) fn start_again(&self, call: &'static str, known: &Known<'_>) -> Option<Request<()>> {
+    pub(crate) fn start_again(
+        &self,
+        kind: CollectiveKind,
+        known: &Known<'_>,
+    ) -> Option<Request<()>> {
         // To count who has an origin waits for messages to leave the core: so that comes first.
-        let origin = self.origin(call);
+        let origin = self.origin(kind.call(Form::Nonblocking));
         let mut engine = self.core().engine();
         let run = engine.again(known, || self.next_collective())?;
         let id = engine.start_run(run, None);

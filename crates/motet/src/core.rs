@@ -34,7 +34,9 @@ use motet_fabric::{Endpoint, Failure, How, Peer, Segment, TransferError, complai
 use motet_plan::Tuning;
 
 use crate::check::{Books, Watch};
-use crate::engine::{Cache, End, Engine, Known, Number, Outcome, Pace, Run, Sprinter, Staging};
+use crate::engine::{
+    Cache, Dash, End, Engine, Known, Number, Outcome, Pace, Run, Sprinter, Staging,
+};
 use crate::nodes::Nodes;
 use crate::point_to_point::Slot;
 use crate::settings::Settings;
@@ -275,38 +277,54 @@ impl Core {
         self.finish_short(engine, begun)
     }
 
-    /// Looks for the end of a short collective, and makes it an operation if that takes too long.
+    /// Looks for the end of a collective that has begun.
     #[inline]
     fn finish_short<'a>(
         &'a self,
         mut engine: Locked<'a>,
         begun: Result<Sprinter, Id>,
     ) -> Result<(), TransferError> {
-        let id = match begun {
+        match begun {
             Ok(mut sprinter) => {
-                let mut pace = engine.go_on(&mut sprinter, self.shared.patience.looks);
-                if pace.is_under_way() && self.shared.patience.turns > 0 {
-                    drop(engine);
-                    let ended = self.shared.take_turns(|engine, looks| {
-                        let pace = engine.go_on(&mut sprinter, looks);
-                        (!pace.is_under_way()).then_some(pace)
-                    });
-                    pace = ended.unwrap_or(pace);
-                    engine = self.engine();
-                }
-                if pace == Pace::Complete {
-                    engine.end_short(sprinter);
-                    return Ok(());
-                }
-                engine.give_up_sprint(sprinter)
+                let pace = engine.go_on(&mut sprinter, self.shared.patience.looks);
+                self.finish_sprint(engine, sprinter, pace)
             }
-            Err(id) => id,
-        };
+            Err(id) => {
+                drop(engine);
+                self.wait(id, false).map(drop)
+            }
+        }
+    }
+
+    /// Goes on looking for the end of a short collective that has come so far, and makes it an
+    /// operation if that takes too long.
+    #[inline]
+    fn finish_sprint<'a>(
+        &'a self,
+        mut engine: Locked<'a>,
+        mut sprinter: Sprinter,
+        mut pace: Pace,
+    ) -> Result<(), TransferError> {
+        if pace.is_under_way() && self.shared.patience.turns > 0 {
+            drop(engine);
+            let ended = self.shared.take_turns(|engine, looks| {
+                let pace = engine.go_on(&mut sprinter, looks);
+                (!pace.is_under_way()).then_some(pace)
+            });
+            pace = ended.unwrap_or(pace);
+            engine = self.engine();
+        }
+        if pace == Pace::Complete {
+            engine.end_short(sprinter);
+            return Ok(());
+        }
+        let id = engine.give_up_sprint(sprinter);
         drop(engine);
         self.wait(id, false).map(drop)
     }
 
     /// Runs a collective that is the same as one before to its end; nothing if there was none.
+    #[inline]
     pub(crate) fn run_again(
         &self,
         known: &Known<'_>,
@@ -314,9 +332,28 @@ impl Core {
     ) -> Option<Result<(), TransferError>> {
         let _here = self.shared.stay();
         let mut engine = self.engine();
-        let run = engine.again(known, number)?;
-        let begun = engine.begin_short(run, None);
-        Some(self.finish_short(engine, begun))
+        match engine.dash(known, number, self.shared.patience.looks)? {
+            Dash::Over => Some(Ok(())),
+            slow => Some(self.finish_dash(engine, slow)),
+        }
+    }
+
+    /// Goes on with a collective that is the same as one before and has come so far.
+    #[inline(never)] // that the others need none of its memory is what makes them fast
+    fn finish_dash<'a>(&'a self, mut engine: Locked<'a>, dash: Dash) -> Result<(), TransferError> {
+        match dash {
+            Dash::Over => Ok(()),
+            Dash::Short(mut sprinter, mut pace, left) => {
+                if pace.is_under_way() {
+                    pace = engine.go_on(&mut sprinter, left);
+                }
+                self.finish_sprint(engine, sprinter, pace)
+            }
+            Dash::Long(run) => {
+                let begun = engine.begin_short(run, None);
+                self.finish_short(engine, begun)
+            }
+        }
     }
 
     /// How often to look for what may come at once.

@@ -40,11 +40,12 @@ use crate::check::Books;
 use crate::error::ErrorKind;
 use crate::hints::Keep;
 use crate::point_to_point::Room;
-pub(crate) use again::{Known, Lists, Signature};
+pub(crate) use again::{Dash, Known, Lists, Signature};
 pub(crate) use cache::{Cache, Found, Planned, Rule, Selection};
 pub(crate) use dynamic::{Arrivals, Dynamic};
 pub(crate) use outcome::End;
-pub(crate) use run::{Binding, Linking, Number, Pace, Run, Ways};
+pub(crate) use play::Started;
+pub(crate) use run::{Binding, Course, Linking, Number, Pace, Run, Ways};
 pub(crate) use shortcut::Expected;
 pub(crate) use sprint::Sprinter;
 pub(crate) use staging::{Staged, Staging, Way};
@@ -247,40 +248,6 @@ impl Engine {
             self.left.reserve(polled.saturating_sub(self.left.len()));
         }
         id
-    }
-
-    /// Starts a persistent collective, which must be inactive. Says whether it is still there: a
-    /// death in the world ends those that run.
-    pub(crate) fn start(&mut self, id: Id) -> bool {
-        let Some(operation) = self.operations.get_mut(id) else { return false };
-        debug_assert_eq!(operation.state, State::Inactive);
-        operation.state = State::Active;
-        self.active += 1;
-        match &mut operation.work {
-            Work::Stored(stored) if stored.posting == Posting::WhenReady => {}
-            Work::Stored(_) => self.post_stored(id),
-            Work::Run(run) => {
-                if let Some(staging) = staging_of(&mut operation.rare) {
-                    staging.collect();
-                }
-                if run.is_to_be_linked() {
-                    run.link(&mut self.endpoint);
-                }
-                run.restart();
-                if run.has_script() {
-                    self.play(id);
-                } else if run.may_sprint() {
-                    self.go(id);
-                } else if self.has_helper {
-                    self.left.push(id);
-                } else {
-                    self.advance(id);
-                }
-            }
-            // All others run once.
-            _ => {}
-        }
-        true
     }
 
     #[inline(always)] // an operation that is moved is read before it has been written

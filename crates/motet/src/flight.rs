@@ -8,7 +8,7 @@ use motet_fabric::slab::Id;
 use motet_fabric::{Received, TransferError};
 
 use crate::core::Core;
-use crate::engine::{CANCELLED, End, Engine, Keeper, NOBODY, NOTHING, Outcome};
+use crate::engine::{CANCELLED, End, Engine, Keeper, NOBODY, NOTHING, Outcome, Started};
 use crate::error::{Error, ErrorHandler, ErrorKind, Particulars, Result};
 use crate::group::Group;
 use crate::status::{Status, Tag};
@@ -132,16 +132,19 @@ impl Flight {
     /// Starts another run of a persistent operation, which is not running.
     pub(crate) fn start(&mut self) -> Result<()> {
         let mut engine = self.origin.core.engine();
-        if engine.start(self.id) {
-            drop(engine);
-            self.end = End::Unknown;
-            self.reported = false;
-            self.handled = false;
-            return Ok(());
-        }
-        let reason = engine.why_gone(self.id);
-        drop(engine); // an error handler may want it
-        Err(self.origin.error(reason))
+        self.end = match engine.start(self.id) {
+            Started::Over => End::Well,
+            Started::UnderWay => End::Unknown,
+            Started::Gone => {
+                let reason = engine.why_gone(self.id);
+                drop(engine); // an error handler may want it
+                return Err(self.origin.error(reason));
+            }
+        };
+        drop(engine);
+        self.reported = false;
+        self.handled = false;
+        Ok(())
     }
 
     /// The same, for whoever stands for the operation from now on.

@@ -32,8 +32,10 @@ mod apart;
 mod collective;
 mod data;
 mod generalized;
+mod kind;
 mod message;
 mod parts;
+mod repeat;
 mod request;
 mod sets;
 mod side;
@@ -42,13 +44,16 @@ mod straight;
 mod swap;
 mod translate;
 
-pub use collective::{Collective, CollectiveKind, On, Reduction, Root};
+pub use collective::{Collective, On, Reduction, Root};
 pub use data::{Blocks, Data, Mixed};
 pub(crate) use generalized::Shared;
 pub use generalized::{Callbacks, Stage, grequest_start};
+pub use kind::CollectiveKind;
+pub(crate) use kind::Form;
 pub use message::{Incoming, Outgoing, SendMode};
 pub(crate) use parts::Inits;
 pub use parts::Parts;
+pub use repeat::Repeat;
 pub use request::Request;
 pub(crate) use request::State;
 pub use sets::{

@@ -281,6 +281,19 @@ impl Exec {
         (state.complete, state.handed_out) = (place, (place + 1).min(state.steps));
     }
 
+    /// Says that all steps before this place are complete, and that none is handed out. Only where
+    /// one step is taken after the other.
+    ///
+    /// # Panics
+    /// As [`Exec::move_to`].
+    #[inline]
+    pub fn skip_to(&mut self, place: usize) {
+        self.move_to(place);
+        if let Size::InOrder(state) = &mut self.0 {
+            state.handed_out = state.complete;
+        }
+    }
+
     /// Whether a step has been handed out that is not complete. Only known where one step is taken
     /// after the other.
     #[inline]

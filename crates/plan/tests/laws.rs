@@ -610,7 +610,7 @@ fn messages_that_are_sent_on_are_as_many_as_the_model_says() {
 /// In one exchange of all with all, a rank announces what others may copy before it begins to
 /// receive, which may be to copy at once.
 #[test]
-fn direct_exchanges_send_before_they_receive() {
+fn exchanges_send_before_they_receive() {
     let sizes = Sizes { count: 2, block: |_| 1, commutative: true };
     for (collective, name) in [
         (Collective::Allgather, "direct"),

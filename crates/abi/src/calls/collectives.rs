@@ -8,11 +8,12 @@
 
 use std::ffi::{c_int, c_void};
 
-use motet::raw::Collective;
+use motet::raw::{Collective, CollectiveKind};
 
 use super::Form;
 use super::arguments::{Blocks, Items, Mixed, Which};
 use super::form::{Call, Part};
+use super::said::{NO_OP, NO_ROOT, Side, words};
 use crate::count::Counts;
 use crate::fault::Answer;
 use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Op};
@@ -23,8 +24,9 @@ pub(crate) unsafe fn barrier(comm: MPI_Comm, form: Form) -> Answer {
         let collective = Collective::Barrier;
         call.perform(&collective)
     };
+    let said = words(CollectiveKind::Barrier, NO_ROOT, NO_OP, [Side::NONE, Side::NONE]);
     // SAFETY: the program passes what the standard says.
-    unsafe { Call::make(comm, form, work) }
+    unsafe { Call::make_said(comm, form, said, work) }
 }
 
 /// `MPI_Bcast`
@@ -45,8 +47,10 @@ pub(crate) unsafe fn bcast(
         let collective = Collective::Bcast { data: items.data(), root };
         call.perform(&collective)
     };
+    let data = Side(buffer, count, datatype);
+    let said = words(CollectiveKind::Bcast, root, NO_OP, [Side::NONE, data]);
     // SAFETY: the program passes what the standard says.
-    unsafe { Call::make(comm, form, work) }
+    unsafe { Call::make_said(comm, form, said, work) }
 }
 
 /// `MPI_Gather`
@@ -69,8 +73,10 @@ pub(crate) unsafe fn gather(
         let collective = Collective::Gather { send, receive, root };
         call.perform(&collective)
     };
+    let sides = [Side(sendbuf, sendcount, sendtype), Side(recvbuf, recvcount, recvtype)];
+    let said = words(CollectiveKind::Gather, root, NO_OP, sides);
     // SAFETY: the program passes what the standard says.
-    unsafe { Call::make(comm, form, work) }
+    unsafe { Call::make_said(comm, form, said, work) }
 }
 
 /// `MPI_Gatherv`
@@ -121,8 +127,10 @@ pub(crate) unsafe fn scatter(
         let collective = Collective::Scatter { send, receive, root };
         call.perform(&collective)
     };
+    let sides = [Side(sendbuf, sendcount, sendtype), Side(recvbuf, recvcount, recvtype)];
+    let said = words(CollectiveKind::Scatter, root, NO_OP, sides);
     // SAFETY: the program passes what the standard says.
-    unsafe { Call::make(comm, form, work) }
+    unsafe { Call::make_said(comm, form, said, work) }
 }
 
 /// `MPI_Scatterv`
@@ -173,8 +181,10 @@ macro_rules! of_blocks {
                 let send = send.as_ref().map(Items::data);
                 call.perform(&Collective::$collective { send, receive: receive.data() })
             };
+            let sides = [Side(sendbuf, sendcount, sendtype), Side(recvbuf, recvcount, recvtype)];
+            let said = words(CollectiveKind::$collective, NO_ROOT, NO_OP, sides);
             // SAFETY: the program passes what the standard says.
-            unsafe { Call::make(comm, form, work) }
+            unsafe { Call::make_said(comm, form, said, work) }
         }
     )*};
 }
@@ -284,8 +294,10 @@ pub(crate) unsafe fn reduce(
         let collective = Collective::Reduce { reduction: reduced.reduction(), root };
         call.perform(&collective)
     };
+    let sides = [Side(sendbuf, count, datatype), Side(recvbuf, count, datatype)];
+    let said = words(CollectiveKind::Reduce, root, op, sides);
     // SAFETY: the program passes what the standard says.
-    unsafe { Call::make(comm, form, work) }
+    unsafe { Call::make_said(comm, form, said, work) }
 }
 
 /// Reductions of which all ranks get a result, which take the same arguments.
@@ -305,8 +317,10 @@ macro_rules! reductions {
                 let reduced = call.reduced(sendbuf, recvbuf, count, datatype, op)?;
                 call.perform(&Collective::$collective { reduction: reduced.reduction() })
             };
+            let sides = [Side(sendbuf, count, datatype), Side(recvbuf, count, datatype)];
+            let said = words(CollectiveKind::$collective, NO_ROOT, op, sides);
             // SAFETY: the program passes what the standard says.
-            unsafe { Call::make(comm, form, work) }
+            unsafe { Call::make_said(comm, form, said, work) }
         }
     )*};
 }

@@ -4,7 +4,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use motet::raw::{Collective, Root};
+use motet::raw::{Collective, Repeat, Root};
 use motet::{ErrorClass, Group, Persistent};
 
 use super::arguments::{self, Blocks, InPlace, Items, Mixed, Reduced, Which, is_in_place};
@@ -63,6 +63,8 @@ pub(crate) struct Call<'a> {
     pub(crate) comm: FoundComm,
     form: &'a Form,
     members: Option<Members>,
+    /// What tells it from others, if that is known.
+    words: Option<Repeat>,
 }
 
 /// Who takes part, if not all.
@@ -109,16 +111,78 @@ impl Call<'_> {
     ///
     /// # Errors
     /// What is wrong with it.
-    #[inline]
     pub(crate) unsafe fn make(
         comm: MPI_Comm,
         form: Form,
         work: impl FnOnce(&Call<'_>) -> Answer,
     ) -> Answer {
+        // SAFETY: passed on.
+        unsafe { Call::make_first(comm, form, None, work) }
+    }
+
+    /// The same of a call that these words stand for: if they have been said before, `work` is not
+    /// needed.
+    ///
+    /// # Safety
+    /// As [`Call::make`]; the same of the addresses in the words.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    #[inline(always)]
+    pub(crate) unsafe fn make_said(
+        comm: MPI_Comm,
+        form: Form,
+        words: Option<Repeat>,
+        work: impl FnOnce(&Call<'_>) -> Answer,
+    ) -> Answer {
+        if let Some(words) = &words
+            // SAFETY: promised by the caller.
+            && let Some(ended) = unsafe { Call::make_again(comm, form, words) }
+        {
+            return ended;
+        }
+        // SAFETY: promised by the caller.
+        unsafe { Call::make_first(comm, form, words, work) }
+    }
+
+    /// A call that has been made before; nothing if it has not, or if anything is wrong with it.
+    ///
+    /// # Safety
+    /// As [`Call::make_said`].
+    #[inline(always)]
+    unsafe fn make_again(comm: MPI_Comm, form: Form, words: &Repeat) -> Option<Answer> {
+        let comm = comm.object().ok()?;
+        match form {
+            Form::Blocking => {
+                // SAFETY: promised by the caller.
+                let ended = unsafe { words.run(comm.inside()?) }?;
+                Some(comm.answer(|| Ok(ended?)))
+            }
+            Form::Nonblocking(place) if !place.is_null() => {
+                // SAFETY: promised by the caller.
+                let request = unsafe { words.start(comm.inside()?) }?;
+                // SAFETY: promised by the caller.
+                Some(unsafe { put(place, Request::publish(request, &comm)) })
+            }
+            _ => None,
+        }
+    }
+
+    /// Makes a call that has not been made before, to be known by these words.
+    ///
+    /// # Safety
+    /// As [`Call::make_said`].
+    #[inline(never)]
+    unsafe fn make_first(
+        comm: MPI_Comm,
+        form: Form,
+        words: Option<Repeat>,
+        work: impl FnOnce(&Call<'_>) -> Answer,
+    ) -> Answer {
         // SAFETY: promised by the caller.
         let cleared = unsafe { form.clear() };
         let comm = comm.object()?;
-        let call = Call { comm, form: &form, members: None };
+        let call = Call { comm, form: &form, members: None, words };
         call.comm.answer(|| {
             cleared?;
             match form {
@@ -133,7 +197,7 @@ impl Call<'_> {
         let group = group.object()?;
         let is_here = self.comm.intra()?.members(&group)?.rank().is_some();
         let members = Some(Members { group, is_here });
-        Ok(Call { comm: self.comm.clone(), form: self.form, members })
+        Ok(Call { comm: self.comm.clone(), form: self.form, members, words: None })
     }
 
     /// Whether none of the data of this rank is looked at.
@@ -377,12 +441,21 @@ impl Call<'_> {
     #[inline]
     pub(crate) fn perform(&self, collective: &Collective<'_>) -> Answer {
         let on = self.comm.on();
+        let said = self.comm.inside().zip(self.words.as_ref());
         match *self.form {
-            // SAFETY: promised when this was made.
-            Form::Blocking => unsafe { collective.run(on) }?,
-            Form::Nonblocking(place) => {
+            Form::Blocking => match said {
                 // SAFETY: promised when this was made.
-                let request = unsafe { collective.start_request(on) }?;
+                Some((communicator, words)) => unsafe { collective.run_as(communicator, words) }?,
+                // SAFETY: promised when this was made.
+                None => unsafe { collective.run(on) }?,
+            },
+            Form::Nonblocking(place) => {
+                let request = match said {
+                    // SAFETY: promised when this was made.
+                    Some((inside, words)) => unsafe { collective.start_as(inside, words) }?,
+                    // SAFETY: promised when this was made.
+                    None => unsafe { collective.start_request(on) }?,
+                };
                 // SAFETY: promised when this was made.
                 unsafe { put(place, Request::publish(request, &self.comm)) }?;
             }

@@ -10,12 +10,14 @@
 //! the signature, or does not change. It is the rank's own affair, as the cache of plans is: the
 //! run is that of the plan that would have been found.
 
-use super::{Engine, Run};
+use super::{Course, Engine, Pace, Run, Sprinter};
 use crate::engine::Number;
 use crate::raw::Collective;
 
-/// How many calls are kept.
+/// How many calls are kept: a power of two.
 const SLOTS: usize = 16;
+/// Its product with words that differ in few bits differs in the highest ones.
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 /// No address needs to be a greater power of two.
 const ALIGNMENT: usize = 16;
 
@@ -35,7 +37,9 @@ impl Signature {
     /// Where it is kept.
     #[inline]
     fn slot(&self) -> usize {
-        (self.what as usize ^ (self.context as usize >> 3) ^ self.received) % SLOTS
+        let counts = (self.received as u64).rotate_left(32) ^ (self.sent as u64).rotate_left(48);
+        let words = self.what ^ self.context.rotate_left(16) ^ counts ^ self.root << 8;
+        (words.wrapping_mul(SPREAD) >> (u64::BITS - SLOTS.ilog2())) as usize
     }
 }
 
@@ -59,8 +63,15 @@ pub(crate) struct Known<'a> {
     pub(crate) sent: *mut u8,
     /// Null if nothing is received.
     pub(crate) received: *mut u8,
-    /// It has the lists of blocks, if there are any.
-    pub(crate) call: &'a Collective<'a>,
+    /// It has the lists of blocks, if there are any. Not there if there are none.
+    pub(crate) call: Option<&'a Collective<'a>>,
+}
+
+impl Known<'_> {
+    /// Counts and displacements of the blocks of both sides.
+    fn lists(&self) -> [Lists<'_>; 2] {
+        self.call.map_or([None, None], Collective::lists)
+    }
 }
 
 /// The lists of a call, kept.
@@ -98,31 +109,16 @@ pub(super) struct Kept {
     misaligned: usize,
     /// Whose address tells it from the runs that were kept here before.
     owner: usize,
+    /// Not there if it is not short.
+    course: Option<Course>,
     /// Not there while it is under way.
     run: Option<Box<Run>>,
 }
 
-/// The calls that are kept.
-#[derive(Default)]
-pub(super) struct Calls([Option<Kept>; SLOTS]);
-
-impl Engine {
-    /// The run of a call that is the same as one before, with these addresses, under this number.
-    pub(crate) fn again(
-        &mut self,
-        known: &Known<'_>,
-        number: impl FnOnce() -> Number,
-    ) -> Option<Box<Run>> {
-        let slot = self.calls.0.get_mut(known.signature.slot())?.as_mut()?;
-        if slot.signature != known.signature || self.books.is_some() {
-            return None;
-        }
-        if slot.lists.as_ref().is_some_and(|lists| !lists.are(known.call.lists())) {
-            return None;
-        }
-        if self.operations.len() >= self.room {
-            return None; // whether there is more is asked as of any other call
-        }
+impl Kept {
+    /// Where input and output lie this time; nothing if they may not lie there.
+    #[inline]
+    fn addresses(&self, known: &Known<'_>) -> Option<[*mut u8; 2]> {
         let Known { sent, received, .. } = *known;
         if sent == received && !sent.is_null() {
             return None; // which is wrong where one is reduced into the other
@@ -132,18 +128,101 @@ impl Engine {
             Source::Received => received,
             Source::Nothing => std::ptr::null_mut(),
         };
-        let [input, output] = slot.sources;
         let is_wrong = |place: *mut u8, source: Source| {
-            let misplaced = place.is_null() || place.addr() & slot.misaligned != 0;
+            let misplaced = place.is_null() || place.addr() & self.misaligned != 0;
             misplaced && source != Source::Nothing
         };
+        let [input, output] = self.sources;
         let addresses = [place(input), place(output)];
-        if is_wrong(addresses[0], input) || is_wrong(addresses[1], output) {
+        let are_wrong = is_wrong(addresses[0], input) || is_wrong(addresses[1], output);
+        (!are_wrong).then_some(addresses)
+    }
+}
+
+/// The calls that are kept.
+#[derive(Default)]
+pub(super) struct Calls([Option<Kept>; SLOTS]);
+
+/// How far a call has come that is the same as one before.
+pub(crate) enum Dash {
+    /// It is over, and has ended well.
+    Over,
+    /// It is short, and has come so far with so many looks left.
+    Short(Sprinter, Pace, u32),
+    /// It is not short, and has not begun.
+    Long(Box<Run>),
+}
+
+impl Calls {
+    /// Where the run of a call is kept that is the same as one before. It gets these addresses,
+    /// and this number. It may be under way, and is not there then.
+    #[inline]
+    fn bind(&mut self, known: &Known<'_>, number: impl FnOnce() -> Number) -> Option<&mut Kept> {
+        let slot = self.0.get_mut(known.signature.slot())?.as_mut()?;
+        if slot.signature != known.signature {
             return None;
         }
-        let mut run = slot.run.take()?;
-        run.bind_again(addresses, number());
-        Some(run)
+        if slot.lists.as_ref().is_some_and(|lists| !lists.are(known.lists())) {
+            return None;
+        }
+        let addresses = slot.addresses(known)?;
+        slot.run.as_mut()?.bind_again(addresses, number());
+        Some(slot)
+    }
+}
+
+impl Engine {
+    /// Whether a call may get the run of one before. Whether there is room for more operations is
+    /// asked as of any other call.
+    #[inline]
+    fn may_repeat(&self) -> bool {
+        self.books.is_none() && self.operations.len() < self.room
+    }
+
+    /// The run of a call that is the same as one before, with these addresses, under this number.
+    pub(crate) fn again(
+        &mut self,
+        known: &Known<'_>,
+        number: impl FnOnce() -> Number,
+    ) -> Option<Box<Run>> {
+        if !self.may_repeat() {
+            return None;
+        }
+        self.calls.bind(known, number)?.run.take()
+    }
+
+    /// Runs a short collective that is the same as one before, where it is kept: while all that it
+    /// needs is there, or comes within so many looks.
+    #[inline]
+    pub(crate) fn dash(
+        &mut self,
+        known: &Known<'_>,
+        number: impl FnOnce() -> Number,
+        looks: u32,
+    ) -> Option<Dash> {
+        if !self.may_repeat() {
+            return None;
+        }
+        let Kept { course, run: kept, .. } = self.calls.bind(known, number)?;
+        let (Some(course), Some(run)) = (course, &mut *kept) else {
+            return kept.take().map(Dash::Long);
+        };
+        let (mut place, mut pace, mut left) = (0, Pace::Behind, looks);
+        while left > 0 {
+            left -= 1;
+            pace = run.follow(course, &mut place, &mut self.endpoint);
+            match pace {
+                Pace::Waiting(from) if self.active == 0 => self.endpoint.fetch_from(from),
+                _ => break,
+            }
+        }
+        if pace == Pace::Complete {
+            self.ended += 1;
+            self.move_others(0);
+            return Some(Dash::Over);
+        }
+        run.begin_at(place);
+        kept.take().map(|run| Dash::Short(Sprinter::of(run), pace, left))
     }
 
     /// Keeps what a call has come to, once it is over: this run, whose input and output these are.
@@ -162,9 +241,10 @@ impl Engine {
         let kept = Kept {
             signature: known.signature,
             sources: [input, output],
-            lists: KeptLists::of(known.call.lists()),
+            lists: KeptLists::of(known.lists()),
             misaligned: (1 << low.trailing_zeros()) - 1,
             owner: std::ptr::from_ref::<Run>(run).addr(),
+            course: Course::of(run),
             run: None,
         };
         let slot = known.signature.slot();

@@ -130,6 +130,12 @@ impl Memory {
         elements * self.element_bytes
     }
 
+    /// Where the buffers begin, in the order of [`Buffer`].
+    #[inline]
+    pub(crate) fn bases(&self) -> [*mut u8; 3] {
+        [self.input, self.output, self.scratch.address()]
+    }
+
     #[inline]
     fn address(&mut self, slice: Slice) -> *mut u8 {
         let base = match slice.buffer {

@@ -3,9 +3,20 @@
 
 use std::mem;
 
+use motet_fabric::Endpoint;
 use motet_fabric::slab::Id;
 
-use super::{Engine, State, Work, sprint};
+use super::{Engine, Posting, Run, State, Work, sprint, staging_of};
+
+/// What became of a persistent operation that was to be started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Started {
+    /// It has ended well, and is inactive again.
+    Over,
+    UnderWay,
+    /// It is gone: a death in the world has ended it.
+    Gone,
+}
 
 /// What became of an operation that was to be moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +31,67 @@ pub(super) enum Played {
     Message,
 }
 
+/// Moves a run that has a script, of the operation of this id.
+pub(super) fn play_run(run: &mut Run, id: Id, endpoint: &Endpoint, polled: &mut Vec<Id>) -> Played {
+    let before = run.steps_left();
+    if run.play(endpoint) {
+        return Played::Over;
+    }
+    if !mem::replace(&mut run.polled, true) {
+        polled.push(id);
+    }
+    if run.steps_left() < before { Played::Moved } else { Played::Waits }
+}
+
 impl Engine {
+    /// Starts a persistent operation, which must be inactive. One that is over at once is inactive
+    /// again: who only sends waits for nothing, and need not ask.
+    pub(crate) fn start(&mut self, id: Id) -> Started {
+        let Some(operation) = self.operations.get_mut(id) else { return Started::Gone };
+        debug_assert_eq!(operation.state, State::Inactive);
+        if let Work::Run(run) = &mut operation.work {
+            if let Some(staging) = staging_of(&mut operation.rare) {
+                staging.collect();
+            }
+            if run.is_to_be_linked() {
+                run.link(&mut self.endpoint);
+            }
+            run.restart();
+            if run.has_script() {
+                let played = play_run(run, id, &self.endpoint, &mut self.polled);
+                if played == Played::Over && operation.rare.is_none() {
+                    self.has_ended(0);
+                    self.move_others(0);
+                    return Started::Over;
+                }
+                operation.state = State::Active;
+                self.active += 1;
+                if played == Played::Over {
+                    self.finish_run(id);
+                }
+                return Started::UnderWay;
+            }
+        }
+        operation.state = State::Active;
+        self.active += 1;
+        self.go_first(id);
+        Started::UnderWay
+    }
+
+    /// Moves an operation that has been started and goes by no script.
+    fn go_first(&mut self, id: Id) {
+        let operation = self.operations.get_mut(id).expect("it has just been started");
+        match &operation.work {
+            Work::Stored(stored) if stored.posting == Posting::WhenReady => {}
+            Work::Stored(_) => self.post_stored(id),
+            Work::Run(run) if run.may_sprint() => self.go(id),
+            Work::Run(_) if self.has_helper => self.left.push(id),
+            Work::Run(_) => self.advance(id),
+            // All others run once.
+            _ => {}
+        }
+    }
+
     /// Moves an operation, if it has a script.
     pub(super) fn play(&mut self, id: Id) -> Played {
         let Some(operation) = self.operations.get_mut(id) else { return Played::Over };
@@ -31,21 +102,16 @@ impl Engine {
         if operation.state != State::Active {
             return Played::Over;
         }
-        let before = run.steps_left();
-        if !run.play(&self.endpoint) {
-            let moved = run.steps_left() < before;
-            if !mem::replace(&mut run.polled, true) {
-                self.polled.push(id);
+        let played = play_run(run, id, &self.endpoint, &mut self.polled);
+        if played == Played::Over {
+            if operation.rare.is_some() {
+                self.finish_run(id);
+            } else {
+                operation.state = State::Well;
+                self.has_ended(1);
             }
-            return if moved { Played::Moved } else { Played::Waits };
         }
-        if operation.rare.is_some() {
-            self.finish_run(id);
-        } else {
-            operation.state = State::Well;
-            self.has_ended(1);
-        }
-        Played::Over
+        played
     }
 
     /// Looks so many times for what an operation waits for, if it has a script.

@@ -3,6 +3,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 mod computing;
+mod course;
 mod linking;
 mod reduction;
 mod script;
@@ -13,8 +14,8 @@ use std::num::NonZeroU16;
 use std::sync::Arc;
 
 use motet_fabric::{
-    Attached, Completion, Endpoint, InChannel, Label, OutChannel, Peer, Posted, Region, Selector,
-    Token, TransferError, TypeCode,
+    Completion, Endpoint, InChannel, Label, OutChannel, Peer, Posted, Region, Selector, Token,
+    TransferError, TypeCode,
 };
 use motet_plan::{Action, Call, Exec, Rank, StepId};
 
@@ -23,6 +24,7 @@ use super::memory::Memory;
 use crate::buffer::Span;
 use crate::group::Group;
 use crate::kernel::Kernel;
+pub(crate) use course::Course;
 pub(crate) use linking::Linking;
 use script::Script;
 pub(crate) use sprint::Pace;
@@ -478,32 +480,5 @@ impl Run {
         }
         endpoint.ring(to);
         Attempt::Done
-    }
-
-    /// Asks where the receiver has put its end, and sends if that is known.
-    #[cold]
-    fn find_channel(&mut self, step: StepId, operation: u64, endpoint: &mut Endpoint) -> Attempt {
-        let (to, label, data) = self.message(step);
-        let link = match endpoint.attach_channel(to, label, self.element, data.bytes()) {
-            Attached::Unknown => return Attempt::Stuck,
-            Attached::Channel(channel) => Link::Out(channel),
-            Attached::Refused => Link::Message,
-            // The ranks disagree on the operation. The receiver must find out, as it would without
-            // channels: by a message that does not fit.
-            Attached::Mismatch(_) => Link::Message,
-        };
-        self.channels().links[step.index()] = link;
-        self.try_channel(step, operation, endpoint)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// So much stays of every operation under way, beside what its plan needs.
-    #[test]
-    fn runs_are_small() {
-        assert_eq!(size_of::<Run>(), 152);
     }
 }

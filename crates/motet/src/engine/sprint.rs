@@ -32,6 +32,13 @@ pub(crate) struct Sprinter {
     staging: Option<Box<Staging>>,
 }
 
+impl Sprinter {
+    /// A run that has begun, of data that is in memory as it needs it.
+    pub(super) fn of(run: Box<Run>) -> Sprinter {
+        Sprinter { run, staging: None }
+    }
+}
+
 impl Engine {
     /// Begins a collective. Unless it is short it becomes an operation at once.
     #[inline]

@@ -85,7 +85,7 @@ impl Collective<'_> {
             sent: sent.count,
             received: received.count,
         };
-        Some(Known { signature, sent: sent.address, received: received.address, call: self })
+        Some(Known { signature, sent: sent.address, received: received.address, call: Some(self) })
     }
 
     /// What it reduces, where each rank passes the same count.

@@ -5,10 +5,12 @@
 use std::panic::Location;
 
 use super::data::{Blocks, Data, Mixed};
+use super::kind::Form;
 use super::translate::Translation;
 use crate::collective::{Members, Prepared};
 use crate::communicator::Communicator;
 use crate::datatype::Datatype;
+use crate::engine::Known;
 use crate::error::Result;
 use crate::group::Group;
 use crate::info::Info;
@@ -175,16 +177,29 @@ impl Collective<'_> {
     /// Arguments that the standard does not allow; what went wrong with the operation.
     #[track_caller]
     pub unsafe fn run<'on>(&self, on: impl Into<On<'on>>) -> Result<()> {
-        let (on, call, at) = (on.into(), self.call(Form::Blocking), Location::caller());
+        let on = on.into();
         let (communicator, known) = (on.communicator(), self.known(on));
-        let again = known.as_ref().and_then(|known| communicator.blocking_again(call, known));
+        let again =
+            known.as_ref().and_then(|known| communicator.blocking_again(self.kind(), known));
         if let Some(ended) = again {
             return ended;
         }
         // SAFETY: passed on.
+        unsafe { self.run_first(on, known.as_ref()) }
+    }
+
+    /// The blocking form of a call that has not been made before.
+    ///
+    /// # Safety
+    /// As [`Collective::run`].
+    #[track_caller]
+    pub(super) unsafe fn run_first(&self, on: On<'_>, known: Option<&Known<'_>>) -> Result<()> {
+        let (call, communicator) = (self.call(Form::Blocking), on.communicator());
+        let at = Location::caller();
+        // SAFETY: passed on.
         let prepared = unsafe { self.translate(call, on) };
         let prepared = prepared.map_err(|error| communicator.refused(error, at))?;
-        communicator.blocking_known(prepared, known.as_ref())
+        communicator.blocking_known(prepared, known)
     }
 
     /// The nonblocking form.
@@ -196,16 +211,32 @@ impl Collective<'_> {
     /// Arguments that the standard does not allow.
     #[track_caller]
     pub unsafe fn start<'on>(&self, on: impl Into<On<'on>>) -> Result<Request<()>> {
-        let (on, call, at) = (on.into(), self.call(Form::Nonblocking), Location::caller());
+        let on = on.into();
         let (communicator, known) = (on.communicator(), self.known(on));
-        let again = known.as_ref().and_then(|known| communicator.start_again(call, known));
+        let again = known.as_ref().and_then(|known| communicator.start_again(self.kind(), known));
         if let Some(request) = again {
             return Ok(request);
         }
         // SAFETY: passed on.
+        unsafe { self.start_first(on, known.as_ref()) }
+    }
+
+    /// The nonblocking form of a call that has not been made before.
+    ///
+    /// # Safety
+    /// As [`Collective::start`].
+    #[track_caller]
+    pub(super) unsafe fn start_first(
+        &self,
+        on: On<'_>,
+        known: Option<&Known<'_>>,
+    ) -> Result<Request<()>> {
+        let (call, communicator) = (self.call(Form::Nonblocking), on.communicator());
+        let at = Location::caller();
+        // SAFETY: passed on.
         let prepared = unsafe { self.translate(call, on) };
         let prepared = prepared.map_err(|error| communicator.refused(error, at))?;
-        communicator.start_known(prepared, known.as_ref())
+        communicator.start_known(prepared, known)
     }
 
     /// The same, as a request of any kind.
@@ -315,108 +346,6 @@ impl Collective<'_> {
         let prepared = prepared.map_err(|kind| communicator.error(call, kind))?;
         Ok(prepared.named(call))
     }
-}
-
-/// The calls of which a name is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    Blocking,
-    Nonblocking,
-    Persistent,
-    Begin,
-    End,
-}
-
-macro_rules! call_names {
-    ($($variant:ident = $blocking:literal $nonblocking:literal $persistent:literal;)*) => {
-        /// Which collective it is, without its arguments.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum CollectiveKind {
-            $(
-                #[doc = concat!("`", $blocking, "`")]
-                $variant,
-            )*
-        }
-
-        impl CollectiveKind {
-            /// All of them.
-            pub const ALL: &[CollectiveKind] = &[$(CollectiveKind::$variant),*];
-
-            /// The name of the call in a form.
-            fn call(self, form: Form) -> &'static str {
-                static NAMES: &[[&str; 5]] = &[$([
-                    $blocking,
-                    $nonblocking,
-                    $persistent,
-                    concat!($blocking, "_begin"),
-                    concat!($blocking, "_end"),
-                ]),*];
-                NAMES[self as usize][form as usize]
-            }
-        }
-
-        impl Collective<'_> {
-            /// Which collective it is.
-            pub fn kind(&self) -> CollectiveKind {
-                match self {
-                    $(Collective::$variant { .. } => CollectiveKind::$variant,)*
-                }
-            }
-        }
-    };
-}
-
-impl CollectiveKind {
-    /// The name of the first phase.
-    pub(crate) fn begin_name(self) -> &'static str {
-        self.call(Form::Begin)
-    }
-
-    /// The name of the second phase.
-    pub(crate) fn end_name(self) -> &'static str {
-        self.call(Form::End)
-    }
-}
-
-impl Collective<'_> {
-    /// The name of the call in a form.
-    pub(crate) fn call(&self, form: Form) -> &'static str {
-        self.kind().call(form)
-    }
-}
-
-call_names! {
-    Barrier = "barrier" "ibarrier" "barrier_init";
-    Bcast = "bcast" "ibcast" "bcast_init";
-    Gather = "gather" "igather" "gather_init";
-    Gatherv = "gatherv" "igatherv" "gatherv_init";
-    Scatter = "scatter" "iscatter" "scatter_init";
-    Scatterv = "scatterv" "iscatterv" "scatterv_init";
-    Allgather = "allgather" "iallgather" "allgather_init";
-    Allgatherv = "allgatherv" "iallgatherv" "allgatherv_init";
-    Alltoall = "alltoall" "ialltoall" "alltoall_init";
-    Alltoallv = "alltoallv" "ialltoallv" "alltoallv_init";
-    Alltoallw = "alltoallw" "ialltoallw" "alltoallw_init";
-    Reduce = "reduce" "ireduce" "reduce_init";
-    Allreduce = "allreduce" "iallreduce" "allreduce_init";
-    ReduceScatterBlock =
-        "reduce_scatter_block" "ireduce_scatter_block" "reduce_scatter_block_init";
-    ReduceScatter = "reduce_scatter" "ireduce_scatter" "reduce_scatter_init";
-    Scan = "scan" "iscan" "scan_init";
-    Exscan = "exscan" "iexscan" "exscan_init";
-    NeighborAllgather = "neighbor_allgather" "ineighbor_allgather" "neighbor_allgather_init";
-    NeighborAllgatherv = "neighbor_allgatherv" "ineighbor_allgatherv" "neighbor_allgatherv_init";
-    NeighborAlltoall = "neighbor_alltoall" "ineighbor_alltoall" "neighbor_alltoall_init";
-    NeighborAlltoallv = "neighbor_alltoallv" "ineighbor_alltoallv" "neighbor_alltoallv_init";
-    NeighborAlltoallw = "neighbor_alltoallw" "ineighbor_alltoallw" "neighbor_alltoallw_init";
-    Exchange = "exchange" "iexchange" "exchange_init";
-    Exchangev = "exchangev" "iexchangev" "exchangev_init";
-    Exchangew = "exchangew" "iexchangew" "exchangew_init";
-    NeighborBcast = "neighbor_bcast" "ineighbor_bcast" "neighbor_bcast_init";
-    NeighborBcastv = "neighbor_bcastv" "ineighbor_bcastv" "neighbor_bcastv_init";
-    NeighborReduce = "neighbor_reduce" "ineighbor_reduce" "neighbor_reduce_init";
-    NeighborReducev = "neighbor_reducev" "ineighbor_reducev" "neighbor_reducev_init";
-    NeighborAllreduce = "neighbor_allreduce" "ineighbor_allreduce" "neighbor_allreduce_init";
 }
 
 impl<'a> Collective<'a> {

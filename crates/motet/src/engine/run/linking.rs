@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use motet_fabric::Endpoint;
 use motet_fabric::channel::{ALWAYS, cells, longest};
+use motet_fabric::{Attached, Endpoint};
 use motet_plan::{Action, Rank, StepId};
 
 use super::script::Script;
-use super::{Channels, Link, Run};
+use super::{Attempt, Channels, Link, Run};
 
 /// When the channels of a persistent operation are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,5 +136,37 @@ impl Run {
             }
         });
         self.unlink(endpoint);
+    }
+
+    /// Asks where the receiver has put its end, and sends if that is known.
+    #[cold]
+    pub(super) fn find_channel(
+        &mut self,
+        step: StepId,
+        operation: u64,
+        endpoint: &mut Endpoint,
+    ) -> Attempt {
+        let (to, label, data) = self.message(step);
+        let link = match endpoint.attach_channel(to, label, self.element, data.bytes()) {
+            Attached::Unknown => return Attempt::Stuck,
+            Attached::Channel(channel) => Link::Out(channel),
+            Attached::Refused => Link::Message,
+            // The ranks disagree on the operation. The receiver must find out, as it would without
+            // channels: by a message that does not fit.
+            Attached::Mismatch(_) => Link::Message,
+        };
+        self.channels().links[step.index()] = link;
+        self.try_channel(step, operation, endpoint)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So much stays of every operation under way, beside what its plan needs.
+    #[test]
+    fn runs_are_small() {
+        assert_eq!(size_of::<Run>(), 152);
     }
 }

@@ -24,8 +24,9 @@ use crate::algo::{Algorithm, Refusal, direct, scattering};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
 use crate::cost::{Cost, Work};
+use crate::plan::Slice;
 
-/// Blocks of scratch memory.
+/// Blocks of scratch memory, if there are as many parts.
 const PLACES: usize = 3;
 
 /// The algorithm, for blocks of one length or of several.
@@ -73,12 +74,14 @@ impl Algorithm for PairwiseReduceScatter {
         let blocks = scattering::blocks(call);
         let own = blocks[ring.position];
         direct::send_to_each(builder, &blocks);
-        let places = [(); PLACES].map(|()| builder.scratch(own.len));
+        let parts = 1..ring.size();
+        let places: Vec<Slice> =
+            parts.clone().take(PLACES).map(|_| builder.scratch(own.len)).collect();
         // In place the output goes on behind the result, which may lie across the own block or
         // another one that is still to be sent.
         let result = builder.output().sub(0, own.len);
         let mut sum = own;
-        for (distance, place) in (1..ring.size()).zip(places.into_iter().cycle()) {
+        for (distance, &place) in parts.zip(places.iter().cycle()) {
             builder.recv(ring.rank(ring.back(distance)), place);
             let is_last = distance + 1 == ring.size();
             let into = if is_last && !call.in_place { result } else { place };

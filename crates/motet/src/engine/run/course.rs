@@ -1,0 +1,291 @@
+//! The steps of a short run that is kept with its call, with all looked up that stays the same from
+//! call to call.
+//!
+//! To follow a course is what to [sprint](super::sprint) is: each step is tried until it can be
+//! done, one after the other, and at any point the run can go on as all others do. But a sprint
+//! asks the plan, the group and the counters at each step, which takes as long as a short message
+//! does; a course has their answers.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use motet_fabric::{Endpoint, Label, Peer, Region, RegionMut, Reply, Short};
+use motet_plan::{Action, Rank, Slice, StepId};
+
+use super::{Number, Pace, Run};
+use crate::kernel::Kernel;
+
+/// The longest course, in steps: 72 bytes each.
+const MOST: usize = 128;
+
+/// The steps of a run in the plan's order.
+pub(crate) struct Course {
+    legs: Box<[Leg]>,
+    reply: Reply,
+}
+
+/// Elements of one of the buffers of a run, in bytes.
+#[derive(Clone, Copy)]
+struct Stretch {
+    /// Which of the [bases](super::Memory::bases) it is behind, and how far.
+    base: usize,
+    start: usize,
+    bytes: usize,
+}
+
+/// Where the buffers of a run begin this time.
+type Bases = [*mut u8; 3];
+
+impl Stretch {
+    #[inline]
+    fn start(&self, bases: &Bases) -> *mut u8 {
+        bases[self.base].wrapping_add(self.start)
+    }
+
+    #[inline]
+    fn region(&self, bases: &Bases) -> Region {
+        Region::new(self.start(bases), self.bytes)
+    }
+
+    #[inline]
+    fn region_mut(&self, bases: &Bases) -> RegionMut {
+        RegionMut::new(self.start(bases), self.bytes)
+    }
+}
+
+/// A step.
+enum Leg {
+    Send {
+        to: Peer,
+        ordinal: u32,
+        from: Stretch,
+    },
+    Receive {
+        from: Peer,
+        ordinal: u32,
+        into: Stretch,
+    },
+    Copy {
+        from: Stretch,
+        into: Stretch,
+    },
+    Reduce {
+        operands: [Stretch; 2],
+        into: Stretch,
+        count: usize,
+    },
+    /// Receives one operand and reduces it from where it lies: this step and the next one.
+    ReceiveAndReduce(Box<Fused>),
+}
+
+struct Fused {
+    from: Peer,
+    ordinal: u32,
+    /// Where the operand goes if it cannot be reduced from where it lies.
+    place: Stretch,
+    alignment: usize,
+    /// The operand that is there already.
+    other: Stretch,
+    /// Whether what is received is the left one.
+    is_left: bool,
+    into: Stretch,
+    count: usize,
+}
+
+/// What the steps of this time have in common.
+struct Time<'a> {
+    bases: Bases,
+    number: Number,
+    element: motet_fabric::TypeCode,
+    reply: Reply,
+    kernel: Option<&'a dyn Kernel>,
+}
+
+impl Time<'_> {
+    #[inline]
+    fn label(&self, ordinal: u32) -> Label {
+        Label { context: self.number.context, tag: self.number.tag, ordinal }
+    }
+
+    #[inline]
+    fn kernel(&self) -> &dyn Kernel {
+        self.kernel.expect("a plan that reduces has a kernel")
+    }
+}
+
+impl Course {
+    /// That of a run which is bound; none if it may not sprint, or is too long.
+    pub(crate) fn of(run: &Run) -> Option<Course> {
+        let order = run.planned.plan.order();
+        if !run.may_sprint() || order.len() > MOST {
+            return None;
+        }
+        let legs = order.iter().enumerate().map(|(at, &step)| run.leg(step, order.get(at + 1)));
+        Some(Course { legs: legs.collect(), reply: run.planned.reply() })
+    }
+}
+
+impl Run {
+    fn stretch(&self, slice: Slice) -> Stretch {
+        let [start, bytes] = [slice.start, slice.len].map(|elements| self.memory.bytes(elements));
+        Stretch { base: slice.buffer as usize, start, bytes }
+    }
+
+    fn leg(&self, step: StepId, next: Option<&StepId>) -> Leg {
+        match *self.planned.plan.step(step) {
+            Action::Send { to, ordinal, from } => {
+                Leg::Send { to: self.peer(to), ordinal, from: self.stretch(from) }
+            }
+            Action::Recv { from, ordinal, into } => {
+                let fused = next.and_then(|&next| self.fused(step, next, (from, ordinal, into)));
+                let leg =
+                    || Leg::Receive { from: self.peer(from), ordinal, into: self.stretch(into) };
+                fused.map_or_else(leg, |fused| Leg::ReceiveAndReduce(Box::new(fused)))
+            }
+            Action::Copy { from, into } => {
+                Leg::Copy { from: self.stretch(from), into: self.stretch(into) }
+            }
+            Action::Reduce { left, right, into } => {
+                let operands = [left, right].map(|operand| self.stretch(operand));
+                Leg::Reduce { operands, into: self.stretch(into), count: into.len }
+            }
+        }
+    }
+
+    /// A step that receives together with the next one, if that reduces what comes.
+    fn fused(
+        &self,
+        receive: StepId,
+        next: StepId,
+        (from, ordinal, place): (Rank, u32, Slice),
+    ) -> Option<Fused> {
+        let reduction = self.reduction(receive).filter(|reduction| reduction.step == next)?;
+        let Action::Reduce { left, right, into } = *self.planned.plan.step(next) else {
+            unreachable!("the plan says that it reduces")
+        };
+        let is_left = left == place;
+        Some(Fused {
+            from: self.peer(from),
+            ordinal,
+            place: self.stretch(place),
+            alignment: reduction.alignment,
+            other: self.stretch(if is_left { right } else { left }),
+            is_left,
+            into: self.stretch(into),
+            count: into.len,
+        })
+    }
+
+    /// Does all steps from this place on that can be done now, and moves the place behind them.
+    /// The run need not have begun.
+    #[inline]
+    pub(crate) fn follow(
+        &mut self,
+        course: &Course,
+        place: &mut usize,
+        endpoint: &mut Endpoint,
+    ) -> Pace {
+        let (number, element, reply) = (self.number, self.element, course.reply);
+        let (bases, kernel) = (self.memory.bases(), self.kernel.as_deref());
+        let time = Time { bases, number, element, reply, kernel };
+        while let Some(leg) = course.legs.get(*place) {
+            // SAFETY: the places are those of our own plan, in buffers that are bound; the plan
+            // keeps other steps off them.
+            let (pace, steps) = unsafe { leg.go(&time, endpoint) };
+            *place += steps;
+            match pace {
+                Ok(Pace::Complete) => {}
+                Ok(pace) => return pace,
+                Err(error) => {
+                    self.fail(error);
+                    return Pace::Failed;
+                }
+            }
+        }
+        Pace::Complete
+    }
+
+    /// Begins a run that has followed its course to this place, to go on as all others do.
+    pub(crate) fn begin_at(&mut self, place: usize) {
+        let error = self.error.take();
+        self.begin();
+        self.error = error;
+        self.exec.skip_to(place);
+    }
+}
+
+/// What a step came to, and how many steps are done by that.
+type Gone = (Result<Pace, motet_fabric::TransferError>, usize);
+
+impl Leg {
+    /// Does the step, if that is possible now.
+    ///
+    /// # Safety
+    /// What it reads is readable, and what it writes is writable and used by nobody else. The
+    /// kernel is that of its run.
+    #[inline]
+    unsafe fn go(&self, time: &Time<'_>, endpoint: &mut Endpoint) -> Gone {
+        let bases = &time.bases;
+        match *self {
+            Leg::Send { to, ordinal, from } => {
+                let (label, data) = (time.label(ordinal), from.region(bases));
+                // SAFETY: passed on.
+                if !unsafe { endpoint.send_short(to, label, time.element, data, time.reply) } {
+                    return (Ok(Pace::Behind), 0);
+                }
+            }
+            Leg::Receive { from, ordinal, into } => {
+                let (label, into) = (time.label(ordinal), into.region_mut(bases));
+                // SAFETY: passed on.
+                let short = unsafe { endpoint.recv_short(from, label, time.element, into) };
+                return gone(short, from, 1);
+            }
+            Leg::Copy { from, into } => {
+                let into = into.start(bases);
+                // SAFETY: passed on; a plan copies between slices that do not overlap.
+                unsafe { into.copy_from_nonoverlapping(from.start(bases), from.bytes) };
+            }
+            Leg::Reduce { ref operands, into, count } => {
+                let [left, right] = operands.each_ref().map(|operand| operand.start(bases));
+                // SAFETY: passed on; slices overlap only as plans allow, which is what kernels
+                // allow.
+                unsafe { time.kernel().reduce(left, right, into.start(bases), count) };
+            }
+            // SAFETY: passed on.
+            Leg::ReceiveAndReduce(ref fused) => return unsafe { fused.go(time, endpoint) },
+        }
+        (Ok(Pace::Complete), 1)
+    }
+}
+
+impl Fused {
+    /// # Safety
+    /// As [`Leg::go`].
+    #[inline]
+    unsafe fn go(&self, time: &Time<'_>, endpoint: &mut Endpoint) -> Gone {
+        let bases = &time.bases;
+        let read = |received: Region| {
+            let (received, other) = (received.start(), self.other.start(bases).cast_const());
+            let [left, right] = if self.is_left { [received, other] } else { [other, received] };
+            // SAFETY: passed on, as for a step that reduces; what is received is as long as its
+            // place, and aligned well enough for this kernel.
+            unsafe { time.kernel().reduce(left, right, self.into.start(bases), self.count) };
+        };
+        let (message, place) =
+            ((self.from, time.label(self.ordinal)), self.place.region_mut(bases));
+        // SAFETY: passed on.
+        let short =
+            unsafe { endpoint.read_short(message, time.element, place, self.alignment, read) };
+        gone(short, self.from, 2)
+    }
+}
+
+/// What a message that was to come means for so many steps.
+#[inline]
+fn gone(short: Short, from: Peer, steps: usize) -> Gone {
+    match short {
+        Short::Here(Ok(_)) => (Ok(Pace::Complete), steps),
+        Short::Here(Err(error)) => (Err(error), steps),
+        Short::NotYet => (Ok(Pace::Waiting(from)), 0),
+        Short::Behind => (Ok(Pace::Behind), 0),
+    }
+}
