@@ -10,10 +10,11 @@
 //! nothing left go through the standing lanes, whose memory all operations share.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::lane::{Inlet, Outlet, Ring, STAMP};
-use crate::layout::LINE;
+use crate::layout::{LINE, PAGE};
 use crate::{Region, RegionMut, Segment};
 
 /// The longest message that goes through a channel; longer ones are worth a single copy.
@@ -121,19 +122,25 @@ fn rounds(cell_bytes: usize) -> usize {
     }
 }
 
+/// Bytes of new rings that are seen to together, at first and at most: a ring of short messages is
+/// a page, and to get pages one by one takes longer than all else that an init does.
+const SEEN_TO: [usize; 2] = [4 * PAGE, 32 * PAGE];
+
 /// Cuts rings from the arena of one rank. Freed rings are kept by size.
 #[derive(Debug)]
 pub(crate) struct Arena {
     start: usize,
     next: usize,
     end: usize,
+    /// Rings before this have their pages.
+    seen_to: usize,
     /// Offsets by the number of cells and their bytes.
     free: HashMap<(usize, usize), Vec<usize>>,
 }
 
 impl Arena {
     pub(crate) fn new(start: usize, bytes: usize) -> Arena {
-        Arena { start, next: start, end: start + bytes, free: HashMap::new() }
+        Arena { start, next: start, end: start + bytes, seen_to: start, free: HashMap::new() }
     }
 
     /// A ring of so many cells for messages of this length, or `None` if it does not fit any more.
@@ -149,6 +156,20 @@ impl Arena {
         }
         self.next = next;
         Some(ring)
+    }
+
+    /// What is to get its pages before a ring is used that was cut last; nothing if it has them.
+    /// Each time as much as has been cut off already.
+    pub(crate) fn see_to(&mut self, ring: &Ring) -> Option<Range<usize>> {
+        let ends = ring.offset + ring.bytes();
+        if ends <= self.seen_to {
+            return None;
+        }
+        let [first, most] = SEEN_TO;
+        let more = self.taken().clamp(first, most);
+        let start = ring.offset.max(self.seen_to);
+        self.seen_to = ends.max(start + more).min(self.end);
+        Some(start..self.seen_to)
     }
 
     /// So many bytes that never come back, from a line's border on, or `None` if they do not fit.
@@ -257,6 +278,31 @@ mod tests {
         assert_ne!(arena.cut(56, 16), Some(first), "another size");
         assert_eq!(arena.cut(56, 32), Some(first), "a freed ring of the same size");
         assert!(arena.cut(LONGEST, 4).is_none(), "no room left");
+    }
+
+    #[test]
+    fn rings_get_their_pages_before_they_are_used_and_some_at_once() {
+        let bytes = 600 * PAGE;
+        let mut arena = Arena::new(PAGE, bytes);
+        let (mut seen_to, mut calls, mut rings) = (PAGE, 0, 0);
+        while let Some(ring) = arena.cut(8, 32) {
+            rings += 1;
+            if let Some(part) = arena.see_to(&ring) {
+                calls += 1;
+                assert!(part.start == ring.offset.max(seen_to) && part.end <= PAGE + bytes);
+                assert!(part.len() <= SEEN_TO[1]);
+                seen_to = part.end;
+            }
+            assert!(ring.offset + ring.bytes() <= seen_to);
+            arena.cut_for_good(if rings % 100 == 0 { 9 * PAGE } else { 0 });
+        }
+        assert!(rings > 500 && calls < rings / 10, "{calls} calls for {rings} rings");
+        let mut arena = Arena::new(0, bytes);
+        let ring = arena.cut(8, 32).unwrap();
+        assert_eq!(arena.see_to(&ring), Some(0..SEEN_TO[0]), "one operation takes a little");
+        arena.give_back(ring);
+        let same = arena.cut(8, 32).unwrap();
+        assert_eq!(arena.see_to(&same), None, "it was used before");
     }
 
     #[test]

@@ -26,6 +26,9 @@ impl Endpoint {
         let wanted = self.options.channels && cells > 0;
         let ring = if wanted { self.arena.cut(bytes, cells) } else { None };
         let place = ring.map_or((0, 0), |ring| {
+            if let Some(part) = self.arena.see_to(&ring) {
+                self.segment.prepare(part);
+            }
             ring.clear(&self.segment);
             (ring.offset as u64, packet::shape(ring))
         });
