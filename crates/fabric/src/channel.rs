@@ -20,13 +20,11 @@ use crate::{Region, RegionMut, Segment};
 /// The longest message that goes through a channel; longer ones are worth a single copy.
 pub const LONGEST: usize = 8192;
 
-/// The same of a message to a rank that sends none in turn: so few longer ones may be ahead of
-/// their receiver in a ring that they do better in the lane of all messages.
-const LONGEST_ONE_WAY: usize = 1024;
-
-/// The same of other messages where each rank has a core: longer ones do better in a block, which
-/// the answer takes back while it is in the caches of who answers.
-const LONGEST_OF_EXCHANGE: usize = 512;
+/// The same where each rank has a core, and of a message to a rank that sends none in turn. So few
+/// longer ones may be ahead of their receiver in a ring that they do better in the lane of all
+/// messages; and in an exchange they do better in a block, which the answer takes back while it is
+/// in the caches of who answers.
+const LONGEST_OF_MOST: usize = 1024;
 
 /// What the addresses of messages in channels are a multiple of.
 pub const ALIGNMENT: usize = STAMP;
@@ -36,16 +34,12 @@ pub const ALIGNMENT: usize = STAMP;
 pub const LONGEST_READ: usize = LINE - STAMP;
 
 /// Messages up to this length always go through a channel, whatever their receiver sends.
-pub const ALWAYS: usize = LONGEST_OF_EXCHANGE;
+pub const ALWAYS: usize = LONGEST_OF_MOST;
 
 /// Bytes of the longest message that goes through a channel, if its receiver sends one in turn or
 /// not, where ranks share cores or not. Both ends know that, so they need not tell each other.
 pub fn longest(is_exchange: bool, is_crowded: bool) -> usize {
-    match (is_exchange, is_crowded) {
-        (true, true) => LONGEST,
-        (true, false) => LONGEST_OF_EXCHANGE,
-        (false, _) => LONGEST_ONE_WAY,
-    }
+    if is_exchange && is_crowded { LONGEST } else { LONGEST_OF_MOST }
 }
 
 /// Bytes that the rings of one operation take at most, if more than `FEW` ranks take part: ten

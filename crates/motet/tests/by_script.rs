@@ -59,13 +59,12 @@ fn long_messages_go_by_no_script() {
     });
 }
 
-/// What flows one way has a channel up to 1 KiB. So has an exchange up to 8 KiB where ranks share
-/// cores; else up to 512 bytes, since longer messages do better in blocks that the answer takes
-/// back.
+/// What flows one way has a channel up to 1 KiB. So has an exchange, whose longer messages do
+/// better in blocks that the answer takes back; where ranks share cores it has one up to 8 KiB.
 #[test]
 fn a_message_has_a_channel_where_that_is_faster() {
     let cores = available_parallelism().map_or(1, |cores| cores.get());
-    let of_exchange = if cores < 2 { 8192 } else { 512 };
+    let of_exchange = if cores < 2 { 8192 } else { 1024 };
     on_ranks(2, |world| {
         for (longest, is_exchange) in [(1024, false), (of_exchange, true)] {
             for (bytes, has_channel) in [(longest, true), (longest + 8, false)] {
