@@ -130,9 +130,11 @@ impl<K> Handle<K> {
 }
 
 impl<K: Kind> Handle<K> {
-    /// A handle of this kind that no object ever has: of the last place that an `int` can tell.
-    pub(crate) const fn without_object() -> Handle<K> {
-        Handle::at(Place { index: (c_int::MAX as usize - CONSTANTS) as u32, generation: 0 })
+    /// A handle of this kind that no object ever has: of one of the last places that an `int` can
+    /// tell, counted from behind.
+    pub(crate) const fn without_object(nth: u8) -> Handle<K> {
+        let index = c_int::MAX as usize - CONSTANTS - nth as usize;
+        Handle::at(Place { index: index as u32, generation: 0 })
     }
 
     const fn at(place: Place) -> Handle<K> {

@@ -29,7 +29,7 @@ use motet_plan::{Call, Rank};
 use crate::Element;
 use crate::buffer::{Buffers, Held, Span, StreamOf};
 use crate::communicator::Communicator;
-use crate::engine::{Binding, Known, Number, Rule, Run, Selection, Staging, Way};
+use crate::engine::{Binding, Dash, Known, Number, Rule, Run, Selection, Staging, Way};
 use crate::error::{ErrorKind, Result};
 use crate::flight::Flight;
 use crate::group::Group;
@@ -321,6 +321,30 @@ impl Communicator {
         let id = engine.start_run(run, None);
         drop(engine);
         Some(Request::without_buffers(Flight::new(origin, id, false)))
+    }
+
+    /// The nonblocking form of a call without buffers that is the same as one before, if there was
+    /// one: the operation, or nothing if it was over when it began. Where nobody answers what this
+    /// rank sends, nothing is made of a call before it is known whether that is needed.
+    #[inline]
+    pub(crate) fn begin_again(
+        &self,
+        kind: CollectiveKind,
+        known: &Known<'_>,
+    ) -> Option<Option<Flight>> {
+        let mut engine = self.core().engine();
+        let begun = engine.dash_one_way(known, || self.next_collective())?;
+        if matches!(begun, Dash::Over) {
+            return Some(None);
+        }
+        let origin = self.origin(kind.call(Form::Nonblocking));
+        let id = match begun {
+            Dash::Short(sprinter, ..) => engine.give_up_sprint(sprinter),
+            Dash::Long(run) => engine.start_run(run, None),
+            Dash::Over => unreachable!("seen to"),
+        };
+        drop(engine);
+        Some(Some(Flight::new(origin, id, false)))
     }
 
     /// The nonblocking form without buffers of a call that may be made again.

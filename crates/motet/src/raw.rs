@@ -54,8 +54,8 @@ pub use message::{Incoming, Outgoing, SendMode};
 pub(crate) use parts::Inits;
 pub use parts::Parts;
 pub use repeat::Repeat;
-pub use request::Request;
 pub(crate) use request::State;
+pub use request::{Past, Request};
 pub use sets::{
     get_status_all, get_status_any, get_status_some, start_all, test_all, test_any, test_some,
     wait_all, wait_any, wait_some,

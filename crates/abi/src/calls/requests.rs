@@ -43,14 +43,14 @@ unsafe fn on_one<T>(
     told
 }
 
-/// Whether there is a request that was over when it began, of which there is nothing to be told.
+/// Whether there is a request of what was over when it began, of which there is nothing to be told.
 ///
 /// # Safety
 /// The place has a handle, or is null.
 #[inline]
 unsafe fn is_over(place: *const MPI_Request) -> bool {
     // SAFETY: promised by the caller.
-    !place.is_null() && unsafe { place.read() }.is_over()
+    !place.is_null() && unsafe { place.read() }.past().is_some()
 }
 
 /// Works on the operation of a handle; says which handle there is then.

@@ -97,10 +97,10 @@ mod tests {
     /// A handle of a program's own may stand for something else the next time.
     #[test]
     fn what_a_program_has_made_is_not_known() {
-        let made = MPI_Datatype::without_object();
+        let made = MPI_Datatype::without_object(0);
         let sides = || [Side(std::ptr::null(), 1, made), Side::NONE];
         assert!(words(CollectiveKind::Bcast, 0, NO_OP, sides()).is_none());
-        let op = MPI_Op::without_object();
+        let op = MPI_Op::without_object(0);
         assert!(words(CollectiveKind::Scan, 0, op, [Side::NONE, Side::NONE]).is_none());
     }
 }

@@ -5,14 +5,15 @@
 //! locked while anything is waited for, and a thread that uses a request at the same time (which
 //! the standard forbids) is told that it is in use.
 //!
-//! Sends that were over when they began all have the same handle, and no object.
+//! Sends that were over when they began all have the same handle, and no object; so have all such
+//! collectives, which have another one.
 //!
 //! A generalized request that has been freed stays until somebody has said that it is complete,
 //! since that is said by its handle.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use motet::raw::{self, Parts};
+use motet::raw::{self, Parts, Past};
 use motet::{Completer, ErrorClass};
 
 use super::FoundComm;
@@ -22,7 +23,9 @@ use crate::fault::{Answer, Fault, Site};
 use crate::handle::{ClaimOf, FoundOf, Kind, MPI_Request};
 
 /// The handle of all sends that were over when they began.
-const OVER: MPI_Request = MPI_Request::without_object();
+const OVER_SEND: MPI_Request = MPI_Request::without_object(0);
+/// The same of collectives.
+const OVER_COLLECTIVE: MPI_Request = MPI_Request::without_object(1);
 
 /// A request, but for its operation.
 pub(crate) struct Request {
@@ -79,8 +82,8 @@ impl Request {
 
     #[inline(always)] // as above
     fn keep(operation: raw::Request, comm: impl FnOnce() -> Option<FoundComm>) -> MPI_Request {
-        if operation.is_over() {
-            return OVER;
+        if let Some(past) = operation.past() {
+            return MPI_Request::of_past(past);
         }
         let comm = comm();
         let rare = Rare::of(&operation).map(Box::new);
@@ -129,10 +132,10 @@ fn lock(stage: &Mutex<Stage>) -> MutexGuard<'_, Stage> {
 /// A request whose operation somebody works on.
 pub(crate) struct Borrowed {
     handle: MPI_Request,
-    /// None of the null request, and of a send that was over when it began.
+    /// None of the null request, and of what was over when it began.
     claim: Option<ClaimOf<Request>>,
-    /// Whether it is such a send, and no call has completed it.
-    is_over: bool,
+    /// What that was, if no call has completed it.
+    past: Option<Past>,
 }
 
 impl Borrowed {
@@ -142,10 +145,9 @@ impl Borrowed {
         match &mut self.claim {
             Some(claim) => work(claim.own()),
             None => {
-                let over = self.is_over.then(raw::Request::over);
-                let mut request = over.unwrap_or_default();
+                let mut request = self.past.map(raw::Request::over).unwrap_or_default();
                 let worked = work(&mut request);
-                self.is_over = request.is_over();
+                self.past = request.past();
                 worked
             }
         }
@@ -162,7 +164,7 @@ impl Borrowed {
     #[inline]
     pub(crate) fn give_back(self) -> MPI_Request {
         let Some(mut claim) = self.claim else {
-            return if self.is_over { OVER } else { MPI_REQUEST_NULL };
+            return self.past.map_or(MPI_REQUEST_NULL, MPI_Request::of_past);
         };
         if !claim.own().is_null() {
             return self.handle;
@@ -181,10 +183,21 @@ fn end(claim: ClaimOf<Request>) {
 }
 
 impl MPI_Request {
-    /// Whether it is that of all sends that were over when they began.
+    /// The handle of what was over when it began.
+    fn of_past(past: Past) -> MPI_Request {
+        match past {
+            Past::Send => OVER_SEND,
+            Past::Collective => OVER_COLLECTIVE,
+        }
+    }
+
+    /// What was over when it began, if it is the handle of that.
     #[inline]
-    pub(crate) fn is_over(self) -> bool {
-        self == OVER
+    pub(crate) fn past(self) -> Option<Past> {
+        if self == OVER_SEND {
+            return Some(Past::Send);
+        }
+        (self == OVER_COLLECTIVE).then_some(Past::Collective)
     }
 
     /// Claims the operation, to work on it: the null request of the null handle.
@@ -193,14 +206,15 @@ impl MPI_Request {
     /// A wrong handle; a request that somebody else works on.
     #[inline(always)] // few calls begin with it, and those are short
     pub(crate) fn borrow(self) -> Answer<Borrowed> {
-        if self == MPI_REQUEST_NULL || self == OVER {
-            return Ok(Borrowed { handle: self, claim: None, is_over: self == OVER });
+        let past = self.past();
+        if self == MPI_REQUEST_NULL || past.is_some() {
+            return Ok(Borrowed { handle: self, claim: None, past });
         }
         let mut claim = self.claim()?.ok_or_else(in_use)?;
         if claim.own().is_null() {
             return Err(self.wrong());
         }
-        Ok(Borrowed { handle: self, claim: Some(claim), is_over: false })
+        Ok(Borrowed { handle: self, claim: Some(claim), past: None })
     }
 
     /// Whose error handler is told of the request.

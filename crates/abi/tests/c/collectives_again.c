@@ -209,11 +209,71 @@ static void wrong_this_time(void) {
     ERR(MPI_Bcast(in, 4, MPI_INT, 0, stale), MPI_ERR_COMM);
 }
 
+/* Collectives that are over when they begin, as they may be at who only sends or finds all there,
+ * are requests like others, in whatever way they are completed. */
+static void over_at_once(void) {
+    enum { MANY = 6 };
+    int data[MANY], indices[MANY], index, flag, some, done;
+    MPI_Request requests[MANY];
+    MPI_Status status, statuses[MANY];
+    OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    for (int round = 0; round < 40; ++round) {
+        OK(MPI_Barrier(MPI_COMM_WORLD)); /* So that there is room for what is sent. */
+        for (int at = 0; at < MANY; ++at) {
+            data[at] = me == 0 ? round + at : -1;
+            OK(MPI_Ibcast(&data[at], 1, MPI_INT, 0, MPI_COMM_WORLD, &requests[at]));
+            CHECK(requests[at] != MPI_REQUEST_NULL);
+        }
+        /* Who only sends is done. */
+        if (me == 0 && ranks > 1 && round > 0) CHECK(requests[0] == requests[MANY - 1]);
+        /* Neither cancelled, freed nor started. */
+        ERR(MPI_Cancel(&requests[0]), MPI_ERR_REQUEST);
+        ERR(MPI_Request_free(&requests[0]), MPI_ERR_REQUEST);
+        ERR(MPI_Start(&requests[0]), MPI_ERR_REQUEST);
+        switch (round % 5) {
+        case 0:
+            OK(MPI_Waitall(MANY, requests, statuses));
+            break;
+        case 1:
+            for (int at = 0; at < MANY; ++at) {
+                OK(MPI_Waitany(MANY, requests, &index, &status));
+                CHECK(index != MPI_UNDEFINED && requests[index] == MPI_REQUEST_NULL);
+            }
+            break;
+        case 2:
+            for (done = 0; done < MANY; done += some) {
+                OK(MPI_Waitsome(MANY, requests, &some, indices, statuses));
+            }
+            CHECK_EQ(done, MANY);
+            break;
+        case 3:
+            for (int at = MANY; at-- > 0;) {
+                for (flag = 0; !flag;) {
+                    OK(MPI_Request_get_status(requests[at], &flag, &status));
+                }
+                int is_cancelled = 1;
+                OK(MPI_Test_cancelled(&status, &is_cancelled));
+                CHECK(!is_cancelled);
+                for (flag = 0; !flag;) OK(MPI_Test(&requests[at], &flag, &status));
+            }
+            break;
+        default:
+            for (flag = 0; !flag;) OK(MPI_Testall(MANY, requests, &flag, MPI_STATUSES_IGNORE));
+        }
+        for (int at = 0; at < MANY; ++at) {
+            CHECK_EQ(data[at], round + at);
+            CHECK(requests[at] == MPI_REQUEST_NULL);
+        }
+    }
+}
+
 int main(int argc, char **argv) {
     OK(MPI_Init(&argc, &argv));
     OK(MPI_Comm_rank(MPI_COMM_WORLD, &me));
     OK(MPI_Comm_size(MPI_COMM_WORLD, &ranks));
     any_calls();
     wrong_this_time();
+    over_at_once();
     return MPI_Finalize();
 }

@@ -200,10 +200,33 @@ impl Engine {
         number: impl FnOnce() -> Number,
         looks: u32,
     ) -> Option<Dash> {
+        self.dash_along(known, number, looks, |_| true)
+    }
+
+    /// The same with one look, for whoever does not wait, and only if this rank either sends or
+    /// receives: who does both waits for an answer in any case.
+    #[inline]
+    pub(crate) fn dash_one_way(
+        &mut self,
+        known: &Known<'_>,
+        number: impl FnOnce() -> Number,
+    ) -> Option<Dash> {
+        self.dash_along(known, number, 1, |course| course.is_one_way)
+    }
+
+    #[inline(always)] // it is two functions
+    fn dash_along(
+        &mut self,
+        known: &Known<'_>,
+        number: impl FnOnce() -> Number,
+        looks: u32,
+        suits: impl FnOnce(&Course) -> bool,
+    ) -> Option<Dash> {
         if !self.may_repeat() {
             return None;
         }
         let Kept { course, run: kept, .. } = self.calls.bind(known, number)?;
+        let course = course.as_ref().filter(|course| suits(course));
         let (Some(course), Some(run)) = (course, &mut *kept) else {
             return kept.take().map(Dash::Long);
         };

@@ -10,7 +10,7 @@ use motet_fabric::TypeCode;
 
 use super::collective::On;
 use super::data::Data;
-use super::request::{Request, State};
+use super::request::{Past, Request, State};
 use super::side::{Stage, Unit};
 use super::status::Status;
 use crate::buffer::Span;
@@ -113,7 +113,7 @@ impl Outgoing<'_> {
         let comm = on.into().messages();
         // SAFETY: passed on.
         if unsafe { self.goes_straight(comm) } {
-            return Ok(Request::over());
+            return Ok(Request::over(Past::Send));
         }
         // SAFETY: passed on.
         unsafe { self.start_thoroughly(comm) }

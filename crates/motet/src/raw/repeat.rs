@@ -9,6 +9,7 @@
 
 use super::collective::Collective;
 use super::kind::CollectiveKind;
+use super::request::Past;
 use crate::communicator::{Communicator, Traffic};
 use crate::engine::{Known, Signature};
 use crate::error::Result;
@@ -76,8 +77,9 @@ impl Repeat {
     /// As [`Collective::start`], of the collective that these words stand for.
     #[inline]
     pub unsafe fn start(&self, communicator: &Communicator) -> Option<raw::Request> {
-        let request = communicator.start_again(self.kind, &self.known(communicator)?)?;
-        Some(raw::Request::of_collective(request.into_flight()))
+        let begun = communicator.begin_again(self.kind, &self.known(communicator)?)?;
+        let over = const { raw::Request::over(Past::Collective) };
+        Some(begun.map_or(over, raw::Request::of_collective))
     }
 }
 

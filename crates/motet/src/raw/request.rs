@@ -36,9 +36,18 @@ pub struct Request(Subject);
 enum Subject {
     #[default]
     Nothing,
-    /// A send that was over when it began: there is nothing to be known of it but that.
-    Over,
+    /// Something that was over when it began: there is nothing to be known of it but what it was.
+    Over(Past),
     Operation(Inner),
+}
+
+/// What an operation was that was over when it began, and ended well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Past {
+    /// A send.
+    Send,
+    /// A collective that runs once.
+    Collective,
 }
 
 /// What is done with the result of an operation that is over.
@@ -176,15 +185,22 @@ impl Request {
         Request(Subject::Nothing)
     }
 
-    /// A send that was over when it began. All of them are alike.
-    pub const fn over() -> Request {
-        Request(Subject::Over)
+    /// Something that was over when it began. All such sends are alike, and so are all such
+    /// collectives.
+    pub const fn over(past: Past) -> Request {
+        Request(Subject::Over(past))
     }
 
     /// Whether it is [one of those](Request::over), and no call has completed it.
     #[inline]
     pub fn is_over(&self) -> bool {
-        matches!(self.0, Subject::Over)
+        self.past().is_some()
+    }
+
+    /// What it was, if it is [one of those](Request::over), and no call has completed it.
+    #[inline]
+    pub fn past(&self) -> Option<Past> {
+        if let Subject::Over(past) = self.0 { Some(past) } else { None }
     }
 
     /// An operation that runs once and is under way, or a persistent one in whatever state.
@@ -314,7 +330,7 @@ impl Request {
     pub(super) fn check_start(&self) -> Result<()> {
         match &self.0 {
             Subject::Nothing => Err(Error::from(ErrorKind::of_request(NULL))),
-            Subject::Over => Err(Error::from(ErrorKind::of_request(NOT_PERSISTENT))),
+            Subject::Over(_) => Err(Error::from(ErrorKind::of_request(NOT_PERSISTENT))),
             Subject::Operation(inner) if !inner.persistent => Err(inner.error(NOT_PERSISTENT)),
             Subject::Operation(inner) if inner.active => Err(inner.error(ACTIVE)),
             Subject::Operation(_) => Ok(()),
@@ -363,7 +379,10 @@ impl Request {
             Subject::Operation(inner) if inner.active && matches!(inner.kind, Kind::Collective) => {
                 return Err(inner.error(NOT_TO_FREE));
             }
-            Subject::Over | Subject::Operation(_) => {}
+            Subject::Over(Past::Collective) => {
+                return Err(Error::from(ErrorKind::of_request(NOT_TO_FREE)));
+            }
+            Subject::Over(Past::Send) | Subject::Operation(_) => {}
         }
         self.release()
     }
@@ -378,7 +397,10 @@ impl Request {
     pub fn cancel(&mut self) -> Result<()> {
         let inner = match &mut self.0 {
             Subject::Nothing => return Err(Error::from(ErrorKind::of_request(NULL))),
-            Subject::Over => return Ok(()),
+            Subject::Over(Past::Send) => return Ok(()),
+            Subject::Over(Past::Collective) => {
+                return Err(Error::from(ErrorKind::of_request(NOT_TO_CANCEL)));
+            }
             Subject::Operation(inner) => inner,
         };
         match &inner.kind {
@@ -463,7 +485,8 @@ impl fmt::Debug for Request {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Subject::Nothing => out.write_str("Request(null)"),
-            Subject::Over => out.write_str("Request(a send that is over)"),
+            Subject::Over(Past::Send) => out.write_str("Request(a send that is over)"),
+            Subject::Over(Past::Collective) => out.write_str("Request(a collective that is over)"),
             Subject::Operation(inner) => {
                 let state = if inner.active { "active" } else { "inactive" };
                 write!(out, "Request({}, {state})", inner.flight.origin.call)

@@ -21,6 +21,8 @@ const MOST: usize = 128;
 pub(crate) struct Course {
     legs: Box<[Leg]>,
     reply: Reply,
+    /// Whether it either sends or receives.
+    pub(crate) is_one_way: bool,
 }
 
 /// Elements of one of the buffers of a run, in bytes.
@@ -120,7 +122,11 @@ impl Course {
             return None;
         }
         let legs = order.iter().enumerate().map(|(at, &step)| run.leg(step, order.get(at + 1)));
-        Some(Course { legs: legs.collect(), reply: run.planned.reply() })
+        let legs: Box<[Leg]> = legs.collect();
+        let receives = |leg: &Leg| matches!(leg, Leg::Receive { .. } | Leg::ReceiveAndReduce(_));
+        let sends = |leg: &Leg| matches!(leg, Leg::Send { .. });
+        let is_one_way = legs.iter().any(receives) != legs.iter().any(sends);
+        Some(Course { legs, reply: run.planned.reply(), is_one_way })
     }
 }
 
