@@ -8,6 +8,8 @@
 
 #include "check.h"
 
+#include <unistd.h>
+
 enum { STEPS = 6000, MOST = 3, PLACES = 3, SIZE = 64 };
 
 /* The same numbers on all ranks. */
@@ -209,6 +211,27 @@ static void wrong_this_time(void) {
     ERR(MPI_Bcast(in, 4, MPI_INT, 0, stale), MPI_ERR_COMM);
 }
 
+/* What went wrong once is not told of the same call later, whoever has to wait for whom. */
+static void right_after_wrong(void) {
+    int data[4] = {0};
+    MPI_Comm pair;
+    OK(MPI_Comm_split(MPI_COMM_WORLD, me / 2, me, &pair));
+    OK(MPI_Comm_set_errhandler(pair, MPI_ERRORS_RETURN));
+    int size, rank;
+    OK(MPI_Comm_size(pair, &size));
+    OK(MPI_Comm_rank(pair, &rank));
+    for (int round = 0; size == 2 && round < 3; ++round) {
+        for (int turn = 0; turn < 3; ++turn) OK(MPI_Bcast(data, 2, MPI_INT, 0, pair));
+        int code = MPI_Bcast(data, rank ? 2 : 4, MPI_INT, 0, pair);
+        if (rank) ERR(code, MPI_ERR_TRUNCATE); else OK(code);
+        if (!rank) usleep(20000);
+        data[0] = rank ? -1 : round;
+        OK(MPI_Bcast(data, 2, MPI_INT, 0, pair));
+        CHECK_EQ(data[0], round);
+    }
+    OK(MPI_Comm_free(&pair));
+}
+
 /* Collectives that are over when they begin, as they may be at who only sends or finds all there,
  * are requests like others, in whatever way they are completed. */
 static void over_at_once(void) {
@@ -275,6 +298,7 @@ int main(int argc, char **argv) {
     OK(MPI_Comm_size(MPI_COMM_WORLD, &ranks));
     any_calls();
     wrong_this_time();
+    right_after_wrong();
     over_at_once();
     return MPI_Finalize();
 }

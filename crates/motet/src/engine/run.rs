@@ -149,6 +149,7 @@ impl Run {
     pub(crate) fn bind_again(&mut self, [input, output]: [*mut u8; 2], number: Number) {
         self.memory.bind_at(input, output);
         self.polled = false;
+        self.error = None; // of the execution before
         self.number = number;
     }
 
