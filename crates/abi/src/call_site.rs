@@ -3,49 +3,96 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-#[cfg(target_env = "gnu")]
-use std::ffi::c_int;
-use std::ffi::{CStr, OsStr, c_char, c_void};
+use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
+use std::sync::OnceLock;
 
-/// Calls of the library within each other.
+/// So many calls are looked at first: to find more of them takes as long again for each, and those
+/// of the library within each other are not many.
+const FIRST: usize = 16;
+/// So many are looked at if all of the first are calls of the library.
 const MOST: usize = 64;
 
 /// The first return address that is not in this library: its object, its function if that has a
 /// name there, and where in the object, as `solver(exchange+0x1f) 0x12af`.
 pub(crate) fn call_site() -> Option<String> {
-    let mut frames = [std::ptr::null_mut::<c_void>(); MOST];
-    let found = return_addresses(&mut frames);
-    let here = object_of(call_site as *const c_void)?.dli_fbase;
+    let call = outer_call(&mut [std::ptr::null_mut(); FIRST])
+        .or_else(|| outer_call(&mut [std::ptr::null_mut(); MOST]))?;
+    object_of(call).map(|at| told(call, &at))
+}
+
+/// The innermost call, among as many as there are places, that is not in this library.
+fn outer_call(frames: &mut [*mut c_void]) -> Option<*const c_void> {
+    let here = own_addresses()?;
+    let found = return_addresses(frames);
     let frames = frames.iter().take(found);
     // A return address may be the first byte behind its function.
     let mut calls = frames.map(|&frame| frame.cast_const().wrapping_byte_sub(1));
-    calls
-        .find_map(|call| Some((call, object_of(call).filter(|at| at.dli_fbase != here)?)))
-        .map(told)
+    calls.find(|call| !here.contains(&call.addr()))
+}
+
+/// Where this library is. What the linker knows of an address it looks up among all names of an
+/// object, and ours are thousands: so this is asked for once.
+fn own_addresses() -> Option<Range<usize>> {
+    static OWN: OnceLock<Option<Range<usize>>> = OnceLock::new();
+    OWN.get_or_init(|| {
+        let mut search = Search { address: (call_site as *const c_void).addr(), found: None };
+        // SAFETY: what is called takes the search as what it is, and does not keep it.
+        unsafe { libc::dl_iterate_phdr(Some(look_into), (&raw mut search).cast()) };
+        search.found
+    })
+    .clone()
+}
+
+/// For the object that has an address, and the addresses of that object.
+struct Search {
+    address: usize,
+    found: Option<Range<usize>>,
+}
+
+/// Ends the search with 1 in the object that has the address.
+unsafe extern "C" fn look_into(
+    object: *mut libc::dl_phdr_info,
+    _: libc::size_t,
+    search: *mut c_void,
+) -> c_int {
+    // SAFETY: this is the search that `own_addresses` has given to the linker, and only we have it.
+    let search = unsafe { &mut *search.cast::<Search>() };
+    // SAFETY: the linker tells of a loaded object, which stays during the call.
+    let object = unsafe { &*object };
+    // SAFETY: so many headers an object has, and they stay as long as it is loaded.
+    let parts = unsafe { std::slice::from_raw_parts(object.dlpi_phdr, object.dlpi_phnum.into()) };
+    let loaded = parts.iter().filter(|part| part.p_type == libc::PT_LOAD).map(|part| {
+        let begin = (object.dlpi_addr as usize).wrapping_add(part.p_vaddr as usize);
+        begin..begin + part.p_memsz as usize
+    });
+    let whole = loaded.reduce(|one, other| one.start.min(other.start)..one.end.max(other.end));
+    search.found = whole.filter(|whole| whole.contains(&search.address));
+    search.found.is_some().into()
 }
 
 /// The return addresses of the calls that this one is in, innermost first, and how many there are.
 #[cfg(target_env = "gnu")]
-fn return_addresses(frames: &mut [*mut c_void; MOST]) -> usize {
+fn return_addresses(frames: &mut [*mut c_void]) -> usize {
     // SAFETY: there is room for as many as are asked for.
-    unsafe { libc::backtrace(frames.as_mut_ptr(), MOST as c_int) }.max(0) as usize
+    unsafe { libc::backtrace(frames.as_mut_ptr(), frames.len() as c_int) }.max(0) as usize
 }
 
 /// Other C libraries do not tell.
 #[cfg(not(target_env = "gnu"))]
-fn return_addresses(_: &mut [*mut c_void; MOST]) -> usize {
+fn return_addresses(_: &mut [*mut c_void]) -> usize {
     0
 }
 
-fn told((call, at): (*const c_void, libc::Dl_info)) -> String {
+fn told(call: *const c_void, at: &libc::Dl_info) -> String {
     let object = name(at.dli_fname).unwrap_or_else(|| "the program".to_owned());
     let object = Path::new(&object).file_name().map_or(object.clone(), lossy);
     let into = |function| format!("({function}+{:#x})", call.addr() - at.dli_saddr.addr());
     let function = name(at.dli_sname).map(into).unwrap_or_default();
-    format!("{object}{function} {:#x}", call.addr() - load_bias(&at))
+    format!("{object}{function} {:#x}", call.addr() - load_bias(at))
 }
 
 /// What is added to the addresses in the file of an object when it is loaded.
