@@ -97,6 +97,13 @@ impl Loose {
     }
 }
 
+/// What became of a nonblocking call.
+pub(crate) enum Begun {
+    /// It has ended well already, and is no operation.
+    Over,
+    UnderWay(Flight),
+}
+
 /// The ranks that a plan is for, and which of them is the caller.
 #[derive(Debug)]
 pub(crate) struct Among {
@@ -324,27 +331,21 @@ impl Communicator {
     }
 
     /// The nonblocking form of a call without buffers that is the same as one before, if there was
-    /// one: the operation, or nothing if it was over when it began. Where nobody answers what this
-    /// rank sends, nothing is made of a call before it is known whether that is needed.
+    /// one. Where nobody answers what this rank sends, nothing is made of a call before it is known
+    /// whether that is needed.
     #[inline]
-    pub(crate) fn begin_again(
-        &self,
-        kind: CollectiveKind,
-        known: &Known<'_>,
-    ) -> Option<Option<Flight>> {
+    pub(crate) fn begin_again(&self, kind: CollectiveKind, known: &Known<'_>) -> Option<Begun> {
         let mut engine = self.core().engine();
-        let begun = engine.dash_one_way(known, || self.next_collective())?;
-        if matches!(begun, Dash::Over) {
-            return Some(None);
-        }
-        let origin = self.origin(kind.call(Form::Nonblocking));
-        let id = match begun {
-            Dash::Short(sprinter, ..) => engine.give_up_sprint(sprinter),
-            Dash::Long(run) => engine.start_run(run, None),
-            Dash::Over => unreachable!("seen to"),
+        // It counts who has the communicator, which would wait for what has been sent to leave the
+        // core: so that is done before.
+        let origin = || self.origin(kind.call(Form::Nonblocking));
+        let (origin, id) = match engine.dash_one_way(known, || self.next_collective())? {
+            Dash::Over => return Some(Begun::Over),
+            Dash::Short(sprinter, ..) => (origin(), engine.give_up_sprint(sprinter)),
+            Dash::Long(run) => (origin(), engine.start_run(run, None)),
         };
         drop(engine);
-        Some(Some(Flight::new(origin, id, false)))
+        Some(Begun::UnderWay(Flight::new(origin, id, false)))
     }
 
     /// The nonblocking form without buffers of a call that may be made again.

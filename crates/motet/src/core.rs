@@ -307,7 +307,7 @@ impl Core {
     ) -> Result<(), TransferError> {
         if pace.is_under_way() && self.shared.patience.turns > 0 {
             drop(engine);
-            let ended = self.shared.take_turns(|engine, looks| {
+            let ended = self.shared.take_turns(0, |engine, looks| {
                 let pace = engine.go_on(&mut sprinter, looks);
                 (!pace.is_under_way()).then_some(pace)
             });
@@ -385,7 +385,7 @@ impl Core {
             std::mem::forget(panicked);
             return outcome;
         }
-        let ended = self.shared.take_turns(|engine, looks| {
+        let ended = self.shared.take_turns(1, |engine, looks| {
             engine.hurry(id, looks);
             engine.take(id, persistent)
         });

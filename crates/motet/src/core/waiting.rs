@@ -202,9 +202,10 @@ impl Shared {
     }
 
     /// Gives way some times, and looks in between for the end of one operation, and for little
-    /// else.
+    /// else. The operation is among so many that are under way: it may be none yet.
     pub(super) fn take_turns<T>(
         &self,
+        own: usize,
         mut ended: impl FnMut(&mut Engine, u32) -> Option<T>,
     ) -> Option<T> {
         for turn in 1..=self.patience.turns {
@@ -215,7 +216,7 @@ impl Shared {
             if is_crowded || ended.is_some() {
                 return ended;
             }
-            engine.move_others_at(turn);
+            engine.move_others_at(turn, own);
         }
         None
     }

@@ -88,11 +88,11 @@ impl Engine {
 
     /// Moves what else is under way, for one who looks at nothing else; everything, now and then,
     /// since what it waits for may be blocked by what it does not look at.
-    pub(crate) fn move_others_at(&mut self, turn: u32) {
+    pub(crate) fn move_others_at(&mut self, turn: u32, own: usize) {
         if turn.is_multiple_of(TURNS) {
             self.progress();
         } else {
-            self.move_others(0);
+            self.move_others(own);
         }
     }
 
@@ -235,5 +235,46 @@ impl Engine {
             self.endpoint.fetch(&mut done);
         }
         self.settle(done);
+        self.leave_off(id);
+    }
+
+    /// Looks no more at an operation that is over, if it is the last of those that are looked at:
+    /// left among the [few](FEW) it would take the place of one that begins.
+    fn leave_off(&mut self, id: Id) {
+        if self.polled.last() != Some(&id) {
+            return;
+        }
+        if let Some(operation) = self.operations.get_mut(id) {
+            if operation.state == State::Active {
+                return;
+            }
+            if let Work::Run(run) = &mut operation.work {
+                run.polled = false;
+            }
+        }
+        self.polled.pop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Settings, threads_with};
+
+    /// Of those that each are over before the next one begins.
+    #[test]
+    fn operations_that_are_over_take_no_place_among_the_few() {
+        let settings = Settings::new(); // nothing is written down, so all may sprint
+        let longest = threads_with(2, &settings, |world| {
+            let mut longest = 0;
+            for _ in 0..10 * FEW {
+                world.ibarrier()?.wait()?;
+                longest = longest.max(world.core().engine().polled.len());
+            }
+            Ok::<usize, crate::Error>(longest)
+        });
+        for longest in longest.expect("two threads") {
+            assert!(longest.expect("no rank leaves") <= 1);
+        }
     }
 }

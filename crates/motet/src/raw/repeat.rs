@@ -10,6 +10,7 @@
 use super::collective::Collective;
 use super::kind::CollectiveKind;
 use super::request::Past;
+use crate::collective::Begun;
 use crate::communicator::{Communicator, Traffic};
 use crate::engine::{Known, Signature};
 use crate::error::Result;
@@ -77,9 +78,10 @@ impl Repeat {
     /// As [`Collective::start`], of the collective that these words stand for.
     #[inline]
     pub unsafe fn start(&self, communicator: &Communicator) -> Option<raw::Request> {
-        let begun = communicator.begin_again(self.kind, &self.known(communicator)?)?;
-        let over = const { raw::Request::over(Past::Collective) };
-        Some(begun.map_or(over, raw::Request::of_collective))
+        Some(match communicator.begin_again(self.kind, &self.known(communicator)?)? {
+            Begun::Over => const { raw::Request::over(Past::Collective) },
+            Begun::UnderWay(flight) => raw::Request::of_collective(flight),
+        })
     }
 }
 

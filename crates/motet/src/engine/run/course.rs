@@ -11,6 +11,7 @@
 use motet_fabric::{Endpoint, Label, Peer, Region, RegionMut, Reply, Short};
 use motet_plan::{Action, Rank, Slice, StepId};
 
+use super::reduction::{Operands, Side};
 use super::{Number, Pace, Run};
 use crate::kernel::Kernel;
 
@@ -87,8 +88,7 @@ struct Fused {
     alignment: usize,
     /// The operand that is there already.
     other: Stretch,
-    /// Whether what is received is the left one.
-    is_left: bool,
+    side: Side,
     into: Stretch,
     count: usize,
 }
@@ -165,17 +165,14 @@ impl Run {
         (from, ordinal, place): (Rank, u32, Slice),
     ) -> Option<Fused> {
         let reduction = self.reduction(receive).filter(|reduction| reduction.step == next)?;
-        let Action::Reduce { left, right, into } = *self.planned.plan.step(next) else {
-            unreachable!("the plan says that it reduces")
-        };
-        let is_left = left == place;
+        let Operands { other, side, into } = self.operands(next, place);
         Some(Fused {
             from: self.peer(from),
             ordinal,
             place: self.stretch(place),
             alignment: reduction.alignment,
-            other: self.stretch(if is_left { right } else { left }),
-            is_left,
+            other: self.stretch(other),
+            side,
             into: self.stretch(into),
             count: into.len,
         })
@@ -270,11 +267,11 @@ impl Fused {
     unsafe fn go(&self, time: &Time<'_>, endpoint: &mut Endpoint) -> Gone {
         let bases = &time.bases;
         let read = |received: Region| {
-            let (received, other) = (received.start(), self.other.start(bases).cast_const());
-            let [left, right] = if self.is_left { [received, other] } else { [other, received] };
+            let operands = [received.start(), self.other.start(bases).cast_const()];
+            let into = self.into.start(bases);
             // SAFETY: passed on, as for a step that reduces; what is received is as long as its
             // place, and aligned well enough for this kernel.
-            unsafe { time.kernel().reduce(left, right, self.into.start(bases), self.count) };
+            unsafe { self.side.reduce(time.kernel(), operands, into, self.count) };
         };
         let (message, place) =
             ((self.from, time.label(self.ordinal)), self.place.region_mut(bases));

@@ -11,6 +11,7 @@ use motet_fabric::{Endpoint, Label, Peer, Region, Short, Token, TransferError};
 use motet_plan::{Action, Slice, StepId};
 
 use super::Run;
+use crate::kernel::Kernel;
 
 /// A receiving step, and the reducing one that takes what comes.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +22,55 @@ pub(super) struct Reduction {
     pub(super) alignment: usize,
 }
 
+/// What a reducing step does with what a step before it receives in a place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Operands {
+    /// The operand that is there already.
+    pub(super) other: Slice,
+    /// On which side of it what is received goes.
+    pub(super) side: Side,
+    pub(super) into: Slice,
+}
+
+/// Which operand of a reduction is received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Left,
+    Right,
+}
+
+impl Side {
+    /// Reduces so many elements: what has been received, and the other operand.
+    ///
+    /// # Safety
+    /// As [`Kernel::reduce`].
+    #[inline]
+    pub(super) unsafe fn reduce(
+        self,
+        kernel: &dyn Kernel,
+        [received, other]: [*const u8; 2],
+        into: *mut u8,
+        count: usize,
+    ) {
+        let [left, right] = match self {
+            Side::Left => [received, other],
+            Side::Right => [other, received],
+        };
+        // SAFETY: passed on.
+        unsafe { kernel.reduce(left, right, into, count) };
+    }
+}
+
 impl Run {
+    /// What a step does that reduces what is received in this place.
+    pub(super) fn operands(&self, reduction: StepId, place: Slice) -> Operands {
+        let Action::Reduce { left, right, into } = *self.planned.plan.step(reduction) else {
+            unreachable!("the plan says that it reduces")
+        };
+        let (side, other) = if left == place { (Side::Left, right) } else { (Side::Right, left) };
+        Operands { other, side, into }
+    }
+
     /// The reduction that may take what a step receives from wherever it lies.
     #[inline]
     pub(super) fn reduction(&self, receive: StepId) -> Option<Reduction> {

@@ -19,6 +19,7 @@ use std::sync::Arc;
 use motet_fabric::{Endpoint, InChannel, Peer, Region, RegionMut, channel};
 use motet_plan::{Action, Rank, Slice, StepId};
 
+use super::reduction::{Operands, Side};
 use super::{Channels, Link, Run};
 use crate::kernel::Kernel;
 
@@ -68,8 +69,7 @@ enum Act {
         from: Peer,
         /// The operand that is there already.
         other: Region,
-        /// Whether what is received is the left one.
-        is_left: bool,
+        side: Side,
         into: RegionMut,
         count: usize,
     },
@@ -169,16 +169,13 @@ impl Run {
         (from, place): (Rank, Slice),
     ) -> Option<Act> {
         let reduction = self.reduction(receive)?;
-        let Action::Reduce { left, right, into } = *self.planned.plan.step(reduction.step) else {
-            unreachable!("the plan says that it reduces")
-        };
-        let is_left = left == place;
+        let Operands { other, side, into } = self.operands(reduction.step, place);
         let is_short = self.memory.bytes(place.len) <= channel::LONGEST_READ;
         (is_short && reduction.alignment <= channel::ALIGNMENT).then(|| Act::ReceiveAndReduce {
             link: receive.index(),
             from: self.peer(from),
-            other: self.memory.region(if is_left { right } else { left }),
-            is_left,
+            other: self.memory.region(other),
+            side,
             into: self.memory.region_mut(into),
             count: into.len,
         })
@@ -242,14 +239,13 @@ impl Act {
                     Some(false) => {}
                 }
             }
-            Act::ReceiveAndReduce { link, from, other, is_left, into, count } => {
+            Act::ReceiveAndReduce { link, from, other, side, into, count } => {
                 let kernel = kernel.expect("a plan that reduces has a kernel");
                 let is_rung = incoming(links, link).try_read(|received| {
-                    let (received, other) = (received.start(), other.start());
-                    let [left, right] = if is_left { [received, other] } else { [other, received] };
+                    let operands = [received.start(), other.start()];
                     // SAFETY: passed on, as for `Reduce`; what is received is as long as what the
                     // channel was opened for, and aligned well enough for this kernel.
-                    unsafe { kernel.reduce(left, right, into.start(), count) };
+                    unsafe { side.reduce(kernel, operands, into.start(), count) };
                 });
                 match is_rung {
                     None => return 0,
