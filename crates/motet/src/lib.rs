@@ -132,6 +132,9 @@ mod status;
 mod topology;
 mod wisdom;
 mod world;
+#[cfg(test)]
+#[path = "../tests/worlds/mod.rs"]
+mod worlds;
 
 pub use attributes::{Attributes, Keyval, WeakKeyval};
 pub use collective::{Member, Members, Neighbour, Neighbours, Part, SparseRequest};

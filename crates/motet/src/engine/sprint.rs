@@ -10,6 +10,9 @@
 //! that begin while there are more post their receives; and so do those before anybody sleeps, so
 //! that nobody who sleeps, dies, leaves or reports need know of sprints.
 
+#[cfg(test)]
+mod tests;
+
 use std::mem;
 
 use motet_fabric::Completion;
@@ -86,8 +89,9 @@ impl Engine {
         self.begin_run(sprinter.run, sprinter.staging)
     }
 
-    /// Moves what else is under way, for one who looks at nothing else; everything, now and then,
-    /// since what it waits for may be blocked by what it does not look at.
+    /// Moves what else is under way than so many operations, for one who looks at nothing else;
+    /// everything, now and then, since what it waits for may be blocked by what it does not look
+    /// at.
     pub(crate) fn move_others_at(&mut self, turn: u32, own: usize) {
         if turn.is_multiple_of(TURNS) {
             self.progress();
@@ -253,28 +257,5 @@ impl Engine {
             }
         }
         self.polled.pop();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Settings, threads_with};
-
-    /// Of those that each are over before the next one begins.
-    #[test]
-    fn operations_that_are_over_take_no_place_among_the_few() {
-        let settings = Settings::new(); // nothing is written down, so all may sprint
-        let longest = threads_with(2, &settings, |world| {
-            let mut longest = 0;
-            for _ in 0..10 * FEW {
-                world.ibarrier()?.wait()?;
-                longest = longest.max(world.core().engine().polled.len());
-            }
-            Ok::<usize, crate::Error>(longest)
-        });
-        for longest in longest.expect("two threads") {
-            assert!(longest.expect("no rank leaves") <= 1);
-        }
     }
 }

@@ -9,11 +9,8 @@ use super::Layout;
 use crate::buffer::Span;
 use crate::collective::{Prepared, Shape, blocking::output, input};
 use crate::communicator::Communicator;
+use crate::worlds::{Random, on_ranks_with};
 use crate::{Element, Result, Settings};
-use worlds::{Random, on_ranks_with};
-
-#[path = "../../../tests/worlds/mod.rs"]
-mod worlds;
 
 /// A block on its way: which rank sends which of its blocks to which rank.
 #[derive(Clone, Copy, Debug)]
