@@ -127,3 +127,22 @@ fn name(text: *const c_char) -> Option<String> {
     let text = unsafe { CStr::from_ptr(text) };
     Some(lossy(OsStr::from_bytes(text.to_bytes())))
 }
+
+#[cfg(all(test, target_env = "gnu"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_are_the_addresses_of_this_object_alone() {
+        let own = own_addresses().expect("it is loaded");
+        assert!(own.contains(&(call_site as *const c_void).addr()));
+        assert!(!own.contains(&(libc::dladdr as *const c_void).addr()));
+    }
+
+    /// All of a test is in one object with the library, so what called it is what begins threads.
+    #[test]
+    fn the_call_is_that_of_the_next_object() {
+        let site = call_site().expect("the C library says who called");
+        assert!(site.starts_with("libc."), "{site}");
+    }
+}
