@@ -153,8 +153,8 @@ pub(crate) fn initialize() -> Answer {
 /// `MPI_Finalize`: gives the seat up.
 ///
 /// # Errors
-/// That it was not initialised, or is finalised already; of a callback of an attribute, after all
-/// is done.
+/// That it was not initialised, or is finalised already; of a callback of an attribute, or those of
+/// [`leave`], after all is done.
 pub(crate) fn finalize() -> Answer {
     let order = (Ordering::AcqRel, Ordering::Acquire);
     let (own, world) = match STAGE.compare_exchange(INITIALIZED, ENDING, order.0, order.1) {
@@ -173,8 +173,8 @@ pub(crate) fn finalize() -> Answer {
     let _ = LAST_HANDLER.set(lasting);
     drop((own, world));
     STAGE.store(FINALIZED, Ordering::Release);
-    leave();
-    ended.into_iter().collect()
+    let left = leave();
+    ended.into_iter().chain([left]).collect()
 }
 
 /// Takes the seat, if nobody has yet.
@@ -208,11 +208,15 @@ pub(crate) fn join() -> Answer {
 
 /// Gives the seat up; the last one leaves the world, or keeps the seat until there is another
 /// session or the process exits.
-pub(crate) fn leave() {
+///
+/// # Errors
+/// In check mode, that calls of the ranks do not fit together, if no call has said so. The world is
+/// left all the same.
+pub(crate) fn leave() -> Answer {
     // The lock decides between the last one who leaves and one who joins.
     let mut seat = seat();
     if USERS.fetch_sub(1, Ordering::AcqRel) > 1 {
-        return;
+        return Ok(());
     }
     let is_last = is_finalized();
     if is_last {
@@ -224,11 +228,13 @@ pub(crate) fn leave() {
     Comm::arena().clear();
     Type::arena().clear();
     Groups::arena().clear();
-    if is_last {
-        give_up();
-    } else {
+    if !is_last {
         leave_at_exit();
+        return Ok(());
     }
+    let told = world().map_or(Ok(()), |world| world.end_calls());
+    give_up();
+    told
 }
 
 /// Leaves the world, as soon as nobody uses its communicators any more.

@@ -20,7 +20,8 @@
 //! operation, is ended with the same error, its transfers are cancelled, and each later call is
 //! refused. What has a lower number was begun by all and goes on, unless it is persistent. An
 //! operation that was complete before the record came (a root of a broadcast need not wait) stays
-//! complete: then the next call on the communicator says what was wrong.
+//! complete: then the next call on the communicator says what was wrong, or, if there is none, who
+//! leaves the world: it first hears of all calls of the others, as far as they have been made.
 //!
 //! **Groups.** A call that takes a group is compared by all ranks as far as its name and its group
 //! go, and by the members in all that remains. So not everybody may see a mismatch, and whoever
@@ -52,6 +53,7 @@ use crate::engine::Number;
 pub(crate) use account::Account;
 pub(crate) use ledger::{Ledger, Own, Tell, Verdict};
 pub(crate) use note::Membership;
+pub use note::end_calls;
 pub(crate) use record::{Kind, Record};
 pub(crate) use report::{Awaited, report};
 
@@ -104,6 +106,9 @@ pub(crate) struct Books {
     /// Persistent operations that have been ended, and why.
     ended: HashMap<Id, &'static str>,
     live: HashMap<Number, Live>,
+    /// Reasons of mismatches that no call of this rank has returned: one for each communicator at
+    /// most.
+    pub(crate) untold: Vec<&'static str>,
 }
 
 impl Books {
@@ -114,7 +119,13 @@ impl Books {
             page: Box::new([0; record::LONGEST]),
             ended: HashMap::new(),
             live: HashMap::new(),
+            untold: Vec::new(),
         }
+    }
+
+    /// Whether there is nothing more to hear of a communicator that this rank has freed.
+    pub(crate) fn is_over(&self, communicator: u64) -> bool {
+        self.ledgers.get(&communicator).is_none_or(Ledger::is_pointless)
     }
 
     /// The ledger of a communicator, opened by whatever comes first: a record or a call.

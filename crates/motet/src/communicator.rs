@@ -201,7 +201,11 @@ impl Communicator {
 
     /// Gives it a name. Local; copies do not inherit it. (`MPI_Comm_set_name`)
     pub fn set_name(&self, name: impl Into<String>) {
-        self.home.particulars.set_name(name.into());
+        let name = name.into();
+        if let Some(membership) = self.membership() {
+            membership.name(&name);
+        }
+        self.home.particulars.set_name(name);
     }
 
     /// The hints that are in force: those that it was made with, and those that were set since.

@@ -16,6 +16,7 @@
 //! wakers of what completes. A rank may have that helper all the time, for all its operations.
 
 mod courier;
+mod leaving;
 mod progress;
 mod waiting;
 
@@ -24,13 +25,12 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Waker;
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
 
 use motet_fabric::bootstrap::{Launched, Seat};
 use motet_fabric::lock::{Guard, Lock};
 use motet_fabric::placement::Placement;
 use motet_fabric::slab::Id;
-use motet_fabric::{Endpoint, Failure, How, Peer, Segment, TransferError, complain};
+use motet_fabric::{Endpoint, Failure, How, Peer, Segment, TransferError};
 use motet_plan::Tuning;
 
 use crate::check::{Books, Watch};
@@ -45,9 +45,6 @@ use courier::Courier;
 use progress::Aid;
 use waiting::Patience;
 pub use waiting::Waiting;
-
-/// When all ranks are leaving and nothing has moved for so long, nothing will.
-const STILLNESS: Duration = Duration::from_millis(900);
 
 /// One rank.
 pub(crate) struct Core {
@@ -404,40 +401,6 @@ impl Core {
     /// Whether waits that take too long are reported, so that they should name what they wait for.
     pub(crate) fn reports_waits(&self) -> bool {
         self.watch.hang.is_some()
-    }
-
-    /// Finishes what others may wait for, then leaves.
-    ///
-    /// Ranks that have all come this far can only wait for each other in vain (one has dropped the
-    /// request of a collective that another never began, say): then stillness ends it.
-    fn leave(&self) {
-        {
-            let mut engine = self.engine();
-            engine.abandon_receives();
-            engine.begin_leaving();
-        }
-        let (mut moves, mut since) = (0, Instant::now());
-        // A failed world is left at once.
-        let _ = self.wait_until(|engine| {
-            if engine.moves() != moves || !engine.all_leaving() {
-                (moves, since) = (engine.moves(), Instant::now());
-            }
-            (engine.is_quiet() || since.elapsed() >= STILLNESS).then_some(())
-        });
-        self.engine().abandon_all();
-        self.engine().leave();
-        let _ = self.wait_until(|engine| engine.is_gone().then_some(()));
-    }
-}
-
-impl Core {
-    /// Tells the launcher, if it is another library's, that this rank has left in good order.
-    /// Otherwise it would take the end of the process for a death.
-    fn take_leave_of_launcher(&self) {
-        let left = self.launched.as_ref().map_or(Ok(()), |launched| launched.leave());
-        if let Err(error) = left {
-            complain(format_args!("motet: rank {}: {error}", self.me()));
-        }
     }
 }
 

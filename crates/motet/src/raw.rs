@@ -63,7 +63,7 @@ pub use sets::{
 pub use status::Status;
 pub use swap::{Replace, Swap};
 
-pub use crate::check::Caller;
+pub use crate::check::{Caller, end_calls};
 pub use crate::phases::end;
 pub use crate::world::init_for;
 pub use motet_fabric::bootstrap::abort as tell_launcher_to_abort;

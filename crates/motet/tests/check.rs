@@ -302,6 +302,51 @@ fn a_call_after_another_rank_has_freed_the_communicator_is_a_mismatch() {
     ended.unwrap().into_iter().for_each(|rank| rank.unwrap());
 }
 
+/// Neither rank waits for the other, so no call can say what is wrong.
+///
+/// spec: 11
+#[test]
+fn a_mismatch_of_the_last_calls_is_told_before_the_world_is_left() {
+    let _watchdog = Watchdog::start();
+    for legal in [false, true] {
+        let ended = threads_with(2, &Settings::new().check(), |world| {
+            let copy = world.dup()?;
+            match copy.rank() {
+                0 => copy.bcast(&mut [1u8], 0)?,
+                _ if legal => copy.bcast(&mut [1u8], 0)?,
+                _ => copy.reduce(&[1u8], &mut [], Sum, 0)?,
+            }
+            drop(copy);
+            motet::raw::end_calls(&world)
+        });
+        for ended in ended.expect("nobody panics") {
+            let Err(error) = ended else {
+                assert!(legal, "the ranks disagree");
+                continue;
+            };
+            let text = error.to_string();
+            assert!(!legal, "{text}");
+            assert!(matches!(error.kind(), ErrorKind::Mismatch(_)), "{text}");
+            assert!(text.contains("rank 1 called reduce(1 × u8, Sum, root 0) at"), "{text}");
+        }
+    }
+}
+
+/// A rank that ends without leaving, or long after the others, keeps nobody.
+#[test]
+fn who_leaves_does_not_wait_for_long_to_hear_of_the_others() {
+    let _watchdog = Watchdog::start();
+    let ended = threads_with(2, &Settings::new().check(), |world| {
+        world.barrier()?;
+        if world.rank() == 1 {
+            std::mem::forget(world);
+            return Ok(());
+        }
+        motet::raw::end_calls(&world)
+    });
+    ended.unwrap().into_iter().for_each(|rank| rank.unwrap());
+}
+
 /// What is legal is no mismatch: orders that differ between communicators, lists that differ, calls
 /// of a part of the ranks, and ranks that are far apart.
 ///

@@ -51,7 +51,7 @@ struct Case {
     expected: Expected,
 }
 
-const CASES: [Case; 20] = [
+const CASES: [Case; 21] = [
     Case {
         name: "hints_and_wisdom_between_processes",
         body: hints,
@@ -114,6 +114,15 @@ const CASES: [Case; 20] = [
             "motet: rank 1 has waited",
             "s for a message\n",
             "nothing has come from rank 0 with tag 1\n",
+        ]),
+    },
+    Case {
+        name: "a_mismatch_of_the_last_calls_is_told_as_the_world_is_left",
+        body: ill_matched,
+        expected: Expected::Reports(&[
+            "motet: rank 0: rank 0 called bcast(1 × u8, root 0) at",
+            "motet: rank 1: rank 0 called bcast(1 × u8, root 0) at",
+            "collective number 2 of communicator world, rank 1 called reduce(1 × u8, Sum, root 0)",
         ]),
     },
     Case {
@@ -188,6 +197,9 @@ fn run(case: &Case) -> Result<(), Box<dyn Error>> {
     }
     if let Expected::Reports(_) = case.expected {
         program.env(motet::HANG_SECONDS, "0.3");
+    }
+    if case.name == "a_mismatch_of_the_last_calls_is_told_as_the_world_is_left" {
+        program.env(motet::CHECK, "1");
     }
     if case.name == "hints_and_wisdom_between_processes" {
         // Anything but wisdom.
@@ -638,6 +650,16 @@ fn late() -> Result<()> {
         }
     }
     world.barrier()
+}
+
+/// spec: 11: neither rank waits for the other, so no call can say what is wrong.
+fn ill_matched() -> Result<()> {
+    let world = motet::launch(2)?;
+    world.barrier()?;
+    match world.rank() {
+        0 => world.bcast(&mut [1u8], 0),
+        _ => world.reduce(&[1u8], &mut [], Sum, 0),
+    }
 }
 
 /// spec: 9

@@ -211,9 +211,10 @@ pub(crate) unsafe fn session_finalize(session: *mut MPI_Session) -> Answer {
     // SAFETY: a place of the caller.
     let handle = unsafe { get(session) }?;
     handle.retire()?;
-    process::leave();
+    let left = process::leave();
     // SAFETY: as above.
-    unsafe { put(session, MPI_SESSION_NULL) }
+    unsafe { put(session, MPI_SESSION_NULL) }?;
+    left
 }
 
 /// `MPI_Session_flush_buffer`
@@ -317,7 +318,7 @@ pub(crate) unsafe fn session_init(
         // SAFETY: room for a result of the caller.
         unsafe { put(session, handle) }.inspect_err(|_| {
             let _ = handle.retire();
-            process::leave();
+            let _ = process::leave();
         })
     })
 }

@@ -193,6 +193,17 @@ impl Comm {
         let _ = self.shape.set(Placed { shape, rank, size });
     }
 
+    /// Calls nothing more in it, if it is that of all ranks.
+    ///
+    /// # Errors
+    /// That calls of the ranks do not fit together, if none has said so.
+    pub(crate) fn end_calls(&self) -> Answer {
+        match self.shape() {
+            Shape::World(world) => Ok(motet::raw::end_calls(world)?),
+            _ => Ok(()),
+        }
+    }
+
     /// The ranks that are together in it; between two groups, none.
     pub(crate) fn inside(&self) -> Option<&Communicator> {
         match self.shape() {

@@ -111,6 +111,12 @@ impl Ledger {
         self.group.is_some() && self.freed == self.group().size()
     }
 
+    /// Whether nothing more can be found here: it is broken, or was opened by a record that came
+    /// when all had freed it.
+    pub(crate) fn is_pointless(&self) -> bool {
+        self.broken.is_some() || self.group.is_none()
+    }
+
     /// Enters a record of another rank. Says if it breaks the communicator.
     pub(crate) fn enter(&mut self, peer: Peer, record: Record) -> Option<Verdict> {
         if record.kind == Kind::Verdict {

@@ -2,6 +2,7 @@
 
 use std::panic::Location;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::account::{Account, Elements, Reducing, Within, operator_name};
 use super::record::Kind;
@@ -12,11 +13,14 @@ use crate::engine::{Number, Selection};
 use crate::error::{Error, ErrorKind, Result};
 use crate::flight::Home;
 use crate::group::Group;
+use crate::world::World;
 
 /// A communicator whose calls are told to its other ranks. Dropped with it.
 pub(crate) struct Membership {
     pub(crate) id: u64,
     home: Arc<Home>,
+    /// Whether the others have been told that this rank calls nothing more.
+    has_ended: AtomicBool,
 }
 
 impl Membership {
@@ -26,18 +30,30 @@ impl Membership {
             return None;
         }
         home.core.engine().meet(id, home.group.clone());
-        Some(Membership { id, home: home.clone() })
+        Some(Membership { id, home: home.clone(), has_ended: AtomicBool::new(false) })
+    }
+
+    /// The communicator has this name now.
+    pub(crate) fn name(&self, name: &str) {
+        self.home.core.engine().name_ledger(self.id, name.to_owned());
+    }
+
+    /// Tells the others that this rank calls nothing more.
+    fn end(&self) {
+        if self.has_ended.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let mut engine = self.home.core.engine();
+        // Whatever is wrong with the communicator, this is no call that could say so.
+        let _ = engine.note(self, Kind::Freed, Account::freed(), u64::MAX);
     }
 }
 
 impl Drop for Membership {
     fn drop(&mut self) {
-        if std::thread::panicking() {
-            return;
+        if !std::thread::panicking() {
+            self.end();
         }
-        let mut engine = self.home.core.engine();
-        // Whatever is wrong with the communicator, nobody is left to be told.
-        let _ = engine.note(self, Kind::Freed, Account::freed(), u64::MAX);
     }
 }
 
@@ -81,7 +97,10 @@ impl Communicator {
             _ => self.collectives_begun(),
         };
         let called = engine.note(membership, Kind::Call, account, tag);
-        let count = called.map_err(ErrorKind::Mismatch)?;
+        let count = called.map_err(|reason| {
+            engine.tell(reason);
+            ErrorKind::Mismatch(reason)
+        })?;
         engine.begin_live(number, Live { traffic, number: count, text });
         Ok(())
     }
@@ -100,6 +119,19 @@ impl Communicator {
         }
         error
     }
+}
+
+/// Calls nothing more in the world, which is left soon, and waits in check mode until that is so of
+/// the other ranks, or nothing moves any more. Collective, but nobody is kept for long.
+///
+/// # Errors
+/// That calls of the ranks do not fit together, if no call of this rank has said so.
+pub fn end_calls(world: &World) -> Result<()> {
+    let Some(membership) = world.membership() else { return Ok(()) };
+    membership.end();
+    world.core().compare_last_calls();
+    let untold = world.core().untold_mismatch();
+    untold.map_or(Ok(()), |reason| Err(world.error("leave", ErrorKind::Mismatch(reason))))
 }
 
 fn account_of(prepared: &Prepared, selection: Selection, all: &Group, place: &str) -> Account {

@@ -19,6 +19,8 @@ use crate::group::Group;
 
 /// The operation of the receive that awaits records: no operation has this id.
 pub(super) const RECORDS: u64 = 0;
+/// The communicator of all ranks.
+const WORLD: u64 = 0;
 /// Where records travel: beside the messages of the world.
 const LABEL: Label = Label { context: Traffic::Check as u64, tag: 0, ordinal: 0 };
 
@@ -78,6 +80,21 @@ impl Engine {
     /// Tells the name of a communicator to its ledger.
     pub(crate) fn name_ledger(&mut self, communicator: u64, name: String) {
         self.books().ledger(communicator).name = name;
+    }
+
+    /// Whether all ranks have said that they call nothing more in the world, or cannot agree.
+    pub(crate) fn has_heard_all(&self) -> bool {
+        self.books.as_ref().is_none_or(|books| books.is_over(WORLD))
+    }
+
+    /// The reason of a mismatch that no call has returned. Gives each once.
+    pub(crate) fn untold_mismatch(&mut self) -> Option<&'static str> {
+        self.books.as_mut()?.untold.pop()
+    }
+
+    /// A call has returned this reason.
+    pub(crate) fn tell(&mut self, reason: &'static str) {
+        self.books().untold.retain(|&untold| untold != reason);
     }
 
     /// Remembers an operation until it is over.
@@ -150,10 +167,13 @@ impl Engine {
             }
             _ => false,
         });
-        let hit: Vec<Id> = hit.map(|(id, _)| id).collect();
-        let tokens: HashSet<u64> = hit.iter().map(|id| id.0).collect();
+        let hit: Vec<(Id, State)> = hit.map(|(id, operation)| (id, operation.state)).collect();
+        if hit.iter().all(|&(_, state)| state == State::Inactive) {
+            self.books().untold.push(broken.reason);
+        }
+        let tokens: HashSet<u64> = hit.iter().map(|(id, _)| id.0).collect();
         self.endpoint.cancel(|token| tokens.contains(&token.operation));
-        hit.into_iter().for_each(|id| self.cut_off(id, broken.reason));
+        hit.into_iter().for_each(|(id, _)| self.cut_off(id, broken.reason));
     }
 
     /// Ends an operation whose transfers have been cancelled.

@@ -1,0 +1,25 @@
+/* Calls that do not fit together are named at the end, if neither rank waits for the other and no call
+ * follows.
+ *
+ * ranks: 2
+ * set: MOTET_CHECK=1
+ * status: failure
+ * stderr: MPI_Finalize
+ * stderr: rank 0 called bcast(1 × f64, root 0) at mismatch_at_end 0x
+ * stderr: collective number 1 of communicator MPI_COMM_WORLD, rank 1 called reduce(1 × f64, SUM, root 0)
+ */
+
+#include "check.h"
+
+int main(void) {
+    double value = 1, sum;
+    int rank;
+    MPI_Init(NULL, NULL);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0)
+        MPI_Bcast(&value, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    else
+        MPI_Reduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}
