@@ -1,11 +1,11 @@
 //! One rank as a whole: its engine behind a lock, waiting, and leaving.
 //!
 //! **Waiting.** Whoever waits moves the engine itself: for a bounded time in a loop, then it
-//! yields the processor a few times, then it sleeps at the doorbell of its rank, which every peer
+//! yields the processor for a while, then it sleeps at the doorbell of its rank, which every peer
 //! rings after putting something where this rank looks. With more ranks than cores the loop is
 //! short, since what is waited for cannot happen while the waiter holds the core. Where something
-//! else computes on the cores, who yields is last in the queue each time, and a sleeper that is
-//! rung for is not: when a yield has taken long, the next waits sleep at once.
+//! else computes on the cores (`others.rs`), who yields is last in the queue each time, and a
+//! sleeper that is rung for is not: then waits sleep at once.
 //!
 //! **Several threads of one rank** share the engine. One of them may complete what another sleeps
 //! for; the engine then rings its own doorbell (it knows that somebody sleeps: `sleepers` is
@@ -17,11 +17,12 @@
 
 mod courier;
 mod leaving;
+mod others;
 mod progress;
 mod waiting;
 
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Waker;
 use std::thread::{self, JoinHandle};
@@ -42,6 +43,7 @@ use crate::point_to_point::Slot;
 use crate::settings::Settings;
 use crate::wisdom::Lessons;
 use courier::Courier;
+use others::Others;
 use progress::Aid;
 use waiting::Patience;
 pub use waiting::Waiting;
@@ -72,8 +74,10 @@ struct Shared {
     /// Whether there are ranks on other hosts, of whose news no doorbell tells.
     is_wired: bool,
     patience: Patience,
-    /// How many waits are not to yield, because others compute on these cores.
-    crowded: AtomicU32,
+    /// Whether waits are not to yield, because others compute on the core of this rank.
+    crowd: Others,
+    /// Whether waits are not to yield for long, because others compute on those of other ranks.
+    delay: Others,
     aid: Aid,
 }
 
@@ -187,9 +191,11 @@ impl Core {
             engine.leave_to_helper();
         }
         let engine = Lock::new(engine);
-        let crowded = AtomicU32::new(0);
+        let shares = segment.company() > segment.cores();
+        let (crowd, delay) = (Others::new(shares), Others::new(shares));
         let aid = Aid::new(habits, segment.company(), segment.cores());
-        let shared = Shared { engine, segment, me, placement, is_wired, patience, crowded, aid };
+        let shared =
+            Shared { engine, segment, me, placement, is_wired, patience, crowd, delay, aid };
         let shared = Arc::new(shared);
         let courier = held_back.map(|held_back| Courier::start(&shared, held_back));
         let core = Core {

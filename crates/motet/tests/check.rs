@@ -302,7 +302,8 @@ fn a_call_after_another_rank_has_freed_the_communicator_is_a_mismatch() {
     ended.unwrap().into_iter().for_each(|rank| rank.unwrap());
 }
 
-/// Neither rank waits for the other, so no call can say what is wrong.
+/// Neither rank waits for the other, so a call says what is wrong only if it has heard of the other
+/// one before.
 ///
 /// spec: 11
 #[test]

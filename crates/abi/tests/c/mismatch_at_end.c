@@ -4,7 +4,6 @@
  * ranks: 2
  * set: MOTET_CHECK=1
  * status: failure
- * stderr: MPI_Finalize
  * stderr: rank 0 called bcast(1 × f64, root 0) at mismatch_at_end 0x
  * stderr: collective number 1 of communicator MPI_COMM_WORLD, rank 1 called reduce(1 × f64, SUM, root 0)
  */

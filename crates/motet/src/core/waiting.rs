@@ -1,6 +1,5 @@
 //! How a rank waits: it looks, gives way, and sleeps.
 
-use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -25,18 +24,20 @@ const LONG_YIELD: Duration = Duration::from_micros(500);
 /// The same where ranks share cores: those who had the core may have copied large messages. Who
 /// computes has it for longer still.
 const LONG_SHARED_YIELD: Duration = Duration::from_millis(2);
-/// After a long yield so many waits sleep at once; then yielding is tried again.
-const CROWDED_WAITS: u32 = 100;
+/// Where ranks share cores, who waits gives way for so long before it sleeps: for longer than a
+/// turn of another thread, or it would sleep because whoever it waits for has not had a turn. To
+/// give way takes little from those on the same core, and to be woken takes long: the core may
+/// sleep, too, or be another rank's for a whole turn.
+const SHARED_AWAKE: Duration = Duration::from_millis(10);
 /// A sleeper looks up at least this often: for nothing, if all goes well.
 pub(super) const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 /// A sleeper with peers on other hosts looks up after such times, the sooner the less it has
 /// waited: the network rings no doorbell.
 const SHORTEST_NAP: Duration = Duration::from_micros(50);
 const LONGEST_NAP: Duration = Duration::from_millis(1);
-/// Who waits for ranks on other hosts looks for so long where ranks share cores, and gives way
-/// meanwhile: to be woken takes long there, too, and whoever is waited for may not have had a core
-/// for so long. Once one of them sleeps the others wait for that, too, and sleep in turn.
-const WIRED_SHARED_SPIN: Duration = Duration::from_millis(10);
+/// The same for who waits for ranks on other hosts, who looks all the time and gives way between
+/// two looks. Once one of them sleeps the others wait for that, too, and sleep in turn.
+const WIRED_SHARED_SPIN: Duration = SHARED_AWAKE;
 /// Who does not sleep looks thoroughly so often.
 const ROUND: Duration = Duration::from_millis(1);
 
@@ -66,7 +67,10 @@ pub(super) struct Patience {
     spin: Duration,
     /// How long to look without giving way.
     impolite: Duration,
+    /// So often to give way at least before sleeping, if at all.
     yields: u32,
+    /// For so long to give way at least, if at all.
+    awake: Duration,
     /// Times to give way with looks at the one operation only that is waited for. Who shares a core
     /// is often too early, and what it takes in meanwhile of what others send for later is copied
     /// once more.
@@ -86,6 +90,7 @@ impl Patience {
             spin: SPIN,
             impolite: POLITE,
             yields: 4,
+            awake: Duration::ZERO,
             turns: 0,
             long_yield: LONG_YIELD,
             sleeps: true,
@@ -95,6 +100,7 @@ impl Patience {
             burst: 1,
             spin: Duration::ZERO,
             yields: 32,
+            awake: SHARED_AWAKE,
             turns: 16,
             long_yield: LONG_SHARED_YIELD,
             ..spinning
@@ -106,7 +112,9 @@ impl Patience {
                 let impolite = if ranks <= cores { ROUND } else { POLITE };
                 Patience { spin: ROUND, impolite, yields: 0, sleeps: false, ..spinning }
             }
-            Waiting::Yield => Patience { yields: 100, sleeps: false, ..sharing },
+            Waiting::Yield => {
+                Patience { yields: 100, awake: Duration::ZERO, sleeps: false, ..sharing }
+            }
             Waiting::Sleep => Patience { yields: 0, turns: 0, ..sharing },
         }
     }
@@ -117,13 +125,13 @@ impl Patience {
         if self.spin.is_zero() && self.yields == 0 {
             return self; // it is to sleep at once
         }
-        let (looks, burst) = (self.looks.min(32), self.burst.min(4));
+        let (looks, burst, awake) = (self.looks.min(32), self.burst.min(4), Duration::ZERO);
         let (impolite, spin) = if self.spin.is_zero() {
             (Duration::ZERO, WIRED_SHARED_SPIN)
         } else {
             (self.impolite, self.spin)
         };
-        Patience { looks, burst, impolite, turns: 0, spin, ..self }
+        Patience { looks, burst, impolite, turns: 0, spin, awake, ..self }
     }
 }
 
@@ -175,12 +183,9 @@ impl Core {
 impl Shared {
     /// How long to look before sleeping, as things are.
     fn patience_now(&self) -> Patience {
-        let crowded = self.crowded.load(Ordering::Relaxed);
-        if crowded == 0 || !self.patience.sleeps {
+        if !self.crowd.are_there_at_wait() || !self.patience.sleeps {
             return self.patience;
         }
-        // Threads that count at once lose a count: it is an estimate anyway.
-        self.crowded.store(crowded - 1, Ordering::Relaxed);
         if self.is_wired {
             // Nothing would wake a sleeper when its message comes: it gives way at each look.
             return Patience { burst: 1, impolite: Duration::ZERO, ..self.patience };
@@ -188,17 +193,19 @@ impl Shared {
         Patience { spin: Duration::ZERO, yields: 0, ..self.patience }
     }
 
-    /// Lets others have the core, and notes whether they kept it.
-    fn give_way(&self) {
+    /// Lets others have the core, and notes whether they kept it. Says when it had it back.
+    fn give_way(&self) -> Instant {
         let before = Instant::now();
         thread::yield_now();
-        let taken = before.elapsed();
+        let after = Instant::now();
+        let taken = after - before;
         if taken >= OTHERS_TURN {
             self.placement.part();
         }
         if taken >= self.patience.long_yield {
-            self.crowded.store(CROWDED_WAITS, Ordering::Relaxed);
+            self.crowd.note(before, after);
         }
+        after
     }
 
     /// Gives way some times, and looks in between for the end of one operation, and for little
@@ -212,7 +219,7 @@ impl Shared {
             self.give_way();
             let mut engine = self.engine();
             let ended = ended(&mut engine, self.patience.looks);
-            let is_crowded = self.patience.sleeps && self.crowded.load(Ordering::Relaxed) > 0;
+            let is_crowded = self.patience.sleeps && self.crowd.are_there();
             if is_crowded || ended.is_some() {
                 return ended;
             }
@@ -232,16 +239,29 @@ impl Shared {
         {
             return Some(ended);
         }
-        for _ in 0..patience.yields {
-            self.give_way();
-            if let Some(ended) = self.look(1, ready) {
-                return Some(ended);
-            }
-            if patience.sleeps && self.crowded.load(Ordering::Relaxed) > 0 {
+        if patience.yields > 0 { self.look_between_yields(patience, ready) } else { None }
+    }
+
+    /// Gives way so often and so long as it is to, and looks in between.
+    fn look_between_yields<T>(
+        &self,
+        patience: Patience,
+        ready: &mut impl FnMut(&mut Engine) -> Option<T>,
+    ) -> Option<Result<T, Failure>> {
+        let awake = if self.delay.are_there_at_wait() { Duration::ZERO } else { patience.awake };
+        let (begun, mut yields, mut ended) = (Instant::now(), 0, None);
+        let mut now = begun;
+        while ended.is_none() && (yields < patience.yields || now - begun < awake) {
+            (yields, now) = (yields + 1, self.give_way());
+            ended = self.look(1, ready);
+            if patience.sleeps && self.crowd.are_there() {
                 break;
             }
         }
-        None
+        if now - begun >= patience.long_yield {
+            self.delay.note(begun, now);
+        }
+        ended
     }
 
     /// Looks until nothing has moved for so long as it is to look.
