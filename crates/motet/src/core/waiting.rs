@@ -162,15 +162,20 @@ impl Core {
         let (begun, mut reported) = (Instant::now(), Duration::ZERO);
         let hang = self.watch.hang;
         let limit = hang.map_or(LONGEST_SLEEP, |hang| hang.min(LONGEST_SLEEP));
+        let mut is_news = true;
         loop {
             let patience = shared.patience_now();
-            if let Some(ended) = shared.stay_awake(patience, &mut ready) {
+            if is_news && let Some(ended) = shared.stay_awake(patience, &mut ready) {
                 return ended;
             }
+            let moves = self.engine().moves();
             let limit = if shared.is_wired { limit.min(nap(begun.elapsed())) } else { limit };
             if let Some(ended) = shared.rest(patience, limit, &mut ready) {
                 return ended;
             }
+            // Who has slept for nothing sleeps on. The network wakes nobody.
+            let sleeps = patience.sleeps && !shared.is_wired;
+            is_news = !sleeps || self.engine().moves() != moves;
             let waited = begun.elapsed();
             if hang.is_some_and(|hang| waited >= reported + hang) {
                 reported = waited;
