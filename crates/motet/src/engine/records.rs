@@ -168,6 +168,7 @@ impl Engine {
             _ => false,
         });
         let hit: Vec<(Id, State)> = hit.map(|(id, operation)| (id, operation.state)).collect();
+        // One that is under way says it to whoever waits for it.
         if hit.iter().all(|&(_, state)| state == State::Inactive) {
             self.books().untold.push(broken.reason);
         }
