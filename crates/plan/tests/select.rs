@@ -251,9 +251,12 @@ fn ranks_that_share_a_core_have_cheaper_bytes() {
     assert!(all_near < all_far);
     let near_share = |reach| (all_far - time(reach)) / (all_far - all_near);
     // Of 7 others 3; distances 2 and 4 of 1, 2 and 4; in blocks, 6 of 7 or 3 of 7.
-    for (reach, expected) in
-        [(Reach::Neighbours, 0.0), (Reach::Alike, 3.0 / 7.0), (Reach::Doubling, 2.0 / 3.0)]
-    {
+    for (reach, expected) in [
+        (Reach::Neighbours, 0.0),
+        (Reach::Alike, 3.0 / 7.0),
+        (Reach::Doubling, 2.0 / 3.0),
+        (Reach::Halving, 6.0 / 7.0),
+    ] {
         let share = near_share(reach);
         assert!((share - expected).abs() < 1e-9, "{reach:?}: {share}, not {expected}");
     }
@@ -266,18 +269,22 @@ fn ranks_that_share_a_core_have_cheaper_bytes() {
 
 /// 4 ranks in pairs on 2 cores: two rounds of pairs, one of them on the same core, beat all others
 /// up to the longest blocks, where operands are read as they lie; then the data is cut. Among 8
-/// and 16 one rank that does it all saves hand-overs.
+/// and 16 one rank that does it all saves hand-overs, until the data is so long that what counts is
+/// that both cores reduce.
 #[test]
 fn few_ranks_on_a_core_meet_in_pairs() {
     let name = |ranks, bytes: usize| {
         let tuning = Tuning { machine: Machine::default().shared(ranks, 2), ..Tuning::default() };
         chosen(&allreduce(ranks as u32, bytes / 8, true), &tuning).0
     };
-    for bytes in [512, 4 << 10, 16 << 10] {
+    for bytes in [512, 4 << 10] {
         assert_eq!(name(4, bytes), "recursive_doubling", "{bytes} bytes");
         assert_eq!(name(8, bytes), "star", "{bytes} bytes");
         assert_eq!(name(16, bytes), "star", "{bytes} bytes");
     }
+    assert_eq!((name(8, 16 << 10), name(16, 16 << 10)), ("tree", "star"));
+    assert_eq!((name(8, 64 << 10), name(16, 64 << 10)), ("tree", "tree"));
+    assert_eq!(name(4, 16 << 10), "recursive_doubling");
     assert_eq!(name(4, 64 << 10), "recursive_doubling");
     assert_ne!(name(4, 128 << 10), "recursive_doubling");
 }
@@ -301,6 +308,38 @@ fn blocks_are_reduced_by_halves_or_in_turn_where_ranks_share_cores() {
     }
 }
 
+/// Where ranks share cores and the operator commutes, those of one core reduce among themselves
+/// first. That is no cheaper where each rank has a core, nor by the fixed prices: there the order
+/// stays that of the ranks, and the result the same as ever.
+#[test]
+fn ranks_of_one_core_reduce_among_themselves_first() {
+    let name = |machine: Machine, ranks: u32, operation: Operation| {
+        let call = Call { operation, ..allreduce(ranks, 1, true) };
+        chosen(&call, &Tuning { machine, ..Tuning::default() }).0
+    };
+    let reduce = |bytes: usize, commutative: bool| {
+        let (count, root) = (bytes / 8, Rank(0));
+        Operation::Reduce { count, root, commutative }
+    };
+    for ranks in [4, 8, 16] {
+        let shared = Machine::default().shared(ranks as usize, 2);
+        for bytes in [1 << 10, 8 << 10, 64 << 10] {
+            assert_eq!(name(shared, ranks, reduce(bytes, true)), "distance_halving");
+            assert_ne!(name(shared, ranks, reduce(bytes, false)), "distance_halving");
+            assert_ne!(name(Machine::default(), ranks, reduce(bytes, true)), "distance_halving");
+            assert_ne!(name(Machine::FIXED, ranks, reduce(bytes, true)), "distance_halving");
+        }
+        let allreduce = |bytes: usize| allreduce(ranks, bytes / 8, true).operation;
+        let far = if ranks == 4 { "recursive_doubling" } else { "tree" };
+        assert_eq!(name(shared, ranks, allreduce(64 << 10)), far, "{ranks} ranks");
+        assert_ne!(name(shared, ranks, allreduce(1 << 10)), "tree", "{ranks} ranks");
+        for bytes in [8, 1 << 10, 64 << 10, 1 << 20] {
+            assert_ne!(name(Machine::default(), ranks, allreduce(bytes)), "tree");
+            assert_ne!(name(Machine::FIXED, ranks, allreduce(bytes)), "tree");
+        }
+    }
+}
+
 /// What flows through a tree is sent on by ranks that wait for it first, and fetched from the cache
 /// of another core. Ranks that send to the root do not wait; blocks are spared.
 #[test]
@@ -310,7 +349,7 @@ fn what_is_sent_on_is_dearer_where_ranks_share_cores() {
         let call = Call { operation, ..allreduce(ranks, 1, true) };
         chosen(&call, &Tuning { machine, ..Tuning::default() }).0
     };
-    let (root, commutative) = (Rank(0), true);
+    let (root, commutative) = (Rank(0), false);
     let reduce = |bytes: usize| Operation::Reduce { count: bytes / 8, root, commutative };
     for ranks in [4, 8, 16] {
         assert_eq!(name(ranks, reduce(8)), "direct", "{ranks} ranks");
@@ -552,7 +591,8 @@ fn what_is_wrong_in_a_text_is_named() {
     assert_eq!(
         of_override("allreduce=rung"),
         "line 1: allreduce has no algorithm `rung`; \
-         it has recursive_doubling, ring, reduce_scatter_allgather, direct, pieces, star, by_node"
+         it has recursive_doubling, ring, reduce_scatter_allgather, direct, pieces, star, tree, \
+         by_node"
     );
     assert_eq!(
         of_wisdom("\nalreduce -> ring"),

@@ -14,9 +14,11 @@ use crate::plan::Plan;
 mod between;
 mod by_node;
 mod direct;
+mod distance_halving;
 mod fold;
 mod gathering;
 mod incoming;
+mod merging;
 mod parcels;
 mod rooted;
 mod scattering;
@@ -171,8 +173,10 @@ algorithms! {
     gatherv: [direct],
     scatter: [binomial, direct, by_node],
     scatterv: [direct],
-    reduce: [binomial, direct, pieces, by_node],
-    allreduce: [recursive_doubling, ring, reduce_scatter_allgather, direct, pieces, star, by_node],
+    reduce: [binomial, distance_halving, direct, pieces, by_node],
+    allreduce: [
+        recursive_doubling, ring, reduce_scatter_allgather, direct, pieces, star, tree, by_node
+    ],
     reduce_scatter_block: [recursive_halving, ring, direct, pairwise, star, by_node],
     reduce_scatter: [recursive_halving, ring, direct, pairwise, by_node],
     scan: [recursive_doubling, direct, star, chain, by_node],

@@ -20,7 +20,8 @@ const SENDERS_COPY: f64 = 0.5;
 
 /// What a rank sends on, of that which it has received or reduced, lies in the cache of its core,
 /// and is fetched from there, which takes so many times as long as a copy, and those after it wait.
-/// Messages in blocks are spared: nobody sends many of them before they are read, so all wait.
+/// Messages in blocks are spared: nobody sends many of them before they are read, so all wait. So
+/// are those between ranks of one core.
 const SENT_ON: f64 = 4.0;
 /// What it takes to wait for such a message, of the price to send one.
 const AWAITED: f64 = 0.5;
@@ -56,7 +57,9 @@ impl Machine {
             return cost.rounds as f64 * hand_over_ns + waits + self.core_of_busiest(work);
         }
         let later = cost.rounds.saturating_sub(1) as f64 * WAIT_MORE * hand_over_ns;
-        let chain = self.chain(cost, self.send_ns) + later;
+        // Those who receive the same do it at the same time.
+        let once = Cost { bytes: cost.bytes.saturating_sub(cost.repeated), ..*cost };
+        let chain = self.chain(&once, self.send_ns) + later;
         let done = of_one_core(self.passing(work) + self.computing(work));
         hand_over_ns + chain.max(waits + done)
     }
@@ -95,7 +98,8 @@ impl Machine {
         if work.messages == 0 || is_in_blocks(work) {
             return 0.0;
         }
-        let sent_on = work.sent_on as f64;
+        let far = (1.0 - self.near(work).messages) * work.messages as f64;
+        let sent_on = far.min(work.sent_on as f64);
         let bytes = sent_on / work.messages as f64 * work.bytes as f64;
         sent_on * self.send_ns * AWAITED + bytes * self.copy_ns_per_byte * SENT_ON
     }
@@ -152,14 +156,13 @@ impl Machine {
         // others that share the core.
         let distances = on_core.log2() / ranks.log2();
         let others = (on_core - 1.0) / (ranks - 1.0);
+        let mostly_far = (ranks - self.cores) / (ranks - 1.0);
         match work.reach {
             Reach::Neighbours => Share::default(),
             Reach::Alike => Share::of_both(others),
             Reach::Doubling => Share::of_both(distances),
-            Reach::Growing => {
-                let bytes = (ranks - self.cores) / (ranks - 1.0);
-                Share { messages: distances, bytes }
-            }
+            Reach::Growing => Share { messages: distances, bytes: mostly_far },
+            Reach::Halving => Share::of_both(mostly_far),
             Reach::Shrinking => Share { messages: distances, bytes: others },
         }
     }

@@ -49,6 +49,8 @@ pub enum Reach {
     Growing,
     /// At those distances, with half as much at twice the distance.
     Shrinking,
+    /// At those distances, with half as many messages at half the distance.
+    Halving,
 }
 
 /// What all ranks of one call do together, the same on all of them.

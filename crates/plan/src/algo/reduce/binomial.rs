@@ -20,13 +20,12 @@
 
 use std::ops::Range;
 
-use crate::algo::incoming::Places;
+use crate::algo::merging::Sum;
 use crate::algo::shape::{doublings, tree_up};
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation, Rank};
 use crate::cost::{Cost, Work};
-use crate::plan::Slice;
 
 struct Binomial;
 
@@ -64,7 +63,7 @@ impl Algorithm for Binomial {
         let Operation::Reduce { root, count, .. } = call.operation else {
             unreachable!("a reduction is planned")
         };
-        let mut sum = Sum::new(builder, root, count);
+        let mut sum = Sum::new(builder, call.rank == root, count);
         for round in 0..doublings(call.ranks) {
             let (left, right) = runs(call, round);
             if right.is_empty() {
@@ -77,7 +76,7 @@ impl Algorithm for Binomial {
                 sum.merge(builder, other, is_left);
             } else {
                 // Whoever is still here leads its run, so this is the other leader.
-                return builder.send(merged, sum.value);
+                return builder.send(merged, sum.value());
             }
         }
         sum.deliver(builder, root);
@@ -95,43 +94,4 @@ fn runs(call: &Call, round: u32) -> (Range<u64>, Range<u64>) {
 
 fn leader(run: Range<u64>, root: Rank) -> Rank {
     if run.contains(&u64::from(root.0)) { root } else { Rank(run.start as u32) }
-}
-
-/// The reduction of the own run so far.
-struct Sum {
-    /// Where it can be read: at first the own contribution.
-    value: Slice,
-    /// Where the next one goes.
-    into: Option<Slice>,
-    incoming: Places,
-    count: usize,
-}
-
-impl Sum {
-    fn new(builder: &Builder<'_>, root: Rank, count: usize) -> Self {
-        let into = (builder.rank() == root).then(|| builder.output());
-        Self { value: builder.contribution(), into, incoming: Places::new(count), count }
-    }
-
-    /// Receives the reduction of the other run and reduces it with the own one. Memory is taken
-    /// here, as most ranks only send.
-    fn merge(&mut self, builder: &mut Builder<'_>, other: Rank, other_is_left: bool) {
-        let into = *self.into.get_or_insert_with(|| builder.scratch(self.count));
-        let incoming = self.incoming.next(builder, self.value, into);
-        builder.recv(other, incoming);
-        if other_is_left {
-            builder.reduce(incoming, self.value, into);
-        } else {
-            builder.reduce(self.value, incoming, into);
-        }
-        self.value = into;
-    }
-
-    /// Sees to it that the root has the result in its output even if there was nobody to merge
-    /// with.
-    fn deliver(&self, builder: &mut Builder<'_>, root: Rank) {
-        if builder.rank() == root {
-            builder.copy(self.value, builder.output());
-        }
-    }
 }

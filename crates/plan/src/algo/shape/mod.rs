@@ -41,3 +41,11 @@ pub(super) fn tree_up(ranks: u32) -> Flow {
     let busiest = Ends::new(usize::from(ranks > 1), below);
     Flow { messages, busiest, sent_on: leaves.saturating_sub(1) }
 }
+
+/// A tree to its root in which the farthest send first. Ranks that have received one pass it on;
+/// they are those that another one is above, by the first distance beyond their own.
+pub(super) fn tree_from_far(ranks: u32) -> Flow {
+    let farthest = (1u32 << doublings(ranks)) / 2;
+    let with_others_above = (farthest / 2).max(ranks - farthest) as usize;
+    Flow { sent_on: with_others_above.saturating_sub(1), ..tree_up(ranks) }
+}

@@ -1,0 +1,59 @@
+//! A tree to a root in which the farthest send first, for operators that commute.
+//!
+//! ```text
+//!   8 ranks, root 0      0   1   2   3   4   5   6   7
+//!   distance 4           4 to 0, 5 to 1, 6 to 2, 7 to 3
+//!   distance 2           2 to 0, 3 to 1
+//!   distance 1           1 to 0
+//! ```
+//!
+//! Ranks take the cores in turns, so those at a distance of a multiple of the cores share one. With
+//! 2 cores only the last of these messages is between cores, and each core reduces what its own
+//! ranks have. In a binomial tree in rank order all messages of the first round are between cores,
+//! and everything is reduced on one of them.
+
+use super::Refusal;
+use super::merging::Sum;
+use super::shape::{doublings, tree_from_far};
+use crate::build::Builder;
+use crate::call::{Call, Rank};
+use crate::cost::{Cost, Reach, Work};
+
+/// Only operators that commute: operands are not reduced in the order of the ranks.
+pub(super) fn accepts(call: &Call) -> Result<(), Refusal> {
+    match call.operation.commutative() {
+        Some(false) => Err(Refusal::NeedsCommutative),
+        _ => Ok(()),
+    }
+}
+
+/// The way from the ranks that are farthest to the root.
+pub(super) fn cost(call: &Call) -> Cost {
+    let rounds = doublings(call.ranks) as usize;
+    let bytes = call.bytes().saturating_mul(rounds);
+    Cost { rounds, bytes, reduced: bytes, ..Cost::default() }
+}
+
+/// A message from every rank but the root.
+pub(super) fn work(call: &Call) -> Work {
+    let flow = Work::flow(call.ranks, tree_from_far(call.ranks), call.bytes());
+    Work { reduced: flow.bytes, ..flow }.reaching(Reach::Halving)
+}
+
+/// Reduces to the root: all other ranks have sent theirs then.
+pub(super) fn reduce(builder: &mut Builder<'_>, root: Rank, sum: &mut Sum) {
+    // 64 bits, as a distance may lie beyond the last rank.
+    let (ranks, root, me) =
+        (u64::from(builder.ranks()), u64::from(root.0), u64::from(builder.rank().0));
+    let place = (ranks - root + me) % ranks;
+    let rank = |place: u64| Rank(((root + place) % ranks) as u32);
+    for distance in (0..doublings(builder.ranks())).rev().map(|round| 1 << round) {
+        if place >= distance {
+            // Whoever is still here is below twice this distance.
+            return builder.send(rank(place - distance), sum.value());
+        }
+        if place + distance < ranks.min(2 * distance) {
+            sum.merge(builder, rank(place + distance), false);
+        }
+    }
+}
