@@ -38,15 +38,43 @@ struct Claimed {
     receive: Receive,
 }
 
+impl Meanwhile {
+    fn is_empty(&self) -> bool {
+        self.receives.is_empty() && self.sends.is_empty()
+    }
+}
+
 impl Endpoint {
     /// As [`Endpoint::progress`], for a rank that copies for itself: of copies that it shares with
     /// other ranks it leaves to them as much as they can do. It must [catch up](Endpoint::catch_up)
     /// when its own copy is done, and do nothing else before.
     pub fn progress_meanwhile(&mut self, done: &mut Vec<Completion>) -> bool {
-        self.meanwhile.copies_for_itself = true;
+        let before = std::mem::replace(&mut self.meanwhile.copies_for_itself, true);
         let moved = self.progress(done);
-        self.meanwhile.copies_for_itself = false;
+        self.meanwhile.copies_for_itself = before;
         moved
+    }
+
+    /// Where ranks share cores: from here on, of several large messages, those from ranks on other
+    /// cores are left to their senders while there is something else to do. Says whether that
+    /// begins here; then it must [end](Endpoint::end_leaving_copies), and nothing else be done
+    /// before that may take a message back.
+    #[inline]
+    pub fn begin_leaving_copies(&mut self) -> bool {
+        let begins = !self.shares_copies && !self.meanwhile.copies_for_itself;
+        self.meanwhile.copies_for_itself |= begins;
+        begins
+    }
+
+    /// Copies what was left to senders and they have not begun with, if leaving it has begun.
+    #[inline]
+    pub fn end_leaving_copies(&mut self, has_begun: bool, done: &mut Vec<Completion>) {
+        if has_begun {
+            self.meanwhile.copies_for_itself = false;
+            if !self.meanwhile.is_empty() {
+                self.catch_up(done);
+            }
+        }
     }
 
     /// Does what was put off, as far as nobody else has done it.
@@ -77,7 +105,9 @@ impl Endpoint {
         let (source, bytes) = (message.source, message.bytes);
         let may_put_off = self.meanwhile.copies_for_itself && self.single_copy != SingleCopy::Off;
         let Some(claim) = exposure.claim.filter(|_| may_put_off) else { return false };
-        if !self.is_shared(message, receive) || !claims::take(&self.segment, source, claim) {
+        let is_left =
+            self.is_shared(message, receive) || self.is_for_another_core(message, receive);
+        if !is_left || !claims::take(&self.segment, source, claim) {
             return false;
         }
         self.share((source, claim), exposure, receive.into.part(0, bytes));
@@ -155,6 +185,21 @@ impl Endpoint {
         bytes >= sharing::SHORTEST && !is_operand && has_a_helper
     }
 
+    /// Where ranks share cores: whether a message is one of several, and its sender has another
+    /// core, which has nothing to do but to wait for this rank, or to copy as well. All that is not
+    /// in a block there is long enough.
+    fn is_for_another_core(&self, message: &Message, receive: &Receive) -> bool {
+        let &Message { source, bytes, .. } = message;
+        let is_operand = receive.may_lie && bytes <= LONGEST_OPERAND;
+        if self.shares_copies || is_operand || !self.large.is_empty() {
+            return false;
+        }
+        // Ranks have the cores in turns.
+        let is_far = !source.index().abs_diff(self.me.index()).is_multiple_of(self.segment.cores());
+        let others = self.matching.kept() + self.matching.posted() + self.meanwhile.receives.len();
+        is_far && others > 0
+    }
+
     /// Tells the sender of a message that was claimed where its parts go.
     fn share(
         &mut self,
@@ -228,7 +273,7 @@ mod tests {
     use super::*;
     use crate::endpoint::{Options, Posted};
     use crate::layout::Layout;
-    use crate::{Label, Region, Segment, Selector, Token, TypeCode};
+    use crate::{Label, Region, Reply, Segment, Selector, Token, TypeCode};
 
     const BYTES: usize = (1 << 20) + 17;
     const LABEL: Label = Label { context: 1, tag: 2, ordinal: 0 };
@@ -390,5 +435,105 @@ mod tests {
             pair.catch_up(1);
             pair.check();
         }
+    }
+
+    /// Ranks 1 to `ranks - 1` have sent to rank 0, which has posted its receives; two cores.
+    struct Gather {
+        ranks: Vec<Endpoint>,
+        done: Vec<Vec<Completion>>,
+        data: Vec<u8>,
+        into: Vec<Vec<u8>>,
+    }
+
+    impl Gather {
+        fn of(bytes: usize, ranks: usize) -> Gather {
+            let layout = Layout::new(4).unwrap(); // more than cores, whoever of them takes part
+            let (segment, _file) = Segment::shared_by(layout, 2).unwrap();
+            let segment = Arc::new(segment);
+            let endpoint = |rank| {
+                segment.enter(Peer(rank), std::process::id());
+                Endpoint::new(segment.clone(), Peer(rank), Options::default())
+            };
+            let mut gather = Gather {
+                ranks: (0..ranks as u32).map(endpoint).collect(),
+                done: (0..ranks).map(|_| Vec::new()).collect(),
+                data: (0..bytes).map(|at| (at % 251) as u8).collect(),
+                into: (0..ranks).map(|_| vec![0; bytes]).collect(),
+            };
+            for rank in 1..ranks {
+                let (data, token) = (Region::of(&gather.data), Token { operation: 7, step: 0 });
+                let sender = &mut gather.ranks[rank];
+                let message = (LABEL, TypeCode::BYTES, data);
+                let reply = Reply::Untouched { among_several: true };
+                // SAFETY: the test keeps the data until all have ended.
+                let posted = unsafe { sender.send_with(reply, Peer(0), message, token) };
+                assert_eq!(posted, Posted::Pending);
+                let selector = Selector::exactly(Peer(rank as u32), LABEL);
+                let into = RegionMut::of(&mut gather.into[rank]);
+                let token = Token { operation: 8, step: rank as u32 };
+                let (root, done) = (&mut gather.ranks[0], &mut gather.done[0]);
+                // SAFETY: as above.
+                unsafe { root.recv(selector, TypeCode::BYTES, into, token, done) };
+            }
+            gather
+        }
+
+        fn progress(&mut self, rank: usize) {
+            self.ranks[rank].progress(&mut self.done[rank]);
+        }
+
+        /// The ranks whose data is at the root.
+        fn there(&self) -> Vec<usize> {
+            (1..self.ranks.len()).filter(|&rank| self.into[rank] == self.data).collect()
+        }
+
+        /// All has come, and all have ended well, once.
+        fn check(mut self) {
+            assert_eq!(self.there().len(), self.ranks.len() - 1);
+            (1..self.ranks.len()).for_each(|rank| self.progress(rank));
+            let ended: Vec<_> = self.done.iter().map(Vec::len).collect();
+            assert_eq!(ended[0], self.ranks.len() - 1);
+            assert!(ended[1..].iter().all(|&ended| ended == 1), "{ended:?}");
+            assert!(self.done.iter().flatten().all(|completion| completion.outcome.is_ok()));
+            assert!(self.ranks.iter().all(Endpoint::all_sent));
+        }
+    }
+
+    #[test]
+    fn where_ranks_share_cores_what_comes_from_another_is_left_to_its_sender() {
+        for bytes in [40 << 10, 64 << 10, BYTES] {
+            let mut gather = Gather::of(bytes, 4);
+            let leaves = gather.ranks[0].begin_leaving_copies();
+            assert!(leaves && !gather.ranks[0].begin_leaving_copies(), "it has begun");
+            gather.progress(0);
+            assert_eq!(gather.there(), [2], "the one on the core of the root");
+            gather.progress(1);
+            assert_eq!(gather.there(), [1, 2], "its sender has copied it");
+            gather.ranks[0].end_leaving_copies(leaves, &mut gather.done[0]);
+            assert_eq!(gather.there(), [1, 2, 3], "the other one had no turn");
+            gather.check();
+        }
+    }
+
+    #[test]
+    fn where_ranks_share_cores_nothing_is_left_after_a_look() {
+        let mut gather = Gather::of(BYTES, 4);
+        gather.progress(0);
+        gather.check();
+    }
+
+    #[test]
+    fn where_ranks_share_cores_the_only_message_is_copied_at_once() {
+        let mut gather = Gather::of(BYTES, 2);
+        let leaves = gather.ranks[0].begin_leaving_copies();
+        gather.progress(0);
+        assert!(gather.ranks[0].meanwhile.is_empty());
+        gather.ranks[0].end_leaving_copies(leaves, &mut gather.done[0]);
+        gather.check();
+    }
+
+    #[test]
+    fn where_each_rank_has_a_core_nothing_is_left_unless_it_copies_for_itself() {
+        assert!(!Pair::with(BYTES).ranks[1].begin_leaving_copies());
     }
 }

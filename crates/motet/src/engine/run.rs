@@ -207,6 +207,8 @@ impl Run {
         endpoint: &mut Endpoint,
         done: &mut Vec<Completion>,
     ) -> bool {
+        // A plan that reduces puts nothing off: there the receiver has most to do.
+        let leaves_copies = self.kernel.is_none() && endpoint.begin_leaving_copies();
         while let Some(step) = self.exec.next_ready(&self.planned.plan) {
             match self.perform(step, operation, endpoint, done) {
                 Attempt::Done => self.exec.complete(&self.planned.plan, step),
@@ -214,6 +216,7 @@ impl Run {
                 Attempt::Stuck => self.channels().stuck.push(step),
             }
         }
+        endpoint.end_leaving_copies(leaves_copies, done);
         self.exec.is_done()
     }
 
