@@ -1,10 +1,10 @@
 //! A tree to a root in which the farthest send first, for operators that commute.
 //!
 //! ```text
-//!   8 ranks, root 0      0   1   2   3   4   5   6   7
-//!   distance 4           4 to 0, 5 to 1, 6 to 2, 7 to 3
-//!   distance 2           2 to 0, 3 to 1
-//!   distance 1           1 to 0
+//!   8 ranks, root 0      0     1     2     3     4     5     6     7
+//!   distance 4           + 4   + 5   + 6   + 7   -> 0  -> 1  -> 2  -> 3
+//!   distance 2           + 2   + 3   -> 0  -> 1
+//!   distance 1           + 1   -> 0
 //! ```
 //!
 //! Ranks take the cores in turns, so those at a distance of a multiple of the cores share one. With
