@@ -14,10 +14,11 @@
 
 use super::Refusal;
 use super::merging::Sum;
+use super::shape::ring::Ring;
 use super::shape::{doublings, tree_from_far};
 use crate::build::Builder;
 use crate::call::{Call, Rank};
-use crate::cost::{Cost, Reach, Work};
+use crate::cost::{Reach, Work};
 
 /// Only operators that commute: operands are not reduced in the order of the ranks.
 pub(super) fn accepts(call: &Call) -> Result<(), Refusal> {
@@ -25,13 +26,6 @@ pub(super) fn accepts(call: &Call) -> Result<(), Refusal> {
         Some(false) => Err(Refusal::NeedsCommutative),
         _ => Ok(()),
     }
-}
-
-/// The way from the ranks that are farthest to the root.
-pub(super) fn cost(call: &Call) -> Cost {
-    let rounds = doublings(call.ranks) as usize;
-    let bytes = call.bytes().saturating_mul(rounds);
-    Cost { rounds, bytes, reduced: bytes, ..Cost::default() }
 }
 
 /// A message from every rank but the root.
@@ -42,18 +36,14 @@ pub(super) fn work(call: &Call) -> Work {
 
 /// Reduces to the root: all other ranks have sent theirs then.
 pub(super) fn reduce(builder: &mut Builder<'_>, root: Rank, sum: &mut Sum) {
-    // 64 bits, as a distance may lie beyond the last rank.
-    let (ranks, root, me) =
-        (u64::from(builder.ranks()), u64::from(root.0), u64::from(builder.rank().0));
-    let place = (ranks - root + me) % ranks;
-    let rank = |place: u64| Rank(((root + place) % ranks) as u32);
+    let ring = Ring::new(builder.ranks(), root, builder.rank());
     for distance in (0..doublings(builder.ranks())).rev().map(|round| 1 << round) {
-        if place >= distance {
+        if ring.position >= distance {
             // Whoever is still here is below twice this distance.
-            return builder.send(rank(place - distance), sum.value());
+            return builder.send(ring.rank(ring.position - distance), sum.value());
         }
-        if place + distance < ranks.min(2 * distance) {
-            sum.merge(builder, rank(place + distance), false);
+        if ring.position + distance < ring.size().min(2 * distance) {
+            sum.merge(builder, ring.rank(ring.position + distance), false);
         }
     }
 }

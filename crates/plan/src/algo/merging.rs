@@ -1,9 +1,18 @@
 //! What a rank of a tree has reduced so far: its own operand, and what others have sent to it.
 
 use crate::algo::incoming::Places;
+use crate::algo::shape::doublings;
 use crate::build::Builder;
-use crate::call::Rank;
+use crate::call::{Call, Rank};
+use crate::cost::Cost;
 use crate::plan::Slice;
+
+/// The way from the farthest rank to the root of a tree that merges pairs, whichever they are.
+pub(super) fn cost(call: &Call) -> Cost {
+    let rounds = doublings(call.ranks) as usize;
+    let bytes = call.bytes().saturating_mul(rounds);
+    Cost { rounds, bytes, reduced: bytes, ..Cost::default() }
+}
 
 /// The reduction of the operands that a rank has come by.
 pub(super) struct Sum {

@@ -16,7 +16,7 @@
 
 use crate::algo::merging::Sum;
 use crate::algo::star::MIDDLE;
-use crate::algo::{Algorithm, Refusal, direct, distance_halving};
+use crate::algo::{Algorithm, Refusal, direct, distance_halving, merging};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
 use crate::cost::{Cost, Ends, Reach, Work};
@@ -43,7 +43,7 @@ impl Algorithm for Tree {
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        distance_halving::cost(call).then(direct::cost_of_same(call, call.bytes()))
+        merging::cost(call).then(direct::cost_of_same(call, call.bytes()))
     }
 
     fn work(&self, call: &Call) -> Work {

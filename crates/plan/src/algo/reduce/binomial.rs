@@ -22,7 +22,7 @@ use std::ops::Range;
 
 use crate::algo::merging::Sum;
 use crate::algo::shape::{doublings, tree_up};
-use crate::algo::{Algorithm, Refusal};
+use crate::algo::{Algorithm, Refusal, merging};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation, Rank};
 use crate::cost::{Cost, Work};
@@ -49,9 +49,7 @@ impl Algorithm for Binomial {
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        let rounds = doublings(call.ranks) as usize;
-        let bytes = call.bytes().saturating_mul(rounds);
-        Cost { rounds, bytes, reduced: bytes, ..Cost::default() }
+        merging::cost(call)
     }
 
     fn work(&self, call: &Call) -> Work {

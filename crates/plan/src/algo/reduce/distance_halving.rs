@@ -15,7 +15,7 @@
 //! Gropp, 2005, from its other end; that it keeps to the cores is ours.
 
 use crate::algo::merging::Sum;
-use crate::algo::{Algorithm, Refusal, distance_halving};
+use crate::algo::{Algorithm, Refusal, distance_halving, merging};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
 use crate::cost::{Cost, Work};
@@ -42,7 +42,7 @@ impl Algorithm for DistanceHalving {
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        distance_halving::cost(call)
+        merging::cost(call)
     }
 
     fn work(&self, call: &Call) -> Work {
