@@ -120,6 +120,8 @@ pub enum Reply {
         /// Whether its sender has others for other receivers, who copy theirs at the same time.
         among_several: bool,
     },
+    /// It does not, and reduces the message, which it needs to read but once, wherever it lies.
+    Reduced,
     /// Nobody said. Then it does if one has come from there since the last message like this.
     Unsaid,
 }

@@ -356,7 +356,11 @@ fn what_is_sent_on_is_dearer_where_ranks_share_cores() {
         assert_eq!(name(ranks, reduce(8 << 10)), "direct", "{ranks} ranks");
         assert_eq!(name(ranks, reduce(16 << 10)), "binomial", "{ranks} ranks");
     }
-    assert_eq!(name(4, reduce(512 << 10)), "pieces");
+    // Long operands are in blocks, too, but not the longest.
+    assert_eq!(name(4, reduce(512 << 10)), "binomial");
+    assert_eq!(name(4, reduce(1 << 20)), "pieces");
+    assert_eq!(name(2, reduce(512 << 10)), "binomial", "each with a core");
+    assert_eq!(name(2, reduce(1 << 20)), "pieces", "each with a core");
     let bcast = |bytes: usize| Operation::Bcast { count: bytes / 8, root };
     assert_eq!(name(4, bcast(256 << 10)), "direct");
     // What flows nowhere takes no time to be sent on.

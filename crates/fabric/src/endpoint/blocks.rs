@@ -29,6 +29,9 @@ const LONGEST_UNTOUCHED: usize = 32 << 10;
 const FEW_ON_CORE: usize = 4;
 /// The same of a message of an exchange, where each end waits for the other in any case.
 const LONGEST_OF_EXCHANGE: usize = 16 << 10;
+/// Bytes of messages that flow one way in blocks where each rank has a core and the kernel copies
+/// fast, more than the first: shorter ones find their blocks further from the caches than cells.
+const LENGTHS_AHEAD: Lengths = Lengths { above: 16 << 10, longest: 32 << 10 };
 /// Bytes of the longest message that goes in a cell where each rank has a core, if it may go in a
 /// block: such a cell has left the caches since it was last used, a block that is kept has not.
 const SHORTEST: usize = 2 << 10;
@@ -78,6 +81,8 @@ pub(super) struct Blocks {
     lengths_of_untouched: [Lengths; 2],
     /// The same of those that several ranks get, each of which has a core.
     lengths_of_shared: Lengths,
+    /// The same of those that are reduced.
+    lengths_of_reduced: Lengths,
     /// By rank of the world, whether a message has come from there since the last one of which
     /// [nobody said](Reply::Unsaid) whether one does. Of those that are long enough to matter.
     came: Box<[bool]>,
@@ -103,9 +108,11 @@ impl Blocks {
                 Lengths::new(cell.min(SHORTEST_OF_EXCHANGE), Pace::LONGEST),
             ),
             (false, false) => {
-                (Lengths::NONE, Lengths::new(cell.min(SHORTEST_OF_EXCHANGE), LONGEST_OF_EXCHANGE))
+                (LENGTHS_AHEAD, Lengths::new(cell.min(SHORTEST_OF_EXCHANGE), LONGEST_OF_EXCHANGE))
             }
         };
+        // To read them where they lie saves one of two copies.
+        let lengths_of_reduced = Lengths { longest: Pace::LONGEST, ..lengths };
         let is_copied_once = segment.is_crowded() && !by_cores;
         let are_few = segment.company() <= FEW_ON_CORE * segment.cores();
         let lengths_of_untouched = [are_few, true].map(|may_wait| {
@@ -125,6 +132,7 @@ impl Blocks {
             lengths_of_exchange,
             lengths_of_untouched,
             lengths_of_shared,
+            lengths_of_reduced,
             came,
             current,
         }
@@ -167,8 +175,10 @@ impl Endpoint {
     ) -> bool {
         if readers > 0 {
             self.release_untold();
-            // Its sender goes on in any case: what comes back, if anything does, comes later.
-            let reply = if reply == Reply::Expected { Reply::Never } else { reply };
+            // Where ranks share cores its sender goes on in any case: what comes back, if anything
+            // does, comes later.
+            let goes_on = reply == Reply::Expected && self.segment.is_crowded();
+            let reply = if goes_on { Reply::Never } else { reply };
             // With a wire some of them may be on other hosts: a block that is for all would be
             // filled in vain, for some or for all of them.
             let are_here = self.wire.is_none();
@@ -205,7 +215,8 @@ impl Endpoint {
 
     /// Whether a message may go in a block that finds no room elsewhere.
     pub(super) fn may_be_put_into_block(&self, data: Region) -> bool {
-        data.bytes() <= self.blocks.lengths.longest
+        let (bytes, lengths) = (data.bytes(), self.blocks.lengths);
+        lengths.contains(bytes) || (self.segment.is_crowded() && bytes <= lengths.longest)
     }
 
     /// Whether a message to this rank is of those that go in a block. If nobody said whether there
@@ -216,14 +227,16 @@ impl Endpoint {
         if bytes <= SHORTEST_OF_EXCHANGE {
             return false;
         }
-        let Blocks { lengths, lengths_of_exchange, lengths_of_untouched, came, .. } =
-            &mut self.blocks;
+        let blocks = &mut self.blocks;
         let lengths = match reply {
-            Reply::Expected => lengths_of_exchange,
-            Reply::Never => lengths,
-            Reply::Untouched { among_several } => &lengths_of_untouched[usize::from(among_several)],
-            Reply::Unsaid if mem::take(&mut came[to.index()]) => lengths_of_exchange,
-            Reply::Unsaid => lengths,
+            Reply::Expected => blocks.lengths_of_exchange,
+            Reply::Never => blocks.lengths,
+            Reply::Untouched { among_several } => {
+                blocks.lengths_of_untouched[usize::from(among_several)]
+            }
+            Reply::Reduced => blocks.lengths_of_reduced,
+            Reply::Unsaid if mem::take(&mut blocks.came[to.index()]) => blocks.lengths_of_exchange,
+            Reply::Unsaid => blocks.lengths,
         };
         lengths.contains(bytes)
     }
@@ -799,7 +812,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_kernel_copies_only_short_exchanges_go_in_blocks() {
+    fn where_the_kernel_copies_long_messages_go_in_blocks_if_they_are_reduced() {
         let segment = roomy(2)[0].segment.clone();
         let options = Options { single_copy: Some(true), ..Options::default() };
         let mut sender = Endpoint::new(segment, Peer(0), options);
@@ -807,15 +820,43 @@ mod tests {
             let data = vec![0; bytes];
             sender.is_for_block(Peer(1), Region::of(&data), reply)
         };
-        for (bytes, in_exchange) in [
-            (SHORTEST_OF_EXCHANGE, false),
-            (SHORTEST_OF_EXCHANGE + 1, true),
-            (LONGEST_OF_EXCHANGE, true),
-            (LONGEST_OF_EXCHANGE + 1, false),
+        let Lengths { above, longest } = LENGTHS_AHEAD;
+        for (bytes, in_exchange, one_way, reduced) in [
+            (SHORTEST_OF_EXCHANGE, false, false, false),
+            (SHORTEST_OF_EXCHANGE + 1, true, false, false),
+            (LONGEST_OF_EXCHANGE, true, false, false),
+            (LONGEST_OF_EXCHANGE + 1, false, true, true),
+            (above, true, false, false),
+            (above + 1, false, true, true),
+            (longest, false, true, true),
+            (longest + 1, false, false, true),
+            (Pace::LONGEST, false, false, true),
+            (Pace::LONGEST + 1, false, false, false),
         ] {
             assert_eq!(may(bytes, Reply::Expected), in_exchange, "{bytes}");
-            assert!(!may(bytes, Reply::Never) && !may(bytes, Reply::Unsaid), "{bytes}");
+            for reply in [Reply::Never, Reply::Unsaid, Reply::Untouched { among_several: true }] {
+                assert_eq!(may(bytes, reply), one_way, "{bytes}");
+            }
+            assert_eq!(may(bytes, Reply::Reduced), reduced, "{bytes}");
         }
+    }
+
+    #[test]
+    fn a_long_operand_is_read_where_it_lies() {
+        let mut world = roomy_where(2, false);
+        let (data, token) = (pattern(Pace::LONGEST), Token { operation: 1, step: 0 });
+        let message = (label(1), TypeCode::BYTES, Region::of(&data));
+        // SAFETY: the data outlives the send, which is done at once.
+        assert!(unsafe { world[0].send_shared(Peer(1), message, (1, Reply::Reduced), 1) });
+        let (mut place, mut done) = (vec![0; data.len()], Vec::new());
+        let (selector, into) = (Selector::exactly(Peer(0), label(1)), RegionMut::of(&mut place));
+        // SAFETY: the memory outlives the receive.
+        unsafe { world[1].recv_lying(selector, TypeCode::BYTES, into, token, &mut done) };
+        world[1].progress(&mut done);
+        assert_eq!((done.len(), world[1].blocks.lying.len(), unread(&world[0])), (1, 1, 1));
+        world[1].let_lying_go(token);
+        assert!(place.iter().all(|&byte| byte == 0), "nobody has copied it");
+        assert_eq!(unread(&world[0]), 0);
     }
 
     /// Two that answer each other are found out by that, and one that only gets an answer of a few

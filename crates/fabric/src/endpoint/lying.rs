@@ -13,9 +13,6 @@ use super::{Endpoint, Receive};
 use crate::matching::Ticket;
 use crate::{Completion, Region, RegionMut, Selector, Token, TypeCode};
 
-/// Longer messages are copied: who reads them where they lie looks at nothing else meanwhile.
-const LONGEST: usize = 64 << 10;
-
 /// A message that has been received, and lies in its block.
 #[derive(Debug)]
 pub(super) struct Lying {
@@ -77,10 +74,9 @@ impl Endpoint {
     }
 }
 
-/// Whether a message is what its receive expects, and not too long to be read at once.
+/// Whether a message is what its receive expects: then it can be read where it lies.
 pub(super) fn is_read_at_once(message: &Message, receive: &Receive) -> bool {
-    let is_expected = message.bytes == receive.into.bytes() && message.fits(receive).is_ok();
-    is_expected && message.bytes <= LONGEST
+    message.bytes == receive.into.bytes() && message.fits(receive).is_ok()
 }
 
 #[cfg(test)]
@@ -155,7 +151,7 @@ mod tests {
     fn what_is_not_as_expected_is_received_as_ever() {
         let [mut sender, mut receiver] = pair();
         let bytes = receiver.short() + 1;
-        let data = vec![7; LONGEST + 1];
+        let data = vec![7; bytes];
         for (tag, sent, room) in [(1, bytes, bytes + 1), (2, 100, 100), (3, bytes, bytes - 1)] {
             let mut into = vec![0; room];
             send(&mut sender, tag, &data[..sent]);

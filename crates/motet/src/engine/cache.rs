@@ -166,16 +166,18 @@ fn readers(plan: &Plan, is_one_way: bool) -> Box<[Option<u32>]> {
 }
 
 /// What those do with the messages of a plan who get them. The blocks of a gather or a scatter are
-/// as they are, unless this rank passes on those of others.
+/// as they are, unless this rank passes on those of others. What flows one way in a reduction or a
+/// scan is reduced; in an exclusive scan it is a result as well.
 fn reply(plan: &Plan, call: &Call, is_one_way: bool) -> Reply {
-    use Operation::{Gather, Gatherv, Scatter, Scatterv};
-    let has_blocks =
-        matches!(call.operation, Gather { .. } | Gatherv { .. } | Scatter { .. } | Scatterv { .. });
+    use Operation::{Gather, Gatherv, Reduce, Scan, Scatter, Scatterv};
     let receives = plan.steps().iter().any(|step| matches!(step, Action::Recv { .. }));
-    match (is_one_way, has_blocks && !receives) {
-        (false, _) => Reply::Expected,
-        (true, false) => Reply::Never,
-        (true, true) => Reply::Untouched { among_several: plan.messages() > 1 },
+    match call.operation {
+        _ if !is_one_way => Reply::Expected,
+        Reduce { .. } | Scan { .. } => Reply::Reduced,
+        Gather { .. } | Gatherv { .. } | Scatter { .. } | Scatterv { .. } if !receives => {
+            Reply::Untouched { among_several: plan.messages() > 1 }
+        }
+        _ => Reply::Never,
     }
 }
 
@@ -584,7 +586,13 @@ mod tests {
         assert_eq!(reply_of("binomial", &gather, 2), Reply::Never, "it has that of rank 3, too");
         assert_eq!(reply_of("direct", &Operation::Bcast { count: 9, root }, 0), Reply::Never);
         let reduce = Operation::Reduce { count: 9, root, commutative: true };
-        assert_eq!(reply_of("direct", &reduce, 1), Reply::Never, "it is reduced");
+        assert_eq!(reply_of("direct", &reduce, 1), Reply::Reduced);
+        assert_eq!(reply_of("binomial", &reduce, 2), Reply::Reduced, "with that of rank 3");
+        assert_eq!(reply_of("pieces", &reduce, 1), Reply::Expected, "it gets one, too");
+        let scan = Operation::Scan { count: 9, commutative: true };
+        assert_eq!(reply_of("chain", &scan, 1), Reply::Reduced);
+        let exscan = Operation::Exscan { count: 9, commutative: true };
+        assert_eq!(reply_of("chain", &exscan, 1), Reply::Never, "it is a result, too");
         assert_eq!(reply_of("direct", &Operation::Alltoall { count: 9 }, 0), Reply::Expected);
     }
 }

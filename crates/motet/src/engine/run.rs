@@ -14,8 +14,8 @@ use std::num::NonZeroU16;
 use std::sync::Arc;
 
 use motet_fabric::{
-    Completion, Endpoint, InChannel, Label, OutChannel, Peer, Posted, Region, Selector, Token,
-    TransferError, TypeCode,
+    Completion, Endpoint, InChannel, Label, OutChannel, Peer, Posted, Region, Reply, Selector,
+    Token, TransferError, TypeCode,
 };
 use motet_plan::{Action, Call, Exec, Rank, StepId};
 
@@ -405,7 +405,7 @@ impl Run {
     fn send(&mut self, step: StepId, operation: u64, endpoint: &mut Endpoint) -> Attempt {
         let (to, label, data) = self.message(step);
         let token = Token { operation, step: step.0 };
-        let (reply, message) = (self.planned.reply(), (label, self.element, data));
+        let (reply, message) = (self.reply(), (label, self.element, data));
         if let Some(readers) = self.planned.readers(step) {
             let source = (operation, reply);
             // SAFETY: as in `receive`; the plan has no step write what others are still to send.
@@ -417,6 +417,17 @@ impl Run {
         match unsafe { endpoint.send_with(reply, to, message, token) } {
             Posted::Done => Attempt::Done,
             Posted::Pending => Attempt::Posted,
+        }
+    }
+
+    /// What those do with its messages who get them. Not all operators can read an operand wherever
+    /// it lies.
+    #[inline]
+    fn reply(&self) -> Reply {
+        let alignment = self.kernel.as_ref().and_then(|kernel| kernel.alignment());
+        match self.planned.reply() {
+            Reply::Reduced if alignment.is_none() => Reply::Never,
+            reply => reply,
         }
     }
 

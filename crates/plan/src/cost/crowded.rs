@@ -13,6 +13,8 @@ const SHARED_CELLS: f64 = 0.8;
 /// they share cores and memory, if it is too long for a cell and no longer than this.
 const LONGEST_IN_ONE_CELL: usize = 8 << 10;
 const LONGEST_IN_BLOCKS: usize = 64 << 10;
+/// The same of operands that flow one way.
+const LONGEST_OPERAND_IN_BLOCKS: usize = 512 << 10;
 /// Messages that are halved go in blocks in part if they are so long on average.
 const LONGEST_MOSTLY_IN_BLOCKS: usize = 3 * LONGEST_IN_BLOCKS;
 /// The sender's copy, of the two that the bytes of such a message are.
@@ -109,7 +111,7 @@ impl Machine {
     fn computing(&self, work: &Work) -> f64 {
         let longest = match work.reach {
             Reach::Growing | Reach::Shrinking => LONGEST_MOSTLY_IN_BLOCKS,
-            _ => LONGEST_IN_BLOCKS,
+            _ => longest_in_blocks(work),
         };
         let in_blocks = work.bytes <= work.messages.saturating_mul(longest);
         let read_there = if in_blocks { work.reduced.min(work.bytes) } else { 0 };
@@ -195,7 +197,13 @@ fn hand_overs(work: &Work) -> f64 {
 /// Whether messages are too long for a cell, on average, and not too long for a block.
 fn is_in_blocks(work: &Work) -> bool {
     let up_to = |longest: usize| work.bytes <= work.messages.saturating_mul(longest);
-    up_to(LONGEST_IN_BLOCKS) && !up_to(LONGEST_IN_ONE_CELL)
+    up_to(longest_in_blocks(work)) && !up_to(LONGEST_IN_ONE_CELL)
+}
+
+/// Bytes of the longest message that goes in a block.
+fn longest_in_blocks(work: &Work) -> usize {
+    let flows_to_be_reduced = work.waits == 0 && work.reduced > 0;
+    if flows_to_be_reduced { LONGEST_OPERAND_IN_BLOCKS } else { LONGEST_IN_BLOCKS }
 }
 
 /// What is left of the copies of messages whose sender makes one for several, of 1.

@@ -1,4 +1,7 @@
-//! The time of a call with more than two ranks, each of which has a core.
+//! The time of a call of ranks each of which has a core.
+//!
+//! Between two ranks it is that of the chain of messages; but operands that flow one way are read
+//! where they lie, if they are not too long for a block.
 //!
 //! Prices are those of messages between two ranks. Among more of them a chain of messages takes
 //! another time, as was found on 16 cores with all algorithms of nine collectives:
@@ -12,9 +15,11 @@
 
 use super::{Cost, Machine, Work};
 
-/// What the prices of two ranks become among more.
+/// What the prices of messages become where each rank has a core.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Company {
+    /// A long operand that flows one way between two ranks, of the price of its bytes.
+    pub operand: f64,
     /// A message beyond one for each round, of what it is between two.
     pub send: f64,
     /// What flows one way in messages that wait for nobody, of the sum of its prices.
@@ -30,10 +35,17 @@ pub struct Company {
 
 impl Company {
     /// As between two, however many there are.
-    pub(super) const NONE: Self =
-        Self { send: 1.0, one_way: 1.0, repeated: [1.0; 2], at_once: f64::INFINITY, operands: 0.0 };
+    pub(super) const NONE: Self = Self {
+        operand: 1.0,
+        send: 1.0,
+        one_way: 1.0,
+        repeated: [1.0; 2],
+        at_once: f64::INFINITY,
+        operands: 0.0,
+    };
     /// As was measured.
     pub(super) const MEASURED: Self = Self {
+        operand: 0.6,
         send: 1.8,
         one_way: 0.4,
         repeated: [0.1, 0.5],
@@ -58,7 +70,7 @@ impl Machine {
     pub(super) fn time_spacious(&self, cost: &Cost, work: &Work) -> f64 {
         let messages = cost.messages() as f64;
         if work.ranks <= 2 || messages == 0.0 {
-            return self.chain(cost, self.latency_ns);
+            return self.chain(cost, self.latency_ns) - self.saved_between_two(cost, work);
         }
         let waiting = cost.rounds as f64 * self.latency_ns
             + cost.extra_sends as f64 * self.send_ns * self.company.send;
@@ -68,6 +80,16 @@ impl Machine {
             waiting + self.at_once(cost, work)
         };
         moving + self.within(cost.reduced, cost.copied)
+    }
+
+    /// What two ranks save by operands that flow one way and go in blocks.
+    fn saved_between_two(&self, cost: &Cost, work: &Work) -> f64 {
+        let each = cost.bytes as f64 / cost.messages().max(1) as f64;
+        let are_in_blocks = each > LONGEST_AHEAD && each <= LONGEST_IN_BLOCK;
+        if work.waits > 0 || cost.reduced == 0 || !are_in_blocks {
+            return 0.0;
+        }
+        (1.0 - self.company.operand) * self.data(cost.messages() as f64, cost.bytes as f64)
     }
 
     /// For messages that flow one way.
@@ -134,6 +156,20 @@ mod tests {
         }
         for bytes in [16 << 10, 64 << 10, 512 << 10] {
             assert!(from_root(bytes, true) < from_root(bytes, false) / 3.0, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn operands_that_flow_one_way_between_two_cost_less_if_they_go_in_blocks() {
+        let machine = Machine::default();
+        let saved = |bytes: usize, waits: usize| {
+            let cost = Cost { rounds: 1, bytes, reduced: bytes, ..Cost::default() };
+            let work = Work { waits, ..Work::of_one(2, Ends::new(0, 1), &cost) };
+            machine.chain(&cost, machine.latency_ns) - machine.time(&cost, &work)
+        };
+        for (kib, is_cheaper) in [(16, false), (17, true), (512, true), (513, false)] {
+            assert_eq!(saved(kib << 10, 0) > 0.0, is_cheaper, "{kib} KiB");
+            assert_eq!(saved(kib << 10, 1), 0.0, "an exchange");
         }
     }
 
