@@ -358,7 +358,7 @@ impl Engine {
         while next < done.len() {
             let Completion { token, outcome } = done[next];
             next += 1;
-            let id = Id(token.operation);
+            let (id, outcome) = (Id(token.operation), self.after_a_death(outcome));
             let Some(operation) = self.operations.get_mut(id) else {
                 self.endpoint.let_lying_go(token);
                 self.record_came(next - 1, &mut done);

@@ -51,7 +51,7 @@ struct Case {
     expected: Expected,
 }
 
-const CASES: [Case; 21] = [
+const CASES: [Case; 22] = [
     Case {
         name: "hints_and_wisdom_between_processes",
         body: hints,
@@ -133,6 +133,11 @@ const CASES: [Case; 21] = [
     Case {
         name: "a_killed_rank_is_named_to_the_others_within_a_second",
         body: killed,
+        expected: Expected::Words(&["rank 0 has been told", "rank 1 has been told", "SIGKILL"]),
+    },
+    Case {
+        name: "a_rank_killed_amid_long_gathers_is_named_to_the_others",
+        body: killed_amid_gathers,
         expected: Expected::Words(&["rank 0 has been told", "rank 1 has been told", "SIGKILL"]),
     },
     Case {
@@ -726,6 +731,36 @@ fn killed() -> Result<()> {
         thread::sleep(LIMIT);
     };
     without_the_last(kill, How::Signal(9))
+}
+
+/// Where ranks share cores, the root leaves copies to those who send: to the one that dies, too.
+///
+/// spec: 9
+fn killed_amid_gathers() -> Result<()> {
+    const BYTES: usize = 1 << 20;
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let world = motet::launch((2 * cores).clamp(3, 16))?;
+    let last = world.size() - 1;
+    let (block, root) = (vec![world.rank() as u8; BYTES], world.rank() == 0);
+    let mut all = vec![0; if root { BYTES * world.size() } else { 0 }];
+    world.gather(&block, &mut all, 0)?;
+    if world.rank() == last {
+        let kill = ["-c", "sleep 0.2; kill -KILL \"$0\""];
+        let _killer = Command::new("sh").args(kill).arg(process::id().to_string()).spawn();
+    }
+    let begun = Instant::now();
+    let error = loop {
+        if let Err(error) = world.gather(&block, &mut all, 0) {
+            break error;
+        }
+        let is_all = |(rank, block): (usize, &[u8])| block.iter().all(|&it| it == rank as u8);
+        assert!(all.chunks_exact(BYTES).enumerate().all(is_all));
+        assert!(begun.elapsed() < LIMIT / 2, "nobody has been told");
+    };
+    let ErrorKind::PeerFailed(failure) = error.kind() else { return Err(error) };
+    assert_eq!((failure.rank.index(), failure.how), (last, How::Signal(9)));
+    eprintln!("rank {} has been told", world.rank());
+    Err(error)
 }
 
 /// spec: 9

@@ -1,7 +1,7 @@
 //! How operations end that do not complete: taken back, or by the death of a rank.
 
 use motet_fabric::slab::Id;
-use motet_fabric::{Failure, How};
+use motet_fabric::{Failure, How, Received, TransferError};
 
 use super::{Engine, State, Work};
 
@@ -39,6 +39,17 @@ impl Engine {
     /// The first death in the world.
     pub(crate) fn failure(&self) -> Option<Failure> {
         self.endpoint.failure()
+    }
+
+    /// The outcome of a transfer. Who takes its message back since another rank has died is not to
+    /// blame.
+    #[inline]
+    pub(super) fn after_a_death(
+        &self,
+        outcome: Result<Received, TransferError>,
+    ) -> Result<Received, TransferError> {
+        let Err(TransferError::Revoked(_)) = outcome else { return outcome };
+        self.endpoint.failure().map_or(outcome, |failure| Err(TransferError::Failed(failure)))
     }
 
     /// Whether nothing that this rank began is under way.

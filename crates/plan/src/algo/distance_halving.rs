@@ -12,21 +12,12 @@
 //! ranks have. In a binomial tree in rank order all messages of the first round are between cores,
 //! and everything is reduced on one of them.
 
-use super::Refusal;
 use super::merging::Sum;
 use super::shape::ring::Ring;
 use super::shape::{doublings, tree_from_far};
 use crate::build::Builder;
 use crate::call::{Call, Rank};
 use crate::cost::{Reach, Work};
-
-/// Only operators that commute: operands are not reduced in the order of the ranks.
-pub(super) fn accepts(call: &Call) -> Result<(), Refusal> {
-    match call.operation.commutative() {
-        Some(false) => Err(Refusal::NeedsCommutative),
-        _ => Ok(()),
-    }
-}
 
 /// A message from every rank but the root.
 pub(super) fn work(call: &Call) -> Work {

@@ -107,6 +107,15 @@ pub enum Refusal {
     Scattered,
 }
 
+/// Refuses operators that do not commute, for algorithms that reduce in another order than that of
+/// the ranks.
+fn accepts_commutative(call: &Call) -> Result<(), Refusal> {
+    match call.operation.commutative() {
+        Some(false) => Err(Refusal::NeedsCommutative),
+        _ => Ok(()),
+    }
+}
+
 impl dyn Algorithm {
     /// The plan of the rank of `call`, for a call that has passed [`Call::check`].
     ///

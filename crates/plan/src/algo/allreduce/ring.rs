@@ -20,7 +20,7 @@
 use crate::algo::gathering::{circulate, longest_part_bytes, parts};
 use crate::algo::incoming::Places;
 use crate::algo::shape::ring::Ring;
-use crate::algo::{Algorithm, Refusal};
+use crate::algo::{Algorithm, Refusal, accepts_commutative};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
 use crate::cost::{Cost, Reach, Work};
@@ -43,10 +43,7 @@ impl Algorithm for RingAllreduce {
     }
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
-        match call.operation.commutative() {
-            Some(false) => Err(Refusal::NeedsCommutative),
-            _ => Ok(()),
-        }
+        accepts_commutative(call)
     }
 
     fn cost(&self, call: &Call) -> Cost {

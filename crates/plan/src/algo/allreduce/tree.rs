@@ -16,7 +16,7 @@
 
 use crate::algo::merging::Sum;
 use crate::algo::star::MIDDLE;
-use crate::algo::{Algorithm, Refusal, direct, distance_halving, merging};
+use crate::algo::{Algorithm, Refusal, accepts_commutative, direct, distance_halving, merging};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
 use crate::cost::{Cost, Ends, Reach, Work};
@@ -39,7 +39,8 @@ impl Algorithm for Tree {
     }
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
-        distance_halving::accepts(call).and(direct::accepts(call))
+        accepts_commutative(call)?;
+        direct::accepts(call)
     }
 
     fn cost(&self, call: &Call) -> Cost {

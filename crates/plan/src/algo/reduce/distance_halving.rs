@@ -15,7 +15,7 @@
 //! Gropp, 2005, from its other end; that it keeps to the cores is ours.
 
 use crate::algo::merging::Sum;
-use crate::algo::{Algorithm, Refusal, distance_halving, merging};
+use crate::algo::{Algorithm, Refusal, accepts_commutative, distance_halving, merging};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
 use crate::cost::{Cost, Work};
@@ -38,7 +38,7 @@ impl Algorithm for DistanceHalving {
     }
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
-        distance_halving::accepts(call)
+        accepts_commutative(call)
     }
 
     fn cost(&self, call: &Call) -> Cost {

@@ -20,7 +20,7 @@
 //! MPICH*, 2005.
 
 use crate::algo::shape::ring::Ring;
-use crate::algo::{Algorithm, Refusal, direct, scattering};
+use crate::algo::{Algorithm, Refusal, accepts_commutative, direct, scattering};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
 use crate::cost::{Cost, Work};
@@ -51,10 +51,8 @@ impl Algorithm for PairwiseReduceScatter {
     }
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
-        match call.operation.commutative() {
-            Some(false) => Err(Refusal::NeedsCommutative),
-            _ => direct::accepts(call),
-        }
+        accepts_commutative(call)?;
+        direct::accepts(call)
     }
 
     fn cost(&self, call: &Call) -> Cost {

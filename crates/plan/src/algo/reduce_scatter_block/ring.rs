@@ -18,7 +18,7 @@
 //! workstations*, 2009: its first half.
 
 use crate::algo::shape::ring::Ring;
-use crate::algo::{Algorithm, Refusal, scattering};
+use crate::algo::{Algorithm, Refusal, accepts_commutative, scattering};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
 use crate::cost::{Cost, Reach, Work};
@@ -45,10 +45,7 @@ impl Algorithm for RingReduceScatter {
     }
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
-        match call.operation.commutative() {
-            Some(false) => Err(Refusal::NeedsCommutative),
-            _ => Ok(()),
-        }
+        accepts_commutative(call)
     }
 
     fn cost(&self, call: &Call) -> Cost {
