@@ -25,8 +25,8 @@ const CELL: usize = 8192 + LINE;
 const HEADER: usize = 32;
 /// A message that goes in a few cells.
 const FEW: usize = EAGER + EAGER / 2;
-/// A message that does not go in cells.
-const LARGE: usize = 3 * EAGER + 17;
+/// A message that goes in no cells, and where each rank has a core in no block.
+const LARGE: usize = 5 * EAGER + 17;
 
 fn label(tag: u64) -> Label {
     Label { context: 3, tag, ordinal: 0 }

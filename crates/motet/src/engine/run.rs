@@ -424,9 +424,9 @@ impl Run {
     /// it lies.
     #[inline]
     fn reply(&self) -> Reply {
-        let alignment = self.kernel.as_ref().and_then(|kernel| kernel.alignment());
+        let alignment = || self.kernel.as_ref().and_then(|kernel| kernel.alignment());
         match self.planned.reply() {
-            Reply::Reduced if alignment.is_none() => Reply::Never,
+            Reply::Reduced if alignment().is_none() => Reply::Never,
             reply => reply,
         }
     }
