@@ -356,17 +356,28 @@ fn what_is_sent_on_is_dearer_where_ranks_share_cores() {
         assert_eq!(name(ranks, reduce(8 << 10)), "direct", "{ranks} ranks");
         assert_eq!(name(ranks, reduce(16 << 10)), "binomial", "{ranks} ranks");
     }
-    // Long operands are in blocks, too, but not the longest.
-    assert_eq!(name(4, reduce(512 << 10)), "binomial");
-    assert_eq!(name(4, reduce(1 << 20)), "pieces");
-    assert_eq!(name(2, reduce(512 << 10)), "binomial", "each with a core");
-    assert_eq!(name(2, reduce(1 << 20)), "pieces", "each with a core");
     let bcast = |bytes: usize| Operation::Bcast { count: bytes / 8, root };
     assert_eq!(name(4, bcast(256 << 10)), "direct");
     // What flows nowhere takes no time to be sent on.
     let machine = Machine::default().shared(8, 2);
     let nothing = Work { ranks: 1, ..Work::default() };
     assert_eq!(machine.time(&Cost::default(), &nothing), 0.0);
+}
+
+/// Operands that flow one way are read where they lie, up to the longest block; of pieces, which
+/// are exchanged, they are copied. With 2 ranks each has a core.
+#[test]
+fn long_operands_are_cut_in_pieces_if_they_go_in_no_block() {
+    for ranks in [2, 4] {
+        let machine = Machine::default().shared(ranks as usize, 2);
+        for (bytes, expected) in [(512 << 10, "binomial"), (1 << 20, "pieces")] {
+            let (count, root, commutative) = (bytes / 8, Rank(0), false);
+            let operation = Operation::Reduce { count, root, commutative };
+            let call = Call { operation, ..allreduce(ranks, 1, true) };
+            let chosen = chosen(&call, &Tuning { machine, ..Tuning::default() }).0;
+            assert_eq!(chosen, expected, "{ranks} ranks, {bytes} bytes");
+        }
+    }
 }
 
 /// A copy that a sender makes once for several receivers saves the more the more of these share a
