@@ -18,6 +18,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 mod pages;
+mod ring;
 
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -28,6 +29,7 @@ use crate::layout::{LANE_HEAD, LINE};
 use crate::memory::copy;
 use crate::{Region, RegionMut, Segment};
 use pages::Pages;
+pub use ring::Ring;
 
 /// Bytes of a cell's stamp.
 pub const STAMP: usize = 8;
@@ -47,87 +49,6 @@ const BEHIND: u64 = 2;
 /// After so many messages it is looked whether the sender is ahead. To ask for lines before they
 /// are filled would take them from a sender that is not.
 const LOOKS_EACH: u64 = 32;
-
-/// Where a ring lies in a segment and how it is cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ring {
-    /// Offset of its head in the segment; a multiple of the line.
-    pub offset: usize,
-    /// Number of cells; a power of two.
-    pub cells: usize,
-    /// Bytes of a cell; a multiple of the line.
-    pub cell_bytes: usize,
-    /// Number of annexes: a power of two, no more than there are cells, or 0.
-    pub annexes: usize,
-    /// Bytes of an annex; a multiple of the line, and more than those of a cell.
-    pub annex_bytes: usize,
-}
-
-impl Ring {
-    /// A ring without annexes.
-    pub fn of_cells(offset: usize, cells: usize, cell_bytes: usize) -> Ring {
-        Ring { offset, cells, cell_bytes, annexes: 0, annex_bytes: 0 }
-    }
-
-    /// A ring of so many cells of so many bytes, with so many annexes for messages that would fit
-    /// cells of so many bytes.
-    pub fn with_annexes(
-        offset: usize,
-        (cells, cell_bytes): (usize, usize),
-        (annexes, annex_bytes): (usize, usize),
-    ) -> Ring {
-        Ring { offset, cells, cell_bytes, annexes, annex_bytes }
-    }
-
-    /// Bytes that a ring takes, its head included.
-    pub fn bytes(&self) -> usize {
-        self.annexes_at() + self.annexes * self.annex_bytes
-    }
-
-    /// Bytes of the longest payload of one message, behind a header of `header` bytes.
-    pub fn payload(&self, header: usize) -> usize {
-        self.cell_bytes.max(self.annex_bytes) - STAMP - header
-    }
-
-    /// Bytes of payload that fit a cell behind a header of `header` bytes.
-    pub(crate) fn cell_payload(&self, header: usize) -> usize {
-        self.cell_bytes - STAMP - header
-    }
-
-    /// How many messages of the longest kind a sender may be ahead of its receiver.
-    pub fn long_cells(&self) -> usize {
-        if self.annexes == 0 { self.cells } else { self.annexes }
-    }
-
-    /// Bytes from the beginning of the ring to its annexes.
-    fn annexes_at(&self) -> usize {
-        LANE_HEAD + self.cells * self.cell_bytes
-    }
-
-    /// Whether the ring is one that the ends can use.
-    pub(crate) fn is_sound(&self) -> bool {
-        let whole_lines = [self.offset, self.cell_bytes, self.annex_bytes];
-        let annexes = self.annexes == 0 || self.annexes.is_power_of_two();
-        self.cells.is_power_of_two()
-            && annexes
-            && self.annexes <= self.cells
-            && (self.annexes == 0 || self.annex_bytes > self.cell_bytes)
-            && whole_lines.iter().all(|bytes| bytes.is_multiple_of(LINE))
-    }
-
-    /// Makes a ring fresh: no stamp in it is one that will be waited for.
-    ///
-    /// Only for rings that nobody uses: before the other side hears of it.
-    pub fn clear(&self, segment: &Segment) {
-        assert!(self.is_sound());
-        segment.word64(self.offset).store(0, Ordering::Relaxed);
-        segment.word32(self.offset + LINE).store(0, Ordering::Relaxed);
-        for cell in 0..self.cells {
-            let stamp = self.offset + LANE_HEAD + cell * self.cell_bytes;
-            segment.word64(stamp).store(0, Ordering::Relaxed);
-        }
-    }
-}
 
 /// What both ends know of a ring: its place in this process. Keeps the mapping alive.
 pub(crate) struct Place {
@@ -272,11 +193,29 @@ impl Outlet {
         unsafe { body.cast::<H>().write(header) };
         // SAFETY: as for the rest.
         unsafe { copy(payload.start(), behind.as_ptr(), first) };
-        self.stamp();
-        if self.ahead > 0 {
-            let bytes = STAMP + size_of::<H>() + payload.bytes();
-            own_soon(self.place.cell(self.next + self.ahead), bytes);
+        self.publish(STAMP + size_of::<H>() + payload.bytes());
+        true
+    }
+
+    /// As [`Outlet::push`], with no header: the payload begins so many bytes after the start of its
+    /// cell.
+    ///
+    /// # Safety
+    /// As for [`Outlet::push`].
+    ///
+    /// # Panics
+    /// If the payload does not fit the cell there, or would lie over the stamp.
+    pub(crate) unsafe fn push_at(&mut self, lead: usize, payload: Region) -> bool {
+        assert!(lead >= STAMP && lead + payload.bytes() <= self.place.ring.cell_bytes);
+        if self.next == self.free_below && !self.find_room(self.next + 1) {
+            return false;
         }
+        // SAFETY: the payload fits the cell there, as just seen.
+        let at = unsafe { self.place.cell(self.next).add(lead) };
+        // SAFETY: the cell is ours until stamped (README, "Lanes"); the payload is readable by the
+        // caller's promise, and user memory never overlaps cells.
+        unsafe { copy(payload.start(), at.as_ptr(), payload.bytes()) };
+        self.publish(lead + payload.bytes());
         true
     }
 
@@ -304,6 +243,16 @@ impl Outlet {
         true
     }
 
+    /// Stamps the next cell, so many bytes of which have been filled, and asks for the one that
+    /// comes some messages later.
+    #[inline]
+    fn publish(&mut self, bytes: usize) {
+        self.stamp();
+        if self.ahead > 0 {
+            own_soon(self.place.cell(self.next + self.ahead), bytes);
+        }
+    }
+
     /// Stamps the next cell, which has been filled.
     #[inline]
     fn stamp(&mut self) {
@@ -314,10 +263,9 @@ impl Outlet {
     /// How much of a payload goes after the rest of it, behind a header of `header` bytes.
     ///
     /// What does not fit the first line goes before it: a receiver that waits for messages looks
-    /// at that line all the time, and whoever writes to it in two goes waits for it twice. A
-    /// channel, where there is no header, is looked at less often, and two copies cost more.
+    /// at that line all the time, and whoever writes to it in two goes waits for it twice.
     const fn first_bytes(header: usize) -> usize {
-        if header == 0 { usize::MAX } else { (LINE - STAMP).saturating_sub(header) }
+        (LINE - STAMP).saturating_sub(header)
     }
 
     /// Whether so many messages of the longest kind have room: at most half of what may ever have
@@ -433,6 +381,19 @@ impl Inlet {
         // SAFETY: the header lies inside the cell, and so does what follows it.
         let behind = unsafe { self.place.body(self.next).add(size_of::<H>()) };
         Region::new(annex.unwrap_or(behind).as_ptr(), bytes)
+    }
+
+    /// Where so many bytes lie that were sent [at such a place](Outlet::push_at), as
+    /// [`Inlet::payload_of`].
+    ///
+    /// # Panics
+    /// If no cell waits, or a payload cannot be there.
+    #[inline]
+    pub(crate) fn payload_at(&self, lead: usize, bytes: usize) -> Region {
+        assert!(self.has_news() && lead + bytes <= self.place.ring.cell_bytes);
+        self.is_longer.set(lead + bytes > LINE);
+        // SAFETY: the payload lies in the cell, as just seen.
+        Region::new(unsafe { self.place.cell(self.next).add(lead) }.as_ptr(), bytes)
     }
 
     /// Gives the next cell back. Says whether the sender starves and must be rung.

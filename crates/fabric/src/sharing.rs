@@ -14,9 +14,11 @@ use crate::{Peer, Segment};
 
 /// Shorter messages are copied by the receiver alone: they stay in its cache, and to tell the
 /// sender and to copy in parts takes about as long as it would save.
-pub(crate) const SHORTEST: usize = 128 << 10;
-/// Of so many parts is a message, unless they would be shorter or longer than parts may be.
+pub(crate) const SHORTEST: usize = 64 << 10;
+/// Of so many parts is a message, unless they would be shorter or longer than parts may be. The
+/// shortest messages are of two.
 const PARTS: usize = 8;
+const FEWEST_PARTS: usize = 2;
 const SHORTEST_PART: usize = 64 << 10;
 const LONGEST_PART: usize = 256 << 10;
 /// Parts taken from the front count in the low half of the first word, those from the back in the
@@ -36,7 +38,8 @@ struct Parts {
 
 impl Parts {
     fn of(bytes: usize) -> Parts {
-        let each = bytes.div_ceil(PARTS).clamp(SHORTEST_PART, LONGEST_PART);
+        let shortest = SHORTEST_PART.min(bytes.div_ceil(FEWEST_PARTS));
+        let each = bytes.div_ceil(PARTS).clamp(shortest, LONGEST_PART);
         Parts { bytes, each: each.next_multiple_of(crate::layout::PAGE) }
     }
 
@@ -193,6 +196,8 @@ mod tests {
             }
             assert_eq!(end, bytes);
         }
+        // So that both ends have something to do, and no call more than that.
+        assert_eq!([SHORTEST, 96 << 10, 128 << 10].map(|bytes| Parts::of(bytes).count()), [2; 3]);
     }
 
     #[test]

@@ -170,8 +170,8 @@ impl Run {
     ) -> Option<Act> {
         let reduction = self.reduction(receive)?;
         let Operands { other, side, into } = self.operands(reduction.step, place);
-        let is_short = self.memory.bytes(place.len) <= channel::LONGEST_READ;
-        (is_short && reduction.alignment <= channel::ALIGNMENT).then(|| Act::ReceiveAndReduce {
+        let is_faster = channel::is_read_where_it_lies(self.memory.bytes(place.len));
+        (is_faster && reduction.alignment <= channel::ALIGNMENT).then(|| Act::ReceiveAndReduce {
             link: receive.index(),
             from: self.peer(from),
             other: self.memory.region(other),
