@@ -17,6 +17,8 @@ static int next_rank, previous_rank;
 /* Elements of a block, and what a call sends and receives: a block for each rank. */
 static int n;
 static int *in, *out;
+/* Whether they are memory of MPI_Alloc_mem. */
+static int asks_library = 0;
 static int counts[MAX_RANKS], places[MAX_RANKS], bytes[MAX_RANKS];
 static MPI_Aint wide_bytes[MAX_RANKS];
 static MPI_Datatype types[MAX_RANKS];
@@ -332,6 +334,24 @@ static void row(const char *name, int block_bytes, const double *median) {
     fflush(stdout);
 }
 
+/* A buffer of zeros. */
+static int *buffer(size_t bytes) {
+    void *start = NULL;
+    if (asks_library)
+        MPI_Alloc_mem((MPI_Aint)bytes, MPI_INFO_NULL, &start);
+    else
+        start = malloc(bytes);
+    if (!start) fail("no memory", 0, 0, 0);
+    return memset(start, 0, bytes);
+}
+
+static void release(int *start) {
+    if (asks_library)
+        MPI_Free_mem(start);
+    else
+        free(start);
+}
+
 static void prepare(int block_bytes) {
     n = block_bytes / (int)sizeof(int);
     for (int j = 0; j < MAX_RANKS; j++) {
@@ -343,11 +363,8 @@ static void prepare(int block_bytes) {
     }
     size_t blocks = size > 2 ? (size_t)size : 2;
     size_t room = (blocks * (size_t)n > PENDING ? blocks * (size_t)n : PENDING) * sizeof(int);
-    in = malloc(room);
-    out = malloc(room);
-    if (!in || !out) fail("no memory", 0, 0, 0);
-    memset(in, 0, room);
-    memset(out, 0, room);
+    in = buffer(room);
+    out = buffer(room);
 }
 
 static void run(const char *wanted, const int *sizes, int n_sizes) {
@@ -373,20 +390,21 @@ static void run(const char *wanted, const int *sizes, int n_sizes) {
                 if (forms_wanted >> form & 1) median[form] = collective(operation, (enum form)form);
             row(operation->name, operation->pattern == NOTHING ? 0 : sizes[s], median);
         }
-        free(in);
-        free(out);
+        release(in);
+        release(out);
     }
 }
 
 static void usage(void) {
     printf("motet_bench [-o OPERATION] [-b BYTES]... [-f FORM] [-s SECONDS] [-m SECONDS]"
-           " [-r BATCHES] [-t] [-l]\n"
+           " [-r BATCHES] [-a] [-t] [-l]\n"
            "  -o  one operation (all); -l lists them\n"
            "  -b  bytes of a block (8, 1024, 65536, 1048576)\n"
            "  -f  one form: blocking, nonblocking, persistent (all three)\n"
            "  -s  seconds for each figure (0.02)\n"
            "  -m  seconds after which a figure has fewer batches, but 5 (10)\n"
            "  -r  batches of calls for each figure (41), of which the median counts\n"
+           "  -a  buffers are memory of MPI_Alloc_mem\n"
            "  -t  lines of operation, ranks, bytes, form, microseconds, with tabs between\n");
 }
 
@@ -401,8 +419,8 @@ int main(int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (!strcmp(argv[i], "-l")) return list(), 0;
-        if (!strcmp(argv[i], "-t")) {
-            is_tsv = 1;
+        if (!strcmp(argv[i], "-t") || !strcmp(argv[i], "-a")) {
+            *(argv[i][1] == 't' ? &is_tsv : &asks_library) = 1;
             continue;
         }
         i++;

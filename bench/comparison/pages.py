@@ -5,7 +5,7 @@ import sys
 from . import network, plots
 from .goals import place_words, ratios, size_words, verdicts
 from .libraries import LIBRARIES
-from .points import FORMS, LARGE, SHARED_CORES, SMALL
+from .points import ALLOCATED_RANKS, ALLOCATED_SIZES, FORMS, LARGE, SHARED_CORES, SMALL
 from .ratios import OURS, PEERS, Ratio, best_peer, geometric_mean
 from .terminal import order
 
@@ -65,6 +65,7 @@ def summary(results, pictures):
         "## Ratios by form and size\n\nBest peer / Motet; above 1, Motet is faster. "
         "Every point is in [the table](table.md).\n\n" + classes(results),
         "## Against the machine\n\n" + limits(results),
+        *allocated(results),
         *hidden(results),
         *(["## Many pending operations, and inits\n\n" + many(results)]
           if results.points("pending") or results.points("init") else []),
@@ -110,6 +111,26 @@ def classes(results):
                              place_words(worst.place), f"{ahead} of {len(found)}"))
     return markdown(("sizes and ranks", "form", "geometric mean", "worst", "where", "Motet ahead"),
                     rows)
+
+
+def allocated(results):
+    """What buffers of `MPI_Alloc_mem` give, of all libraries."""
+    rows = []
+    for ranks in ALLOCATED_RANKS:
+        for size in ALLOCATED_SIZES:
+            found = ratios(results, "allocated", FORMS, (size,), (ranks,))
+            if found:
+                worst = min(found, key=lambda ratio: ratio.median)
+                mean = geometric_mean(ratio.median for ratio in found)
+                ahead = sum(ratio.median >= 1 for ratio in found)
+                rows.append((f"{size_words(size)}, {ranks} ranks", f"{mean:.2f}",
+                             f"{worst.median:.2f}", place_words(worst.place),
+                             f"{ahead} of {len(found)}"))
+    if not rows:
+        return []
+    header = ("size and ranks", "geometric mean", "worst", "where", "Motet ahead")
+    return ["## Buffers of `MPI_Alloc_mem`\n\nBest peer / Motet, all with such buffers, ten "
+            "collectives in three forms.\n\n" + markdown(header, rows)]
 
 
 def limit(results, name, size):
@@ -249,7 +270,9 @@ def table(results):
              "rounds. With more ranks than cores a peer has its best setting, whose name is "
              "given unless it is the default, and its default in brackets. The ratio is that of "
              "the best peer to Motet: median of the rounds, least and most.", ""]
-    for part in ("messages", "collectives"):
+    for part in ("messages", "collectives", "allocated"):
+        if not results.points(part):
+            continue
         rows = []
         for place in sorted(results.points(part), key=order):
             operation, form, ranks, size = place
@@ -261,7 +284,8 @@ def table(results):
             rows.append((operation, ranks, size_words(size) if size else "", form,
                          *(cell(results, part, name, place) for name in LIBRARIES), words))
         header = ("operation", "ranks", "size", "form", *titles(), "best peer / Motet")
-        lines += [f"## {part.capitalize()}", "", markdown(header, rows), ""]
+        title = "Buffers of `MPI_Alloc_mem`" if part == "allocated" else part.capitalize()
+        lines += [f"## {title}", "", markdown(header, rows), ""]
     return "\n".join(lines)
 
 

@@ -16,14 +16,16 @@ LARGE = (16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20)
 SHARED_CORES = (8, 1024, 64 << 10)
 OVERLAP_SIZES = (64 << 10, 256 << 10, 1 << 20, 4 << 20)
 MESSAGE_SIZES = (8, 1024, 64 << 10, 1 << 20)
+ALLOCATED_SIZES = (64 << 10, 256 << 10, 1 << 20)
+ALLOCATED_RANKS = (2, 4)
 THREAD_SIZES = (8, 1024, 64 << 10, 1 << 20)
 NETWORK_SIZES = (8, 1024, 64 << 10, 1 << 20)
 NETWORK_RANKS = (2, 4)
 PENDING = (10_000, 100_000, 1_000_000)
 INITS = 1000
 
-PARTS = ("limits", "collectives", "messages", "overlap", "progress", "pending", "init", "threads",
-         "instructions", "network")
+PARTS = ("limits", "collectives", "messages", "allocated", "overlap", "progress", "pending", "init",
+         "threads", "instructions", "network")
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,16 @@ def messages(wanted, cores, number):
                                 tuple(wanted.sizes) or MESSAGE_SIZES, wanted.limit)
 
 
+def allocated(wanted, cores, number):
+    """Large data in buffers of `MPI_Alloc_mem`."""
+    known = [name for name in COLLECTIVES if name != "barrier"]
+    for ranks in (ranks for ranks in wanted.ranks if ranks in ALLOCATED_RANKS):
+        for operation in wanted_of(known, wanted.operations):
+            for form in wanted.forms:
+                yield from in_turns(wanted, number, "allocated", operation, form, ranks,
+                                    tuple(wanted.sizes) or ALLOCATED_SIZES, wanted.limit)
+
+
 def overlap(wanted, cores, number):
     """How much is hidden behind a computation."""
     for operation in wanted_of(OVERLAPS, wanted.operations):
@@ -170,6 +182,7 @@ def limits(wanted, cores, number):
 
 
 PART_JOBS = {"limits": limits, "collectives": collectives, "messages": messages,
-             "overlap": overlap, "progress": progress, "pending": pending, "init": init,
-             "threads": threads, "instructions": instructions, "network": network}
+             "allocated": allocated, "overlap": overlap, "progress": progress,
+             "pending": pending, "init": init, "threads": threads,
+             "instructions": instructions, "network": network}
 assert tuple(PART_JOBS) == PARTS and "motet" in LIBRARIES

@@ -178,6 +178,8 @@ class Runner:
         warm = "0.1" if is_crowded else "0.05" if job.ranks > 2 else "0.02"
         words = ["motet_bench", "-t", "-o", job.operation, "-f", job.form,
                  "-m", "0.3" if is_crowded else "1", "-s", warm]
+        if job.part == "allocated":
+            words.append("-a")
         # What has no data says so by 0 bytes, but wants to be asked for some.
         return self.start(job, words + each("-b", [size or 8 for size in sizes]))
 
@@ -236,7 +238,7 @@ def own_rows(said):
 
 
 MEASURES = {"limits": Runner.limits, "collectives": Runner.motet_bench,
-            "messages": Runner.motet_bench, "overlap": Runner.overlap,
+            "messages": Runner.motet_bench, "allocated": Runner.motet_bench, "overlap": Runner.overlap,
             "progress": Runner.overlap, "pending": Runner.many,
             "init": Runner.many, "threads": Runner.threads, "instructions": Runner.instructions,
             "network": Runner.network}

@@ -1,5 +1,8 @@
 //! Memory that the library allocates for the program. (`MPI_Alloc_mem`, MPI 4.1 §9.2)
 //!
+//! It is memory that all ranks of the host map, while there is room, so that large messages in it
+//! are copied without the kernel; else memory of the process.
+//!
 //! What has been allocated is written down, so that nothing else can be freed. Whatever is left
 //! when the process ends goes with it.
 
@@ -10,8 +13,10 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use motet::ErrorClass;
+use motet::raw::CommonMemory;
 
 use crate::fault::{Answer, Fault, argument};
+use crate::process;
 
 /// The hint that asks for a larger alignment.
 pub(crate) const ALIGNMENT: &str = "mpi_minimum_memory_alignment";
@@ -21,7 +26,14 @@ const ALIGNED: usize = 64;
 /// More than this no processor needs: the largest page.
 const MOST_ALIGNED: usize = 1 << 30;
 
-type Allocations = BTreeMap<usize, Layout>;
+/// What has been allocated.
+enum Allocation {
+    /// Memory that all ranks of the host map, which goes back when this is dropped.
+    Common(#[expect(dead_code, reason = "it is there to be dropped")] CommonMemory),
+    Private(Layout),
+}
+
+type Allocations = BTreeMap<usize, Allocation>;
 
 fn allocations() -> MutexGuard<'static, Allocations> {
     static ALLOCATIONS: Mutex<Allocations> = Mutex::new(BTreeMap::new());
@@ -49,13 +61,23 @@ pub(crate) fn allocate(size: isize, alignment: Option<&str>) -> Answer<usize> {
     };
     let none = || Fault::new(ErrorClass::NoMem, format!("there are no {bytes} bytes of memory"));
     let layout = Layout::from_size_align(bytes.max(1), aligned).map_err(|_| none())?;
+    if let Some(memory) = common_memory(layout) {
+        let address = memory.start().expose_provenance().get();
+        allocations().insert(address, Allocation::Common(memory));
+        return Ok(address);
+    }
     // SAFETY: the size is not zero.
     let address = unsafe { alloc::alloc(layout) } as usize;
     if address == 0 {
         return Err(none());
     }
-    allocations().insert(address, layout);
+    allocations().insert(address, Allocation::Private(layout));
     Ok(address)
+}
+
+/// Memory that all ranks of the host map, if there is room.
+fn common_memory(layout: Layout) -> Option<CommonMemory> {
+    process::world()?.intra().ok()?.common_memory(layout.size(), layout.align())
 }
 
 /// Frees what has been allocated.
@@ -63,12 +85,15 @@ pub(crate) fn allocate(size: isize, alignment: Option<&str>) -> Answer<usize> {
 /// # Errors
 /// An address that is not one of those.
 pub(crate) fn free(address: usize) -> Answer {
-    let Some(layout) = allocations().remove(&address) else {
+    let Some(allocation) = allocations().remove(&address) else {
         let text = format!("{address:#x} is no memory of MPI_Alloc_mem, or has been freed already");
         return Err(Fault::new(ErrorClass::Base, text));
     };
-    // SAFETY: it was allocated so, and nobody else frees it, since it is not written down any more.
-    unsafe { alloc::dealloc(address as *mut u8, layout) };
+    if let Allocation::Private(layout) = allocation {
+        // SAFETY: it was allocated so, and nobody else frees it, since it is not written down any
+        // more.
+        unsafe { alloc::dealloc(address as *mut u8, layout) };
+    }
     Ok(())
 }
 

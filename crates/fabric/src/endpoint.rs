@@ -18,6 +18,7 @@ mod channels;
 mod copying;
 mod departure;
 mod elsewhere;
+mod heap;
 mod incoming;
 mod kept;
 mod lying;
@@ -35,6 +36,7 @@ use std::sync::Arc;
 
 use crate::channel::{Arena, OutChannel};
 use crate::claims::{Claim, Claims};
+use crate::heap::Heap;
 use crate::lane::{Inlet, Ring};
 use crate::matching::{Matching, Ticket};
 use crate::ofi::Wire;
@@ -231,6 +233,7 @@ pub struct Endpoint {
     large: Slab<LargeSend>,
     landings: Slab<Landing>,
     arena: Arena,
+    heap: Arc<Heap>,
     blocks: Blocks,
     pen: Pen,
     /// If long messages go in pieces although they could be copied at once.
@@ -247,6 +250,12 @@ pub struct Endpoint {
     departing: Vec<Peer>,
     /// What has completed while memory was waited for.
     late: Vec<Completion>,
+}
+
+/// A wire whose first message of each lane has this position.
+fn starting_at(mut wire: Box<Wire>, first: u64) -> Box<Wire> {
+    wire.start_at(first);
+    wire
 }
 
 impl Endpoint {
@@ -313,6 +322,7 @@ impl Endpoint {
             large: Slab::default(),
             landings: Slab::default(),
             arena: Arena::new(layout.arena(own), layout.arena_bytes()),
+            heap: Heap::of(&segment, own),
             blocks: Blocks::of(&segment, cell, options.single_copy),
             pen: Pen::default(),
             streams: Streams::of(&segment, options.single_copy),
@@ -321,10 +331,7 @@ impl Endpoint {
             departure: Departure::default(),
             departing: Vec::new(),
             late: Vec::new(),
-            wire: wire.map(|mut wire| {
-                wire.start_at(first);
-                wire
-            }),
+            wire: wire.map(|wire| starting_at(wire, first)),
             segment,
         }
     }

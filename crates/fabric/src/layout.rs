@@ -1,11 +1,12 @@
 //! Where things lie in a segment: pure arithmetic over the number of ranks.
 //!
 //! ```text
-//!  | header page | rank blocks (one per rank) | lanes (ranks x ranks) | arenas (one per rank) |
+//!  | header page | rank blocks (one each) | lanes (ranks x ranks) | arenas (one each) | heaps |
 //! ```
 //!
-//! The file behind a segment is sparse: a lane or an arena page that nobody touches costs
-//! address space only. Lanes are grouped by receiver, so that what one rank polls lies together.
+//! The file behind a segment is sparse: a page of a lane, an arena or a heap that nobody touches
+//! costs address space only. Lanes are grouped by receiver, so that what one rank polls lies
+//! together.
 //!
 //! Where a world has ranks on other hosts, the segment of a host has blocks for all of them, so
 //! that ranks have one number everywhere, but lanes and arenas only for its *seats*: the ranks of
@@ -54,6 +55,7 @@ pub struct Layout {
     roomy: Ring,
     crowded: Ring,
     arena_bytes: usize,
+    heap_bytes: usize,
 }
 
 impl Layout {
@@ -71,19 +73,25 @@ impl Layout {
     /// # Errors
     /// As [`Layout::new`].
     pub fn of_host(ranks: usize, seats: usize) -> Result<Layout> {
-        let ((few, cell_bytes), (many, short_bytes), arena_bytes) = match ranks {
-            1..=4 => ((32, 8192 + LINE), (512, 1024 + 2 * LINE), 64 << 20),
-            5..=8 => ((32, 8192 + LINE), (256, 1024 + 2 * LINE), 64 << 20),
-            9..=16 => ((32, 8192 + LINE), (128, 1024 + 2 * LINE), 64 << 20),
-            17..=64 => ((16, 4096 + LINE), (128, 3 * LINE), 32 << 20),
-            65..=MAX_RANKS => ((8, 1024 + LINE), (16, 3 * LINE), 8 << 20),
+        let ((few, cell_bytes), (many, short_bytes), arena_bytes, heap_bytes) = match ranks {
+            1..=4 => ((32, 8192 + LINE), (512, 1024 + 2 * LINE), 64 << 20, 256 << 20),
+            5..=8 => ((32, 8192 + LINE), (256, 1024 + 2 * LINE), 64 << 20, 256 << 20),
+            9..=16 => ((32, 8192 + LINE), (128, 1024 + 2 * LINE), 64 << 20, 256 << 20),
+            17..=64 => ((16, 4096 + LINE), (128, 3 * LINE), 32 << 20, 64 << 20),
+            65..=MAX_RANKS => ((8, 1024 + LINE), (16, 3 * LINE), 8 << 20, 8 << 20),
             _ => return Err(Error::Ranks { asked: ranks, most: MAX_RANKS }),
         };
         let roomy = Ring::of_cells(0, few, cell_bytes);
         let annexes = (few.min(MOST_ANNEXES), cell_bytes);
         let crowded = Ring::with_annexes(0, (many, short_bytes), annexes);
         let (lanes, arenas) = (seats * seats, seats);
-        Ok(Layout { ranks, seats, lanes, arenas, roomy, crowded, arena_bytes })
+        Ok(Layout { ranks, seats, lanes, arenas, roomy, crowded, arena_bytes, heap_bytes })
+    }
+
+    /// The same without memory for programs: for ranks that share all memory in any case.
+    #[must_use]
+    pub fn without_heaps(self) -> Layout {
+        Layout { heap_bytes: 0, ..self }
     }
 
     /// The layout of what one rank has for ranks elsewhere: lanes to and from each of them, and
@@ -103,6 +111,7 @@ impl Layout {
         let roomy = Ring::of_cells(0, cells, cell_bytes);
         let arena_bytes = page_up(arena_cells * cell_bytes);
         let lanes = 2 * ranks;
+        let layout = layout.without_heaps();
         Ok(Layout { seats: 1, lanes, arenas: 1, roomy, crowded: roomy, arena_bytes, ..layout })
     }
 
@@ -176,9 +185,22 @@ impl Layout {
         self.lanes().end + seat * self.arena_bytes
     }
 
+    /// Where the memory lies that programs have asked for, of all seats; empty if there is none.
+    pub fn heaps(&self) -> Range<usize> {
+        let start = self.arena(self.arenas - 1) + self.arena_bytes;
+        start..start + self.arenas * self.heap_bytes
+    }
+
+    /// That of one seat.
+    pub fn heap(&self, seat: usize) -> Range<usize> {
+        assert!(seat < self.arenas, "heap {seat} of {}", self.arenas);
+        let start = self.heaps().start + seat * self.heap_bytes;
+        start..start + self.heap_bytes
+    }
+
     /// Bytes of the whole segment: address space, not memory in use.
     pub fn total(&self) -> usize {
-        self.arena(self.arenas - 1) + self.arena_bytes
+        self.heaps().end
     }
 }
 
@@ -196,8 +218,13 @@ mod tests {
             assert_eq!(roomy.payload(32), crowded.payload(32), "what is short does not change");
             assert!(layout.rank_block(last) + RANK_BLOCK <= layout.lane(0, 0));
             assert!(layout.lane(last, last) + layout.lane_bytes() <= layout.arena(0));
-            assert!(layout.arena(last) < layout.total());
-            for offset in [layout.rank_block(last), layout.lane(last, last), layout.arena(last)] {
+            assert!(layout.arena(last) + layout.arena_bytes() <= layout.heap(0).start);
+            assert_eq!(layout.heap(last).end, layout.total());
+            assert_eq!(layout.without_heaps().total(), layout.heap(0).start);
+            let heap = layout.heap(last).start;
+            for offset in
+                [layout.rank_block(last), layout.lane(last, last), layout.arena(last), heap]
+            {
                 assert_eq!(offset % PAGE, 0);
             }
         }
@@ -209,12 +236,13 @@ mod tests {
         assert_eq!((host.ranks(), host.seats(), host.rank_block(5)), (6, 2, all.rank_block(5)));
         assert!(host.rank_block(5) + RANK_BLOCK <= host.lane(0, 0));
         assert!(host.lane(1, 1) + host.lane_bytes() <= host.arena(0));
-        assert_eq!(host.total(), host.arena(1) + host.arena_bytes());
+        assert_eq!(host.heaps().start, host.arena(1) + host.arena_bytes());
+        assert_eq!((host.total(), host.heap(1).end), (host.heaps().end, host.heaps().end));
         let own = Layout::elsewhere(6, 10).unwrap();
         let longest = |layout: &Layout| layout.lane_at(0, false).payload(32);
         assert!(longest(&own) >= longest(&host), "what is short here is short there");
         assert!(own.lane_to(5) < own.lane_from(5) && own.lane_from(5) < own.arena(0));
-        assert!(own.arena(0) + 10 * own.cell_bytes() <= own.total());
+        assert!(own.arena(0) + 10 * own.cell_bytes() <= own.total() && own.heaps().is_empty());
     }
 
     #[test]

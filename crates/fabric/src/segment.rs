@@ -14,7 +14,7 @@ use crate::barrier::Among;
 use crate::doorbell::Doorbell;
 use crate::host::page_bytes;
 use crate::layout::{LINE, Layout};
-use crate::{Error, Failure, How, Peer, Result, single_copy};
+use crate::{Error, Failure, How, Peer, Region, Result, single_copy};
 
 /// Says that a segment was made by this version of the layout.
 const MAGIC: u64 = 0x6d6f_7465_7400_0001;
@@ -71,7 +71,7 @@ impl Segment {
     /// # Errors
     /// [`Error::Ranks`] for an impossible number, [`Error::System`] when memory is refused.
     pub fn private(ranks: usize) -> Result<Segment> {
-        Segment::private_as(Layout::new(ranks)?)
+        Segment::private_as(Layout::new(ranks)?.without_heaps())
     }
 
     /// As [`Segment::private`], with this layout.
@@ -245,6 +245,28 @@ impl Segment {
             let at = self.at(start).as_ptr().cast();
             // SAFETY: the pages lie inside the mapping, and their bytes stay as they are.
             let _ = unsafe { madvise(at, end - start, Advice::LinuxPopulateWrite) };
+        }
+    }
+
+    /// The offset of memory that lies in the heaps, in the whole of it.
+    #[inline]
+    pub(crate) fn in_heaps(&self, memory: Region) -> Option<usize> {
+        let offset = memory.start().addr().wrapping_sub(self.base.addr().get());
+        let heaps = self.layout.heaps();
+        let is_inside = heaps.contains(&offset) && memory.bytes() <= heaps.end - offset;
+        is_inside.then_some(offset)
+    }
+
+    /// Gives the system the whole pages of a part of the segment that nobody uses: they are zero
+    /// when they are used again. A hint: what the system keeps stays as it is.
+    pub(crate) fn forget(&self, part: Range<usize>) {
+        let page = page_bytes();
+        let start = part.start.next_multiple_of(page);
+        let end = part.end.min(self.bytes) / page * page;
+        if start < end {
+            let at = self.at(start).as_ptr().cast();
+            // SAFETY: the pages lie inside the mapping, and nobody has anything in them.
+            let _ = unsafe { madvise(at, end - start, Advice::LinuxRemove) };
         }
     }
 

@@ -28,6 +28,7 @@ use std::task::Waker;
 use std::thread::{self, JoinHandle};
 
 use motet_fabric::bootstrap::{Launched, Seat};
+use motet_fabric::heap::{Heap, Memory};
 use motet_fabric::lock::{Guard, Lock};
 use motet_fabric::placement::Placement;
 use motet_fabric::slab::Id;
@@ -69,6 +70,8 @@ pub(crate) struct Core {
 struct Shared {
     engine: Lock<Engine>,
     segment: Arc<Segment>,
+    /// The memory that the program of this rank may ask for.
+    heap: Arc<Heap>,
     me: Peer,
     placement: Placement,
     /// Whether there are ranks on other hosts, of whose news no doorbell tells.
@@ -181,6 +184,7 @@ impl Core {
         placement.begin();
         let endpoint = Endpoint::reaching(segment.clone(), wire, me, options);
         let cache = Cache::new(tuning, endpoint.short());
+        let heap = Arc::clone(endpoint.heap());
         let mut engine = Engine::new(endpoint, cache);
         if let Some(most) = watch.most {
             engine.limit_operations(most);
@@ -195,7 +199,7 @@ impl Core {
         let (crowd, delay) = (Others::new(shares), Others::new(shares));
         let aid = Aid::new(habits, segment.company(), segment.cores());
         let shared =
-            Shared { engine, segment, me, placement, is_wired, patience, crowd, delay, aid };
+            Shared { engine, segment, heap, me, placement, is_wired, patience, crowd, delay, aid };
         let shared = Arc::new(shared);
         let courier = held_back.map(|held_back| Courier::start(&shared, held_back));
         let core = Core {
@@ -248,6 +252,11 @@ impl Core {
     /// Whether the ranks are processes.
     pub(crate) fn is_process(&self) -> bool {
         self.shared.segment.is_shared()
+    }
+
+    /// So many bytes of the memory that all ranks of the host map, if there is room.
+    pub(crate) fn common_memory(&self, bytes: usize, alignment: usize) -> Option<Memory> {
+        self.shared.heap.allocate(bytes, alignment)
     }
 
     /// The rank dies, and all who wait in it are woken to find out.

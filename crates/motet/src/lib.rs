@@ -115,6 +115,7 @@ mod kernel;
 mod learned;
 #[doc(hidden)]
 pub mod machine;
+mod memory;
 mod nodes;
 pub mod op;
 mod persistent;
@@ -158,6 +159,7 @@ pub use info::{
 };
 pub use intercommunicator::{Intercommunicator, MergeOrder};
 pub use learned::CacheCounters;
+pub use memory::Memory;
 #[doc(hidden)]
 pub use motet_fabric::complain;
 pub use motet_fabric::{Failure, How};

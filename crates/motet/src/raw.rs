@@ -67,4 +67,5 @@ pub use crate::check::{Caller, end_calls};
 pub use crate::phases::end;
 pub use crate::world::init_for;
 pub use motet_fabric::bootstrap::abort as tell_launcher_to_abort;
+pub use motet_fabric::heap::Memory as CommonMemory;
 pub(crate) use translate::exchangew;

@@ -31,7 +31,7 @@ const CASE: &str = "MOTET_TEST_CASE";
 const LIMIT: Duration = Duration::from_secs(30);
 const TAG: Tag = Tag(1);
 /// Address space of each process that is to run out of it. The segment takes a part of it.
-const MEMORY_KIB: usize = 450_000;
+const MEMORY_KIB: usize = 980_000;
 
 /// What a case must come to.
 enum Expected {
@@ -51,7 +51,7 @@ struct Case {
     expected: Expected,
 }
 
-const CASES: [Case; 22] = [
+const CASES: [Case; 23] = [
     Case {
         name: "hints_and_wisdom_between_processes",
         body: hints,
@@ -78,6 +78,11 @@ const CASES: [Case; 22] = [
         expected: Expected::Success,
     },
     Case { name: "large_messages_arrive_whole", body: large, expected: Expected::Success },
+    Case {
+        name: "memory_that_ranks_share_is_as_any_other",
+        body: common,
+        expected: Expected::Success,
+    },
     Case { name: "persistent_operations_restart", body: persistent, expected: Expected::Success },
     Case { name: "futures_between_processes", body: futures, expected: Expected::Success },
     Case {
@@ -388,6 +393,50 @@ fn large() -> Result<()> {
     assert!(received.iter().enumerate().all(|(at, &found)| found == value((me + 2) % 3, at)));
     world.bcast(&mut mine, 1)?;
     assert!(mine.iter().enumerate().all(|(at, &found)| found == value(1, at)));
+    Ok(())
+}
+
+fn common() -> Result<()> {
+    let world = motet::launch(3)?;
+    let (me, ranks) = (world.rank(), world.size());
+    for count in [0, 3, 3000, 30_000, 300_000] {
+        let value = |rank: usize, at: usize| (at * 7 + rank) as u64;
+        let mine = |round: usize| move |at: usize| value(me, at) + round as u64;
+        let mut part = world.allocate(count, 0u64);
+        let mut whole = world.allocate(ranks * count, 0u64);
+        assert!(part.is_common() && whole.is_common() && whole.len() == ranks * count);
+        for (at, place) in part.iter_mut().enumerate() {
+            *place = mine(0)(at);
+        }
+        // From memory of the process alone, and to it, too.
+        let mut other = vec![0; ranks * count];
+        world.allgather(&part, &mut other)?;
+        world.allgather(&other[me * count..][..count], &mut whole)?;
+        let expected = |(at, &found): (usize, &u64)| found == value(at / count, at % count);
+        assert!(whole.iter().enumerate().all(expected) && other[..] == whole[..]);
+        let mut blocks = world.alltoall_init((whole, vec![0; ranks * count]), &Info::new())?;
+        let mut sum = world.allreduce_init(part, Sum, &Info::new())?;
+        for round in 0..3 {
+            for (at, place) in sum.input_mut().iter_mut().enumerate() {
+                *place = mine(round)(at);
+            }
+            let running = sum.start()?;
+            blocks.run()?;
+            sum = running.wait()?;
+            let total = |at| (0..ranks).map(|rank| value(rank, at) + round as u64).sum::<u64>();
+            assert!(sum.output().iter().enumerate().all(|(at, &found)| found == total(at)));
+            let expected = |(at, &found): (usize, &u64)| found == value(me, at % count);
+            assert!(blocks.output().iter().enumerate().all(expected));
+        }
+        // One that is dropped while it is under way keeps its memory until it is over.
+        let (part, into) = (world.allocate(count, 9u8), world.allocate(count, 0u8));
+        drop(world.iexchange((part, into), &[(me + 1) % ranks], &[(me + 2) % ranks])?);
+        world.barrier()?;
+    }
+    let more_than_there_is = world.allocate(300 << 20, 0u8);
+    assert!(!more_than_there_is.is_common() && more_than_there_is.len() == 300 << 20);
+    // All that was taken has come back.
+    assert!(world.allocate(200 << 17, 1u64).is_common());
     Ok(())
 }
 

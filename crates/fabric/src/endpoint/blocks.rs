@@ -42,6 +42,12 @@ const SHORTEST_OF_CROWDED_EXCHANGE: usize = 4 << 10;
 /// Where each rank has a core, a message is read while it is written, if it is longer than so many
 /// bytes: so many after the other.
 const PIECE: usize = 16 << 10;
+/// Bytes of the longest message that goes in a block although it lies in a heap, from which its
+/// receiver can take it as well.
+const LONGEST_OF_HEAP: usize = 16 << 10;
+/// The same where ranks share cores, of what is reduced: its sender has something to do until its
+/// receiver has a turn.
+const LONGEST_OF_AWAITED: usize = 64 << 10;
 /// Looks at the sender's progress between two times that the core is given away.
 const LOOKS: u32 = 1000;
 
@@ -227,6 +233,9 @@ impl Endpoint {
         if bytes <= SHORTEST_OF_EXCHANGE {
             return false;
         }
+        if self.is_left_in_heap(data, reply) {
+            return false;
+        }
         let blocks = &mut self.blocks;
         let lengths = match reply {
             Reply::Expected => blocks.lengths_of_exchange,
@@ -239,6 +248,15 @@ impl Endpoint {
             Reply::Unsaid => blocks.lengths,
         };
         lengths.contains(bytes)
+    }
+
+    /// Whether a message stays in the heap in which it lies until its receiver copies it from
+    /// there, or reduces it there.
+    #[inline]
+    fn is_left_in_heap(&self, data: Region, reply: Reply) -> bool {
+        let is_awaited = reply == Reply::Reduced && self.segment.is_crowded();
+        let longest = if is_awaited { LONGEST_OF_AWAITED } else { LONGEST_OF_HEAP };
+        data.bytes() > longest && self.lies_in_heap(data)
     }
 
     /// A message has come.

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use super::heap::is_in_heap;
 use super::incoming::Message;
 use super::packet::Packet;
 use super::{Completion, Endpoint, Exposure, LargeSend, Receive};
@@ -103,7 +104,7 @@ impl Endpoint {
         receive: &Receive,
     ) -> bool {
         let (source, bytes) = (message.source, message.bytes);
-        let may_put_off = self.meanwhile.copies_for_itself && self.single_copy != SingleCopy::Off;
+        let may_put_off = self.meanwhile.copies_for_itself && self.can_copy(exposure);
         let Some(claim) = exposure.claim.filter(|_| may_put_off) else { return false };
         let is_left =
             self.is_shared(message, receive) || self.is_for_another_core(message, receive);
@@ -114,6 +115,11 @@ impl Endpoint {
         let claimed = Claimed { message: *message, exposure: *exposure, claim, receive: *receive };
         self.meanwhile.receives.push(claimed);
         true
+    }
+
+    /// Whether a message can be copied straight from its sender, as far as is known.
+    fn can_copy(&self, exposure: &Exposure) -> bool {
+        self.single_copy != SingleCopy::Off || is_in_heap(exposure.address)
     }
 
     /// Copies straight from the sender. `None` if the message has no claim, or if the system does
@@ -129,7 +135,7 @@ impl Endpoint {
             self.tell(source, Packet::Finished { send: exposure.send });
             return Some(Ok(()));
         }
-        if self.single_copy == SingleCopy::Off {
+        if !self.can_copy(exposure) {
             return None;
         }
         let claim = exposure.claim?;
@@ -159,7 +165,7 @@ impl Endpoint {
     }
 
     /// Lets a claim go after its copy, and tells the sender.
-    fn settle(
+    pub(super) fn settle(
         &mut self,
         (source, claim): (Peer, Claim),
         exposure: &Exposure,
@@ -208,7 +214,7 @@ impl Endpoint {
         into: RegionMut,
     ) {
         sharing::open(&self.segment, source, claim);
-        let address = into.start().expose_provenance() as u64;
+        let address = self.told(into.as_region());
         self.tell(source, Packet::Share { send, address });
     }
 
@@ -230,7 +236,7 @@ impl Endpoint {
         &Exposure { address, .. }: &Exposure,
         into: RegionMut,
     ) -> impl Fn(Range<usize>) -> std::io::Result<()> + use<> {
-        let how = if source == self.me { SingleCopy::Direct } else { self.single_copy };
+        let (how, address) = self.found(source, address);
         let process = self.segment.process(source);
         move |part| {
             let (from, into) = (address + part.start as u64, into.part(part.start, part.len()));
@@ -256,7 +262,7 @@ impl Endpoint {
         else {
             return;
         };
-        let (how, process) = (self.single_copy, self.segment.process(to));
+        let ((how, address), process) = (self.found(to, address), self.segment.process(to));
         sharing::help(&self.segment, self.me, claim, data.bytes(), |part| {
             let (into, from) = (address + part.start as u64, data.part(part.start, part.len()));
             // SAFETY: the send is posted; the receiver waits for the parts that we take, and leaves

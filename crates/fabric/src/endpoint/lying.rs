@@ -1,24 +1,37 @@
 //! Messages that are read where they lie.
 //!
 //! Who reads a message once, and needs no copy of it, since it reduces it, may read it in its
-//! block. It posts its receive as one whose message may lie; if the completion says that it was
-//! received, it asks by the same token whether it lies, and reads it. A message that has come in
-//! another way is in the memory of its receive, as ever.
+//! block, or, if it lies in a [heap](crate::heap), in the memory of its sender, who waits for that
+//! as for a copy. It posts its receive as one whose message may lie; if the completion says that it
+//! was received, it asks by the same token whether it lies, and reads it. A message that has come
+//! in another way is in the memory of its receive, as ever.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::belt::Block;
+use super::heap::is_in_heap;
 use super::incoming::Message;
-use super::{Endpoint, Receive};
+use super::{Endpoint, Exposure, Receive};
+use crate::claims::{self, Claim};
+use crate::layout::LINE;
 use crate::matching::Ticket;
-use crate::{Completion, Region, RegionMut, Selector, Token, TypeCode};
+use crate::sharing::Copied;
+use crate::{Completion, Region, RegionMut, Selector, Token, TransferError, TypeCode};
 
-/// A message that has been received, and lies in its block.
+/// A message that has been received, and lies somewhere.
 #[derive(Debug)]
 pub(super) struct Lying {
     token: Token,
     message: Message,
-    block: Block,
+    place: Place,
+}
+
+/// Where a message lies.
+#[derive(Debug)]
+enum Place {
+    Block(Block),
+    /// In a heap; it is claimed.
+    Heap(Exposure, Claim),
 }
 
 impl Endpoint {
@@ -41,19 +54,37 @@ impl Endpoint {
 
     /// Reads the message that was received with this token, if it lies somewhere, and lets it go.
     /// Its address is a multiple of a line.
+    ///
+    /// # Errors
+    /// [`TransferError::Revoked`] if its sender has taken it back meanwhile, since somebody has
+    /// died: then what was read may be anything.
     #[inline]
-    pub fn read_lying(&mut self, token: Token, read: impl FnOnce(Region)) {
+    pub fn read_lying(
+        &mut self,
+        token: Token,
+        read: impl FnOnce(Region),
+    ) -> Result<(), TransferError> {
         let Some(at) = self.blocks.lying.iter().position(|lying| lying.token == token) else {
-            return;
+            return Ok(());
         };
-        let Lying { message, block, .. } = self.blocks.lying.swap_remove(at);
-        read(self.bytes_of(&message, block));
-        self.keep_block(message.source, block, message.bytes);
+        let Lying { message, place, .. } = self.blocks.lying.swap_remove(at);
+        match place {
+            Place::Block(block) => {
+                read(self.bytes_of(&message, block));
+                self.keep_block(message.source, block, message.bytes);
+                Ok(())
+            }
+            Place::Heap(exposure, claim) => {
+                read(self.in_heap(exposure.address, message.bytes));
+                let copied = self.settle((message.source, claim), &exposure, Copied::All);
+                copied.expect("it need not be copied").map(|_| ())
+            }
+        }
     }
 
     /// The same, of who does not want it any more.
     pub fn let_lying_go(&mut self, token: Token) {
-        self.read_lying(token, |_| {});
+        let _ = self.read_lying(token, |_| {}); // What it is does not matter.
     }
 
     /// Leaves a message in its block, to be read there, if its receive lets it. Says whether it
@@ -62,7 +93,29 @@ impl Endpoint {
     pub(super) fn lies(&mut self, message: &Message, block: Block, receive: &Receive) -> bool {
         let lies = receive.may_lie && block.is_full() && is_read_at_once(message, receive);
         if lies {
-            self.blocks.lying.push(Lying { token: receive.token(), message: *message, block });
+            let place = Place::Block(block);
+            self.blocks.lying.push(Lying { token: receive.token(), message: *message, place });
+        }
+        lies
+    }
+
+    /// Leaves a message in the heap of its sender, to be read there, if its receive lets it. Says
+    /// whether it does.
+    pub(super) fn lies_exposed(
+        &mut self,
+        message: &Message,
+        exposure: &Exposure,
+        receive: &Receive,
+    ) -> bool {
+        let may_lie = receive.may_lie && is_read_at_once(message, receive);
+        let Some(claim) = exposure.claim.filter(|_| may_lie) else { return false };
+        let is_there = is_in_heap(exposure.address)
+            && exposure.address.is_multiple_of(LINE as u64)
+            && message.bytes > 0;
+        let lies = is_there && claims::take(&self.segment, message.source, claim);
+        if lies {
+            let place = Place::Heap(*exposure, claim);
+            self.blocks.lying.push(Lying { token: receive.token(), message: *message, place });
         }
         lies
     }
@@ -85,8 +138,8 @@ mod tests {
 
     use super::*;
     use crate::endpoint::Options;
-    use crate::layout::{LINE, Layout};
-    use crate::{Label, Peer, Segment, Short, TransferError};
+    use crate::layout::Layout;
+    use crate::{Label, Peer, Segment, Short};
 
     const TOKEN: Token = Token { operation: 3, step: 1 };
 
@@ -116,12 +169,13 @@ mod tests {
         unsafe { receiver.recv_lying(selector, TypeCode::BYTES, into, TOKEN, &mut done) };
         receiver.progress(&mut done);
         assert_eq!((done.len(), done[0].token), (1, TOKEN));
-        receiver.read_lying(TOKEN, |message| {
+        let read = receiver.read_lying(TOKEN, |message| {
             assert!(message.start().addr().is_multiple_of(LINE));
             // SAFETY: a message that lies in its block, and is read there.
             let bytes = unsafe { std::slice::from_raw_parts(message.start(), message.bytes()) };
             lies = Some(bytes.to_vec());
         });
+        assert_eq!(read, Ok(()));
         assert!(receiver.blocks.lying.is_empty());
         lies
     }

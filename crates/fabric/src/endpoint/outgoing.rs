@@ -307,7 +307,7 @@ impl Endpoint {
         let claim = if self.reaches(to) { None } else { self.claims.expose() };
         let straight = None;
         let send = self.large.insert(LargeSend { to, label, data, claim, token, straight });
-        let address = data.start().expose_provenance() as u64;
+        let address = self.told(data);
         let packet = Packet::Large { label, element, bytes: data.bytes() };
         let words = [address, Claim::to_word(claim), send.0];
         if self.standing[to.index()].push_words(packet, &words) {

@@ -110,7 +110,7 @@ impl Run {
     /// The step that received it is complete.
     fn take_lying(&mut self, receive: StepId, token: Token, endpoint: &mut Endpoint) {
         let Some(reduction) = self.planned.plan.reduction(receive) else { return };
-        endpoint.read_lying(token, |received| {
+        let read = endpoint.read_lying(token, |received| {
             let (_, _, place) = self.awaited(receive);
             if self.exec.take_last(&self.planned.plan, reduction) {
                 self.reduce_received(place, received, reduction);
@@ -121,6 +121,9 @@ impl Run {
                 unsafe { into.copy_from_nonoverlapping(received.start(), received.bytes()) };
             }
         });
+        if let Err(error) = read {
+            self.fail(endpoint.failure().map_or(error, TransferError::Failed));
+        }
     }
 
     /// Reduces what was to be received in this place.

@@ -1,0 +1,259 @@
+//! How a rank tells others where a large message lies, and finds what others tell.
+//!
+//! Memory of a [heap](crate::heap) is told by its place in the segment, and found in the own
+//! mapping of whoever is told; all other memory by its address, for the kernel to copy from or to.
+//! Ranks that are threads have no heaps: what one of them tells is an address to all.
+
+use std::sync::Arc;
+
+use super::Endpoint;
+use crate::heap::Heap;
+use crate::single_copy::SingleCopy;
+use crate::{Peer, Region};
+
+/// Set in what is told of memory in a heap, whose place in the segment is the rest. No address of
+/// a program has it: the kernel has the upper half of them.
+const IN_HEAP: u64 = 1 << 63;
+
+/// Whether what a rank told is of memory in a heap.
+pub(super) fn is_in_heap(told: u64) -> bool {
+    told & IN_HEAP != 0
+}
+
+impl Endpoint {
+    /// The memory that the program of this rank may ask for.
+    pub fn heap(&self) -> &Arc<Heap> {
+        &self.heap
+    }
+
+    /// Whether memory lies in a heap.
+    #[inline]
+    pub(super) fn lies_in_heap(&self, memory: Region) -> bool {
+        self.segment.in_heaps(memory).is_some()
+    }
+
+    /// What others are told of where memory of this rank lies.
+    pub(super) fn told(&self, memory: Region) -> u64 {
+        match self.segment.in_heaps(memory) {
+            Some(place) => IN_HEAP | place as u64,
+            None => memory.start().expose_provenance() as u64,
+        }
+    }
+
+    /// So many bytes that a peer told of, which lie in a heap.
+    pub(super) fn in_heap(&self, told: u64, bytes: usize) -> Region {
+        let offset = (told & !IN_HEAP) as usize;
+        let _last = self.segment.at(offset + bytes.saturating_sub(1));
+        Region::new(self.segment.at(offset).as_ptr(), bytes)
+    }
+
+    /// How to copy what a peer told of, and the address for that.
+    pub(super) fn found(&self, peer: Peer, told: u64) -> (SingleCopy, u64) {
+        if is_in_heap(told) {
+            let at = self.segment.at((told & !IN_HEAP) as usize);
+            (SingleCopy::Direct, at.as_ptr().expose_provenance() as u64)
+        } else if peer == self.me {
+            (SingleCopy::Direct, told)
+        } else {
+            (self.single_copy, told)
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+mod tests {
+    use std::os::fd::AsFd;
+
+    use super::*;
+    use crate::endpoint::{Completion, Options, Posted};
+    use crate::heap::Memory;
+    use crate::layout::Layout;
+    use crate::{Failure, How, Label, RegionMut, Segment, Selector, Token};
+    use crate::{TransferError, TypeCode};
+
+    const BYTES: usize = (1 << 20) + 17;
+    const LABEL: Label = Label { context: 1, tag: 2, ordinal: 0 };
+
+    /// Two ranks with a core each that map the segment at different places, and whom the kernel
+    /// does not copy for.
+    struct Pair {
+        ranks: [Endpoint; 2],
+        done: [Vec<Completion>; 2],
+    }
+
+    impl Pair {
+        fn new() -> Pair {
+            let (first, file) = Segment::shared_by(Layout::new(2).unwrap(), 2).unwrap();
+            let second = Segment::attach(file.as_fd(), 2).unwrap();
+            let options = Options { single_copy: Some(false), ..Options::default() };
+            let ranks = [(0, first), (1, second)].map(|(rank, segment)| {
+                segment.enter(Peer(rank), std::process::id());
+                Endpoint::new(Arc::new(segment), Peer(rank), options)
+            });
+            Pair { ranks, done: Default::default() }
+        }
+
+        fn memory(&self, rank: usize) -> Memory {
+            self.ranks[rank].heap().allocate(BYTES, 8).expect("there is room")
+        }
+
+        /// Rank 0 sends this to rank 1, which receives it there; neither has looked.
+        fn begin(&mut self, data: Region, into: RegionMut) {
+            self.begin_as(data, into, false);
+        }
+
+        /// The same of an operand, which may lie, or not.
+        fn begin_as(&mut self, data: Region, into: RegionMut, is_operand: bool) {
+            let token = |step| Token { operation: 7, step };
+            // SAFETY: the tests keep both until the message has ended.
+            let posted =
+                unsafe { self.ranks[0].send(Peer(1), LABEL, TypeCode::BYTES, data, token(0)) };
+            assert_eq!(posted, Posted::Pending);
+            let (selector, done) = (Selector::exactly(Peer(0), LABEL), &mut self.done[1]);
+            let receive = if is_operand { Endpoint::recv_lying } else { Endpoint::recv };
+            let rank = &mut self.ranks[1];
+            // SAFETY: as above.
+            unsafe { receive(rank, selector, TypeCode::BYTES, into, token(1), done) };
+        }
+
+        fn progress(&mut self, rank: usize) {
+            self.ranks[rank].progress(&mut self.done[rank]);
+        }
+
+        /// Completions of the sender and of the receiver, all of which are good.
+        fn ended(&self) -> [usize; 2] {
+            [0, 1].map(|rank| {
+                assert!(self.done[rank].iter().all(|it| it.outcome.is_ok()));
+                self.done[rank].len()
+            })
+        }
+    }
+
+    fn data() -> Vec<u8> {
+        (0..BYTES).map(|at| (at % 251) as u8).collect()
+    }
+
+    fn filled(memory: &Memory, data: &[u8]) -> Region {
+        let start = memory.start().as_ptr();
+        // SAFETY: it is as long as that, and nobody else uses it.
+        unsafe { start.copy_from_nonoverlapping(data.as_ptr(), data.len()) };
+        Region::new(start, data.len())
+    }
+
+    #[test]
+    fn what_lies_in_a_heap_is_copied_at_once_though_the_kernel_may_not() {
+        let (mut pair, data, mut into) = (Pair::new(), data(), vec![0; BYTES]);
+        let memory = pair.memory(0);
+        pair.begin(filled(&memory, &data), RegionMut::of(&mut into));
+        pair.progress(1);
+        assert_eq!((pair.ended(), &into), ([0, 1], &data), "its sender has done nothing");
+        pair.progress(0);
+        assert_eq!(pair.ended(), [1, 1]);
+    }
+
+    #[test]
+    fn what_lies_elsewhere_goes_in_pieces_as_before() {
+        let (mut pair, data) = (Pair::new(), data());
+        let memory = pair.memory(1);
+        let into = RegionMut::new(memory.start().as_ptr(), BYTES);
+        pair.begin(Region::of(&data), into);
+        pair.progress(1);
+        assert_eq!(pair.ended(), [0, 0]);
+        while pair.ended() != [1, 1] {
+            pair.progress(0);
+            pair.progress(1);
+        }
+        // SAFETY: the message has come, and nobody uses the memory.
+        assert_eq!(unsafe { std::slice::from_raw_parts(into.start(), BYTES) }, data);
+    }
+
+    #[test]
+    fn a_sender_copies_from_a_heap_to_that_of_its_receiver() {
+        let (mut pair, data) = (Pair::new(), data());
+        let memory = [0, 1].map(|rank| pair.memory(rank));
+        let into = RegionMut::new(memory[1].start().as_ptr(), BYTES);
+        pair.begin(filled(&memory[0], &data), into);
+        let done = &mut pair.done[1];
+        pair.ranks[1].progress_meanwhile(done);
+        assert_eq!(pair.ended(), [0, 0], "the receiver leaves it to its sender");
+        pair.progress(0);
+        // SAFETY: both ranks are this thread, which does nothing else meanwhile.
+        let copied = unsafe { std::slice::from_raw_parts(into.start(), BYTES) };
+        assert!(pair.ended() == [0, 0] && copied == data, "which has copied all");
+        let done = &mut pair.done[1];
+        pair.ranks[1].catch_up(done);
+        pair.progress(0);
+        assert_eq!(pair.ended(), [1, 1]);
+    }
+
+    /// Reads what rank 1 has received, if it lies. Says what it was.
+    fn read(pair: &mut Pair) -> (Option<Vec<u8>>, Result<(), TransferError>) {
+        let mut lies = None;
+        let read = pair.ranks[1].read_lying(Token { operation: 7, step: 1 }, |message| {
+            // SAFETY: a message that lies, and is read.
+            let bytes = unsafe { std::slice::from_raw_parts(message.start(), message.bytes()) };
+            lies = Some(bytes.to_vec());
+        });
+        (lies, read)
+    }
+
+    #[test]
+    fn an_operand_is_read_in_the_heap_of_its_sender_who_waits_for_that() {
+        let (mut pair, data, mut into) = (Pair::new(), data(), vec![0; BYTES]);
+        let memory = pair.memory(0);
+        pair.begin_as(filled(&memory, &data), RegionMut::of(&mut into), true);
+        pair.progress(1);
+        pair.progress(0);
+        assert_eq!(pair.ended(), [0, 1]);
+        assert_eq!(read(&mut pair), (Some(data), Ok(())));
+        assert!(into.iter().all(|&byte| byte == 0), "it is not copied");
+        pair.progress(0);
+        assert_eq!(pair.ended(), [1, 1]);
+        assert_eq!(read(&mut pair), (None, Ok(())), "it is read once");
+    }
+
+    #[test]
+    fn an_operand_that_begins_within_a_line_is_copied() {
+        let (mut pair, data, mut into) = (Pair::new(), data(), vec![0; BYTES - 8]);
+        let memory = pair.memory(0);
+        let part = filled(&memory, &data).part(8, BYTES - 8);
+        pair.begin_as(part, RegionMut::of(&mut into), true);
+        pair.progress(1);
+        assert_eq!((read(&mut pair).0, &into[..]), (None, &data[8..]));
+        pair.progress(0);
+        assert_eq!(pair.ended(), [1, 1]);
+    }
+
+    #[test]
+    fn an_operand_that_its_sender_takes_back_after_a_death_is_an_error() {
+        let (mut pair, data, mut into) = (Pair::new(), data(), vec![0; BYTES]);
+        let memory = pair.memory(0);
+        pair.begin_as(filled(&memory, &data), RegionMut::of(&mut into), true);
+        pair.progress(1);
+        assert_eq!(pair.ended(), [0, 1]);
+        pair.ranks[0].segment().fail(Failure { rank: Peer(1), how: How::Signal(9) });
+        pair.ranks[0].cancel(|_| true);
+        assert_eq!(read(&mut pair).1, Err(TransferError::Revoked(Peer(0))));
+    }
+
+    #[test]
+    fn only_memory_that_lies_in_a_heap_as_a_whole_is_told_as_such() {
+        let pair = Pair::new();
+        let [own, other] = &pair.ranks;
+        let memory = pair.memory(0);
+        let start = memory.start().as_ptr();
+        assert!(own.lies_in_heap(Region::new(start, BYTES)));
+        assert!(!other.lies_in_heap(Region::new(start, BYTES)), "that is not its mapping");
+        let heaps = own.segment.layout().heaps();
+        assert!(own.lies_in_heap(Region::new(start, heaps.end - heaps.start)));
+        assert!(!own.lies_in_heap(Region::new(start, heaps.end - heaps.start + 1)));
+        assert!(!own.lies_in_heap(Region::new(start.wrapping_sub(1), 1)));
+        let told = own.told(Region::new(start, BYTES));
+        let there = other.segment.at(heaps.start).addr().get() as u64;
+        assert_eq!(other.found(Peer(0), told), (SingleCopy::Direct, there));
+        let local = [0_u8; 4];
+        let told = own.told(Region::of(&local));
+        assert_eq!(other.found(Peer(0), told), (SingleCopy::Off, local.as_ptr().addr() as u64));
+    }
+}

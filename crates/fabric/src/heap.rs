@@ -1,0 +1,201 @@
+//! Memory that a program asks its rank for: a part of the segment, which all ranks of the host map.
+//!
+//! A large message that lies in it is copied by its receiver as any other, but by a core and not
+//! by the kernel, from where it lies in the receiver's own mapping ([`crate::endpoint`]). So it
+//! costs no call of the system, and goes where the kernel refuses to copy between processes.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::Segment;
+use crate::layout::LINE;
+
+/// What is given back is given to the system, too, if it is longer than this. To get pages again
+/// takes some time.
+const LONGEST_KEPT: usize = 128 << 10;
+
+/// The memory of one rank that its program may ask for.
+pub struct Heap {
+    segment: Arc<Segment>,
+    free: Mutex<Free>,
+}
+
+impl Heap {
+    /// That of a seat. Ranks that are threads have none, since they share all memory. There must be
+    /// one for each seat.
+    pub(crate) fn of(segment: &Arc<Segment>, seat: usize) -> Arc<Heap> {
+        let free = Mutex::new(Free::new(segment.layout().heap(seat)));
+        Arc::new(Heap { segment: Arc::clone(segment), free })
+    }
+
+    /// So many bytes at a multiple of `alignment`, a power of two, or `None` if there is no room.
+    /// What is in them is nobody's, but it is there.
+    pub fn allocate(self: &Arc<Heap>, bytes: usize, alignment: usize) -> Option<Memory> {
+        let part = self.free().take(bytes, alignment)?;
+        Some(Memory { heap: Arc::clone(self), part })
+    }
+
+    fn free(&self) -> MutexGuard<'_, Free> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Memory of a heap. It goes back when this is dropped, and is there until then, also when the
+/// rank has left its world.
+pub struct Memory {
+    heap: Arc<Heap>,
+    part: Range<usize>,
+}
+
+impl Memory {
+    /// Its first byte.
+    pub fn start(&self) -> NonNull<u8> {
+        self.heap.segment.at(self.part.start)
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // While it is not free, so that nobody has got it yet.
+        if self.part.len() > LONGEST_KEPT {
+            self.heap.segment.forget(self.part.clone());
+        }
+        self.heap.free().give_back(self.part.clone());
+    }
+}
+
+/// Free memory, as offsets. Whoever asks gets the first part that is long enough; what comes back
+/// is one part again with its neighbours.
+#[derive(Debug)]
+struct Free {
+    /// The ends of free parts by their starts. No two touch each other.
+    parts: BTreeMap<usize, usize>,
+}
+
+impl Free {
+    /// All of this is free.
+    fn new(all: Range<usize>) -> Free {
+        let part = if all.is_empty() { None } else { Some((all.start, all.end)) };
+        Free { parts: part.into_iter().collect() }
+    }
+
+    /// So many bytes at a multiple of `alignment`, or `None` if there is no such part. They are
+    /// whole lines: nobody else gets a part of theirs.
+    fn take(&mut self, bytes: usize, alignment: usize) -> Option<Range<usize>> {
+        let bytes = whole_lines(bytes)?;
+        let fitting = |(&start, &end): (&usize, &usize)| {
+            let at = start.checked_next_multiple_of(alignment.max(LINE))?;
+            let part = at..at.checked_add(bytes)?;
+            (part.end <= end).then_some((start, end, part))
+        };
+        let (start, end, part) = self.parts.iter().find_map(fitting)?;
+        self.parts.remove(&start);
+        self.note(start..part.start);
+        self.note(part.end..end);
+        Some(part)
+    }
+
+    /// Takes a part back.
+    fn give_back(&mut self, part: Range<usize>) {
+        let mut free = part;
+        if let Some((&start, &end)) = self.parts.range(..free.start).next_back() {
+            debug_assert!(end <= free.start, "given back twice");
+            if end == free.start {
+                free.start = start;
+            }
+        }
+        if let Some(end) = self.parts.remove(&free.end) {
+            free.end = end;
+        }
+        self.note(free);
+    }
+
+    fn note(&mut self, free: Range<usize>) {
+        if !free.is_empty() {
+            self.parts.insert(free.start, free.end);
+        }
+    }
+}
+
+/// Bytes of the lines that so many bytes take; one at least, so that each part has a place of its
+/// own. `None` if there are no such numbers.
+fn whole_lines(bytes: usize) -> Option<usize> {
+    bytes.max(1).checked_next_multiple_of(LINE)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+
+    use super::*;
+
+    const ALL: Range<usize> = 4096..4096 + (1 << 20);
+
+    #[test]
+    fn parts_are_apart_aligned_and_one_again_when_all_came_back() {
+        let mut free = Free::new(ALL);
+        let mut taken: Vec<Range<usize>> = Vec::new();
+        // Numbers without a pattern, the same in each run.
+        let mut state = 12345_usize;
+        let mut random = |below: usize| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) % below
+        };
+        for _ in 0..5000 {
+            if taken.len() > 40 || (!taken.is_empty() && random(3) == 0) {
+                let part = taken.swap_remove(random(taken.len()));
+                free.give_back(part);
+                continue;
+            }
+            let (bytes, alignment) = (random(60_000), 1 << random(15));
+            let Some(part) = free.take(bytes, alignment) else { continue };
+            assert!(part.len() >= bytes.max(1) && part.start.is_multiple_of(alignment.max(LINE)));
+            assert!(ALL.start <= part.start && part.end <= ALL.end);
+            assert!(taken.iter().all(|it| it.end <= part.start || part.end <= it.start));
+            taken.push(part);
+        }
+        assert!(!taken.is_empty());
+        for part in taken {
+            free.give_back(part);
+        }
+        assert_eq!(free.take(ALL.len(), 1), Some(ALL));
+    }
+
+    #[test]
+    fn memory_is_there_until_it_is_dropped_and_long_parts_go_back_to_the_system() {
+        let (segment, _file) = Segment::shared(2).unwrap();
+        let segment = Arc::new(segment);
+        let heap = Heap::of(&segment, 1);
+        let memory = heap.allocate(1 << 20, 4096).unwrap();
+        let offset = memory.part.start;
+        assert!(segment.layout().heap(1).contains(&offset));
+        assert!(memory.start().addr().get().is_multiple_of(4096));
+        segment.word32(offset + 8).store(7, Ordering::Relaxed);
+        drop(segment);
+        let segment = Arc::clone(&heap.segment);
+        drop(heap);
+        assert_eq!(segment.word32(offset + 8).load(Ordering::Relaxed), 7);
+        let heap = Arc::clone(&memory.heap);
+        drop(memory);
+        assert_eq!(segment.word32(offset + 8).load(Ordering::Relaxed), 0, "the system has it");
+        assert_eq!(heap.allocate(8, 1).unwrap().part.start, offset, "and it is free again");
+    }
+
+    #[test]
+    fn ranks_that_are_threads_have_none() {
+        let segment = Arc::new(Segment::private(2).unwrap());
+        assert!(Heap::of(&segment, 0).allocate(8, 1).is_none());
+    }
+
+    #[test]
+    fn what_is_too_much_is_refused() {
+        let mut free = Free::new(ALL);
+        for bytes in [ALL.len() + 1, usize::MAX, usize::MAX - 100] {
+            assert_eq!(free.take(bytes, 1), None);
+        }
+        assert_eq!(free.take(1, 1 << 40), None);
+        assert_eq!(Free::new(4096..4096).take(0, 1), None, "there is none at all");
+    }
+}
