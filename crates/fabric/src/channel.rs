@@ -116,6 +116,7 @@ fn cell_bytes(bytes: usize) -> usize {
 /// Where in its cell a message of this length begins: as far behind the stamp as a power of two
 /// can be without another line being touched. What begins at a line's border, as messages of whole
 /// lines do, is copied and read in less time, and the line of the stamp is written last.
+#[inline]
 fn lead(bytes: usize) -> usize {
     match LINE - bytes % LINE {
         0..STAMP => LINE,
@@ -209,13 +210,11 @@ impl Arena {
 pub struct InChannel {
     inlet: Inlet,
     bytes: usize,
-    /// Where in its cell a message begins.
-    lead: usize,
 }
 
 impl InChannel {
     pub(crate) fn new(segment: Arc<Segment>, ring: Ring, bytes: usize, first: u64) -> InChannel {
-        InChannel { inlet: Inlet::starting_at(segment, ring, first), bytes, lead: lead(bytes) }
+        InChannel { inlet: Inlet::starting_at(segment, ring, first), bytes }
     }
 
     /// Where it lies, and how it is cut.
@@ -239,7 +238,7 @@ impl InChannel {
         if !self.inlet.has_news() {
             return None;
         }
-        let payload = self.inlet.payload_at(self.lead, self.bytes);
+        let payload = self.inlet.payload_at(lead(self.bytes), self.bytes);
         // SAFETY: the cell is published and so ours to read until we advance; `into` is writable
         // by the caller's promise, as long, and does not overlap cells.
         unsafe { copy(payload.start(), into.start(), self.bytes) };
@@ -253,7 +252,7 @@ impl InChannel {
         if !self.inlet.has_news() {
             return None;
         }
-        read(self.inlet.payload_at(self.lead, self.bytes));
+        read(self.inlet.payload_at(lead(self.bytes), self.bytes));
         Some(self.inlet.advance())
     }
 }
@@ -261,13 +260,11 @@ impl InChannel {
 /// The sending end of a channel, once the receiver has said where it lies.
 pub struct OutChannel {
     outlet: Outlet,
-    /// Where in its cell a message begins.
-    lead: usize,
 }
 
 impl OutChannel {
-    pub(crate) fn new(segment: Arc<Segment>, ring: Ring, bytes: usize, first: u64) -> OutChannel {
-        OutChannel { outlet: Outlet::starting_at(segment, ring, first), lead: lead(bytes) }
+    pub(crate) fn new(segment: Arc<Segment>, ring: Ring, first: u64) -> OutChannel {
+        OutChannel { outlet: Outlet::starting_at(segment, ring, first) }
     }
 
     /// Sends if the receiver is not too many rounds behind; the caller rings it.
@@ -277,7 +274,7 @@ impl OutChannel {
     #[allow(unsafe_code)]
     pub unsafe fn try_send(&mut self, data: Region) -> bool {
         // SAFETY: passed on.
-        unsafe { self.outlet.push_at(self.lead, data) }
+        unsafe { self.outlet.push_at(lead(data.bytes()), data) }
     }
 }
 

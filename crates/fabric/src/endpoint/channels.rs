@@ -95,7 +95,7 @@ impl Endpoint {
         match opened.ring {
             Some(ring) => {
                 let first = self.options.first_position;
-                Attached::Channel(OutChannel::new(self.segment.clone(), ring, bytes, first))
+                Attached::Channel(OutChannel::new(self.segment.clone(), ring, first))
             }
             None => Attached::Refused,
         }
