@@ -51,7 +51,7 @@ pub fn longest(is_exchange: bool, is_crowded: bool) -> usize {
 /// Bytes that the rings of one operation take at most, if more than `FEW` ranks take part: ten
 /// full rings for short messages, or two for the longest but one length. With it an exchange with
 /// 26 neighbours takes less than 64 KiB in all.
-pub const RINGS: usize = 44 << 10;
+pub const RINGS: usize = 43 << 10;
 
 /// Among so few ranks every message has a full ring: there are not many, and operations of all with
 /// all have messages of 2 KiB and more in half the time.
