@@ -14,6 +14,8 @@ const RUNS: usize = 1000;
 const FIRST: usize = 100;
 /// Of one machine with others on it, not every attempt need be undisturbed.
 const ATTEMPTS: usize = 5;
+/// Two turns would be two. Some ranks lose the core now and then while they still have work.
+const MOST: f64 = 1.5;
 
 /// This thread, and those that it starts, share one core from now on.
 fn stay_on_one_core() {
@@ -65,7 +67,7 @@ fn ranks_on_one_core_need_one_turn_each_for_an_exchange() {
             let mut seen = Vec::new();
             let is_so = (0..ATTEMPTS).any(|_| {
                 seen = on_ranks(ranks, |world| forms(world, bytes));
-                seen.iter().flatten().all(|&turns| turns < 1.2)
+                seen.iter().flatten().all(|&turns| turns < MOST)
             });
             assert!(is_so, "{ranks} ranks, {bytes} bytes: {seen:?} turns of each form");
         }
