@@ -419,8 +419,12 @@ int main(int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (!strcmp(argv[i], "-l")) return list(), 0;
-        if (!strcmp(argv[i], "-t") || !strcmp(argv[i], "-a")) {
-            *(argv[i][1] == 't' ? &is_tsv : &asks_library) = 1;
+        if (!strcmp(argv[i], "-t")) {
+            is_tsv = 1;
+            continue;
+        }
+        if (!strcmp(argv[i], "-a")) {
+            asks_library = 1;
             continue;
         }
         i++;

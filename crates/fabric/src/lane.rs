@@ -193,7 +193,7 @@ impl Outlet {
         unsafe { body.cast::<H>().write(header) };
         // SAFETY: as for the rest.
         unsafe { copy(payload.start(), behind.as_ptr(), first) };
-        self.publish(STAMP + size_of::<H>() + payload.bytes());
+        self.stamp_cell(STAMP + size_of::<H>() + payload.bytes());
         true
     }
 
@@ -215,7 +215,7 @@ impl Outlet {
         // SAFETY: the cell is ours until stamped (README, "Lanes"); the payload is readable by the
         // caller's promise, and user memory never overlaps cells.
         unsafe { copy(payload.start(), at.as_ptr(), payload.bytes()) };
-        self.publish(lead + payload.bytes());
+        self.stamp_cell(lead + payload.bytes());
         true
     }
 
@@ -246,7 +246,7 @@ impl Outlet {
     /// Stamps the next cell, so many bytes of which have been filled, and asks for the one that
     /// comes some messages later.
     #[inline]
-    fn publish(&mut self, bytes: usize) {
+    fn stamp_cell(&mut self, bytes: usize) {
         self.stamp();
         if self.ahead > 0 {
             own_soon(self.place.cell(self.next + self.ahead), bytes);

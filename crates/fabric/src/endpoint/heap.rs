@@ -20,6 +20,11 @@ pub(super) fn is_in_heap(told: u64) -> bool {
     told & IN_HEAP != 0
 }
 
+/// The place in the segment of what was told so.
+fn place(told: u64) -> usize {
+    (told & !IN_HEAP) as usize
+}
+
 impl Endpoint {
     /// The memory that the program of this rank may ask for.
     pub fn heap(&self) -> &Arc<Heap> {
@@ -42,15 +47,14 @@ impl Endpoint {
 
     /// So many bytes that a peer told of, which lie in a heap.
     pub(super) fn in_heap(&self, told: u64, bytes: usize) -> Region {
-        let offset = (told & !IN_HEAP) as usize;
-        let _last = self.segment.at(offset + bytes.saturating_sub(1));
-        Region::new(self.segment.at(offset).as_ptr(), bytes)
+        let _last = self.segment.at(place(told) + bytes.saturating_sub(1));
+        Region::new(self.segment.at(place(told)).as_ptr(), bytes)
     }
 
     /// How to copy what a peer told of, and the address for that.
     pub(super) fn found(&self, peer: Peer, told: u64) -> (SingleCopy, u64) {
         if is_in_heap(told) {
-            let at = self.segment.at((told & !IN_HEAP) as usize);
+            let at = self.segment.at(place(told));
             (SingleCopy::Direct, at.as_ptr().expose_provenance() as u64)
         } else if peer == self.me {
             (SingleCopy::Direct, told)

@@ -77,7 +77,7 @@ impl Endpoint {
             Place::Heap(exposure, claim) => {
                 read(self.in_heap(exposure.address, message.bytes));
                 let copied = self.settle((message.source, claim), &exposure, Copied::All);
-                copied.expect("it need not be copied").map(|_| ())
+                copied.expect("there was nothing that the system could refuse")
             }
         }
     }
