@@ -195,8 +195,7 @@ impl Core {
             engine.leave_to_helper();
         }
         let engine = Lock::new(engine);
-        let shares = segment.company() > segment.cores();
-        let (crowd, delay) = (Others::new(shares), Others::new(shares));
+        let (crowd, delay) = (Others::new(), Others::new());
         let aid = Aid::new(habits, segment.company(), segment.cores());
         let shared =
             Shared { engine, segment, heap, me, placement, is_wired, patience, crowd, delay, aid };

@@ -8,17 +8,18 @@
 //! system gives that rank no other core while those who wait keep theirs busy. So where waits are
 //! long who waits soon sleeps.
 //!
-//! Where ranks share cores, a yield or a wait may be long because of others of the same world, when
-//! they are begun, or copy much. To sleep among ranks that yield is slow: each wake-up waits for a
-//! turn. So it takes several long times of one kind, each longer than what was between it and the
-//! one before: others who compute take most of all time.
+//! A yield or a wait may be long because of others of the same world that share the core, when they
+//! are begun, or copy much; or because the system, or the host of a virtual machine, wanted the core
+//! once. To sleep among ranks that look is slow: a wake-up takes long, and where ranks share cores
+//! it waits for a turn. So it takes several long times of one kind, each longer than what was
+//! between it and the one before: others who compute take most of all time.
 //!
 //! Threads of a rank that count at once may lose a count: it is an estimate anyway.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
-/// So many long times it takes where ranks share cores; one, where each has its own.
+/// So many long times it takes.
 const SEVERAL: u32 = 4;
 /// For so many waits what was seen counts. Then it is tried again, and one long time more tells
 /// that nothing has changed.
@@ -27,8 +28,6 @@ const WAITS: u32 = 100;
 /// Whether others compute, by long times of one kind.
 #[derive(Debug)]
 pub(super) struct Others {
-    /// How many in a row it takes.
-    needed: u32,
     in_a_row: AtomicU32,
     /// When the last one ended, or what was seen counted no more: nanoseconds since `begun`.
     last: AtomicU64,
@@ -38,11 +37,10 @@ pub(super) struct Others {
 }
 
 impl Others {
-    /// Of a rank that shares its core with others of its world, or does not.
-    pub(super) fn new(shares: bool) -> Others {
-        let needed = if shares { SEVERAL } else { 1 };
+    /// Of a rank that has seen nothing yet.
+    pub(super) fn new() -> Others {
         let [in_a_row, waits] = [0, 0].map(AtomicU32::new);
-        Others { needed, in_a_row, last: AtomicU64::new(0), begun: Instant::now(), waits }
+        Others { in_a_row, last: AtomicU64::new(0), begun: Instant::now(), waits }
     }
 
     fn since_begun(&self, time: Instant) -> u64 {
@@ -55,10 +53,10 @@ impl Others {
         let (from, to) = (self.since_begun(from), self.since_begun(to));
         let between = from.saturating_sub(self.last.load(Ordering::Relaxed));
         let before = if between < to - from { self.in_a_row.load(Ordering::Relaxed) } else { 0 };
-        let in_a_row = (before + 1).min(self.needed);
+        let in_a_row = (before + 1).min(SEVERAL);
         self.last.store(to, Ordering::Relaxed);
         self.in_a_row.store(in_a_row, Ordering::Relaxed);
-        if in_a_row == self.needed {
+        if in_a_row == SEVERAL {
             self.waits.store(WAITS, Ordering::Relaxed);
         }
     }
@@ -99,29 +97,22 @@ mod tests {
     }
 
     #[test]
-    fn several_long_times_tell_of_others_where_ranks_share_cores() {
+    fn several_long_times_in_a_row_tell_of_others() {
         for (times, between, are_there) in
             [(0, 0, false), (SEVERAL - 1, 0, false), (SEVERAL, 0, true), (SEVERAL, 2, true)]
         {
-            let others = Others::new(true);
+            let others = Others::new();
             after(&others, times, between);
             assert_eq!(others.are_there(), are_there, "{times} times, {between} ms between them");
         }
-        let others = Others::new(true);
+        let others = Others::new();
         after(&others, 100, 4);
         assert!(!others.are_there(), "more time has passed between them");
     }
 
     #[test]
-    fn one_is_enough_where_each_rank_has_a_core() {
-        let others = Others::new(false);
-        after(&others, 1, 1000);
-        assert!(others.are_there());
-    }
-
-    #[test]
     fn others_are_looked_for_again_after_some_waits() {
-        let others = Others::new(true);
+        let others = Others::new();
         after(&others, SEVERAL, 0);
         let sleeping = (0..).take_while(|_| others.are_there_at_wait()).count();
         assert_eq!(sleeping, WAITS as usize);

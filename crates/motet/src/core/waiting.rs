@@ -16,9 +16,11 @@ const POLITE: Duration = Duration::from_micros(3);
 const OTHERS_TURN: Duration = Duration::from_micros(1);
 /// Where each rank has a core, it looks for so long before it sleeps. Whoever wants that core has
 /// it meanwhile, since it is given away between looks. To sleep costs all ranks something, each of
-/// which is interrupted for its fence, and whoever rings; so it is for those who really wait, not
-/// for those who wait for a long message to be passed on to them.
-const SPIN: Duration = Duration::from_millis(1);
+/// which is interrupted for its fence, and whoever rings. And a core that sleeps may be away for
+/// milliseconds where machines are virtual, since their host gives it to somebody else. Who is
+/// woken so late keeps others waiting: did they look for less than that, they would sleep, too, and
+/// be late in turn, all of them for as long as the program runs.
+const SPIN: Duration = Duration::from_millis(10);
 /// See [`Patience::long_yield`], where each rank has a core.
 const LONG_YIELD: Duration = Duration::from_micros(500);
 /// The same where ranks share cores: those who had the core may have copied large messages. Who
