@@ -24,6 +24,10 @@ const BEYOND_CACHE: RangeInclusive<usize> = 2 << 20..=8 << 20;
 /// So many bytes of a belt get their pages at once, before they are used for the first time: in a
 /// virtual machine each page by itself takes 2 µs and more, and 64 KiB so 60 instead of 3.
 const PREPARED: usize = 512 << 10;
+/// Bytes of a belt to begin with. Even so pages take ten times as long as to write them again.
+const FIRST: usize = 128 << 10;
+/// Times around a belt before it becomes twice as long.
+const ROUNDS: u32 = 8;
 /// A belt takes at most such a share of the arena.
 const SHARE: usize = 8;
 
@@ -100,6 +104,10 @@ pub(super) struct Belt {
     next: usize,
     /// The first one that would begin here or further begins at the start, if there is room.
     turn: usize,
+    /// How far that may be from the start, in the end.
+    longest_turn: usize,
+    /// Times around since it came nearer to that.
+    rounds: u32,
     /// Up to here it has its pages.
     prepared: usize,
     /// Bytes that may lie unread for one rank, where ranks share cores.
@@ -173,7 +181,8 @@ impl Belt {
         let place = start..start + bytes;
         self.unread.reserve_exact(MOST); // no allocation when a message is sent later
         (self.next, self.prepared, self.place) = (start, start, Some(place.clone()));
-        self.turn = start + share.min(bytes);
+        self.longest_turn = share.min(bytes);
+        self.turn = start + FIRST.min(self.longest_turn);
         let cache = host::second_level_cache().unwrap_or_default();
         self.ahead = ahead(segment.seats() - 1, cache);
         Some(place)
@@ -240,16 +249,27 @@ impl Belt {
                 Some(block) if end > block.place.start => (place, at) = (block.place.end, at + 1),
                 _ => {
                     self.next = place;
-                    return self.unread.rotate_left(at);
+                    self.unread.rotate_left(at);
+                    return self.lengthen(start);
                 }
             }
+        }
+    }
+
+    /// Once more around. What a longer belt gives, below the length of a cache, is less than what
+    /// its pages take, unless it is used often.
+    fn lengthen(&mut self, start: usize) {
+        self.rounds += 1;
+        if self.rounds >= ROUNDS {
+            self.rounds = 0;
+            self.turn = start + (2 * (self.turn - start)).min(self.longest_turn);
         }
     }
 
     /// Sees to the pages of the block that was lent last, and of some that follow.
     #[cold]
     fn prepare(&mut self, segment: &Segment, end: usize) {
-        let upto = self.next.max(self.prepared + PREPARED).min(end);
+        let upto = self.next.max(self.turn.min(self.prepared + PREPARED)).min(end);
         segment.prepare(self.prepared..upto);
         self.prepared = upto;
     }
@@ -300,17 +320,32 @@ mod tests {
             self.belt.lend(&mut self.arena, &self.segment, (source, readers))
         }
 
-        /// Where blocks begin of which each is read at once, and the last one before the belt
-        /// begins anew.
-        fn go_round(&mut self) -> (Vec<usize>, usize) {
-            let mut starts = Vec::new();
-            for _ in 0..200 {
+        /// Where blocks begin of which each is read at once, one time around.
+        fn go_round(&mut self) -> Vec<usize> {
+            let mut starts = vec![];
+            loop {
                 let block = self.lend(BYTES).unwrap();
+                self.read(block);
+                if starts.last().is_some_and(|last| block.readers < *last) {
+                    self.belt.next = block.readers; // it is the first one of the next time
+                    return starts;
+                }
                 starts.push(block.readers);
+            }
+        }
+
+        /// The last time around, when the belt has become as long as it gets.
+        fn go_round_all(&mut self) -> Vec<usize> {
+            let rounds = 2 + ROUNDS * (self.longest_turn() / FIRST).ilog2();
+            (0..rounds).map(|_| self.go_round()).last().unwrap()
+        }
+
+        fn longest_turn(&mut self) -> usize {
+            if self.belt.place.is_none() {
+                let block = self.lend(BYTES).unwrap();
                 self.read(block);
             }
-            let last = starts.windows(2).position(|pair| pair[1] < pair[0]).unwrap();
-            (starts, last)
+            self.belt.longest_turn
         }
 
         fn read(&self, block: Block) {
@@ -327,21 +362,37 @@ mod tests {
     #[test]
     fn what_was_just_read_is_not_used_again_where_each_rank_has_a_core() {
         let mut world = World::of(2);
-        let (starts, round) = world.go_round();
-        let place = world.belt.place.unwrap();
-        assert!((round + 1) * (BYTES + LINE + PAGE) > place.len() - BYTES - PAGE, "{starts:?}");
-        assert_eq!(starts[round + 1], place.start);
+        let starts = world.go_round_all();
+        let place = world.belt.place.clone().unwrap();
+        assert!(starts.len() * (BYTES + LINE + PAGE) > place.len() - BYTES - PAGE, "{starts:?}");
+        assert_eq!(world.go_round()[0], place.start);
         assert_eq!(world.belt.prepared, place.end, "all pages were asked for");
         assert!(place.len() >= *BEYOND_CACHE.start() && world.belt.unread.len() <= 1);
     }
 
     #[test]
+    fn a_belt_becomes_longer_when_it_has_been_used_often() {
+        let mut world = World::of(2);
+        for length in [FIRST, 2 * FIRST, 4 * FIRST, 8 * FIRST] {
+            for round in 0..ROUNDS {
+                let starts = world.go_round();
+                let end = starts.last().unwrap() - starts[0];
+                assert!((length - BYTES - PAGE..length).contains(&end), "{round}: {starts:?}");
+                let begun = world.belt.place.as_ref().unwrap().start;
+                let asked = world.belt.prepared - begun;
+                let most = length + BYTES + PAGE;
+                assert!(asked <= most.max(2 * length.min(PREPARED)), "{asked} of {length}");
+            }
+        }
+    }
+
+    #[test]
     fn ranks_that_share_cores_share_what_is_longer_than_their_caches() {
         let mut world = World::of(1);
-        let (starts, round) = world.go_round();
-        let (first, share) = (starts[0], beyond_cache() / 2);
-        assert_eq!(starts[round + 1], first);
-        assert!((share - BYTES - PAGE..share).contains(&(starts[round] - first)), "{starts:?}");
+        let (starts, share) = (world.go_round_all(), beyond_cache() / 2);
+        let round = starts.last().unwrap() - starts[0];
+        assert_eq!(world.go_round()[0], starts[0]);
+        assert!((share - BYTES - PAGE..share).contains(&round), "{starts:?}");
         assert!(world.belt.prepared <= world.belt.turn + PREPARED, "no more than is near");
     }
 
@@ -405,9 +456,9 @@ mod tests {
         let mut world = World::of(1);
         let late: Vec<_> = (0..2).map(|_| world.lend(BYTES).unwrap()).collect();
         let behind = late[1].data + BYTES;
-        let turn = world.belt.turn;
-        for _ in 0..300 {
+        for _ in 0..1000 {
             let block = world.lend(BYTES).unwrap();
+            let turn = world.belt.turn;
             assert!((behind..turn + BYTES + PAGE).contains(&block.data), "{} {turn}", block.data);
             world.read(block);
         }
