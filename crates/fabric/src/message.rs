@@ -112,6 +112,9 @@ pub struct Received {
 pub enum Reply {
     /// It does: they exchange messages.
     Expected,
+    /// It does, and there are more than two who exchange messages that they reduce; so few at a
+    /// time that these stay in the caches until they are read.
+    Operands,
     /// It does not: messages go one way.
     Never,
     /// It does not, and leaves the message as it is: it does not reduce it, and what its sender

@@ -51,7 +51,7 @@ struct Case {
     expected: Expected,
 }
 
-const CASES: [Case; 23] = [
+const CASES: [Case; 24] = [
     Case {
         name: "hints_and_wisdom_between_processes",
         body: hints,
@@ -143,6 +143,11 @@ const CASES: [Case; 23] = [
     Case {
         name: "a_rank_killed_amid_long_gathers_is_named_to_the_others",
         body: killed_amid_gathers,
+        expected: Expected::Words(&["rank 0 has been told", "rank 1 has been told", "SIGKILL"]),
+    },
+    Case {
+        name: "a_rank_killed_while_others_read_its_memory_is_named_to_them",
+        body: killed_amid_reading,
         expected: Expected::Words(&["rank 0 has been told", "rank 1 has been told", "SIGKILL"]),
     },
     Case {
@@ -789,21 +794,49 @@ fn killed_amid_gathers() -> Result<()> {
     const BYTES: usize = 1 << 20;
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let world = motet::launch((2 * cores).clamp(3, 16))?;
-    let last = world.size() - 1;
     let (block, root) = (vec![world.rank() as u8; BYTES], world.rank() == 0);
     let mut all = vec![0; if root { BYTES * world.size() } else { 0 }];
-    world.gather(&block, &mut all, 0)?;
+    until_the_last_is_killed(&world, || {
+        world.gather(&block, &mut all, 0)?;
+        let is_all = |(rank, block): (usize, &[u8])| block.iter().all(|&it| it == rank as u8);
+        assert!(all.chunks_exact(BYTES).enumerate().all(is_all));
+        Ok(())
+    })
+}
+
+/// Operands are read, and blocks copied, in the memory of the one that dies.
+///
+/// spec: 9
+fn killed_amid_reading() -> Result<()> {
+    const COUNT: usize = 1 << 17;
+    let world = motet::launch(3)?;
+    let (mut sums, mut blocks) = (world.allocate(COUNT, 0u64), world.allocate(3 * COUNT, 0u64));
+    let (ones, own) = (world.allocate(COUNT, 1u64), world.allocate(3 * COUNT, world.rank() as u64));
+    assert!(ones.is_common() && own.is_common());
+    until_the_last_is_killed(&world, || {
+        world.allreduce(&ones, &mut sums, Sum)?;
+        world.alltoall(&own, &mut blocks)?;
+        assert!(sums.iter().all(|&sum| sum == 3));
+        let is_all = |(rank, block): (usize, &[u64])| block.iter().all(|&it| it == rank as u64);
+        assert!(blocks.chunks_exact(COUNT).enumerate().all(is_all));
+        Ok(())
+    })
+}
+
+/// Calls again and again, until the last rank is killed in the middle of it. Says what the others
+/// are told.
+fn until_the_last_is_killed(world: &World, mut call: impl FnMut() -> Result<()>) -> Result<()> {
+    let last = world.size() - 1;
+    call()?;
     if world.rank() == last {
         let kill = ["-c", "sleep 0.2; kill -KILL \"$0\""];
         let _killer = Command::new("sh").args(kill).arg(process::id().to_string()).spawn();
     }
     let begun = Instant::now();
     let error = loop {
-        if let Err(error) = world.gather(&block, &mut all, 0) {
+        if let Err(error) = call() {
             break error;
         }
-        let is_all = |(rank, block): (usize, &[u8])| block.iter().all(|&it| it == rank as u8);
-        assert!(all.chunks_exact(BYTES).enumerate().all(is_all));
         assert!(begun.elapsed() < LIMIT / 2, "nobody has been told");
     };
     let ErrorKind::PeerFailed(failure) = error.kind() else { return Err(error) };

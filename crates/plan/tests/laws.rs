@@ -63,8 +63,27 @@ fn bcast() {
         for count in counts(ranks) {
             for root in (0..ranks).map(Rank) {
                 let calls = calls(ranks, false, |_| Operation::Bcast { count, root });
-                assert_eq!(verify_all(&calls), 3);
+                assert_eq!(verify_all(&calls), 4);
             }
+        }
+    }
+}
+
+/// The same of data that is so long that it goes in several segments.
+#[test]
+fn bcast_in_segments() {
+    const ELEMENT: usize = 50 << 10;
+    let row = algo::of(Collective::Bcast).find(|row| row.name() == "segments").unwrap();
+    for (ranks, count) in [(2, 5), (3, 1), (3, 2), (4, 5), (5, 64), (3, 400)] {
+        for root in [0, ranks - 1].map(Rank) {
+            let call = |call| Call { element_bytes: ELEMENT, ..call };
+            let calls = calls(ranks, false, |_| Operation::Bcast { count, root });
+            let calls: Vec<_> = calls.into_iter().map(call).collect();
+            assert_eq!(verify_all(&calls), 4);
+            let sent = plans(row, &calls)[root.index()].messages();
+            let segments = (count * ELEMENT).div_ceil(64 << 10).min(128).min(count);
+            let segments = if ranks == 2 { 1 } else { segments };
+            assert_eq!(sent, segments * (ranks as usize - 1), "{count} elements");
         }
     }
 }
@@ -570,6 +589,7 @@ fn repeated_messages_are_as_many_as_the_model_says() {
         ("allreduce", "tree"),
         ("bcast", "binomial"),
         ("bcast", "direct"),
+        ("bcast", "segments"),
     ];
     let said = |work: &Work| Some(work.repeated).filter(|&bytes| bytes > 0);
     assert_eq!(as_the_model_says(said, repeated), expected);

@@ -32,9 +32,11 @@ fn short_data_by_latency_and_long_data_by_bytes() {
     assert_eq!(chosen(&allreduce(4, 1, true), &tuning).0, "direct");
     assert_eq!(chosen(&allreduce(32, 1, true), &tuning).0, "recursive_doubling");
     assert_eq!(chosen(&allreduce(8, 1 << 13, true), &tuning).0, "reduce_scatter_allgather");
-    // Messages that are too long for the caches cost more for each byte.
-    assert_eq!(chosen(&allreduce(8, 1 << 20, true), &tuning).0, "pieces");
-    assert_eq!(chosen(&allreduce(7, 1 << 20, true), &tuning).0, "pieces");
+    // Messages that are too long for the caches cost more for each byte; and those that are too
+    // long for a block cost more if several copy them from one.
+    assert_eq!(chosen(&allreduce(8, 1 << 17, true), &tuning).0, "pieces");
+    assert_eq!(chosen(&allreduce(7, 1 << 17, true), &tuning).0, "pieces");
+    assert_eq!(chosen(&allreduce(8, 1 << 20, true), &tuning).0, "reduce_scatter_allgather");
     assert_eq!(chosen(&allreduce(65, 1 << 26, true), &tuning).0, "ring");
     let reduce = |ranks, count| {
         let operation = |_| Operation::Reduce { count, root: Rank(1), commutative: false };
@@ -51,16 +53,20 @@ fn short_data_by_latency_and_long_data_by_bytes() {
         |ranks, count| calls(ranks, false, |_| Operation::Bcast { count, root: Rank(3) }).remove(0);
     assert_eq!(chosen(&bcast(4, 1), &tuning).0, "direct");
     assert_eq!(chosen(&bcast(32, 1), &tuning).0, "binomial");
-    // Copied once for all, until it is too long for that.
+    // Copied once for all, in several parts if it is too long for one.
     assert_eq!(chosen(&bcast(8, 1 << 13), &tuning).0, "direct");
-    assert_eq!(chosen(&bcast(8, 1 << 20), &tuning).0, "binomial");
+    assert_eq!(chosen(&bcast(8, 1 << 20), &tuning).0, "segments");
+    assert_eq!(chosen(&bcast(65, 1 << 20), &tuning).0, "binomial");
     let allgather =
         |ranks, count| calls(ranks, false, |_| Operation::Allgather { count }).remove(0);
     assert_eq!(chosen(&allgather(4, 1), &tuning).0, "direct");
     assert_eq!(chosen(&allgather(32, 1), &tuning).0, "recursive_doubling");
     assert_eq!(chosen(&allgather(31, 1), &tuning).0, "bruck");
-    // As many bytes as by the ring, which has no limit of ranks, and less waiting.
-    assert_eq!(chosen(&allgather(31, 1 << 20), &tuning).0, "direct");
+    // As many bytes as by the ring, which has no limit of ranks, and less waiting; but if they are
+    // too long for a block, those who copy from one rank wait for each other.
+    assert_eq!(chosen(&allgather(31, 1 << 16), &tuning).0, "direct");
+    assert_eq!(chosen(&allgather(31, 1 << 20), &tuning).0, "ring");
+    assert_eq!(chosen(&allgather(32, 1 << 20), &tuning).0, "recursive_doubling");
     assert_eq!(chosen(&allgather(65, 1 << 20), &tuning).0, "ring");
 }
 

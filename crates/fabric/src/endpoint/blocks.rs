@@ -40,7 +40,8 @@ const SHORTEST_OF_EXCHANGE: usize = 512;
 /// The same where ranks share cores; other messages go in cells if they fit.
 const SHORTEST_OF_CROWDED_EXCHANGE: usize = 4 << 10;
 /// Where each rank has a core, a message is read while it is written, if it is longer than so many
-/// bytes: so many after the other.
+/// bytes: so many after the other. But what is reduced is there as a whole, to be read where it
+/// lies.
 const PIECE: usize = 16 << 10;
 /// Bytes of the longest message that goes in a block although it lies in a heap, from which its
 /// receiver can take it as well.
@@ -89,6 +90,8 @@ pub(super) struct Blocks {
     lengths_of_shared: Lengths,
     /// The same of those that are reduced.
     lengths_of_reduced: Lengths,
+    /// The same of [operands](Reply::Operands).
+    lengths_of_operands: Lengths,
     /// By rank of the world, whether a message has come from there since the last one of which
     /// [nobody said](Reply::Unsaid) whether one does. Of those that are long enough to matter.
     came: Box<[bool]>,
@@ -119,6 +122,11 @@ impl Blocks {
         };
         // To read them where they lie saves one of two copies.
         let lengths_of_reduced = Lengths { longest: Pace::LONGEST, ..lengths };
+        let lengths_of_operands = if segment.is_crowded() {
+            lengths_of_exchange
+        } else {
+            Lengths { longest: Pace::LONGEST, ..lengths_of_exchange }
+        };
         let is_copied_once = segment.is_crowded() && !by_cores;
         let are_few = segment.company() <= FEW_ON_CORE * segment.cores();
         let lengths_of_untouched = [are_few, true].map(|may_wait| {
@@ -139,6 +147,7 @@ impl Blocks {
             lengths_of_untouched,
             lengths_of_shared,
             lengths_of_reduced,
+            lengths_of_operands,
             came,
             current,
         }
@@ -183,7 +192,8 @@ impl Endpoint {
             self.release_untold();
             // Where ranks share cores its sender goes on in any case: what comes back, if anything
             // does, comes later.
-            let goes_on = reply == Reply::Expected && self.segment.is_crowded();
+            let is_exchange = matches!(reply, Reply::Expected | Reply::Operands);
+            let goes_on = is_exchange && self.segment.is_crowded();
             let reply = if goes_on { Reply::Never } else { reply };
             // With a wire some of them may be on other hosts: a block that is for all would be
             // filled in vain, for some or for all of them.
@@ -239,6 +249,7 @@ impl Endpoint {
         let blocks = &mut self.blocks;
         let lengths = match reply {
             Reply::Expected => blocks.lengths_of_exchange,
+            Reply::Operands => blocks.lengths_of_operands,
             Reply::Never => blocks.lengths,
             Reply::Untouched { among_several } => {
                 blocks.lengths_of_untouched[usize::from(among_several)]
@@ -275,6 +286,7 @@ impl Endpoint {
         &mut self,
         to: Peer,
         (label, element, data): (Label, TypeCode, Region),
+        reply: Reply,
     ) -> bool {
         if self.reaches(to) {
             return false;
@@ -282,7 +294,8 @@ impl Endpoint {
         let bytes = data.bytes();
         let Some(block) = self.free_block(data, Readers::One(to)) else { return false };
         let packet = Packet::Block { label, element, bytes };
-        if bytes <= PIECE || self.segment.is_crowded() {
+        let is_reduced = matches!(reply, Reply::Reduced | Reply::Operands);
+        if bytes <= PIECE || is_reduced || self.segment.is_crowded() {
             // SAFETY: readable by the caller's promise.
             unsafe { self.fill(block, data, 0) };
             self.tell_of_block(to, packet, Block { filled: 0, ..block });
@@ -856,7 +869,33 @@ mod tests {
                 assert_eq!(may(bytes, reply), one_way, "{bytes}");
             }
             assert_eq!(may(bytes, Reply::Reduced), reduced, "{bytes}");
+            let is_operand = bytes > SHORTEST_OF_EXCHANGE && bytes <= Pace::LONGEST;
+            assert_eq!(may(bytes, Reply::Operands), is_operand, "{bytes}");
         }
+    }
+
+    /// Each is there as a whole, to be read where it lies.
+    #[test]
+    fn a_long_operand_of_an_exchange_is_read_where_it_lies() {
+        let segment = roomy(2)[0].segment.clone();
+        let options = Options { single_copy: Some(true), ..Options::default() };
+        let mut world = [0, 1].map(|rank| Endpoint::new(segment.clone(), Peer(rank), options));
+        let (data, token) = (pattern(Pace::LONGEST), Token { operation: 1, step: 0 });
+        let message = (label(1), TypeCode::BYTES, Region::of(&data));
+        // SAFETY: the data outlives the send, which is done at once.
+        let sent = unsafe { world[0].send_with(Reply::Operands, Peer(1), message, token) };
+        assert_eq!((sent, unread(&world[0])), (Posted::Done, 1));
+        let (mut place, mut done) = (vec![0; data.len()], Vec::new());
+        let selector = Selector::exactly(Peer(0), label(1));
+        // SAFETY: the memory outlives the receive.
+        unsafe {
+            let into = RegionMut::of(&mut place);
+            world[1].recv_lying(selector, TypeCode::BYTES, into, token, &mut done);
+        }
+        world[1].progress(&mut done);
+        assert_eq!((done.len(), world[1].blocks.lying.len()), (1, 1));
+        world[1].let_lying_go(token);
+        assert_eq!(unread(&world[0]), 0);
     }
 
     #[test]

@@ -167,7 +167,7 @@ impl Endpoint {
     ) -> Posted {
         if self.is_for_block(to, data, reply) {
             // SAFETY: readable, by the caller's promise.
-            let is_sent = unsafe { self.send_in_block(to, (label, element, data)) };
+            let is_sent = unsafe { self.send_in_block(to, (label, element, data), reply) };
             if is_sent {
                 return Posted::Done;
             }
@@ -215,7 +215,7 @@ impl Endpoint {
             && self.may_be_put_into_block(data)
         {
             // SAFETY: that of a send that is being posted: readable, by its poster's promise.
-            if unsafe { self.send_in_block(to, (label, element, data)) } {
+            if unsafe { self.send_in_block(to, (label, element, data), Reply::Unsaid) } {
                 return Posted::Done;
             }
         }

@@ -59,7 +59,7 @@ impl Endpoint {
         }
         if self.is_for_block(to, data, reply) && self.standing[to.index()].has_room() {
             // SAFETY: readable, by the caller's promise.
-            let is_sent = unsafe { self.send_in_block(to, (label, element, data)) };
+            let is_sent = unsafe { self.send_in_block(to, (label, element, data), reply) };
             if is_sent {
                 return true;
             }

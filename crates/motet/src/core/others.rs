@@ -8,11 +8,11 @@
 //! system gives that rank no other core while those who wait keep theirs busy. So where waits are
 //! long who waits soon sleeps.
 //!
-//! A yield or a wait may be long because of others of the same world that share the core, when they
-//! are begun, or copy much; or because the system, or the host of a virtual machine, wanted the core
-//! once. To sleep among ranks that look is slow: a wake-up takes long, and where ranks share cores
-//! it waits for a turn. So it takes several long times of one kind, each longer than what was
-//! between it and the one before: others who compute take most of all time.
+//! A yield or a wait may be long because of others of the same world that share the core, when
+//! they are begun, or copy much; or because the system, or the host of a virtual machine, wanted
+//! the core once. To sleep among ranks that look is slow: a wake-up takes long, and where ranks
+//! share cores it waits for a turn. So it takes several long times of one kind, each longer than
+//! what was between it and the one before: others who compute take most of all time.
 //!
 //! Threads of a rank that count at once may lose a count: it is an estimate anyway.
 

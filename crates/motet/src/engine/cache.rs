@@ -11,7 +11,9 @@ use std::sync::Arc;
 use motet_fabric::Reply;
 use motet_plan::plan::Parts;
 use motet_plan::select::Reason;
-use motet_plan::{Action, Algorithm, Call, Choice, Operation, Plan, Rank, StepId, Tuning, select};
+use motet_plan::{
+    Action, Algorithm, Call, Choice, Operation, Plan, Rank, Slice, StepId, Tuning, select,
+};
 
 use super::Run;
 use crate::error::ErrorKind;
@@ -69,6 +71,8 @@ const FEW: &str = "barrier=dissemination";
 const KEPT: usize = 512;
 /// Idle runs kept for each plan.
 const IDLE: usize = 4;
+/// Bytes that stay in the caches of a core from when it writes them until others have read them.
+const NEAR: usize = 512 << 10;
 
 /// A plan, why it was chosen, and what it should cost.
 #[derive(Debug)]
@@ -149,13 +153,9 @@ impl Planned {
 /// where it sends several, and waits for as many: then both ends have to have their turn anyway.
 fn readers(plan: &Plan, is_one_way: bool) -> Box<[Option<u32>]> {
     let mut readers = vec![None; plan.steps().len()];
-    let sent = |step: StepId| match *plan.step(step) {
-        Action::Send { from, .. } => Some(from),
-        _ => None,
-    };
-    let both_send = |one: &StepId, next: &StepId| sent(*one).is_some() == sent(*next).is_some();
-    for burst in plan.order().chunk_by(both_send).filter(|burst| sent(burst[0]).is_some()) {
-        let messages: Vec<_> = burst.chunk_by(|one, next| sent(*one) == sent(*next)).collect();
+    for burst in bursts(plan) {
+        let is_same = |one: &StepId, next: &StepId| sent(plan, *one) == sent(plan, *next);
+        let messages: Vec<_> = burst.chunk_by(is_same).collect();
         let is_alone = messages.len() == 1;
         for steps in messages.into_iter().filter(|to| is_one_way || is_alone || to.len() > 1) {
             steps.iter().for_each(|step| readers[step.index()] = Some(0));
@@ -165,13 +165,44 @@ fn readers(plan: &Plan, is_one_way: bool) -> Box<[Option<u32>]> {
     if readers.iter().all(Option::is_none) { Box::default() } else { readers.into() }
 }
 
+/// What a step sends, if it sends something.
+fn sent(plan: &Plan, step: StepId) -> Option<Slice> {
+    match *plan.step(step) {
+        Action::Send { from, .. } => Some(from),
+        _ => None,
+    }
+}
+
+/// The steps that send something one right after the other.
+fn bursts(plan: &Plan) -> impl Iterator<Item = &[StepId]> {
+    let sends = |step: &StepId| sent(plan, *step).is_some();
+    let both_send = move |one: &StepId, next: &StepId| sends(one) == sends(next);
+    plan.order().chunk_by(both_send).filter(move |burst| sends(&burst[0]))
+}
+
+/// Whether all that a rank sends at once stays in the caches until it is read.
+fn stays_near(plan: &Plan, element_bytes: usize) -> bool {
+    let elements = |burst: &[StepId]| burst.iter().map(|&step| plan.step(step).elements()).sum();
+    let most: usize = bursts(plan).map(elements).max().unwrap_or(0);
+    most * element_bytes <= NEAR
+}
+
 /// What those do with the messages of a plan who get them. The blocks of a gather or a scatter are
 /// as they are, unless this rank passes on those of others. What flows one way in a reduction or a
-/// scan is reduced; in an exclusive scan it is a result as well.
+/// scan is reduced; in an exclusive scan it is a result as well. Of what more than two exchange in
+/// a reduction most is reduced.
 fn reply(plan: &Plan, call: &Call, is_one_way: bool) -> Reply {
-    use Operation::{Gather, Gatherv, Reduce, Scan, Scatter, Scatterv};
+    use Operation::{
+        Allreduce, Gather, Gatherv, Reduce, ReduceScatter, ReduceScatterBlock, Scan, Scatter,
+        Scatterv,
+    };
     let receives = plan.steps().iter().any(|step| matches!(step, Action::Recv { .. }));
     match call.operation {
+        Allreduce { .. } | Reduce { .. } | ReduceScatter { .. } | ReduceScatterBlock { .. }
+            if !is_one_way && call.ranks > 2 && stays_near(plan, call.element_bytes) =>
+        {
+            Reply::Operands
+        }
         _ if !is_one_way => Reply::Expected,
         Reduce { .. } | Scan { .. } => Reply::Reduced,
         Gather { .. } | Gatherv { .. } | Scatter { .. } | Scatterv { .. } if !receives => {
@@ -588,7 +619,21 @@ mod tests {
         let reduce = Operation::Reduce { count: 9, root, commutative: true };
         assert_eq!(reply_of("direct", &reduce, 1), Reply::Reduced);
         assert_eq!(reply_of("binomial", &reduce, 2), Reply::Reduced, "with that of rank 3");
-        assert_eq!(reply_of("pieces", &reduce, 1), Reply::Expected, "it gets one, too");
+        assert_eq!(reply_of("pieces", &reduce, 1), Reply::Operands, "it gets one, too");
+        let both = Call { ranks: 2, ..call(9) };
+        let allreduce = Operation::Allreduce { count: 9, commutative: true };
+        assert_eq!(reply_of("recursive_doubling", &allreduce, 1), Reply::Operands);
+        let both = Call { rank: Rank(1), operation: allreduce, ..both };
+        let plan = plan_of("recursive_doubling", &both);
+        assert_eq!(reply(&plan, &both, is_one_way(&plan)), Reply::Expected, "there are only two");
+        let halves = |count| Operation::Allreduce { count, commutative: true };
+        let count = 2 * NEAR / call(9).element_bytes;
+        let replies = [count, count + 4].map(|count| {
+            let name = "reduce_scatter_allgather";
+            [name, "pieces"].map(|name| reply_of(name, &halves(count), 1))
+        });
+        let far = [Reply::Expected; 2];
+        assert_eq!(replies, [[Reply::Operands, Reply::Expected], far], "half, or three quarters");
         let scan = Operation::Scan { count: 9, commutative: true };
         assert_eq!(reply_of("chain", &scan, 1), Reply::Reduced);
         let exscan = Operation::Exscan { count: 9, commutative: true };

@@ -427,6 +427,7 @@ impl Run {
         let alignment = || self.kernel.as_ref().and_then(|kernel| kernel.alignment());
         match self.planned.reply() {
             Reply::Reduced if alignment().is_none() => Reply::Never,
+            Reply::Operands if alignment().is_none() => Reply::Expected,
             reply => reply,
         }
     }

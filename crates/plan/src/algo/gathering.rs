@@ -161,8 +161,13 @@ pub(super) fn largest_block_bytes(call: &Call) -> usize {
 
 /// Bytes of the longest of the parts, one for each rank, into which all data is cut.
 pub(super) fn longest_part_bytes(call: &Call) -> usize {
+    longest_of_parts(call, call.ranks as usize)
+}
+
+/// The same of so many parts.
+pub(super) fn longest_of_parts(call: &Call, parts: usize) -> usize {
     let elements = call.bytes() / call.element_bytes.max(1);
-    elements.div_ceil(call.ranks as usize) * call.element_bytes
+    elements.div_ceil(parts) * call.element_bytes
 }
 
 /// The cost of gathering by doubling: in round `k` up to `2^k` blocks travel at once. With blocks

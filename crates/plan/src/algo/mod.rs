@@ -177,7 +177,7 @@ macro_rules! algorithms {
 
 algorithms! {
     barrier: [dissemination, direct, star, by_node],
-    bcast: [binomial, scatter_allgather, direct, by_node],
+    bcast: [binomial, scatter_allgather, direct, segments, by_node],
     gather: [binomial, direct, by_node],
     gatherv: [direct],
     scatter: [binomial, direct, by_node],

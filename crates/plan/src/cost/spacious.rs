@@ -7,13 +7,18 @@
 //! another time, as was found on 16 cores with all algorithms of nine collectives:
 //!
 //! * What flows one way, from a root or to it, does not wait for what came before: while one
-//!   message is read, others are written. That holds for messages that wait for nobody.
+//!   message is read, others are written. That holds for messages that wait for nobody. But where
+//!   they grow on their way through a tree, the bytes of each are there when all before it are.
+//!   Longer ones wait for the kernel, which copies those of different ranks at the same time.
 //! * Where all ranks send at once, they keep each other waiting in the caches that all cores share:
 //!   the more so, the more data each of them has on the way, and the more ranks there are.
 //! * What a rank sends to several others it copies once for all of them, if that is too long for a
-//!   cell and not too long for a block.
+//!   cell and not too long for a block. If it is too long for one, they wait for each other, since
+//!   the kernel looks up its pages for each of them. What comes into a place that has just been
+//!   read is in the caches.
+//! * What goes round a ring takes as long in each round as the slowest of all ranks.
 
-use super::{Cost, Machine, Work};
+use super::{Cost, Machine, Reach, Work};
 
 /// What the prices of messages become where each rank has a core.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,8 +29,17 @@ pub struct Company {
     pub send: f64,
     /// What flows one way in messages that wait for nobody, of the sum of its prices.
     pub one_way: f64,
+    /// What flows one way in messages that all others copy at the same time, of that sum.
+    pub at_their_ends: f64,
+    /// What several copy from one at the same time that is too long for a block, of its price.
+    pub contended: f64,
     /// What is sent to many, from the second of them on, of its price: by a root, and by all.
     pub repeated: [f64; 2],
+    /// Operands that more than two ranks exchange, of the price of their bytes, if all of them that
+    /// a rank sends at once are read where they lie.
+    pub exchanged: f64,
+    /// What goes round a ring, where all wait for the slowest in each round, of its price.
+    pub ring: f64,
     /// Bytes that all ranks can have on the way at once at the price of two. More of them take
     /// longer, as the root of how many times as many they are.
     pub at_once: f64,
@@ -39,6 +53,10 @@ impl Company {
         operand: 1.0,
         send: 1.0,
         one_way: 1.0,
+        at_their_ends: 1.0,
+        contended: 1.0,
+        exchanged: 1.0,
+        ring: 1.0,
         repeated: [1.0; 2],
         at_once: f64::INFINITY,
         operands: 0.0,
@@ -48,6 +66,10 @@ impl Company {
         operand: 0.6,
         send: 1.8,
         one_way: 0.4,
+        at_their_ends: 0.5,
+        contended: 1.8,
+        exchanged: 0.65,
+        ring: 1.28,
         repeated: [0.1, 0.5],
         at_once: 128.0 * 1024.0,
         operands: 0.5,
@@ -59,9 +81,13 @@ const LONGEST_AHEAD: f64 = 16.0 * 1024.0;
 /// Where messages grow on their way through a tree, the longest one is so many times as long as
 /// they are on average.
 const GROWN: f64 = 2.0;
+/// Where they become half as long in each round, the same, with as many rounds as matter.
+const HALVED: f64 = 1.7;
 /// What is sent to several is copied once, if it is longer than a cell, up to the longest block.
 const LONGEST_IN_CELL: f64 = 8.0 * 1024.0;
 const LONGEST_IN_BLOCK: f64 = 512.0 * 1024.0;
+/// Bytes that a rank copies within its memory without keeping others waiting.
+const CACHES: f64 = 8.0 * 1024.0 * 1024.0;
 /// Bytes of operands beyond which they are fetched from another core while they are reduced.
 const LONG_OPERAND: f64 = 64.0 * 1024.0;
 
@@ -79,7 +105,8 @@ impl Machine {
         } else {
             waiting + self.at_once(cost, work)
         };
-        moving + self.within(cost.reduced, cost.copied)
+        let copied = cost.copied as f64;
+        moving + self.within(cost.reduced, (copied * crowd(work, copied / CACHES)) as usize)
     }
 
     /// What two ranks save by operands that flow one way and go in blocks.
@@ -96,23 +123,39 @@ impl Machine {
     fn one_way(&self, cost: &Cost, work: &Work, waiting: f64) -> f64 {
         let each = cost.bytes as f64 / cost.messages() as f64;
         let (first, again) = self.first_and_again(cost);
-        let all = waiting + first + again * self.company.repeated[0];
+        let data = first + again * self.company.repeated[0];
         let grow = (work.bytes as f64) < each * work.messages as f64;
         let longest = if grow { GROWN * each } else { each };
         if longest <= LONGEST_AHEAD {
-            return self.company.one_way * all;
+            let of_data = if grow { 1.0 } else { self.company.one_way };
+            return self.company.one_way * waiting + of_data * data;
         }
-        let are_operands = cost.reduced > 0 && each > LONG_OPERAND;
         let doublings = (work.ranks as f64).log2() - 1.0;
-        if are_operands { all * (1.0 + self.company.operands * doublings) } else { all }
+        if cost.reduced == 0 {
+            let are_all_of_one = cost.messages() == work.messages && again == 0.0;
+            waiting + if are_all_of_one { self.company.at_their_ends * data } else { data }
+        } else if each > LONG_OPERAND {
+            (waiting + data) * (1.0 + self.company.operands * doublings)
+        } else {
+            waiting + data
+        }
     }
 
     /// For the bytes of messages that all ranks send at once.
     fn at_once(&self, cost: &Cost, work: &Work) -> f64 {
         let (first, again) = self.first_and_again(cost);
-        let crowd = (cost.bytes as f64 / self.company.at_once).sqrt();
-        let most = (work.ranks as f64).log2();
-        first * crowd.clamp(1.0, most) + again * self.company.repeated[1]
+        let crowd = crowd(work, cost.bytes as f64 / self.company.at_once);
+        let contended = 1.0 + (self.company.contended - 1.0) * self.share_beyond_block(cost);
+        let in_rounds = if work.reach == Reach::Neighbours { self.company.ring } else { 1.0 };
+        let lying = if exchanges_in_blocks(cost, work) { self.company.exchanged } else { 1.0 };
+        let in_caches = work.in_turn as f64 / work.ranks as f64 * self.copy_ns_per_byte;
+        first * crowd * contended * lying * in_rounds + again * self.company.repeated[1] - in_caches
+    }
+
+    /// Which share of the bytes several copy from one, and not from a block.
+    fn share_beyond_block(&self, cost: &Cost) -> f64 {
+        let each = cost.bytes as f64 / cost.messages() as f64;
+        if each > LONGEST_IN_BLOCK { cost.repeated as f64 / cost.bytes as f64 } else { 0.0 }
     }
 
     /// The price of the bytes of messages, without and with those that are copied only once.
@@ -125,6 +168,21 @@ impl Machine {
         let again = all * cost.repeated as f64 / cost.bytes as f64;
         (all - again, again)
     }
+}
+
+/// Whether long operands are exchanged with one rank after the other, and lie in blocks until they
+/// are read.
+fn exchanges_in_blocks(cost: &Cost, work: &Work) -> bool {
+    let is_in_pairs = matches!(work.reach, Reach::Shrinking | Reach::Growing | Reach::Doubling);
+    let each = cost.bytes as f64 / cost.messages() as f64;
+    let longest = if work.reach == Reach::Doubling { each } else { HALVED * each };
+    is_in_pairs && cost.reduced > 0 && each > LONGEST_AHEAD && longest <= LONGEST_IN_BLOCK
+}
+
+/// How much longer bytes take that all ranks move at once, if they are so many times as many as do
+/// not matter.
+fn crowd(work: &Work, times: f64) -> f64 {
+    times.sqrt().clamp(1.0, (work.ranks as f64).log2())
 }
 
 #[cfg(test)]
@@ -155,8 +213,83 @@ mod tests {
             assert_eq!(from_root(bytes, true), from_root(bytes, false), "{bytes}");
         }
         for bytes in [16 << 10, 64 << 10, 512 << 10] {
-            assert!(from_root(bytes, true) < from_root(bytes, false) / 3.0, "{bytes}");
+            assert!(from_root(bytes, true) < from_root(bytes, false) / 2.0, "{bytes}");
         }
+    }
+
+    #[test]
+    fn long_messages_of_a_root_are_copied_by_all_at_once() {
+        let (chain, all) = (Machine::default(), |bytes| from_root(bytes, false));
+        let each = |bytes: usize| {
+            chain.data(RANKS as f64 - 1.0, (RANKS as usize - 1) as f64 * bytes as f64)
+        };
+        for bytes in [64 << 10, 1 << 20] {
+            assert!(all(bytes) < 0.6 * each(bytes), "{bytes}");
+        }
+    }
+
+    /// In a tree the bytes of a message are there when those of all before it are.
+    #[test]
+    fn what_grows_on_its_way_is_awaited() {
+        let machine = Machine::default();
+        let time = |bytes_of_all: usize| {
+            let cost = Cost { rounds: 4, bytes: 15 << 10, ..Cost::default() };
+            let work = Work { messages: 15, bytes: bytes_of_all, ranks: 16, ..Work::default() };
+            machine.time(&cost, &work)
+        };
+        let (growing, alike) = (time(32 << 10), time(15 * (15 << 10) / 4));
+        assert!(growing > 1.8 * alike, "{growing} {alike}");
+    }
+
+    #[test]
+    fn who_copy_from_one_what_is_too_long_for_a_block_wait_for_each_other() {
+        let machine = Machine::default();
+        let time = |bytes: usize, repeated: usize| {
+            let cost =
+                Cost { rounds: 1, extra_sends: 6, bytes: 7 * bytes, repeated, ..Cost::default() };
+            machine.time(&cost, &Work::alike(8, &cost))
+        };
+        assert!(time(1 << 20, 6 << 20) > 1.6 * time(1 << 20, 0));
+        assert!(time(512 << 10, 6 * (512 << 10)) < time(512 << 10, 0), "in a block they do not");
+    }
+
+    #[test]
+    fn operands_that_all_exchange_take_less_if_they_lie_in_blocks() {
+        let machine = Machine::default();
+        let time = |reach: Reach, bytes: usize, reduced: usize| {
+            let cost = Cost { rounds: 3, bytes: 3 * bytes, reduced, ..Cost::default() };
+            machine.time(&cost, &Work::alike(8, &cost).reaching(reach))
+        };
+        for (reach, kib, is_less) in [
+            (Reach::Doubling, 16, false),
+            (Reach::Doubling, 17, true),
+            (Reach::Doubling, 512, true),
+            (Reach::Doubling, 513, false),
+            (Reach::Shrinking, 300, true),
+            (Reach::Shrinking, 302, false),
+            (Reach::Alike, 64, false),
+        ] {
+            let [in_blocks, others] = [1, 0].map(|reduced| time(reach, kib << 10, reduced));
+            assert_eq!(in_blocks < others, is_less, "{reach:?}, {kib} KiB");
+        }
+    }
+
+    #[test]
+    fn what_goes_round_a_ring_takes_longer() {
+        let machine = Machine::default();
+        let cost = Cost { rounds: 7, bytes: 7 << 16, ..Cost::default() };
+        let work = Work::alike(8, &cost);
+        let ring = work.reaching(Reach::Neighbours);
+        assert!(machine.time(&cost, &ring) > 1.2 * machine.time(&cost, &work));
+    }
+
+    #[test]
+    fn what_comes_into_a_place_that_was_just_read_takes_less() {
+        let machine = Machine::default();
+        let cost = Cost { rounds: 7, bytes: 7 << 18, reduced: 7 << 18, ..Cost::default() };
+        let work = Work::alike(8, &cost);
+        let in_turn = Work { in_turn: work.bytes, ..work };
+        assert!(machine.time(&cost, &in_turn) < machine.time(&cost, &work));
     }
 
     #[test]
