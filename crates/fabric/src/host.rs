@@ -46,6 +46,24 @@ pub fn allowed() -> Vec<u64> {
     words
 }
 
+/// These cores in the order in which ranks take them: where several are threads of one, as the
+/// system tells, first one of each, or ranks would share one core while another is idle.
+pub(crate) fn in_turns(cores: &[usize]) -> Vec<usize> {
+    let path = |core| format!("/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list");
+    one_of_each(cores, |core| line(path(core)).as_deref().and_then(numbers))
+}
+
+/// The same, where this says which cores are one with one of them.
+fn one_of_each(cores: &[usize], siblings: impl Fn(usize) -> Option<Vec<usize>>) -> Vec<usize> {
+    let before = |&core: &usize| {
+        let siblings = siblings(core).unwrap_or_default();
+        siblings.iter().filter(|&&other| other < core && cores.contains(&other)).count()
+    };
+    let mut ordered = cores.to_vec();
+    ordered.sort_by_cached_key(before);
+    ordered
+}
+
 /// Lets this thread, and processes that it starts from now on, run on one core only.
 ///
 /// # Errors
@@ -175,12 +193,18 @@ fn chosen(text: &str) -> Option<&str> {
 
 /// How many numbers a list such as `0-3,8` holds.
 fn count(list: impl AsRef<str>) -> Option<usize> {
+    numbers(list.as_ref()).map(|numbers| numbers.len())
+}
+
+/// The numbers of such a list.
+fn numbers(list: &str) -> Option<Vec<usize>> {
     let range = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
-        (last + 1).checked_sub(first)
+        (first <= last).then_some(first..=last)
     };
-    list.as_ref().split(',').map(range).sum()
+    let ranges: Option<Vec<_>> = list.split(',').map(range).collect();
+    Some(ranges?.into_iter().flatten().collect())
 }
 
 #[cfg(test)]
@@ -194,6 +218,28 @@ mod tests {
         assert_eq!(count("0-1,4-5,9"), Some(5));
         assert_eq!(count(""), None);
         assert_eq!(count("3-x"), None);
+        assert_eq!(count("3-1"), None);
+    }
+
+    #[test]
+    fn one_thread_of_each_core_comes_first() {
+        let ordered = |cores: &[usize], lists: &[&str]| {
+            one_of_each(cores, |core| {
+                lists
+                    .iter()
+                    .filter_map(|list| numbers(list))
+                    .find(|siblings| siblings.contains(&core))
+            })
+        };
+        let side_by_side = ["0-1", "2-3", "4-5"];
+        assert_eq!(ordered(&[0, 1, 2, 3, 4, 5], &side_by_side), [0, 2, 4, 1, 3, 5]);
+        assert_eq!(ordered(&[1, 2, 3, 5], &side_by_side), [1, 2, 5, 3], "of those that are there");
+        assert_eq!(ordered(&[0, 1, 2, 3], &["0,2", "1,3"]), [0, 1, 2, 3]);
+        assert_eq!(ordered(&[0, 1, 4, 5, 6], &["0-1", "4", "5", "6"]), [0, 4, 5, 6, 1]);
+        assert_eq!(ordered(&[7, 9], &[]), [7, 9], "the system says nothing");
+        let mut all = in_turns(&[0, 1]);
+        all.sort_unstable();
+        assert_eq!(all, [0, 1]);
     }
 
     #[test]

@@ -9,19 +9,20 @@
 //! others can read it, and who finds more ranks on a core than its share, which is not its own
 //! core, goes to its own.
 //!
-//! Own are the cores in turns, by number, among those that are allowed, so no core is the own one
-//! of more ranks than its share. Who is on its own core stays, so this ends: on a core with more
-//! than its share there is somebody who is to go. What is noted may be old: then a rank goes to its
-//! own core for nothing, which costs some 20 microseconds, and how often is bounded. Only who waits
+//! Own are the cores in turns, by number, among those that are allowed; where the system's cores
+//! are threads of fewer real ones, [first one of each](host::in_turns). So no core is the own one
+//! of more ranks than its share. Who is on its own core stays, so this ends: on a core with more than
+//! its share there is somebody who is to go. What is noted may be old: then a rank goes to its own
+//! core for nothing, which costs some 20 microseconds, and how often is bounded. Only who waits
 //! goes anywhere, so no rank that computes loses a core by this. Ranks of one host that share no
 //! segment begin apart, but see nothing of each other later.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
 
-use crate::{Peer, Segment};
+use crate::{Peer, Segment, host};
 
 /// After a look around a rank looks away for so many yields that took long.
 const REST: u32 = 32;
@@ -82,8 +83,12 @@ impl Placement {
         if many < 2 || cores < many.min(self.segment.cores()) {
             return;
         }
-        let mut allowed_cores = (0..CpuSet::MAX_CPU).filter(|&core| allowed.is_set(core));
-        let own_core = allowed_cores.nth(self.place % cores);
+        let known = in_turns().iter().copied().filter(|&core| allowed.is_set(core));
+        let mut own_cores: Vec<_> = known.collect();
+        if own_cores.len() < cores {
+            own_cores = cores_of(&allowed); // there were fewer when they were put in order
+        }
+        let own_core = own_cores.get(self.place % cores).copied();
         let Some(core) = own_core.filter(|&core| Some(core) != here) else { return };
         let mut own = CpuSet::new();
         own.set(core);
@@ -93,6 +98,17 @@ impl Placement {
             let _ = sched_setaffinity(None, &allowed);
         }
     }
+}
+
+/// All cores on which this process may run, in the order in which ranks take them: those of when
+/// this was first asked, since to find it out takes long.
+fn in_turns() -> &'static [usize] {
+    static CORES: OnceLock<Vec<usize>> = OnceLock::new();
+    CORES.get_or_init(|| host::in_turns(&cores_of(&sched_getaffinity(None).unwrap_or_default())))
+}
+
+fn cores_of(set: &CpuSet) -> Vec<usize> {
+    (0..CpuSet::MAX_CPU).filter(|&core| set.is_set(core)).collect()
 }
 
 #[cfg(test)]

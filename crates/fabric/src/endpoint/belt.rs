@@ -108,6 +108,8 @@ pub(super) struct Belt {
     longest_turn: usize,
     /// Times around since it came nearer to that.
     rounds: u32,
+    /// Whether it has done so since somebody [asked](Belt::has_become_longer).
+    is_longer: bool,
     /// Up to here it has its pages.
     prepared: usize,
     /// Bytes that may lie unread for one rank, where ranks share cores.
@@ -259,11 +261,16 @@ impl Belt {
     /// Once more around. What a longer belt gives, below the length of a cache, is less than what
     /// its pages take, unless it is used often.
     fn lengthen(&mut self, start: usize) {
-        self.rounds += 1;
-        if self.rounds >= ROUNDS {
-            self.rounds = 0;
-            self.turn = start + (2 * (self.turn - start)).min(self.longest_turn);
+        self.rounds = self.rounds.saturating_add(1);
+        let turn = start + (2 * (self.turn - start)).min(self.longest_turn);
+        if self.rounds >= ROUNDS && self.turn < turn {
+            (self.turn, self.rounds, self.is_longer) = (turn, 0, true);
         }
+    }
+
+    /// Whether it has become longer since this was asked last.
+    pub(super) fn has_become_longer(&mut self) -> bool {
+        std::mem::take(&mut self.is_longer)
     }
 
     /// Sees to the pages of the block that was lent last, and of some that follow.
@@ -377,6 +384,7 @@ mod tests {
             for round in 0..ROUNDS {
                 let starts = world.go_round();
                 let end = starts.last().unwrap() - starts[0];
+                assert_eq!(world.belt.has_become_longer(), round + 1 == ROUNDS);
                 assert!((length - BYTES - PAGE..length).contains(&end), "{round}: {starts:?}");
                 let begun = world.belt.place.as_ref().unwrap().start;
                 let asked = world.belt.prepared - begun;

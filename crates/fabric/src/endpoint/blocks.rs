@@ -15,6 +15,7 @@ use super::kept::{Kept, give_back};
 use super::lying::Lying;
 use super::outgoing::Outgoing;
 use super::packet::Packet;
+use super::pen::Pen;
 use super::{Completion, Endpoint, Receive};
 use crate::pace::Pace;
 use crate::{Label, Peer, Region, Reply, Segment, TransferError, TypeCode};
@@ -355,7 +356,12 @@ impl Endpoint {
             self.segment.word32(block.readers).store(1, Ordering::Relaxed);
             return Some(block);
         }
-        self.blocks.belt.lend(&mut self.arena, &self.segment, (data, readers))
+        let block = self.blocks.belt.lend(&mut self.arena, &self.segment, (data, readers));
+        if self.blocks.belt.has_become_longer() {
+            // What was found of a shorter one says nothing of it, and its first copies are slow.
+            self.pen = Pen::default();
+        }
+        block
     }
 
     /// Those who have not been told of the last message never will be: something went wrong.
