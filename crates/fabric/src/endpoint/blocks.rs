@@ -123,11 +123,7 @@ impl Blocks {
         };
         // To read them where they lie saves one of two copies.
         let lengths_of_reduced = Lengths { longest: Pace::LONGEST, ..lengths };
-        let lengths_of_operands = if segment.is_crowded() {
-            lengths_of_exchange
-        } else {
-            Lengths { longest: Pace::LONGEST, ..lengths_of_exchange }
-        };
+        let lengths_of_operands = Lengths { longest: Pace::LONGEST, ..lengths_of_exchange };
         let is_copied_once = segment.is_crowded() && !by_cores;
         let are_few = segment.company() <= FEW_ON_CORE * segment.cores();
         let lengths_of_untouched = [are_few, true].map(|may_wait| {
@@ -778,6 +774,13 @@ mod tests {
         let posted = unsafe { world[0].send_with(Reply::Expected, Peer(1), message, token) };
         assert_eq!((posted, unread(&world[0])), (Posted::Pending, 0), "it is copied once");
         world[0].cancel(|_| true);
+        for (bytes, is_operand) in
+            [(short, false), (Pace::LONGEST, true), (Pace::LONGEST + 1, false)]
+        {
+            let data = vec![1; bytes];
+            let goes = world[0].is_for_block(Peer(1), Region::of(&data), Reply::Operands);
+            assert_eq!(goes, is_operand, "{bytes} bytes, to be reduced");
+        }
     }
 
     /// So many ranks, each with a core, where the kernel copies slowly.
