@@ -32,9 +32,9 @@ fn short_data_by_latency_and_long_data_by_bytes() {
     assert_eq!(chosen(&allreduce(4, 1, true), &tuning).0, "direct");
     assert_eq!(chosen(&allreduce(32, 1, true), &tuning).0, "recursive_doubling");
     assert_eq!(chosen(&allreduce(8, 1 << 13, true), &tuning).0, "reduce_scatter_allgather");
-    // Messages that are too long for the caches cost more for each byte; and those that are too
-    // long for a block cost more if several copy them from one.
-    assert_eq!(chosen(&allreduce(8, 1 << 17, true), &tuning).0, "pieces");
+    // Halves are read where they lie in blocks; what is too long for a block costs more if several
+    // copy it from one.
+    assert_eq!(chosen(&allreduce(8, 1 << 17, true), &tuning).0, "reduce_scatter_allgather");
     assert_eq!(chosen(&allreduce(7, 1 << 17, true), &tuning).0, "pieces");
     assert_eq!(chosen(&allreduce(8, 1 << 20, true), &tuning).0, "reduce_scatter_allgather");
     assert_eq!(chosen(&allreduce(65, 1 << 26, true), &tuning).0, "ring");

@@ -40,6 +40,11 @@ pub struct Company {
     pub exchanged: f64,
     /// What goes round a ring, where all wait for the slowest in each round, of its price.
     pub ring: f64,
+    /// What comes into a place that has just been read, of the price to copy it: taken off.
+    pub in_turn: f64,
+    /// Bytes that each rank can copy within its memory at the price of one. More of them take
+    /// longer, as below.
+    pub copied: f64,
     /// Bytes that all ranks can have on the way at once at the price of two. More of them take
     /// longer, as the root of how many times as many they are.
     pub at_once: f64,
@@ -58,6 +63,8 @@ impl Company {
         exchanged: 1.0,
         ring: 1.0,
         repeated: [1.0; 2],
+        in_turn: 0.0,
+        copied: f64::INFINITY,
         at_once: f64::INFINITY,
         operands: 0.0,
     };
@@ -71,6 +78,8 @@ impl Company {
         exchanged: 0.65,
         ring: 1.28,
         repeated: [0.1, 0.5],
+        in_turn: 1.0,
+        copied: 8.0 * 1024.0 * 1024.0,
         at_once: 128.0 * 1024.0,
         operands: 0.5,
     };
@@ -86,8 +95,6 @@ const HALVED: f64 = 1.7;
 /// What is sent to several is copied once, if it is longer than a cell, up to the longest block.
 const LONGEST_IN_CELL: f64 = 8.0 * 1024.0;
 const LONGEST_IN_BLOCK: f64 = 512.0 * 1024.0;
-/// Bytes that a rank copies within its memory without keeping others waiting.
-const CACHES: f64 = 8.0 * 1024.0 * 1024.0;
 /// Bytes of operands beyond which they are fetched from another core while they are reduced.
 const LONG_OPERAND: f64 = 64.0 * 1024.0;
 
@@ -106,7 +113,8 @@ impl Machine {
             waiting + self.at_once(cost, work)
         };
         let copied = cost.copied as f64;
-        moving + self.within(cost.reduced, (copied * crowd(work, copied / CACHES)) as usize)
+        let in_crowd = copied * crowd(work, copied / self.company.copied);
+        moving + self.within(cost.reduced, in_crowd as usize)
     }
 
     /// What two ranks save by operands that flow one way and go in blocks.
@@ -148,8 +156,9 @@ impl Machine {
         let contended = 1.0 + (self.company.contended - 1.0) * self.share_beyond_block(cost);
         let in_rounds = if work.reach == Reach::Neighbours { self.company.ring } else { 1.0 };
         let lying = if exchanges_in_blocks(cost, work) { self.company.exchanged } else { 1.0 };
-        let in_caches = work.in_turn as f64 / work.ranks as f64 * self.copy_ns_per_byte;
-        first * crowd * contended * lying * in_rounds + again * self.company.repeated[1] - in_caches
+        let in_turn = work.in_turn as f64 / work.ranks as f64 * self.company.in_turn;
+        first * crowd * contended * lying * in_rounds + again * self.company.repeated[1]
+            - in_turn * self.copy_ns_per_byte
     }
 
     /// Which share of the bytes several copy from one, and not from a block.
@@ -323,11 +332,17 @@ mod tests {
     /// Results that must be the same everywhere are chosen by prices that do not know of company.
     #[test]
     fn fixed_prices_are_those_of_two() {
-        let cost = Cost { rounds: 3, extra_sends: 4, bytes: 1 << 20, ..Cost::default() };
+        let messages = Cost { rounds: 3, extra_sends: 4, bytes: 64 << 20, ..Cost::default() };
+        let (reduced, repeated) = (messages.bytes / 2, messages.bytes / 3);
+        let cost = Cost { reduced, repeated, copied: 100 << 20, ..messages };
         let chain = Machine::FIXED.chain(&cost, Machine::FIXED.latency_ns);
         let work = Work::alike(RANKS, &cost);
-        for work in [work, Work { waits: 0, ..work }] {
-            assert_eq!(Machine::FIXED.time(&cost, &work), chain);
+        for waits in [work.waits, 0] {
+            for reach in [Reach::Neighbours, Reach::Doubling, Reach::Shrinking] {
+                let work = Work { waits, in_turn: work.bytes, reach, ..work };
+                let time = Machine::FIXED.time(&cost, &work);
+                assert!((time / chain - 1.0).abs() < 1e-12, "{time} {chain}, {reach:?}");
+            }
         }
     }
 }
