@@ -36,13 +36,15 @@ pub struct Placement {
     place: usize,
     /// Yields to look away for.
     rest: AtomicU32,
+    /// All cores, in the order in which ranks take them.
+    cores: &'static [usize],
 }
 
 impl Placement {
     /// The rank `me` is number `place` of [`Segment::company`]. Each of its threads that waits may
     /// be moved.
     pub fn new(segment: Arc<Segment>, me: Peer, place: usize) -> Placement {
-        Placement { segment, me, place, rest: AtomicU32::new(0) }
+        Placement { segment, me, place, rest: AtomicU32::new(0), cores: in_turns() }
     }
 
     /// Puts this thread on the own core to begin with: left to itself the system may start two
@@ -83,12 +85,12 @@ impl Placement {
         if many < 2 || cores < many.min(self.segment.cores()) {
             return;
         }
-        let known = in_turns().iter().copied().filter(|&core| allowed.is_set(core));
-        let mut own_cores: Vec<_> = known.collect();
-        if own_cores.len() < cores {
-            own_cores = cores_of(&allowed); // there were fewer when they were put in order
-        }
-        let own_core = own_cores.get(self.place % cores).copied();
+        let in_turns = || self.cores.iter().copied().filter(|&core| allowed.is_set(core));
+        let own_core = if in_turns().count() == cores {
+            in_turns().nth(self.place % cores)
+        } else {
+            cores_of(&allowed).nth(self.place % cores) // there were fewer when they were put in order
+        };
         let Some(core) = own_core.filter(|&core| Some(core) != here) else { return };
         let mut own = CpuSet::new();
         own.set(core);
@@ -104,11 +106,14 @@ impl Placement {
 /// this was first asked, since to find it out takes long.
 fn in_turns() -> &'static [usize] {
     static CORES: OnceLock<Vec<usize>> = OnceLock::new();
-    CORES.get_or_init(|| host::in_turns(&cores_of(&sched_getaffinity(None).unwrap_or_default())))
+    CORES.get_or_init(|| {
+        let allowed = sched_getaffinity(None).unwrap_or_default();
+        host::in_turns(&cores_of(&allowed).collect::<Vec<_>>())
+    })
 }
 
-fn cores_of(set: &CpuSet) -> Vec<usize> {
-    (0..CpuSet::MAX_CPU).filter(|&core| set.is_set(core)).collect()
+fn cores_of(set: &CpuSet) -> impl Iterator<Item = usize> {
+    (0..CpuSet::MAX_CPU).filter(|&core| set.is_set(core))
 }
 
 #[cfg(test)]

@@ -184,7 +184,7 @@ fn bursts(plan: &Plan) -> impl Iterator<Item = &[StepId]> {
 fn stays_near(plan: &Plan, element_bytes: usize) -> bool {
     let elements = |burst: &[StepId]| burst.iter().map(|&step| plan.step(step).elements()).sum();
     let most: usize = bursts(plan).map(elements).max().unwrap_or(0);
-    most * element_bytes <= NEAR
+    most.saturating_mul(element_bytes) <= NEAR
 }
 
 /// What those do with the messages of a plan who get them. The blocks of a gather or a scatter are
