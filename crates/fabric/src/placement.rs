@@ -89,7 +89,8 @@ impl Placement {
         let own_core = if in_turns().count() == cores {
             in_turns().nth(self.place % cores)
         } else {
-            cores_of(&allowed).nth(self.place % cores) // there were fewer when they were put in order
+            // There were fewer when they were put in order.
+            cores_of(&allowed).nth(self.place % cores)
         };
         let Some(core) = own_core.filter(|&core| Some(core) != here) else { return };
         let mut own = CpuSet::new();
