@@ -10,12 +10,12 @@
 //! core, goes to its own.
 //!
 //! Own are the cores in turns, by number, among those that are allowed; where the system's cores
-//! are threads of fewer real ones, [first one of each](host::in_turns). So no core is the own one
-//! of more ranks than its share. Who is on its own core stays, so this ends: on a core with more
-//! than its share there is somebody who is to go. What is noted may be old: then a rank goes to
-//! its own core for nothing, which costs some 20 microseconds, and how often is bounded. Only who
-//! waits goes anywhere, so no rank that computes loses a core by this. Ranks of one host that
-//! share no segment begin apart, but see nothing of each other later.
+//! are threads of fewer real ones, first one of each. So no core is the own one of more ranks than
+//! its share. Who is on its own core stays, so this ends: on a core with more than its share there
+//! is somebody who is to go. What is noted may be old: then a rank goes to its own core for
+//! nothing, which costs some 20 microseconds, and how often is bounded. Only who waits goes
+//! anywhere, so no rank that computes loses a core by this. Ranks of one host that share no
+//! segment begin apart, but see nothing of each other later.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
