@@ -883,6 +883,23 @@ mod tests {
         }
     }
 
+    /// What was found of a short belt says nothing of one that is twice as long.
+    #[test]
+    fn a_belt_that_has_become_longer_is_judged_anew() {
+        let mut world = roomy(2);
+        let data = pattern(BYTES);
+        let mut news = 0;
+        for tag in 0..1000 {
+            let was_new = world[0].pen.is_new();
+            let message = (label(tag), TypeCode::BYTES, Region::of(&data));
+            // SAFETY: the data outlives the sends, which are done at once.
+            assert!(unsafe { world[0].send_in_block(Peer(1), message, Reply::Reduced) });
+            assert_eq!(receive(&mut world[1], tag, BYTES).1, Ok(()));
+            news += u32::from(!was_new && world[0].pen.is_new());
+        }
+        assert!((1..10).contains(&news), "a belt doubles some times, and then no more: {news}");
+    }
+
     /// Each is there as a whole, to be read where it lies.
     #[test]
     fn a_long_operand_of_an_exchange_is_read_where_it_lies() {

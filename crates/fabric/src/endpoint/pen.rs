@@ -79,6 +79,12 @@ impl Pen {
         self.note(begun.elapsed() * (1 << 10) / data.bytes() as u32);
     }
 
+    /// Whether it has judged nothing yet, and is not about to.
+    #[cfg(test)]
+    pub(super) fn is_new(&self) -> bool {
+        self.way == Way::Through && self.timed == 0 && self.left + 1 >= UNJUDGED
+    }
+
     /// A KiB of a copy through the caches has taken so long.
     fn note(&mut self, taken: Duration) {
         self.taken[(self.timed % JUDGED) as usize] = taken.min(MOST_OF_ONE);

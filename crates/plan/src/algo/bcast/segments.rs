@@ -35,6 +35,11 @@ fn segments(call: &Call) -> usize {
     if call.ranks > 2 { call.bytes().div_ceil(SEGMENT).clamp(1, MOST) } else { 1 }
 }
 
+/// How many messages the root sends.
+fn messages(call: &Call) -> usize {
+    segments(call) * (call.ranks as usize - 1)
+}
+
 impl Algorithm for Segments {
     fn name(&self) -> &'static str {
         "segments"
@@ -54,13 +59,11 @@ impl Algorithm for Segments {
 
     fn cost(&self, call: &Call) -> Cost {
         let whole = direct::cost_of_same(call, call.bytes());
-        let messages = segments(call) * (call.ranks as usize - 1);
-        Cost { extra_sends: messages.saturating_sub(1), ..whole }
+        Cost { extra_sends: messages(call).saturating_sub(1), ..whole }
     }
 
     fn work(&self, call: &Call) -> Work {
-        let messages = segments(call) * (call.ranks as usize - 1);
-        Work::of_one(call.ranks, Ends::new(messages, 0), &self.cost(call))
+        Work::of_one(call.ranks, Ends::new(messages(call), 0), &self.cost(call))
     }
 
     fn longest(&self, call: &Call) -> usize {
