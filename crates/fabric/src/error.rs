@@ -140,7 +140,7 @@ pub fn signal_name(number: u8) -> Option<&'static str> {
 #[non_exhaustive]
 pub enum TransferError {
     /// The message was longer than the place it was received into; what fits was not written.
-    #[error("truncated: {sent} bytes arrived for a buffer of {room}")]
+    #[error("truncated: {sent} bytes arrived where there is room for {room}")]
     Truncated {
         /// Bytes that were sent.
         sent: usize,

@@ -15,8 +15,9 @@ use crate::topology::TopologyError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// More arrived than there was room for. The buffer is as it was.
-    #[error("truncated: {sent} bytes arrived for a buffer of {room}")]
+    /// More arrived than there was room for, and nothing of it was written. In a collective it may
+    /// be a part of the data: its ranks disagree on how long that is.
+    #[error("truncated: {sent} bytes arrived where there is room for {room}")]
     Truncated {
         /// Bytes that were sent.
         sent: usize,
