@@ -21,11 +21,12 @@ use crate::{Region, RegionMut, Segment};
 /// The longest message that goes through a channel; longer ones are worth a single copy.
 pub const LONGEST: usize = 8192;
 
-/// The same where each rank has a core, and of a message to a rank that sends none in turn. So few
-/// longer ones may be ahead of their receiver in a ring that they do better in the lane of all
-/// messages; and in an exchange they do better in a block, which the answer takes back while it is
-/// in the caches of who answers.
+/// The same of a message to a rank that sends none in turn. So few longer ones may be ahead of
+/// their receiver in a ring that they do better in the lane of all messages.
 const LONGEST_OF_MOST: usize = 1024;
+/// The same of a swap where each rank has a core. Longer ones do better in a block, which the
+/// answer takes back while it is in the caches of who answers; of several only one is taken back.
+const LONGEST_OF_SWAP: usize = 512;
 
 /// What the addresses of messages in channels are a multiple of.
 pub const ALIGNMENT: usize = STAMP;
@@ -40,12 +41,27 @@ pub fn is_read_where_it_lies(bytes: usize) -> bool {
 }
 
 /// Messages up to this length always go through a channel, whatever their receiver sends.
-pub const ALWAYS: usize = LONGEST_OF_MOST;
+pub const ALWAYS: usize = LONGEST_OF_SWAP;
 
-/// Bytes of the longest message that goes through a channel, if its receiver sends one in turn or
-/// not, where ranks share cores or not. Both ends know that, so they need not tell each other.
-pub fn longest(is_exchange: bool, is_crowded: bool) -> usize {
-    if is_exchange && is_crowded { LONGEST } else { LONGEST_OF_MOST }
+/// What a message of an operation is part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Traffic {
+    /// Its receiver sends its sender nothing.
+    OneWay,
+    /// Its receiver sends its sender something, too.
+    Exchange,
+    /// There are but two ranks, and each sends the other one message.
+    Swap,
+}
+
+/// Bytes of the longest message that goes through a channel, where ranks share cores or not. Both
+/// ends know what it is part of, so they need not tell each other.
+pub fn longest(traffic: Traffic, is_crowded: bool) -> usize {
+    match (traffic, is_crowded) {
+        (Traffic::OneWay, _) | (Traffic::Exchange, false) => LONGEST_OF_MOST,
+        (Traffic::Swap, false) => LONGEST_OF_SWAP,
+        (Traffic::Exchange | Traffic::Swap, true) => LONGEST,
+    }
 }
 
 /// Bytes that the rings of one operation take at most, if more than `FEW` ranks take part: ten
@@ -323,8 +339,8 @@ mod tests {
     #[test]
     fn whatever_a_receiver_sends_short_messages_have_channels() {
         for is_crowded in [false, true] {
-            for is_exchange in [false, true] {
-                assert!((ALWAYS..=LONGEST).contains(&longest(is_exchange, is_crowded)));
+            for traffic in [Traffic::OneWay, Traffic::Exchange, Traffic::Swap] {
+                assert!((ALWAYS..=LONGEST).contains(&longest(traffic, is_crowded)));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use motet_fabric::channel::{ALWAYS, cells, longest};
+use motet_fabric::channel::{ALWAYS, Traffic, cells, longest};
 use motet_fabric::{Attached, Endpoint};
 use motet_plan::{Action, Rank, StepId};
 
@@ -25,10 +25,15 @@ impl Run {
     pub(crate) fn link(&mut self, endpoint: &mut Endpoint) {
         self.memory.want_scratch();
         let (ranks, is_crowded) = (self.planned.plan.ranks(), endpoint.segment().is_crowded());
-        let partners = self.partners();
+        let (partners, is_swap) = (self.partners(), self.is_swap());
         let is_too_long = |other: Rank, elements: usize| {
+            let traffic = match partners.contains(&other) {
+                true if is_swap => Traffic::Swap,
+                true => Traffic::Exchange,
+                false => Traffic::OneWay,
+            };
             let bytes = self.memory.bytes(elements);
-            bytes > ALWAYS && bytes > longest(partners.contains(&other), is_crowded)
+            bytes > ALWAYS && bytes > longest(traffic, is_crowded)
         };
         let received = self.planned.plan.steps().iter().filter_map(|step| match *step {
             Action::Recv { from, into, .. } if !is_too_long(from, into.len) => {
@@ -91,6 +96,17 @@ impl Run {
             _ => None,
         };
         steps.iter().filter_map(replied).collect()
+    }
+
+    /// Whether there are but two ranks, and each sends the other one message: who sends one and
+    /// receives one knows the same of the other.
+    fn is_swap(&self) -> bool {
+        let messages = |is_one: fn(&Action) -> bool| {
+            self.planned.plan.steps().iter().filter(|&step| is_one(step)).count()
+        };
+        let sent = messages(|step| matches!(step, Action::Send { .. }));
+        let received = messages(|step| matches!(step, Action::Recv { .. }));
+        (self.planned.plan.ranks(), sent, received) == (2, 1, 1)
     }
 
     /// The channels are to be opened by the first start.
