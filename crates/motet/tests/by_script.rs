@@ -5,7 +5,7 @@ mod worlds;
 
 use std::thread::available_parallelism;
 
-use motet::{Info, Result, Sum, World};
+use motet::{ErrorClass, Info, Result, Sum, World};
 use worlds::on_ranks;
 
 const LOOKED_UP: &str = ", all looked up";
@@ -79,6 +79,27 @@ fn a_message_has_a_channel_where_that_is_faster() {
         }
         Ok(())
     });
+}
+
+/// Ranks whose counts differ, so that one of them has a channel for a message and the other has
+/// none, are told so by each start.
+#[test]
+fn counts_on_both_sides_of_a_limit_are_an_error() {
+    for (few, many) in [(64, 65), (128, 129), (64, 129), (1024, 1025)] {
+        for long in [0, 1] {
+            on_ranks(2, |world| {
+                let is_long = world.rank() == long;
+                let data = vec![0u64; 2 * if is_long { many } else { few }];
+                let mut all = world.alltoall_init((data.clone(), data), &Info::new())?;
+                for start in 0..3 {
+                    let class = all.run().err().map(|error| error.class());
+                    let expected = (!is_long).then_some(ErrorClass::Truncate);
+                    assert_eq!(class, expected, "{few} and {many} elements, start {start}");
+                }
+                Ok(())
+            });
+        }
+    }
 }
 
 /// Runs a persistent operation with messages of so many elements, and says what it tells of itself.

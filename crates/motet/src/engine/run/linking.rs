@@ -27,10 +27,10 @@ impl Run {
         let (ranks, is_crowded) = (self.planned.plan.ranks(), endpoint.segment().is_crowded());
         let (partners, is_swap) = (self.partners(), self.is_swap());
         let is_too_long = |other: Rank, elements: usize| {
-            let traffic = match partners.contains(&other) {
-                true if is_swap => Traffic::Swap,
-                true => Traffic::Exchange,
-                false => Traffic::OneWay,
+            let traffic = match (partners.contains(&other), is_swap) {
+                (false, _) => Traffic::OneWay,
+                (true, false) => Traffic::Exchange,
+                (true, true) => Traffic::Swap,
             };
             let bytes = self.memory.bytes(elements);
             bytes > ALWAYS && bytes > longest(traffic, is_crowded)
@@ -98,8 +98,8 @@ impl Run {
         steps.iter().filter_map(replied).collect()
     }
 
-    /// Whether there are but two ranks, and each sends the other one message: who sends one and
-    /// receives one knows the same of the other.
+    /// Whether there are but two ranks, and each sends the other one message. Who sends one and
+    /// receives one knows the same of the other: what a rank has for itself it copies.
     fn is_swap(&self) -> bool {
         let messages = |is_one: fn(&Action) -> bool| {
             self.planned.plan.steps().iter().filter(|&step| is_one(step)).count()
