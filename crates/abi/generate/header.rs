@@ -220,7 +220,7 @@ fn prototype(prefix: &str, function: &Function) -> String {
     wrapped(&format!("{returns} {prefix}{name}("), &parameters, end) + "\n"
 }
 
-fn parameter(parameter: &Parameter) -> String {
+pub(crate) fn parameter(parameter: &Parameter) -> String {
     let Parameter { name, kind, suffix } = parameter;
     let space = if kind.ends_with('*') || name.is_empty() { "" } else { " " };
     format!("{kind}{space}{name}{suffix}")
