@@ -22,10 +22,11 @@ fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo says where"));
     let mut functions = table::functions();
     functions.extend(table::extensions());
+    let constants = table::constants();
     for (file, text) in [
-        ("exports.rs", exports::exports(&functions)),
+        ("exports.rs", exports::exports(&functions, &constants)),
         ("names.rs", exports::names(&functions)),
-        ("constants.rs", constants::constants(&table::constants())),
+        ("constants.rs", constants::constants(&constants)),
     ] {
         fs::write(out.join(file), text).expect("what cargo made can be written to");
     }

@@ -5,16 +5,55 @@
 //! of a collective have one function behind them, which takes a `Form` where the others have the
 //! request (and the hints). What makes a datatype is told the `Width` as well, since the datatype
 //! remembers how it was made.
+//!
+//! Where a function gives the caller a handle, `making` stands around the work, so that the caller
+//! has the null handle if it fails.
 
 use std::collections::HashMap;
 
-use super::table::{Function, Home, Parameter};
+use super::table::{Constant, Function, Home, Parameter};
 
 /// All functions, as calls of the macro `export`.
-pub(crate) fn exports(functions: &[Function]) -> String {
+pub(crate) fn exports(functions: &[Function], constants: &[Constant]) -> String {
     let by_name: HashMap<&str, &Function> =
         functions.iter().map(|function| (&*function.name, function)).collect();
-    functions.iter().map(|function| export(function, twin(function, &by_name))).collect()
+    let export = |function| {
+        let outputs = outputs(function, constants);
+        export(function, twin(function, &by_name), &outputs)
+    };
+    functions.iter().map(export).collect()
+}
+
+/// A place where the caller gets a handle: its name, and the null handle that is there if the
+/// function fails.
+struct Output {
+    place: String,
+    null: String,
+}
+
+/// What a function gives the caller: handles, and the keys of attributes that it makes.
+fn outputs(function: &Function, constants: &[Constant]) -> Vec<Output> {
+    if takes_its_handles(&function.name) {
+        return Vec::new();
+    }
+    let null_of = |each: &Parameter| {
+        let kind = each.kind.strip_suffix(" *")?;
+        if kind == "int" && each.name.ends_with("keyval") && function.name.contains("create") {
+            return Some("MPI_KEYVAL_INVALID".to_owned());
+        }
+        let null = format!("{}_NULL", kind.to_uppercase());
+        constants.iter().any(|each| each.name == null && each.kind == kind).then_some(null)
+    };
+    let of = |each: &Parameter| Some(Output { place: word(&each.name), null: null_of(each)? });
+    function.parameters.iter().filter(|each| each.suffix.is_empty()).filter_map(of).collect()
+}
+
+/// Whether a function takes what a handle of the caller stands for, and does not give one.
+fn takes_its_handles(name: &str) -> bool {
+    const ENDS: [&str; 5] = ["_free", "_disconnect", "_close", "_commit", "_finalize"];
+    let name = name.strip_suffix("_c").unwrap_or(name);
+    ENDS.iter().any(|end| name.ends_with(end))
+        || matches!(bare(name), "Cancel" | "Start" | "Test" | "Wait" | "Mrecv")
 }
 
 /// The names of all functions, as a list of pairs: the text, and what it names.
@@ -43,13 +82,16 @@ fn is_count(parameter: &Parameter) -> bool {
     matches!(kind, "int" | "MPI_Count" | "MPI_Aint") && parameter.suffix != "[][3]"
 }
 
-fn export(function: &Function, twin: Option<&Function>) -> String {
+fn export(function: &Function, twin: Option<&Function>, outputs: &[Output]) -> String {
     let named: Vec<&Parameter> =
         function.parameters.iter().filter(|each| each.kind != "...").collect();
     let is_missing = matches!(function.home, Home::Missing(_));
-    let taken = |each: &&Parameter| {
+    let is_used = |each: &Parameter| {
         // What there is not looks at nothing but whose error handler it is to call.
-        let unused = if is_missing && each.kind != "MPI_Comm" { "_" } else { "" };
+        !is_missing || site(function) == each.name || outputs.iter().any(|o| o.place == each.name)
+    };
+    let taken = |each: &&Parameter| {
+        let unused = if is_used(each) { "" } else { "_" };
         format!("{unused}{}: {}", word(&each.name), rust(each))
     };
     let takes: Vec<String> = named.iter().map(taken).collect();
@@ -57,11 +99,10 @@ fn export(function: &Function, twin: Option<&Function>) -> String {
     let returns = if returns == "double" { "f64" } else { returns };
     let name = &function.name;
     let body = match &function.home {
-        Home::Module(module) => call(function, module, twin, &named),
+        Home::Module(module) => call(function, module, twin, &named, outputs),
         Home::Missing(what) => {
-            let comm = named.iter().find(|each| each.kind == "MPI_Comm");
-            let comm = comm.map_or("MPI_COMM_NULL", |each| &each.name);
-            format!("missing({name:?}, {:?}, {comm})", described(what))
+            let work = format!("missing({:?}, {})", described(what), site(function));
+            bounded(&function.name, "boundary", (&work, Believes::Nothing), outputs)
         }
     };
     format!("export! {{ {name}({}) -> {returns} {{ {body} }} }}\n", takes.join(", "))
@@ -71,6 +112,16 @@ fn export(function: &Function, twin: Option<&Function>) -> String {
 fn is_address(parameter: &Parameter) -> bool {
     let kind = rust(parameter);
     kind.contains('*') || kind == "Callback"
+}
+
+/// Whose error handler is called by what there is not: the communicator that it is passed, if it is
+/// none of files.
+fn site(function: &Function) -> &str {
+    if function.home == Home::Missing("files".to_owned()) {
+        return "MPI_FILE_NULL";
+    }
+    let comm = function.parameters.iter().find(|each| each.kind == "MPI_Comm");
+    comm.map_or("MPI_COMM_NULL", |each| &each.name)
 }
 
 /// What is missing, for people.
@@ -83,8 +134,46 @@ fn described(what: &str) -> &str {
     }
 }
 
+/// Whether what does the work believes what the caller promises.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Believes {
+    Nothing,
+    Addresses,
+}
+
+/// Work with what is done for every call around it, and for those that give the caller handles.
+fn bounded(
+    name: &str,
+    boundary: &str,
+    (work, believes): (&str, Believes),
+    outputs: &[Output],
+) -> String {
+    if outputs.is_empty() {
+        let work = match believes {
+            Believes::Addresses => format!("unsafe {{ {work} }}"),
+            Believes::Nothing => work.to_owned(),
+        };
+        let work = work.strip_suffix("()").map_or(format!("|| {work}"), str::to_owned);
+        return format!("{boundary}({name:?}, {work})");
+    }
+    // Whether the library runs is asked where the handle is null if it does not.
+    let (boundary, asks) =
+        if boundary == "boundary" { ("anytime", "running()?; ") } else { (boundary, "") };
+    let mut work = format!("{{ {asks}{work} }}");
+    for Output { place, null } in outputs {
+        work = format!("making({place}, {null}, || {work})");
+    }
+    format!("{boundary}({name:?}, || unsafe {{ {work} }})")
+}
+
 /// The call of the function that does it.
-fn call(f: &Function, module: &str, twin: Option<&Function>, named: &[&Parameter]) -> String {
+fn call(
+    f: &Function,
+    module: &str,
+    twin: Option<&Function>,
+    named: &[&Parameter],
+    outputs: &[Output],
+) -> String {
     let form = if is_in_forms(module) { Form::of(f) } else { None };
     let own = form.map_or(&[][..], Form::own);
     let wide = f.name.ends_with("_c");
@@ -107,20 +196,25 @@ fn call(f: &Function, module: &str, twin: Option<&Function>, named: &[&Parameter
     }
     let inner = form.map_or(inner.clone(), |form| form.base(&inner)).to_lowercase();
     let (path, passed) = (format!("calls::{module}::{inner}"), passed.join(", "));
+    let work = format!("{path}({passed})");
     // Who is passed no address has nothing to believe.
-    let believes = form.is_some() || named.iter().any(|each| is_address(each));
-    let inner = format!("{path}({passed})");
-    let inner = if believes { format!("unsafe {{ {inner} }}") } else { inner };
+    let believes = match form.is_some() || named.iter().any(|each| is_address(each)) {
+        true => Believes::Addresses,
+        false => Believes::Nothing,
+    };
     let boundary = match (&*f.returns, module) {
         // What these return is no code of an error.
-        (_, "integers") => return inner,
-        ("int", "tools") => "tool",
-        ("int", _) if f.is_anytime => "anytime",
-        ("int", _) => "boundary",
-        _ => return inner,
+        (_, "integers") => None,
+        ("int", "tools") => Some("tool"),
+        ("int", _) if f.is_anytime => Some("anytime"),
+        ("int", _) => Some("boundary"),
+        _ => None,
     };
-    let work = if passed.is_empty() { path } else { format!("|| {inner}") };
-    format!("{boundary}({:?}, {work})", f.name)
+    match (boundary, believes) {
+        (Some(boundary), _) => bounded(&f.name, boundary, (&work, believes), outputs),
+        (None, Believes::Addresses) => format!("unsafe {{ {work} }}"),
+        (None, Believes::Nothing) => work,
+    }
 }
 
 /// The name without what all of them begin with.

@@ -10,7 +10,6 @@ use motet::ErrorClass;
 
 use crate::exports::MPI_SUCCESS;
 use crate::fault::{Answer, Fault, Site};
-use crate::handle::MPI_Comm;
 use crate::process;
 
 /// A call that needs the library to be initialised.
@@ -42,14 +41,11 @@ pub(crate) fn tool(call: &'static str, work: impl FnOnce() -> Result<(), c_int>)
     }
 }
 
-/// A call of what there is not.
+/// What a call of what there is not comes to.
 #[cold]
-pub(crate) fn missing(call: &'static str, what: &str, comm: MPI_Comm) -> c_int {
-    boundary(call, || {
-        let text = format!("Motet has no {what}");
-        let fault = Fault::new(ErrorClass::UnsupportedOperation, text);
-        Err(fault.at(comm.object().map_or(Site::Unknown, Site::Comm)))
-    })
+pub(crate) fn missing(what: &str, site: impl Into<Site>) -> Answer {
+    let text = format!("Motet has no {what}");
+    Err(Fault::new(ErrorClass::UnsupportedOperation, text).at(site.into()))
 }
 
 #[cfg(test)]

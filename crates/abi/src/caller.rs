@@ -30,6 +30,28 @@ pub(crate) unsafe fn put<T>(place: *mut T, value: T) -> Answer {
     Ok(())
 }
 
+/// Does work that puts a handle where the caller wants it. Where the work fails, the caller has the
+/// null handle there, so that it can tell which handles there are to be freed.
+///
+/// # Safety
+/// There is room for a handle at the address, or that is null.
+///
+/// # Errors
+/// Those of the work.
+#[inline]
+pub(crate) unsafe fn making<H, E>(
+    place: *mut H,
+    null: H,
+    work: impl FnOnce() -> Result<(), E>,
+) -> Result<(), E> {
+    work().inspect_err(|_| {
+        if !place.is_null() {
+            // SAFETY: promised by the caller.
+            unsafe { place.write(null) };
+        }
+    })
+}
+
 /// What the caller has put into a place that is for a result as well.
 ///
 /// # Safety

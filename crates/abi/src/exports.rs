@@ -3,15 +3,18 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 #![allow(dead_code)] // there are constants that nobody here needs
 #![allow(clippy::undocumented_unsafe_blocks)] // all pass on what the caller promises by calling
+#![allow(clippy::multiple_unsafe_ops_per_block)] // as above
 
 use std::ffi::{c_char, c_int, c_void};
 
 use crate::boundary::{anytime, boundary, missing, tool};
+use crate::caller::making;
 use crate::calls;
 use crate::calls::Form;
 use crate::count::{CountPlace, Counts, Width};
 use crate::handle::*;
 use crate::objects::MPI_Status;
+use crate::process::running;
 
 /// One function under both its names, each with the whole body: a tool may put its own `MPI_X`
 /// before ours, and then `PMPI_X` must not come back to it.

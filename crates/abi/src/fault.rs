@@ -1,7 +1,8 @@
 //! What went wrong with a call, and before which error handler it is brought.
 //!
 //! A fault has a *site*: the communicator or session that the call was made on, or that the request
-//! comes from. One that has none (a wrong handle, say) belongs to `MPI_COMM_SELF`. (MPI 4.1 §9.3)
+//! comes from, or files, which have one handler as long as none is open. One that has none (a wrong
+//! handle, say) belongs to [`process::without_object`]. (MPI 5.0 §9.3)
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
@@ -10,7 +11,8 @@ use std::ffi::c_int;
 use motet::{Error, ErrorClass};
 
 use crate::calls::errors::text_of;
-use crate::objects::{Errhandler, FoundComm, Session};
+use crate::handle::{MPI_Comm, MPI_File};
+use crate::objects::{Errhandler, File, FoundComm, Session};
 use crate::process;
 use crate::slot::Found;
 
@@ -35,6 +37,20 @@ pub(crate) enum Site {
     Unknown,
     Comm(FoundComm),
     Session(Found<Session>),
+    /// That of all files: of `MPI_FILE_NULL`.
+    File,
+}
+
+impl From<MPI_Comm> for Site {
+    fn from(comm: MPI_Comm) -> Site {
+        comm.object().map_or(Site::Unknown, Site::Comm)
+    }
+}
+
+impl From<MPI_File> for Site {
+    fn from(_: MPI_File) -> Site {
+        Site::File
+    }
 }
 
 impl Fault {
@@ -75,9 +91,7 @@ impl Fault {
     pub(crate) fn handle(self, call: &str) -> c_int {
         let Facts { code, text, site } = *self.0;
         let site = match site {
-            Site::Unknown if process::is_in_world() => {
-                process::own().map_or(Site::Unknown, Site::Comm)
-            }
+            Site::Unknown => process::without_object().map_or(Site::Unknown, Site::Comm),
             site => site,
         };
         site.handle(call, &text, code);
@@ -100,6 +114,7 @@ impl Site {
             Site::Unknown => process::handler(),
             Site::Comm(comm) => comm.handler(),
             Site::Session(session) => session.handler(),
+            Site::File => File::handler(),
         };
         match handler {
             Errhandler::Return => {}

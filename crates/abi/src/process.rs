@@ -82,6 +82,13 @@ pub(crate) fn is_finalized() -> bool {
     STAGE.load(Ordering::Acquire) == FINALIZED
 }
 
+/// # Errors
+/// That calls may not be made yet, or no longer.
+#[inline]
+pub(crate) fn running() -> Answer {
+    if is_running() { Ok(()) } else { Err(not_running()) }
+}
+
 /// What it is to call the library now.
 #[cold]
 pub(crate) fn not_running() -> Fault {
@@ -104,6 +111,17 @@ pub(crate) fn own() -> Option<FoundComm> {
     OWN.find(0)
 }
 
+/// The communicator whose error handler is asked about what belongs to no object: that of this rank
+/// alone if the program has set its handler, else that of all ranks. The standard names the former
+/// always (MPI 5.0 §9.3), but programs set a handler for all ranks, and other libraries follow it.
+#[cold]
+pub(crate) fn without_object() -> Option<FoundComm> {
+    if !is_in_world() {
+        return None;
+    }
+    own().filter(|own| own.has_set_handler()).or_else(world)
+}
+
 /// Whether there are `MPI_COMM_WORLD` and `MPI_COMM_SELF`.
 #[inline]
 pub(crate) fn is_in_world() -> bool {
@@ -115,7 +133,7 @@ pub(crate) fn main_thread() -> Option<ThreadId> {
     MAIN.get().copied()
 }
 
-/// The error handler of what belongs to no object, while there is no `MPI_COMM_SELF`.
+/// The error handler of what belongs to no object, while there is no communicator for it.
 pub(crate) fn handler() -> Errhandler {
     LAST_HANDLER.get().cloned().unwrap_or_else(|| initial_handler().unwrap_or(Errhandler::Fatal))
 }
@@ -164,11 +182,10 @@ pub(crate) fn finalize() -> Answer {
     };
     // As if MPI_COMM_SELF was freed first of all, while everything still works.
     let ended = [&own, &world].map(|comm| comm.as_deref().map_or(Ok(()), attributes::deleted));
-    let own_handler = own.as_ref().map_or(Errhandler::Fatal, |own| own.handler());
     // One of the program can be called no more: there is no communicator to call it with.
-    let lasting = match own_handler {
-        Errhandler::User(_) => Errhandler::Fatal,
-        handler => handler,
+    let lasting = match without_object().map(|comm| comm.handler()) {
+        Some(Errhandler::User(_)) | None => Errhandler::Fatal,
+        Some(handler) => handler,
     };
     let _ = LAST_HANDLER.set(lasting);
     drop((own, world));
@@ -286,13 +303,16 @@ pub(crate) fn end(call: &str, text: &str, code: c_int, site: &Site, handler: &st
     let name = ErrorClass::from_code(code).map_or("an error of the program", ErrorClass::name);
     let rank = rank();
     let of = match site {
-        Site::Comm(comm) => format!("of communicator \"{}\"", comm.name()),
+        Site::Comm(comm) => format!("of {}", comm.described()),
         Site::Session(_) => "of the session".to_owned(),
+        Site::File => "of MPI_FILE_NULL".to_owned(),
         Site::Unknown => "outside of MPI_Init and MPI_Finalize".to_owned(),
     };
+    // Those that a program must set itself are not named where it cannot.
     let set = match site {
         Site::Unknown => format!("{INITIAL_HANDLER}=mpi_errors_return"),
-        _ => "MPI_ERRORS_RETURN".to_owned(),
+        Site::File => "MPI_ERRORS_RETURN".to_owned(),
+        _ => format!("MPI_ERRORS_RETURN, or {INITIAL_HANDLER}=mpi_errors_return,"),
     };
     complain(format_args!(
         "motet: {rank}{call}: {text} [{name}]; the error handler {of} is {handler}, so the job \
@@ -304,7 +324,7 @@ pub(crate) fn end(call: &str, text: &str, code: c_int, site: &Site, handler: &st
 /// Ends the job because the program wants it. (`MPI_Abort`)
 #[cold]
 pub(crate) fn end_by_request(comm: Option<&Comm>, code: c_int) -> ! {
-    let of = comm.map_or(String::new(), |comm| format!(" on communicator \"{}\"", comm.name()));
+    let of = comm.map_or(String::new(), |comm| format!(" on {}", comm.described()));
     complain(format_args!("motet: {}MPI_Abort{of} with code {code}: the job ends", rank()));
     exit(code, "MPI_Abort")
 }

@@ -26,6 +26,8 @@ mod build;
 mod library;
 #[path = "programs/missing.rs"]
 mod missing;
+#[path = "programs/outputs.rs"]
+mod outputs;
 #[path = "programs/script.rs"]
 mod script;
 #[path = "../generate/table.rs"]

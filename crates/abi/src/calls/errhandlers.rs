@@ -1,14 +1,15 @@
-//! Error handlers of communicators. (MPI 4.1 §9.3)
+//! Error handlers of communicators, and of files, of which there is `MPI_FILE_NULL` alone.
+//! (MPI 5.0 §9.3)
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use std::ffi::c_int;
 
 use crate::caller::{get, put};
-use crate::exports::MPI_ERRHANDLER_NULL;
+use crate::exports::{MPI_ERRHANDLER_NULL, MPI_FILE_NULL};
 use crate::fault::{Answer, Site};
-use crate::handle::{Callback, MPI_Comm, MPI_Errhandler};
-use crate::objects::{Errhandler, Target};
+use crate::handle::{Callback, MPI_Comm, MPI_Errhandler, MPI_File};
+use crate::objects::{Errhandler, File, Target};
 
 /// `MPI_Comm_call_errhandler`
 pub(crate) fn comm_call_errhandler(comm: MPI_Comm, errorcode: c_int) -> Answer {
@@ -53,4 +54,49 @@ pub(crate) unsafe fn errhandler_free(errhandler: *mut MPI_Errhandler) -> Answer 
     unsafe { get(errhandler) }?.free()?;
     // SAFETY: as above.
     unsafe { put(errhandler, MPI_ERRHANDLER_NULL) }
+}
+
+/// What is done about the error handler of files, by a call with this handle.
+///
+/// # Errors
+/// A handle of a file, of which there are none; those of the work.
+fn of_files<T>(file: MPI_File, work: impl FnOnce() -> Answer<T>) -> Answer<T> {
+    let known = if file == MPI_FILE_NULL { Ok(()) } else { Err(file.wrong()) };
+    known.and_then(|()| work()).map_err(|fault| fault.at(Site::File))
+}
+
+/// `MPI_File_call_errhandler`
+pub(crate) fn file_call_errhandler(fh: MPI_File, errorcode: c_int) -> Answer {
+    of_files(fh, || {
+        Site::File.call_handler("MPI_File_call_errhandler", errorcode);
+        Ok(())
+    })
+}
+
+/// `MPI_File_create_errhandler`
+pub(crate) unsafe fn file_create_errhandler(
+    file_errhandler_fn: Callback,
+    errhandler: *mut MPI_Errhandler,
+) -> Answer {
+    // SAFETY: it is such a function, says the caller.
+    let handle = unsafe { Errhandler::publish(file_errhandler_fn, Target::File) }?;
+    // SAFETY: room for a result of the caller.
+    unsafe { put(errhandler, handle) }
+}
+
+/// `MPI_File_get_errhandler`
+pub(crate) unsafe fn file_get_errhandler(
+    file: MPI_File,
+    errhandler: *mut MPI_Errhandler,
+) -> Answer {
+    // SAFETY: room for a result of the caller.
+    of_files(file, || unsafe { put(errhandler, File::handler().refer()) })
+}
+
+/// `MPI_File_set_errhandler`
+pub(crate) fn file_set_errhandler(file: MPI_File, errhandler: MPI_Errhandler) -> Answer {
+    of_files(file, || {
+        File::set_handler(errhandler.handler(Target::File)?);
+        Ok(())
+    })
 }

@@ -1,6 +1,7 @@
 //! Communicators.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use motet::raw::On;
@@ -29,6 +30,8 @@ pub(crate) struct Comm {
     /// Its buffer for buffered sends.
     pub(super) buffer: Attached,
     handler: Mutex<Errhandler>,
+    /// Whether the program has set its error handler.
+    has_set_handler: AtomicBool,
 }
 
 /// A communicator that was found by its handle.
@@ -105,8 +108,15 @@ impl Inherited {
     /// A communicator that is not there yet.
     fn coming(self, handle: MPI_Comm) -> Comm {
         let Inherited { handler, attributes, weights } = self;
-        let (buffer, handler) = (Attached::default(), Mutex::new(handler));
-        Comm { shape: OnceLock::new(), handle, attributes, weights, buffer, handler }
+        Comm {
+            shape: OnceLock::new(),
+            handle,
+            attributes,
+            weights,
+            buffer: Attached::default(),
+            handler: Mutex::new(handler),
+            has_set_handler: AtomicBool::new(false),
+        }
     }
 
     fn comm(self, shape: Shape, handle: MPI_Comm) -> Comm {
@@ -270,14 +280,37 @@ impl Comm {
         }
     }
 
+    /// How a message names it: by its name, or by what it is if it has none.
+    pub(crate) fn described(&self) -> String {
+        let name = self.name();
+        if !name.is_empty() {
+            return format!("communicator \"{name}\"");
+        }
+        let kind = match self.shape() {
+            Shape::Between(_) => "an intercommunicator",
+            _ => "a communicator",
+        };
+        let ranks = self.size();
+        let group = if let Shape::Between(_) = self.shape() { " in its local group" } else { "" };
+        let ranks = if ranks == 1 { "1 rank".to_owned() } else { format!("{ranks} ranks") };
+        format!("{kind} of {ranks}{group} without a name")
+    }
+
     pub(crate) fn handler(&self) -> Errhandler {
         self.handler.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Whether the program has set the error handler, which it may have to the one that it was.
+    pub(crate) fn has_set_handler(&self) -> bool {
+        self.has_set_handler.load(Ordering::Acquire)
+    }
+
+    /// Sets the error handler, as the program wants it.
     pub(crate) fn set_handler(&self, handler: Errhandler) {
         let mut place = self.handler.lock().unwrap_or_else(PoisonError::into_inner);
         let former = std::mem::replace(&mut *place, handler);
         drop(place);
+        self.has_set_handler.store(true, Ordering::Release);
         drop(former);
     }
 }

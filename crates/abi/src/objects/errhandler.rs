@@ -15,9 +15,9 @@ use motet::ErrorClass;
 
 use super::{Comm, Session};
 use crate::arena::Arena;
-use crate::exports::{MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
+use crate::exports::{MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN, MPI_FILE_NULL};
 use crate::fault::{Answer, Fault, Site, argument};
-use crate::handle::{Callback, Handle, Kind, MPI_Errhandler};
+use crate::handle::{Callback, Handle, Kind, MPI_Errhandler, MPI_File};
 use crate::slot::Found;
 
 /// What is done about an error.
@@ -48,6 +48,7 @@ pub(crate) struct UserHandler {
 pub(crate) enum Target {
     Comm,
     Session,
+    File,
 }
 
 /// What a handle stands for.
@@ -206,6 +207,14 @@ impl UserHandler {
                 let mut handle = session.handle;
                 // SAFETY: promised by whoever made it.
                 let function: OfSession = unsafe { mem::transmute(self.function) };
+                // SAFETY: as above; both places are there for the time of the call.
+                unsafe { function(&raw mut handle, &raw mut code) };
+            }
+            Site::File => {
+                type OfFile = unsafe extern "C" fn(*mut MPI_File, *mut c_int, ...);
+                let mut handle = MPI_FILE_NULL;
+                // SAFETY: promised by whoever made it.
+                let function: OfFile = unsafe { mem::transmute(self.function) };
                 // SAFETY: as above; both places are there for the time of the call.
                 unsafe { function(&raw mut handle, &raw mut code) };
             }

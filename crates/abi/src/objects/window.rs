@@ -1,7 +1,14 @@
 //! Windows and files, of which there are none yet: every handle of one is wrong.
+//!
+//! But calls that would make a file have an error handler, that of `MPI_FILE_NULL`, which the
+//! program can set: a program that finds no files may know another way to its data.
+
+use std::mem;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use motet::ErrorClass;
 
+use super::Errhandler;
 use crate::arena::Arena;
 use crate::handle::Kind;
 use crate::slot::Found;
@@ -47,5 +54,25 @@ impl Kind for File {
 
     fn constant(_: usize) -> Option<Found<Never>> {
         None
+    }
+}
+
+impl File {
+    /// Files begin with the handler that returns. (MPI 5.0 §14.7)
+    fn place() -> MutexGuard<'static, Errhandler> {
+        static HANDLER: Mutex<Errhandler> = Mutex::new(Errhandler::Return);
+        HANDLER.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The error handler that files begin with, which is that of calls without a file.
+    pub(crate) fn handler() -> Errhandler {
+        File::place().clone()
+    }
+
+    /// Sets it.
+    pub(crate) fn set_handler(handler: Errhandler) {
+        let former = mem::replace(&mut *File::place(), handler);
+        // Not while it is locked: the last reference takes its handle away.
+        drop(former);
     }
 }

@@ -9,13 +9,14 @@ use std::process::{Command, Stdio};
 use crate::Outcome;
 use crate::build::{Workshop, headers};
 use crate::missing;
+use crate::outputs;
 use crate::script::{self, Program};
 
 /// A fact about the library: what it is called, and what asks for it.
 type Fact = (&'static str, fn(&Workshop) -> Outcome);
 
 /// All there are.
-pub(crate) const TESTS: [Fact; 7] = [
+pub(crate) const TESTS: [Fact; 8] = [
     ("the_library_needs_only_that_of_c", needs_only_the_library_of_c),
     ("the_library_is_small", is_small),
     ("joining_and_leaving_is_fast", joins_and_leaves_fast),
@@ -23,6 +24,7 @@ pub(crate) const TESTS: [Fact; 7] = [
     ("programs_run_under_valgrind", runs_under_valgrind),
     ("the_library_exports_what_the_headers_declare", exports_what_the_headers_declare),
     ("what_there_is_not_says_so", missing::says_so),
+    ("handles_of_failed_calls_are_null", outputs::are_null),
 ];
 
 /// What every program has anyway.
