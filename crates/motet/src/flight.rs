@@ -106,7 +106,7 @@ impl Origin {
 }
 
 /// An operation that has been started, until somebody has taken its outcome.
-pub struct Flight {
+pub(crate) struct Flight {
     pub(crate) origin: Origin,
     pub(crate) id: Id,
     persistent: bool,

@@ -199,6 +199,9 @@ impl<T: Copy, F: Fn(T, T) -> T, O> Loop<T, F, O> {
         into: *mut u8,
         count: usize,
     ) {
+        if const { size_of::<T>() == 0 } {
+            return; // and the addresses may be of nothing
+        }
         let (left, right, into) = (left.cast::<T>(), right.cast::<T>(), into.cast::<T>());
         // SAFETY (for all slices below): arrays of `count` elements by the caller's promise, and
         // where `into` is one of the operands no second slice of it is made.

@@ -149,8 +149,6 @@ pub use error::{
     Error, ErrorClass, ErrorCode, ErrorCodes, ErrorHandler, ErrorKind, ErrorSite, Result,
     UserErrorHandler,
 };
-#[doc(hidden)]
-pub use flight::Flight;
 pub use generalized::Completer;
 pub use group::{Comparison, Group, GroupError, RankRange};
 pub use info::{
@@ -176,6 +174,8 @@ pub use raw::Root;
 pub use reduce_local::reduce_local;
 pub use request::Request;
 pub use scope::{MessageScope, Scope};
+#[doc(hidden)]
+pub use sets::InFlight;
 pub use sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_some};
 pub use settings::{
     ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MACHINE, MAX_PENDING, PROGRESS, RANKS_PER_NODE,

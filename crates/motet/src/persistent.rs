@@ -15,6 +15,7 @@ use crate::buffer::{
 use crate::error::Result;
 use crate::flight::{Flight, Origin};
 use crate::raw;
+use crate::sets::{InFlight, Pending};
 use crate::status::Status;
 
 /// A persistent operation that is not running. It owns its buffers; between runs they can be
@@ -199,9 +200,12 @@ impl<B: Held + 'static> Running<B> {
     ///
     /// # Errors
     /// What went wrong with this run; the operation is freed then.
+    ///
+    /// # Panics
+    /// When the run was awaited before, which has given the operation back.
     pub fn wait(mut self) -> Result<Persistent<B>> {
         self.operation.flight.wait()?;
-        Ok(self.operation)
+        Ok(self.into_operation())
     }
 
     /// Waits until this run is complete; gives the operation back, and of a receive what was
@@ -212,7 +216,14 @@ impl<B: Held + 'static> Running<B> {
     pub fn wait_with_status(mut self) -> Result<(Persistent<B>, Status)> {
         let received = self.operation.flight.wait()?;
         let status = self.operation.flight.status(received);
-        Ok((self.operation, status))
+        Ok((self.into_operation(), status))
+    }
+
+    /// The operation, unless a future has given it back already: a second handle could start it
+    /// while the first one lends out its buffers.
+    fn into_operation(self) -> Persistent<B> {
+        assert!(self.operation.parts.is_some(), "a run was awaited, which gave its operation back");
+        self.operation
     }
 
     /// What runs and why; see [`Persistent::explain`].
@@ -296,9 +307,9 @@ impl<B: Held + 'static> fmt::Debug for Running<B> {
     }
 }
 
-impl<B: Held + 'static> AsMut<Flight> for Running<B> {
-    fn as_mut(&mut self) -> &mut Flight {
-        &mut self.operation.flight
+impl<B: Held + 'static> Pending for Running<B> {
+    fn in_flight(&mut self) -> InFlight<'_> {
+        InFlight(&mut self.operation.flight)
     }
 }
 

@@ -14,6 +14,7 @@ use crate::buffer::{Held, Kept};
 use crate::error::Result;
 use crate::flight::Flight;
 use crate::raw;
+use crate::sets::{InFlight, Pending};
 use crate::status::Status;
 
 /// A nonblocking operation under way. It holds the buffers, and gives them back when it is
@@ -154,8 +155,8 @@ impl<B: Held> fmt::Debug for Request<B> {
     }
 }
 
-impl<B: Held> AsMut<Flight> for Request<B> {
-    fn as_mut(&mut self) -> &mut Flight {
-        &mut self.flight
+impl<B: Held> Pending for Request<B> {
+    fn in_flight(&mut self) -> InFlight<'_> {
+        InFlight(&mut self.flight)
     }
 }

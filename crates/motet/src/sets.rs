@@ -11,18 +11,27 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::flight::Flight;
 
-/// An operation under way, of whatever kind. Sealed: the requests of this library implement it.
-pub trait Pending: AsMut<Flight> {
+/// An operation under way, of whatever kind. The requests of this library implement it; other types
+/// can pass on what a request of theirs says.
+pub trait Pending {
+    /// The operation, for the functions that wait for sets.
+    #[doc(hidden)]
+    fn in_flight(&mut self) -> InFlight<'_>;
+
     /// Whether the operation is complete. Moves it on if it can; never waits.
     ///
     /// # Errors
     /// What went wrong with the operation; it counts as complete then.
     fn test(&mut self) -> Result<bool> {
-        self.as_mut().test()
+        self.in_flight().0.test()
     }
 }
 
-impl<P: AsMut<Flight>> Pending for P {}
+/// Access to the operation of a request, for this library only. A `&mut Flight` in the hands of a
+/// user could be swapped with that of another request, which would then give its buffers back while
+/// its operation still uses them.
+#[doc(hidden)]
+pub struct InFlight<'a>(pub(crate) &'a mut Flight);
 
 /// Waits until all are complete.
 ///
@@ -31,7 +40,7 @@ impl<P: AsMut<Flight>> Pending for P {}
 pub fn wait_all(set: &mut [&mut dyn Pending]) -> Result<()> {
     let mut first = Ok(());
     for pending in set {
-        let flight = pending.as_mut();
+        let flight = pending.in_flight().0;
         flight.reported = true;
         // Most are over when one has been waited for; to move the engine for each of them would
         // take time in the number of those that are not.
@@ -71,9 +80,9 @@ pub fn wait_some(set: &mut [&mut dyn Pending]) -> Result<Vec<usize>> {
 /// As [`wait_any`].
 pub fn test_all(set: &mut [&mut dyn Pending]) -> Result<bool> {
     move_on(set);
-    let all = set.iter_mut().all(|pending| pending.as_mut().collect());
+    let all = set.iter_mut().all(|pending| pending.in_flight().0.collect());
     if all {
-        set.iter_mut().for_each(|pending| pending.as_mut().reported = true);
+        set.iter_mut().for_each(|pending| pending.in_flight().0.reported = true);
     }
     Ok(all)
 }
@@ -84,7 +93,7 @@ pub fn test_all(set: &mut [&mut dyn Pending]) -> Result<bool> {
 /// As [`wait_any`].
 pub fn test_any(set: &mut [&mut dyn Pending]) -> Result<Option<usize>> {
     move_on(set);
-    Ok(set.iter_mut().position(|pending| report(pending.as_mut())))
+    Ok(set.iter_mut().position(|pending| report(pending.in_flight().0)))
 }
 
 /// All that are complete and that no such call has named before. Never waits.
@@ -94,7 +103,7 @@ pub fn test_any(set: &mut [&mut dyn Pending]) -> Result<Option<usize>> {
 pub fn test_some(set: &mut [&mut dyn Pending]) -> Result<Vec<usize>> {
     move_on(set);
     let named = set.iter_mut().enumerate();
-    Ok(named.filter_map(|(at, pending)| report(pending.as_mut()).then_some(at)).collect())
+    Ok(named.filter_map(|(at, pending)| report(pending.in_flight().0).then_some(at)).collect())
 }
 
 /// Names an operation if it is complete and not named yet.
@@ -108,7 +117,7 @@ fn report(flight: &mut Flight) -> bool {
 fn move_on(set: &mut [&mut dyn Pending]) {
     let mut last = None;
     for pending in set {
-        let core = &pending.as_mut().origin.core;
+        let core = &pending.in_flight().0.origin.core;
         if last != Some(Arc::as_ptr(core)) {
             core.engine().progress_now_and_then_thoroughly();
             last = Some(Arc::as_ptr(core));
@@ -118,11 +127,11 @@ fn move_on(set: &mut [&mut dyn Pending]) {
 
 /// Waits until one of those not named yet is complete. `false` if there is none.
 fn wait_for_one(set: &mut [&mut dyn Pending]) -> bool {
-    let mut flights = set.iter_mut().map(|pending| pending.as_mut());
+    let mut flights = set.iter_mut().map(|pending| pending.in_flight().0);
     let Some(first) = flights.find(|flight| !flight.reported) else { return false };
     let core = first.origin.core.clone();
     let ids: Vec<_> = if core.reports_waits() {
-        let flights = set.iter_mut().map(|pending| pending.as_mut());
+        let flights = set.iter_mut().map(|pending| pending.in_flight().0);
         flights.filter(|flight| !flight.reported).map(|flight| flight.id).collect()
     } else {
         Vec::new()
@@ -135,7 +144,7 @@ fn wait_for_one(set: &mut [&mut dyn Pending]) -> bool {
         }
         seen = Some(engine.ended());
         let is_complete = |pending: &mut &mut dyn Pending| {
-            let flight = pending.as_mut();
+            let flight = pending.in_flight().0;
             let of_one_rank = Arc::ptr_eq(&flight.origin.core, &core);
             assert!(of_one_rank, "a set that is waited for belongs to one rank");
             !flight.reported && (flight.is_over() || engine.is_complete(flight.id))
@@ -144,7 +153,7 @@ fn wait_for_one(set: &mut [&mut dyn Pending]) -> bool {
     });
     if complete.is_err() {
         // The world has failed: that ends them all.
-        set.iter_mut().for_each(|pending| drop(pending.as_mut().wait()));
+        set.iter_mut().for_each(|pending| drop(pending.in_flight().0.wait()));
     }
     true
 }

@@ -108,6 +108,7 @@ pub fn threads_with<T: Send>(
     };
     let seats = seats.map_err(ErrorKind::from)?;
     let segments: Vec<_> = seats.iter().map(|seat| seat.segment.clone()).collect();
+    let places: Vec<_> = seats.iter().map(|seat| (seat.segment.clone(), seat.rank)).collect();
     let body = &body;
     // A rank's world is made and dropped inside the unwinding, so that a panic fails the world; and
     // once more outside, since something that was forgotten may keep the rank alive.
@@ -121,6 +122,9 @@ pub fn threads_with<T: Send>(
             seats.into_iter().map(|seat| scope.spawn(move || run(seat))).collect();
         started.into_iter().map(|rank| rank.join()).collect()
     });
+    // A result may hold a request, whose rank is left when it is dropped. That must not wait for
+    // operations of ranks whose last handles the same thread still holds.
+    places.iter().for_each(|(segment, rank)| segment.begin_leaving(*rank));
     let mut results = Vec::with_capacity(ranks);
     for rank in ended {
         match rank {

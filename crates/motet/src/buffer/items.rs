@@ -100,10 +100,13 @@ impl<B: SendBuffer> Items<B> {
         // SAFETY: taken apart just above; no operation has begun.
         let buffer = unsafe { B::put_together(parts) };
         let size = size_of::<B::Element>();
+        // Items without an extent take no room in the buffer, but their stream does.
+        layout.pack_size(count as u64)?;
         let (low, high) = layout.reach(count as u64);
         let first = (origin as i128) * size as i128;
         let bytes = len * size;
-        if low != high && (low + first < 0 || high + first > bytes as i128) {
+        let is_outside = low + first < 0 || high + first > bytes as i128;
+        if low != high && is_outside || origin > len {
             let outside =
                 DatatypeError::Outside { low: low + first, high: high + first, len: bytes };
             return Err(outside.into());

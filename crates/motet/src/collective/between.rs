@@ -13,7 +13,7 @@
 use motet_plan::call::Blocks;
 use motet_plan::{Block, Operation, Rank};
 
-use super::shape::{blocks_make, exact, holds};
+use super::shape::{blocks_make, exact, holds, total};
 use super::{Among, Neighbour, Shape};
 use crate::buffer::Span;
 use crate::error::ErrorKind;
@@ -245,7 +245,7 @@ impl Crossing {
         commutative: bool,
     ) -> Crossed {
         let (near, far) = (inter.size(), inter.remote_size());
-        exact("input", input.len, output.len * near, blocks_make(output.len, near))?;
+        exact("input", input.len, output.len.saturating_mul(near), blocks_make(output.len, near))?;
         if !input.len.is_multiple_of(far) {
             let count = output.len;
             let problem =
@@ -266,7 +266,7 @@ impl Crossing {
         commutative: bool,
     ) -> Crossed {
         exact("list of counts", counts.len(), inter.size(), "the ranks of the local group are")?;
-        exact("input", input.len, counts.iter().sum(), "all blocks together have")?;
+        exact("input", input.len, total(counts), "all blocks together have")?;
         exact("output", output.len, counts[inter.rank()], "the block of this rank has")?;
         let (left, counts) = (inter.left(), counts.into());
         Ok(over_union(Operation::InterReduceScatter { left, counts, commutative }, input, output))

@@ -20,6 +20,7 @@ use crate::communicator::{Communicator, Traffic};
 use crate::engine::{Arrivals, Dynamic, Number, Selection};
 use crate::error::{ErrorKind, Result};
 use crate::flight::{Flight, Home};
+use crate::sets::{InFlight, Pending};
 
 const BLOCKING: &str = "sparse_exchange";
 const NONBLOCKING: &str = "isparse_exchange";
@@ -236,8 +237,8 @@ impl<T: Element> fmt::Debug for SparseRequest<T> {
     }
 }
 
-impl<T: Element> AsMut<Flight> for SparseRequest<T> {
-    fn as_mut(&mut self) -> &mut Flight {
-        &mut self.flight
+impl<T: Element> Pending for SparseRequest<T> {
+    fn in_flight(&mut self) -> InFlight<'_> {
+        InFlight(&mut self.flight)
     }
 }

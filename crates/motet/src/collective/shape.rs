@@ -98,7 +98,7 @@ impl Shape {
     pub(crate) fn allgather(among: &impl Ranked, input: Option<Span>, output: Span) -> Shaped {
         let ranks = among.size();
         let count = input.map_or(output.len / ranks, |input| input.len);
-        exact("output", output.len, count * ranks, blocks_make(count, ranks))?;
+        exact("output", output.len, count.saturating_mul(ranks), blocks_make(count, ranks))?;
         Ok(Shape::new(Operation::Allgather { count }, input, output))
     }
 
@@ -131,7 +131,7 @@ impl Shape {
             return Ok(Shape::new(operation, Some(input), Span::EMPTY));
         }
         let count = input.map_or(output.len / ranks, |input| input.len);
-        exact("output", output.len, count * ranks, blocks_make(count, ranks))?;
+        exact("output", output.len, count.saturating_mul(ranks), blocks_make(count, ranks))?;
         Ok(Shape::new(Operation::Gather { count, root }, input, output))
     }
 
@@ -171,7 +171,7 @@ impl Shape {
         }
         let given = input.unwrap_or(output);
         let count = if input.is_some() { output.len } else { given.len / ranks };
-        exact("input", given.len, count * ranks, blocks_make(count, ranks))?;
+        exact("input", given.len, count.saturating_mul(ranks), blocks_make(count, ranks))?;
         Ok(Shape::from_root(Operation::Scatter { count, root }, input, output))
     }
 
@@ -201,7 +201,7 @@ impl Shape {
     pub(crate) fn alltoall(among: &impl Ranked, input: Option<Span>, output: Span) -> Shaped {
         let ranks = among.size();
         let count = output.len / ranks;
-        exact("output", output.len, count * ranks, blocks_make(count, ranks))?;
+        exact("output", output.len, count.saturating_mul(ranks), blocks_make(count, ranks))?;
         if let Some(input) = input {
             exact("input", input.len, output.len, "the output has")?;
         }
@@ -237,7 +237,7 @@ impl Shape {
         let ranks = among.size();
         let given = input.unwrap_or(output);
         let count = if input.is_some() { output.len } else { given.len / ranks };
-        exact("input", given.len, count * ranks, blocks_make(count, ranks))?;
+        exact("input", given.len, count.saturating_mul(ranks), blocks_make(count, ranks))?;
         let operation = Operation::ReduceScatterBlock { count, commutative };
         Ok(Shape::new(operation, input, output))
     }
@@ -252,7 +252,7 @@ impl Shape {
     ) -> Shaped {
         exact("list of counts", counts.len(), among.size(), "the ranks that take part are")?;
         let given = input.unwrap_or(output);
-        exact("input", given.len, counts.iter().sum(), "all blocks together have")?;
+        exact("input", given.len, total(counts), "all blocks together have")?;
         if input.is_some() {
             exact("output", output.len, counts[among.rank()], "the block of this rank has")?;
         }
@@ -383,6 +383,11 @@ pub(super) fn exact(
         return Ok(());
     }
     Err(ErrorKind::Length { which, len, needed: format!("{what} {needed}") })
+}
+
+/// Elements of all blocks together. More than there are numbers is a length that no buffer has.
+pub(super) fn total(counts: &[usize]) -> usize {
+    counts.iter().fold(0, |sum, count| sum.saturating_add(*count))
 }
 
 /// A buffer must hold all these blocks.

@@ -15,11 +15,12 @@ use crate::attributes::Attributes;
 use crate::buffer::SendBuffer;
 use crate::collective::Shape;
 use crate::error::Result;
-use crate::flight::{Flight, Home};
+use crate::flight::Home;
 use crate::info::Info;
 use crate::learned::Learned;
 use crate::raw;
 use crate::request::Request;
+use crate::sets::{InFlight, Pending};
 use crate::topology::Placed;
 
 type Finish<C> = Box<dyn FnOnce(u64) -> C + Send>;
@@ -164,9 +165,9 @@ impl<C: 'static> CommunicatorRequest<C> {
     /// # Ok::<(), motet::Error>(())
     /// ```
     pub fn into_raw(mut self, deliver: impl FnOnce(C) + Send + 'static) -> raw::Request {
-        let flight = self.id.as_mut().take_over();
+        let flight = self.id.in_flight().0.take_over();
         raw::Request::delivering(flight, move |over| {
-            self.id.as_mut().end_as(over);
+            self.id.in_flight().0.end_as(over);
             // What went wrong is told by whoever asks for the delivery.
             if let Ok(communicator) = self.wait() {
                 deliver(communicator);
@@ -212,8 +213,8 @@ impl<C> fmt::Debug for CommunicatorRequest<C> {
     }
 }
 
-impl<C> AsMut<Flight> for CommunicatorRequest<C> {
-    fn as_mut(&mut self) -> &mut Flight {
-        self.id.as_mut()
+impl<C> Pending for CommunicatorRequest<C> {
+    fn in_flight(&mut self) -> InFlight<'_> {
+        self.id.in_flight()
     }
 }
