@@ -121,8 +121,7 @@ macro_rules! struct_datatype {
             #[allow(dead_code)] // it is there to be compiled
             fn lists_all_fields_with_their_types(value: $name) {
                 let $name { $($field: _),+ } = value;
-                // By pointers: a value of another type might be turned into one of this.
-                $(let _: *const $type = &raw const value.$field;)+
+                $(let _: $type = value.$field;)+
             }
 
             // SAFETY: all fields are elements, so none of them is anything that may not be
