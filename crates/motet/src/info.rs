@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::env;
+use std::sync::OnceLock;
 
 use crate::error::{ErrorKind, Result};
 
@@ -103,10 +104,16 @@ impl Info {
     }
 
     /// What is known about how this process was started: its `command`, its arguments (`argv`),
-    /// the processor architecture (`arch`), the working directory (`wdir`), and what threads may
-    /// do (`thread_level`). What is not known, or too long, is left out. (`MPI_INFO_ENV`,
-    /// MPI 4.1 §11.2.1)
+    /// the processor architecture (`arch`) and the working directory (`wdir`). What is not known,
+    /// or too long, is left out, and so is what nobody has asked for when it was started, as a
+    /// level of thread support. It is the same whenever it is asked for. (`MPI_INFO_ENV`,
+    /// MPI 5.0 §11.2.1)
     pub fn environment() -> Info {
+        static AT_START: OnceLock<Info> = OnceLock::new();
+        AT_START.get_or_init(Info::of_start).clone()
+    }
+
+    fn of_start() -> Info {
         let mut info = Info::new();
         let mut words = env::args_os().map(|word| word.to_string_lossy().into_owned());
         let command = words.next();
@@ -118,7 +125,6 @@ impl Info {
             ("argv", (!arguments.is_empty()).then(|| arguments.join(" "))),
             ("arch", Some(env::consts::ARCH.to_owned())),
             ("wdir", directory),
-            ("thread_level", Some("MPI_THREAD_MULTIPLE".to_owned())),
         ];
         for (key, value) in known {
             // One that is too long is refused, and so left out.

@@ -222,7 +222,10 @@ fn hints_have_keys_values_and_limits() -> Result<()> {
     let environment = Info::environment();
     assert_eq!(environment.get("arch"), Some(std::env::consts::ARCH));
     assert!(environment.get("command").is_some_and(|command| command.contains("attributes")));
-    assert!(environment.get("wdir").is_some() && environment.get("thread_level").is_some());
+    assert!(environment.get("wdir").is_some());
+    assert_eq!(environment.get("thread_level"), None, "nobody has asked for one");
+    std::env::set_current_dir("/").expect("there is a root");
+    assert_eq!(Info::environment(), environment, "it is that of the start");
     Ok(())
 }
 

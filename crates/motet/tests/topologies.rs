@@ -405,6 +405,43 @@ fn balanced_sizes() {
     }
 }
 
+/// All ways to write a number as so many factors in decreasing order, none above `limit`.
+fn factorings(number: usize, factors: usize, limit: usize) -> Vec<Vec<usize>> {
+    if factors == 0 {
+        return if number == 1 { vec![vec![]] } else { vec![] };
+    }
+    let firsts = (1..=number.min(limit)).filter(|first| number.is_multiple_of(*first));
+    let after = |first| {
+        let others = factorings(number / first, factors - 1, first);
+        others.into_iter().map(move |others| [vec![first], others].concat())
+    };
+    firsts.flat_map(after).collect()
+}
+
+/// No other sizes are closer to each other: neither by what is between the largest and the smallest
+/// nor by how large the largest is; also where some of the sizes are given.
+#[test]
+fn sizes_are_as_close_to_each_other_as_can_be() {
+    for (ranks, open) in (1..=1024).flat_map(|ranks| (1..=4).map(move |open| (ranks, open))) {
+        let sizes = dims_create(ranks, &vec![0; open]).expect("there are sizes for all ranks");
+        let all = factorings(ranks, open, ranks);
+        assert!(all.contains(&sizes), "{ranks}: {sizes:?}");
+        let spread = |sizes: &[usize]| sizes[0] - sizes[open - 1];
+        let least = all.iter().map(|sizes| spread(sizes)).min();
+        assert_eq!(Some(spread(&sizes)), least, "{ranks}: {sizes:?}");
+        assert_eq!(all.iter().min(), Some(&sizes), "{ranks}: {sizes:?}");
+        // The same for what is left open, wherever something is given.
+        let others = (2..=3).filter(|_| ranks <= 128 && open < 4);
+        for (given, place) in others.flat_map(|given| (0..=open).map(move |place| (given, place))) {
+            let mut dims = vec![0; open];
+            dims.insert(place, given);
+            let mut expected = sizes.clone();
+            expected.insert(place, given);
+            assert_eq!(dims_create(ranks * given, &dims), Ok(expected));
+        }
+    }
+}
+
 /// Random edges among ranks, the last of which has none: duplicates, loops, any degrees.
 fn random_edges(random: &mut Random, ranks: usize) -> Vec<(usize, usize)> {
     let joined = (ranks - 1).max(1);

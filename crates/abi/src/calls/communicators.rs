@@ -198,10 +198,7 @@ pub(crate) unsafe fn comm_free(comm: *mut MPI_Comm) -> Answer {
 pub(crate) unsafe fn comm_get_info(comm: MPI_Comm, info_used: *mut MPI_Info) -> Answer {
     let comm = comm.object()?;
     comm.answer(|| {
-        let info = match comm.shape() {
-            Shape::Between(between) => between.info(),
-            _ => comm.intra()?.info(),
-        };
+        let info = Hints::of_communicator(&comm.shape().info());
         // SAFETY: the caller has a place there.
         unsafe { put(info_used, Hints::publish(info)) }
     })
@@ -274,11 +271,7 @@ pub(crate) unsafe fn comm_rank(comm: MPI_Comm, rank: *mut c_int) -> Answer {
 pub(crate) fn comm_set_info(comm: MPI_Comm, info: MPI_Info) -> Answer {
     let comm = comm.object()?;
     comm.answer(|| {
-        let hints = info.hints()?;
-        match comm.shape() {
-            Shape::Between(between) => between.set_info(&hints),
-            _ => comm.intra()?.set_info(&hints),
-        }
+        comm.shape().set_info(&info.hints()?);
         Ok(())
     })
 }
@@ -338,8 +331,10 @@ pub(crate) unsafe fn comm_split_type(
     let comm = comm.object()?;
     comm.answer(|| {
         expect_place(newcomm)?;
-        let colour = kind(&comm, split_type, &info.hints()?)?;
+        let hints = info.hints()?;
+        let colour = kind(&comm, split_type, &hints)?;
         let part = split(&comm, colour, key)?;
+        part.iter().for_each(|part| part.set_info(&hints));
         if split_type == MPI_COMM_TYPE_HW_UNGUIDED && part.is_some() && info != MPI_INFO_NULL {
             let hints = info.object()?;
             let mut hints = hints.lock().unwrap_or_else(PoisonError::into_inner);

@@ -7,10 +7,8 @@ use std::ffi::{c_char, c_int};
 
 use motet::{Communicator, Group, Load, Reach, Reorder, Topology};
 
-use crate::caller::{list, put};
-use crate::exports::{
-    MPI_COMM_NULL, MPI_GROUP_NULL, MPI_REQUEST_NULL, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY,
-};
+use crate::caller::{expect_place, list, put};
+use crate::exports::{MPI_GROUP_NULL, MPI_REQUEST_NULL, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
 use crate::fault::{Answer, argument};
 use crate::handle::{MPI_Comm, MPI_Count, MPI_Group, MPI_Info, MPI_Request};
 use crate::objects::{Groups, Shape, Weights};
@@ -95,16 +93,17 @@ pub(crate) unsafe fn graph_create(
 ) -> Answer {
     let comm = comm.object()?;
     comm.answer(|| {
-        // SAFETY: there is a place for it, says the program.
-        unsafe { put(graphcomm, MPI_COMM_NULL) }?;
+        expect_place(graphcomm)?;
         let (communicator, group, hints) = (comm.intra()?, outgroup.object()?, info.hints()?);
         // SAFETY: the lists are as long as the group, says the program.
         let loads = unsafe { loads(&group, messages, bytes) }?;
         let weights = if loads.is_some() { Weights::Given } else { Weights::None };
         let reorder = if reorder == 0 { Reorder::Never } else { Reorder::Allowed };
         let graph = communicator.sparse_graph(&group, loads.as_deref(), reorder, &hints)?;
+        let graph = Shape::Sparse(graph);
+        graph.set_info(&hints);
         // SAFETY: as above.
-        unsafe { put(graphcomm, comm.publish_weighted(Shape::Sparse(graph), weights)) }
+        unsafe { put(graphcomm, comm.publish_weighted(graph, weights)) }
     })
 }
 

@@ -207,8 +207,7 @@ pub(crate) unsafe fn dist_graph_create_adjacent(
     let comm = comm_old.object()?;
     comm.answer(|| {
         expect_place(comm_dist_graph)?;
-        let parent = comm.intra()?;
-        info.hints()?;
+        let (parent, hints) = (comm.intra()?, info.hints()?);
         // SAFETY: the caller has so many there.
         let from = unsafe { weights(sourceweights, indegree.into()) }?;
         // SAFETY: as above.
@@ -219,6 +218,7 @@ pub(crate) unsafe fn dist_graph_create_adjacent(
         // SAFETY: as above.
         let to = unsafe { adjacent(destinations, outdegree, to.as_deref()) }?;
         let made = Shape::Sparse(parent.graph_adjacent(from, to)?);
+        made.set_info(&hints);
         // SAFETY: the caller has a place there.
         unsafe { put(comm_dist_graph, comm.publish_weighted(made, is_weighted)) }
     })
@@ -264,8 +264,7 @@ pub(crate) unsafe fn dist_graph_create(
     let comm = comm_old.object()?;
     comm.answer(|| {
         expect_place(comm_dist_graph)?;
-        let parent = comm.intra()?;
-        info.hints()?;
+        let (parent, hints) = (comm.intra()?, info.hints()?);
         // SAFETY: the caller has so many there.
         let sources = unsafe { list("sources", sources, n.into()) }?;
         // SAFETY: as above.
@@ -273,6 +272,7 @@ pub(crate) unsafe fn dist_graph_create(
         // SAFETY: the caller has as many as there are edges.
         let (edges, weights) = unsafe { edges(sources, degrees, destinations, weights) }?;
         let made = Shape::Sparse(parent.graph(edges)?);
+        made.set_info(&hints);
         // SAFETY: the caller has a place there.
         unsafe { put(comm_dist_graph, comm.publish_weighted(made, weights)) }
     })

@@ -36,11 +36,7 @@ struct Founding<'a> {
 impl Founding<'_> {
     /// Gives a handle to what they have made.
     fn publish(self, shape: Shape) -> MPI_Comm {
-        match &shape {
-            Shape::Between(between) => between.set_info(&self.info),
-            Shape::Plain(communicator) => communicator.set_info(&self.info),
-            _ => {}
-        }
+        shape.set_info(&self.info);
         MPI_Comm::keep_with(|handle| Comm::new(shape, handle, self.handler))
     }
 }
@@ -236,9 +232,8 @@ pub(crate) unsafe fn session_get_errhandler(
 pub(crate) unsafe fn session_get_info(session: MPI_Session, info_used: *mut MPI_Info) -> Answer {
     let session = session.object()?;
     session.answer(|| {
-        let info = Info::new().with("thread_level", "MPI_THREAD_MULTIPLE");
         // SAFETY: room for a result of the caller.
-        unsafe { put(info_used, Hints::publish(info)) }
+        unsafe { put(info_used, Hints::publish(Hints::of_session())) }
     })
 }
 
@@ -312,7 +307,7 @@ pub(crate) unsafe fn session_init(
     let beginning = MPI_Session::unknown(Session::new(MPI_SESSION_NULL, handler.clone()))?;
     beginning.answer(|| {
         alone::end();
-        info.hints()?;
+        Hints::expect_thread_level(&info.hints()?)?;
         process::join()?;
         let handle = MPI_Session::keep_with(|handle| Session::new(handle, handler));
         // SAFETY: room for a result of the caller.

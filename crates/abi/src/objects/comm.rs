@@ -7,7 +7,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use motet::raw::On;
 use motet::{
     Attributes, CartesianCommunicator, Communicator, ErrorClass, GraphCommunicator,
-    IndexedGraphCommunicator, Intercommunicator, World,
+    IndexedGraphCommunicator, Info, Intercommunicator, World,
 };
 
 use super::{Attached, Errhandler};
@@ -61,6 +61,37 @@ pub(crate) enum Shape {
     Between(Box<Intercommunicator>),
     /// Not there yet: its handle is known, and its error handler may be set.
     Coming,
+}
+
+impl Shape {
+    /// The ranks that are together in it; between two groups, none.
+    fn inside(&self) -> Option<&Communicator> {
+        match self {
+            Shape::World(world) => Some(world),
+            Shape::Plain(communicator) => Some(communicator),
+            Shape::Cartesian(communicator) => Some(communicator),
+            Shape::Graph(communicator) => Some(communicator),
+            Shape::Sparse(communicator) => Some(communicator),
+            Shape::Between(_) | Shape::Coming => None,
+        }
+    }
+
+    /// The hints that it was given.
+    pub(crate) fn info(&self) -> Info {
+        match self {
+            Shape::Between(between) => between.info(),
+            _ => self.inside().map_or_else(Info::new, Communicator::info),
+        }
+    }
+
+    /// Gives it hints.
+    pub(crate) fn set_info(&self, info: &Info) {
+        match (self, self.inside()) {
+            (Shape::Between(between), _) => between.set_info(info),
+            (_, Some(inside)) => inside.set_info(info),
+            (_, None) => {}
+        }
+    }
 }
 
 impl From<Intercommunicator> for Shape {
@@ -216,14 +247,7 @@ impl Comm {
 
     /// The ranks that are together in it; between two groups, none.
     pub(crate) fn inside(&self) -> Option<&Communicator> {
-        match self.shape() {
-            Shape::World(world) => Some(world),
-            Shape::Plain(communicator) => Some(communicator),
-            Shape::Cartesian(communicator) => Some(communicator),
-            Shape::Graph(communicator) => Some(communicator),
-            Shape::Sparse(communicator) => Some(communicator),
-            Shape::Between(_) | Shape::Coming => None,
-        }
+        self.shape().inside()
     }
 
     /// The ranks that are together in it.

@@ -273,6 +273,12 @@ mod tests {
             let datatype = MPI_Datatype::constant(value).object().unwrap();
             assert_eq!(datatype.handle.value(), value, "{name}");
             // Another test may have given a name to the one that all share.
+            // Of two names for one datatype, the one that other libraries give it.
+            let name = match name {
+                "MPI_LONG_LONG" => "MPI_LONG_LONG_INT",
+                "MPI_C_FLOAT_COMPLEX" => "MPI_C_COMPLEX",
+                name => name,
+            };
             assert_eq!(Type::named(value).unwrap().name(), name);
             assert!(datatype.is_committed() && datatype.is_predefined(), "{name}");
             assert!(datatype.datatype.size() > 0, "{name}");

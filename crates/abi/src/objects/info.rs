@@ -1,16 +1,36 @@
 //! Hints.
 
 use std::env;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
-use motet::{ErrorClass, Info};
+use motet::{DETERMINISTIC, ErrorClass, Info};
 
 use crate::arena::Arena;
 use crate::exports;
-use crate::fault::Answer;
+use crate::fault::{Answer, Fault};
 use crate::handle::{Handle, Kind, MPI_Info};
-use crate::process::{self, INITIAL_HANDLER};
+use crate::process::INITIAL_HANDLER;
 use crate::slot::Found;
+
+/// The hint that says which kinds of memory messages may lie in. (MPI 5.0 §11.4.3)
+const ALLOCATION_KINDS: &str = "mpi_memory_alloc_kinds";
+const KINDS: [&str; 2] = ["mpi", "system"];
+/// The hint by which a program says which of them it uses with a communicator.
+const ASSERTED_KINDS: &str = "mpi_assert_memory_alloc_kinds";
+
+/// What a program can promise for a communicator. (MPI 5.0 §7.4.4)
+const ASSERTIONS: [&str; 5] = [
+    "mpi_assert_no_any_tag",
+    "mpi_assert_no_any_source",
+    "mpi_assert_exact_length",
+    "mpi_assert_allow_overtaking",
+    "mpi_assert_strict_persistent_collective_ordering",
+];
+
+/// The hint that says what threads may do in a session, and what it may say.
+const THREAD_LEVEL: &str = "thread_level";
+const THREAD_LEVELS: [&str; 4] =
+    ["MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE"];
 
 /// The kind of hints, which may be changed while others look at them.
 pub(crate) struct Hints;
@@ -36,12 +56,13 @@ impl Kind for Hints {
 
 impl Hints {
     /// What is known about how the program was started; its name and arguments are these words, if
-    /// there are any.
+    /// there are any. It says the same before, while and after the library is initialised.
     pub(crate) fn environment(words: &[&str]) -> Info {
+        static INITIAL: OnceLock<Option<String>> = OnceLock::new();
         let mut info = Info::environment();
-        let ranks = process::world().map(|world| world.size().to_string());
-        let mut known: Vec<_> = ranks.map(|ranks| ("maxprocs", ranks)).into_iter().collect();
-        known.extend(env::var(INITIAL_HANDLER).ok().map(|name| ("mpi_initial_errhandler", name)));
+        let initial = INITIAL.get_or_init(|| env::var(INITIAL_HANDLER).ok());
+        let mut known: Vec<(&str, String)> = Vec::new();
+        known.extend(initial.clone().map(|name| ("mpi_initial_errhandler", name)));
         if let [command, arguments @ ..] = words {
             known.push(("command", (*command).to_owned()));
             known.push(("argv", arguments.join(" ")));
@@ -53,10 +74,52 @@ impl Hints {
         info
     }
 
+    /// What a communicator's hints say of what the library knows: the kinds of memory, and each
+    /// assertion, as it was given or as it is without. What nobody here knows is not among them.
+    pub(crate) fn of_communicator(given: &Info) -> Info {
+        let mut info = Info::new().with(ALLOCATION_KINDS, KINDS.join(","));
+        let truth = |key| given.get(key).filter(|value| matches!(*value, "true" | "false"));
+        for key in ASSERTIONS {
+            info = info.with(key, truth(key).unwrap_or("false"));
+        }
+        let kinds = given.get(ASSERTED_KINDS).filter(|kinds| are_known(kinds));
+        let others = [(DETERMINISTIC, truth(DETERMINISTIC)), (ASSERTED_KINDS, kinds)];
+        for (key, value) in others.into_iter().filter_map(|(key, value)| Some((key, value?))) {
+            info = info.with(key, value);
+        }
+        info
+    }
+
+    /// What the hints of a session say.
+    pub(crate) fn of_session() -> Info {
+        Info::new()
+            .with(ALLOCATION_KINDS, KINDS.join(","))
+            .with(THREAD_LEVEL, "MPI_THREAD_MULTIPLE")
+    }
+
+    /// # Errors
+    /// Hints for a session that name no level of thread support that there is.
+    pub(crate) fn expect_thread_level(hints: &Info) -> Answer {
+        match hints.get(THREAD_LEVEL) {
+            Some(level) if !THREAD_LEVELS.contains(&level) => {
+                let known = THREAD_LEVELS.join(", ");
+                let text = format!("{THREAD_LEVEL} is {level:?}, not one of {known}");
+                Err(Fault::new(ErrorClass::InfoValue, text))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Gives a handle to hints.
     pub(crate) fn publish(info: Info) -> MPI_Info {
         MPI_Info::keep(Mutex::new(info))
     }
+}
+
+/// Whether all kinds of memory in a list are there, whatever is said of them after a colon.
+fn are_known(kinds: &str) -> bool {
+    let name = |kind: &str| kind.split(':').next().map(|name| KINDS.contains(&name.trim()));
+    kinds.split(',').all(|kind| name(kind) == Some(true))
 }
 
 impl MPI_Info {

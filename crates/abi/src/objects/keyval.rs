@@ -136,9 +136,13 @@ impl<B: Bearer> Keys<B> {
         key.ok_or_else(|| wrong(number, "is none, or none any more"))
     }
 
-    /// Frees a key: it goes when nothing uses it.
+    /// Frees a key: it goes when nothing uses it. As long as something does, it may be freed once
+    /// more: a delete callback can free the key that it was called for, and so can the program.
+    ///
+    /// # Errors
+    /// That of a number of no key, also of one that is gone.
     pub(crate) fn free(&self, number: c_int) -> Answer {
-        let key = self.known(number)?;
+        let key = self.used(number)?;
         let place = Place::Freed(key.downgrade());
         let freed = self.table().keys.insert(number, place);
         // Not while the table is locked: the last copy takes its number away.

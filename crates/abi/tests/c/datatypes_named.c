@@ -31,11 +31,11 @@ struct long_double_int { long double value; int index; };
 
 static const struct named all[] = {
     C(AINT, MPI_Aint, 8), C(COUNT, MPI_Count, 8), C(OFFSET, MPI_Offset, 8), N(PACKED, 1),
-    C(SHORT, short, 2), C(INT, int, 4), C(LONG, long, 4), C(LONG_LONG, long long, 8),
+    C(SHORT, short, 2), C(INT, int, 4), C(LONG, long, 4), C(LONG_LONG_INT, long long, 8),
     C(UNSIGNED_SHORT, unsigned short, 2), C(UNSIGNED, unsigned, 4),
     C(UNSIGNED_LONG, unsigned long, 4), C(UNSIGNED_LONG_LONG, unsigned long long, 8),
     C(FLOAT, float, 4), C(DOUBLE, double, 8), C(LONG_DOUBLE, long double, 16),
-    C(C_FLOAT_COMPLEX, float _Complex, 8), C(C_DOUBLE_COMPLEX, double _Complex, 16),
+    C(C_COMPLEX, float _Complex, 8), C(C_DOUBLE_COMPLEX, double _Complex, 16),
     C(C_LONG_DOUBLE_COMPLEX, long double _Complex, 32), C(CXX_FLOAT_COMPLEX, float _Complex, 8),
     C(CXX_DOUBLE_COMPLEX, double _Complex, 16),
     C(CXX_LONG_DOUBLE_COMPLEX, long double _Complex, 32), N(LOGICAL, 4), N(INTEGER, 4), N(REAL, 4),

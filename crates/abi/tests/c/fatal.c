@@ -8,6 +8,7 @@
  * status: failure
  * stderr: MPI_ERRORS_ARE_FATAL
  * stderr: set MPI_ERRORS_RETURN
+ * stderr: MOTET_INITIAL_ERRHANDLER=mpi_errors_return
  *
  * case: send_rank
  * stderr: rank 1: MPI_Send:
@@ -75,6 +76,9 @@
  * case: unsupported
  * stderr: rank 1: MPI_Win_create:
  * stderr: MPI_ERR_UNSUPPORTED_OPERATION
+ * case: unnamed
+ * stderr: rank 1: MPI_Bcast:
+ * stderr: the error handler of a communicator of 1 rank without a name is MPI_ERRORS_ARE_FATAL
  * case: named
  * stderr: the ones who count
  * stderr: MPI_ERR_COUNT
@@ -188,13 +192,20 @@ static void named(void) {
     MPI_Bcast(&a, -1, MPI_INT, 0, comm);
 }
 
+/* One without a name is called by what it is. */
+static void unnamed(void) {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_SELF, &comm);
+    MPI_Bcast(&a, -1, MPI_INT, 0, comm);
+}
+
 #define CASE(name) {#name, name}
 static const struct { const char *name; void (*work)(void); } CASES[] = {
     CASE(send_rank), CASE(send_tag), CASE(count), CASE(root), CASE(type), CASE(op), CASE(in_place),
     CASE(truncation), CASE(late_truncation), CASE(one_of_many), CASE(free_active),
     CASE(cancel_collective), CASE(start_active), CASE(start_null), CASE(garbage_comm),
     CASE(garbage_type), CASE(stale_comm), CASE(stale_request), CASE(stale_type), CASE(uncommitted),
-    CASE(group), CASE(unsupported), CASE(named),
+    CASE(group), CASE(unsupported), CASE(named), CASE(unnamed),
 };
 
 int main(int argc, char **argv) {

@@ -242,6 +242,9 @@ impl Named {
             Named::Real2 => "2REAL",
             Named::DoublePrecision2 => "2DOUBLE_PRECISION",
             Named::Integer2 => "2INTEGER",
+            // Of two names for one datatype, the one by which other libraries call it.
+            Named::LongLong => "LONG_LONG_INT",
+            Named::CFloatComplex => "C_COMPLEX",
             other => other.constant(),
         }
     }

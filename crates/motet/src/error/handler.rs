@@ -178,7 +178,11 @@ impl Communicator {
     /// (`MPI_Abort`, MPI 4.1 §9.7)
     pub fn abort(&self, code: u8) -> ! {
         let (rank, name) = (self.home().particulars.rank, self.name());
-        let of = format_args!("rank {rank} of communicator \"{name}\"");
+        let of = match &*name {
+            "" => "a communicator without a name".to_owned(),
+            name => format!("communicator \"{name}\""),
+        };
+        let of = format_args!("rank {rank} of {of}");
         complain(format_args!("motet: {of} ends the job with code {code}"));
         self.core().abort(code)
     }
