@@ -8,9 +8,10 @@
 
 use std::ffi::c_int;
 
-use motet::{Error, ErrorClass};
+use motet::{Error, ErrorClass, ErrorCode, ErrorKind};
 
 use crate::calls::errors::text_of;
+use crate::error_codes::{class, returned};
 use crate::handle::{MPI_Comm, MPI_File};
 use crate::objects::{Errhandler, File, FoundComm, Session};
 use crate::process;
@@ -25,9 +26,20 @@ pub(crate) struct Fault(Box<Facts>);
 
 #[derive(Debug)]
 struct Facts {
-    code: c_int,
+    code: Code,
     text: String,
+    /// The operation in which it happened, and the rank in its communicator.
+    operation: Option<(&'static str, usize)>,
     site: Site,
+}
+
+/// What the call returns.
+#[derive(Clone, Copy, Debug)]
+enum Code {
+    /// A code of this class that keeps the text.
+    OfClass(ErrorClass),
+    /// This number: of the program, or what the standard returns as a code and not as a class.
+    Exactly(c_int),
 }
 
 /// Whose error handler is called.
@@ -57,19 +69,28 @@ impl Fault {
     /// An error of a class of the standard.
     #[cold]
     pub(crate) fn new(class: ErrorClass, text: impl Into<String>) -> Fault {
-        Fault::with_code(class.code(), text)
+        Fault::with(Code::OfClass(class), text.into())
     }
 
-    /// An error with a code, which may be one of the program.
+    /// `MPI_ERR_IN_STATUS`, itself: programs compare the code with it before they look at the
+    /// statuses, which have the texts.
     #[cold]
-    pub(crate) fn with_code(code: c_int, text: impl Into<String>) -> Fault {
-        Fault(Box::new(Facts { code, text: text.into(), site: Site::Unknown }))
+    pub(crate) fn in_status(text: String) -> Fault {
+        Fault::with(Code::Exactly(ErrorClass::InStatus.code()), text)
     }
 
-    /// The code that the call returns.
+    #[cold]
+    fn with(code: Code, text: String) -> Fault {
+        Fault(Box::new(Facts { code, text, operation: None, site: Site::Unknown }))
+    }
+
+    /// The class of the standard, or the code of the program.
     #[cfg(test)]
     pub(crate) fn code(&self) -> c_int {
-        self.0.code
+        match self.0.code {
+            Code::OfClass(class) => class.code(),
+            Code::Exactly(code) => code,
+        }
     }
 
     /// What happened.
@@ -89,14 +110,39 @@ impl Fault {
     /// Brings it before the error handler of its site; returns the code if that returns.
     #[cold]
     pub(crate) fn handle(self, call: &str) -> c_int {
-        let Facts { code, text, site } = *self.0;
+        let text = self.text_in(call);
+        let Facts { code, site, .. } = *self.0;
         let site = match site {
             Site::Unknown => process::without_object().map_or(Site::Unknown, Site::Comm),
             site => site,
         };
+        let code = match code {
+            Code::OfClass(class) => {
+                let rank = process::world().map(|world| world.rank());
+                let rank = rank.map_or(String::new(), |rank| format!(" on rank {rank}"));
+                returned(ErrorCode::with_text(class, &format!("{call}{rank}: {text}")))
+            }
+            Code::Exactly(code) => code,
+        };
         site.handle(call, &text, code);
         code
     }
+
+    /// What happened, and in which operation, unless that is the call itself.
+    fn text_in(&self, call: &str) -> String {
+        let Facts { text, operation, .. } = &*self.0;
+        match operation {
+            Some((operation, rank)) if !names(call, operation) => {
+                format!("{operation} on rank {rank}: {text}")
+            }
+            _ => text.clone(),
+        }
+    }
+}
+
+/// Whether a function of C has the name of an operation: `MPI_Isend` of `isend`.
+fn names(call: &str, operation: &str) -> bool {
+    call.strip_prefix("MPI_").is_some_and(|call| call.eq_ignore_ascii_case(operation))
 }
 
 impl Site {
@@ -120,8 +166,10 @@ impl Site {
             Errhandler::Return => {}
             // SAFETY: the program says that it is a handler, and of what it is one.
             Errhandler::User(user) => unsafe { user.call(self, code) },
-            Errhandler::Fatal => process::end(call, text, code, self, "MPI_ERRORS_ARE_FATAL"),
-            Errhandler::Abort => process::end(call, text, code, self, "MPI_ERRORS_ABORT"),
+            Errhandler::Fatal => {
+                process::end(call, text, class(code), self, "MPI_ERRORS_ARE_FATAL")
+            }
+            Errhandler::Abort => process::end(call, text, class(code), self, "MPI_ERRORS_ABORT"),
         }
     }
 }
@@ -129,7 +177,13 @@ impl Site {
 impl From<Error> for Fault {
     #[cold]
     fn from(error: Error) -> Fault {
-        Fault::with_code(error.code().0, error.to_string())
+        let code = match error.kind() {
+            ErrorKind::User { code, .. } => Code::Exactly(code.0),
+            _ => Code::OfClass(error.class()),
+        };
+        let mut fault = Fault::with(code, error.kind().to_string());
+        fault.0.operation = error.call().zip(error.rank());
+        fault
     }
 }
 

@@ -35,6 +35,7 @@ mod call_site;
 mod caller;
 mod calls;
 mod count;
+mod error_codes;
 mod exports;
 mod fault;
 #[cfg(test)]

@@ -23,6 +23,7 @@ use motet::{ErrorClass, complain};
 
 use crate::call_site::call_site;
 use crate::calls::attributes;
+use crate::error_codes;
 use crate::exports;
 use crate::fault::{Answer, Fault, Site};
 use crate::handle::{Kind, MPI_Request};
@@ -206,6 +207,7 @@ pub(crate) fn join() -> Answer {
     }
     if *seat == Seat::Free {
         let handler = initial_handler()?;
+        error_codes::check_setting()?;
         let world = motet::raw::init_for(call_site)?;
         world.set_name("MPI_COMM_WORLD");
         let own = world.alone();

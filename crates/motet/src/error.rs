@@ -8,6 +8,7 @@ mod class;
 mod codes;
 mod handler;
 mod kind;
+mod recent;
 
 use std::fmt;
 
@@ -51,6 +52,16 @@ impl Error {
         match self.kind() {
             ErrorKind::User { code, .. } => *code,
             _ => self.class().into(),
+        }
+    }
+
+    /// The code, for callers that are given a number only: that of the program, or one of the
+    /// class that keeps the text ([`ErrorCode::with_text`]). What the standard returns as a code
+    /// and not as a class, `MPI_ERR_PENDING` and `MPI_ERR_IN_STATUS`, is that number itself.
+    pub fn code_with_text(&self) -> ErrorCode {
+        match self.kind() {
+            ErrorKind::User { .. } | ErrorKind::Pending | ErrorKind::InStatus { .. } => self.code(),
+            _ => ErrorCode::with_text(self.class(), &self.to_string()),
         }
     }
 

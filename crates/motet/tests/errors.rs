@@ -272,6 +272,27 @@ fn a_handler_may_use_its_communicator_and_is_called_by_name() {
     });
 }
 
+/// Whoever is given a number finds out what has happened.
+#[test]
+fn codes_of_errors_keep_their_texts() {
+    on_ranks(2, |world| {
+        let codes = ErrorCodes::new();
+        let error = world.send(&[1], 9, TAG).expect_err("there is no such rank");
+        let code = error.code_with_text();
+        assert_eq!((code.class(), error.code()), (Some(ErrorClass::Rank), ErrorCode(6)));
+        assert_eq!(codes.class_of(code), Some(ErrorCode(6)));
+        assert_eq!(codes.text_of(code), Some(format!("MPI_ERR_RANK: {error}")));
+        assert!(code < codes.last_used() && code.0 > 255);
+        for kept in [ErrorKind::Pending, ErrorKind::InStatus { failed: 1, operations: 2 }] {
+            let error = Error::from(kept);
+            assert_eq!(error.code_with_text(), error.code());
+        }
+        let own = Error::from(ErrorKind::User { code: ErrorCode(20001), text: "mine".into() });
+        assert_eq!(own.code_with_text(), ErrorCode(20001));
+        Ok(())
+    });
+}
+
 /// spec: 67
 #[test]
 fn a_fatal_error_ends_the_rank_and_the_others_are_told() {

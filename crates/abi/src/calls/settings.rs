@@ -3,6 +3,7 @@
 use std::env;
 use std::ffi::c_int;
 
+use crate::error_codes;
 use crate::exports::{
     MPI_T_VERBOSITY_TUNER_BASIC as TUNER, MPI_T_VERBOSITY_TUNER_DETAIL as DETAIL,
     MPI_T_VERBOSITY_USER_BASIC as USER,
@@ -29,7 +30,7 @@ const fn setting(name: &'static str, verbosity: c_int, meaning: &'static str) ->
 }
 
 /// All of them.
-pub(crate) static ALL: [Setting; 11] = [
+pub(crate) static ALL: [Setting; 12] = [
     setting(motet::ALGORITHM, TUNER, "Algorithms to be used, as in allreduce=ring,bcast=binomial."),
     setting(motet::WISDOM, TUNER, "A file that says which algorithm is best where, or its lines."),
     setting(motet::SAVE_WISDOM, TUNER, "A file into which each rank merges what it has learned."),
@@ -41,4 +42,5 @@ pub(crate) static ALL: [Setting; 11] = [
     setting(motet::MAX_PENDING, USER, "So many operations a rank may have at once."),
     setting(motet::RANKS_PER_NODE, DETAIL, "So many ranks are taken to be on one node."),
     setting(process::INITIAL_HANDLER, USER, "The error handler that a program begins with."),
+    setting(error_codes::ERROR_CODES, USER, "classes: calls return classes and not codes."),
 ];

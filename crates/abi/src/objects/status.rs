@@ -6,6 +6,7 @@ use std::ffi::c_int;
 
 use motet::{PROC_NULL, Source, Tag, TagFilter, raw};
 
+use crate::error_codes::returned;
 use crate::exports::{self, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS};
 
 /// `MPI_Status`. What is internal to it: the bytes that were received as two halves, and whether
@@ -92,7 +93,7 @@ impl From<&raw::Status> for MPI_Status {
         let mut told = MPI_Status {
             MPI_SOURCE: source(status.source),
             MPI_TAG: tag(status.tag),
-            MPI_ERROR: status.error.map_or(MPI_SUCCESS, |code| code.0),
+            MPI_ERROR: status.error.map_or(MPI_SUCCESS, returned),
             MPI_internal: [0; 5],
         };
         told.set_bytes(status.bytes);

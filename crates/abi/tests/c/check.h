@@ -71,7 +71,7 @@ static inline void check_failed(const char *file, int line) {
         }                                                                   \
     } while (0)
 
-/* A call that must return an error of a class (the error handler must be MPI_ERRORS_RETURN). */
+/* A call (or an error in a status) that must be of a class (the error handler must be MPI_ERRORS_RETURN). */
 #define ERR(call, expected_class)                                                       \
     do {                                                                                \
         int check_code = (call), check_class = -1;                                      \

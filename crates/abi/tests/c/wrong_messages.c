@@ -116,7 +116,7 @@ static void truncation(void) {
     OK(MPI_Irecv(b, 1, MPI_INT, rank, 2, COMM, &requests[1]));
     OK(MPI_Irecv(b + 8, 1, MPI_INT, MPI_PROC_NULL, 2, COMM, &requests[2]));
     ERR(MPI_Waitall(3, requests, statuses), MPI_ERR_IN_STATUS);
-    CHECK_EQ(statuses[1].MPI_ERROR, MPI_ERR_TRUNCATE);
+    ERR(statuses[1].MPI_ERROR, MPI_ERR_TRUNCATE);
     CHECK(requests[1] == MPI_REQUEST_NULL);
     for (int i = 0; i < 3; i += 2) {
         CHECK(statuses[i].MPI_ERROR == MPI_SUCCESS || statuses[i].MPI_ERROR == MPI_ERR_PENDING);

@@ -3,21 +3,38 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::{ErrorClass, ErrorKind, Result};
+use super::{ErrorClass, ErrorKind, Result, recent};
 
 /// The last code that the standard keeps for itself. (`MPI_ERR_LASTCODE`)
-const LAST_PREDEFINED: i32 = 16383;
+pub(super) const LAST_PREDEFINED: i32 = 16383;
 /// The most bytes of a text, and one for the end that C needs. (`MPI_MAX_ERROR_STRING`)
-const MAX_TEXT: usize = 512;
+pub(super) const MAX_TEXT: usize = 512;
 
 /// The number of an error, or of a class of errors: each class is the code of an error too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ErrorCode(pub i32);
 
 impl ErrorCode {
-    /// The class of the standard with this code, if it is one of those.
+    /// The class of the standard that this code is, or belongs to
+    /// ([`Error::code_with_text`](crate::Error::code_with_text)).
     pub fn class(self) -> Option<ErrorClass> {
-        ErrorClass::from_code(self.0)
+        ErrorClass::from_code(self.0).or_else(|| recent::class_of(self))
+    }
+
+    /// A code of a class that keeps a text for [`ErrorCodes::text_of`]: the last 48 texts of the
+    /// process are kept, and older codes have the text of their class. The text becomes one line
+    /// of at most 511 bytes. The same text of the same class has the same code.
+    ///
+    /// ```
+    /// use motet::{ErrorClass, ErrorCode, ErrorCodes};
+    ///
+    /// let code = ErrorCode::with_text(ErrorClass::Rank, "there is no rank 7");
+    /// assert_eq!(code.class(), Some(ErrorClass::Rank));
+    /// let text = ErrorCodes::new().text_of(code);
+    /// assert_eq!(text.as_deref(), Some("MPI_ERR_RANK: there is no rank 7"));
+    /// ```
+    pub fn with_text(class: ErrorClass, text: &str) -> ErrorCode {
+        recent::keep(class, text)
     }
 }
 
@@ -148,13 +165,13 @@ impl ErrorCodes {
         added.or_else(|| code.class().map(ErrorCode::from))
     }
 
-    /// The text of a code: of an added one what was set, else the name of the class and what it
-    /// means. `None` if there is no such code. (`MPI_Error_string`)
+    /// The text of a code: of an added one what was set, of one that keeps a text this, else the
+    /// name of the class and what it means. `None` if there is no such code. (`MPI_Error_string`)
     pub fn text_of(&self, code: ErrorCode) -> Option<String> {
         let added = self.added.get(&code).map(|added| added.text.clone());
         let predefined =
             || code.class().map(|class| format!("{}: {}", class.name(), class.description()));
-        added.or_else(predefined)
+        added.or_else(|| recent::text_of(code)).or_else(predefined)
     }
 
     /// The largest code there is. (`MPI_LASTUSEDCODE`)

@@ -303,7 +303,7 @@ impl Faults {
         self.operations += 1;
         told.unwrap_or_else(|error| {
             self.failed += 1;
-            Status { error: Some(error.code()), ..Status::EMPTY }
+            Status { error: Some(error.code_with_text()), ..Status::EMPTY }
         })
     }
 

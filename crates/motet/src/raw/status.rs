@@ -20,7 +20,8 @@ pub struct Status {
     /// Whether the operation was cancelled.
     pub cancelled: bool,
     /// What went wrong. Set only by the calls on sets that complete several operations, and only
-    /// when they return an error; those on one operation return its error themselves.
+    /// when they return an error; those on one operation return its error themselves. The code
+    /// keeps the text ([`Error::code_with_text`](crate::Error::code_with_text)).
     pub error: Option<ErrorCode>,
 }
 

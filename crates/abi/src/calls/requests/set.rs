@@ -9,6 +9,7 @@ use std::mem;
 use motet::{ErrorClass, raw};
 
 use crate::caller::put;
+use crate::calls::errors::text_of;
 use crate::exports::MPI_UNDEFINED;
 use crate::fault::{Answer, Fault, Site, argument};
 use crate::handle::MPI_Request;
@@ -82,15 +83,20 @@ impl Set {
         &self,
         told: motet::Result<T>,
         statuses: impl IntoIterator<Item = (usize, &'a raw::Status)>,
+        places: *mut MPI_Status,
     ) -> Answer<T> {
         told.map_err(|error| {
             let mut failed =
                 statuses.into_iter().filter_map(|(each, status)| Some((each, status.error?)));
             let Some((each, code)) = failed.next() else { return Fault::from(error) };
             // Who does not look at statuses has to be told what it was.
-            let name = code.class().map_or("an error of the program", ErrorClass::name);
-            let text = format!("{error}: the first, in place {each} of the list, is {name}");
-            Fault::new(error.class(), text).at(self.site(each))
+            let first = text_of(code.0).unwrap_or_else(|| format!("error {code} of the program"));
+            let text = format!("{error}: the first, in place {each} of the list, is {first}");
+            let fault = match places.is_null() {
+                true => Fault::new(ErrorClass::InStatus, text),
+                false => Fault::in_status(text),
+            };
+            fault.at(self.site(each))
         })
     }
 
@@ -108,7 +114,7 @@ impl Set {
             // SAFETY: promised by the caller.
             unsafe { put_status(places, each, status, Errors::of(&told)) };
         }
-        self.tell_all(told, statuses)
+        self.tell_all(told, statuses, places)
     }
 
     /// Puts what has been found (how many, which, and what they came to) where the caller wants it,
@@ -137,7 +143,8 @@ impl Set {
         let out = if let Ok(None) = told { MPI_UNDEFINED } else { found.len() as c_int };
         // SAFETY: promised by the caller.
         unsafe { put(count, out) }?;
-        self.tell_all(told, found.map(|(each, status)| (*each, status))).map(drop)
+        let statuses = found.map(|(each, status)| (*each, status));
+        self.tell_all(told, statuses, places).map(drop)
     }
 }
 
