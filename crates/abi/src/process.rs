@@ -15,6 +15,7 @@
 
 use std::env;
 use std::ffi::c_int;
+use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
@@ -316,27 +317,28 @@ pub(crate) fn end(call: &str, text: &str, code: c_int, site: &Site, handler: &st
         Site::File => "MPI_ERRORS_RETURN".to_owned(),
         _ => format!("MPI_ERRORS_RETURN, or {INITIAL_HANDLER}=mpi_errors_return,"),
     };
-    complain(format_args!(
+    let why = format_args!(
         "motet: {rank}{call}: {text} [{name}]; the error handler {of} is {handler}, so the job \
          ends: set {set} to have the code returned"
-    ));
-    exit(code, text)
+    );
+    exit(code, text, why)
 }
 
 /// Ends the job because the program wants it. (`MPI_Abort`)
 #[cold]
 pub(crate) fn end_by_request(comm: Option<&Comm>, code: c_int) -> ! {
     let of = comm.map_or(String::new(), |comm| format!(" on {}", comm.described()));
-    complain(format_args!("motet: {}MPI_Abort{of} with code {code}: the job ends", rank()));
-    exit(code, "MPI_Abort")
+    let rank = rank();
+    let why = format_args!("motet: {rank}MPI_Abort{of} with code {code}: the job ends");
+    exit(code, "MPI_Abort", why)
 }
 
 /// A fault of the library: nothing more can be relied on.
 #[cold]
 pub(crate) fn panicked(call: &str) -> ! {
     let rank = rank();
-    complain(format_args!("motet: {rank}{call}: a fault of the library, told above, ends the job"));
-    exit(c_int::from(u8::MAX), "a fault of the library")
+    let why = format_args!("motet: {rank}{call}: a fault of the library, told above, ends the job");
+    exit(c_int::from(u8::MAX), "a fault of the library", why)
 }
 
 /// How a message names the rank, if it is known.
@@ -345,9 +347,9 @@ fn rank() -> String {
 }
 
 /// Ends the process, without what the program wants done at its end: that may call the library,
-/// and wait for other ranks. Our own launcher sees that the rank ends before its time, and ends
-/// them; that of another library is told.
-fn exit(code: c_int, text: &str) -> ! {
+/// and wait for other ranks. Our own launcher sees that the rank ends, and ends them; that of
+/// another library is told. Says why, unless another rank has said why the job ends.
+fn exit(code: c_int, text: &str, why: fmt::Arguments<'_>) -> ! {
     /// Somebody ends the process already.
     static ENDS: AtomicBool = AtomicBool::new(false);
     if ENDS.swap(true, Ordering::AcqRel) {
@@ -360,7 +362,13 @@ fn exit(code: c_int, text: &str) -> ! {
         0 => 1,
         code => code,
     };
-    motet::raw::tell_launcher_to_abort(code, text);
+    // Without a communicator of all ranks there is no job yet, or none any more.
+    let world = world();
+    let ranks = world.as_deref().and_then(Comm::inside);
+    if ranks.is_none_or(|ranks| motet::raw::begins_abort(ranks, code)) {
+        complain(why);
+        motet::raw::tell_launcher_to_abort(code, text);
+    }
     // SAFETY: no more than it says.
     unsafe { libc::_exit(c_int::from(code)) }
 }

@@ -10,6 +10,7 @@
 //! status: failure  it must fail (and not by a signal), likewise `status: 7` with this code;
 //!                  otherwise all ranks must succeed
 //! stderr: text     this text must be on the standard error; likewise `stdout: text`
+//! never: text      this text must be on neither; `once: text`: once on the standard error
 //! case: name       what follows is for a run of its own, with this word as its argument
 //! spec: 57, 58     the items of the checklist that it proves
 //! ```

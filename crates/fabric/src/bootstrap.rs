@@ -77,6 +77,8 @@ pub struct Seat {
     pub rank: Peer,
     /// Which it is of the [`Segment::company`] that wants the same cores.
     pub place: usize,
+    /// Whether this process is the rank, and no other one.
+    pub is_process: bool,
     /// The way to ranks on other hosts, if there are any.
     pub wire: Option<Box<Wire>>,
     /// The launcher of another library, if one has started this process.
@@ -89,7 +91,7 @@ pub struct Seat {
 /// [`Error::System`] when memory is refused.
 pub fn alone() -> Result<Seat> {
     let segment = Arc::new(Segment::private(1)?);
-    Ok(take(&segment, 0))
+    Ok(Seat { is_process: true, ..take(&segment, 0) })
 }
 
 /// All seats of a world whose ranks are threads of this process.
@@ -104,7 +106,8 @@ pub fn threads(ranks: usize) -> Result<Vec<Seat>> {
 fn take(segment: &Arc<Segment>, rank: usize) -> Seat {
     let (rank, place) = (Peer(rank as u32), rank);
     segment.enter(rank, std::process::id());
-    Seat { segment: Arc::clone(segment), rank, place, wire: None, launched: None }
+    let (segment, is_process) = (Arc::clone(segment), segment.is_shared());
+    Seat { segment, rank, place, is_process, wire: None, launched: None }
 }
 
 /// The seat that a launcher has prepared for this process; nothing if there was no launcher.

@@ -10,6 +10,10 @@
 //!   having left the world is recorded in the segment, which wakes the others; they have a moment
 //!   to say what it meant for them, are then asked to end (SIGTERM) and then killed. All is over
 //!   within a second, and the exit code is that of the first death.
+//! * **An abort ends the job.** When a rank has recorded in the segment that it ends the job, and
+//!   the first rank ends, the others are not told: all are asked to end at once (SIGTERM, and
+//!   SIGCONT for those that are stopped), and killed a quarter of a second later. The exit code is
+//!   that of the abort, and nothing is said: the rank that aborted has said it.
 //! * **Nothing stays.** All ranks form one process group, which is killed at the end of the job
 //!   with whatever the ranks have started themselves; what has left the group is found through its
 //!   parents. If the launcher itself is killed, the kernel kills the ranks, and a guard that only

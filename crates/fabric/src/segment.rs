@@ -26,6 +26,7 @@ const CORES_AT: usize = 16;
 const COMPANY_AT: usize = 24;
 const FAVOURS_CORES_AT: usize = 32;
 const FAILURE_AT: usize = LINE;
+const ABORT_AT: usize = LINE + 8;
 
 /// Offsets in a rank's block.
 const DOORBELL_AT: usize = 0;
@@ -45,6 +46,15 @@ pub enum State {
     Present,
     /// Has left in good order.
     Left,
+}
+
+/// The end of a job that one of its ranks wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Abort {
+    /// Who wants it.
+    pub rank: Peer,
+    /// The exit code of the job.
+    pub code: u8,
 }
 
 /// A mapped segment. Dropping it unmaps it.
@@ -378,9 +388,28 @@ impl Segment {
         self.word32(self.layout.rank_block(rank.index()) + CORE_AT)
     }
 
+    /// Records that a rank ends the job, and says whether it is the first one: only the first
+    /// counts. It wakes nobody. The other ranks are to be ended, and a process that is about to be
+    /// ended hears neither of this nor of [deaths](Segment::fail) that follow from it.
+    pub fn abort(&self, abort: Abort) -> bool {
+        let packed = u64::from(abort.rank.0) << 16 | u64::from(abort.code) << 8 | 1;
+        let word = self.word64(ABORT_AT);
+        word.compare_exchange(0, packed, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// The end of the job that a rank wants, if one does.
+    pub fn aborted(&self) -> Option<Abort> {
+        let word = self.word64(ABORT_AT).load(Ordering::Acquire);
+        let abort = Abort { rank: Peer((word >> 16) as u32), code: (word >> 8) as u8 };
+        (word != 0).then_some(abort)
+    }
+
     /// Records that a rank has died and wakes everybody. Only the first death is kept: the others
-    /// follow from it.
+    /// follow from it. Where ranks are processes, none is kept after an [abort](Segment::abort).
     pub fn fail(&self, failure: Failure) {
+        if self.is_shared() && self.aborted().is_some() {
+            return;
+        }
         let word = self.word64(FAILURE_AT);
         let packed = pack(failure);
         // Losing the race means that an earlier death is already known to all.
@@ -477,6 +506,22 @@ mod tests {
         segment.fail(first);
         segment.fail(Failure { rank: Peer(0), how: How::Exit(1) });
         assert_eq!(segment.failure(), Some(first));
+    }
+
+    #[test]
+    fn the_first_abort_counts_and_processes_hear_of_no_death_after_it() {
+        let abort = |rank, code| Abort { rank: Peer(rank), code };
+        let failure = Failure { rank: Peer(0), how: How::Exit(7) };
+        for (segment, told) in
+            [(Segment::shared(3).unwrap().0, None), (Segment::private(3).unwrap(), Some(failure))]
+        {
+            assert_eq!(segment.aborted(), None);
+            assert!(segment.abort(abort(0, 7)));
+            assert!(!segment.abort(abort(2, 255)));
+            assert_eq!(segment.aborted(), Some(abort(0, 7)));
+            segment.fail(failure);
+            assert_eq!(segment.failure(), told);
+        }
     }
 
     #[test]

@@ -62,6 +62,8 @@ pub(crate) struct Core {
     watch: Watch,
     lessons: Mutex<Lessons>,
     nodes: Nodes,
+    /// Whether this process is the rank, and no other one.
+    is_process: bool,
     /// The launcher of another library, if one has started this rank.
     launched: Option<Arc<Launched>>,
 }
@@ -170,7 +172,7 @@ impl Drop for AbandonOnUnwind<'_> {
 impl Core {
     /// Joins the world on this seat, with a tuning of its own.
     pub(crate) fn new(seat: Seat, settings: &Settings, tuning: Tuning) -> Core {
-        let Seat { segment, rank: me, place, wire, launched } = seat;
+        let Seat { segment, rank: me, place, is_process, wire, launched } = seat;
         let &Settings { options, watch, habits, .. } = settings;
         let nodes = match (&settings.nodes, &wire) {
             (Nodes::One, Some(wire)) => Nodes::Each(wire.hosts().into()),
@@ -210,6 +212,7 @@ impl Core {
             watch,
             lessons: Mutex::default(),
             nodes,
+            is_process,
             launched,
         };
         if habits.has_helper {
@@ -243,14 +246,19 @@ impl Core {
         self.shared.me
     }
 
+    /// The memory that the ranks of this host share.
+    pub(crate) fn segment(&self) -> &Segment {
+        &self.shared.segment
+    }
+
     /// Ranks in the world.
     pub(crate) fn ranks(&self) -> usize {
         self.shared.segment.ranks()
     }
 
-    /// Whether the ranks are processes.
+    /// Whether this process is the rank, and no other one.
     pub(crate) fn is_process(&self) -> bool {
-        self.shared.segment.is_shared()
+        self.is_process
     }
 
     /// So many bytes of the memory that all ranks of the host map, if there is room.

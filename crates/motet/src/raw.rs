@@ -69,3 +69,13 @@ pub use crate::world::init_for;
 pub use motet_fabric::bootstrap::abort as tell_launcher_to_abort;
 pub use motet_fabric::heap::Memory as CommonMemory;
 pub(crate) use translate::exchangew;
+
+use crate::Communicator;
+
+/// Whether this process is the first one to end the job of this communicator: then it is to say
+/// why, to [tell the launcher](tell_launcher_to_abort), and to exit with this code, which is that
+/// of the job. Else another process has done so, and this one waits to be ended; it goes on only
+/// if nobody does it, and is to exit without a word. Other ranks hear nothing of it.
+pub fn begins_abort(comm: &Communicator, code: u8) -> bool {
+    comm.core().begins_abort(code)
+}

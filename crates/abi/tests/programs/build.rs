@@ -142,6 +142,15 @@ impl Workshop {
                 return Err(format!("\"{text}\" was to be said, but not:\n{told}").into());
             }
         }
+        if let Some(text) = run.never.iter().find(|text| told.contains(text.as_str())) {
+            return Err(format!("\"{text}\" was not to be said:\n{told}").into());
+        }
+        for text in &run.once {
+            let count = errors.matches(text.as_str()).count();
+            if count != 1 {
+                return Err(format!("\"{text}\" was said {count} times:\n{told}").into());
+            }
+        }
         Ok(())
     }
 

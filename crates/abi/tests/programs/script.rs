@@ -25,6 +25,10 @@ pub(crate) struct Run {
     pub(crate) end: End,
     pub(crate) errors: Vec<String>,
     pub(crate) output: Vec<String>,
+    /// What is to be said nowhere.
+    pub(crate) never: Vec<String>,
+    /// What the standard error is to have in exactly one place.
+    pub(crate) once: Vec<String>,
 }
 
 /// How a program ends.
@@ -75,6 +79,8 @@ fn runs(program: &str, comment: &str) -> Vec<Run> {
         end: End::Success,
         errors: Vec::new(),
         output: Vec::new(),
+        never: Vec::new(),
+        once: Vec::new(),
     };
     let mut cases: Vec<Run> = Vec::new();
     for line in comment.lines() {
@@ -103,6 +109,8 @@ fn runs(program: &str, comment: &str) -> Vec<Run> {
             }
             "stderr" => run.errors.push(value.to_owned()),
             "stdout" => run.output.push(value.to_owned()),
+            "never" => run.never.push(value.to_owned()),
+            "once" => run.once.push(value.to_owned()),
             _ => {}
         }
     }

@@ -66,7 +66,7 @@ pub fn threads_apart(ranks: usize, per_host: usize, writes: Option<bool>) -> Res
                 let wire = Some(Box::new(Wire::open(&mut board, &segment, reach)?));
                 let (rank, place) = (Peer(rank as u32), rank);
                 segment.enter(rank, std::process::id());
-                Ok(Seat { segment, rank, place, wire, launched: None })
+                Ok(Seat { segment, rank, place, is_process: false, wire, launched: None })
             })
         };
         let seats: Vec<_> = (0..ranks).map(sit).collect();

@@ -36,6 +36,10 @@ const MOST_APART: usize = 20;
 /// they have been asked to end the job.
 const LAST_WORDS: Duration = Duration::from_millis(30);
 
+/// How long who has asked the launcher to end the job waits to be ended by it. Ranks on other hosts
+/// would take the end of this process for a death, if it came before their own.
+const TO_BE_ENDED: Duration = Duration::from_secs(2);
+
 /// What a rank has of the launcher of another library: its [`Board`], and where all ranks are.
 #[derive(Debug)]
 pub struct Launched {
@@ -105,7 +109,8 @@ impl Launched {
         let launched = Arc::new(Launched { roster, ties: Mutex::new(Some(ties)) });
         // The process joins once, so this is the only one.
         let _ = OWN.set(launched.clone());
-        Ok(Seat { segment, rank, place, wire, launched: Some(launched) })
+        let is_process = true;
+        Ok(Seat { segment, rank, place, is_process, wire, launched: Some(launched) })
     }
 
     /// Where all ranks are.
@@ -140,6 +145,7 @@ impl Launched {
             }
             thread::sleep(LAST_WORDS);
             board.abort(code, text);
+            thread::sleep(TO_BE_ENDED);
         }
     }
 }

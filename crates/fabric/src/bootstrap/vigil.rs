@@ -5,16 +5,20 @@
 //! next but one is watched, and so on. So whenever a rank dies and not all die, some rank that
 //! lives watches one that has died; and one death is all that has to be found, since the first
 //! ends the world of all.
+//!
+//! When a rank [ends the job](Segment::abort) its launcher is to kill all ranks. One that does not,
+//! or has gone, leaves them waiting for a rank that is no more and of whose end they are not told;
+//! so each process whose watcher has seen nobody come to kill it kills itself.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, getpid, kill_process, pidfd_open};
 
 use super::roster::started;
 use crate::segment::State;
@@ -23,6 +27,10 @@ use crate::{Error, Failure, How, Peer, Result, Segment};
 /// How often a watcher looks whether the one it watches has left, and watches no other any more.
 /// A death is seen at once, without looking.
 const LOOK: Duration = Duration::from_millis(400);
+
+/// How long a process waits to be killed when a rank has ended the job: for longer than that rank
+/// takes to ask for it and to end by itself, since launchers report who ends first.
+const TO_BE_KILLED: Duration = Duration::from_secs(4);
 
 /// A process, by its number and when it started.
 pub(super) type Process = (u32, u64);
@@ -84,6 +92,9 @@ impl Watcher {
         let before = processes.iter().take_while(|(rank, _)| *rank != me);
         for &(peer, process) in after.chain(before) {
             self.watch(peer, process);
+            if self.segment.aborted().is_some() {
+                return self.wait_to_be_killed(TO_BE_KILLED, kill_this_process);
+            }
             if self.is_over.load(Ordering::Acquire) {
                 return;
             }
@@ -93,7 +104,19 @@ impl Watcher {
         }
     }
 
-    /// Returns when a rank has ended or left, or when the watch is over.
+    /// A rank has ended the job: calls `kill` if nobody does so in time, and the watch is not over.
+    fn wait_to_be_killed(&self, limit: Duration, kill: impl FnOnce()) {
+        let begun = Instant::now();
+        while begun.elapsed() < limit {
+            thread::sleep(LOOK / 20);
+            if self.is_over.load(Ordering::Acquire) {
+                return;
+            }
+        }
+        kill();
+    }
+
+    /// Returns when a rank has ended or left or ends the job, or when the watch is over.
     fn watch(&self, rank: Peer, (process, start): Process) {
         let end = Pid::from_raw(process as i32)
             .and_then(|process| pidfd_open(process, PidfdFlags::empty()).ok());
@@ -103,7 +126,11 @@ impl Watcher {
             return;
         }
         let limit = Timespec { tv_sec: 0, tv_nsec: LOOK.subsec_nanos().into() };
-        while !self.is_over.load(Ordering::Acquire) && self.segment.state(rank) != State::Left {
+        let goes_on = || {
+            let is_over = self.is_over.load(Ordering::Acquire) || self.segment.aborted().is_some();
+            !is_over && self.segment.state(rank) != State::Left
+        };
+        while goes_on() {
             let mut both =
                 [PollFd::new(&end, PollFlags::IN), PollFd::new(&*self.bell, PollFlags::IN)];
             match poll(&mut both, Some(&limit)) {
@@ -116,11 +143,17 @@ impl Watcher {
     }
 }
 
+/// No signal of the program's own, and nothing that it wants done at its end.
+fn kill_this_process() {
+    // A process may do so to itself.
+    let _ = kill_process(getpid(), Signal::KILL);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::segment::Abort;
     use std::process::{Child, Command};
-    use std::time::Instant;
 
     /// A rank that does nothing; killed when the test is over.
     struct Idler(Child);
@@ -216,6 +249,26 @@ mod tests {
         let vigil = Vigil::begin(segment.clone(), Peer(0), processes).unwrap();
         assert!(failure_within(&segment, LONG).is_some());
         drop(vigil);
+    }
+
+    #[test]
+    fn who_is_not_killed_after_an_abort_kills_itself_unless_it_leaves() {
+        let kills = |watcher: &Watcher, limit| {
+            let mut has_killed = false;
+            watcher.wait_to_be_killed(limit, || has_killed = true);
+            has_killed
+        };
+        let bell = Arc::new(eventfd(0, EventfdFlags::CLOEXEC).unwrap());
+        let (segment, is_over) = (world(2), Arc::new(AtomicBool::new(false)));
+        let watcher = Watcher { segment: segment.clone(), bell, is_over: is_over.clone() };
+        let next = Idler::start();
+        segment.abort(Abort { rank: Peer(1), code: 7 });
+        // Although it lives: the watch ends.
+        watcher.watch(Peer(1), next.process());
+        assert!(kills(&watcher, SHORT));
+        is_over.store(true, Ordering::Release);
+        assert!(!kills(&watcher, LONG));
+        assert_eq!(segment.failure(), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use crate::{Failure, How, signal_name};
+use crate::{Failure, How, Peer, signal_name};
 
 /// What a shell reports for a program that ended by a signal: this and the signal's number.
 const SIGNAL_CODE: u8 = 128;
@@ -28,6 +28,13 @@ pub struct Outcome {
 pub enum Cause {
     /// A rank died.
     Death(Death),
+    /// A rank has ended the job with this exit code, and said so.
+    Abort {
+        /// Which rank.
+        rank: Peer,
+        /// The code.
+        code: u8,
+    },
     /// The ranks ended by this signal, which the launcher was sent.
     Signal(u8),
     /// Standard output took nothing any more. That its reader has gone is no mishap: `| head`.
@@ -73,6 +80,7 @@ impl Cause {
                 How::Signal(signal) => SIGNAL_CODE.saturating_add(signal),
                 How::Panic => PANIC_CODE,
             },
+            &Cause::Abort { code, .. } => code.max(1),
             Cause::Signal(signal) => SIGNAL_CODE.saturating_add(*signal),
             Cause::Output(_) if self.is_quiet() => SIGNAL_CODE + SIGPIPE,
             Cause::Output(_) => 1,
@@ -83,6 +91,7 @@ impl Cause {
     pub fn is_quiet(&self) -> bool {
         match self {
             Cause::Death(death) => death.orderly,
+            Cause::Abort { .. } => true,
             Cause::Output(source) => source.kind() == io::ErrorKind::BrokenPipe,
             Cause::Signal(_) => false,
         }
@@ -93,6 +102,9 @@ impl fmt::Display for Cause {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Cause::Death(death) => death.fmt(out),
+            Cause::Abort { rank, code } => {
+                write!(out, "rank {rank} ended the job with code {code}")
+            }
             Cause::Output(source) => write!(out, "cannot write to standard output: {source}"),
             Cause::Signal(signal) => match signal_name(*signal) {
                 Some(name) => write!(out, "ended by signal {signal} ({name})"),
@@ -125,7 +137,6 @@ impl fmt::Display for Death {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Peer;
 
     fn death(how: How, joined: bool, others: usize, ranks: usize) -> Outcome {
         let failure = Failure { rank: Peer(2), how };
@@ -159,6 +170,13 @@ mod tests {
             "rank 2 (process 4711) exited with code 3; \
              the one other rank that still ran was ended"
         );
+    }
+
+    #[test]
+    fn the_rank_that_ends_the_job_has_said_so() {
+        let abort = Outcome::of(Cause::Abort { rank: Peer(2), code: 7 });
+        assert_eq!((abort.code, &*text(&abort)), (7, "rank 2 ended the job with code 7"));
+        assert!(abort.cause.is_some_and(|cause| cause.is_quiet()));
     }
 
     #[test]

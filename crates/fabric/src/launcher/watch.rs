@@ -16,7 +16,7 @@ use super::outcome::{Cause, Death, Outcome};
 use super::output::Output;
 use super::signals::Signals;
 use super::start::Started;
-use crate::segment::State;
+use crate::segment::{Abort, State};
 use crate::{Error, Failure, How, Peer, Result, Segment};
 
 /// How long all must be quiet before part of a line is taken for a question.
@@ -35,6 +35,8 @@ struct Rank {
 enum Reason {
     /// The segment says which rank died first; this many others ran at that time.
     Death { others: usize },
+    /// The segment says which rank has ended the job.
+    Abort,
     /// This signal went to all ranks.
     Signal(Signal),
     /// Nothing can be written to standard output any more.
@@ -255,6 +257,7 @@ impl<'a> Watch<'a> {
         let peer = Peer(rank as u32);
         let state = self.segment.state(peer);
         match verdict(status, state) {
+            _ if self.segment.aborted().is_some() => self.abort(),
             Some(how) => self.died(Failure { rank: peer, how }),
             // It will never come, so whoever waits for it must not wait for ever.
             None if state == State::Absent => self.segment.leave(peer),
@@ -263,6 +266,12 @@ impl<'a> Watch<'a> {
         if self.live == 0 {
             self.ending.ranks_are_gone(Instant::now());
         }
+    }
+
+    /// A rank has ended the job. The others are ended without a word to them.
+    fn abort(&mut self) {
+        self.reason.get_or_insert(Reason::Abort);
+        self.ending.begin(Instant::now(), Duration::ZERO);
     }
 
     fn died(&mut self, failure: Failure) {
@@ -322,6 +331,10 @@ impl<'a> Watch<'a> {
     fn outcome(&self) -> Outcome {
         match self.reason {
             None => Outcome::well(),
+            Some(Reason::Abort) => {
+                let Abort { rank, code } = self.segment.aborted().expect("read when a rank ended");
+                Outcome::of(Cause::Abort { rank, code })
+            }
             Some(Reason::Signal(signal)) => Outcome::of(Cause::Signal(signal.as_raw() as u8)),
             Some(Reason::Output(errno)) => Outcome::of(Cause::Output(errno.into())),
             Some(Reason::Death { others }) => {

@@ -10,7 +10,9 @@ use std::mem;
 use std::panic;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
+use motet_fabric::segment::Abort;
 use motet_fabric::{bootstrap, complain};
 
 use super::{Error, ErrorKind};
@@ -18,6 +20,10 @@ use crate::communicator::Communicator;
 use crate::core::Core;
 use crate::flight::Home;
 use crate::group::Group;
+
+/// How long a process waits to be ended, when another rank has ended the job. It is longer than
+/// that rank needs to tell a launcher.
+const TO_BE_ENDED: Duration = Duration::from_secs(3);
 
 /// A handler that the program has written.
 pub type UserErrorHandler = Arc<dyn Fn(&ErrorSite<'_>, &Error) + Send + Sync>;
@@ -131,24 +137,44 @@ impl Home {
     fn end_of_job(&self, error: &Error) {
         let (name, class) = (self.particulars.name(), error.class());
         let name = if name.is_empty() { String::new() } else { format!(" \"{name}\"") };
-        complain(format_args!(
+        let why = format!(
             "motet: {error} [{class}]; the error handler of its communicator{name} ends the job: \
              to have the error returned, set ErrorHandler::Return"
-        ));
-        if !thread::panicking() {
-            self.core.abort(1);
+        );
+        if thread::panicking() {
+            return complain(why);
         }
+        self.core.abort(1, why)
     }
 }
 
 impl Core {
-    /// Ends this rank and, since the others cannot go on without it, the job.
+    /// Whether this rank is the first one to end the job: then it is to say why, and what the code
+    /// of the job is. Another one, whose process is to be ended in a moment, waits for that, and
+    /// goes on only if nobody does it.
+    pub(crate) fn begins_abort(&self, code: u8) -> bool {
+        let is_first = self.segment().abort(Abort { rank: self.me(), code });
+        if !is_first && self.is_process() {
+            thread::sleep(TO_BE_ENDED);
+        }
+        is_first
+    }
+
+    /// Ends this rank and, since the others cannot go on without it, the job. Says why, unless
+    /// another rank ends the job already.
     #[cold]
-    pub(crate) fn abort(&self, code: u8) -> ! {
+    fn abort(&self, code: u8, why: String) -> ! {
+        let code = code.max(1);
+        let is_first = self.begins_abort(code);
+        if is_first {
+            complain(why);
+        }
         if self.is_process() {
-            // Our own launcher sees that the rank ends before its time, and ends the others.
-            bootstrap::abort(code.max(1), "the program has asked for the end of the job");
-            std::process::exit(i32::from(code.max(1)));
+            if is_first {
+                // Our own launcher sees that the rank ends, and ends the others.
+                bootstrap::abort(code, "the program has asked for the end of the job");
+            }
+            std::process::exit(i32::from(code));
         }
         self.die();
         // Not a second line on standard error: why it ends has been said.
@@ -173,18 +199,28 @@ impl Communicator {
         self.home().handle(error);
     }
 
-    /// Ends the job from here. Under a launcher this process exits with the code, or with 1 if
-    /// that is 0; a rank that is a thread unwinds. The others are told that this rank has died.
-    /// (`MPI_Abort`, MPI 4.1 §9.7)
+    /// Ends the job from here, all ranks of it, whatever the communicator: of several ranks that
+    /// do so at once the first one says so, and its code counts.
+    ///
+    /// Where ranks are processes, this one exits with the code, or with 1 if that is 0; so does
+    /// the launcher. It ends the others, wherever they are: their calls do not return, and none of
+    /// them gets an error. [`motet run`](crate::launch) sends them SIGTERM, and SIGKILL a quarter
+    /// of a second later.
+    ///
+    /// A rank that is a thread unwinds, since nobody could end the others: their calls return the
+    /// error that this rank has died.
+    ///
+    /// # Panics
+    /// A rank that is a thread unwinds, without a message of the panic.
+    ///
+    /// (`MPI_Abort`, MPI 5.0 §9.7)
     pub fn abort(&self, code: u8) -> ! {
         let (rank, name) = (self.home().particulars.rank, self.name());
         let of = match &*name {
             "" => "a communicator without a name".to_owned(),
             name => format!("communicator \"{name}\""),
         };
-        let of = format_args!("rank {rank} of {of}");
-        complain(format_args!("motet: {of} ends the job with code {code}"));
-        self.core().abort(code)
+        self.core().abort(code, format!("motet: rank {rank} of {of} ends the job with code {code}"))
     }
 }
 
