@@ -1,10 +1,13 @@
 //! What is done for every call, whichever it is.
 //!
-//! Nothing unwinds into C: a panic (a fault of the library, or of Rust code that was called back)
-//! ends the job with its message and the rank.
+//! A panic (a fault of the library) does not unwind into C: it ends the job with its message and
+//! the rank. An exception of the program does: one that has left a callback is raised again as the
+//! last thing that a call does, and one that leaves an error handler passes through
+//! ([`crate::exception`]).
 
 use std::ffi::c_int;
-use std::panic::{self, AssertUnwindSafe};
+use std::mem;
+use std::thread;
 
 use motet::ErrorClass;
 
@@ -12,11 +15,32 @@ use crate::exports::MPI_SUCCESS;
 use crate::fault::{Answer, Fault, Site};
 use crate::process;
 
+/// Ends the job if a panic leaves the call.
+struct EndsJobAtPanic(&'static str);
+
+impl Drop for EndsJobAtPanic {
+    #[cold]
+    fn drop(&mut self) {
+        if thread::panicking() {
+            process::panicked(self.0);
+        }
+    }
+}
+
+/// Does the work of a call, out of which no panic comes.
+#[inline]
+fn guarded<T>(call: &'static str, work: impl FnOnce() -> T) -> T {
+    let guard = EndsJobAtPanic(call);
+    let done = work();
+    mem::forget(guard);
+    done
+}
+
 /// A call that needs the library to be initialised.
 #[inline]
 pub(crate) fn boundary(call: &'static str, work: impl FnOnce() -> Answer) -> c_int {
     if !process::is_running() {
-        return process::not_running().handle(call);
+        return failed(call, process::not_running());
     }
     anytime(call, work)
 }
@@ -24,21 +48,24 @@ pub(crate) fn boundary(call: &'static str, work: impl FnOnce() -> Answer) -> c_i
 /// A call that may be made before the library is initialised, and after it is finalised.
 #[inline]
 pub(crate) fn anytime(call: &'static str, work: impl FnOnce() -> Answer) -> c_int {
-    match panic::catch_unwind(AssertUnwindSafe(work)) {
-        Ok(Ok(())) => MPI_SUCCESS,
-        Ok(Err(fault)) => fault.handle(call),
-        Err(_) => process::panicked(call),
+    match guarded(call, work) {
+        Ok(()) => MPI_SUCCESS,
+        Err(fault) => failed(call, fault),
     }
 }
 
 /// A call of the tools interface, whose errors are returned and never brought before a handler.
 #[inline]
 pub(crate) fn tool(call: &'static str, work: impl FnOnce() -> Result<(), c_int>) -> c_int {
-    match panic::catch_unwind(AssertUnwindSafe(work)) {
-        Ok(Ok(())) => MPI_SUCCESS,
-        Ok(Err(code)) => code,
-        Err(_) => process::panicked(call),
-    }
+    guarded(call, work).err().unwrap_or(MPI_SUCCESS)
+}
+
+/// A call that has failed. What is done last may never return: nothing is alive by then that has a
+/// destructor.
+#[cold]
+#[inline(never)]
+fn failed(call: &'static str, fault: Fault) -> c_int {
+    guarded(call, || fault.ending(call)).perform()
 }
 
 /// What a call of what there is not comes to.

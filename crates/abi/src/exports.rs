@@ -21,11 +21,11 @@ use crate::process::running;
 macro_rules! export {
     ($name:ident ($($parameter:ident: $kind:ty),*) -> $result:ty $body:block) => {
         #[unsafe(no_mangle)]
-        pub(crate) unsafe extern "C" fn $name($($parameter: $kind),*) -> $result $body
+        pub(crate) unsafe extern "C-unwind" fn $name($($parameter: $kind),*) -> $result $body
 
         const _: () = {
             #[unsafe(export_name = concat!("P", stringify!($name)))]
-            unsafe extern "C" fn twin($($parameter: $kind),*) -> $result $body
+            unsafe extern "C-unwind" fn twin($($parameter: $kind),*) -> $result $body
         };
     };
 }

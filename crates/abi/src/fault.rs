@@ -7,11 +7,14 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use std::ffi::c_int;
+use std::mem;
 
-use motet::{Error, ErrorClass, ErrorCode, ErrorKind};
+use motet::{Error, ErrorClass, ErrorCode, ErrorKind, ExceptionId};
 
 use crate::calls::errors::text_of;
 use crate::error_codes::{class, returned};
+use crate::exception::Exception;
+use crate::exports::{MPI_FILE_NULL, MPI_SUCCESS};
 use crate::handle::{MPI_Comm, MPI_File};
 use crate::objects::{Errhandler, File, FoundComm, Session};
 use crate::process;
@@ -31,6 +34,30 @@ struct Facts {
     /// The operation in which it happened, and the rank in its communicator.
     operation: Option<(&'static str, usize)>,
     site: Site,
+    /// What is raised instead of calling the error handler, if a callback has thrown it.
+    exception: Option<ExceptionId>,
+    /// Whether the program itself has it brought before the error handler.
+    is_requested: bool,
+}
+
+/// The last thing that a call does that has failed: it may never come back from it. Nothing in it
+/// has a destructor, and nothing else is alive then, so that it may be left in whatever way: by an
+/// exception, by a `longjmp`, or by the end of the thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ending(Last);
+
+#[derive(Clone, Copy, Debug)]
+enum Last {
+    Return(c_int),
+    /// Calls the error handler at this address, which is one for objects of the handle's kind.
+    Call {
+        function: usize,
+        handle: usize,
+        code: c_int,
+        returns: c_int,
+    },
+    /// Raises an exception that a callback has thrown.
+    Raise(ExceptionId),
 }
 
 /// What the call returns.
@@ -79,9 +106,28 @@ impl Fault {
         Fault::with(Code::Exactly(ErrorClass::InStatus.code()), text)
     }
 
+    /// An error of the program, which it wants to be brought before the error handler of a site;
+    /// that is all that the call does.
+    #[cold]
+    pub(crate) fn requested(site: Site, code: c_int) -> Fault {
+        let text = text_of(code).filter(|text| !text.is_empty());
+        let text = text.unwrap_or_else(|| format!("error {code}"));
+        let mut fault = Fault::with(Code::Exactly(code), text);
+        fault.0.is_requested = true;
+        fault.at(site)
+    }
+
+    /// The same fault, of which this exception is the cause.
+    #[cold]
+    pub(crate) fn thrown(mut self, exception: Option<ExceptionId>) -> Fault {
+        self.0.exception = exception;
+        self
+    }
+
     #[cold]
     fn with(code: Code, text: String) -> Fault {
-        Fault(Box::new(Facts { code, text, operation: None, site: Site::Unknown }))
+        let (operation, site, exception) = (None, Site::Unknown, None);
+        Fault(Box::new(Facts { code, text, operation, site, exception, is_requested: false }))
     }
 
     /// The class of the standard, or the code of the program.
@@ -107,11 +153,26 @@ impl Fault {
         self
     }
 
-    /// Brings it before the error handler of its site; returns the code if that returns.
+    /// What happened, and in which operation, unless that is the call itself.
+    fn text_in(&self, call: &str) -> String {
+        let Facts { text, operation, .. } = &*self.0;
+        match operation {
+            Some((operation, rank)) if !names(call, operation) => {
+                format!("{operation} on rank {rank}: {text}")
+            }
+            _ => text.clone(),
+        }
+    }
+
+    /// Brings it before the error handler of its site: what is to be done last. A handler of the
+    /// standard may end the job here.
     #[cold]
-    pub(crate) fn handle(self, call: &str) -> c_int {
+    pub(crate) fn ending(self, call: &str) -> Ending {
         let text = self.text_in(call);
-        let Facts { code, site, .. } = *self.0;
+        let Facts { code, site, exception, is_requested, .. } = *self.0;
+        if let Some(exception) = exception.filter(|&id| Exception::may_be_raised(id)) {
+            return Ending(Last::Raise(exception));
+        }
         let site = match site {
             Site::Unknown => process::without_object().map_or(Site::Unknown, Site::Comm),
             site => site,
@@ -124,18 +185,40 @@ impl Fault {
             }
             Code::Exactly(code) => code,
         };
-        site.handle(call, &text, code);
-        code
-    }
-
-    /// What happened, and in which operation, unless that is the call itself.
-    fn text_in(&self, call: &str) -> String {
-        let Facts { text, operation, .. } = &*self.0;
-        match operation {
-            Some((operation, rank)) if !names(call, operation) => {
-                format!("{operation} on rank {rank}: {text}")
+        let returns = if is_requested { MPI_SUCCESS } else { code };
+        let last = match site.handler() {
+            Errhandler::Return => Last::Return(returns),
+            Errhandler::User(user) => {
+                let function = user.address();
+                let call = |handle| Last::Call { function, handle, code, returns };
+                site.handle().map_or(Last::Return(returns), call)
             }
-            _ => text.clone(),
+            Errhandler::Fatal => {
+                process::end(call, &text, class(code), &site, "MPI_ERRORS_ARE_FATAL")
+            }
+            Errhandler::Abort => process::end(call, &text, class(code), &site, "MPI_ERRORS_ABORT"),
+        };
+        Ending(last)
+    }
+}
+
+impl Ending {
+    /// Does it; the code that the call returns then. The caller has nothing alive that has a
+    /// destructor.
+    #[cold]
+    pub(crate) fn perform(self) -> c_int {
+        match self.0 {
+            Last::Return(code) => code,
+            Last::Call { function, mut handle, mut code, returns } => {
+                // Handles of all kinds are passed alike.
+                type Handler = unsafe extern "C-unwind" fn(*mut usize, *mut c_int, ...);
+                // SAFETY: whoever made the handler has promised that it is such a function.
+                let function: Handler = unsafe { mem::transmute(function) };
+                // SAFETY: as above; both places are there for the time of the call.
+                unsafe { function(&raw mut handle, &raw mut code) };
+                returns
+            }
+            Last::Raise(exception) => Exception::raise(exception),
         }
     }
 }
@@ -146,30 +229,24 @@ fn names(call: &str, operation: &str) -> bool {
 }
 
 impl Site {
-    /// Calls the error handler for an error of the program.
+    /// The error handler of the object, or that of a program without one.
     #[cold]
-    pub(crate) fn call_handler(&self, call: &str, code: c_int) {
-        let text = text_of(code).filter(|text| !text.is_empty());
-        self.handle(call, &text.unwrap_or_else(|| format!("error {code}")), code);
-    }
-
-    /// Brings an error before the handler of the object, or that of a program without one.
-    #[cold]
-    fn handle(&self, call: &str, text: &str, code: c_int) {
-        let handler = match self {
+    fn handler(&self) -> Errhandler {
+        match self {
             Site::Unknown => process::handler(),
             Site::Comm(comm) => comm.handler(),
             Site::Session(session) => session.handler(),
             Site::File => File::handler(),
-        };
-        match handler {
-            Errhandler::Return => {}
-            // SAFETY: the program says that it is a handler, and of what it is one.
-            Errhandler::User(user) => unsafe { user.call(self, code) },
-            Errhandler::Fatal => {
-                process::end(call, text, class(code), self, "MPI_ERRORS_ARE_FATAL")
-            }
-            Errhandler::Abort => process::end(call, text, class(code), self, "MPI_ERRORS_ABORT"),
+        }
+    }
+
+    /// The handle that an error handler of the program is told.
+    fn handle(&self) -> Option<usize> {
+        match self {
+            Site::Unknown => None,
+            Site::Comm(comm) => Some(comm.handle.value()),
+            Site::Session(session) => Some(session.handle.value()),
+            Site::File => Some(MPI_FILE_NULL.value()),
         }
     }
 }
@@ -183,7 +260,7 @@ impl From<Error> for Fault {
         };
         let mut fault = Fault::with(code, error.kind().to_string());
         fault.0.operation = error.call().zip(error.rank());
-        fault
+        fault.thrown(error.kind().exception())
     }
 }
 

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //!  MPI_Bcast, PMPI_Bcast, MPI_Bcast_c, MPI_Ibcast, …          exports.rs (tables/functions.tsv)
-//!      |   catches panics, asks whether the library is initialised,
+//!      |   ends the job at a panic, asks whether the library is initialised,
 //!      |   brings what went wrong before the error handler      boundary.rs, fault.rs
 //!      v
 //!  calls::collectives::bcast(…, Form)                           calls/*: one function per call
@@ -36,6 +36,7 @@ mod caller;
 mod calls;
 mod count;
 mod error_codes;
+mod exception;
 mod exports;
 mod fault;
 #[cfg(test)]

@@ -25,6 +25,7 @@ use motet::{ErrorClass, complain};
 use crate::call_site::call_site;
 use crate::calls::attributes;
 use crate::error_codes;
+use crate::exception;
 use crate::exports;
 use crate::fault::{Answer, Fault, Site};
 use crate::handle::{Kind, MPI_Request};
@@ -182,6 +183,7 @@ pub(crate) fn finalize() -> Answer {
         Err(ENDING) => return Err(Fault::new(ErrorClass::Other, "called twice")),
         Err(_) => return Err(not_running()),
     };
+    exception::delete_kept();
     // As if MPI_COMM_SELF was freed first of all, while everything still works.
     let ended = [&own, &world].map(|comm| comm.as_deref().map_or(Ok(()), attributes::deleted));
     // One of the program can be called no more: there is no communicator to call it with.
@@ -339,6 +341,17 @@ pub(crate) fn panicked(call: &str) -> ! {
     let rank = rank();
     let why = format_args!("motet: {rank}{call}: a fault of the library, told above, ends the job");
     exit(c_int::from(u8::MAX), "a fault of the library", why)
+}
+
+/// A callback has ended its thread in the middle of a call, which so can neither go on nor end.
+#[cold]
+pub(crate) fn callback_ended_thread() -> ! {
+    complain(format_args!(
+        "motet: {}a callback has ended its thread (pthread_exit, or a cancellation) in the middle \
+         of a call, which cannot go on: the job ends; return from the callback first",
+        rank()
+    ));
+    exit(c_int::from(u8::MAX), "a callback has ended its thread")
 }
 
 /// How a message names the rank, if it is known.

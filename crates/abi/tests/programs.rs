@@ -1,4 +1,4 @@
-//! Programs in C on the C library: each file of `tests/c` is compiled and run as a world of
+//! Programs in C and C++ on the C library: each file of `tests/c` is compiled and run as a world of
 //! processes.
 //!
 //! The first comment of a file says what it is about, and in lines of its own how it is run:

@@ -16,7 +16,7 @@ pub use class::ErrorClass;
 pub use codes::{ErrorCode, ErrorCodes};
 pub(crate) use handler::Particulars;
 pub use handler::{ErrorHandler, ErrorSite, UserErrorHandler};
-pub use kind::ErrorKind;
+pub use kind::{ErrorKind, ExceptionId};
 
 /// Results of this library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

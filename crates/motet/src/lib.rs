@@ -146,8 +146,8 @@ pub use element::{AnyBytes, Element};
 #[doc(hidden)]
 pub use element::{ElementCode, code_of_fields};
 pub use error::{
-    Error, ErrorClass, ErrorCode, ErrorCodes, ErrorHandler, ErrorKind, ErrorSite, Result,
-    UserErrorHandler,
+    Error, ErrorClass, ErrorCode, ErrorCodes, ErrorHandler, ErrorKind, ErrorSite, ExceptionId,
+    Result, UserErrorHandler,
 };
 pub use generalized::Completer;
 pub use group::{Comparison, Group, GroupError, RankRange};

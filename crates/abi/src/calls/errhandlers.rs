@@ -7,15 +7,13 @@ use std::ffi::c_int;
 
 use crate::caller::{get, put};
 use crate::exports::{MPI_ERRHANDLER_NULL, MPI_FILE_NULL};
-use crate::fault::{Answer, Site};
+use crate::fault::{Answer, Fault, Site};
 use crate::handle::{Callback, MPI_Comm, MPI_Errhandler, MPI_File};
 use crate::objects::{Errhandler, File, Target};
 
 /// `MPI_Comm_call_errhandler`
 pub(crate) fn comm_call_errhandler(comm: MPI_Comm, errorcode: c_int) -> Answer {
-    let site = Site::Comm(comm.object()?);
-    site.call_handler("MPI_Comm_call_errhandler", errorcode);
-    Ok(())
+    Err(Fault::requested(Site::Comm(comm.object()?), errorcode))
 }
 
 /// `MPI_Comm_create_errhandler`
@@ -67,10 +65,7 @@ fn of_files<T>(file: MPI_File, work: impl FnOnce() -> Answer<T>) -> Answer<T> {
 
 /// `MPI_File_call_errhandler`
 pub(crate) fn file_call_errhandler(fh: MPI_File, errorcode: c_int) -> Answer {
-    of_files(fh, || {
-        Site::File.call_handler("MPI_File_call_errhandler", errorcode);
-        Ok(())
-    })
+    of_files(fh, || Err(Fault::requested(Site::File, errorcode)))
 }
 
 /// `MPI_File_create_errhandler`

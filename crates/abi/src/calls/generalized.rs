@@ -6,9 +6,10 @@ use std::ffi::{c_int, c_void};
 use std::mem;
 
 use motet::raw::{self, Callbacks, Stage};
-use motet::{ErrorCode, ErrorKind};
+use motet::{ErrorClass, ErrorCode, ErrorKind};
 
 use crate::caller::put;
+use crate::exception::{Ended, Exception, stopped};
 use crate::exports::{MPI_REQUEST_NULL, MPI_SUCCESS};
 use crate::fault::Answer;
 use crate::handle::{Callback, MPI_Request};
@@ -26,7 +27,11 @@ impl State {
 }
 
 /// What a function of the program has returned.
-fn returned(which: &str, code: c_int) -> motet::Result<()> {
+fn returned(which: &str, ended: Ended<c_int>) -> motet::Result<()> {
+    let throws = |exception: Exception| {
+        exception.into_error("a function of a generalized request", ErrorClass::Other)
+    };
+    let code = ended.map_err(throws)?;
     if code == MPI_SUCCESS {
         return Ok(());
     }
@@ -35,9 +40,9 @@ fn returned(which: &str, code: c_int) -> motet::Result<()> {
 }
 
 /// Functions of these types, of which each may be missing.
-type Query = Option<unsafe extern "C" fn(*mut c_void, *mut MPI_Status) -> c_int>;
-type Free = Option<unsafe extern "C" fn(*mut c_void) -> c_int>;
-type Cancel = Option<unsafe extern "C" fn(*mut c_void, c_int) -> c_int>;
+type Query = Option<unsafe extern "C-unwind" fn(*mut c_void, *mut MPI_Status) -> c_int>;
+type Free = Option<unsafe extern "C-unwind" fn(*mut c_void) -> c_int>;
+type Cancel = Option<unsafe extern "C-unwind" fn(*mut c_void, c_int) -> c_int>;
 
 /// The functions of a generalized request, as Motet calls them.
 fn callbacks(query: Query, free: Free, cancel: Cancel, state: State) -> Callbacks {
@@ -46,20 +51,20 @@ fn callbacks(query: Query, free: Free, cancel: Cancel, state: State) -> Callback
             let Some(query) = query else { return Ok(()) };
             let mut told = MPI_Status::from(&*status);
             // SAFETY: the program says that it is such a function, and what it takes.
-            let code = unsafe { query(state.address(), &raw mut told) };
+            let ended = stopped(|| unsafe { query(state.address(), &raw mut told) });
             *status = raw::Status::from(&told);
-            returned("query", code)
+            returned("query", ended)
         }),
         free: Box::new(move || {
             let Some(free) = free else { return Ok(()) };
             // SAFETY: the program says that it is such a function, and what it takes.
-            returned("free", unsafe { free(state.address()) })
+            returned("free", stopped(|| unsafe { free(state.address()) }))
         }),
         cancel: Box::new(move |stage| {
             let Some(cancel) = cancel else { return Ok(()) };
             let is_complete = c_int::from(stage == Stage::Complete);
             // SAFETY: the program says that it is such a function, and what it takes.
-            returned("cancel", unsafe { cancel(state.address(), is_complete) })
+            returned("cancel", stopped(|| unsafe { cancel(state.address(), is_complete) }))
         }),
     }
 }

@@ -177,8 +177,7 @@ pub(crate) unsafe fn session_attach_buffer(
 
 /// `MPI_Session_call_errhandler`
 pub(crate) fn session_call_errhandler(session: MPI_Session, errorcode: c_int) -> Answer {
-    Site::Session(session.object()?).call_handler("MPI_Session_call_errhandler", errorcode);
-    Ok(())
+    Err(Fault::requested(Site::Session(session.object()?), errorcode))
 }
 
 /// `MPI_Session_create_errhandler`

@@ -7,17 +7,14 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use std::ffi::c_int;
-use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use motet::ErrorClass;
 
-use super::{Comm, Session};
 use crate::arena::Arena;
-use crate::exports::{MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN, MPI_FILE_NULL};
-use crate::fault::{Answer, Fault, Site, argument};
-use crate::handle::{Callback, Handle, Kind, MPI_Errhandler, MPI_File};
+use crate::exports::{MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
+use crate::fault::{Answer, Fault, argument};
+use crate::handle::{Callback, Kind, MPI_Errhandler};
 use crate::slot::Found;
 
 /// What is done about an error.
@@ -188,37 +185,8 @@ impl Drop for UserHandler {
 }
 
 impl UserHandler {
-    /// Calls it.
-    ///
-    /// # Safety
-    /// Nothing that it may use is locked.
-    pub(crate) unsafe fn call(&self, site: &Site, mut code: c_int) {
-        match site {
-            Site::Comm(comm) => {
-                type OfComm = unsafe extern "C" fn(*mut Handle<Comm>, *mut c_int, ...);
-                let mut handle = comm.handle;
-                // SAFETY: promised by whoever made it.
-                let function: OfComm = unsafe { mem::transmute(self.function) };
-                // SAFETY: as above; both places are there for the time of the call.
-                unsafe { function(&raw mut handle, &raw mut code) };
-            }
-            Site::Session(session) => {
-                type OfSession = unsafe extern "C" fn(*mut Handle<Session>, *mut c_int, ...);
-                let mut handle = session.handle;
-                // SAFETY: promised by whoever made it.
-                let function: OfSession = unsafe { mem::transmute(self.function) };
-                // SAFETY: as above; both places are there for the time of the call.
-                unsafe { function(&raw mut handle, &raw mut code) };
-            }
-            Site::File => {
-                type OfFile = unsafe extern "C" fn(*mut MPI_File, *mut c_int, ...);
-                let mut handle = MPI_FILE_NULL;
-                // SAFETY: promised by whoever made it.
-                let function: OfFile = unsafe { mem::transmute(self.function) };
-                // SAFETY: as above; both places are there for the time of the call.
-                unsafe { function(&raw mut handle, &raw mut code) };
-            }
-            Site::Unknown => {}
-        }
+    /// The address of the function.
+    pub(crate) fn address(&self) -> usize {
+        self.function
     }
 }

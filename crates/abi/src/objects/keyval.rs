@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use motet::{Attributes, ErrorClass, ErrorCode, ErrorKind, Keyval, Result, WeakKeyval};
 
 use super::{Comm, Type};
+use crate::exception::{Ended, Exception, stopped};
 use crate::exports::MPI_SUCCESS;
 use crate::fault::{Answer, Fault};
 use crate::handle::{Callback, Handle};
@@ -176,7 +177,7 @@ impl<B: Bearer> Drop for Callbacks<B> {
     }
 }
 
-type Copy<B> = unsafe extern "C" fn(
+type Copy<B> = unsafe extern "C-unwind" fn(
     Handle<B>,
     c_int,
     *mut c_void,
@@ -184,7 +185,7 @@ type Copy<B> = unsafe extern "C" fn(
     *mut c_void,
     *mut c_int,
 ) -> c_int;
-type Delete<B> = unsafe extern "C" fn(Handle<B>, c_int, *mut c_void, *mut c_void) -> c_int;
+type Delete<B> = unsafe extern "C-unwind" fn(Handle<B>, c_int, *mut c_void, *mut c_void) -> c_int;
 
 impl<B: Bearer> Callbacks<B> {
     fn key(self) -> Key<B> {
@@ -205,10 +206,10 @@ impl<B: Bearer> Callbacks<B> {
         let function: Copy<B> = unsafe { mem::transmute(self.copy) };
         let (extra, value) = (self.extra as *mut c_void, value as *mut c_void);
         let place = (&raw mut copied).cast();
+        let flag = &raw mut is_copied;
         // SAFETY: as above; both places are there for the time of the call.
-        let code =
-            unsafe { function(bearer, self.number, extra, value, place, &raw mut is_copied) };
-        outcome(code, "copies")?;
+        let call = || unsafe { function(bearer, self.number, extra, value, place, flag) };
+        outcome(stopped(call), "copies")?;
         Ok((is_copied != 0).then(|| Arc::new(copied)))
     }
 
@@ -221,12 +222,17 @@ impl<B: Bearer> Callbacks<B> {
         let function: Delete<B> = unsafe { mem::transmute(self.delete) };
         let (extra, value) = (self.extra as *mut c_void, value as *mut c_void);
         // SAFETY: as above.
-        outcome(unsafe { function(bearer, self.number, value, extra) }, "deletes")
+        let call = || unsafe { function(bearer, self.number, value, extra) };
+        outcome(stopped(call), "deletes")
     }
 }
 
 /// What a callback has returned is returned as it is.
-fn outcome(code: c_int, does: &str) -> Result<()> {
+fn outcome(ended: Ended<c_int>, does: &str) -> Result<()> {
+    let throws = |exception: Exception| {
+        exception.into_error("a callback of an attribute", ErrorClass::Other)
+    };
+    let code = ended.map_err(throws)?;
     if code == MPI_SUCCESS {
         return Ok(());
     }

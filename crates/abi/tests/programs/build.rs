@@ -98,13 +98,16 @@ impl Workshop {
 
     /// Compiles a file into a program of this name.
     pub(crate) fn compile_file(&self, source: &Path, name: &str) -> Outcome {
-        let mut compiler = Command::new("cc");
-        compiler.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-g", "-pthread"]);
-        compiler.arg("-D_DEFAULT_SOURCE");
-        compiler.arg("-I").arg(headers()).arg("-I").arg(script::folder());
-        compiler.arg(source).arg("-o").arg(self.path(name));
-        compiler.arg("-L").arg(self.libraries()).args(["-l:libmpi_abi.so.1", "-lm"]);
-        let output = compiler.output().map_err(|error| format!("cc cannot be run: {error}"))?;
+        let is_cpp = source.extension().is_some_and(|extension| extension == "cpp");
+        let (compiler, standard) = if is_cpp { ("c++", "-std=c++17") } else { ("cc", "-std=c11") };
+        let mut command = Command::new(compiler);
+        command.args([standard, "-Wall", "-Wextra", "-Werror", "-O1", "-g", "-pthread"]);
+        command.arg("-D_DEFAULT_SOURCE");
+        command.arg("-I").arg(headers()).arg("-I").arg(script::folder());
+        command.arg(source).arg("-o").arg(self.path(name));
+        command.arg("-L").arg(self.libraries()).args(["-l:libmpi_abi.so.1", "-lm"]);
+        let output =
+            command.output().map_err(|error| format!("{compiler} cannot be run: {error}"))?;
         let words = String::from_utf8_lossy(&output.stderr);
         if output.status.success() { Ok(()) } else { Err(words.into_owned().into()) }
     }

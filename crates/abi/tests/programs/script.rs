@@ -52,7 +52,10 @@ pub(crate) fn all() -> Vec<Program> {
     let entries = fs::read_dir(folder()).expect("the folder of the programs can be read");
     let mut paths: Vec<PathBuf> =
         entries.map(|entry| entry.expect("its entries can be read").path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "c"));
+    let is_program = |path: &PathBuf| {
+        path.extension().is_some_and(|extension| extension == "c" || extension == "cpp")
+    };
+    paths.retain(is_program);
     paths.sort();
     paths.into_iter().map(program).collect()
 }
@@ -64,7 +67,7 @@ fn program(path: PathBuf) -> Program {
     let runs = comment.map_or(Vec::new(), |(comment, _)| runs(&name, comment));
     assert!(
         runs.iter().all(|run| !run.ranks.is_empty()) && !runs.is_empty(),
-        "{name}.c: its first comment must say with how many ranks it is run: `ranks: 1 2 3`"
+        "{name}: its first comment must say with how many ranks it is run: `ranks: 1 2 3`"
     );
     Program { name, path, runs }
 }
@@ -93,7 +96,7 @@ fn runs(program: &str, comment: &str) -> Vec<Run> {
         }
         let run = cases.last_mut().unwrap_or(&mut common);
         let number = |word: &str| {
-            word.parse::<usize>().unwrap_or_else(|_| panic!("{program}.c: {key}: {value}"))
+            word.parse::<usize>().unwrap_or_else(|_| panic!("{program}: {key}: {value}"))
         };
         match key {
             "ranks" => run.ranks = value.split_whitespace().map(number).collect(),

@@ -11,6 +11,11 @@ use crate::info::InfoError;
 use crate::point_to_point::no_room;
 use crate::topology::TopologyError;
 
+/// An exception that has left a callback, by a number that whoever stopped it has given it. What
+/// it is and what becomes of it is that one's affair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ExceptionId(pub u64);
+
 /// What happened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -47,6 +52,16 @@ pub enum ErrorKind {
     /// [`Settings::check`](crate::Settings::check).
     #[error("{0}")]
     Mismatch(&'static str),
+    /// An exception of another language has left a callback of the program, and was stopped there.
+    #[error("an exception has left {from}")]
+    Exception {
+        /// What kind of callback it is.
+        from: &'static str,
+        /// The class of the error.
+        class: ErrorClass,
+        /// By which it is found again.
+        id: ExceptionId,
+    },
     /// A buffer does not have the length that the call needs.
     #[error("the {which} has {len} elements, but {needed}")]
     Length {
@@ -158,6 +173,8 @@ pub enum ErrorKind {
         failed: usize,
         /// Operations in the set.
         operations: usize,
+        /// The first exception that one of them has ended with.
+        exception: Option<ExceptionId>,
     },
     /// A communicator that the call does not allow.
     #[error("the communicator {problem}")]
@@ -241,6 +258,15 @@ impl ErrorKind {
         ErrorKind::Request { problem: problem.into() }
     }
 
+    /// The exception that is the cause, or the first of several.
+    pub fn exception(&self) -> Option<ExceptionId> {
+        match self {
+            ErrorKind::Exception { id, .. } => Some(*id),
+            ErrorKind::InStatus { exception, .. } => *exception,
+            _ => None,
+        }
+    }
+
     /// The class of the standard that it belongs to.
     pub fn class(&self) -> ErrorClass {
         match self {
@@ -251,6 +277,7 @@ impl ErrorKind {
             ErrorKind::Spoiled { .. } | ErrorKind::Mismatch(_) | ErrorKind::Nesting { .. } => {
                 ErrorClass::Other
             }
+            ErrorKind::Exception { class, .. } => *class,
             ErrorKind::Length { .. } => ErrorClass::Count,
             ErrorKind::Rank { .. } => ErrorClass::Rank,
             ErrorKind::Root { .. } | ErrorKind::RootOutside { .. } | ErrorKind::RootRole { .. } => {

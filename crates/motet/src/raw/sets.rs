@@ -9,7 +9,7 @@ use super::request::Inner;
 use super::{Request, Status};
 use crate::core::Core;
 use crate::engine::Engine;
-use crate::error::{ErrorKind, Result};
+use crate::error::{ErrorKind, ExceptionId, Result};
 
 /// What whoever mixes requests of several ranks is told.
 const ONE_RANK: &str = "all requests of a set belong to one rank";
@@ -295,6 +295,8 @@ fn tell_all(
 struct Faults {
     operations: usize,
     failed: usize,
+    /// The first exception that one of them has ended with.
+    exception: Option<ExceptionId>,
 }
 
 impl Faults {
@@ -303,15 +305,16 @@ impl Faults {
         self.operations += 1;
         told.unwrap_or_else(|error| {
             self.failed += 1;
+            self.exception = self.exception.or(error.kind().exception());
             Status { error: Some(error.code_with_text()), ..Status::EMPTY }
         })
     }
 
     fn or_else<T>(self, value: impl FnOnce() -> T) -> Result<T> {
-        let Faults { failed, operations } = self;
+        let Faults { failed, operations, exception } = self;
         match failed {
             0 => Ok(value()),
-            _ => Err(ErrorKind::InStatus { failed, operations }.into()),
+            _ => Err(ErrorKind::InStatus { failed, operations, exception }.into()),
         }
     }
 }

@@ -88,6 +88,7 @@ impl Set {
         told.map_err(|error| {
             let mut failed =
                 statuses.into_iter().filter_map(|(each, status)| Some((each, status.error?)));
+            let exception = error.kind().exception();
             let Some((each, code)) = failed.next() else { return Fault::from(error) };
             // Who does not look at statuses has to be told what it was.
             let first = text_of(code.0).unwrap_or_else(|| format!("error {code} of the program"));
@@ -96,7 +97,7 @@ impl Set {
                 true => Fault::new(ErrorClass::InStatus, text),
                 false => Fault::in_status(text),
             };
-            fault.at(self.site(each))
+            fault.at(self.site(each)).thrown(exception)
         })
     }
 

@@ -1,0 +1,174 @@
+//! Exceptions of the program (C++, or another language) that leave its callbacks.
+//!
+//! An exception must reach whoever has called the library, but nothing of the library may be
+//! unwound by it: engine, locks and objects would be left as they are in the middle of a step, and
+//! the operation would never end on the other ranks. So it is stopped where the callback returns
+//! ([`stopped`]), the library goes on as after any callback that fails, and the call that has the
+//! failure as its outcome raises the exception again, as the last thing that it does
+//! ([`Exception::raise`]).
+//!
+//! Error handlers are not called in this way: they are the last thing that a call does, with
+//! nothing alive that has a destructor, so an exception passes through, and so may a `longjmp` or
+//! the end of the thread ([`crate::fault::Ending`]).
+//!
+//! C++ counts, for each thread, the exceptions that have been thrown and not been caught. One that
+//! is stopped is taken out of the count and one that is raised is put into it, so another thread
+//! may raise it: an operator may have thrown in the progress thread.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+mod catch;
+mod cplusplus;
+
+use std::ffi::{c_int, c_void};
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+
+use motet::{ErrorClass, ErrorKind, ExceptionId, complain};
+
+use crate::process;
+
+/// What every exception begins with, in whatever language. (Itanium C++ ABI, level I, 1.2.1)
+#[repr(C)]
+struct Header {
+    class: u64,
+    cleanup: Option<unsafe extern "C" fn(c_int, *mut Header)>,
+    private: [u64; 2],
+}
+
+unsafe extern "C" {
+    fn _Unwind_DeleteException(exception: *mut Header);
+}
+
+unsafe extern "C-unwind" {
+    fn _Unwind_RaiseException(exception: *mut Header) -> c_int;
+}
+
+/// An exception that has been stopped.
+pub(crate) struct Exception {
+    header: NonNull<Header>,
+    /// The thread that alone may raise it, if it is still counted there.
+    counted_by: Option<ThreadId>,
+}
+
+// SAFETY: an exception of C++ may be caught in another thread than the one in which it was thrown,
+// and all others are raised in their own thread only.
+unsafe impl Send for Exception {}
+
+/// What a callback has come to.
+pub(crate) type Ended<T> = Result<T, Exception>;
+
+/// Calls a function of the program, and stops the exception that it throws.
+pub(crate) fn stopped<T>(callback: impl FnOnce() -> T) -> Ended<T> {
+    struct Job<F, T>(Option<F>, Option<T>);
+    unsafe extern "C-unwind" fn run<F: FnOnce() -> T, T>(job: *mut c_void) {
+        // SAFETY: the job below, which is there for the time of the call.
+        let job = unsafe { &mut *job.cast::<Job<F, T>>() };
+        job.1 = job.0.take().map(|callback| callback());
+    }
+    fn runner<F: FnOnce() -> T, T>(_: &Job<F, T>) -> unsafe extern "C-unwind" fn(*mut c_void) {
+        run::<F, T>
+    }
+    let mut job = Job(Some(callback), None);
+    let run = runner(&job);
+    // SAFETY: the function is for this job.
+    let exception = unsafe { catch::call(run, (&raw mut job).cast()) };
+    match NonNull::new(exception) {
+        None => Ok(job.1.expect("the function has returned")),
+        Some(header) => Err(Exception::thrown(header)),
+    }
+}
+
+impl Exception {
+    /// One that has just been stopped in this thread.
+    #[cold]
+    fn thrown(header: NonNull<Header>) -> Exception {
+        if thread::panicking() {
+            process::panicked("a callback"); // of the library itself, not of the program
+        }
+        let is_uncounted = cplusplus::is_one(header) && cplusplus::count(header, -1);
+        Exception { header, counted_by: (!is_uncounted).then(|| thread::current().id()) }
+    }
+
+    /// Keeps it until a call [raises](Exception::raise) it, and says how to find it.
+    fn keep(self) -> ExceptionId {
+        let mut kept = kept();
+        kept.count += 1;
+        let id = ExceptionId(kept.count);
+        kept.exceptions.push((id, self));
+        id
+    }
+
+    /// Whether no call has raised it yet, and this thread may.
+    #[cold]
+    pub(crate) fn may_be_raised(id: ExceptionId) -> bool {
+        kept().place(id).is_some()
+    }
+
+    /// Lets an exception that was kept go on to whoever has called the library. The caller has
+    /// nothing alive that must not be unwound.
+    #[cold]
+    pub(crate) fn raise(id: ExceptionId) -> ! {
+        let header = {
+            let mut kept = kept();
+            let place = kept.place(id).expect("asked before");
+            let exception = ManuallyDrop::new(kept.exceptions.swap_remove(place).1);
+            if exception.counted_by.is_none() {
+                cplusplus::count(exception.header, 1);
+            }
+            exception.header
+        };
+        // SAFETY: an exception that nobody else has; it has been caught.
+        unsafe { _Unwind_RaiseException(header.as_ptr()) };
+        // It has returned: there is nobody who would catch it.
+        cplusplus::terminate(header);
+        complain(format_args!("motet: an exception has left a callback, and nobody catches it"));
+        std::process::abort()
+    }
+
+    /// What the failure of a callback is for the library.
+    #[cold]
+    pub(crate) fn into_error(self, from: &'static str, class: ErrorClass) -> ErrorKind {
+        ErrorKind::Exception { from, class, id: self.keep() }
+    }
+}
+
+impl Drop for Exception {
+    fn drop(&mut self) {
+        // What another language makes of one that nobody catches is not known.
+        if cplusplus::is_one(self.header) {
+            // SAFETY: nobody else has it, and it has been caught.
+            unsafe { _Unwind_DeleteException(self.header.as_ptr()) };
+        }
+    }
+}
+
+/// Exceptions that calls are still to raise.
+struct Kept {
+    count: u64,
+    exceptions: Vec<(ExceptionId, Exception)>,
+}
+
+impl Kept {
+    /// Where an exception is that this thread may raise.
+    fn place(&self, id: ExceptionId) -> Option<usize> {
+        let is_here = |by: Option<ThreadId>| by.is_none_or(|one| one == thread::current().id());
+        let mut all = self.exceptions.iter();
+        all.position(|(each, exception)| *each == id && is_here(exception.counted_by))
+    }
+}
+
+fn kept() -> MutexGuard<'static, Kept> {
+    static KEPT: Mutex<Kept> = Mutex::new(Kept { count: 0, exceptions: Vec::new() });
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Deletes those that no call has raised: of operations that nobody has completed, and all but the
+/// first of one call.
+pub(crate) fn delete_kept() {
+    // Not while they are locked: what is thrown may have a destructor, which is foreign code.
+    let exceptions = std::mem::take(&mut kept().exceptions);
+    drop(exceptions);
+}
