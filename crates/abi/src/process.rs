@@ -346,12 +346,12 @@ pub(crate) fn panicked(call: &str) -> ! {
 /// A callback has ended its thread in the middle of a call, which so can neither go on nor end.
 #[cold]
 pub(crate) fn callback_ended_thread() -> ! {
-    complain(format_args!(
-        "motet: {}a callback has ended its thread (pthread_exit, or a cancellation) in the middle \
-         of a call, which cannot go on: the job ends; return from the callback first",
-        rank()
-    ));
-    exit(c_int::from(u8::MAX), "a callback has ended its thread")
+    let rank = rank();
+    let why = format_args!(
+        "motet: {rank}a callback has ended its thread (pthread_exit, or a cancellation) in the \
+         middle of a call, which cannot go on: the job ends; return from the callback first"
+    );
+    exit(c_int::from(u8::MAX), "a callback has ended its thread", why)
 }
 
 /// How a message names the rank, if it is known.
