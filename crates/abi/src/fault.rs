@@ -9,7 +9,7 @@
 use std::ffi::c_int;
 use std::mem;
 
-use motet::{Error, ErrorClass, ErrorCode, ErrorKind, ExceptionId};
+use motet::{Error, ErrorClass, ErrorCode, ErrorKind, ExceptionId, printable};
 
 use crate::calls::errors::text_of;
 use crate::error_codes::{class, returned};
@@ -126,6 +126,7 @@ impl Fault {
 
     #[cold]
     fn with(code: Code, text: String) -> Fault {
+        let text = printable(text).to_string();
         let (operation, site, exception) = (None, Site::Unknown, None);
         Fault(Box::new(Facts { code, text, operation, site, exception, is_requested: false }))
     }
@@ -139,7 +140,7 @@ impl Fault {
         }
     }
 
-    /// What happened.
+    /// What happened, in a line of which texts of the program are a part at most.
     pub(crate) fn text(&self) -> &str {
         &self.0.text
     }

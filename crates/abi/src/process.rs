@@ -313,11 +313,11 @@ pub(crate) fn end(call: &str, text: &str, code: c_int, site: &Site, handler: &st
         Site::File => "of MPI_FILE_NULL".to_owned(),
         Site::Unknown => "outside of MPI_Init and MPI_Finalize".to_owned(),
     };
-    // Those that a program must set itself are not named where it cannot.
+    // The variable is that of what communicators begin with, and of errors outside.
     let set = match site {
         Site::Unknown => format!("{INITIAL_HANDLER}=mpi_errors_return"),
-        Site::File => "MPI_ERRORS_RETURN".to_owned(),
-        _ => format!("MPI_ERRORS_RETURN, or {INITIAL_HANDLER}=mpi_errors_return,"),
+        Site::Comm(_) => format!("MPI_ERRORS_RETURN, or {INITIAL_HANDLER}=mpi_errors_return,"),
+        Site::Session(_) | Site::File => "MPI_ERRORS_RETURN".to_owned(),
     };
     let why = format_args!(
         "motet: {rank}{call}: {text} [{name}]; the error handler {of} is {handler}, so the job \

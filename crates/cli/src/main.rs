@@ -35,9 +35,9 @@ fn report(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Writes a line to standard error. If nobody can hear it, there is nobody to tell.
+/// Writes a line to standard error.
 fn complain(text: &str) {
-    let _ = writeln!(io::stderr(), "motet: {text}");
+    motet_fabric::complain(format_args!("motet: {text}"));
 }
 
 /// Writes a page to standard output. That its reader has seen enough is no error.

@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use motet_fabric::launcher::{self, Job};
+use motet_fabric::{complain, printable};
 
-use crate::args::Mistake;
+use crate::args::USAGE;
 
 /// Start a program as N ranks of one world on this machine
 ///
@@ -44,7 +45,8 @@ pub(crate) struct Run {
 impl Run {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         if let Some(hosts) = &self.hosts {
-            return Err(Mistake(self.other_launchers(hosts)).into());
+            self.other_launchers(hosts).lines().for_each(|line| complain(line));
+            return Ok(ExitCode::from(USAGE));
         }
         let ranks = self.ranks.expect("the parser asks for it unless there are hosts");
         let mut words = self.command.into_iter();
@@ -66,12 +68,13 @@ impl Run {
         let ranks = self.ranks.unwrap_or(names.len().max(1));
         let each = ranks.div_ceil(names.len().max(1));
         let slots: Vec<_> = names.iter().map(|name| format!("{name}:{each}")).collect();
-        let (many, slots) = (names.len(), slots.join(","));
-        let words = self.command.iter().map(|word| word.to_string_lossy());
+        let (many, slots) = (names.len(), printable(slots.join(",")));
+        let hosts = printable(hosts);
+        let words = self.command.iter().map(|word| printable(word.to_string_lossy()).to_string());
         let program = words.collect::<Vec<_>>().join(" ");
         format!(
-            "ranks are started on this machine only. On several hosts the launcher that they have \
-             starts the same program:\n\
+            "motet: ranks are started on this machine only. On several hosts the launcher that \
+             they have starts the same program:\n\
              Slurm     srun --mpi=pmi2 -N {many} -n {ranks} -w {hosts} {program}\n\
              hydra     mpiexec -n {ranks} -hosts {hosts} {program}    (the mpiexec of MPICH)\n\
              PRRTE     prterun -n {ranks} --host {slots} {program}\n\

@@ -191,6 +191,24 @@ fn a_program_that_is_not_there_is_127() {
     assert_eq!(ended.err.lines().count(), 1);
 }
 
+/// What a user has named stays within the line that tells of it.
+#[test]
+fn names_with_line_breaks_are_escaped() {
+    let forged = "no\u{1b}[31m\nmotet: rank 7 was killed";
+    let shown = r"no\u{1b}[31m\nmotet: rank 7 was killed";
+    let ended = run(&["run", "-n", "1", forged]);
+    assert!(ended.err.starts_with(&format!("motet: cannot start {shown}: ")), "{}", ended.err);
+    assert_eq!((ended.code, ended.err.lines().count()), (Some(127), 1));
+    let ended = run(&["run", "-n", forged, "true"]);
+    assert!(ended.err.starts_with("motet: ") && ended.err.lines().count() == 1, "{}", ended.err);
+    let ended = run(&["plan", "bcast", "--algorithm", forged]);
+    assert!(ended.err.starts_with("motet: ") && ended.err.lines().count() == 1, "{}", ended.err);
+    let ended = run(&["run", "--hosts", forged, "-n", "2", forged]);
+    let forgeries = ended.err.lines().filter(|line| line.starts_with("motet: rank 7"));
+    assert_eq!((forgeries.count(), ended.err.matches(shown).count()), (0, 8), "{}", ended.err);
+    assert!(!ended.err.contains('\u{1b}'), "{}", ended.err);
+}
+
 #[test]
 fn a_program_that_cannot_be_run_is_126() {
     let ended = run(&["run", "-n", "2", "/dev/null"]);

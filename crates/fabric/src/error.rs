@@ -1,6 +1,6 @@
 //! What can go wrong below the engine.
 
-use crate::Peer;
+use crate::{Peer, printable};
 
 /// An error of the fabric.
 #[derive(Debug, thiserror::Error)]
@@ -26,10 +26,10 @@ pub enum Error {
         source: std::io::Error,
     },
     /// The surroundings that a launcher should have prepared are not as they should be.
-    #[error("started by a launcher, but {0}")]
+    #[error("started by a launcher, but {}", printable(.0))]
     Environment(String),
     /// A program could not be started.
-    #[error("cannot start {program}: {source}")]
+    #[error("cannot start {}: {source}", printable(program))]
     Program {
         /// The program as given.
         program: String,
@@ -55,7 +55,7 @@ pub enum Error {
         limit: u64,
     },
     /// The network between hosts cannot be used.
-    #[error("{0}")]
+    #[error("{}", printable(.0))]
     Network(String),
     /// A process can look after one job at a time.
     #[error("this process already runs a job")]

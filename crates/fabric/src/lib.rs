@@ -39,7 +39,7 @@ pub mod single_copy;
 pub mod slab;
 
 pub use channel::{InChannel, OutChannel};
-pub use complaint::complain;
+pub use complaint::{complain, printable};
 pub use endpoint::{Attached, Completion, Endpoint, Options, Posted, Short, Transit};
 pub use error::{Error, Failure, How, TransferError, signal_name};
 pub use memory::{Region, RegionMut};

@@ -12,6 +12,8 @@ mod recent;
 
 use std::fmt;
 
+use motet_fabric::printable;
+
 pub use class::ErrorClass;
 pub use codes::{ErrorCode, ErrorCodes};
 pub(crate) use handler::Particulars;
@@ -96,8 +98,10 @@ impl<K: Into<ErrorKind>> From<K> for Error {
 impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.place {
-            Some(Place { call, rank }) => write!(out, "{call} on rank {rank}: {}", self.0.kind),
-            None => self.0.kind.fmt(out),
+            Some(Place { call, rank }) => {
+                write!(out, "{call} on rank {rank}: {}", printable(&self.0.kind))
+            }
+            None => printable(&self.0.kind).fmt(out),
         }
     }
 }

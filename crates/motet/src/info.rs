@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::env;
 use std::sync::OnceLock;
 
+use motet_fabric::printable;
+
 use crate::error::{ErrorKind, Result};
 
 /// The most bytes of a key, and one for the end that C needs. (`MPI_MAX_INFO_KEY`)
@@ -61,7 +63,11 @@ pub enum InfoError {
         len: usize,
     },
     /// A value that is too long. (`MPI_ERR_INFO_VALUE`)
-    #[error("the value of {key} has {len} bytes, but may have at most {}", MAX_INFO_VALUE - 1)]
+    #[error(
+        "the value of {} has {len} bytes, but may have at most {}",
+        printable(key),
+        MAX_INFO_VALUE - 1
+    )]
     Value {
         /// The key.
         key: String,
@@ -69,7 +75,7 @@ pub enum InfoError {
         len: usize,
     },
     /// There is no such key. (`MPI_ERR_INFO_NOKEY`)
-    #[error("there is no hint with the key {key}")]
+    #[error("there is no hint with the key {}", printable(key))]
     NoKey {
         /// The key.
         key: String,

@@ -158,9 +158,9 @@ pub use info::{
 pub use intercommunicator::{Intercommunicator, MergeOrder};
 pub use learned::CacheCounters;
 pub use memory::Memory;
-#[doc(hidden)]
-pub use motet_fabric::complain;
 pub use motet_fabric::{Failure, How};
+#[doc(hidden)]
+pub use motet_fabric::{complain, printable};
 pub use motet_plan::Block;
 pub use motet_plan::mapping::{Cut, Objective};
 pub use op::{

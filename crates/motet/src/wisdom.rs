@@ -19,9 +19,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
+use motet_fabric::complain;
 use motet_plan::select::{Lesson, Wisdom};
 use motet_plan::{Algorithm, Call};
 
@@ -214,7 +215,7 @@ fn passed_over(text: &str) -> Option<String> {
 
 /// Tells people. If nobody can hear it, there is nobody to tell.
 pub(crate) fn warn(text: &str) {
-    let _ = writeln!(io::stderr(), "motet: {text}");
+    complain(format_args!("motet: {text}"));
 }
 
 /// Merges wisdom into a file.

@@ -229,6 +229,20 @@ fn hints_have_keys_values_and_limits() -> Result<()> {
     Ok(())
 }
 
+/// What a user has named stays within the line that an error is.
+#[test]
+fn texts_of_errors_are_one_line() {
+    let key = "k\u{1b}[31m\nmotet: rank 7 was killed";
+    let shown = r"k\u{1b}[31m\nmotet: rank 7 was killed";
+    let error = Info::new().delete(key).expect_err("there is no such key");
+    assert_eq!(error.to_string(), format!("there is no hint with the key {shown}"));
+    let long = Info::new().set(key, "v".repeat(1024)).expect_err("too long");
+    assert!(long.to_string().contains(shown) && format!("{long:?}").contains(shown), "{long}");
+    let problem = format!("of {key} is wrong");
+    let error = Error::from(ErrorKind::Argument { which: "value", problem });
+    assert_eq!(error.to_string(), format!("the value of {shown} is wrong"));
+}
+
 #[test]
 fn hints_are_set_while_a_communicator_lives() {
     on_ranks(2, |world| {

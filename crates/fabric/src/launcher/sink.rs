@@ -11,6 +11,8 @@ use rustix::fs::{FileType, fstat};
 use rustix::io::{Errno, write};
 use rustix::termios::isatty;
 
+use crate::printable;
+
 /// Bytes kept at which no more is read from the ranks: then their pipes fill, and they wait.
 const ENOUGH: usize = 256 << 10;
 /// What a pipe takes without blocking once `poll` has called it writable.
@@ -88,7 +90,7 @@ impl Sink {
         if !self.at_line_start {
             self.put(self.last, b"\n");
         }
-        self.put(OURSELVES, format!("{text}\n").as_bytes());
+        self.put(OURSELVES, format!("{}\n", printable(text)).as_bytes());
     }
 
     /// Writes what can be written now.
@@ -197,10 +199,10 @@ mod tests {
         let (end, mut sink) = piped();
         sink.put(3, b"last words");
         sink.say("motet: over");
-        sink.say("motet: really");
+        sink.say("motet: really\nover");
         sink.flush();
         let mut buffer = [0; 100];
         let read = rustix::io::read(&end, &mut buffer).unwrap();
-        assert_eq!(&buffer[..read], b"last words\nmotet: over\nmotet: really\n");
+        assert_eq!(&buffer[..read], b"last words\nmotet: over\nmotet: really\\nover\n");
     }
 }

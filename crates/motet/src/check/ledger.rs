@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use motet_fabric::Peer;
+use motet_fabric::{Peer, printable};
 
 use super::account::{ANY, Account};
 use super::record::{Kind, Record};
@@ -258,7 +258,7 @@ impl Ledger {
     pub(crate) fn title(&self) -> String {
         match self.name.as_str() {
             "" => format!("{}.{}", self.communicator >> 48, self.communicator & ((1 << 48) - 1)),
-            name => name.to_owned(),
+            name => printable(name).to_string(),
         }
     }
 

@@ -1,11 +1,11 @@
 //! Reports of waits that take too long: who waits for what, and who has not come.
 
-use std::fmt::Write as _;
+use std::fmt::Display;
 use std::io::Write as _;
 use std::time::Duration;
 
 use motet_fabric::slab::Id;
-use motet_fabric::{Endpoint, Peer, Transit};
+use motet_fabric::{Endpoint, Peer, Transit, printable};
 
 use super::{Books, Ledger, Live};
 use crate::communicator::{Traffic, split_context};
@@ -25,9 +25,19 @@ pub(crate) struct Awaited {
     pub(crate) stuck_with: Vec<Peer>,
 }
 
+/// A report, line by line: a name or the place of a call cannot begin another one.
+#[derive(Default)]
+struct Lines(String);
+
+impl Lines {
+    fn line(&mut self, text: impl Display) {
+        self.0 += &format!("{}\n", printable(text));
+    }
+}
+
 /// Writes a report, in one piece: the ranks share the stream.
 pub(crate) fn report(books: &Books, endpoint: &Endpoint, waited: Duration, awaited: &[Awaited]) {
-    let mut text = String::new();
+    let mut text = Lines::default();
     let me = endpoint.me();
     let seconds = waited.as_secs_f64();
     for each in awaited.iter().take(DESCRIBED) {
@@ -39,27 +49,27 @@ pub(crate) fn report(books: &Books, endpoint: &Endpoint, waited: Duration, await
             Some(live) => called(ledger, live),
             None => "a message".into(),
         };
-        let _ = writeln!(text, "motet: {} has waited {seconds:.1} s for {what}", rank(me));
+        text.line(format_args!("motet: {} has waited {seconds:.1} s for {what}", rank(me)));
         for transit in &transits {
-            let _ = writeln!(text, "motet:   {}", in_words(transit, live.is_none(), &rank));
+            text.line(format_args!("motet:   {}", in_words(transit, live.is_none(), &rank)));
         }
         for &peer in &each.stuck_with {
-            let _ = writeln!(text, "motet:   it waits for {}", rank(peer));
+            text.line(format_args!("motet:   it waits for {}", rank(peer)));
         }
         if let Some(ledger) = ledger {
             tell_of_all(&mut text, ledger, live);
         }
     }
     if awaited.is_empty() {
-        let _ = writeln!(text, "motet: rank {me} of the world has waited {seconds:.1} s");
-        let _ = writeln!(text, "motet:   in a probe, or to leave the world");
+        text.line(format_args!("motet: rank {me} of the world has waited {seconds:.1} s"));
+        text.line(format_args!("motet:   in a probe, or to leave the world"));
         books.ledgers.values().for_each(|ledger| tell_of_all(&mut text, ledger, None));
     }
     if let Some(more) = awaited.len().checked_sub(DESCRIBED).filter(|&more| more > 0) {
-        let _ = writeln!(text, "motet:   and for {more} more operations");
+        text.line(format_args!("motet:   and for {more} more operations"));
     }
     // Nobody can be told that nobody can be told.
-    let _ = std::io::stderr().write_all(text.as_bytes());
+    let _ = std::io::stderr().write_all(text.0.as_bytes());
 }
 
 /// The communicator of an operation.
@@ -94,36 +104,38 @@ fn in_words(transit: &Transit, is_message: bool, rank: &impl Fn(Peer) -> String)
 }
 
 /// What each rank has called last, and who is missing.
-fn tell_of_all(text: &mut String, ledger: &Ledger, live: Option<&Live>) {
+fn tell_of_all(text: &mut Lines, ledger: &Ledger, live: Option<&Live>) {
     let title = ledger.title();
     let missing = live.map(|live| ledger.missing(live.number)).unwrap_or_default();
     let is_persistent = live.is_some_and(|live| live.traffic == Traffic::Persistent);
     match missing.as_slice() {
         [] if live.is_some() && is_persistent => {
-            let _ = writeln!(text, "motet:   all ranks have made it; not all may have started it");
+            text.line(format_args!("motet:   all ranks have made it; not all may have started it"));
         }
         [] if live.is_some() => {
-            let _ = writeln!(text, "motet:   all ranks have made this call");
+            text.line(format_args!("motet:   all ranks have made this call"));
         }
         [] => {}
         missing => {
             let names: Vec<_> = missing.iter().take(LISTED).map(usize::to_string).collect();
             let dots = if missing.len() > LISTED { ", ..." } else { "" };
-            let _ = writeln!(text, "motet:   missing: rank {}{dots}", names.join(", rank "));
+            text.line(format_args!("motet:   missing: rank {}{dots}", names.join(", rank ")));
         }
     }
     for rank in (0..ledger.group().size()).take(LISTED) {
-        let _ = match ledger.latest(rank) {
-            Some((_, "")) => writeln!(text, "motet:   rank {rank} has freed communicator {title}"),
-            Some((count, last)) => writeln!(
-                text,
+        match ledger.latest(rank) {
+            Some((_, "")) => {
+                text.line(format_args!("motet:   rank {rank} has freed communicator {title}"))
+            }
+            Some((count, last)) => text.line(format_args!(
                 "motet:   rank {rank} has made {count} collective calls on {title}, \
                  the last: {last}"
-            ),
-            None => writeln!(text, "motet:   rank {rank} has made no collective call on {title}"),
+            )),
+            None => text
+                .line(format_args!("motet:   rank {rank} has made no collective call on {title}")),
         };
     }
     if let Some(more) = ledger.group().size().checked_sub(LISTED).filter(|&more| more > 0) {
-        let _ = writeln!(text, "motet:   and {more} more ranks");
+        text.line(format_args!("motet:   and {more} more ranks"));
     }
 }
