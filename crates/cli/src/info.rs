@@ -3,6 +3,7 @@
 mod fabric;
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fmt::{Display, Write};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use std::time::Duration;
 use motet_fabric::barrier::Among;
 use motet_fabric::layout::{Layout, MAX_RANKS};
 use motet_fabric::pace::Pace;
-use motet_fabric::{bootstrap, host, launcher, ofi};
+use motet_fabric::{bootstrap, host, launcher, ofi, printable};
 
 use crate::measure;
 use crate::probe::{self, Finding};
@@ -92,7 +93,8 @@ impl Page {
     }
 
     fn row(&mut self, name: &str, value: impl Display) {
-        self.write(format_args!("  {name:<17} {value}\n"));
+        // What the user or the system has named stays within its row.
+        self.write(format_args!("  {name:<17} {}\n", printable(value)));
     }
 
     fn write(&mut self, text: std::fmt::Arguments<'_>) {
@@ -195,7 +197,8 @@ fn environment(page: &mut Page) {
     page.section("Environment");
     for (name, purpose) in VARIABLES {
         let value = std::env::var_os(name);
-        let value = value.map_or("not set".into(), |value| value.to_string_lossy().into_owned());
+        let shown = |value: &OsString| printable(value.to_string_lossy()).to_string();
+        let value = value.as_ref().map_or("not set".to_owned(), shown);
         page.write(format_args!("  {name:<24} {value:<10} {purpose}\n"));
     }
     if let Err(error) = motet::Settings::from_environment() {

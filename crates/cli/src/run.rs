@@ -45,7 +45,7 @@ pub(crate) struct Run {
 impl Run {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         if let Some(hosts) = &self.hosts {
-            self.other_launchers(hosts).lines().for_each(|line| complain(line));
+            self.other_launchers(hosts).lines().for_each(complain);
             return Ok(ExitCode::from(USAGE));
         }
         let ranks = self.ranks.expect("the parser asks for it unless there are hosts");

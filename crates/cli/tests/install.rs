@@ -176,12 +176,15 @@ fn the_launcher_refuses_what_it_does_not_know() {
         ("-n", "'-n' needs a number"),
         ("-n 2", "a program is missing"),
         ("-env a=b c true", "'a=b' cannot be the name of a variable"),
+        ("-x\u{1b}\nmotet:", "there is no option '-x??motet:' here"),
+        ("-x\\nmotet:", "there is no option '-x\\nmotet:' here"),
     ] {
         let mut command = tool(&prefix, "mpiexec");
         let output = command.args(words.split(' ')).output().expect("it can be started");
         let error = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{words}: {output:?}");
         assert!(error.starts_with("mpiexec: ") && error.contains(complaint), "{words}: {error}");
+        assert_eq!(error.lines().count(), 1, "{words}: {error}");
     }
     let said = line(tool(&prefix, "mpiexec").args(["-env", "A", "b c", "sh", "-c", "echo \"$A\""]));
     assert_eq!(said, "b c");

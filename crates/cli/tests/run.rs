@@ -672,3 +672,14 @@ fn info_says_what_was_tried() {
         assert!(ended.text().contains(part), "{part}");
     }
 }
+
+#[test]
+fn info_shows_settings_in_one_row_each() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_motet"));
+    command.arg("info").env("MOTET_WAIT", "spin\n  MOTET_CHECK  forged\u{1b}[31m");
+    let output = command.output().expect("it can be started");
+    let page = String::from_utf8_lossy(&output.stdout);
+    let shown = r"spin\n  MOTET_CHECK  forged\u{1b}[31m";
+    assert_eq!(page.matches(shown).count(), 2, "the setting, and what is wrong with it: {page}");
+    assert!(!page.contains('\u{1b}'), "{page}");
+}

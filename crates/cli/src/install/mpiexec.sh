@@ -7,7 +7,8 @@
 here=$(dirname -- "$(readlink -f -- "$0")")
 
 mistake() {
-  echo "mpiexec: $1; see \`man mpiexec\`" >&2
+  # A word with a line break stays within the line, and one with a backslash is no escape of echo.
+  printf 'mpiexec: %s; see `man mpiexec`\n' "$(printf %s "$1" | LC_ALL=C tr '[:cntrl:]' '?')" >&2
   exit 2
 }
 
