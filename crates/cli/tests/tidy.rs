@@ -74,6 +74,12 @@ fn nothing_is_left_undone() {
 }
 
 #[test]
+fn what_is_said_stays_in_its_line() {
+    let sources = workspace::sources();
+    none(code::without_tests(&sources).into_iter().flat_map(code::stray_complaints));
+}
+
+#[test]
 fn modules_are_named_after_their_subject() {
     none(workspace::sources().iter().flat_map(code::empty_names));
 }

@@ -86,6 +86,10 @@ static void refused_late(void) {
     ERR(MPI_Bcast_init(&buffer, 1, MPI_INT, size, MPI_COMM_WORLD, MPI_INFO_NULL, &request),
         MPI_ERR_ROOT);
     CHECK(request == MPI_REQUEST_NULL);
+    int key = 55;
+    ERR(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &key, NULL),
+        MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_EQ(key, MPI_KEYVAL_INVALID);
     ERR(MPI_Type_contiguous(-1, MPI_INT, &type), MPI_ERR_COUNT);
     CHECK(type == MPI_DATATYPE_NULL);
     ERR(MPI_Session_init((MPI_Info)(uintptr_t)0xdead0, MPI_ERRORS_RETURN, &session), MPI_ERR_INFO);

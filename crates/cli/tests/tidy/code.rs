@@ -155,6 +155,38 @@ pub(crate) fn stubs(source: &Source) -> Vec<Finding> {
     macros.chain(notes).collect()
 }
 
+/// The files that write to the standard error, all by way of `printable`, or ask what it is.
+const SPEAKERS: [&str; 4] = [
+    "crates/fabric/src/complaint.rs",
+    "crates/fabric/src/launcher/output.rs",
+    "crates/motet/src/check/report.rs",
+    "crates/cli/src/bench/surroundings.rs",
+];
+
+/// Nothing else writes to the standard error, but for examples, which are programs of users: what
+/// a user has named could leave its line there.
+pub(crate) fn stray_complaints(source: &Source) -> Vec<Finding> {
+    if SPEAKERS.contains(&&*source.path) || source.path.contains("/examples/") {
+        return Vec::new();
+    }
+    let tests = source.test_spans();
+    let is_stray = |word: &Word<'_>| {
+        let rest = &source.code[word.end()..];
+        let writes = match word.text {
+            "eprint" | "eprintln" => rest.starts_with('!'),
+            "stderr" => rest.starts_with("()"),
+            _ => false,
+        };
+        writes && !tests.iter().any(|span| span.contains(&word.start))
+    };
+    let finding = |word: Word<'_>| {
+        let what = format!("`{}` beside `complain`", word.text);
+        let remedy = "Call `complain`, which escapes what would leave its line";
+        Finding::new(&source.path, source.line_of(word.start), what, remedy)
+    };
+    source.words().filter(is_stray).map(finding).collect()
+}
+
 /// No module whose name says nothing of its subject.
 pub(crate) fn empty_names(source: &Source) -> Vec<Finding> {
     const NAMES: [&str; 6] = ["util", "utils", "common", "helper", "helpers", "misc"];

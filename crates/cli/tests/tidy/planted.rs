@@ -223,6 +223,17 @@ mod the_code {
     }
 
     #[test]
+    fn a_stray_complaint_is_found() {
+        let stray = "fn f() {\neprintln!(\"{name}\");\nlet e = io::stderr();\n}";
+        assert_eq!(lines(code::stray_complaints(&rust(stray))), [2, 3]);
+        let right = "// eprintln!()\nlet stderr = 1;\ncommand.stderr(File::create(path)?);\n\
+                     #[cfg(test)]\nmod tests { fn f() { eprintln!(); } }";
+        assert_eq!(lines(code::stray_complaints(&rust(right))), NOWHERE);
+        let here = Source::new("crates/fabric/src/complaint.rs", "fn f() { io::stderr(); }");
+        assert_eq!(lines(code::stray_complaints(&here)), NOWHERE);
+    }
+
+    #[test]
     fn an_empty_name_is_found() {
         assert_eq!(lines(code::empty_names(&rust("mod a;\npub mod utils;"))), [2]);
         assert_eq!(lines(code::empty_names(&rust("// mod utils\nmod common_ring;"))), NOWHERE);
