@@ -26,11 +26,13 @@ impl Heap {
     /// That of a seat. Ranks that are threads have none, since they share all memory. There must be
     /// one for each seat.
     pub(crate) fn of(segment: &Arc<Segment>, seat: usize) -> Arc<Heap> {
-        let free = Mutex::new(Free::new(segment.layout().heap(seat)));
+        let base = segment.at(0).addr().get();
+        let free = Mutex::new(Free::new(base, segment.layout().heap(seat)));
         Arc::new(Heap { segment: Arc::clone(segment), free })
     }
 
-    /// So many bytes at a multiple of `alignment`, a power of two, or `None` if there is no room.
+    /// So many bytes at an address that is a multiple of `alignment`, a power of two, or `None` if
+    /// there is no room.
     /// What is in them is nobody's, but it is there.
     pub fn allocate(self: &Arc<Heap>, bytes: usize, alignment: usize) -> Option<Memory> {
         let part = self.free().take(bytes, alignment)?;
@@ -70,23 +72,26 @@ impl Drop for Memory {
 /// is one part again with its neighbours.
 #[derive(Debug)]
 struct Free {
+    /// The address that offsets count from.
+    base: usize,
     /// The ends of free parts by their starts. No two touch each other.
     parts: BTreeMap<usize, usize>,
 }
 
 impl Free {
     /// All of this is free.
-    fn new(all: Range<usize>) -> Free {
+    fn new(base: usize, all: Range<usize>) -> Free {
         let part = if all.is_empty() { None } else { Some((all.start, all.end)) };
-        Free { parts: part.into_iter().collect() }
+        Free { base, parts: part.into_iter().collect() }
     }
 
-    /// So many bytes at a multiple of `alignment`, or `None` if there is no such part. They are
-    /// whole lines: nobody else gets a part of theirs.
+    /// So many bytes whose address is a multiple of `alignment`, or `None` if there is no such
+    /// part. They are whole lines: nobody else gets a part of theirs.
     fn take(&mut self, bytes: usize, alignment: usize) -> Option<Range<usize>> {
         let bytes = whole_lines(bytes)?;
         let fitting = |(&start, &end): (&usize, &usize)| {
-            let at = start.checked_next_multiple_of(alignment.max(LINE))?;
+            let address = self.base.checked_add(start)?;
+            let at = address.checked_next_multiple_of(alignment.max(LINE))? - self.base;
             let part = at..at.checked_add(bytes)?;
             (part.end <= end).then_some((start, end, part))
         };
@@ -132,10 +137,12 @@ mod tests {
     use super::*;
 
     const ALL: Range<usize> = 4096..4096 + (1 << 20);
+    /// Aligned to a page, as mappings are, and to no more.
+    const BASE: usize = 0x7000_0000_1000;
 
     #[test]
     fn parts_are_apart_aligned_and_one_again_when_all_came_back() {
-        let mut free = Free::new(ALL);
+        let mut free = Free::new(BASE, ALL);
         let mut taken: Vec<Range<usize>> = Vec::new();
         // Numbers without a pattern, the same in each run.
         let mut state = 12345_usize;
@@ -149,9 +156,10 @@ mod tests {
                 free.give_back(part);
                 continue;
             }
-            let (bytes, alignment) = (random(60_000), 1 << random(15));
+            let (bytes, alignment) = (random(60_000), 1 << random(17));
             let Some(part) = free.take(bytes, alignment) else { continue };
-            assert!(part.len() >= bytes.max(1) && part.start.is_multiple_of(alignment.max(LINE)));
+            let address = BASE + part.start;
+            assert!(part.len() >= bytes.max(1) && address.is_multiple_of(alignment.max(LINE)));
             assert!(ALL.start <= part.start && part.end <= ALL.end);
             assert!(taken.iter().all(|it| it.end <= part.start || part.end <= it.start));
             taken.push(part);
@@ -191,11 +199,11 @@ mod tests {
 
     #[test]
     fn what_is_too_much_is_refused() {
-        let mut free = Free::new(ALL);
+        let mut free = Free::new(BASE, ALL);
         for bytes in [ALL.len() + 1, usize::MAX, usize::MAX - 100] {
             assert_eq!(free.take(bytes, 1), None);
         }
         assert_eq!(free.take(1, 1 << 40), None);
-        assert_eq!(Free::new(4096..4096).take(0, 1), None, "there is none at all");
+        assert_eq!(Free::new(BASE, 4096..4096).take(0, 1), None, "there is none at all");
     }
 }

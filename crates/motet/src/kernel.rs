@@ -50,7 +50,8 @@ pub(crate) trait Kernel: Send + Sync {
     }
 
     /// What the addresses of operands must be a multiple of, if operands may lie in memory that
-    /// other ranks share. A function of the user may not have that: it might write there.
+    /// other ranks share: no more than a line of the cache, which is where messages begin there. A
+    /// function of the user may not have that: it might write there.
     fn alignment(&self) -> Option<usize> {
         None
     }
@@ -134,10 +135,18 @@ impl<T: Copy, F: Fn(T, T) -> T + Send + Sync, O> Kernel for Loop<T, F, O> {
     }
 
     fn alignment(&self) -> Option<usize> {
-        Some(align_of::<T>())
+        (align_of::<T>() <= LINE).then_some(align_of::<T>())
     }
 
     unsafe fn reduce(&self, left: *const u8, right: *const u8, into: *mut u8, count: usize) {
+        if size_of::<T>() == 0 {
+            return; // a type of no bytes has one value, which is everywhere already
+        }
+        debug_assert!(
+            [left, right, into].iter().all(|address| address.cast::<T>().is_aligned()),
+            "operands of {} are aligned: {left:?}, {right:?}, {into:?}",
+            std::any::type_name::<T>(),
+        );
         let first = before_line::<T>(into, count);
         if first > 0 {
             // SAFETY: a part of what the caller promises.

@@ -69,10 +69,6 @@ impl Op {
             if piece.len == 0 {
                 return Ok(()); // Of nothing, the addresses may be null.
             }
-            if piece.len == 0 {
-                // There may be no memory for it either.
-                return Ok(());
-            }
             let (left, right) = (at(input, piece.at), at(inout, piece.at).cast_mut());
             if left.addr() % unit.alignment == 0 && right.addr() % unit.alignment == 0 {
                 // SAFETY: the data of all items is one run of aligned elements.
@@ -101,8 +97,8 @@ unsafe fn by_chunks(
     (input, inout, count): (*const u8, *mut u8, usize),
 ) {
     let chunk = (CHUNK / unit.bytes).max(1) * unit.bytes;
-    let (mut first, mut second) =
-        (Temporary::new(0, chunk as i128), Temporary::new(0, chunk as i128));
+    let [mut first, mut second] =
+        [(); 2].map(|()| Temporary::new(0, chunk as i128, unit.bytes as i64));
     let (left, right) = (first.start(), second.start());
     let (count, mut position) = (count as u64, 0);
     loop {

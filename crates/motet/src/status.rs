@@ -80,7 +80,9 @@ impl Status {
         Status { source: PROC_NULL, tag: Tag::ANY, bytes: 0, cancelled: false };
 
     /// The length of the message in elements of a type; `None` if it is no whole number of them.
+    /// Of a type without bytes a message without bytes has none. (`MPI_Get_count`, MPI 5.0 §3.2.5)
     pub fn count<T: Element>(&self) -> Option<usize> {
-        self.bytes.is_multiple_of(size_of::<T>()).then(|| self.bytes / size_of::<T>())
+        let whole = self.bytes.is_multiple_of(size_of::<T>());
+        whole.then(|| self.bytes.checked_div(size_of::<T>()).unwrap_or(0))
     }
 }

@@ -3,6 +3,7 @@
 //! The program runs each of its cases by running itself, under a time limit; a case that calls
 //! `motet::launch` becomes several processes.
 
+mod aligned;
 mod cases;
 mod collectives {
     pub(crate) mod elements;
@@ -53,7 +54,7 @@ struct Case {
     expected: Expected,
 }
 
-const CASES: [Case; 27] = [
+const CASES: [Case; 28] = [
     Case {
         name: "hints_and_wisdom_between_processes",
         body: hints,
@@ -83,6 +84,11 @@ const CASES: [Case; 27] = [
     Case {
         name: "memory_that_ranks_share_is_as_any_other",
         body: common,
+        expected: Expected::Success,
+    },
+    Case {
+        name: "memory_between_processes_is_aligned_for_every_element",
+        body: alignments,
         expected: Expected::Success,
     },
     Case { name: "persistent_operations_restart", body: persistent, expected: Expected::Success },
@@ -421,6 +427,13 @@ fn large() -> Result<()> {
     world.bcast(&mut mine, 1)?;
     assert!(mine.iter().enumerate().all(|(at, &found)| found == value(1, at)));
     Ok(())
+}
+
+/// Elements with alignments of their own, up to twice a page.
+fn alignments() -> Result<()> {
+    let world = motet::launch(3)?;
+    aligned::allocations(&world)?;
+    aligned::every_alignment(&world)
 }
 
 fn common() -> Result<()> {

@@ -151,7 +151,8 @@ unsafe impl<B: SendBuffer> Held for Items<B> {
         });
         let stream = in_a_row.is_none().then(|| {
             let mut memory = Staging::new();
-            let address = memory.room((layout.size() * count) as usize);
+            let (bytes, size) = ((layout.size() * count) as usize, size_of::<B::Element>());
+            let address = memory.room(bytes / size.max(1), size);
             Stream { _memory: memory, address }
         });
         ItemsParts { buffer, origin, count, layout, stream }

@@ -8,6 +8,7 @@ use std::future::Future;
 use std::mem;
 use std::panic::Location;
 use std::pin::Pin;
+use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
@@ -34,14 +35,25 @@ pub struct SparseRequest<T: Element> {
     flight: Flight,
     /// What is sent, until the exchange is over.
     sent: Vec<(usize, Vec<T>)>,
+    lengths: Lengths,
     arrived: Arc<Arrived<T>>,
 }
 
 // Nothing in a request is ever borrowed from itself.
 impl<T: Element> Unpin for SparseRequest<T> {}
 
-/// A message that has come, or for which there is room: its sender, its length, and its memory.
-type Arrival<T> = (Peer, usize, Vec<T>);
+/// How many elements each message has, if they have no bytes: then that is what is sent.
+type Lengths = Box<[u64]>;
+
+/// A message that has come, or for which there is room.
+struct Arrival<T> {
+    from: Peer,
+    /// How many elements it has, unless they have no bytes.
+    count: usize,
+    elements: Vec<T>,
+    /// Room for their number, if they have no bytes.
+    length: Vec<u64>,
+}
 
 /// What an exchange has received, in the order in which it was taken.
 struct Arrived<T>(Mutex<Vec<Arrival<T>>>);
@@ -49,9 +61,15 @@ struct Arrived<T>(Mutex<Vec<Arrival<T>>>);
 impl<T: Element> Arrivals for Arrived<T> {
     fn make_room(&self, from: Peer, bytes: usize) -> RegionMut {
         let count = bytes.checked_div(size_of::<T>()).unwrap_or(0);
-        let mut data = Vec::<T>::with_capacity(count);
-        let into = RegionMut::new(data.as_mut_ptr().cast(), count * size_of::<T>());
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((from, count, data));
+        let (mut elements, mut length) = (Vec::<T>::with_capacity(count), Vec::<u64>::new());
+        let into = if size_of::<T>() == 0 {
+            length.reserve_exact(1);
+            RegionMut::new(length.as_mut_ptr().cast(), size_of::<u64>())
+        } else {
+            RegionMut::new(elements.as_mut_ptr().cast(), count * size_of::<T>())
+        };
+        let arrival = Arrival { from, count, elements, length };
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(arrival);
         into
     }
 }
@@ -67,12 +85,17 @@ impl<T: Element> Arrived<T> {
     /// The exchange has ended well.
     unsafe fn messages(&self, home: &Home) -> Vec<(usize, Vec<T>)> {
         let all = mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        let whole = |(from, count, mut data): Arrival<T>| {
-            // SAFETY: room was made for so many, and in an exchange that has ended well each
-            // message has filled its room.
-            unsafe { data.set_len(count) };
+        let whole = |Arrival { from, mut count, mut elements, mut length }: Arrival<T>| {
+            if length.capacity() > 0 {
+                // SAFETY: room was made for one, and in an exchange that has ended well each
+                // message has filled its room.
+                unsafe { length.set_len(1) };
+                count = length[0] as usize;
+            }
+            // SAFETY: as above; of elements without bytes there is room for any number.
+            unsafe { elements.set_len(count) };
             let rank = home.group.rank_of_peer(from);
-            (rank.expect("only ranks of the communicator know its context"), data)
+            (rank.expect("only ranks of the communicator know its context"), elements)
         };
         let mut messages: Vec<_> = all.into_iter().map(whole).collect();
         messages.sort_by_key(|&(rank, _)| rank);
@@ -87,8 +110,9 @@ impl Communicator {
     /// Sends messages of any lengths to any ranks, and receives those that are sent to the caller,
     /// of which it need not know anything: they come with the ranks that sent them, sorted by
     /// these, and those of one rank in the order in which it names them. An empty message is one
-    /// too; so is one to the caller itself. A message to [`PROC_NULL`](crate::PROC_NULL) is gone.
-    /// Collective, also for ranks that have nothing to send.
+    /// too; so is one to the caller itself, and one of elements without bytes. A message to
+    /// [`PROC_NULL`](crate::PROC_NULL) is gone. Collective, also for ranks that have nothing to
+    /// send.
     ///
     /// The messages are those of the pattern, and `⌈log2 p⌉` empty ones from each rank; no rank
     /// needs memory for others than those that it sends to or receives from. Nobody returns before
@@ -126,7 +150,9 @@ impl Communicator {
         call: &'static str,
         send: impl IntoIterator<Item = (usize, &'a [T])>,
     ) -> Result<Vec<(usize, Vec<T>)>> {
-        let sends: Vec<Outgoing> = send.into_iter().map(|(to, data)| (to, memory(data))).collect();
+        let sends: Vec<(usize, &[T])> = send.into_iter().collect();
+        let lengths = lengths(&sends);
+        let sends = outgoing(&sends, &lengths);
         let arrived = Arrived::nothing();
         // SAFETY: what is sent is borrowed for longer than this waits.
         let id = unsafe { self.begin_exchange::<T>(call, &sends, arrived.clone()) }?;
@@ -146,13 +172,14 @@ impl Communicator {
         &self,
         send: Vec<(usize, Vec<T>)>,
     ) -> Result<SparseRequest<T>> {
-        let sends: Vec<Outgoing> = send.iter().map(|(to, data)| (*to, memory(data))).collect();
+        let lengths = lengths(&send);
+        let sends = outgoing(&send, &lengths);
         let arrived = Arrived::nothing();
         // SAFETY: the request keeps what is sent until the exchange is over, or gives it to the
         // engine, which does the same.
         let id = unsafe { self.begin_exchange::<T>(NONBLOCKING, &sends, arrived.clone()) }?;
         let flight = Flight::new(self.origin(NONBLOCKING), id, false);
-        Ok(SparseRequest { flight, sent: send, arrived })
+        Ok(SparseRequest { flight, sent: send, lengths, arrived })
     }
 
     /// # Safety
@@ -182,9 +209,23 @@ impl Communicator {
     }
 }
 
-/// Where elements lie.
-fn memory<T: Element>(data: &[T]) -> Region {
-    Region::new(data.as_ptr().cast(), size_of_val(data))
+/// How many elements these messages have, if they have no bytes.
+fn lengths<T: Element, D: AsRef<[T]>>(sends: &[(usize, D)]) -> Lengths {
+    let sends = if size_of::<T>() == 0 { sends } else { &[] };
+    sends.iter().map(|(_, data)| data.as_ref().len() as u64).collect()
+}
+
+/// What is sent of these messages: their elements, or their lengths if there are any.
+fn outgoing<T: Element, D: AsRef<[T]>>(sends: &[(usize, D)], lengths: &[u64]) -> Vec<Outgoing> {
+    let mut lengths = lengths.iter();
+    let region = |(to, data): &(usize, D)| {
+        let data = match lengths.next() {
+            Some(length) => Region::new(ptr::from_ref(length).cast(), size_of::<u64>()),
+            None => Region::new(data.as_ref().as_ptr().cast(), size_of_val(data.as_ref())),
+        };
+        (*to, data)
+    };
+    sends.iter().map(region).collect()
 }
 
 impl<T: Element> SparseRequest<T> {
@@ -224,7 +265,7 @@ impl<T: Element> Future for SparseRequest<T> {
 impl<T: Element> Drop for SparseRequest<T> {
     fn drop(&mut self) {
         if !self.flight.is_over() {
-            let sent = mem::take(&mut self.sent);
+            let sent = (mem::take(&mut self.sent), mem::take(&mut self.lengths));
             self.flight.origin.core.engine().detach(self.flight.id, Box::new(sent));
         }
     }

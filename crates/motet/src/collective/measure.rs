@@ -106,7 +106,7 @@ impl Communicator {
         let (call, mut staging) = (&init.call, Staging::new());
         let mut span = |len: usize| match len {
             0 => Span::EMPTY,
-            len => Span { start: staging.room(len * call.element_bytes), len },
+            len => Span { start: staging.room(len, call.element_bytes), len },
         };
         let (input, output) = (span(call.input_len()), span(call.output_len()));
         let kernel = kernel.as_ref().map(|_| stand_in(call.element_bytes));

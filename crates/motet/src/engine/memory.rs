@@ -11,48 +11,50 @@ use motet_plan::{Buffer, Slice};
 use crate::buffer::Span;
 use crate::kernel::Kernel;
 
-/// Memory for streams comes in lines, so that it is aligned for every element and shares no line
-/// with anybody.
-#[derive(Clone, Copy)]
-#[repr(align(64))]
-pub(super) struct Line {
-    _bytes: [u8; 64],
+/// Bytes of a line of the cache.
+const LINE: usize = 64;
+
+/// The largest alignment that an element of so many bytes can have.
+fn alignment_of(element_bytes: usize) -> usize {
+    if element_bytes == 0 { 1 } else { 1 << element_bytes.trailing_zeros() }
 }
 
-/// Lines for this many bytes.
-pub(super) fn lines(bytes: usize) -> Box<[Line]> {
-    vec![Line { _bytes: [0; 64] }; bytes.div_ceil(size_of::<Line>())].into_boxed_slice()
+/// Memory of so many bytes is a multiple of this, and begins at one.
+fn unit_of(bytes: usize) -> usize {
+    if bytes <= Scratch::LITTLE { Scratch::ALIGNMENT } else { LINE }
 }
 
-/// Memory that a run owns. It is held as an address, not as a box: transfers use it while the run
-/// is moved and borrowed.
+/// Memory that a run owns, or the streams of an operation. It is held as an address, not as a box:
+/// transfers use it while its owner is moved and borrowed.
 ///
-/// It is aligned for every element. Much of it comes in whole lines and shares none with anybody; a
-/// little of it, of which there may be a million pieces, takes no more than it needs. It is there
-/// when it is wanted, not before: an init that opens no channels yet need not touch its pages.
-struct Scratch {
+/// It is aligned for its elements, whatever their type: the size of a type is a multiple of its
+/// alignment. Much of it comes in whole lines and shares none with anybody; a little of it, of
+/// which there may be a million pieces, takes no more than it needs. It is there when it is wanted,
+/// not before: an init that opens no channels yet need not touch its pages.
+pub(super) struct Scratch {
     /// Nowhere until it is wanted.
     start: Option<NonNull<u8>>,
     bytes: usize,
+    element_bytes: usize,
 }
 
 impl Scratch {
     /// Bytes that take less than a line.
     const LITTLE: usize = 32;
-    /// What every element is aligned to.
+    /// What every basic element is aligned to.
     const ALIGNMENT: usize = 16;
 
-    fn new(bytes: usize) -> Scratch {
-        let unit = if bytes <= Scratch::LITTLE { Scratch::ALIGNMENT } else { size_of::<Line>() };
-        Scratch { start: None, bytes: bytes.next_multiple_of(unit) }
+    pub(super) fn new(elements: usize, element_bytes: usize) -> Scratch {
+        let bytes = elements * element_bytes;
+        Scratch { start: None, bytes: bytes.next_multiple_of(unit_of(bytes)), element_bytes }
     }
 
     /// It is wanted from now on.
-    fn want(&mut self) {
+    pub(super) fn want(&mut self) {
         if self.bytes == 0 || self.start.is_some() {
             return;
         }
-        let layout = Scratch::layout(self.bytes);
+        let layout = self.layout();
         // SAFETY: the layout is not empty.
         let start = unsafe { alloc::alloc_zeroed(layout) };
         self.start = NonNull::new(start);
@@ -62,15 +64,15 @@ impl Scratch {
     }
 
     #[inline]
-    fn address(&self) -> *mut u8 {
+    pub(super) fn address(&self) -> *mut u8 {
         debug_assert!(self.start.is_some() || self.bytes == 0, "used before it was wanted");
         self.start.map_or(NonNull::dangling().as_ptr(), NonNull::as_ptr)
     }
 
-    fn layout(bytes: usize) -> Layout {
-        let little = bytes <= Scratch::LITTLE;
-        let alignment = if little { Scratch::ALIGNMENT } else { align_of::<Line>() };
-        Layout::from_size_align(bytes, alignment).expect("what a plan needs can be counted")
+    fn layout(&self) -> Layout {
+        let alignment = unit_of(self.bytes).max(alignment_of(self.element_bytes));
+        let layout = Layout::from_size_align(self.bytes, alignment);
+        layout.expect("what a plan needs can be counted")
     }
 }
 
@@ -79,7 +81,7 @@ impl Drop for Scratch {
         if let Some(start) = self.start {
             // SAFETY: allocated by `want` with this layout; no transfer uses it, by the promise
             // behind all transfers of the engine.
-            unsafe { alloc::dealloc(start.as_ptr(), Scratch::layout(self.bytes)) };
+            unsafe { alloc::dealloc(start.as_ptr(), self.layout()) };
         }
     }
 }
@@ -92,7 +94,6 @@ pub(crate) struct Memory {
     input: *mut u8,
     output: *mut u8,
     scratch: Scratch,
-    element_bytes: usize,
 }
 
 // SAFETY: addresses and owned memory; who may use them when is decided above (see the type).
@@ -104,8 +105,7 @@ impl Memory {
         Memory {
             input: std::ptr::null_mut(),
             output: std::ptr::null_mut(),
-            scratch: Scratch::new(scratch * element_bytes),
-            element_bytes,
+            scratch: Scratch::new(scratch, element_bytes),
         }
     }
 
@@ -127,7 +127,7 @@ impl Memory {
 
     /// Bytes of this many elements.
     pub(crate) fn bytes(&self, elements: usize) -> usize {
-        elements * self.element_bytes
+        elements * self.scratch.element_bytes
     }
 
     /// Where the buffers begin, in the order of [`Buffer`].
@@ -143,19 +143,19 @@ impl Memory {
             Buffer::Output => self.output,
             Buffer::Scratch => self.scratch.address(),
         };
-        base.wrapping_add(slice.start * self.element_bytes)
+        base.wrapping_add(self.bytes(slice.start))
     }
 
     /// The elements of a slice, to be read.
     #[inline]
     pub(crate) fn region(&mut self, slice: Slice) -> Region {
-        Region::new(self.address(slice), slice.len * self.element_bytes)
+        Region::new(self.address(slice), self.bytes(slice.len))
     }
 
     /// The elements of a slice, to be written.
     #[inline]
     pub(crate) fn region_mut(&mut self, slice: Slice) -> RegionMut {
-        RegionMut::new(self.address(slice), slice.len * self.element_bytes)
+        RegionMut::new(self.address(slice), self.bytes(slice.len))
     }
 
     /// Copies the elements of one slice into another that does not overlap it.
@@ -227,12 +227,15 @@ mod tests {
 
     #[test]
     fn scratch_is_aligned_and_long_enough() {
-        for bytes in [0, 1, 8, 16, 17, 32, 33, 64, 65, 1000] {
-            let mut scratch = Scratch::new(bytes);
-            scratch.want();
-            let least = if bytes > Scratch::LITTLE { 64 } else { 16 };
-            assert!(scratch.bytes >= bytes && scratch.bytes < bytes + least);
-            assert!(bytes == 0 || scratch.address().addr().is_multiple_of(least));
+        for element in [1, 2, 3, 8, 12, 32, 40, 64, 96, 128, 4096, 8192, 3 << 14] {
+            for count in [0, 1, 2, 3, 4, 16, 17, 32, 33, 65, 100] {
+                let (mut scratch, bytes) = (Scratch::new(count, element), count * element);
+                scratch.want();
+                let least = if bytes > Scratch::LITTLE { 64 } else { 16 };
+                assert!(scratch.bytes >= bytes && scratch.bytes < bytes + least);
+                let alignment = alignment_of(element).max(least);
+                assert!(bytes == 0 || scratch.address().addr().is_multiple_of(alignment));
+            }
         }
     }
 }

@@ -8,7 +8,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use super::memory::{Line, lines};
+use super::memory::Scratch;
 use crate::datatype::Layout;
 
 /// Which way the data of a block goes.
@@ -41,7 +41,7 @@ impl Staged {
 
 /// The streams of one operation.
 pub(crate) struct Staging {
-    memory: Vec<Box<[Line]>>,
+    memory: Vec<Scratch>,
     blocks: Vec<Staged>,
 }
 
@@ -54,10 +54,11 @@ impl Staging {
         Staging { memory: Vec::new(), blocks: Vec::new() }
     }
 
-    /// Memory of its own for a stream of so many bytes, aligned for every element.
-    pub(crate) fn room(&mut self, bytes: usize) -> *mut u8 {
-        let mut memory = lines(bytes);
-        let address = memory.as_mut_ptr().cast();
+    /// Memory of its own for a stream of so many elements, aligned for them.
+    pub(crate) fn room(&mut self, elements: usize, element_bytes: usize) -> *mut u8 {
+        let mut memory = Scratch::new(elements, element_bytes);
+        memory.want();
+        let address = memory.address();
         self.memory.push(memory);
         address
     }

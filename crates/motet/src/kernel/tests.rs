@@ -32,7 +32,7 @@ impl Operands {
     fn new(left: &[u8], right: &[u8]) -> Operands {
         assert_eq!(left.len(), right.len());
         let len = left.len();
-        let room = || Temporary::new(0, (len + CANARY.len()) as i128);
+        let room = || Temporary::new(0, (len + CANARY.len()) as i128, 0);
         let mut operands = Operands { memory: [room(), room(), room()], len };
         for (at, bytes) in [left, right, &vec![0x5a; len]].into_iter().enumerate() {
             let all = [bytes, &CANARY].concat();

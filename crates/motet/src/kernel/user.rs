@@ -40,7 +40,7 @@ pub(super) fn kernel(
     let layout = datatype.commit();
     let direct = layout.contiguous(2).is_some_and(|piece| piece.at == 0);
     let chunk = items_at_once(&layout);
-    let (low, high) = layout.reach(chunk);
+    let ((low, high), extent) = (layout.reach(chunk), layout.extent());
     // An aligned item that follows another one is aligned only if the size is a multiple, too.
     let of_type = usize::try_from(datatype.alignment()).expect("alignments are small").max(1);
     let alignment = if direct { of_type.min(1 << size.trailing_zeros()) } else { 1 };
@@ -51,7 +51,7 @@ pub(super) fn kernel(
         size,
         chunk: usize::try_from(chunk).expect("a chunk is small"),
         direct,
-        temporaries: Mutex::new([Temporary::new(low, high), Temporary::new(low, high)]),
+        temporaries: Mutex::new([(); 2].map(|()| Temporary::new(low, high, extent))),
     };
     (Box::new(kernel), Unit { bytes: size, alignment })
 }

@@ -215,7 +215,8 @@ impl Stage {
     unsafe fn as_stream(&mut self, items: Vec<Items<'_>>, way: Way) -> Side {
         let bytes = |items: &Items<'_>| (items.layout.size() * items.count) as usize;
         let staging = self.staging.get_or_insert_with(|| Box::new(Staging::new()));
-        let stream = staging.room(items.iter().map(bytes).sum());
+        let all: usize = items.iter().map(bytes).sum();
+        let stream = staging.room(all / self.unit.bytes, self.unit.bytes);
         let (mut blocks, mut start) = (Vec::with_capacity(items.len()), 0);
         for items in items {
             let count = bytes(&items) / self.unit.bytes;
