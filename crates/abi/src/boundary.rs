@@ -3,13 +3,14 @@
 //! A panic (a fault of the library) does not unwind into C: it ends the job with its message and
 //! the rank. An exception of the program does: one that has left a callback is raised again as the
 //! last thing that a call does, and one that leaves an error handler passes through
-//! ([`crate::exception`]).
+//! ([`crate::exception`]). A call that an operator makes is a mistake of the program, and an error.
 
 use std::ffi::c_int;
 use std::mem;
 use std::thread;
 
-use motet::ErrorClass;
+use motet::raw::is_in_operator;
+use motet::{Error, ErrorClass, ErrorKind};
 
 use crate::exports::MPI_SUCCESS;
 use crate::fault::{Answer, Fault, Site};
@@ -52,6 +53,11 @@ pub(crate) fn anytime(call: &'static str, work: impl FnOnce() -> Answer) -> c_in
         Ok(()) => MPI_SUCCESS,
         Err(fault) => failed(call, fault),
     }
+}
+
+/// The error of an operator that makes a call for which the library has no result to say so.
+pub(crate) fn refuse_operator() -> Answer {
+    if is_in_operator() { Err(Error::from(ErrorKind::WithinOperator).into()) } else { Ok(()) }
 }
 
 /// A call of the tools interface, whose errors are returned and never brought before a handler.

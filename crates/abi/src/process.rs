@@ -20,8 +20,10 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 
+use motet::raw::is_in_operator;
 use motet::{ErrorClass, complain};
 
+use crate::boundary::refuse_operator;
 use crate::call_site::call_site;
 use crate::calls::attributes;
 use crate::error_codes;
@@ -177,6 +179,7 @@ pub(crate) fn initialize() -> Answer {
 /// That it was not initialised, or is finalised already; of a callback of an attribute, or those of
 /// [`leave`], after all is done.
 pub(crate) fn finalize() -> Answer {
+    refuse_operator()?;
     let order = (Ordering::AcqRel, Ordering::Acquire);
     let (own, world) = match STAGE.compare_exchange(INITIALIZED, ENDING, order.0, order.1) {
         Ok(_) => (own(), world()),
@@ -335,12 +338,17 @@ pub(crate) fn end_by_request(comm: Option<&Comm>, code: c_int) -> ! {
     exit(code, "MPI_Abort", why)
 }
 
-/// A fault of the library: nothing more can be relied on.
+/// A fault of the library, or a call of an operator that has no error to return: nothing more can
+/// be relied on.
 #[cold]
 pub(crate) fn panicked(call: &str) -> ! {
     let rank = rank();
-    let why = format_args!("motet: {rank}{call}: a fault of the library, told above, ends the job");
-    exit(c_int::from(u8::MAX), "a fault of the library", why)
+    let fault = match is_in_operator() {
+        false => "a fault of the library",
+        true => "a call that an operator must not make",
+    };
+    let why = format_args!("motet: {rank}{call}: {fault}, told above, ends the job");
+    exit(c_int::from(u8::MAX), fault, why)
 }
 
 /// A callback has ended its thread in the middle of a call, which so can neither go on nor end.

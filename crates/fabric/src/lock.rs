@@ -7,6 +7,10 @@
 //! is lent to the first thread that takes it, for which it is a flag of its own. When another
 //! thread comes, it has the system pass a fence in the first one, takes the loan back, and from
 //! then on the lock is an ordinary one for all.
+//!
+//! A function of the user that runs under a lock must not take one: it would wait for itself. While
+//! it runs its thread is [kept out](keep_out) of all locks: it has another number, to which nothing
+//! is lent, so that it comes to the slow way, and only there is asked.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
@@ -26,6 +30,8 @@ use crate::barrier::Among;
 const NOBODY: u64 = 0;
 /// The lock is an ordinary one.
 const SHARED: u64 = u64::MAX;
+/// The number of a thread that may take no lock now.
+const KEPT_OUT: u64 = u64::MAX - 1;
 /// So often an ordinary lock is asked for before its thread sleeps: some 20 µs.
 const TRIES: u32 = 500;
 /// So often the system is asked for a fence that it has promised, a millisecond apart.
@@ -48,6 +54,35 @@ fn number() -> u64 {
         }
         known => known,
     })
+}
+
+/// A thread may take no lock until this is dropped.
+#[derive(Debug)]
+#[must_use = "it is dropped at once"]
+pub struct KeptOut {
+    /// The number that the thread had before.
+    number: u64,
+    thread: PhantomData<*const ()>,
+}
+
+/// Keeps this thread out of all locks until what this gives is dropped, for a function of the user
+/// that runs under a lock.
+#[inline]
+pub fn keep_out() -> KeptOut {
+    KeptOut { number: NUMBER.replace(KEPT_OUT), thread: PhantomData }
+}
+
+/// Whether this thread is kept out.
+#[inline]
+pub fn is_kept_out() -> bool {
+    NUMBER.get() == KEPT_OUT
+}
+
+impl Drop for KeptOut {
+    #[inline]
+    fn drop(&mut self) {
+        NUMBER.set(self.number);
+    }
 }
 
 /// A value for one thread at a time.
@@ -85,16 +120,17 @@ impl<T> Lock<T> {
         }
     }
 
-    /// Takes the lock. A panic of whoever held it before is not passed on.
+    /// Takes the lock, unless this thread is [kept out](keep_out). A panic of whoever held it
+    /// before is not passed on.
     ///
     /// # Panics
     /// If the lock is lent to this thread, which holds it already.
     #[inline]
-    pub fn lock(&self) -> Guard<'_, T> {
+    pub fn lock(&self) -> Option<Guard<'_, T>> {
         let me = number();
         let is_own = self.owner.load(Ordering::Relaxed) == me && self.take_own(me);
-        let ordinary = if is_own { None } else { self.lock_slowly(me) };
-        Guard { lock: self, ordinary: ManuallyDrop::new(ordinary), thread: PhantomData }
+        let ordinary = if is_own { None } else { self.lock_slowly(me)? };
+        Some(Guard { lock: self, ordinary: ManuallyDrop::new(ordinary), thread: PhantomData })
     }
 
     /// Takes a lock that seems to be lent to this thread; says whether it still is.
@@ -111,13 +147,17 @@ impl<T> Lock<T> {
         false
     }
 
-    /// Lends the lock to this thread, or takes the ordinary one.
+    /// Lends the lock to this thread, or takes the ordinary one. `None` for a thread that is kept
+    /// out.
     #[cold]
-    fn lock_slowly(&self, me: u64) -> Option<MutexGuard<'_, ()>> {
+    fn lock_slowly(&self, me: u64) -> Option<Option<MutexGuard<'_, ()>>> {
+        if me == KEPT_OUT {
+            return None;
+        }
         let lent =
             self.owner.compare_exchange(NOBODY, me, Ordering::Relaxed, Ordering::Relaxed).is_ok();
         if lent && self.take_own(me) {
-            return None;
+            return Some(None);
         }
         let ordinary = self.ordinary_soon();
         if self.owner.swap(SHARED, Ordering::SeqCst) != SHARED {
@@ -126,7 +166,7 @@ impl<T> Lock<T> {
                 thread::yield_now();
             }
         }
-        Some(ordinary)
+        Some(Some(ordinary))
     }
 }
 
@@ -202,7 +242,7 @@ mod tests {
     fn one_thread_takes_it_again_and_again() {
         let lock = Lock::new(0);
         for round in 0..1000 {
-            let mut guard = lock.lock();
+            let mut guard = lock.lock().unwrap();
             assert_eq!(*guard, round);
             *guard += 1;
         }
@@ -229,7 +269,7 @@ mod tests {
             // Two words, to see halves of an update.
             let lock = Arc::new(Lock::new((0u64, 0u64)));
             let add = |lock: &Lock<(u64, u64)>| {
-                let mut guard = lock.lock();
+                let mut guard = lock.lock().unwrap();
                 assert_eq!(guard.0, guard.1);
                 guard.0 += 1;
                 std::hint::black_box(&mut guard.0);
@@ -245,7 +285,7 @@ mod tests {
             });
             (0..TURNS).for_each(|_| add(&lock));
             late.join().expect("the other thread ends");
-            assert_eq!(*lock.lock(), (2 * TURNS + 1, 2 * TURNS + 1));
+            assert_eq!(*lock.lock().unwrap(), (2 * TURNS + 1, 2 * TURNS + 1));
             assert_eq!(lock.owner.load(Ordering::Relaxed), SHARED);
         }
     }
@@ -254,10 +294,31 @@ mod tests {
     fn a_panic_gives_it_back() {
         let lock = Lock::new(7);
         let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            let _guard = lock.lock();
+            let _guard = lock.lock().unwrap();
             panic!("on purpose");
         }));
         assert!(ended.is_err());
-        assert_eq!(*lock.lock(), 7);
+        assert_eq!(*lock.lock().unwrap(), 7);
+    }
+
+    /// Whether the lock is lent or an ordinary one, taken or not.
+    #[test]
+    fn who_is_kept_out_gets_no_lock_and_does_not_wait() {
+        let lock = Arc::new(Lock::new(7));
+        let other = lock.clone();
+        let attempts = |lock: &Lock<i32>| {
+            let held = lock.lock().unwrap();
+            let out = keep_out();
+            assert!(is_kept_out() && lock.lock().is_none());
+            drop(held);
+            assert!(lock.lock().is_none());
+            drop(keep_out());
+            assert!(is_kept_out() && lock.lock().is_none(), "the first one counts");
+            drop(out);
+            assert!(!is_kept_out() && lock.lock().is_some());
+        };
+        attempts(&lock);
+        thread::spawn(move || attempts(&other)).join().unwrap();
+        attempts(&lock);
     }
 }

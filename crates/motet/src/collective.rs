@@ -186,7 +186,7 @@ impl Communicator {
         let account = self.account(&prepared, selection, at);
         let (call, loose) = self.call_of(prepared);
         let rule = self.rule_for(&call, selection);
-        let run = self.core().engine().run_for(&call, rule, Keep::AsLong);
+        let run = self.home().engine(name)?.run_for(&call, rule, Keep::AsLong);
         let (mut run, _) = run.map_err(|kind| self.refused(error(kind), at))?;
         let number = number();
         if let Some(account) = account {
@@ -323,7 +323,7 @@ impl Communicator {
     ) -> Option<Request<()>> {
         // To count who has an origin waits for messages to leave the core: so that comes first.
         let origin = self.origin(kind.call(Form::Nonblocking));
-        let mut engine = self.core().engine();
+        let mut engine = self.core().free_engine()?;
         let run = engine.again(known, || self.next_collective())?;
         let id = engine.start_run(run, None);
         drop(engine);
@@ -335,7 +335,7 @@ impl Communicator {
     /// whether that is needed.
     #[inline]
     pub(crate) fn begin_again(&self, kind: CollectiveKind, known: &Known<'_>) -> Option<Begun> {
-        let mut engine = self.core().engine();
+        let mut engine = self.core().free_engine()?;
         // It counts who has the communicator, which would wait for what has been sent to leave the
         // core: so that is done before.
         let origin = || self.origin(kind.call(Form::Nonblocking));

@@ -16,6 +16,7 @@
 //! wakers of what completes. A rank may have that helper all the time, for all its operations.
 
 mod courier;
+mod kept_out;
 mod leaving;
 mod others;
 mod progress;
@@ -24,12 +25,11 @@ mod waiting;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::task::Waker;
 use std::thread::{self, JoinHandle};
 
 use motet_fabric::bootstrap::{Launched, Seat};
 use motet_fabric::heap::{Heap, Memory};
-use motet_fabric::lock::{Guard, Lock};
+use motet_fabric::lock::{Guard, Lock, is_kept_out};
 use motet_fabric::placement::Placement;
 use motet_fabric::slab::Id;
 use motet_fabric::{Endpoint, Failure, How, Peer, Segment, TransferError};
@@ -37,13 +37,14 @@ use motet_plan::Tuning;
 
 use crate::check::{Books, Watch};
 use crate::engine::{
-    Cache, Dash, End, Engine, Known, Number, Outcome, Pace, Run, Sprinter, Staging,
+    Cache, Dash, End, Engine, Known, Number, Outcome, Pace, Postponed, Run, Sprinter, Staging,
 };
 use crate::nodes::Nodes;
 use crate::point_to_point::Slot;
 use crate::settings::Settings;
 use crate::wisdom::Lessons;
 use courier::Courier;
+use kept_out::called_from_operator;
 use others::Others;
 use progress::Aid;
 use waiting::Patience;
@@ -105,8 +106,10 @@ impl Habits {
 /// The engine, for one thread alone.
 ///
 /// Wakers run foreign code, which may come back to the engine: they are woken when the lock has
-/// been given up. Operators are foreign too, but run under the lock: if one panics, the rank dies
-/// here, before the unwinding frees buffers that its operations use.
+/// been given up, and what operators hold is dropped then. Operators are foreign too, but run under
+/// the lock: if one panics, the rank dies here, before the unwinding frees buffers that its
+/// operations use. If one calls the library, its thread is kept out: what returns a result says so
+/// ([`Core::free_engine`]), and nothing waits.
 pub(crate) struct Locked<'a> {
     shared: &'a Shared,
     engine: Option<Guard<'a, Engine>>,
@@ -131,8 +134,8 @@ impl DerefMut for Locked<'_> {
 impl Drop for Locked<'_> {
     #[inline]
     fn drop(&mut self) {
-        let has_woken = self.engine.as_ref().is_some_and(|engine| engine.has_woken());
-        if has_woken || self.shared.aid.is_constant || thread::panicking() {
+        let has_postponed = self.engine.as_ref().is_some_and(|engine| engine.has_postponed());
+        if has_postponed || self.shared.aid.is_constant || thread::panicking() {
             self.give_back();
         }
     }
@@ -148,9 +151,9 @@ impl Locked<'_> {
         }
         let aid = &self.shared.aid;
         let is_wanted = aid.is_constant && aid.is_wanted(&engine);
-        let woken = engine.take_woken();
+        let postponed = engine.take_postponed();
         drop(engine);
-        woken.into_iter().for_each(Waker::wake);
+        postponed.into_iter().for_each(Postponed::happen);
         if is_wanted {
             aid.call();
         }
@@ -165,7 +168,9 @@ struct AbandonOnUnwind<'a> {
 
 impl Drop for AbandonOnUnwind<'_> {
     fn drop(&mut self) {
-        self.core.engine().abandon(self.id);
+        if let Some(mut engine) = self.core.free_engine() {
+            engine.abandon(self.id);
+        }
     }
 }
 
@@ -279,9 +284,19 @@ impl Core {
     }
 
     /// The engine, for this thread alone.
+    ///
+    /// # Panics
+    /// In an operator, which has it already: what may be called there asks for
+    /// [`free_engine`](Core::free_engine).
     #[inline]
     pub(crate) fn engine(&self) -> Locked<'_> {
         self.shared.engine()
+    }
+
+    /// The same; `None` in an operator.
+    #[inline]
+    pub(crate) fn free_engine(&self) -> Option<Locked<'_>> {
+        self.shared.free_engine()
     }
 
     /// Runs a collective to its end.
@@ -350,7 +365,7 @@ impl Core {
         number: impl FnOnce() -> Number,
     ) -> Option<Result<(), TransferError>> {
         let _here = self.shared.stay();
-        let mut engine = self.engine();
+        let mut engine = self.free_engine()?;
         match engine.dash(known, number, self.shared.patience.looks)? {
             Dash::Over => Some(Ok(())),
             slow => Some(self.finish_dash(engine, slow)),
@@ -386,9 +401,10 @@ impl Core {
     pub(crate) fn ends(&self, id: Id, persistent: bool) -> End {
         let _here = self.shared.stay();
         let panicked = AbandonOnUnwind { core: self, id };
-        let end = self.engine().ends(id, persistent, self.shared.patience.looks);
+        let looks = self.shared.patience.looks;
+        let end = self.free_engine().map(|mut engine| engine.ends(id, persistent, looks));
         std::mem::forget(panicked);
-        end
+        end.unwrap_or(End::Unknown)
     }
 
     /// Waits until an operation is complete and takes its outcome. If the world fails meanwhile
@@ -429,23 +445,36 @@ impl Core {
 impl Shared {
     #[inline]
     fn engine(&self) -> Locked<'_> {
+        self.free_engine().unwrap_or_else(|| called_from_operator())
+    }
+
+    /// The engine, unless this thread runs an operator.
+    #[inline]
+    fn free_engine(&self) -> Option<Locked<'_>> {
         // A panic under the lock has ended this rank for the others; it may still look around.
-        let engine = self.engine.lock();
-        Locked { shared: self, engine: Some(engine), panicking: thread::panicking() }
+        let engine = self.engine.lock()?;
+        Some(Locked { shared: self, engine: Some(engine), panicking: thread::panicking() })
     }
 
     fn die(&self) {
-        let mut engine = self.engine();
-        engine.die();
-        engine.wake_all();
+        match self.free_engine() {
+            Some(mut engine) => {
+                engine.die();
+                engine.wake_all();
+            }
+            // The engine dies when the operator has unwound.
+            None => self.segment.fail(Failure { rank: self.me, how: How::Panic }),
+        }
     }
 }
 
 impl Drop for Core {
     fn drop(&mut self) {
-        if thread::panicking() {
+        if thread::panicking() || is_kept_out() {
             self.shared.segment.fail(Failure { rank: self.me(), how: How::Panic });
-            self.engine().abandon_all();
+            if let Some(mut engine) = self.free_engine() {
+                engine.abandon_all();
+            }
         } else {
             self.lessons().save();
             self.leave();

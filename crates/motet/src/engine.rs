@@ -51,6 +51,7 @@ pub(crate) use sprint::Sprinter;
 pub(crate) use staging::{Staged, Staging, Way};
 pub(crate) use transfer::{CANCELLED, Envelope, Mode, NOBODY, Posting, Transfer};
 use transfer::{Pair, Stored};
+pub(crate) use wakers::Postponed;
 
 /// Of so many looks one is thorough.
 const LOOKS: u32 = 256;
@@ -156,8 +157,8 @@ pub(crate) struct Engine {
     pub(crate) sleepers: usize,
     /// Operations that have a waker.
     wakers: usize,
-    /// Wakers to be woken once the engine is unlocked.
-    woken: Vec<Waker>,
+    /// What is to be done once the engine is unlocked.
+    postponed: Vec<Postponed>,
     /// Operations that wait until a buffer of buffered sends is empty.
     flushes: Vec<(Id, Arc<Room>)>,
     /// The calls of all ranks, in check mode.
@@ -185,7 +186,7 @@ impl Engine {
             looks: 0,
             sleepers: 0,
             wakers: 0,
-            woken: Vec::new(),
+            postponed: Vec::new(),
             flushes: Vec::new(),
             books: None,
             room: room::UNASKED,
@@ -424,7 +425,7 @@ impl Engine {
         }
         if let Some(waker) = operation.take_waker() {
             self.wakers -= 1;
-            self.woken.push(waker);
+            self.postponed.push(Postponed::Wake(waker));
         }
         let keeper = operation.rare.as_mut().and_then(|rare| rare.detached.take());
         let held = operation.held;

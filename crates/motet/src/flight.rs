@@ -4,10 +4,11 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use motet_fabric::lock::is_kept_out;
 use motet_fabric::slab::Id;
 use motet_fabric::{Received, TransferError};
 
-use crate::core::Core;
+use crate::core::{Core, Locked};
 use crate::engine::{CANCELLED, End, Engine, Keeper, NOBODY, NOTHING, Outcome, Started};
 use crate::error::{Error, ErrorHandler, ErrorKind, Particulars, Result};
 use crate::group::Group;
@@ -55,10 +56,22 @@ impl Home {
         call: &'static str,
         begin: impl FnOnce(&mut Engine) -> T,
     ) -> Result<T> {
-        let mut engine = self.core.engine();
+        let mut engine = self.engine(call)?;
         let begun = engine.make_room().map(|()| begin(&mut engine));
         drop(engine); // an error handler may want it
         begun.map_err(|kind| self.error(call, kind))
+    }
+
+    /// The engine, for a call.
+    ///
+    /// # Errors
+    /// That an operator makes the call.
+    #[inline]
+    pub(crate) fn engine(&self, call: &'static str) -> Result<Locked<'_>> {
+        match self.core.free_engine() {
+            Some(engine) => Ok(engine),
+            None => Err(self.error(call, ErrorKind::WithinOperator)),
+        }
     }
 
     /// The status of a receive in terms of its communicator. Of a collective, which receives from
@@ -131,7 +144,7 @@ impl Flight {
 
     /// Starts another run of a persistent operation, which is not running.
     pub(crate) fn start(&mut self) -> Result<()> {
-        let mut engine = self.origin.core.engine();
+        let mut engine = self.origin.engine(self.origin.call)?;
         self.end = match engine.start(self.id) {
             Started::Over => End::Well,
             Started::UnderWay => End::Unknown,
@@ -161,7 +174,7 @@ impl Flight {
     /// Gives the operation up: what keeps its buffers is dropped when it is over.
     pub(crate) fn release(&mut self, keeper: Keeper) {
         if !self.is_gone() {
-            self.origin.core.engine().detach(self.id, keeper);
+            self.origin.core.detach(self.id, keeper);
         }
     }
 
@@ -184,15 +197,34 @@ impl Flight {
 
     /// Waits for the outcome.
     pub(crate) fn wait(&mut self) -> Result<Received> {
-        self.await_end();
+        self.await_end()?;
         self.result()
     }
 
     /// Waits until it is over.
-    pub(crate) fn await_end(&mut self) {
-        if !self.ends_soon() {
-            self.end = End::As(self.origin.core.wait(self.id, self.persistent));
-        }
+    ///
+    /// # Errors
+    /// That an operator waits, which nothing happens to.
+    #[inline]
+    pub(crate) fn await_end(&mut self) -> Result<()> {
+        if self.ends_soon() { Ok(()) } else { self.await_end_for_long() }
+    }
+
+    #[inline(never)]
+    fn await_end_for_long(&mut self) -> Result<()> {
+        self.refuse_operator()?;
+        self.end = End::As(self.origin.core.wait(self.id, self.persistent));
+        Ok(())
+    }
+
+    /// What is told of an operation that is not over, as far as anybody can know.
+    pub(crate) fn not_yet<T>(&self) -> Result<Option<T>> {
+        self.refuse_operator().map(|()| None)
+    }
+
+    /// The error of an operator that asks for what only the engine knows.
+    pub(crate) fn refuse_operator(&self) -> Result<()> {
+        if is_kept_out() { Err(self.origin.error(ErrorKind::WithinOperator)) } else { Ok(()) }
     }
 
     /// Waits as long as a message may take. Says whether it is over.
@@ -213,15 +245,16 @@ impl Flight {
     /// Whether it has ended; makes progress.
     pub(crate) fn test(&mut self) -> Result<bool> {
         if !self.look() {
-            return Ok(false);
+            return self.refuse_operator().map(|()| false);
         }
         self.result().map(|_| true)
     }
 
     /// Makes progress, and takes the outcome if it is there. Says whether it is known now.
     pub(crate) fn look(&mut self) -> bool {
-        if !self.end.is_known() {
-            let mut engine = self.origin.core.engine();
+        if !self.end.is_known()
+            && let Some(mut engine) = self.origin.core.free_engine()
+        {
             engine.progress_now_and_then_thoroughly();
             self.end = End::of(self.take(&mut engine));
         }
@@ -230,8 +263,10 @@ impl Flight {
 
     /// Takes the outcome if it is there, without making progress.
     pub(crate) fn collect(&mut self) -> bool {
-        if !self.end.is_known() {
-            self.end = End::of(self.take(&mut self.origin.core.engine()));
+        if !self.end.is_known()
+            && let Some(mut engine) = self.origin.core.free_engine()
+        {
+            self.end = End::of(self.take(&mut engine));
         }
         self.end.is_known()
     }
@@ -260,7 +295,7 @@ impl Flight {
         if !self.end.is_known() {
             let waker = context.waker();
             // The waker that it replaces is dropped when the engine is unlocked.
-            let _former = self.origin.core.engine().wake_on_completion(self.id, waker);
+            let _former = self.origin.engine(self.origin.call)?.wake_on_completion(self.id, waker);
         }
         if self.look() {
             return Poll::Ready(self.result());
@@ -295,7 +330,7 @@ impl Flight {
         if self.end.is_known() {
             return Ok(());
         }
-        let mut engine = self.origin.core.engine();
+        let mut engine = self.origin.engine(self.origin.call)?;
         let refused = engine.is_collective(self.id);
         if !refused {
             engine.cancel(self.id);

@@ -7,7 +7,7 @@ use motet_fabric::slab::Id;
 
 use crate::communicator::Communicator;
 use crate::core::Core;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::flight::Flight;
 use crate::raw::Shared;
 use crate::request::Request;
@@ -32,10 +32,15 @@ impl Completer {
     /// once. (`MPI_Grequest_complete`)
     ///
     /// # Errors
-    /// What the callback says that frees the operation, if its request is gone already.
+    /// What the callback says that frees the operation, if its request is gone already; that an
+    /// operator calls it.
     pub fn complete(&self) -> Result<()> {
+        let Some(mut engine) = self.core.free_engine() else {
+            return Err(ErrorKind::WithinOperator.into());
+        };
         let last = self.shared.as_ref().map(|shared| shared.complete());
-        self.core.engine().end_generalized(self.id);
+        engine.end_generalized(self.id);
+        drop(engine); // a callback may want it
         last.map_or(Ok(()), |last| last())
     }
 }

@@ -26,7 +26,10 @@ mod tests;
 mod user;
 
 use std::marker::PhantomData;
+use std::mem::needs_drop;
 use std::slice;
+
+use motet_fabric::lock::keep_out;
 
 use crate::datatype::Datatype;
 use crate::op::{Domain, Op, Operator, Take};
@@ -54,6 +57,11 @@ pub(crate) trait Kernel: Send + Sync {
     /// function of the user may not have that: it might write there.
     fn alignment(&self) -> Option<usize> {
         None
+    }
+
+    /// Whether foreign code may run when it is dropped.
+    fn is_dropped_by_user(&self) -> bool {
+        false
     }
 
     /// `into[i] = left[i] ∘ right[i]` for `count` elements.
@@ -117,7 +125,32 @@ struct Loop<T, F, O> {
 /// The kernel of a typed operator.
 pub(crate) fn kernel<T: Element, O: Operator<T>>(operator: O) -> Box<dyn Kernel> {
     let combine = move |left: T, right: T| operator.combine(left, right);
-    Box::new(Loop { combine, element: PhantomData::<fn(O) -> T> })
+    let kernel = Loop { combine, element: PhantomData::<fn(O) -> T> };
+    if O::IS_BUILT_IN { Box::new(kernel) } else { Box::new(Foreign(kernel)) }
+}
+
+/// The kernel of an operator of the user, which may not call the library: it runs under the lock of
+/// the engine. Takes no memory of its own.
+struct Foreign<K>(K);
+
+impl<K: Kernel> Kernel for Foreign<K> {
+    fn operator(&self) -> &'static str {
+        self.0.operator()
+    }
+
+    fn alignment(&self) -> Option<usize> {
+        self.0.alignment()
+    }
+
+    fn is_dropped_by_user(&self) -> bool {
+        needs_drop::<K>()
+    }
+
+    unsafe fn reduce(&self, left: *const u8, right: *const u8, into: *mut u8, count: usize) {
+        let _kept_out = keep_out();
+        // SAFETY: passed on.
+        unsafe { self.0.reduce(left, right, into, count) }
+    }
 }
 
 /// The kernel of a function of two values. All that a run of the engine may hold for a `T` is a
@@ -139,14 +172,6 @@ impl<T: Copy, F: Fn(T, T) -> T + Send + Sync, O> Kernel for Loop<T, F, O> {
     }
 
     unsafe fn reduce(&self, left: *const u8, right: *const u8, into: *mut u8, count: usize) {
-        if size_of::<T>() == 0 {
-            return; // a type of no bytes has one value, which is everywhere already
-        }
-        debug_assert!(
-            [left, right, into].iter().all(|address| address.cast::<T>().is_aligned()),
-            "operands of {} are aligned: {left:?}, {right:?}, {into:?}",
-            std::any::type_name::<T>(),
-        );
         let first = before_line::<T>(into, count);
         if first > 0 {
             // SAFETY: a part of what the caller promises.
@@ -212,6 +237,11 @@ impl<T: Copy, F: Fn(T, T) -> T, O> Loop<T, F, O> {
             return; // and the addresses may be of nothing
         }
         let (left, right, into) = (left.cast::<T>(), right.cast::<T>(), into.cast::<T>());
+        debug_assert!(
+            left.is_aligned() && right.is_aligned() && into.is_aligned(),
+            "operands of {} are aligned: {left:?}, {right:?}, {into:?}",
+            std::any::type_name::<T>(),
+        );
         // SAFETY (for all slices below): arrays of `count` elements by the caller's promise, and
         // where `into` is one of the operands no second slice of it is made.
         // SAFETY: see above.

@@ -30,8 +30,14 @@ pub use located::Located;
 /// [`Lxor`] and the bitwise [`Band`], [`Bor`], [`Bxor`]; closures become operators by
 /// [`commutative`] and [`ordered`].
 ///
-/// An operator runs inside the library: it must not call the library.
+/// An operator runs inside the library: it must not call the library. A call that it makes all the
+/// same changes nothing and returns [`ErrorKind::WithinOperator`](crate::ErrorKind), and panics
+/// where no error can be returned; a request that it drops goes on, and keeps its buffers for ever.
 pub trait Operator<T: Element>: Send + Sync + 'static {
+    /// Whether it is one of this library, which calls nothing.
+    #[doc(hidden)]
+    const IS_BUILT_IN: bool = false;
+
     /// `left ∘ right`.
     fn combine(&self, left: T, right: T) -> T;
 
@@ -111,6 +117,8 @@ built_in! {
 }
 
 impl<T: Element> Operator<T> for Replace {
+    const IS_BUILT_IN: bool = true;
+
     #[inline]
     fn combine(&self, _left: T, right: T) -> T {
         right
@@ -122,6 +130,8 @@ impl<T: Element> Operator<T> for Replace {
 }
 
 impl<T: Element> Operator<T> for NoOp {
+    const IS_BUILT_IN: bool = true;
+
     #[inline]
     fn combine(&self, left: T, _right: T) -> T {
         left
@@ -135,6 +145,8 @@ impl<T: Element> Operator<T> for NoOp {
 macro_rules! operators {
     ($type:ty: $($op:ident = |$left:ident, $right:ident| $result:expr;)*) => {$(
         impl Operator<$type> for $op {
+            const IS_BUILT_IN: bool = true;
+
             #[inline]
             fn combine(&self, $left: $type, $right: $type) -> $type {
                 $result

@@ -162,7 +162,7 @@ impl<B: Held + 'static> Drop for Persistent<B> {
         // SAFETY: the engine drops a keeper when its operation is complete or cancelled (at once,
         // if it is not running); nothing is borrowed.
         let keeper = unsafe { Kept::<B>::keeper(parts) };
-        self.flight.origin.core.engine().detach(self.flight.id, keeper);
+        self.flight.origin.core.detach(self.flight.id, keeper);
     }
 }
 

@@ -152,6 +152,7 @@ impl Communicator {
         find: impl Fn(&mut Endpoint, Selector) -> Option<T>,
     ) -> Result<Option<T>> {
         let Some(selector) = self.selector(call, from, tag)? else { return Ok(None) };
+        drop(self.home().engine(call)?);
         let ready = |engine: &mut Engine| look_for(engine, selector, &find).transpose();
         let found = self.core().wait_until(ready);
         let found = found.unwrap_or_else(|failure| Err(TransferError::Failed(failure)));
@@ -169,7 +170,7 @@ impl Communicator {
         find: impl Fn(&mut Endpoint, Selector) -> Option<T>,
     ) -> Result<Option<Option<T>>> {
         let Some(selector) = self.selector(call, from, tag)? else { return Ok(Some(None)) };
-        let mut engine = self.core().engine();
+        let mut engine = self.home().engine(call)?;
         engine.progress();
         let found = match selector.source {
             Some(_) => look_for(&mut engine, selector, &find),
@@ -210,7 +211,8 @@ impl Communicator {
         if staging.is_none() {
             let core = self.core();
             // SAFETY: passed on.
-            let at_once = unsafe { core.engine().transfer_at_once(transfer, core.looks()) };
+            let at_once =
+                unsafe { self.home().engine(call)?.transfer_at_once(transfer, core.looks()) };
             if let Some(outcome) = at_once {
                 return outcome.map_err(|error| self.error(call, error.into()));
             }
@@ -249,7 +251,7 @@ impl Communicator {
         // To count who has an origin waits for messages to leave the core: so that comes first.
         let origin = self.origin(call);
         // SAFETY: passed on.
-        if staging.is_none() && unsafe { self.core().engine().send_at_once(transfer) } {
+        if staging.is_none() && unsafe { self.home().engine(call)?.send_at_once(transfer) } {
             return Ok(Flight::over(origin));
         }
         // SAFETY: passed on.

@@ -68,6 +68,8 @@ pub use crate::phases::end;
 pub use crate::world::init_for;
 pub use motet_fabric::bootstrap::abort as tell_launcher_to_abort;
 pub use motet_fabric::heap::Memory as CommonMemory;
+/// Whether this thread runs an operator of the user, which must not call the library.
+pub use motet_fabric::lock::is_kept_out as is_in_operator;
 pub(crate) use translate::exchangew;
 
 use crate::Communicator;

@@ -2,6 +2,8 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+use motet_fabric::lock::keep_out;
+
 use crate::datatype::{Datatype, Layout};
 use crate::kernel::{Kernel, Temporary, Unit, kernel, kernel_for};
 use crate::op::{Op, Operator};
@@ -59,6 +61,7 @@ impl Op {
     ) -> Result<()> {
         if let Some(function) = self.function() {
             if count > 0 {
+                let _kept_out = keep_out(); // as in all other reductions
                 function(input, inout, count, datatype);
             }
             return Ok(());

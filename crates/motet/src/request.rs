@@ -53,9 +53,8 @@ impl<B: Held> Request<B> {
     /// # Errors
     /// As [`Request::wait`].
     pub fn wait_with_status(mut self) -> Result<(B, Status)> {
-        let received = self.flight.wait();
+        let received = self.flight.wait()?;
         let buffers = self.reclaim();
-        let received = received?;
         Ok((buffers, self.flight.status(received)))
     }
 
@@ -115,10 +114,7 @@ impl<B: Held> Future for Request<B> {
     type Output = Result<B>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<B>> {
-        self.flight.poll(context).map(|received| {
-            let buffers = self.reclaim();
-            received.map(|_| buffers)
-        })
+        self.flight.poll(context).map(|received| received.map(|_| self.reclaim()))
     }
 }
 
@@ -133,7 +129,7 @@ impl<B: Held> Drop for Request<B> {
         // SAFETY: the engine drops a keeper when its operation is complete or cancelled; if the
         // buffers are borrowed, that is before the borrow ends, by the promise of `new`.
         let keeper = unsafe { Kept::<B>::keeper(parts) };
-        self.flight.origin.core.engine().detach(self.flight.id, keeper);
+        self.flight.origin.core.detach(self.flight.id, keeper);
     }
 }
 

@@ -8,7 +8,9 @@
 
 use std::sync::Arc;
 
-use crate::error::Result;
+use motet_fabric::lock::is_kept_out;
+
+use crate::error::{ErrorKind, Result};
 use crate::flight::Flight;
 
 /// An operation under way, of whatever kind. The requests of this library implement it; other types
@@ -54,8 +56,9 @@ pub fn wait_all(set: &mut [&mut dyn Pending]) -> Result<()> {
 /// none left to wait for.
 ///
 /// # Errors
-/// None of the operation's own: its `wait` tells those.
+/// None of the operation's own: its `wait` tells those. That an operator calls it.
 pub fn wait_any(set: &mut [&mut dyn Pending]) -> Result<Option<usize>> {
+    refuse_operator()?;
     if !wait_for_one(set) {
         return Ok(None);
     }
@@ -68,6 +71,7 @@ pub fn wait_any(set: &mut [&mut dyn Pending]) -> Result<Option<usize>> {
 /// # Errors
 /// As [`wait_any`].
 pub fn wait_some(set: &mut [&mut dyn Pending]) -> Result<Vec<usize>> {
+    refuse_operator()?;
     if !wait_for_one(set) {
         return Ok(Vec::new());
     }
@@ -79,6 +83,7 @@ pub fn wait_some(set: &mut [&mut dyn Pending]) -> Result<Vec<usize>> {
 /// # Errors
 /// As [`wait_any`].
 pub fn test_all(set: &mut [&mut dyn Pending]) -> Result<bool> {
+    refuse_operator()?;
     move_on(set);
     let all = set.iter_mut().all(|pending| pending.in_flight().0.collect());
     if all {
@@ -92,6 +97,7 @@ pub fn test_all(set: &mut [&mut dyn Pending]) -> Result<bool> {
 /// # Errors
 /// As [`wait_any`].
 pub fn test_any(set: &mut [&mut dyn Pending]) -> Result<Option<usize>> {
+    refuse_operator()?;
     move_on(set);
     Ok(set.iter_mut().position(|pending| report(pending.in_flight().0)))
 }
@@ -101,9 +107,15 @@ pub fn test_any(set: &mut [&mut dyn Pending]) -> Result<Option<usize>> {
 /// # Errors
 /// As [`wait_any`].
 pub fn test_some(set: &mut [&mut dyn Pending]) -> Result<Vec<usize>> {
+    refuse_operator()?;
     move_on(set);
     let named = set.iter_mut().enumerate();
     Ok(named.filter_map(|(at, pending)| report(pending.in_flight().0).then_some(at)).collect())
+}
+
+/// The error of an operator, which may not use what these functions move.
+pub(crate) fn refuse_operator() -> Result<()> {
+    if is_kept_out() { Err(ErrorKind::WithinOperator.into()) } else { Ok(()) }
 }
 
 /// Names an operation if it is complete and not named yet.

@@ -15,6 +15,7 @@ use motet::raw;
 
 use set::{Room, Set};
 
+use crate::boundary::refuse_operator;
 use crate::caller::put;
 use crate::exports::{MPI_REQUEST_NULL, MPI_UNDEFINED};
 use crate::fault::{Answer, Fault, Site, argument};
@@ -240,6 +241,7 @@ pub(crate) unsafe fn waitany(
     indx: *mut c_int,
     status: *mut MPI_Status,
 ) -> Answer {
+    refuse_operator()?;
     // SAFETY: the caller's list.
     let mut set = unsafe { Set::borrow(count, array_of_requests) }?;
     let found = raw::wait_any(&mut set.room.operations);
@@ -282,6 +284,7 @@ unsafe fn any(
     look: fn(&mut [raw::Request]) -> Poll<Found>,
     (index, flag, status): (*mut c_int, *mut c_int, *mut MPI_Status),
 ) -> Answer {
+    refuse_operator()?;
     // SAFETY: promised by the caller.
     let mut set = unsafe { Set::borrow(count, list) }?;
     let found = look(&mut set.room.operations);

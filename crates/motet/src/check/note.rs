@@ -43,7 +43,7 @@ impl Membership {
         if self.has_ended.swap(true, Ordering::Relaxed) {
             return;
         }
-        let mut engine = self.home.core.engine();
+        let Some(mut engine) = self.home.core.free_engine() else { return };
         // Whatever is wrong with the communicator, this is no call that could say so.
         let _ = engine.note(self, Kind::Freed, Account::freed(), u64::MAX);
     }
@@ -112,7 +112,7 @@ impl Communicator {
         if let Some(membership) = self.membership() {
             let place = self.core().watch().place(at);
             let account = Account::refused(&error.to_string(), &place);
-            let mut engine = self.core().engine();
+            let Some(mut engine) = self.core().free_engine() else { return error };
             engine.name_ledger(membership.id, self.name());
             // The caller has an error already.
             let _ = engine.note(membership, Kind::Refused, account, self.collectives_begun());

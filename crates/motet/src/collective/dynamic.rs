@@ -266,7 +266,7 @@ impl<T: Element> Drop for SparseRequest<T> {
     fn drop(&mut self) {
         if !self.flight.is_over() {
             let sent = (mem::take(&mut self.sent), mem::take(&mut self.lengths));
-            self.flight.origin.core.engine().detach(self.flight.id, Box::new(sent));
+            self.flight.origin.core.detach(self.flight.id, Box::new(sent));
         }
     }
 }

@@ -100,6 +100,7 @@ impl Communicator {
     /// Makes the run of a persistent operation.
     pub(super) fn initialize(&self, prepared: Prepared, at: &Location<'_>) -> Result<Initialized> {
         let (name, hints) = (prepared.call, prepared.hints);
+        drop(self.home().engine(name)?); // before anything is counted
         let selection = self.selection_of(&prepared);
         let account = match hints.enforces() {
             true => Some(self.statement(&prepared, selection, at)),

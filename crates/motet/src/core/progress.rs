@@ -121,7 +121,7 @@ impl Drop for Stay<'_> {
     fn drop(&mut self) {
         if self.0.aid.waiting.fetch_sub(1, Ordering::Relaxed) == 1 {
             // Giving the engine back calls the helper, if it has become needed.
-            drop(self.0.engine());
+            drop(self.0.free_engine());
         }
     }
 }
@@ -161,7 +161,7 @@ impl Shared {
     fn park(&self) {
         let aid = &self.aid;
         loop {
-            let engine = self.engine.lock();
+            let engine = self.engine.lock().expect("the helper is in no operator");
             let is_idle = !aid.is_ending.load(Ordering::Acquire) && !aid.has_work(&engine);
             aid.is_parked.store(is_idle, Ordering::Relaxed);
             drop(engine);

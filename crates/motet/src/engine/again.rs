@@ -288,6 +288,7 @@ impl Engine {
             }
             run.keep_nowhere();
         }
+        self.postpone_operator(&mut run);
         self.cache.give_back(run);
     }
 }

@@ -3,7 +3,7 @@
 use motet_fabric::slab::Id;
 use motet_fabric::{Failure, How, Received, TransferError};
 
-use super::{Engine, State, Work};
+use super::{Engine, Postponed, State, Work};
 
 impl Engine {
     /// Ends an operation that will never complete. On return nobody uses its memory.
@@ -25,7 +25,7 @@ impl Engine {
         if let Some(waker) = operation.take_waker() {
             // To wake it does no harm; to drop it here might run foreign code under the lock.
             self.wakers -= 1;
-            self.woken.push(waker);
+            self.postponed.push(Postponed::Wake(waker));
         }
         if let Work::Run(mut run) = operation.work {
             run.unlink(&mut self.endpoint);

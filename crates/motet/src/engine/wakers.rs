@@ -1,11 +1,30 @@
-//! Those who are woken when an operation is complete.
+//! What runs foreign code, and so is postponed until the engine is unlocked: those who are woken
+//! when an operation is complete, and the operators of what is over.
 
 use std::mem;
 use std::task::Waker;
 
 use motet_fabric::slab::Id;
 
-use super::{Engine, Operation, State};
+use super::{Engine, Operation, Run, State};
+use crate::kernel::Kernel;
+
+/// What is done once the engine is unlocked.
+pub(crate) enum Postponed {
+    Wake(Waker),
+    /// An operator may hold anything, also handles of this library.
+    Drop(Box<dyn Kernel>),
+}
+
+impl Postponed {
+    /// Does it.
+    pub(crate) fn happen(self) {
+        match self {
+            Postponed::Wake(waker) => waker.wake(),
+            Postponed::Drop(kernel) => drop(kernel),
+        }
+    }
+}
 
 impl Engine {
     /// Wakes this waker when the operation is complete, if it is not yet. Returns the waker it
@@ -25,15 +44,23 @@ impl Engine {
         self.wakers > 0
     }
 
-    /// Whether there is somebody to be woken once the engine is unlocked.
+    /// Whether there is something to be done once the engine is unlocked.
     #[inline]
-    pub(crate) fn has_woken(&self) -> bool {
-        !self.woken.is_empty()
+    pub(crate) fn has_postponed(&self) -> bool {
+        !self.postponed.is_empty()
     }
 
-    /// Those to be woken once the engine is unlocked.
-    pub(crate) fn take_woken(&mut self) -> Vec<Waker> {
-        mem::take(&mut self.woken)
+    /// What is to be done once the engine is unlocked.
+    pub(crate) fn take_postponed(&mut self) -> Vec<Postponed> {
+        mem::take(&mut self.postponed)
+    }
+
+    /// Lets go of the operator of a run that is over, if it holds anything.
+    #[inline]
+    pub(super) fn postpone_operator(&mut self, run: &mut Run) {
+        if let Some(kernel) = run.take_operator() {
+            self.postponed.push(Postponed::Drop(kernel));
+        }
     }
 
     /// Wakes all who wait for a completion: the world has failed, and they must find out.
@@ -42,7 +69,7 @@ impl Engine {
         for id in ids {
             if let Some(waker) = self.operations.get_mut(id).and_then(Operation::take_waker) {
                 self.wakers -= 1;
-                self.woken.push(waker);
+                self.postponed.push(Postponed::Wake(waker));
             }
         }
     }

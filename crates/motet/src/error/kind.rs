@@ -227,6 +227,13 @@ pub enum ErrorKind {
         /// How many there may be.
         limit: usize,
     },
+    /// An operator has called the library, which has not finished the reduction that it is a part
+    /// of. (MPI 5.0 §6.9.5)
+    #[error(
+        "called by an operator of a reduction, which must not call the library; \
+         let it combine its operands and do all else after the reduction"
+    )]
+    WithinOperator,
     /// A fault of the library itself.
     #[error("a fault of the library: {0}; please report it")]
     Internal(String),
@@ -274,9 +281,10 @@ impl ErrorKind {
             ErrorKind::TypeMismatch => ErrorClass::Type,
             ErrorKind::PeerFailed(_) | ErrorKind::PeerLeft { .. } => ErrorClass::ProcAborted,
             // Of wrong nesting no argument is to blame, but the order of calls.
-            ErrorKind::Spoiled { .. } | ErrorKind::Mismatch(_) | ErrorKind::Nesting { .. } => {
-                ErrorClass::Other
-            }
+            ErrorKind::Spoiled { .. }
+            | ErrorKind::Mismatch(_)
+            | ErrorKind::Nesting { .. }
+            | ErrorKind::WithinOperator => ErrorClass::Other,
             ErrorKind::Exception { class, .. } => *class,
             ErrorKind::Length { .. } => ErrorClass::Count,
             ErrorKind::Rank { .. } => ErrorClass::Rank,

@@ -9,6 +9,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use motet_fabric::lock::keep_out;
+
 use super::{Kernel, Temporary, Unit};
 use crate::datatype::{Datatype, Layout};
 use crate::op::UserFunction;
@@ -69,10 +71,16 @@ fn items_at_once(layout: &Layout) -> u64 {
 }
 
 impl Kernel for User {
+    fn is_dropped_by_user(&self) -> bool {
+        true
+    }
+
     unsafe fn reduce(&self, left: *const u8, right: *const u8, into: *mut u8, count: usize) {
         if count == 0 {
             return;
         }
+        // It runs under the lock of the engine.
+        let _kept_out = keep_out();
         if !self.direct {
             // SAFETY: passed on.
             return unsafe { self.laid_out(left, right, into, count) };

@@ -151,7 +151,10 @@ impl Message {
 impl Drop for Message {
     fn drop(&mut self) {
         if let Some(taken) = self.taken.take() {
-            self.home.core.engine().endpoint().discard(taken);
+            // In an operator the message is lost, as it is here, but its memory too.
+            if let Some(mut engine) = self.home.core.free_engine() {
+                engine.endpoint().discard(taken);
+            }
         }
     }
 }

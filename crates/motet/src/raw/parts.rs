@@ -212,7 +212,7 @@ impl Parts {
             return Err(origin.error(ErrorKind::of_request(problem)));
         }
         self.place(part)?;
-        let mut engine = origin.core.engine();
+        let mut engine = origin.engine(origin.call)?;
         engine.progress_now_and_then_thoroughly();
         Ok(engine.is_complete(*id) || engine.failure().is_some())
     }

@@ -344,7 +344,7 @@ impl Request {
     /// What went wrong with the operation; it counts as completed then.
     pub fn wait(&mut self) -> Result<Status> {
         if let Some(inner) = self.active() {
-            inner.flight.await_end();
+            inner.flight.await_end()?;
         }
         self.conclude()
     }
@@ -354,8 +354,12 @@ impl Request {
     /// # Errors
     /// As [`Request::wait`].
     pub fn test(&mut self) -> Result<Option<Status>> {
-        let waits = self.active().is_some_and(|inner| !inner.flight.look());
-        if waits { Ok(None) } else { self.conclude().map(Some) }
+        if let Some(inner) = self.active()
+            && !inner.flight.look()
+        {
+            return inner.flight.not_yet();
+        }
+        self.conclude().map(Some)
     }
 
     /// As [`Request::test`], but leaves the operation as it is, so that the next call says the
@@ -365,7 +369,7 @@ impl Request {
     /// As [`Request::wait`].
     pub fn get_status(&mut self) -> Result<Option<Status>> {
         let Some(inner) = self.active() else { return Ok(Some(Status::EMPTY)) };
-        if inner.flight.look() { inner.tell().map(Some) } else { Ok(None) }
+        if inner.flight.look() { inner.tell().map(Some) } else { inner.flight.not_yet() }
     }
 
     /// Gives the operation up. A message that is under way goes on by itself, and its buffers are

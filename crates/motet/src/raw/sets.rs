@@ -10,6 +10,7 @@ use super::{Request, Status};
 use crate::core::Core;
 use crate::engine::Engine;
 use crate::error::{ErrorKind, ExceptionId, Result};
+use crate::sets::refuse_operator;
 
 /// What whoever mixes requests of several ranks is told.
 const ONE_RANK: &str = "all requests of a set belong to one rank";
@@ -36,6 +37,7 @@ pub fn wait_all(requests: &mut [Request], statuses: &mut Vec<Status>) -> Result<
     if !end_soon(requests)
         && let Some(core) = core_of(requests)
     {
+        refuse_operator()?;
         let (ids, mut complete) = (awaited(requests, &core), 0);
         let ended = core.wait_for(&ids, |engine| {
             complete += collect_first(&mut requests[complete..], &core, engine);
@@ -50,6 +52,9 @@ pub fn wait_all(requests: &mut [Request], statuses: &mut Vec<Status>) -> Result<
 
 /// Waits until one is complete, and completes it: which, and what it came to. `None` if there is
 /// none that is active. (`MPI_Waitany`)
+///
+/// # Panics
+/// In an operator.
 pub fn wait_any(requests: &mut [Request]) -> Option<(usize, Result<Status>)> {
     let found = wait_for_one(requests)?;
     Some((found, requests[found].conclude()))
@@ -65,6 +70,7 @@ pub fn wait_some(
     found: &mut Vec<(usize, Status)>,
 ) -> Result<Option<usize>> {
     found.clear();
+    refuse_operator()?;
     let Some(first) = wait_for_one(requests) else { return Ok(None) };
     complete_some(requests, first, Request::conclude, found).map(Some)
 }
@@ -75,6 +81,7 @@ pub fn wait_some(
 /// # Errors
 /// As [`wait_all`].
 pub fn test_all(requests: &mut [Request], statuses: &mut Vec<Status>) -> Result<bool> {
+    refuse_operator()?;
     if !are_all_over(requests) {
         return Ok(false);
     }
@@ -104,6 +111,7 @@ pub fn test_some(
 /// # Errors
 /// As [`wait_all`].
 pub fn get_status_all(requests: &mut [Request], statuses: &mut Vec<Status>) -> Result<bool> {
+    refuse_operator()?;
     if !are_all_over(requests) {
         return Ok(false);
     }
@@ -229,6 +237,7 @@ fn look_for_some(
     found: &mut Vec<(usize, Status)>,
 ) -> Result<Option<usize>> {
     found.clear();
+    refuse_operator()?;
     match look_for_one(requests) {
         Poll::Ready(None) => Ok(None),
         Poll::Pending => Ok(Some(0)),

@@ -36,8 +36,9 @@ impl Outgoing<'_> {
         };
         let envelope = Envelope { to: peer, label, element: TypeCode::BYTES };
         let data = Region::new(span.start, span.len);
+        let Some(mut engine) = comm.core().free_engine() else { return false };
         // SAFETY: passed on.
-        unsafe { comm.core().engine().send_now(&envelope, data) }
+        unsafe { engine.send_now(&envelope, data) }
     }
 }
 
@@ -52,7 +53,7 @@ impl Incoming<'_> {
         let expected = self.expected(comm, from, tag)?;
         let core = comm.core();
         // SAFETY: passed on.
-        let received = unsafe { core.engine().receive_now(&expected, core.looks()) }?;
+        let received = unsafe { core.free_engine()?.receive_now(&expected, core.looks()) }?;
         Some(match received {
             Ok(bytes) => {
                 let (source, tag) = (Source::Rank(from), TagFilter::Tag(tag));

@@ -8,11 +8,18 @@ use motet_fabric::{Completion, Endpoint};
 use motet_plan::{Action, StepId};
 
 use super::Run;
+use crate::kernel::Kernel;
 
 /// Bytes that are copied or reduced before anything else is looked at.
 const PART: usize = 64 << 10;
 
 impl Run {
+    /// Takes its operator, if to drop it may run foreign code.
+    #[inline]
+    pub(in crate::engine) fn take_operator(&mut self) -> Option<Box<dyn Kernel>> {
+        self.kernel.take_if(|kernel| kernel.is_dropped_by_user())
+    }
+
     /// Takes a step that copies or reduces.
     pub(super) fn compute(
         &mut self,

@@ -1,0 +1,27 @@
+//! What becomes of calls that an operator makes. It runs under the lock of the engine, which its
+//! thread is kept out of.
+
+use std::mem;
+
+use motet_fabric::slab::Id;
+
+use super::Core;
+use crate::engine::Keeper;
+use crate::error::ErrorKind;
+
+/// What a call ends with that an operator has made, and that has no result to say so.
+#[cold]
+pub(super) fn called_from_operator() -> ! {
+    panic!("{}", ErrorKind::WithinOperator)
+}
+
+impl Core {
+    /// An operation that somebody gives up who lets go of its buffers. In an operator, where the
+    /// engine cannot be told, they are there for ever, since the operation may still use them.
+    pub(crate) fn detach(&self, id: Id, keeper: Keeper) {
+        match self.free_engine() {
+            Some(mut engine) => engine.detach(id, keeper),
+            None => mem::forget(keeper),
+        }
+    }
+}
