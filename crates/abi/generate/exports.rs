@@ -44,8 +44,13 @@ fn outputs(function: &Function, constants: &[Constant]) -> Vec<Output> {
         let null = format!("{}_NULL", kind.to_uppercase());
         constants.iter().any(|each| each.name == null && each.kind == kind).then_some(null)
     };
+    // A message that was probed for is taken by the call that receives it.
+    let is_taken = |each: &Parameter| {
+        each.kind == "MPI_Message *" && bare(&function.name).starts_with("Imrecv")
+    };
+    let is_output = |each: &&Parameter| each.suffix.is_empty() && !is_taken(each);
     let of = |each: &Parameter| Some(Output { place: word(&each.name), null: null_of(each)? });
-    function.parameters.iter().filter(|each| each.suffix.is_empty()).filter_map(of).collect()
+    function.parameters.iter().filter(is_output).filter_map(of).collect()
 }
 
 /// Whether a function takes what a handle of the caller stands for, and does not give one.

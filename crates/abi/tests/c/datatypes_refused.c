@@ -32,8 +32,9 @@ static void constructors(void) {
     ERR(MPI_Type_create_struct(2, one, address, NULL, &t), MPI_ERR_ARG);
     ERR(MPI_Type_create_struct(-1, one, address, types, &t), MPI_ERR_COUNT);
     ERR(MPI_Type_create_resized(MPI_DATATYPE_NULL, 0, 4, &t), MPI_ERR_TYPE);
+    t = MPI_INT;
     ERR(MPI_Type_dup(MPI_DATATYPE_NULL, &t), MPI_ERR_TYPE);
-    CHECK(t == MPI_INT);
+    CHECK(t == MPI_DATATYPE_NULL);
 }
 
 static void arrays(void) {

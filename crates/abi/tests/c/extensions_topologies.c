@@ -141,7 +141,7 @@ static void explained(void) {
 }
 
 static void refused(void) {
-    MPI_Group group = MPI_GROUP_NULL, all;
+    MPI_Group group = MPI_GROUP_NULL, other = MPI_GROUP_EMPTY, all;
     MPI_Comm grid, graph = MPI_COMM_NULL;
     int dims[] = {size}, open[] = {0}, yes[] = {1};
     MPI_Count wrong[] = {-1, -1, -1, -1};
@@ -153,8 +153,8 @@ static void refused(void) {
     ERR(MPIX_Cart_neighbor_group(yes, -1, grid, &group), MPI_ERR_ARG);
     ERR(MPIX_Cart_neighbor_group(NULL, 1, grid, &group), MPI_ERR_ARG);
     ERR(MPIX_Cart_neighbor_group(yes, 1, grid, NULL), MPI_ERR_ARG);
-    ERR(MPIX_Graph_neighbor_groups(grid, &group, &all), MPI_ERR_TOPOLOGY);
-    CHECK(group == MPI_GROUP_NULL);
+    ERR(MPIX_Graph_neighbor_groups(grid, &group, &other), MPI_ERR_TOPOLOGY);
+    CHECK(group == MPI_GROUP_NULL && other == MPI_GROUP_NULL);
     ERR(MPIX_Graph_create(MPI_COMM_WORLD, MPI_GROUP_NULL, NULL, NULL, 0, MPI_INFO_NULL, &graph),
         MPI_ERR_GROUP);
     ERR(MPIX_Graph_create(MPI_COMM_WORLD, all, wrong, NULL, 0, MPI_INFO_NULL, &graph), MPI_ERR_ARG);
