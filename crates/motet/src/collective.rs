@@ -130,6 +130,21 @@ impl Prepared {
         kernel: Option<Box<dyn Kernel>>,
     ) -> Prepared {
         let element_bytes = if shape.is_barrier() { 0 } else { size_of::<T>() };
+        let (mut shape, mut staging) = (shape, None);
+        if T::HAS_PADDING {
+            let mut padded = Staging::new();
+            // SAFETY (both): the operation that is prepared holds the buffers, of such elements;
+            // it writes to its output.
+            if shape.input.len > 0 {
+                // SAFETY: see above.
+                shape.input = unsafe { padded.cover::<T>(shape.input) };
+            }
+            if shape.output.len > 0 {
+                // SAFETY: see above.
+                unsafe { padded.cover_in_place::<T>(shape.output) };
+            }
+            staging = padded.boxed();
+        }
         Prepared {
             call,
             shape,
@@ -137,7 +152,7 @@ impl Prepared {
             operator: None,
             element: T::CODE,
             element_bytes,
-            staging: None,
+            staging,
             among: None,
             hints: Hints::default(),
         }

@@ -12,7 +12,8 @@ use crate::datatype::Kind;
 ///
 /// The other side must use the same type; if it does not, the operation ends with
 /// [`ErrorKind::TypeMismatch`](crate::ErrorKind::TypeMismatch) and nothing is written. A structure
-/// travels as it lies in memory, padding included.
+/// travels as it lies in memory, but for its padding: where it goes out, zeroes lie there, so that
+/// nothing leaves the process that is no data.
 ///
 /// # Safety
 /// The type has no pointers and no destructor, and stays valid when its bytes are replaced by
@@ -20,6 +21,44 @@ use crate::datatype::Kind;
 pub unsafe trait Element: Copy + Send + Sync + 'static {
     #[doc(hidden)]
     const CODE: ElementCode;
+
+    /// Whether it has bytes that are no data: what lies there is not for other ranks.
+    #[doc(hidden)]
+    const HAS_PADDING: bool = false;
+
+    /// Zeroes the bytes of an element that are no data.
+    ///
+    /// # Safety
+    /// The bytes of an element can be written there.
+    #[doc(hidden)]
+    unsafe fn clear_padding(_element: *mut u8) {}
+}
+
+/// Zeroes the bytes of these elements that are no data.
+pub(crate) fn clear_padding<T: Element>(elements: &mut [T]) {
+    if T::HAS_PADDING {
+        for element in elements {
+            // SAFETY: borrowed alone; what is written are no data, so it stays a value.
+            unsafe { T::clear_padding(std::ptr::from_mut(element).cast()) };
+        }
+    }
+}
+
+/// Zeroes the bytes of a structure of so many bytes that lie between these fields: (offset, size)
+/// each.
+///
+/// # Safety
+/// So many bytes can be written there, and the fields lie within them.
+#[doc(hidden)]
+pub unsafe fn clear_between(element: *mut u8, bytes: usize, fields: &[(usize, usize)]) {
+    let mut at = 0;
+    while at < bytes {
+        let next = fields.iter().filter(|&&(start, len)| start >= at && len > 0).min();
+        let &(start, len) = next.unwrap_or(&(bytes, 0));
+        // SAFETY: bytes of the structure in front of the next field, or of its end.
+        unsafe { element.wrapping_add(at).write_bytes(0, start - at) };
+        at = start + len;
+    }
 }
 
 /// The type of an element, as far as the two sides compare it.
@@ -120,6 +159,14 @@ numbers! {
 // SAFETY: elements in a row.
 unsafe impl<T: Element, const N: usize> Element for [T; N] {
     const CODE: TypeCode = T::CODE;
+    const HAS_PADDING: bool = T::HAS_PADDING;
+
+    unsafe fn clear_padding(element: *mut u8) {
+        for at in 0..N {
+            // SAFETY: one of the elements in the row.
+            unsafe { T::clear_padding(element.wrapping_add(at * size_of::<T>())) };
+        }
+    }
 }
 
 // SAFETY: numbers in a row.

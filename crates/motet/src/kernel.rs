@@ -126,7 +126,42 @@ struct Loop<T, F, O> {
 pub(crate) fn kernel<T: Element, O: Operator<T>>(operator: O) -> Box<dyn Kernel> {
     let combine = move |left: T, right: T| operator.combine(left, right);
     let kernel = Loop { combine, element: PhantomData::<fn(O) -> T> };
-    if O::IS_BUILT_IN { Box::new(kernel) } else { Box::new(Foreign(kernel)) }
+    match (O::IS_BUILT_IN, T::HAS_PADDING) {
+        (true, false) => Box::new(kernel),
+        (false, false) => Box::new(Foreign(kernel)),
+        (_, true) => {
+            Box::new(Clearing { kernel: Foreign(kernel), element: PhantomData::<fn() -> T> })
+        }
+    }
+}
+
+/// A kernel for elements with padding, in which it leaves nothing: its results may be sent.
+struct Clearing<T, K> {
+    kernel: K,
+    element: PhantomData<fn() -> T>,
+}
+
+impl<T: Element, K: Kernel> Kernel for Clearing<T, K> {
+    fn operator(&self) -> &'static str {
+        self.kernel.operator()
+    }
+
+    fn alignment(&self) -> Option<usize> {
+        self.kernel.alignment()
+    }
+
+    fn is_dropped_by_user(&self) -> bool {
+        self.kernel.is_dropped_by_user()
+    }
+
+    unsafe fn reduce(&self, left: *const u8, right: *const u8, into: *mut u8, count: usize) {
+        // SAFETY: passed on.
+        unsafe { self.kernel.reduce(left, right, into, count) };
+        for at in 0..count {
+            // SAFETY: one of the results, which may be written.
+            unsafe { T::clear_padding(into.wrapping_add(at * size_of::<T>())) };
+        }
+    }
 }
 
 /// The kernel of an operator of the user, which may not call the library: it runs under the lock of

@@ -195,7 +195,9 @@ impl Communicator {
         let envelope = self.envelope(call, to, tag, T::CODE)?;
         let span = Span { start: data.as_ptr().cast_mut().cast(), len: data.len() };
         // SAFETY: borrowed for longer than this waits.
-        unsafe { self.finish(call, &Transfer::send::<T>(envelope, span, mode), None) }.map(drop)
+        let (span, staging) = unsafe { outgoing::<T>(span, None) };
+        // SAFETY: as above.
+        unsafe { self.finish(call, &Transfer::send::<T>(envelope, span, mode), staging) }.map(drop)
     }
 
     /// Begins a transfer and waits for its end.
@@ -392,6 +394,24 @@ unsafe fn staging_of([sent, received]: [Option<StreamOf>; 2]) -> Option<Box<Stag
         }
     }
     staging.boxed()
+}
+
+/// Where elements go out from, and what has to be moved for that: those of a type with padding are
+/// copied without it.
+///
+/// # Safety
+/// The operation that the staging is given to holds the elements.
+unsafe fn outgoing<T: Element>(
+    span: Span,
+    staging: Option<Box<Staging>>,
+) -> (Span, Option<Box<Staging>>) {
+    if !T::HAS_PADDING || span.len == 0 {
+        return (span, staging);
+    }
+    let mut staging = staging.unwrap_or_else(|| Box::new(Staging::new()));
+    // SAFETY: passed on.
+    let span = unsafe { staging.cover::<T>(span) };
+    (span, Some(staging))
 }
 
 /// Finds a message and leaves it where it is.

@@ -16,8 +16,8 @@ use motet_fabric::slab::Id;
 use motet_fabric::{Peer, Region, RegionMut, TypeCode};
 
 use super::{Prepared, Shape};
-use crate::Element;
 use crate::communicator::{Communicator, Traffic};
+use crate::element::{Element, clear_padding};
 use crate::engine::{Arrivals, Dynamic, Number, Selection};
 use crate::error::{ErrorKind, Result};
 use crate::flight::{Flight, Home};
@@ -151,8 +151,11 @@ impl Communicator {
         send: impl IntoIterator<Item = (usize, &'a [T])>,
     ) -> Result<Vec<(usize, Vec<T>)>> {
         let sends: Vec<(usize, &[T])> = send.into_iter().collect();
-        let lengths = lengths(&sends);
-        let sends = outgoing(&sends, &lengths);
+        let (lengths, copies) = (lengths(&sends), without_padding(&sends));
+        let sends = match &copies {
+            Some(copies) => outgoing(copies, &lengths),
+            None => outgoing(&sends, &lengths),
+        };
         let arrived = Arrived::nothing();
         // SAFETY: what is sent is borrowed for longer than this waits.
         let id = unsafe { self.begin_exchange::<T>(call, &sends, arrived.clone()) }?;
@@ -170,8 +173,9 @@ impl Communicator {
     #[track_caller]
     pub fn isparse_exchange<T: Element>(
         &self,
-        send: Vec<(usize, Vec<T>)>,
+        mut send: Vec<(usize, Vec<T>)>,
     ) -> Result<SparseRequest<T>> {
+        send.iter_mut().for_each(|(_, data)| clear_padding(data));
         let lengths = lengths(&send);
         let sends = outgoing(&send, &lengths);
         let arrived = Arrived::nothing();
@@ -207,6 +211,16 @@ impl Communicator {
         // SAFETY: passed on.
         Ok(unsafe { self.core().engine().start_dynamic(run, dynamic, &outgoing) })
     }
+}
+
+/// Copies of these messages without the padding of their elements, if they have any.
+fn without_padding<T: Element>(sends: &[(usize, &[T])]) -> Option<Vec<(usize, Vec<T>)>> {
+    let copy = |(to, data): &(usize, &[T])| {
+        let mut copy = data.to_vec();
+        clear_padding(&mut copy);
+        (*to, copy)
+    };
+    T::HAS_PADDING.then(|| sends.iter().map(copy).collect())
 }
 
 /// How many elements these messages have, if they have no bytes.

@@ -136,6 +136,28 @@ macro_rules! struct_datatype {
                         ::std::mem::size_of::<$type>(),
                     )),+],
                 );
+                const HAS_PADDING: bool = {
+                    let data = 0 $(+ ::std::mem::size_of::<$type>())+;
+                    data < ::std::mem::size_of::<$name>()
+                        $(|| <$type as $crate::Element>::HAS_PADDING)+
+                };
+
+                unsafe fn clear_padding(element: *mut u8) {
+                    // SAFETY: the structure and its fields.
+                    unsafe {
+                        $crate::clear_between(element, ::std::mem::size_of::<$name>(), &[$((
+                            ::std::mem::offset_of!($name, $field),
+                            ::std::mem::size_of::<$type>(),
+                        )),+]);
+                    }
+                    $({
+                        let at = ::std::mem::offset_of!($name, $field);
+                        // SAFETY: a field, which lies within the structure.
+                        unsafe {
+                            <$type as $crate::Element>::clear_padding(element.wrapping_add(at));
+                        }
+                    })+
+                }
             }
 
             // SAFETY: the fields with their types and offsets, and the size of the whole. None of

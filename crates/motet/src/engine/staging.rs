@@ -5,10 +5,16 @@
 //! the operation itself: the stream is collected from the user's memory when the operation starts,
 //! and spread to the user's memory when it has ended well. So user memory is read between start
 //! and completion, as the standard has it, and no byte outside the layout is ever written.
+//!
+//! Elements in a row whose type has padding are copied, too, if they go out: what lies in the
+//! padding is what some other value has left there, and not for other ranks. In memory that the
+//! operation may write it is zeroed in place.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::memory::Scratch;
+use crate::Element;
+use crate::buffer::Span;
 use crate::datatype::Layout;
 
 /// Which way the data of a block goes.
@@ -39,19 +45,48 @@ impl Staged {
     }
 }
 
+/// Elements with padding that go out.
+struct Padded {
+    from: *const u8,
+    /// Where they go out from: there, or somewhere else.
+    place: *mut u8,
+    count: usize,
+    element_bytes: usize,
+    clear: unsafe fn(*mut u8),
+}
+
 /// The streams of one operation.
 pub(crate) struct Staging {
     memory: Vec<Scratch>,
     blocks: Vec<Staged>,
+    padded: Vec<Padded>,
 }
 
 // SAFETY: addresses of user memory that the operation holds, and memory of its own.
 unsafe impl Send for Staging {}
 
+impl Padded {
+    /// Copies the elements to where they go out from, if they are not there, without their padding.
+    ///
+    /// # Safety
+    /// The elements are there, and so is their place.
+    unsafe fn collect(&self) {
+        let Padded { from, place, count, element_bytes, clear } = *self;
+        if !std::ptr::eq(from, place) {
+            // SAFETY: as many elements here and there, in different memory.
+            unsafe { place.copy_from_nonoverlapping(from, count * element_bytes) };
+        }
+        for at in 0..count {
+            // SAFETY: one of the elements.
+            unsafe { clear(place.wrapping_add(at * element_bytes)) };
+        }
+    }
+}
+
 impl Staging {
     /// Without memory or blocks.
     pub(crate) fn new() -> Staging {
-        Staging { memory: Vec::new(), blocks: Vec::new() }
+        Staging { memory: Vec::new(), blocks: Vec::new(), padded: Vec::new() }
     }
 
     /// Memory of its own for a stream of so many elements, aligned for them.
@@ -73,13 +108,42 @@ impl Staging {
         self.blocks.push(block);
     }
 
+    /// Takes in elements with padding that are only read. Says where they go out from.
+    ///
+    /// # Safety
+    /// As [`Staging::add`].
+    pub(crate) unsafe fn cover<T: Element>(&mut self, data: Span) -> Span {
+        let place = self.room(data.len, size_of::<T>());
+        self.add_padded::<T>(data, place);
+        Span { start: place, ..data }
+    }
+
+    /// Takes in elements with padding that go out from where they are, or are written over.
+    ///
+    /// # Safety
+    /// As [`Staging::add`], and the elements may be written.
+    pub(crate) unsafe fn cover_in_place<T: Element>(&mut self, data: Span) {
+        self.add_padded::<T>(data, data.start);
+    }
+
+    fn add_padded<T: Element>(&mut self, data: Span, place: *mut u8) {
+        let (count, element_bytes) = (data.len, size_of::<T>());
+        let from = data.start.cast_const();
+        self.padded.push(Padded { from, place, count, element_bytes, clear: T::clear_padding });
+    }
+
     /// For an operation, unless there is nothing to move.
     pub(crate) fn boxed(self) -> Option<Box<Staging>> {
-        (!self.blocks.is_empty()).then(|| Box::new(self))
+        let is_needed = !self.blocks.is_empty() || !self.padded.is_empty();
+        is_needed.then(|| Box::new(self))
     }
 
     /// Brings the user's data in. Only while the operation is active.
     pub(crate) fn collect(&mut self) {
+        for padded in &self.padded {
+            // SAFETY: elements by the promise of `cover`, and their place, which is ours or theirs.
+            unsafe { padded.collect() };
+        }
         for block in self.blocks.iter().filter(|block| block.way != Way::Out) {
             let Staged { address, count, stream, .. } = *block;
             // SAFETY: the block and its stream by the promise of `add`.

@@ -12,10 +12,11 @@ use crate::datatype::{Basic, Datatype};
 /// A function of the user: `inout[i] = input[i] ∘ inout[i]` for so many items of a datatype, with
 /// the arguments of `MPI_User_function` in its order.
 ///
-/// Items lie one extent of the datatype apart, in the user's memory, or in the library's with the
-/// alignment of the datatype; there, bytes that are no data of it mean nothing. There are one or
-/// more of them, and never more than the count of the reduction. The function must not call the
-/// library.
+/// Items lie one extent of the datatype apart, in the user's memory, or in the library's; there
+/// they are aligned to the largest power of two in the extent, as in an array of structures, up to
+/// a page, and bytes that are no data of the datatype mean nothing. There are one or more items,
+/// and never more than the count of the reduction. The function must not call the library: see
+/// [`Operator`](crate::Operator).
 pub type UserFunction = dyn Fn(*const u8, *mut u8, usize, &Datatype) + Send + Sync;
 
 /// An operator that is known only when the program runs (`MPI_Op`).

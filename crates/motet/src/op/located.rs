@@ -57,6 +57,14 @@ unsafe impl<V: Element, I: Element> Element for Located<V, I> {
         size_of::<Self>(),
         &[(0, V::CODE, size_of::<V>()), (size_of::<V>(), I::CODE, size_of::<I>())],
     );
+    const HAS_PADDING: bool = V::HAS_PADDING || I::HAS_PADDING;
+
+    unsafe fn clear_padding(element: *mut u8) {
+        // SAFETY: the value comes first.
+        unsafe { V::clear_padding(element) };
+        // SAFETY: the index comes next.
+        unsafe { I::clear_padding(element.wrapping_add(size_of::<V>())) };
+    }
 }
 
 // SAFETY: the datatype is that of the two one behind the other, which is how they lie here.

@@ -4,11 +4,11 @@
 
 use motet_fabric::Region;
 
-use super::{Mode, staging_of};
-use crate::Element;
+use super::{Mode, outgoing, staging_of};
 use crate::buffer::{RecvBuffer, SendBuffer, elements};
 use crate::collective::GiveBack;
 use crate::communicator::Communicator;
+use crate::element::{Element, clear_padding};
 use crate::engine::{Engine, Envelope, Keeper, Transfer};
 use crate::error::Result;
 use crate::flight::Flight;
@@ -149,11 +149,13 @@ impl Communicator {
         let selector = self.selector(CALL, from, receive_tag)?;
         let both = GiveBack::<(S, R)>::new((data, buffer));
         let (sent, received) = both.get();
-        let send = Transfer::send::<S::Element>(envelope, S::span(sent), Mode::Standard);
         let receive = Transfer::receive::<R::Element>(selector, R::span(received));
         // SAFETY: held by the request until the operation is over, or borrowed by somebody who
         // waits for that.
         let staging = unsafe { staging_of([S::items(sent), R::items(received)]) };
+        // SAFETY: as above.
+        let (span, staging) = unsafe { outgoing::<S::Element>(S::span(sent), staging) };
+        let send = Transfer::send::<S::Element>(envelope, span, Mode::Standard);
         // SAFETY: as above.
         let begin =
             |engine: &mut Engine| unsafe { engine.start_pair(&send, &receive, None, staging) };
@@ -173,10 +175,12 @@ impl Communicator {
     ) -> Result<Request<B>> {
         let envelope = self.envelope(call, to, tag, B::Element::CODE)?;
         let parts = GiveBack::<B>::new(buffer);
-        let transfer = Transfer::send::<B::Element>(envelope, B::span(parts.get()), mode);
         // SAFETY: held by the request until the operation is over, or borrowed by somebody who
         // waits for that.
         let staging = unsafe { staging_of([B::items(parts.get()), None]) };
+        // SAFETY: as above.
+        let (span, staging) = unsafe { outgoing::<B::Element>(B::span(parts.get()), staging) };
+        let transfer = Transfer::send::<B::Element>(envelope, span, mode);
         // SAFETY: as above.
         let flight = unsafe { self.start_transfer(call, &transfer, staging) }?;
         // SAFETY: passed on.
@@ -205,7 +209,8 @@ impl Communicator {
 
 /// A copy of what is to be sent, and how to send it from there.
 fn copy_of<T: Element>(data: &[T], envelope: Option<Envelope>) -> (Keeper, Transfer) {
-    let copy: Box<Vec<T>> = Box::new(data.to_vec());
+    let mut copy: Box<Vec<T>> = Box::new(data.to_vec());
+    clear_padding(&mut copy);
     let region = Region::new(copy.as_ptr().cast(), size_of_val(data));
     let send = envelope
         .map_or(Transfer::Nothing, |envelope| Transfer::Send(envelope, region, Mode::Standard));

@@ -3,7 +3,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use super::{Mode, staging_of};
+use super::{Mode, outgoing, staging_of};
 use crate::Element;
 use crate::buffer::{Held, RecvBuffer, SendBuffer};
 use crate::collective::GiveBack;
@@ -91,9 +91,11 @@ impl Communicator {
     ) -> Result<Persistent<B>> {
         let envelope = self.envelope(call, to, tag, B::Element::CODE)?;
         let parts = GiveBack::<B>::new(buffer);
-        let transfer = Transfer::send::<B::Element>(envelope, B::span(parts.get()), mode);
         // SAFETY: the persistent operation holds the parts as long as it is there.
         let staging = unsafe { staging_of([B::items(parts.get()), None]) };
+        // SAFETY: as above.
+        let (span, staging) = unsafe { outgoing::<B::Element>(B::span(parts.get()), staging) };
+        let transfer = Transfer::send::<B::Element>(envelope, span, mode);
         self.store(call, (transfer, staging), parts)
     }
 
