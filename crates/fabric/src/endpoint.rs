@@ -40,7 +40,6 @@ use crate::heap::Heap;
 use crate::lane::{Inlet, Ring};
 use crate::matching::{Matching, Ticket};
 use crate::ofi::Wire;
-use crate::segment::State;
 use crate::single_copy::{SingleCopy, allow_peers};
 use crate::slab::Slab;
 use crate::{
@@ -421,16 +420,6 @@ impl Endpoint {
         self.segment.doorbell(peer).ring();
     }
 
-    /// Whether a rank has left the world in good order and all it sent has been read.
-    ///
-    /// After a death nobody has: some leave because of it, and it is what those are to hear of who
-    /// wait for them. Looked at last, since who leaves for that reason has known of it before.
-    pub fn has_left(&self, peer: Peer) -> bool {
-        self.memory_of(peer).state(peer) == State::Left
-            && !self.inlets[peer.index()].has_news()
-            && self.segment.failure().is_none()
-    }
-
     /// For those who are about to sleep, as it takes time in the number of transfers: gets what
     /// it can without its sender, and ends, with an error, what waits for one that has left.
     ///
@@ -444,10 +433,11 @@ impl Endpoint {
         let ranks = self.segment.ranks() as u32;
         let me = self.me.0;
         let mut others = (0..ranks).filter(|&rank| rank != me);
-        if !others.clone().any(|rank| self.has_left(Peer(rank))) {
+        if !others.clone().any(|rank| self.why_silent(Peer(rank)).is_some()) {
             return; // Who sleeps often comes here often, and allocates nothing.
         }
-        let left: Vec<bool> = (0..ranks).map(|rank| self.has_left(Peer(rank))).collect();
+        let left: Vec<bool> =
+            (0..ranks).map(|rank| self.why_silent(Peer(rank)).is_some()).collect();
         let all_left =
             others.clone().all(|rank| left[rank as usize]) && !self.has_word_for_itself();
         let last = others.next_back().map_or(self.me, Peer);
@@ -477,7 +467,7 @@ impl Endpoint {
         for peer in (0..ranks).map(Peer).filter(|peer| left[peer.index()]) {
             self.forget_lane(peer);
         }
-        let end = |(token, peer)| Completion { token, outcome: Err(TransferError::Left(peer)) };
+        let end = |(token, peer)| Completion { token, outcome: Err(self.why_left(peer)) };
         done.extend(ended.into_iter().map(end));
     }
 

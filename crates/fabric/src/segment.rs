@@ -34,6 +34,7 @@ const STATE_AT: usize = LINE;
 const PROCESS_AT: usize = LINE + 4;
 const LEAVING_AT: usize = LINE + 8;
 const CORE_AT: usize = LINE + 12;
+const DEATH_AT: usize = LINE + 16;
 /// Offset of a rank's claims in its block.
 pub(crate) const CLAIMS_AT: usize = 2 * LINE;
 
@@ -404,16 +405,19 @@ impl Segment {
         (word != 0).then_some(abort)
     }
 
-    /// Records that a rank has died and wakes everybody. Only the first death is kept: the others
-    /// follow from it. Where ranks are processes, none is kept after an [abort](Segment::abort).
+    /// Records that a rank has died, and wakes everybody. Of one rank, and of the world, the first
+    /// death is kept. Where ranks are processes, none is kept after an [abort](Segment::abort).
     pub fn fail(&self, failure: Failure) {
         if self.is_shared() && self.aborted().is_some() {
             return;
         }
-        let word = self.word64(FAILURE_AT);
-        let packed = pack(failure);
-        // Losing the race means that an earlier death is already known to all.
-        let _ = word.compare_exchange(0, packed, Ordering::AcqRel, Ordering::Acquire);
+        let own = self.layout.rank_block(failure.rank.index()) + DEATH_AT;
+        // The one of the rank comes before that of the world: who finds a death finds whose.
+        for at in [own, FAILURE_AT] {
+            // Losing the race means that an earlier death is already known to all.
+            let word = self.word64(at);
+            let _ = word.compare_exchange(0, pack(failure), Ordering::AcqRel, Ordering::Acquire);
+        }
         for rank in 0..self.ranks() {
             // Not `ring`: the dead may have left a doorbell half rung.
             self.doorbell(Peer(rank as u32)).alarm();
@@ -425,6 +429,12 @@ impl Segment {
     pub(crate) fn has_died(&self, peer: Peer) -> bool {
         let died = self.is_shared().then(|| self.failure()).flatten();
         died.is_some_and(|died| died.rank == peer || single_copy::is_gone(self.process(peer)))
+    }
+
+    /// The death of a rank, if it has died and this is known.
+    pub fn death(&self, rank: Peer) -> Option<Failure> {
+        let block = self.layout.rank_block(rank.index());
+        unpack(self.word64(block + DEATH_AT).load(Ordering::Acquire))
     }
 
     /// The first death in this world, if there was one.
@@ -504,8 +514,12 @@ mod tests {
         assert_eq!(segment.failure(), None);
         let first = Failure { rank: Peer(2), how: How::Signal(9) };
         segment.fail(first);
-        segment.fail(Failure { rank: Peer(0), how: How::Exit(1) });
+        let second = Failure { rank: Peer(0), how: How::Exit(1) };
+        segment.fail(second);
+        segment.fail(Failure { rank: Peer(2), how: How::Vanished });
         assert_eq!(segment.failure(), Some(first));
+        let each = [0, 1, 2].map(|rank| segment.death(Peer(rank)));
+        assert_eq!(each, [Some(second), None, Some(first)]);
     }
 
     #[test]

@@ -29,7 +29,9 @@ use motet_plan::{Call, Rank};
 use crate::Element;
 use crate::buffer::{Buffers, Held, Span, StreamOf};
 use crate::communicator::Communicator;
-use crate::engine::{Binding, Dash, Known, Number, Rule, Run, Selection, Staging, Way};
+use crate::engine::{
+    Binding, Dash, Engine, Found, Known, Number, Rule, Run, Selection, Staging, Way,
+};
 use crate::error::{ErrorKind, Result};
 use crate::flight::Flight;
 use crate::group::Group;
@@ -201,7 +203,7 @@ impl Communicator {
         let account = self.account(&prepared, selection, at);
         let (call, loose) = self.call_of(prepared);
         let rule = self.rule_for(&call, selection);
-        let run = self.home().engine(name)?.run_for(&call, rule, Keep::AsLong);
+        let run = self.run_of(&mut *self.home().engine(name)?, &call, rule, Keep::AsLong);
         let (mut run, _) = run.map_err(|kind| self.refused(error(kind), at))?;
         let number = number();
         if let Some(account) = account {
@@ -209,6 +211,19 @@ impl Communicator {
         }
         let staging = loose.bind(&mut run, number);
         Ok((run, staging))
+    }
+
+    /// A run for a call, not bound yet, and where its plan was found, if no rank of the
+    /// communicator is known to have died.
+    fn run_of(
+        &self,
+        engine: &mut Engine,
+        call: &Call,
+        rule: Rule,
+        keep: Keep,
+    ) -> Result<(Box<Run>, Found), ErrorKind> {
+        engine.check_alive(self.group())?;
+        engine.run_for(call, rule, keep)
     }
 
     /// By which rule the algorithm of a call is chosen.

@@ -407,8 +407,8 @@ impl Core {
         end.unwrap_or(End::Unknown)
     }
 
-    /// Waits until an operation is complete and takes its outcome. If the world fails meanwhile
-    /// the operation is cancelled, and that is the outcome.
+    /// Waits until an operation is complete and takes its outcome. If a death ends it meanwhile,
+    /// that is the outcome.
     pub(crate) fn wait(&self, id: Id, persistent: bool) -> Outcome {
         let _here = self.shared.stay();
         let panicked = AbandonOnUnwind { core: self, id };
@@ -425,15 +425,9 @@ impl Core {
             engine.take(id, persistent)
         });
         let wait = || self.wait_for(&[id], |engine| engine.take(id, persistent));
-        let ended = ended.map_or_else(wait, Ok);
+        let outcome = ended.unwrap_or_else(wait);
         std::mem::forget(panicked);
-        match ended {
-            Ok(outcome) => outcome,
-            Err(failure) => {
-                self.engine().abandon(id);
-                Err(TransferError::Failed(failure))
-            }
-        }
+        outcome
     }
 
     /// Whether waits that take too long are reported, so that they should name what they wait for.

@@ -15,6 +15,7 @@ mod dynamic;
 mod ending;
 mod kept;
 mod memory;
+mod mourning;
 mod outcome;
 mod play;
 mod polling;
@@ -166,6 +167,8 @@ pub(crate) struct Engine {
     /// Operations that there may be before more are asked for, and at all.
     room: usize,
     most: usize,
+    /// Whether a death is known, so that nothing is repeated.
+    has_mourned: bool,
 }
 
 impl Engine {
@@ -191,6 +194,7 @@ impl Engine {
             books: None,
             room: room::UNASKED,
             most: u32::MAX as usize,
+            has_mourned: false,
         }
     }
 

@@ -4,9 +4,9 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use motet_fabric::Received;
 use motet_fabric::lock::is_kept_out;
 use motet_fabric::slab::Id;
-use motet_fabric::{Received, TransferError};
 
 use crate::core::{Core, Locked};
 use crate::engine::{CANCELLED, End, Engine, Keeper, NOBODY, NOTHING, Outcome, Started};
@@ -280,13 +280,10 @@ impl Flight {
         self.end.is_known()
     }
 
-    /// The outcome if it is there; a death in the world is one.
+    /// The outcome if it is there; a death ends those that it concerns.
     fn take(&self, engine: &mut Engine) -> Option<Outcome> {
-        engine.take(self.id, self.persistent).or_else(|| {
-            let failure = engine.failure()?;
-            engine.abandon(self.id);
-            Some(Err(TransferError::Failed(failure)))
-        })
+        let outcome = engine.take(self.id, self.persistent);
+        outcome.or_else(|| engine.failure().and_then(|_| engine.take(self.id, self.persistent)))
     }
 
     /// For futures: the outcome, or a promise to wake.

@@ -7,7 +7,6 @@ mod messages;
 use std::cell::RefCell;
 use std::marker::PhantomData;
 
-use motet_fabric::TransferError;
 use motet_fabric::slab::Id;
 use motet_plan::Block;
 
@@ -95,11 +94,7 @@ impl Rest<'_> {
             // Should a wait panic, they are all still there to be abandoned.
             let Some(id) = begun.borrow().get(at).copied() else { break };
             let core = communicator.core();
-            let waited = core.wait_for(&[id], |engine| engine.take_for_scope(id));
-            let ended = waited.unwrap_or_else(|failure| {
-                core.engine().abandon(id);
-                Err(TransferError::Failed(failure))
-            });
+            let ended = core.wait_for(&[id], |engine| engine.take_for_scope(id));
             let ended = ended.map_err(|error| communicator.error("scope", error.into()));
             first = first.and(ended);
         }

@@ -149,7 +149,7 @@ fn wait_for_one(set: &mut [&mut dyn Pending]) -> bool {
         Vec::new()
     };
     let mut seen = None;
-    let complete = core.wait_for(&ids, |engine| {
+    core.wait_for(&ids, |engine| {
         // While nothing has ended there is no need to look at them again.
         if seen == Some(engine.ended()) {
             return None;
@@ -163,9 +163,5 @@ fn wait_for_one(set: &mut [&mut dyn Pending]) -> bool {
         };
         set.iter_mut().any(is_complete).then_some(())
     });
-    if complete.is_err() {
-        // The world has failed: that ends them all.
-        set.iter_mut().for_each(|pending| drop(pending.in_flight().0.wait()));
-    }
     true
 }

@@ -2,9 +2,8 @@
 //!
 //! Each rank watches one other, the next on the host, and the last the first: one descriptor and
 //! one sleeping thread for each rank. When the one that is watched has left in good order, the
-//! next but one is watched, and so on. So whenever a rank dies and not all die, some rank that
-//! lives watches one that has died; and one death is all that has to be found, since the first
-//! ends the world of all.
+//! next but one is watched, and so on; likewise when it has died. So whenever a rank dies and not
+//! all die, some rank that lives watches one that has died.
 //!
 //! When a rank [ends the job](Segment::abort) its launcher is to kill all ranks. One that does not,
 //! or has gone, leaves them waiting for a rank that is no more and of whose end they are not told;
@@ -99,7 +98,7 @@ impl Watcher {
                 return;
             }
             if self.segment.state(peer) != State::Left {
-                return self.segment.fail(Failure { rank: peer, how: How::Vanished });
+                self.segment.fail(Failure { rank: peer, how: How::Vanished });
             }
         }
     }

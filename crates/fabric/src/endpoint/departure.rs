@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use super::Endpoint;
 use super::packet::Packet;
-use crate::Peer;
 use crate::segment::State;
+use crate::{Failure, Peer, TransferError};
 
 /// For so long the first word to a lower rank elsewhere is held back when this rank leaves. The
 /// last one that leaves holds none back: it has heard from all lower ones.
@@ -60,6 +60,40 @@ impl Endpoint {
         wire.is_drained()
             && self.departure.untold.is_empty()
             && wire.peers().all(|peer| self.has_seen[peer.index()] || self.is_known_left(peer))
+    }
+
+    /// Whether a rank has left the world in good order and all it sent has been read.
+    ///
+    /// After a death nobody has: some leave because of it, and it is what those are to hear of who
+    /// wait for them. Looked at last, since who leaves for that reason has known of it before.
+    pub fn has_left(&self, peer: Peer) -> bool {
+        matches!(self.why_silent(peer), Some(TransferError::Left(_)))
+    }
+
+    /// Why nothing more comes from a rank, if it has left the world in good order and all it sent
+    /// has been read: that it has left or, after a death, that death.
+    pub fn why_silent(&self, peer: Peer) -> Option<TransferError> {
+        let is_silent = self.is_known_left(peer) && !self.inlets[peer.index()].has_news();
+        is_silent.then(|| self.why_left(peer))
+    }
+
+    /// Why a rank has left, as others are told.
+    pub(super) fn why_left(&self, peer: Peer) -> TransferError {
+        self.failure().map_or(TransferError::Left(peer), TransferError::Failed)
+    }
+
+    /// The deaths that are known, the first one first: those of ranks of this host, and others as
+    /// far as they have been told.
+    pub fn deaths(&self) -> impl Iterator<Item = Failure> + '_ {
+        let first = self.failure();
+        let ranks = (0..self.segment.ranks() as u32).map(Peer);
+        let deaths = ranks.filter_map(|rank| self.segment.death(rank));
+        first.into_iter().chain(deaths.filter(move |death| Some(*death) != first))
+    }
+
+    /// Whether each death is known, and not only the first one: that is so on one host.
+    pub fn knows_all_deaths(&self) -> bool {
+        self.wire.is_none()
     }
 
     pub(super) fn is_known_left(&self, peer: Peer) -> bool {

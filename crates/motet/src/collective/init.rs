@@ -139,7 +139,7 @@ impl Communicator {
         let Init { name, call, loose, hints, key, .. } = init;
         let lesson = if looks { self.learned().get(&key) } else { None };
         let rule = lesson.as_ref().map_or(init.rule, |lesson| Rule::Learned(lesson.algorithm));
-        let run = self.core().engine().run_for(&call, rule, hints.keep);
+        let run = self.run_of(&mut self.core().engine(), &call, rule, hints.keep);
         let (mut run, found) = run.map_err(|kind| self.refused(self.error(name, kind), at))?;
         let found = if lesson.is_some() { Found::Kept } else { found };
         let linking = self.linking_after(&hints, found);
@@ -173,7 +173,7 @@ impl Communicator {
     ) -> Result<Initialized> {
         let (name, hints) = (init.name, init.hints);
         let number = self.next_persistent();
-        let default = self.core().engine().run_for(&init.call, init.rule, hints.keep);
+        let default = self.run_of(&mut self.core().engine(), &init.call, init.rule, hints.keep);
         let (mut default, found) = match default {
             Ok(found) => found,
             Err(kind) => {
@@ -216,7 +216,7 @@ impl Communicator {
             agreed.candidates = candidates.len();
             if is_named {
                 let rule = Rule::By(Selection::Tuned);
-                let run = self.core().engine().run_for(&init.call, rule, hints.keep);
+                let run = self.run_of(&mut self.core().engine(), &init.call, rule, hints.keep);
                 (default, _) = run.map_err(|kind| self.error(name, kind))?;
             }
         }
@@ -246,8 +246,12 @@ impl Communicator {
             return Ok(bound(init.loose, default, number, linking, Some(reason)));
         }
         self.core().engine().give_back(default);
-        let run =
-            self.core().engine().run_for(&init.call, Rule::Learned(algorithm), init.hints.keep);
+        let run = self.run_of(
+            &mut self.core().engine(),
+            &init.call,
+            Rule::Learned(algorithm),
+            init.hints.keep,
+        );
         let (run, _) = run.map_err(|kind| self.error(init.name, kind))?;
         Ok(bound(init.loose, run, number, linking, Some(reason)))
     }

@@ -144,18 +144,26 @@ impl Core {
     /// That the world has failed. What was waited for is still under way then; abandon it.
     pub(crate) fn wait_until<T>(
         &self,
-        ready: impl FnMut(&mut Engine) -> Option<T>,
+        mut ready: impl FnMut(&mut Engine) -> Option<T>,
     ) -> Result<T, Failure> {
-        self.wait_for(&[], ready)
+        // Success goes before failure.
+        self.wait_with(&[], |engine| ready(engine).map(Ok).or_else(|| engine.failure().map(Err)))
     }
 
-    /// As [`Core::wait_until`], and names the operations that are waited for, to be reported if
-    /// that takes too long.
+    /// Moves the engine until `ready` finds what it looks for among operations. A death ends those
+    /// that it concerns; then `ready` is to find that. They are named, to be reported if that takes
+    /// too long.
     pub(crate) fn wait_for<T>(
         &self,
         ids: &[Id],
         mut ready: impl FnMut(&mut Engine) -> Option<T>,
-    ) -> Result<T, Failure> {
+    ) -> T {
+        self.wait_with(ids, |engine| {
+            ready(engine).or_else(|| engine.failure().and_then(|_| ready(engine)))
+        })
+    }
+
+    fn wait_with<T>(&self, ids: &[Id], mut ready: impl FnMut(&mut Engine) -> Option<T>) -> T {
         let shared = &self.shared;
         let _here = shared.stay();
         if let Some(ended) = shared.look(shared.patience.burst, &mut ready) {
@@ -240,7 +248,7 @@ impl Shared {
         &self,
         patience: Patience,
         ready: &mut impl FnMut(&mut Engine) -> Option<T>,
-    ) -> Option<Result<T, Failure>> {
+    ) -> Option<T> {
         if !patience.spin.is_zero()
             && let Some(ended) = self.look_for_a_while(patience, ready)
         {
@@ -254,7 +262,7 @@ impl Shared {
         &self,
         patience: Patience,
         ready: &mut impl FnMut(&mut Engine) -> Option<T>,
-    ) -> Option<Result<T, Failure>> {
+    ) -> Option<T> {
         let awake = if self.delay.are_there_at_wait() { Duration::ZERO } else { patience.awake };
         let (begun, mut yields, mut ended) = (Instant::now(), 0, None);
         let mut now = begun;
@@ -276,7 +284,7 @@ impl Shared {
         &self,
         patience: Patience,
         ready: &mut impl FnMut(&mut Engine) -> Option<T>,
-    ) -> Option<Result<T, Failure>> {
+    ) -> Option<T> {
         let Patience { burst, spin, impolite, .. } = patience;
         let (mut flow, mut ended) = (Flow::new(&self.engine()), None);
         let mut begun = Instant::now();
@@ -299,11 +307,11 @@ impl Shared {
         patience: Patience,
         limit: Duration,
         ready: &mut impl FnMut(&mut Engine) -> Option<T>,
-    ) -> Option<Result<T, Failure>> {
+    ) -> Option<T> {
         let mut ended = None;
         let news = |engine: &mut Engine| {
             let moved = engine.progress_thoroughly();
-            ended = verdict(engine, ready);
+            ended = ready(engine);
             moved || ended.is_some()
         };
         if patience.sleeps {
@@ -317,15 +325,11 @@ impl Shared {
 
     /// Moves the engine and looks, up to `times` times.
     #[inline]
-    fn look<T>(
-        &self,
-        times: u32,
-        ready: &mut impl FnMut(&mut Engine) -> Option<T>,
-    ) -> Option<Result<T, Failure>> {
+    fn look<T>(&self, times: u32, ready: &mut impl FnMut(&mut Engine) -> Option<T>) -> Option<T> {
         let mut engine = self.engine();
         for _ in 0..times {
             engine.progress();
-            if let Some(ended) = verdict(&mut engine, ready) {
+            if let Some(ended) = ready(&mut engine) {
                 return Some(ended);
             }
             std::hint::spin_loop();
@@ -374,16 +378,4 @@ impl Flow {
 /// How long to sleep after waiting for so long, where no doorbell tells of news.
 fn nap(waited: Duration) -> Duration {
     (waited / 8).clamp(SHORTEST_NAP, LONGEST_NAP)
-}
-
-/// Whether there is an end to the waiting: success goes before failure.
-#[inline]
-fn verdict<T>(
-    engine: &mut Engine,
-    ready: &mut impl FnMut(&mut Engine) -> Option<T>,
-) -> Option<Result<T, Failure>> {
-    if let Some(found) = ready(engine) {
-        return Some(Ok(found));
-    }
-    engine.failure().map(Err)
 }

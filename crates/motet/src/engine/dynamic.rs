@@ -48,9 +48,7 @@ use std::mem;
 use std::sync::Arc;
 
 use motet_fabric::slab::Id;
-use motet_fabric::{
-    Completion, Label, Peer, Posted, Region, RegionMut, Selector, Token, TransferError, TypeCode,
-};
+use motet_fabric::{Completion, Label, Peer, Posted, Region, RegionMut, Selector, Token, TypeCode};
 
 use super::{Engine, NOTHING, Number, Operation, Rare, Run, State, Work};
 
@@ -235,9 +233,9 @@ impl Engine {
             if dynamic.unsent == 0 {
                 continue;
             }
-            let left = run.peers().find(|&peer| self.endpoint.has_left(peer));
-            let Some(left) = left else { continue };
-            run.fail(TransferError::Left(left));
+            let why = run.peers().find_map(|peer| self.endpoint.why_silent(peer));
+            let Some(why) = why else { continue };
+            run.fail(why);
             dynamic.unsent = 0;
             let own = Token { operation: id.0, step: SENT };
             self.endpoint.cancel(|token| token == own);

@@ -11,10 +11,7 @@ impl Engine {
         let Some(operation) = self.operations.get_mut(id) else { return };
         if operation.state == State::Active {
             self.active -= operation.work.transfers();
-            // After a death all will be abandoned; to look for each one's transfers among those of
-            // all others would take too long.
-            let all = self.endpoint.failure().is_some();
-            self.endpoint.cancel(|token| all || token.operation == id.0);
+            self.endpoint.cancel(|token| token.operation == id.0);
         }
         self.remove(id);
     }
@@ -34,11 +31,6 @@ impl Engine {
             }
             self.take_back(run);
         }
-    }
-
-    /// The first death in the world.
-    pub(crate) fn failure(&self) -> Option<Failure> {
-        self.endpoint.failure()
     }
 
     /// The outcome of a transfer. Who takes its message back since another rank has died is not to

@@ -35,10 +35,15 @@ impl Engine {
             State::Complete(outcome) => outcome,
             State::Inactive | State::Active => return None,
         };
-        if persistent && !matches!(outcome, Err(TransferError::Ended(_))) {
+        let is_for_good =
+            matches!(outcome, Err(TransferError::Ended(_) | TransferError::Failed(_)));
+        if persistent && !is_for_good {
             operation.state = State::Inactive;
         } else {
             self.remove(id);
+        }
+        if matches!(outcome, Err(TransferError::Failed(_))) && !self.has_mourned {
+            self.failure(); // Now this rank has been told.
         }
         Some(outcome)
     }

@@ -57,7 +57,9 @@ impl Engine {
         let books = self.books();
         let record = books.read(received.bytes);
         let verdict = record.and_then(|record| books.enter(received.source, record));
-        if let Some(verdict) = verdict {
+        if let Some(verdict) = verdict
+            && self.endpoint.failure().is_none()
+        {
             self.carry_out(verdict);
             let rest = done.split_off(at + 1);
             done.extend(rest.into_iter().filter(|each| self.awaits(each.token)));
@@ -116,6 +118,10 @@ impl Engine {
         let own = self.books().enter_own(membership, kind, account, tag);
         for (peer, record) in &own.records {
             self.send_record(*peer, record);
+        }
+        // After a death each rank goes its own way, and that is no mistake.
+        if self.endpoint.failure().is_some() {
+            return Ok(own.number);
         }
         if let Some(verdict) = own.verdict {
             self.carry_out(verdict);
@@ -213,7 +219,7 @@ impl Engine {
 
     /// Why a persistent operation is gone.
     #[cold]
-    pub(crate) fn why_gone(&self, id: Id) -> TransferError {
+    pub(crate) fn why_gone(&mut self, id: Id) -> TransferError {
         let ended = self.books.as_ref().and_then(|books| books.why_ended(id));
         ended.map(TransferError::Ended).unwrap_or_else(|| {
             let failure = self.failure();

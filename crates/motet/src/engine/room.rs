@@ -47,7 +47,9 @@ impl Engine {
         asked.try_reserve_exact(bytes).map_err(refused)?;
         // Seen by nobody otherwise, the question might be left out.
         std::hint::black_box(&mut asked);
-        self.room = pending + more;
+        if !self.has_mourned {
+            self.room = pending + more;
+        }
         Ok(())
     }
 }

@@ -304,9 +304,9 @@ impl Run {
                 }
                 self.channels().stuck.swap_remove(next);
                 self.receive(step, operation, endpoint, done);
-            } else if endpoint.has_left(other) && !self.has_news(step) {
+            } else if let Some(why) = endpoint.why_silent(other).filter(|_| !self.has_news(step)) {
                 self.channels().stuck.swap_remove(next);
-                self.complete(step.0, Err(TransferError::Left(other)));
+                self.complete(step.0, Err(why));
             } else {
                 next += 1;
             }

@@ -32,7 +32,8 @@ pub enum ErrorKind {
     /// The sender's elements are of another type than the receiver's. The buffer is as it was.
     #[error("type mismatch: the sender's elements are of another type than the receiver's")]
     TypeMismatch,
-    /// A rank has died.
+    /// A rank has died. Once a rank has been told, no collective over a communicator with the dead
+    /// rank ends well; those over communicators of ranks that live do.
     #[error("{0}; nothing that waits for it can complete")]
     PeerFailed(Failure),
     /// A rank that was waited for has left the world in good order.

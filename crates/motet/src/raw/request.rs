@@ -133,11 +133,6 @@ impl Inner {
         self.flight.ends_soon()
     }
 
-    /// Takes the outcome if it is there; a death in the world is one.
-    pub(super) fn collect_or_fail(&mut self) {
-        self.flight.collect();
-    }
-
     /// What an operation that is over came to.
     #[inline]
     pub(super) fn tell(&mut self) -> Result<Status> {

@@ -39,13 +39,10 @@ pub fn wait_all(requests: &mut [Request], statuses: &mut Vec<Status>) -> Result<
     {
         refuse_operator()?;
         let (ids, mut complete) = (awaited(requests, &core), 0);
-        let ended = core.wait_for(&ids, |engine| {
+        core.wait_for(&ids, |engine| {
             complete += collect_first(&mut requests[complete..], &core, engine);
             (complete == requests.len()).then_some(())
         });
-        if ended.is_err() {
-            requests.iter_mut().filter_map(Request::active).for_each(Inner::collect_or_fail);
-        }
     }
     tell_all(requests, Request::conclude, statuses)
 }
@@ -185,13 +182,6 @@ fn first_over(requests: &mut [Request], core: &Arc<Core>, engine: &mut Engine) -
     requests.iter_mut().position(is_over)
 }
 
-/// The first active one, which has failed with its world.
-fn first_failed(requests: &mut [Request]) -> Option<usize> {
-    let first = requests.iter().position(Request::is_active)?;
-    requests[first].active()?.collect_or_fail();
-    Some(first)
-}
-
 /// Waits until one is over: the first of those. `None` if none is active.
 fn wait_for_one(requests: &mut [Request]) -> Option<usize> {
     if let Some(first) = requests.iter().position(Request::is_over) {
@@ -199,7 +189,7 @@ fn wait_for_one(requests: &mut [Request]) -> Option<usize> {
     }
     let core = core_of(requests)?;
     let (ids, mut seen) = (awaited(requests, &core), None);
-    let found = core.wait_for(&ids, |engine| {
+    Some(core.wait_for(&ids, |engine| {
         // Nothing has changed for any of them while nothing has ended.
         let ended = Some(engine.ended());
         if seen == ended {
@@ -207,8 +197,7 @@ fn wait_for_one(requests: &mut [Request]) -> Option<usize> {
         }
         seen = ended;
         first_over(requests, &core, engine)
-    });
-    found.ok().or_else(|| first_failed(requests))
+    }))
 }
 
 /// Moves what can move, then looks for one that is over. Ready with `None` if none is active.
@@ -220,14 +209,10 @@ fn look_for_one(requests: &mut [Request]) -> Poll<Option<usize>> {
     if over.is_some() {
         return Poll::Ready(over);
     }
-    let found = first_over(requests, &core, &mut engine);
-    let failed = engine.failure().is_some();
-    drop(engine);
-    match found {
-        Some(found) => Poll::Ready(Some(found)),
-        None if failed => Poll::Ready(first_failed(requests)),
-        None => Poll::Pending,
-    }
+    let mut find = |engine: &mut Engine| first_over(requests, &core, engine);
+    // A death ends those that it concerns.
+    let found = find(&mut engine).or_else(|| engine.failure().and_then(|_| find(&mut engine)));
+    found.map_or(Poll::Pending, |found| Poll::Ready(Some(found)))
 }
 
 /// Moves what can move, then completes (or only asks) those that are over.
@@ -250,13 +235,10 @@ fn are_all_over(requests: &mut [Request]) -> bool {
     let Some(core) = core_of(requests) else { return true };
     let mut engine = core.engine();
     engine.progress_now_and_then_thoroughly();
-    let all = collect_first(requests, &core, &mut engine) == requests.len();
-    let failed = engine.failure().is_some();
-    drop(engine);
-    if failed {
-        requests.iter_mut().filter_map(Request::active).for_each(Inner::collect_or_fail);
-    }
-    all || failed
+    let all = requests.len();
+    let mut are_over = |engine: &mut Engine| collect_first(requests, &core, engine) == all;
+    // A death ends those that it concerns.
+    are_over(&mut engine) || engine.failure().is_some() && are_over(&mut engine)
 }
 
 /// Completes (or only asks) all that are over; `first` is. Says how many.

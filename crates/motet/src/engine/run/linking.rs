@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 
 use motet_fabric::channel::{ALWAYS, Traffic, cells, longest};
-use motet_fabric::{Attached, Endpoint};
+use motet_fabric::{Attached, Endpoint, Failure};
 use motet_plan::{Action, Rank, StepId};
 
+use super::super::mourning::first_in;
 use super::script::Script;
 use super::{Attempt, Channels, Link, Run};
 
@@ -152,6 +153,11 @@ impl Run {
             }
         });
         self.unlink(endpoint);
+    }
+
+    /// The death of a rank that it runs among, if one of these is.
+    pub(crate) fn death_among(&self, deaths: &[Failure]) -> Option<Failure> {
+        first_in(&self.group, deaths)
     }
 
     /// Asks where the receiver has put its end, and sends if that is known.
