@@ -91,7 +91,7 @@ const CALLS: [(&str, Call); 21] = [
     }),
     ("dup", |comm| comm.dup().map(drop)),
     ("split", |comm| comm.split(Some(1), 0).map(drop)),
-    ("create", |comm| comm.create(&comm.group()).map(drop)),
+    ("create", |comm| comm.create(comm.group()).map(drop)),
 ];
 
 fn room(comm: &Communicator, wanted: bool) -> Vec<i32> {

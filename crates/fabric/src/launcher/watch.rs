@@ -33,10 +33,11 @@ struct Rank {
 
 /// Why the job is to end early.
 enum Reason {
-    /// The segment says which rank died first; this many others ran at that time.
-    Death { others: usize },
-    /// The segment says which rank has ended the job.
-    Abort,
+    /// A rank has died, and this many others ran at that time. The segment may know of an earlier
+    /// death.
+    Death { seen: Failure, others: usize },
+    /// A rank has ended the job.
+    Abort(Abort),
     /// This signal went to all ranks.
     Signal(Signal),
     /// Nothing can be written to standard output any more.
@@ -256,12 +257,12 @@ impl<'a> Watch<'a> {
         }
         let peer = Peer(rank as u32);
         let state = self.segment.state(peer);
-        match verdict(status, state) {
-            _ if self.segment.aborted().is_some() => self.abort(),
-            Some(how) => self.died(Failure { rank: peer, how }),
+        match (self.segment.aborted(), verdict(status, state)) {
+            (Some(abort), _) => self.abort(abort),
+            (None, Some(how)) => self.died(Failure { rank: peer, how }),
             // It will never come, so whoever waits for it must not wait for ever.
-            None if state == State::Absent => self.segment.leave(peer),
-            None => {}
+            (None, None) if state == State::Absent => self.segment.leave(peer),
+            (None, None) => {}
         }
         if self.live == 0 {
             self.ending.ranks_are_gone(Instant::now());
@@ -269,8 +270,8 @@ impl<'a> Watch<'a> {
     }
 
     /// A rank has ended the job. The others are ended without a word to them.
-    fn abort(&mut self) {
-        self.reason.get_or_insert(Reason::Abort);
+    fn abort(&mut self, abort: Abort) {
+        self.reason.get_or_insert(Reason::Abort(abort));
         self.ending.begin(Instant::now(), Duration::ZERO);
     }
 
@@ -279,7 +280,7 @@ impl<'a> Watch<'a> {
         let of_signal = |&&signal: &&Signal| failure.how == How::Signal(signal.as_raw() as u8);
         let reason = match self.forwarded.iter().find(of_signal) {
             Some(&signal) => Reason::Signal(signal),
-            None => Reason::Death { others: self.live },
+            None => Reason::Death { seen: failure, others: self.live },
         };
         self.reason.get_or_insert(reason);
         let all_were_told = self.forwarded.iter().copied().any(is_request_to_end);
@@ -331,14 +332,12 @@ impl<'a> Watch<'a> {
     fn outcome(&self) -> Outcome {
         match self.reason {
             None => Outcome::well(),
-            Some(Reason::Abort) => {
-                let Abort { rank, code } = self.segment.aborted().expect("read when a rank ended");
-                Outcome::of(Cause::Abort { rank, code })
-            }
+            Some(Reason::Abort(Abort { rank, code })) => Outcome::of(Cause::Abort { rank, code }),
             Some(Reason::Signal(signal)) => Outcome::of(Cause::Signal(signal.as_raw() as u8)),
             Some(Reason::Output(errno)) => Outcome::of(Cause::Output(errno.into())),
-            Some(Reason::Death { others }) => {
-                let failure = self.segment.failure().expect("recorded when the rank died");
+            Some(Reason::Death { seen, others }) => {
+                // It is not recorded if a rank has aborted at that moment.
+                let failure = self.segment.failure().unwrap_or(seen);
                 let rank = failure.rank;
                 let process = self.ranks[rank.index()].process.as_raw_nonzero().get() as u32;
                 let joined = self.segment.state(rank) == State::Present;
