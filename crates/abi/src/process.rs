@@ -21,7 +21,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 
 use motet::raw::is_in_operator;
-use motet::{ErrorClass, complain};
+use motet::{ErrorClass, complain, raw};
 
 use crate::boundary::refuse_operator;
 use crate::call_site::call_site;
@@ -125,6 +125,11 @@ pub(crate) fn without_object() -> Option<FoundComm> {
         return None;
     }
     own().filter(|own| own.has_set_handler()).or_else(world)
+}
+
+/// Whether all that the standard forbids is refused: check mode.
+pub(crate) fn is_strict() -> bool {
+    own().is_some_and(|comm| comm.inside().is_some_and(raw::is_strict))
 }
 
 /// Whether there are `MPI_COMM_WORLD` and `MPI_COMM_SELF`.

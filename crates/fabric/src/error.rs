@@ -1,6 +1,6 @@
 //! What can go wrong below the engine.
 
-use crate::{Peer, printable};
+use crate::{Peer, Received, TypeCode, printable};
 
 /// An error of the fabric.
 #[derive(Debug, thiserror::Error)]
@@ -143,17 +143,21 @@ pub enum TransferError {
     #[error("truncated: {sent} bytes arrived where there is room for {room}")]
     Truncated {
         /// Bytes that were sent.
-        sent: usize,
+        sent: Length,
         /// Bytes that the receive had room for.
-        room: usize,
+        room: Length,
+        /// Who sent the message, and as what.
+        from: Sender,
     },
     /// Sender and receiver disagree on the type of the elements.
     #[error("type mismatch: elements of {sent:?} arrived where {expected:?} was expected")]
     TypeMismatch {
         /// Type code of the message.
-        sent: crate::TypeCode,
+        sent: TypeCode,
         /// Type code of the receive.
-        expected: crate::TypeCode,
+        expected: TypeCode,
+        /// Who sent the message, and as what.
+        from: Sender,
     },
     /// The sender took its message back (it gave up after a failure elsewhere).
     #[error("rank {0} took its message back")]
@@ -176,4 +180,83 @@ pub enum TransferError {
     /// A rank has died, and everything that was under way with it.
     #[error("{0}")]
     Failed(Failure),
+}
+
+impl TransferError {
+    /// A message that is so much longer than the room there is.
+    #[cold]
+    pub fn truncated(from: Sender, sent: usize, room: usize) -> TransferError {
+        TransferError::Truncated { sent: sent.into(), room: room.into(), from }
+    }
+
+    /// What a receive got that refused its message: sender and tag of that message, and no data.
+    /// `None` if there was no message.
+    pub fn refused(&self) -> Option<Received> {
+        match *self {
+            TransferError::Truncated { from, .. } | TransferError::TypeMismatch { from, .. } => {
+                Some(Received { source: from.rank, tag: from.tag.into(), bytes: 0 })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Who sent a message that was refused, and as what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sender {
+    /// Its rank.
+    pub rank: Peer,
+    /// The tag of the message; of messages inside a collective its lower half.
+    pub tag: u32,
+}
+
+impl Sender {
+    /// The sender of a message with this tag.
+    pub fn new(rank: Peer, tag: u64) -> Sender {
+        Sender { rank, tag: tag as u32 }
+    }
+}
+
+/// A number of bytes, up to 2^48 - 1 and greater ones as that, in 6 bytes: with two of them and a
+/// [`Sender`] an error takes no more room than what a receive gets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Length([u16; 3]);
+
+impl From<usize> for Length {
+    fn from(bytes: usize) -> Length {
+        let bytes = (bytes as u64).min((1 << 48) - 1);
+        Length([0, 16, 32].map(|shift| (bytes >> shift) as u16))
+    }
+}
+
+impl From<Length> for usize {
+    fn from(Length(parts): Length) -> usize {
+        parts.iter().rev().fold(0, |bytes, &part| bytes << 16 | usize::from(part))
+    }
+}
+
+impl std::fmt::Display for Length {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        usize::from(*self).fmt(out)
+    }
+}
+
+impl std::fmt::Debug for Length {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        usize::from(*self).fmt(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_come_back_as_they_were() {
+        for bytes in [0, 1, 0xffff, 0x1_0000, 0x1234_5678_9abc, (1 << 48) - 1] {
+            assert_eq!(usize::from(Length::from(bytes)), bytes);
+        }
+        assert_eq!(usize::from(Length::from(usize::MAX)), (1 << 48) - 1);
+        assert_eq!(size_of::<Result<Received, TransferError>>(), 24);
+    }
 }

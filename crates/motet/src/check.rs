@@ -72,10 +72,23 @@ pub(crate) struct Watch {
     pub(crate) caller: Option<Caller>,
 }
 
+/// How much of what the standard forbids is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Strictness {
+    /// Only what could do harm.
+    Lenient,
+    /// All of it, as far as the library can see: check mode.
+    Strict,
+}
+
 /// Says where in the program the call was made in which it is asked, if that can be found out.
 pub type Caller = fn() -> Option<String>;
 
 impl Watch {
+    pub(crate) fn strictness(&self) -> Strictness {
+        if self.check { Strictness::Strict } else { Strictness::Lenient }
+    }
+
     /// Whether records are sent.
     pub(crate) fn keeps_records(&self) -> bool {
         self.check || self.hang.is_some()

@@ -336,10 +336,12 @@ impl Communicator {
         prepared: Prepared,
         known: Option<&Known<'_>>,
     ) -> Result<(Box<Run>, Option<Box<Staging>>)> {
-        let buffers = [prepared.shape.input.start, prepared.shape.output.start];
+        let spans = [prepared.shape.input, prepared.shape.output];
+        let buffers = spans.map(|span| span.start);
+        let bytes = spans.map(|span| span.len * prepared.element_bytes);
         let (mut run, staging) = self.run_for(prepared, || self.next_collective())?;
         if let (Some(known), None) = (known, &staging) {
-            self.core().engine().keep(&mut run, known, buffers);
+            self.core().engine().keep(&mut run, known, (buffers, bytes));
         }
         Ok((run, staging))
     }

@@ -20,6 +20,8 @@ pub(crate) use handler::Particulars;
 pub use handler::{ErrorHandler, ErrorSite, UserErrorHandler};
 pub use kind::{ErrorKind, ExceptionId};
 
+use crate::status::Status;
+
 /// Results of this library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -29,6 +31,7 @@ pub struct Error(Box<Inner>);
 struct Inner {
     kind: ErrorKind,
     place: Option<Place>,
+    refused: Option<Status>,
 }
 
 /// Where an error happened.
@@ -77,6 +80,18 @@ impl Error {
         self.0.place.map(|place| place.rank)
     }
 
+    /// The message that a receive has met and refused, if that is what happened: who sent it and
+    /// as what. Nothing of it was received, so its length is 0.
+    pub fn refused(&self) -> Option<Status> {
+        self.0.refused
+    }
+
+    /// It is about this message.
+    pub(crate) fn about(mut self, refused: Option<Status>) -> Error {
+        self.0.refused = refused;
+        self
+    }
+
     /// What happened, without where.
     pub(crate) fn into_kind(self) -> ErrorKind {
         self.0.kind
@@ -91,7 +106,7 @@ impl Error {
 
 impl<K: Into<ErrorKind>> From<K> for Error {
     fn from(kind: K) -> Error {
-        Error(Box::new(Inner { kind: kind.into(), place: None }))
+        Error(Box::new(Inner { kind: kind.into(), place: None, refused: None }))
     }
 }
 

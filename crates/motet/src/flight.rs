@@ -310,9 +310,9 @@ impl Flight {
         };
         outcome.map_err(|error| {
             if std::mem::replace(&mut self.handled, true) {
-                return self.origin.home.silent_error(self.origin.call, error);
+                return self.origin.home.silent_error_of_transfer(self.origin.call, error);
             }
-            self.origin.error(error)
+            self.origin.home.error_of_transfer(self.origin.call, error)
         })
     }
 

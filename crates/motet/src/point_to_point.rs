@@ -156,7 +156,7 @@ impl Communicator {
         let ready = |engine: &mut Engine| look_for(engine, selector, &find).transpose();
         let found = self.core().wait_until(ready);
         let found = found.unwrap_or_else(|failure| Err(TransferError::Failed(failure)));
-        found.map(Some).map_err(|error| self.error(call, error.into()))
+        found.map(Some).map_err(|error| self.home().error_of_transfer(call, error))
     }
 
     /// As [`Communicator::wait_for_message`], without waiting: the outer `None` if there is none.
@@ -181,7 +181,7 @@ impl Communicator {
             _ => Ok(found),
         });
         drop(engine); // an error handler may want it
-        let found = found.map_err(|error| self.error(call, error.into()))?;
+        let found = found.map_err(|error| self.home().error_of_transfer(call, error))?;
         Ok(found.map(Some))
     }
 
@@ -216,7 +216,7 @@ impl Communicator {
             let at_once =
                 unsafe { self.home().engine(call)?.transfer_at_once(transfer, core.looks()) };
             if let Some(outcome) = at_once {
-                return outcome.map_err(|error| self.error(call, error.into()));
+                return outcome.map_err(|error| self.home().error_of_transfer(call, error));
             }
         }
         // SAFETY: passed on.
@@ -236,7 +236,7 @@ impl Communicator {
         // SAFETY: passed on: this waits until the operation is over.
         let id = unsafe { self.begin_transfer(call, transfer, staging) }?;
         let outcome = self.core().wait(id, false);
-        outcome.map_err(|error| self.error(call, error.into()))
+        outcome.map_err(|error| self.home().error_of_transfer(call, error))
     }
 
     /// Begins a transfer, if there may be another operation. A short message that is sent may be

@@ -29,18 +29,22 @@
 
 mod again;
 mod apart;
+mod buffers;
 mod collective;
 mod data;
 mod generalized;
 mod kind;
 mod message;
+mod misuse;
 mod parts;
 mod repeat;
 mod request;
 mod sets;
 mod side;
+mod state;
 mod status;
 mod straight;
+mod strict;
 mod swap;
 mod translate;
 
@@ -61,6 +65,7 @@ pub use sets::{
     wait_all, wait_any, wait_some,
 };
 pub use status::Status;
+pub use strict::{check_operator, is_strict};
 pub use swap::{Replace, Swap};
 
 pub use crate::check::{Caller, end_calls};

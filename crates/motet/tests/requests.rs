@@ -456,7 +456,10 @@ fn truncation_is_an_error_of_the_receiver_alone() {
                 world.bcast(&mut vec![1u16; length + 1], 0)?;
             } else {
                 let mut short = vec![9u16; length];
-                assert_eq!(class(world.recv(&mut short, 0, TAG)), Some(ErrorClass::Truncate));
+                let refused = world.recv(&mut short, ANY_SOURCE, ANY_TAG).expect_err("too long");
+                assert_eq!(refused.class(), ErrorClass::Truncate);
+                let from = refused.refused().expect("there was a message");
+                assert_eq!((from.source, from.tag, from.bytes), (0, TAG, 0));
                 assert_eq!(class(world.bcast(&mut short, 0)), Some(ErrorClass::Truncate));
                 assert_eq!(short, vec![9; length], "a refused message leaves the buffer alone");
             }

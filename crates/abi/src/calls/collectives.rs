@@ -300,6 +300,22 @@ pub(crate) unsafe fn reduce(
     unsafe { Call::make_said(comm, form, said, work) }
 }
 
+/// Where the result of a reduction goes: nowhere if this rank gets none, as the first one of an
+/// exclusive scan.
+#[inline(always)]
+fn result_at(
+    call: &Call,
+    kind: CollectiveKind,
+    input: *const c_void,
+    output: *mut c_void,
+) -> *mut c_void {
+    let is_exscan = matches!(kind, CollectiveKind::Exscan);
+    if is_exscan && !call.is_sent_in_place(input) && call.is_first() {
+        return std::ptr::null_mut();
+    }
+    output
+}
+
 /// Reductions of which all ranks get a result, which take the same arguments.
 macro_rules! reductions {
     ($($text:literal $name:ident: $collective:ident;)*) => {$(
@@ -314,7 +330,8 @@ macro_rules! reductions {
             form: Form,
         ) -> Answer {
             let work = |call: &Call| {
-                let reduced = call.reduced(sendbuf, recvbuf, count, datatype, op)?;
+                let result = result_at(call, CollectiveKind::$collective, sendbuf, recvbuf);
+                let reduced = call.reduced(sendbuf, result, count, datatype, op)?;
                 call.perform(&Collective::$collective { reduction: reduced.reduction() })
             };
             let sides = [Side(sendbuf, count, datatype), Side(recvbuf, count, datatype)];

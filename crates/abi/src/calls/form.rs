@@ -70,7 +70,8 @@ pub(crate) struct Call<'a> {
 /// Who takes part, if not all.
 struct Members {
     group: Found<Group>,
-    is_here: bool,
+    /// That of this rank in the group, if it is a member.
+    rank: Option<usize>,
 }
 
 /// What a rank does in a collective with a root.
@@ -195,14 +196,14 @@ impl Call<'_> {
     /// The same among the members of a group.
     fn among(&self, group: MPI_Group) -> Answer<Call<'_>> {
         let group = group.object()?;
-        let is_here = self.comm.intra()?.members(&group)?.rank().is_some();
-        let members = Some(Members { group, is_here });
+        let rank = self.comm.intra()?.members(&group)?.rank();
+        let members = Some(Members { group, rank });
         Ok(Call { comm: self.comm.clone(), form: self.form, members, words: None })
     }
 
     /// Whether none of the data of this rank is looked at.
     fn is_outside(&self) -> bool {
-        self.members.as_ref().is_some_and(|members| !members.is_here)
+        self.members.as_ref().is_some_and(|members| members.rank.is_none())
     }
 
     /// Ranks that a block is for or from.
@@ -395,6 +396,14 @@ impl Call<'_> {
         }
         let buffers = (arguments::input(input, self.in_place())?, arguments::output(output)?);
         Reduced::new(buffers, count, datatype, op)
+    }
+
+    /// Whether this rank is the first of those that are reduced over.
+    pub(crate) fn is_first(&self) -> bool {
+        match &self.members {
+            Some(members) => members.rank == Some(0),
+            None => self.comm.inside().is_some() && self.comm.rank() == 0,
+        }
     }
 
     /// A reduction whose result the root gets.

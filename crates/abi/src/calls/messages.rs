@@ -223,10 +223,9 @@ pub(crate) unsafe fn recv(
     comm.answer(|| {
         let received = Received::new((buf, count, datatype), (source, tag))?;
         // SAFETY: the caller's memory.
-        let told = unsafe { received.incoming().run(comm.on()) }?;
+        let told = unsafe { received.incoming().run(comm.on()) };
         // SAFETY: the caller's place.
-        unsafe { MPI_Status::tell(status, &told) };
-        Ok(())
+        Ok(unsafe { MPI_Status::tell_outcome(status, told) }?)
     })
 }
 
@@ -281,10 +280,9 @@ pub(crate) unsafe fn sendrecv(
         let received = Received::new((recvbuf, recvcount, recvtype), (source, recvtag))?;
         let swap = Swap { outgoing: sent.outgoing(), incoming: received.incoming() };
         // SAFETY: the caller's memory.
-        let told = unsafe { swap.run(comm.on()) }?;
+        let told = unsafe { swap.run(comm.on()) };
         // SAFETY: the caller's place.
-        unsafe { MPI_Status::tell(status, &told) };
-        Ok(())
+        Ok(unsafe { MPI_Status::tell_outcome(status, told) }?)
     })
 }
 
@@ -340,10 +338,9 @@ pub(crate) unsafe fn sendrecv_replace(
         let (to, from) = ways((dest, sendtag), (source, recvtag))?;
         let replace = Replace { data: items.data(), to, from };
         // SAFETY: the caller's memory.
-        let told = unsafe { replace.run(comm.on()) }?;
+        let told = unsafe { replace.run(comm.on()) };
         // SAFETY: the caller's place.
-        unsafe { MPI_Status::tell(status, &told) };
-        Ok(())
+        Ok(unsafe { MPI_Status::tell_outcome(status, told) }?)
     })
 }
 

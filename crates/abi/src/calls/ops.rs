@@ -4,7 +4,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use motet::ErrorClass;
+use motet::{ErrorClass, raw};
 
 use super::arguments::{Which, address, committed, count, operator};
 use crate::alone;
@@ -14,6 +14,7 @@ use crate::exports::MPI_OP_NULL;
 use crate::fault::{Answer, Fault, argument};
 use crate::handle::{Callback, MPI_Datatype, MPI_Op};
 use crate::objects::{Commutativity, Operator};
+use crate::process;
 
 /// `MPI_Op_commutative`
 pub(crate) unsafe fn op_commutative(op: MPI_Op, commute: *mut c_int) -> Answer {
@@ -78,6 +79,9 @@ pub(crate) unsafe fn reduce_local(
     let count = self::count(Which::Only, count)?;
     let datatype = committed(datatype)?;
     let op = operator(op, &datatype)?;
+    if process::is_strict() {
+        raw::check_operator(&op, &datatype.datatype)?;
+    }
     let (input, inout) = (address(Which::Send, inbuf)?, address(Which::Receive, inoutbuf)?);
     let (low, high) = datatype.datatype.commit().reach(count as u64);
     let is_null = |address: *mut u8| low != high && address.addr() as i128 + low == 0;

@@ -10,6 +10,7 @@ use motet::{ErrorClass, Source, TagFilter};
 use super::arguments::{Items, Which};
 use super::messages::{begin, rank, tag};
 use crate::caller::{list, put};
+use crate::exports::MPI_REQUEST_NULL;
 use crate::fault::{Answer, Fault, argument};
 use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Info, MPI_Request};
 use crate::objects::FoundComm;
@@ -141,9 +142,10 @@ pub(crate) unsafe fn pready_list(
     })
 }
 
-/// `MPI_Parrived`
+/// `MPI_Parrived`: of the null request all has arrived (MPI 5.0 §4.2.2).
 pub(crate) unsafe fn parrived(request: MPI_Request, partition: c_int, flag: *mut c_int) -> Answer {
-    let arrived = on_parts(request, |parts| Ok(parts.has_arrived(place(partition)?)?))?;
+    let arrived = request == MPI_REQUEST_NULL
+        || on_parts(request, |parts| Ok(parts.has_arrived(place(partition)?)?))?;
     // SAFETY: the caller's place.
     unsafe { put(flag, c_int::from(arrived)) }
 }

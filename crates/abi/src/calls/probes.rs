@@ -10,7 +10,7 @@ use super::arguments::{Items, Which};
 use super::messages::{filter, irecv, source};
 use crate::caller::put;
 use crate::exports::{
-    MPI_ANY_TAG, MPI_COMM_SELF, MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL, MPI_PROC_NULL,
+    MPI_ANY_TAG, MPI_BYTE, MPI_COMM_SELF, MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL, MPI_PROC_NULL,
     MPI_REQUEST_NULL,
 };
 use crate::fault::{Answer, argument};
@@ -170,10 +170,9 @@ pub(crate) unsafe fn mrecv(
         // SAFETY: the caller's place.
         unsafe { put(message, MPI_MESSAGE_NULL) }?;
         // SAFETY: the caller's memory.
-        let told = unsafe { taken.mrecv_data(items.data()) }?;
+        let told = unsafe { taken.mrecv_data(items.data()) };
         // SAFETY: the caller's place.
-        unsafe { MPI_Status::tell(status, &told) };
-        Ok(())
+        Ok(unsafe { MPI_Status::tell_outcome(status, told) }?)
     })
 }
 
@@ -193,8 +192,9 @@ pub(crate) unsafe fn imrecv(
         // SAFETY: the caller's place.
         unsafe { put(message, MPI_MESSAGE_NULL) }?;
         let (from, tag) = (MPI_PROC_NULL, MPI_ANY_TAG);
-        // SAFETY: the caller's memory and place.
-        return unsafe { irecv(buf, count, datatype, from, tag, MPI_COMM_SELF, request) };
+        let nowhere = std::ptr::null_mut();
+        // SAFETY: no memory; the caller's place.
+        return unsafe { irecv(nowhere, 0, MPI_BYTE, from, tag, MPI_COMM_SELF, request) };
     };
     comm.answer(|| {
         let items = Items::new(Which::Receive, buf, count, datatype)?;

@@ -109,9 +109,9 @@ pub(crate) unsafe fn wait(request: *mut MPI_Request, status: *mut MPI_Status) ->
         return Ok(());
     }
     // SAFETY: the caller's place.
-    let tell = |told: raw::Status| unsafe { MPI_Status::tell(status, &told) };
+    let tell = |told| unsafe { MPI_Status::tell_outcome(status, told) };
     // SAFETY: the caller's place.
-    unsafe { on_one(request, |operation| operation.wait().map(tell)) }
+    unsafe { on_one(request, |operation| tell(operation.wait())) }
 }
 
 /// `MPI_Test`
@@ -121,7 +121,7 @@ pub(crate) unsafe fn test(
     status: *mut MPI_Status,
 ) -> Answer {
     // SAFETY: the caller's place.
-    let work = |operation: &mut raw::Request| unsafe { noted(operation.test(), flag) };
+    let work = |operation: &mut raw::Request| unsafe { noted(operation.test(), flag, status) };
     // SAFETY: the caller's place.
     let told = unsafe { on_one(request, work) }?;
     // SAFETY: the caller's places.
@@ -135,7 +135,8 @@ pub(crate) unsafe fn request_get_status(
     status: *mut MPI_Status,
 ) -> Answer {
     // SAFETY: the caller's place.
-    let work = |operation: &mut raw::Request| unsafe { noted(operation.get_status(), flag) };
+    let work =
+        |operation: &mut raw::Request| unsafe { noted(operation.get_status(), flag, status) };
     let told = on_operation(request, work)?.0?;
     // SAFETY: the caller's places.
     unsafe { put_if_over(told, flag, status) }
@@ -144,13 +145,18 @@ pub(crate) unsafe fn request_get_status(
 /// What went wrong is over, too.
 ///
 /// # Safety
-/// The place may be written, or is null.
-unsafe fn noted<T>(told: motet::Result<T>, flag: *mut c_int) -> motet::Result<T> {
-    if told.is_err() {
+/// The places may be written, or are null.
+unsafe fn noted<T>(
+    told: motet::Result<T>,
+    flag: *mut c_int,
+    status: *mut MPI_Status,
+) -> motet::Result<T> {
+    told.inspect_err(|error| {
         // SAFETY: promised by the caller. That there is no place is not worse than the error.
         let _ = unsafe { put(flag, 1) };
-    }
-    told
+        // SAFETY: promised by the caller.
+        unsafe { MPI_Status::tell_refused(status, error) };
+    })
 }
 
 /// Says whether an operation is over, and if so what it came to.
@@ -311,10 +317,8 @@ unsafe fn finish_any(set: &Set, found: Found, index: *mut c_int, place: *mut MPI
         unsafe { MPI_Status::tell_empty(place) };
         return Ok(());
     };
-    let status = set.tell(each, told)?;
     // SAFETY: promised by the caller.
-    unsafe { MPI_Status::tell(place, &status) };
-    Ok(())
+    set.tell(each, unsafe { MPI_Status::tell_outcome(place, told) })
 }
 
 /// `MPI_Waitsome`

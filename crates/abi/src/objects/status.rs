@@ -55,6 +55,44 @@ impl MPI_Status {
         unsafe { place.write(told) };
     }
 
+    /// Tells the caller what an operation came to: what was received, or which message was refused.
+    ///
+    /// # Safety
+    /// As [`MPI_Status::tell`].
+    ///
+    /// # Errors
+    /// That of the operation.
+    #[inline]
+    pub(crate) unsafe fn tell_outcome(
+        place: *mut MPI_Status,
+        outcome: motet::Result<raw::Status>,
+    ) -> motet::Result<()> {
+        match outcome {
+            Ok(status) => {
+                // SAFETY: passed on.
+                unsafe { MPI_Status::tell(place, &status) };
+                Ok(())
+            }
+            Err(error) => {
+                // SAFETY: passed on.
+                unsafe { MPI_Status::tell_refused(place, &error) };
+                Err(error)
+            }
+        }
+    }
+
+    /// Tells the caller which message an operation has refused, if that is what went wrong.
+    ///
+    /// # Safety
+    /// As [`MPI_Status::tell`].
+    #[cold]
+    pub(crate) unsafe fn tell_refused(place: *mut MPI_Status, error: &motet::Error) {
+        if let Some(refused) = error.refused() {
+            // SAFETY: passed on.
+            unsafe { MPI_Status::tell(place, &refused.into()) };
+        }
+    }
+
     /// Tells the caller that there was no operation, and so no error either.
     ///
     /// # Safety

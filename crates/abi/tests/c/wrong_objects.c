@@ -148,7 +148,7 @@ static void add(void *in, void *inout, int *len, MPI_Datatype *of) {
 static void operators(void) {
     static const struct { MPI_Op op; MPI_Datatype type; } WRONG[] = {
         {MPI_BAND, MPI_DOUBLE}, {MPI_LAND, MPI_FLOAT}, {MPI_MAX, MPI_C_DOUBLE_COMPLEX},
-        {MPI_SUM, MPI_CHAR}, {MPI_SUM, MPI_BYTE}, {MPI_MINLOC, MPI_INT}, {MPI_SUM, MPI_2INT},
+        {MPI_SUM, MPI_CHARACTER}, {MPI_SUM, MPI_BYTE}, {MPI_MINLOC, MPI_INT}, {MPI_SUM, MPI_2INT},
         {MPI_MIN, MPI_C_FLOAT_COMPLEX}, {MPI_BXOR, MPI_LONG_DOUBLE},
     };
     for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {

@@ -35,7 +35,7 @@ static void as_request(MPI_Request request) {
     CHECK(copy == request && two[1] == request);
 }
 
-/* A nonblocking collective is neither started, freed nor cancelled, whether it has ended or not. */
+/* A nonblocking collective is neither started nor cancelled, whether it has ended or not. */
 static void nonblocking(void) {
     MPI_Request request, partly[2];
     for (int turn = 0; turn < 2; turn++) {
@@ -44,7 +44,6 @@ static void nonblocking(void) {
         if (turn) {
             for (flag = 0; !flag;) OK(MPI_Request_get_status(request, &flag, &status));
         }
-        ERR(MPI_Request_free(&request), MPI_ERR_REQUEST);
         ERR(MPI_Cancel(&request), MPI_ERR_REQUEST);
         ERR(MPI_Start(&request), MPI_ERR_REQUEST);
         ERR(MPI_Startall(1, &request), MPI_ERR_REQUEST);
@@ -74,7 +73,6 @@ static void misuse(MPI_Request *request, int is_collective) {
     ERR(MPI_Startall(1, request), MPI_ERR_REQUEST);
     if (is_collective) {
         ERR(MPI_Cancel(request), MPI_ERR_REQUEST);
-        ERR(MPI_Request_free(request), MPI_ERR_REQUEST);
     }
     ERR(MPI_Grequest_complete(*request), MPI_ERR_REQUEST);
     CHECK(*request == before);

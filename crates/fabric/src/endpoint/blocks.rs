@@ -677,7 +677,8 @@ mod tests {
         let data = vec![1; BYTES];
         assert_eq!(send_to_all(&mut world[0], 7, &data), 2);
         let (_, refused) = receive(&mut world[1], 7, BYTES - 1);
-        assert_eq!(refused, Err(TransferError::Truncated { sent: BYTES, room: BYTES - 1 }));
+        let from = crate::Sender::new(Peer(0), 7);
+        assert_eq!(refused, Err(TransferError::truncated(from, BYTES, BYTES - 1)));
         world[2].progress(&mut Vec::new());
         let taken = world[2].take(Selector::exactly(Peer(0), label(7))).unwrap();
         world[2].discard(taken);

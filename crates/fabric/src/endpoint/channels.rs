@@ -6,7 +6,7 @@ use super::packet::{self, Packet};
 use super::streams::Streams;
 use super::{Attached, Endpoint};
 use crate::channel::{InChannel, LONGEST, OutChannel};
-use crate::{Label, Peer, TransferError, TypeCode};
+use crate::{Label, Peer, Sender, TransferError, TypeCode};
 
 impl Endpoint {
     /// Opens a channel of so many cells for one message of a persistent operation and tells its
@@ -84,13 +84,14 @@ impl Endpoint {
         let Some(Some(opened)) = self.opened.remove(&(to, label)) else {
             return Attached::Unknown;
         };
+        let from = Sender::new(self.me, label.tag);
         if !opened.element.agrees(element) {
-            let error = TransferError::TypeMismatch { sent: element, expected: opened.element };
+            let expected = opened.element;
+            let error = TransferError::TypeMismatch { sent: element, expected, from };
             return Attached::Mismatch(error);
         }
         if opened.bytes != bytes {
-            let error = TransferError::Truncated { sent: bytes, room: opened.bytes };
-            return Attached::Mismatch(error);
+            return Attached::Mismatch(TransferError::truncated(from, bytes, opened.bytes));
         }
         match opened.ring {
             Some(ring) => {

@@ -7,6 +7,7 @@ use super::outgoing::{Outgoing, Pieces};
 use super::packet::{Header, Packet, WORDS_BYTES, Words};
 use super::{Body, Completion, Early, Endpoint, Exposure, Landing, LargeSend, Opened, Receive};
 use crate::claims::Claim;
+use crate::error::Sender;
 use crate::lane::Ring;
 use crate::matching::Ticket;
 use crate::ofi::Course;
@@ -38,13 +39,23 @@ impl Message {
         }
         if !self.element.agrees(receive.element) {
             let expected = receive.element;
-            return Err(TransferError::TypeMismatch { sent: self.element, expected });
+            let from = self.sender();
+            return Err(TransferError::TypeMismatch { sent: self.element, expected, from });
         }
         if self.bytes > receive.into.bytes() {
-            let room = receive.into.bytes();
-            return Err(TransferError::Truncated { sent: self.bytes, room });
+            return Err(self.truncated(receive.into.bytes()));
         }
         Ok(())
+    }
+
+    fn sender(&self) -> Sender {
+        Sender::new(self.source, self.label.tag)
+    }
+
+    /// It is longer than the room there is.
+    #[cold]
+    pub(super) fn truncated(&self, room: usize) -> TransferError {
+        TransferError::truncated(self.sender(), self.bytes, room)
     }
 
     /// Ends a receive with this message, if it fits.

@@ -282,7 +282,7 @@ mod tests {
             send(&mut sender, tag, &[tag as u8; 8]);
         }
         let (short, read) = read_short(&mut receiver, 1, &mut [0; 4], 1);
-        let refused = TransferError::Truncated { sent: 8, room: 4 };
+        let refused = TransferError::truncated(crate::Sender::new(Peer(0), 1), 8, 4);
         assert_eq!((short, read), (Short::Here(Err(refused)), None));
         receiver.progress(&mut Vec::new());
         let mut into = [0; 8];

@@ -270,7 +270,7 @@ impl Endpoint {
             (&Body::Shared(block), Ok(())) => fits = self.copy_block(&message, block, receive),
             (Body::Exposed(_) | Body::Berthed(_), Ok(())) => {
                 // Nobody exposes what is short: the other side runs another operation.
-                fits = Err(TransferError::Truncated { sent: early.bytes, room: self.short() });
+                fits = Err(message.truncated(self.short()));
             }
             (_, Err(_)) => {}
         }
@@ -368,7 +368,7 @@ mod tests {
         assert_eq!((into, receiver.matching.posted()), ([5; 3], 0));
         send(&mut sender, 1, &[6; 4]);
         assert!(post(&mut receiver, 1, &mut into));
-        let refused = Err(TransferError::Truncated { sent: 4, room: 3 });
+        let refused = Err(TransferError::truncated(crate::Sender::new(Peer(0), 1), 4, 3));
         assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, Short::Here(refused))));
         assert_eq!((into, receiver.matching.posted()), ([5; 3], 0), "it is as it was");
         // The order of messages is that of their sending, whoever receives them.

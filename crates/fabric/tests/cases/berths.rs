@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use motet_fabric::TransferError;
+use motet_fabric::{Peer, Sender, TransferError};
 
 use super::{Random, from, label, pattern};
 use crate::support::{Kind, Rank, ranks, run};
@@ -88,7 +88,8 @@ pub(crate) fn not_wanted(kind: Kind) {
                 continue;
             }
             let short = rank.recv(from(0, 3 * round), MIDDLE - 1);
-            let truncated = TransferError::Truncated { sent: MIDDLE, room: MIDDLE - 1 };
+            let truncated =
+                TransferError::truncated(Sender::new(Peer(0), 3 * round), MIDDLE, MIDDLE - 1);
             assert_eq!(rank.wait(short).outcome, Err(truncated));
             let receive = rank.recv(from(0, 3 * round + 1), MIDDLE);
             for _ in 0..round {

@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use motet_fabric::channel::LONGEST;
-use motet_fabric::{Label, Peer, TransferError};
+use motet_fabric::{Label, Peer, Sender, TransferError};
 
 use super::{LARGE, from, label, pattern, step};
 use crate::support::{Attachment, Inbound, Kind, Outbound, Rank, ranks, run};
@@ -85,7 +85,7 @@ pub(crate) fn disagreement_is_an_error(kind: Kind) {
     assert!(matches!(world[0].attach(1, label(1), 8), Attachment::Unknown));
     let inbound = world[1].open(0, label(1), 16).expect("room");
     step(&mut world);
-    let error = TransferError::Truncated { sent: 8, room: 16 };
+    let error = TransferError::truncated(Sender::new(Peer(0), 1), 8, 16);
     assert!(
         matches!(world[0].attach(1, label(1), 8), Attachment::Mismatch(found) if found == error)
     );

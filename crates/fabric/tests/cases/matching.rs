@@ -1,6 +1,6 @@
 //! Which message meets which receive, and what if they do not fit.
 
-use motet_fabric::{Label, Peer, Received, Selector, TransferError, TypeCode};
+use motet_fabric::{Label, Peer, Received, Selector, Sender, TransferError, TypeCode};
 
 use super::{EAGER, FEW, LARGE, Random, anyone, from, label, pattern, step};
 use crate::support::{Kind, ranks, run};
@@ -146,7 +146,7 @@ fn truncate(kind: Kind, sent: usize, room: usize, early: bool) {
 
     let [before, long, after] = receives.map(|ticket| world[1].take(ticket).expect("ends"));
     assert_eq!(before.data(), pattern(1, 8));
-    assert_eq!(long.outcome, Err(TransferError::Truncated { sent, room }));
+    assert_eq!(long.outcome, Err(TransferError::truncated(Sender::new(Peer(0), 1), sent, room)));
     assert!(long.memory.iter().all(|&byte| byte == 0xee), "nothing is written");
     assert_eq!(after.data(), pattern(3, LARGE));
     assert!(sends.iter().all(|&ticket| world[0].take(ticket).unwrap().outcome.is_ok()));
@@ -173,7 +173,11 @@ pub(crate) fn types_are_compared(kind: Kind) {
                 if sent.agrees(expected) {
                     assert_eq!(ended.data(), pattern(1, bytes));
                 } else {
-                    let error = TransferError::TypeMismatch { sent, expected };
+                    let error = TransferError::TypeMismatch {
+                        sent,
+                        expected,
+                        from: Sender::new(Peer(0), 1),
+                    };
                     assert_eq!(ended.outcome, Err(error));
                 }
             }

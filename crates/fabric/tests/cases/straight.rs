@@ -1,7 +1,7 @@
 //! Messages so large that they go in many segments, over a network; in shared memory they are
 //! copied or go in pieces, with the same result.
 
-use motet_fabric::{Failure, How, Peer, TransferError};
+use motet_fabric::{Failure, How, Peer, Sender, TransferError};
 
 use super::{LARGE, from, label, pattern};
 use crate::support::{Kind, run};
@@ -57,7 +57,7 @@ pub(crate) fn too_long_for_their_receives(kind: Kind) {
         }
         let (short, next) = (rank.recv(from(0, 1), MANY - 1), rank.recv(from(0, 1), SEGMENT));
         let ended = rank.wait(short);
-        let truncated = TransferError::Truncated { sent: MANY, room: MANY - 1 };
+        let truncated = TransferError::truncated(Sender::new(Peer(0), 1), MANY, MANY - 1);
         assert_eq!(ended.outcome, Err(truncated));
         assert!(ended.memory.iter().all(|&byte| byte == 0xee));
         assert!(rank.wait(next).data() == pattern(1, SEGMENT));

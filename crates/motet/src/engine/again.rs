@@ -104,6 +104,8 @@ pub(super) struct Kept {
     signature: Signature,
     /// Of the input and the output.
     sources: [Source; 2],
+    /// Bytes of what is sent and of what is received, if the plan has both: they lie apart.
+    lengths: [usize; 2],
     lists: Option<KeptLists>,
     /// The low bits that no address may have.
     misaligned: usize,
@@ -120,8 +122,11 @@ impl Kept {
     #[inline]
     fn addresses(&self, known: &Known<'_>) -> Option<[*mut u8; 2]> {
         let Known { sent, received, .. } = *known;
-        if sent == received && !sent.is_null() {
-            return None; // which is wrong where one is reduced into the other
+        let [bytes_sent, bytes_received] = self.lengths;
+        if received.addr().wrapping_sub(sent.addr()) < bytes_sent
+            || sent.addr().wrapping_sub(received.addr()) < bytes_received
+        {
+            return None; // One overlaps the other, which is looked at more closely.
         }
         let place = |source: Source| match source {
             Source::Sent => sent,
@@ -248,9 +253,14 @@ impl Engine {
         kept.take().map(|run| Dash::Short(Sprinter::of(run), pace, left))
     }
 
-    /// Keeps what a call has come to, once it is over: this run, whose input and output these are.
-    /// Nothing else must be done for the call than to run it.
-    pub(crate) fn keep(&mut self, run: &mut Run, known: &Known<'_>, buffers: [*mut u8; 2]) {
+    /// Keeps what a call has come to, once it is over: this run, whose input and output these are,
+    /// with so many bytes. Nothing else must be done for the call than to run it.
+    pub(crate) fn keep(
+        &mut self,
+        run: &mut Run,
+        known: &Known<'_>,
+        (buffers, bytes): ([*mut u8; 2], [usize; 2]),
+    ) {
         let Known { sent, received, .. } = *known;
         let source = |buffer: *mut u8| match buffer {
             _ if buffer.is_null() => Some(Source::Nothing),
@@ -264,6 +274,11 @@ impl Engine {
         let kept = Kept {
             signature: known.signature,
             sources: [input, output],
+            lengths: match [input, output] {
+                [Source::Sent, Source::Received] => bytes,
+                [Source::Received, Source::Sent] => [bytes[1], bytes[0]],
+                _ => [0, 0],
+            },
             lists: KeptLists::of(known.lists()),
             misaligned: (1 << low.trailing_zeros()) - 1,
             owner: std::ptr::from_ref::<Run>(run).addr(),

@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use motet_fabric::segment::Abort;
-use motet_fabric::{bootstrap, complain};
+use motet_fabric::{TransferError, bootstrap, complain};
 
 use super::{Error, ErrorKind};
 use crate::communicator::Communicator;
@@ -114,6 +114,23 @@ impl Home {
     /// An error that the handler has seen already.
     pub(crate) fn silent_error(&self, call: &'static str, kind: impl Into<ErrorKind>) -> Error {
         Error::from(kind.into()).at(call, self.particulars.rank)
+    }
+
+    /// What a transfer of a call ended with, brought before the handler.
+    pub(crate) fn error_of_transfer(&self, call: &'static str, error: TransferError) -> Error {
+        let error = self.silent_error_of_transfer(call, error);
+        self.handle(&error);
+        error
+    }
+
+    /// The same, which the handler has seen already.
+    pub(crate) fn silent_error_of_transfer(
+        &self,
+        call: &'static str,
+        error: TransferError,
+    ) -> Error {
+        let refused = error.refused().map(|received| self.status(received));
+        self.silent_error(call, error).about(refused)
     }
 
     /// What a callback of the program has returned becomes the error of a call.

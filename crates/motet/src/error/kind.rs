@@ -382,7 +382,9 @@ fn fabric_class(error: &motet_fabric::Error) -> ErrorClass {
 impl From<TransferError> for ErrorKind {
     fn from(error: TransferError) -> ErrorKind {
         match error {
-            TransferError::Truncated { sent, room } => ErrorKind::Truncated { sent, room },
+            TransferError::Truncated { sent, room, .. } => {
+                ErrorKind::Truncated { sent: sent.into(), room: room.into() }
+            }
             TransferError::TypeMismatch { .. } => ErrorKind::TypeMismatch,
             TransferError::Revoked(peer) | TransferError::Left(peer) => {
                 ErrorKind::PeerLeft { rank: peer.index() }

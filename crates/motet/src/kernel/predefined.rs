@@ -83,6 +83,7 @@ fn find(op: Predefined, basic: Basic) -> Option<Box<dyn Kernel>> {
         (Kind::Unsigned, 4) => integer!(op, u32),
         (Kind::Unsigned, 8) => integer!(op, u64),
         (Kind::Unsigned, 16) => integer!(op, u128),
+        (Kind::Character, 1) => integer!(op, std::ffi::c_char),
         (Kind::Raw, 1) => by_name!(op, u8: Band Bor Bxor),
         // Whatever is not 0 is true; the result is 0 or 1.
         (Kind::Logical, 1) => by_name!(op, u8: Land Lor Lxor),

@@ -14,7 +14,9 @@ pub(super) enum Class {
     Byte,
     /// `AINT`, `COUNT` and `OFFSET`.
     MultiLanguage,
-    /// Characters and what is packed.
+    /// `CHAR`, which the standard keeps for text.
+    Character,
+    /// All other characters, and what is packed.
     Other,
 }
 
@@ -25,8 +27,20 @@ impl Class {
         matches!(self, CInteger | FortranInteger | Float | MultiLanguage)
     }
 
-    /// Whether an operator is defined for its elements.
+    /// Whether an operator combines its elements here: where the standard says so, and, as other
+    /// libraries do, `CHAR` as the number that it is in C, and addresses and counts by logical
+    /// operators.
     pub(super) fn allows(self, op: Predefined) -> bool {
+        use Predefined::{Land, Lor, Lxor};
+        match self {
+            Class::Character => Class::CInteger.allows_by_standard(op),
+            Class::MultiLanguage if matches!(op, Land | Lor | Lxor) => true,
+            _ => self.allows_by_standard(op),
+        }
+    }
+
+    /// Whether the standard defines an operator for its elements.
+    pub(super) fn allows_by_standard(self, op: Predefined) -> bool {
         use Predefined::{Band, Bor, Bxor, Land, Lor, Lxor, Max, Min, Prod, Sum};
         match op {
             Min | Max => self.is_number(),
@@ -44,6 +58,7 @@ impl Class {
     fn of_named(named: Named, basic: Basic) -> Class {
         match named {
             Named::Packed => Class::Other,
+            Named::Char => Class::Character,
             Named::Aint | Named::Count | Named::Offset => Class::MultiLanguage,
             Named::Integer
             | Named::SizedInteger1

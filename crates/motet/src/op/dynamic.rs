@@ -187,12 +187,34 @@ impl Op {
     ///
     /// Operators of the user can combine all. For predefined ones the standard has a table of
     /// predefined datatypes; beyond it, they also combine derived datatypes whose elements are all
-    /// of one kind, element by element, and `MINLOC` and `MAXLOC` those made of pairs.
+    /// of one kind, element by element, and `MINLOC` and `MAXLOC` those made of pairs. `CHAR` is
+    /// combined as the number that it is in C, and `AINT`, `COUNT` and `OFFSET` by logical
+    /// operators, as other libraries do; check mode refuses both.
     ///
     /// # Errors
     /// [`ErrorKind::Op`] if it is not defined for the datatype (`MPI_ERR_OP`).
     pub fn applies_to(&self, datatype: &Datatype) -> Result<(), ErrorKind> {
         self.domain(datatype).map(drop)
+    }
+
+    /// Whether the standard defines it for a datatype, and not this library alone.
+    ///
+    /// # Errors
+    /// As [`Op::applies_to`].
+    pub(crate) fn check_standard(&self, datatype: &Datatype) -> Result<(), ErrorKind> {
+        let Some(predefined) = self.as_predefined() else { return Ok(()) };
+        match Shape::of(datatype) {
+            Some(Shape::Elements(class, _))
+                if class.allows(predefined) && !class.allows_by_standard(predefined) =>
+            {
+                let problem = format!(
+                    "is not defined for {datatype:?} by the standard (MPI 5.0 §6.9.2); outside \
+                     check mode this library combines it"
+                );
+                Err(ErrorKind::Op { operator: self.name().into(), problem })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What it works on in items of this datatype.

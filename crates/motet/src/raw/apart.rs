@@ -10,17 +10,17 @@ use crate::error::ErrorKind;
 
 /// Whose bytes they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+pub(super) enum Side {
     Sent,
     Received,
 }
 
 /// Bytes in a row, by their addresses.
 #[derive(Clone, Copy, Debug)]
-struct Run {
-    start: i128,
-    end: i128,
-    side: Side,
+pub(super) struct Run {
+    pub(super) start: i128,
+    pub(super) end: i128,
+    pub(super) side: Side,
 }
 
 /// No byte is received twice, or both received and sent.
@@ -29,7 +29,7 @@ pub(super) fn check(send: &Mixed<'_>, receive: &Mixed<'_>) -> Result<(), ErrorKi
     let all = |runs: fn(&Mixed<'_>, Side) -> Vec<Run>| {
         sides.iter().flat_map(|(mixed, side)| runs(mixed, *side)).collect()
     };
-    let Some(overlap) = overlap(all(bounds)).and_then(|_| overlap(all(pieces))) else {
+    let Some(overlap) = overlap(all(bounds)).and_then(|_| overlap(all(all_pieces))) else {
         return Ok(());
     };
     let byte = overlap - receive.address.addr() as i128;
@@ -56,16 +56,51 @@ fn bounds(mixed: &Mixed<'_>, side: Side) -> Vec<Run> {
 }
 
 /// All runs of all blocks.
-fn pieces(mixed: &Mixed<'_>, side: Side) -> Vec<Run> {
-    let of_block = |(at, count, datatype): (i128, u64, &Datatype)| {
-        let (pieces, _) = datatype.commit().pieces(count, 0, usize::MAX);
-        let run = move |Piece { at: offset, len }| {
-            let start = at + i128::from(offset);
-            Run { start, end: start + i128::from(len), side }
-        };
-        pieces.into_iter().map(run)
-    };
+fn all_pieces(mixed: &Mixed<'_>, side: Side) -> Vec<Run> {
+    let of_block = |(at, count, datatype)| pieces(at, count, datatype, side);
     blocks(mixed).flat_map(of_block).collect()
+}
+
+/// All runs of so many items.
+pub(super) fn pieces(
+    at: i128,
+    count: u64,
+    datatype: &Datatype,
+    side: Side,
+) -> impl Iterator<Item = Run> + use<> {
+    let layout = datatype.layout();
+    let pieces = match layout.contiguous(count) {
+        Some(piece) => vec![piece],
+        None => layout.pieces(count, 0, usize::MAX).0,
+    };
+    pieces.into_iter().map(move |Piece { at: offset, len }| {
+        let start = at + i128::from(offset);
+        Run { start, end: start + i128::from(len), side }
+    })
+}
+
+/// A byte by its address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Byte(pub(super) i128);
+
+/// The first byte that is in a run that is received and in another one of this side.
+pub(super) fn find(runs: &mut Vec<Run>, other: Side) -> Option<Byte> {
+    runs.retain(|run| run.start < run.end);
+    runs.sort_unstable_by_key(|run| run.start);
+    let (mut sent, mut received) = (i128::MIN, i128::MIN);
+    for run in &*runs {
+        let taken = match (run.side, other) {
+            (Side::Received, Side::Received) | (Side::Sent, Side::Sent) => received,
+            (Side::Received, Side::Sent) => sent,
+            (Side::Sent, Side::Received) => i128::MIN,
+        };
+        if run.start < taken {
+            return Some(Byte(run.start));
+        }
+        let end = if run.side == Side::Sent { &mut sent } else { &mut received };
+        *end = run.end.max(*end);
+    }
+    None
 }
 
 /// The first byte that is received and in another run too.
@@ -104,6 +139,21 @@ mod tests {
         let behind = vec![run(0, 9, Sent), run(3, 5, Sent), run(8, 12, Received)];
         assert_eq!(overlap(behind), Some(8));
         assert_eq!(overlap(vec![run(0, 9, Received), run(8, 12, Sent)]), Some(8));
+    }
+
+    #[test]
+    fn it_is_said_which_side_a_byte_is_shared_with() {
+        use Side::{Received, Sent};
+        let mut twice = vec![run(4, 9, Received), run(8, 12, Received), run(20, 30, Sent)];
+        assert_eq!(find(&mut twice, Received), Some(Byte(8)));
+        assert_eq!(find(&mut twice, Sent), None);
+        for (sent, received, byte) in
+            [((0, 9), (8, 12), 8), ((8, 12), (0, 9), 8), ((3, 4), (0, 9), 3)]
+        {
+            let mut both = vec![run(received.0, received.1, Received), run(sent.0, sent.1, Sent)];
+            assert_eq!(find(&mut both, Sent), Some(Byte(byte)));
+            assert_eq!(find(&mut both, Received), None);
+        }
     }
 
     #[test]

@@ -7,20 +7,17 @@ use motet_fabric::Received;
 use motet_fabric::slab::Id;
 
 use super::generalized::Shared;
+use super::misuse::{
+    ACTIVE, INACTIVE, NEVER_FREED, NOT_PERSISTENT, NOT_TO_CANCEL, NOT_TO_FREE, NULL,
+};
+pub use super::state::Past;
+pub(crate) use super::state::State;
 use super::{Parts, Status};
 use crate::core::Core;
 use crate::engine::{Engine, Keeper};
 use crate::error::{Error, ErrorKind, Result};
 use crate::flight::{Flight, Origin};
 use crate::generalized::Completer;
-
-/// What may be wrong with a request.
-const NULL: &str = "is null";
-const ACTIVE: &str = "is active already";
-const INACTIVE: &str = "is inactive";
-const NOT_PERSISTENT: &str = "is not persistent, so it cannot be started";
-const NOT_TO_FREE: &str = "is of an active collective, which cannot be freed";
-const NOT_TO_CANCEL: &str = "is of a collective, which cannot be cancelled";
 
 /// An operation of whatever kind, or none. (MPI 4.1 §3.7)
 ///
@@ -39,15 +36,6 @@ enum Subject {
     /// Something that was over when it began: there is nothing to be known of it but what it was.
     Over(Past),
     Operation(Inner),
-}
-
-/// What an operation was that was over when it began, and ended well.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Past {
-    /// A send.
-    Send,
-    /// A collective that runs once.
-    Collective,
 }
 
 /// What is done with the result of an operation that is over.
@@ -370,18 +358,25 @@ impl Request {
     /// Gives the operation up. A message that is under way goes on by itself, and its buffers are
     /// kept until it is complete. (`MPI_Request_free`, MPI 4.1 §3.7.3, §7.12, §7.13)
     ///
+    /// A collective may be freed once it is complete, whether a call has completed it or
+    /// [`Request::get_status`] has said so. The standard does not allow that of one that runs once,
+    /// and check mode refuses it.
+    ///
     /// # Errors
     /// A null request; a collective that is active, which goes on unharmed.
     pub fn free(&mut self) -> Result<()> {
-        match &self.0 {
+        match &mut self.0 {
             Subject::Nothing => return Err(Error::from(ErrorKind::of_request(NULL))),
             Subject::Operation(inner) if inner.active && matches!(inner.kind, Kind::Collective) => {
-                return Err(inner.error(NOT_TO_FREE));
+                if inner.core().watch().check && !inner.persistent {
+                    return Err(inner.error(NEVER_FREED));
+                }
+                if !inner.flight.collect() {
+                    inner.flight.refuse_operator()?;
+                    return Err(inner.error(NOT_TO_FREE));
+                }
             }
-            Subject::Over(Past::Collective) => {
-                return Err(Error::from(ErrorKind::of_request(NOT_TO_FREE)));
-            }
-            Subject::Over(Past::Send) | Subject::Operation(_) => {}
+            Subject::Over(_) | Subject::Operation(_) => {}
         }
         self.release()
     }
@@ -447,7 +442,6 @@ impl Request {
         told.and_then(|status| freed.map(|()| status))
     }
 
-    /// Becomes null.
     fn release(&mut self) -> Result<()> {
         let Some(Inner { kind: Kind::Generalized(shared), flight, .. }) = self.inner() else {
             self.0 = Subject::Nothing;
@@ -469,23 +463,11 @@ impl Drop for Request {
     }
 }
 
-/// In which state an operation becomes a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
-    /// It runs once, and has begun.
-    Once,
-    /// Persistent and inactive.
-    Inactive,
-    /// Persistent and active.
-    Active,
-}
-
 impl fmt::Debug for Request {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Subject::Nothing => out.write_str("Request(null)"),
-            Subject::Over(Past::Send) => out.write_str("Request(a send that is over)"),
-            Subject::Over(Past::Collective) => out.write_str("Request(a collective that is over)"),
+            Subject::Over(past) => write!(out, "Request({past:?} that is over)"),
             Subject::Operation(inner) => {
                 let state = if inner.active { "active" } else { "inactive" };
                 write!(out, "Request({}, {state})", inner.flight.origin.call)

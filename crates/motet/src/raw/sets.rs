@@ -297,7 +297,8 @@ impl Faults {
         told.unwrap_or_else(|error| {
             self.failed += 1;
             self.exception = self.exception.or(error.kind().exception());
-            Status { error: Some(error.code_with_text()), ..Status::EMPTY }
+            let refused = error.refused().map(Status::from).unwrap_or(Status::EMPTY);
+            Status { error: Some(error.code_with_text()), ..refused }
         })
     }
 

@@ -162,7 +162,9 @@ impl Stage {
     /// # Safety
     /// The operation holds the memory of the items.
     unsafe fn place(&mut self, items: Vec<Items<'_>>, way: Way) -> Side {
-        match self.where_it_lies(&items) {
+        // Blocks that are received one over the other get streams: the last of them stays.
+        let lie_well = |side: &Side| way == Way::In || lie_apart(&side.blocks);
+        match self.where_it_lies(&items).filter(lie_well) {
             Some(side) => side,
             // SAFETY: passed on.
             None => unsafe { self.as_stream(items, way) },
@@ -259,6 +261,19 @@ fn items<'a>(
         return Err(ErrorKind::Buffer { which, problem });
     }
     Ok(Items { address, layout, count })
+}
+
+/// Whether no element is in two blocks.
+fn lie_apart(blocks: &[Block]) -> bool {
+    let full = || blocks.iter().filter(|block| block.count > 0);
+    let follows =
+        |end: usize, block: &Block| (block.start >= end).then_some(block.start + block.count);
+    if full().try_fold(0, follows).is_some() {
+        return true; // Most lists are in order.
+    }
+    let mut sorted: Vec<Block> = full().copied().collect();
+    sorted.sort_unstable_by_key(|block| block.start);
+    sorted.iter().try_fold(0, follows).is_some()
 }
 
 fn one_each(what: &'static str, len: usize, counts: usize) -> Result<(), ErrorKind> {

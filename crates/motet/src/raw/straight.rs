@@ -59,7 +59,7 @@ impl Incoming<'_> {
                 let (source, tag) = (Source::Rank(from), TagFilter::Tag(tag));
                 Ok(Status { source, tag, bytes: bytes as u64, ..Status::EMPTY })
             }
-            Err(error) => Err(comm.error("recv", (*error).into())),
+            Err(error) => Err(comm.home().error_of_transfer("recv", *error)),
         })
     }
 

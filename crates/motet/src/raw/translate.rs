@@ -10,10 +10,13 @@ mod reductions;
 
 use motet_plan::Rank;
 
+use super::buffers::{self, Around};
 use super::collective::{Collective, On, Root};
 use super::data::Mixed;
 use super::side::{Stage, Unit};
+use super::strict;
 use crate::buffer::Span;
+use crate::check::Strictness;
 use crate::collective::{Among, Crossing, Members, Place, Prepared, Shape};
 use crate::communicator::Communicator;
 use crate::engine::Way;
@@ -40,6 +43,21 @@ impl Translation {
     /// # Safety
     /// The operation holds the memory of all data that the call names.
     pub(super) unsafe fn of(collective: &Collective<'_>, on: On<'_>) -> Translated {
+        let strictness = on.communicator().core().watch().strictness();
+        let around = || Around::of(collective, on);
+        if strictness == Strictness::Strict {
+            strict::check(collective, &around())?;
+        }
+        // SAFETY: passed on.
+        let translation = unsafe { Translation::of_any(collective, on) }?;
+        translation.checked(collective, around)
+    }
+
+    /// The same of any arguments.
+    ///
+    /// # Safety
+    /// As [`Translation::of`].
+    unsafe fn of_any(collective: &Collective<'_>, on: On<'_>) -> Translated {
         let comm = on.communicator();
         let place = Place { rank: comm.rank(), size: comm.size() };
         // SAFETY (for all calls below): passed on.
@@ -94,13 +112,30 @@ impl Translation {
             let idle = Translation::moving(Ok(Shape::nothing()), stage)?;
             return Ok(Translation { among, ..idle });
         };
+        let around = Around::among(place);
+        if members.communicator().core().watch().strictness() == Strictness::Strict {
+            strict::check(&collective, &around)?;
+        }
         let translation = match collective.reduction() {
             // SAFETY: passed on.
             Some(_) => unsafe { reductions::translate(&collective, place) },
             // SAFETY: passed on.
             None => unsafe { moves::translate(&collective, place) },
         };
-        Ok(Translation { among, ..translation? })
+        let translation = translation?.checked(&collective, || around)?;
+        Ok(Translation { among, ..translation })
+    }
+
+    /// Itself, if what is received lies apart from what is sent wherever both are used as they lie.
+    ///
+    /// # Errors
+    /// One buffer for both.
+    fn checked(self, collective: &Collective<'_>, around: impl FnOnce() -> Around) -> Translated {
+        let Shape { input, output, .. } = self.shape;
+        if buffers::overlap(input, output, self.stage.unit().bytes) {
+            buffers::check(collective, &around(), Strictness::Lenient)?;
+        }
+        Ok(self)
     }
 
     /// The call, under its name.

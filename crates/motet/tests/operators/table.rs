@@ -21,6 +21,7 @@ fn allowed(op: Predefined, named: Named) -> bool {
             | UnsignedLong
             | LongLong
             | UnsignedLongLong
+            | Char
             | SignedChar
             | UnsignedChar
             | Int8
@@ -92,7 +93,8 @@ fn allowed(op: Predefined, named: Named) -> bool {
     match op {
         Max | Min => c_integer || fortran_integer || floating_point || multi_language,
         Sum | Prod => c_integer || fortran_integer || floating_point || complex || multi_language,
-        Land | Lor | Lxor => c_integer || logical,
+        // Beyond the standard, as `CHAR` is: see `Op::applies_to`.
+        Land | Lor | Lxor => c_integer || logical || multi_language,
         Band | Bor | Bxor => c_integer || fortran_integer || byte || multi_language,
         Minloc | Maxloc => pair,
         Replace | NoOp => true,

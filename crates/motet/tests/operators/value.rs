@@ -76,11 +76,11 @@ impl Value {
 fn truncated(value: i128, basic: Basic) -> Value {
     let unused = 128 - 8 * u32::from(basic.size);
     let top = value << unused;
-    Integer(if basic.kind == Kind::Signed {
-        top >> unused
-    } else {
-        (top as u128 >> unused) as i128
-    })
+    let is_signed = match basic.kind {
+        Kind::Character => std::ffi::c_char::MIN != 0,
+        kind => kind == Kind::Signed,
+    };
+    Integer(if is_signed { top >> unused } else { (top as u128 >> unused) as i128 })
 }
 
 /// `left ∘ right`, as the standard says; for values of kinds that the operator is defined for.

@@ -31,9 +31,14 @@ struct Reducing<'a> {
 pub(super) unsafe fn translate(collective: &Collective<'_>, place: Place) -> Translated {
     let none = || ErrorKind::Internal("a collective was translated as another kind".into());
     let reduction = collective.reduction().ok_or_else(none)?;
+    let in_place = reduction.input.is_none();
+    let mut reduction = reduction;
+    if matches!(collective, Collective::Exscan { .. }) && place.rank == 0 && !in_place {
+        // The first rank gets nothing, so it may pass anything for its output.
+        reduction.output = std::ptr::null_mut();
+    }
     let mut reducing = Reducing::new(reduction)?;
     let (commutative, ranks) = (reducing.commutative, place.size);
-    let in_place = reduction.input.is_none();
     let shape = match *collective {
         Collective::Reduce { root, .. } => {
             let root = root_in(place, root)?;
@@ -70,8 +75,13 @@ pub(super) unsafe fn translate(collective: &Collective<'_>, place: Place) -> Tra
             let input = unsafe { reducing.input(reduction.count, 1) }?;
             let is_exscan = matches!(collective, Collective::Exscan { .. });
             let way = way_out(in_place || is_exscan);
-            // SAFETY: see above.
-            let output = unsafe { reducing.output(reduction.count, 1, way) }?;
+            let output = match input {
+                Some(input) if is_exscan && place.rank == 0 => {
+                    Span { start: reduction.output, len: input.len }
+                }
+                // SAFETY: see above.
+                _ => unsafe { reducing.output(reduction.count, 1, way) }?,
+            };
             match collective {
                 Collective::Scan { .. } => Shape::scan(input, output, commutative, Including::This),
                 Collective::Exscan { .. } => {
