@@ -14,6 +14,7 @@ mod assembly;
 mod belt;
 mod berthing;
 mod blocks;
+mod cancelling;
 mod channels;
 mod copying;
 mod departure;
@@ -49,6 +50,7 @@ use crate::{
 use assembly::Assembly;
 use belt::Block;
 use blocks::Blocks;
+pub use cancelling::Copied;
 use copying::Meanwhile;
 use departure::Departure;
 pub use matched::Taken;
@@ -258,8 +260,7 @@ fn starting_at(mut wire: Box<Wire>, first: u64) -> Box<Wire> {
 }
 
 impl Endpoint {
-    /// The endpoint of a rank that shares its segment with all others. There must be one per rank
-    /// in the whole world.
+    /// The endpoint of a rank that shares its segment with all others: one per rank of the world.
     pub fn new(segment: Arc<Segment>, me: Peer, options: Options) -> Endpoint {
         Endpoint::reaching(segment, None, me, options)
     }

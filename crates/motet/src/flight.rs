@@ -321,8 +321,7 @@ impl Flight {
         self.origin.status(received)
     }
 
-    /// Cancels a receive that has met no message yet; nothing happens to anything else that may be
-    /// cancelled.
+    /// Cancels a receive that has met no message yet, and ends a send; see [`Engine::cancel`].
     pub(crate) fn cancel(&mut self) -> Result<()> {
         if self.end.is_known() {
             return Ok(());

@@ -67,8 +67,9 @@ impl<B: Held> Request<B> {
     }
 
     /// Cancels a receive that has met no message yet: it is complete then, its buffer as it was,
-    /// and its status says so. Anything else that is under way goes on; a send is never cancelled.
-    /// (`MPI_Cancel`, MPI 4.1 §3.8.4)
+    /// and its status says so. A send is complete then, too: it is taken back, and its status says
+    /// so, if its receiver knows nothing of it; else its message goes on from a copy.
+    /// (`MPI_Cancel`, MPI 5.0 §3.8.4)
     ///
     /// # Errors
     /// A collective cannot be cancelled.

@@ -122,8 +122,9 @@ impl Endpoint {
         self.single_copy != SingleCopy::Off || is_in_heap(exposure.address)
     }
 
-    /// Copies straight from the sender. `None` if the message has no claim, or if the system does
-    /// not let us: then nobody tries that again.
+    /// Copies straight from the sender. `None` if the message has no claim (or no more, since its
+    /// sender wants its memory back, and sends pieces of a copy or says that nothing comes), or if
+    /// the system does not let us: then nobody tries that again.
     pub(super) fn copy_once(
         &mut self,
         message: &Message,
@@ -140,7 +141,7 @@ impl Endpoint {
         }
         let claim = exposure.claim?;
         if !claims::take(&self.segment, source, claim) {
-            return Some(Err(TransferError::Revoked(source)));
+            return None;
         }
         let into = receive.into.part(0, bytes);
         if !self.is_shared(message, receive) {

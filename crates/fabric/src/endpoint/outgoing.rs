@@ -81,6 +81,24 @@ impl Standing {
         self.waiting.iter()
     }
 
+    /// Works on each message that waits for room.
+    pub(super) fn each_waiting(&mut self, mut work: impl FnMut(&mut Outgoing)) {
+        self.waiting.retain_mut(|outgoing| {
+            work(outgoing);
+            true
+        });
+    }
+
+    /// Removes the message with this token of which nothing has gone. Says whether there was one.
+    pub(super) fn take_back(&mut self, wanted: Token) -> bool {
+        let before = self.waiting.len();
+        self.waiting.retain_mut(|outgoing| match *outgoing {
+            Outgoing::Eager { token, .. } | Outgoing::Large { token, .. } => token != wanted,
+            Outgoing::Pieces(_) | Outgoing::Words { .. } => true,
+        });
+        self.waiting.len() < before
+    }
+
     pub(super) fn enqueue(&mut self, outgoing: Outgoing) {
         self.waiting.push(outgoing);
     }

@@ -9,7 +9,7 @@
 use std::mem;
 use std::sync::Arc;
 
-use motet_fabric::endpoint::Taken;
+use motet_fabric::endpoint::{Copied, Taken};
 use motet_fabric::matching::Ticket;
 use motet_fabric::slab::Id;
 use motet_fabric::{
@@ -289,12 +289,17 @@ impl Engine {
         id
     }
 
-    /// Ends a receive that has met no message yet. Of anything else it says `false`, and leaves it
-    /// as it is.
+    /// Ends a receive that has met no message yet, or a send: that is taken back if its receiver
+    /// knows nothing of it, and else goes on from a copy. Anything else is left as it is. Says
+    /// whether it has ended the operation.
     pub(crate) fn cancel(&mut self, id: Id) -> bool {
         let Some(operation) = self.operations.get_mut(id) else { return false };
         let ticket = match &operation.work {
             _ if operation.state != State::Active => return false,
+            Work::Send => return self.cancel_send(id),
+            Work::Stored(stored) if matches!(stored.transfer, Transfer::Send(..)) => {
+                return self.cancel_send(id);
+            }
             Work::Receive(ticket) => *ticket,
             Work::Stored(stored) => stored.ticket,
             _ => return false,
@@ -304,6 +309,25 @@ impl Engine {
             self.finish(id, Ok(CANCELLED));
         }
         cancelled
+    }
+
+    fn cancel_send(&mut self, id: Id) -> bool {
+        let token = |id: Id| Token { operation: id.0, step: 0 };
+        if self.endpoint.take_back_send(token(id)) {
+            self.finish(id, Ok(CANCELLED));
+            return true;
+        }
+        let stand_in = self.insert(Work::Send, None, State::Active);
+        // SAFETY: the stand-in keeps the copy until it is complete or abandoned.
+        let copied = unsafe { self.endpoint.copy_send(token(id), token(stand_in)) };
+        let Some(Copied { data, sent }) = copied else {
+            self.remove(stand_in);
+            return false;
+        };
+        self.active += 1;
+        self.detach(stand_in, Box::new(data));
+        self.finish(id, Ok(sent));
+        true
     }
 
     /// Takes in an operation that ends when [`Engine::end_generalized`] is told.

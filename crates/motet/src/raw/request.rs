@@ -14,7 +14,7 @@ pub use super::state::Past;
 pub(crate) use super::state::State;
 use super::{Parts, Status};
 use crate::core::Core;
-use crate::engine::{Engine, Keeper};
+use crate::engine::{CANCELLED, Engine, Keeper};
 use crate::error::{Error, ErrorKind, Result};
 use crate::flight::{Flight, Origin};
 use crate::generalized::Completer;
@@ -146,6 +146,7 @@ impl Inner {
             Kind::Receive | Kind::InParts { receives: true, .. } => {
                 Ok(Status::of_receive(&self.flight.origin, received))
             }
+            Kind::Send if received == CANCELLED => Ok(Status { cancelled: true, ..Status::EMPTY }),
             Kind::Send | Kind::InParts { .. } | Kind::Collective => Ok(Status::EMPTY),
             Kind::Generalized(shared) => shared.query().map_err(|error| self.brought(error)),
         }
@@ -381,9 +382,13 @@ impl Request {
         self.release()
     }
 
-    /// Cancels a receive that has met no message yet, or asks a generalized operation to end.
-    /// Anything else that may be cancelled goes on. The operation must still be completed; its
-    /// status says whether it was cancelled. (`MPI_Cancel`, MPI 4.1 §3.8.4)
+    /// Cancels a receive that has met no message yet, ends a send, or asks a generalized operation
+    /// to end. The operation must still be completed, which does not wait for any other rank; its
+    /// status says whether it was cancelled. (`MPI_Cancel`, MPI 5.0 §3.8.4)
+    ///
+    /// A send is taken back if its receiver knows nothing of it. Else its message goes on from a
+    /// copy and was not cancelled; a synchronous one ends before it is received then. What the
+    /// network between hosts moves already ends when it has been moved.
     ///
     /// # Errors
     /// A request that is not active; a collective, which goes on unharmed; what the callback of a

@@ -1,0 +1,198 @@
+//! Sends whose poster does not want to wait for the receiver any more.
+//!
+//! A message of which the receiver knows nothing is taken back. One that has been announced may
+//! meet its receive at any time, and only the receiver can tell whether it has. To ask takes as
+//! long as the receiver likes, so such a message goes on, but from a copy: the claim on the memory
+//! of the poster is withdrawn, and a receiver that finds it gone asks for pieces, which are those
+//! of the copy.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use super::Endpoint;
+use super::outgoing::Outgoing;
+use crate::slab::Id;
+use crate::{Peer, Received, Region, Token};
+
+/// The copy of a message that is on its way.
+#[derive(Debug)]
+#[must_use = "the message is sent from this memory"]
+pub struct Copied {
+    /// The bytes of the message.
+    pub data: Box<[u8]>,
+    /// What the send has come to.
+    pub sent: Received,
+}
+
+impl Endpoint {
+    /// Takes a send back of which nobody has been told. On return its memory is no longer used, and
+    /// it will not complete. `false` if there is no such send.
+    pub fn take_back_send(&mut self, token: Token) -> bool {
+        for standing in &mut self.standing {
+            if standing.take_back(token) {
+                self.waiting -= 1;
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Sends the rest of an announced message from a copy, so that its memory is no longer used.
+    /// Its completion has the token of the stand-in. `None` if there is no such message, or if the
+    /// network uses its memory already.
+    ///
+    /// # Safety
+    /// The copy stays until the completion of the stand-in, or until that is cancelled.
+    pub unsafe fn copy_send(&mut self, token: Token, stand_in: Token) -> Option<Copied> {
+        let is_it = |(id, large): (Id, &super::LargeSend)| (large.token == token).then_some(id);
+        let send = self.large.iter().find_map(is_it)?;
+        let large = self.large.get_mut(send).filter(|large| large.straight.is_none())?;
+        if let Some(claim) = large.claim.take() {
+            // Who reads reads all of it before this returns.
+            self.claims.withdraw(claim);
+        }
+        let (bytes, to) = (large.data.bytes(), large.to);
+        // SAFETY: memory of a posted send: readable, by the promise of its poster.
+        let data: Box<[u8]> = unsafe { bytes_of(large.data) }.into();
+        let from_copy = Region::of(&data);
+        (large.token, large.data) = (stand_in, from_copy);
+        let sent = Received { source: self.me, tag: large.label.tag, bytes };
+        self.send_pieces_from(to, send, from_copy);
+        Some(Copied { data, sent })
+    }
+
+    /// What waits of a large message is in this memory now.
+    fn send_pieces_from(&mut self, to: Peer, send: Id, from: Region) {
+        self.standing[to.index()].each_waiting(|outgoing| {
+            if let Outgoing::Pieces(pieces) = outgoing
+                && pieces.send == send
+            {
+                pieces.data = from;
+            }
+        });
+    }
+}
+
+/// The bytes of a region.
+///
+/// # Safety
+/// They can be read, and are not written while they are borrowed.
+unsafe fn bytes_of<'a>(data: Region) -> &'a [u8] {
+    if data.bytes() == 0 {
+        return &[];
+    }
+    // SAFETY: passed on.
+    unsafe { std::slice::from_raw_parts(data.start(), data.bytes()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::endpoint::{Completion, Options, Posted};
+    use crate::{Label, RegionMut, Segment, Selector, TypeCode};
+
+    const LABEL: Label = Label { context: 1, tag: 2, ordinal: 0 };
+    const BYTES: usize = 300_000;
+
+    fn token(operation: u64) -> Token {
+        Token { operation, step: 0 }
+    }
+
+    fn pair(options: Options) -> [Endpoint; 2] {
+        let segment = Arc::new(Segment::private(2).unwrap());
+        [0, 1].map(|rank| Endpoint::new(segment.clone(), Peer(rank), options))
+    }
+
+    fn receive(receiver: &mut Endpoint, into: &mut [u8], done: &mut Vec<Completion>) {
+        let (selector, into) = (Selector::exactly(Peer(0), LABEL), RegionMut::of(into));
+        // SAFETY: the test keeps the memory until all has ended.
+        unsafe { receiver.recv(selector, TypeCode::BYTES, into, token(9), done) };
+    }
+
+    /// Whether it is met before or after, by whichever protocol, a copy is what arrives.
+    #[test]
+    fn an_announced_message_goes_on_from_a_copy() {
+        for single_copy in [None, Some(false)] {
+            for when in 0..4 {
+                let [mut sender, mut receiver] =
+                    pair(Options { single_copy, ..Options::default() });
+                let (mut data, mut into) = (vec![7; BYTES], vec![0; BYTES]);
+                let (mut sent, mut received) = (Vec::new(), Vec::new());
+                if when == 0 {
+                    receive(&mut receiver, &mut into, &mut received);
+                }
+                let region = Region::of(&data);
+                // SAFETY: the data stays until the send goes on from a copy.
+                let posted = unsafe {
+                    sender.send_synchronously(Peer(1), LABEL, TypeCode::BYTES, region, token(5))
+                };
+                assert_eq!(posted, Posted::Pending);
+                if when > 1 {
+                    receiver.progress(&mut received);
+                }
+                if when == 3 && single_copy.is_some() {
+                    // The receiver has asked for pieces, of which a part has gone.
+                    receive(&mut receiver, &mut into, &mut received);
+                    sender.progress(&mut sent);
+                }
+                // SAFETY: the copy is kept until the end.
+                let copied = unsafe { sender.copy_send(token(5), token(6)) }.unwrap();
+                assert_eq!((copied.sent.bytes, copied.data.len()), (BYTES, BYTES));
+                // SAFETY: nothing is copied.
+                assert!(unsafe { sender.copy_send(token(5), token(7)) }.is_none());
+                data.fill(0);
+                if when > 0 && !(when == 3 && single_copy.is_some()) {
+                    receive(&mut receiver, &mut into, &mut received);
+                }
+                while sent.is_empty() || received.is_empty() {
+                    receiver.progress(&mut received);
+                    sender.progress(&mut sent);
+                }
+                assert!(received[0].outcome.is_ok(), "{:?}", received[0].outcome);
+                assert!(into.iter().all(|&byte| byte == 7), "single copy {single_copy:?}, {when}");
+                assert_eq!((sent.len(), sent[0].token), (1, token(6)));
+                assert!(sender.all_sent());
+            }
+        }
+    }
+
+    #[test]
+    fn a_message_of_which_nobody_knows_is_taken_back() {
+        let [mut sender, mut receiver] = pair(Options::default());
+        let (data, mut operation) = ([3; 64], 0);
+        // SAFETY: the data outlives the test.
+        while unsafe {
+            sender.send(Peer(1), LABEL, TypeCode::BYTES, Region::of(&data), token(operation))
+        } == Posted::Done
+        {
+            operation += 1;
+        }
+        let next = operation + 1;
+        // SAFETY: as above.
+        let posted = unsafe {
+            sender.send_synchronously(
+                Peer(1),
+                LABEL,
+                TypeCode::BYTES,
+                Region::of(&data),
+                token(next),
+            )
+        };
+        assert_eq!(posted, Posted::Pending);
+        assert!(!sender.take_back_send(token(next + 1)));
+        assert!(sender.take_back_send(token(operation)) && sender.take_back_send(token(next)));
+        assert!(!sender.take_back_send(token(next)) && sender.all_sent());
+        let mut came = 0;
+        while receiver.progress(&mut Vec::new())
+            || receiver
+                .take(Selector::exactly(Peer(0), LABEL))
+                .map(|taken| receiver.discard(taken))
+                .is_some()
+        {
+            came = receiver.matching.kept().max(came);
+            sender.progress(&mut Vec::new());
+        }
+        assert!(came > 0 && sender.all_sent());
+    }
+}
