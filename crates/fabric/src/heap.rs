@@ -9,8 +9,8 @@ use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::Segment;
 use crate::layout::LINE;
+use crate::{Segment, poison};
 
 /// What is given back is given to the system, too, if it is longer than this. To get pages again
 /// takes some time.
@@ -20,6 +20,8 @@ const LONGEST_KEPT: usize = 128 << 10;
 pub struct Heap {
     segment: Arc<Segment>,
     free: Mutex<Free>,
+    /// Where it is in the segment.
+    all: Range<usize>,
 }
 
 impl Heap {
@@ -28,7 +30,16 @@ impl Heap {
     pub(crate) fn of(segment: &Arc<Segment>, seat: usize) -> Arc<Heap> {
         let base = segment.at(0).addr().get();
         let free = Mutex::new(Free::new(base, segment.layout().heap(seat)));
-        Arc::new(Heap { segment: Arc::clone(segment), free })
+        let heap = Heap { segment: Arc::clone(segment), free, all: segment.layout().heap(seat) };
+        heap.mark(&heap.all, poison::forbid);
+        Arc::new(heap)
+    }
+
+    /// Marks a part of it.
+    fn mark(&self, part: &Range<usize>, mark: fn(*const u8, usize)) {
+        if !part.is_empty() {
+            mark(self.segment.at(part.start).as_ptr(), part.len());
+        }
     }
 
     /// So many bytes at an address that is a multiple of `alignment`, a power of two, or `None` if
@@ -36,11 +47,19 @@ impl Heap {
     /// What is in them is nobody's, but it is there.
     pub fn allocate(self: &Arc<Heap>, bytes: usize, alignment: usize) -> Option<Memory> {
         let part = self.free().take(bytes, alignment)?;
+        self.mark(&part, poison::allow);
         Some(Memory { heap: Arc::clone(self), part })
     }
 
     fn free(&self) -> MutexGuard<'_, Free> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Heap {
+    /// What is mapped there next is another's.
+    fn drop(&mut self) {
+        self.mark(&self.all, poison::allow);
     }
 }
 
@@ -64,6 +83,7 @@ impl Drop for Memory {
         if self.part.len() > LONGEST_KEPT {
             self.heap.segment.forget(self.part.clone());
         }
+        self.heap.mark(&self.part, poison::forbid);
         self.heap.free().give_back(self.part.clone());
     }
 }
@@ -187,6 +207,8 @@ mod tests {
         assert_eq!(segment.word32(offset + 8).load(Ordering::Relaxed), 7);
         let heap = Arc::clone(&memory.heap);
         drop(memory);
+        // Nobody but this test looks at what has been given back.
+        poison::allow(heap.segment.at(offset).as_ptr(), 1 << 20);
         assert_eq!(segment.word32(offset + 8).load(Ordering::Relaxed), 0, "the system has it");
         assert_eq!(heap.allocate(8, 1).unwrap().part.start, offset, "and it is free again");
     }

@@ -33,6 +33,8 @@ pub mod message;
 pub mod ofi;
 pub mod pace;
 pub mod placement;
+#[doc(hidden)]
+pub mod poison;
 pub mod segment;
 mod sharing;
 pub mod single_copy;
