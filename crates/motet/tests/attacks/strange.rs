@@ -6,9 +6,12 @@ use motet::{BufferRoom, ErrorClass, Info, Settings, Sum, Tag, Waiting};
 
 use super::support::{all_well, outcomes, outcomes_with, panic_of};
 
+/// Makes settings, or panics.
+type Make = fn() -> Settings;
+
 #[test]
 fn settings_of_zero_are_refused_or_mean_something() {
-    let made: [(&str, fn() -> Settings); 5] = [
+    let made: [(&str, Make); 5] = [
         ("max_pending", || Settings::new().max_pending(0)),
         ("ranks_per_node", || Settings::new().ranks_per_node(0)),
         ("ranks_per_segment", || Settings::new().ranks_per_segment(0)),
