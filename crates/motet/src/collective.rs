@@ -78,6 +78,8 @@ pub(crate) struct Prepared {
     pub(crate) among: Option<Among>,
     /// What its hints say of it, if it is a persistent one.
     pub(crate) hints: Hints,
+    /// Whether it is a part of another call, which the library makes itself.
+    pub(crate) of_library: bool,
 }
 
 /// What a run is bound to, but for its number.
@@ -157,7 +159,14 @@ impl Prepared {
             staging,
             among: None,
             hints: Hints::default(),
+            of_library: false,
         }
+    }
+
+    /// The same as a part of another call, made by the library itself: what the user asks for by
+    /// name, by wisdom or by hints of the communicator does not choose its algorithm.
+    pub(crate) fn of_library(self) -> Prepared {
+        Prepared { of_library: true, ..self }
     }
 
     /// Whether there is nothing to do for this rank: its buffers are held, but not looked at.
@@ -231,6 +240,7 @@ impl Communicator {
         let hints = &prepared.hints;
         let selection = match prepared.shape.operation.commutative() {
             _ if prepared.is_idle() => Selection::Nothing,
+            _ if prepared.of_library => Selection::OfLibrary,
             Some(_) => self.selection(hints.deterministic),
             None => Selection::Tuned,
         };

@@ -26,7 +26,6 @@ use motet_fabric::complain;
 use motet_plan::select::{Lesson, Wisdom};
 use motet_plan::{Algorithm, Call};
 
-use crate::buffer::SendBuffer;
 use crate::collective::Shape;
 use crate::communicator::Communicator;
 use crate::error::{ErrorKind, Result};
@@ -125,21 +124,7 @@ impl Communicator {
     #[track_caller]
     fn wisdom_of_all(&self, call: &'static str) -> Result<Wisdom> {
         let text = self.core().lessons().to_tell.to_string();
-        let lengths = self.tell_all(call, [text.len() as u64])?;
-        let mut start = 0;
-        let blocks: Vec<_> = lengths
-            .iter()
-            .map(|&[count]| {
-                let block = motet_plan::Block { start, count: count as usize };
-                start += block.count;
-                block
-            })
-            .collect();
-        let request = self.post((text.into_bytes(), vec![0; start]), |(mine, all)| {
-            let shape = Shape::allgatherv(self, Some(Vec::span(mine)), Vec::span(all), &blocks);
-            self.prepare::<u8>(call, shape, None)
-        })?;
-        let (_, all) = request.wait()?;
+        let (all, blocks) = self.tell_all_lists(call, text.into_bytes())?;
         let mut wisdom = Wisdom::default();
         // What a low rank says counts first.
         for block in blocks.iter().rev() {
@@ -166,7 +151,7 @@ impl Communicator {
 
     fn tell_from_first<T: crate::Element>(&self, call: &'static str, data: &mut [T]) -> Result<()> {
         let shape = Shape::bcast(self, crate::collective::output(data), 0);
-        self.blocking(self.prepare::<T>(call, shape, None)?)
+        self.blocking(self.prepare_own::<T>(call, shape, None)?)
     }
 }
 

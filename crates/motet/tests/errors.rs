@@ -48,7 +48,7 @@ fn every_kind_tells_its_class() {
         (ErrorKind::Root { root: 3, size: 2 }, ErrorClass::Root),
         (ErrorKind::Communicator { problem: text() }, ErrorClass::Comm),
         (ErrorKind::Pending, ErrorClass::Pending),
-        (ErrorKind::InStatus { failed: 1, operations: 2 }, ErrorClass::InStatus),
+        (ErrorKind::InStatus { failed: 1, operations: 2, exception: None }, ErrorClass::InStatus),
         (ErrorKind::Keyval { problem: "is not known" }, ErrorClass::Keyval),
         (ErrorKind::Unsupported { what: text(), instead: "" }, ErrorClass::UnsupportedOperation),
         (ErrorKind::NoMemory { what: "a list", bytes: 1 << 50 }, ErrorClass::NoMem),
@@ -283,7 +283,8 @@ fn codes_of_errors_keep_their_texts() {
         assert_eq!(codes.class_of(code), Some(ErrorCode(6)));
         assert_eq!(codes.text_of(code), Some(format!("MPI_ERR_RANK: {error}")));
         assert!(code < codes.last_used() && code.0 > 255);
-        for kept in [ErrorKind::Pending, ErrorKind::InStatus { failed: 1, operations: 2 }] {
+        let several = ErrorKind::InStatus { failed: 1, operations: 2, exception: None };
+        for kept in [ErrorKind::Pending, several] {
             let error = Error::from(kept);
             assert_eq!(error.code_with_text(), error.code());
         }

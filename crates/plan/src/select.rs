@@ -88,7 +88,10 @@ pub enum SelectError {
     #[error(transparent)]
     Call(#[from] CallError),
     /// The algorithm that was asked for by name refuses the call.
-    #[error("{collective} was set to {algorithm}, which refuses this call: {refusal}")]
+    #[error(
+        "{collective}={algorithm} was asked for by name (MOTET_ALGORITHM, or the settings of the \
+         world), which refuses this call: {refusal}; ask for another one, or leave it out"
+    )]
     Refused {
         /// What is called.
         collective: Collective,

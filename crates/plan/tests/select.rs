@@ -479,17 +479,15 @@ fn an_override_that_refuses_is_an_error() {
     let overrides = "allreduce=ring".parse().unwrap();
     let tuning = Tuning { overrides, ..Tuning::default() };
     let error = choose(&allreduce(4, 1, false), &tuning).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "allreduce was set to ring, which refuses this call: it needs an operator that commutes"
-    );
+    let text = error.to_string();
+    let parts =
+        ["allreduce=ring was asked for by name", "MOTET_ALGORITHM", "operator that commutes"];
+    assert!(parts.iter().all(|part| text.contains(part)), "{text}");
     let overrides = "allreduce=direct".parse().unwrap();
     let tuning = Tuning { overrides, ..Tuning::default() };
     let error = choose(&allreduce(65, 1, true), &tuning).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "allreduce was set to direct, which refuses this call: it is for at most 64 ranks, not 65"
-    );
+    let text = error.to_string();
+    assert!(text.contains("refuses this call: it is for at most 64 ranks, not 65"), "{text}");
 }
 
 #[test]

@@ -169,14 +169,15 @@ impl Communicator {
         self.combined(call, words, Min)
     }
 
-    fn combined<O: Operator<u64>>(
+    /// Each word combined over all ranks.
+    pub(crate) fn combined<O: Operator<u64>>(
         &self,
         call: &'static str,
         words: &mut [u64],
         operator: O,
     ) -> Result<()> {
         let shape = Shape::allreduce(None, output(words), true);
-        let prepared = self.prepare::<u64>(call, shape, Some(kernel(operator)))?;
+        let prepared = self.prepare_own::<u64>(call, shape, Some(kernel(operator)))?;
         self.blocking(prepared)
     }
 
@@ -299,7 +300,7 @@ impl Communicator {
             bytes[..end].copy_from_slice(&own.as_bytes()[..end]);
         }
         let shape = Shape::bcast(self, output(&mut bytes), root);
-        self.blocking(self.prepare::<u8>(call, shape, None)?)?;
+        self.blocking(self.prepare_own::<u8>(call, shape, None)?)?;
         let text = String::from_utf8_lossy(&bytes);
         Ok(text.trim_end_matches('\0').to_owned())
     }

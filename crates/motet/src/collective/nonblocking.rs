@@ -371,5 +371,15 @@ impl Communicator {
         Ok(Prepared::new::<T>(call, shape, kernel))
     }
 
+    /// As [`Communicator::prepare`], for a collective that is a part of another call.
+    pub(crate) fn prepare_own<T: Element>(
+        &self,
+        call: &'static str,
+        shape: Result<Shape, ErrorKind>,
+        kernel: Option<Box<dyn Kernel>>,
+    ) -> Result<Prepared> {
+        self.prepare::<T>(call, shape, kernel).map(Prepared::of_library)
+    }
+
     pending_collectives!(request 'static);
 }

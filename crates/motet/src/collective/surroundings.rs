@@ -24,11 +24,8 @@ use motet_plan::{
     Call, Demand, Demands, Edge, Mate, Neighbour, Operation, Rank, Surroundings, nodes,
 };
 
-use super::Shape;
-use super::blocking::output;
 use crate::communicator::Communicator;
 use crate::error::Result;
-use crate::kernel::kernel;
 use crate::op::Max;
 
 /// Words that tell of one entry of a list.
@@ -182,8 +179,7 @@ impl Communicator {
             *figures =
                 [demand.messages, demand.elements, demand.copied].map(|figure| figure as u64);
         }
-        let shape = Shape::allreduce(None, output(&mut words), true);
-        self.blocking(self.prepare::<u64>(name, shape, Some(kernel::<u64, _>(Max)))?)?;
+        self.combined(name, &mut words, Max)?;
         let [unfit, code, size, turned_code, turned_size, figures @ ..] = words;
         // The greatest and, turned back, the least. With no elements all ways are the same.
         let is_one_type = code == !turned_code && size == !turned_size;

@@ -7,6 +7,8 @@
 //! be mistaken for it; the user's tag is the number of the broadcast, so that calls of several
 //! threads do not meet either.
 
+use motet_plan::Block;
+
 use super::{Communicator, Sequence, Traffic, context};
 use crate::buffer::SendBuffer;
 use crate::collective::Shape;
@@ -149,10 +151,33 @@ impl Communicator {
         let all = vec![T::default(); N * self.size()];
         let request = self.post((mine.to_vec(), all), |(mine, all)| {
             let shape = Shape::allgather(self, Some(Vec::span(mine)), Vec::span(all));
-            self.prepare::<T>(call, shape, None)
+            self.prepare_own::<T>(call, shape, None)
         })?;
         let (_, all) = request.wait()?;
         Ok(all.as_chunks().0.to_vec())
+    }
+
+    /// The lists of all ranks, one behind the other, and where that of each rank lies.
+    #[track_caller]
+    pub(crate) fn tell_all_lists<T: crate::Element + Default>(
+        &self,
+        call: &'static str,
+        mine: Vec<T>,
+    ) -> Result<(Vec<T>, Vec<Block>)> {
+        let lengths = self.tell_all(call, [mine.len() as u64])?;
+        let mut start = 0;
+        let block = |&[count]: &[u64; 1]| {
+            let block = Block { start, count: count as usize };
+            start += block.count;
+            block
+        };
+        let blocks: Vec<Block> = lengths.iter().map(block).collect();
+        let request = self.post((mine, vec![T::default(); start]), |(mine, all)| {
+            let shape = Shape::allgatherv(self, Some(Vec::span(mine)), Vec::span(all), &blocks);
+            self.prepare_own::<T>(call, shape, None)
+        })?;
+        let (_, all) = request.wait()?;
+        Ok((all, blocks))
     }
 
     fn check_members(&self, call: &'static str, group: &Group) -> Result<()> {

@@ -115,7 +115,7 @@ impl Communicator {
     pub(super) fn agree_on_id(&self, call: &'static str) -> Result<Request<Vec<u64>>> {
         let id = if self.rank() == 0 { self.core().fresh_id() } else { 0 };
         self.post(vec![id], |parts| {
-            self.prepare::<u64>(call, Shape::bcast(self, Vec::span(parts), 0), None)
+            self.prepare_own::<u64>(call, Shape::bcast(self, Vec::span(parts), 0), None)
         })
     }
 }

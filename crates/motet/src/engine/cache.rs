@@ -34,13 +34,15 @@ pub(crate) enum Selection {
     Overlapping,
     /// With few messages: a barrier in logarithmically many rounds of one message each.
     Few,
+    /// Of a call that the library makes itself: by prices. Names and wisdom are for the user's.
+    OfLibrary,
 }
 
 type Row = &'static dyn Algorithm;
 
 impl Selection {
     /// How many there are.
-    const ALL: usize = 5;
+    const ALL: usize = 6;
 }
 
 /// What decides on the algorithm of one call.
@@ -318,6 +320,7 @@ pub(crate) struct Cache {
     short: usize,
     tuning: Tuning,
     overlapping: Tuning,
+    of_library: Tuning,
     places: Places,
     entries: Vec<Entry>,
     counters: CacheCounters,
@@ -326,8 +329,9 @@ pub(crate) struct Cache {
 impl Cache {
     pub(crate) fn new(tuning: Tuning, short: usize) -> Cache {
         let overlapping = Cache::overlapping(&tuning);
-        let (places, entries) = (Places::default(), Vec::new());
-        Cache { short, tuning, overlapping, places, entries, counters: CacheCounters::default() }
+        let of_library = Tuning { machine: tuning.machine, ..Tuning::default() };
+        let (places, entries, counters) = (Places::default(), Vec::new(), CacheCounters::default());
+        Cache { short, tuning, overlapping, of_library, places, entries, counters }
     }
 
     fn overlapping(tuning: &Tuning) -> Tuning {
@@ -413,6 +417,7 @@ impl Cache {
             Rule::By(Selection::Fixed) => select::fixed(call)?,
             Rule::By(Selection::Overlapping) => select::choose(call, &self.overlapping)?,
             Rule::By(Selection::Few) => select::choose(call, &few())?,
+            Rule::By(Selection::OfLibrary) => select::choose(call, &self.of_library)?,
             Rule::Learned(row) if row.accepts(call).is_ok() => {
                 let plan = row.plan(call).expect("it has just accepted the call");
                 return Ok(self.priced(plan, row, call, "learned by measurement".into()));

@@ -146,7 +146,7 @@ impl Communicator {
     fn tell_from(&self, root: usize, told: Vec<u64>) -> Result<Vec<u64>> {
         let told = self.post(told, |parts| {
             let shape = Shape::bcast(self, Vec::span(parts), root);
-            self.prepare::<u64>(CREATE, shape, None)
+            self.prepare_own::<u64>(CREATE, shape, None)
         })?;
         told.wait()
     }

@@ -145,7 +145,18 @@ impl Translation {
         let element_bytes = if shape.is_barrier() { 0 } else { bytes };
         let staging = stage.finish();
         let (element, hints) = (code, Hints::default());
-        Prepared { call, shape, kernel, operator, element, element_bytes, staging, among, hints }
+        Prepared {
+            call,
+            shape,
+            kernel,
+            operator,
+            element,
+            element_bytes,
+            staging,
+            among,
+            hints,
+            of_library: false,
+        }
     }
 
     /// A call that moves data.

@@ -1,10 +1,8 @@
 //! Graphs, of which each rank knows its own edges. (MPI 4.1 §8.5.4)
 
-use motet_plan::Block;
-
 use super::{Matching, Neighbourhood, Topological};
 use crate::communicator::Communicator;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 
 /// The other end of an edge: made of a rank, of `None` (`MPI_PROC_NULL`), or of a rank and a
 /// weight.
@@ -161,9 +159,8 @@ impl Communicator {
     where
         E: IntoIterator<Item: Into<Edge>>,
     {
-        let named = |error: Error| error.at("graph", self.rank());
         let mine: Vec<u64> = edges.into_iter().flat_map(|edge| edge.into().pack()).collect();
-        let all = self.all_of(&mine).map_err(named)?;
+        let (all, _) = self.tell_all_lists("graph", mine)?;
         let all: Vec<Edge> = all.chunks_exact(EDGE).map(Edge::unpack).collect();
         let mut ends = all.iter().flat_map(|edge| [edge.from, edge.to]);
         if let Some(rank) = ends.find(|&rank| rank >= self.size()) {
@@ -171,24 +168,6 @@ impl Communicator {
             return Err(self.error("graph", ErrorKind::Rank { what, rank, size: self.size() }));
         }
         self.with_graph("graph", Graph::of_rank(self.rank(), &all))
-    }
-
-    /// The lists of all ranks, one behind the other.
-    #[track_caller]
-    fn all_of(&self, mine: &[u64]) -> Result<Vec<u64>> {
-        let mut counts = vec![0; self.size()];
-        self.allgather(&[mine.len()], &mut counts)?;
-        let blocks: Vec<Block> = counts
-            .iter()
-            .scan(0, |end, &count| {
-                let start = *end;
-                *end += count;
-                Some(Block { start, count })
-            })
-            .collect();
-        let mut all = vec![0; counts.iter().sum()];
-        self.allgatherv(mine, &mut all, &blocks)?;
-        Ok(all)
     }
 
     /// The others get their communicator even if this rank's edges are wrong, so that nobody waits

@@ -175,7 +175,7 @@ impl Communicator {
         }
         let fresh = if self.rank() == 0 { self.core().fresh_id() } else { 0 };
         let mut agreed = [u64::from(reorder == Reorder::Allowed), fresh];
-        self.allreduce_in_place(&mut agreed, Max)?;
+        self.combined(call, &mut agreed, Max)?;
         let [asked, id] = agreed;
         if asked == 0 {
             let group = self.group().clone();
@@ -211,7 +211,7 @@ impl Communicator {
             vec![0; FACTS + self.size()]
         };
         let request = self.post(told, |parts| {
-            self.prepare::<u64>(call, Shape::bcast(self, Vec::span(parts), 0), None)
+            self.prepare_own::<u64>(call, Shape::bcast(self, Vec::span(parts), 0), None)
         })?;
         request.wait()
     }
