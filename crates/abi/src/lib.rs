@@ -39,6 +39,7 @@ mod error_codes;
 mod exception;
 mod exports;
 mod fault;
+mod forked;
 #[cfg(test)]
 mod fuzz;
 mod handle;

@@ -30,6 +30,7 @@ use crate::error_codes;
 use crate::exception;
 use crate::exports;
 use crate::fault::{Answer, Fault, Site};
+use crate::forked;
 use crate::handle::{Kind, MPI_Request};
 use crate::objects::{Comm, Errhandler, FoundComm, Groups, Message, Shape, Type};
 use crate::slot::Slot;
@@ -49,6 +50,8 @@ const INITIALIZED: u8 = 2;
 /// A thread is in `MPI_Finalize`.
 const ENDING: u8 = 3;
 const FINALIZED: u8 = 4;
+/// This is a child that a process with a seat has made by `fork`.
+const FORKED: u8 = 5;
 
 /// What the seat holds: it is taken once, and `MPI_COMM_WORLD` and `MPI_COMM_SELF` are there from
 /// then on until it is given up.
@@ -84,7 +87,19 @@ pub(crate) fn is_initialized() -> bool {
 
 /// Whether `MPI_Finalize` has been called.
 pub(crate) fn is_finalized() -> bool {
-    STAGE.load(Ordering::Acquire) == FINALIZED
+    matches!(STAGE.load(Ordering::Acquire), FINALIZED | FORKED)
+}
+
+/// Whether this is a child that a process with a seat has made by `fork`.
+pub(crate) fn is_forked() -> bool {
+    STAGE.load(Ordering::Acquire) == FORKED
+}
+
+/// Says that this is such a child, if its parent has a seat that is in use.
+pub(crate) fn become_child() {
+    if USERS.swap(0, Ordering::AcqRel) > 0 {
+        STAGE.store(FORKED, Ordering::Release);
+    }
 }
 
 /// # Errors
@@ -98,6 +113,7 @@ pub(crate) fn running() -> Answer {
 #[cold]
 pub(crate) fn not_running() -> Fault {
     let text = match STAGE.load(Ordering::Acquire) {
+        FORKED => return Fault::new(ErrorClass::Other, forked::called()),
         BEFORE | BEGINNING => "called before MPI_Init (or MPI_Init_thread, or MPI_Session_init)",
         _ => "called after MPI_Finalize",
     };
@@ -145,6 +161,9 @@ pub(crate) fn main_thread() -> Option<ThreadId> {
 
 /// The error handler of what belongs to no object, while there is no communicator for it.
 pub(crate) fn handler() -> Errhandler {
+    if is_forked() {
+        return forked::handler();
+    }
     LAST_HANDLER.get().cloned().unwrap_or_else(|| initial_handler().unwrap_or(Errhandler::Fatal))
 }
 
@@ -168,6 +187,7 @@ pub(crate) fn initialize() -> Answer {
     let order = (Ordering::AcqRel, Ordering::Acquire);
     if let Err(stage) = STAGE.compare_exchange(BEFORE, BEGINNING, order.0, order.1) {
         let text = match stage {
+            FORKED => return Err(not_running()),
             FINALIZED => "called after MPI_Finalize: MPI_Init may be called once",
             _ => "MPI_Init may be called once",
         };
@@ -211,6 +231,9 @@ pub(crate) fn finalize() -> Answer {
 /// # Errors
 /// That the world cannot be joined, or that its seat has been given up.
 pub(crate) fn join() -> Answer {
+    if is_forked() {
+        return Err(not_running());
+    }
     let mut seat = seat();
     if *seat == Seat::Gone {
         let text = "the process has left its world already, and cannot join it again";
@@ -230,6 +253,7 @@ pub(crate) fn join() -> Answer {
         // SAFETY: as above.
         unsafe { OWN.fill(own, ()) };
         let _ = MAIN.set(thread::current().id());
+        forked::watch();
         *seat = Seat::Taken;
     }
     USERS.fetch_add(1, Ordering::AcqRel);
@@ -243,6 +267,9 @@ pub(crate) fn join() -> Answer {
 /// In check mode, that calls of the ranks do not fit together, if no call has said so. The world is
 /// left all the same.
 pub(crate) fn leave() -> Answer {
+    if is_forked() {
+        return Err(not_running());
+    }
     // The lock decides between the last one who leaves and one who joins.
     let mut seat = seat();
     if USERS.fetch_sub(1, Ordering::AcqRel) > 1 {
@@ -388,6 +415,9 @@ fn exit(code: c_int, text: &str, why: fmt::Arguments<'_>) -> ! {
         0 => 1,
         code => code,
     };
+    if is_forked() {
+        forked::end(code, why);
+    }
     // Without a communicator of all ranks there is no job yet, or none any more.
     let world = world();
     let ranks = world.as_deref().and_then(Comm::inside);

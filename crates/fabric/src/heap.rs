@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::layout::LINE;
-use crate::{Segment, poison};
+use crate::{Segment, forking, poison};
 
 /// What is given back is given to the system, too, if it is longer than this. To get pages again
 /// takes some time.
@@ -29,10 +29,19 @@ impl Heap {
     /// one for each seat.
     pub(crate) fn of(segment: &Arc<Segment>, seat: usize) -> Arc<Heap> {
         let base = segment.at(0).addr().get();
-        let free = Mutex::new(Free::new(base, segment.layout().heap(seat)));
-        let heap = Heap { segment: Arc::clone(segment), free, all: segment.layout().heap(seat) };
+        let all = segment.layout().heap(seat);
+        let free = Mutex::new(Free::new(base, all.clone()));
+        let heap = Arc::new(Heap { segment: Arc::clone(segment), free, all });
         heap.mark(&heap.all, poison::forbid);
-        Arc::new(heap)
+        forking::copy_in_children(&heap);
+        heap
+    }
+
+    /// The addresses of the pages of which a part is not free.
+    pub(crate) fn pages_in_use(&self, page: usize) -> Vec<Range<usize>> {
+        let base = self.segment.at(0).expose_provenance().get();
+        let pages = self.free().pages_in_use(&self.all, page);
+        pages.into_iter().map(|part| base + part.start..base + part.end).collect()
     }
 
     /// Marks a part of it.
@@ -137,6 +146,23 @@ impl Free {
         self.note(free);
     }
 
+    /// The pages of which a part is not free, where `all` is what there was, as offsets.
+    fn pages_in_use(&self, all: &Range<usize>, page: usize) -> Vec<Range<usize>> {
+        let mut pages: Vec<Range<usize>> = Vec::new();
+        let mut from = all.start;
+        for (&start, &end) in self.parts.iter().chain([(&all.end, &all.end)]) {
+            if from < start {
+                let part = from / page * page..start.next_multiple_of(page);
+                match pages.last_mut() {
+                    Some(last) if part.start <= last.end => last.end = part.end,
+                    _ => pages.push(part),
+                }
+            }
+            from = end;
+        }
+        pages
+    }
+
     fn note(&mut self, free: Range<usize>) {
         if !free.is_empty() {
             self.parts.insert(free.start, free.end);
@@ -189,6 +215,26 @@ mod tests {
             free.give_back(part);
         }
         assert_eq!(free.take(ALL.len(), 1), Some(ALL));
+    }
+
+    #[test]
+    fn pages_in_use_have_a_part_that_is_not_free() {
+        let (all, page) = (8192..8192 + 10 * 4096, 4096);
+        let mut free = Free::new(0, all.clone());
+        assert_eq!(free.pages_in_use(&all, page), []);
+        let first = free.take(100, 1).unwrap();
+        assert_eq!(free.pages_in_use(&all, page), std::slice::from_ref(&(8192..12288)));
+        // From the first page into the third.
+        free.take(8192, 1).unwrap();
+        let near = 8192..8192 + 3 * page;
+        assert_eq!(free.pages_in_use(&all, page), std::slice::from_ref(&near));
+        free.take(64, 8 * page).unwrap();
+        let far = 8 * page..9 * page;
+        assert_eq!(free.pages_in_use(&all, page), [near.clone(), far]);
+        free.give_back(first);
+        assert_eq!(free.pages_in_use(&all, page)[0], near, "the second part is there");
+        while free.take(64, 1).is_some() {}
+        assert_eq!(free.pages_in_use(&all, page), [all]);
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod complaint;
 pub mod doorbell;
 pub mod endpoint;
 mod error;
+pub mod forking;
 pub mod heap;
 pub mod host;
 pub mod lane;

@@ -19,6 +19,7 @@ mod courier;
 mod kept_out;
 mod leaving;
 mod others;
+mod process;
 mod progress;
 mod waiting;
 
@@ -32,7 +33,7 @@ use motet_fabric::heap::{Heap, Memory};
 use motet_fabric::lock::{Guard, Lock, is_kept_out};
 use motet_fabric::placement::Placement;
 use motet_fabric::slab::Id;
-use motet_fabric::{Endpoint, Failure, How, Peer, Segment, TransferError};
+use motet_fabric::{Endpoint, Failure, How, Peer, Segment, TransferError, forking};
 use motet_plan::Tuning;
 
 use crate::check::{Books, Watch};
@@ -67,6 +68,8 @@ pub(crate) struct Core {
     is_process: bool,
     /// The launcher of another library, if one has started this rank.
     launched: Option<Arc<Launched>>,
+    /// Of the process that has made this: not that of a child.
+    generation: u32,
 }
 
 /// What the rank's threads and its helper share.
@@ -219,6 +222,7 @@ impl Core {
             nodes,
             is_process,
             launched,
+            generation: forking::generation(),
         };
         if habits.has_helper {
             core.help();
@@ -259,11 +263,6 @@ impl Core {
     /// Ranks in the world.
     pub(crate) fn ranks(&self) -> usize {
         self.shared.segment.ranks()
-    }
-
-    /// Whether this process is the rank, and no other one.
-    pub(crate) fn is_process(&self) -> bool {
-        self.is_process
     }
 
     /// So many bytes of the memory that all ranks of the host map, if there is room.
@@ -464,6 +463,9 @@ impl Shared {
 
 impl Drop for Core {
     fn drop(&mut self) {
+        if self.is_of_parent() {
+            return self.forget_all();
+        }
         if thread::panicking() || is_kept_out() {
             self.shared.segment.fail(Failure { rank: self.me(), how: How::Panic });
             if let Some(mut engine) = self.free_engine() {

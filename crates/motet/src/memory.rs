@@ -23,6 +23,9 @@ use crate::{Communicator, Element};
 /// Each process has a limited amount of it: 256 MiB in worlds of up to 16 ranks, 64 MiB of up to
 /// 64, else 8 MiB. What finds no room there lies in memory of the process alone, and is copied
 /// as other buffers are; [`Memory::is_common`] tells.
+///
+/// A child that the process makes by `fork` gets a copy of it, as of all other memory. The world
+/// itself is not for the child, which must not call it; when the child drops it, nothing happens.
 pub struct Memory<T: Element> {
     /// Where it is, if all ranks of the host map it; else it is a boxed slice.
     common: Option<heap::Memory>,

@@ -13,7 +13,7 @@ use super::local;
 use super::roster::{Card, Roster};
 use super::vigil::Vigil;
 use crate::ofi::{Reach, Wire};
-use crate::{Peer, Result, Segment};
+use crate::{Peer, Result, Segment, forking};
 
 /// How long who aborts waits for another thread that talks to the launcher.
 const TURN: Duration = Duration::from_millis(200);
@@ -46,6 +46,8 @@ pub struct Launched {
     roster: Roster,
     /// Nothing when the last word has been said.
     ties: Mutex<Option<Ties>>,
+    /// Of the process that has been launched; its children by `fork` have another one.
+    generation: u32,
 }
 
 /// What ends when the last word has been said.
@@ -106,7 +108,8 @@ impl Launched {
         };
         let (rank, place) = (Peer(roster.rank() as u32), roster.place());
         let ties = Ties { segment: segment.clone(), board, vigil };
-        let launched = Arc::new(Launched { roster, ties: Mutex::new(Some(ties)) });
+        let generation = forking::generation();
+        let launched = Arc::new(Launched { roster, ties: Mutex::new(Some(ties)), generation });
         // The process joins once, so this is the only one.
         let _ = OWN.set(launched.clone());
         let is_process = true;
@@ -155,6 +158,8 @@ impl Launched {
 /// end with that code by itself. (Our own launcher needs no word.)
 pub fn abort(code: u8, text: &str) {
     match OWN.get() {
+        // A child that the rank has made by `fork` speaks for itself alone.
+        Some(launched) if launched.generation != forking::generation() => {}
         Some(launched) => launched.abort(code, text),
         // It has not come to its seat: the end of the process has to tell the launcher.
         None if IS_LAUNCHED.load(Ordering::Relaxed) => thread::sleep(LAST_WORDS),

@@ -182,6 +182,10 @@ impl Core {
     #[cold]
     fn abort(&self, code: u8, why: String) -> ! {
         let code = code.max(1);
+        if self.is_of_parent() {
+            complain(why);
+            std::process::exit(i32::from(code));
+        }
         let is_first = self.begins_abort(code);
         if is_first {
             complain(why);

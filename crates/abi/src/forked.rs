@@ -1,0 +1,58 @@
+//! A process that a rank has made by `fork`.
+//!
+//! It is no rank: the world that it finds in its memory is that of its parent, and the threads of
+//! that are not here. So nothing of it is used. To its program it looks as if the library was
+//! finalised, so that what finalises at the end of a process leaves it alone; every other call is
+//! an error that says where it was made. What ends the job in a rank ends only this process.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::ffi::c_int;
+use std::fmt;
+use std::sync::Once;
+
+use motet::complain;
+
+use crate::objects::Errhandler;
+use crate::process;
+
+/// Sees to it that the children of this process know what they are.
+pub(crate) fn watch() {
+    static REGISTERED: Once = Once::new();
+    extern "C" fn in_child() {
+        process::become_child();
+    }
+    // SAFETY: the function is there as long as the process, and does not unwind: it stores words.
+    REGISTERED.call_once(|| unsafe {
+        libc::pthread_atfork(None, None, Some(in_child));
+    });
+}
+
+/// What it is to call the library here.
+pub(crate) fn called() -> String {
+    format!(
+        "called in a child process that {} has made by fork: only the rank itself is in its world, \
+         so make the call there, or let the child execute a program that does not use MPI",
+        rank()
+    )
+}
+
+fn rank() -> String {
+    process::world().map_or("a rank".to_owned(), |world| format!("rank {}", world.rank()))
+}
+
+/// What the program has set in the parent; a function of it can be called no more.
+pub(crate) fn handler() -> Errhandler {
+    let own = process::own().filter(|own| own.has_set_handler());
+    match own.or_else(process::world).map(|comm| comm.handler()) {
+        Some(Errhandler::User(_)) | None => Errhandler::Fatal,
+        Some(handler) => handler,
+    }
+}
+
+/// Ends this process and nothing else.
+pub(crate) fn end(code: u8, why: fmt::Arguments<'_>) -> ! {
+    complain(format_args!("{why} (in a child process that {} has made by fork, alone)", rank()));
+    // SAFETY: no more than it says.
+    unsafe { libc::_exit(c_int::from(code)) }
+}
