@@ -224,9 +224,11 @@ impl Ending {
     }
 }
 
-/// Whether a function of C has the name of an operation: `MPI_Isend` of `isend`.
+/// Whether a function of C has the name of an operation: `MPI_Isend` of `isend`, `MPI_Send_c` of
+/// `send`.
 fn names(call: &str, operation: &str) -> bool {
-    call.strip_prefix("MPI_").is_some_and(|call| call.eq_ignore_ascii_case(operation))
+    let call = call.strip_prefix("MPI_").unwrap_or(call);
+    call.strip_suffix("_c").unwrap_or(call).eq_ignore_ascii_case(operation)
 }
 
 impl Site {

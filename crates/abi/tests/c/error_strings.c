@@ -74,12 +74,18 @@ static void begin(void) {
 }
 
 static void arguments(void) {
-    int a = 0, b = 0, *last, flag;
+    char text[MPI_MAX_ERROR_STRING];
+    int a = 0, b = 0, *last, flag, len;
     MPI_Comm comm;
     begin();
     int code = MPI_Send(&a, 1, MPI_INT, 99, 0, MPI_COMM_WORLD);
     TEXT(code, MPI_ERR_RANK, "MPI_ERR_RANK: MPI_Send", here, "99");
     CHECK(code != MPI_ERR_RANK && code <= MPI_ERR_LASTCODE);
+    /* The call is named once. */
+    OK(MPI_Error_string(code, text, &len));
+    CHECK(!strstr(text, "send on"));
+    OK(MPI_Error_string(MPI_Send_c(&a, 1, MPI_INT, 99, 0, MPI_COMM_WORLD), text, &len));
+    CHECK(strstr(text, "MPI_Send_c on") && !strstr(text, "send on"));
     OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &last, &flag));
     CHECK(flag && code <= *last);
     CHECK_EQ(MPI_Send(&a, 1, MPI_INT, 99, 0, MPI_COMM_WORLD), code);
