@@ -21,6 +21,7 @@ mod departure;
 mod elsewhere;
 mod heap;
 mod incoming;
+mod introductions;
 mod kept;
 mod lying;
 mod matched;
@@ -35,7 +36,7 @@ mod transit;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::channel::{Arena, OutChannel};
+use crate::channel::Arena;
 use crate::claims::{Claim, Claims};
 use crate::heap::Heap;
 use crate::lane::{Inlet, Ring};
@@ -51,8 +52,10 @@ use assembly::Assembly;
 use belt::Block;
 use blocks::Blocks;
 pub use cancelling::Copied;
+pub use channels::Attached;
 use copying::Meanwhile;
 use departure::Departure;
+use introductions::Introductions;
 pub use matched::Taken;
 use outgoing::Standing;
 pub(crate) use packet::Header;
@@ -97,18 +100,6 @@ pub struct Completion {
     pub token: Token,
     /// What was received (for a send: what was sent, with this rank as the source).
     pub outcome: Result<Received, TransferError>,
-}
-
-/// What became of the attempt to find the sending end of a channel.
-pub enum Attached {
-    /// The receiver has not said yet.
-    Unknown,
-    /// Here it is.
-    Channel(OutChannel),
-    /// The receiver had no room: this message of the operation goes as a message, always.
-    Refused,
-    /// The receiver opened it for something else: the ranks disagree on the operation.
-    Mismatch(TransferError),
 }
 
 /// A receive that waits for its message. Its token lies in its parts, which takes less room.
@@ -242,6 +233,8 @@ pub struct Endpoint {
     /// Channels that receivers have announced and we have not asked for yet; `None` marks one
     /// that we shall never ask for.
     opened: HashMap<(Peer, Label), Option<Opened>>,
+    /// The structures that this rank and its peers have told each other.
+    introductions: Introductions,
     /// The way to ranks on other hosts, if there are any.
     wire: Option<Box<Wire>>,
     /// Per peer: whether it knows that this rank has left, if it is on another host.
@@ -327,6 +320,7 @@ impl Endpoint {
             pen: Pen::default(),
             streams: Streams::of(&segment, options.single_copy),
             opened: HashMap::new(),
+            introductions: Introductions::default(),
             has_seen: vec![false; if wire.is_some() { layout.ranks() } else { 0 }],
             departure: Departure::default(),
             departing: Vec::new(),

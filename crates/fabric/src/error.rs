@@ -150,7 +150,7 @@ pub enum TransferError {
         from: Sender,
     },
     /// Sender and receiver disagree on the type of the elements.
-    #[error("type mismatch: elements of {sent:?} arrived where {expected:?} was expected")]
+    #[error("type mismatch: rank {} sent {sent:?} where {expected:?} was expected", from.rank)]
     TypeMismatch {
         /// Type code of the message.
         sent: TypeCode,

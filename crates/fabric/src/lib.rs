@@ -40,6 +40,7 @@ pub mod segment;
 mod sharing;
 pub mod single_copy;
 pub mod slab;
+pub mod structures;
 
 pub use channel::{InChannel, OutChannel};
 pub use complaint::{complain, printable};

@@ -66,20 +66,81 @@ impl Selector {
 }
 
 /// The type of the elements of a message, as far as the two sides compare it.
+///
+/// * 0 is [`BYTES`](TypeCode::BYTES).
+/// * Up to `0x3fff` are basic types, which have the same codes in all processes. Any bytes are a
+///   value of them.
+/// * `0x4000` to `0x7fff` are *strict* basic types, like `bool`: not all bytes are a value of them.
+///   Without `0x4000` it is the code of the same data in raw memory.
+/// * From `0x8000` on are structures that the process [has numbered](crate::structures); another
+///   process may number them in another way. Those with `0x4000` are strict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TypeCode(pub u16);
 
 impl TypeCode {
-    /// Bytes without a type: agrees with every other code.
+    /// Bytes without a type.
     pub const BYTES: TypeCode = TypeCode(0);
 
     /// No elements at all: the sender met an error and has nothing to send. Whoever receives it
     /// gets [`TransferError::Spoiled`](crate::TransferError::Spoiled).
     pub const SPOILED: TypeCode = TypeCode(u16::MAX);
 
-    /// Whether a message of type `self` may be received as `other`.
-    pub fn agrees(self, other: TypeCode) -> bool {
-        self == other || self == TypeCode::BYTES || other == TypeCode::BYTES
+    /// A structure for which the process has no number left, or whose sender has not said what it
+    /// is. It may be received as bytes only.
+    pub const NAMELESS: TypeCode = TypeCode(u16::MAX - 1);
+
+    const STRUCTURE: u16 = 0x8000;
+    const STRICT: u16 = 0x4000;
+
+    /// That of the structure with this number.
+    pub(crate) fn of_structure(number: u16, is_strict: bool) -> TypeCode {
+        let code = TypeCode(TypeCode::STRUCTURE | number);
+        if is_strict { code.strict() } else { code }
+    }
+
+    /// The number of a structure.
+    pub(crate) fn number(self) -> usize {
+        usize::from(self.0 & !(TypeCode::STRUCTURE | TypeCode::STRICT))
+    }
+
+    /// The same basic type, but of which not all bytes are a value.
+    #[must_use]
+    pub const fn strict(self) -> TypeCode {
+        TypeCode(self.0 | TypeCode::STRICT)
+    }
+
+    /// The same data as raw memory, if it is a basic type.
+    #[must_use]
+    pub const fn raw(self) -> TypeCode {
+        if self.is_structure() { self } else { TypeCode(self.0 & !TypeCode::STRICT) }
+    }
+
+    /// Whether some bytes are no value of it.
+    pub const fn is_strict(self) -> bool {
+        self.0 & TypeCode::STRICT != 0
+    }
+
+    /// Whether it is a structure, or none of the types that all processes know.
+    #[inline]
+    pub const fn is_structure(self) -> bool {
+        self.0 & TypeCode::STRUCTURE != 0
+    }
+
+    /// Whether a message of this type may be received as another one. Both codes are those of this
+    /// process.
+    ///
+    /// * Anything may be received as bytes.
+    /// * A type may be received as itself.
+    /// * Bytes may be received as any type of which all bytes are a value: so never as a `bool`, or
+    ///   as a structure with a `bool` in it.
+    /// * A strict basic type may be received as the same data in raw memory (a `bool` as `C_BOOL`),
+    ///   but not the other way round.
+    pub fn fits(self, received: TypeCode) -> bool {
+        let is_known = self != TypeCode::NAMELESS;
+        received == TypeCode::BYTES
+            || (self == received && is_known)
+            || (self == TypeCode::BYTES && !received.is_strict())
+            || self.raw() == received && is_known
     }
 }
 
@@ -127,4 +188,60 @@ pub enum Reply {
     Reduced,
     /// Nobody said. Then it does if one has come from there since the last message like this.
     Unsaid,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every pair of kinds of codes, sent and received.
+    #[test]
+    fn what_is_sent_as_one_type_is_received_as_another_by_rule() {
+        const BYTE: TypeCode = TypeCode(0x0501);
+        const LOGICAL: TypeCode = TypeCode(0x0601);
+        const BOOL: TypeCode = LOGICAL.strict();
+        let structure = |number, is_strict| TypeCode::of_structure(number, is_strict);
+        let codes = [
+            ("bytes", TypeCode::BYTES),
+            ("u8", BYTE),
+            ("C_BOOL", LOGICAL),
+            ("bool", BOOL),
+            ("numbers", structure(0, false)),
+            ("other numbers", structure(1, false)),
+            ("flags", structure(2, true)),
+            ("other flags", structure(3, true)),
+            ("nameless", TypeCode::NAMELESS),
+        ];
+        // A row for what is sent, a column for what is received.
+        let rule = [
+            "yyy.yy...",
+            "yy.......",
+            "y.y......",
+            "y.yy.....",
+            "y...y....",
+            "y....y...",
+            "y.....y..",
+            "y......y.",
+            "y........",
+        ];
+        for ((sent_as, sent), row) in codes.iter().zip(rule) {
+            for ((received_as, received), may) in codes.iter().zip(row.chars()) {
+                assert_eq!(sent.fits(*received), may == 'y', "{sent_as} as {received_as}");
+            }
+        }
+        let strict = codes.map(|(_, code)| code.is_strict());
+        assert_eq!(strict, [false, false, false, true, false, false, true, true, true]);
+    }
+
+    #[test]
+    fn codes_of_structures_are_none_of_the_others() {
+        for number in [0, 1, crate::structures::MOST - 1] {
+            for is_strict in [false, true] {
+                let code = TypeCode::of_structure(number as u16, is_strict);
+                assert_eq!((code.number(), code.is_strict()), (number, is_strict));
+                assert!(code.is_structure());
+                assert!(code != TypeCode::SPOILED && code != TypeCode::NAMELESS);
+            }
+        }
+    }
 }

@@ -15,6 +15,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use crate::Element;
+use crate::element::assert_valid;
 use crate::engine::Keeper;
 pub use items::{Items, ItemsParts, StreamOf};
 
@@ -131,6 +132,8 @@ unsafe impl<T: Element> Held for Vec<T> {
     }
 
     unsafe fn put_together(parts: VecParts<T>) -> Vec<T> {
+        // SAFETY: the elements of the vector, which nobody uses.
+        unsafe { assert_valid::<T>(parts.start.as_ptr().cast(), parts.len) };
         // SAFETY: the three parts of one vector, used once by the caller's promise.
         unsafe { Vec::from_raw_parts(parts.start.as_ptr(), parts.len, parts.capacity) }
     }
@@ -240,6 +243,8 @@ unsafe impl<'a, T: Element> Held for &'a mut [T] {
     }
 
     unsafe fn put_together(parts: BorrowParts<'a, T>) -> &'a mut [T] {
+        // SAFETY: the elements of the borrow, which nobody uses.
+        unsafe { assert_valid::<T>(parts.start.cast(), parts.len) };
         // SAFETY: the parts of one mutable borrow, used once by the caller's promise.
         unsafe { std::slice::from_raw_parts_mut(parts.start, parts.len) }
     }
@@ -372,6 +377,8 @@ pub(crate) unsafe fn elements<T: Element, P>(_parts: &P, span: Span) -> &[T] {
         return &[];
     }
     // SAFETY: the span of a live buffer of such elements.
+    unsafe { assert_valid::<T>(span.start, span.len) };
+    // SAFETY: the span of a live buffer of such elements.
     unsafe { std::slice::from_raw_parts(span.start.cast(), span.len) }
 }
 
@@ -383,6 +390,8 @@ pub(crate) unsafe fn elements_mut<T: Element, P>(_parts: &mut P, span: Span) -> 
     if span.len == 0 {
         return &mut [];
     }
+    // SAFETY: the span of a live buffer of such elements.
+    unsafe { assert_valid::<T>(span.start, span.len) };
     // SAFETY: the span of a live buffer of such elements, borrowed alone.
     unsafe { std::slice::from_raw_parts_mut(span.start.cast(), span.len) }
 }

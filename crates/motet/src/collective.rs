@@ -29,6 +29,9 @@ use motet_plan::{Call, Rank};
 use crate::Element;
 use crate::buffer::{Buffers, Held, Span, StreamOf};
 use crate::communicator::Communicator;
+#[cfg(debug_assertions)]
+use crate::element::assert_valid;
+use crate::element::code_for;
 use crate::engine::{
     Binding, Dash, Engine, Found, Known, Number, Rule, Run, Selection, Staging, Way,
 };
@@ -80,6 +83,9 @@ pub(crate) struct Prepared {
     pub(crate) hints: Hints,
     /// Whether it is a part of another call, which the library makes itself.
     pub(crate) of_library: bool,
+    /// Tells whether so many elements are values of their type.
+    #[cfg(debug_assertions)]
+    pub(crate) assert_valid: Option<unsafe fn(*const u8, usize)>,
 }
 
 /// What a run is bound to, but for its number.
@@ -154,12 +160,14 @@ impl Prepared {
             shape,
             kernel,
             operator: None,
-            element: T::CODE,
+            element: code_for::<T>(),
             element_bytes,
             staging,
             among: None,
             hints: Hints::default(),
             of_library: false,
+            #[cfg(debug_assertions)]
+            assert_valid: Some(assert_valid::<T>),
         }
     }
 
@@ -323,8 +331,15 @@ impl Communicator {
         known: Option<&Known<'_>>,
     ) -> Result<()> {
         let call = prepared.call;
+        #[cfg(debug_assertions)]
+        let (assert_valid, output) = (prepared.assert_valid, prepared.shape.output);
         let (run, staging) = self.run_of_known(prepared, known)?;
         let ended = self.core().run(run, staging);
+        #[cfg(debug_assertions)]
+        if let Some(assert_valid) = assert_valid {
+            // SAFETY: the output of a call that is over, which its caller has borrowed.
+            unsafe { assert_valid(output.start, output.len) };
+        }
         ended.map_err(|error| self.error(call, ErrorKind::from(error)))
     }
 

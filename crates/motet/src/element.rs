@@ -2,7 +2,9 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use motet_fabric::TypeCode;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use motet_fabric::{TypeCode, structures};
 
 use crate::datatype::Kind;
 
@@ -11,16 +13,22 @@ use crate::datatype::Kind;
 /// [`struct_datatype!`](crate::struct_datatype) has been written for.
 ///
 /// The other side must use the same type; if it does not, the operation ends with
-/// [`ErrorKind::TypeMismatch`](crate::ErrorKind::TypeMismatch) and nothing is written. A structure
-/// travels as it lies in memory, but for its padding: where it goes out, zeroes lie there, so that
-/// nothing leaves the process that is no data.
+/// [`ErrorKind::TypeMismatch`](crate::ErrorKind::TypeMismatch) and nothing is written. Structures
+/// are the same if all fields have the same types and places, whatever the structures and the
+/// fields are called and whichever programs they are from. A structure travels as it lies in
+/// memory, but for its padding: where it goes out, zeroes lie there, so that nothing leaves the
+/// process that is no data.
+///
+/// Bytes without a type, as untyped calls and programs in other languages send them, are received
+/// as any type of which all bytes are a value. A `bool`, and a structure with a `bool` in it, comes
+/// from the same type of a Rust program only.
 ///
 /// # Safety
 /// The type has no pointers and no destructor, and stays valid when its bytes are replaced by
-/// those of another value of a type with the same code.
+/// those of another value of the same [`ElementType`].
 pub unsafe trait Element: Copy + Send + Sync + 'static {
     #[doc(hidden)]
-    const CODE: ElementCode;
+    const TYPE: ElementType;
 
     /// Whether it has bytes that are no data: what lies there is not for other ranks.
     #[doc(hidden)]
@@ -61,11 +69,49 @@ pub unsafe fn clear_between(element: *mut u8, bytes: usize, fields: &[(usize, us
     }
 }
 
-/// The type of an element, as far as the two sides compare it.
+/// The type of an element, as the two sides compare it. That of an array is the type of what it
+/// consists of.
 #[doc(hidden)]
-pub type ElementCode = TypeCode;
+#[derive(Clone, Copy, Debug)]
+pub enum ElementType {
+    /// One that all programs know.
+    Basic(TypeCode),
+    /// Any other one.
+    Structure(&'static Structure),
+}
 
-/// The code of a basic element of so many bytes; data without a meaning agrees with everything.
+/// What a structure consists of.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Structure {
+    /// Its size.
+    pub bytes: usize,
+    /// In any order.
+    pub fields: &'static [Field],
+}
+
+/// A field of a structure.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Field {
+    /// Where it begins.
+    pub offset: usize,
+    /// Its size.
+    pub bytes: usize,
+    /// The type of what it consists of, which it may have several of.
+    pub element: ElementType,
+}
+
+/// The code of the elements of a type.
+#[inline]
+pub(crate) fn code_for<T: Element>() -> TypeCode {
+    match T::TYPE {
+        ElementType::Basic(code) => code,
+        ElementType::Structure(structure) => structure.code(),
+    }
+}
+
+/// The code of a basic element of so many bytes; data without a meaning has none.
 pub(crate) const fn code_of(kind: Kind, size: usize) -> TypeCode {
     match kind {
         Kind::Raw => TypeCode::BYTES,
@@ -73,22 +119,150 @@ pub(crate) const fn code_of(kind: Kind, size: usize) -> TypeCode {
     }
 }
 
-/// The code of a structure of so many bytes with these fields: (offset, code, size) each.
-#[doc(hidden)]
-pub const fn code_of_fields(size: usize, fields: &[(usize, ElementCode, usize)]) -> ElementCode {
-    const PRIME: u64 = 0x0100_0000_01b3;
-    let (mut hash, mut at) = ((0xcbf2_9ce4_8422_2325 ^ size as u64).wrapping_mul(PRIME), 0);
-    while at < fields.len() {
-        let (offset, code, size) = fields[at];
-        hash = (hash ^ offset as u64).wrapping_mul(PRIME);
-        hash = (hash ^ (size as u64) << 16 ^ code.0 as u64).wrapping_mul(PRIME);
-        at += 1;
+impl ElementType {
+    /// Whether some bytes are no value of it.
+    pub(crate) fn is_strict(self) -> bool {
+        match self {
+            ElementType::Basic(code) => code.is_strict(),
+            ElementType::Structure(Structure { fields, .. }) => {
+                fields.iter().any(|field| field.element.is_strict())
+            }
+        }
     }
-    let folded = (hash ^ hash >> 32 ^ hash >> 16) as u16;
-    // The upper half is that of structures; its last code has a meaning of its own.
-    match TypeCode(0x8000 | folded) {
-        TypeCode::SPOILED => TypeCode(0x8000),
-        code => code,
+
+    fn bytes(self) -> usize {
+        match self {
+            ElementType::Basic(code) => bytes_of(code),
+            ElementType::Structure(structure) => structure.bytes,
+        }
+    }
+
+    /// The signature: a text that is equal for the same types, and different for all others.
+    fn signature(self) -> String {
+        match self {
+            ElementType::Basic(code) => name_of(code),
+            ElementType::Structure(structure) => structure.signature(),
+        }
+    }
+
+    /// Whether all elements in so many bytes are values of the type.
+    ///
+    /// # Safety
+    /// The bytes can be read, and those of data are initialised.
+    unsafe fn holds(self, start: *const u8, bytes: usize) -> bool {
+        match self {
+            ElementType::Basic(code) if code.is_strict() => (0..bytes).all(|at| {
+                let byte = start.wrapping_add(at);
+                // SAFETY: one of the bytes.
+                unsafe { byte.read() <= 1 }
+            }),
+            ElementType::Basic(_) => true,
+            ElementType::Structure(structure) => {
+                let size = structure.bytes.max(1);
+                let mut fields = (0..bytes / size).flat_map(|at| {
+                    structure.fields.iter().map(move |field| (at * size + field.offset, field))
+                });
+                fields.all(|(at, field)| {
+                    // SAFETY: a field lies in its structure.
+                    unsafe { field.element.holds(start.wrapping_add(at), field.bytes) }
+                })
+            }
+        }
+    }
+}
+
+impl Structure {
+    /// The code. A process looks it up once; after that it costs a read of an address that it is
+    /// found by.
+    #[inline]
+    fn code(&'static self) -> TypeCode {
+        let address = (&raw const *self).addr() as u64;
+        let seen = &SEEN[(address >> 3) as usize % SEEN.len()];
+        match seen.load(Ordering::Relaxed) {
+            word if word >> 16 == address => TypeCode(word as u16),
+            _ => self.look_up(seen, address),
+        }
+    }
+
+    #[cold]
+    fn look_up(&'static self, seen: &AtomicU64, address: u64) -> TypeCode {
+        let is_strict = ElementType::Structure(self).is_strict();
+        let code = structures::code_of(&self.signature(), is_strict);
+        if address < 1 << 48 {
+            seen.store(address << 16 | u64::from(code.0), Ordering::Relaxed);
+        }
+        code
+    }
+
+    /// The fields by their places, and the size. What has no size is left out.
+    fn signature(&self) -> String {
+        let mut fields: Vec<&Field> = self.fields.iter().filter(|field| field.bytes > 0).collect();
+        fields.sort_by_key(|field| field.offset);
+        let mut text = String::from("{");
+        for (at, Field { offset, bytes, element }) in fields.into_iter().enumerate() {
+            let (signature, count) = (element.signature(), bytes / element.bytes().max(1));
+            let several = if count == 1 { signature } else { format!("[{signature}; {count}]") };
+            text += &format!("{}{offset}: {several}", if at == 0 { "" } else { ", " });
+        }
+        format!("{text}; {} bytes}}", self.bytes)
+    }
+}
+
+/// Addresses of structures with their codes: an address in the upper 48 bits, and its code. Several
+/// structures may take turns with one place, each of which is found anew then.
+static SEEN: [AtomicU64; 256] = [const { AtomicU64::new(0) }; 256];
+
+/// The size of a basic element.
+fn bytes_of(TypeCode(code): TypeCode) -> usize {
+    usize::from(code & 0xff)
+}
+
+/// The name of a type, for people.
+pub(crate) fn name_of(code: TypeCode) -> String {
+    if code.is_structure() {
+        let nameless = "a structure that is one too many for a process to tell apart";
+        return structures::signature_of(code).unwrap_or(nameless).into();
+    }
+    let (bytes, raw) = (bytes_of(code), code.raw());
+    let of_kind = |kind: Kind| code_of(kind, bytes) == raw;
+    match () {
+        () if code == TypeCode::BYTES => "bytes".into(),
+        () if code.is_strict() => "bool".into(),
+        () if of_kind(Kind::Signed) => format!("i{}", bytes * 8),
+        () if of_kind(Kind::Unsigned) => format!("u{}", bytes * 8),
+        () if of_kind(Kind::Float) => format!("f{}", bytes * 8),
+        () if of_kind(Kind::Complex) => format!("Complex<f{}>", bytes * 4),
+        () if of_kind(Kind::Logical) => format!("raw truth values of {bytes} bytes"),
+        () if of_kind(Kind::Character) => "characters".into(),
+        () => format!("other basic elements of {bytes} bytes"),
+    }
+}
+
+/// A number for a type that is equal for the same types in all programs, and mostly different for
+/// others; a `bool` has that of raw truth values. 0 for bytes.
+pub(crate) fn number_of(code: TypeCode) -> u64 {
+    let signature = structures::signature_of(code).unwrap_or_default();
+    let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    match code.is_structure() {
+        true => signature.bytes().fold(0xcbf2_9ce4_8422_2325, hash) | 1 << 63,
+        false => code.raw().0.into(),
+    }
+}
+
+/// In a build with debug assertions: that so many elements are values of their type, which is what
+/// is asked of whatever has been received.
+///
+/// # Panics
+/// If they are not: then the library, or somebody who has told it the wrong type, is wrong.
+///
+/// # Safety
+/// The elements can be read.
+#[inline]
+pub(crate) unsafe fn assert_valid<T: Element>(start: *const u8, len: usize) {
+    if cfg!(debug_assertions) && len > 0 && T::TYPE.is_strict() {
+        // SAFETY: passed on. What is not padding of elements is initialised.
+        let holds = unsafe { T::TYPE.holds(start, len * size_of::<T>()) };
+        assert!(holds, "bytes that are no {} lie in a buffer", T::TYPE.signature());
     }
 }
 
@@ -109,28 +283,22 @@ pub const fn code_of_fields(size: usize, fields: &[(usize, ElementCode, usize)])
 /// All its bytes are initialised, and any bytes in their place make a valid value.
 pub unsafe trait AnyBytes: Element {}
 
-macro_rules! elements {
+macro_rules! numbers {
     ($($type:ty = $kind:ident;)*) => {$(
-        // SAFETY: a plain number (or bool, whose two values only ever arrive from another bool);
-        // types that share a code are alike.
+        // SAFETY: a plain number; types that share a code are alike.
         unsafe impl Element for $type {
-            const CODE: TypeCode = code_of(Kind::$kind, size_of::<$type>());
+            const TYPE: ElementType =
+                ElementType::Basic(code_of(Kind::$kind, size_of::<$type>()));
         }
+
+        // SAFETY: a number without padding, of which every pattern of bits is one.
+        unsafe impl AnyBytes for $type {}
     )*};
 }
 
-macro_rules! numbers {
-    ($($type:ty = $kind:ident;)*) => {
-        elements! { $($type = $kind;)* }
-        $(
-            // SAFETY: a number without padding, of which every pattern of bits is one.
-            unsafe impl AnyBytes for $type {}
-        )*
-    };
-}
-
-elements! {
-    bool = Logical;
+// SAFETY: its two values only ever arrive from another bool, since its code is strict.
+unsafe impl Element for bool {
+    const TYPE: ElementType = ElementType::Basic(code_of(Kind::Logical, 1).strict());
 }
 
 numbers! {
@@ -158,7 +326,7 @@ numbers! {
 
 // SAFETY: elements in a row.
 unsafe impl<T: Element, const N: usize> Element for [T; N] {
-    const CODE: TypeCode = T::CODE;
+    const TYPE: ElementType = T::TYPE;
     const HAS_PADDING: bool = T::HAS_PADDING;
 
     unsafe fn clear_padding(element: *mut u8) {

@@ -144,7 +144,7 @@ pub use core::Waiting;
 pub use datatype::Datatype;
 pub use element::{AnyBytes, Element};
 #[doc(hidden)]
-pub use element::{ElementCode, clear_between, code_of_fields};
+pub use element::{ElementType, Field, Structure, clear_between};
 pub use error::{
     Error, ErrorClass, ErrorCode, ErrorCodes, ErrorHandler, ErrorKind, ErrorSite, ExceptionId,
     Result, UserErrorHandler,

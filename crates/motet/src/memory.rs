@@ -10,6 +10,7 @@ use std::slice;
 use motet_fabric::heap;
 
 use crate::buffer::{Held, RecvBuffer, SendBuffer, Span};
+use crate::element::assert_valid;
 use crate::{Communicator, Element};
 
 /// Elements in memory that all ranks of a host map, for the buffers of large messages and
@@ -107,6 +108,8 @@ unsafe impl<T: Element> Held for Memory<T> {
     }
 
     unsafe fn put_together(parts: Memory<T>) -> Memory<T> {
+        // SAFETY: its elements, which nobody uses.
+        unsafe { assert_valid::<T>(parts.start.as_ptr().cast(), parts.len) };
         parts
     }
 }

@@ -19,6 +19,7 @@ use motet_fabric::{
 use crate::Element;
 use crate::buffer::{Span, StreamOf};
 use crate::communicator::{Communicator, Traffic};
+use crate::element::{assert_valid, code_for};
 pub(crate) use crate::engine::Mode;
 use crate::engine::{Engine, Envelope, NOBODY, Staging, Transfer, Way};
 use crate::error::{ErrorKind, Result};
@@ -116,8 +117,10 @@ impl Communicator {
         let span = Span { start: buffer.as_mut_ptr().cast(), len: buffer.len() };
         let transfer = Transfer::receive::<T>(selector, span);
         // SAFETY: borrowed for longer than this waits.
-        let received = unsafe { self.finish("recv", &transfer, None) }?;
-        Ok(self.status(received))
+        let received = unsafe { self.finish("recv", &transfer, None) };
+        // SAFETY: the elements of the buffer, whose operation is over.
+        unsafe { assert_valid::<T>(buffer.as_ptr().cast(), buffer.len()) };
+        Ok(self.status(received?))
     }
 
     /// Waits until a message is there, without receiving it. (`MPI_Probe`)
@@ -192,7 +195,7 @@ impl Communicator {
         (to, tag): (usize, Tag),
         mode: Mode,
     ) -> Result<()> {
-        let envelope = self.envelope(call, to, tag, T::CODE)?;
+        let envelope = self.envelope(call, to, tag, code_for::<T>())?;
         let span = Span { start: data.as_ptr().cast_mut().cast(), len: data.len() };
         // SAFETY: borrowed for longer than this waits.
         let (span, staging) = unsafe { outgoing::<T>(span, None) };
@@ -366,7 +369,7 @@ impl Transfer {
     /// What receives into a span; from nobody without a selector.
     fn receive<T: Element>(selector: Option<Selector>, span: Span) -> Transfer {
         let bytes = Span { len: span.len * size_of::<T>(), ..span };
-        Transfer::receive_as(selector, bytes, T::CODE)
+        Transfer::receive_as(selector, bytes, code_for::<T>())
     }
 
     /// What receives into a span of bytes, which are elements of this type.

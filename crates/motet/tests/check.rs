@@ -241,7 +241,7 @@ fn only_one_communicator_is_broken_and_what_began_before_goes_on() {
         let wrong = wrong.unwrap_err();
         // The message of what does not match may be there before all have been told that.
         assert!(
-            matches!(wrong.kind(), ErrorKind::Mismatch(_) | ErrorKind::TypeMismatch),
+            matches!(wrong.kind(), ErrorKind::Mismatch(_) | ErrorKind::TypeMismatch { .. }),
             "{wrong}"
         );
         assert!(world.barrier().is_err() && world.ibarrier().is_err() && world.dup().is_err());

@@ -8,8 +8,8 @@ mod worlds;
 use motet::datatype::Datatype;
 use motet::op::Op;
 use motet::raw::{
-    self, Collective, Data, Incoming, On, Outgoing, Parts, Reduction, Replace, Request, SendMode,
-    Status, Swap,
+    self, Collective, Data, Incoming, On, Outgoing, Parts, Reduction, Replace, Request, Root,
+    SendMode, Status, Swap,
 };
 use motet::{
     ANY_SOURCE, ANY_TAG, BufferRoom, Communicator, DETERMINISTIC, ErrorClass, Info,
@@ -617,6 +617,39 @@ fn reductions_between_groups_know_the_hint() {
         assert_eq!(sum, [1.5]);
         let typed = inter.allreduce_init((vec![1.5f64], vec![0.0f64]), Sum, &info)?;
         assert!(typed.explain().contains("the same on every machine"), "{typed:?}");
+        Ok(())
+    });
+}
+
+/// What the untyped layer calls truth values is any bytes: they are not received as `bool`, from
+/// which they may come.
+#[test]
+fn untyped_truth_values_are_no_bool() {
+    on_ranks_with(2, &Settings::new(), |world| {
+        let (comm, other): (&Communicator, _) = (world, 1 - world.rank());
+        for datatype in [Datatype::C_BOOL, Datatype::BYTE, Datatype::LOGICAL1] {
+            let mut bytes = [7_u8, 1];
+            let data = Data { address: bytes.as_mut_ptr().cast(), count: 2, datatype: &datatype };
+            let mut values = [false, true];
+            if world.rank() == 0 {
+                let message = Outgoing { data, to: other, tag: TAG, mode: SendMode::Standard };
+                // SAFETY: see above.
+                unsafe { message.run(comm) }?;
+                // SAFETY: see above.
+                unsafe { Collective::Bcast { data, root: Root::Rank(0) }.run(comm) }?;
+                // SAFETY: see above.
+                unsafe { Incoming { data, from: ANY_SOURCE, tag: ANY_TAG }.run(comm) }?;
+                assert_eq!(bytes, [0, 1]);
+                continue;
+            }
+            let received = world.recv(&mut values, other, TAG);
+            let given = world.bcast(&mut values, 0);
+            for error in [received.err(), given.err()] {
+                assert_eq!(error.map(|error| error.class()), Some(ErrorClass::Type));
+            }
+            assert_eq!(values, [false, true]);
+            world.send(&values, other, TAG)?;
+        }
         Ok(())
     });
 }

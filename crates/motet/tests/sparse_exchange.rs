@@ -204,7 +204,7 @@ fn errors_end_it_everywhere() {
             _ => world.sparse_exchange::<u32>([]).map(|came| came.len()),
         };
         match ended.as_ref().map_err(motet::Error::kind) {
-            Err(ErrorKind::TypeMismatch) => assert_eq!(me, 1),
+            Err(ErrorKind::TypeMismatch { .. }) => assert_eq!(me, 1),
             ended => assert!(me != 1 && matches!(ended, Ok(0) | Err(ErrorKind::Spoiled { .. }))),
         }
         // Three numbers make no pair of pairs.

@@ -78,7 +78,7 @@ impl Endpoint {
         done: &mut Vec<Completion>,
     ) -> State {
         let Message { source, label: Label { tag, .. }, bytes, .. } = message;
-        if let Err(error) = message.fits(&receive) {
+        if let Err(error) = message.fits(&receive, &self.introductions) {
             done.push(message.completion(receive.token(), Err(error)));
             return State::Nothing;
         }
@@ -127,7 +127,7 @@ impl Endpoint {
     /// All of a message has come for which there was no receive when it began.
     fn assembled(&mut self, message: Message, whole: Box<[u8]>, done: &mut Vec<Completion>) {
         match self.matching.take_posted(message.source, message.label) {
-            Some(receive) => message.deliver(&whole, receive, done),
+            Some(receive) => message.deliver(&whole, receive, &self.introductions, done),
             None => self.keep(message, Body::Whole(whole)),
         }
     }

@@ -77,7 +77,7 @@ impl Endpoint {
     ) {
         let Some(wire) = &mut self.wire else { return };
         let data = wire.berthed(message.source, berth, message.bytes);
-        let mut outcome = message.fits(&receive);
+        let mut outcome = message.fits(&receive, &self.introductions);
         match data {
             Some(data) if outcome.is_ok() => {
                 let into = receive.into.start();

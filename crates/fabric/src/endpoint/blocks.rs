@@ -185,6 +185,7 @@ impl Endpoint {
         (operation, reply): (u64, Reply),
         readers: u32,
     ) -> bool {
+        self.introduce(to, element);
         if readers > 0 {
             self.release_untold();
             // Where ranks share cores its sender goes on in any case: what comes back, if anything
@@ -392,7 +393,7 @@ impl Endpoint {
         block: Block,
         receive: &Receive,
     ) -> Result<(), TransferError> {
-        let outcome = message.fits(receive);
+        let outcome = message.fits(receive, &self.introductions);
         let outcome = outcome.and_then(|()| self.copy_block(message, block, receive));
         match outcome {
             Ok(()) => self.keep_block(message.source, block, message.bytes),

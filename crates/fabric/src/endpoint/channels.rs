@@ -1,12 +1,24 @@
 //! The channels of a rank: opened by the receiver, asked for by the sender. Protocol: `README.md`,
 //! "Channels".
 
+use super::Endpoint;
 use super::outgoing::Outgoing;
 use super::packet::{self, Packet};
 use super::streams::Streams;
-use super::{Attached, Endpoint};
 use crate::channel::{InChannel, LONGEST, OutChannel};
 use crate::{Label, Peer, Sender, TransferError, TypeCode};
+
+/// What became of the attempt to find the sending end of a channel.
+pub enum Attached {
+    /// The receiver has not said yet.
+    Unknown,
+    /// Here it is.
+    Channel(OutChannel),
+    /// The receiver had no room: this message of the operation goes as a message, always.
+    Refused,
+    /// The receiver opened it for something else: the ranks disagree on the operation.
+    Mismatch(TransferError),
+}
 
 impl Endpoint {
     /// Opens a channel of so many cells for one message of a persistent operation and tells its
@@ -53,6 +65,7 @@ impl Endpoint {
         bytes: usize,
         (offset, shape): (u64, u64),
     ) {
+        self.introduce(from, element);
         let packet = Packet::Open { label, element };
         let words = [offset, shape, bytes as u64];
         // Control packets complete nobody's transfer, so there is nothing to tell.
@@ -85,9 +98,9 @@ impl Endpoint {
             return Attached::Unknown;
         };
         let from = Sender::new(self.me, label.tag);
-        if !opened.element.agrees(element) {
-            let expected = opened.element;
-            let error = TransferError::TypeMismatch { sent: element, expected, from };
+        if !element.fits(opened.element) {
+            let (sent, expected) = (element, opened.element);
+            let error = TransferError::TypeMismatch { sent, expected, from };
             return Attached::Mismatch(error);
         }
         if opened.bytes != bytes {

@@ -2,6 +2,7 @@
 
 use super::belt::Block;
 use super::heap::is_in_heap;
+use super::introductions::Introductions;
 use super::matched::Taken;
 use super::outgoing::{Outgoing, Pieces};
 use super::packet::{Header, Packet, WORDS_BYTES, Words};
@@ -33,14 +34,13 @@ pub(super) struct Message {
 impl Message {
     /// Whether this receive can take it.
     #[inline]
-    pub(super) fn fits(&self, receive: &Receive) -> Result<(), TransferError> {
-        if self.element == TypeCode::SPOILED {
-            return Err(TransferError::Spoiled(self.source));
-        }
-        if !self.element.agrees(receive.element) {
-            let expected = receive.element;
-            let from = self.sender();
-            return Err(TransferError::TypeMismatch { sent: self.element, expected, from });
+    pub(super) fn fits(
+        &self,
+        receive: &Receive,
+        introductions: &Introductions,
+    ) -> Result<(), TransferError> {
+        if self.element != receive.element || self.element.is_structure() {
+            self.fits_by_rule(receive, introductions)?;
         }
         if self.bytes > receive.into.bytes() {
             return Err(self.truncated(receive.into.bytes()));
@@ -58,9 +58,30 @@ impl Message {
         TransferError::truncated(self.sender(), self.bytes, room)
     }
 
+    /// Whether its type is one that may be received, if they are not the same basic type.
+    #[inline(never)]
+    fn fits_by_rule(
+        &self,
+        receive: &Receive,
+        introductions: &Introductions,
+    ) -> Result<(), TransferError> {
+        if self.element == TypeCode::SPOILED {
+            return Err(TransferError::Spoiled(self.source));
+        }
+        let (sent, expected) = (introductions.own(self.source, self.element), receive.element);
+        let mismatch = TransferError::TypeMismatch { sent, expected, from: self.sender() };
+        if sent.fits(expected) { Ok(()) } else { Err(mismatch) }
+    }
+
     /// Ends a receive with this message, if it fits.
-    pub(super) fn deliver(&self, whole: &[u8], receive: Receive, done: &mut Vec<Completion>) {
-        let fits = self.fits(&receive);
+    pub(super) fn deliver(
+        &self,
+        whole: &[u8],
+        receive: Receive,
+        introductions: &Introductions,
+        done: &mut Vec<Completion>,
+    ) {
+        let fits = self.fits(&receive, introductions);
         if fits.is_ok() {
             let into = receive.into.start();
             // SAFETY: a posted receive: writable, by the promise of its poster, and long enough, as
@@ -183,6 +204,9 @@ impl Endpoint {
                     done.push(Completion { token: landing.receive.token(), outcome });
                 }
             }
+            Packet::Introduction { element, total, bytes } => {
+                self.handle_introduction(source, element, total, bytes);
+            }
             Packet::Leaving | Packet::Left | Packet::Seen => self.note_departure(source, packet),
             Packet::Open { label, element } => {
                 let [offset, shape, bytes] = self.words(source);
@@ -221,7 +245,7 @@ impl Endpoint {
         let inlet = &self.inlets[message.source.index()];
         match self.matching.take_posted(message.source, message.label) {
             Some(receive) => {
-                let fits = message.fits(&receive);
+                let fits = message.fits(&receive, &self.introductions);
                 if fits.is_ok() {
                     let into = receive.into.part(0, message.bytes);
                     // SAFETY: a posted receive: writable, by the promise of its poster.
@@ -272,7 +296,7 @@ impl Endpoint {
             Body::Exposed(exposure) => self.land(message, exposure, receive, done),
             Body::Berthed(berth) => self.receive_berthed(message, berth, receive, done),
             Body::Shared(block) => self.receive_block(message, block, &receive, done),
-            Body::Whole(whole) => message.deliver(&whole, receive, done),
+            Body::Whole(whole) => message.deliver(&whole, receive, &self.introductions, done),
         }
     }
 
@@ -284,7 +308,7 @@ impl Endpoint {
         receive: Receive,
         done: &mut Vec<Completion>,
     ) {
-        if let Err(error) = message.fits(&receive) {
+        if let Err(error) = message.fits(&receive, &self.introductions) {
             self.tell(message.source, Packet::Finished { send: exposure.send });
             done.push(message.completion(receive.token(), Err(error)));
             return;
@@ -377,6 +401,7 @@ impl Endpoint {
         element: TypeCode,
         bytes: usize,
     ) {
+        let element = self.introductions.own(to, element);
         let opened = Opened { ring, element, bytes };
         if let Some(None) = self.opened.insert((to, label), Some(opened)) {
             // The operation was freed here before it was opened there.

@@ -11,6 +11,7 @@
 use super::belt::Block;
 use super::heap::is_in_heap;
 use super::incoming::Message;
+use super::introductions::Introductions;
 use super::{Endpoint, Exposure, Receive};
 use crate::claims::{self, Claim};
 use crate::layout::LINE;
@@ -91,7 +92,9 @@ impl Endpoint {
     /// does.
     #[inline]
     pub(super) fn lies(&mut self, message: &Message, block: Block, receive: &Receive) -> bool {
-        let lies = receive.may_lie && block.is_full() && is_read_at_once(message, receive);
+        let lies = receive.may_lie
+            && block.is_full()
+            && is_read_at_once(message, receive, &self.introductions);
         if lies {
             let place = Place::Block(block);
             self.blocks.lying.push(Lying { token: receive.token(), message: *message, place });
@@ -107,7 +110,7 @@ impl Endpoint {
         exposure: &Exposure,
         receive: &Receive,
     ) -> bool {
-        let may_lie = receive.may_lie && is_read_at_once(message, receive);
+        let may_lie = receive.may_lie && is_read_at_once(message, receive, &self.introductions);
         let Some(claim) = exposure.claim.filter(|_| may_lie) else { return false };
         let is_there = is_in_heap(exposure.address)
             && exposure.address.is_multiple_of(LINE as u64)
@@ -128,8 +131,12 @@ impl Endpoint {
 }
 
 /// Whether a message is what its receive expects: then it can be read where it lies.
-pub(super) fn is_read_at_once(message: &Message, receive: &Receive) -> bool {
-    message.bytes == receive.into.bytes() && message.fits(receive).is_ok()
+pub(super) fn is_read_at_once(
+    message: &Message,
+    receive: &Receive,
+    introductions: &Introductions,
+) -> bool {
+    message.bytes == receive.into.bytes() && message.fits(receive, introductions).is_ok()
 }
 
 #[cfg(test)]

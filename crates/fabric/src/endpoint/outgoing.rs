@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::introductions::Introduction;
 use super::packet::{Header, Packet, Words};
 use super::{Completion, Endpoint, LargeSend, Posted};
 use crate::chunks::Queue;
@@ -94,7 +95,7 @@ impl Standing {
         let before = self.waiting.len();
         self.waiting.retain_mut(|outgoing| match *outgoing {
             Outgoing::Eager { token, .. } | Outgoing::Large { token, .. } => token != wanted,
-            Outgoing::Pieces(_) | Outgoing::Words { .. } => true,
+            Outgoing::Pieces(_) | Outgoing::Words { .. } | Outgoing::Introduction(_) => true,
         });
         self.waiting.len() < before
     }
@@ -131,6 +132,8 @@ pub(super) enum Outgoing {
     Words { packet: Packet, words: Words },
     /// A large message on its way in pieces.
     Pieces(Pieces),
+    /// A structure of which the peer is told.
+    Introduction(Introduction),
 }
 
 /// The pieces of a large message, of which the first `sent` bytes have gone.
@@ -183,6 +186,7 @@ impl Endpoint {
         (label, element, data): (Label, TypeCode, Region),
         token: Token,
     ) -> Posted {
+        self.introduce(to, element);
         if self.is_for_block(to, data, reply) {
             // SAFETY: readable, by the caller's promise.
             let is_sent = unsafe { self.send_in_block(to, (label, element, data), reply) };
@@ -211,6 +215,7 @@ impl Endpoint {
         data: Region,
         token: Token,
     ) -> Posted {
+        self.introduce(to, element);
         let is_synchronous = true;
         self.submit(to, Outgoing::Large { label, element, data, token, is_synchronous })
     }
@@ -306,6 +311,7 @@ impl Endpoint {
                 }
             }
             Outgoing::Pieces(pieces) => self.push_pieces(to, pieces, done),
+            Outgoing::Introduction(introduction) => self.push_introduction(to, introduction),
         }
     }
 
@@ -406,7 +412,7 @@ impl Endpoint {
                         let packet = Packet::Revoked { landing };
                         *outgoing = Outgoing::Words { packet, words: [0; 3] };
                     }
-                    Outgoing::Pieces(_) | Outgoing::Words { .. } => {}
+                    Outgoing::Pieces(_) | Outgoing::Words { .. } | Outgoing::Introduction(_) => {}
                 }
                 true
             });

@@ -21,7 +21,7 @@ impl Header {
     /// Bytes behind it in its cell, which has room for so many.
     pub(crate) fn bytes_behind(&self, room: usize) -> usize {
         match self.kind {
-            EAGER | FIRST | REST | PIECE => (self.bytes as usize).min(room),
+            EAGER | FIRST | REST | PIECE | INTRODUCTION => (self.bytes as usize).min(room),
             _ => WORDS_BYTES,
         }
     }
@@ -106,6 +106,8 @@ pub(super) enum Packet {
     Berths,
     /// A message lies in a block: words are the places of its counts and of its bytes.
     Block { label: Label, element: TypeCode, bytes: usize },
+    /// A part of the signature of a structure: of so many bytes in all.
+    Introduction { element: TypeCode, total: usize, bytes: usize },
     /// The sender begins nothing more.
     Leaving,
     /// The sender has left the world: this is its last packet, but for `Seen`.
@@ -146,6 +148,7 @@ const BERTHED: u8 = 16;
 const BERTHS: u8 = 17;
 const BLOCK: u8 = 18;
 const STREAMED: u8 = 19;
+const INTRODUCTION: u8 = 20;
 
 impl Packet {
     pub(super) fn header(self) -> Header {
@@ -185,6 +188,9 @@ impl Packet {
             Packet::Berthed { label, element, bytes } => (BERTHED, label, element, bytes),
             Packet::Berths => (BERTHS, none, TypeCode::BYTES, 0),
             Packet::Block { label, element, bytes } => (BLOCK, label, element, bytes),
+            Packet::Introduction { element, total, bytes } => {
+                (INTRODUCTION, Label { context: total as u64, ..none }, element, bytes)
+            }
             Packet::Leaving => (LEAVING, none, TypeCode::BYTES, 0),
             Packet::Left => (LEFT, none, TypeCode::BYTES, 0),
             Packet::Seen => (SEEN, none, TypeCode::BYTES, 0),
@@ -223,6 +229,7 @@ impl Packet {
             BERTHED => Packet::Berthed { label, element, bytes },
             BERTHS => Packet::Berths,
             BLOCK => Packet::Block { label, element, bytes },
+            INTRODUCTION => Packet::Introduction { element, total: context as usize, bytes },
             LEAVING => Packet::Leaving,
             LEFT => Packet::Left,
             SEEN => Packet::Seen,
@@ -244,6 +251,7 @@ mod tests {
         assert_eq!(behind(Packet::First { label, element, bytes: 300 }), 100);
         assert_eq!(behind(Packet::Rest { bytes: 5 }), 5);
         assert_eq!(behind(Packet::Piece { landing: 1, offset: 300, bytes: 9 }), 9);
+        assert_eq!(behind(Packet::Introduction { element, total: 90, bytes: 9 }), 9);
         for packet in [Packet::Large { label, element, bytes: 17 }, Packet::Left, Packet::Seen] {
             assert_eq!(behind(packet), WORDS_BYTES);
         }
@@ -278,6 +286,7 @@ mod tests {
             Packet::Berthed { label, element, bytes: usize::MAX },
             Packet::Berths,
             Packet::Block { label, element, bytes: usize::MAX },
+            Packet::Introduction { element, total: 900, bytes: 17 },
             Packet::Leaving,
             Packet::Left,
             Packet::Seen,

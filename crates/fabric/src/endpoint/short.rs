@@ -54,6 +54,7 @@ impl Endpoint {
         data: Region,
         reply: Reply,
     ) -> bool {
+        self.introduce(to, element);
         if !self.standing[to.index()].is_flushed() {
             return false;
         }
@@ -142,7 +143,7 @@ impl Endpoint {
         }
         let (element, bytes) = header.contents();
         let message = Message { source: from, label, element, bytes };
-        let fits = message.fits(&receive);
+        let fits = message.fits(&receive, &self.introductions);
         if fits.is_ok() {
             let payload = inlet.payload_of::<Header>(bytes);
             let is_expected = bytes == receive.into.bytes();
@@ -221,7 +222,9 @@ impl Endpoint {
         self.note_message(from, message.bytes);
         let block = Block::from_words(self.words(from));
         let fits = match read {
-            Some(read) if block.is_full() && is_read_at_once(&message, receive) => {
+            Some(read)
+                if block.is_full() && is_read_at_once(&message, receive, &self.introductions) =>
+            {
                 read(self.bytes_of(&message, block));
                 self.keep_block(from, block, message.bytes);
                 Ok(())
@@ -260,7 +263,7 @@ impl Endpoint {
         let Taken { source, label, early } = &taken;
         let (source, label) = (*source, *label);
         let message = Message { source, label, element: early.element, bytes: early.bytes };
-        let mut fits = message.fits(receive);
+        let mut fits = message.fits(receive, &self.introductions);
         match (&early.body, fits) {
             (Body::Whole(whole), Ok(())) => {
                 let into = receive.into.start();

@@ -170,7 +170,7 @@ pub(crate) fn types_are_compared(kind: Kind) {
                 step(&mut world);
                 assert!(world[0].take(send).unwrap().outcome.is_ok());
                 let ended = world[1].take(receive).unwrap();
-                if sent.agrees(expected) {
+                if sent.fits(expected) {
                     assert_eq!(ended.data(), pattern(1, bytes));
                 } else {
                     let error = TransferError::TypeMismatch {

@@ -6,8 +6,8 @@ use std::fmt;
 
 use super::{Held, RecvBuffer, SendBuffer, Span};
 use crate::Element;
-use crate::datatype::{Datatype, DatatypeError, Layout};
-use crate::element::code_of;
+use crate::datatype::{Basic, Datatype, DatatypeError, Layout};
+use crate::element::{ElementType, code_of};
 use crate::engine::{Staged, Staging, Way};
 use crate::error::Result;
 
@@ -127,11 +127,22 @@ impl<B: SendBuffer> Items<B> {
 
 /// Items of such elements may stand for the elements themselves.
 fn check<T: Element>(datatype: &Datatype, layout: &Layout) -> Result<(), DatatypeError> {
+    let ElementType::Basic(code) = T::TYPE else {
+        return of_nothing(layout);
+    };
     let bytes = code_of(crate::datatype::Kind::Unsigned, 1);
-    let alike =
-        datatype.element().is_some_and(|basic| code_of(basic.kind, basic.size.into()) == T::CODE);
+    let is_code = |basic: Basic| code_of(basic.kind, basic.size.into()) == code.raw();
+    let alike = datatype.element().is_some_and(is_code);
     let whole = layout.size().is_multiple_of(size_of::<T>().max(1) as u64);
-    if whole && (alike || T::CODE == bytes || layout.size() == 0) {
+    if whole && (alike || code == bytes) {
+        return Ok(());
+    }
+    of_nothing(layout)
+}
+
+/// Items without any data may stand for everything.
+fn of_nothing(layout: &Layout) -> Result<(), DatatypeError> {
+    if layout.size() == 0 {
         return Ok(());
     }
     Err(DatatypeError::Unsupported("the items are of other elements than the buffer"))
@@ -172,8 +183,8 @@ impl<B: SendBuffer> ItemsParts<B> {
     }
 }
 
-// SAFETY: the stream has as many valid elements as the items: they are numbers, which any bytes
-// are, or a stream that is written before it is read. (What is contiguous lies in the buffer, as
+// SAFETY: the stream has as many valid elements as the items: zeros, which are values of every
+// basic type, or what was written there since. (What is contiguous lies in the buffer, as
 // `Items::at` has checked.)
 unsafe impl<B: SendBuffer> SendBuffer for Items<B> {
     type Element = B::Element;

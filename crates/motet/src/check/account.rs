@@ -15,8 +15,7 @@ use motet_fabric::{Peer, TypeCode};
 use motet_plan::call::Blocks;
 use motet_plan::{Block, Operation, Rank};
 
-use crate::datatype::Kind;
-use crate::element::code_of;
+use crate::element::{name_of, number_of};
 use crate::engine::Selection;
 use crate::group::Group;
 use crate::hints::Hints;
@@ -61,22 +60,9 @@ impl Elements {
         (count * self.bytes) as u64
     }
 
-    /// For people; a type that is none of the primitive ones has no name here.
+    /// For people.
     fn name(self) -> String {
-        let TypeCode(code) = self.code;
-        if self.code == TypeCode::BYTES {
-            return "bytes".into();
-        }
-        let bits = (code & 0xff) * 8;
-        let of_kind = |kind: Kind| code_of(kind, usize::from(code & 0xff)) == self.code;
-        match () {
-            () if of_kind(Kind::Signed) => format!("i{bits}"),
-            () if of_kind(Kind::Unsigned) => format!("u{bits}"),
-            () if of_kind(Kind::Float) => format!("f{bits}"),
-            () if of_kind(Kind::Complex) => format!("Complex<f{}>", bits / 2),
-            () if of_kind(Kind::Logical) => "bool".into(),
-            () => format!("items of {} bytes", self.bytes),
-        }
+        name_of(self.code)
     }
 }
 
@@ -148,7 +134,7 @@ impl Account {
         let Facts { root, signature, counts, pairs } = Facts::of(operation, elements);
         // With no element there is no type, and the pairs of an irregular operation may have one
         // each: those find out by their messages.
-        let element = if signature == 0 { 0 } else { u64::from(elements.code.0) };
+        let element = if signature == 0 { 0 } else { number_of(elements.code) };
         let commutes = commutes(operation).map_or(2, u64::from);
         let fingerprint = hash([
             hash_text(call),

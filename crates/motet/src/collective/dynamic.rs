@@ -17,7 +17,7 @@ use motet_fabric::{Peer, Region, RegionMut, TypeCode};
 
 use super::{Prepared, Shape};
 use crate::communicator::{Communicator, Traffic};
-use crate::element::{Element, clear_padding};
+use crate::element::{Element, assert_valid, clear_padding, code_for};
 use crate::engine::{Arrivals, Dynamic, Number, Selection};
 use crate::error::{ErrorKind, Result};
 use crate::flight::{Flight, Home};
@@ -94,6 +94,8 @@ impl<T: Element> Arrived<T> {
             }
             // SAFETY: as above; of elements without bytes there is room for any number.
             unsafe { elements.set_len(count) };
+            // SAFETY: its elements.
+            unsafe { assert_valid::<T>(elements.as_ptr().cast(), count) };
             let rank = home.group.rank_of_peer(from);
             (rank.expect("only ranks of the communicator know its context"), elements)
         };
@@ -207,7 +209,7 @@ impl Communicator {
         let barrier = Prepared { element: TypeCode::BYTES, ..barrier };
         let (run, _) = self.run_chosen(barrier, Selection::Few, || self.next_collective())?;
         let number = Number { context: self.context(Traffic::Dynamic), ..run.number() };
-        let dynamic = Dynamic::new(number, T::CODE, arrived);
+        let dynamic = Dynamic::new(number, code_for::<T>(), arrived);
         // SAFETY: passed on.
         Ok(unsafe { self.core().engine().start_dynamic(run, dynamic, &outgoing) })
     }

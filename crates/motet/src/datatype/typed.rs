@@ -125,17 +125,21 @@ macro_rules! struct_datatype {
             }
 
             // SAFETY: all fields are elements, so none of them is anything that may not be
-            // replaced; the code tells their types and places.
+            // replaced; the type tells their types and places.
             #[allow(unsafe_code)]
             unsafe impl $crate::Element for $name {
-                const CODE: $crate::ElementCode = $crate::code_of_fields(
-                    ::std::mem::size_of::<$name>(),
-                    &[$((
-                        ::std::mem::offset_of!($name, $field),
-                        <$type as $crate::Element>::CODE,
-                        ::std::mem::size_of::<$type>(),
-                    )),+],
-                );
+                const TYPE: $crate::ElementType = {
+                    const FIELDS: &[$crate::Field] = &[$($crate::Field {
+                        offset: ::std::mem::offset_of!($name, $field),
+                        bytes: ::std::mem::size_of::<$type>(),
+                        element: <$type as $crate::Element>::TYPE,
+                    }),+];
+                    static STRUCTURE: $crate::Structure = $crate::Structure {
+                        bytes: ::std::mem::size_of::<$name>(),
+                        fields: FIELDS,
+                    };
+                    $crate::ElementType::Structure(&STRUCTURE)
+                };
                 const HAS_PADDING: bool = {
                     let data = 0 $(+ ::std::mem::size_of::<$type>())+;
                     data < ::std::mem::size_of::<$name>()

@@ -114,6 +114,14 @@ impl Memory {
         self.scratch.want();
     }
 
+    /// Puts zeros into the scratch memory, if it is there: they are values of every type.
+    pub(crate) fn clear_scratch(&mut self) {
+        if let Some(start) = self.scratch.start {
+            // SAFETY: our own memory of this length; nothing of the run is under way.
+            unsafe { start.write_bytes(0, self.scratch.bytes) };
+        }
+    }
+
     /// Takes these buffers from now on.
     pub(crate) fn bind(&mut self, input: Span, output: Span) {
         self.bind_at(input.start, output.start);

@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+mod binding;
 mod computing;
 mod course;
 mod linking;
@@ -21,9 +22,9 @@ use motet_plan::{Action, Call, Exec, Rank, StepId};
 
 use super::cache::Planned;
 use super::memory::Memory;
-use crate::buffer::Span;
 use crate::group::Group;
 use crate::kernel::Kernel;
+pub(crate) use binding::Binding;
 pub(crate) use course::Course;
 pub(crate) use linking::Linking;
 use script::Script;
@@ -59,16 +60,6 @@ enum Attempt {
     Posted,
     /// It must be tried again.
     Stuck,
-}
-
-/// What a run works on, with whom, and under which number.
-pub(crate) struct Binding {
-    pub(crate) input: Span,
-    pub(crate) output: Span,
-    pub(crate) element: TypeCode,
-    pub(crate) kernel: Option<Box<dyn Kernel>>,
-    pub(crate) group: Group,
-    pub(crate) number: Number,
 }
 
 /// How the messages of a run travel that has channels.
@@ -125,16 +116,6 @@ impl Run {
         }
     }
 
-    /// Says on what, with whom and under which number the run works from now on.
-    pub(crate) fn bind(&mut self, binding: Binding) {
-        self.memory.bind(binding.input, binding.output);
-        self.element = binding.element;
-        self.polled = false; // the operation before may have ended while it was
-        self.kernel = binding.kernel;
-        self.group = binding.group;
-        self.number = binding.number;
-    }
-
     /// The plan, and why it was chosen.
     pub(crate) fn planned(&self) -> &Arc<Planned> {
         &self.planned
@@ -143,14 +124,6 @@ impl Run {
     /// Where the cache keeps the plan.
     pub(crate) fn place(&self) -> u16 {
         self.place
-    }
-
-    /// Puts other addresses and another number into a run that was bound before.
-    pub(crate) fn bind_again(&mut self, [input, output]: [*mut u8; 2], number: Number) {
-        self.memory.bind_at(input, output);
-        self.polled = false;
-        self.error = None; // of the execution before
-        self.number = number;
     }
 
     /// Where it is kept with its call.
@@ -344,6 +317,8 @@ impl Run {
         done: &mut Vec<Completion>,
     ) -> Attempt {
         match *self.planned.plan.step(step) {
+            // What should be copied or reduced may not have come.
+            Action::Copy { .. } | Action::Reduce { .. } if self.error.is_some() => Attempt::Done,
             Action::Copy { .. } | Action::Reduce { .. } => {
                 self.compute(step, endpoint, done);
                 Attempt::Done

@@ -6,6 +6,7 @@ use motet_plan::select::SelectError;
 
 use super::{ErrorClass, ErrorCode};
 use crate::datatype::DatatypeError;
+use crate::element::name_of;
 use crate::group::GroupError;
 use crate::info::InfoError;
 use crate::point_to_point::no_room;
@@ -30,8 +31,18 @@ pub enum ErrorKind {
         room: usize,
     },
     /// The sender's elements are of another type than the receiver's. The buffer is as it was.
-    #[error("type mismatch: the sender's elements are of another type than the receiver's")]
-    TypeMismatch,
+    #[error(
+        "type mismatch: rank {rank} of the world sent {sent}, which cannot be received as \
+         {expected}; send and receive the same type"
+    )]
+    TypeMismatch {
+        /// The sender's rank in the world.
+        rank: usize,
+        /// The type of its elements: of a structure its fields, with their places.
+        sent: String,
+        /// The same of the receiver's.
+        expected: String,
+    },
     /// A rank has died. Once a rank has been told, no collective over a communicator with the dead
     /// rank ends well; those over communicators of ranks that live do.
     #[error("{0}; nothing that waits for it can complete")]
@@ -279,7 +290,7 @@ impl ErrorKind {
     pub fn class(&self) -> ErrorClass {
         match self {
             ErrorKind::Truncated { .. } => ErrorClass::Truncate,
-            ErrorKind::TypeMismatch => ErrorClass::Type,
+            ErrorKind::TypeMismatch { .. } => ErrorClass::Type,
             ErrorKind::PeerFailed(_) | ErrorKind::PeerLeft { .. } => ErrorClass::ProcAborted,
             // Of wrong nesting no argument is to blame, but the order of calls.
             ErrorKind::Spoiled { .. }
@@ -385,7 +396,11 @@ impl From<TransferError> for ErrorKind {
             TransferError::Truncated { sent, room, .. } => {
                 ErrorKind::Truncated { sent: sent.into(), room: room.into() }
             }
-            TransferError::TypeMismatch { .. } => ErrorKind::TypeMismatch,
+            TransferError::TypeMismatch { sent, expected, from } => ErrorKind::TypeMismatch {
+                rank: from.rank.index(),
+                sent: name_of(sent),
+                expected: name_of(expected),
+            },
             TransferError::Revoked(peer) | TransferError::Left(peer) => {
                 ErrorKind::PeerLeft { rank: peer.index() }
             }

@@ -2,12 +2,10 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use motet_fabric::TypeCode;
-
 use super::{Maxloc, Minloc, Operator};
 use crate::Element;
 use crate::datatype::{Datatype, Typed};
-use crate::element::code_of_fields;
+use crate::element::{ElementType, Field, Structure};
 
 /// A value and its index: the element of [`Minloc`] and [`Maxloc`]. The value can be compared, and
 /// the index is ordered.
@@ -34,6 +32,14 @@ pub struct Located<V: Element, I: Element = i32> {
 }
 
 impl<V: Element, I: Element> Located<V, I> {
+    const FIELDS: &'static [Field] = &[
+        Field { offset: 0, bytes: size_of::<V>(), element: V::TYPE },
+        Field { offset: size_of::<V>(), bytes: size_of::<I>(), element: I::TYPE },
+    ];
+
+    const STRUCTURE: &'static Structure =
+        &Structure { bytes: size_of::<Self>(), fields: Self::FIELDS };
+
     /// A value with its index.
     pub const fn new(value: V, index: I) -> Located<V, I> {
         Located { value, index }
@@ -51,12 +57,9 @@ impl<V: Element, I: Element> Located<V, I> {
 }
 
 // SAFETY: the two lie one behind the other, and either stays valid if its bytes are replaced by
-// those of another value of a type with the same code.
+// those of another value of a type with the same fields.
 unsafe impl<V: Element, I: Element> Element for Located<V, I> {
-    const CODE: TypeCode = code_of_fields(
-        size_of::<Self>(),
-        &[(0, V::CODE, size_of::<V>()), (size_of::<V>(), I::CODE, size_of::<I>())],
-    );
+    const TYPE: ElementType = ElementType::Structure(Self::STRUCTURE);
     const HAS_PADDING: bool = V::HAS_PADDING || I::HAS_PADDING;
 
     unsafe fn clear_padding(element: *mut u8) {

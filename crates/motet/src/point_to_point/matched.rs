@@ -15,6 +15,7 @@ use crate::buffer::{RecvBuffer, Span};
 use crate::collective::GiveBack;
 use crate::communicator::Communicator;
 use crate::core::Core;
+use crate::element::{assert_valid, code_for};
 use crate::engine::{NOBODY, Staging, Transfer};
 use crate::error::{ErrorKind, Result};
 use crate::flight::{Flight, Home, Origin};
@@ -42,7 +43,7 @@ pub(crate) struct Placed {
 impl Placed {
     /// A span of elements.
     fn of<T: Element>(span: Span) -> Placed {
-        Placed { span: Span { len: span.len * size_of::<T>(), ..span }, element: T::CODE }
+        Placed { span: Span { len: span.len * size_of::<T>(), ..span }, element: code_for::<T>() }
     }
 }
 
@@ -92,6 +93,8 @@ impl Message {
         // SAFETY: borrowed for longer than this waits.
         let id = unsafe { self.begin("mrecv", Placed::of::<T>(span), None) }?;
         let received = origin.core.wait(id, false);
+        // SAFETY: the elements of the buffer, whose operation is over.
+        unsafe { assert_valid::<T>(buffer.as_ptr().cast(), buffer.len()) };
         let received = received.map_err(|error| origin.error(ErrorKind::from(error)))?;
         Ok(origin.home.status(received))
     }

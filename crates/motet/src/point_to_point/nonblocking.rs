@@ -8,7 +8,7 @@ use super::{Mode, outgoing, staging_of};
 use crate::buffer::{RecvBuffer, SendBuffer, elements};
 use crate::collective::GiveBack;
 use crate::communicator::Communicator;
-use crate::element::{Element, clear_padding};
+use crate::element::{Element, clear_padding, code_for};
 use crate::engine::{Engine, Envelope, Keeper, Transfer};
 use crate::error::Result;
 use crate::flight::Flight;
@@ -114,7 +114,7 @@ impl Communicator {
         B: RecvBuffer + 'static,
     {
         const CALL: &str = "isendrecv_replace";
-        let envelope = self.envelope(CALL, to, send_tag, B::Element::CODE)?;
+        let envelope = self.envelope(CALL, to, send_tag, code_for::<B::Element>())?;
         let selector = self.selector(CALL, from.into(), receive_tag.into())?;
         let parts = GiveBack::<B>::new(buffer);
         let span = B::span(parts.get());
@@ -145,7 +145,7 @@ impl Communicator {
         (buffer, from, receive_tag): (R, Source, TagFilter),
     ) -> Result<Request<(S, R)>> {
         const CALL: &str = "isendrecv";
-        let envelope = self.envelope(CALL, to, send_tag, S::Element::CODE)?;
+        let envelope = self.envelope(CALL, to, send_tag, code_for::<S::Element>())?;
         let selector = self.selector(CALL, from, receive_tag)?;
         let both = GiveBack::<(S, R)>::new((data, buffer));
         let (sent, received) = both.get();
@@ -173,7 +173,7 @@ impl Communicator {
         (to, tag): (usize, Tag),
         mode: Mode,
     ) -> Result<Request<B>> {
-        let envelope = self.envelope(call, to, tag, B::Element::CODE)?;
+        let envelope = self.envelope(call, to, tag, code_for::<B::Element>())?;
         let parts = GiveBack::<B>::new(buffer);
         // SAFETY: held by the request until the operation is over, or borrowed by somebody who
         // waits for that.

@@ -4,10 +4,10 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::{Mode, outgoing, staging_of};
-use crate::Element;
 use crate::buffer::{Held, RecvBuffer, SendBuffer};
 use crate::collective::GiveBack;
 use crate::communicator::Communicator;
+use crate::element::code_for;
 use crate::engine::{Engine, Posting, Staging, Transfer};
 use crate::error::Result;
 use crate::persistent::Persistent;
@@ -89,7 +89,7 @@ impl Communicator {
         (to, tag): (usize, Tag),
         mode: Mode,
     ) -> Result<Persistent<B>> {
-        let envelope = self.envelope(call, to, tag, B::Element::CODE)?;
+        let envelope = self.envelope(call, to, tag, code_for::<B::Element>())?;
         let parts = GiveBack::<B>::new(buffer);
         // SAFETY: the persistent operation holds the parts as long as it is there.
         let staging = unsafe { staging_of([B::items(parts.get()), None]) };

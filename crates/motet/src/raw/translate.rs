@@ -156,6 +156,8 @@ impl Translation {
             among,
             hints,
             of_library: false,
+            #[cfg(debug_assertions)]
+            assert_valid: None,
         }
     }
 

@@ -9,8 +9,9 @@ use super::Layout;
 use crate::buffer::Span;
 use crate::collective::{Prepared, Shape, blocking::output, input};
 use crate::communicator::Communicator;
+use crate::element::code_for;
 use crate::worlds::{Random, on_ranks_with};
-use crate::{Element, Result, Settings};
+use crate::{Result, Settings};
 
 /// A block on its way: which rank sends which of its blocks to which rank.
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +79,7 @@ fn widened(world: &Communicator, nodes: &[u32], call: &Call) -> Result<Option<Ca
     let own = nodes[world.rank()];
     let mates: Vec<_> = (0..nodes.len()).filter(|rank| nodes[*rank] == own).collect();
     let layout = Layout { node_of: &|rank| nodes[rank], mates: &mates };
-    world.widen("exchangev_init", (call, u32::CODE), &layout)
+    world.widen("exchangev_init", (call, code_for::<u32>()), &layout)
 }
 
 /// Elements that a rank sends to ranks of other nodes: by source node, destination node, message.
@@ -237,7 +238,8 @@ fn nodes_are_those_of_the_world() {
         let seen = on_ranks_with(4, &settings, |world| {
             let turned = world.split(Some(0), -(world.rank() as i64))?.expect("all have a colour");
             let part = Part::of(turned.rank(), &all_to_all(4, |_| 1));
-            let wide = turned.routed_by_node("exchangev_init", &part.call(&turned), u32::CODE)?;
+            let wide =
+                turned.routed_by_node("exchangev_init", &part.call(&turned), code_for::<u32>())?;
             Ok(wide.map(|wide| match wide.operation {
                 Operation::NodeExchange { surroundings, .. } => {
                     let mates = surroundings.mates.iter().map(|mate| mate.rank.index());

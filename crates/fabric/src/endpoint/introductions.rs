@@ -1,0 +1,239 @@
+//! What ranks tell each other of the structures that their messages consist of.
+//!
+//! A rank numbers structures as its [process](crate::structures) does, and its messages tell these
+//! numbers. Before the first message of a structure to a peer, or the first channel that it opens
+//! for one, it sends the number and the signature; the lane keeps the order. The peer looks the
+//! signature up among those of its own process, once, and from then on knows which of its own
+//! numbers that number stands for.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use super::outgoing::{Attempt, Outgoing};
+use super::packet::{Header, Packet};
+use super::{Endpoint, Posted};
+use crate::{Peer, Region, RegionMut, TypeCode, structures};
+
+/// The structures that a rank and its peers have told each other. Takes no memory until there are
+/// any.
+#[derive(Debug, Default)]
+pub(super) struct Introductions {
+    with: Vec<Pair>,
+}
+
+/// The same for one peer.
+#[derive(Clone, Debug, Default)]
+struct Pair {
+    /// By the number of a structure here: whether the peer has been told.
+    told: Vec<bool>,
+    /// By the number of a structure there: its code here.
+    theirs: Vec<TypeCode>,
+    /// The signature of which not all has come.
+    coming: Vec<u8>,
+}
+
+impl Introductions {
+    fn with(&mut self, peer: Peer) -> &mut Pair {
+        if self.with.len() <= peer.index() {
+            self.with.resize(peer.index() + 1, Pair::default());
+        }
+        &mut self.with[peer.index()]
+    }
+
+    /// The code here for one that a peer has told.
+    #[inline]
+    pub(super) fn own(&self, peer: Peer, code: TypeCode) -> TypeCode {
+        if code.is_structure() { self.own_structure(peer, code) } else { code }
+    }
+
+    fn own_structure(&self, peer: Peer, code: TypeCode) -> TypeCode {
+        let pair = self.with.get(peer.index());
+        let own = pair.and_then(|pair| pair.theirs.get(code.number()));
+        own.copied().unwrap_or(TypeCode::NAMELESS)
+    }
+
+    /// Notes that this peer is told of a structure. Says whether it was not.
+    fn note_told(&mut self, peer: Peer, code: TypeCode) -> bool {
+        let (told, number) = (&mut self.with(peer).told, code.number());
+        if told.len() <= number {
+            told.resize(number + 1, false);
+        }
+        !std::mem::replace(&mut told[number], true)
+    }
+
+    /// A part of a signature of so many bytes has come.
+    fn note_part(&mut self, peer: Peer, code: TypeCode, part: &[u8], total: usize) {
+        let pair = self.with(peer);
+        pair.coming.extend_from_slice(part);
+        if pair.coming.len() < total {
+            return;
+        }
+        let signature = String::from_utf8_lossy(&pair.coming);
+        let own = structures::code_of(&signature, code.is_strict());
+        let number = code.number();
+        if pair.theirs.len() <= number {
+            pair.theirs.resize(number + 1, TypeCode::NAMELESS);
+        }
+        pair.theirs[number] = own;
+        pair.coming = Vec::new();
+    }
+}
+
+/// A signature on its way, of which so many bytes have gone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Introduction {
+    code: TypeCode,
+    signature: &'static str,
+    sent: usize,
+}
+
+impl Endpoint {
+    /// Tells a peer of the type of a message to it, if it is a structure that it has not been told
+    /// of.
+    #[inline]
+    pub(super) fn introduce(&mut self, to: Peer, code: TypeCode) {
+        if code.is_structure() {
+            self.introduce_structure(to, code);
+        }
+    }
+
+    fn introduce_structure(&mut self, to: Peer, code: TypeCode) {
+        let Some(signature) = structures::signature_of(code) else { return };
+        if !self.introductions.note_told(to, code) {
+            return;
+        }
+        let introduction = Introduction { code, signature, sent: 0 };
+        let outgoing = Outgoing::Introduction(introduction);
+        let rest = if self.standing[to.index()].is_flushed() {
+            match self.push_introduction(to, introduction) {
+                Attempt::Gone(_) => return self.announce(to),
+                Attempt::Partly(rest) => {
+                    self.announce(to);
+                    rest
+                }
+                Attempt::NoRoom => outgoing,
+            }
+        } else {
+            outgoing
+        };
+        self.standing[to.index()].enqueue(rest);
+        self.waiting += 1;
+    }
+
+    /// Sends as much of a signature as there is room for.
+    pub(super) fn push_introduction(&mut self, to: Peer, introduction: Introduction) -> Attempt {
+        let Introduction { code: element, signature, sent: before } = introduction;
+        let standing = &mut self.standing[to.index()];
+        let (data, total) = (Region::of(signature.as_bytes()), signature.len());
+        let mut sent = before;
+        while sent < total {
+            let bytes = standing.payload().min(total - sent);
+            let packet = Packet::Introduction { element, total, bytes };
+            if !standing.push(packet, data.part(sent, bytes)) {
+                let rest = Outgoing::Introduction(Introduction { sent, ..introduction });
+                return if sent > before { Attempt::Partly(rest) } else { Attempt::NoRoom };
+            }
+            sent += bytes;
+        }
+        Attempt::Gone(Posted::Done)
+    }
+
+    /// A peer tells of a structure.
+    pub(super) fn handle_introduction(
+        &mut self,
+        source: Peer,
+        element: TypeCode,
+        total: usize,
+        bytes: usize,
+    ) {
+        let mut part = vec![0; bytes];
+        // SAFETY: a live vector of this length.
+        unsafe { self.inlets[source.index()].copy_payload::<Header>(RegionMut::of(&mut part)) };
+        self.introductions.note_part(source, element, &part, total);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::endpoint::Options;
+    use crate::{Label, Received, Segment, Selector, Sender, Token, TransferError};
+
+    const TOKEN: Token = Token { operation: 1, step: 0 };
+
+    fn label(tag: u64) -> Label {
+        Label { context: 1, tag, ordinal: 0 }
+    }
+
+    /// Another process may have given the same number to another structure.
+    #[test]
+    fn a_number_means_what_the_peer_has_said() {
+        let mut introductions = Introductions::default();
+        let own = ["{0: u8; 1 bytes}", "{0: i8; 1 bytes}"].map(|of| structures::code_of(of, false));
+        let theirs = [own[1], own[0]];
+        let all = [(theirs[0], "{0: u8; 1 bytes}"), (theirs[1], "{0: i8; 1 bytes}")];
+        for (code, signature) in all {
+            let [first, second] = [&signature.as_bytes()[..5], &signature.as_bytes()[5..]];
+            introductions.note_part(Peer(3), code, first, signature.len());
+            assert_eq!(introductions.own(Peer(3), code), TypeCode::NAMELESS);
+            introductions.note_part(Peer(3), code, second, signature.len());
+        }
+        assert_eq!(theirs.map(|code| introductions.own(Peer(3), code)), own);
+        assert_eq!(theirs.map(|code| introductions.own(Peer(4), code)), [TypeCode::NAMELESS; 2]);
+        let basic = TypeCode(0x501).strict();
+        assert_eq!(introductions.own(Peer(4), basic), basic);
+    }
+
+    /// The lane is full before the introduction, amid it, and behind it.
+    #[test]
+    fn an_introduction_comes_before_its_message_whatever_room_there_is() {
+        const LONG: usize = 300_000;
+        let segment = Arc::new(Segment::private(2).unwrap());
+        let mut world =
+            [0, 1].map(|rank| Endpoint::new(segment.clone(), Peer(rank), Options::default()));
+        let mut total = 0;
+        for before in [0, 1, 100, 5000] {
+            let signature = "y".repeat(LONG + before);
+            let code = structures::code_of(&signature, true);
+            let (mut done, mut got) = (Vec::new(), [0; 3]);
+            for _ in 0..before {
+                let (data, none) = (Region::EMPTY, TypeCode::BYTES);
+                // SAFETY: no memory at all.
+                let _ = unsafe { world[0].send(Peer(1), label(1), none, data, TOKEN) };
+                total += 1;
+            }
+            let data = Region::of(&[1, 2, 3]);
+            // SAFETY: the data is a constant.
+            let _ = unsafe { world[0].send(Peer(1), label(2), code, data, TOKEN) };
+            let selector = Selector::exactly(Peer(0), label(2));
+            let into = RegionMut::of(&mut got);
+            // SAFETY: the memory outlives the receive, which ends below.
+            unsafe { world[1].recv(selector, code, into, TOKEN, &mut done) };
+            while done.is_empty() {
+                world[1].progress(&mut done);
+                world[0].progress(&mut Vec::new());
+            }
+            let outcome = Ok(Received { source: Peer(0), tag: 2, bytes: 3 });
+            assert_eq!((done[0].outcome, got), (outcome, [1, 2, 3]));
+        }
+        for _ in 0..total {
+            let selector = Selector::exactly(Peer(0), label(1));
+            let taken = world[1].take(selector).expect("it came before the others");
+            world[1].discard(taken);
+        }
+        let other = structures::code_of("another one", false);
+        let code = structures::code_of(&"y".repeat(LONG), true);
+        // SAFETY: no memory at all.
+        let _ = unsafe { world[0].send(Peer(1), label(3), code, Region::EMPTY, TOKEN) };
+        let (selector, mut done) = (Selector::exactly(Peer(0), label(3)), Vec::new());
+        // SAFETY: no memory at all.
+        unsafe { world[1].recv(selector, other, RegionMut::EMPTY, TOKEN, &mut done) };
+        while done.is_empty() {
+            world[1].progress(&mut done);
+        }
+        let (sent, expected, from) = (code, other, Sender::new(Peer(0), 3));
+        let mismatch = TransferError::TypeMismatch { sent, expected, from };
+        assert_eq!(done[0].outcome, Err(mismatch));
+    }
+}
