@@ -3,7 +3,7 @@
 
 use motet::buffer::Items;
 use motet::op::commutative;
-use motet::{Datatype, Info, Result, Sum, Tag, World};
+use motet::{Datatype, Info, Part, Result, Sum, Tag, World};
 
 use super::support::{all_well, bytes_of, outcomes};
 
@@ -235,6 +235,68 @@ fn numbers_of_another_kind_are_refused_in_reductions() {
             _ => world.allreduce(&[1u64; 4], &mut [0; 4], Sum).is_err(),
         };
         assert!(refused);
+        Ok(())
+    });
+    all_well(ended);
+}
+
+/// An element that begins at every 256th byte.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C, align(256))]
+struct Wide {
+    number: u64,
+}
+motet::struct_datatype!(Wide { number: u64 });
+
+#[test]
+fn parts_of_any_datatype_are_no_logical_values() {
+    for datatype in [Datatype::BYTE, Datatype::PACKED, Datatype::C_BOOL, Datatype::LOGICAL1] {
+        refused(|world, values| match world.rank() {
+            0 => {
+                let none = Part::new(0, 0, &datatype);
+                let parts = [none.clone(), Part::new(0, 4, &datatype)];
+                world.alltoallw(&[7u8; 8], &mut [0u8; 8], &parts, &[none.clone(), none])
+            }
+            _ => {
+                let from_first = motet::Block { start: 0, count: 4 };
+                let none = motet::Block { start: 0, count: 0 };
+                world.alltoallv(&[], values, &[none; 2], &[from_first, none])
+            }
+        });
+        refused(|world, values| match world.rank() {
+            0 => {
+                let to = [(1, Part::new(0, 8, &datatype))];
+                let from: [(usize, Part); 0] = [];
+                world.exchangew(&[7u8; 8], &mut [0u8; 8], &to, &from)
+            }
+            _ => world.exchange(&[], values, &[], &[0]),
+        });
+    }
+}
+
+#[test]
+fn aligned_elements_are_aligned_for_operators_and_users() {
+    let ended = outcomes(3, |world| {
+        let add = || {
+            commutative(|a: Wide, b: Wide| {
+                let aligned = |value: &Wide| (&raw const *value).addr().is_multiple_of(256);
+                assert!(aligned(&a) && aligned(&b));
+                Wide { number: a.number + b.number }
+            })
+        };
+        for len in [1, 3, 100] {
+            let mine = vec![Wide { number: 1 }; len];
+            let sum = world.iallreduce(mine.clone(), add())?.wait()?;
+            assert!(sum.iter().all(|value| value.number == 3));
+            let mut run = world.allreduce_init(mine.clone(), add(), &Info::new())?;
+            run.run()?;
+            assert!(run.output().iter().all(|value| value.number == 3));
+            let memory = world.allocate(len, Wide { number: 1 });
+            assert!(memory.as_ptr().addr().is_multiple_of(256));
+            let received = world.sparse_exchange([((world.rank() + 1) % 3, &mine[..])])?;
+            assert!(received[0].1.as_ptr().addr().is_multiple_of(256));
+            assert_eq!(received[0].1, mine);
+        }
         Ok(())
     });
     all_well(ended);

@@ -107,3 +107,19 @@ fn empty_buffers_are_no_addresses() {
         all_well(ended);
     }
 }
+
+#[test]
+fn messages_of_nothing_have_a_count() {
+    let ended = outcomes(2, |world| {
+        let other = 1 - world.rank();
+        world.send(&[NOTHING; 5], other, Tag(1))?;
+        let mut receive = [NOTHING; 5];
+        let status = world.recv(&mut receive, other, Tag(1))?;
+        assert_eq!(status.bytes, 0);
+        status.count::<Nothing>(); // any answer but a panic
+        status.count::<[u8; 0]>();
+        assert_eq!(status.count::<u8>(), Some(0));
+        Ok(())
+    });
+    all_well(ended);
+}
