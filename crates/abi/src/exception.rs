@@ -93,7 +93,7 @@ impl Exception {
     }
 
     /// Keeps it until a call [raises](Exception::raise) it, and says how to find it.
-    fn keep(self) -> ExceptionId {
+    pub(crate) fn keep(self) -> ExceptionId {
         let mut kept = kept();
         kept.count += 1;
         let id = ExceptionId(kept.count);

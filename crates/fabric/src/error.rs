@@ -168,6 +168,13 @@ pub enum TransferError {
     /// The sender met an error in the same operation, and has nothing to send.
     #[error("rank {0} met an error and has nothing to send")]
     Spoiled(Peer),
+    /// The operator of the same reduction has failed, at the sender or at a rank that has told it.
+    #[error("rank {0} has nothing to send, since the operator has failed")]
+    OperatorFailed(Peer),
+    /// The operator has failed here, by an exception that whoever stopped it knows by this number.
+    /// The fabric itself never says this.
+    #[error("the operator has failed")]
+    Thrown(u64),
     /// A buffered send found no room for its message.
     #[error("no room to buffer a message of {needed} bytes")]
     NoRoom {

@@ -89,6 +89,11 @@ impl TypeCode {
     /// is. It may be received as bytes only.
     pub const NAMELESS: TypeCode = TypeCode(u16::MAX - 1);
 
+    /// As [`SPOILED`](TypeCode::SPOILED), where it is the operator of a reduction that has failed:
+    /// whoever receives it gets
+    /// [`TransferError::OperatorFailed`](crate::TransferError::OperatorFailed).
+    pub const OPERATOR_FAILED: TypeCode = TypeCode(u16::MAX - 2);
+
     const STRUCTURE: u16 = 0x8000;
     const STRICT: u16 = 0x4000;
 

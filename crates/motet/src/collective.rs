@@ -33,7 +33,7 @@ use crate::communicator::Communicator;
 use crate::element::assert_valid;
 use crate::element::code_for;
 use crate::engine::{
-    Binding, Dash, Engine, Found, Known, Number, Rule, Run, Selection, Staging, Way,
+    Binding, Closing, Dash, Engine, Found, Known, Number, Rule, Run, Selection, Staging, Way,
 };
 use crate::error::{ErrorKind, Result};
 use crate::flight::Flight;
@@ -99,6 +99,11 @@ struct Loose {
 }
 
 impl Loose {
+    /// How its ranks end the call.
+    fn closing(&self, call: &Call) -> Closing {
+        Closing::of(&call.operation, self.kernel.as_deref())
+    }
+
     /// Binds a run; what is left is what has to be moved.
     fn bind(self, run: &mut Run, number: Number) -> Option<Box<Staging>> {
         let Loose { input, output, element, kernel, group, staging } = self;
@@ -220,7 +225,10 @@ impl Communicator {
         let account = self.account(&prepared, selection, at);
         let (call, loose) = self.call_of(prepared);
         let rule = self.rule_for(&call, selection);
-        let run = self.run_of(&mut *self.home().engine(name)?, &call, rule, Keep::AsLong);
+        let closing = loose.closing(&call);
+        let mut engine = self.home().engine(name)?;
+        let run = self.run_of(&mut engine, (&call, closing), rule, Keep::AsLong);
+        drop(engine); // an error handler may want it
         let (mut run, _) = run.map_err(|kind| self.refused(error(kind), at))?;
         let number = number();
         if let Some(account) = account {
@@ -235,12 +243,12 @@ impl Communicator {
     fn run_of(
         &self,
         engine: &mut Engine,
-        call: &Call,
+        (call, closing): (&Call, Closing),
         rule: Rule,
         keep: Keep,
     ) -> Result<(Box<Run>, Found), ErrorKind> {
         engine.check_alive(self.group())?;
-        engine.run_for(call, rule, keep)
+        engine.run_for(call, rule, keep, closing)
     }
 
     /// By which rule the algorithm of a call is chosen.

@@ -11,6 +11,7 @@
 
 mod again;
 mod cache;
+mod closing;
 mod dynamic;
 mod ending;
 mod kept;
@@ -19,6 +20,7 @@ mod mourning;
 mod outcome;
 mod play;
 mod polling;
+mod quick_hash;
 mod records;
 mod room;
 mod run;
@@ -43,6 +45,7 @@ use crate::hints::Keep;
 use crate::point_to_point::Room;
 pub(crate) use again::{Dash, Known, Lists, Signature};
 pub(crate) use cache::{Cache, Found, Planned, Rule, Selection};
+pub(crate) use closing::Closing;
 pub(crate) use dynamic::{Arrivals, Dynamic};
 pub(crate) use outcome::End;
 pub(crate) use play::Started;
@@ -215,9 +218,10 @@ impl Engine {
         call: &Call,
         rule: Rule,
         keep: Keep,
+        closing: Closing,
     ) -> Result<(Box<Run>, Found), ErrorKind> {
         self.make_room()?;
-        self.cache.take(call, rule, keep)
+        self.cache.take(call, rule, keep, closing)
     }
 
     /// Begins a collective that runs once.

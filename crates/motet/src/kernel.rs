@@ -33,7 +33,7 @@ use motet_fabric::lock::keep_out;
 
 use crate::datatype::Datatype;
 use crate::op::{Domain, Op, Operator, Take};
-use crate::{Element, ErrorKind};
+use crate::{Element, ErrorKind, ExceptionId};
 
 pub(crate) use stand_in::stand_in;
 pub(crate) use temporary::Temporary;
@@ -71,6 +71,28 @@ pub(crate) trait Kernel: Send + Sync {
     /// its [`Unit`], `left` and `right` readable, `into` writable; `into` is `left`, or is
     /// `right`, or overlaps neither.
     unsafe fn reduce(&self, left: *const u8, right: *const u8, into: *mut u8, count: usize);
+
+    /// Whether [`try_reduce`](Kernel::try_reduce) may fail: then nothing else is called.
+    fn may_throw(&self) -> bool {
+        false
+    }
+
+    /// The same, of a kernel that may fail by an exception of the user's function. What is at
+    /// `into` means nothing then.
+    ///
+    /// # Safety
+    /// As [`Kernel::reduce`].
+    unsafe fn try_reduce(
+        &self,
+        left: *const u8,
+        right: *const u8,
+        into: *mut u8,
+        count: usize,
+    ) -> Result<(), ExceptionId> {
+        // SAFETY: passed on.
+        unsafe { self.reduce(left, right, into, count) };
+        Ok(())
+    }
 }
 
 /// What a kernel takes for one element of the stream of a datatype. An item is a whole number of

@@ -20,8 +20,9 @@ mod located;
 
 use crate::Element;
 
+pub(crate) use dynamic::Combine;
 pub(crate) use dynamic::{Domain, Extreme, Take};
-pub use dynamic::{Op, Predefined, UserFunction};
+pub use dynamic::{Op, Predefined, ThrowingFunction, UserFunction};
 pub use located::Located;
 
 /// Combines two elements into one.

@@ -46,7 +46,8 @@ impl Op {
     /// arguments; nothing is called for no items.
     ///
     /// # Errors
-    /// [`ErrorKind::Op`] if the operator is not defined for the datatype.
+    /// [`ErrorKind::Op`] if the operator is not defined for the datatype;
+    /// [`ErrorKind::Exception`] if its function has thrown.
     ///
     /// # Safety
     /// All data of `count` items at `input` can be read and at `inout` be written, nobody else uses
@@ -62,7 +63,7 @@ impl Op {
         if let Some(function) = self.function() {
             if count > 0 {
                 let _kept_out = keep_out(); // as in all other reductions
-                function(input, inout, count, datatype);
+                function.call(input, inout, count, datatype).map_err(ErrorKind::of_operator)?;
             }
             return Ok(());
         }

@@ -4,6 +4,7 @@
 //! drawings and a cache. The edges are stored as one array of successors, cut by step: a plan of
 //! `s` steps and `e` edges takes a few allocations, whatever its shape.
 
+mod closing;
 mod figures;
 mod reductions;
 

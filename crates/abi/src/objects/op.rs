@@ -12,6 +12,7 @@ use motet::{Datatype, ErrorClass, Op};
 use super::{FoundType, Type};
 use crate::arena::Arena;
 use crate::count::Width;
+use crate::exception::{Exception, stopped};
 use crate::handle::{Callback, Kind, MPI_Count, MPI_Datatype};
 use crate::slot::Found;
 
@@ -100,15 +101,17 @@ impl Function {
         let function = self;
         let combine = move |input: *const u8, inout: *mut u8, count: usize, items: &Datatype| {
             let told = Told::of(&datatype);
+            let (input, handle) = (input.cast_mut(), told.handle);
             // SAFETY: the program says that it is such a function, and the engine has the items.
-            unsafe { function.call(input.cast_mut(), inout, (count, items), told.handle) }
+            let call = || unsafe { function.call(input, inout, (count, items), handle) };
+            stopped(call).map_err(Exception::keep)
         };
         if function.commutativity == Commutativity::Free {
             // SAFETY: that it stays within its items is promised by the program.
-            unsafe { Op::commutative(Arc::new(combine)) }
+            unsafe { Op::throwing_commutative(Arc::new(combine)) }
         } else {
             // SAFETY: as above.
-            unsafe { Op::ordered(Arc::new(combine)) }
+            unsafe { Op::throwing_ordered(Arc::new(combine)) }
         }
     }
 }
@@ -152,7 +155,8 @@ impl Function {
         mut datatype: MPI_Datatype,
     ) {
         if self.width == Width::Count {
-            type Large = unsafe extern "C" fn(*mut u8, *mut u8, *mut MPI_Count, *mut MPI_Datatype);
+            type Large =
+                unsafe extern "C-unwind" fn(*mut u8, *mut u8, *mut MPI_Count, *mut MPI_Datatype);
             // SAFETY: promised by the caller.
             let function: Large = unsafe { mem::transmute(self.address) };
             let mut count = count as MPI_Count;
@@ -160,7 +164,7 @@ impl Function {
             unsafe { function(input, inout, &raw mut count, &raw mut datatype) };
             return;
         }
-        type Small = unsafe extern "C" fn(*mut u8, *mut u8, *mut c_int, *mut MPI_Datatype);
+        type Small = unsafe extern "C-unwind" fn(*mut u8, *mut u8, *mut c_int, *mut MPI_Datatype);
         // SAFETY: promised by the caller.
         let function: Small = unsafe { mem::transmute(self.address) };
         let most = c_int::MAX as usize;

@@ -65,8 +65,10 @@ impl Message {
         receive: &Receive,
         introductions: &Introductions,
     ) -> Result<(), TransferError> {
-        if self.element == TypeCode::SPOILED {
-            return Err(TransferError::Spoiled(self.source));
+        match self.element {
+            TypeCode::SPOILED => return Err(TransferError::Spoiled(self.source)),
+            TypeCode::OPERATOR_FAILED => return Err(TransferError::OperatorFailed(self.source)),
+            _ => {}
         }
         let (sent, expected) = (introductions.own(self.source, self.element), receive.element);
         let mismatch = TransferError::TypeMismatch { sent, expected, from: self.sender() };

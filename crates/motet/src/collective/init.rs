@@ -137,9 +137,10 @@ impl Communicator {
     fn initialize_alone(&self, init: Init, at: &Location<'_>) -> Result<(Initialized, Number)> {
         let looks = init.hints.look == Look::Back && init.is_key_shared && init.is_open();
         let Init { name, call, loose, hints, key, .. } = init;
+        let closing = loose.closing(&call);
         let lesson = if looks { self.learned().get(&key) } else { None };
         let rule = lesson.as_ref().map_or(init.rule, |lesson| Rule::Learned(lesson.algorithm));
-        let run = self.run_of(&mut self.core().engine(), &call, rule, hints.keep);
+        let run = self.run_of(&mut self.core().engine(), (&call, closing), rule, hints.keep);
         let (mut run, found) = run.map_err(|kind| self.refused(self.error(name, kind), at))?;
         let found = if lesson.is_some() { Found::Kept } else { found };
         let linking = self.linking_after(&hints, found);
@@ -173,7 +174,9 @@ impl Communicator {
     ) -> Result<Initialized> {
         let (name, hints) = (init.name, init.hints);
         let number = self.next_persistent();
-        let default = self.run_of(&mut self.core().engine(), &init.call, init.rule, hints.keep);
+        let closing = init.loose.closing(&init.call);
+        let default = (&init.call, closing);
+        let default = self.run_of(&mut self.core().engine(), default, init.rule, hints.keep);
         let (mut default, found) = match default {
             Ok(found) => found,
             Err(kind) => {
@@ -216,7 +219,8 @@ impl Communicator {
             agreed.candidates = candidates.len();
             if is_named {
                 let rule = Rule::By(Selection::Tuned);
-                let run = self.run_of(&mut self.core().engine(), &init.call, rule, hints.keep);
+                let routed = (&init.call, closing);
+                let run = self.run_of(&mut self.core().engine(), routed, rule, hints.keep);
                 (default, _) = run.map_err(|kind| self.error(name, kind))?;
             }
         }
@@ -246,12 +250,9 @@ impl Communicator {
             return Ok(bound(init.loose, default, number, linking, Some(reason)));
         }
         self.core().engine().give_back(default);
-        let run = self.run_of(
-            &mut self.core().engine(),
-            &init.call,
-            Rule::Learned(algorithm),
-            init.hints.keep,
-        );
+        let (rule, keep) = (Rule::Learned(algorithm), init.hints.keep);
+        let call = (&init.call, init.loose.closing(&init.call));
+        let run = self.run_of(&mut self.core().engine(), call, rule, keep);
         let (run, _) = run.map_err(|kind| self.error(init.name, kind))?;
         Ok(bound(init.loose, run, number, linking, Some(reason)))
     }

@@ -28,7 +28,7 @@ use super::Loose;
 use super::init::Init;
 use crate::buffer::Span;
 use crate::communicator::Communicator;
-use crate::engine::{Binding, Linking, Rule, Staging};
+use crate::engine::{Binding, Closing, Linking, Rule, Staging};
 use crate::error::Result;
 use crate::explain::duration;
 use crate::hints::Keep;
@@ -102,7 +102,8 @@ impl Communicator {
         let Loose { element, group, kernel, .. } = &init.loose;
         let mut engine = self.core().engine();
         // Should memory or room be short here, the candidate is left out on all ranks.
-        let (mut run, _) = engine.run_for(&init.call, Rule::Learned(row), Keep::AsLong).ok()?;
+        let (rule, closing) = (Rule::Learned(row), Closing::Alone);
+        let (mut run, _) = engine.run_for(&init.call, rule, Keep::AsLong, closing).ok()?;
         let (call, mut staging) = (&init.call, Staging::new());
         let mut span = |len: usize| match len {
             0 => Span::EMPTY,

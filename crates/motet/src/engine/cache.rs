@@ -5,7 +5,7 @@
 //! influence, is kept elsewhere ([`crate::learned`]).
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
 use motet_fabric::Reply;
@@ -15,7 +15,8 @@ use motet_plan::{
     Action, Algorithm, Call, Choice, Operation, Plan, Rank, Slice, StepId, Tuning, select,
 };
 
-use super::Run;
+use super::quick_hash::Quick;
+use super::{Closing, Run};
 use crate::error::ErrorKind;
 use crate::hints::Keep;
 use crate::learned::CacheCounters;
@@ -234,53 +235,6 @@ struct Entry {
 
 type ByCall = HashMap<Call, usize, BuildHasherDefault<Quick>>;
 
-/// A hash of a few numbers, which are those of the program itself: nobody chooses them so that
-/// they collide. It is looked up in each call, so it must cost little.
-#[derive(Default)]
-struct Quick(u64);
-
-impl Hasher for Quick {
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(size_of::<u64>()) {
-            let mut word = [0; size_of::<u64>()];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.write_u64(u64::from_ne_bytes(word));
-        }
-    }
-
-    #[inline]
-    fn write_u64(&mut self, word: u64) {
-        // Odd, and without a pattern: 2^64 divided by the golden ratio.
-        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
-
-    #[inline]
-    fn write_u8(&mut self, number: u8) {
-        self.write_u64(number.into());
-    }
-
-    #[inline]
-    fn write_u32(&mut self, number: u32) {
-        self.write_u64(number.into());
-    }
-
-    #[inline]
-    fn write_usize(&mut self, number: usize) {
-        self.write_u64(number as u64);
-    }
-
-    #[inline]
-    fn write_isize(&mut self, number: isize) {
-        self.write_u64(number as u64);
-    }
-
-    #[inline]
-    fn finish(&self) -> u64 {
-        // A table takes the high bits and the low ones.
-        self.0 ^ (self.0 >> 32)
-    }
-}
-
 /// Where the plans of calls are.
 #[derive(Default)]
 struct Places {
@@ -321,7 +275,8 @@ pub(crate) struct Cache {
     tuning: Tuning,
     overlapping: Tuning,
     of_library: Tuning,
-    places: Places,
+    /// By the way in which calls end.
+    places: [Places; Closing::ALL],
     entries: Vec<Entry>,
     counters: CacheCounters,
 }
@@ -330,7 +285,8 @@ impl Cache {
     pub(crate) fn new(tuning: Tuning, short: usize) -> Cache {
         let overlapping = Cache::overlapping(&tuning);
         let of_library = Tuning { machine: tuning.machine, ..Tuning::default() };
-        let (places, entries, counters) = (Places::default(), Vec::new(), CacheCounters::default());
+        let (places, entries) = (<[Places; Closing::ALL]>::default(), Vec::new());
+        let counters = CacheCounters::default();
         Cache { short, tuning, overlapping, of_library, places, entries, counters }
     }
 
@@ -359,6 +315,7 @@ impl Cache {
         call: &Call,
         rule: Rule,
         keep: Keep,
+        closing: Closing,
     ) -> Result<(Box<Run>, Found), ErrorKind> {
         let rule = match rule {
             Rule::Learned(_) if self.tuning.overrides.names(call.collective()) => {
@@ -366,10 +323,10 @@ impl Cache {
             }
             rule => rule,
         };
-        let place = self.places.get(call, rule);
+        let place = self.places[closing as usize].get(call, rule);
         let at = match place {
             Some(at) => at,
-            None => self.plan(call, rule)?,
+            None => self.plan(call, rule, closing)?,
         };
         let Entry { planned, idle, keep: kept } = &mut self.entries[at];
         let found = match (place, *kept) {
@@ -396,19 +353,19 @@ impl Cache {
         }
     }
 
-    fn plan(&mut self, call: &Call, rule: Rule) -> Result<usize, ErrorKind> {
-        let planned = self.planned(call, rule)?;
+    fn plan(&mut self, call: &Call, rule: Rule, closing: Closing) -> Result<usize, ErrorKind> {
+        let planned = self.planned(call, rule, closing)?;
         if self.entries.len() == PLANS {
             self.start_afresh();
         }
         self.counters.plans_made += 1;
         let (planned, idle) = (Arc::new(planned), Vec::new());
         self.entries.push(Entry { planned, idle, keep: Keep::AsLong });
-        self.places.insert(call.clone(), rule, self.entries.len() - 1);
+        self.places[closing as usize].insert(call.clone(), rule, self.entries.len() - 1);
         Ok(self.entries.len() - 1)
     }
 
-    fn planned(&self, call: &Call, rule: Rule) -> Result<Planned, ErrorKind> {
+    fn planned(&self, call: &Call, rule: Rule, closing: Closing) -> Result<Planned, ErrorKind> {
         if let Rule::By(Selection::Nothing) = rule {
             return Ok(nothing(call));
         }
@@ -419,7 +376,8 @@ impl Cache {
             Rule::By(Selection::Few) => select::choose(call, &few())?,
             Rule::By(Selection::OfLibrary) => select::choose(call, &self.of_library)?,
             Rule::Learned(row) if row.accepts(call).is_ok() => {
-                let plan = row.plan(call).expect("it has just accepted the call");
+                let plan =
+                    closing.of_plan(row.plan(call).expect("it has just accepted the call"), call);
                 return Ok(self.priced(plan, row, call, "learned by measurement".into()));
             }
             // What was learned need not fit another call; all ranks see that.
@@ -427,6 +385,7 @@ impl Cache {
         };
         let Choice { algorithm, reason } = choice;
         let plan = algorithm.plan(call).expect("a chosen algorithm accepts the call");
+        let plan = closing.of_plan(plan, call);
         let reason = match (rule, reason) {
             (Rule::By(Selection::Overlapping), Reason::Cost { .. }) => {
                 format!("{reason}, with rounds dearer, for overlap")
@@ -472,7 +431,7 @@ impl Cache {
         self.entries.retain(|_| kept.next().expect("one for each"));
         // Idle runs know the old places.
         self.entries.iter_mut().for_each(|entry| entry.idle.clear());
-        self.places.moved(&to);
+        self.places.iter_mut().for_each(|places| places.moved(&to));
     }
 }
 
@@ -519,7 +478,8 @@ mod tests {
         let mut cache = Cache::new(Tuning::default(), 0);
         let rule = Rule::By(Selection::Tuned);
         let mut take = |count, keep| {
-            let (run, found) = cache.take(&call(count), rule, keep).expect("a call");
+            let (run, found) =
+                cache.take(&call(count), rule, keep, Closing::Alone).expect("a call");
             assert_eq!(run.planned().plan.output_len(), count);
             found
         };

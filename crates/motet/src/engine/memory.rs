@@ -8,6 +8,7 @@ use std::ptr::NonNull;
 use motet_fabric::{Region, RegionMut};
 use motet_plan::{Buffer, Slice};
 
+use crate::ExceptionId;
 use crate::buffer::Span;
 use crate::kernel::Kernel;
 
@@ -188,10 +189,10 @@ impl Memory {
         left: Slice,
         right: Slice,
         into: Slice,
-    ) {
+    ) -> Result<(), ExceptionId> {
         let operands = [left, right].map(|operand| self.address(operand).cast_const());
         // SAFETY: passed on.
-        unsafe { self.reduce_at(kernel, operands, into) };
+        unsafe { self.reduce_at(kernel, operands, into) }
     }
 
     /// The same, where one operand lies elsewhere: it is what would have been received there.
@@ -204,11 +205,11 @@ impl Memory {
         (place, received): (Slice, Region),
         [left, right]: [Slice; 2],
         into: Slice,
-    ) {
+    ) -> Result<(), ExceptionId> {
         let operands = [left, right]
             .map(|operand| if operand == place { received.start() } else { self.address(operand) });
         // SAFETY: passed on.
-        unsafe { self.reduce_at(kernel, operands, into) };
+        unsafe { self.reduce_at(kernel, operands, into) }
     }
 
     /// `into = left ∘ right`, with the operands at these addresses.
@@ -220,12 +221,12 @@ impl Memory {
         kernel: &dyn Kernel,
         [left, right]: [*const u8; 2],
         into: Slice,
-    ) {
+    ) -> Result<(), ExceptionId> {
         let count = into.len;
         let into = self.address(into);
         // SAFETY: slices of bound buffers, overlapping only as plans allow, which is what kernels
         // allow; aligned, since buffers are and slices count in elements.
-        unsafe { kernel.reduce(left, right, into, count) };
+        unsafe { kernel.try_reduce(left, right, into, count) }
     }
 }
 

@@ -5,6 +5,7 @@
 mod binding;
 mod computing;
 mod course;
+mod failing;
 mod linking;
 mod reduction;
 mod script;
@@ -201,12 +202,6 @@ impl Run {
         self.exec.complete(&self.planned.plan, StepId(step));
     }
 
-    /// Something went wrong.
-    pub(super) fn fail(&mut self, error: TransferError) {
-        self.forget_script();
-        self.error.get_or_insert_with(|| Box::new(error));
-    }
-
     /// The ranks that it runs among, as the world counts them.
     pub(super) fn peers(&self) -> impl Iterator<Item = Peer> + '_ {
         self.group.peers()
@@ -291,12 +286,6 @@ impl Run {
     /// that is known: what it sent just before it left must not be lost.
     fn has_news(&self, step: StepId) -> bool {
         matches!(self.link_of(step), Some(Link::In(channel)) if channel.has_news())
-    }
-
-    /// What went wrong, if anything did.
-    #[inline]
-    pub(crate) fn error(&self) -> Option<TransferError> {
-        self.error.as_deref().copied()
     }
 
     fn peer(&self, rank: Rank) -> Peer {
@@ -404,28 +393,6 @@ impl Run {
             Reply::Reduced if alignment().is_none() => Reply::Never,
             Reply::Operands if alignment().is_none() => Reply::Expected,
             reply => reply,
-        }
-    }
-
-    /// Tells the receiver of a step that there is nothing to send, since something went wrong here:
-    /// it must not take what we have for a result. From now on this step goes as a message, so that
-    /// the rounds of its channel and its messages cannot be taken for one another.
-    #[cold]
-    fn send_spoiled(&mut self, step: StepId, operation: u64, endpoint: &mut Endpoint) -> Attempt {
-        if let Some(Link::Unknown) = self.link_of(step) {
-            let (to, label, _) = self.message(step);
-            endpoint.forget_channel(to, label);
-        }
-        self.forget_script();
-        if let Some(channels) = &mut self.channels {
-            channels.links[step.index()] = Link::Message;
-        }
-        let (to, label, _) = self.message(step);
-        let token = Token { operation, step: step.0 };
-        // SAFETY: no memory at all.
-        match unsafe { endpoint.send(to, label, TypeCode::SPOILED, Region::EMPTY, token) } {
-            Posted::Done => Attempt::Done,
-            Posted::Pending => Attempt::Posted,
         }
     }
 

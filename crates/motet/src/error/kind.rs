@@ -64,6 +64,12 @@ pub enum ErrorKind {
     /// [`Settings::check`](crate::Settings::check).
     #[error("{0}")]
     Mismatch(&'static str),
+    /// The operator of a reduction has failed on another rank, so no rank has a result.
+    #[error("the operator has failed on another rank, so there is no result: rank {rank} said so")]
+    OperatorFailed {
+        /// The rank of the world that has told this one, which need not be where it has failed.
+        rank: usize,
+    },
     /// An exception of another language has left a callback of the program, and was stopped there.
     #[error("an exception has left {from}")]
     Exception {
@@ -277,6 +283,11 @@ impl ErrorKind {
         ErrorKind::Request { problem: problem.into() }
     }
 
+    /// An exception that has left an operator.
+    pub(crate) fn of_operator(id: ExceptionId) -> ErrorKind {
+        ErrorKind::Exception { from: "the operator", class: ErrorClass::Op, id }
+    }
+
     /// The exception that is the cause, or the first of several.
     pub fn exception(&self) -> Option<ExceptionId> {
         match self {
@@ -305,7 +316,7 @@ impl ErrorKind {
             }
             ErrorKind::Tag { .. } => ErrorClass::Tag,
             ErrorKind::Buffer { .. } => ErrorClass::Buffer,
-            ErrorKind::Op { .. } => ErrorClass::Op,
+            ErrorKind::Op { .. } | ErrorKind::OperatorFailed { .. } => ErrorClass::Op,
             ErrorKind::Request { .. } => ErrorClass::Request,
             ErrorKind::Pending => ErrorClass::Pending,
             ErrorKind::InStatus { .. } => ErrorClass::InStatus,
@@ -406,6 +417,8 @@ impl From<TransferError> for ErrorKind {
             }
             TransferError::Ended(reason) => ErrorKind::Mismatch(reason),
             TransferError::Spoiled(peer) => ErrorKind::Spoiled { rank: peer.index() },
+            TransferError::OperatorFailed(peer) => ErrorKind::OperatorFailed { rank: peer.index() },
+            TransferError::Thrown(id) => ErrorKind::of_operator(ExceptionId(id)),
             TransferError::NoRoom { needed } => no_room(needed),
             TransferError::Failed(failure) => ErrorKind::PeerFailed(failure),
             other => unreachable!("a transfer error without a translation: {other}"),

@@ -7,20 +7,21 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use motet_fabric::lock::keep_out;
 
 use super::{Kernel, Temporary, Unit};
+use crate::ExceptionId;
 use crate::datatype::{Datatype, Layout};
-use crate::op::UserFunction;
+use crate::op::Combine;
 
 /// Bytes that one temporary takes, unless a single item takes more: few enough to stay in the
 /// nearest cache.
 const CHUNK: i128 = 8 << 10;
 
 struct User {
-    function: Arc<UserFunction>,
+    function: Combine,
     datatype: Datatype,
     layout: Layout,
     /// Bytes of data in an item.
@@ -35,7 +36,7 @@ struct User {
 
 /// The kernel of a function for items of `size` bytes of data, and one item as its unit.
 pub(super) fn kernel(
-    function: Arc<UserFunction>,
+    function: Combine,
     datatype: &Datatype,
     size: usize,
 ) -> (Box<dyn Kernel>, Unit) {
@@ -76,8 +77,24 @@ impl Kernel for User {
     }
 
     unsafe fn reduce(&self, left: *const u8, right: *const u8, into: *mut u8, count: usize) {
+        // SAFETY: passed on.
+        let reduced = unsafe { self.try_reduce(left, right, into, count) };
+        debug_assert!(reduced.is_ok(), "nobody asked whether it fails");
+    }
+
+    fn may_throw(&self) -> bool {
+        self.function.may_throw()
+    }
+
+    unsafe fn try_reduce(
+        &self,
+        left: *const u8,
+        right: *const u8,
+        into: *mut u8,
+        count: usize,
+    ) -> Result<(), ExceptionId> {
         if count == 0 {
-            return;
+            return Ok(());
         }
         // It runs under the lock of the engine.
         let _kept_out = keep_out();
@@ -93,7 +110,7 @@ impl Kernel for User {
             // SAFETY: whole items; `into` overlaps neither operand.
             unsafe { into.copy_from_nonoverlapping(right, count * self.size) };
         }
-        (self.function)(left, into, count, &self.datatype);
+        self.function.call(left, into, count, &self.datatype)
     }
 }
 
@@ -109,7 +126,12 @@ impl User {
     ///
     /// # Safety
     /// As [`Kernel::reduce`], the layout being direct.
-    unsafe fn over_the_left(&self, right: *const u8, left: *mut u8, count: usize) {
+    unsafe fn over_the_left(
+        &self,
+        right: *const u8,
+        left: *mut u8,
+        count: usize,
+    ) -> Result<(), ExceptionId> {
         let mut temporaries = self.temporaries.lock().unwrap_or_else(PoisonError::into_inner);
         let copy = temporaries[0].start();
         for (start, items) in self.chunks(count) {
@@ -117,17 +139,24 @@ impl User {
             let bytes = items * self.size;
             // SAFETY: items of the right operand; a temporary has room for a chunk.
             unsafe { copy.copy_from_nonoverlapping(right.wrapping_add(start), bytes) };
-            (self.function)(left, copy, items, &self.datatype);
+            self.function.call(left, copy, items, &self.datatype)?;
             // SAFETY: as above, the other way.
             unsafe { left.copy_from_nonoverlapping(copy, bytes) };
         }
+        Ok(())
     }
 
     /// Lays out both operands, calls the function, and takes the result back into the stream.
     ///
     /// # Safety
     /// As [`Kernel::reduce`].
-    unsafe fn laid_out(&self, left: *const u8, right: *const u8, into: *mut u8, count: usize) {
+    unsafe fn laid_out(
+        &self,
+        left: *const u8,
+        right: *const u8,
+        into: *mut u8,
+        count: usize,
+    ) -> Result<(), ExceptionId> {
         let mut temporaries = self.temporaries.lock().unwrap_or_else(PoisonError::into_inner);
         let [first, second] = &mut *temporaries;
         let (first, second) = (first.start(), second.start());
@@ -138,9 +167,10 @@ impl User {
             unsafe { self.layout.unpack_raw(first, n, 0, left, bytes) };
             // SAFETY: as above.
             unsafe { self.layout.unpack_raw(second, n, 0, right, bytes) };
-            (self.function)(first, second, items, &self.datatype);
+            self.function.call(first, second, items, &self.datatype)?;
             // SAFETY: as above, the other way.
             unsafe { self.layout.pack_raw(second, n, 0, into.wrapping_add(start), bytes) };
         }
+        Ok(())
     }
 }

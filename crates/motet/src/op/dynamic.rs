@@ -6,8 +6,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::defined::Shape;
-use crate::ErrorKind;
 use crate::datatype::{Basic, Datatype};
+use crate::{ErrorKind, ExceptionId};
 
 /// A function of the user: `inout[i] = input[i] ∘ inout[i]` for so many items of a datatype, with
 /// the arguments of `MPI_User_function` in its order.
@@ -18,6 +18,41 @@ use crate::datatype::{Basic, Datatype};
 /// and never more than the count of the reduction. The function must not call the library: see
 /// [`Operator`](crate::Operator).
 pub type UserFunction = dyn Fn(*const u8, *mut u8, usize, &Datatype) + Send + Sync;
+
+/// The same, of a function that may be left by an exception: whoever calls it stops that, and says
+/// how to find it. What is at `inout` means nothing then.
+pub type ThrowingFunction =
+    dyn Fn(*const u8, *mut u8, usize, &Datatype) -> Result<(), ExceptionId> + Send + Sync;
+
+/// A function of the user of either kind.
+#[derive(Clone)]
+pub(crate) enum Combine {
+    Returning(Arc<UserFunction>),
+    Throwing(Arc<ThrowingFunction>),
+}
+
+impl Combine {
+    /// Calls it, with the arguments of [`UserFunction`].
+    pub(crate) fn call(
+        &self,
+        input: *const u8,
+        inout: *mut u8,
+        count: usize,
+        datatype: &Datatype,
+    ) -> Result<(), ExceptionId> {
+        match self {
+            Combine::Returning(function) => {
+                function(input, inout, count, datatype);
+                Ok(())
+            }
+            Combine::Throwing(function) => function(input, inout, count, datatype),
+        }
+    }
+
+    pub(crate) fn may_throw(&self) -> bool {
+        matches!(self, Combine::Throwing(_))
+    }
+}
 
 /// An operator that is known only when the program runs (`MPI_Op`).
 ///
@@ -34,7 +69,7 @@ enum Repr {
 }
 
 struct User {
-    function: Arc<UserFunction>,
+    function: Combine,
     commutative: bool,
 }
 
@@ -123,7 +158,7 @@ pub(crate) enum Take {
 /// What an operator works on in the stream of a datatype.
 pub(crate) enum Domain {
     /// Items, by a function.
-    Items(Arc<UserFunction>),
+    Items(Combine),
     /// Bytes, whatever they mean.
     Bytes(Take),
     /// Pairs of a value and an index.
@@ -145,7 +180,7 @@ impl Op {
     /// The function reads and writes no memory of the items that it is called with other than
     /// their data, within the bounds of so many items of the datatype that it is given.
     pub unsafe fn commutative(function: Arc<UserFunction>) -> Op {
-        Op(Repr::User(Arc::new(User { function, commutative: true })))
+        Op::of(Combine::Returning(function), true)
     }
 
     /// An operator of the user for which the order of the operands matters: the result is
@@ -154,7 +189,31 @@ impl Op {
     /// # Safety
     /// As [`Op::commutative`].
     pub unsafe fn ordered(function: Arc<UserFunction>) -> Op {
-        Op(Repr::User(Arc::new(User { function, commutative: false })))
+        Op::of(Combine::Returning(function), false)
+    }
+
+    /// As [`Op::commutative`], of a function that may be left by an exception. An operation whose
+    /// operator throws ends with an error of the class `MPI_ERR_OP` on every rank, for which its
+    /// ranks tell each other at its end that all is well; only a reduction among neighbours fails
+    /// where it has thrown and nowhere else.
+    ///
+    /// # Safety
+    /// As [`Op::commutative`].
+    pub unsafe fn throwing_commutative(function: Arc<ThrowingFunction>) -> Op {
+        Op::of(Combine::Throwing(function), true)
+    }
+
+    /// As [`Op::throwing_commutative`], where the order of the operands matters:
+    /// [`Op::ordered`].
+    ///
+    /// # Safety
+    /// As [`Op::commutative`].
+    pub unsafe fn throwing_ordered(function: Arc<ThrowingFunction>) -> Op {
+        Op::of(Combine::Throwing(function), false)
+    }
+
+    fn of(function: Combine, commutative: bool) -> Op {
+        Op(Repr::User(Arc::new(User { function, commutative })))
     }
 
     /// Whether the operands may be exchanged (`MPI_Op_commutative`).
@@ -245,10 +304,10 @@ impl Op {
     }
 
     /// The function, if it is one of the user.
-    pub(crate) fn function(&self) -> Option<&UserFunction> {
+    pub(crate) fn function(&self) -> Option<&Combine> {
         match &self.0 {
             Repr::Predefined(_) => None,
-            Repr::User(user) => Some(&*user.function),
+            Repr::User(user) => Some(&user.function),
         }
     }
 }

@@ -36,14 +36,20 @@ impl Run {
                     unsafe { run.memory.copy(from, into) };
                 });
             }
+            // Something has gone wrong: there is nothing to reduce, and nobody wants it.
+            Action::Reduce { .. } if self.error.is_some() => {}
             Action::Reduce { left, right, into } => {
                 self.part_by_part(into.len, endpoint, done, |run, part| {
+                    if run.error.is_some() {
+                        return;
+                    }
                     let [left, right, into] =
                         [left, right, into].map(|slice| slice.range(part.clone()));
                     let kernel = run.kernel.as_deref().expect("a plan that reduces has a kernel");
                     // SAFETY: as above; the kernel was made for this type together with the
                     // buffers.
-                    unsafe { run.memory.reduce(kernel, left, right, into) };
+                    let reduced = unsafe { run.memory.reduce(kernel, left, right, into) };
+                    run.check_operator(reduced);
                 });
             }
             Action::Send { .. } | Action::Recv { .. } => unreachable!("others take part in it"),

@@ -136,7 +136,9 @@ impl Run {
         // SAFETY: slices of our own plan, in buffers that are bound while the run is active; the
         // kernel was made for this type together with them. The message was as long as its place,
         // and is aligned.
-        unsafe { self.memory.reduce_received(kernel, (place, received), [left, right], into) };
+        let reduced =
+            unsafe { self.memory.reduce_received(kernel, (place, received), [left, right], into) };
+        self.check_operator(reduced);
     }
 
     /// From whom a step receives what, and where it goes.

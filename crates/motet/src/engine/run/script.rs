@@ -79,7 +79,9 @@ impl Script {
     /// The script of a run with these links: one to be written, for which there is room, so that
     /// no start allocates; or none.
     pub(super) fn of(run: &Run, links: &[Link]) -> Script {
-        if links.len() > MOST || !run.is_in_order() || run.has_messages_beside(links) {
+        // One that may fail in the middle goes as those do that have failed.
+        let may_throw = run.kernel.as_ref().is_some_and(|kernel| kernel.may_throw());
+        if links.len() > MOST || !run.is_in_order() || may_throw || run.has_messages_beside(links) {
             return Script { acts: Vec::new(), state: State::Impossible };
         }
         Script { acts: Vec::with_capacity(links.len()), state: State::Missing }

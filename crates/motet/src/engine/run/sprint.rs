@@ -38,10 +38,14 @@ impl Run {
         self.exec.is_in_order()
     }
 
-    /// Whether it may go on at a sprint: no step of it has been posted, and none has a channel.
+    /// Whether it may go on at a sprint: no step of it has been posted, none has a channel, and
+    /// nothing has gone wrong, of which others would have to be told.
     #[inline]
     pub(crate) fn may_sprint(&self) -> bool {
-        self.is_in_order() && self.channels.is_none() && !self.exec.is_at_step()
+        self.is_in_order()
+            && self.channels.is_none()
+            && self.error.is_none()
+            && !self.exec.is_at_step()
     }
 
     /// Does all steps that can be done now.
@@ -90,7 +94,8 @@ impl Run {
             Action::Reduce { left, right, into } => {
                 let kernel = self.kernel.as_deref().expect("a plan that reduces has a kernel");
                 // SAFETY: as above; the kernel was made for this type together with the buffers.
-                unsafe { self.memory.reduce(kernel, left, right, into) };
+                let reduced = unsafe { self.memory.reduce(kernel, left, right, into) };
+                self.check_operator(reduced);
             }
             Action::Send { to, ordinal, from } => {
                 let (to, label) = (self.peer(to), self.label(ordinal));

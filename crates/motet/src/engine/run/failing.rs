@@ -1,0 +1,65 @@
+//! What a run does about what goes wrong: it goes on, so that the others can end theirs, but tells
+//! them that it has nothing to send.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use motet_fabric::{Endpoint, Posted, Region, Token, TransferError, TypeCode};
+use motet_plan::StepId;
+
+use super::{Attempt, Link, Run};
+use crate::ExceptionId;
+
+impl Run {
+    /// Something went wrong.
+    pub(in crate::engine) fn fail(&mut self, error: TransferError) {
+        self.forget_script();
+        self.error.get_or_insert_with(|| Box::new(error));
+    }
+
+    /// Goes on after a reduction, which has failed if the operator has thrown.
+    #[inline]
+    pub(super) fn check_operator(&mut self, reduced: Result<(), ExceptionId>) {
+        if let Err(ExceptionId(id)) = reduced {
+            self.fail(TransferError::Thrown(id));
+        }
+    }
+
+    /// What went wrong, if anything did.
+    #[inline]
+    pub(crate) fn error(&self) -> Option<TransferError> {
+        self.error.as_deref().copied()
+    }
+
+    /// Tells the receiver of a step that there is nothing to send, since something went wrong here:
+    /// it must not take what we have for a result. From now on this step goes as a message, so that
+    /// the rounds of its channel and its messages cannot be taken for one another.
+    #[cold]
+    pub(super) fn send_spoiled(
+        &mut self,
+        step: StepId,
+        operation: u64,
+        endpoint: &mut Endpoint,
+    ) -> Attempt {
+        if let Some(Link::Unknown) = self.link_of(step) {
+            let (to, label, _) = self.message(step);
+            endpoint.forget_channel(to, label);
+        }
+        self.forget_script();
+        if let Some(channels) = &mut self.channels {
+            channels.links[step.index()] = Link::Message;
+        }
+        let (to, label, _) = self.message(step);
+        let token = Token { operation, step: step.0 };
+        let reason = match self.error() {
+            Some(TransferError::Thrown(_) | TransferError::OperatorFailed(_)) => {
+                TypeCode::OPERATOR_FAILED
+            }
+            _ => TypeCode::SPOILED,
+        };
+        // SAFETY: no memory at all.
+        match unsafe { endpoint.send(to, label, reason, Region::EMPTY, token) } {
+            Posted::Done => Attempt::Done,
+            Posted::Pending => Attempt::Posted,
+        }
+    }
+}
