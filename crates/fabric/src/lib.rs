@@ -29,6 +29,7 @@ pub mod launcher;
 pub mod layout;
 pub mod lock;
 pub mod matching;
+mod memcheck;
 pub mod memory;
 pub mod message;
 pub mod ofi;

@@ -14,7 +14,7 @@ use crate::barrier::Among;
 use crate::doorbell::Doorbell;
 use crate::host::page_bytes;
 use crate::layout::{LINE, Layout};
-use crate::{Error, Failure, How, Peer, Region, Result, single_copy};
+use crate::{Error, Failure, How, Peer, Region, Result, memcheck, single_copy};
 
 /// Says that a segment was made by this version of the layout.
 const MAGIC: u64 = 0x6d6f_7465_7400_0001;
@@ -169,6 +169,7 @@ impl Segment {
         let base =
             unsafe { mmap(std::ptr::null_mut(), layout.total(), protection, flags, file, 0) };
         let base = base.map_err(|errno| Error::system("map the shared segment", errno))?;
+        memcheck::look();
         Ok(Segment::over(base.cast(), layout, Among::Processes))
     }
 

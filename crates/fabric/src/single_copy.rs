@@ -4,7 +4,7 @@
 
 use std::io;
 
-use crate::{Region, RegionMut};
+use crate::{Region, RegionMut, memcheck};
 
 /// How this rank reaches the memory of its peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +54,8 @@ pub unsafe fn copy_to(how: SingleCopy, process: u32, address: u64, from: Region)
             // SAFETY: readable and writable by the caller's promise; two buffers of which one is
             // being written never overlap.
             unsafe { into.copy_from_nonoverlapping(from.start(), from.bytes()) };
+            // In memory that ranks share, what is read here next may be the other rank's.
+            memcheck::mark_written(Region::new(into, from.bytes()));
             Ok(())
         }
         SingleCopy::Kernel => kernel_copy_to(process, address, from),
@@ -81,9 +83,11 @@ fn kernel_copy_to(process: u32, address: u64, from: Region) -> io::Result<()> {
             iov_base: std::ptr::without_provenance_mut((address as usize) + done),
             iov_len: rest.bytes(),
         };
-        // SAFETY: one local and one remote vector as announced; the local one is only read, and
-        // readable by the promise of `copy_to`, the only caller.
-        let copied = unsafe { libc::process_vm_writev(process as i32, &local, 1, &remote, 1, 0) };
+        let copied = memcheck::reading_anything(|| {
+            // SAFETY: one local and one remote vector as announced; the local one is only read, and
+            // readable by the promise of `copy_to`, the only caller.
+            unsafe { libc::process_vm_writev(process as i32, &local, 1, &remote, 1, 0) }
+        });
         match copied {
             -1 => return Err(io::Error::last_os_error()),
             0 => return Err(io::Error::from(io::ErrorKind::UnexpectedEof)),

@@ -273,7 +273,7 @@ static void sends(void) {
         CHECK(value == each && status.MPI_TAG == each && status.MPI_SOURCE == prev);
     }
     OK(MPI_Wait(&requests[0], &status));
-    CHECK(requests[0] == MPI_REQUEST_NULL && status.MPI_ERROR == MPI_SUCCESS);
+    CHECK(requests[0] == MPI_REQUEST_NULL);
     do {
         OK(MPI_Request_get_status(requests[1], &flag, &status));
     } while (!flag);

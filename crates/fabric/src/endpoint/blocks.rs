@@ -18,7 +18,7 @@ use super::packet::Packet;
 use super::pen::Pen;
 use super::{Completion, Endpoint, Receive};
 use crate::pace::Pace;
-use crate::{Label, Peer, Region, Reply, Segment, TransferError, TypeCode};
+use crate::{Label, Peer, Region, Reply, Segment, TransferError, TypeCode, memcheck};
 
 /// Bytes of the longest message that goes in a block, if one copy by the kernel is faster than two.
 const LONGEST: usize = 64 << 10;
@@ -326,6 +326,8 @@ impl Endpoint {
         // SAFETY: long enough and read by nobody (README, "Blocks"); the data is readable, by the
         // caller's promise.
         unsafe { self.pen.write(into, data) };
+        // The next message in these bytes may be another rank's.
+        memcheck::mark_written(Region::new(into.as_ptr(), data.bytes()));
     }
 
     /// Copies a message into a free block. What several ranks read at once that have cores, each
@@ -342,6 +344,7 @@ impl Endpoint {
         let into = self.segment.at(block.data);
         // SAFETY: as in `fill`.
         unsafe { into.as_ptr().copy_from_nonoverlapping(data.start(), data.bytes()) };
+        memcheck::mark_written(Region::new(into.as_ptr(), data.bytes()));
     }
 
     /// A block that nobody reads, for this message.

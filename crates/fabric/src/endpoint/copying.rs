@@ -14,7 +14,7 @@ use crate::claims::{self, Claim};
 use crate::sharing::{self, Copied};
 use crate::single_copy::{self, SingleCopy};
 use crate::slab::Id;
-use crate::{Peer, RegionMut, TransferError};
+use crate::{Peer, RegionMut, TransferError, memcheck};
 
 /// Up to here, what is received to be reduced is copied by its receiver alone: what its sender
 /// copies is in the cache of that one, and reducing it takes longer than the copy saves. Longer
@@ -227,7 +227,12 @@ impl Endpoint {
         into: RegionMut,
     ) -> Copied {
         let (segment, copy) = (&self.segment, self.copy_part(source, exposure, into));
-        sharing::copy(segment, source, claim, into.bytes(), copy, || segment.has_died(source))
+        let copied =
+            sharing::copy(segment, source, claim, into.bytes(), copy, || segment.has_died(source));
+        if matches!(copied, Copied::All) {
+            memcheck::mark_written(into.as_region()); // some of it by the sender
+        }
+        copied
     }
 
     /// Copies a part of a message that was claimed.

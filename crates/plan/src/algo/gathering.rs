@@ -174,20 +174,20 @@ pub(super) fn longest_of_parts(call: &Call, parts: usize) -> usize {
 /// of one size that is all bytes but the own ones; a block much larger than the others travels in
 /// every round.
 pub(super) fn doubling_cost(call: &Call) -> Cost {
-    let rounds = doublings(call.ranks) as usize;
-    let bytes = (0..rounds).map(|round| doubling_bytes(call, round)).sum();
-    Cost { rounds, bytes, ..Cost::default() }
+    let bytes = doubling_bytes(call);
+    Cost { rounds: bytes.len(), bytes: bytes.sum(), ..Cost::default() }
 }
 
 /// Bytes of the longest message of gathering by doubling, or more.
 pub(super) fn doubling_longest(call: &Call) -> usize {
-    let rounds = doublings(call.ranks) as usize;
-    (0..rounds).map(|round| doubling_bytes(call, round)).max().unwrap_or(0)
+    doubling_bytes(call).max().unwrap_or(0)
 }
 
-/// Bytes that travel at once in a round of gathering by doubling, or more.
-fn doubling_bytes(call: &Call, round: usize) -> usize {
-    let (ranks, distance) = (call.ranks as usize, 1 << round);
-    let blocks = distance.min(ranks - distance);
-    largest_block_bytes(call).saturating_mul(blocks).min(call.bytes())
+/// Bytes that travel at once in each round of gathering by doubling, or more.
+fn doubling_bytes(call: &Call) -> impl ExactSizeIterator<Item = usize> {
+    let (ranks, largest, all) = (call.ranks as usize, largest_block_bytes(call), call.bytes());
+    (0..doublings(call.ranks)).map(move |round| {
+        let distance = 1 << round;
+        largest.saturating_mul(distance.min(ranks - distance)).min(all)
+    })
 }
