@@ -45,11 +45,11 @@ impl Part {
     /// All its bytes of data must lie in the buffer.
     fn lies_in(&self, len: usize) -> Result<(), ErrorKind> {
         let layout = self.datatype.commit();
-        // Items without an extent take no room in the buffer, but what is sent of them does.
-        layout.pack_size(self.count as u64)?;
         let (low, high) = layout.reach(self.count as u64);
         let (low, high) = (low + self.displacement as i128, high + self.displacement as i128);
         if low == high || (low >= 0 && high <= len as i128) {
+            // Items without an extent take no room in the buffer, but what is sent of them does.
+            layout.pack_size(self.count as u64)?;
             return Ok(());
         }
         Err(DatatypeError::Outside { low, high, len }.into())
