@@ -53,19 +53,8 @@ pub(crate) use nonblocking::{collective, pending_collectives};
 pub use parts::Part;
 pub(crate) use parts::{Parts, Whom};
 pub(crate) use shape::{Including, Place, Shape};
-pub use sparse::Neighbours;
+pub use sparse::{Neighbour, Neighbours};
 pub(crate) use sparse::{members, pending_sparse, sparse_collectives};
-
-/// A rank and where its block lies: one neighbour of an irregular exchange.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Neighbour {
-    /// The neighbour's rank in the communicator; may be the caller's own.
-    pub rank: usize,
-    /// First element of its block, in the send buffer or the receive buffer.
-    pub start: usize,
-    /// Elements of its block.
-    pub count: usize,
-}
 
 /// A collective call, ready to be run.
 pub(crate) struct Prepared {

@@ -37,15 +37,19 @@ impl Endpoint {
     }
 
     /// Sends the rest of an announced message from a copy, so that its memory is no longer used.
-    /// Its completion has the token of the stand-in. `None` if there is no such message, or if the
-    /// network uses its memory already.
+    /// Its completion has the token of the stand-in. `None` if there is no such message, if the
+    /// network uses its memory already, or if this rank is the receiver: then no other rank is
+    /// waited for, and a synchronous send must not end before this rank has received it.
     ///
     /// # Safety
     /// The copy stays until the completion of the stand-in, or until that is cancelled.
     pub unsafe fn copy_send(&mut self, token: Token, stand_in: Token) -> Option<Copied> {
         let is_it = |(id, large): (Id, &super::LargeSend)| (large.token == token).then_some(id);
         let send = self.large.iter().find_map(is_it)?;
-        let large = self.large.get_mut(send).filter(|large| large.straight.is_none())?;
+        let large = self.large.get_mut(send)?;
+        if large.straight.is_some() || large.to == self.me {
+            return None;
+        }
         if let Some(claim) = large.claim.take() {
             // Who reads reads all of it before this returns.
             self.claims.withdraw(claim);

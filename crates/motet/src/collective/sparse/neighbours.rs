@@ -5,11 +5,22 @@ use std::borrow::Cow;
 use motet_fabric::Peer;
 use motet_plan::{Block, Rank};
 
+use crate::collective::Part;
 use crate::collective::shape::{Ranked, exact};
-use crate::collective::{Neighbour, Part};
 use crate::communicator::Communicator;
 use crate::error::ErrorKind;
 use crate::group::{Group, GroupError};
+
+/// A rank and where its block lies: one neighbour of an irregular exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Neighbour {
+    /// The neighbour's rank in the communicator; may be the caller's own.
+    pub rank: usize,
+    /// First element of its block, in the send buffer or the receive buffer.
+    pub start: usize,
+    /// Elements of its block.
+    pub count: usize,
+}
 
 /// The ranks that the caller sends to, or those that it receives from, in the order of their
 /// blocks: made of a list of ranks of the communicator, or of a [`Group`].
