@@ -18,23 +18,31 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::Region;
 
-/// Whether valgrind runs this process, which shares memory with others.
+/// Whether memcheck runs this process, which shares memory with others.
 static IS_HERE: AtomicBool = AtomicBool::new(false);
 
 /// The numbers of the requests, from `valgrind.h` and `memcheck.h`.
-const RUNNING_ON_VALGRIND: usize = 0x1001;
 const CHANGE_ERROR_DISABLEMENT: usize = 0x1801;
 const MAKE_MEMORY_DEFINED: usize = ((b'M' as usize) << 24 | (b'C' as usize) << 16) + 2;
 
-/// Finds out whether valgrind runs this process. To be asked before this module has an effect.
+/// Finds out whether memcheck runs this process. To be asked before this module has an effect. The
+/// other tools of valgrind do not answer its requests: one that counts instructions is not to see
+/// those of this module.
 pub(crate) fn look() {
-    IS_HERE.store(request([RUNNING_ON_VALGRIND, 0, 0]) != 0, Ordering::Relaxed);
+    IS_HERE
+        .store(request([MAKE_MEMORY_DEFINED, IS_HERE.as_ptr().addr(), 0]) != 0, Ordering::Relaxed);
+}
+
+/// Whether there is anybody to tell.
+#[inline]
+pub(crate) fn is_here() -> bool {
+    IS_HERE.load(Ordering::Relaxed)
 }
 
 /// This memory counts as written from now on.
 #[inline]
 pub(crate) fn mark_written(memory: Region) {
-    if IS_HERE.load(Ordering::Relaxed) {
+    if is_here() {
         tell_written(memory);
     }
 }
@@ -46,7 +54,7 @@ fn tell_written(memory: Region) {
 
 /// Makes a call of the system that may read bytes that nobody has written.
 pub(crate) fn reading_anything<T>(call: impl FnOnce() -> T) -> T {
-    if !IS_HERE.load(Ordering::Relaxed) {
+    if !is_here() {
         return call();
     }
     request([CHANGE_ERROR_DISABLEMENT, 1, 0]);

@@ -204,8 +204,9 @@ impl<B: Held + 'static> Running<B> {
     /// # Panics
     /// When the run was awaited before, which has given the operation back.
     pub fn wait(mut self) -> Result<Persistent<B>> {
+        self.assert_is_there();
         self.operation.flight.wait()?;
-        Ok(self.into_operation())
+        Ok(self.operation)
     }
 
     /// Waits until this run is complete; gives the operation back, and of a receive what was
@@ -214,16 +215,16 @@ impl<B: Held + 'static> Running<B> {
     /// # Errors
     /// As [`Running::wait`].
     pub fn wait_with_status(mut self) -> Result<(Persistent<B>, Status)> {
+        self.assert_is_there();
         let received = self.operation.flight.wait()?;
         let status = self.operation.flight.status(received);
-        Ok((self.into_operation(), status))
+        Ok((self.operation, status))
     }
 
-    /// The operation, unless a future has given it back already: a second handle could start it
-    /// while the first one lends out its buffers.
-    fn into_operation(self) -> Persistent<B> {
+    /// A future may have given the operation back already: a second handle could start it while the
+    /// first one lends out its buffers. Asked before the wait, this does not move the operation.
+    fn assert_is_there(&self) {
         assert!(self.operation.parts.is_some(), "a run was awaited, which gave its operation back");
-        self.operation
     }
 
     /// What runs and why; see [`Persistent::explain`].

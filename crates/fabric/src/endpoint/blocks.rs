@@ -6,6 +6,7 @@
 
 use std::hint::spin_loop;
 use std::mem;
+use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 use std::thread;
 
@@ -323,10 +324,23 @@ impl Endpoint {
     /// `data` is readable now.
     pub(super) unsafe fn fill(&mut self, block: Block, data: Region, at: usize) {
         let into = self.segment.at(block.data + at);
+        if memcheck::is_here() {
+            // SAFETY: as below.
+            return unsafe { self.fill_watched(into, data) };
+        }
         // SAFETY: long enough and read by nobody (README, "Blocks"); the data is readable, by the
         // caller's promise.
         unsafe { self.pen.write(into, data) };
-        // The next message in these bytes may be another rank's.
+    }
+
+    /// The same under memcheck: the next message in these bytes may be another rank's.
+    ///
+    /// # Safety
+    /// As for [`Pen::write`].
+    #[cold]
+    unsafe fn fill_watched(&mut self, into: NonNull<u8>, data: Region) {
+        // SAFETY: passed on.
+        unsafe { self.pen.write(into, data) };
         memcheck::mark_written(Region::new(into.as_ptr(), data.bytes()));
     }
 
