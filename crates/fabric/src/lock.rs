@@ -85,6 +85,23 @@ impl Drop for KeptOut {
     }
 }
 
+/// A value that a [`Lock`] is for. While it is used, work may come up that cannot be done under the
+/// lock, since it runs foreign code.
+pub trait Settle {
+    /// What is left to be done.
+    type Rest;
+
+    /// Whether nothing is left to be done. Asked each time that the lock is given back.
+    fn is_settled(&self) -> bool;
+
+    /// Takes what is left to be done; `panics` if this thread has begun to panic since it has taken
+    /// the lock.
+    fn settle(&mut self, panics: bool) -> Self::Rest;
+
+    /// Does what was left to be done. The lock has been given back.
+    fn finish(rest: Self::Rest);
+}
+
 /// A value for one thread at a time.
 pub struct Lock<T> {
     /// The number of the thread to which it is lent, or one of the two above.
@@ -100,15 +117,17 @@ pub struct Lock<T> {
 unsafe impl<T: Send> Sync for Lock<T> {}
 
 /// The right to use the value of a lock, until dropped.
-pub struct Guard<'a, T> {
+pub struct Guard<'a, T: Settle> {
     lock: &'a Lock<T>,
     /// Not there if the lock is lent to this thread. Dropped by hand, since that seldom is.
     ordinary: ManuallyDrop<Option<MutexGuard<'a, ()>>>,
+    /// Whether the thread panicked before, of which the value knows nothing.
+    panicking: bool,
     /// It stays in its thread.
     thread: PhantomData<*const ()>,
 }
 
-impl<T> Lock<T> {
+impl<T: Settle> Lock<T> {
     /// A lock that is lent to the first thread that takes it, if the system has the fences for it.
     pub fn new(value: T) -> Lock<T> {
         let owner = if Among::Threads.register() { NOBODY } else { SHARED };
@@ -130,7 +149,8 @@ impl<T> Lock<T> {
         let me = number();
         let is_own = self.owner.load(Ordering::Relaxed) == me && self.take_own(me);
         let ordinary = if is_own { None } else { self.lock_slowly(me)? };
-        Some(Guard { lock: self, ordinary: ManuallyDrop::new(ordinary), thread: PhantomData })
+        let (ordinary, panicking) = (ManuallyDrop::new(ordinary), thread::panicking());
+        Some(Guard { lock: self, ordinary, panicking, thread: PhantomData })
     }
 
     /// Takes a lock that seems to be lent to this thread; says whether it still is.
@@ -196,7 +216,7 @@ fn fence_in_all_threads() {
     panic!("the system no longer makes the barriers among threads that it has promised");
 }
 
-impl<T> Deref for Guard<'_, T> {
+impl<T: Settle> Deref for Guard<'_, T> {
     type Target = T;
 
     #[inline]
@@ -206,7 +226,7 @@ impl<T> Deref for Guard<'_, T> {
     }
 }
 
-impl<T> DerefMut for Guard<'_, T> {
+impl<T: Settle> DerefMut for Guard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: as above, and the guard is borrowed for as long.
@@ -214,22 +234,36 @@ impl<T> DerefMut for Guard<'_, T> {
     }
 }
 
-impl<T> Drop for Guard<'_, T> {
+impl<T: Settle> Drop for Guard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        if self.ordinary.is_none() {
+        let is_settled = self.is_settled();
+        // SAFETY: only here, once, and nothing looks at it after this.
+        let ordinary = unsafe { ManuallyDrop::take(&mut self.ordinary) };
+        if ordinary.is_none() && is_settled && !thread::panicking() {
             self.lock.held.store(false, Ordering::Release);
         } else {
-            self.unlock_ordinary();
+            self.lock.give_back(ordinary, self.panicking);
         }
     }
 }
 
-impl<T> Guard<'_, T> {
+impl<T: Settle> Lock<T> {
+    /// Gives a lock back that is not lent, or whose value has left something to be done. Takes
+    /// parts of the guard and not its address, so that guards need not lie in memory.
     #[cold]
-    fn unlock_ordinary(&mut self) {
-        // SAFETY: only `drop` calls this, once, and looks at nothing after it.
-        unsafe { ManuallyDrop::drop(&mut self.ordinary) };
+    fn give_back(&self, ordinary: Option<MutexGuard<'_, ()>>, panicked_before: bool) {
+        // SAFETY: of a guard that is being dropped, which is the only one at the value.
+        let value = unsafe { &mut *self.value.get() };
+        let panics = thread::panicking() && !panicked_before;
+        let rest = (panics || !value.is_settled()).then(|| value.settle(panics));
+        match ordinary {
+            None => self.held.store(false, Ordering::Release),
+            Some(ordinary) => drop(ordinary),
+        }
+        if let Some(rest) = rest {
+            T::finish(rest);
+        }
     }
 }
 
@@ -237,6 +271,62 @@ impl<T> Guard<'_, T> {
 mod tests {
     use super::*;
     use std::sync::Arc;
+
+    /// Values of which nothing is left to be done.
+    macro_rules! settled {
+        ($($type:ty),*) => {$(
+            impl Settle for $type {
+                type Rest = ();
+
+                fn is_settled(&self) -> bool {
+                    true
+                }
+
+                fn settle(&mut self, _panics: bool) {}
+
+                fn finish((): ()) {}
+            }
+        )*};
+    }
+
+    settled!((), i32, (u64, u64));
+
+    /// Counts up under the lock, and tells elsewhere once it has been given back.
+    struct Telling(u64, Arc<Mutex<Vec<(u64, bool)>>>);
+
+    impl Settle for Telling {
+        type Rest = (u64, bool, Arc<Mutex<Vec<(u64, bool)>>>);
+
+        fn is_settled(&self) -> bool {
+            self.0 % 2 == 0
+        }
+
+        fn settle(&mut self, panics: bool) -> Self::Rest {
+            (self.0, panics, self.1.clone())
+        }
+
+        fn finish((count, panics, told): Self::Rest) {
+            told.lock().unwrap().push((count, panics));
+        }
+    }
+
+    /// With the lock lent to this thread, and as an ordinary one.
+    #[test]
+    fn what_is_left_to_be_done_is_done_once() {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let lock = Arc::new(Lock::new(Telling(0, told.clone())));
+        let count = |lock: &Lock<Telling>| lock.lock().unwrap().0 += 1;
+        (0..4).for_each(|_| count(&lock));
+        let other = lock.clone();
+        thread::spawn(move || (0..4).for_each(|_| count(&other))).join().unwrap();
+        let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let _guard = lock.lock().unwrap();
+            panic!("on purpose");
+        }));
+        assert!(ended.is_err());
+        let expected = [(1, false), (3, false), (5, false), (7, false), (8, true)];
+        assert_eq!(*told.lock().unwrap(), expected);
+    }
 
     #[test]
     fn one_thread_takes_it_again_and_again() {

@@ -66,8 +66,9 @@ pub(crate) struct Prepared {
     pub(crate) element: TypeCode,
     pub(crate) element_bytes: usize,
     pub(crate) staging: Option<Box<Staging>>,
-    /// Who takes part, if not all ranks of the communicator.
-    pub(crate) among: Option<Among>,
+    /// Who takes part, if not all ranks of the communicator. That is rare, and a call is moved
+    /// several times, so it lies elsewhere.
+    pub(crate) among: Option<Box<Among>>,
     /// What its hints say of it, if it is a persistent one.
     pub(crate) hints: Hints,
     /// Whether it is a part of another call, which the library makes itself.
@@ -172,6 +173,7 @@ impl Prepared {
     }
 
     /// Whether there is nothing to do for this rank: its buffers are held, but not looked at.
+    #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.among.as_ref().is_some_and(|among| among.group.is_empty())
     }
@@ -180,8 +182,10 @@ impl Prepared {
     ///
     /// # Safety
     /// The operation that is prepared holds the buffers.
+    #[inline] // or the call would be moved once more
     unsafe fn stage(&mut self, items: [Option<StreamOf>; 2]) {
-        if self.staging.is_none() && !self.is_idle() {
+        let is_needed = items.iter().any(Option::is_some);
+        if is_needed && self.staging.is_none() && !self.is_idle() {
             // SAFETY: passed on.
             self.staging = unsafe { staging_of(items) };
         }
@@ -197,18 +201,19 @@ impl Communicator {
         prepared: Prepared,
         number: impl FnOnce() -> Number,
     ) -> Result<(Box<Run>, Option<Box<Staging>>)> {
-        let selection = self.selection_of(&prepared);
-        self.run_chosen(prepared, selection, number)
+        self.run_chosen(prepared, None, number)
     }
 
-    /// As [`Communicator::run_for`], with the algorithm chosen by this rule.
+    /// As [`Communicator::run_for`], with the algorithm chosen by this rule, if there is one.
     #[track_caller]
+    #[inline]
     fn run_chosen(
         &self,
         prepared: Prepared,
-        selection: Selection,
+        selection: Option<Selection>,
         number: impl FnOnce() -> Number,
     ) -> Result<(Box<Run>, Option<Box<Staging>>)> {
+        let selection = selection.unwrap_or_else(|| self.selection_of(&prepared));
         let (name, at) = (prepared.call, Location::caller());
         let error = |kind| self.error(name, kind);
         let account = self.account(&prepared, selection, at);
@@ -265,11 +270,13 @@ impl Communicator {
     }
 
     /// What is called, and what its run is bound to.
+    #[inline] // what is prepared is taken apart where it lies
     fn call_of(&self, prepared: Prepared) -> (Call, Loose) {
         let Prepared { shape, kernel, element, element_bytes, staging, among, .. } = prepared;
         let (rank, group, nodes) = match among {
             None => (self.rank(), self.group().clone(), self.division()),
-            Some(Among { rank, group, .. }) => {
+            Some(among) => {
+                let Among { rank, group, .. } = *among;
                 let nodes = self.division_of(&group);
                 (rank, group, nodes)
             }
@@ -358,11 +365,15 @@ impl Communicator {
         prepared: Prepared,
         known: Option<&Known<'_>>,
     ) -> Result<(Box<Run>, Option<Box<Staging>>)> {
+        let Some(known) = known else {
+            return self.run_for(prepared, || self.next_collective());
+        };
         let spans = [prepared.shape.input, prepared.shape.output];
-        let buffers = spans.map(|span| span.start);
-        let bytes = spans.map(|span| span.len * prepared.element_bytes);
+        let element_bytes = prepared.element_bytes;
         let (mut run, staging) = self.run_for(prepared, || self.next_collective())?;
-        if let (Some(known), None) = (known, &staging) {
+        if staging.is_none() {
+            let buffers = spans.map(|span| span.start);
+            let bytes = spans.map(|span| span.len * element_bytes);
             self.core().engine().keep(&mut run, known, (buffers, bytes));
         }
         Ok((run, staging))

@@ -30,7 +30,7 @@ use std::thread::{self, JoinHandle};
 
 use motet_fabric::bootstrap::{Launched, Seat};
 use motet_fabric::heap::{Heap, Memory};
-use motet_fabric::lock::{Guard, Lock, is_kept_out};
+use motet_fabric::lock::{Guard, Lock, Settle, is_kept_out};
 use motet_fabric::placement::Placement;
 use motet_fabric::slab::Id;
 use motet_fabric::{Endpoint, Failure, How, Peer, Segment, TransferError, forking};
@@ -74,7 +74,7 @@ pub(crate) struct Core {
 
 /// What the rank's threads and its helper share.
 struct Shared {
-    engine: Lock<Engine>,
+    engine: Lock<Guarded>,
     segment: Arc<Segment>,
     /// The memory that the program of this rank may ask for.
     heap: Arc<Heap>,
@@ -87,7 +87,7 @@ struct Shared {
     crowd: Others,
     /// Whether waits are not to yield for long, because others compute on those of other ranks.
     delay: Others,
-    aid: Aid,
+    aid: Arc<Aid>,
 }
 
 /// How a rank waits, and who moves its operations when it does not.
@@ -113,51 +113,53 @@ impl Habits {
 /// the lock: if one panics, the rank dies here, before the unwinding frees buffers that its
 /// operations use. If one calls the library, its thread is kept out: what returns a result says so
 /// ([`Core::free_engine`]), and nothing waits.
-pub(crate) struct Locked<'a> {
-    shared: &'a Shared,
-    engine: Option<Guard<'a, Engine>>,
-    /// Whether there was a panic before, of which the engine knows nothing.
-    panicking: bool,
+pub(crate) type Locked<'a> = Guard<'a, Guarded>;
+
+/// What the lock of a rank is for.
+pub(crate) struct Guarded {
+    engine: Engine,
+    /// Whether there is a helper for all operations, so that each who gives the engine back looks
+    /// whether it must be called.
+    has_helper: bool,
+    aid: Arc<Aid>,
 }
 
-impl Deref for Locked<'_> {
+impl Deref for Guarded {
     type Target = Engine;
 
-    fn deref(&self) -> &Engine {
-        self.engine.as_deref().expect("locked until dropped")
-    }
-}
-
-impl DerefMut for Locked<'_> {
-    fn deref_mut(&mut self) -> &mut Engine {
-        self.engine.as_deref_mut().expect("locked until dropped")
-    }
-}
-
-impl Drop for Locked<'_> {
     #[inline]
-    fn drop(&mut self) {
-        let has_postponed = self.engine.as_ref().is_some_and(|engine| engine.has_postponed());
-        if has_postponed || self.shared.aid.is_constant || thread::panicking() {
-            self.give_back();
-        }
+    fn deref(&self) -> &Engine {
+        &self.engine
     }
 }
 
-impl Locked<'_> {
-    /// Gives the engine back, and tells all who are to know.
-    #[cold]
-    fn give_back(&mut self) {
-        let Some(mut engine) = self.engine.take() else { return };
-        if thread::panicking() && !self.panicking {
-            engine.die();
+impl DerefMut for Guarded {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Engine {
+        &mut self.engine
+    }
+}
+
+impl Settle for Guarded {
+    /// What is postponed, and who is to be called.
+    type Rest = (Vec<Postponed>, Option<Arc<Aid>>);
+
+    #[inline]
+    fn is_settled(&self) -> bool {
+        !self.engine.has_postponed() && !self.has_helper
+    }
+
+    fn settle(&mut self, panics: bool) -> Self::Rest {
+        if panics {
+            self.engine.die();
         }
-        let aid = &self.shared.aid;
-        let is_wanted = aid.is_constant && aid.is_wanted(&engine);
-        let postponed = engine.take_postponed();
-        drop(engine);
+        let is_wanted = self.has_helper && self.aid.is_wanted(&self.engine);
+        (self.engine.take_postponed(), is_wanted.then(|| self.aid.clone()))
+    }
+
+    fn finish((postponed, aid): Self::Rest) {
         postponed.into_iter().for_each(Postponed::happen);
-        if is_wanted {
+        if let Some(aid) = aid {
             aid.call();
         }
     }
@@ -204,9 +206,9 @@ impl Core {
         } else if habits.helper_has_core(segment.company(), segment.cores()) {
             engine.leave_to_helper();
         }
-        let engine = Lock::new(engine);
         let (crowd, delay) = (Others::new(), Others::new());
-        let aid = Aid::new(habits, segment.company(), segment.cores());
+        let aid = Arc::new(Aid::new(habits, segment.company(), segment.cores()));
+        let engine = Lock::new(Guarded { engine, has_helper: aid.is_constant, aid: aid.clone() });
         let shared =
             Shared { engine, segment, heap, me, placement, is_wired, patience, crowd, delay, aid };
         let shared = Arc::new(shared);
@@ -365,15 +367,18 @@ impl Core {
     ) -> Option<Result<(), TransferError>> {
         let _here = self.shared.stay();
         let mut engine = self.free_engine()?;
-        match engine.dash(known, number, self.shared.patience.looks)? {
+        let dash = engine.dash(known, number, self.shared.patience.looks);
+        drop(engine);
+        match dash? {
             Dash::Over => Some(Ok(())),
-            slow => Some(self.finish_dash(engine, slow)),
+            slow => Some(self.finish_dash(slow)),
         }
     }
 
     /// Goes on with a collective that is the same as one before and has come so far.
     #[inline(never)] // that the others need none of its memory is what makes them fast
-    fn finish_dash<'a>(&'a self, mut engine: Locked<'a>, dash: Dash) -> Result<(), TransferError> {
+    fn finish_dash(&self, dash: Dash) -> Result<(), TransferError> {
+        let mut engine = self.engine();
         match dash {
             Dash::Over => Ok(()),
             Dash::Short(mut sprinter, mut pace, left) => {
@@ -445,8 +450,7 @@ impl Shared {
     #[inline]
     fn free_engine(&self) -> Option<Locked<'_>> {
         // A panic under the lock has ended this rank for the others; it may still look around.
-        let engine = self.engine.lock()?;
-        Some(Locked { shared: self, engine: Some(engine), panicking: thread::panicking() })
+        self.engine.lock()
     }
 
     fn die(&self) {

@@ -5,6 +5,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use motet_fabric::{TypeCode, structures};
+use motet_plan::order::sort_by_number;
 
 use crate::datatype::Kind;
 
@@ -197,7 +198,7 @@ impl Structure {
     /// The fields by their places, and the size. What has no size is left out.
     fn signature(&self) -> String {
         let mut fields: Vec<&Field> = self.fields.iter().filter(|field| field.bytes > 0).collect();
-        fields.sort_by_key(|field| field.offset);
+        sort_by_number(&mut fields, |field| field.offset as u64);
         let mut text = String::from("{");
         for (at, Field { offset, bytes, element }) in fields.into_iter().enumerate() {
             let (signature, count) = (element.signature(), bytes / element.bytes().max(1));

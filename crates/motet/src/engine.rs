@@ -464,6 +464,7 @@ fn staging_of(rare: &mut Option<Box<Rare>>) -> Option<&mut Staging> {
 }
 
 /// Staging for an operation that starts now.
+#[inline]
 fn collected(mut staging: Option<Box<Staging>>) -> Option<Box<Staging>> {
     if let Some(staging) = &mut staging {
         staging.collect();

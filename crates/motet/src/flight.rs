@@ -74,6 +74,15 @@ impl Home {
         }
     }
 
+    /// Whether a call may be made at all.
+    ///
+    /// # Errors
+    /// That an operator makes it.
+    #[inline]
+    pub(crate) fn refuse_operator(&self, call: &'static str) -> Result<()> {
+        if is_kept_out() { Err(self.error(call, ErrorKind::WithinOperator)) } else { Ok(()) }
+    }
+
     /// The status of a receive in terms of its communicator. Of a collective, which receives from
     /// nobody in particular, it means nothing.
     pub(crate) fn status(&self, received: Received) -> Status {
@@ -224,7 +233,7 @@ impl Flight {
 
     /// The error of an operator that asks for what only the engine knows.
     pub(crate) fn refuse_operator(&self) -> Result<()> {
-        if is_kept_out() { Err(self.origin.error(ErrorKind::WithinOperator)) } else { Ok(()) }
+        self.origin.home.refuse_operator(self.origin.call)
     }
 
     /// Waits as long as a message may take. Says whether it is over.

@@ -12,6 +12,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use motet_fabric::Peer;
+use motet_plan::order::sort_by_number;
 
 /// An ordered set of ranks of the world. A rank's place in it is its rank in a communicator over
 /// the group. Copies are cheap. (MPI 4.1 §7.3)
@@ -78,9 +79,9 @@ impl List {
         }
         let member = |place: u32| self.peers[place as usize];
         let index = self.index.get_or_init(|| {
-            let mut places: Box<[u32]> = (0..self.peers.len() as u32).collect();
-            places.sort_unstable_by_key(|&place| member(place));
-            places
+            let mut places: Vec<u32> = (0..self.peers.len() as u32).collect();
+            sort_by_number(&mut places, |&place| u64::from(member(place).0));
+            places.into()
         });
         let at = index.binary_search_by_key(&peer, |&place| member(place)).ok()?;
         Some(index[at] as usize)

@@ -264,6 +264,22 @@ impl<T: Copy, F: Fn(T, T) -> T, O> Loop<T, F, O> {
             return unsafe { self.reduce_widely(left, right, into, count) };
         }
         // SAFETY: passed on.
+        unsafe { self.reduce_narrowly(left, right, into, count) }
+    }
+
+    /// The same loops for any processor. There are many kernels, and each has them once.
+    ///
+    /// # Safety
+    /// As [`Kernel::reduce`].
+    #[inline(never)]
+    unsafe fn reduce_narrowly(
+        &self,
+        left: *const u8,
+        right: *const u8,
+        into: *mut u8,
+        count: usize,
+    ) {
+        // SAFETY: passed on.
         unsafe { self.reduce_plainly(left, right, into, count) }
     }
 

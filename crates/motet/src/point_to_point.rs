@@ -389,6 +389,9 @@ impl Transfer {
 /// # Safety
 /// The operation that the staging is given to holds the buffers.
 unsafe fn staging_of([sent, received]: [Option<StreamOf>; 2]) -> Option<Box<Staging>> {
+    if sent.is_none() && received.is_none() {
+        return None;
+    }
     let mut staging = Staging::new();
     for (items, way) in [(sent, Way::In), (received, Way::Out)] {
         if let Some(items) = items {

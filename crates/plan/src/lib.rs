@@ -39,6 +39,7 @@ mod hazard;
 pub mod mapping;
 pub mod matching;
 pub mod nodes;
+pub mod order;
 pub mod plan;
 pub mod select;
 pub mod spec;

@@ -32,6 +32,7 @@ use thiserror::Error;
 use crate::algo::{self, Algorithm, Refusal};
 use crate::call::{Call, CallError, Collective, Division};
 use crate::cost::Machine;
+use crate::order::sort_by_number;
 use crate::plan::Plan;
 pub use wisdom::{Lesson, Wisdom};
 
@@ -221,7 +222,7 @@ pub(crate) fn cheapest(call: &Call, machine: &Machine) -> Choice {
         .map(|row| (row.time(call, machine), row))
         .collect();
     // The sort is stable: of equal ones the first in the table is taken, on all ranks.
-    rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+    sort_by_number(&mut rows, |(time, _)| time.to_bits()); // The bits of times grow as they do.
     let (nanoseconds, algorithm) = rows[0];
     let runner_up = rows.get(1).map(|(time, row)| (row.name(), *time));
     Choice { algorithm, reason: Reason::Cost { nanoseconds, runner_up } }

@@ -138,6 +138,8 @@ impl Endpoint {
     }
 
     /// A peer tells of a structure.
+    #[cold]
+    #[inline(never)] // it looks at what belongs to the thread
     pub(super) fn handle_introduction(
         &mut self,
         source: Peer,

@@ -143,29 +143,36 @@ impl Endpoint {
         }
         let (element, bytes) = header.contents();
         let message = Message { source: from, label, element, bytes };
-        let fits = message.fits(&receive, &self.introductions);
-        if fits.is_ok() {
-            let payload = inlet.payload_of::<Header>(bytes);
-            let is_expected = bytes == receive.into.bytes();
-            match reader {
-                Some((alignment, read)) if is_expected && lies_well(payload, alignment) => {
-                    read(payload);
-                }
-                reader => {
-                    // SAFETY: writable by the caller's promise; as long as the message, as just
-                    // checked.
-                    unsafe { inlet.copy_payload::<Header>(receive.into.part(0, bytes)) };
-                    if let Some((_, read)) = reader {
-                        read(receive.into.as_region());
-                    }
+        if let Err(error) = message.fits(&receive, &self.introductions) {
+            self.take_next(from, bytes);
+            return Short::Here(Err(error));
+        }
+        let payload = inlet.payload_of::<Header>(bytes);
+        let is_expected = bytes == receive.into.bytes();
+        match reader {
+            Some((alignment, read)) if is_expected && lies_well(payload, alignment) => {
+                read(payload);
+            }
+            reader => {
+                // SAFETY: writable by the caller's promise; as long as the message, as just
+                // checked.
+                unsafe { inlet.copy_payload::<Header>(receive.into.part(0, bytes)) };
+                if let Some((_, read)) = reader {
+                    read(receive.into.as_region());
                 }
             }
         }
-        if inlet.advance() {
+        self.take_next(from, bytes);
+        Short::Here(Ok(bytes))
+    }
+
+    /// Takes the next message of a rank, of so many bytes, which has been looked at where it lies.
+    #[inline(always)] // it is a part of each short receive
+    fn take_next(&mut self, from: Peer, bytes: usize) {
+        if self.inlets[from.index()].advance() {
             self.announce(from);
         }
         self.note_message(from, bytes);
-        Short::Here(fits.map(|()| bytes))
     }
 
     /// Posts a receive, if no other one is posted and no message is kept. Says whether it did; its

@@ -13,6 +13,7 @@
 
 use motet_fabric::{Peer, TypeCode};
 use motet_plan::call::Blocks;
+use motet_plan::order::sort_by_number;
 use motet_plan::{Block, Operation, Rank};
 
 use crate::element::{name_of, number_of};
@@ -163,7 +164,7 @@ impl Account {
     fn within(mut self, call: &str, within: Within<'_>) -> Account {
         let Account { pairs, fingerprint: shared, .. } = &mut self;
         pairs.iter_mut().for_each(|pair| pair.rank = within.rank(pair.rank));
-        pairs.sort_unstable_by_key(|pair| pair.rank);
+        sort_by_number(pairs, |pair| pair.rank as u64);
         let (fingerprint, shared) = (of_call_with_group(call), *shared | 1);
         Account { fingerprint, shared, group: Some(within.group.clone()), ..self }
     }

@@ -135,7 +135,7 @@ pub fn end_calls(world: &World) -> Result<()> {
 }
 
 fn account_of(prepared: &Prepared, selection: Selection, all: &Group, place: &str) -> Account {
-    let within = match &prepared.among {
+    let within = match prepared.among.as_deref() {
         None => None,
         Some(Among { passed: None, .. }) => return Account::of_some(prepared.call, place),
         Some(Among { passed: Some(group), .. }) => Some(Within { group, all }),

@@ -28,7 +28,7 @@ type Crossed = Result<Crossing, ErrorKind>;
 pub(crate) struct Crossing {
     pub(crate) shape: Shape,
     /// Who takes part, if not all ranks of the union.
-    pub(crate) among: Option<Among>,
+    pub(crate) among: Option<Box<Among>>,
 }
 
 /// Where the data of one rank lies.
@@ -146,13 +146,14 @@ impl Crossing {
         let operation =
             Operation::InterReduce { left, count, root: Rank::from_index(root), commutative };
         // All take part, but those of the root's group do not know in what.
-        let all = Among { rank: union.rank(), group: union.group().clone(), passed: None };
+        let (rank, group) = (union.rank(), union.group().clone());
+        let all = Box::new(Among { rank, group, passed: None });
         Ok(Crossing { shape: shape(operation, input, output), among: Some(all) })
     }
 
     /// A call in which there is nothing to do.
     pub(crate) fn idle() -> Crossing {
-        Crossing { shape: Shape::nothing(), among: Some(Among::nobody(None)) }
+        Crossing { shape: Shape::nothing(), among: Some(Box::new(Among::nobody(None))) }
     }
 
     /// Among the root and then its far group.
@@ -163,7 +164,7 @@ impl Crossing {
             Role::Idle => return Crossing::idle(),
         };
         let group = Group::new([root].into_iter().chain(far.peers()).collect());
-        Crossing { shape, among: Some(Among { rank, group, passed: None }) }
+        Crossing { shape, among: Some(Box::new(Among { rank, group, passed: None })) }
     }
 }
 

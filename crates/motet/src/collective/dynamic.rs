@@ -14,6 +14,7 @@ use std::task::{Context, Poll};
 
 use motet_fabric::slab::Id;
 use motet_fabric::{Peer, Region, RegionMut, TypeCode};
+use motet_plan::order::sort_by_number;
 
 use super::{Prepared, Shape};
 use crate::communicator::{Communicator, Traffic};
@@ -100,7 +101,7 @@ impl<T: Element> Arrived<T> {
             (rank.expect("only ranks of the communicator know its context"), elements)
         };
         let mut messages: Vec<_> = all.into_iter().map(whole).collect();
-        messages.sort_by_key(|&(rank, _)| rank);
+        sort_by_number(&mut messages, |&(rank, _)| rank as u64);
         messages
     }
 }
@@ -207,7 +208,7 @@ impl Communicator {
         // Two ranks that have nothing for each other need not even speak of the same type.
         let barrier = Prepared::new::<T>(call, Shape::barrier(), None);
         let barrier = Prepared { element: TypeCode::BYTES, ..barrier };
-        let (run, _) = self.run_chosen(barrier, Selection::Few, || self.next_collective())?;
+        let (run, _) = self.run_chosen(barrier, Some(Selection::Few), || self.next_collective())?;
         let number = Number { context: self.context(Traffic::Dynamic), ..run.number() };
         let dynamic = Dynamic::new(number, code_for::<T>(), arrived);
         // SAFETY: passed on.

@@ -18,6 +18,7 @@
 
 use std::panic::Location;
 
+use motet_plan::order::sort_by_number;
 use motet_plan::{Algorithm, Call, Collective, algo};
 
 use super::enforce::{Agreed, Statement};
@@ -64,7 +65,7 @@ impl Init {
             algo::of(self.call.collective()).filter(|row| row.accepts(&self.call).is_ok());
         // The default comes first.
         let mut all: Vec<_> = accepted.collect();
-        all.sort_by_key(|row| row.name() != default);
+        sort_by_number(&mut all, |row| u64::from(row.name() != default));
         if all.len() > 1 { all } else { Vec::new() }
     }
 
@@ -100,7 +101,7 @@ impl Communicator {
     /// Makes the run of a persistent operation.
     pub(super) fn initialize(&self, prepared: Prepared, at: &Location<'_>) -> Result<Initialized> {
         let (name, hints) = (prepared.call, prepared.hints);
-        drop(self.home().engine(name)?); // before anything is counted
+        self.home().refuse_operator(name)?; // before anything is counted
         let selection = self.selection_of(&prepared);
         let account = match hints.enforces() {
             true => Some(self.statement(&prepared, selection, at)),

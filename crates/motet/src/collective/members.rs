@@ -157,12 +157,12 @@ impl<'a> Members<'a> {
     }
 
     /// The ranks of the plan of the caller.
-    pub(crate) fn among(&self) -> Among {
+    pub(crate) fn among(&self) -> Box<Among> {
         let (group, passed) = (self.group.clone(), Some(self.group.clone()));
-        match self.rank {
+        Box::new(match self.rank {
             Some(rank) => Among { rank, group, passed },
             None => Among::nobody(passed),
-        }
+        })
     }
 
     /// The call of a rank that is no member.

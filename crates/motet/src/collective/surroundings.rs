@@ -20,6 +20,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use motet_fabric::TypeCode;
+use motet_plan::order::sort_by_number;
 use motet_plan::{
     Call, Demand, Demands, Edge, Mate, Neighbour, Operation, Rank, Surroundings, nodes,
 };
@@ -154,7 +155,7 @@ impl Communicator {
             let Some(mate) = mate_of(rank, &words, layout) else { return Ok(None) };
             mates.push(mate);
         }
-        mates.sort_by_key(|mate| mate.rank);
+        sort_by_number(&mut mates, |mate| u64::from(mate.rank.0));
         Ok(Some(mates.into()))
     }
 

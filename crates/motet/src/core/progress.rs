@@ -5,8 +5,7 @@
 //! them. That it is parked it says under the lock of the engine. Whoever gives the engine back in
 //! another state than that calls it: takes back that it is parked. `waiting` is changed without the
 //! engine, but who stops to wait takes and gives it back after that. So no call is missing. The
-//! helper itself gives the engine back without a look at that: whoever has stopped to wait since
-//! will call it.
+//! helper may call itself so, which has it look once more.
 //!
 //! Nor is one lost. With a core to itself the helper looks for a call for a while, which then costs
 //! its caller one store. After that it says that it `sleeps`, passes a fence, and looks once more
@@ -36,7 +35,7 @@ const LINGER: Duration = Duration::from_micros(100);
 const PAUSES: u32 = 50;
 
 /// What a rank and its helper tell each other.
-pub(super) struct Aid {
+pub(crate) struct Aid {
     /// Whether the helper is there for all operations, not just for those with a waker.
     pub(super) is_constant: bool,
     linger: Duration,

@@ -28,24 +28,37 @@ impl End {
 impl Engine {
     /// Takes the outcome of an operation if it is complete. One that runs once is gone then; a
     /// persistent one becomes inactive.
+    #[inline]
     pub(crate) fn take(&mut self, id: Id, persistent: bool) -> Option<Outcome> {
         let operation = self.operations.get_mut(id)?;
         let outcome = match operation.state {
             State::Well => Ok(NOTHING),
-            State::Complete(outcome) => outcome,
+            State::Complete(Ok(received)) => Ok(received),
+            State::Complete(Err(error)) => {
+                return Some(Err(self.take_error(id, persistent, error)));
+            }
             State::Inactive | State::Active => return None,
         };
-        let is_for_good =
-            matches!(outcome, Err(TransferError::Ended(_) | TransferError::Failed(_)));
-        if persistent && !is_for_good {
+        if persistent {
             operation.state = State::Inactive;
         } else {
             self.remove(id);
         }
-        if matches!(outcome, Err(TransferError::Failed(_))) && !self.has_mourned {
+        Some(outcome)
+    }
+
+    /// As [`Engine::take`], of one that is known to have ended with this error.
+    #[cold]
+    fn take_error(&mut self, id: Id, persistent: bool, error: TransferError) -> TransferError {
+        let is_for_good = matches!(error, TransferError::Ended(_) | TransferError::Failed(_));
+        match self.operations.get_mut(id) {
+            Some(operation) if persistent && !is_for_good => operation.state = State::Inactive,
+            _ => self.remove(id),
+        }
+        if matches!(error, TransferError::Failed(_)) && !self.has_mourned {
             self.failure(); // Now this rank has been told.
         }
-        Some(outcome)
+        error
     }
 
     /// As [`Engine::take`], of a collective that has ended well. Says whether it has.

@@ -157,6 +157,7 @@ impl Run {
     }
 
     /// Begins the one execution of a run that is not linked.
+    #[inline]
     pub(crate) fn begin(&mut self) {
         // Nobody has looked at it since: one that ended at a sprint was still marked.
         self.polled = false;

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use motet_fabric::Peer;
 use motet_plan::Block;
+use motet_plan::order::sort_by_number;
 
 use super::{Groups, Intercommunicator};
 use crate::buffer::SendBuffer;
@@ -255,7 +256,7 @@ impl Intercommunicator {
         }
         let members = |side: Range<usize>| {
             let mut members: Vec<_> = side.filter(|&rank| all[rank][0] != OUTSIDE).collect();
-            members.sort_unstable_by_key(|&rank| all[rank][0]);
+            sort_by_number(&mut members, |&rank| all[rank][0]);
             members
         };
         Ok(self

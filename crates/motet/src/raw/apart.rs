@@ -83,10 +83,15 @@ pub(super) fn pieces(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Byte(pub(super) i128);
 
-/// The first byte that is in a run that is received and in another one of this side.
-pub(super) fn find(runs: &mut Vec<Run>, other: Side) -> Option<Byte> {
+/// By their first bytes, without those that have none.
+fn put_in_order(runs: &mut Vec<Run>) {
     runs.retain(|run| run.start < run.end);
     runs.sort_unstable_by_key(|run| run.start);
+}
+
+/// The first byte that is in a run that is received and in another one of this side.
+pub(super) fn find(runs: &mut Vec<Run>, other: Side) -> Option<Byte> {
+    put_in_order(runs);
     let (mut sent, mut received) = (i128::MIN, i128::MIN);
     for run in &*runs {
         let taken = match (run.side, other) {
@@ -105,8 +110,7 @@ pub(super) fn find(runs: &mut Vec<Run>, other: Side) -> Option<Byte> {
 
 /// The first byte that is received and in another run too.
 fn overlap(mut runs: Vec<Run>) -> Option<i128> {
-    runs.retain(|run| run.start < run.end);
-    runs.sort_unstable_by_key(|run| run.start);
+    put_in_order(&mut runs);
     let (mut sent, mut received) = (i128::MIN, i128::MIN);
     for run in runs {
         let taken = match run.side {

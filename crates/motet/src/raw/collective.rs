@@ -4,6 +4,7 @@
 
 use std::panic::Location;
 
+use super::buffers::Around;
 use super::data::{Blocks, Data, Mixed};
 use super::kind::Form;
 use super::translate::Translation;
@@ -342,9 +343,14 @@ impl Collective<'_> {
     pub(crate) unsafe fn translate(&self, call: &'static str, on: On<'_>) -> Result<Prepared> {
         let communicator = on.communicator();
         // SAFETY: passed on.
-        let prepared = unsafe { Translation::of(self, on) };
-        let prepared = prepared.map_err(|kind| communicator.error(call, kind))?;
-        Ok(prepared.named(call))
+        let translated = unsafe { Translation::of(self, on) };
+        let around = || Around::of(self, on);
+        let checked = translated.as_ref().map_or(Ok(()), |found| found.check(self, around));
+        checked.map_err(|kind| communicator.error(call, kind))?;
+        match translated {
+            Ok(translation) => Ok(translation.named(call)),
+            Err(kind) => Err(communicator.error(call, kind)),
+        }
     }
 }
 

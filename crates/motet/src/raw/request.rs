@@ -434,7 +434,7 @@ impl Request {
     pub(super) fn conclude(&mut self) -> Result<Status> {
         let Some(inner) = self.active() else {
             if self.is_over() {
-                self.0 = Subject::Nothing;
+                mem::forget(mem::take(&mut self.0)); // It holds nothing.
             }
             return Ok(Status::EMPTY);
         };

@@ -9,7 +9,7 @@ use super::request::Inner;
 use super::{Request, Status};
 use crate::core::Core;
 use crate::engine::Engine;
-use crate::error::{ErrorKind, ExceptionId, Result};
+use crate::error::{Error, ErrorKind, ExceptionId, Result};
 use crate::sets::refuse_operator;
 
 /// What whoever mixes requests of several ranks is told.
@@ -292,14 +292,18 @@ struct Faults {
 
 impl Faults {
     /// The status of an operation among several.
+    #[inline]
     fn status(&mut self, told: Result<Status>) -> Status {
         self.operations += 1;
-        told.unwrap_or_else(|error| {
-            self.failed += 1;
-            self.exception = self.exception.or(error.kind().exception());
-            let refused = error.refused().map(Status::from).unwrap_or(Status::EMPTY);
-            Status { error: Some(error.code_with_text()), ..refused }
-        })
+        told.unwrap_or_else(|error| self.status_of_error(&error))
+    }
+
+    #[cold]
+    fn status_of_error(&mut self, error: &Error) -> Status {
+        self.failed += 1;
+        self.exception = self.exception.or(error.kind().exception());
+        let refused = error.refused().map(Status::from).unwrap_or(Status::EMPTY);
+        Status { error: Some(error.code_with_text()), ..refused }
     }
 
     fn or_else<T>(self, value: impl FnOnce() -> T) -> Result<T> {

@@ -8,6 +8,7 @@
 
 use motet_fabric::TypeCode;
 use motet_plan::Block;
+use motet_plan::order::sort_by_number;
 
 use super::data::{Blocks, Data, Mixed};
 use crate::buffer::Span;
@@ -272,7 +273,7 @@ fn lie_apart(blocks: &[Block]) -> bool {
         return true; // Most lists are in order.
     }
     let mut sorted: Vec<Block> = full().copied().collect();
-    sorted.sort_unstable_by_key(|block| block.start);
+    sort_by_number(&mut sorted, |block| block.start as u64);
     sorted.iter().try_fold(0, follows).is_some()
 }
 

@@ -32,25 +32,22 @@ pub(super) struct Translation {
     stage: Stage,
     kernel: Option<Box<dyn Kernel>>,
     /// Who takes part, if not all ranks of the communicator.
-    among: Option<Among>,
+    among: Option<Box<Among>>,
     /// The name of the operator.
     operator: Option<&'static str>,
 }
 
 impl Translation {
-    /// The call of a collective in a place.
+    /// The call of a collective in a place, which is to be [checked](Translation::check).
     ///
     /// # Safety
     /// The operation holds the memory of all data that the call names.
     pub(super) unsafe fn of(collective: &Collective<'_>, on: On<'_>) -> Translated {
-        let strictness = on.communicator().core().watch().strictness();
-        let around = || Around::of(collective, on);
-        if strictness == Strictness::Strict {
-            strict::check(collective, &around())?;
+        if on.communicator().core().watch().strictness() == Strictness::Strict {
+            strict::check(collective, &Around::of(collective, on))?;
         }
         // SAFETY: passed on.
-        let translation = unsafe { Translation::of_any(collective, on) }?;
-        translation.checked(collective, around)
+        unsafe { Translation::of_any(collective, on) }
     }
 
     /// The same of any arguments.
@@ -122,20 +119,25 @@ impl Translation {
             // SAFETY: passed on.
             None => unsafe { moves::translate(&collective, place) },
         };
-        let translation = translation?.checked(&collective, || around)?;
+        let translation = translation?;
+        translation.check(&collective, || around)?;
         Ok(Translation { among, ..translation })
     }
 
-    /// Itself, if what is received lies apart from what is sent wherever both are used as they lie.
+    /// Whether what is received lies apart from what is sent wherever both are used as they lie.
     ///
     /// # Errors
     /// One buffer for both.
-    fn checked(self, collective: &Collective<'_>, around: impl FnOnce() -> Around) -> Translated {
+    pub(super) fn check(
+        &self,
+        collective: &Collective<'_>,
+        around: impl FnOnce() -> Around,
+    ) -> Result<(), ErrorKind> {
         let Shape { input, output, .. } = self.shape;
         if buffers::overlap(input, output, self.stage.unit().bytes) {
             buffers::check(collective, &around(), Strictness::Lenient)?;
         }
-        Ok(self)
+        Ok(())
     }
 
     /// The call, under its name.

@@ -27,6 +27,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::build::Builder;
 use crate::call::{Call, Demand, Edge, Neighbour, Operation, Rank, Surroundings};
 use crate::cost::Cost;
+use crate::order::sort_by_number;
 use crate::plan::{Buffer, Slice};
 
 /// Which blocks share a parcel.
@@ -349,8 +350,8 @@ fn within(call: &Call, surroundings: &Surroundings, [to, from]: [&[Neighbour]; 2
         list.iter().filter(is_near).copied().collect()
     };
     let (me, mut to, mut from) = (call.rank, near(to), near(from));
-    to.sort_by_key(|other| (other.rank < me, other.rank));
-    from.sort_by_key(|other| (other.rank > me, std::cmp::Reverse(other.rank)));
+    sort_by_number(&mut to, |other| call.distance(me, other.rank));
+    sort_by_number(&mut from, |other| call.distance(other.rank, me));
     Within { me, to, from }
 }
 

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use super::{Block, Blocks, Call, Collective, Neighbour, Operation, Rank};
+use crate::order::sort_by_number;
 
 /// Why a call cannot be planned, whatever the algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -372,7 +373,7 @@ fn checked_extent(blocks: impl Iterator<Item = Block>) -> Option<usize> {
 
 fn check_disjoint(blocks: impl Iterator<Item = Block>) -> Result<(), CallError> {
     let mut blocks: Vec<Block> = blocks.filter(|block| block.count > 0).collect();
-    blocks.sort_unstable_by_key(|block| block.start);
+    sort_by_number(&mut blocks, |block| block.start as u64);
     match blocks.windows(2).find(|pair| pair[0].start + pair[0].count > pair[1].start) {
         None => Ok(()),
         Some(pair) => Err(CallError::Overlap { element: pair[1].start }),

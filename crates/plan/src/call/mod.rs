@@ -66,6 +66,11 @@ pub struct Call {
 }
 
 impl Call {
+    /// How many ranks one is after another, around the ring of all.
+    pub(crate) fn distance(&self, from: Rank, to: Rank) -> u64 {
+        (u64::from(to.0) + u64::from(self.ranks - from.0)) % u64::from(self.ranks)
+    }
+
     /// Which collective this is.
     pub fn collective(&self) -> Collective {
         self.operation.collective()

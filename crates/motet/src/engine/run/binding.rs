@@ -19,6 +19,7 @@ pub(crate) struct Binding {
 
 impl Run {
     /// Says on what, with whom and under which number the run works from now on.
+    #[inline]
     pub(crate) fn bind(&mut self, binding: Binding) {
         self.memory.bind(binding.input, binding.output);
         if binding.element != self.element && binding.element.is_strict() {

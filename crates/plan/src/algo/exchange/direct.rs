@@ -18,6 +18,7 @@ use crate::algo::{Algorithm, Refusal, parcels};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Neighbour, Operation, Rank};
 use crate::cost::Cost;
+use crate::order::sort_by_number;
 use crate::plan::{Buffer, Slice};
 
 /// The algorithm, of an exchange, an exchangev or an exchange among nodes.
@@ -60,16 +61,12 @@ impl Algorithm for Direct {
             Operation::NodeExchange { to, from, .. } => (to.to_vec(), from.to_vec()),
             operation => unreachable!("{operation:?} is no exchange"),
         };
-        let (me, ranks) = (call.rank.0, call.ranks);
+        let me = call.rank;
         // The sorts are stable, so blocks of one pair of ranks stay in order at both ends.
-        to.sort_by_key(|other| {
-            (u64::from(other.rank.0) + u64::from(ranks - me)) % u64::from(ranks)
-        });
-        from.sort_by_key(|other| {
-            (u64::from(me) + u64::from(ranks - other.rank.0)) % u64::from(ranks)
-        });
+        sort_by_number(&mut to, |other| call.distance(me, other.rank));
+        sort_by_number(&mut from, |other| call.distance(other.rank, me));
         // The rank itself is at distance 0, so its own blocks are at the front of both lists.
-        let own = to.iter().take_while(|other| other.rank.0 == me).count();
+        let own = to.iter().take_while(|other| other.rank == me).count();
         for destination in &to[own..] {
             builder.send(destination.rank, slice(Buffer::Input, destination));
         }

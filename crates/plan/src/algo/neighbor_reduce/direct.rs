@@ -20,6 +20,7 @@ use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Neighbour, Operation, Rank};
 use crate::cost::Cost;
+use crate::order::sort_by_number;
 use crate::plan::{Buffer, Slice};
 
 struct Direct;
@@ -51,7 +52,7 @@ impl Algorithm for Direct {
         let count = builder.output().len;
         let operands = Operands::of(call, builder, |builder, _| builder.scratch(count));
         let mut by_distance: Vec<&Operand> = operands.list.iter().collect();
-        by_distance.sort_by_key(|operand| distance(call, operand.source, call.rank));
+        sort_by_number(&mut by_distance, |operand| call.distance(operand.source, call.rank));
         by_distance.into_iter().for_each(|operand| operand.receive(builder));
         send(call, builder);
         (0..operands.list.len()).for_each(|index| operands.add(index, builder));
@@ -121,15 +122,10 @@ pub(in crate::algo) fn send(call: &Call, builder: &mut Builder<'_>) {
     let Operation::NeighborReduce { to, .. } = &call.operation else { return };
     let mut others: Vec<&Neighbour> = to.iter().filter(|other| other.rank != call.rank).collect();
     // The sort is stable, so blocks of one pair of ranks stay in order at both ends.
-    others.sort_by_key(|other| distance(call, call.rank, other.rank));
+    sort_by_number(&mut others, |other| call.distance(call.rank, other.rank));
     for other in others {
         builder.send(other.rank, block(other));
     }
-}
-
-/// How many ranks one is after another, around the ring of all.
-fn distance(call: &Call, from: Rank, to: Rank) -> u64 {
-    (u64::from(to.0) + u64::from(call.ranks - from.0)) % u64::from(call.ranks)
 }
 
 fn block(other: &Neighbour) -> Slice {
