@@ -10,8 +10,12 @@ use crate::args::USAGE;
 
 /// Start a program as N ranks of one world on this machine
 ///
-/// Output of the ranks comes line by line. Rank 0 reads the standard input. Signals are passed on
-/// to all ranks. If a rank dies, the others are ended within a second.
+/// Output of the ranks comes line by line. Rank 0 reads the standard input. If a rank dies, the
+/// others are ended within a second.
+///
+/// Signals are passed on to all ranks; a second interrupt (Ctrl-C) kills them. A signal that was
+/// ignored before (HUP by `nohup`, INT and QUIT by the `&` of a script) does nothing to the job.
+/// Ranks begin with no signal blocked.
 ///
 /// Exit codes: 0 if all ranks ended well; that of the first rank that failed, or 128 and the
 /// number of the signal that killed it; 127 if the program is not found, 126 if it cannot be

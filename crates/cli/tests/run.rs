@@ -3,157 +3,19 @@
 //! Every launcher started here has a watchdog: what does not end in time is killed, and the test
 //! fails with what had been heard of it.
 
+#[path = "launcher/mod.rs"]
+mod launcher;
+
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::thread::{JoinHandle, sleep, spawn};
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long anything here may take before it counts as hanging.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// The promise: how long after a death everything is over.
-const PROMISE: Duration = Duration::from_secs(1);
-const POLL: Duration = Duration::from_millis(5);
-
-/// A launcher that runs.
-struct Motet {
-    child: Child,
-    stdin: Option<ChildStdin>,
-    stdout: Option<BufReader<ChildStdout>>,
-    stderr: JoinHandle<String>,
-}
-
-/// A launcher that has ended.
-#[derive(Debug)]
-struct Ended {
-    code: Option<i32>,
-    out: Vec<u8>,
-    err: String,
-}
-
-impl Motet {
-    fn start(words: &[&str]) -> Motet {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_motet"));
-        command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().expect("motet can be started");
-        let mut stderr = child.stderr.take().expect("it was asked for");
-        let hear = move || {
-            let mut text = Vec::new();
-            stderr.read_to_end(&mut text).expect("a pipe can be read");
-            String::from_utf8_lossy(&text).into_owned()
-        };
-        let stdin = child.stdin.take();
-        let stdout = child.stdout.take().map(BufReader::new);
-        Motet { child, stdin, stdout, stderr: spawn(hear) }
-    }
-
-    /// Ranks that are shell scripts.
-    fn script(ranks: usize, script: &str) -> Motet {
-        Motet::start(&["run", "-n", &ranks.to_string(), "sh", "-c", script])
-    }
-
-    /// The next line, whoever wrote it.
-    fn line(&mut self) -> String {
-        let mut line = String::new();
-        let stdout = self.stdout.as_mut().expect("nobody has taken it");
-        stdout.read_line(&mut line).expect("a pipe of text can be read");
-        line.trim_end().to_owned()
-    }
-
-    fn lines(&mut self, count: usize) -> Vec<String> {
-        (0..count).map(|_| self.line()).collect()
-    }
-
-    fn pids(&mut self, count: usize) -> Vec<u32> {
-        let number = |line: &String| line.parse().expect("ranks write numbers");
-        self.lines(count).iter().map(number).collect()
-    }
-
-    fn signal(&self, name: &str) {
-        signal(self.child.id(), name);
-    }
-
-    /// Reads to the end.
-    fn end(mut self) -> Ended {
-        drop(self.stdin.take());
-        let stdout = self.stdout.take();
-        let hear = move || {
-            let mut bytes = Vec::new();
-            let read = stdout.map(|mut pipe| pipe.read_to_end(&mut bytes));
-            assert!(!matches!(read, Some(Err(_))), "{read:?}");
-            bytes
-        };
-        let hear = spawn(hear);
-        let ended = until(PATIENCE, || matches!(self.child.try_wait(), Ok(Some(_))));
-        if !ended {
-            // Nothing more can be done if that fails.
-            let _ = self.child.kill();
-        }
-        let code = self.child.wait().expect("nobody else waits for it").code();
-        let out = hear.join().expect("output can be read");
-        let err = self.stderr.join().expect("errors can be read");
-        let result = Ended { code, out, err };
-        assert!(ended, "motet did not end: {} {}", result.text(), result.err);
-        result
-    }
-}
-
-impl Ended {
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.out).into_owned()
-    }
-
-    fn sorted(&self) -> Vec<String> {
-        let mut lines: Vec<_> = self.text().lines().map(str::to_owned).collect();
-        lines.sort();
-        lines
-    }
-}
-
-fn run(words: &[&str]) -> Ended {
-    Motet::start(words).end()
-}
-
-fn script(ranks: usize, script: &str) -> Ended {
-    Motet::script(ranks, script).end()
-}
-
-/// Waits for a condition, and says whether it came.
-fn until(limit: Duration, mut condition: impl FnMut() -> bool) -> bool {
-    let begun = Instant::now();
-    while !condition() {
-        if begun.elapsed() > limit {
-            return false;
-        }
-        sleep(POLL);
-    }
-    true
-}
-
-fn signal(process: u32, name: &str) {
-    let status = Command::new("sh").args(["-c", &format!("kill -{name} {process}")]).status();
-    assert!(status.is_ok_and(|status| status.success()), "kill -{name} {process}");
-}
-
-/// Fields of `/proc/N/stat` behind the name: the state is the first.
-fn stat(process: u32) -> Option<Vec<String>> {
-    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    let (_, rest) = text.rsplit_once(')')?;
-    Some(rest.split_whitespace().map(str::to_owned).collect())
-}
-
-/// A zombie is not alive: it is up to its parent, which may not be ours to blame.
-fn is_alive(process: u32) -> bool {
-    stat(process).is_some_and(|fields| fields[0] != "Z" && fields[0] != "X")
-}
-
-#[track_caller]
-fn assert_gone(processes: &[u32]) {
-    let gone = until(PROMISE, || !processes.iter().any(|&process| is_alive(process)));
-    let left: Vec<_> = processes.iter().filter(|&&process| is_alive(process)).collect();
-    assert!(gone, "still there: {left:?}");
-}
+use launcher::{
+    Motet, PATIENCE, PROMISE, assert_gone, in_shell, is_alive, plain, run, script, shell, signal,
+    stat, until,
+};
 
 #[test]
 fn all_well_is_zero_and_silence() {
@@ -270,7 +132,7 @@ fn the_first_bad_exit_ends_the_others_and_its_code_stays() {
         let go = folder.path().join("go");
         let text = format!(
             "if [ $MOTET_RANK = {first} ]; then
-                until [ -e {} ]; do sleep 0.02; done; echo dying; exit 7
+                until [ -e '{}' ]; do sleep 0.02; done; echo dying; exit 7
              fi
              echo $$; sleep 1000 & echo $!; wait",
             go.display()
@@ -392,6 +254,40 @@ fn a_second_interrupt_kills() {
     assert_gone(&pids);
 }
 
+/// Who has interrupted a job that goes on is told how to end it, once.
+#[test]
+fn ranks_that_outlast_an_interrupt_are_told_of() {
+    for (ranks, still) in [(1, "1 rank still runs"), (2, "2 ranks still run")] {
+        let text = "trap '' INT; echo $$; while :; do sleep 0.05; done";
+        // Both streams are one here, so that lines can be waited for.
+        let both = format!("exec $motet run -n {ranks} sh -c \"{text}\" 2>&1");
+        let mut motet = Motet::of(&mut in_shell(&both.replace("$$", "\\$\\$")));
+        let pids = motet.pids(ranks);
+        motet.signal("INT");
+        let told = "although interrupted; a second interrupt (Ctrl-C) kills all at once";
+        assert_eq!(motet.line(), format!("motet: {still} {told}"));
+        assert!(pids.iter().all(|&process| is_alive(process)));
+        motet.signal("INT");
+        let ended = motet.end();
+        assert_eq!(
+            (ended.code, ended.text().as_str()),
+            (Some(130), "motet: ended by signal 2 (SIGINT)\n")
+        );
+        assert_gone(&pids);
+    }
+}
+
+/// Ranks that end by an interrupt within the time for it give no reason to speak of a second one.
+#[test]
+fn an_interrupt_that_is_heeded_is_not_spoken_of() {
+    let mut motet =
+        Motet::script(2, "trap 'sleep 0.1; exit 0' INT; echo $$; while :; do sleep 0.05; done");
+    motet.pids(2);
+    motet.signal("INT");
+    let ended = motet.end();
+    assert_eq!((ended.code, ended.err.contains("motet")), (Some(0), false), "{}", ended.err);
+}
+
 #[test]
 fn a_killed_launcher_leaves_nothing() {
     let text = "trap '' TERM INT HUP; sleep 1000 & echo $$; echo $!; while :; do wait; done";
@@ -491,7 +387,7 @@ fn a_line_without_end_passes_without_growing_the_launcher() {
             break;
         }
     }
-    let status = std::fs::read_to_string(format!("/proc/{}/status", motet.child.id())).unwrap();
+    let status = std::fs::read_to_string(format!("/proc/{}/status", motet.id)).unwrap();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     let kibibytes: usize = peak.trim().trim_end_matches(" kB").parse().unwrap();
     assert!(kibibytes < 50_000, "the launcher took {kibibytes} KiB");
@@ -529,11 +425,11 @@ fn a_reader_who_is_slow_does_not_delay_the_end() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().to_str().unwrap();
     let text = format!(
-        "echo $$ > {place}/$MOTET_RANK
+        "cd '{place}'; echo $$ > $MOTET_RANK
          if [ $MOTET_RANK = 0 ]; then exec yes; fi
-         until [ -e {place}/go ]; do sleep 0.02; done; echo x > {place}/dying; exit 5"
+         until [ -e go ]; do sleep 0.02; done; echo x > dying; exit 5"
     );
-    let mut motet = Motet::script(2, &text);
+    let motet = Motet::script(2, &text);
     let written = |name: &str| Path::new(place).join(name).exists();
     assert!(until(PATIENCE, || written("0") && written("1")));
     // Time for the flood to fill everything that nobody empties.
@@ -542,7 +438,7 @@ fn a_reader_who_is_slow_does_not_delay_the_end() {
     assert!(until(PATIENCE, || written("dying")));
     let flood = std::fs::read_to_string(format!("{place}/0")).unwrap();
     assert_gone(&[flood.trim().parse().unwrap()]);
-    assert!(motet.child.try_wait().unwrap().is_none(), "output was thrown away");
+    assert!(!motet.has_ended(), "output was thrown away");
     let ended = motet.end();
     assert_eq!(ended.code, Some(5));
     assert!(ended.text().lines().all(|line| line == "y") && ended.out.len() > 100_000);
@@ -592,21 +488,16 @@ fn many_ranks_start_and_end() {
 
 #[test]
 fn many_ranks_with_few_files_allowed_raise_the_limit() {
-    let motet = env!("CARGO_BIN_EXE_motet");
-    let text = format!("ulimit -Sn 64; {motet} run -n 100 sh -c 'ulimit -Sn' | sort -u");
-    let output = Command::new("sh").args(["-c", &text]).output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "64\n", "ranks have the limit of before");
-    let text = format!("ulimit -n 64; {motet} run -n 100 true");
-    let output = Command::new("sh").args(["-c", &text]).output().unwrap();
+    let ended = shell("ulimit -Sn 64; $motet run -n 100 sh -c 'ulimit -Sn' | sort -u");
+    assert_eq!(ended.text(), "64\n", "ranks have the limit of before");
+    let ended = shell("ulimit -n 64; exec $motet run -n 100 true");
     let told = "motet: 100 ranks need 364 open files, but 64 are allowed (`ulimit -Hn`)\n";
-    assert_eq!(String::from_utf8_lossy(&output.stderr), told);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!((ended.code, ended.err.as_str()), (Some(1), told));
 }
 
 #[test]
 fn ranks_hold_no_files_of_the_launcher_or_of_each_other() {
-    let plain = Command::new("ls").arg("/proc/self/fd").output().unwrap();
-    let plain = String::from_utf8_lossy(&plain.stdout).lines().count();
+    let plain = shell("exec ls /proc/self/fd").text().lines().count();
     let ended = run(&["run", "-n", "3", "ls", "/proc/self/fd"]);
     // The segment is the one they are to have.
     assert_eq!(ended.text().lines().count(), 3 * (plain + 1), "{}", ended.text());
@@ -629,23 +520,6 @@ fn a_job_within_a_job_is_its_own() {
 }
 
 #[test]
-fn an_ignored_signal_stays_ignored() {
-    let motet = env!("CARGO_BIN_EXE_motet");
-    let text = format!("trap '' HUP; exec {motet} run -n 2 sh -c 'echo $$; read x; echo end'");
-    let mut command = Command::new("sh");
-    command.args(["-c", &text]).stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let mut out = BufReader::new(child.stdout.take().unwrap());
-    let mut line = String::new();
-    out.read_line(&mut line).unwrap();
-    signal(child.id(), "HUP");
-    sleep(Duration::from_millis(50));
-    drop(child.stdin.take());
-    assert!(until(PATIENCE, || child.try_wait().unwrap().is_some()));
-    assert_eq!(child.wait().unwrap().code(), Some(0));
-}
-
-#[test]
 fn a_launcher_that_waits_uses_no_processor_time() {
     let mut motet = Motet::script(4, "echo $$; sleep 0.1; sleep 0.7");
     motet.pids(4);
@@ -658,9 +532,9 @@ fn a_launcher_that_waits_uses_no_processor_time() {
         let line = status.lines().find(|line| line.starts_with("voluntary_ctxt_switches"));
         (times, line.unwrap().split_whitespace().last().unwrap().to_owned())
     };
-    let before = used(motet.child.id());
+    let before = used(motet.id);
     sleep(Duration::from_millis(400));
-    assert_eq!(used(motet.child.id()), before);
+    assert_eq!(used(motet.id), before);
     assert_eq!(motet.end().code, Some(0));
 }
 
@@ -675,10 +549,9 @@ fn info_says_what_was_tried() {
 
 #[test]
 fn info_shows_settings_in_one_row_each() {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_motet"));
-    command.arg("info").env("MOTET_WAIT", "spin\n  MOTET_CHECK  forged\u{1b}[31m");
-    let output = command.output().expect("it can be started");
-    let page = String::from_utf8_lossy(&output.stdout);
+    let mut command = plain(&["info"]);
+    let ended = Motet::of(command.env("MOTET_WAIT", "spin\n  MOTET_CHECK  forged\u{1b}[31m")).end();
+    let page = ended.text();
     let shown = r"spin\n  MOTET_CHECK  forged\u{1b}[31m";
     assert_eq!(page.matches(shown).count(), 2, "the setting, and what is wrong with it: {page}");
     assert!(!page.contains('\u{1b}'), "{page}");

@@ -19,6 +19,11 @@
 //!   parents. If the launcher itself is killed, the kernel kills the ranks, and a guard that only
 //!   waits for this kills the group.
 //!
+//! * **Ranks begin as the launcher did.** A signal that the launcher was started with as ignored
+//!   (HUP by `nohup`, INT and QUIT by the `&` of a script) is ignored by it and by the ranks, and
+//!   does nothing to the job. No signal is blocked in a rank, and SIGCHLD and SIGPIPE do there what
+//!   they do by default, whatever the launcher was started with.
+//!
 //! Reading order: `start` (one rank), `group` (all of them and their guard), `watch` (the loop),
 //! `ending` (who is ended when), `output`, `lines` and `sink` (the way of a line), `keyboard`
 //! (input from a terminal), `signals`, `orphans`, `outcome`.
@@ -83,8 +88,9 @@ impl Job {
 
 /// Runs a job to its end: blocks until no process of it is left.
 ///
-/// Forwards SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 to the ranks (a second SIGINT
-/// kills them), and stops and continues them with itself. Rank 0 gets the standard input, the
+/// Forwards SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 to the ranks, unless this process
+/// ignores them (a second SIGINT kills them, and if they still run a second after the first, it
+/// says so), and stops and continues them with itself. Rank 0 gets the standard input, the
 /// others none. Why a job failed is said on standard error, after the last words of its ranks.
 /// Children that the calling process had before are left alone, but their exit is not kept.
 ///
@@ -108,7 +114,7 @@ fn run_alone(job: &Job) -> Result<Outcome> {
     let orphans = Orphans::adopt();
     let group = Group::new()?;
     let output = Output::new(job)?;
-    let starter = Starter::new(job, file, files.former(), group.leader(), signals.former());
+    let starter = Starter::new(job, file, files.former(), group.leader());
     let mut watch = Watch::new(segment, &signals, orphans, group, output)?;
     for rank in 0..job.ranks {
         // An error drops the watch, which ends the ranks that already run.

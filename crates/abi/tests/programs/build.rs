@@ -169,6 +169,13 @@ impl Workshop {
         command.env("LD_LIBRARY_PATH", self.libraries());
         command
     }
+
+    /// A program without a launcher, which is killed if it does not end by itself.
+    pub(crate) fn limited(&self, program: &Path) -> Command {
+        let mut command = self.command(Path::new("timeout"), 0);
+        command.args(["-s", "KILL", "60"]).arg(program);
+        command
+    }
 }
 
 /// Where `mpi.h` is.

@@ -23,7 +23,7 @@ pub(crate) fn says_so(workshop: &Workshop) -> Outcome {
     let source = workshop.path("missing.c");
     fs::write(&source, says + "    return MPI_Finalize();\n}\n")?;
     workshop.compile_file(&source, "missing")?;
-    let output = workshop.command(&workshop.path("missing"), 0).output()?;
+    let output = workshop.limited(&workshop.path("missing")).output()?;
     let said = String::from_utf8_lossy(&output.stdout);
     let expected: String =
         missing.iter().map(|function| format!("{} is missing\n", function.name)).collect();

@@ -113,7 +113,7 @@ pub(crate) fn are_null(workshop: &Workshop) -> Outcome {
     let lines = |f: &&'_ Function| vec![f.name.clone(); gives_so_many(f)];
     let expected: Vec<String> = tried.iter().flat_map(lines).collect();
     for early in [false, true] {
-        let mut command = workshop.command(&workshop.path("outputs_null"), 0);
+        let mut command = workshop.limited(&workshop.path("outputs_null"));
         if early {
             command.arg("early").env("MOTET_INITIAL_ERRHANDLER", "mpi_errors_return");
         }

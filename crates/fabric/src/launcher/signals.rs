@@ -22,6 +22,7 @@ const WANTED: [libc::c_int; 8] =
 /// not to be hit. Losing SIGCHLD that way does no harm, since a rank's end is seen by its pidfd.
 pub(super) struct Signals {
     descriptor: OwnedFd,
+    /// The signals that were blocked before.
     former: Mask,
     /// What the program did about its children's ends.
     former_child: libc::sigaction,
@@ -29,11 +30,11 @@ pub(super) struct Signals {
 
 /// The signals that a thread blocks.
 #[derive(Clone, Copy)]
-pub(super) struct Mask(sigset_t);
+struct Mask(sigset_t);
 
 impl Signals {
-    /// Takes the signals that a launcher wants. One that the program ignores (as `nohup` and a
-    /// shell's `&` make it do) stays ignored.
+    /// Takes the signals that a launcher wants. One that the program ignores stays ignored, by the
+    /// ranks too: `nohup` and a shell's `&` want it so. One that it blocks is read like the others.
     pub(super) fn take() -> Result<Signals> {
         let failed = |source| Error::System { what: "take over the signals", source };
         // An ignored SIGCHLD would make the kernel throw away how the ranks ended.
@@ -50,11 +51,6 @@ impl Signals {
         let descriptor = unsafe { OwnedFd::from_raw_fd(descriptor) };
         let former = mask.change(libc::SIG_BLOCK).map_err(failed)?;
         Ok(Signals { descriptor, former, former_child })
-    }
-
-    /// The signals that were blocked before: what a new process should begin with.
-    pub(super) fn former(&self) -> Mask {
-        self.former
     }
 
     /// Readable when a signal waits.
@@ -101,8 +97,8 @@ impl Mask {
         Mask(unsafe { set.assume_init() })
     }
 
-    /// Makes these the signals that this thread blocks. Fit for a process between fork and exec.
-    pub(super) fn set(&self) -> io::Result<()> {
+    /// Makes these the signals that this thread blocks.
+    fn set(&self) -> io::Result<()> {
         self.change(libc::SIG_SETMASK).map(drop)
     }
 
@@ -117,6 +113,13 @@ impl Mask {
         // SAFETY: a call that succeeds has written it.
         Ok(Mask(unsafe { former.assume_init() }))
     }
+}
+
+/// Blocks no signal any more: what a new program is to begin with. The launcher blocks what it
+/// reads, and who has started it with others blocked (a thread of a server, say) has hardly wanted
+/// ranks that no signal ends. Fit for a process between fork and exec.
+pub(super) fn unblock_all() -> io::Result<()> {
+    Mask::of(std::iter::empty()).set()
 }
 
 /// Blocks every signal that can be blocked. Fit for a process between fork and exec.

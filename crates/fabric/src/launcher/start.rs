@@ -16,7 +16,7 @@ use rustix::process::{
 use rustix::termios::isatty;
 
 use super::Job;
-use super::signals::Mask;
+use super::signals;
 use crate::bootstrap::{LAUNCHER, RANK, RANKS, SEGMENT};
 use crate::{Error, Peer, Result};
 
@@ -32,7 +32,6 @@ pub(super) struct Starter<'a> {
     /// The limit of open files that was in force before we raised ours.
     files: Rlimit,
     group: Pid,
-    mask: Mask,
 }
 
 /// A rank that was started.
@@ -50,14 +49,8 @@ pub(super) struct Started {
 }
 
 impl<'a> Starter<'a> {
-    pub(super) fn new(
-        job: &'a Job,
-        segment: OwnedFd,
-        files: Rlimit,
-        group: Pid,
-        mask: Mask,
-    ) -> Starter<'a> {
-        Starter { job, segment: Arc::new(segment), files, group, mask }
+    pub(super) fn new(job: &'a Job, segment: OwnedFd, files: Rlimit, group: Pid) -> Starter<'a> {
+        Starter { job, segment: Arc::new(segment), files, group }
     }
 
     /// Starts a rank. When this returns, its program has begun.
@@ -100,7 +93,7 @@ impl<'a> Starter<'a> {
 
     /// What the new process does before it becomes the program.
     fn prepare(&self, command: &mut Command) {
-        let (segment, files, mask) = (Arc::clone(&self.segment), self.files, self.mask);
+        let (segment, files) = (Arc::clone(&self.segment), self.files);
         let launcher = getpid();
         let prepare = move || {
             set_parent_process_death_signal(Some(Signal::KILL))?;
@@ -110,7 +103,7 @@ impl<'a> Starter<'a> {
             }
             fcntl_setfd(&*segment, FdFlags::empty())?;
             setrlimit(Resource::Nofile, files)?;
-            mask.set()
+            signals::unblock_all()
         };
         // SAFETY: between fork and exec there are system calls only: nothing is allocated, no lock
         // is taken, and no memory of other threads is touched.
