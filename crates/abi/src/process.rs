@@ -340,7 +340,11 @@ fn leave_at_exit() {
 /// Ends the job because of an error, and says why.
 #[cold]
 pub(crate) fn end(call: &str, text: &str, code: c_int, site: &Site, handler: &str) -> ! {
-    let name = ErrorClass::from_code(code).map_or("an error of the program", ErrorClass::name);
+    let class = ErrorClass::from_code(code);
+    if class == Some(ErrorClass::ProcAborted) && launcher_tells_of_death() {
+        end_quietly(begin_end(code));
+    }
+    let name = class.map_or("an error of the program", ErrorClass::name);
     let rank = rank();
     let of = match site {
         Site::Comm(comm) => format!("of {}", comm.described()),
@@ -399,22 +403,18 @@ fn rank() -> String {
     world().map_or(String::new(), |world| format!("rank {}: ", world.rank()))
 }
 
+/// Whether our own launcher ends the job for the death of a rank, and says so.
+fn launcher_tells_of_death() -> bool {
+    let world = world();
+    let ranks = world.as_deref().and_then(Comm::inside);
+    ranks.is_some_and(motet::raw::launcher_tells_of_death)
+}
+
 /// Ends the process, without what the program wants done at its end: that may call the library,
 /// and wait for other ranks. Our own launcher sees that the rank ends, and ends them; that of
 /// another library is told. Says why, unless another rank has said why the job ends.
 fn exit(code: c_int, text: &str, why: fmt::Arguments<'_>) -> ! {
-    /// Somebody ends the process already.
-    static ENDS: AtomicBool = AtomicBool::new(false);
-    if ENDS.swap(true, Ordering::AcqRel) {
-        loop {
-            thread::park();
-        }
-    }
-    flush_output();
-    let code = match code as u8 {
-        0 => 1,
-        code => code,
-    };
+    let code = begin_end(code);
     if is_forked() {
         forked::end(code, why);
     }
@@ -425,7 +425,27 @@ fn exit(code: c_int, text: &str, why: fmt::Arguments<'_>) -> ! {
         complain(why);
         motet::raw::tell_launcher_to_abort(code, text);
     }
-    // SAFETY: no more than it says.
+    end_quietly(code)
+}
+
+/// The first thread that ends the process passes here, with the code for it; all others stay.
+fn begin_end(code: c_int) -> u8 {
+    /// Somebody ends the process already.
+    static ENDS: AtomicBool = AtomicBool::new(false);
+    if ENDS.swap(true, Ordering::AcqRel) {
+        loop {
+            thread::park();
+        }
+    }
+    flush_output();
+    match code as u8 {
+        0 => 1,
+        code => code,
+    }
+}
+
+fn end_quietly(code: u8) -> ! {
+    // SAFETY: it ends the process, of which nothing else is to be done.
     unsafe { libc::_exit(c_int::from(code)) }
 }
 

@@ -86,3 +86,9 @@ use crate::Communicator;
 pub fn begins_abort(comm: &Communicator, code: u8) -> bool {
     comm.core().begins_abort(code)
 }
+
+/// Whether a rank of this world has died, and `motet run` ends the job for it and says so. A
+/// process that ends because of it is to exit without a word.
+pub fn launcher_tells_of_death(comm: &Communicator) -> bool {
+    comm.core().launcher_tells_of_death()
+}

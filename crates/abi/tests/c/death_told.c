@@ -1,5 +1,6 @@
 /* The death of a rank is another thing than the end of a job by MPI_Abort: the others get an error
- * from it, and may say so; under MPI_ERRORS_ARE_FATAL one of them does.
+ * from it, and may say so. Under MPI_ERRORS_ARE_FATAL they end without a word, as the launcher tells
+ * of the death: one line, not one for each that hears of it.
  *
  * ranks: 3
  * seconds: 30
@@ -10,8 +11,8 @@
  * stdout: rank 0 has been told
  * stdout: rank 2 has been told
  * case: fatal
- * once: the job ends
- * stderr: MPI_ERR_PROC_ABORTED
+ * never: the job ends
+ * never: MPI_ERR_PROC_ABORTED
  */
 
 #include "check.h"

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 
+use crate::segment::State;
 use crate::{Failure, How, Peer, signal_name};
 
 /// What a shell reports for a program that ended by a signal: this and the signal's number.
@@ -49,8 +50,8 @@ pub struct Death {
     pub failure: Failure,
     /// Its process.
     pub process: u32,
-    /// Whether it had joined its world and not left it.
-    pub joined: bool,
+    /// Where it was in the life of a rank.
+    pub state: State,
     /// Whether it had left its world in good order, and so had all others by themselves: then they
     /// have said what there is to say.
     pub orderly: bool,
@@ -90,7 +91,7 @@ impl Cause {
     /// Whether nothing needs to be said about it.
     pub fn is_quiet(&self) -> bool {
         match self {
-            Cause::Death(death) => death.orderly,
+            Cause::Death(death) => death.orderly && matches!(death.failure.how, How::Exit(_)),
             Cause::Abort { .. } => true,
             Cause::Output(source) => source.kind() == io::ErrorKind::BrokenPipe,
             Cause::Signal(_) => false,
@@ -119,8 +120,13 @@ impl fmt::Display for Death {
         let Failure { rank, how } = self.failure;
         write!(out, "rank {rank} (process {}) ", self.process)?;
         match how {
-            How::Exit(code) if !self.joined => write!(out, "exited with code {code}")?,
+            How::Exit(code) if self.state != State::Present => {
+                write!(out, "exited with code {code}")?;
+            }
             _ => how.fmt(out)?,
+        }
+        if self.state == State::Left {
+            out.write_str(" after leaving the world")?;
         }
         match self.others {
             0 => Ok(()),
@@ -138,10 +144,10 @@ impl fmt::Display for Death {
 mod tests {
     use super::*;
 
-    fn death(how: How, joined: bool, others: usize, ranks: usize) -> Outcome {
+    fn death(how: How, state: State, others: usize, ranks: usize) -> Outcome {
         let failure = Failure { rank: Peer(2), how };
         let (process, orderly) = (4711, false);
-        Outcome::of(Cause::Death(Death { failure, process, joined, orderly, others, ranks }))
+        Outcome::of(Cause::Death(Death { failure, process, state, orderly, others, ranks }))
     }
 
     fn text(outcome: &Outcome) -> String {
@@ -150,25 +156,39 @@ mod tests {
 
     #[test]
     fn deaths_are_told_in_one_line() {
-        let killed = death(How::Signal(9), true, 3, 4);
+        let killed = death(How::Signal(9), State::Present, 3, 4);
         assert_eq!(killed.code, 137);
         assert_eq!(
             text(&killed),
             "rank 2 (process 4711) was killed by signal 9 (SIGKILL); \
              the other 3 ranks were ended"
         );
-        let deserted = death(How::Exit(0), true, 0, 3);
+        let deserted = death(How::Exit(0), State::Present, 0, 3);
         assert_eq!(deserted.code, 1);
         assert_eq!(
             text(&deserted),
             "rank 2 (process 4711) exited with code 0 before leaving the world"
         );
-        let script = death(How::Exit(3), false, 1, 4);
+        let script = death(How::Exit(3), State::Absent, 1, 4);
         assert_eq!(script.code, 3);
         assert_eq!(
             text(&script),
             "rank 2 (process 4711) exited with code 3; \
              the one other rank that still ran was ended"
+        );
+    }
+
+    #[test]
+    fn a_rank_that_has_left_can_exit_quietly_but_not_crash() {
+        for (how, quiet) in [(How::Exit(3), true), (How::Signal(11), false)] {
+            let failure = Failure { rank: Peer(0), how };
+            let (process, state, orderly) = (4711, State::Left, true);
+            let death = Death { failure, process, state, orderly, others: 0, ranks: 2 };
+            assert_eq!(Cause::Death(death).is_quiet(), quiet, "{how:?}");
+        }
+        assert_eq!(
+            text(&death(How::Signal(11), State::Left, 0, 3)),
+            "rank 2 (process 4711) was killed by signal 11 (SIGSEGV) after leaving the world"
         );
     }
 

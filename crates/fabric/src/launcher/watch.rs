@@ -21,6 +21,8 @@ use crate::{Error, Failure, How, Peer, Result, Segment};
 
 /// How long all must be quiet before part of a line is taken for a question.
 const QUIET: Duration = Duration::from_millis(100);
+/// How long ranks may take to end after an interrupt before the user is told how to end them.
+const TO_HEED: Duration = Duration::from_secs(1);
 /// Ends that are seen to before something else is looked at.
 const BATCH: usize = 64;
 
@@ -60,6 +62,8 @@ pub(super) struct Watch<'a> {
     events: Vec<epoll::Event>,
     /// Signals that all ranks have been sent.
     forwarded: Vec<Signal>,
+    /// When to tell that ranks still run although they were interrupted.
+    reminder: Option<Instant>,
     reason: Option<Reason>,
     ending: Ending,
     /// Whether ranks had to be asked to end.
@@ -88,6 +92,7 @@ impl<'a> Watch<'a> {
             ends,
             events: Vec::with_capacity(BATCH),
             forwarded: Vec::new(),
+            reminder: None,
             reason: None,
             ending: Ending::new(),
             asked: false,
@@ -143,6 +148,7 @@ impl<'a> Watch<'a> {
         while let Some(action) = self.ending.step(Instant::now()) {
             self.act(action);
         }
+        self.remind();
         Ok(())
     }
 
@@ -158,6 +164,7 @@ impl<'a> Watch<'a> {
         entries.extend(typing.flatten());
         let limits = [
             self.ending.due().map(|due| due.saturating_duration_since(Instant::now())),
+            self.reminder.map(|due| due.saturating_duration_since(Instant::now())),
             self.output.holds_question().then_some(QUIET),
             in_background.then_some(LOOK_AGAIN),
         ];
@@ -196,6 +203,26 @@ impl<'a> Watch<'a> {
         }
         if is_first {
             self.forwarded.push(signal);
+            if signal == Signal::INT {
+                self.reminder = Some(Instant::now() + TO_HEED);
+            }
+        }
+    }
+
+    /// Tells how to end ranks that an interrupt has not ended, unless they end already.
+    fn remind(&mut self) {
+        if self.reminder.is_none_or(|due| Instant::now() < due) {
+            return;
+        }
+        self.reminder = None;
+        if self.live > 0 && self.reason.is_none() {
+            let still = match self.live {
+                1 => "1 rank still runs".to_owned(),
+                live => format!("{live} ranks still run"),
+            };
+            self.output.say(&format!(
+                "motet: {still} although interrupted; a second interrupt (Ctrl-C) kills all at once"
+            ));
         }
     }
 
@@ -340,10 +367,10 @@ impl<'a> Watch<'a> {
                 let failure = self.segment.failure().unwrap_or(seen);
                 let rank = failure.rank;
                 let process = self.ranks[rank.index()].process.as_raw_nonzero().get() as u32;
-                let joined = self.segment.state(rank) == State::Present;
+                let state = self.segment.state(rank);
                 let orderly = !self.asked && self.all_have_left();
                 let ranks = self.ranks.len();
-                let death = Death { failure, process, joined, orderly, others, ranks };
+                let death = Death { failure, process, state, orderly, others, ranks };
                 Outcome::of(Cause::Death(death))
             }
         }

@@ -12,6 +12,11 @@ impl Core {
         self.is_process
     }
 
+    /// Whether `motet run`, or this program as its own launcher, has started this process.
+    pub(crate) fn is_under_own_launcher(&self) -> bool {
+        self.launched.is_none() && self.segment().is_shared()
+    }
+
     /// Whether this is the copy of a rank that a child process has, made by `fork`.
     pub(crate) fn is_of_parent(&self) -> bool {
         self.generation != forking::generation()

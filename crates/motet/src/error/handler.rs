@@ -15,7 +15,7 @@ use std::time::Duration;
 use motet_fabric::segment::Abort;
 use motet_fabric::{TransferError, bootstrap, complain};
 
-use super::{Error, ErrorKind};
+use super::{Error, ErrorClass, ErrorKind};
 use crate::communicator::Communicator;
 use crate::core::Core;
 use crate::flight::Home;
@@ -153,6 +153,12 @@ impl Home {
     #[cold]
     fn end_of_job(&self, error: &Error) {
         let (name, class) = (self.particulars.name(), error.class());
+        if class == ErrorClass::ProcAborted && self.core.launcher_tells_of_death() {
+            if !thread::panicking() {
+                std::process::exit(1);
+            }
+            return;
+        }
         let name = if name.is_empty() { String::new() } else { format!(" \"{name}\"") };
         let why = format!(
             "motet: {error} [{class}]; the error handler of its communicator{name} ends the job: \
@@ -175,6 +181,15 @@ impl Core {
             thread::sleep(TO_BE_ENDED);
         }
         is_first
+    }
+
+    /// Whether a rank has died and our own launcher ends the job for it, and says so: then a rank
+    /// that cannot go on without the dead one has nothing to add.
+    pub(crate) fn launcher_tells_of_death(&self) -> bool {
+        self.is_process()
+            && !self.is_of_parent()
+            && self.is_under_own_launcher()
+            && self.segment().failure().is_some()
     }
 
     /// Ends this rank and, since the others cannot go on without it, the job. Says why, unless
