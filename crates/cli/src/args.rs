@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use clap::error::{Error, ErrorKind};
 use clap::{Parser, Subcommand};
 
-use crate::{bench, complain, info, install, list, plan, probe, run};
+use crate::{bench, complain, info, install, list, mpiexec, plan, probe, run};
 
 /// The exit code for a command line that cannot be understood.
 pub(crate) const USAGE: u8 = 2;
@@ -39,6 +39,7 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(run::Run),
+    Mpiexec(mpiexec::Mpiexec),
     Info(info::Info),
     List(list::List),
     Plan(plan::Plan),
@@ -52,6 +53,7 @@ impl Command {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         match self {
             Command::Run(run) => run.execute(),
+            Command::Mpiexec(mpiexec) => mpiexec.execute(),
             Command::Info(info) => info.execute(),
             Command::List(list) => list.execute(),
             Command::Plan(plan) => plan.execute(),
@@ -65,7 +67,11 @@ impl Command {
 /// Reads the command line. If there is nothing to execute, whatever is to be said has been said,
 /// and the exit code is left.
 pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Result<Args, ExitCode> {
-    Args::try_parse_from(with_dash_np(words.collect())).map_err(|error| answer(&error))
+    let words: Vec<_> = words.collect();
+    match mpiexec::Mpiexec::find(&words) {
+        Some(mpiexec) => Ok(Args { command: Command::Mpiexec(mpiexec) }),
+        None => Args::try_parse_from(with_dash_np(words)).map_err(|error| answer(&error)),
+    }
 }
 
 /// Accepts `-np`, which the launchers of MPI have made a habit, for `-n`. Only before the program:

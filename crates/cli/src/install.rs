@@ -83,9 +83,11 @@ fn items() -> anyhow::Result<Vec<Item>> {
     let item = |path, content| Item { path, content };
     let page = |text| Content::Text(filled(text));
     let driver = include_str!("install/mpicc.sh");
-    let driver = |name, language, variable, compiler| {
+    let driver = |name, language, variable, compilers: [&str; 2]| {
+        let [compiler, gnu] = compilers;
         let text = filled(driver).replace("@NAME@", name).replace("@LANGUAGE@", language);
-        Content::Script(text.replace("@VARIABLE@", variable).replace("@COMPILER@", compiler))
+        let text = text.replace("@COMPILER@", compiler).replace("@GNU@", gnu);
+        Content::Script(text.replace("@VARIABLE@", variable))
     };
     Ok(vec![
         item("lib/libmpi_abi.so.1", Content::Binary(library)),
@@ -94,11 +96,11 @@ fn items() -> anyhow::Result<Vec<Item>> {
         item("include/mpi.h", Content::Text(include_str!("../../abi/include/mpi.h").to_owned())),
         item("include/mpix.h", Content::Text(include_str!("../../abi/include/mpix.h").to_owned())),
         item("bin/motet", Content::Binary(command)),
-        item("bin/mpicc", driver("mpicc", "C", "MOTET_CC", "cc")),
-        item("bin/mpicxx", driver("mpicxx", "C++", "MOTET_CXX", "c++")),
+        item("bin/mpicc", driver("mpicc", "C", "MOTET_CC", ["cc", "gcc"])),
+        item("bin/mpicxx", driver("mpicxx", "C++", "MOTET_CXX", ["c++", "g++"])),
         item("bin/mpic++", Content::Link("mpicxx")),
-        item("bin/mpiexec", Content::Script(filled(include_str!("install/mpiexec.sh")))),
-        item("bin/mpirun", Content::Link("mpiexec")),
+        item("bin/mpiexec", Content::Link("motet")),
+        item("bin/mpirun", Content::Link("motet")),
         item("share/man/man1/motet.1", page(include_str!("install/motet.1"))),
         item("share/man/man1/mpicc.1", page(include_str!("install/mpicc.1"))),
         item("share/man/man1/mpicxx.1", Content::Link("mpicc.1")),

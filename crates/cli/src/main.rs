@@ -8,6 +8,7 @@ mod info;
 mod install;
 mod list;
 mod measure;
+mod mpiexec;
 mod plan;
 mod probe;
 mod quantity;

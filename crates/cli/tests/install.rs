@@ -152,19 +152,60 @@ fn the_compiler_scripts_tell_what_they_do() {
     // As a shell needs it: there is a space in these.
     let linking = format!("'-L{lib}' '-Wl,-rpath,{lib}' -Wl,--enable-new-dtags -lmpi_abi");
     let show = |compiler: &str, words: &[&str]| line(tool(&prefix, compiler).args(words));
-    assert_eq!(show("mpicc", &["-show", "a.c"]), format!("cc '-I{include}' a.c {linking}"));
-    assert_eq!(show("mpicxx", &["-showme", "-c", "a.cc"]), format!("c++ '-I{include}' -c a.cc"));
+    let (cc, cxx) = (found("gcc", "cc"), found("g++", "c++"));
+    assert_eq!(show("mpicc", &["-show", "a.c"]), format!("{cc} '-I{include}' a.c {linking}"));
+    assert_eq!(show("mpicxx", &["-showme", "-c", "a.cc"]), format!("{cxx} '-I{include}' -c a.cc"));
     assert_eq!(show("mpicc", &["--showme:compile"]), format!("'-I{include}'"));
     assert_eq!(show("mpicc", &["-showme:link"]), linking);
     assert_eq!(show("mpicc", &["-cc=tcc -g", "-show", "-E"]), format!("tcc -g '-I{include}' -E"));
     assert_eq!(line(tool(&prefix, "mpicc").env("MOTET_CC", "echo").arg("-c")), {
         format!("-I{include} -c")
     });
-    let version = line(Command::new("cc").arg("--version"));
+    let version = line(Command::new(cc).arg("--version"));
     assert_eq!(show("mpicc", &["--version"]), version);
     assert_eq!(show("mpicc", &["-v"]), "", "it is told on the standard error");
     let said = show("mpicc", &["-showme:version"]);
     assert!(said.starts_with("Motet ") && said.ends_with("(mpicc)"), "{said}");
+}
+
+/// The first of two commands, if it is there.
+fn found(first: &'static str, second: &'static str) -> &'static str {
+    if Command::new(first).arg("--version").output().is_ok() { first } else { second }
+}
+
+/// Build systems look for the name of the compiler in what it says of itself.
+#[test]
+fn the_compilers_are_those_of_gnu_where_they_are() {
+    let (folder, prefix, _) = installed();
+    let path = folder.path().join("path");
+    fs::create_dir(&path).expect("there is room");
+    let say = "#!/bin/sh\necho \"${0##*/}: $* $link $word\"\n";
+    for name in ["dirname", "readlink", "sed"] {
+        let real = line(Command::new("sh").args(["-c", &format!("command -v {name}")]));
+        std::os::unix::fs::symlink(real, path.join(name)).expect("there is room");
+    }
+    for (scripts, expected) in [(["cc", "c++"], ["cc", "c++"]), (["gcc", "g++"], ["gcc", "g++"])] {
+        for name in scripts {
+            fs::write(path.join(name), say).expect("there is room");
+            fs::set_permissions(path.join(name), fs::Permissions::from_mode(0o755)).expect("mine");
+        }
+        for (driver, compiler) in ["mpicc", "mpicxx"].into_iter().zip(expected) {
+            let told = |words: &[&str], variable: &str| {
+                let mut command = Command::new("/bin/sh");
+                command.arg(prefix.join("bin").join(driver)).args(words).env("PATH", &path);
+                // What the user calls by the names that a script might use is not touched.
+                command.env("link", "L").env("word", "W").env("show", "yes");
+                line(command.env_remove("MOTET_CC").env_remove("MOTET_CXX").env(variable, "c99"))
+            };
+            let said = told(&["-V"], "UNUSED");
+            assert!(said.starts_with(&format!("{compiler}: -I")), "{said}");
+            assert!(said.ends_with(" -V L W"), "{said}");
+            assert_eq!(told(&["-showme:command"], "UNUSED"), compiler);
+            let variable = if driver == "mpicc" { "MOTET_CC" } else { "MOTET_CXX" };
+            assert_eq!(told(&["-showme:command"], variable), "c99");
+            assert_eq!(told(&["-cc=tcc", "-showme:command"], variable), "tcc");
+        }
+    }
 }
 
 #[test]
@@ -172,11 +213,11 @@ fn the_launcher_refuses_what_it_does_not_know() {
     let (_folder, prefix, _) = installed();
     for (words, complaint) in [
         ("-n 2 -ppn 1 true", "there is no option '-ppn' here"),
-        ("-n 1 true : -n 1 true", "there is no ':' here"),
+        ("-n 1 true : -n 1 true", "':' starts another program, but a job has one: put '--'"),
         ("-n", "'-n' needs a number"),
         ("-n 2", "a program is missing"),
         ("-env a=b c true", "'a=b' cannot be the name of a variable"),
-        ("-x\u{1b}\nmotet:", "there is no option '-x??motet:' here"),
+        ("-x\u{1b}\nmotet:", r"there is no option '-x\u{1b}\nmotet:' here"),
         ("-x\\nmotet:", "there is no option '-x\\nmotet:' here"),
     ] {
         let mut command = tool(&prefix, "mpiexec");
@@ -188,6 +229,59 @@ fn the_launcher_refuses_what_it_does_not_know() {
     }
     let said = line(tool(&prefix, "mpiexec").args(["-env", "A", "b c", "sh", "-c", "echo \"$A\""]));
     assert_eq!(said, "b c");
+}
+
+/// What an installed launcher is told, and what it passes on.
+#[test]
+fn the_launcher_passes_words_and_variables_on() {
+    let (folder, prefix, _) = installed();
+    let sorted = |command: &mut Command| {
+        let mut lines: Vec<_> = line(command).lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    for name in ["mpiexec", "mpirun"] {
+        for (words, expected) in [
+            ("-n 2 echo :", ":\n:"),
+            ("-n 1 -- echo a : -n 1 echo b", "a : -n 1 echo b"),
+            ("echo -n 2 --label", "2 --label"),
+            ("-n 1 -l echo x", "[0] x"),
+            ("--version", concat!("motet ", env!("CARGO_PKG_VERSION"))),
+        ] {
+            assert_eq!(line(tool(&prefix, name).args(words.split(' '))), expected, "{words}");
+        }
+        let help = line(tool(&prefix, name).arg("--help"));
+        assert!(help.starts_with("Usage: mpiexec "), "{help}");
+    }
+    // Ranks have the variables of the user and those of the library, and no others.
+    let own = ["ranks=3", "label=x", "hosts=y", "here=h", "word=w", "usage=u", "IFS=:", "_=z"];
+    let environment = |words: &[&str]| {
+        let mut command = Command::new("timeout");
+        command
+            .args(["60", "env", "-i"])
+            .args(own)
+            .arg(format!("PATH={}", std::env::var("PATH").expect("one")));
+        let lines = sorted(command.args(words));
+        lines.into_iter().filter(|line| !line.starts_with("MOTET_")).collect::<Vec<_>>()
+    };
+    let mpiexec = prefix.join("bin/mpiexec");
+    let mpiexec = mpiexec.to_str().expect("a path in ASCII");
+    let twice: Vec<_> =
+        environment(&["env"]).into_iter().flat_map(|line| [line.clone(), line]).collect();
+    assert_eq!(environment(&[mpiexec, "-n", "2", "env"]), twice);
+    // The folder is that of the launcher, too, and a copy of it under that name is the same.
+    let copy = folder.path().join("mpiexec");
+    fs::copy(mpiexec, &copy).expect("there is room");
+    let mut command = Command::new("timeout");
+    command.arg("60").arg(&copy).args(["-wdir", "some where/lib", "sh", "-c", "pwd; echo $PWD"]);
+    let lib = prefix.join("lib");
+    let lib = lib.display();
+    assert_eq!(line(command.current_dir(folder.path())), format!("{lib}\n{lib}"));
+    let output = tool(&prefix, "mpiexec").args(["-wdir", "/no\nwhere", "true"]).output();
+    let output = output.expect("it can be started");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.starts_with(r"mpiexec: cannot start in the folder /no\nwhere: "), "{said}");
+    assert_eq!((output.status.code(), said.lines().count()), (Some(1), 1));
 }
 
 /// It says what it writes, no more and no less, also when it writes nothing.

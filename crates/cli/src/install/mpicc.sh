@@ -1,66 +1,70 @@
 #!/bin/sh
 # @NAME@: the @LANGUAGE@ compiler with what a program of MPI needs. Part of Motet @VERSION@.
 #
-# Everything is found from where this script lies, so that the whole folder can be moved.
+# Everything is found from where this script lies, so that the whole folder can be moved. Variables
+# begin with motet_, so that those of the user reach the compiler as they are.
 
-here=$(dirname -- "$(readlink -f -- "$0")")
-prefix=$(cd -- "$here/.." && pwd) || exit 1
-compiler=${@VARIABLE@:-@COMPILER@}
+motet_here=$(dirname -- "$(readlink -f -- "$0")")
+motet_prefix=$(cd -- "$motet_here/.." && pwd) || exit 1
+# By its own name where it is there, since build systems look for that in what it says of itself.
+motet_compiler=@COMPILER@
+command -v @GNU@ >/dev/null && motet_compiler=@GNU@
+motet_compiler=${@VARIABLE@:-$motet_compiler}
 
 # Says words as a shell would have to be given them.
 say() {
-  line=
-  for word do
-    case $word in
-      *[!A-Za-z0-9_./:=,+@%-]*) word="'$(printf %s "$word" | sed "s/'/'\\\\''/g")'" ;;
+  motet_line=
+  for motet_word do
+    case $motet_word in
+      *[!A-Za-z0-9_./:=,+@%-]*) motet_word="'$(printf %s "$motet_word" | sed "s/'/'\\\\''/g")'" ;;
     esac
-    line="$line${line:+ }$word"
+    motet_line="$motet_line${motet_line:+ }$motet_word"
   done
-  printf '%s\n' "$line"
+  printf '%s\n' "$motet_line"
 }
 
-show=no link=yes inputs=no
-for word do
+motet_show=no motet_link=yes motet_inputs=no
+for motet_word do
   shift
-  case $word in
+  case $motet_word in
     -?*) ;;
-    *) inputs=yes ;;
+    *) motet_inputs=yes ;;
   esac
-  case $word in
-    -show | --show | -showme | --showme) show=yes ;;
-    -showme:compile | --showme:compile | -compile-info | -compile_info) show=compile ;;
-    -showme:link | --showme:link | -link-info | -link_info) show=link ;;
-    -showme:command | --showme:command) show=command ;;
-    -showme:incdirs | --showme:incdirs) show=incdirs ;;
-    -showme:libdirs | --showme:libdirs) show=libdirs ;;
-    -showme:libs | --showme:libs) show=libs ;;
-    -showme:version | --showme:version) show=version ;;
-    -cc=* | -cxx=*) compiler=${word#*=} ;;
-    -c | -S | -E | -M | -MM | -fsyntax-only) link=no; set -- "$@" "$word" ;;
-    *) set -- "$@" "$word" ;;
+  case $motet_word in
+    -show | --show | -showme | --showme) motet_show=yes ;;
+    -showme:compile | --showme:compile | -compile-info | -compile_info) motet_show=compile ;;
+    -showme:link | --showme:link | -link-info | -link_info) motet_show=link ;;
+    -showme:command | --showme:command) motet_show=command ;;
+    -showme:incdirs | --showme:incdirs) motet_show=incdirs ;;
+    -showme:libdirs | --showme:libdirs) motet_show=libdirs ;;
+    -showme:libs | --showme:libs) motet_show=libs ;;
+    -showme:version | --showme:version) motet_show=version ;;
+    -cc=* | -cxx=*) motet_compiler=${motet_word#*=} ;;
+    -c | -S | -E | -M | -MM | -fsyntax-only) motet_link=no; set -- "$@" "$motet_word" ;;
+    *) set -- "$@" "$motet_word" ;;
   esac
 done
 
-case $show in
+case $motet_show in
   no | yes) ;;
-  compile) say "-I$prefix/include"; exit ;;
-  link) say "-L$prefix/lib" "-Wl,-rpath,$prefix/lib" -Wl,--enable-new-dtags -lmpi_abi; exit ;;
-  command) echo "$compiler"; exit ;;
-  incdirs) echo "$prefix/include"; exit ;;
-  libdirs) echo "$prefix/lib"; exit ;;
+  compile) say "-I$motet_prefix/include"; exit ;;
+  link) say "-L$motet_prefix/lib" "-Wl,-rpath,$motet_prefix/lib" -Wl,--enable-new-dtags -lmpi_abi; exit ;;
+  command) echo "$motet_compiler"; exit ;;
+  incdirs) echo "$motet_prefix/include"; exit ;;
+  libdirs) echo "$motet_prefix/lib"; exit ;;
   libs) echo mpi_abi; exit ;;
   version) echo 'Motet @VERSION@ (@NAME@)'; exit ;;
 esac
 
 # What asks the compiler about itself, as -v does, links nothing.
-if [ "$link" = yes ] && [ "$show$inputs" != nono ]; then
-  set -- "-I$prefix/include" "$@" "-L$prefix/lib" "-Wl,-rpath,$prefix/lib" \
+if [ "$motet_link" = yes ] && [ "$motet_show$motet_inputs" != nono ]; then
+  set -- "-I$motet_prefix/include" "$@" "-L$motet_prefix/lib" "-Wl,-rpath,$motet_prefix/lib" \
     -Wl,--enable-new-dtags -lmpi_abi
 else
-  set -- "-I$prefix/include" "$@"
+  set -- "-I$motet_prefix/include" "$@"
 fi
-if [ "$show" = yes ]; then
-  echo "$compiler $(say "$@")"
+if [ "$motet_show" = yes ]; then
+  echo "$motet_compiler $(say "$@")"
   exit
 fi
-exec $compiler "$@"
+exec $motet_compiler "$@"
