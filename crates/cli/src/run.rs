@@ -13,6 +13,8 @@ use crate::args::USAGE;
 /// Output of the ranks comes line by line. Rank 0 reads the standard input. If a rank dies, the
 /// others are ended within a second.
 ///
+/// A rank may be a script: programs that it runs one after the other have a world each.
+///
 /// Signals are passed on to all ranks; a second interrupt (Ctrl-C) kills them. A signal that was
 /// ignored before (HUP by `nohup`, INT and QUIT by the `&` of a script) does nothing to the job.
 /// Ranks begin with no signal blocked.

@@ -101,6 +101,70 @@ fn whoever_never_comes_is_not_waited_for() {
     assert_well(&ranks(2, "absent"));
 }
 
+/// Runs a shell script as each rank, in which `play PART` is this program with that part to play.
+fn scripts(ranks: usize, script: &str) -> Output {
+    let text = format!("play() {{ part=$1; shift; {PART}=$part \"$@\"; }}; {script}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_motet"));
+    command.args(["run", "-n", &ranks.to_string(), "sh", "-c", &text, "sh"]).args(myself());
+    watched(&mut command)
+}
+
+/// Each program of a rank has a world of its own, with the programs of the other ranks that are as
+/// many after their first.
+#[test]
+fn programs_of_a_rank_run_one_after_the_other() {
+    assert_well(&scripts(3, "for turn in 1 2 3; do play meet \"$@\" || exit; done"));
+    // Some take longer than others, and more worlds come than there can be at once.
+    let slow = "for turn in $(seq 40); do
+                    if [ $((turn % 3)) = $MOTET_RANK ]; then sleep 0.02; fi
+                    play meet \"$@\" || exit
+                done";
+    assert_well(&scripts(2, slow));
+}
+
+#[test]
+fn a_rank_that_has_fewer_programs_is_not_waited_for() {
+    let text = "play meet \"$@\" || exit; [ $MOTET_RANK = 1 ] || play absent \"$@\"";
+    assert_well(&scripts(2, text));
+    // One that is far ahead goes on as soon as the slow ones are known to come no more.
+    let text = "if [ $MOTET_RANK = 1 ]; then sleep 0.3; exit 0; fi
+                for turn in $(seq 30); do play pass \"$@\" || exit; done";
+    assert_well(&scripts(2, text));
+}
+
+#[test]
+fn a_death_in_a_later_program_is_told() {
+    let output = scripts(3, "play meet \"$@\" || exit; play desert \"$@\"");
+    let end = "exited with code 0 before leaving the world; the other 2 ranks were ended";
+    assert_told(&output, 1, "motet: rank 1 (process ", end);
+    let heard = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(heard.matches("heard: rank 1 exited with code 0").count(), 2, "{heard}");
+}
+
+/// The launcher sees the script, which goes on; the next program of the rank finds out.
+#[test]
+fn a_program_that_ends_without_leaving_is_told_of_by_the_next() {
+    let output = scripts(3, "play desert \"$@\" || exit; play meet \"$@\" 2>&1");
+    let heard = String::from_utf8_lossy(&output.stdout);
+    assert!(heard.contains("ended without leaving the world: see what it said"), "{heard}");
+    assert_eq!(heard.matches("heard: rank 1 ").count(), 2, "{heard}");
+    let told = String::from_utf8_lossy(&output.stderr);
+    let line = told.lines().last().unwrap_or_default();
+    assert!(line.starts_with("motet: rank 1 (process "), "{told}");
+    assert!(line.contains(") ended before leaving the world"), "{told}");
+}
+
+/// Many wrappers close the descriptors that they do not know: the segment is found all the same.
+#[test]
+fn closed_descriptors_are_found_in_the_launcher() {
+    let close = "3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-";
+    let text = format!(
+        "[ $MOTET_SEGMENT -le 9 ] || exit 9
+         play meet \"$@\" {close} || exit; play meet \"$@\" || exit; play meet \"$@\" {close}"
+    );
+    assert_well(&scripts(3, &text));
+}
+
 #[test]
 fn a_program_can_launch_itself() {
     let words = myself();
@@ -129,6 +193,7 @@ fn part_of_a_rank() {
         Ok("desert") => desert(),
         Ok("panic") => panic_late(),
         Ok("absent") => absent(),
+        Ok("pass") => pass(),
         Ok("launch") => launch(),
         Ok("foreign") => foreign(),
         Ok("grandchild") => grandchild(),
@@ -221,6 +286,11 @@ fn absent() {
     }
     let seat = join();
     wait_for(|| seat.segment.state(Peer(1)) == State::Left);
+    seat.segment.leave(seat.rank);
+}
+
+fn pass() {
+    let seat = join();
     seat.segment.leave(seat.rank);
 }
 

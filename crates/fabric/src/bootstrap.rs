@@ -1,7 +1,9 @@
 //! How a rank learns who it is.
 //!
 //! Ranks that are processes are told by their environment. If Motet's own launcher has started
-//! them, three variables say all, of which one names an inherited descriptor (`place`). If the
+//! them, three variables say all, of which one names an inherited descriptor (`place`). Where that
+//! was closed on the way, and for the second program that a rank runs and those after it, there are
+//! others in the launcher, which `/proc` opens. If the
 //! launcher of another library has, the environment says where its server is (`offer`), and the
 //! rest is found out with its help:
 //!

@@ -25,7 +25,8 @@
 //!   they do by default, whatever the launcher was started with.
 //!
 //! Reading order: `start` (one rank), `group` (all of them and their guard), `watch` (the loop),
-//! `ending` (who is ended when), `output`, `lines` and `sink` (the way of a line), `keyboard`
+//! `ending` (who is ended when), `worlds` (programs of a rank one
+//! after the other), `output`, `lines` and `sink` (the way of a line), `keyboard`
 //! (input from a terminal), `signals`, `orphans`, `outcome`.
 
 mod ending;
@@ -39,6 +40,7 @@ mod signals;
 mod sink;
 mod start;
 mod watch;
+mod worlds;
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -56,6 +58,7 @@ use output::Output;
 use signals::Signals;
 use start::{Files, Starter};
 use watch::Watch;
+use worlds::Worlds;
 
 /// A launcher owns the signals and the children of its process, so there is one at a time.
 static RUNNING: AtomicBool = AtomicBool::new(false);
@@ -115,7 +118,8 @@ fn run_alone(job: &Job) -> Result<Outcome> {
     let group = Group::new()?;
     let output = Output::new(job)?;
     let starter = Starter::new(job, file, files.former(), group.leader());
-    let mut watch = Watch::new(segment, &signals, orphans, group, output)?;
+    let worlds = Worlds::new(segment)?;
+    let mut watch = Watch::new(worlds, &signals, orphans, group, output)?;
     for rank in 0..job.ranks {
         // An error drops the watch, which ends the ranks that already run.
         watch.add(starter.start(rank)?)?;

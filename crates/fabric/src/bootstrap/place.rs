@@ -3,18 +3,28 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use std::ffi::OsString;
-use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::fs::OpenOptions;
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::str::FromStr;
 use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{SealFlags, fcntl_get_seals};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
 use super::apart::{RANKS_PER_SEGMENT, ranks_per_segment};
-use super::{CHOICE, LAUNCHER, RANK, RANKS, SEGMENT, Seat, take};
+use super::{CHOICE, LAUNCHER, RANK, RANKS, SEGMENT, Seat, patience, take, variable};
 use crate::segment::State;
-use crate::{Error, Peer, Result, Segment};
+use crate::single_copy::is_gone;
+use crate::{Error, Failure, How, Peer, Result, Segment};
+
+/// How often to look whether the launcher has answered.
+const ANSWER: Duration = Duration::from_millis(1);
+/// What a program is told that finds its place taken.
+const APART: &str = "Unset MOTET_RANK, MOTET_RANKS and MOTET_SEGMENT to run a program apart from \
+                     the rank that starts it";
 
 /// What the environment says.
 #[derive(Debug, PartialEq, Eq)]
@@ -52,39 +62,113 @@ impl Place {
                 self.ranks
             )));
         }
-        self.check_segment()?;
+        let file = self.segment()?;
         self.die_with_launcher()?;
-        // SAFETY: the check has found a segment there. The launcher has opened it for this
-        // process, of which nobody but us knows, and `JOINED` lets us pass once.
-        let file = unsafe { OwnedFd::from_raw_fd(self.segment) };
-        let segment = Segment::attach(rustix::fd::AsFd::as_fd(&file), self.ranks)?;
-        let rank = Peer(self.rank as u32);
-        if segment.state(rank) != State::Absent {
-            let process = segment.process(rank);
-            let text = format!("rank {rank} is or was process {process}, so it is not this one");
-            return Err(Error::Environment(text));
-        }
+        let segment = self.world(Segment::attach(file.as_fd(), self.ranks)?)?;
         // The descriptor closes here. The mapping stays, and no child can inherit anything.
         Ok(take(&Arc::new(segment), self.rank))
     }
 
-    /// Whether the descriptor is what the variable says. It is not in a program that was started
-    /// by a rank, since ranks do not hand it on.
-    fn check_segment(&self) -> Result<()> {
+    /// The file of the segment: that which this process has inherited or, if whatever has started
+    /// it closes descriptors, that of the launcher.
+    fn segment(&self) -> Result<OwnedFd> {
         let descriptor = self.segment;
-        let sealed = (descriptor > 2).then(|| {
+        let is_inherited = descriptor > 2 && {
             // SAFETY: borrowed for one call, which works on closed descriptors too: it says so.
-            let file = unsafe { BorrowedFd::borrow_raw(descriptor) };
-            fcntl_get_seals(file).is_ok_and(|seals| seals.contains(SealFlags::SHRINK))
-        });
-        if sealed == Some(true) {
-            return Ok(());
+            is_segment(unsafe { BorrowedFd::borrow_raw(descriptor) })
+        };
+        if is_inherited {
+            // SAFETY: there is a segment, which the launcher has opened for this process. Nobody
+            // but us knows of it, and `JOINED` lets us pass once.
+            return Ok(unsafe { OwnedFd::from_raw_fd(descriptor) });
         }
-        Err(Error::Environment(format!(
-            "not this process: descriptor {descriptor} is not the segment that {SEGMENT} says it \
-             is. Unset {RANK}, {RANKS} and {SEGMENT} to run a program apart from the rank that \
-             starts it"
-        )))
+        self.segment_of_launcher(descriptor).map_err(|problem| {
+            Error::Environment(format!(
+                "not this process: descriptor {descriptor} is not the segment that {SEGMENT} says \
+                 it is, and that of the launcher cannot be used ({problem}). Whatever starts a \
+                 rank must leave its descriptors open (close_fds=False in Python). {APART}"
+            ))
+        })
+    }
+
+    /// The file of a segment that the launcher has open under this number.
+    fn segment_of_launcher(&self, number: RawFd) -> std::result::Result<OwnedFd, String> {
+        let (path, file) = self.file_of_launcher(number)?;
+        if is_segment(file.as_fd()) { Ok(file) } else { Err(format!("{path} is none")) }
+    }
+
+    fn file_of_launcher(&self, number: RawFd) -> std::result::Result<(String, OwnedFd), String> {
+        let Some(launcher) = self.launcher else { return Err(format!("no {LAUNCHER}")) };
+        let path = format!("/proc/{launcher}/fd/{number}");
+        match OpenOptions::new().read(true).write(true).open(&path) {
+            Ok(file) => Ok((path, file.into())),
+            Err(error) => Err(format!("{path}: {error}")),
+        }
+    }
+
+    /// The world of this process: the first one, or a later one if programs of this rank have been
+    /// in those before.
+    fn world(&self, first: Segment) -> Result<Segment> {
+        let rank = Peer(self.rank as u32);
+        let current = first.current(rank);
+        let later = current.map(|number| self.later_world(number)).transpose()?;
+        let world = later.as_ref().unwrap_or(&first);
+        let process = world.process(rank);
+        match world.state(rank) {
+            State::Absent => Ok(later.unwrap_or(first)),
+            State::Left => self.next_world(&first, current),
+            State::Present if is_gone(process) => {
+                world.fail(Failure { rank, how: How::Vanished });
+                Err(Error::Environment(format!(
+                    "the program that rank {rank} has run before this one, process {process}, \
+                     ended without leaving the world: see what it said"
+                )))
+            }
+            State::Present => Err(Error::Environment(format!(
+                "not this process: rank {rank} is process {process}, which has not left the \
+                 world. Programs of a rank run one after the other. {APART}"
+            ))),
+        }
+    }
+
+    fn later_world(&self, number: RawFd) -> Result<Segment> {
+        let failed = |problem| {
+            Error::Environment(format!(
+                "a program that a rank runs after another one must open what the launcher has for \
+                 it ({problem})"
+            ))
+        };
+        Segment::attach(self.segment_of_launcher(number).map_err(failed)?.as_fd(), self.ranks)
+    }
+
+    /// Asks the launcher for the world after this one, and waits for it: ranks that are far ahead
+    /// of others get theirs when these have come closer.
+    fn next_world(&self, first: &Segment, current: Option<RawFd>) -> Result<Segment> {
+        let rank = Peer(self.rank as u32);
+        let failed = |problem: String| {
+            Error::Environment(format!(
+                "rank {rank} has run a program before this one, and the launcher has no world for \
+                 another ({problem}). Start each program by a launcher of its own"
+            ))
+        };
+        let line = first.request_line().ok_or_else(|| failed("it takes no requests".into()))?;
+        let (path, line) = self.file_of_launcher(line).map_err(failed)?;
+        let asked = rustix::io::write(&line, &rank.0.to_ne_bytes());
+        asked.map_err(|errno| failed(format!("{path}: {errno}")))?;
+        let patience = patience(variable)?;
+        let deadline = Instant::now() + patience;
+        loop {
+            match first.current(rank).filter(|found| Some(*found) != current) {
+                Some(found) => return self.later_world(found),
+                None if Instant::now() > deadline => {
+                    return Err(failed(format!("it has not answered for {patience:?}")));
+                }
+                None if self.launcher.is_none_or(|launcher| is_gone(launcher as u32)) => {
+                    return Err(Error::Environment("the launcher has gone".into()));
+                }
+                None => thread::sleep(ANSWER),
+            }
+        }
     }
 
     /// Lets the kernel end this process when the launcher ends without ending it. The launcher
@@ -102,6 +186,11 @@ impl Place {
         }
         Ok(())
     }
+}
+
+/// Whether a file is a segment: nothing else is sealed against shrinking.
+fn is_segment(file: BorrowedFd<'_>) -> bool {
+    fcntl_get_seals(file).is_ok_and(|seals| seals.contains(SealFlags::SHRINK))
 }
 
 /// Takes over the socket that the launcher of another library has opened for this process. No
@@ -190,7 +279,49 @@ mod tests {
         assert_eq!((seat.rank, world.state(Peer(1))), (Peer(1), State::Present));
         assert_eq!(world.process(Peer(1)), std::process::id());
         let again = place(file.into_raw_fd(), 1, 3).join().unwrap_err().to_string();
-        assert!(again.contains("rank 1 is or was process"), "{again}");
+        assert!(again.contains("not this process: rank 1 is process"), "{again}");
+    }
+
+    #[test]
+    fn without_a_launcher_that_has_another_world_there_is_one_program() {
+        let (world, file) = Segment::shared(2).unwrap();
+        world.enter(Peer(0), std::process::id());
+        world.leave(Peer(0));
+        let copy = || file.try_clone().unwrap().into_raw_fd();
+        let told = place(copy(), 0, 2).join().unwrap_err().to_string();
+        assert!(told.contains("it takes no requests"), "{told}");
+        world.set_request_line(0);
+        let told = place(copy(), 0, 2).join().unwrap_err().to_string();
+        assert!(told.contains("no MOTET_LAUNCHER") && told.contains("of its own"), "{told}");
+    }
+
+    #[test]
+    fn a_program_that_crashed_is_named_by_the_next_and_told_to_others() {
+        let (world, file) = Segment::shared(2).unwrap();
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        world.enter(Peer(1), child.id());
+        let told = place(file.into_raw_fd(), 1, 2).join().unwrap_err().to_string();
+        assert!(told.contains("ended without leaving the world"), "{told}");
+        assert_eq!(world.failure(), Some(Failure { rank: Peer(1), how: How::Vanished }));
+    }
+
+    /// What has closed descriptors, as a wrapper in Python does, finds the launcher's.
+    #[test]
+    fn a_segment_is_found_in_the_launcher() {
+        let (world, file) = Segment::shared(3).unwrap();
+        let number = std::os::fd::AsRawFd::as_raw_fd(&file);
+        let here = Place { launcher: Some(std::process::id() as i32), ..place(number, 1, 3) };
+        let found = here.segment_of_launcher(number).unwrap();
+        assert!(Segment::attach(found.as_fd(), 3).is_ok() && world.state(Peer(1)) == State::Absent);
+        let told = |place: Place| place.segment_of_launcher(number).unwrap_err();
+        assert_eq!(told(place(number, 1, 3)), "no MOTET_LAUNCHER");
+        let gone = Place { launcher: Some(i32::MAX), ..place(number, 1, 3) };
+        assert!(told(gone).starts_with("/proc/2147483647/fd/"));
+        let (end, _other) = std::io::pipe().unwrap();
+        let number = std::os::fd::AsRawFd::as_raw_fd(&end);
+        let pipe = Place { launcher: Some(std::process::id() as i32), ..place(number, 1, 3) };
+        assert!(pipe.segment_of_launcher(number).is_err());
     }
 
     #[test]

@@ -16,8 +16,9 @@ use super::outcome::{Cause, Death, Outcome};
 use super::output::Output;
 use super::signals::Signals;
 use super::start::Started;
+use super::worlds::Worlds;
 use crate::segment::{Abort, State};
-use crate::{Error, Failure, How, Peer, Result, Segment};
+use crate::{Error, Failure, How, Peer, Result};
 
 /// How long all must be quiet before part of a line is taken for a question.
 const QUIET: Duration = Duration::from_millis(100);
@@ -48,7 +49,7 @@ enum Reason {
 
 /// A job that runs. Dropping it ends all its processes.
 pub(super) struct Watch<'a> {
-    segment: Segment,
+    worlds: Worlds,
     signals: &'a Signals,
     group: Group,
     orphans: Orphans,
@@ -72,7 +73,7 @@ pub(super) struct Watch<'a> {
 
 impl<'a> Watch<'a> {
     pub(super) fn new(
-        segment: Segment,
+        worlds: Worlds,
         signals: &'a Signals,
         orphans: Orphans,
         group: Group,
@@ -81,7 +82,7 @@ impl<'a> Watch<'a> {
         let ends = epoll::create(epoll::CreateFlags::CLOEXEC)
             .map_err(|errno| Error::system("watch the ranks", errno))?;
         Ok(Watch {
-            segment,
+            worlds,
             signals,
             group,
             orphans,
@@ -142,6 +143,7 @@ impl<'a> Watch<'a> {
         if quiet && self.output.holds_question() {
             self.output.show_questions();
         }
+        self.worlds.serve();
         self.take_signals();
         self.take_ends();
         self.move_bytes();
@@ -157,6 +159,7 @@ impl<'a> Watch<'a> {
         let mut entries = vec![
             PollFd::from_borrowed_fd(self.signals.descriptor(), PollFlags::IN),
             PollFd::new(&self.ends, PollFlags::IN),
+            self.worlds.interest(),
         ];
         self.output.interests(&mut entries);
         let typing = self.keyboard.as_ref().map(Keyboard::interest);
@@ -283,13 +286,11 @@ impl<'a> Watch<'a> {
             self.keyboard = None;
         }
         let peer = Peer(rank as u32);
-        let state = self.segment.state(peer);
-        match (self.segment.aborted(), verdict(status, state)) {
+        let state = self.worlds.state(peer);
+        match (self.worlds.aborted(), verdict(status, state)) {
             (Some(abort), _) => self.abort(abort),
             (None, Some(how)) => self.died(Failure { rank: peer, how }),
-            // It will never come, so whoever waits for it must not wait for ever.
-            (None, None) if state == State::Absent => self.segment.leave(peer),
-            (None, None) => {}
+            (None, None) => self.worlds.end(peer),
         }
         if self.live == 0 {
             self.ending.ranks_are_gone(Instant::now());
@@ -303,7 +304,7 @@ impl<'a> Watch<'a> {
     }
 
     fn died(&mut self, failure: Failure) {
-        self.segment.fail(failure);
+        self.worlds.fail(failure);
         let of_signal = |&&signal: &&Signal| failure.how == How::Signal(signal.as_raw() as u8);
         let reason = match self.forwarded.iter().find(of_signal) {
             Some(&signal) => Reason::Signal(signal),
@@ -353,7 +354,7 @@ impl<'a> Watch<'a> {
 
     fn all_have_left(&self) -> bool {
         let mut ranks = (0..self.ranks.len() as u32).map(Peer);
-        ranks.all(|rank| self.segment.state(rank) == State::Left)
+        ranks.all(|rank| self.worlds.state(rank) == State::Left)
     }
 
     fn outcome(&self) -> Outcome {
@@ -364,10 +365,10 @@ impl<'a> Watch<'a> {
             Some(Reason::Output(errno)) => Outcome::of(Cause::Output(errno.into())),
             Some(Reason::Death { seen, others }) => {
                 // It is not recorded if a rank has aborted at that moment.
-                let failure = self.segment.failure().unwrap_or(seen);
+                let failure = self.worlds.failure().unwrap_or(seen);
                 let rank = failure.rank;
                 let process = self.ranks[rank.index()].process.as_raw_nonzero().get() as u32;
-                let state = self.segment.state(rank);
+                let state = self.worlds.state(rank);
                 let orderly = !self.asked && self.all_have_left();
                 let ranks = self.ranks.len();
                 let death = Death { failure, process, state, orderly, others, ranks };

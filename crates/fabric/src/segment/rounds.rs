@@ -1,0 +1,67 @@
+//! Where a rank finds its next world.
+//!
+//! A rank may be a script that runs several programs, one after the other. Each of them that joins
+//! a world has one of its own: the first program the one whose descriptor ranks inherit, a later
+//! one another, which the launcher makes when the first rank asks for it. The first world says how
+//! to ask, and for each rank which world is its present one. Descriptors are numbers in the
+//! launcher: ranks open them by `/proc`.
+
+use std::os::fd::RawFd;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::Segment;
+use crate::Peer;
+use crate::layout::LINE;
+
+/// Offset in the header page: one more than the descriptor by which the launcher is asked.
+const REQUESTS_AT: usize = 40;
+/// Offset in a rank's block: one more than the descriptor of its present world.
+const CURRENT_AT: usize = LINE + 24;
+
+impl Segment {
+    /// Says by which descriptor of the launcher ranks ask for their next world: before any enters.
+    pub(crate) fn set_request_line(&self, line: RawFd) {
+        note(self.word32(REQUESTS_AT), line);
+    }
+
+    /// That descriptor, if ranks may ask.
+    pub(crate) fn request_line(&self) -> Option<RawFd> {
+        noted(self.word32(REQUESTS_AT))
+    }
+
+    /// Says which descriptor of the launcher is the present world of a rank.
+    pub(crate) fn set_current(&self, rank: Peer, world: RawFd) {
+        note(self.word32(self.layout().rank_block(rank.index()) + CURRENT_AT), world);
+    }
+
+    /// That descriptor; nothing as long as this is the world of the rank itself.
+    pub(crate) fn current(&self, rank: Peer) -> Option<RawFd> {
+        noted(self.word32(self.layout().rank_block(rank.index()) + CURRENT_AT))
+    }
+}
+
+fn note(word: &AtomicU32, descriptor: RawFd) {
+    word.store((descriptor + 1) as u32, Ordering::Release);
+}
+
+fn noted(word: &AtomicU32) -> Option<RawFd> {
+    (word.load(Ordering::Acquire) as RawFd).checked_sub(1).filter(|&descriptor| descriptor >= 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_noted_is_found_and_nothing_else() {
+        let (segment, _file) = Segment::shared(2).unwrap();
+        assert_eq!((segment.request_line(), segment.current(Peer(1))), (None, None));
+        segment.set_request_line(0);
+        segment.set_current(Peer(1), 7);
+        assert_eq!((segment.request_line(), segment.current(Peer(1))), (Some(0), Some(7)));
+        assert_eq!(segment.current(Peer(0)), None);
+        // A program may have written anything there.
+        segment.word32(REQUESTS_AT).store(u32::MAX, Ordering::Relaxed);
+        assert_eq!(segment.request_line(), None);
+    }
+}
