@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+mod endings;
 mod rounds;
 
 use std::ops::Range;
@@ -9,6 +10,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+pub use endings::Abort;
+pub(crate) use endings::{pack, unpack};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, ftruncate, memfd_create};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
 
@@ -16,19 +19,18 @@ use crate::barrier::Among;
 use crate::doorbell::Doorbell;
 use crate::host::page_bytes;
 use crate::layout::{LINE, Layout};
-use crate::{Error, Failure, How, Peer, Region, Result, memcheck, single_copy};
+use crate::{Error, Peer, Region, Result, memcheck};
 
 /// Says that a segment was made by this version of the layout.
 const MAGIC: u64 = 0x6d6f_7465_7400_0001;
 
-/// Offsets in the header page; each word that is written while ranks run has a line of its own.
+/// Offsets in the header page; each word that is written while ranks run has a line of its own. The
+/// second line is that of `endings`.
 const MAGIC_AT: usize = 0;
 const RANKS_AT: usize = 8;
 const CORES_AT: usize = 16;
 const COMPANY_AT: usize = 24;
 const FAVOURS_CORES_AT: usize = 32;
-const FAILURE_AT: usize = LINE;
-const ABORT_AT: usize = LINE + 8;
 
 /// Offsets in a rank's block.
 const DOORBELL_AT: usize = 0;
@@ -36,6 +38,7 @@ const STATE_AT: usize = LINE;
 const PROCESS_AT: usize = LINE + 4;
 const LEAVING_AT: usize = LINE + 8;
 const CORE_AT: usize = LINE + 12;
+/// Eight bytes of `endings`.
 const DEATH_AT: usize = LINE + 16;
 /// Offset of a rank's claims in its block.
 pub(crate) const CLAIMS_AT: usize = 2 * LINE;
@@ -49,15 +52,6 @@ pub enum State {
     Present,
     /// Has left in good order.
     Left,
-}
-
-/// The end of a job that one of its ranks wants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Abort {
-    /// Who wants it.
-    pub rank: Peer,
-    /// The exit code of the job.
-    pub code: u8,
 }
 
 /// A mapped segment. Dropping it unmaps it.
@@ -121,7 +115,7 @@ impl Segment {
     pub fn shared_by(layout: Layout, cores: usize) -> Result<(Segment, OwnedFd)> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = memfd_create("motet", flags)
-            .map_err(|errno| Error::system("create the shared segment", errno))?;
+            .map_err(|errno| Error::system("create the shared segment (memfd_create)", errno))?;
         ftruncate(&file, layout.total() as u64)
             .map_err(|errno| Error::system("size the shared segment", errno))?;
         fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW)
@@ -232,7 +226,8 @@ impl Segment {
     /// Cores that the maker of the segment could use: the one number of cores that is the same
     /// for all ranks, wherever each of them may run.
     pub fn cores(&self) -> usize {
-        self.word64(CORES_AT).load(Ordering::Relaxed) as usize
+        // There is one, whatever a program may have written there.
+        self.word64(CORES_AT).load(Ordering::Relaxed).max(1) as usize
     }
 
     /// Whether the ranks are processes.
@@ -391,59 +386,6 @@ impl Segment {
     fn core_of(&self, rank: Peer) -> &AtomicU32 {
         self.word32(self.layout.rank_block(rank.index()) + CORE_AT)
     }
-
-    /// Records that a rank ends the job, and says whether it is the first one: only the first
-    /// counts. It wakes nobody. The other ranks are to be ended, and a process that is about to be
-    /// ended hears neither of this nor of [deaths](Segment::fail) that follow from it.
-    pub fn abort(&self, abort: Abort) -> bool {
-        let packed = u64::from(abort.rank.0) << 16 | u64::from(abort.code) << 8 | 1;
-        let word = self.word64(ABORT_AT);
-        word.compare_exchange(0, packed, Ordering::AcqRel, Ordering::Acquire).is_ok()
-    }
-
-    /// The end of the job that a rank wants, if one does.
-    pub fn aborted(&self) -> Option<Abort> {
-        let word = self.word64(ABORT_AT).load(Ordering::Acquire);
-        let abort = Abort { rank: Peer((word >> 16) as u32), code: (word >> 8) as u8 };
-        (word != 0).then_some(abort)
-    }
-
-    /// Records that a rank has died, and wakes everybody. Of one rank, and of the world, the first
-    /// death is kept. Where ranks are processes, none is kept after an [abort](Segment::abort).
-    pub fn fail(&self, failure: Failure) {
-        if self.is_shared() && self.aborted().is_some() {
-            return;
-        }
-        let own = self.layout.rank_block(failure.rank.index()) + DEATH_AT;
-        // The one of the rank comes before that of the world: who finds a death finds whose.
-        for at in [own, FAILURE_AT] {
-            // Losing the race means that an earlier death is already known to all.
-            let word = self.word64(at);
-            let _ = word.compare_exchange(0, pack(failure), Ordering::AcqRel, Ordering::Acquire);
-        }
-        for rank in 0..self.ranks() {
-            // Not `ring`: the dead may have left a doorbell half rung.
-            self.doorbell(Peer(rank as u32)).alarm();
-        }
-    }
-
-    /// Whether a rank that shares the segment as a process has died, or has been ended since
-    /// another one died. Until the first death is known nobody is taken for dead.
-    pub(crate) fn has_died(&self, peer: Peer) -> bool {
-        let died = self.is_shared().then(|| self.failure()).flatten();
-        died.is_some_and(|died| died.rank == peer || single_copy::is_gone(self.process(peer)))
-    }
-
-    /// The death of a rank, if it has died and this is known.
-    pub fn death(&self, rank: Peer) -> Option<Failure> {
-        let block = self.layout.rank_block(rank.index());
-        unpack(self.word64(block + DEATH_AT).load(Ordering::Acquire))
-    }
-
-    /// The first death in this world, if there was one.
-    pub fn failure(&self) -> Option<Failure> {
-        unpack(self.word64(FAILURE_AT).load(Ordering::Acquire))
-    }
 }
 
 impl Drop for Segment {
@@ -466,38 +408,10 @@ fn usable_cores() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| cores.get())
 }
 
-/// A failure in one word: how in the low byte, its number in the next, the rank above; never zero.
-pub(crate) fn pack(failure: Failure) -> u64 {
-    let (how, number) = match failure.how {
-        How::Signal(number) => (1, number),
-        How::Exit(code) => (2, code),
-        How::Panic => (3, 0),
-        How::Vanished => (4, 0),
-        How::Silent(seconds) => (5, seconds),
-        How::Cut => (6, 0),
-    };
-    u64::from(failure.rank.0) << 16 | u64::from(number) << 8 | how
-}
-
-pub(crate) fn unpack(word: u64) -> Option<Failure> {
-    let number = (word >> 8) as u8;
-    let how = match word as u8 {
-        0 => return None,
-        1 => How::Signal(number),
-        2 => How::Exit(number),
-        3 => How::Panic,
-        4 => How::Vanished,
-        5 => How::Silent(number),
-        _ => How::Cut,
-    };
-    Some(Failure { rank: Peer((word >> 16) as u32), how })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doorbell::{FENCED, SLEEPING};
-    use std::time::{Duration, Instant};
+    use crate::doorbell::FENCED;
 
     #[test]
     fn pages_that_are_asked_for_keep_their_bytes() {
@@ -509,36 +423,6 @@ mod tests {
         segment.prepare(segment.layout().total() - 1..segment.layout().total());
         assert_eq!(segment.word32(arena + 8).load(Ordering::Relaxed), 7);
         assert_eq!(segment.word32(arena + 4 * page_bytes()).load(Ordering::Relaxed), 0);
-    }
-
-    #[test]
-    fn failures_survive_packing_and_the_first_is_kept() {
-        let segment = Segment::private(3).unwrap();
-        assert_eq!(segment.failure(), None);
-        let first = Failure { rank: Peer(2), how: How::Signal(9) };
-        segment.fail(first);
-        let second = Failure { rank: Peer(0), how: How::Exit(1) };
-        segment.fail(second);
-        segment.fail(Failure { rank: Peer(2), how: How::Vanished });
-        assert_eq!(segment.failure(), Some(first));
-        let each = [0, 1, 2].map(|rank| segment.death(Peer(rank)));
-        assert_eq!(each, [Some(second), None, Some(first)]);
-    }
-
-    #[test]
-    fn the_first_abort_counts_and_processes_hear_of_no_death_after_it() {
-        let abort = |rank, code| Abort { rank: Peer(rank), code };
-        let failure = Failure { rank: Peer(0), how: How::Exit(7) };
-        for (segment, told) in
-            [(Segment::shared(3).unwrap().0, None), (Segment::private(3).unwrap(), Some(failure))]
-        {
-            assert_eq!(segment.aborted(), None);
-            assert!(segment.abort(abort(0, 7)));
-            assert!(!segment.abort(abort(2, 255)));
-            assert_eq!(segment.aborted(), Some(abort(0, 7)));
-            segment.fail(failure);
-            assert_eq!(segment.failure(), told);
-        }
     }
 
     #[test]
@@ -560,28 +444,5 @@ mod tests {
             let fence = word.load(Ordering::Relaxed) == FENCED;
             assert_eq!(fence, fits && segment.is_registered, "{ranks} ranks");
         }
-    }
-
-    #[test]
-    fn a_death_wakes_even_if_its_last_act_was_half_a_ring() {
-        let segment = Segment::private(2).unwrap();
-        let word = segment.word32(segment.layout().rank_block(1) + DOORBELL_AT);
-        let failure = Failure { rank: Peer(0), how: How::Signal(9) };
-        std::thread::scope(|scope| {
-            let sleeper = scope.spawn(|| {
-                let begun = Instant::now();
-                let news = || segment.failure().is_some();
-                segment.doorbell(Peer(1)).sleep(Duration::from_secs(5), news);
-                begun.elapsed()
-            });
-            while word.load(Ordering::Acquire) & SLEEPING == 0 {
-                std::thread::yield_now();
-            }
-            std::thread::sleep(Duration::from_millis(50));
-            // What a ringer does to the word; then it dies before it gets to the kernel.
-            word.fetch_add(SLEEPING, Ordering::SeqCst);
-            segment.fail(failure);
-            assert!(sleeper.join().unwrap() < Duration::from_secs(4));
-        });
     }
 }

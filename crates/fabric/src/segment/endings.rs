@@ -1,0 +1,224 @@
+//! What a segment tells of ranks that have died, and of the one that ends the job.
+//!
+//! Each is a word that is written once. The ranks map all of it, and a program may write where it
+//! must not: what is no such word is passed over, by ranks and by the launcher, and a true one
+//! takes its place.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::{DEATH_AT, Segment};
+use crate::layout::LINE;
+use crate::{Failure, How, Peer, single_copy};
+
+/// Offsets in the header page.
+const FAILURE_AT: usize = LINE;
+const ABORT_AT: usize = LINE + 8;
+
+/// The end of a job that one of its ranks wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Abort {
+    /// Who wants it.
+    pub rank: Peer,
+    /// The exit code of the job.
+    pub code: u8,
+}
+
+impl Segment {
+    /// Records that a rank ends the job, and says whether it is the first one: only the first
+    /// counts. It wakes nobody. The other ranks are to be ended, and a process that is about to be
+    /// ended hears neither of this nor of [deaths](Segment::fail) that follow from it.
+    pub fn abort(&self, abort: Abort) -> bool {
+        let packed = tagged(abort.rank, abort.code, ABORT);
+        keep_first(self.word64(ABORT_AT), packed, |word| self.abort_in(word).is_some())
+    }
+
+    /// The end of the job that a rank wants, if one does.
+    pub fn aborted(&self) -> Option<Abort> {
+        self.abort_in(self.word64(ABORT_AT).load(Ordering::Acquire))
+    }
+
+    fn abort_in(&self, word: u64) -> Option<Abort> {
+        let (rank, code) = untagged(word).filter(|_| word as u8 == ABORT)?;
+        (rank.index() < self.ranks()).then_some(Abort { rank, code })
+    }
+
+    /// Records that a rank has died, and wakes everybody. Of one rank, and of the world, the first
+    /// death is kept. Where ranks are processes, none is kept after an [abort](Segment::abort).
+    pub fn fail(&self, failure: Failure) {
+        let is_foreign = failure.rank.index() >= self.ranks();
+        if is_foreign || self.is_shared() && self.aborted().is_some() {
+            return;
+        }
+        let own = self.layout.rank_block(failure.rank.index()) + DEATH_AT;
+        // The one of the rank comes before that of the world: who finds a death finds whose.
+        for at in [own, FAILURE_AT] {
+            // Losing the race means that an earlier death is already known to all.
+            let place = self.word64(at);
+            keep_first(place, pack(failure), |word| self.failure_in(word).is_some());
+        }
+        for rank in 0..self.ranks() {
+            // Not `ring`: the dead may have left a doorbell half rung.
+            self.doorbell(Peer(rank as u32)).alarm();
+        }
+    }
+
+    /// Whether a rank that shares the segment as a process has died, or has been ended since
+    /// another one died. Until the first death is known nobody is taken for dead.
+    pub(crate) fn has_died(&self, peer: Peer) -> bool {
+        let died = self.is_shared().then(|| self.failure()).flatten();
+        died.is_some_and(|died| died.rank == peer || single_copy::is_gone(self.process(peer)))
+    }
+
+    /// The death of a rank, if it has died and this is known.
+    pub fn death(&self, rank: Peer) -> Option<Failure> {
+        let block = self.layout.rank_block(rank.index());
+        self.failure_in(self.word64(block + DEATH_AT).load(Ordering::Acquire))
+    }
+
+    /// The first death in this world, if there was one.
+    pub fn failure(&self) -> Option<Failure> {
+        self.failure_in(self.word64(FAILURE_AT).load(Ordering::Acquire))
+    }
+
+    fn failure_in(&self, word: u64) -> Option<Failure> {
+        unpack(word).filter(|failure| failure.rank.index() < self.ranks())
+    }
+}
+
+/// The upper bits of each word that tells of a death or an abort. A program may write where it must
+/// not; what it leaves there is then not taken for one.
+const TAG: u64 = 0x6d74 << 48;
+/// What is in the lowest byte of the word of an abort.
+const ABORT: u8 = 1;
+
+/// A rank, a number and a kind in one word; never zero.
+fn tagged(rank: Peer, number: u8, kind: u8) -> u64 {
+    TAG | u64::from(rank.0) << 16 | u64::from(number) << 8 | u64::from(kind)
+}
+
+/// Rank and number of such a word.
+fn untagged(word: u64) -> Option<(Peer, u8)> {
+    (word >> 48 == TAG >> 48).then_some((Peer((word >> 16) as u32), (word >> 8) as u8))
+}
+
+/// Writes a word where none of its kind is yet. Says whether that was so.
+fn keep_first(place: &AtomicU64, word: u64, is_one: impl Fn(u64) -> bool) -> bool {
+    let unless_kept = |found| (!is_one(found)).then_some(word);
+    place.fetch_update(Ordering::AcqRel, Ordering::Acquire, unless_kept).is_ok()
+}
+
+/// A failure in one word, which is never zero.
+pub(crate) fn pack(failure: Failure) -> u64 {
+    let (how, number) = match failure.how {
+        How::Signal(number) => (1, number),
+        How::Exit(code) => (2, code),
+        How::Panic => (3, 0),
+        How::Vanished => (4, 0),
+        How::Silent(seconds) => (5, seconds),
+        How::Cut => (6, 0),
+    };
+    tagged(failure.rank, number, how)
+}
+
+/// The failure in a word, if it has one.
+pub(crate) fn unpack(word: u64) -> Option<Failure> {
+    let (rank, number) = untagged(word)?;
+    let how = match word as u8 {
+        1 => How::Signal(number),
+        2 => How::Exit(number),
+        3 => How::Panic,
+        4 => How::Vanished,
+        5 => How::Silent(number),
+        6 => How::Cut,
+        _ => return None,
+    };
+    Some(Failure { rank, how })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{CORES_AT, DOORBELL_AT};
+    use super::*;
+    use crate::doorbell::SLEEPING;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn failures_survive_packing_and_the_first_is_kept() {
+        let segment = Segment::private(3).unwrap();
+        assert_eq!(segment.failure(), None);
+        let first = Failure { rank: Peer(2), how: How::Signal(9) };
+        segment.fail(first);
+        let second = Failure { rank: Peer(0), how: How::Exit(1) };
+        segment.fail(second);
+        segment.fail(Failure { rank: Peer(2), how: How::Vanished });
+        assert_eq!(segment.failure(), Some(first));
+        let each = [0, 1, 2].map(|rank| segment.death(Peer(rank)));
+        assert_eq!(each, [Some(second), None, Some(first)]);
+    }
+
+    /// A program may write anything anywhere. What it leaves there is no death and no abort, and
+    /// does not keep one from being told.
+    #[test]
+    fn what_is_no_failure_is_none_and_keeps_none_out() {
+        let abort = Abort { rank: Peer(1), code: 7 };
+        let failure = Failure { rank: Peer(2), how: How::Signal(9) };
+        let of_nobody = pack(Failure { rank: Peer(3), how: How::Panic });
+        let of_no_kind = pack(failure) | 0x77;
+        for stray in [1, 0x41, 7 << 16 | 1, u64::MAX, 1.5_f64.to_bits(), of_nobody, of_no_kind] {
+            let segment = Segment::private(3).unwrap();
+            let own = segment.layout().rank_block(2) + DEATH_AT;
+            for at in [FAILURE_AT, ABORT_AT, own, CORES_AT] {
+                segment.word64(at).store(stray, Ordering::Relaxed);
+            }
+            assert_eq!((segment.failure(), segment.death(Peer(2))), (None, None), "{stray:#x}");
+            assert_eq!(segment.aborted(), None, "{stray:#x}");
+            segment.fail(failure);
+            assert_eq!(segment.failure(), Some(failure), "{stray:#x}");
+            assert_eq!(segment.death(Peer(2)), Some(failure), "{stray:#x}");
+            assert!(segment.abort(abort) && !segment.abort(abort), "{stray:#x}");
+            assert_eq!(segment.aborted(), Some(abort), "{stray:#x}");
+        }
+        let segment = Segment::private(3).unwrap();
+        segment.fail(Failure { rank: Peer(3), how: How::Panic });
+        assert_eq!(segment.failure(), None, "there is no such rank");
+    }
+
+    #[test]
+    fn the_first_abort_counts_and_processes_hear_of_no_death_after_it() {
+        let abort = |rank, code| Abort { rank: Peer(rank), code };
+        let failure = Failure { rank: Peer(0), how: How::Exit(7) };
+        for (segment, told) in
+            [(Segment::shared(3).unwrap().0, None), (Segment::private(3).unwrap(), Some(failure))]
+        {
+            assert_eq!(segment.aborted(), None);
+            assert!(segment.abort(abort(0, 7)));
+            assert!(!segment.abort(abort(2, 255)));
+            assert_eq!(segment.aborted(), Some(abort(0, 7)));
+            segment.fail(failure);
+            assert_eq!(segment.failure(), told);
+        }
+    }
+
+    #[test]
+    fn a_death_wakes_even_if_its_last_act_was_half_a_ring() {
+        let segment = Segment::private(2).unwrap();
+        let word = segment.word32(segment.layout().rank_block(1) + DOORBELL_AT);
+        let failure = Failure { rank: Peer(0), how: How::Signal(9) };
+        std::thread::scope(|scope| {
+            let sleeper = scope.spawn(|| {
+                let begun = Instant::now();
+                let news = || segment.failure().is_some();
+                segment.doorbell(Peer(1)).sleep(Duration::from_secs(5), news);
+                begun.elapsed()
+            });
+            while word.load(Ordering::Acquire) & SLEEPING == 0 {
+                std::thread::yield_now();
+            }
+            std::thread::sleep(Duration::from_millis(50));
+            // What a ringer does to the word; then it dies before it gets to the kernel.
+            word.fetch_add(SLEEPING, Ordering::SeqCst);
+            segment.fail(failure);
+            assert!(sleeper.join().unwrap() < Duration::from_secs(4));
+        });
+    }
+}
