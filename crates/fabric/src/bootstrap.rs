@@ -19,7 +19,7 @@
 //! themselves for that rank.
 //!
 //! Reading order: `place`; then `board`, `offer`, `pmi`, `pmix`, `roster`, `local`, `vigil` (who
-//! notices a death), `launched`.
+//! notices a death) with `process`, `launched`.
 
 mod apart;
 mod board;
@@ -29,6 +29,7 @@ mod offer;
 mod place;
 mod pmi;
 mod pmix;
+mod process;
 mod roster;
 mod vigil;
 

@@ -179,8 +179,8 @@ impl Place {
             // Started by a script that the launcher has started, whose end must not be ours.
             return Ok(());
         }
-        set_parent_process_death_signal(Some(Signal::KILL))
-            .map_err(|errno| Error::system("ask to end with the launcher", errno))?;
+        // If the system refuses that, the guard of the launcher ends this process.
+        let _ = set_parent_process_death_signal(Some(Signal::KILL));
         if parent() != self.launcher {
             return Err(Error::Environment("the launcher has gone".into()));
         }

@@ -12,6 +12,7 @@ use rustix::process::{geteuid, getpid};
 
 use super::apart::divide;
 use super::board::{Board, tell_all};
+use super::process::started;
 use crate::{Error, Result, host};
 
 /// The name under which cards are put.
@@ -30,7 +31,8 @@ pub struct Card {
     pub name: String,
     /// The process, by its number on its host.
     pub process: u32,
-    /// When the process started, in the units of the system: with its number this is it alone.
+    /// When the process started, in the units of the system: with its number this is it alone. 0 if
+    /// that could not be found out.
     pub started: u64,
     /// The cores on which it may run, a bit each.
     pub cores: Vec<u64>,
@@ -93,14 +95,6 @@ fn surroundings(place: String, namespaces: &[&str], process: u32) -> String {
         let _ = write!(text, "/{of}");
     }
     text
-}
-
-/// When a process has started, in ticks since the kernel has; nothing if there is no such process.
-pub(super) fn started(process: u32) -> Option<u64> {
-    let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name of the program stands in parentheses and may hold anything.
-    let (_, fields) = text.rsplit_once(')')?;
-    fields.split_whitespace().nth(19)?.parse().ok()
 }
 
 /// Where all ranks of a world are.

@@ -1,43 +1,38 @@
 //! Watching over the ranks of a host when their launcher does not tell of deaths.
 //!
-//! Each rank watches one other, the next on the host, and the last the first: one descriptor and
-//! one sleeping thread for each rank. When the one that is watched has left in good order, the
-//! next but one is watched, and so on; likewise when it has died. So whenever a rank dies and not
-//! all die, some rank that lives watches one that has died.
+//! Each rank watches one other, the next on the host, and the last the first, by one thread that
+//! looks several times a second. When the one that is watched has left in good order, the next but
+//! one is watched, and so on; likewise when it has died. So whenever a rank dies and not all die,
+//! some rank that lives watches one that has died.
+//!
+//! The thread has no descriptors. A rank that has none left still watches, and a program that
+//! closes those of others (`closefrom`) neither ends a watch nor is taken for one that has died.
 //!
 //! When a rank [ends the job](Segment::abort) its launcher is to kill all ranks. One that does not,
 //! or has gone, leaves them waiting for a rank that is no more and of whose end they are not told;
 //! so each process whose watcher has seen nobody come to kill it kills itself.
 
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
-use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, getpid, kill_process, pidfd_open};
+use rustix::process::{Signal, getpid, kill_process};
 
-use super::roster::started;
+use super::process::{Process, has_ended};
 use crate::segment::State;
 use crate::{Error, Failure, How, Peer, Result, Segment};
 
-/// How often a watcher looks whether the one it watches has left, and watches no other any more.
-/// A death is seen at once, without looking.
-const LOOK: Duration = Duration::from_millis(400);
+/// How often a watcher looks whether the one that it watches has left, or has died.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// How long a process waits to be killed when a rank has ended the job: for longer than that rank
 /// takes to ask for it and to end by itself, since launchers report who ends first.
 const TO_BE_KILLED: Duration = Duration::from_secs(4);
 
-/// A process, by its number and when it started.
-pub(super) type Process = (u32, u64);
-
 /// A rank's watch over another. Dropping it ends it.
 #[derive(Debug)]
 pub(super) struct Vigil {
-    bell: Arc<OwnedFd>,
     is_over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -46,7 +41,7 @@ impl Vigil {
     /// Begins to watch over the processes of all ranks of this host, of which this is that of `me`.
     ///
     /// # Errors
-    /// The system refuses a descriptor or a thread.
+    /// The system refuses a thread.
     pub(super) fn begin(
         segment: Arc<Segment>,
         me: Peer,
@@ -55,25 +50,22 @@ impl Vigil {
         if processes.len() < 2 {
             return Ok(None);
         }
-        let bell = eventfd(0, EventfdFlags::CLOEXEC)
-            .map_err(|errno| Error::system("watch over other ranks", errno))?;
-        let (bell, is_over) = (Arc::new(bell), Arc::new(AtomicBool::new(false)));
-        let watcher = Watcher { segment, bell: bell.clone(), is_over: is_over.clone() };
+        let is_over = Arc::new(AtomicBool::new(false));
+        let watcher = Watcher { segment, is_over: is_over.clone() };
         let thread = thread::Builder::new()
             .name("motet vigil".into())
             .stack_size(64 << 10)
             .spawn(move || watcher.watch_all(me, &processes))
-            .map_err(|error| Error::system("watch over other ranks", error))?;
-        Ok(Some(Vigil { bell, is_over, thread: Some(thread) }))
+            .map_err(|error| Error::system("start the thread that watches other ranks", error))?;
+        Ok(Some(Vigil { is_over, thread: Some(thread) }))
     }
 }
 
 impl Drop for Vigil {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Release);
-        // Adding one to a fresh counter does not fail.
-        let _ = rustix::io::write(&*self.bell, &1_u64.to_ne_bytes());
         if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
             let _ = thread.join();
         }
     }
@@ -81,7 +73,6 @@ impl Drop for Vigil {
 
 struct Watcher {
     segment: Arc<Segment>,
-    bell: Arc<OwnedFd>,
     is_over: Arc<AtomicBool>,
 }
 
@@ -90,14 +81,15 @@ impl Watcher {
         let after = processes.iter().skip_while(|(rank, _)| *rank != me).skip(1);
         let before = processes.iter().take_while(|(rank, _)| *rank != me);
         for &(peer, process) in after.chain(before) {
-            self.watch(peer, process);
+            let has_ended = self.watch(peer, process);
             if self.segment.aborted().is_some() {
                 return self.wait_to_be_killed(TO_BE_KILLED, kill_this_process);
             }
             if self.is_over.load(Ordering::Acquire) {
                 return;
             }
-            if self.segment.state(peer) != State::Left {
+            // Who has left may end.
+            if has_ended && self.segment.state(peer) != State::Left {
                 self.segment.fail(Failure { rank: peer, how: How::Vanished });
             }
         }
@@ -107,7 +99,7 @@ impl Watcher {
     fn wait_to_be_killed(&self, limit: Duration, kill: impl FnOnce()) {
         let begun = Instant::now();
         while begun.elapsed() < limit {
-            thread::sleep(LOOK / 20);
+            thread::sleep(LOOK / 5);
             if self.is_over.load(Ordering::Acquire) {
                 return;
             }
@@ -115,30 +107,20 @@ impl Watcher {
         kill();
     }
 
-    /// Returns when a rank has ended or left or ends the job, or when the watch is over.
-    fn watch(&self, rank: Peer, (process, start): Process) {
-        let end = Pid::from_raw(process as i32)
-            .and_then(|process| pidfd_open(process, PidfdFlags::empty()).ok());
-        let Some(end) = end else { return };
-        // The number may belong to another process by now.
-        if started(process) != Some(start) {
-            return;
-        }
-        let limit = Timespec { tv_sec: 0, tv_nsec: LOOK.subsec_nanos().into() };
+    /// Returns when a rank has left or ends the job, or when the watch is over; and when the
+    /// process has ended, which is the only case in which it says so.
+    fn watch(&self, rank: Peer, process: Process) -> bool {
         let goes_on = || {
             let is_over = self.is_over.load(Ordering::Acquire) || self.segment.aborted().is_some();
             !is_over && self.segment.state(rank) != State::Left
         };
         while goes_on() {
-            let mut both =
-                [PollFd::new(&end, PollFlags::IN), PollFd::new(&*self.bell, PollFlags::IN)];
-            match poll(&mut both, Some(&limit)) {
-                Ok(0) | Err(Errno::INTR) => {}
-                Ok(_) => return,
-                // The system is short of memory: that is no news of the other rank.
-                Err(_) => thread::sleep(LOOK),
+            if has_ended(process) {
+                return true;
             }
+            thread::park_timeout(LOOK);
         }
+        false
     }
 }
 
@@ -150,6 +132,7 @@ fn kill_this_process() {
 
 #[cfg(test)]
 mod tests {
+    use super::super::process::started;
     use super::*;
     use crate::segment::Abort;
     use std::process::{Child, Command};
@@ -257,9 +240,8 @@ mod tests {
             watcher.wait_to_be_killed(limit, || has_killed = true);
             has_killed
         };
-        let bell = Arc::new(eventfd(0, EventfdFlags::CLOEXEC).unwrap());
         let (segment, is_over) = (world(2), Arc::new(AtomicBool::new(false)));
-        let watcher = Watcher { segment: segment.clone(), bell, is_over: is_over.clone() };
+        let watcher = Watcher { segment: segment.clone(), is_over: is_over.clone() };
         let next = Idler::start();
         segment.abort(Abort { rank: Peer(1), code: 7 });
         // Although it lives: the watch ends.

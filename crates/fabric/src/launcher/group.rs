@@ -14,7 +14,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{
-    Pid, Signal, WaitOptions, kill_current_process_group, kill_process_group, setpgid, waitpid,
+    Pid, Signal, WaitOptions, getpgrp, getpid, kill_current_process_group, kill_process_group,
+    setpgid, waitpid,
 };
 
 use super::signals;
@@ -24,7 +25,7 @@ use crate::{Error, Result};
 pub(super) struct Group {
     leader: Pid,
     /// The end that closes when we are gone. Nobody else has it: it is closed on exec.
-    _tether: OwnedFd,
+    tether: Option<OwnedFd>,
     ended: bool,
 }
 
@@ -43,7 +44,7 @@ impl Group {
         };
         let leader = leader.ok_or_else(|| failed(io::Error::last_os_error()))?;
         // The guard does the same; whoever comes first, the group exists from here on.
-        let group = Group { leader, _tether: tether, ended: false };
+        let group = Group { leader, tether: Some(tether), ended: false };
         setpgid(Some(leader), Some(leader)).map_err(|errno| failed(errno.into()))?;
         Ok(group)
     }
@@ -68,6 +69,8 @@ impl Group {
     /// Kills all in the group, the guard included, and waits for the guard.
     pub(super) fn end(&mut self) {
         self.signal(Signal::KILL);
+        // Where there is no group yet, or the signal is refused, the guard ends by this.
+        self.tether = None;
         if !self.ended {
             self.ended = true;
             let guard = Some(self.leader);
@@ -93,7 +96,10 @@ fn guard(tether: BorrowedFd<'_>) -> ! {
     close_all_but(tether);
     let mut byte = [0];
     while rustix::io::read(tether, &mut byte) == Err(Errno::INTR) {}
-    let _ = kill_current_process_group(Signal::KILL);
+    // If the system has refused a group of our own, the one in which we are is not ours to kill.
+    if getpgrp() == getpid() {
+        let _ = kill_current_process_group(Signal::KILL);
+    }
     // SAFETY: ends the process; needs nothing and returns to nobody.
     unsafe { libc::_exit(0) }
 }

@@ -6,6 +6,8 @@
 
 use std::collections::HashSet;
 use std::os::fd::OwnedFd;
+use std::thread;
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -18,6 +20,8 @@ use rustix::process::{
 const ROUNDS: usize = 50;
 /// How long a killed process may take to be gone, in one round.
 const TO_DIE: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+/// How long to wait for a killed process of which the system does not tell.
+const MOMENT: Duration = Duration::from_millis(1);
 
 /// The adoption of all orphans below this process, until dropped.
 pub(super) struct Orphans {
@@ -45,10 +49,13 @@ impl Orphans {
             if left.is_empty() {
                 return;
             }
-            let ends: Vec<OwnedFd> = left.into_iter().filter_map(kill).collect();
-            for end in &ends {
+            let ends: Vec<Option<OwnedFd>> = left.into_iter().map(kill).collect();
+            for end in ends.iter().flatten() {
                 // Whatever comes of it, the next round looks again.
                 let _ = poll(&mut [PollFd::new(end, PollFlags::IN)], Some(&TO_DIE));
+            }
+            if ends.iter().any(Option::is_none) {
+                thread::sleep(MOMENT);
             }
         }
     }
@@ -87,13 +94,13 @@ fn reap() {
     while matches!(wait(WaitOptions::NOHANG), Ok(Some(_)) | Err(Errno::INTR)) {}
 }
 
-/// Kills a process, and gives what becomes readable when it is gone.
+/// Kills a process, and gives what becomes readable when it is gone, if the system has that.
 fn kill(number: i32) -> Option<OwnedFd> {
     let process = Pid::from_raw(number)?;
-    let end = pidfd_open(process, PidfdFlags::empty()).ok()?;
+    let end = pidfd_open(process, PidfdFlags::empty()).ok();
     // It may have gone by itself.
     let _ = kill_process(process, Signal::KILL);
-    Some(end)
+    end
 }
 
 /// All processes that can be seen.

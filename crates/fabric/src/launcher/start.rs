@@ -38,8 +38,9 @@ pub(super) struct Starter<'a> {
 pub(super) struct Started {
     /// Its process.
     pub(super) process: Pid,
-    /// Readable when the process has ended.
-    pub(super) end: OwnedFd,
+    /// Readable when the process has ended; nothing where the system has no such descriptors (it
+    /// is older than Linux 5.3, or a sandbox refuses them) or none is left.
+    pub(super) end: Option<OwnedFd>,
     /// What it writes to its standard output.
     pub(super) output: OwnedFd,
     /// What it writes to its standard error.
@@ -59,8 +60,7 @@ impl<'a> Starter<'a> {
         self.prepare(&mut command);
         let mut child = command.spawn().map_err(|source| self.refused(rank, source))?;
         let process = Pid::from_child(&child);
-        let end = pidfd_open(process, PidfdFlags::empty())
-            .map_err(|errno| Error::system("watch a rank", errno))?;
+        let end = pidfd_open(process, PidfdFlags::empty()).ok();
         let missing = "a pipe was asked for";
         Ok(Started {
             process,
@@ -96,13 +96,15 @@ impl<'a> Starter<'a> {
         let (segment, files) = (Arc::clone(&self.segment), self.files);
         let launcher = getpid();
         let prepare = move || {
-            set_parent_process_death_signal(Some(Signal::KILL))?;
+            // The guard ends this process, too, if the system refuses that.
+            let _ = set_parent_process_death_signal(Some(Signal::KILL));
             // Had the launcher died before that call, nobody would tell this process.
             if getppid() != Some(launcher) {
                 return Err(io::Error::from(Errno::SRCH));
             }
             fcntl_setfd(&*segment, FdFlags::empty())?;
-            setrlimit(Resource::Nofile, files)?;
+            // Else it has the limit of the launcher, which is no lower.
+            let _ = setrlimit(Resource::Nofile, files);
             signals::unblock_all()
         };
         // SAFETY: between fork and exec there are system calls only: nothing is allocated, no lock

@@ -26,12 +26,15 @@ const QUIET: Duration = Duration::from_millis(100);
 const TO_HEED: Duration = Duration::from_secs(1);
 /// Ends that are seen to before something else is looked at.
 const BATCH: usize = 64;
+/// How often to ask for the ends of ranks of which the system does not tell.
+const ASK_AGAIN: Duration = Duration::from_millis(20);
 
 /// A rank as a process.
 struct Rank {
     process: Pid,
-    /// Readable when the process has ended; nothing when that has been seen.
+    /// Readable when the process has ended, where the system has that.
     end: Option<OwnedFd>,
+    runs: bool,
 }
 
 /// Why the job is to end early.
@@ -61,6 +64,8 @@ pub(super) struct Watch<'a> {
     /// What watches the ends of all ranks.
     ends: OwnedFd,
     events: Vec<epoll::Event>,
+    /// Whether there is a rank of whose end the system does not tell.
+    asks: bool,
     /// Signals that all ranks have been sent.
     forwarded: Vec<Signal>,
     /// When to tell that ranks still run although they were interrupted.
@@ -92,6 +97,7 @@ impl<'a> Watch<'a> {
             live: 0,
             ends,
             events: Vec::with_capacity(BATCH),
+            asks: false,
             forwarded: Vec::new(),
             reminder: None,
             reason: None,
@@ -104,9 +110,11 @@ impl<'a> Watch<'a> {
     pub(super) fn add(&mut self, started: Started) -> Result<()> {
         let rank = self.ranks.len();
         let token = epoll::EventData::new_u64(rank as u64);
-        epoll::add(&self.ends, &started.end, token, epoll::EventFlags::IN)
-            .map_err(|errno| Error::system("watch a rank", errno))?;
-        self.ranks.push(Rank { process: started.process, end: Some(started.end) });
+        let is_told =
+            |end: &OwnedFd| epoll::add(&self.ends, end, token, epoll::EventFlags::IN).is_ok();
+        let end = started.end.filter(is_told);
+        self.asks |= end.is_none();
+        self.ranks.push(Rank { process: started.process, end, runs: true });
         self.live += 1;
         if let Some(input) = started.input {
             self.keyboard = Some(Keyboard::new(input)?);
@@ -170,6 +178,7 @@ impl<'a> Watch<'a> {
             self.reminder.map(|due| due.saturating_duration_since(Instant::now())),
             self.output.holds_question().then_some(QUIET),
             in_background.then_some(LOOK_AGAIN),
+            (self.asks && self.live > 0).then_some(ASK_AGAIN),
         ];
         let limit = limits.into_iter().flatten().min().map(|limit| Timespec {
             tv_sec: limit.as_secs() as i64,
@@ -241,7 +250,7 @@ impl<'a> Watch<'a> {
     fn signal_ranks(&self, signal: Signal) {
         let reached = self.group.signal(signal);
         let leader = Ok(self.group.leader());
-        for rank in self.ranks.iter().filter(|rank| rank.end.is_some()) {
+        for rank in self.ranks.iter().filter(|rank| rank.runs) {
             if !reached || getpgid(Some(rank.process)) != leader {
                 // Until its status is taken, its number belongs to nobody else.
                 let _ = kill_process(rank.process, signal);
@@ -256,11 +265,23 @@ impl<'a> Watch<'a> {
         let _ = epoll::wait(&self.ends, spare_capacity(&mut self.events), Some(&at_once));
         // They come in the order in which they happened, so the first death is the first here.
         for at in 0..self.events.len() {
-            let rank = self.events[at].data.u64() as usize;
-            let process = self.ranks[rank].process;
-            if let Ok(Some((_, status))) = waitpid(Some(process), WaitOptions::NOHANG) {
-                self.ended(rank, status);
+            self.take_end(self.events[at].data.u64() as usize);
+        }
+        if self.asks {
+            for rank in 0..self.ranks.len() {
+                let Rank { runs, end, .. } = &self.ranks[rank];
+                if *runs && end.is_none() {
+                    self.take_end(rank);
+                }
             }
+        }
+    }
+
+    /// Takes the status of a rank, if it has ended.
+    fn take_end(&mut self, rank: usize) {
+        let process = self.ranks[rank].process;
+        if let Ok(Some((_, status))) = waitpid(Some(process), WaitOptions::NOHANG) {
+            self.ended(rank, status);
         }
     }
 
@@ -271,7 +292,7 @@ impl<'a> Watch<'a> {
             if process == self.group.leader() {
                 self.group.lose();
             }
-            let is_it = |rank: &Rank| rank.process == process && rank.end.is_some();
+            let is_it = |rank: &Rank| rank.process == process && rank.runs;
             if let Some(rank) = self.ranks.iter().position(is_it) {
                 self.ended(rank, status);
             }
@@ -280,7 +301,7 @@ impl<'a> Watch<'a> {
 
     /// A rank has ended.
     fn ended(&mut self, rank: usize, status: WaitStatus) {
-        self.ranks[rank].end = None;
+        (self.ranks[rank].end, self.ranks[rank].runs) = (None, false);
         self.live -= 1;
         if rank == 0 {
             self.keyboard = None;
