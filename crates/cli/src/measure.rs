@@ -15,7 +15,7 @@ use std::{env, fmt::Write as _, fs};
 
 use anyhow::{Context, bail, ensure};
 use motet::{Communicator, Info, Max, Sum};
-use motet_fabric::host;
+use motet_fabric::{file, host};
 use motet_plan::Machine;
 
 /// Windows of each measurement.
@@ -67,9 +67,7 @@ fn write(path: &Path, machine: &Machine) -> std::io::Result<()> {
     let cores = host::cores().usable;
     let heading =
         format!("# prices in nanoseconds: motet info --measure, {processor}, {cores} cores");
-    let temporary = path.with_extension(format!("{}.new", std::process::id()));
-    fs::write(&temporary, format!("{heading}\n{machine}"))?;
-    fs::rename(&temporary, path)
+    file::replace(path, &format!("{heading}\n{machine}"))
 }
 
 /// What a part of the probe says, in lines.

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use std::{env, fs};
 
 use anyhow::{Context, anyhow};
+use motet_fabric::file::read_text;
 use motet_plan::select::{self, Choice, Wisdom};
 use motet_plan::verify::{Mode, Options};
 use motet_plan::{Call, Tuning, draw, verify};
@@ -181,7 +182,7 @@ pub(crate) fn tuning() -> anyhow::Result<Tuning> {
     // As a program reads it: lines or a file, and what cannot be read is passed over.
     if let Ok(value) = env::var(motet::WISDOM) {
         let is_lines = value.contains("->");
-        let text = if is_lines { value } else { fs::read_to_string(value).unwrap_or_default() };
+        let text = if is_lines { value } else { read_text(value.as_ref()).unwrap_or_default() };
         tuning.wisdom = Wisdom::read(&text).0;
     }
     Ok(tuning)

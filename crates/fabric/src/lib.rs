@@ -21,6 +21,7 @@ mod complaint;
 pub mod doorbell;
 pub mod endpoint;
 mod error;
+pub mod file;
 pub mod forking;
 pub mod heap;
 pub mod host;
@@ -42,6 +43,7 @@ mod sharing;
 pub mod single_copy;
 pub mod slab;
 pub mod structures;
+mod trusted;
 
 pub use channel::{InChannel, OutChannel};
 pub use complaint::{complain, printable};
@@ -50,6 +52,7 @@ pub use error::{Error, Failure, How, Length, Sender, TransferError, signal_name}
 pub use memory::{Region, RegionMut};
 pub use message::{Label, Peer, Received, Reply, Selector, Token, TypeCode};
 pub use segment::Segment;
+pub use trusted::trusted;
 
 /// Results of this crate.
 pub type Result<T> = std::result::Result<T, Error>;

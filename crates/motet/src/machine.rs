@@ -11,11 +11,9 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
-use motet_fabric::bootstrap;
+use motet_fabric::{bootstrap, file as files, trusted};
 use motet_plan::Machine;
 
 use crate::error::{ErrorKind, Result};
@@ -25,9 +23,10 @@ use crate::settings::MACHINE;
 const OFF: &str = "off";
 
 /// The file in which prices are kept unless somebody says otherwise: `motet/machine` where the user
-/// keeps settings. Nothing if there is no such place.
+/// keeps settings. Nothing if there is no such place, or if the program has more rights than its
+/// user.
 pub fn file() -> Option<PathBuf> {
-    let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let absolute = |name| trusted(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let settings = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")));
     Some(settings?.join("motet").join("machine"))
 }
@@ -35,7 +34,7 @@ pub fn file() -> Option<PathBuf> {
 /// What a launcher sets in the environment of its ranks: the prices, in one line.
 ///
 /// # Errors
-/// A file that was named but is not there, or lines that are no prices.
+/// A file that was named but cannot be read, or lines that are no prices.
 pub fn for_ranks() -> Result<(OsString, OsString)> {
     let machine = from_environment()?;
     let value = if machine == Machine::default() { OFF.to_owned() } else { machine.line() };
@@ -47,17 +46,17 @@ pub fn for_ranks() -> Result<(OsString, OsString)> {
 /// # Errors
 /// As [`for_ranks`].
 pub fn from_environment() -> Result<Machine> {
-    match env::var_os(MACHINE).filter(|value| !value.is_empty()) {
+    match trusted(MACHINE).filter(|value| !value.is_empty()) {
         Some(value) => named(&value),
         None if env::var_os(bootstrap::RANK).is_some() => Ok(Machine::default()),
-        None => file().map_or(Ok(Machine::default()), |path| read(&path, Missing::IsDefault)),
+        None => file().map_or(Ok(Machine::default()), |path| read(&path, Unreadable::IsDefault)),
     }
 }
 
 /// The prices for a process that joins a world, which must be those of all its ranks: what the
 /// environment names, and the file only where no launcher has been at work, be it ours or another.
 pub(crate) fn of_world() -> Result<Machine> {
-    let is_named = env::var_os(MACHINE).is_some_and(|value| !value.is_empty());
+    let is_named = trusted(MACHINE).is_some_and(|value| !value.is_empty());
     if !is_named && bootstrap::is_launched() {
         return Ok(Machine::default());
     }
@@ -69,27 +68,26 @@ fn named(value: &OsStr) -> Result<Machine> {
     match value.to_str() {
         Some(OFF) => Ok(Machine::default()),
         Some(text) if text.contains('=') => text.parse().map_err(wrong),
-        _ => read(Path::new(value), Missing::IsWrong),
+        _ => read(Path::new(value), Unreadable::IsWrong),
     }
 }
 
-/// What it means that there is no such file.
+/// What it means that a file is not there or cannot be read. Nobody has asked for the one in the
+/// default place, which may belong to another user, lie on a disk that is gone, or be no place.
 #[derive(Clone, Copy)]
-enum Missing {
+enum Unreadable {
     IsDefault,
     IsWrong,
 }
 
-fn read(path: &Path, missing: Missing) -> Result<Machine> {
+fn read(path: &Path, unreadable: Unreadable) -> Result<Machine> {
     let wrong_file = |problem: String| wrong(format!("{}: {problem}", path.display()));
-    match (fs::read_to_string(path), missing) {
+    match (files::read_text(path), unreadable) {
         (Ok(text), _) => {
             text.parse().map_err(|error: motet_plan::TextError| wrong_file(error.to_string()))
         }
-        (Err(error), Missing::IsDefault) if error.kind() == io::ErrorKind::NotFound => {
-            Ok(Machine::default())
-        }
-        (Err(error), _) => Err(wrong_file(error.to_string())),
+        (Err(_), Unreadable::IsDefault) => Ok(Machine::default()),
+        (Err(error), Unreadable::IsWrong) => Err(wrong_file(error.to_string())),
     }
 }
 
@@ -100,6 +98,7 @@ fn wrong(problem: impl ToString) -> crate::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn problem(value: &str) -> String {
         named(OsStr::new(value)).expect_err("no prices").to_string()
@@ -126,7 +125,7 @@ mod tests {
         let text = problem("/nowhere/at/all");
         assert!(text.contains(MACHINE) && text.contains("/nowhere/at/all: "), "{text}");
         let path = Path::new("/nowhere/at/all");
-        assert_eq!(read(path, Missing::IsDefault).expect("prices"), Machine::default());
+        assert_eq!(read(path, Unreadable::IsDefault).expect("prices"), Machine::default());
         assert!(problem("latency=5;speed=3").contains("`speed=3` names no price"));
     }
 }

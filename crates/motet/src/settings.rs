@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use motet_fabric::{Options, bootstrap};
+use motet_fabric::{Options, bootstrap, trusted};
 use motet_plan::Tuning;
 use motet_plan::select::Wisdom;
 
@@ -90,7 +90,8 @@ impl Settings {
 
     /// What the environment says: [`ALGORITHM`], [`WISDOM`], [`SAVE_WISDOM`], [`MACHINE`],
     /// [`SINGLE_COPY`], [`CHANNELS`], [`CHECK`], [`HANG_SECONDS`], [`MAX_PENDING`],
-    /// [`RANKS_PER_NODE`], [`RANKS_PER_SEGMENT`], [`WAIT`], [`PROGRESS`].
+    /// [`RANKS_PER_NODE`], [`RANKS_PER_SEGMENT`], [`WAIT`], [`PROGRESS`]. A program that has more
+    /// rights than its user (set-user-id) takes no file from there.
     ///
     /// # Errors
     /// A variable that cannot be read as what it should be.
@@ -100,8 +101,8 @@ impl Settings {
             settings = settings.algorithms(&text)?;
         }
         settings.tuning.machine = machine::of_world()?;
-        let save = env::var_os(SAVE_WISDOM).filter(|path| !path.is_empty());
-        if let Some(value) = env::var_os(WISDOM).filter(|value| !value.is_empty()) {
+        let save = trusted(SAVE_WISDOM).filter(|path| !path.is_empty());
+        if let Some(value) = trusted(WISDOM).filter(|value| !value.is_empty()) {
             settings.source = Source::of(&value, save.as_deref());
             settings.tuning.wisdom = Wisdom::read(&settings.source.text).0;
         }

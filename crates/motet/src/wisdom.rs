@@ -17,12 +17,11 @@
 //! is read, what is new comes first, and the result replaces the file in one step. So several
 //! programs may save into one file, and whoever reads it sees the old lines or the new ones.
 
-use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use motet_fabric::complain;
+use motet_fabric::{complain, file};
 use motet_plan::select::{Lesson, Wisdom};
 use motet_plan::{Algorithm, Call};
 
@@ -172,7 +171,7 @@ impl Source {
         let lines = value.to_str().filter(|text| text.contains("->"));
         let (read, is_file) = match lines {
             Some(text) => (Ok(text.to_owned()), false),
-            None => (fs::read_to_string(value), true),
+            None => (file::read_text(Path::new(value)), true),
         };
         let (text, problem) = match read {
             Ok(text) => (text, None),
@@ -205,21 +204,12 @@ pub(crate) fn warn(text: &str) {
 
 /// Merges wisdom into a file.
 fn merge_into(path: &Path, newer: &Wisdom) -> io::Result<()> {
-    let beside = |end: &str| {
-        let mut name = OsString::from(path);
-        name.push(end);
-        PathBuf::from(name)
-    };
-    let lock = File::options().create(true).append(true).open(beside(".lock"))?;
-    lock.lock()?;
-    let text = match fs::read_to_string(path) {
+    let _lock = file::lock(path)?;
+    let text = match file::read_text(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         read => read?,
     };
     let (mut wisdom, _) = Wisdom::read(&text);
     wisdom.absorb(newer);
-    let temporary = beside(&format!(".{}.new", std::process::id()));
-    fs::write(&temporary, wisdom.joined().to_string())?;
-    // The lock ends with its file.
-    fs::rename(&temporary, path)
+    file::replace(path, &wisdom.joined().to_string())
 }

@@ -590,6 +590,9 @@ fn wisdom_that_cannot_be_saved_is_an_error_everywhere() {
         assert_eq!(error.class(), ErrorClass::Arg);
         assert!(matches!(error.kind(), ErrorKind::Argument { .. }));
         assert!(error.to_string().contains("/no/such/folder"), "{error}");
+        // A device stays one.
+        let error = world.save_wisdom(Path::new("/dev/null")).expect_err("no file");
+        assert!(error.to_string().contains("/dev/null: it is a device, and only"), "{error}");
         world.barrier()
     });
 }

@@ -7,7 +7,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use super::binding::{Fabric, FabricAttributes, Info};
-use crate::{Error, Result};
+use crate::{Error, Result, trusted};
 
 /// The variable that names the file of the library, where it is not to be looked for.
 pub const LIBRARY: &str = "MOTET_LIBFABRIC";
@@ -72,7 +72,8 @@ impl Library {
     /// # Errors
     /// [`Error::Network`] if there is none, or none of a known version.
     pub fn open() -> Result<Arc<Library>> {
-        let file = std::env::var(LIBRARY).ok().filter(|file| !file.is_empty());
+        let file = trusted(LIBRARY).and_then(|file| file.into_string().ok());
+        let file = file.filter(|file| !file.is_empty());
         Library::open_file(file.as_deref().unwrap_or(FILE))
     }
 

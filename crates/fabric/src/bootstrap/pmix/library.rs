@@ -5,7 +5,6 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use std::env;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::mem::{size_of, zeroed};
 use std::path::PathBuf;
@@ -13,7 +12,7 @@ use std::ptr::{null, null_mut};
 
 use super::LIBRARY;
 use crate::bootstrap::board::LONGEST_VALUE;
-use crate::{Error, Result};
+use crate::{Error, Result, trusted};
 
 /// Bytes of names in the library's memory, the zero at the end included.
 const NAMESPACE: usize = 256;
@@ -149,10 +148,10 @@ impl Functions {
 /// Where the library may be: where the user says; beside the launcher that has started us, whose
 /// version it then has; where the system keeps libraries.
 fn candidates() -> Vec<PathBuf> {
-    if let Some(named) = env::var_os(LIBRARY) {
+    if let Some(named) = trusted(LIBRARY) {
         return vec![named.into()];
     }
-    let prefix = env::var_os("PMIX_PREFIX").map(PathBuf::from);
+    let prefix = trusted("PMIX_PREFIX").map(PathBuf::from);
     let beside = prefix.iter().flat_map(|prefix| {
         ["lib", "lib64", "lib/openmpi"].map(|folder| prefix.join(folder).join(FILE))
     });
