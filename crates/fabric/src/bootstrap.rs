@@ -61,11 +61,39 @@ pub const LAUNCHER: &str = "MOTET_LAUNCHER";
 /// The variable that chooses among what launchers of other libraries offer: `pmi1`, `pmi2`, `pmix`,
 /// or `alone` to take nothing of it.
 pub const CHOICE: &str = "MOTET_BOOTSTRAP";
-/// The variable that says for how many seconds a rank waits for the others to start, where the
-/// launcher of another library starts them.
+/// The variable that says for how many seconds a rank waits for the others to start, and for an
+/// answer of the server, where the launcher of another library starts them.
 pub const PATIENCE: &str = "MOTET_LAUNCH_SECONDS";
-/// What it is without that variable. Large jobs take minutes to start.
-const USUAL_PATIENCE: Duration = Duration::from_secs(300);
+/// How long ranks wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Timeouts {
+    /// For all others.
+    fence: Duration,
+    /// For any other answer of the server.
+    answer: Duration,
+}
+
+impl Timeouts {
+    /// Without the variable. Large jobs take minutes to start, but a server answers soon.
+    const USUAL: Timeouts =
+        Timeouts { fence: Duration::from_secs(300), answer: Duration::from_secs(30) };
+
+    fn of(variable: impl Fn(&str) -> Option<OsString>) -> Result<Timeouts> {
+        let Some(text) = variable(PATIENCE) else { return Ok(Timeouts::USUAL) };
+        let text = text.to_string_lossy();
+        match text.parse() {
+            Ok(seconds @ 1..=86_400) => {
+                let all = Duration::from_secs(seconds);
+                Ok(Timeouts { fence: all, answer: all })
+            }
+            _ => {
+                let problem =
+                    format!("{PATIENCE} is {text:?}, not a number of seconds from 1 to 86400");
+                Err(Error::Environment(problem))
+            }
+        }
+    }
+}
 
 /// Whether this process has taken the place that its environment names. The environment belongs
 /// to the process, so this does too.
@@ -154,34 +182,23 @@ fn variable(name: &str) -> Option<OsString> {
 
 /// Takes an offer up.
 fn connect(offer: &Offer) -> Result<Box<dyn Board>> {
-    let patience = patience(variable)?;
+    let timeouts = Timeouts::of(variable)?;
     Ok(match offer {
         &Offer::First { descriptor, rank, ranks } => {
             let wire = pmi::Wire::new(place::inherited_socket(descriptor)?);
-            Box::new(pmi::First::new(wire, (rank, ranks), patience)?)
+            Box::new(pmi::First::new(wire, (rank, ranks), timeouts)?)
         }
-        Offer::FirstAtPort { place, id } => {
-            Box::new(pmi::First::at_port(pmi::Wire::connect(place)?, id, patience)?)
-        }
+        Offer::FirstAtPort { place, id } => Box::new(pmi::First::at_port(
+            pmi::Wire::connect(place, timeouts.answer)?,
+            id,
+            timeouts,
+        )?),
         Offer::Second { descriptor, rank, job } => {
             let wire = pmi::Wire::new(place::inherited_socket(*descriptor)?);
-            Box::new(pmi::Second::new(wire, *rank, job.as_deref(), patience)?)
+            Box::new(pmi::Second::new(wire, *rank, job.as_deref(), timeouts)?)
         }
-        Offer::Pmix => Box::new(pmix::Pmix::new(patience)?),
+        Offer::Pmix => Box::new(pmix::Pmix::new(timeouts.fence)?),
     })
-}
-
-fn patience(variable: impl Fn(&str) -> Option<OsString>) -> Result<Duration> {
-    let Some(text) = variable(PATIENCE) else { return Ok(USUAL_PATIENCE) };
-    let text = text.to_string_lossy();
-    match text.parse() {
-        Ok(seconds @ 1..=86_400) => Ok(Duration::from_secs(seconds)),
-        _ => {
-            let problem =
-                format!("{PATIENCE} is {text:?}, not a number of seconds from 1 to 86400");
-            Err(Error::Environment(problem))
-        }
-    }
 }
 
 #[cfg(test)]
@@ -202,9 +219,10 @@ mod tests {
 
     #[test]
     fn patience_is_a_number_of_seconds() {
-        let of = |text: &str| patience(|_| Some(text.into()));
-        assert_eq!(of("5").unwrap(), Duration::from_secs(5));
-        assert_eq!(patience(|_| None).unwrap(), USUAL_PATIENCE);
+        let of = |text: &str| Timeouts::of(|_| Some(text.into()));
+        let five = Duration::from_secs(5);
+        assert_eq!(of("5").unwrap(), Timeouts { fence: five, answer: five });
+        assert_eq!(Timeouts::of(|_| None).unwrap(), Timeouts::USUAL);
         for wrong in ["", "0", "-1", "x", "86401"] {
             assert!(of(wrong).unwrap_err().to_string().contains(PATIENCE), "{wrong}");
         }

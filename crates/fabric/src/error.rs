@@ -54,6 +54,16 @@ pub enum Error {
         /// The most that may be.
         limit: u64,
     },
+    /// The memory that ranks share would be larger than the system allows.
+    #[error("{ranks} ranks share {} MiB of memory at least, but {allowed}", mib(*needed))]
+    Segment {
+        /// Ranks that share it.
+        ranks: usize,
+        /// Bytes of it: address space, not memory in use.
+        needed: u64,
+        /// What the system allows.
+        allowed: Allowed,
+    },
     /// The network between hosts cannot be used.
     #[error("{}", printable(.0))]
     Network(String),
@@ -67,6 +77,36 @@ impl Error {
     pub(crate) fn system(what: &'static str, source: impl Into<std::io::Error>) -> Error {
         Error::System { what, source: source.into() }
     }
+}
+
+/// A limit of the system that is too low for a segment, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Allowed {
+    /// Of the address space of a process, of which a part is left to the program.
+    AddressSpace(u64),
+    /// Of the length of a file, which the memory is.
+    File(u64),
+}
+
+impl std::fmt::Display for Allowed {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match *self {
+            Allowed::AddressSpace(bytes) => write!(
+                out,
+                "a process may have {} MiB, and half of it is the program's: raise `ulimit -v`",
+                bytes >> 20
+            ),
+            Allowed::File(bytes) => write!(
+                out,
+                "a file, which this memory is, may have {} MiB: raise `ulimit -f`",
+                bytes >> 20
+            ),
+        }
+    }
+}
+
+fn mib(bytes: u64) -> u64 {
+    bytes.div_ceil(1 << 20)
 }
 
 /// The first death in a world: which rank, and how.
@@ -123,14 +163,21 @@ pub fn signal_name(number: u8) -> Option<&'static str> {
         2 => "SIGINT",
         3 => "SIGQUIT",
         4 => "SIGILL",
+        5 => "SIGTRAP",
         6 => "SIGABRT",
         7 => "SIGBUS",
         8 => "SIGFPE",
         9 => "SIGKILL",
+        10 => "SIGUSR1",
         11 => "SIGSEGV",
+        12 => "SIGUSR2",
         13 => "SIGPIPE",
         14 => "SIGALRM",
         15 => "SIGTERM",
+        24 => "SIGXCPU",
+        25 => "SIGXFSZ",
+        26 => "SIGVTALRM",
+        31 => "SIGSYS",
         _ => return None,
     })
 }

@@ -3,6 +3,7 @@
 //! They are asked for to choose well and to be shown, so what cannot be found out is unknown and
 //! never an error.
 
+mod memory_group;
 mod peek;
 
 use std::fs;
@@ -12,6 +13,7 @@ use std::thread::available_parallelism;
 use rustix::process::{Resource, getrlimit};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
+pub use memory_group::MemoryGroup;
 pub use peek::peek;
 
 /// How many cores there are, by three ways of counting.

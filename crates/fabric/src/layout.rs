@@ -32,6 +32,8 @@ const RANK_BLOCK: usize = page_up(2 * LINE + CLAIMS * LINE);
 /// Annexes of a lane between ranks that share cores: all of them together are to fit a cache, and
 /// who finds none puts its message into a block.
 const MOST_ANNEXES: usize = 16;
+/// Bytes of an arena where the system allows little memory, as with many ranks.
+const SMALL_ARENA: usize = 8 << 20;
 /// Bytes before the cells of a lane: one line that the receiver writes, one that the sender writes.
 pub const LANE_HEAD: usize = 2 * LINE;
 
@@ -92,6 +94,25 @@ impl Layout {
     #[must_use]
     pub fn without_heaps(self) -> Layout {
         Layout { heap_bytes: 0, ..self }
+    }
+
+    /// The next smaller form of it, for a system that allows less memory: without heaps, so that
+    /// what programs ask for is ordinary memory, and then with small arenas, so that fewer messages
+    /// and channels find room at once. Nothing if it is the smallest.
+    #[must_use]
+    pub fn smaller(self) -> Option<Layout> {
+        if self.heap_bytes > 0 {
+            Some(self.without_heaps())
+        } else if self.arena_bytes > SMALL_ARENA {
+            Some(Layout { arena_bytes: SMALL_ARENA, ..self })
+        } else {
+            None
+        }
+    }
+
+    /// All forms of it, from itself to the smallest.
+    pub fn forms(self) -> impl Iterator<Item = Layout> {
+        std::iter::successors(Some(self), |form| form.smaller())
     }
 
     /// The layout of what one rank has for ranks elsewhere: lanes to and from each of them, and
@@ -243,6 +264,17 @@ mod tests {
         assert!(longest(&own) >= longest(&host), "what is short here is short there");
         assert!(own.lane_to(5) < own.lane_from(5) && own.lane_from(5) < own.arena(0));
         assert!(own.arena(0) + 10 * own.cell_bytes() <= own.total() && own.heaps().is_empty());
+    }
+
+    #[test]
+    fn each_form_is_smaller_than_the_one_before_and_has_the_same_lanes() {
+        for ranks in [1, 8, 16, 64, 100] {
+            let forms: Vec<_> = Layout::new(ranks).unwrap().forms().collect();
+            assert!(forms.is_sorted_by(|one, next| one.total() > next.total()), "{forms:?}");
+            assert!(forms.iter().all(|form| form.lanes() == forms[0].lanes()));
+            let last = forms[forms.len() - 1];
+            assert!(last.heaps().is_empty() && last.arena_bytes() == SMALL_ARENA, "{last:?}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 mod endings;
+mod room;
 mod rounds;
 
 use std::ops::Range;
@@ -12,7 +13,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 pub use endings::Abort;
 pub(crate) use endings::{pack, unpack};
-use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, ftruncate, memfd_create};
+use room::Room;
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, memfd_create};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
 
 use crate::barrier::Among;
@@ -76,9 +78,10 @@ impl Segment {
     /// A segment for ranks that are threads of this process.
     ///
     /// # Errors
-    /// [`Error::Ranks`] for an impossible number, [`Error::System`] when memory is refused.
+    /// [`Error::Ranks`] for an impossible number; [`Error::Segment`] or [`Error::System`] when
+    /// memory is refused.
     pub fn private(ranks: usize) -> Result<Segment> {
-        Segment::private_as(Layout::new(ranks)?.without_heaps())
+        Segment::private_as(Room::of_process().fit(Layout::new(ranks)?.without_heaps())?)
     }
 
     /// As [`Segment::private`], with this layout.
@@ -107,8 +110,8 @@ impl Segment {
         Segment::shared_by(Layout::new(ranks)?, usable_cores())
     }
 
-    /// As [`Segment::shared`], with this layout, for ranks that together may use so many cores,
-    /// which the maker alone may not.
+    /// As [`Segment::shared`], with this layout, or a smaller form if the system allows no more,
+    /// for ranks that together may use so many cores, which the maker alone may not.
     ///
     /// # Errors
     /// As [`Segment::private`].
@@ -116,8 +119,8 @@ impl Segment {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = memfd_create("motet", flags)
             .map_err(|errno| Error::system("create the shared segment (memfd_create)", errno))?;
-        ftruncate(&file, layout.total() as u64)
-            .map_err(|errno| Error::system("size the shared segment", errno))?;
+        let layout = Room::of_file().fit(layout)?;
+        room::lengthen(file.as_fd(), layout.total() as u64)?;
         fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW)
             .map_err(|errno| Error::system("seal the shared segment", errno))?;
         let segment = Segment::map(file.as_fd(), layout)?;
@@ -140,14 +143,16 @@ impl Segment {
     pub fn attach_as(file: BorrowedFd<'_>, layout: Layout) -> Result<Segment> {
         let ranks = layout.ranks();
         let found = fstat(file).map_err(|errno| Error::system("look at the segment", errno))?;
-        if found.st_size != layout.total() as i64 {
+        // Its maker may have been allowed less memory than this process is.
+        let mut forms = layout.forms();
+        let Some(layout) = forms.find(|form| form.total() as i64 == found.st_size) else {
             let wanted = layout.total();
             return Err(Error::Environment(format!(
                 "the segment has {} bytes instead of the {wanted} for {ranks} ranks: \
                  program and launcher are of different versions",
                 found.st_size
             )));
-        }
+        };
         let segment = Segment::map(file, layout)?;
         let magic = segment.word64(MAGIC_AT).load(Ordering::Acquire);
         let written = segment.word64(RANKS_AT).load(Ordering::Relaxed);

@@ -23,6 +23,7 @@ mod process;
 mod progress;
 mod waiting;
 
+use std::io;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -56,7 +57,8 @@ pub(crate) struct Core {
     shared: Arc<Shared>,
     /// Counts the ids that this rank has given to communicators.
     ids: AtomicU64,
-    helper: OnceLock<JoinHandle<()>>,
+    /// Or why it could not be started.
+    helper: OnceLock<io::Result<JoinHandle<()>>>,
     /// If there are ranks on other hosts.
     courier: Option<Courier>,
     /// Where a buffer for buffered sends may be attached.
@@ -181,7 +183,7 @@ impl Drop for AbandonOnUnwind<'_> {
 
 impl Core {
     /// Joins the world on this seat, with a tuning of its own.
-    pub(crate) fn new(seat: Seat, settings: &Settings, tuning: Tuning) -> Core {
+    pub(crate) fn new(seat: Seat, settings: &Settings, tuning: Tuning) -> crate::Result<Core> {
         let Seat { segment, rank: me, place, is_process, wire, launched } = seat;
         let &Settings { options, watch, habits, .. } = settings;
         let nodes = match (&settings.nodes, &wire) {
@@ -227,9 +229,9 @@ impl Core {
             generation: forking::generation(),
         };
         if habits.has_helper {
-            core.help();
+            core.help()?;
         }
-        core
+        Ok(core)
     }
 
     /// What this rank has learned.
@@ -485,7 +487,7 @@ impl Drop for Core {
         }
         self.shared.aid.end();
         self.shared.segment.doorbell(self.me()).ring();
-        if let Some(helper) = self.helper.take()
+        if let Some(Ok(helper)) = self.helper.take()
             // A waker may drop the last handle of a rank on the helper itself.
             && helper.thread().id() != thread::current().id()
         {

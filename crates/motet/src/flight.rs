@@ -306,8 +306,10 @@ impl Flight {
         if self.look() {
             return Poll::Ready(self.result());
         }
-        self.origin.core.help();
-        Poll::Pending
+        match self.origin.core.help() {
+            Ok(()) => Poll::Pending,
+            Err(refusal) => Poll::Ready(Err(self.origin.error(refusal))),
+        }
     }
 
     /// What the outcome says. An error is brought before the handler once.

@@ -157,7 +157,7 @@ fn take_seat(seat: Seat, settings: &Settings) -> Result<World> {
     if is_told {
         tuning.wisdom = Wisdom::default();
     }
-    let core = Core::new(seat, settings, tuning);
+    let core = Core::new(seat, settings, tuning)?;
     core.lessons().file = save.clone();
     let world = World(Communicator::world(Arc::new(core)));
     if is_told {

@@ -32,7 +32,7 @@ const CASE: &str = "MOTET_TEST_CASE";
 const LIMIT: Duration = Duration::from_secs(30);
 const TAG: Tag = Tag(1);
 /// Address space of each process that is to run out of it. The segment takes a part of it.
-const MEMORY_KIB: usize = 980_000;
+const MEMORY_KIB: usize = 480_000;
 
 /// What a case must come to.
 enum Expected {

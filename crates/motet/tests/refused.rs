@@ -15,9 +15,12 @@ mod server;
 
 use std::error::Error;
 use std::fs::{self, File};
+use std::future::Future;
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
+use std::pin::pin;
 use std::process::{Child, Command, ExitCode, Stdio};
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
@@ -76,7 +79,7 @@ struct Case {
     check: fn(&str) -> Result<(), Box<dyn Error>>,
 }
 
-const CASES: [Case; 4] = [
+const CASES: [Case; 7] = [
     Case {
         name: "under_our_launcher_calls_may_be_refused",
         body: || work(&motet::launch(RANKS)?),
@@ -97,7 +100,32 @@ const CASES: [Case; 4] = [
         body: without_descriptors,
         check: |case| all_well(&launched(case, None)?).map_err(Into::into),
     },
+    Case {
+        name: "a_progress_thread_that_is_refused_is_an_error_of_init",
+        body: || work(&motet::launch(RANKS)?),
+        check: |case| {
+            let ended = relaunched_with(case, NO_THREAD, libc::EAGAIN, "thread")?;
+            says(&ended, "thread that makes progress")
+        },
+    },
+    Case {
+        name: "a_future_for_which_no_thread_can_be_started_is_an_error",
+        body: with_future,
+        check: |case| {
+            says(&relaunched(case, NO_THREAD, libc::EAGAIN)?, "thread that makes progress")
+        },
+    },
+    Case {
+        name: "a_watch_for_which_no_thread_can_be_started_is_an_error",
+        body: || work(&motet::init()?),
+        check: |case| {
+            says(&launched(case, Some((NO_THREAD, libc::EAGAIN)))?, "thread that watches")
+        },
+    },
 ];
+
+/// The call by which the C library starts threads. It starts processes by another one.
+const NO_THREAD: c_long = libc::SYS_clone3;
 
 /// What came of a process: its exit code, if it was not killed, and its standard error.
 type Ended = (Option<i32>, String);
@@ -165,13 +193,32 @@ fn needed(case: &str) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Each process ends with an error in these words, and without a panic.
+fn says(ended: &[Ended], text: &str) -> Result<(), Box<dyn Error>> {
+    let is_right = |(code, words): &Ended| {
+        *code == Some(1) && words.contains(text) && !words.contains("panicked")
+    };
+    if ended.iter().all(is_right) { Ok(()) } else { Err(format!("{ended:?}").into()) }
+}
+
 /// Runs a case that starts its ranks itself.
 fn relaunched(case: &str, call: c_long, errno: c_int) -> Result<Vec<Ended>, Box<dyn Error>> {
+    relaunched_with(case, call, errno, "")
+}
+
+/// The same with this for `MOTET_PROGRESS`.
+fn relaunched_with(
+    case: &str,
+    call: c_long,
+    errno: c_int,
+    progress: &str,
+) -> Result<Vec<Ended>, Box<dyn Error>> {
     let folder = TempDir::new()?;
     let errors = folder.path().join("errors");
     let mut job = Command::new(env::current_exe()?)
         .env(CASE, case)
         .env(REFUSED, format!("{call} {errno}"))
+        .env(motet::PROGRESS, progress)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(File::create(&errors)?)
@@ -239,6 +286,21 @@ fn work(world: &World) -> Result<()> {
         thread::sleep(Duration::from_millis(30));
     }
     world.barrier()
+}
+
+/// Rank 0 asks for what the others have not begun yet.
+fn with_future() -> Result<()> {
+    let world = motet::launch(RANKS)?;
+    if world.rank() > 0 {
+        thread::sleep(Duration::from_millis(100));
+        return world.barrier();
+    }
+    let mut pending = pin!(world.ibarrier()?);
+    let mut context = Context::from_waker(Waker::noop());
+    match pending.as_mut().poll(&mut context) {
+        Poll::Ready(outcome) => outcome,
+        Poll::Pending => Ok(()),
+    }
 }
 
 /// Rank 1 leaves early, and rank 0 has no descriptor left by then. The others go on.

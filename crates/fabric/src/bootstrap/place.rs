@@ -15,7 +15,7 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
 use super::apart::{RANKS_PER_SEGMENT, ranks_per_segment};
-use super::{CHOICE, LAUNCHER, RANK, RANKS, SEGMENT, Seat, patience, take, variable};
+use super::{CHOICE, LAUNCHER, RANK, RANKS, SEGMENT, Seat, Timeouts, take, variable};
 use crate::segment::State;
 use crate::single_copy::is_gone;
 use crate::{Error, Failure, How, Peer, Result, Segment};
@@ -155,7 +155,7 @@ impl Place {
         let (path, line) = self.file_of_launcher(line).map_err(failed)?;
         let asked = rustix::io::write(&line, &rank.0.to_ne_bytes());
         asked.map_err(|errno| failed(format!("{path}: {errno}")))?;
-        let patience = patience(variable)?;
+        let patience = Timeouts::of(variable)?.fence;
         let deadline = Instant::now() + patience;
         loop {
             match first.current(rank).filter(|found| Some(*found) != current) {

@@ -40,9 +40,9 @@ impl Group {
         // other threads.
         let leader = match unsafe { libc::fork() } {
             0 => guard(end.as_fd()),
-            pid => Pid::from_raw(pid).filter(|_| pid > 0),
+            -1 => return Err(failed(io::Error::last_os_error())),
+            pid => Pid::from_raw(pid).expect("a process has a number"),
         };
-        let leader = leader.ok_or_else(|| failed(io::Error::last_os_error()))?;
         // The guard does the same; whoever comes first, the group exists from here on.
         let group = Group { leader, tether: Some(tether), ended: false };
         setpgid(Some(leader), Some(leader)).map_err(|errno| failed(errno.into()))?;

@@ -10,6 +10,8 @@ use crate::{Failure, How, Peer, signal_name};
 const SIGNAL_CODE: u8 = 128;
 /// What a Rust program exits with after a panic.
 const PANIC_CODE: u8 = 101;
+/// The signal by which the kernel ends a process for want of memory.
+const SIGKILL: u8 = 9;
 /// The signal of whoever writes to a closed pipe.
 const SIGPIPE: u8 = 13;
 
@@ -59,6 +61,9 @@ pub struct Death {
     pub others: usize,
     /// Ranks of the job.
     pub ranks: usize,
+    /// Bytes that its control group may have, if the kernel has killed a process since that was
+    /// full.
+    pub full: Option<u64>,
 }
 
 impl Outcome {
@@ -128,6 +133,10 @@ impl fmt::Display for Death {
         if self.state == State::Left {
             out.write_str(" after leaving the world")?;
         }
+        if let (How::Signal(SIGKILL), Some(bytes)) = (how, self.full) {
+            let mib = bytes >> 20;
+            write!(out, ", as the memory of its control group is used up (limit {mib} MiB)")?;
+        }
         match self.others {
             0 => Ok(()),
             1 if self.ranks == 2 => out.write_str("; the other rank was ended"),
@@ -146,8 +155,8 @@ mod tests {
 
     fn death(how: How, state: State, others: usize, ranks: usize) -> Outcome {
         let failure = Failure { rank: Peer(2), how };
-        let (process, orderly) = (4711, false);
-        Outcome::of(Cause::Death(Death { failure, process, state, orderly, others, ranks }))
+        let (process, orderly, full) = (4711, false, None);
+        Outcome::of(Cause::Death(Death { failure, process, state, orderly, others, ranks, full }))
     }
 
     fn text(outcome: &Outcome) -> String {
@@ -183,7 +192,7 @@ mod tests {
         for (how, quiet) in [(How::Exit(3), true), (How::Signal(11), false)] {
             let failure = Failure { rank: Peer(0), how };
             let (process, state, orderly) = (4711, State::Left, true);
-            let death = Death { failure, process, state, orderly, others: 0, ranks: 2 };
+            let death = Death { failure, process, state, orderly, others: 0, ranks: 2, full: None };
             assert_eq!(Cause::Death(death).is_quiet(), quiet, "{how:?}");
         }
         assert_eq!(

@@ -17,6 +17,7 @@ use super::output::Output;
 use super::signals::Signals;
 use super::start::Started;
 use super::worlds::Worlds;
+use crate::host::MemoryGroup;
 use crate::segment::{Abort, State};
 use crate::{Error, Failure, How, Peer, Result};
 
@@ -74,6 +75,23 @@ pub(super) struct Watch<'a> {
     ending: Ending,
     /// Whether ranks had to be asked to end.
     asked: bool,
+    memory: Option<Memory>,
+}
+
+/// The control group of the job, and how many of its processes had been killed before.
+struct Memory(MemoryGroup, u64);
+
+impl Memory {
+    fn find() -> Option<Memory> {
+        let group = MemoryGroup::find()?;
+        let kills = group.kills();
+        Some(Memory(group, kills))
+    }
+
+    /// Its limit, if the kernel has killed a process of it since.
+    fn is_full(&self) -> Option<u64> {
+        (self.0.kills() > self.1).then_some(self.0.limit)
+    }
 }
 
 impl<'a> Watch<'a> {
@@ -103,6 +121,7 @@ impl<'a> Watch<'a> {
             reason: None,
             ending: Ending::new(),
             asked: false,
+            memory: Memory::find(),
         })
     }
 
@@ -392,7 +411,8 @@ impl<'a> Watch<'a> {
                 let state = self.worlds.state(rank);
                 let orderly = !self.asked && self.all_have_left();
                 let ranks = self.ranks.len();
-                let death = Death { failure, process, state, orderly, others, ranks };
+                let full = self.memory.as_ref().and_then(Memory::is_full);
+                let death = Death { failure, process, state, orderly, others, ranks, full };
                 Outcome::of(Cause::Death(death))
             }
         }

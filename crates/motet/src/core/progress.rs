@@ -18,6 +18,7 @@
 //! has come already, or what goes through shared memory, would take the rank's time
 //! ([`Engine::leave_to_helper`]).
 
+use std::io;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -27,6 +28,7 @@ use std::time::{Duration, Instant};
 use super::waiting::LONGEST_SLEEP;
 use super::{Core, Habits, Shared};
 use crate::engine::Engine;
+use crate::error::ErrorKind;
 
 /// With a core to itself, the helper looks for so long before it sleeps, for messages or for a
 /// call: longer than it takes to wake it.
@@ -127,14 +129,22 @@ impl Drop for Stay<'_> {
 
 impl Core {
     /// Makes sure that somebody wakes the wakers while nobody is in the library.
-    pub(crate) fn help(&self) {
-        self.helper.get_or_init(|| {
+    ///
+    /// # Errors
+    /// The system has refused a thread.
+    pub(crate) fn help(&self) -> Result<(), ErrorKind> {
+        let helper = self.helper.get_or_init(|| {
             let shared = self.shared.clone();
             let name = format!("motet helper {}", self.me());
-            let spawned = thread::Builder::new().name(name).spawn(move || shared.help());
-            spawned.expect("a thread can be started")
+            thread::Builder::new().name(name).spawn(move || shared.help())
         });
+        if let Err(refusal) = helper {
+            let what = "start the thread that makes progress";
+            let source = io::Error::from_raw_os_error(refusal.raw_os_error().unwrap_or_default());
+            return Err(motet_fabric::Error::System { what, source }.into());
+        }
         self.shared.aid.call();
+        Ok(())
     }
 }
 

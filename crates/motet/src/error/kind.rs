@@ -397,6 +397,7 @@ fn fabric_class(error: &motet_fabric::Error) -> ErrorClass {
         }
         Error::Program { .. } | Error::Start { .. } | Error::Files { .. } => ErrorClass::Spawn,
         Error::Ranks { .. } => ErrorClass::Arg,
+        Error::Segment { .. } => ErrorClass::NoMem,
         _ => ErrorClass::Other,
     }
 }

@@ -5,13 +5,12 @@ use std::time::{Duration, Instant};
 use super::fields::Fields;
 use super::values;
 use super::wire::Wire;
+use crate::bootstrap::Timeouts;
 use crate::bootstrap::board::Board;
 use crate::{Error, Result};
 
 /// What the server speaks.
 const PROTOCOL: &str = "PMI-1";
-/// How long any answer but that to a fence may take.
-const ANSWER: Duration = Duration::from_secs(30);
 /// Lines that may come between a request and its answer: a server that is reached by a port tells
 /// some things without being asked.
 const UNASKED: usize = 16;
@@ -26,7 +25,7 @@ pub(in crate::bootstrap) struct First {
     space: String,
     /// Characters that a value may have.
     room: usize,
-    fence: Duration,
+    timeouts: Timeouts,
 }
 
 impl First {
@@ -37,10 +36,10 @@ impl First {
     pub(in crate::bootstrap) fn new(
         wire: Wire,
         (rank, ranks): (usize, usize),
-        fence: Duration,
+        timeouts: Timeouts,
     ) -> Result<First> {
         let (space, room) = (String::new(), 0);
-        let mut first = First { wire, rank, ranks, space, room, fence };
+        let mut first = First { wire, rank, ranks, space, room, timeouts };
         first.ask("init pmi_version=1 pmi_subversion=1", "response_to_init")?;
         let limits = first.ask("get_maxes", "maxes")?;
         // The length counts the end of a string of C.
@@ -57,17 +56,17 @@ impl First {
     pub(in crate::bootstrap) fn at_port(
         mut wire: Wire,
         id: &str,
-        fence: Duration,
+        timeouts: Timeouts,
     ) -> Result<First> {
-        let told = ask(&mut wire, &format!("initack pmiid={id}"), "initack", ANSWER)?;
+        let told = ask(&mut wire, &format!("initack pmiid={id}"), "initack", timeouts.answer)?;
         match (told.number("rank"), told.number("size")) {
-            (Some(rank), Some(ranks)) if rank < ranks => First::new(wire, (rank, ranks), fence),
+            (Some(rank), Some(ranks)) if rank < ranks => First::new(wire, (rank, ranks), timeouts),
             _ => Err(told.unexpected(PROTOCOL)),
         }
     }
 
     fn ask(&mut self, request: &str, answer: &str) -> Result<Fields> {
-        ask(&mut self.wire, request, answer, ANSWER)
+        ask(&mut self.wire, request, answer, self.timeouts.answer)
     }
 }
 
@@ -116,7 +115,7 @@ impl Board for First {
     }
 
     fn fence(&mut self) -> Result<()> {
-        ask(&mut self.wire, "barrier_in", "barrier_out", self.fence).map(drop)
+        ask(&mut self.wire, "barrier_in", "barrier_out", self.timeouts.fence).map(drop)
     }
 
     fn get(&mut self, rank: usize, name: &str) -> Result<Vec<u8>> {

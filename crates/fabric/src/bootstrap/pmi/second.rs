@@ -5,13 +5,12 @@ use std::time::{Duration, Instant};
 use super::fields::Fields;
 use super::values;
 use super::wire::Wire;
+use crate::bootstrap::Timeouts;
 use crate::bootstrap::board::Board;
 use crate::{Error, Result};
 
 /// What the server speaks.
 const PROTOCOL: &str = "PMI-2";
-/// How long any answer but that to a fence may take.
-const ANSWER: Duration = Duration::from_secs(30);
 /// How long who aborts waits to be killed.
 const KILL: Duration = Duration::from_secs(2);
 /// Digits of the length, filled up with blanks from the left.
@@ -27,7 +26,7 @@ pub(in crate::bootstrap) struct Second {
     ranks: usize,
     /// The name of the job, by which keys are asked for.
     job: String,
-    fence: Duration,
+    timeouts: Timeouts,
 }
 
 impl Second {
@@ -39,26 +38,26 @@ impl Second {
         mut wire: Wire,
         rank: usize,
         job: Option<&str>,
-        fence: Duration,
+        timeouts: Timeouts,
     ) -> Result<Second> {
-        choose_version(&mut wire)?;
+        choose_version(&mut wire, timeouts.answer)?;
         // Some servers end the job over a field without a value.
         let job = job.filter(|job| !job.is_empty()).map(|job| format!("pmijobid={job};"));
         let request = format!("fullinit;{}pmirank={rank};threaded=FALSE;", job.unwrap_or_default());
-        let told = ask(&mut wire, &request, ANSWER)?;
+        let told = ask(&mut wire, &request, timeouts.answer)?;
         let (rank, ranks) = match (told.number("rank").unwrap_or(rank), told.number("size")) {
             (rank, Some(ranks)) if rank < ranks => (rank, ranks),
             _ => return Err(told.unexpected(PROTOCOL)),
         };
-        let named = ask(&mut wire, "job-getid;", ANSWER)?;
+        let named = ask(&mut wire, "job-getid;", timeouts.answer)?;
         let job = named.get("jobid").ok_or_else(|| named.unexpected(PROTOCOL))?.to_owned();
-        Ok(Second { wire, rank, ranks, job, fence })
+        Ok(Second { wire, rank, ranks, job, timeouts })
     }
 }
 
 /// The one line at the beginning, in the form of PMI-1, by which both sides agree on PMI-2.
-fn choose_version(wire: &mut Wire) -> Result<()> {
-    let deadline = Instant::now() + ANSWER;
+fn choose_version(wire: &mut Wire, patience: Duration) -> Result<()> {
+    let deadline = Instant::now() + patience;
     wire.send(b"cmd=init pmi_version=2 pmi_subversion=0\n", deadline)?;
     let answer = Fields::parse(&wire.line(deadline)?, ' ').unwrap_or_default();
     if answer.command() != "response_to_init" {
@@ -112,20 +111,20 @@ impl Board for Second {
         values::check(name, value)?;
         for (at, part) in values::parts(value, ROOM).iter().enumerate() {
             let request = format!("kvs-put;key={};value={part};", values::key(self.rank, name, at));
-            ask(&mut self.wire, &request, ANSWER)?;
+            ask(&mut self.wire, &request, self.timeouts.answer)?;
         }
         Ok(())
     }
 
     fn fence(&mut self) -> Result<()> {
-        ask(&mut self.wire, "kvs-fence;", self.fence).map(drop)
+        ask(&mut self.wire, "kvs-fence;", self.timeouts.fence).map(drop)
     }
 
     fn get(&mut self, rank: usize, name: &str) -> Result<Vec<u8>> {
         let value = values::join(|at| {
             let (job, key) = (&self.job, values::key(rank, name, at));
             let request = format!("kvs-get;jobid={job};srcid={rank};key={key};");
-            let found = ask(&mut self.wire, &request, ANSWER)?;
+            let found = ask(&mut self.wire, &request, self.timeouts.answer)?;
             Ok(found.get("value").unwrap_or_default().to_owned())
         })?;
         value.ok_or_else(|| Error::Environment(format!("rank {rank} has put no {name} to PMI")))
@@ -143,6 +142,6 @@ impl Board for Second {
     }
 
     fn finalize(&mut self) -> Result<()> {
-        ask(&mut self.wire, "finalize;", ANSWER).map(drop)
+        ask(&mut self.wire, "finalize;", self.timeouts.answer).map(drop)
     }
 }

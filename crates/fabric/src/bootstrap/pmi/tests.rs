@@ -8,10 +8,15 @@ use std::time::{Duration, Instant};
 use super::fields::Fields;
 use super::wire::LONGEST_MESSAGE;
 use super::{First, Second, Wire};
+use crate::Error;
+use crate::bootstrap::Timeouts;
 use crate::bootstrap::board::Board;
 
 /// Longer than any server here takes, and shorter than a watchdog.
-const FENCE: Duration = Duration::from_secs(20);
+const LONG: Timeouts = Timeouts { fence: Duration::from_secs(20), answer: Duration::from_secs(20) };
+/// Of a server that says nothing.
+const SHORT: Timeouts =
+    Timeouts { fence: Duration::from_millis(50), answer: Duration::from_millis(50) };
 
 fn pair() -> (Wire, UnixStream) {
     let (ours, theirs) = UnixStream::pair().unwrap();
@@ -74,7 +79,7 @@ fn use_board(board: &mut dyn Board) {
 fn a_rank_and_a_server_of_pmi_1_understand_each_other() {
     let (wire, server) = pair();
     let served = thread::spawn(|| serve_first(server));
-    let mut first = First::new(wire, (0, 1), FENCE).unwrap();
+    let mut first = First::new(wire, (0, 1), LONG).unwrap();
     assert_eq!((first.rank(), first.ranks()), (0, 1));
     use_board(&mut first);
     drop(first);
@@ -88,7 +93,7 @@ fn a_rank_and_a_server_of_pmi_1_understand_each_other() {
 fn at_a_port_the_server_tells_the_rank() {
     let (wire, server) = pair();
     let served = thread::spawn(|| serve_first(server));
-    let mut first = First::at_port(wire, "5", FENCE).unwrap();
+    let mut first = First::at_port(wire, "5", LONG).unwrap();
     assert_eq!((first.rank(), first.ranks()), (1, 2));
     use_board(&mut first);
     drop(first);
@@ -139,7 +144,7 @@ fn serve_second(mut server: UnixStream) -> Vec<String> {
 fn a_rank_and_a_server_of_pmi_2_understand_each_other() {
     let (wire, server) = pair();
     let served = thread::spawn(|| serve_second(server));
-    let mut second = Second::new(wire, 0, Some("3.0"), FENCE).unwrap();
+    let mut second = Second::new(wire, 0, Some("3.0"), LONG).unwrap();
     assert_eq!((second.rank(), second.ranks()), (0, 1));
     use_board(&mut second);
     drop(second);
@@ -152,7 +157,7 @@ fn a_rank_and_a_server_of_pmi_2_understand_each_other() {
 fn a_server_without_pmi_2_is_named() {
     let (wire, mut server) = pair();
     server.write_all(b"cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1\n").unwrap();
-    let error = Second::new(wire, 0, None, FENCE).unwrap_err().to_string();
+    let error = Second::new(wire, 0, None, LONG).unwrap_err().to_string();
     assert!(error.contains("does not speak PMI-2, only version 1"), "{error}");
 }
 
@@ -160,11 +165,11 @@ fn a_server_without_pmi_2_is_named() {
 fn a_server_that_hangs_up_or_refuses_is_an_error() {
     let (wire, server) = pair();
     drop(server);
-    let error = First::new(wire, (0, 2), FENCE).unwrap_err().to_string();
+    let error = First::new(wire, (0, 2), LONG).unwrap_err().to_string();
     assert!(error.contains("lost") || error.contains("hung up"), "{error}");
     let (wire, mut server) = pair();
     server.write_all(b"cmd=response_to_init rc=-1 msg=too_old\n").unwrap();
-    let error = First::new(wire, (0, 2), FENCE).unwrap_err().to_string();
+    let error = First::new(wire, (0, 2), LONG).unwrap_err().to_string();
     assert!(error.contains("refuses `init`: too_old"), "{error}");
 }
 
@@ -174,11 +179,64 @@ fn a_rank_that_does_not_come_ends_the_fence() {
     let answers =
         "cmd=response_to_init rc=0\ncmd=maxes vallen_max=1024\ncmd=my_kvsname kvsname=a\n";
     server.write_all(answers.as_bytes()).unwrap();
-    let mut first = First::new(wire, (0, 2), Duration::from_millis(50)).unwrap();
+    let mut first = First::new(wire, (0, 2), Timeouts { answer: LONG.answer, ..SHORT }).unwrap();
     let begun = Instant::now();
     let error = first.fence().unwrap_err().to_string();
     assert!(error.contains("a rank does not come"), "{error}");
     assert!(begun.elapsed() < Duration::from_secs(10));
+}
+
+/// At each point at which a server may fall silent, but for those at a port before the connection.
+#[test]
+fn a_server_that_says_nothing_is_an_error_in_time() {
+    let answers = [
+        "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1\n",
+        "cmd=maxes vallen_max=1024\n",
+        "cmd=my_kvsname kvsname=a\n",
+    ];
+    let begun = Instant::now();
+    let in_time = |error: Error| {
+        let error = error.to_string();
+        assert!(error.contains("does not answer in time"), "{error}");
+        assert!(error.contains("MOTET_LAUNCH_SECONDS"), "{error}");
+    };
+    for said in 0..=answers.len() {
+        let (wire, mut server) = pair();
+        server.write_all(answers[..said].concat().as_bytes()).unwrap();
+        match First::new(wire, (0, 2), SHORT) {
+            Ok(mut first) if said == answers.len() => {
+                in_time(first.put("name", b"value").unwrap_err());
+                in_time(first.get(1, "name").unwrap_err());
+                in_time(first.finalize().unwrap_err());
+            }
+            outcome => in_time(outcome.unwrap_err()),
+        }
+    }
+    let (wire, _server) = pair();
+    in_time(First::at_port(wire, "0", SHORT).unwrap_err());
+    let answers = [
+        "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0\n".to_owned(),
+        of_second("fullinit-response;rc=0;rank=0;size=2;"),
+        of_second("job-getid-response;rc=0;jobid=a;"),
+    ];
+    for said in 0..=answers.len() {
+        let (wire, mut server) = pair();
+        server.write_all(answers[..said].concat().as_bytes()).unwrap();
+        match Second::new(wire, 0, None, SHORT) {
+            Ok(mut second) if said == answers.len() => {
+                in_time(second.put("name", b"value").unwrap_err());
+                in_time(second.fence().unwrap_err());
+                in_time(second.get(1, "name").unwrap_err());
+                in_time(second.finalize().unwrap_err());
+            }
+            outcome => in_time(outcome.unwrap_err()),
+        }
+    }
+    assert!(begun.elapsed() < Duration::from_secs(10));
+}
+
+fn of_second(text: &str) -> String {
+    format!("{:>6}cmd={text}", text.len() + 4)
 }
 
 #[test]
@@ -186,14 +244,14 @@ fn a_message_without_end_is_refused() {
     for flood in [vec![b'a'; 99 * LONGEST_MESSAGE], b"=".repeat(99 * LONGEST_MESSAGE)] {
         let (wire, mut server) = pair();
         let flooding = thread::spawn(move || server.write_all(&flood));
-        let error = First::new(wire, (0, 2), FENCE).unwrap_err().to_string();
+        let error = First::new(wire, (0, 2), LONG).unwrap_err().to_string();
         assert!(error.contains("a message of more than"), "{error}");
         // The client has hung up, so the rest could not be sent.
         assert!(flooding.join().unwrap().is_err());
     }
     let (wire, mut server) = pair();
     server.write_all(b"cmd=response_to_init pmi_version=2 rc=0\n999999cmd=").unwrap();
-    let error = Second::new(wire, 0, None, FENCE).unwrap_err().to_string();
+    let error = Second::new(wire, 0, None, LONG).unwrap_err().to_string();
     assert!(error.contains("a message of more than"), "{error}");
 }
 
@@ -274,11 +332,11 @@ fn any_bytes_at_all_are_an_answer_or_an_error() {
             (wire, server)
         };
         let (wire, _server) = told();
-        try_all(First::new(wire, (0, 1), FENCE).map(|board| Box::new(board) as _));
+        try_all(First::new(wire, (0, 1), LONG).map(|board| Box::new(board) as _));
         let (wire, _server) = told();
-        try_all(First::at_port(wire, "0", FENCE).map(|board| Box::new(board) as _));
+        try_all(First::at_port(wire, "0", LONG).map(|board| Box::new(board) as _));
         let (wire, _server) = told();
-        try_all(Second::new(wire, 0, None, FENCE).map(|board| Box::new(board) as _));
+        try_all(Second::new(wire, 0, None, LONG).map(|board| Box::new(board) as _));
         assert!(begun.elapsed() < Duration::from_secs(60), "a client waits for nothing");
     }
 }

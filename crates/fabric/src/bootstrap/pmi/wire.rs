@@ -8,13 +8,14 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
+use crate::bootstrap::PATIENCE;
 use crate::{Error, Result};
 
 /// Bytes of the longest message that is read.
 pub(super) const LONGEST_MESSAGE: usize = 64 << 10;
 /// Bytes that are read at once.
 const AT_ONCE: usize = 4096;
-/// How long a host may take to accept a connection.
+/// How long a host may take to accept a connection, at most.
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// A connection to the server.
@@ -34,14 +35,14 @@ impl Wire {
     ///
     /// # Errors
     /// Nobody answers there.
-    pub(in crate::bootstrap) fn connect(place: &str) -> Result<Wire> {
+    pub(in crate::bootstrap) fn connect(place: &str, patience: Duration) -> Result<Wire> {
         let refused = |problem: String| {
             Error::Environment(format!("its PMI server at {place} does not answer: {problem}"))
         };
         let addresses = place.to_socket_addrs().map_err(|error| refused(error.to_string()))?;
         let mut problem = "no such host".to_owned();
         for address in addresses {
-            match TcpStream::connect_timeout(&address, CONNECT) {
+            match TcpStream::connect_timeout(&address, patience.min(CONNECT)) {
                 Ok(stream) => {
                     // Each request waits for its answer, so nothing is to be gathered.
                     let _ = stream.set_nodelay(true);
@@ -132,8 +133,10 @@ impl Wire {
                 Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
             match poll(&mut [PollFd::new(&self.socket, what)], Some(&limit)) {
                 Ok(0) => {
-                    let text = "its PMI server does not answer in time, or a rank does not come";
-                    return Err(Error::Environment(text.into()));
+                    return Err(Error::Environment(format!(
+                        "its PMI server does not answer in time, or a rank does not come \
+                         ({PATIENCE} says how long that may take)"
+                    )));
                 }
                 Ok(_) => return Ok(()),
                 Err(Errno::INTR) => {}
