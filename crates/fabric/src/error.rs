@@ -134,6 +134,8 @@ pub enum How {
     Silent(u8),
     /// The connection to it has broken.
     Cut,
+    /// The system refuses it what it needs for the network, with this error.
+    Starved(u8),
 }
 
 impl std::fmt::Display for How {
@@ -152,6 +154,10 @@ impl std::fmt::Display for How {
                  network to it is cut"
             ),
             How::Cut => out.write_str("is lost: the connection to it has broken"),
+            How::Starved(errno) => {
+                let error = std::io::Error::from_raw_os_error((*errno).into());
+                write!(out, "cannot use the network any more: {error}")
+            }
         }
     }
 }

@@ -22,13 +22,15 @@ use std::pin::pin;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
-use std::{env, thread};
+use std::{env, iter, thread};
 
 use cases::{TestCase, main_of};
 use libc::{c_int, c_long};
 use motet::{Result, Sum, Tag, World};
+use motet_fabric::ofi::Library;
 use refused::filter::refuse;
 use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use server::Server;
 use tempfile::TempDir;
 
@@ -79,7 +81,7 @@ struct Case {
     check: fn(&str) -> Result<(), Box<dyn Error>>,
 }
 
-const CASES: [Case; 7] = [
+const CASES: [Case; 8] = [
     Case {
         name: "under_our_launcher_calls_may_be_refused",
         body: || work(&motet::launch(RANKS)?),
@@ -99,6 +101,21 @@ const CASES: [Case; 7] = [
         name: "a_rank_without_descriptors_takes_nobody_for_dead",
         body: without_descriptors,
         check: |case| all_well(&launched(case, None)?).map_err(Into::into),
+    },
+    Case {
+        name: "a_rank_without_descriptors_for_the_network_says_that_it_is_the_one",
+        body: without_descriptors_for_the_network,
+        check: |case| {
+            if Library::open().is_err() {
+                println!("(not tested: there is no libfabric)");
+                return Ok(());
+            }
+            let ended = launched_with(case, None, "1")?;
+            let all: String = ended.iter().map(|(_, words)| words.as_str()).collect();
+            let is_right = all.contains("rank 1 cannot use the network any more: Too many open")
+                && !all.contains("is lost");
+            if is_right { Ok(()) } else { Err(format!("{ended:?}").into()) }
+        },
     },
     Case {
         name: "a_progress_thread_that_is_refused_is_an_error_of_init",
@@ -231,6 +248,15 @@ fn relaunched_with(
 
 /// Runs a case whose ranks are started here.
 fn launched(case: &str, refused: Option<(c_long, c_int)>) -> Result<Vec<Ended>, Box<dyn Error>> {
+    launched_with(case, refused, "")
+}
+
+/// The same with this for `MOTET_RANKS_PER_SEGMENT`.
+fn launched_with(
+    case: &str,
+    refused: Option<(c_long, c_int)>,
+    share: &str,
+) -> Result<Vec<Ended>, Box<dyn Error>> {
     let (folder, server) = (TempDir::new()?, Server::new(RANKS, usize::MAX));
     let file = |rank: usize| folder.path().join(rank.to_string());
     let mut ranks = Vec::new();
@@ -241,6 +267,7 @@ fn launched(case: &str, refused: Option<(c_long, c_int)>) -> Result<Vec<Ended>, 
         let mut command = Command::new(env::current_exe()?);
         command.env(CASE, case).env("PMI_FD", socket.as_raw_fd().to_string());
         command.env("PMI_RANK", rank.to_string()).env("PMI_SIZE", RANKS.to_string());
+        command.env(motet::RANKS_PER_SEGMENT, share);
         if let Some((call, errno)) = refused {
             command.env(REFUSED, format!("{call} {errno}"));
         }
@@ -303,17 +330,29 @@ fn with_future() -> Result<()> {
     }
 }
 
+/// All descriptors that this process may still have.
+fn all_descriptors() -> Vec<File> {
+    let limit = Rlimit { current: Some(100), maximum: getrlimit(Resource::Nofile).maximum };
+    setrlimit(Resource::Nofile, limit).expect("a limit can be lowered");
+    iter::from_fn(|| File::open("/dev/null").ok()).collect()
+}
+
+/// Rank 1 wants to send its first message when no connection can be opened any more.
+fn without_descriptors_for_the_network() -> Result<()> {
+    let world = motet::init()?;
+    if world.rank() == 1 {
+        let _held = all_descriptors();
+        return world.send(&[1u8], 0, TAG).and_then(|()| world.barrier());
+    }
+    world.recv(&mut [0u8], 1, TAG).and_then(|_| world.barrier())
+}
+
 /// Rank 1 leaves early, and rank 0 has no descriptor left by then. The others go on.
 fn without_descriptors() -> Result<()> {
     let world = motet::init()?;
     let me = world.rank();
     let others = world.split(Some(usize::from(me == 1) as u32), 0)?.expect("each has a part");
-    let mut held = Vec::new();
-    if me == 0 {
-        while let Ok(file) = File::open("/dev/null") {
-            held.push(file);
-        }
-    }
+    let held = if me == 0 { all_descriptors() } else { Vec::new() };
     world.barrier()?;
     if me == 1 {
         return Ok(());

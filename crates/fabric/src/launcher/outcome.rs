@@ -81,7 +81,7 @@ impl Cause {
         match self {
             Cause::Death(death) => match death.failure.how {
                 // It deserted the others, whatever it says.
-                How::Exit(0) | How::Vanished | How::Silent(_) | How::Cut => 1,
+                How::Exit(0) | How::Vanished | How::Silent(_) | How::Cut | How::Starved(_) => 1,
                 How::Exit(code) => code,
                 How::Signal(signal) => SIGNAL_CODE.saturating_add(signal),
                 How::Panic => PANIC_CODE,

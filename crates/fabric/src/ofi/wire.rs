@@ -445,15 +445,32 @@ impl Wire {
         }
     }
 
-    /// A rank cannot be reached any more.
+    /// A rank cannot be reached any more. If that is so because this one has no more descriptors or
+    /// memory, it is not the other one that is lost.
     #[cold]
     fn lose(&mut self, peer: Peer, error: i32) {
         // A transfer that was given up is no news, and a rank that has left closes its port.
         let has_left = self.segment.state(peer) == crate::segment::State::Left;
-        if error != libc::ECANCELED && !has_left && self.home.failure().is_none() {
-            self.home.fail(Failure { rank: peer, how: How::Cut });
+        if error == libc::ECANCELED || has_left || self.home.failure().is_some() {
+            return;
         }
+        self.home.fail(match own_lack(error) {
+            Some(errno) => Failure { rank: self.me, how: How::Starved(errno) },
+            None => Failure { rank: peer, how: How::Cut },
+        });
     }
+}
+
+/// What this process lacks, if that may be why something has gone wrong. Libraries pass on that
+/// there is no descriptor left as any error, so it is tried.
+fn own_lack(error: i32) -> Option<u8> {
+    const LACKS: [i32; 4] = [libc::EMFILE, libc::ENFILE, libc::ENOMEM, libc::ENOBUFS];
+    let tried = std::fs::File::open("/dev/null").err().and_then(|error| error.raw_os_error());
+    [Some(error), tried]
+        .into_iter()
+        .flatten()
+        .find(|error| LACKS.contains(error))
+        .map(|it| it as u8)
 }
 
 impl Drop for Wire {

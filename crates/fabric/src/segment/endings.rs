@@ -116,6 +116,7 @@ pub(crate) fn pack(failure: Failure) -> u64 {
         How::Vanished => (4, 0),
         How::Silent(seconds) => (5, seconds),
         How::Cut => (6, 0),
+        How::Starved(errno) => (7, errno),
     };
     tagged(failure.rank, number, how)
 }
@@ -130,6 +131,7 @@ pub(crate) fn unpack(word: u64) -> Option<Failure> {
         4 => How::Vanished,
         5 => How::Silent(number),
         6 => How::Cut,
+        7 => How::Starved(number),
         _ => return None,
     };
     Some(Failure { rank, how })
