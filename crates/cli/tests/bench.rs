@@ -167,7 +167,7 @@ fn an_algorithm_can_be_asked_for() {
 fn json_goes_into_a_file_beside_the_table() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = folder.path().join("bench.json");
-    let table = said(&format!("bench barrier {BRIEF} --json {}", file.display()));
+    let table = said(&format!("bench barrier {BRIEF} --json '{}'", file.display()));
     assert!(table.contains("\nbarrier "), "{table}");
     let text = fs::read_to_string(&file).expect("it was written");
     let report: Value = serde_json::from_str(&text).expect("it is JSON");

@@ -313,9 +313,9 @@ fn a_bad_prefix_is_an_error() {
     let file = folder.path().join("file");
     fs::write(&file, "").expect("there is room");
     let prefix = file.display();
-    let said = complaint(&format!("install --prefix {prefix}"), 1);
+    let said = complaint(&format!("install --prefix '{prefix}'"), 1);
     assert_eq!(said, format!("cannot install into {prefix}: it is not a folder"));
-    let said = complaint(&format!("install --prefix {prefix}/below"), 1);
+    let said = complaint(&format!("install --prefix '{prefix}/below'"), 1);
     assert!(said.starts_with(&format!("cannot install into {prefix}/below: ")), "{said}");
     assert!(complaint("install", 2).contains("--prefix"));
 }

@@ -132,14 +132,14 @@ fn drawings_are_the_same_in_a_file_and_each_time() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = folder.path().join("plan.svg");
     let words = "plan allgather/bruck -n 5";
-    let page = said(&format!("{words} --svg {}", file.display()));
+    let page = said(&format!("{words} --svg '{}'", file.display()));
     assert_eq!(fact(&page, "drawing:"), file.display().to_string());
     let drawing = fs::read_to_string(&file).expect("it was written");
     assert!(drawing.starts_with("<svg ") && drawing.contains("allgather/bruck"));
     assert_well_formed(&drawing);
     for _ in 0..2 {
         assert_eq!(said(&format!("{words} --svg -")), drawing);
-        assert_eq!(said(&format!("{words} --svg {}", file.display())), page);
+        assert_eq!(said(&format!("{words} --svg '{}'", file.display())), page);
     }
 }
 

@@ -17,10 +17,16 @@ pub(crate) struct Ended {
     pub(crate) err: String,
 }
 
-/// A command without what steers Motet.
+/// A command without what steers Motet. What stands between two `'` is one word, as a path in a
+/// folder for temporary files, which may have any name.
 pub(crate) fn motet(words: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_motet"));
-    command.args(words.split_whitespace());
+    for (at, part) in words.split('\'').enumerate() {
+        match at % 2 {
+            0 => command.args(part.split_whitespace()),
+            _ => command.arg(part),
+        };
+    }
     let steers = |name: &String| name.starts_with("MOTET_");
     for name in std::env::vars().map(|(name, _)| name).filter(steers) {
         command.env_remove(name);
