@@ -12,6 +12,8 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use motet::raw::poison;
+
 use crate::alone::update;
 use crate::slot::{Claim, Found, Slot};
 
@@ -67,7 +69,12 @@ impl<T, X> Arena<T, X> {
         let slots = FIRST << chunk;
         // The first slot of this chunk is the one after those of all the others.
         let first = slots - FIRST;
-        let make = || (0..slots).map(|each| Slot::new(Some((self, first + each)))).collect();
+        let make = || {
+            let new = (0..slots).map(|each| Slot::new(Some((self, first + each))));
+            let new: Box<[Slot<T, X>]> = new.collect();
+            new.iter().for_each(|slot| slot.mark(poison::forbid));
+            new
+        };
         &self.chunks[chunk].get_or_init(make)[place]
     }
 
@@ -165,7 +172,7 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::thread;
 
-    use super::{Arena, Place};
+    use super::{Arena, Place, poison};
 
     fn arena<T: Send + Sync, X: Send>() -> &'static Arena<T, X> {
         Box::leak(Box::new(Arena::new()))
@@ -209,6 +216,33 @@ mod tests {
         drop(copy);
         assert_eq!(Arc::strong_count(&object), 1);
         assert_eq!(arena.insert(|_| (object, ())).index, place.index);
+    }
+
+    /// Whoever uses an object that is gone is found, where freed memory can be forbidden at all.
+    #[test]
+    fn memory_of_what_is_gone_is_forbidden() {
+        let arena = arena::<u64, u64>();
+        let place = arena.insert(|_| (7, 8));
+        let other = arena.insert(|_| (7, 8));
+        let forbidden = |place: Place| {
+            let slot = arena.slot(place.index).unwrap();
+            let mut bytes = Vec::new();
+            slot.mark(|start, length| bytes.extend((0..length).map(|at| start.wrapping_add(at))));
+            assert_eq!(bytes.len(), 16);
+            bytes.into_iter().map(poison::is_forbidden).collect::<Vec<_>>()
+        };
+        let can_be = cfg!(poison);
+        assert_eq!(forbidden(place), [false; 16]);
+        let found = arena.find(place).unwrap();
+        arena.retire(place);
+        assert_eq!(forbidden(place), [false; 16], "somebody has it");
+        drop(found);
+        assert_eq!(forbidden(place), [can_be; 16]);
+        arena.take(other);
+        assert_eq!(forbidden(other), [can_be; 16]);
+        assert_eq!(arena.insert(|_| (7, 8)).index, other.index);
+        assert_eq!(forbidden(other), [false; 16], "it is in use again");
+        assert_eq!(forbidden(Place { index: 2, generation: 0 }), [can_be; 16], "never used");
     }
 
     /// One at a time has what is for one alone, and the object stays meanwhile.

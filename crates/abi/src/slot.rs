@@ -6,10 +6,12 @@
 
 use std::cell::UnsafeCell;
 use std::fmt;
-use std::mem::MaybeUninit;
+use std::mem::{MaybeUninit, size_of};
 use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use motet::raw::poison;
 
 use crate::alone::update;
 use crate::arena::Arena;
@@ -52,6 +54,14 @@ impl<T, X> Slot<T, X> {
         }
     }
 
+    /// Marks the memory of both parts for the address sanitizer, which then finds whoever uses an
+    /// object that is gone.
+    #[inline]
+    pub(crate) fn mark(&self, mut mark: impl FnMut(*const u8, usize)) {
+        mark(self.shared.get().cast(), size_of::<T>());
+        mark(self.own.get().cast(), size_of::<X>());
+    }
+
     /// How many objects have been here before the one that is or may come.
     pub(crate) fn generation(&self) -> u32 {
         (self.word.load(Ordering::Acquire) >> GENERATION_SHIFT) as u32
@@ -69,6 +79,7 @@ impl<T, X> Slot<T, X> {
     /// The slot is free, and the caller is the one who has it.
     #[inline(always)] // what is kept is written where it is to lie
     pub(crate) unsafe fn fill(&self, shared: T, own: X) {
+        self.mark(poison::allow);
         // SAFETY (for both): nobody else looks at a slot that is free.
         // SAFETY: see above.
         unsafe { self.shared.get().cast::<T>().write(shared) };
@@ -156,6 +167,7 @@ impl<T, X> Slot<T, X> {
     /// The slot has no object any more.
     #[inline]
     fn free(&self) {
+        self.mark(poison::forbid);
         let next = self.generation() + 1;
         // The last generation stays for good, without an object.
         if next < GENERATIONS {

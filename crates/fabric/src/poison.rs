@@ -10,6 +10,7 @@
 unsafe extern "C" {
     fn __asan_poison_memory_region(start: *const std::ffi::c_void, bytes: usize);
     fn __asan_unpoison_memory_region(start: *const std::ffi::c_void, bytes: usize);
+    fn __asan_address_is_poisoned(address: *const std::ffi::c_void) -> std::ffi::c_int;
 }
 
 /// Nobody touches these bytes until they are allowed again.
@@ -32,4 +33,17 @@ pub fn allow(start: *const u8, bytes: usize) {
         __asan_unpoison_memory_region(start.cast(), bytes);
     }
     let _ = (start, bytes);
+}
+
+/// Whether nobody may touch this byte. Nothing is known of it where nothing is forbidden.
+#[inline]
+pub fn is_forbidden(byte: *const u8) -> bool {
+    #[cfg(poison)]
+    // SAFETY: looks at tables of the sanitizer and touches nothing else.
+    return unsafe { __asan_address_is_poisoned(byte.cast()) } != 0;
+    #[cfg(not(poison))]
+    {
+        let _ = byte;
+        false
+    }
 }

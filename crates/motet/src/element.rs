@@ -250,8 +250,9 @@ pub(crate) fn number_of(code: TypeCode) -> u64 {
     }
 }
 
-/// In a build with debug assertions: that so many elements are values of their type, which is what
-/// is asked of whatever has been received.
+/// The one place where bytes become elements for a program. In a build with debug assertions it
+/// makes sure of what is asked of whatever has been received: so many elements lie at an address
+/// that elements of this type may have, and are values of it.
 ///
 /// # Panics
 /// If they are not: then the library, or somebody who has told it the wrong type, is wrong.
@@ -260,7 +261,12 @@ pub(crate) fn number_of(code: TypeCode) -> u64 {
 /// The elements can be read.
 #[inline]
 pub(crate) unsafe fn assert_valid<T: Element>(start: *const u8, len: usize) {
-    if cfg!(debug_assertions) && len > 0 && T::TYPE.is_strict() {
+    if !cfg!(debug_assertions) || len == 0 {
+        return;
+    }
+    let is_place = !start.is_null() && start.cast::<T>().is_aligned();
+    assert!(is_place, "no {} can lie at {start:?}", T::TYPE.signature());
+    if T::TYPE.is_strict() {
         // SAFETY: passed on. What is not padding of elements is initialised.
         let holds = unsafe { T::TYPE.holds(start, len * size_of::<T>()) };
         assert!(holds, "bytes that are no {} lie in a buffer", T::TYPE.signature());
@@ -340,3 +346,45 @@ unsafe impl<T: Element, const N: usize> Element for [T; N] {
 
 // SAFETY: numbers in a row.
 unsafe impl<T: AnyBytes, const N: usize> AnyBytes for [T; N] {}
+
+#[cfg(all(test, debug_assertions))]
+mod tests {
+    use std::ptr;
+
+    use super::assert_valid;
+
+    /// # Safety
+    /// As [`assert_valid`].
+    unsafe fn refused<T: super::Element>(start: *const u8, len: usize) -> Option<String> {
+        let look = || {
+            // SAFETY: passed on.
+            unsafe { assert_valid::<T>(start, len) }
+        };
+        let panic = std::panic::catch_unwind(look).err()?;
+        Some(*panic.downcast::<String>().expect("it is a text"))
+    }
+
+    #[test]
+    fn elements_lie_where_they_may() {
+        let words = [1_u32, 2];
+        let start = words.as_ptr().cast::<u8>();
+        // SAFETY (for all): so many elements are there, or it panics before it reads any.
+        // SAFETY: see above.
+        assert_eq!(unsafe { refused::<u32>(start, 2) }, None);
+        // SAFETY: see above.
+        let said = unsafe { refused::<u32>(start.wrapping_add(1), 1) }.unwrap();
+        assert!(said.starts_with("no u32 can lie at 0x"), "{said}");
+        // SAFETY: see above.
+        let said = unsafe { refused::<[u32; 0]>(start.wrapping_add(2), 1) };
+        assert!(said.is_some(), "also without bytes");
+        // SAFETY: see above.
+        assert!(unsafe { refused::<[u32; 0]>(ptr::null(), 1) }.is_some());
+        // SAFETY: see above.
+        assert_eq!(unsafe { refused::<u32>(ptr::null(), 0) }, None, "nothing lies anywhere");
+        // SAFETY: see above.
+        assert_eq!(unsafe { refused::<bool>([0, 1].as_ptr().cast(), 2) }, None);
+        // SAFETY: see above.
+        let said = unsafe { refused::<bool>([0_u8, 7].as_ptr(), 2) }.unwrap();
+        assert_eq!(said, "bytes that are no bool lie in a buffer");
+    }
+}

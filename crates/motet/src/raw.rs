@@ -75,6 +75,8 @@ pub use motet_fabric::bootstrap::abort as tell_launcher_to_abort;
 pub use motet_fabric::heap::Memory as CommonMemory;
 /// Whether this thread runs an operator of the user, which must not call the library.
 pub use motet_fabric::lock::is_kept_out as is_in_operator;
+#[doc(hidden)]
+pub use motet_fabric::poison;
 pub(crate) use translate::exchangew;
 
 use crate::Communicator;
