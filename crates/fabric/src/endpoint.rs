@@ -19,6 +19,7 @@ mod channels;
 mod copying;
 mod departure;
 mod elsewhere;
+mod fill;
 mod heap;
 mod incoming;
 mod introductions;
@@ -32,6 +33,7 @@ mod short;
 mod straight;
 mod streams;
 mod transit;
+mod unmatched;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -55,6 +57,7 @@ pub use cancelling::Copied;
 pub use channels::Attached;
 use copying::Meanwhile;
 use departure::Departure;
+pub use fill::Fill;
 use introductions::Introductions;
 pub use matched::Taken;
 use outgoing::Standing;
@@ -111,11 +114,12 @@ struct Receive {
     element: TypeCode,
     /// Whether the message may be left where it lies.
     may_lie: bool,
+    fill: Fill,
 }
 
 impl Receive {
     fn new(into: RegionMut, element: TypeCode, Token { operation, step }: Token) -> Receive {
-        Receive { into, operation, step, element, may_lie: false }
+        Receive { into, operation, step, element, may_lie: false, fill: Fill::Part }
     }
 
     fn token(&self) -> Token {

@@ -202,6 +202,31 @@ pub enum TransferError {
         /// Who sent the message, and as what.
         from: Sender,
     },
+    /// The message was shorter than the place it was received into, which it was to fill; nothing
+    /// was written.
+    #[error("{sent} bytes arrived where {room} are expected")]
+    Short {
+        /// Bytes that were sent.
+        sent: Length,
+        /// Bytes that the receive expected.
+        room: Length,
+        /// Who sent the message, and as what.
+        from: Sender,
+    },
+    /// As [`TransferError::TypeMismatch`], of a message whose length was wrong as well.
+    #[error("type mismatch: rank {} sent {sent:?} where {expected:?} was expected", from.rank)]
+    OtherElements {
+        /// Type code of the message.
+        sent: TypeCode,
+        /// Type code of the receive.
+        expected: TypeCode,
+        /// Who sent the message, and as what.
+        from: Sender,
+    },
+    /// A rank sends or awaits other messages in the same operation than the two agree on. The
+    /// fabric itself never says this.
+    #[error("rank {0} sends or awaits other messages in this operation")]
+    Astray(Peer),
     /// Sender and receiver disagree on the type of the elements.
     #[error("type mismatch: rank {} sent {sent:?} where {expected:?} was expected", from.rank)]
     TypeMismatch {
@@ -253,7 +278,10 @@ impl TransferError {
     /// `None` if there was no message.
     pub fn refused(&self) -> Option<Received> {
         match *self {
-            TransferError::Truncated { from, .. } | TransferError::TypeMismatch { from, .. } => {
+            TransferError::Truncated { from, .. }
+            | TransferError::Short { from, .. }
+            | TransferError::TypeMismatch { from, .. }
+            | TransferError::OtherElements { from, .. } => {
                 Some(Received { source: from.rank, tag: from.tag.into(), bytes: 0 })
             }
             _ => None,

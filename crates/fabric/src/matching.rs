@@ -186,6 +186,11 @@ impl<R: Default, M: Default> Matching<R, M> {
         taken
     }
 
+    /// Looks at each message that waits for its receive.
+    pub fn each_early(&self, mut look: impl FnMut(Peer, Label, &M)) {
+        self.early.iter().for_each(|(key, message)| look(key.source(), key.label(), message));
+    }
+
     /// Looks at each posted receive.
     pub fn each_posted(&self, mut look: impl FnMut(Selector, &R)) {
         let alone = self.alone.iter().map(|(key, receive)| (key, receive));

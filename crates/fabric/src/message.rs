@@ -94,6 +94,11 @@ impl TypeCode {
     /// [`TransferError::OperatorFailed`](crate::TransferError::OperatorFailed).
     pub const OPERATOR_FAILED: TypeCode = TypeCode(u16::MAX - 2);
 
+    /// Whether it says why there are no elements.
+    pub fn is_reason(self) -> bool {
+        self == TypeCode::SPOILED || self == TypeCode::OPERATOR_FAILED
+    }
+
     const STRUCTURE: u16 = 0x8000;
     const STRICT: u16 = 0x4000;
 

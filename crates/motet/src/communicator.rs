@@ -330,6 +330,12 @@ pub(crate) fn context(id: u64, traffic: Traffic) -> u64 {
     id * 8 + traffic as u64
 }
 
+/// Whether a context is of this kind of traffic.
+#[inline]
+pub(crate) fn is_of(context: u64, traffic: Traffic) -> bool {
+    context % 8 == traffic as u64
+}
+
 /// The communicator and the kind of traffic of a context.
 pub(crate) fn split_context(context: u64) -> (u64, Traffic) {
     let all = [

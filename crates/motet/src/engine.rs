@@ -12,6 +12,7 @@
 mod again;
 mod cache;
 mod closing;
+mod disagreeing;
 mod dynamic;
 mod ending;
 mod kept;
@@ -167,6 +168,9 @@ pub(crate) struct Engine {
     flushes: Vec<(Id, Arc<Room>)>,
     /// The calls of all ranks, in check mode.
     books: Option<Box<Books>>,
+    /// Persistent collectives that are no more.
+    freed: disagreeing::Freed,
+    stall: disagreeing::Stall,
     /// Operations that there may be before more are asked for, and at all.
     room: usize,
     most: usize,
@@ -195,6 +199,8 @@ impl Engine {
             postponed: Vec::new(),
             flushes: Vec::new(),
             books: None,
+            freed: disagreeing::Freed::default(),
+            stall: disagreeing::Stall::default(),
             room: room::UNASKED,
             most: u32::MAX as usize,
             has_mourned: false,
@@ -337,7 +343,8 @@ impl Engine {
         moved |= !done.is_empty();
         self.settle(done);
         moved |= self.give_up_exchanges();
-        self.reconsider() || moved
+        moved |= self.reconsider();
+        moved || self.end_disagreeing()
     }
 
     /// Lets a run do what it can, and settles what follows from that.
@@ -369,6 +376,9 @@ impl Engine {
             next += 1;
             let (id, outcome) = (Id(token.operation), self.after_a_death(outcome));
             let Some(operation) = self.operations.get_mut(id) else {
+                if disagreeing::is_notice(token) {
+                    continue;
+                }
                 self.endpoint.let_lying_go(token);
                 self.record_came(next - 1, &mut done);
                 continue;
@@ -383,7 +393,8 @@ impl Engine {
                     self.message_is_over(Completion { token, outcome }, &mut done);
                 }
                 Work::Run(run) => {
-                    run.complete_transfer(token, outcome.map(drop), &mut self.endpoint);
+                    let outcome = ending::of_collective(outcome, &self.endpoint);
+                    run.complete_transfer(token, outcome, &mut self.endpoint);
                     self.advance_into(id, &mut done);
                 }
                 _ => self.finish(id, outcome),
@@ -399,6 +410,7 @@ impl Engine {
         let Some(operation) = self.operations.get_mut(id) else { return };
         let Work::Run(run) = &operation.work else { return };
         if let Some(error) = run.error() {
+            self.tell_of_disagreement(id, &error);
             return self.finish(id, Err(error));
         }
         operation.state = State::Well;

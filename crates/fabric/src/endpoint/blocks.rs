@@ -495,6 +495,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
+    use crate::Fill;
     use crate::endpoint::belt::MOST;
     use crate::endpoint::packet::Header;
     use crate::endpoint::{Options, Posted, Short};
@@ -1067,7 +1068,8 @@ mod tests {
                     unsafe { world[0].send_short(Peer(1), label, TypeCode::BYTES, from, reply) };
                 assert!(sent && unread(&world[0]) == usize::from(bytes > shortest), "{bytes}");
                 // SAFETY: the memory outlives the call.
-                let got = unsafe { world[1].recv_short(Peer(0), label, TypeCode::BYTES, to) };
+                let got =
+                    unsafe { world[1].recv_short(Peer(0), label, TypeCode::BYTES, to, Fill::Part) };
                 assert!(matches!(got, Short::Here(Ok(all)) if all == bytes), "{got:?}");
                 assert!(into == data, "{bytes} bytes");
                 assert_eq!(unread(&world[0]), 0);
@@ -1097,8 +1099,9 @@ mod tests {
                 let mut into = vec![0; SHORT];
                 let region = RegionMut::of(&mut into);
                 // SAFETY: the memory outlives the call.
-                let got =
-                    unsafe { world[1].recv_short(Peer(0), label(tag), TypeCode::BYTES, region) };
+                let got = unsafe {
+                    world[1].recv_short(Peer(0), label(tag), TypeCode::BYTES, region, Fill::Part)
+                };
                 assert!(matches!(got, Short::Here(Ok(SHORT))), "{got:?}");
                 assert!(into.iter().all(|&byte| byte == tag as u8), "message {tag}");
             }

@@ -6,7 +6,9 @@ use super::introductions::Introductions;
 use super::matched::Taken;
 use super::outgoing::{Outgoing, Pieces};
 use super::packet::{Header, Packet, WORDS_BYTES, Words};
-use super::{Body, Completion, Early, Endpoint, Exposure, Landing, LargeSend, Opened, Receive};
+use super::{
+    Body, Completion, Early, Endpoint, Exposure, Fill, Landing, LargeSend, Opened, Receive,
+};
 use crate::claims::Claim;
 use crate::error::Sender;
 use crate::lane::Ring;
@@ -42,10 +44,27 @@ impl Message {
         if self.element != receive.element || self.element.is_structure() {
             self.fits_by_rule(receive, introductions)?;
         }
-        if self.bytes > receive.into.bytes() {
-            return Err(self.truncated(receive.into.bytes()));
+        if self.bytes != receive.into.bytes() {
+            self.fits_place(receive)?;
         }
         Ok(())
+    }
+
+    /// Whether it may be as long as it is, which is not as long as its place.
+    #[cold]
+    fn fits_place(&self, receive: &Receive) -> Result<(), TransferError> {
+        let room = receive.into.bytes();
+        if self.bytes > room {
+            return Err(self.truncated(room));
+        }
+        match receive.fill {
+            Fill::Part => Ok(()),
+            Fill::Whole => Err(TransferError::Short {
+                sent: self.bytes.into(),
+                room: room.into(),
+                from: self.sender(),
+            }),
+        }
     }
 
     fn sender(&self) -> Sender {
@@ -71,8 +90,14 @@ impl Message {
             _ => {}
         }
         let (sent, expected) = (introductions.own(self.source, self.element), receive.element);
-        let mismatch = TransferError::TypeMismatch { sent, expected, from: self.sender() };
-        if sent.fits(expected) { Ok(()) } else { Err(mismatch) }
+        let from = self.sender();
+        if sent.fits(expected) {
+            Ok(())
+        } else if receive.fill == Fill::Whole && self.bytes != receive.into.bytes() {
+            Err(TransferError::OtherElements { sent, expected, from })
+        } else {
+            Err(TransferError::TypeMismatch { sent, expected, from })
+        }
     }
 
     /// Ends a receive with this message, if it fits.

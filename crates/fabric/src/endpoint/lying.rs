@@ -12,7 +12,7 @@ use super::belt::Block;
 use super::heap::is_in_heap;
 use super::incoming::Message;
 use super::introductions::Introductions;
-use super::{Endpoint, Exposure, Receive};
+use super::{Endpoint, Exposure, Fill, Receive};
 use crate::claims::{self, Claim};
 use crate::layout::LINE;
 use crate::matching::Ticket;
@@ -36,7 +36,7 @@ enum Place {
 }
 
 impl Endpoint {
-    /// As [`Endpoint::recv`]; but a message that is as long as `into` may be left where it lies.
+    /// As [`Endpoint::recv`]; but the message is as long as `into`, and may be left where it lies.
     /// The one who gets the completion reads it by [`Endpoint::read_lying`].
     ///
     /// # Safety
@@ -49,7 +49,8 @@ impl Endpoint {
         token: Token,
         done: &mut Vec<Completion>,
     ) -> Ticket {
-        let receive = Receive { may_lie: true, ..Receive::new(into, element, token) };
+        let receive = Receive::new(into, element, token).filled(Fill::Whole);
+        let receive = Receive { may_lie: true, ..receive };
         self.post(selector, receive, done)
     }
 
@@ -209,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_as_expected_is_received_as_ever() {
+    fn what_is_not_as_expected_is_copied_or_refused() {
         let [mut sender, mut receiver] = pair();
         let bytes = receiver.short() + 1;
         let data = vec![7; bytes];
@@ -217,7 +218,7 @@ mod tests {
             let mut into = vec![0; room];
             send(&mut sender, tag, &data[..sent]);
             assert_eq!(receive(&mut receiver, tag, &mut into), None);
-            let came = if sent > room { 0 } else { sent };
+            let came = if sent == room { sent } else { 0 };
             assert_eq!(into.iter().filter(|&&byte| byte == 7).count(), came);
         }
         assert_eq!(unread(&sender), 0);

@@ -12,7 +12,7 @@ use super::belt::Block;
 use super::incoming::Message;
 use super::lying::is_read_at_once;
 use super::packet::{Header, Packet};
-use super::{Body, Endpoint, Receive, Taken};
+use super::{Body, Endpoint, Fill, Receive, Taken};
 use crate::layout::LINE;
 use crate::{Label, Peer, Region, RegionMut, Reply, Selector, Token, TransferError, TypeCode};
 
@@ -85,15 +85,16 @@ impl Endpoint {
         label: Label,
         element: TypeCode,
         into: RegionMut,
+        fill: Fill,
     ) -> Short {
-        let receive = Receive::new(into, element, Token { operation: 0, step: 0 });
+        let receive = Receive::new(into, element, Token { operation: 0, step: 0 }).filled(fill);
         // SAFETY: passed on.
         unsafe { self.recv_by(from, label, receive, None::<(usize, fn(Region))>) }
     }
 
-    /// As [`Endpoint::recv_short`], for who reads the message once: where it lies, if it is as long
-    /// as `into` and its address is a multiple of this alignment, else in `into`. The alignment is
-    /// no more than a line. A message that is refused is not read.
+    /// As [`Endpoint::recv_short`], for who reads the message once, which is as long as `into`:
+    /// where it lies, if its address is a multiple of this alignment, else in `into`. The alignment
+    /// is no more than a line. A message that is refused is not read.
     ///
     /// # Safety
     /// As [`Endpoint::recv_short`].
@@ -106,7 +107,8 @@ impl Endpoint {
         alignment: usize,
         read: impl FnOnce(Region),
     ) -> Short {
-        let receive = Receive::new(into, element, Token { operation: 0, step: 0 });
+        let receive =
+            Receive::new(into, element, Token { operation: 0, step: 0 }).filled(Fill::Whole);
         // SAFETY: passed on.
         unsafe { self.recv_by(from, label, receive, Some((alignment, read))) }
     }
@@ -148,9 +150,8 @@ impl Endpoint {
             return Short::Here(Err(error));
         }
         let payload = inlet.payload_of::<Header>(bytes);
-        let is_expected = bytes == receive.into.bytes();
         match reader {
-            Some((alignment, read)) if is_expected && lies_well(payload, alignment) => {
+            Some((alignment, read)) if lies_well(payload, alignment) => {
                 read(payload);
             }
             reader => {
@@ -204,7 +205,7 @@ impl Endpoint {
         }
         let (element, into) = (receive.element, receive.into);
         // SAFETY: the receive is posted: writable, by the promise of its poster.
-        let short = unsafe { self.recv_short(from, label, element, into) };
+        let short = unsafe { self.recv_short(from, label, element, into, Fill::Part) };
         if let Short::Here(_) = short {
             self.matching.meet_alone();
         }
@@ -363,7 +364,13 @@ mod tests {
         assert!(!post(&mut receiver, 2, &mut into));
         // SAFETY: the memory outlives the call.
         let kept = unsafe {
-            receiver.recv_short(Peer(0), label(2), TypeCode::BYTES, RegionMut::of(&mut into))
+            receiver.recv_short(
+                Peer(0),
+                label(2),
+                TypeCode::BYTES,
+                RegionMut::of(&mut into),
+                Fill::Part,
+            )
         };
         assert_eq!((kept, into), (Short::Here(Ok(3)), [9; 3]));
     }

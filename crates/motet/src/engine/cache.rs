@@ -89,10 +89,25 @@ pub(crate) struct Planned {
     pub(crate) element_bytes: usize,
     /// Whether its steps are taken one after the other.
     pub(crate) in_order: bool,
+    /// Whether a message may be shorter than its place in the output.
+    pub(crate) takes_less: bool,
     /// What those do with its messages to whom this rank sends.
     reply: Reply,
     /// For each step what [`Planned::readers`] says of it; empty if that is nothing for all.
     readers: Box<[Option<u32>]>,
+}
+
+/// Whether each block of a collective is a message of its own, which nobody passes on, and of which
+/// only its two ranks know the length. Then it may be shorter than its place, as a message between
+/// two ranks may: other libraries take no offence.
+fn takes_less(operation: &Operation) -> bool {
+    matches!(
+        operation,
+        Operation::Gatherv { .. }
+            | Operation::Scatterv { .. }
+            | Operation::Alltoallv { .. }
+            | Operation::Exchangev { .. }
+    )
 }
 
 impl Planned {
@@ -104,6 +119,7 @@ impl Planned {
     ) -> Planned {
         let is_one_way = is_one_way(&plan);
         Planned {
+            takes_less: takes_less(&call.operation),
             reply: reply(&plan, call, is_one_way),
             readers: readers(&plan, is_one_way),
             plan,

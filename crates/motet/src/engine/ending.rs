@@ -1,7 +1,7 @@
 //! How operations end that do not complete: taken back, or by the death of a rank.
 
 use motet_fabric::slab::Id;
-use motet_fabric::{Failure, How, Received, TransferError};
+use motet_fabric::{Endpoint, Failure, How, Received, TransferError};
 
 use super::{Engine, Postponed, State, Work};
 
@@ -26,6 +26,9 @@ impl Engine {
         }
         if let Work::Run(mut run) = operation.work {
             run.unlink(&mut self.endpoint);
+            if run.is_persistent() {
+                self.freed.add(run.number());
+            }
             if let Some(books) = &mut self.books {
                 books.forget(run.number());
             }
@@ -82,5 +85,20 @@ impl Engine {
         self.left.clear();
         self.endpoint.cancel(|_| true);
         self.active = 0;
+    }
+}
+
+/// What a transfer of a collective has come to. Who has taken its message back and is still there
+/// has ended the collective with an error.
+#[inline]
+pub(super) fn of_collective(
+    outcome: Result<Received, TransferError>,
+    endpoint: &Endpoint,
+) -> Result<(), TransferError> {
+    match outcome {
+        Err(TransferError::Revoked(peer)) if endpoint.why_silent(peer).is_none() => {
+            Err(TransferError::Spoiled(peer))
+        }
+        outcome => outcome.map(drop),
     }
 }

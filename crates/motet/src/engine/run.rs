@@ -16,10 +16,10 @@ use std::num::NonZeroU16;
 use std::sync::Arc;
 
 use motet_fabric::{
-    Completion, Endpoint, InChannel, Label, OutChannel, Peer, Posted, Region, Reply, Selector,
-    Token, TransferError, TypeCode,
+    Completion, Endpoint, Fill, InChannel, Label, OutChannel, Peer, Posted, Region, Reply,
+    Selector, Token, TransferError, TypeCode,
 };
-use motet_plan::{Action, Call, Exec, Rank, StepId};
+use motet_plan::{Action, Buffer, Call, Exec, Rank, Slice, StepId};
 
 use super::cache::Planned;
 use super::memory::Memory;
@@ -344,6 +344,7 @@ impl Run {
         let Action::Recv { into, .. } = *self.planned.plan.step(step) else {
             unreachable!("not a receive")
         };
+        let fill = self.fill(into);
         let (selector, into) = (self.selector(step), self.memory.region_mut(into));
         let (element, token) = (self.element, Token { operation, step: step.0 });
         // SAFETY (both): memory of an active run: the user's part is held by the operation until it
@@ -353,8 +354,15 @@ impl Run {
             unsafe { endpoint.recv_lying(selector, element, into, token, done) };
         } else {
             // SAFETY: see above.
-            unsafe { endpoint.recv(selector, element, into, token, done) };
+            unsafe { endpoint.recv_filled(selector, element, (into, fill), token, done) };
         }
+    }
+
+    /// How long a message may be that is received into this place.
+    #[inline]
+    fn fill(&self, place: Slice) -> Fill {
+        let may_be_shorter = self.planned.takes_less && place.buffer == Buffer::Output;
+        if may_be_shorter { Fill::Part } else { Fill::Whole }
     }
 
     fn is_linked(&self, step: StepId) -> bool {

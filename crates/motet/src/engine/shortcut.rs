@@ -10,7 +10,7 @@
 use motet_fabric::matching::Ticket;
 use motet_fabric::slab::Id;
 use motet_fabric::{
-    Label, Peer, Received, Region, RegionMut, Reply, Selector, Short, Token, TransferError,
+    Fill, Label, Peer, Received, Region, RegionMut, Reply, Selector, Short, Token, TransferError,
     TypeCode,
 };
 
@@ -181,7 +181,7 @@ impl Engine {
     ) -> Option<Result<usize, Box<TransferError>>> {
         for look in 1..=looks {
             // SAFETY: passed on.
-            match unsafe { self.endpoint.recv_short(from, label, element, into) } {
+            match unsafe { self.endpoint.recv_short(from, label, element, into, Fill::Part) } {
                 Short::Here(received) => return Some(received.map_err(Box::new)),
                 Short::NotYet if self.active == 0 || !look.is_multiple_of(LOOKS) => {
                     self.endpoint.fetch_from(from);

@@ -30,6 +30,29 @@ pub enum ErrorKind {
         /// Bytes that there was room for.
         room: usize,
     },
+    /// Less arrived in a collective than there was to be, and nothing of it was written: its ranks
+    /// disagree on how long the data is. What arrived may be a part of the data.
+    #[error(
+        "{sent} bytes arrived where {expected} were to come; \
+         pass counts and types that fit together on all ranks"
+    )]
+    TooShort {
+        /// Bytes that were sent.
+        sent: usize,
+        /// Bytes that were to come.
+        expected: usize,
+    },
+    /// Another rank sends or awaits messages that this rank's call does not have: the ranks
+    /// disagree on how long the data is, or on which collective this is.
+    #[error(
+        "rank {rank} of the world has other messages in this operation than this rank; \
+         pass counts, types and roots that fit together on all ranks, \
+         and try MOTET_CHECK=1, which compares the calls"
+    )]
+    Astray {
+        /// Its rank in the world.
+        rank: usize,
+    },
     /// The sender's elements are of another type than the receiver's. The buffer is as it was.
     #[error(
         "type mismatch: rank {rank} of the world sent {sent}, which cannot be received as \
@@ -301,10 +324,12 @@ impl ErrorKind {
     pub fn class(&self) -> ErrorClass {
         match self {
             ErrorKind::Truncated { .. } => ErrorClass::Truncate,
+            ErrorKind::TooShort { .. } => ErrorClass::Count,
             ErrorKind::TypeMismatch { .. } => ErrorClass::Type,
             ErrorKind::PeerFailed(_) | ErrorKind::PeerLeft { .. } => ErrorClass::ProcAborted,
             // Of wrong nesting no argument is to blame, but the order of calls.
             ErrorKind::Spoiled { .. }
+            | ErrorKind::Astray { .. }
             | ErrorKind::Mismatch(_)
             | ErrorKind::Nesting { .. }
             | ErrorKind::WithinOperator => ErrorClass::Other,
@@ -408,7 +433,12 @@ impl From<TransferError> for ErrorKind {
             TransferError::Truncated { sent, room, .. } => {
                 ErrorKind::Truncated { sent: sent.into(), room: room.into() }
             }
-            TransferError::TypeMismatch { sent, expected, from } => ErrorKind::TypeMismatch {
+            TransferError::Short { sent, room, .. } => {
+                ErrorKind::TooShort { sent: sent.into(), expected: room.into() }
+            }
+            TransferError::Astray(peer) => ErrorKind::Astray { rank: peer.index() },
+            TransferError::TypeMismatch { sent, expected, from }
+            | TransferError::OtherElements { sent, expected, from } => ErrorKind::TypeMismatch {
                 rank: from.rank.index(),
                 sent: name_of(sent),
                 expected: name_of(expected),

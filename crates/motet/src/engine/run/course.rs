@@ -8,7 +8,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use motet_fabric::{Endpoint, Label, Peer, Region, RegionMut, Reply, Short};
+use motet_fabric::{Endpoint, Fill, Label, Peer, Region, RegionMut, Reply, Short};
 use motet_plan::{Action, Rank, Slice, StepId};
 
 use super::reduction::{Operands, Side};
@@ -66,6 +66,7 @@ enum Leg {
         from: Peer,
         ordinal: u32,
         into: Stretch,
+        fill: Fill,
     },
     Copy {
         from: Stretch,
@@ -143,8 +144,8 @@ impl Run {
             }
             Action::Recv { from, ordinal, into } => {
                 let fused = next.and_then(|&next| self.fused(step, next, (from, ordinal, into)));
-                let leg =
-                    || Leg::Receive { from: self.peer(from), ordinal, into: self.stretch(into) };
+                let (source, fill) = (self.peer(from), self.fill(into));
+                let leg = || Leg::Receive { from: source, ordinal, into: self.stretch(into), fill };
                 fused.map_or_else(leg, |fused| Leg::ReceiveAndReduce(Box::new(fused)))
             }
             Action::Copy { from, into } => {
@@ -236,10 +237,10 @@ impl Leg {
                     return (Ok(Pace::Behind), 0);
                 }
             }
-            Leg::Receive { from, ordinal, into } => {
+            Leg::Receive { from, ordinal, into, fill } => {
                 let (label, into) = (time.label(ordinal), into.region_mut(bases));
                 // SAFETY: passed on.
-                let short = unsafe { endpoint.recv_short(from, label, time.element, into) };
+                let short = unsafe { endpoint.recv_short(from, label, time.element, into, fill) };
                 return gone(short, from, 1);
             }
             Leg::Copy { from, into } => {

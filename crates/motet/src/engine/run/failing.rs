@@ -3,11 +3,12 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use motet_fabric::{Endpoint, Posted, Region, Token, TransferError, TypeCode};
-use motet_plan::StepId;
+use motet_fabric::{Endpoint, Fill, Peer, Posted, Region, Token, TransferError, TypeCode};
+use motet_plan::{Action, StepId};
 
 use super::{Attempt, Link, Run};
 use crate::ExceptionId;
+use crate::communicator::{Traffic, is_of};
 
 impl Run {
     /// Something went wrong.
@@ -28,6 +29,32 @@ impl Run {
     #[inline]
     pub(crate) fn error(&self) -> Option<TransferError> {
         self.error.as_deref().copied()
+    }
+
+    /// Whether it may be started again, by its number.
+    #[inline]
+    pub(in crate::engine) fn is_persistent(&self) -> bool {
+        is_of(self.number.context, Traffic::Persistent)
+    }
+
+    /// Whether a step receives this message, of so many bytes, from that rank.
+    pub(in crate::engine) fn receives(&self, from: Peer, ordinal: u32, bytes: usize) -> bool {
+        self.planned.plan.steps().iter().any(|step| match *step {
+            Action::Recv { from: rank, ordinal: its, into } => {
+                let room = self.memory.bytes(into.len);
+                let fits = bytes == room || self.fill(into) == Fill::Part;
+                its == ordinal && self.peer(rank) == from && fits
+            }
+            _ => false,
+        })
+    }
+
+    /// Whether a step sends this message to that rank.
+    pub(in crate::engine) fn sends(&self, to: Peer, ordinal: u32) -> bool {
+        self.planned.plan.steps().iter().any(|step| match *step {
+            Action::Send { to: rank, ordinal: its, .. } => its == ordinal && self.peer(rank) == to,
+            _ => false,
+        })
     }
 
     /// Tells the receiver of a step that there is nothing to send, since something went wrong here:

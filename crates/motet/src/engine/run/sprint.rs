@@ -111,9 +111,9 @@ impl Run {
                     Some(reduction) => self.receive_and_reduce(step, reduction, endpoint),
                     None => {
                         let (from, label) = (self.peer(from), self.label(ordinal));
-                        let into = self.memory.region_mut(into);
+                        let (fill, into) = (self.fill(into), self.memory.region_mut(into));
                         // SAFETY: as above; the plan keeps other steps off the slice.
-                        unsafe { endpoint.recv_short(from, label, self.element, into) }
+                        unsafe { endpoint.recv_short(from, label, self.element, into, fill) }
                     }
                 };
                 match short {
