@@ -93,15 +93,23 @@ impl std::fmt::Display for Allowed {
         match *self {
             Allowed::AddressSpace(bytes) => write!(
                 out,
-                "a process may have {} MiB, and half of it is the program's: raise `ulimit -v`",
-                bytes >> 20
+                "a process may have {}, and half of it is the program's: raise `ulimit -v`",
+                size(bytes)
             ),
             Allowed::File(bytes) => write!(
                 out,
-                "a file, which this memory is, may have {} MiB: raise `ulimit -f`",
-                bytes >> 20
+                "a file, which this memory is, may have {}: raise `ulimit -f`",
+                size(bytes)
             ),
         }
+    }
+}
+
+/// A number of bytes as a limit is set.
+fn size(bytes: u64) -> String {
+    match bytes >> 20 {
+        0 => format!("{} KiB", bytes >> 10),
+        mib => format!("{mib} MiB"),
     }
 }
 
