@@ -298,7 +298,7 @@ mod tests {
         type Rest = (u64, bool, Arc<Mutex<Vec<(u64, bool)>>>);
 
         fn is_settled(&self) -> bool {
-            self.0 % 2 == 0
+            self.0.is_multiple_of(2)
         }
 
         fn settle(&mut self, panics: bool) -> Self::Rest {
