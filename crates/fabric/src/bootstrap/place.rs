@@ -204,6 +204,7 @@ pub(super) fn inherited_socket(descriptor: RawFd) -> Result<OwnedFd> {
     if !is_socket {
         return Err(Error::Environment(format!(
             "not this process: descriptor {descriptor} is not the socket that PMI_FD says it is. \
+             Whatever starts a rank must leave its descriptors open (close_fds=False in Python). \
              Set {CHOICE}=alone to run a program apart from the rank that starts it"
         )));
     }

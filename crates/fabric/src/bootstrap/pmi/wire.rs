@@ -147,7 +147,11 @@ impl Wire {
 }
 
 fn gone(errno: Errno) -> Error {
-    Error::Environment(format!("the connection to its PMI server is lost: {errno}"))
+    Error::Environment(format!(
+        "the connection to its PMI server is lost ({errno}): the server has ended, or another \
+         program of this rank has used the connection before. A launcher with PMI serves one \
+         program for each rank; `motet run` serves one after the other"
+    ))
 }
 
 fn too_long() -> Error {
