@@ -54,7 +54,7 @@ struct Case {
     expected: Expected,
 }
 
-const CASES: [Case; 28] = [
+const CASES: [Case; 29] = [
     Case {
         name: "hints_and_wisdom_between_processes",
         body: hints,
@@ -170,6 +170,11 @@ const CASES: [Case; 28] = [
             1,
             "motet: send on rank 3: destination 9 is not in a communicator of 4 ranks",
         ),
+    },
+    Case {
+        name: "a_death_under_a_fatal_handler_is_one_line",
+        body: dies_among_fatal_handlers,
+        expected: Expected::Line(7, ") exited with code 7 before leaving the world; the other "),
     },
     Case {
         name: "abort_ends_the_job_with_its_code_and_one_line",
@@ -914,6 +919,19 @@ fn fatal() -> Result<()> {
         world.set_error_handler(ErrorHandler::Fatal);
         let _ = world.send(&[1], 9, TAG);
     })
+}
+
+/// The launcher says it. Ranks that end because of it have nothing to add.
+fn dies_among_fatal_handlers() -> Result<()> {
+    let world = motet::launch(4)?;
+    world.set_error_handler(ErrorHandler::Fatal);
+    world.barrier()?;
+    if world.rank() == 3 {
+        process::exit(7);
+    }
+    let outcome = world.allreduce(&[1u8], &mut [0u8], Sum);
+    eprintln!("rank {} goes on: {outcome:?}", world.rank());
+    Ok(())
 }
 
 fn abort() -> Result<()> {
