@@ -18,7 +18,7 @@ pub enum Error {
     #[error("{0}")]
     Failed(Failure),
     /// The operating system refused something.
-    #[error("{what}: {source}")]
+    #[error("{what}: {source}{}", remedy(source))]
     System {
         /// What was tried.
         what: &'static str,
@@ -37,7 +37,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// The system has no room for one more rank.
-    #[error("cannot start rank {rank}: {source}")]
+    #[error("cannot start rank {rank}: {source}{}", remedy(source))]
     Start {
         /// The rank.
         rank: Peer,
@@ -102,6 +102,18 @@ impl std::fmt::Display for Allowed {
                 size(bytes)
             ),
         }
+    }
+}
+
+/// What to do about a limit of the system. Processes and threads are the only ones that it may have
+/// again later.
+fn remedy(source: &std::io::Error) -> &'static str {
+    match source.raw_os_error() {
+        Some(libc::EAGAIN) => {
+            "; allow more processes (`ulimit -u`, or `pids.max` of the control group)"
+        }
+        Some(libc::EMFILE) => "; allow more open files (`ulimit -n`)",
+        _ => "",
     }
 }
 

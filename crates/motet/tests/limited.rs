@@ -116,7 +116,7 @@ fn no_processes(case: &str) -> Result<(), Box<dyn Error>> {
         let line = format!("ulimit -u {most} && cd / && exec {user} {}", program.display());
         let (code, words) = under(case, &line)?;
         let is_named = words.contains("guard") || words.contains("cannot start");
-        let is_error = code == Some(1) && is_named && words.contains("Resource temporarily");
+        let is_error = code == Some(1) && is_named && words.contains("(`ulimit -u`");
         if !is_error && (code, words.as_str()) != (Some(0), "") {
             return Err(format!("{most} processes: {code:?}, {words:?}").into());
         }
