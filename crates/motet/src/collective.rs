@@ -66,8 +66,7 @@ pub(crate) struct Prepared {
     pub(crate) element: TypeCode,
     pub(crate) element_bytes: usize,
     pub(crate) staging: Option<Box<Staging>>,
-    /// Who takes part, if not all ranks of the communicator. That is rare, and a call is moved
-    /// several times, so it lies elsewhere.
+    /// Who takes part, if not all ranks: seldom, so calls, which are moved often, have no room.
     pub(crate) among: Option<Box<Among>>,
     /// What its hints say of it, if it is a persistent one.
     pub(crate) hints: Hints,
