@@ -79,7 +79,9 @@ fn a_place_is_taken_once_and_not_inherited() {
 #[test]
 fn leaving_without_a_word_is_a_death() {
     let output = ranks(3, "desert");
-    let end = "exited with code 0 before leaving the world; the other 2 ranks were ended";
+    let end = "exited with code 0 before leaving the world; the other 2 ranks were ended; \
+               call MPI_Finalize before the process ends (in Rust, drop the World or call \
+               World::leave)";
     assert_told(&output, 1, "motet: rank 1 (process ", end);
     let heard = String::from_utf8_lossy(&output.stdout);
     assert_eq!(heard.matches("heard: rank 1 exited with code 0").count(), 2, "{heard}");

@@ -146,6 +146,8 @@ pub enum How {
     Signal(u8),
     /// Exited with this code while the others still counted on it.
     Exit(u8),
+    /// Exited with this code, which is not 0, after it had left the world.
+    ExitAfterLeaving(u8),
     /// Panicked (a rank that is a thread).
     Panic,
     /// Its process has ended, and only the launcher of another library knows how.
@@ -166,6 +168,9 @@ impl std::fmt::Display for How {
                 None => write!(out, "was killed by signal {number}"),
             },
             How::Exit(code) => write!(out, "exited with code {code} before leaving the world"),
+            How::ExitAfterLeaving(code) => {
+                write!(out, "exited with code {code} after leaving the world")
+            }
             How::Panic => out.write_str("panicked"),
             How::Vanished => out.write_str("ended before leaving the world"),
             How::Silent(seconds) => write!(

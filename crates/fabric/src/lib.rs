@@ -21,6 +21,7 @@ mod complaint;
 pub mod doorbell;
 pub mod endpoint;
 mod error;
+pub mod exit_code;
 pub mod file;
 pub mod forking;
 pub mod heap;

@@ -23,6 +23,10 @@
 //! complete: then the next call on the communicator says what was wrong, or, if there is none, who
 //! leaves the world: it first hears of all calls of the others, as far as they have been made.
 //!
+//! **The exit code.** Where the environment has switched check mode on, a process that has found a
+//! mismatch does not end with exit code 0, even if the program ignores the error that a call
+//! returns, or no call was left to return it: who runs a check looks at the code.
+//!
 //! **Groups.** A call that takes a group is compared by all ranks as far as its name and its group
 //! go, and by the members in all that remains. So not everybody may see a mismatch, and whoever
 //! does tells the others.
@@ -46,7 +50,7 @@ use std::panic::Location;
 use std::time::Duration;
 
 use motet_fabric::slab::Id;
-use motet_fabric::{Peer, RegionMut};
+use motet_fabric::{Peer, RegionMut, exit_code};
 
 use crate::communicator::Traffic;
 use crate::engine::Number;
@@ -62,6 +66,9 @@ pub(crate) use report::{Awaited, report};
 pub(crate) struct Watch {
     /// Whether calls that do not fit together are errors.
     pub(crate) check: bool,
+    /// Whether a process that has found such calls must not end with exit code 0: check mode was
+    /// asked for by the environment, which makes the whole run a check.
+    pub(crate) fails_run: bool,
     /// After how long a wait is reported.
     pub(crate) hang: Option<Duration>,
     /// The number of the first operation of each communicator; not 0 in tests only.
@@ -167,6 +174,18 @@ impl Books {
             self.ledgers.remove(&communicator);
         }
         verdict
+    }
+
+    /// Calls have been found that do not fit together.
+    pub(crate) fn note_mismatch(&self, me: Peer) {
+        if self.watch.fails_run {
+            exit_code::fail_at_exit(|| {
+                format!(
+                    "motet: rank {me} ends with exit code 1 instead of 0: MOTET_CHECK has found \
+                     collective calls that do not fit together"
+                )
+            });
+        }
     }
 
     /// Enters a call of this rank.

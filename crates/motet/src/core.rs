@@ -25,7 +25,7 @@ mod waiting;
 
 use std::io;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 
@@ -72,6 +72,8 @@ pub(crate) struct Core {
     launched: Option<Arc<Launched>>,
     /// Of the process that has made this: not that of a child.
     generation: u32,
+    /// Whether the rank has left its world, although it is still held.
+    has_left: AtomicBool,
 }
 
 /// What the rank's threads and its helper share.
@@ -227,6 +229,7 @@ impl Core {
             is_process,
             launched,
             generation: forking::generation(),
+            has_left: AtomicBool::new(false),
         };
         if habits.has_helper {
             core.help()?;
@@ -478,9 +481,7 @@ impl Drop for Core {
                 engine.abandon_all();
             }
         } else {
-            self.lessons().save();
             self.leave();
-            self.take_leave_of_launcher();
         }
         if let Some(courier) = &mut self.courier {
             courier.end();

@@ -176,6 +176,8 @@ pub(crate) struct Engine {
     most: usize,
     /// Whether a death is known, so that nothing is repeated.
     has_mourned: bool,
+    /// Whether the rank has left its world.
+    has_left: bool,
 }
 
 impl Engine {
@@ -204,6 +206,7 @@ impl Engine {
             room: room::UNASKED,
             most: u32::MAX as usize,
             has_mourned: false,
+            has_left: false,
         }
     }
 

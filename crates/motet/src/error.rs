@@ -26,6 +26,13 @@ use crate::status::Status;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error: what happened, in which call, on which rank.
+///
+/// Each call documents the errors of its own. Beside them, any call of a communicator may return
+/// that an operator has called it ([`ErrorKind::WithinOperator`]), that this rank has left the
+/// world ([`ErrorKind::PeerLeft`], after [`World::leave`](crate::World::leave)), that a rank has
+/// died ([`ErrorKind::PeerFailed`]) and, if it begins an operation, that there is no room for
+/// another one ([`ErrorKind::TooManyOperations`], [`ErrorKind::NoMemory`]); and any collective one,
+/// in check mode, that the calls of the ranks do not fit together ([`ErrorKind::Mismatch`]).
 pub struct Error(Box<Inner>);
 
 struct Inner {

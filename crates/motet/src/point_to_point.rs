@@ -80,12 +80,26 @@ impl Communicator {
         (data, to, send_tag): (&[S], usize, Tag),
         (buffer, from, receive_tag): (&mut [R], impl Into<Source>, impl Into<TagFilter>),
     ) -> Result<Status> {
-        let (from, receive_tag) = (from.into(), receive_tag.into());
-        self.scope(|scope| {
-            let pending = scope.irecv(buffer, from, receive_tag)?;
-            scope.isend(data, to, send_tag)?.wait()?;
-            pending.wait_with_status().map(|(_, status)| status)
-        })
+        const CALL: &str = "sendrecv";
+        // One operation: a receive that began by itself would wait for ever if the send is refused.
+        let envelope = self.envelope(CALL, to, send_tag, code_for::<S>())?;
+        let selector = self.selector(CALL, from.into(), receive_tag.into())?;
+        let span = Span { start: data.as_ptr().cast_mut().cast(), len: data.len() };
+        // SAFETY: borrowed for longer than this waits.
+        let (span, staging) = unsafe { outgoing::<S>(span, None) };
+        let send = Transfer::send::<S>(envelope, span, Mode::Standard);
+        let room = Span { start: buffer.as_mut_ptr().cast(), len: buffer.len() };
+        let receive = Transfer::receive::<R>(selector, room);
+        // SAFETY: both buffers are borrowed for longer than this waits, and a wait that unwinds has
+        // taken the operation back.
+        let begin =
+            |engine: &mut Engine| unsafe { engine.start_pair(&send, &receive, None, staging) };
+        let id = self.with_room(CALL, begin)?;
+        let outcome = self.core().wait(id, false);
+        // SAFETY: the elements of the buffer, whose operation is over.
+        unsafe { assert_valid::<R>(buffer.as_ptr().cast(), buffer.len()) };
+        let received = outcome.map_err(|error| self.home().error_of_transfer(CALL, error))?;
+        Ok(self.status(received))
     }
 
     /// Sends what is in a buffer, and receives into the same. (`MPI_Sendrecv_replace`)
@@ -436,6 +450,7 @@ fn look_for<T>(
     let left = gone(endpoint, selector.source);
     match (find(endpoint, selector), left) {
         (None, Some(peer)) => Err(TransferError::Left(peer)),
+        (None, None) if engine.has_left() => Err(engine.has_left_itself()),
         (found, _) => Ok(found),
     }
 }

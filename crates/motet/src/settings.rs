@@ -39,7 +39,8 @@ pub const WAIT: &str = "MOTET_WAIT";
 /// The variable that says who moves operations while a rank computes: `calls`, nobody, or
 /// `thread`; see [`Settings::progress_thread`].
 pub const PROGRESS: &str = "MOTET_PROGRESS";
-/// The variable that switches check mode on (`1`): see [`Settings::check`].
+/// The variable that switches check mode on (`1`): see [`Settings::check`]. A process that finds a
+/// mismatch then ends with exit code 1 where it would have ended with 0.
 pub const CHECK: &str = "MOTET_CHECK";
 /// The variable that says after how many seconds a wait is reported: see
 /// [`Settings::report_hangs`].
@@ -111,7 +112,10 @@ impl Settings {
         }
         match env::var(CHECK).as_deref() {
             Err(_) | Ok("" | "0") => {}
-            Ok("1") => settings = settings.check(),
+            Ok("1") => {
+                settings = settings.check();
+                settings.watch.fails_run = true;
+            }
             Ok(other) => return Err(setting(CHECK, format!("`{other}` is neither 0 nor 1"))),
         }
         if let Ok(text) = env::var(HANG_SECONDS) {

@@ -11,7 +11,7 @@ use motet_fabric::bootstrap::{self, Seat};
 use motet_fabric::{Failure, How, launcher};
 use motet_plan::select::Wisdom;
 
-use crate::check::Caller;
+use crate::check::{Caller, end_calls};
 use crate::communicator::Communicator;
 use crate::core::Core;
 use crate::error::{ErrorKind, Result};
@@ -23,9 +23,48 @@ use crate::wisdom;
 ///
 /// It is a [`Communicator`]. When it and all that was made of it (communicators, requests,
 /// persistent operations) is dropped, the rank leaves the world; it first finishes what other
-/// ranks may be waiting for.
+/// ranks may be waiting for. A process that ends while its world is still there (in a `static`, or
+/// by [`std::process::exit`]) has deserted the other ranks: it calls [`World::leave`] first.
 #[derive(Debug)]
 pub struct World(Communicator);
+
+impl World {
+    /// Leaves the world in good order, as dropping it and all that was made of it does: finishes
+    /// what other ranks may be waiting for, and tells them and the launcher. For a world that is
+    /// not dropped: one in a `static`, or of a program that ends by [`std::process::exit`]. Local,
+    /// but in check mode, where it waits a moment for the others' last calls.
+    ///
+    /// All that was made of the world may still be there. What of it is under way and nobody else
+    /// waits for ends with [`ErrorKind::PeerLeft`], which names this rank, and so does whatever
+    /// is called later. Leaving again does nothing.
+    ///
+    /// ```
+    /// use std::sync::OnceLock;
+    ///
+    /// static WORLD: OnceLock<motet::World> = OnceLock::new();
+    ///
+    /// fn main() -> motet::Result<()> {
+    ///     let world = WORLD.get_or_init(|| motet::init().expect("a world"));
+    ///     world.barrier()?;
+    ///     // A static is never dropped.
+    ///     world.leave()
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// In check mode, that calls of the ranks do not fit together, if no call of this rank has
+    /// said so: the rank has left nevertheless. That an operator calls it: it has not left then.
+    pub fn leave(&self) -> Result<()> {
+        let core = self.core();
+        drop(self.home().engine("leave")?);
+        if core.has_left() || core.is_of_parent() {
+            return Ok(());
+        }
+        let told = end_calls(self);
+        core.leave();
+        told
+    }
+}
 
 impl Deref for World {
     type Target = Communicator;

@@ -2,7 +2,7 @@
 
 mod worlds;
 
-use motet::{Info, Settings, Sum, Tag, threads, threads_with};
+use motet::{ErrorKind, Info, Settings, Sum, Tag, threads, threads_with};
 use worlds::Watchdog;
 
 /// Requests that were dropped and can never complete do not keep anybody, even if all ranks have
@@ -99,5 +99,94 @@ fn a_round_that_lacks_a_part_is_an_error_everywhere() {
     });
     for failed in rounds.unwrap() {
         assert!(failed.unwrap());
+    }
+}
+
+/// A rank that has left is told so by whatever it still calls, in every form, and what it had
+/// under way has ended: its buffers come back or are gone, and no call waits.
+#[test]
+fn handles_of_a_world_that_has_been_left_tell_that() {
+    let _watchdog = Watchdog::start();
+    let ranks = threads_with(2, &Settings::new(), |world| {
+        let (me, other) = (world.rank(), 1 - world.rank());
+        let copy = world.dup()?;
+        let mut sum = world.allreduce_init(vec![1u64; 4], Sum, &Info::new())?;
+        let complete = world.allreduce_init(vec![1u64; 4], Sum, &Info::new())?;
+        let mut word = world.send_init(vec![7u8], other, Tag(1))?;
+        sum.run()?;
+        let mut complete = complete.start()?;
+        while !complete.test()? {}
+        let result = world.iallreduce(vec![me], Sum)?.wait()?;
+        let pending = world.irecv(vec![0u8; 4], other, Tag(2))?;
+        let running = world.recv_init(vec![0u8; 4], other, Tag(3))?.start()?;
+        world.barrier()?;
+        world.leave()?;
+        world.leave()?;
+        assert_eq!(result, [1]);
+        let errors = [
+            pending.wait().map(drop),
+            running.wait().map(drop),
+            sum.run(),
+            complete.wait().and_then(|operation| operation.start()).map(drop),
+            word.run(),
+            world.barrier(),
+            copy.ibarrier().map(drop),
+            world.send(&[1u8], other, Tag(1)),
+            world.send(&[1u8], me, Tag(1)),
+            world.isend(vec![1u8], other, Tag(1)).map(drop),
+            world.recv(&mut [1u8], other, Tag(1)).map(drop),
+            world.recv(&mut [1u8], motet::ANY_SOURCE, Tag(1)).map(drop),
+            world.irecv(vec![1u8], other, Tag(1)).map(drop),
+            world.probe(me, Tag(1)).map(drop),
+            world.iprobe(me, Tag(1)).map(drop),
+            world.dup().map(drop),
+            copy.split(Some(0), 0).map(drop),
+            world.barrier_init(&Info::new()).map(drop),
+            world.recv_init(vec![1u8], other, Tag(1)).map(drop),
+            world.sparse_exchange::<u8>([]).map(drop),
+        ];
+        for (at, error) in errors.into_iter().enumerate() {
+            let error = error.expect_err(&format!("call {at} of rank {me}"));
+            let of_itself = matches!(error.kind(), ErrorKind::PeerLeft { rank } if *rank == me);
+            assert!(of_itself, "call {at}: {error}");
+        }
+        Ok::<(), motet::Error>(())
+    });
+    ranks.unwrap().into_iter().for_each(|rank| rank.unwrap());
+}
+
+/// What a rank has begun is finished before it leaves, as when all is dropped.
+#[test]
+fn a_rank_that_calls_leave_finishes_what_others_wait_for() {
+    let _watchdog = Watchdog::start();
+    let ranks = threads(3, |world| {
+        if world.rank() == 0 {
+            let _sent = world.isend(vec![5u8; 1 << 20], 1, Tag(1))?;
+            let _news = world.ibcast(vec![7u64; 100_000], 0)?;
+            return world.leave();
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        if world.rank() == 1 {
+            let mut data = vec![0u8; 1 << 20];
+            world.recv(&mut data, 0, Tag(1))?;
+            assert!(data.iter().all(|&value| value == 5));
+        }
+        assert!(world.ibcast(vec![0u64; 100_000], 0)?.wait()?.iter().all(|&value| value == 7));
+        Ok::<(), motet::Error>(())
+    });
+    ranks.unwrap().into_iter().for_each(|rank| rank.unwrap());
+}
+
+/// In check mode a leave returns what no call could say.
+#[test]
+fn a_leave_tells_of_a_mismatch_of_the_last_calls() {
+    let _watchdog = Watchdog::start();
+    let ranks = threads_with(2, &Settings::new().check(), |world| {
+        world.bcast(&mut [1u8], world.rank())?;
+        world.leave()
+    });
+    for rank in ranks.unwrap() {
+        let error = rank.expect_err("the roots differ");
+        assert!(matches!(error.kind(), ErrorKind::Mismatch(_)), "{error}");
     }
 }

@@ -47,8 +47,8 @@ impl TestCase for Case {
         self.name
     }
 
-    fn body(&self) -> fn() -> Result<()> {
-        self.body
+    fn run_body(&self) -> Result<()> {
+        (self.body)()
     }
 
     fn run(&self) -> std::result::Result<(), String> {

@@ -15,6 +15,10 @@ const SIGKILL: u8 = 9;
 /// The signal of whoever writes to a closed pipe.
 const SIGPIPE: u8 = 13;
 
+/// What a program has to do that ends with exit code 0 while it is a rank.
+const HOW_TO_LEAVE: &str = "; call MPI_Finalize before the process ends (in Rust, drop the World \
+                            or call World::leave)";
+
 /// What became of a job whose ranks were started.
 #[derive(Debug)]
 pub struct Outcome {
@@ -82,7 +86,7 @@ impl Cause {
             Cause::Death(death) => match death.failure.how {
                 // It deserted the others, whatever it says.
                 How::Exit(0) | How::Vanished | How::Silent(_) | How::Cut | How::Starved(_) => 1,
-                How::Exit(code) => code,
+                How::Exit(code) | How::ExitAfterLeaving(code) => code,
                 How::Signal(signal) => SIGNAL_CODE.saturating_add(signal),
                 How::Panic => PANIC_CODE,
             },
@@ -130,7 +134,7 @@ impl fmt::Display for Death {
             }
             _ => how.fmt(out)?,
         }
-        if self.state == State::Left {
+        if self.state == State::Left && !matches!(how, How::ExitAfterLeaving(_)) {
             out.write_str(" after leaving the world")?;
         }
         if let (How::Signal(SIGKILL), Some(bytes)) = (how, self.full) {
@@ -138,13 +142,18 @@ impl fmt::Display for Death {
             write!(out, ", as the memory of its control group is used up (limit {mib} MiB)")?;
         }
         match self.others {
-            0 => Ok(()),
-            1 if self.ranks == 2 => out.write_str("; the other rank was ended"),
+            0 => {}
+            1 if self.ranks == 2 => out.write_str("; the other rank was ended")?,
             others if others + 1 == self.ranks => {
-                write!(out, "; the other {others} ranks were ended")
+                write!(out, "; the other {others} ranks were ended")?;
             }
-            1 => out.write_str("; the one other rank that still ran was ended"),
-            others => write!(out, "; the {others} other ranks that still ran were ended"),
+            1 => out.write_str("; the one other rank that still ran was ended")?,
+            others => write!(out, "; the {others} other ranks that still ran were ended")?,
+        }
+        match how {
+            // It meant to end well.
+            How::Exit(0) if self.state == State::Present => out.write_str(HOW_TO_LEAVE),
+            _ => Ok(()),
         }
     }
 }
@@ -176,7 +185,15 @@ mod tests {
         assert_eq!(deserted.code, 1);
         assert_eq!(
             text(&deserted),
-            "rank 2 (process 4711) exited with code 0 before leaving the world"
+            "rank 2 (process 4711) exited with code 0 before leaving the world; call MPI_Finalize \
+             before the process ends (in Rust, drop the World or call World::leave)"
+        );
+        let late = death(How::ExitAfterLeaving(4), State::Left, 2, 3);
+        assert_eq!(late.code, 4);
+        assert_eq!(
+            text(&late),
+            "rank 2 (process 4711) exited with code 4 after leaving the world; \
+             the other 2 ranks were ended"
         );
         let script = death(How::Exit(3), State::Absent, 1, 4);
         assert_eq!(script.code, 3);

@@ -431,6 +431,7 @@ fn verdict(status: WaitStatus, state: State) -> Option<How> {
     match (status.terminating_signal(), status.exit_status()) {
         (Some(signal), _) => Some(How::Signal(signal as u8)),
         (None, Some(0)) if state != State::Present => None,
+        (None, Some(code)) if state == State::Left => Some(How::ExitAfterLeaving(code as u8)),
         (None, code) => Some(How::Exit(code.unwrap_or(0) as u8)),
     }
 }

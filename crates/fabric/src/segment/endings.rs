@@ -117,6 +117,7 @@ pub(crate) fn pack(failure: Failure) -> u64 {
         How::Silent(seconds) => (5, seconds),
         How::Cut => (6, 0),
         How::Starved(errno) => (7, errno),
+        How::ExitAfterLeaving(code) => (8, code),
     };
     tagged(failure.rank, number, how)
 }
@@ -132,6 +133,7 @@ pub(crate) fn unpack(word: u64) -> Option<Failure> {
         5 => How::Silent(number),
         6 => How::Cut,
         7 => How::Starved(number),
+        8 => How::ExitAfterLeaving(number),
         _ => return None,
     };
     Some(Failure { rank, how })

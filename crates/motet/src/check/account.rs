@@ -7,9 +7,10 @@
 //! the other irregular operations) is compared pair by pair: what one rank sends to another must be
 //! what that one expects.
 //!
-//! A call that takes a group says on all ranks what it is called, and that it takes one. The group
-//! must be equal wherever it is not empty, and whoever is in it must have passed it. All else is
-//! compared among the members only: [`ANY`] stands for what others do not say.
+//! A call that takes a group says on all ranks what it is called, and that it takes one. Whoever is
+//! in a group that a rank passes must have passed the same, so two groups are equal or have no rank
+//! in common. All else is compared among the members only: [`ANY`] stands for what others do not
+//! say.
 
 use motet_fabric::{Peer, TypeCode};
 use motet_plan::call::Blocks;

@@ -202,8 +202,8 @@ impl Ledger {
             let (mine, theirs) = (&mine.record, &said.record);
             let told =
                 |remark| Some((self.tell(*me, mine, said.peer, theirs) + remark, Tell::Others));
-            // One in a group of the other has passed an empty one.
-            if (mine.includes && theirs.group == ANY) || (theirs.includes && mine.group == ANY) {
+            // A rank in two groups has passed one of them at most.
+            if (mine.includes || theirs.includes) && mine.group != theirs.group {
                 return told("; who is in the group must pass it");
             }
             let fit = mine.sends == theirs.expects && mine.expects == theirs.sends;
@@ -215,11 +215,12 @@ impl Ledger {
     fn compare_kinds(&self, one: &Said, other: &Said) -> Option<(String, Tell)> {
         let (first, second) = (&one.record, &other.record);
         let agree = |one: u64, other: u64| one == other || one == ANY || other == ANY;
+        // Groups that have no rank in common are as calls of their own.
+        let are_apart = first.group != second.group;
         let equal = first.kind == second.kind
             && first.fingerprint == second.fingerprint
-            && agree(first.group, second.group)
-            && agree(first.shared, second.shared)
-            && agree(first.element, second.element);
+            && (are_apart
+                || (agree(first.shared, second.shared) && agree(first.element, second.element)));
         // Ranks outside a group cannot compare what they do not know.
         let tell = match (first.group, second.group) {
             (ANY, ANY) => Tell::Nobody,

@@ -50,8 +50,13 @@ impl Communicator {
     /// Gives the root's buffer to all ranks. (`MPI_Bcast`)
     ///
     /// # Errors
-    /// A root that is not in the communicator; buffers of different lengths; a rank that has died
-    /// or left.
+    /// A root that is not in the communicator; a rank that has died or left. All ranks pass
+    /// buffers of one length. If not, check mode tells all of them ([`ErrorKind::Mismatch`]);
+    /// without it those are told who notice, as who has no room for what comes
+    /// ([`ErrorKind::Truncated`]).
+    ///
+    /// [`ErrorKind::Mismatch`]: crate::ErrorKind::Mismatch
+    /// [`ErrorKind::Truncated`]: crate::ErrorKind::Truncated
     #[track_caller]
     pub fn bcast<T: Element>(&self, buffer: &mut [T], root: usize) -> Result<()> {
         let shape = Shape::bcast(self, output(buffer), root);

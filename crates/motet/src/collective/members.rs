@@ -33,10 +33,15 @@ use crate::persistent::Persistent;
 ///
 /// All ranks of the communicator make the same inits, in one order with all others of the
 /// communicator, and start them equally often. The members pass the same group; the others pass
-/// that group, or [`Group::empty`] if they have not made it. Members are counted by their places in
-/// the group: so blocks are ordered, and the operands of reductions, and lists have an entry for
-/// each member. What others pass is held until they get it back, but neither looked at nor checked,
-/// and their runs are over at once.
+/// that group, or [`Group::empty`] if they have not made it, or a group of their own that has no
+/// rank in common with it: so all rows of a grid, or all its columns, can have one init, in which
+/// each row has arguments of its own. In check mode a rank that is in the group of another and
+/// passes a different one is a [mismatch](crate::ErrorKind::Mismatch); so it is, for all ranks
+/// of the communicator, under the hint [`ENFORCE`](crate::ENFORCE), which wants one group.
+///
+/// Members are counted by their places in the group: so blocks are ordered, and the operands of
+/// reductions, and lists have an entry for each member. What others pass is held until they get it
+/// back, but neither looked at nor checked, and their runs are over at once.
 ///
 /// An init that is refused has not been made. If it is refused for members only, they have yet to
 /// make one that the others have made.
@@ -65,6 +70,23 @@ use crate::persistent::Persistent;
 ///     let mut sum = members.member(1)?.reduce_init((vec![1], vec![0]), Sum, &Info::new())?;
 ///     sum.run()?;
 ///     assert_eq!(sum.output(), [if world.rank() == 1 { 2 } else { 0 }]);
+///     Ok::<(), motet::Error>(())
+/// })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+/// # Ok::<(), motet::Error>(())
+/// ```
+///
+/// The sums of all rows of a grid of two rows and three columns, by one init:
+///
+/// ```
+/// use motet::{Info, Sum};
+///
+/// motet::threads(6, |world| {
+///     let first = world.rank() / 3 * 3;
+///     let row = world.group().include(&[first, first + 1, first + 2])?;
+///     let members = world.members(&row)?;
+///     let mut sum = members.allreduce_init((vec![world.rank()], vec![0]), Sum, &Info::new())?;
+///     sum.run()?;
+///     assert_eq!(sum.output(), [3 * first + 3]);
 ///     Ok::<(), motet::Error>(())
 /// })?.into_iter().collect::<Result<Vec<_>, _>>()?;
 /// # Ok::<(), motet::Error>(())

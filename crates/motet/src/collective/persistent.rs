@@ -18,7 +18,7 @@ macro_rules! persistent_collectives {
         #[doc = $among]
         ///
         /// # Errors
-        /// None today.
+        /// Those that any call may return: see [`Error`](crate::Error).
         #[track_caller]
         pub fn barrier_init(&self, info: &Info) -> Result<Persistent<()>> {
             self.communicator().persistent_with((), info, |()| {

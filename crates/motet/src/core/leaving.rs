@@ -1,5 +1,6 @@
 //! How a rank leaves its world.
 
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use motet_fabric::complain;
@@ -11,18 +12,33 @@ use crate::error::ErrorKind;
 const STILLNESS: Duration = Duration::from_millis(900);
 
 impl Core {
+    /// Whether the rank has left its world.
+    pub(crate) fn has_left(&self) -> bool {
+        self.has_left.load(Ordering::Acquire)
+    }
+
+    /// Leaves the world in good order, once.
+    pub(crate) fn leave(&self) {
+        if self.has_left.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        self.lessons().save();
+        self.finish_and_leave();
+        self.take_leave_of_launcher();
+    }
+
     /// Finishes what others may wait for, then leaves.
     ///
     /// Ranks that have all come this far can only wait for each other in vain (one has dropped the
     /// request of a collective that another never began, say): then stillness ends it.
-    pub(super) fn leave(&self) {
+    fn finish_and_leave(&self) {
         self.compare_last_calls();
         while let Some(reason) = self.untold_mismatch() {
             complain(format_args!("motet: rank {}: {}", self.me(), ErrorKind::Mismatch(reason)));
         }
         {
             let mut engine = self.engine();
-            engine.abandon_receives();
+            engine.end_receives();
             engine.begin_leaving();
         }
         let (mut moves, mut since) = (0, Instant::now());
@@ -33,7 +49,7 @@ impl Core {
             }
             (engine.is_quiet() || since.elapsed() >= STILLNESS).then_some(())
         });
-        self.engine().abandon_all();
+        self.engine().close();
         self.engine().leave();
         let _ = self.wait_until(|engine| engine.is_gone().then_some(()));
     }
@@ -63,7 +79,7 @@ impl Core {
 
     /// Tells the launcher, if it is another library's, that this rank has left in good order.
     /// Otherwise it would take the end of the process for a death.
-    pub(super) fn take_leave_of_launcher(&self) {
+    fn take_leave_of_launcher(&self) {
         let left = self.launched.as_ref().map_or(Ok(()), |launched| launched.leave());
         if let Err(error) = left {
             complain(format_args!("motet: rank {}: {error}", self.me()));

@@ -4,6 +4,7 @@ use motet_fabric::slab::Id;
 use motet_fabric::{Endpoint, Failure, How, Received, TransferError};
 
 use super::{Engine, Postponed, State, Work};
+use crate::communicator::{Traffic, split_context};
 
 impl Engine {
     /// Ends an operation that will never complete. On return nobody uses its memory.
@@ -65,6 +66,53 @@ impl Engine {
     /// The rank leaves in good order, and all are told.
     pub(crate) fn leave(&mut self) {
         self.endpoint.leave();
+    }
+
+    /// What is told of all that is not over when the rank leaves.
+    pub(crate) fn has_left_itself(&self) -> TransferError {
+        TransferError::Left(self.endpoint.me())
+    }
+
+    /// Ends all that is under way, since the rank leaves, and begins nothing any more: as after a
+    /// death, without room each operation that begins has to ask for it. Handles may still be
+    /// there; they are told so.
+    pub(crate) fn close(&mut self) {
+        self.has_left = true;
+        self.room = 0;
+        self.left.clear();
+        self.endpoint.cancel(|_| true);
+        let all: Vec<(Id, State)> =
+            self.operations.iter().map(|(id, operation)| (id, operation.state)).collect();
+        all.into_iter().for_each(|(id, state)| self.close_one(id, state));
+    }
+
+    fn close_one(&mut self, id: Id, state: State) {
+        let Some(operation) = self.operations.get_mut(id) else { return };
+        let gone = Err(TransferError::Left(self.endpoint.me()));
+        let is_persistent = match &operation.work {
+            Work::Run(run) => split_context(run.number().context).1 == Traffic::Persistent,
+            Work::Stored(_) => true,
+            _ => false,
+        };
+        match state {
+            State::Inactive => self.remove(id),
+            State::Active => {
+                if let Work::Run(run) = &mut operation.work {
+                    run.cut_off(&mut self.endpoint);
+                }
+                self.finish(id, gone);
+            }
+            // It would become inactive when its end is taken, and could be started again.
+            State::Well | State::Complete(_) if is_persistent => {
+                operation.state = State::Complete(gone);
+            }
+            State::Well | State::Complete(_) => {}
+        }
+    }
+
+    /// Whether the rank has left its world.
+    pub(crate) fn has_left(&self) -> bool {
+        self.has_left
     }
 
     /// Whether all who must know that the rank has left do.

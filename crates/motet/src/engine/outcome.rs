@@ -50,7 +50,8 @@ impl Engine {
     /// As [`Engine::take`], of one that is known to have ended with this error.
     #[cold]
     fn take_error(&mut self, id: Id, persistent: bool, error: TransferError) -> TransferError {
-        let is_for_good = matches!(error, TransferError::Ended(_) | TransferError::Failed(_));
+        let is_for_good =
+            self.has_left || matches!(error, TransferError::Ended(_) | TransferError::Failed(_));
         match self.operations.get_mut(id) {
             Some(operation) if persistent && !is_for_good => operation.state = State::Inactive,
             _ => self.remove(id),

@@ -115,6 +115,9 @@ impl Engine {
         account: Account,
         tag: u64,
     ) -> Result<u64, &'static str> {
+        if self.has_left {
+            return Ok(0); // The call is refused for that.
+        }
         let own = self.books().enter_own(membership, kind, account, tag);
         for (peer, record) in &own.records {
             self.send_record(*peer, record);
@@ -141,8 +144,9 @@ impl Engine {
 
     /// Ends what a mismatch makes pointless, and tells those who cannot know.
     pub(super) fn carry_out(&mut self, Verdict { communicator, broken, tell }: Verdict) {
+        let me = self.endpoint.me();
+        self.books().note_mismatch(me);
         if tell == Tell::Others {
-            let me = self.endpoint.me();
             let group = self.books().ledger(communicator).group();
             let record = Record {
                 communicator,
@@ -220,10 +224,13 @@ impl Engine {
     /// Why a persistent operation is gone.
     #[cold]
     pub(crate) fn why_gone(&mut self, id: Id) -> TransferError {
+        if self.has_left {
+            return self.has_left_itself();
+        }
         let ended = self.books.as_ref().and_then(|books| books.why_ended(id));
         ended.map(TransferError::Ended).unwrap_or_else(|| {
             let failure = self.failure();
-            let failure = failure.expect("only a death or a mismatch ends a persistent operation");
+            let failure = failure.expect("only a death, a mismatch or a leave ends it");
             TransferError::Failed(failure)
         })
     }

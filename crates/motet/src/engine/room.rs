@@ -36,6 +36,9 @@ impl Engine {
 
     #[cold]
     fn ask_for_room(&mut self) -> Result<(), ErrorKind> {
+        if self.has_left {
+            return Err(ErrorKind::from(self.has_left_itself()));
+        }
         let pending = self.operations.len();
         if pending >= self.most {
             return Err(ErrorKind::TooManyOperations { limit: self.most });

@@ -6,6 +6,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+use std::collections::HashSet;
 use std::mem;
 use std::sync::Arc;
 
@@ -390,8 +391,8 @@ impl Engine {
         })
     }
 
-    /// Ends the receives that are still under way: whoever asked for them is gone.
-    pub(crate) fn abandon_receives(&mut self) {
+    /// Ends the receives that are still under way, since their rank leaves.
+    pub(crate) fn end_receives(&mut self) {
         let receives = self.operations.iter().filter(|(_, operation)| {
             let waits = match &operation.work {
                 Work::Receive(_) => true,
@@ -401,7 +402,9 @@ impl Engine {
             };
             waits && operation.state == State::Active
         });
-        let receives: Vec<Id> = receives.map(|(id, _)| id).collect();
-        receives.into_iter().for_each(|id| self.abandon(id));
+        let receives: HashSet<u64> = receives.map(|(id, _)| id.0).collect();
+        self.endpoint.cancel(|token| receives.contains(&token.operation));
+        let gone = self.has_left_itself();
+        receives.into_iter().for_each(|id| self.finish(Id(id), Err(gone)));
     }
 }

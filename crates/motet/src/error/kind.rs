@@ -71,7 +71,10 @@ pub enum ErrorKind {
     #[error("{0}; nothing that waits for it can complete")]
     PeerFailed(Failure),
     /// A rank that was waited for has left the world in good order.
-    #[error("rank {rank} of the world has left it: what it was to send will never come")]
+    #[error(
+        "rank {rank} of the world has left it: what it was to send will never come; a rank makes \
+         all calls that others wait for before it leaves"
+    )]
     PeerLeft {
         /// Its rank in the world.
         rank: usize,

@@ -62,7 +62,7 @@ impl Intercommunicator {
     /// Nonblocking [`barrier`](Intercommunicator::barrier). (`MPI_Ibarrier`)
     ///
     /// # Errors
-    /// None today.
+    /// Those that any call may return: see [`Error`](crate::Error).
     #[track_caller]
     pub fn ibarrier(&self) -> Result<Request<()>> {
         self.union.post((), |()| self.prepare::<u8>("ibarrier", Ok(Crossing::barrier(self)), None))
@@ -71,7 +71,7 @@ impl Intercommunicator {
     /// Persistent [`barrier`](Intercommunicator::barrier). (`MPI_Barrier_init`)
     ///
     /// # Errors
-    /// None today.
+    /// Those that any call may return: see [`Error`](crate::Error).
     #[track_caller]
     pub fn barrier_init(&self, info: &Info) -> Result<Persistent<()>> {
         let crossing = Ok(Crossing::barrier(self));

@@ -15,7 +15,8 @@ impl Intercommunicator {
     /// Sends a message; see [`Communicator::send`](crate::Communicator::send). (`MPI_Send`)
     ///
     /// # Errors
-    /// A destination that is not in the remote group, has died or left.
+    /// A destination that is not in the remote group, has died or left; a tag above
+    /// [`TAG_UB`](crate::TAG_UB).
     pub fn send<T: Element>(&self, data: &[T], to: usize, tag: Tag) -> Result<()> {
         self.far.send(data, to, tag)
     }
@@ -86,7 +87,8 @@ impl Intercommunicator {
     /// Nonblocking [`send`](Intercommunicator::send). (`MPI_Isend`)
     ///
     /// # Errors
-    /// A destination that is not in the remote group.
+    /// A destination that is not in the remote group; a tag above
+    /// [`TAG_UB`](crate::TAG_UB).
     pub fn isend<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Request<B>>
     where
         B: SendBuffer + 'static,
@@ -97,7 +99,8 @@ impl Intercommunicator {
     /// Nonblocking [`ssend`](Intercommunicator::ssend). (`MPI_Issend`)
     ///
     /// # Errors
-    /// A destination that is not in the remote group.
+    /// A destination that is not in the remote group; a tag above
+    /// [`TAG_UB`](crate::TAG_UB).
     pub fn issend<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Request<B>>
     where
         B: SendBuffer + 'static,
@@ -108,7 +111,8 @@ impl Intercommunicator {
     /// Nonblocking [`bsend`](Intercommunicator::bsend). (`MPI_Ibsend`)
     ///
     /// # Errors
-    /// A destination that is not in the remote group.
+    /// A destination that is not in the remote group; a tag above
+    /// [`TAG_UB`](crate::TAG_UB).
     pub fn ibsend<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Request<B>>
     where
         B: SendBuffer + 'static,
@@ -119,7 +123,8 @@ impl Intercommunicator {
     /// Nonblocking [`rsend`](Intercommunicator::rsend). (`MPI_Irsend`)
     ///
     /// # Errors
-    /// A destination that is not in the remote group.
+    /// A destination that is not in the remote group; a tag above
+    /// [`TAG_UB`](crate::TAG_UB).
     pub fn irsend<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Request<B>>
     where
         B: SendBuffer + 'static,
@@ -130,7 +135,8 @@ impl Intercommunicator {
     /// Nonblocking [`recv`](Intercommunicator::recv). (`MPI_Irecv`)
     ///
     /// # Errors
-    /// A source that is not in the remote group.
+    /// A source that is not in the remote group; a tag above
+    /// [`TAG_UB`](crate::TAG_UB).
     pub fn irecv<B>(
         &self,
         buffer: B,
@@ -179,7 +185,8 @@ impl Intercommunicator {
     /// Persistent [`send`](Intercommunicator::send). (`MPI_Send_init`)
     ///
     /// # Errors
-    /// A destination that is not in the remote group.
+    /// A destination that is not in the remote group; a tag above
+    /// [`TAG_UB`](crate::TAG_UB).
     pub fn send_init<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Persistent<B>>
     where
         B: SendBuffer + 'static,
@@ -190,7 +197,8 @@ impl Intercommunicator {
     /// Persistent [`ssend`](Intercommunicator::ssend). (`MPI_Ssend_init`)
     ///
     /// # Errors
-    /// A destination that is not in the remote group.
+    /// A destination that is not in the remote group; a tag above
+    /// [`TAG_UB`](crate::TAG_UB).
     pub fn ssend_init<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Persistent<B>>
     where
         B: SendBuffer + 'static,
@@ -201,7 +209,8 @@ impl Intercommunicator {
     /// Persistent [`bsend`](Intercommunicator::bsend). (`MPI_Bsend_init`)
     ///
     /// # Errors
-    /// A destination that is not in the remote group.
+    /// A destination that is not in the remote group; a tag above
+    /// [`TAG_UB`](crate::TAG_UB).
     pub fn bsend_init<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Persistent<B>>
     where
         B: SendBuffer + 'static,
@@ -212,7 +221,8 @@ impl Intercommunicator {
     /// Persistent [`rsend`](Intercommunicator::rsend). (`MPI_Rsend_init`)
     ///
     /// # Errors
-    /// A destination that is not in the remote group.
+    /// A destination that is not in the remote group; a tag above
+    /// [`TAG_UB`](crate::TAG_UB).
     pub fn rsend_init<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Persistent<B>>
     where
         B: SendBuffer + 'static,
@@ -223,7 +233,8 @@ impl Intercommunicator {
     /// Persistent [`recv`](Intercommunicator::recv). (`MPI_Recv_init`)
     ///
     /// # Errors
-    /// A source that is not in the remote group.
+    /// A source that is not in the remote group; a tag above
+    /// [`TAG_UB`](crate::TAG_UB).
     pub fn recv_init<B>(
         &self,
         buffer: B,
@@ -239,7 +250,8 @@ impl Intercommunicator {
     /// Waits until a message is there; does not receive it. (`MPI_Probe`)
     ///
     /// # Errors
-    /// A source that is not in the remote group, has died or left.
+    /// A source that is not in the remote group, has died or left; a tag above
+    /// [`TAG_UB`](crate::TAG_UB).
     pub fn probe(&self, from: impl Into<Source>, tag: impl Into<TagFilter>) -> Result<Status> {
         self.far.probe(from, tag)
     }

@@ -18,7 +18,8 @@ impl<'env> Scope<'_, 'env> {
     /// Nonblocking [`send`](crate::Communicator::send). (`MPI_Isend`)
     ///
     /// # Errors
-    /// A destination that is not in the communicator.
+    /// A destination that is not in the communicator; a tag above
+    /// [`TAG_UB`](crate::TAG_UB).
     pub fn isend<B: SendBuffer + 'env>(
         &self,
         buffer: B,
@@ -34,7 +35,8 @@ impl<'env> Scope<'_, 'env> {
     /// Nonblocking [`ssend`](crate::Communicator::ssend). (`MPI_Issend`)
     ///
     /// # Errors
-    /// A destination that is not in the communicator.
+    /// A destination that is not in the communicator; a tag above
+    /// [`TAG_UB`](crate::TAG_UB).
     pub fn issend<B: SendBuffer + 'env>(
         &self,
         buffer: B,
@@ -50,7 +52,8 @@ impl<'env> Scope<'_, 'env> {
     /// Nonblocking [`recv`](crate::Communicator::recv). (`MPI_Irecv`)
     ///
     /// # Errors
-    /// A source that is not in the communicator.
+    /// A source that is not in the communicator; a tag above
+    /// [`TAG_UB`](crate::TAG_UB).
     pub fn irecv<B: RecvBuffer + 'env>(
         &self,
         buffer: B,
@@ -65,7 +68,8 @@ impl<'env> Scope<'_, 'env> {
     /// Nonblocking [`bsend`](crate::Communicator::bsend). (`MPI_Ibsend`)
     ///
     /// # Errors
-    /// A destination that is not in the communicator.
+    /// A destination that is not in the communicator; a tag above
+    /// [`TAG_UB`](crate::TAG_UB).
     pub fn ibsend<B: SendBuffer + 'env>(
         &self,
         buffer: B,
@@ -80,7 +84,8 @@ impl<'env> Scope<'_, 'env> {
     /// Nonblocking [`rsend`](crate::Communicator::rsend). (`MPI_Irsend`)
     ///
     /// # Errors
-    /// A destination that is not in the communicator.
+    /// A destination that is not in the communicator; a tag above
+    /// [`TAG_UB`](crate::TAG_UB).
     pub fn irsend<B: SendBuffer + 'env>(
         &self,
         buffer: B,
@@ -156,7 +161,8 @@ impl<'env> MessageScope<'_, 'env> {
     /// As [`Intercommunicator::isend`]. (`MPI_Isend`)
     ///
     /// # Errors
-    /// A destination that is not in the remote group.
+    /// A destination that is not in the remote group; a tag above
+    /// [`TAG_UB`](crate::TAG_UB).
     pub fn isend<B: SendBuffer + 'env>(
         &self,
         buffer: B,
@@ -169,7 +175,8 @@ impl<'env> MessageScope<'_, 'env> {
     /// As [`Intercommunicator::issend`]. (`MPI_Issend`)
     ///
     /// # Errors
-    /// A destination that is not in the remote group.
+    /// A destination that is not in the remote group; a tag above
+    /// [`TAG_UB`](crate::TAG_UB).
     pub fn issend<B: SendBuffer + 'env>(
         &self,
         buffer: B,
@@ -182,7 +189,8 @@ impl<'env> MessageScope<'_, 'env> {
     /// As [`Intercommunicator::ibsend`]. (`MPI_Ibsend`)
     ///
     /// # Errors
-    /// A destination that is not in the remote group.
+    /// A destination that is not in the remote group; a tag above
+    /// [`TAG_UB`](crate::TAG_UB).
     pub fn ibsend<B: SendBuffer + 'env>(
         &self,
         buffer: B,
@@ -195,7 +203,8 @@ impl<'env> MessageScope<'_, 'env> {
     /// As [`Intercommunicator::irsend`]. (`MPI_Irsend`)
     ///
     /// # Errors
-    /// A destination that is not in the remote group.
+    /// A destination that is not in the remote group; a tag above
+    /// [`TAG_UB`](crate::TAG_UB).
     pub fn irsend<B: SendBuffer + 'env>(
         &self,
         buffer: B,
@@ -208,7 +217,8 @@ impl<'env> MessageScope<'_, 'env> {
     /// As [`Intercommunicator::irecv`]. (`MPI_Irecv`)
     ///
     /// # Errors
-    /// A source that is not in the remote group.
+    /// A source that is not in the remote group; a tag above
+    /// [`TAG_UB`](crate::TAG_UB).
     pub fn irecv<B: RecvBuffer + 'env>(
         &self,
         buffer: B,
@@ -221,7 +231,8 @@ impl<'env> MessageScope<'_, 'env> {
     /// As [`Intercommunicator::isendrecv`]. (`MPI_Isendrecv`)
     ///
     /// # Errors
-    /// A destination or a source that is not in the remote group.
+    /// A destination or a source that is not in the remote group; a tag above
+    /// [`TAG_UB`](crate::TAG_UB).
     pub fn isendrecv<S, R>(
         &self,
         outgoing: (S, usize, Tag),

@@ -10,7 +10,7 @@ pub(crate) trait TestCase {
     fn name(&self) -> &'static str;
 
     /// What the program does as this case.
-    fn body(&self) -> fn() -> motet::Result<()>;
+    fn run_body(&self) -> motet::Result<()>;
 
     /// Starts the program as this case and looks at what comes of it; the error is the problem in
     /// words.
@@ -21,7 +21,7 @@ pub(crate) trait TestCase {
 pub(crate) fn main_of(variable: &str, cases: &[impl TestCase]) -> ExitCode {
     if let Ok(name) = env::var(variable) {
         let case = cases.iter().find(|case| case.name() == name).expect("a case of this name");
-        return match case.body()() {
+        return match case.run_body() {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
                 eprintln!("{error}");

@@ -46,8 +46,11 @@ fn groups_that_differ_are_named() {
     // An outsider passes another group.
     let words = ["called barrier_init(among [0, 1])", "rank 3 called barrier_init(among [1, 0])"];
     mismatches(&words, |world| barriers(world, [&[0, 1], &[0, 1], &[], &[1, 0]]));
-    let words = ["rank 1 called barrier_init(among [1])", "rank 2 called barrier_init(among [2])"];
-    mismatches(&words, |world| barriers(world, [&[], &[1], &[2], &[]]));
+    // Two groups have a rank in common, which passes one of them, or a third one.
+    let words = ["called barrier_init(among [0, 1])", "called barrier_init(among [1, 2])"];
+    mismatches(&words, |world| barriers(world, [&[0, 1], &[0, 1], &[1, 2], &[]]));
+    let words = ["called barrier_init(among [1])", "who is in the group must pass it"];
+    mismatches(&words, |world| barriers(world, [&[0, 1], &[1], &[1, 2], &[]]));
 }
 
 /// spec: 11, 107
@@ -102,6 +105,20 @@ fn members_must_agree_on_the_rest() {
         let to = if zero { [to, one] } else { [one, to] };
         let from = [one, Block { start: 1, count: 1 }];
         all.alltoallv_init((vec![0; 3], vec![0; 2]), &to, &from, info)?.run()
+    });
+}
+
+/// Of two groups at once each is compared in itself, and all ranks are told.
+///
+/// spec: 11, 108, 111
+#[test]
+fn members_of_one_of_two_groups_that_disagree_are_named() {
+    let words = ["rank 2 called allreduce_init(1 × i32, Sum, among [2, 3])", "(2 × i32"];
+    mismatches(&words, |world| {
+        let me = world.rank();
+        let members = world.members(&group(world, if me < 2 { &[0, 1] } else { &[2, 3] }))?;
+        let count = [5, 5, 1, 2][me];
+        members.allreduce_init(vec![1; count], Sum, &Info::new())?.run()
     });
 }
 

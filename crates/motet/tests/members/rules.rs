@@ -15,8 +15,18 @@ type Rule = fn(&World) -> Result<()>;
 
 /// All rules that need no other world.
 pub(crate) fn all(world: &World) -> Result<()> {
-    let rules: [Rule; 9] =
-        [plain, examples, start_alls, cancelled, early, roots, outsiders, nobody_at_all, lists];
+    let rules: [Rule; 10] = [
+        plain,
+        examples,
+        start_alls,
+        cancelled,
+        early,
+        roots,
+        outsiders,
+        nobody_at_all,
+        lists,
+        parted,
+    ];
     rules.iter().try_for_each(|rule| rule(world))
 }
 
@@ -366,4 +376,50 @@ fn the_deterministic_hint_counts_among_groups() {
         };
         on_ranks_with(5, &settings, deterministic);
     }
+}
+
+/// Groups that have no rank in common take part in one init, each with arguments of its own: other
+/// lengths, types, operators, roots, and another number of members.
+fn parted(world: &World) -> Result<()> {
+    let (me, info) = (world.rank(), Info::new());
+    for ranks in [[&[3, 0][..], &[4, 1, 2]], [&[2][..], &[0, 4]], [&[][..], &[1, 3]]] {
+        let own = ranks.into_iter().position(|ranks| ranks.contains(&me));
+        let side = own.unwrap_or(0);
+        let ranks = ranks[side];
+        let members = world.members(&group(world, if own.is_some() { ranks } else { &[] }))?;
+        let (size, sum) = (ranks.len(), ranks.iter().sum::<usize>());
+        for round in 0..3 {
+            let (mine, nothing) = (vec![me + round; 1 + 40 * side], vec![9; 1 + 40 * side]);
+            let mut all = match side {
+                0 => members.allreduce_init((mine, nothing), Sum, &info)?,
+                _ => members.allreduce_init((mine, nothing), motet::Max, &info)?,
+            };
+            let gathered = vec![9u8; 2 * size];
+            let mut list = members.allgather_init((vec![me as u8; 2], gathered), &info)?;
+            let last = ranks.last().copied().unwrap_or(0);
+            let mut news = members.member(last)?.bcast_init(vec![me; 3 + side], &info)?;
+            let operations = (all.start()?, list.start()?, news.start()?);
+            (all, list, news) = (operations.0.wait()?, operations.1.wait()?, operations.2.wait()?);
+            if own.is_none() {
+                assert!(all.output().iter().all(|&value| value == 9));
+                continue;
+            }
+            let expected = match side {
+                0 => sum + size * round,
+                _ => ranks.iter().max().expect("members") + round,
+            };
+            assert!(all.output().iter().all(|&value| value == expected), "{ranks:?}");
+            let expected = ranks.iter().flat_map(|&rank| [rank as u8; 2]);
+            assert!(list.output().iter().copied().eq(expected), "{ranks:?}");
+            assert!(news.output().iter().all(|&value| value == last), "{ranks:?}");
+        }
+    }
+    Ok(())
+}
+
+/// spec: 103, 107, 111
+#[test]
+fn groups_without_a_common_rank_share_an_init() {
+    on_ranks(5, parted);
+    on_ranks_with(5, &Settings::new().check(), parted);
 }

@@ -67,7 +67,7 @@ impl Intercommunicator {
     /// Gives the root's buffer to all ranks of the other group. (`MPI_Bcast`)
     ///
     /// # Errors
-    /// A root that is not in the remote group; buffers of different lengths; a rank that has died
+    /// A root that is not in the remote group; less room than the root sends; a rank that has died
     /// or left.
     #[track_caller]
     pub fn bcast<T: Element>(&self, buffer: &mut [T], root: Root) -> Result<()> {
