@@ -146,6 +146,12 @@ impl Flight {
         Flight { origin, id, persistent, end: End::Unknown, reported: false, handled: false }
     }
 
+    /// A persistent operation that has not been started. There is nothing to wait for.
+    #[inline]
+    pub(crate) fn inactive(origin: Origin, id: Id) -> Flight {
+        Flight { end: End::Well, reported: true, ..Flight::new(origin, id, true) }
+    }
+
     /// A send that is over already; the engine never knew it.
     pub(crate) fn over(origin: Origin) -> Flight {
         Flight { end: End::Well, ..Flight::new(origin, Id(0), false) }

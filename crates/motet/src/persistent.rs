@@ -1,6 +1,13 @@
 //! Persistent operations: planned and linked once, started as often as wanted.
+//!
+//! **Who may use the buffers.** A [`Running`] lends nothing out but an input that is only read. A
+//! [`Persistent`] knows by its flight whether a run is under way that [`Persistent::begin`] has
+//! started, and lends its buffers out when that is not so. It is the operation itself that knows
+//! this, and no guard that borrows it: one that is forgotten would leave the buffers in use.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+mod together;
 
 use std::fmt;
 use std::future::Future;
@@ -12,14 +19,18 @@ use motet_fabric::slab::Id;
 use crate::buffer::{
     Buffers, Held, Kept, OwnInput, RecvBuffer, SendBuffer, elements, elements_mut,
 };
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::flight::{Flight, Origin};
 use crate::raw;
 use crate::sets::{InFlight, Pending};
 use crate::status::Status;
+pub use together::{Start, start_all};
 
-/// A persistent operation that is not running. It owns its buffers; between runs they can be
-/// read and written. (MPI 4.1 §3.9, §7.13)
+/// A persistent operation. It owns its buffers; between runs they can be read and written.
+/// (MPI 5.0 §3.9, §6.13)
+///
+/// [`start`](Persistent::start) makes a [`Running`] of it, which has no buffers to read or write:
+/// what must not be done does not compile.
 ///
 /// ```
 /// use motet::{Info, Sum};
@@ -37,6 +48,40 @@ use crate::status::Status;
 /// })?.into_iter().collect::<Result<Vec<_>, _>>()?;
 /// # Ok::<(), motet::Error>(())
 /// ```
+///
+/// An operation in a field of a structure stays where it is: [`begin`](Persistent::begin) starts it
+/// there, and [`finish`](Persistent::finish) waits for it. Whoever reads or writes a buffer that is
+/// in use in between gets a panic.
+///
+/// ```
+/// use motet::{Info, Persistent, Sum};
+///
+/// struct Solver { dot: Persistent<Vec<f64>>, steps: u32 }
+///
+/// impl Solver {
+///     fn step(&mut self) -> motet::Result<f64> {
+///         self.dot.input_mut()[0] = 0.5;
+///         self.dot.begin()?;
+///         self.count(); // something useful meanwhile
+///         self.dot.finish()?;
+///         Ok(self.dot.output()[0])
+///     }
+///
+///     fn count(&mut self) {
+///         self.steps += 1;
+///     }
+/// }
+///
+/// motet::threads(2, |world| {
+///     let dot = world.allreduce_init(vec![0.0], Sum, &Info::new())?;
+///     let mut solver = Solver { dot, steps: 0 };
+///     for _ in 0..3 {
+///         assert_eq!(solver.step()?, 1.0);
+///     }
+///     Ok::<(), motet::Error>(())
+/// })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+/// # Ok::<(), motet::Error>(())
+/// ```
 pub struct Persistent<B: Held + 'static> {
     flight: Flight,
     /// Gone only when [`Drop`] must not find them.
@@ -45,25 +90,94 @@ pub struct Persistent<B: Held + 'static> {
 
 impl<B: Held + 'static> Persistent<B> {
     pub(crate) fn new(origin: Origin, id: Id, parts: B::Parts) -> Persistent<B> {
-        Persistent { flight: Flight::new(origin, id, true), parts: Some(parts) }
+        Persistent { flight: Flight::inactive(origin, id), parts: Some(parts) }
     }
 
     /// Starts the operation. The first messages leave before this returns; nothing is waited for.
     ///
     /// # Errors
-    /// That a rank had died while the operation ran before.
+    /// As [`Persistent::begin`]; the operation is freed then.
     pub fn start(mut self) -> Result<Running<B>> {
-        self.flight.start()?;
+        self.begin()?;
         Ok(Running { operation: self })
+    }
+
+    /// Starts the operation where it is, in a field for instance. Its buffers are in use until
+    /// [`finish`](Persistent::finish) has returned, or [`test`](Persistent::test) has said that the
+    /// run is over.
+    ///
+    /// # Errors
+    /// That a rank had died while the operation ran before; that it is under way already, which
+    /// does it no harm.
+    #[inline]
+    pub fn begin(&mut self) -> Result<()> {
+        if self.is_under_way() {
+            return Err(self.flight.origin.error(ErrorKind::of_request(
+                "is under way already: call `finish` before it is started again",
+            )));
+        }
+        self.flight.start()
+    }
+
+    /// Waits until the run that has begun is over, and says what came of it. When nothing has begun
+    /// since then, says so again; of an operation that was never started, that all is well.
+    ///
+    /// # Errors
+    /// What went wrong with this run. The operation can be run again unless the world has failed.
+    pub fn finish(&mut self) -> Result<()> {
+        self.flight.wait().map(drop)
+    }
+
+    /// As [`finish`](Persistent::finish); says of a receive what was received. For other operations
+    /// the status means nothing.
+    ///
+    /// # Errors
+    /// As [`finish`](Persistent::finish).
+    pub fn finish_with_status(&mut self) -> Result<Status> {
+        let received = self.flight.wait()?;
+        Ok(self.flight.status(received))
+    }
+
+    /// Whether the run that has begun is over. Moves it on if it can; never waits.
+    ///
+    /// # Errors
+    /// What went wrong with the run; it is over then.
+    pub fn test(&mut self) -> Result<bool> {
+        self.flight.test()
+    }
+
+    /// Cancels the run that has begun; see [`Request::cancel`](crate::Request::cancel).
+    ///
+    /// # Errors
+    /// A collective cannot be cancelled.
+    pub fn cancel(&mut self) -> Result<()> {
+        self.flight.cancel()
+    }
+
+    /// Whether it has begun a run of which nobody knows yet that it is over. Its buffers are in use
+    /// then.
+    #[inline]
+    pub fn is_under_way(&self) -> bool {
+        !self.flight.is_over()
     }
 
     /// Starts the operation and waits until it is complete.
     ///
     /// # Errors
-    /// What went wrong with this run; the operation can be run again unless the world has failed.
+    /// As [`begin`](Persistent::begin) and [`finish`](Persistent::finish).
     pub fn run(&mut self) -> Result<()> {
-        self.flight.start()?;
-        self.flight.wait().map(drop)
+        self.begin()?;
+        self.finish()
+    }
+
+    /// What is in use cannot be had.
+    #[track_caller]
+    fn assert_is_idle(&self, what: &str) {
+        assert!(
+            !self.is_under_way(),
+            "the {what} of {} is in use: call `finish` before",
+            self.flight.origin.call
+        );
     }
 
     /// Without its type, in a state that the caller knows.
@@ -100,7 +214,12 @@ impl<B: Held + 'static> Persistent<B> {
     }
 
     /// Ends the operation and gives the buffers back.
+    ///
+    /// # Panics
+    /// While a run is under way.
+    #[track_caller]
     pub fn into_buffers(mut self) -> B {
+        self.assert_is_idle("memory");
         self.flight.origin.core.engine().abandon(self.flight.id);
         let parts = self.parts.take().expect("buffers are there until taken");
         // SAFETY: our parts, taken once; the operation is gone, so nobody uses the memory.
@@ -113,10 +232,19 @@ impl<B: Held + 'static> Persistent<B> {
 }
 
 impl<B: Buffers + 'static> Persistent<B> {
-    /// The input, or the one buffer of an operation in place.
+    /// The input, or the one buffer of an operation in place. An input apart from the output can
+    /// be read while it is sent, too.
+    ///
+    /// # Panics
+    /// While a run of an operation in place is under way.
+    #[track_caller]
     pub fn input(&self) -> &[B::Element] {
-        let span = B::input_memory(self.parts()).unwrap_or(B::output_memory(self.parts()));
-        // SAFETY: a span of our parts; a `Persistent` is not running.
+        let span = B::input_memory(self.parts()).unwrap_or_else(|| {
+            self.assert_is_idle("buffer");
+            B::output_memory(self.parts())
+        });
+        // SAFETY: a span of our parts. It is not in use, as just asserted, or is an input apart from
+        // the output, which a run only reads.
         unsafe { elements(self.parts(), span) }
     }
 
@@ -133,25 +261,40 @@ impl<B: Buffers + 'static> Persistent<B> {
     /// # Ok::<(), motet::Error>(())
     /// # });
     /// ```
+    ///
+    /// # Panics
+    /// While a run is under way.
+    #[track_caller]
     pub fn input_mut(&mut self) -> &mut [B::Element]
     where
         B: OwnInput,
     {
+        self.assert_is_idle("input");
         let span = B::input_memory(self.parts()).unwrap_or(B::output_memory(self.parts()));
-        // SAFETY: a span of our own parts, not shared; a `Persistent` is not running.
+        // SAFETY: a span of our own parts, not shared; no run is under way.
         unsafe { elements_mut(&mut self.parts, span) }
     }
 
     /// The output.
+    ///
+    /// # Panics
+    /// While a run is under way.
+    #[track_caller]
     pub fn output(&self) -> &[B::Element] {
-        // SAFETY: a span of our parts; a `Persistent` is not running.
+        self.assert_is_idle("output");
+        // SAFETY: a span of our parts; no run is under way.
         unsafe { elements(self.parts(), B::output_memory(self.parts())) }
     }
 
     /// The output, to be changed.
+    ///
+    /// # Panics
+    /// While a run is under way.
+    #[track_caller]
     pub fn output_mut(&mut self) -> &mut [B::Element] {
+        self.assert_is_idle("output");
         let span = B::output_memory(self.parts());
-        // SAFETY: a span of our own parts; a `Persistent` is not running.
+        // SAFETY: a span of our own parts; no run is under way.
         unsafe { elements_mut(&mut self.parts, span) }
     }
 }
@@ -160,15 +303,16 @@ impl<B: Held + 'static> Drop for Persistent<B> {
     fn drop(&mut self) {
         let Some(parts) = self.parts.take() else { return };
         // SAFETY: the engine drops a keeper when its operation is complete or cancelled (at once,
-        // if it is not running); nothing is borrowed.
+        // if no run is under way); nothing is borrowed.
         let keeper = unsafe { Kept::<B>::keeper(parts) };
-        self.flight.origin.core.detach(self.flight.id, keeper);
+        self.flight.origin.core.give_up(self.flight.id, keeper);
     }
 }
 
 impl<B: Held + 'static> From<Persistent<B>> for raw::Request {
     fn from(operation: Persistent<B>) -> raw::Request {
-        operation.erase(raw::State::Inactive)
+        let is_active = operation.is_under_way();
+        operation.erase(if is_active { raw::State::Active } else { raw::State::Inactive })
     }
 }
 
@@ -186,7 +330,8 @@ impl<B: Held + 'static> fmt::Debug for Persistent<B> {
 
 /// A persistent operation that is running.
 ///
-/// Dropping it does not stop it: the run ends by itself, then the operation is freed.
+/// One that is dropped goes on by itself until its run is over; then the operation is freed. A
+/// receive that has met no message yet is cancelled, as that of a [`Request`](crate::Request).
 #[must_use = "a run that is dropped goes on unseen, and its buffers are lost"]
 pub struct Running<B: Held + 'static> {
     operation: Persistent<B>,
@@ -199,7 +344,8 @@ impl<B: Held + 'static> Running<B> {
     /// Waits until this run is complete; gives the operation back, ready to be started again.
     ///
     /// # Errors
-    /// What went wrong with this run; the operation is freed then.
+    /// What went wrong with this run; the operation is freed then. To have it back in any case, use
+    /// [`into_operation`](Running::into_operation) and [`Persistent::finish`].
     ///
     /// # Panics
     /// When the run was awaited before, which has given the operation back.
@@ -219,6 +365,26 @@ impl<B: Held + 'static> Running<B> {
         let received = self.operation.flight.wait()?;
         let status = self.operation.flight.status(received);
         Ok((self.operation, status))
+    }
+
+    /// The operation, while its run goes on: as if [`Persistent::begin`] had started it.
+    ///
+    /// ```
+    /// # motet::threads(2, |world| {
+    /// let sum = world.allreduce_init(vec![1], motet::Sum, &motet::Info::new())?;
+    /// let mut sum = sum.start()?.into_operation();
+    /// let ended = sum.finish(); // Whatever came of it, `sum` is still there.
+    /// assert!(ended.is_ok() && sum.output() == [2]);
+    /// # Ok::<(), motet::Error>(())
+    /// # })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+    /// # Ok::<(), motet::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// When the run was awaited before, which has given the operation back.
+    pub fn into_operation(self) -> Persistent<B> {
+        self.assert_is_there();
+        self.operation
     }
 
     /// A future may have given the operation back already: a second handle could start it while the
@@ -314,53 +480,9 @@ impl<B: Held + 'static> Pending for Running<B> {
     }
 }
 
-/// Persistent operations that can be started together: one, a `Vec` of one kind, or a tuple of
-/// several kinds. The order in which they are started has no meaning, and may differ between ranks.
-pub trait Start {
-    /// The same, running.
-    type Running;
-
-    /// Starts them all.
-    ///
-    /// # Errors
-    /// As [`Persistent::start`].
-    fn start_all(self) -> Result<Self::Running>;
-}
-
-/// Starts several persistent operations. (MPI 4.1 §3.9, `MPI_Startall`)
-///
-/// # Errors
-/// As [`Persistent::start`].
-pub fn start_all<S: Start>(operations: S) -> Result<S::Running> {
-    operations.start_all()
-}
-
-impl<B: Held + 'static> Start for Persistent<B> {
-    type Running = Running<B>;
-
-    fn start_all(self) -> Result<Running<B>> {
-        self.start()
+/// One that has not been started is passed over by those who wait for one of several.
+impl<B: Held + 'static> Pending for Persistent<B> {
+    fn in_flight(&mut self) -> InFlight<'_> {
+        InFlight(&mut self.flight)
     }
 }
-
-impl<S: Start> Start for Vec<S> {
-    type Running = Vec<S::Running>;
-
-    fn start_all(self) -> Result<Self::Running> {
-        self.into_iter().map(S::start_all).collect()
-    }
-}
-
-macro_rules! start_tuples {
-    ($(($($name:ident $place:tt),+))*) => {$(
-        impl<$($name: Start),+> Start for ($($name,)+) {
-            type Running = ($($name::Running,)+);
-
-            fn start_all(self) -> Result<Self::Running> {
-                Ok(($(self.$place.start_all()?,)+))
-            }
-        }
-    )*};
-}
-
-start_tuples! { (A 0, B 1) (A 0, B 1, C 2) (A 0, B 1, C 2, D 3) }

@@ -20,8 +20,11 @@ use crate::status::Status;
 /// A nonblocking operation under way. It holds the buffers, and gives them back when it is
 /// complete: by [`wait`](Request::wait), or as a future by `.await`.
 ///
-/// Dropping a request does not cancel it: the operation goes on, and its buffers are freed when it
-/// is complete. (MPI 4.1 §3.7, §7.12)
+/// A request that is dropped lets the operation go on, and its buffers are freed when that is
+/// complete. But a receive that has met no message yet is cancelled: its message is for another
+/// receive. One that has met its message takes it, and what was received is lost. (In a
+/// [`scope`](crate::Communicator::scope), which waits for what was dropped, a receive goes on.)
+/// (MPI 5.0 §3.7, §6.12)
 #[must_use = "a request that is dropped goes on unseen, and its buffers are lost"]
 pub struct Request<B: Held> {
     flight: Flight,
@@ -130,7 +133,7 @@ impl<B: Held> Drop for Request<B> {
         // SAFETY: the engine drops a keeper when its operation is complete or cancelled; if the
         // buffers are borrowed, that is before the borrow ends, by the promise of `new`.
         let keeper = unsafe { Kept::<B>::keeper(parts) };
-        self.flight.origin.core.detach(self.flight.id, keeper);
+        self.flight.origin.core.give_up(self.flight.id, keeper);
     }
 }
 

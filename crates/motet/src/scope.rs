@@ -68,6 +68,9 @@ impl Communicator {
     /// # Ok::<(), motet::Error>(())
     /// ```
     ///
+    /// A body that returns an error waits for no message that has not come: receives that have met
+    /// none are cancelled then.
+    ///
     /// # Errors
     /// That of `body`, or else that of an operation nobody waited for.
     pub fn scope<'env, T>(
@@ -77,9 +80,7 @@ impl Communicator {
         let begun = RefCell::new(Vec::new());
         let scope = Scope { communicator: self, begun, scope: PhantomData, env: PhantomData };
         let rest = Rest(self, &scope.begun);
-        let result = body(&scope);
-        let waited = rest.wait();
-        result.and_then(|value| waited.map(|()| value))
+        rest.end(body(&scope))
     }
 }
 
@@ -87,6 +88,24 @@ impl Communicator {
 struct Rest<'a>(&'a Communicator, &'a RefCell<Vec<Id>>);
 
 impl Rest<'_> {
+    /// Waits for what is left after the body has ended like this.
+    fn end<T>(&self, result: Result<T>) -> Result<T> {
+        if result.is_err() {
+            self.cancel_receives();
+        }
+        let waited = self.wait();
+        result.and_then(|value| waited.map(|()| value))
+    }
+
+    /// What was to answer these receives may be what the body has failed to send.
+    #[cold]
+    fn cancel_receives(&self) {
+        let Rest(communicator, begun) = self;
+        if let Some(mut engine) = communicator.core().free_engine() {
+            begun.borrow().iter().for_each(|&id| engine.cancel_receive(id));
+        }
+    }
+
     fn wait(&self) -> Result<()> {
         let Rest(communicator, begun) = self;
         let mut first = Ok(());

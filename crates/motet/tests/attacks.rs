@@ -8,6 +8,7 @@
 mod worlds;
 
 mod attacks {
+    mod begun;
     mod bounds;
     mod callbacks;
     mod counts;

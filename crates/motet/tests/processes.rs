@@ -5,6 +5,8 @@
 
 mod aligned;
 mod cases;
+#[path = "dropped_receives/rounds.rs"]
+mod rounds;
 mod collectives {
     pub(crate) mod elements;
     pub(crate) mod forms;
@@ -56,7 +58,12 @@ struct Case {
     expected: Expected,
 }
 
-const CASES: [Case; 29] = [
+const CASES: [Case; 30] = [
+    Case {
+        name: "dropped_receives_take_no_message_between_processes",
+        body: || rounds::all(&motet::launch(2)?),
+        expected: Expected::Success,
+    },
     Case {
         name: "hints_and_wisdom_between_processes",
         body: hints,

@@ -24,4 +24,16 @@ impl Core {
             None => mem::forget(keeper),
         }
     }
+
+    /// The same, of somebody who wants nothing of the operation any more. So a receive takes no
+    /// message from now on; where a scope waits for it, it does.
+    pub(crate) fn give_up(&self, id: Id, keeper: Keeper) {
+        match self.free_engine() {
+            Some(mut engine) => {
+                engine.detach(id, keeper);
+                engine.cancel_receive_unless_held(id);
+            }
+            None => mem::forget(keeper),
+        }
+    }
 }

@@ -312,6 +312,26 @@ impl Engine {
         cancelled
     }
 
+    /// Ends a receive that has met no message yet, if no scope waits for it.
+    pub(crate) fn cancel_receive_unless_held(&mut self, id: Id) {
+        if self.operations.get_mut(id).is_some_and(|operation| !operation.held) {
+            self.cancel_receive(id);
+        }
+    }
+
+    /// Ends a receive that has met no message yet. Other operations are left as they are.
+    pub(crate) fn cancel_receive(&mut self, id: Id) {
+        let is_receive =
+            self.operations.get_mut(id).is_some_and(|operation| match &operation.work {
+                Work::Receive(_) => true,
+                Work::Stored(stored) => matches!(stored.transfer, Transfer::Receive(..)),
+                _ => false,
+            });
+        if is_receive {
+            self.cancel(id);
+        }
+    }
+
     fn cancel_send(&mut self, id: Id) -> bool {
         let token = |id: Id| Token { operation: id.0, step: 0 };
         if self.endpoint.take_back_send(token(id)) {

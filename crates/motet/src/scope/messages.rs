@@ -151,9 +151,7 @@ impl Intercommunicator {
         let scope = Scope { communicator, begun, scope: PhantomData, env: PhantomData };
         let scope = MessageScope(scope);
         let rest = Rest(communicator, &scope.0.begun);
-        let result = body(&scope);
-        let waited = rest.wait();
-        result.and_then(|value| waited.map(|()| value))
+        rest.end(body(&scope))
     }
 }
 
