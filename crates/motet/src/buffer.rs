@@ -35,6 +35,15 @@ impl Span {
 /// # Safety
 /// Between `take_apart` and `put_together` all memory that belongs to it stays where it is, valid,
 /// and untouched by anybody else.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be held by an operation that goes on after the call",
+    label = "no buffer",
+    note = "pass a `Vec`, a boxed slice or `world.allocate(..)`: the operation owns it, and its \
+            `wait` gives it back",
+    note = "to keep it (an array, `&vec`, a slice of something larger), borrow a slice in \
+            `world.scope(|scope| ..)`: `scope.isend(&all[..], ..)`, \
+            `scope.irecv(&mut all[..], ..)`"
+)]
 pub unsafe trait Held: Sized {
     /// It, taken apart.
     type Parts: Send;
@@ -53,6 +62,15 @@ pub unsafe trait Held: Sized {
 ///
 /// # Safety
 /// The memory that [`SendBuffer::span`] tells of belongs to it, and holds that many valid elements.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be held by an operation that goes on after the call",
+    label = "no buffer to send from",
+    note = "pass a `Vec`, a boxed slice or `world.allocate(..)`: the operation owns it, and its \
+            `wait` gives it back",
+    note = "to keep it (an array, `&vec`, a slice of something larger), borrow a slice in \
+            `world.scope(|scope| ..)`: `scope.isend(&all[..], ..)`, \
+            `scope.irecv(&mut all[..], ..)`"
+)]
 pub unsafe trait SendBuffer: Held {
     /// Type of its elements.
     type Element: Element;
@@ -76,6 +94,17 @@ pub unsafe trait SendBuffer: Held {
 ///
 /// # Safety
 /// The memory may be written, and is read by nobody else.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be held by an operation that goes on after the call",
+    label = "no buffer to receive into",
+    note = "pass a `Vec`, a boxed slice or `world.allocate(..)`: the operation owns it, and its \
+            `wait` gives it back",
+    note = "to keep it (an array, `&vec`, a slice of something larger), borrow a slice in \
+            `world.scope(|scope| ..)`: `scope.isend(&all[..], ..)`, \
+            `scope.irecv(&mut all[..], ..)`",
+    note = "what is received is written, so a shared slice or an `Arc` does not do: pass a `Vec`, \
+            or `&mut all[..]` in a scope"
+)]
 pub unsafe trait RecvBuffer: SendBuffer {}
 
 /// The buffers of one collective: one buffer that is both input and output (in place), or a pair
@@ -83,6 +112,17 @@ pub unsafe trait RecvBuffer: SendBuffer {}
 ///
 /// # Safety
 /// As [`SendBuffer`] for the input and [`RecvBuffer`] for the output.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be held by an operation that goes on after the call",
+    label = "no buffers of a collective",
+    note = "pass a `Vec`, a boxed slice or `world.allocate(..)`: the operation owns it, and its \
+            `wait` gives it back",
+    note = "to keep it (an array, `&vec`, a slice of something larger), borrow a slice in \
+            `world.scope(|scope| ..)`: `scope.isend(&all[..], ..)`, \
+            `scope.irecv(&mut all[..], ..)`",
+    note = "a collective takes one buffer, which is input and output, or a pair `(input, output)` \
+            of one type of elements"
+)]
 pub unsafe trait Buffers: Held {
     /// Type of the elements.
     type Element: Element;
@@ -292,6 +332,11 @@ unsafe impl Held for () {
 ///
 /// # Safety
 /// As [`RecvBuffer`] for the input.
+#[diagnostic::on_unimplemented(
+    message = "the input of `{Self}` is shared, so it cannot be changed between two runs",
+    label = "a shared input",
+    note = "make the operation with an input of its own: a `Vec` instead of an `Arc`"
+)]
 pub unsafe trait OwnInput: Buffers {}
 
 // SAFETY: the output is the input, and may be written.

@@ -23,7 +23,7 @@ use crate::point_to_point::Slot;
 use crate::raw::Inits;
 use crate::topology::Placed;
 pub use create::SplitType;
-pub use duplicate::CommunicatorRequest;
+pub use duplicate::{CommunicatorRequest, IsCopiedByDup};
 
 /// The separate worlds of one communicator: messages of different kinds never meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

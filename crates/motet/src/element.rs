@@ -27,6 +27,17 @@ use crate::datatype::Kind;
 /// # Safety
 /// The type has no pointers and no destructor, and stays valid when its bytes are replaced by
 /// those of another value of the same [`ElementType`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no element: its values cannot travel from rank to rank as they are",
+    label = "not an element",
+    note = "elements are numbers, `bool`, arrays of them, and structures that are made elements: \
+            derive `Clone` and `Copy`, then write \
+            `motet::struct_datatype!(Name {{ field: Type }})`",
+    note = "instead of a tuple, pass such a structure; instead of an `Option` or an `enum`, a \
+            number that says which; instead of text or a `char`, its bytes: `text.as_bytes()`",
+    note = "instead of a `Vec` of `Vec`s, pass all elements in one `Vec`, with the lengths in \
+            another"
+)]
 pub unsafe trait Element: Copy + Send + Sync + 'static {
     #[doc(hidden)]
     const TYPE: ElementType;
@@ -288,6 +299,12 @@ pub(crate) unsafe fn assert_valid<T: Element>(start: *const u8, len: usize) {
 ///
 /// # Safety
 /// All its bytes are initialised, and any bytes in their place make a valid value.
+#[diagnostic::on_unimplemented(
+    message = "not all bytes are a value of `{Self}`, so it cannot be taken for plain bytes",
+    label = "not a number or an array of numbers",
+    note = "pass buffers of numbers, as `u8` for `bool`, or use a call that takes elements: \
+            `alltoallv` instead of `alltoallw`, `exchangev` instead of `exchangew`"
+)]
 pub unsafe trait AnyBytes: Element {}
 
 macro_rules! numbers {

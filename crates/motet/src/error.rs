@@ -135,6 +135,13 @@ impl fmt::Debug for Error {
     }
 }
 
+/// So that `?` works where a program returns errors of input and output.
+impl From<Error> for std::io::Error {
+    fn from(error: Error) -> std::io::Error {
+        std::io::Error::other(error)
+    }
+}
+
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         std::error::Error::source(&self.0.kind)

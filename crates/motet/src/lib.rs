@@ -139,6 +139,8 @@ mod worlds;
 
 pub use attributes::{Attributes, Keyval, WeakKeyval};
 pub use collective::{Member, Members, Neighbour, Neighbours, Part, SparseRequest};
+#[doc(hidden)]
+pub use communicator::IsCopiedByDup;
 pub use communicator::{Communicator, CommunicatorRequest, SplitType};
 pub use core::Waiting;
 pub use datatype::Datatype;

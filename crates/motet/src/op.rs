@@ -34,6 +34,15 @@ pub use located::Located;
 /// An operator runs inside the library: it must not call the library. A call that it makes all the
 /// same changes nothing and returns [`ErrorKind::WithinOperator`](crate::ErrorKind), and panics
 /// where no error can be returned; a request that it drops goes on, and keeps its buffers for ever.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no operator that combines elements of type `{T}`",
+    label = "does not combine `{T}`",
+    note = "to combine by a closure, wrap it: `motet::op::commutative(|left, right| ..)`, or \
+            `motet::op::ordered` if the order of the operands matters",
+    note = "`bool` has `Land`, `Lor`, `Lxor`; to count those that are true, convert to a number; \
+            floats have `Sum`, `Prod`, `Min`, `Max`; a structure has what a closure does with it",
+    note = "in a generic function, add a bound, as `where motet::Sum: motet::Operator<T>`"
+)]
 pub trait Operator<T: Element>: Send + Sync + 'static {
     /// Whether it is one of this library, which calls nothing.
     #[doc(hidden)]

@@ -97,7 +97,9 @@ impl<B: Held + 'static> Persistent<B> {
     ///
     /// # Errors
     /// As [`Persistent::begin`]; the operation is freed then.
-    pub fn start(mut self) -> Result<Running<B>> {
+    // The compiler shows the next line to who uses it after this, or starts it in a field.
+    #[rustfmt::skip]
+    pub fn start(mut self) -> Result<Running<B>> { // in a field: `begin` and `finish`
         self.begin()?;
         Ok(Running { operation: self })
     }
@@ -243,8 +245,8 @@ impl<B: Buffers + 'static> Persistent<B> {
             self.assert_is_idle("buffer");
             B::output_memory(self.parts())
         });
-        // SAFETY: a span of our parts. It is not in use, as just asserted, or is an input apart from
-        // the output, which a run only reads.
+        // SAFETY: a span of our parts. It is not in use, as just asserted, or is an input apart
+        // from the output, which a run only reads.
         unsafe { elements(self.parts(), span) }
     }
 

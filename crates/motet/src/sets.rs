@@ -15,6 +15,12 @@ use crate::flight::Flight;
 
 /// An operation under way, of whatever kind. The requests of this library implement it; other types
 /// can pass on what a request of theirs says.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is nothing that can be waited for in a set",
+    label = "no request",
+    note = "a set is a slice of requests and running operations of any types: \
+            `wait_all(&mut [&mut one, &mut other])`"
+)]
 pub trait Pending {
     /// The operation, for the functions that wait for sets.
     #[doc(hidden)]

@@ -12,14 +12,14 @@ use worlds::{Watchdog, on_ranks, on_ranks_with};
 
 #[test]
 fn between_threads() {
-    on_ranks(2, |world| rounds::all(world));
+    on_ranks(2, rounds::all);
 }
 
 #[test]
 fn in_pieces_and_with_a_progress_thread() {
-    on_ranks_with(2, &Settings::new().without_single_copy(), |world| rounds::all(world));
-    on_ranks_with(2, &Settings::new().progress_thread(), |world| rounds::all(world));
-    on_ranks_with(2, &Settings::new().waiting(Waiting::Sleep), |world| rounds::all(world));
+    on_ranks_with(2, &Settings::new().without_single_copy(), rounds::all);
+    on_ranks_with(2, &Settings::new().progress_thread(), rounds::all);
+    on_ranks_with(2, &Settings::new().waiting(Waiting::Sleep), rounds::all);
 }
 
 /// Where the test machine has libfabric; `network.rs` says what there is without it.
@@ -28,7 +28,7 @@ fn over_a_network() {
     let settings = Settings::new().ranks_per_segment(1);
     let there = motet::threads_with(2, &settings, |_| ());
     if there.is_ok() {
-        on_ranks_with(2, &settings, |world| rounds::all(world));
+        on_ranks_with(2, &settings, rounds::all);
     }
 }
 

@@ -381,5 +381,6 @@ impl Communicator {
         self.prepare::<T>(call, shape, kernel).map(Prepared::of_library)
     }
 
-    pending_collectives!(request 'static);
+    // The compiler shows this line where a buffer is borrowed for too short a time.
+    pending_collectives!(request 'static); // borrowed buffers: `world.scope(|scope| ..)`
 }

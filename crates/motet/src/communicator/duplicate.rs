@@ -36,7 +36,29 @@ pub struct CommunicatorRequest<C = Communicator> {
     finish: Option<Finish<C>>,
 }
 
+/// Says what to call instead of `clone`.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a communicator is not copied by `clone`",
+    label = "call `dup` instead",
+    note = "`dup` makes a communicator of the same ranks, which messages do not pass to others by \
+            mistake: all ranks call it",
+    note = "threads of one rank share a communicator by `&` (in `std::thread::scope`) or in an \
+            `Arc`"
+)]
+pub trait IsCopiedByDup<'a> {}
+
 impl Communicator {
+    /// Does not compile, and says what to do.
+    #[doc(hidden)]
+    #[allow(clippy::should_implement_trait)] // there is no such thing as a copy
+    pub fn clone(&self) -> Communicator
+    where
+        for<'a> Communicator: IsCopiedByDup<'a>,
+    {
+        unreachable!("nothing implements the trait")
+    }
+
     /// A communicator of the same ranks with a context of its own. It takes over the attributes
     /// whose keys say so, the topology and the error handler, but neither name nor hints.
     /// Collective. (`MPI_Comm_dup`)

@@ -11,6 +11,12 @@ use super::{Datatype, Named};
 /// The data of the datatype lies within the value, its extent is the size of the type, and it
 /// covers neither padding nor pointers. A value stays valid when its data is replaced by that of
 /// another value of a matching datatype.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no datatype",
+    label = "no type with a datatype",
+    note = "numbers, `bool` and arrays of them have one; a structure gets one by deriving `Clone` \
+            and `Copy` and by `motet::struct_datatype!(Name {{ field: Type }})`"
+)]
 pub unsafe trait Typed: Copy + Send + Sync + 'static {
     /// The datatype of one value.
     fn datatype() -> Datatype;
@@ -109,6 +115,20 @@ impl Datatype {
 /// motet::struct_datatype!(Particle { kind: i8, id: u64 }); // not its type
 /// ```
 ///
+/// The fields of a tuple structure are called by their numbers, and a structure with parameters by
+/// a name for it with these parameters:
+///
+/// ```
+/// #[derive(Clone, Copy)]
+/// struct Weighted(f64, u32);
+/// motet::struct_datatype!(Weighted { 0: f64, 1: u32 });
+///
+/// #[derive(Clone, Copy)]
+/// struct Pair<T> { left: T, right: T }
+/// type PairOfBytes = Pair<u8>;
+/// motet::struct_datatype!(PairOfBytes { left: u8, right: u8 });
+/// ```
+///
 /// ```compile_fail,E0277
 /// # #[derive(Clone, Copy)]
 /// # struct Particle { name: &'static str }
@@ -116,7 +136,7 @@ impl Datatype {
 /// ```
 #[macro_export]
 macro_rules! struct_datatype {
-    ($name:ident { $($field:ident: $type:ty),+ $(,)? }) => {
+    ($name:ident { $($field:tt: $type:ty),+ $(,)? }) => {
         const _: () = {
             #[allow(dead_code)] // it is there to be compiled
             fn lists_all_fields_with_their_types(value: $name) {
@@ -176,5 +196,23 @@ macro_rules! struct_datatype {
                 }
             }
         };
+    };
+    ($name:ident ($($type:ty),* $(,)?)) => {
+        ::std::compile_error!(
+            "a tuple structure is given with the numbers of its fields: \
+             `struct_datatype!(Name { 0: Type, 1: Type })`"
+        );
+    };
+    ($name:ident < $($rest:tt)*) => {
+        ::std::compile_error!(
+            "a structure with parameters is given by a name of its own: \
+             `type Name = Structure<..>;`, then `struct_datatype!(Name { field: Type })`"
+        );
+    };
+    ($($rest:tt)*) => {
+        ::std::compile_error!(
+            "write a structure with all its fields and their types: \
+             `struct_datatype!(Name { field: Type, other: Type })`"
+        );
     };
 }

@@ -6,6 +6,12 @@ use crate::error::Result;
 
 /// Persistent operations that can be started together: one, a `Vec` of one kind, or a tuple of
 /// several kinds. The order in which they are started has no meaning, and may differ between ranks.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be started",
+    label = "no persistent operations",
+    note = "pass a `Persistent`, a `Vec` of them, or a tuple of up to four; what runs already is \
+            waited for first; those that are to stay where they are have `begin`"
+)]
 pub trait Start {
     /// The same, running.
     type Running;

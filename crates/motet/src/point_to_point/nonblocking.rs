@@ -22,7 +22,7 @@ impl Communicator {
     /// A destination that is not in the communicator, a tag above [`TAG_UB`](crate::TAG_UB).
     pub fn isend<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Request<B>>
     where
-        B: SendBuffer + 'static,
+        B: SendBuffer + 'static, // borrowed buffers: `world.scope(|scope| ..)`
     {
         // SAFETY: nothing is borrowed.
         unsafe { self.isend_with("isend", buffer, (to, tag), Mode::Standard) }
@@ -34,7 +34,7 @@ impl Communicator {
     /// As [`isend`](Communicator::isend).
     pub fn issend<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Request<B>>
     where
-        B: SendBuffer + 'static,
+        B: SendBuffer + 'static, // borrowed buffers: `world.scope(|scope| ..)`
     {
         // SAFETY: nothing is borrowed.
         unsafe { self.isend_with("issend", buffer, (to, tag), Mode::Synchronous) }
@@ -46,7 +46,7 @@ impl Communicator {
     /// As [`isend`](Communicator::isend). That there is no room is told by the wait.
     pub fn ibsend<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Request<B>>
     where
-        B: SendBuffer + 'static,
+        B: SendBuffer + 'static, // borrowed buffers: `world.scope(|scope| ..)`
     {
         // SAFETY: nothing is borrowed.
         unsafe { self.isend_with("ibsend", buffer, (to, tag), Mode::Buffered(self.rooms())) }
@@ -58,7 +58,7 @@ impl Communicator {
     /// As [`isend`](Communicator::isend).
     pub fn irsend<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Request<B>>
     where
-        B: SendBuffer + 'static,
+        B: SendBuffer + 'static, // borrowed buffers: `world.scope(|scope| ..)`
     {
         // SAFETY: nothing is borrowed.
         unsafe { self.isend_with("irsend", buffer, (to, tag), Mode::Standard) }
@@ -75,7 +75,7 @@ impl Communicator {
         tag: impl Into<TagFilter>,
     ) -> Result<Request<B>>
     where
-        B: RecvBuffer + 'static,
+        B: RecvBuffer + 'static, // borrowed buffers: `world.scope(|scope| ..)`
     {
         // SAFETY: nothing is borrowed.
         unsafe { self.irecv_with(buffer, from.into(), tag.into()) }
@@ -92,8 +92,8 @@ impl Communicator {
         (buffer, from, receive_tag): (R, impl Into<Source>, impl Into<TagFilter>),
     ) -> Result<Request<(S, R)>>
     where
-        S: SendBuffer + 'static,
-        R: RecvBuffer + 'static,
+        S: SendBuffer + 'static, // borrowed buffers: `world.scope(|scope| ..)`
+        R: RecvBuffer + 'static, // borrowed buffers: `world.scope(|scope| ..)`
     {
         let incoming = (buffer, from.into(), receive_tag.into());
         // SAFETY: nothing is borrowed.
@@ -111,7 +111,7 @@ impl Communicator {
         (from, receive_tag): (impl Into<Source>, impl Into<TagFilter>),
     ) -> Result<Request<B>>
     where
-        B: RecvBuffer + 'static,
+        B: RecvBuffer + 'static, // borrowed buffers: `world.scope(|scope| ..)`
     {
         const CALL: &str = "isendrecv_replace";
         let envelope = self.envelope(CALL, to, send_tag, code_for::<B::Element>())?;

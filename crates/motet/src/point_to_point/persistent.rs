@@ -21,7 +21,7 @@ impl Communicator {
     /// A destination that is not in the communicator, a tag above [`TAG_UB`](crate::TAG_UB).
     pub fn send_init<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Persistent<B>>
     where
-        B: SendBuffer + 'static,
+        B: SendBuffer + 'static, // it owns its buffer: pass a `Vec`
     {
         self.send_init_with("send_init", buffer, (to, tag), Mode::Standard)
     }
@@ -32,7 +32,7 @@ impl Communicator {
     /// As [`send_init`](Communicator::send_init).
     pub fn ssend_init<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Persistent<B>>
     where
-        B: SendBuffer + 'static,
+        B: SendBuffer + 'static, // it owns its buffer: pass a `Vec`
     {
         self.send_init_with("ssend_init", buffer, (to, tag), Mode::Synchronous)
     }
@@ -44,7 +44,7 @@ impl Communicator {
     /// As [`send_init`](Communicator::send_init).
     pub fn bsend_init<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Persistent<B>>
     where
-        B: SendBuffer + 'static,
+        B: SendBuffer + 'static, // it owns its buffer: pass a `Vec`
     {
         self.send_init_with("bsend_init", buffer, (to, tag), Mode::Buffered(self.rooms()))
     }
@@ -55,7 +55,7 @@ impl Communicator {
     /// As [`send_init`](Communicator::send_init).
     pub fn rsend_init<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Persistent<B>>
     where
-        B: SendBuffer + 'static,
+        B: SendBuffer + 'static, // it owns its buffer: pass a `Vec`
     {
         self.send_init_with("rsend_init", buffer, (to, tag), Mode::Standard)
     }
@@ -72,7 +72,7 @@ impl Communicator {
         tag: impl Into<TagFilter>,
     ) -> Result<Persistent<B>>
     where
-        B: RecvBuffer + 'static,
+        B: RecvBuffer + 'static, // it owns its buffer: pass a `Vec`
     {
         let selector = self.selector("recv_init", from.into(), tag.into())?;
         let parts = GiveBack::<B>::new(buffer);
