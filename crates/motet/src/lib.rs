@@ -41,6 +41,12 @@
 //! # Ok::<(), motet::Error>(())
 //! ```
 //!
+//! A persistent operation in a field of a structure stays there: [`Persistent::begin`] and
+//! [`Persistent::finish`]. A rank leaves its world when that is dropped with all that was made of
+//! it, or by [`World::leave`], which a program calls that ends by [`std::process::exit`]. Where a
+//! program hangs or its results are wrong, check mode ([`Settings::check`], or the environment
+//! variable [`CHECK`]) names the ranks whose calls do not fit together.
+//!
 //! Messages from rank to rank come in the three forms (`send`, `isend`, `send_init`), in every mode
 //! of the standard. Operations outside the library are waited for together with those inside
 //! ([`Communicator::generalized`]). Whoever cannot say by types what is under way, like a C

@@ -51,7 +51,7 @@ const ILL: Case = Case { code: 1, never: &["a fault of the library"], ..WELL };
 /// A job in check mode that fails.
 const CHECKED: Case = Case { checks: true, ..ILL };
 
-const CASES: [Case; 25] = [
+const CASES: [Case; 26] = [
     Case {
         name: "an_error_that_main_returns_ends_the_job",
         body: |world| match world.rank() {
@@ -284,6 +284,15 @@ const CASES: [Case; 25] = [
             let _ = world.bcast(&mut [0; 3], usize::from(world.rank() == 1));
             let _ = world.leave();
             process::exit(0)
+        },
+        says: &[OTHER_CODE],
+        ..CHECKED
+    },
+    Case {
+        name: "a_check_of_ranks_that_are_threads_fails",
+        body: |world| {
+            let _ = motet::threads(2, |ranks| ranks.bcast(&mut [0; 3], ranks.rank()).is_ok());
+            world.leave()
         },
         says: &[OTHER_CODE],
         ..CHECKED
