@@ -58,6 +58,11 @@ fn assert_well(output: &Output) {
     assert_eq!((output.status.code(), told.as_ref()), (Some(0), ""), "{output:?}");
 }
 
+/// What is said of a rank that ends well without leaving, when two others wait for it.
+const DESERTED: &str = "exited with code 0 before leaving the world; the other 2 ranks were ended; \
+                        call MPI_Finalize before the process ends (in Rust, drop the World or \
+                        call World::leave)";
+
 #[track_caller]
 fn assert_told(output: &Output, code: i32, begin: &str, end: &str) {
     let told = String::from_utf8_lossy(&output.stderr);
@@ -79,10 +84,7 @@ fn a_place_is_taken_once_and_not_inherited() {
 #[test]
 fn leaving_without_a_word_is_a_death() {
     let output = ranks(3, "desert");
-    let end = "exited with code 0 before leaving the world; the other 2 ranks were ended; \
-               call MPI_Finalize before the process ends (in Rust, drop the World or call \
-               World::leave)";
-    assert_told(&output, 1, "motet: rank 1 (process ", end);
+    assert_told(&output, 1, "motet: rank 1 (process ", DESERTED);
     let heard = String::from_utf8_lossy(&output.stdout);
     assert_eq!(heard.matches("heard: rank 1 exited with code 0").count(), 2, "{heard}");
 }
@@ -137,8 +139,7 @@ fn a_rank_that_has_fewer_programs_is_not_waited_for() {
 #[test]
 fn a_death_in_a_later_program_is_told() {
     let output = scripts(3, "play meet \"$@\" || exit; play desert \"$@\"");
-    let end = "exited with code 0 before leaving the world; the other 2 ranks were ended";
-    assert_told(&output, 1, "motet: rank 1 (process ", end);
+    assert_told(&output, 1, "motet: rank 1 (process ", DESERTED);
     let heard = String::from_utf8_lossy(&output.stdout);
     assert_eq!(heard.matches("heard: rank 1 exited with code 0").count(), 2, "{heard}");
 }
