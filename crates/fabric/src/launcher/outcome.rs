@@ -100,7 +100,10 @@ impl Cause {
     /// Whether nothing needs to be said about it.
     pub fn is_quiet(&self) -> bool {
         match self {
-            Cause::Death(death) => death.orderly && matches!(death.failure.how, How::Exit(_)),
+            Cause::Death(death) => {
+                let exited = matches!(death.failure.how, How::Exit(_) | How::ExitAfterLeaving(_));
+                death.orderly && exited
+            }
             Cause::Abort { .. } => true,
             Cause::Output(source) => source.kind() == io::ErrorKind::BrokenPipe,
             Cause::Signal(_) => false,
@@ -206,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_rank_that_has_left_can_exit_quietly_but_not_crash() {
-        for (how, quiet) in [(How::Exit(3), true), (How::Signal(11), false)] {
+        for (how, quiet) in [(How::ExitAfterLeaving(3), true), (How::Signal(11), false)] {
             let failure = Failure { rank: Peer(0), how };
             let (process, state, orderly) = (4711, State::Left, true);
             let death = Death { failure, process, state, orderly, others: 0, ranks: 2, full: None };
