@@ -4,6 +4,8 @@
 //! is several kilobytes of instructions for each type and key; here all lists share one, which
 //! sorts numbers.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 /// Sorts by a number of each item. Stable: items with the same number stay in their order. Takes
 /// time O(n log n), and O(n) if they are in order.
 ///
@@ -15,6 +17,20 @@ pub fn sort_by_number<T>(items: &mut Vec<T>, number: impl Fn(&T) -> u64) {
         let mut unsorted: Vec<Option<T>> = items.drain(..).map(Some).collect();
         items.extend(order.iter().filter_map(|&(_, at)| unsorted[at].take()));
     }
+}
+
+/// The set of these items, put into it one after the other: `collect` would sort them first.
+pub fn set_of<T: Ord>(items: impl IntoIterator<Item = T>) -> BTreeSet<T> {
+    let mut set = BTreeSet::new();
+    set.extend(items);
+    set
+}
+
+/// The map of these items, as [`set_of`] makes a set. Of several with one key the last one counts.
+pub fn map_of<K: Ord, V>(items: impl IntoIterator<Item = (K, V)>) -> BTreeMap<K, V> {
+    let mut map = BTreeMap::new();
+    map.extend(items);
+    map
 }
 
 /// Says whether they were in another order.

@@ -162,6 +162,7 @@ fn awaited(requests: &mut [Request], core: &Core) -> Vec<Id> {
 }
 
 /// Takes the outcome of an operation if it is there.
+#[inline(always)] // there may be a million
 fn collect(inner: &mut Inner, core: &Arc<Core>, engine: &mut Engine) -> bool {
     assert!(Arc::ptr_eq(inner.core(), core), "{ONE_RANK}");
     inner.collect(engine)

@@ -27,7 +27,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::build::Builder;
 use crate::call::{Call, Demand, Edge, Neighbour, Operation, Rank, Surroundings};
 use crate::cost::Cost;
-use crate::order::sort_by_number;
+use crate::order::{map_of, set_of, sort_by_number};
 use crate::plan::{Buffer, Slice};
 
 /// Which blocks share a parcel.
@@ -105,7 +105,7 @@ pub(super) fn build(bundle: Bundle, call: &Call, builder: &mut Builder<'_>) {
         let place = slice(Buffer::Output, other);
         places.entry((edge.rank, edge.block)).or_default().push(place);
     }
-    let mut route = Route { me: call.rank, mine: mine.collect(), places, builder };
+    let mut route = Route { me: call.rank, mine: map_of(mine), places, builder };
     // All that is received is posted first. Between two mates messages are in this order at both
     // ends: what is handed over, then blocks from one to the other, then what is dealt out.
     let handed = route.receive_handed(&outgoing);
@@ -168,7 +168,7 @@ impl Parcel {
             blocks.insert(block, count);
             wanted.entry(destination).or_default().insert(block);
         }
-        let sources: BTreeSet<Rank> = blocks.keys().map(|(source, _)| *source).collect();
+        let sources = set_of(blocks.keys().map(|(source, _)| *source));
         // The turn is another for each node that a node has to do with, and so is the rank.
         let turn = nodes.iter().map(|node| *node as usize).fold(0, usize::wrapping_add);
         let turn = source.map_or(turn, Rank::index);
@@ -188,7 +188,7 @@ impl Parcel {
     /// Who has to hand over blocks to the sender.
     fn others(&self) -> BTreeSet<Rank> {
         let sources = self.blocks.keys().map(|(source, _)| *source);
-        sources.filter(|source| *source != self.sender).collect()
+        set_of(sources.filter(|source| *source != self.sender))
     }
 
     /// The lengths of the blocks that a rank wants, in order.
@@ -215,13 +215,13 @@ impl Route<'_, '_> {
     /// The blocks that `source` hands over to `sender`, for all parcels of that one.
     fn handed(outgoing: &[Parcel], source: Rank, sender: Rank) -> BTreeMap<Identity, usize> {
         let parcels = outgoing.iter().filter(|parcel| parcel.sender == sender);
-        parcels.flat_map(|parcel| parcel.of(source)).collect()
+        map_of(parcels.flat_map(|parcel| parcel.of(source)))
     }
 
     /// Receives what others hand over, into scratch memory.
     fn receive_handed(&mut self, outgoing: &[Parcel]) -> Landing {
         let own = outgoing.iter().filter(|parcel| parcel.sender == self.me);
-        let sources: BTreeSet<Rank> = own.flat_map(Parcel::others).collect();
+        let sources = set_of(own.flat_map(Parcel::others));
         let mut landing = Landing::new();
         for source in sources {
             let blocks = Self::handed(outgoing, source, self.me);
@@ -236,7 +236,7 @@ impl Route<'_, '_> {
     fn hand_over(&mut self, outgoing: &[Parcel]) {
         let me = self.me;
         let others = outgoing.iter().filter(|parcel| parcel.others().contains(&me));
-        let senders: BTreeSet<Rank> = others.map(|parcel| parcel.sender).collect();
+        let senders = set_of(others.map(|parcel| parcel.sender));
         for &sender in senders.range(me..).chain(senders.range(..me)) {
             let blocks = Self::handed(outgoing, me, sender);
             let slices: Vec<_> = blocks.keys().map(|block| self.mine[block]).collect();
@@ -276,7 +276,7 @@ impl Route<'_, '_> {
             None => self.builder.scratch(blocks.iter().map(|(_, count)| count).sum()),
         };
         self.builder.recv(from, area);
-        Some(laid_out(blocks, area).collect())
+        Some(map_of(laid_out(blocks, area)))
     }
 
     /// Puts blocks in their places and, at the receiver of the parcel, deals out those of others,

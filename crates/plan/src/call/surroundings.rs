@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Call, CallError, Neighbour, Rank};
+use crate::order::map_of;
 
 /// What the ranks of one node know of each other's part of an exchange; the same at all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -168,8 +169,7 @@ impl Surroundings {
 
     /// Each rank is on one node, and just the mates are on this one.
     fn nodes_agree(&self) -> bool {
-        let mut nodes: BTreeMap<Rank, u32> =
-            self.mates.iter().map(|mate| (mate.rank, self.node)).collect();
+        let mut nodes = map_of(self.mates.iter().map(|mate| (mate.rank, self.node)));
         let agree = self
             .all_edges()
             .all(|(_, edge)| *nodes.entry(edge.rank).or_insert(edge.node) == edge.node);

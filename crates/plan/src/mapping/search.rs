@@ -1,9 +1,10 @@
 //! The search for a node for each rank.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::BinaryHeap;
 
 use super::{Edge, Objective};
+use crate::order::set_of;
 
 /// Times that all ranks are asked for a swap that helps.
 const SWEEPS: usize = 32;
@@ -191,7 +192,7 @@ impl<'a> Search<'a> {
     fn partners<'s>(&self, state: &'s State, rank: usize) -> impl Iterator<Item = usize> + 's {
         let own = state.homes[rank];
         let near = self.adjacent[rank].iter().map(|&(other, _)| state.homes[other]);
-        let near: BTreeSet<usize> = near.filter(|&node| node != own).collect();
+        let near = set_of(near.filter(|&node| node != own));
         near.into_iter().flat_map(|node| state.members[node].iter().copied())
     }
 
