@@ -29,6 +29,8 @@ mod library;
 mod missing;
 #[path = "programs/outputs.rs"]
 mod outputs;
+#[path = "programs/pairs.rs"]
+mod pairs;
 #[path = "programs/script.rs"]
 mod script;
 #[path = "../generate/table.rs"]

@@ -10,13 +10,14 @@ use crate::Outcome;
 use crate::build::{Workshop, headers};
 use crate::missing;
 use crate::outputs;
+use crate::pairs;
 use crate::script::{self, End, Program, Run};
 
 /// A fact about the library: what it is called, and what asks for it.
 type Fact = (&'static str, fn(&Workshop) -> Outcome);
 
 /// All there are.
-pub(crate) const TESTS: [Fact; 8] = [
+pub(crate) const TESTS: [Fact; 10] = [
     ("the_library_needs_only_that_of_c", needs_only_the_library_of_c),
     ("the_library_is_small", is_small),
     ("joining_and_leaving_is_fast", joins_and_leaves_fast),
@@ -25,6 +26,8 @@ pub(crate) const TESTS: [Fact; 8] = [
     ("the_library_exports_what_the_headers_declare", exports_what_the_headers_declare),
     ("what_there_is_not_says_so", missing::says_so),
     ("handles_of_failed_calls_are_null", outputs::are_null),
+    ("types_are_compared_between_two_rust_programs", pairs::of_two_rust_programs),
+    ("types_are_compared_between_rust_and_c", pairs::of_rust_and_c),
 ];
 
 /// What every program has anyway.
@@ -209,7 +212,7 @@ fn watch(workshop: &Workshop, program: &Program, run: &Run) -> Outcome {
 }
 
 /// What a tool says on its standard output.
-fn tool(command: &mut Command) -> Outcome<String> {
+pub(crate) fn tool(command: &mut Command) -> Outcome<String> {
     let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
     if !output.status.success() {
         return Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr)).into());
