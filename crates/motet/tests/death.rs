@@ -62,6 +62,11 @@ fn is_panic_of(rank: usize, error: &Error) {
 
 /// Waits for a future by parking this thread.
 fn block_on<F: Future>(future: F) -> F::Output {
+    block_on_telling(future, || {})
+}
+
+/// The same; calls `tell` once it has looked in vain, before it parks for the first time.
+fn block_on_telling<F: Future>(future: F, tell: impl FnOnce()) -> F::Output {
     struct Unpark(Thread);
     impl Wake for Unpark {
         fn wake(self: Arc<Self>) {
@@ -69,11 +74,14 @@ fn block_on<F: Future>(future: F) -> F::Output {
         }
     }
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut future = pin!(future);
+    let (mut future, mut tell) = (pin!(future), Some(tell));
     loop {
         match future.as_mut().poll(&mut Context::from_waker(&waker)) {
             Poll::Ready(output) => return output,
-            Poll::Pending => thread::park(),
+            Poll::Pending => {
+                tell.take().into_iter().for_each(|tell| tell());
+                thread::park();
+            }
         }
     }
 }
@@ -251,15 +259,18 @@ fn panics(left: u32, _right: u32) -> u32 {
 #[test]
 fn a_panicking_operator_ends_its_rank_even_if_the_panic_is_caught() {
     let _watchdog = Watchdog::start();
+    let begun = sync::Barrier::new(2);
     let ended = motet::threads(2, |world| {
         if world.rank() == 0 {
-            thread::sleep(Duration::from_millis(10));
+            // The other's call is over before there is anything for its operator.
+            begun.wait();
             return world.allreduce(&[0u32], &mut [0], ordered(|left, _| left)).and_then(|()| {
                 world.send(&[1u8; 100], 1, TAG)?;
                 world.recv(&mut [0u8], 1, TAG).map(drop)
             });
         }
         let _pending = world.iallreduce(vec![0u32], ordered(panics));
+        begun.wait();
         let caught = panic::catch_unwind(AssertUnwindSafe(|| {
             let mut short_lived = vec![0u8; 100];
             world.recv(&mut short_lived, 0, TAG).map(drop)
@@ -276,10 +287,15 @@ fn a_panicking_operator_ends_its_rank_even_if_the_panic_is_caught() {
 #[test]
 fn an_operator_that_panics_while_nobody_waits_ends_its_rank() {
     let _watchdog = Watchdog::start();
+    let parks = sync::Barrier::new(2);
     let ended = motet::threads(2, |world| {
-        thread::sleep(Duration::from_millis(10 * (1 - world.rank() as u64)));
-        let operator = if world.rank() == 1 { panics } else { |left, _| left };
-        block_on(world.iallreduce(vec![0u32], ordered(operator)).unwrap())
+        if world.rank() == 0 {
+            // The other has looked in vain: it looks again only when it is woken.
+            parks.wait();
+            return block_on(world.iallreduce(vec![0u32], ordered(|left, _| left)).unwrap());
+        }
+        let pending = world.iallreduce(vec![0u32], ordered(panics)).unwrap();
+        block_on_telling(pending, || drop(parks.wait()))
     });
     match ended {
         Ok(results) => is_panic_of(1, results[1].as_ref().unwrap_err()),
