@@ -120,6 +120,12 @@ pub fn launch(ranks: usize) -> Result<World> {
 /// Runs `body` on each rank of a new world whose ranks are threads of this process. Returns what
 /// each rank returned, in rank order.
 ///
+/// A rank leaves the world when its `body` returns, even if something that was made of the world
+/// is still there, in what it returned, say: see [`World::leave`]. Of returned requests, a
+/// collective that all ranks have begun and a send that is received are complete then, as is what
+/// was complete before. All else that is under way ends with [`ErrorKind::PeerLeft`], and so do
+/// receives, persistent operations that nobody has waited for, and later calls.
+///
 /// ```
 /// let ranks = motet::threads(3, |world| world.rank() * 10)?;
 /// assert_eq!(ranks, [0, 10, 20]);
@@ -147,13 +153,22 @@ pub fn threads_with<T: Send>(
     };
     let seats = seats.map_err(ErrorKind::from)?;
     let segments: Vec<_> = seats.iter().map(|seat| seat.segment.clone()).collect();
-    let places: Vec<_> = seats.iter().map(|seat| (seat.segment.clone(), seat.rank)).collect();
     let body = &body;
     // A rank's world is made and dropped inside the unwinding, so that a panic fails the world; and
     // once more outside, since something that was forgotten may keep the rank alive.
+    let play = |world: World| {
+        let core = Arc::downgrade(world.core());
+        let result = body(world);
+        // The result may hold a request, say. One thread that waits for those of several ranks
+        // moves only one of them on, so they end here, where each rank has a thread.
+        if let Some(core) = core.upgrade().filter(|core| !core.is_of_parent()) {
+            core.leave();
+        }
+        result
+    };
     let run = move |seat: Seat| {
         let (segment, rank) = (seat.segment.clone(), seat.rank);
-        panic::catch_unwind(AssertUnwindSafe(|| take_seat(seat, settings).map(body)))
+        panic::catch_unwind(AssertUnwindSafe(|| take_seat(seat, settings).map(play)))
             .inspect_err(|_| segment.fail(Failure { rank, how: How::Panic }))
     };
     let ended: Vec<_> = thread::scope(|scope| {
@@ -161,9 +176,6 @@ pub fn threads_with<T: Send>(
             seats.into_iter().map(|seat| scope.spawn(move || run(seat))).collect();
         started.into_iter().map(|rank| rank.join()).collect()
     });
-    // A result may hold a request, whose rank is left when it is dropped. That must not wait for
-    // operations of ranks whose last handles the same thread still holds.
-    places.iter().for_each(|(segment, rank)| segment.begin_leaving(*rank));
     let mut results = Vec::with_capacity(ranks);
     for rank in ended {
         match rank {

@@ -190,3 +190,39 @@ fn a_leave_tells_of_a_mismatch_of_the_last_calls() {
         assert!(matches!(error.kind(), ErrorKind::Mismatch(_)), "{error}");
     }
 }
+
+/// What a world of threads has returned may hold what was made of it. All that its ranks have
+/// begun together is complete; what lacks a part is an error, and so are a receive without its
+/// message and whatever begins later or might begin again. One thread can wait for it all, rank by
+/// rank.
+#[test]
+fn what_outlives_a_world_of_threads_has_ended() {
+    let _watchdog = Watchdog::start();
+    let ranks = threads_with(2, &Settings::new(), |world| {
+        let (me, other) = (world.rank(), 1 - world.rank());
+        let sum = world.iallreduce(vec![me as u64 + 1; 1000], Sum)?;
+        let sent = world.isend(vec![me as u8; 1 << 20], other, Tag(1))?;
+        let mut got = world.irecv(vec![9u8; 1 << 20], other, Tag(1))?;
+        while !got.test()? {}
+        let running = world.allreduce_init(vec![me], Sum, &Info::new())?.start()?;
+        let lost = world.irecv(vec![0u8; 4], other, Tag(2))?;
+        let also_lost = world.recv_init(vec![0u8; 4], other, Tag(3))?.start()?;
+        let copy = world.dup()?;
+        let alone = if me == 0 { Some(world.ibarrier()?) } else { None };
+        Ok::<_, motet::Error>((sum, sent, got, running, lost, also_lost, alone, copy))
+    });
+    let is_left = |error: motet::Error| assert!(matches!(error.kind(), ErrorKind::PeerLeft { .. }));
+    for (me, rank) in ranks.unwrap().into_iter().enumerate() {
+        let (sum, sent, got, running, lost, mut also_lost, alone, copy) = rank.unwrap();
+        assert_eq!(sum.wait().unwrap(), [3; 1000]);
+        sent.wait().unwrap();
+        assert_eq!(got.wait().unwrap(), vec![1 - me as u8; 1 << 20]);
+        is_left(running.wait().map(drop).unwrap_err());
+        is_left(lost.wait().map(drop).unwrap_err());
+        is_left(also_lost.test().unwrap_err());
+        is_left(also_lost.wait().map(drop).unwrap_err());
+        alone.into_iter().for_each(|alone| is_left(alone.wait().unwrap_err()));
+        is_left(copy.barrier().unwrap_err());
+        is_left(copy.recv(&mut [0u8], 1 - me, Tag(2)).map(drop).unwrap_err());
+    }
+}
