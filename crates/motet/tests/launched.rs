@@ -14,7 +14,7 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, process, thread};
 
-use cases::{TestCase, main_of};
+use cases::{TestCase, end_of, main_of};
 use motet::{ErrorKind, How, Result, Sum, Tag, World};
 use rustix::io::{FdFlags, fcntl_setfd};
 use server::Server;
@@ -178,10 +178,10 @@ fn run(case: &Case) -> Result<Outcome, Box<dyn Error>> {
     for rank in 0..case.ranks - case.missing {
         ranks.push(start(case, rank, &server, &folder)?);
     }
-    let begun = Instant::now();
+    let deadline = Instant::now() + LIMIT;
     let mut ended = Vec::new();
     for (rank, process) in ranks.iter_mut().enumerate() {
-        let code = end_of(process, begun)?;
+        let code = end_of(process, deadline)?.and_then(|status| status.code());
         ended.push(Ended { code, words: fs::read_to_string(file(&folder, rank))? });
     }
     Ok(Outcome { ranks: ended, asked: server.asked() })
@@ -206,19 +206,6 @@ fn start(case: &Case, rank: usize, server: &Server, folder: &TempDir) -> std::io
         .stdout(Stdio::null())
         .stderr(File::create(file(folder, rank))?)
         .spawn()
-}
-
-/// Waits for a rank; kills it at the limit.
-fn end_of(process: &mut Child, begun: Instant) -> std::io::Result<Option<i32>> {
-    while begun.elapsed() < LIMIT {
-        if let Some(status) = process.try_wait()? {
-            return Ok(status.code());
-        }
-        thread::sleep(Duration::from_millis(2));
-    }
-    process.kill()?;
-    process.wait()?;
-    Ok(None)
 }
 
 fn collective() -> Result<()> {

@@ -9,11 +9,11 @@ use std::error::Error;
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
-use std::{env, hint, process, thread};
+use std::{env, hint, process};
 
-use cases::{TestCase, main_of};
+use cases::{TestCase, end_of, main_of};
 use motet::{Result, Sum, Tag, World};
 use tempfile::TempDir;
 
@@ -176,22 +176,8 @@ fn under(case: &str, line: &str) -> Result<Ended, Box<dyn Error>> {
         .stdout(Stdio::null())
         .stderr(File::create(&errors)?)
         .spawn()?;
-    let code = end_of(&mut job)?;
+    let code = end_of(&mut job, Instant::now() + LIMIT)?.and_then(|status| status.code());
     Ok((code, fs::read_to_string(errors)?))
-}
-
-/// Waits for a process; kills it at the limit.
-fn end_of(process: &mut Child) -> std::io::Result<Option<i32>> {
-    let begun = Instant::now();
-    while begun.elapsed() < LIMIT {
-        if let Some(status) = process.try_wait()? {
-            return Ok(status.code());
-        }
-        thread::sleep(Duration::from_millis(2));
-    }
-    process.kill()?;
-    process.wait()?;
-    Ok(None)
 }
 
 fn is_root() -> bool {

@@ -6,12 +6,12 @@
 
 mod cases;
 
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
-use std::{env, fs, process, thread};
+use std::{env, fs, process};
 
-use cases::{TestCase, main_of};
+use cases::{TestCase, end_of, main_of};
 use motet::{Result, Sum, Tag, World};
 use rustix::process::{Signal, getpid, kill_process};
 
@@ -359,19 +359,6 @@ fn job(case: &Case) -> std::io::Result<Ended> {
         .stdout(Stdio::null())
         .stderr(written.reopen()?)
         .spawn()?;
-    let code = end_of(&mut job)?;
+    let code = end_of(&mut job, Instant::now() + LIMIT)?.and_then(|status| status.code());
     Ok(Ended { code, words: fs::read_to_string(written.path())? })
-}
-
-/// Waits for a job, and kills it at the limit: then it has no exit code.
-fn end_of(job: &mut Child) -> std::io::Result<Option<i32>> {
-    let begun = Instant::now();
-    while begun.elapsed() < LIMIT {
-        if let Some(status) = job.try_wait()? {
-            return Ok(status.code());
-        }
-        thread::sleep(Duration::from_millis(2));
-    }
-    job.kill()?;
-    job.wait().map(|_| None)
 }

@@ -14,12 +14,12 @@ mod collectives {
 }
 
 use std::error::Error;
-use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use std::{env, fs, process, thread};
 
-use cases::{TestCase, main_of};
+use cases::{TestCase, end_of, main_of};
 use collectives::forms::{Form, Trial};
 use collectives::play::{self, Graph};
 use motet::raw::{self, Callbacks, Request};
@@ -262,7 +262,7 @@ fn run(case: &Case) -> Result<(), Box<dyn Error>> {
         .stdout(Stdio::null())
         .stderr(written.reopen()?)
         .spawn()?;
-    let ended = end_of(&mut job)?;
+    let ended = end_of(&mut job, Instant::now() + LIMIT)?;
     let succeeded = ended.map(|status| status.success());
     let words = fs::read_to_string(written.path())?;
     let right = match (&case.expected, succeeded) {
@@ -281,20 +281,6 @@ fn run(case: &Case) -> Result<(), Box<dyn Error>> {
         }
     };
     if right { Ok(()) } else { Err(format!("{ended:?}\n{words}").into()) }
-}
-
-/// Waits for a program; kills it at the limit.
-fn end_of(job: &mut Child) -> std::io::Result<Option<ExitStatus>> {
-    let begun = Instant::now();
-    while begun.elapsed() < LIMIT {
-        if let Some(status) = job.try_wait()? {
-            return Ok(Some(status));
-        }
-        thread::sleep(Duration::from_millis(2));
-    }
-    job.kill()?;
-    job.wait()?;
-    Ok(None)
 }
 
 /// Many operations are pending at once, take little memory, and are completed in reverse.

@@ -19,12 +19,12 @@ use std::future::Future;
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::pin::pin;
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 use std::{env, iter, thread};
 
-use cases::{TestCase, main_of};
+use cases::{TestCase, end_of, main_of};
 use libc::{c_int, c_long};
 use motet::{Result, Sum, Tag, World};
 use motet_fabric::ofi::Library;
@@ -242,7 +242,7 @@ fn relaunched_with(
         // What a launcher may kill by mistake is its own group alone.
         .process_group(0)
         .spawn()?;
-    let code = end_of(&mut job, Instant::now())?;
+    let code = end_of(&mut job, Instant::now() + LIMIT)?.and_then(|status| status.code());
     Ok(vec![(code, fs::read_to_string(errors)?)])
 }
 
@@ -274,26 +274,13 @@ fn launched_with(
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(file(rank))?);
         ranks.push(command.spawn()?);
     }
-    let begun = Instant::now();
+    let deadline = Instant::now() + LIMIT;
     let mut ended = Vec::new();
     for (rank, process) in ranks.iter_mut().enumerate() {
-        let code = end_of(process, begun)?;
+        let code = end_of(process, deadline)?.and_then(|status| status.code());
         ended.push((code, fs::read_to_string(file(rank))?));
     }
     Ok(ended)
-}
-
-/// Waits for a process; kills it at the limit.
-fn end_of(process: &mut Child, begun: Instant) -> std::io::Result<Option<i32>> {
-    while begun.elapsed() < LIMIT {
-        if let Some(status) = process.try_wait()? {
-            return Ok(status.code());
-        }
-        thread::sleep(Duration::from_millis(2));
-    }
-    process.kill()?;
-    process.wait()?;
-    Ok(None)
 }
 
 /// Something of everything that asks the system for more than memory.

@@ -9,11 +9,11 @@ use std::error::Error;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
-use std::{env, process, thread};
+use std::{env, process};
 
-use cases::{TestCase, main_of};
+use cases::{TestCase, end_of, main_of};
 use motet::{ErrorHandler, Result, Sum};
 use motet_fabric::layout::{LINE, Layout};
 use tempfile::TempDir;
@@ -72,22 +72,8 @@ fn run(case: &str, seed: u64) -> std::result::Result<(Option<i32>, String), Box<
         .stderr(File::create(&errors)?)
         .process_group(0)
         .spawn()?;
-    let code = end_of(&mut job)?;
+    let code = end_of(&mut job, Instant::now() + LIMIT)?.and_then(|status| status.code());
     Ok((code, fs::read_to_string(errors)?))
-}
-
-/// Waits for a process; kills it at the limit.
-fn end_of(process: &mut Child) -> std::io::Result<Option<i32>> {
-    let begun = Instant::now();
-    while begun.elapsed() < LIMIT {
-        if let Some(status) = process.try_wait()? {
-            return Ok(status.code());
-        }
-        thread::sleep(Duration::from_millis(2));
-    }
-    process.kill()?;
-    process.wait()?;
-    Ok(None)
 }
 
 /// Small numbers as often as large ones: a program mostly writes those.

@@ -1,8 +1,9 @@
 //! Programs that are their own test cases: started again, with a variable that says which case to
 //! be. They speak as the usual harness does, as far as anybody asks them.
 
-use std::env;
-use std::process::ExitCode;
+use std::process::{Child, ExitCode, ExitStatus};
+use std::time::{Duration, Instant};
+use std::{env, io, thread};
 
 /// A case of such a program.
 pub(crate) trait TestCase {
@@ -51,4 +52,18 @@ pub(crate) fn main_of(variable: &str, cases: &[impl TestCase]) -> ExitCode {
     }
     println!("{passed} passed, {failed} failed");
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Waits for a process that a case has started; after the deadline it is killed, and there is no
+/// status.
+pub(crate) fn end_of(process: &mut Child, deadline: Instant) -> io::Result<Option<ExitStatus>> {
+    while Instant::now() < deadline {
+        if let Some(status) = process.try_wait()? {
+            return Ok(Some(status));
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+    process.kill()?;
+    process.wait()?;
+    Ok(None)
 }
