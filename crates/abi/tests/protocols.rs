@@ -6,7 +6,6 @@
 //! be in the library; the README.md of `src` has the proofs. An object that is used when it is
 //! gone, or gone twice, is an access that loom's cells refuse.
 
-#![allow(unexpected_cfgs)] // the compiler has never heard of loom
 #![cfg(loom)]
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 

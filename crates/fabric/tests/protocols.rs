@@ -11,7 +11,6 @@
 //! loom treats `SeqCst` loads and stores as weaker than they are, but fences as they are; the
 //! proofs (README, "Lanes" and "Doorbells") lean on fences alone.
 
-#![allow(unexpected_cfgs)] // the compiler has never heard of loom
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 #![cfg(loom)]
 
