@@ -106,7 +106,7 @@ impl Claims {
             if self.reader_may_be_gone() {
                 from = now;
             } else {
-                std::thread::yield_now();
+                self.segment.pause();
             }
         }
         self.free.push(claim.index);

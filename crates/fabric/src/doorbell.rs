@@ -20,6 +20,9 @@ pub(crate) const SLEEPING: u32 = 2;
 #[derive(Clone, Copy, Debug)]
 pub struct Doorbell<'a> {
     word: &'a AtomicU32,
+    /// Threads that the kernel has asleep here, or is about to: for those who count the ranks that
+    /// are awake. No sleep and no wake-up depends on it.
+    asleep: &'a AtomicU32,
     /// Who may sleep and ring here. Processes have the kernel look the word up by its page, not
     /// by its address.
     among: Among,
@@ -28,14 +31,25 @@ pub struct Doorbell<'a> {
 }
 
 impl<'a> Doorbell<'a> {
-    pub(crate) fn new(word: &'a AtomicU32, among: Among, is_registered: bool) -> Doorbell<'a> {
-        Doorbell { word, among, is_registered }
+    pub(crate) fn new(
+        word: &'a AtomicU32,
+        asleep: &'a AtomicU32,
+        among: Among,
+        is_registered: bool,
+    ) -> Doorbell<'a> {
+        Doorbell { word, asleep, among, is_registered }
     }
 
     /// From now on whoever sleeps here makes the ringers pass a fence. Only in a process that is
     /// registered.
     pub(crate) fn let_sleepers_fence(&self) {
         self.word.fetch_or(FENCED, Ordering::Relaxed);
+    }
+
+    /// Whether somebody sleeps here and has not been rung for.
+    pub(crate) fn has_sleeper(&self) -> bool {
+        self.word.load(Ordering::Relaxed) & SLEEPING != 0
+            && self.asleep.load(Ordering::Relaxed) != 0
     }
 
     /// Wakes all who sleep here. Call it *after* publishing the news.
@@ -104,7 +118,9 @@ impl<'a> Doorbell<'a> {
             tv_nsec: i64::from(limit.subsec_nanos()),
         };
         // Every outcome (woken, word changed, time over, a signal) means: look again.
+        self.asleep.fetch_add(1, Ordering::Relaxed);
         let _ = futex::wait(self.word, self.flags(), seen, Some(&limit));
+        self.asleep.fetch_sub(1, Ordering::Relaxed);
     }
 
     fn flags(&self) -> futex::Flags {
@@ -130,8 +146,8 @@ mod tests {
                     eprintln!("not tested: the system has no barriers among {among:?}");
                     continue;
                 }
-                let word = AtomicU32::new(0);
-                let doorbell = Doorbell::new(&word, among, ringers_know);
+                let [word, asleep] = [0, 0].map(AtomicU32::new);
+                let doorbell = Doorbell::new(&word, &asleep, among, ringers_know);
                 if sleepers_fence {
                     doorbell.let_sleepers_fence();
                 }

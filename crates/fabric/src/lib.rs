@@ -18,6 +18,7 @@ pub mod channel;
 mod chunks;
 pub mod claims;
 mod complaint;
+pub mod contention;
 pub mod doorbell;
 pub mod endpoint;
 mod error;

@@ -304,8 +304,9 @@ impl Segment {
     /// The doorbell of a rank.
     #[inline]
     pub fn doorbell(&self, rank: Peer) -> Doorbell<'_> {
-        let word = self.word32(self.layout.rank_block(rank.index()) + DOORBELL_AT);
-        Doorbell::new(word, self.among, self.is_registered)
+        let at = self.layout.rank_block(rank.index()) + DOORBELL_AT;
+        let [word, asleep] = [at, at + 4].map(|at| self.word32(at));
+        Doorbell::new(word, asleep, self.among, self.is_registered)
     }
 
     /// Rings everybody, so that each sleeper looks again at what it waits for.

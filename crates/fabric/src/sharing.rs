@@ -92,7 +92,7 @@ pub(crate) fn copy(
     // vain attempt.
     let back = taken.fetch_add(parts.count(), Ordering::AcqRel) / BACK;
     let theirs = back.min(parts.count() - own);
-    match join(helped, theirs, is_gone) {
+    match join(segment, helped, theirs, is_gone) {
         None => return Copied::Gone,
         Some(true) => {}
         Some(false) => {
@@ -105,7 +105,12 @@ pub(crate) fn copy(
 }
 
 /// Waits until the sender has copied what it has taken. `false` if it could not, `None` if it died.
-fn join(helped: &AtomicU64, theirs: u64, is_gone: impl Fn() -> bool) -> Option<bool> {
+fn join(
+    segment: &Segment,
+    helped: &AtomicU64,
+    theirs: u64,
+    is_gone: impl Fn() -> bool,
+) -> Option<bool> {
     loop {
         for _ in 0..LOOKS {
             let now = helped.load(Ordering::Acquire);
@@ -120,7 +125,7 @@ fn join(helped: &AtomicU64, theirs: u64, is_gone: impl Fn() -> bool) -> Option<b
         if is_gone() {
             return None;
         }
-        std::thread::yield_now();
+        segment.pause();
     }
 }
 

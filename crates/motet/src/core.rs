@@ -3,9 +3,9 @@
 //! **Waiting.** Whoever waits moves the engine itself: for a bounded time in a loop, then it
 //! yields the processor for a while, then it sleeps at the doorbell of its rank, which every peer
 //! rings after putting something where this rank looks. With more ranks than cores the loop is
-//! short, since what is waited for cannot happen while the waiter holds the core. Where something
-//! else computes on the cores (`others.rs`), who yields is last in the queue each time, and a
-//! sleeper that is rung for is not: then waits sleep at once.
+//! short, since what is waited for cannot happen while the waiter holds the core. Where a foreign
+//! thread computes on the core (`motet_fabric::contention`), a yield costs a whole turn of that
+//! thread, and a wake-up does not: then waits sleep at once.
 //!
 //! **Several threads of one rank** share the engine. One of them may complete what another sleeps
 //! for; the engine then rings its own doorbell (it knows that somebody sleeps: `sleepers` is
@@ -18,7 +18,7 @@
 mod courier;
 mod kept_out;
 mod leaving;
-mod others;
+mod polling;
 mod process;
 mod progress;
 mod waiting;
@@ -47,7 +47,7 @@ use crate::settings::Settings;
 use crate::wisdom::Lessons;
 use courier::Courier;
 use kept_out::called_from_operator;
-use others::Others;
+use polling::Polls;
 use progress::Aid;
 use waiting::Patience;
 pub use waiting::Waiting;
@@ -87,10 +87,7 @@ struct Shared {
     /// Whether there are ranks on other hosts, of whose news no doorbell tells.
     is_wired: bool,
     patience: Patience,
-    /// Whether waits are not to yield, because others compute on the core of this rank.
-    crowd: Others,
-    /// Whether waits are not to yield for long, because others compute on those of other ranks.
-    delay: Others,
+    polls: Polls,
     aid: Arc<Aid>,
 }
 
@@ -210,11 +207,11 @@ impl Core {
         } else if habits.helper_has_core(segment.company(), segment.cores()) {
             engine.leave_to_helper();
         }
-        let (crowd, delay) = (Others::new(), Others::new());
+        let polls = Polls::default();
         let aid = Arc::new(Aid::new(habits, segment.company(), segment.cores()));
         let engine = Lock::new(Guarded { engine, has_helper: aid.is_constant, aid: aid.clone() });
         let shared =
-            Shared { engine, segment, heap, me, placement, is_wired, patience, crowd, delay, aid };
+            Shared { engine, segment, heap, me, placement, is_wired, patience, polls, aid };
         let shared = Arc::new(shared);
         let courier = held_back.map(|held_back| Courier::start(&shared, held_back));
         let core = Core {

@@ -272,6 +272,10 @@ impl Flight {
         {
             engine.progress_now_and_then_thoroughly();
             self.end = End::of(self.take(&mut engine));
+            drop(engine);
+            if !self.end.is_known() {
+                self.origin.core.has_polled_in_vain();
+            }
         }
         self.end.is_known()
     }

@@ -198,6 +198,9 @@ impl Communicator {
             _ => Ok(found),
         });
         drop(engine); // an error handler may want it
+        if let Ok(None) = found {
+            self.core().has_polled_in_vain();
+        }
         let found = found.map_err(|error| self.home().error_of_transfer(call, error))?;
         Ok(found.map(Some))
     }

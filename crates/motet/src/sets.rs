@@ -94,6 +94,8 @@ pub fn test_all(set: &mut [&mut dyn Pending]) -> Result<bool> {
     let all = set.iter_mut().all(|pending| pending.in_flight().0.collect());
     if all {
         set.iter_mut().for_each(|pending| pending.in_flight().0.reported = true);
+    } else {
+        has_found_nothing(set);
     }
     Ok(all)
 }
@@ -105,7 +107,11 @@ pub fn test_all(set: &mut [&mut dyn Pending]) -> Result<bool> {
 pub fn test_any(set: &mut [&mut dyn Pending]) -> Result<Option<usize>> {
     refuse_operator()?;
     move_on(set);
-    Ok(set.iter_mut().position(|pending| report(pending.in_flight().0)))
+    let found = set.iter_mut().position(|pending| report(pending.in_flight().0));
+    if found.is_none() {
+        has_found_nothing(set);
+    }
+    Ok(found)
 }
 
 /// All that are complete and that no such call has named before. Never waits.
@@ -116,7 +122,12 @@ pub fn test_some(set: &mut [&mut dyn Pending]) -> Result<Vec<usize>> {
     refuse_operator()?;
     move_on(set);
     let named = set.iter_mut().enumerate();
-    Ok(named.filter_map(|(at, pending)| report(pending.in_flight().0).then_some(at)).collect())
+    let named = named.filter_map(|(at, pending)| report(pending.in_flight().0).then_some(at));
+    let named: Vec<_> = named.collect();
+    if named.is_empty() {
+        has_found_nothing(set);
+    }
+    Ok(named)
 }
 
 /// The error of an operator, which may not use what these functions move.
@@ -140,6 +151,14 @@ fn move_on(set: &mut [&mut dyn Pending]) {
             core.engine().progress_now_and_then_thoroughly();
             last = Some(Arc::as_ptr(core));
         }
+    }
+}
+
+/// A poll of the set was in vain, unless nothing of it is under way.
+fn has_found_nothing(set: &mut [&mut dyn Pending]) {
+    let mut flights = set.iter_mut().map(|pending| pending.in_flight().0);
+    if let Some(flight) = flights.find(|flight| !flight.is_over()) {
+        flight.origin.core.has_polled_in_vain();
     }
 }
 

@@ -8,7 +8,6 @@ use std::hint::spin_loop;
 use std::mem;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
-use std::thread;
 
 use super::belt::{Belt, Block, Readers};
 use super::incoming::Message;
@@ -462,7 +461,7 @@ impl Endpoint {
             if self.segment.has_died(message.source) {
                 return None;
             }
-            thread::yield_now();
+            self.segment.pause();
         }
     }
 

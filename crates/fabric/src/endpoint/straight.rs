@@ -173,7 +173,7 @@ impl Endpoint {
             let mut done = std::mem::take(&mut self.late);
             self.progress(&mut done);
             self.late = done;
-            std::thread::yield_now();
+            self.segment.pause();
         }
     }
 }

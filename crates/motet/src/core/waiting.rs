@@ -1,9 +1,9 @@
 //! How a rank waits: it looks, gives way, and sleeps.
 
-use std::thread;
 use std::time::{Duration, Instant};
 
 use motet_fabric::Failure;
+use motet_fabric::contention::now;
 use motet_fabric::slab::Id;
 
 use super::{Core, Shared};
@@ -12,8 +12,6 @@ use crate::engine::Engine;
 /// Who has waited for so long gives way between two looks: whoever is waited for may be on the
 /// same core, even if there are cores enough.
 const POLITE: Duration = Duration::from_micros(3);
-/// A yield that takes so long has let another thread run.
-const OTHERS_TURN: Duration = Duration::from_micros(1);
 /// Where each rank has a core, it looks for so long before it sleeps. Whoever wants that core has
 /// it meanwhile, since it is given away between looks. To sleep costs all ranks something, each of
 /// which is interrupted for its fence, and whoever rings. And a core that sleeps may be away for
@@ -21,11 +19,12 @@ const OTHERS_TURN: Duration = Duration::from_micros(1);
 /// woken so late keeps others waiting: did they look for less than that, they would sleep, too, and
 /// be late in turn, all of them for as long as the program runs.
 const SPIN: Duration = Duration::from_millis(10);
-/// See [`Patience::long_yield`], where each rank has a core.
-const LONG_YIELD: Duration = Duration::from_micros(500);
-/// The same where ranks share cores: those who had the core may have copied large messages. Who
-/// computes has it for longer still.
-const LONG_SHARED_YIELD: Duration = Duration::from_millis(2);
+/// A wait that has taken so long without news may be for a rank that a foreign thread keeps from
+/// its core.
+const LONG_WAIT_NS: u64 = 500_000;
+/// While foreign threads run on cores of other ranks, a rank stays awake for so long at most. Its
+/// core is idle then, so that the system lets the rank that it waits for run here.
+const AWAKE_BESIDE: Duration = Duration::from_micros(100);
 /// Where ranks share cores, who waits gives way for so long before it sleeps: for longer than a
 /// turn of another thread, or it would sleep because whoever it waits for has not had a turn. To
 /// give way takes little from those on the same core, and to be woken takes long: the core may
@@ -77,9 +76,13 @@ pub(super) struct Patience {
     /// is often too early, and what it takes in meanwhile of what others send for later is copied
     /// once more.
     pub(super) turns: u32,
-    /// A yield that takes so long has given the core to somebody who computes.
-    long_yield: Duration,
     sleeps: bool,
+    /// Whether there are more ranks than cores.
+    pub(super) shares_cores: bool,
+    /// Whether it sleeps rather than to give its core to foreign threads. Not where each rank has a
+    /// core: who runs there besides gets its fair share in any case, and while it has that no
+    /// wake-up brings the rank back sooner.
+    minds_others: bool,
 }
 
 impl Patience {
@@ -94,8 +97,9 @@ impl Patience {
             yields: 4,
             awake: Duration::ZERO,
             turns: 0,
-            long_yield: LONG_YIELD,
             sleeps: true,
+            shares_cores: ranks > cores,
+            minds_others: false,
         };
         let sharing = Patience {
             looks: 2,
@@ -104,7 +108,7 @@ impl Patience {
             yields: 32,
             awake: SHARED_AWAKE,
             turns: 16,
-            long_yield: LONG_SHARED_YIELD,
+            minds_others: true,
             ..spinning
         };
         match waiting {
@@ -115,7 +119,8 @@ impl Patience {
                 Patience { spin: ROUND, impolite, yields: 0, sleeps: false, ..spinning }
             }
             Waiting::Yield => {
-                Patience { yields: 100, awake: Duration::ZERO, sleeps: false, ..sharing }
+                let patience = Patience { yields: 100, awake: Duration::ZERO, ..sharing };
+                Patience { sleeps: false, minds_others: false, ..patience }
             }
             Waiting::Sleep => Patience { yields: 0, turns: 0, ..sharing },
         }
@@ -198,29 +203,31 @@ impl Core {
 impl Shared {
     /// How long to look before sleeping, as things are.
     fn patience_now(&self) -> Patience {
-        if !self.crowd.are_there_at_wait() || !self.patience.sleeps {
-            return self.patience;
+        let patience = self.patience;
+        if !patience.minds_others || !self.segment.is_contended() {
+            return patience;
         }
-        if self.is_wired {
+        match (self.segment.is_contended_here(), self.is_wired) {
+            (true, false) => Patience { spin: Duration::ZERO, yields: 0, ..patience },
+            (false, false) => Patience { awake: patience.awake.min(AWAKE_BESIDE), ..patience },
             // Nothing would wake a sleeper when its message comes: it gives way at each look.
-            return Patience { burst: 1, impolite: Duration::ZERO, ..self.patience };
+            (true, true) => Patience { burst: 1, impolite: Duration::ZERO, ..patience },
+            (false, true) => patience,
         }
-        Patience { spin: Duration::ZERO, yields: 0, ..self.patience }
     }
 
-    /// Lets others have the core, and notes whether they kept it. Says when it had it back.
-    fn give_way(&self) -> Instant {
-        let before = Instant::now();
-        thread::yield_now();
-        let after = Instant::now();
-        let taken = after - before;
-        if taken >= OTHERS_TURN {
+    /// Whether a yield would give this core to a foreign thread for a whole turn.
+    pub(super) fn is_to_sleep_here(&self) -> bool {
+        self.patience.minds_others && self.segment.is_contended_here()
+    }
+
+    /// Lets others have the core. Says when it had it back, by the monotonic clock.
+    pub(super) fn give_way(&self) -> u64 {
+        let turn = self.segment.give_way();
+        if turn.is_of_another() && !self.segment.is_contended() {
             self.placement.part();
         }
-        if taken >= self.patience.long_yield {
-            self.crowd.note(before, after);
-        }
-        after
+        turn.ended
     }
 
     /// Gives way some times, and looks in between for the end of one operation, and for little
@@ -231,11 +238,13 @@ impl Shared {
         mut ended: impl FnMut(&mut Engine, u32) -> Option<T>,
     ) -> Option<T> {
         for turn in 1..=self.patience.turns {
+            if self.is_to_sleep_here() {
+                return None;
+            }
             self.give_way();
             let mut engine = self.engine();
             let ended = ended(&mut engine, self.patience.looks);
-            let is_crowded = self.patience.sleeps && self.crowd.are_there();
-            if is_crowded || ended.is_some() {
+            if ended.is_some() {
                 return ended;
             }
             engine.move_others_at(turn, own);
@@ -263,20 +272,26 @@ impl Shared {
         patience: Patience,
         ready: &mut impl FnMut(&mut Engine) -> Option<T>,
     ) -> Option<T> {
-        let awake = if self.delay.are_there_at_wait() { Duration::ZERO } else { patience.awake };
-        let (begun, mut yields, mut ended) = (Instant::now(), 0, None);
-        let mut now = begun;
-        while ended.is_none() && (yields < patience.yields || now - begun < awake) {
-            (yields, now) = (yields + 1, self.give_way());
+        let (begun, awake) = (now(), patience.awake.as_nanos() as u64);
+        let (mut yields, mut waited, mut ended) = (0, 0, None);
+        while ended.is_none() && (yields < patience.yields || waited < awake) {
+            (yields, waited) = (yields + 1, self.give_way().saturating_sub(begun));
             ended = self.look(1, ready);
-            if patience.sleeps && self.crowd.are_there() {
+            if patience.minds_others && self.is_to_sleep_now(waited) {
                 break;
             }
         }
-        if now - begun >= patience.long_yield {
-            self.delay.note(begun, now);
-        }
         ended
+    }
+
+    /// Whether a rank that has waited for so many nanoseconds does better to sleep than to yield
+    /// again.
+    fn is_to_sleep_now(&self, waited: u64) -> bool {
+        if waited >= LONG_WAIT_NS {
+            self.segment.note_long_wait(waited);
+        }
+        let is_long = waited >= AWAKE_BESIDE.as_nanos() as u64;
+        self.segment.is_contended_here() || (is_long && self.segment.is_contended())
     }
 
     /// Looks until nothing has moved for so long as it is to look.
@@ -343,6 +358,7 @@ impl Shared {
         let limit = if self.is_wired { limit.min(LONGEST_NAP) } else { limit };
         let doorbell = self.segment.doorbell(self.me);
         doorbell.sleep(limit, || news(&mut self.engine()));
+        self.segment.note_rank_here();
         self.engine().sleepers -= 1;
     }
 }

@@ -214,7 +214,12 @@ impl Parts {
         self.place(part)?;
         let mut engine = origin.engine(origin.call)?;
         engine.progress_now_and_then_thoroughly();
-        Ok(engine.is_complete(*id) || engine.failure().is_some())
+        let has_arrived = engine.is_complete(*id) || engine.failure().is_some();
+        drop(engine);
+        if !has_arrived {
+            origin.core.has_polled_in_vain();
+        }
+        Ok(has_arrived)
     }
 
     fn place(&self, part: usize) -> Result<usize> {

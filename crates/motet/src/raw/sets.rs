@@ -213,7 +213,12 @@ fn look_for_one(requests: &mut [Request]) -> Poll<Option<usize>> {
     let mut find = |engine: &mut Engine| first_over(requests, &core, engine);
     // A death ends those that it concerns.
     let found = find(&mut engine).or_else(|| engine.failure().and_then(|_| find(&mut engine)));
-    found.map_or(Poll::Pending, |found| Poll::Ready(Some(found)))
+    if found.is_none() {
+        drop(engine);
+        core.has_polled_in_vain();
+        return Poll::Pending;
+    }
+    Poll::Ready(found)
 }
 
 /// Moves what can move, then completes (or only asks) those that are over.
@@ -239,7 +244,12 @@ fn are_all_over(requests: &mut [Request]) -> bool {
     let all = requests.len();
     let mut are_over = |engine: &mut Engine| collect_first(requests, &core, engine) == all;
     // A death ends those that it concerns.
-    are_over(&mut engine) || engine.failure().is_some() && are_over(&mut engine)
+    let all_over = are_over(&mut engine) || engine.failure().is_some() && are_over(&mut engine);
+    drop(engine);
+    if !all_over {
+        core.has_polled_in_vain();
+    }
+    all_over
 }
 
 /// Completes (or only asks) all that are over; `first` is. Says how many.

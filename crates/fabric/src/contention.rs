@@ -1,0 +1,388 @@
+//! Foreign load: threads of other programs that compute on the cores of this world.
+//!
+//! A rank that has nothing to do gives its core away, by a yield or by going to sleep. What that
+//! costs depends on who gets the core:
+//!
+//! * A yield to another rank that waits or does a little work costs a change of context.
+//! * A yield to a thread that computes costs a whole turn of that thread: 3 ms, say. The scheduler
+//!   ends turns at its ticks.
+//! * A sleeper that is woken is put before a thread that computes. But a wake-up costs some
+//!   microseconds, and tens of them on a virtual machine whose core has become idle.
+//!
+//! So a rank yields, unless there is evidence that a foreign thread runs on its core: then it
+//! sleeps. The evidence is a yield that took 0.1 ms or longer while the system had more
+//! threads ready to run than ranks of this world are awake, or 1 ms, whoever computed. It is
+//! written into the segment, so that one such yield tells all ranks on that core.
+//!
+//! Evidence holds for a limited time, since the foreign thread may end or move to another core:
+//! then somebody yields again, and if that takes long the evidence holds twice as long as before.
+//! So a core that is always shared loses a turn now and then only. Evidence ends early if fewer
+//! threads are ready than ranks are awake.
+//!
+//! All of this is a guess that makes waits shorter, never a condition for one to end: words that a
+//! program has overwritten cost time only.
+
+use std::fs;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use rustix::thread::sched_getcpu;
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::layout::{LINE, PAGE};
+use crate::{Peer, Segment};
+
+/// A yield that takes so long may have given the core to a foreign thread, or to a rank that
+/// computes: the number of threads that are ready tells.
+const LONG_TURN_NS: u64 = 100_000;
+/// A yield that takes so long has given the core to a thread that computes. To sleep is no loss
+/// then, even if that is a rank.
+const WHOLE_TURN_NS: u64 = 1_000_000;
+/// A yield that takes so long has let another thread run.
+const OTHERS_TURN_NS: u64 = 1_000;
+/// For so long evidence holds at first, in nanoseconds, and at most. A turn of 3 ms in so many is
+/// lost to find out that a foreign thread is still there.
+const SHORTEST_HOLD_NS: u64 = 20_000_000;
+const LONGEST_HOLD_NS: u64 = 640_000_000;
+/// In so many parts of its time evidence is compared with the number of threads that are ready.
+const CHECKS: u64 = 4;
+/// The system is asked for that number at most so often for one core: it takes 4 us.
+const CHECK_PERIOD_NS: u64 = 1_000_000;
+/// A sleep instead of a yield, where one would give the core to a foreign thread.
+const NAP: Duration = Duration::from_micros(20);
+
+/// Cores whose evidence has words of its own. Where there are more, some share theirs.
+const CORES: usize = 48;
+/// Where the words lie in the header: one for all cores, then a line for each, then one for cores
+/// unknown.
+const ANYWHERE_AT: usize = 4 * LINE;
+const CORES_AT: usize = 5 * LINE;
+const EVIDENCE_BYTES: usize = LINE;
+const _: () = assert!(CORES_AT + (CORES + 1) * EVIDENCE_BYTES <= PAGE);
+
+/// What the ranks know of foreign load on one core. Times are nanoseconds of the monotonic clock.
+#[derive(Clone, Copy, Debug)]
+struct Evidence<'a> {
+    /// When it ends; 0 if there has been none.
+    until: &'a AtomicU64,
+    /// For how long it held the last time.
+    hold: &'a AtomicU64,
+    /// When it was last compared with the number of threads that are ready.
+    checked: &'a AtomicU64,
+    /// When a rank last had this core back after somebody else.
+    seen: &'a AtomicU64,
+}
+
+impl Evidence<'_> {
+    /// A foreign thread has had the core from `begun` to `now`. Says until when that holds.
+    fn renew(self, begun: u64, now: u64) -> u64 {
+        let (until, hold) = (self.until.load(Ordering::Relaxed), self.hold.load(Ordering::Relaxed));
+        if begun < until && until <= now.saturating_add(LONGEST_HOLD_NS) {
+            return until; // known already: others on this core have seen the same turn
+        }
+        let is_soon = begun.saturating_sub(until) <= hold.min(LONGEST_HOLD_NS);
+        let hold = if is_soon { hold.saturating_mul(2) } else { SHORTEST_HOLD_NS };
+        let hold = hold.clamp(SHORTEST_HOLD_NS, LONGEST_HOLD_NS);
+        let until = now.saturating_add(hold);
+        self.hold.store(hold, Ordering::Relaxed);
+        self.until.store(until, Ordering::Relaxed);
+        until
+    }
+
+    /// Whether it holds.
+    fn holds(self, now: u64) -> bool {
+        let until = self.until.load(Ordering::Relaxed);
+        now < until && until <= now.saturating_add(LONGEST_HOLD_NS)
+    }
+
+    /// Whether it is time to compare it with the number of threads that are ready, which the
+    /// caller does then.
+    fn is_to_be_checked(self, now: u64) -> bool {
+        let period = self.hold.load(Ordering::Relaxed).min(LONGEST_HOLD_NS) / CHECKS;
+        self.is_unchecked_for(now, period)
+    }
+
+    fn is_unchecked_for(self, now: u64, period: u64) -> bool {
+        let is_due = now.saturating_sub(self.checked.load(Ordering::Relaxed)) >= period;
+        if is_due {
+            self.checked.store(now, Ordering::Relaxed);
+        }
+        is_due
+    }
+}
+
+/// What a yield has told. Times are nanoseconds of the monotonic clock.
+#[derive(Clone, Copy, Debug)]
+pub struct Turn {
+    /// When the yield was over.
+    pub ended: u64,
+    /// For how long others had the core.
+    pub taken: u64,
+}
+
+impl Turn {
+    /// Whether another thread has run meanwhile.
+    #[inline]
+    pub fn is_of_another(self) -> bool {
+        self.taken >= OTHERS_TURN_NS
+    }
+}
+
+impl Segment {
+    /// Yields the core once, and notes if a foreign thread has had it.
+    pub fn give_way(&self) -> Turn {
+        let begun = now();
+        thread::yield_now();
+        let ended = now();
+        let turn = Turn { ended, taken: ended - begun };
+        if turn.is_of_another() {
+            self.note_turn(turn);
+        }
+        turn
+    }
+
+    /// Notes that others have had the core: foreign threads, if no rank was seen there.
+    fn note_turn(&self, Turn { ended, taken }: Turn) {
+        let evidence = self.evidence_on(sched_getcpu());
+        let seen = evidence.seen.load(Ordering::Relaxed).max(ended - taken);
+        evidence.seen.store(ended, Ordering::Relaxed);
+        let since_rank = ended.saturating_sub(seen);
+        if since_rank >= LONG_TURN_NS {
+            self.note(evidence, ended, since_rank, since_rank >= WHOLE_TURN_NS);
+        }
+    }
+
+    /// Gives the core away for a moment: by a yield, or by a short sleep if a foreign thread would
+    /// take it for a whole turn. For waits that no doorbell ends.
+    pub(crate) fn pause(&self) {
+        if self.is_contended_here() {
+            thread::sleep(NAP);
+        } else {
+            self.give_way();
+        }
+    }
+
+    /// Notes that a wait has taken so many nanoseconds although no foreign thread had this core: the ranks that
+    /// it waits for may share theirs.
+    pub fn note_long_wait(&self, taken: u64) {
+        self.note(self.evidence_elsewhere(), now(), taken, false);
+    }
+
+    /// Notes evidence that a foreign thread has had a core for so long. If it is not `certain`, the
+    /// system is asked first.
+    #[cold]
+    fn note(&self, evidence: Evidence<'_>, now: u64, taken: u64, is_certain: bool) {
+        let begun = now.saturating_sub(taken);
+        if !is_certain && !evidence.is_unchecked_for(now, CHECK_PERIOD_NS) {
+            return;
+        }
+        if is_certain || self.has_foreign_threads() {
+            let until = evidence.renew(begun, now);
+            self.anywhere().fetch_max(until, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes that a rank has this core again, after a sleep.
+    pub fn note_rank_here(&self) {
+        self.evidence_on(sched_getcpu()).seen.store(now(), Ordering::Relaxed);
+    }
+
+    /// Whether a foreign thread runs on the core of this thread, as far as the ranks know.
+    #[inline]
+    pub fn is_contended_here(&self) -> bool {
+        self.anywhere().load(Ordering::Relaxed) != 0 && self.is_contended_on(sched_getcpu(), now())
+    }
+
+    #[cold]
+    fn is_contended_on(&self, core: usize, now: u64) -> bool {
+        let evidence = self.evidence_on(core);
+        evidence.holds(now) && !self.is_refuted(evidence, now)
+    }
+
+    /// Whether foreign threads run on any core of this world, as far as the ranks know.
+    #[inline]
+    pub fn is_contended(&self) -> bool {
+        self.anywhere().load(Ordering::Relaxed) != 0 && self.is_contended_anywhere(now())
+    }
+
+    #[cold]
+    fn is_contended_anywhere(&self, now: u64) -> bool {
+        let until = self.anywhere().load(Ordering::Relaxed);
+        let is_over = until <= now || until > now.saturating_add(LONGEST_HOLD_NS);
+        if is_over {
+            // What somebody notes meanwhile is lost: the next long turn brings it again.
+            self.anywhere().store(0, Ordering::Relaxed);
+        }
+        !is_over && !self.is_refuted(self.evidence_elsewhere(), now)
+    }
+
+    /// Now and then: whether there are no foreign threads any more. Then no evidence holds.
+    fn is_refuted(&self, evidence: Evidence<'_>, now: u64) -> bool {
+        let is_refuted = evidence.is_to_be_checked(now) && !self.has_foreign_threads();
+        if is_refuted {
+            let all = (0..=CORES).map(|core| self.evidence_at(core));
+            all.filter(|one| one.holds(now))
+                .for_each(|one| one.until.store(now, Ordering::Relaxed));
+            self.anywhere().store(0, Ordering::Relaxed);
+        }
+        is_refuted
+    }
+
+    fn has_foreign_threads(&self) -> bool {
+        let awake = self.seats() - self.sleeping_ranks();
+        runnable_threads().is_none_or(|runnable| runnable > awake)
+    }
+
+    fn sleeping_ranks(&self) -> usize {
+        let ranks = (0..self.ranks() as u32).map(Peer);
+        let sleeping = ranks.filter(|&rank| self.doorbell(rank).has_sleeper()).count();
+        sleeping.min(self.seats())
+    }
+
+    fn evidence_on(&self, core: usize) -> Evidence<'_> {
+        self.evidence_at(core % CORES)
+    }
+
+    fn evidence_elsewhere(&self) -> Evidence<'_> {
+        self.evidence_at(CORES)
+    }
+
+    fn evidence_at(&self, place: usize) -> Evidence<'_> {
+        let at = CORES_AT + place * EVIDENCE_BYTES;
+        let words = [0, 8, 16, 24].map(|offset| self.word64(at + offset));
+        let [until, hold, checked, seen] = words;
+        Evidence { until, hold, checked, seen }
+    }
+
+    /// When the evidence of all cores ends; 0 if there is none.
+    #[inline]
+    fn anywhere(&self) -> &AtomicU64 {
+        self.word64(ANYWHERE_AT)
+    }
+}
+
+/// Threads that run or are ready to run on this machine, the caller among them.
+fn runnable_threads() -> Option<usize> {
+    runnable_in(&fs::read_to_string("/proc/loadavg").ok()?)
+}
+
+/// The number before the slash of the fourth field (`proc_loadavg(5)`).
+fn runnable_in(loadavg: &str) -> Option<usize> {
+    loadavg.split_whitespace().nth(3)?.split('/').next()?.parse().ok()
+}
+
+/// Nanoseconds of the monotonic clock, which is the same for all processes.
+#[inline]
+pub fn now() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Evidence over words of its own.
+    fn with_evidence(test: impl FnOnce(Evidence<'_>)) {
+        let [until, hold, checked, seen] = &[0; 4].map(AtomicU64::new);
+        test(Evidence { until, hold, checked, seen });
+    }
+
+    const TURN: u64 = 3_000_000;
+
+    #[test]
+    fn evidence_holds_longer_each_time_that_it_is_renewed_soon() {
+        with_evidence(|evidence| {
+            let mut now = 1_000_000_000;
+            let mut expected = SHORTEST_HOLD_NS;
+            for _ in 0..8 {
+                let until = evidence.renew(now - TURN, now);
+                assert_eq!(until - now, expected);
+                assert!(evidence.holds(until - 1) && !evidence.holds(until));
+                (now, expected) = (until + TURN + 1, (2 * expected).min(LONGEST_HOLD_NS));
+            }
+            now += 2 * LONGEST_HOLD_NS;
+            assert_eq!(evidence.renew(now - TURN, now) - now, SHORTEST_HOLD_NS, "it was quiet");
+        });
+    }
+
+    #[test]
+    fn a_turn_that_began_while_evidence_held_tells_nothing_new() {
+        with_evidence(|evidence| {
+            let until = evidence.renew(TURN, 2 * TURN);
+            assert_eq!(evidence.renew(2 * TURN + 1, 3 * TURN), until);
+        });
+    }
+
+    #[test]
+    fn evidence_is_checked_a_few_times_while_it_holds() {
+        with_evidence(|evidence| {
+            let until = evidence.renew(TURN, 2 * TURN);
+            let times = (2 * TURN..until).step_by(10_000);
+            let checks = times.filter(|&now| evidence.is_to_be_checked(now)).count() as u64;
+            assert!((CHECKS - 1..=CHECKS + 1).contains(&checks), "{checks}");
+        });
+    }
+
+    #[test]
+    fn words_that_a_program_has_overwritten_are_no_evidence() {
+        with_evidence(|evidence| {
+            for word in [evidence.until, evidence.hold, evidence.checked, evidence.seen] {
+                word.store(u64::MAX, Ordering::Relaxed);
+            }
+            assert!(!evidence.holds(TURN));
+            let until = evidence.renew(TURN, 2 * TURN);
+            assert!(until - 2 * TURN <= LONGEST_HOLD_NS && evidence.holds(2 * TURN));
+            assert!(!evidence.is_to_be_checked(2 * TURN));
+        });
+    }
+
+    #[test]
+    fn a_long_turn_tells_all_ranks_on_the_core_and_none_elsewhere() {
+        let segment = Segment::private(2).unwrap();
+        let (ended, core) = (now(), 3);
+        assert!(!segment.is_contended());
+        segment.note(segment.evidence_on(core), ended, TURN, true);
+        segment.evidence_on(core).checked.store(ended, Ordering::Relaxed);
+        segment.evidence_elsewhere().checked.store(ended, Ordering::Relaxed);
+        segment.evidence_elsewhere().hold.store(LONGEST_HOLD_NS, Ordering::Relaxed);
+        assert!(segment.is_contended_on(core, ended + 1));
+        assert!(!segment.is_contended_on(core + 1, ended + 1));
+        assert!(segment.is_contended_anywhere(ended + 1));
+        assert!(!segment.is_contended_anywhere(ended + LONGEST_HOLD_NS));
+        assert!(!segment.is_contended(), "it was over once, so nobody looks at the clock");
+    }
+
+    #[test]
+    fn ranks_that_run_on_a_core_are_no_foreign_load() {
+        let segment = Segment::private(4).unwrap();
+        let evidence = segment.evidence_on(sched_getcpu());
+        let ended = now();
+        evidence.seen.store(ended - LONG_TURN_NS / 2, Ordering::Relaxed);
+        // This thread may be moved to another core now: then that one learns of a turn, not this.
+        segment.note_turn(Turn { ended, taken: 10 * TURN });
+        assert!(!evidence.holds(ended + 1));
+    }
+
+    #[test]
+    fn sleepers_and_runnable_threads_are_counted() {
+        assert_eq!(runnable_in("0.20 0.18 0.12 3/80 11206\n"), Some(3));
+        assert_eq!(runnable_in("0.20 0.18 0.12"), None);
+        assert_eq!(runnable_in(""), None);
+        assert!(runnable_threads().is_none_or(|threads| threads > 0));
+        let segment = Segment::private(2).unwrap();
+        assert_eq!(segment.sleeping_ranks(), 0);
+        std::thread::scope(|scope| {
+            let bell = segment.doorbell(Peer(1));
+            scope.spawn(move || bell.sleep(Duration::from_secs(20), || false));
+            while segment.sleeping_ranks() == 0 {
+                thread::yield_now();
+            }
+            while segment.sleeping_ranks() != 0 {
+                bell.ring();
+                thread::yield_now();
+            }
+        });
+    }
+}
