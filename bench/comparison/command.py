@@ -8,7 +8,7 @@ import signal
 import sys
 from pathlib import Path
 
-from . import pages, points, terminal
+from . import loop_command, loops, pages, points, terminal
 from .libraries import LIBRARIES, ROOT, Workshop
 from .points import FORMS, PARTS
 from .results import Results
@@ -22,9 +22,10 @@ Compares Motet with MPICH, Open MPI and Intel MPI on this machine.
   run       measures, and adds what it measured to the file of results
   show      prints medians and ratios of the file of results
   report    makes tables, summary and plots of it, in docs/performance
+  loop      measures the loop view beside disturbing programs, and makes its page of it
 
-Without a word it does all of them but `show`. A run that was interrupted, or ended by --seconds
-(exit code 3), is continued by the same command.
+Without a word it does all of them but `show` and `loop`. A run that was interrupted, or ended by
+--seconds (exit code 3), is continued by the same command.
 """
 
 
@@ -33,7 +34,7 @@ def parser():
     made = argparse.ArgumentParser(prog="bench/compare", description=DESCRIPTION,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("step", nargs="?", default="all",
-                      choices=("all", "install", "run", "show", "report"))
+                      choices=("all", "install", "run", "show", "report", "loop"))
     some = made.add_argument
     some("-p", dest="parts", action="append", choices=PARTS, metavar="PART",
          help=f"only this part: {', '.join(PARTS)}")
@@ -52,21 +53,56 @@ def parser():
          help="a process group that takes longer has no figure (20; pending ones twice that)")
     some("--seconds", type=float, metavar="SECONDS", help="stop after so long")
     some("--results", type=Path, metavar="FILE",
-         help="the file of results (comparison/results.tsv in the target directory)")
+         help="the file of results (comparison/results.tsv in the target directory; of the loop "
+              "view comparison/loop.jsonl)")
     some("--fresh", action="store_true", help="begin a new file of results")
     some("--no-build", action="store_true", help="take Motet as it was built last")
     some("--strict", action="store_true",
          help="exit code 1 if a run gave no figure")
     some("--output", type=Path, default=ROOT / "docs" / "performance", metavar="FOLDER",
          help="where the report goes (docs/performance)")
+    loop_options(made.add_argument_group("of the loop view").add_argument)
     return made
+
+
+def loop_options(some):
+    """Those of the loop view alone."""
+    some("--disturb", action="append", metavar="KIND[:COUNT]",
+         help=f"beside so many disturbing programs: {', '.join(loops.KINDS)}, all "
+              "(none,session)")
+    some("--spacing", action="append", metavar="SPACING",
+         help="what is between the calls of a turn: none, barrier, a computation (1us to 100ms), "
+              "random, random:TIME, all (none,100us)")
+    some("--time", type=float, default=0.3, metavar="SECONDS",
+         help="how long each form is measured in each round (0.3)")
+    some("--seed", type=int, default=1, help="of random spacing, for all libraries (1)")
+    some("--defaults", action="store_true", help="only the default setting of each library")
+
+
+def loop_wanted(made, wanted):
+    """What was asked for of the loop view."""
+    try:
+        wanted.disturb = loops.disturbances(wanted.disturb or ["none", "session"])
+        wanted.spacing = loops.spacings(wanted.spacing or ["none", "100us"])
+    except loops.WrongWord as error:
+        made.error(str(error))
+    wanted.ranks = tuple(wanted.ranks or (2, 4))
+    wanted.operations = tuple(wanted.operations or loops.OPERATIONS[:1])
+    for operation in wanted.operations:
+        if operation not in loops.OPERATIONS:
+            made.error(f"the loop view has no operation {operation}: it has "
+                       f"{', '.join(loops.OPERATIONS)}")
 
 
 def options():
     """What was asked for."""
     made = parser()
     wanted = made.parse_args()
-    for operation in wanted.operations:
+    if wanted.step == "loop":
+        loop_wanted(made, wanted)
+    elif wanted.disturb or wanted.spacing or wanted.defaults:
+        made.error("--disturb, --spacing and --defaults are options of `bench/compare loop`")
+    for operation in wanted.operations if wanted.step != "loop" else ():
         if operation not in points.known_operations():
             near = difflib.get_close_matches(operation, points.known_operations())
             made.error(f"no operation is called {operation}"
@@ -115,6 +151,8 @@ def main():
     steps = ("install", "run", "report") if wanted.step == "all" else (wanted.step,)
     target = os.environ.get("CARGO_TARGET_DIR", ROOT / "target")
     workshop = Workshop(target, os.environ.get("MOTET_PEERS"))
+    if wanted.step == "loop":
+        loop_command.main(wanted, workshop, machine())
     path = wanted.results or workshop.work / "results.tsv"
     if wanted.fresh:
         path.unlink(missing_ok=True)

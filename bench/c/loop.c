@@ -1,0 +1,347 @@
+/* The time of one turn of a loop, as a program sees it: communication, spacing and all delays.
+ *
+ *   loop [-o OPERATION] [-f FORM]... [-s SPACING] [-k STEPS] [-t SECONDS] [-e SEED] [-p]
+ *
+ * OPERATION  step       allreduce (sum) of 8 B, exchange of 800 B with both neighbours of a ring,
+ *                       spacing, allreduce (maximum) of 8 B; as of an iterative solver
+ *            overlap    the same, but nonblocking and persistent forms start the first allreduce
+ *                       and the exchange before the spacing and wait for them after it
+ *            allreduce  allreduce (sum) of 8 B, spacing
+ * SPACING    none, barrier (MPI_Barrier), MICROSECONDS of computation, or random:MICROSECONDS
+ * STEPS      steps of the computation in a microsecond (`hop -c`), so that each library computes
+ *            the same. A rank that loses its processor takes longer for them.
+ * SEED       of the random spacing. Each rank draws its own series, each block of 16 turns of which
+ *            has the stated mean.
+ *
+ * Each turn has other data than the one before. Each turn checks the results of the allreduces and
+ * three of 100 values of the exchange, and a turn before and one after the measurement check all of
+ * them. Wrong data ends the program with the words "wrong data". -p plants a wrong value.
+ *
+ * Prints a line for each form, with tabs: form, then microseconds of a turn: median, 10th and 90th
+ * percentile, mean, least, most; then turns, windows, turns in a window, turns that were checked.
+ * Rank 0 times windows of turns of at least 20 us, or single turns that are longer. The percentiles
+ * are of windows. The mean is the time of all turns over their number. */
+
+#include "compute.h"
+#include "measure.h"
+
+#include <stdint.h>
+
+enum { N_VALUES = 100, RANDOM_BLOCK = 16, MAX_WINDOWS = 1 << 18, MIN_TURNS = 8, PLANTED_TURN = 20 };
+static const double MIN_WINDOW_SECONDS = 20e-6;
+
+enum operation { STEP, OVERLAP, ALLREDUCE, N_OPERATIONS };
+static const char *const OPERATION_NAMES[N_OPERATIONS] = {"step", "overlap", "allreduce"};
+enum spacing { NONE, BARRIER, WORK, RANDOM };
+
+static enum operation operation = STEP;
+static enum spacing spacing = NONE;
+static double spacing_us, steps_per_us = 100, seconds = 0.3;
+static uint64_t seed = 1, random_state;
+static int block[RANDOM_BLOCK], next_of_block = RANDOM_BLOCK;
+static int is_planted;
+
+static int left, right;
+static int64_t turn, sum_in, sum_out, max_in, max_out;
+static int64_t to_right[N_VALUES], to_left[N_VALUES], from_left[N_VALUES], from_right[N_VALUES];
+
+/* Requests of a turn: the first allreduce, four of the exchange, the second allreduce. */
+enum { SUM, EXCHANGE, MAX = 5, N_REQUESTS };
+static MPI_Request requests[N_REQUESTS];
+
+static void wrong(const char *what, int64_t expected, int64_t seen) {
+    fprintf(stderr, "wrong data: rank %d: %s: turn %lld: expected %lld, seen %lld\n", rank, what,
+            (long long)turn, (long long)expected, (long long)seen);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    exit(1);
+}
+
+static void expect(const char *what, int64_t expected, int64_t seen) {
+    if (expected != seen) wrong(what, expected, seen);
+}
+
+static uint64_t draw(void) {
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state;
+}
+
+/* Uniform between 0 and twice the mean: a block has each of 16 equally distant values once, in
+ * random order, so that each block has the stated mean whatever the number of blocks. */
+static double random_us(void) {
+    if (next_of_block == RANDOM_BLOCK) {
+        for (int i = 0; i < RANDOM_BLOCK; i++) {
+            int other = (int)(draw() % (uint64_t)(i + 1));
+            block[i] = block[other];
+            block[other] = i;
+        }
+        next_of_block = 0;
+    }
+    return spacing_us * 2 * (block[next_of_block++] + 0.5) / RANDOM_BLOCK;
+}
+
+/* Each form has the same series. */
+static void restart_random(void) {
+    random_state = seed * 0x9E3779B97F4A7C15u + (uint64_t)rank * 0xD1B54A32D192ED03u + 1;
+    for (int i = 0; i < RANDOM_BLOCK; i++) draw();
+    next_of_block = RANDOM_BLOCK;
+}
+
+static void space(void) {
+    if (spacing == BARRIER) MPI_Barrier(world);
+    if (spacing == WORK) compute((long)(spacing_us * steps_per_us));
+    if (spacing == RANDOM) compute((long)(random_us() * steps_per_us));
+}
+
+/* The value of a rank at a place of the message that it sends in this turn. */
+static int64_t value(int of_rank, int place, int to) {
+    return turn * 1000003 + of_rank * 1009 + place * 2 + to;
+}
+
+static void fill(int place) {
+    to_right[place] = value(rank, place, 0);
+    to_left[place] = value(rank, place, 1);
+}
+
+static void check_exchange(int place) {
+    expect("exchange, from the left", value(left, place, 0), from_left[place]);
+    expect("exchange, from the right", value(right, place, 1), from_right[place]);
+}
+
+static void prepare(int is_whole) {
+    turn++;
+    sum_in = turn + rank;
+    max_in = turn * size + (rank + turn) % size;
+    if (is_planted && turn == PLANTED_TURN && rank == 0) sum_in++;
+    sum_out = max_out = -1;
+    if (operation == ALLREDUCE) return;
+    int between = (int)(turn % N_VALUES);
+    fill(0), fill(between), fill(N_VALUES - 1);
+    for (int i = 0; is_whole && i < N_VALUES; i++) fill(i);
+}
+
+static void check(int is_whole) {
+    expect("sum", turn * size + (int64_t)size * (size - 1) / 2, sum_out);
+    if (operation == ALLREDUCE) return;
+    expect("maximum", turn * size + size - 1, max_out);
+    int between = (int)(turn % N_VALUES);
+    check_exchange(0), check_exchange(between), check_exchange(N_VALUES - 1);
+    for (int i = 0; is_whole && i < N_VALUES; i++) check_exchange(i);
+}
+
+static void exchange(void) {
+    MPI_Sendrecv(to_right, N_VALUES, MPI_INT64_T, right, 1, from_left, N_VALUES, MPI_INT64_T, left,
+                 1, world, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(to_left, N_VALUES, MPI_INT64_T, left, 2, from_right, N_VALUES, MPI_INT64_T, right,
+                 2, world, MPI_STATUS_IGNORE);
+}
+
+static void start_sum(enum form form) {
+    if (form == PERSISTENT)
+        MPI_Start(&requests[SUM]);
+    else
+        MPI_Iallreduce(&sum_in, &sum_out, 1, MPI_INT64_T, MPI_SUM, world, &requests[SUM]);
+}
+
+static void start_exchange(enum form form) {
+    MPI_Request *four = &requests[EXCHANGE];
+    if (form == PERSISTENT) {
+        MPI_Startall(4, four);
+        return;
+    }
+    MPI_Irecv(from_left, N_VALUES, MPI_INT64_T, left, 1, world, &four[0]);
+    MPI_Irecv(from_right, N_VALUES, MPI_INT64_T, right, 2, world, &four[1]);
+    MPI_Isend(to_right, N_VALUES, MPI_INT64_T, right, 1, world, &four[2]);
+    MPI_Isend(to_left, N_VALUES, MPI_INT64_T, left, 2, world, &four[3]);
+}
+
+static void start_and_wait_max(enum form form) {
+    if (form == PERSISTENT)
+        MPI_Start(&requests[MAX]);
+    else
+        MPI_Iallreduce(&max_in, &max_out, 1, MPI_INT64_T, MPI_MAX, world, &requests[MAX]);
+    MPI_Wait(&requests[MAX], MPI_STATUS_IGNORE);
+}
+
+static void communicate_blocking(void) {
+    MPI_Allreduce(&sum_in, &sum_out, 1, MPI_INT64_T, MPI_SUM, world);
+    if (operation != ALLREDUCE) exchange();
+    space();
+    if (operation != ALLREDUCE) MPI_Allreduce(&max_in, &max_out, 1, MPI_INT64_T, MPI_MAX, world);
+}
+
+static void communicate_by_requests(enum form form) {
+    start_sum(form);
+    if (operation == OVERLAP) {
+        start_exchange(form);
+        space();
+        MPI_Waitall(MAX, requests, MPI_STATUSES_IGNORE);
+    } else {
+        MPI_Wait(&requests[SUM], MPI_STATUS_IGNORE);
+        if (operation == STEP) {
+            start_exchange(form);
+            MPI_Waitall(4, &requests[EXCHANGE], MPI_STATUSES_IGNORE);
+        }
+        space();
+    }
+    if (operation != ALLREDUCE) start_and_wait_max(form);
+}
+
+static void run_turn(enum form form, int is_whole) {
+    prepare(is_whole);
+    if (form == BLOCKING)
+        communicate_blocking();
+    else
+        communicate_by_requests(form);
+    check(is_whole);
+}
+
+static void begin_form(enum form form) {
+    for (int i = 0; i < N_REQUESTS; i++) requests[i] = MPI_REQUEST_NULL;
+    if (form != PERSISTENT) return;
+    MPI_Request *four = &requests[EXCHANGE];
+    MPI_Allreduce_init(&sum_in, &sum_out, 1, MPI_INT64_T, MPI_SUM, world, MPI_INFO_NULL,
+                       &requests[SUM]);
+    MPI_Recv_init(from_left, N_VALUES, MPI_INT64_T, left, 1, world, &four[0]);
+    MPI_Recv_init(from_right, N_VALUES, MPI_INT64_T, right, 2, world, &four[1]);
+    MPI_Send_init(to_right, N_VALUES, MPI_INT64_T, right, 1, world, &four[2]);
+    MPI_Send_init(to_left, N_VALUES, MPI_INT64_T, left, 2, world, &four[3]);
+    MPI_Allreduce_init(&max_in, &max_out, 1, MPI_INT64_T, MPI_MAX, world, MPI_INFO_NULL,
+                       &requests[MAX]);
+}
+
+static void end_form(enum form form) {
+    for (int i = 0; form == PERSISTENT && i < N_REQUESTS; i++) MPI_Request_free(&requests[i]);
+}
+
+/* What rank 0 says, on all ranks. */
+static double of_rank_0(double number) {
+    MPI_Bcast(&number, 1, MPI_DOUBLE, 0, world);
+    return number;
+}
+
+/* Seconds of a turn, roughly, after a tenth of the time of the measurement. With random spacing the
+ * turns are whole blocks. */
+static double warm(enum form form) {
+    double begun = MPI_Wtime(), each = 0;
+    int is_over = 0;
+    for (long times = spacing == RANDOM ? RANDOM_BLOCK : 1; !is_over; times *= 2) {
+        double before = MPI_Wtime();
+        for (long i = 0; i < times; i++) run_turn(form, 0);
+        double now = MPI_Wtime(), next = 2 * (now - before);
+        each = (now - before) / (double)times;
+        is_over = (int)of_rank_0(now - begun > seconds / 10 || now - begun + next > seconds);
+    }
+    return of_rank_0(each);
+}
+
+struct taken {
+    double windows[MAX_WINDOWS]; /* seconds of a turn */
+    double seconds;              /* of all turns */
+    int n_windows;
+    long turns_per_window, turns;
+};
+static struct taken taken;
+
+/* How many windows come next, on all ranks: for a tenth of the time, as far as rank 0 knows. Many
+ * short turns may be followed by a long stall, so a batch is at most four times as long as all
+ * windows before it. */
+static long next_batch(double each) {
+    if (taken.turns) each = taken.seconds / (double)taken.turns;
+    double wanted = seconds / 10 / (each * (double)taken.turns_per_window);
+    double allowed = 16 + 4.0 * taken.n_windows;
+    long batch = (long)(wanted < allowed ? wanted : allowed);
+    long least = spacing == RANDOM ? RANDOM_BLOCK : 1;
+    batch = batch / least * least;
+    if (batch > MAX_WINDOWS / 8) batch = MAX_WINDOWS / 8;
+    return (long)of_rank_0((double)(batch < least ? least : batch));
+}
+
+/* Windows until the time is over. Rank 0 decides that between batches, outside of the time. */
+static void take_windows(enum form form, double each) {
+    taken.turns_per_window = (long)(MIN_WINDOW_SECONDS / each) + 1;
+    taken.seconds = taken.n_windows = taken.turns = 0;
+    for (int is_over = 0; !is_over;) {
+        long batch = next_batch(each);
+        MPI_Barrier(world);
+        double begun = MPI_Wtime(), before = begun;
+        for (long i = 0; i < batch; i++) {
+            for (long k = 0; k < taken.turns_per_window; k++) run_turn(form, 0);
+            double now = MPI_Wtime();
+            taken.windows[taken.n_windows++] = (now - before) / (double)taken.turns_per_window;
+            before = now;
+        }
+        taken.seconds += before - begun;
+        taken.turns += batch * taken.turns_per_window;
+        is_over = (taken.seconds >= seconds && taken.turns >= MIN_TURNS) ||
+                  taken.n_windows + MAX_WINDOWS / 8 > MAX_WINDOWS;
+        is_over = (int)of_rank_0(is_over);
+    }
+}
+
+/* Microseconds of a turn in the window at this share of the windows, which are in order. */
+static double percentile(double share) {
+    return taken.windows[(int)(share * (taken.n_windows - 1) + 0.5)] * 1e6;
+}
+
+static void measure_form(enum form form) {
+    begin_form(form);
+    int64_t before = turn;
+    run_turn(form, 1);
+    restart_random();
+    take_windows(form, warm(form));
+    run_turn(form, 1);
+    end_form(form);
+    if (rank) return;
+    qsort(taken.windows, (size_t)taken.n_windows, sizeof *taken.windows, by_value);
+    printf("%s\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t%ld\t%d\t%ld\t%lld\n", FORM_NAMES[form],
+           percentile(0.5), percentile(0.1), percentile(0.9),
+           taken.seconds / (double)taken.turns * 1e6, percentile(0), percentile(1), taken.turns,
+           taken.n_windows, taken.turns_per_window, (long long)(turn - before));
+    fflush(stdout);
+}
+
+static int named(const char *name, const char *const *names, int count) {
+    for (int i = 0; i < count; i++)
+        if (!strcmp(name, names[i])) return i;
+    fprintf(stderr, "loop: no name of this kind: %s\n", name);
+    exit(2);
+}
+
+static void read_spacing(const char *word) {
+    const char *number = strncmp(word, "random:", 7) ? word : word + 7;
+    spacing_us = atof(number);
+    spacing = number != word ? RANDOM : !strcmp(word, "barrier") ? BARRIER : WORK;
+    if (spacing == WORK && spacing_us <= 0) spacing = NONE;
+    if ((spacing == NONE && strcmp(word, "none")) || (spacing == RANDOM && spacing_us <= 0)) {
+        fprintf(stderr, "loop: no spacing: %s\n", word);
+        exit(2);
+    }
+}
+
+int main(int words, char **word) {
+    unsigned forms = 0;
+    for (int i = 1; i < words; i++) {
+        const char *option = word[i], *next = i + 1 < words ? word[i + 1] : "";
+        if (!strcmp(option, "-p")) {
+            is_planted = 1;
+            continue;
+        }
+        if (!strcmp(option, "-o"))
+            operation = (enum operation)named(next, OPERATION_NAMES, N_OPERATIONS);
+        if (!strcmp(option, "-f")) forms |= 1u << named(next, FORM_NAMES, N_FORMS);
+        if (!strcmp(option, "-s")) read_spacing(next);
+        if (!strcmp(option, "-k")) steps_per_us = atof(next);
+        if (!strcmp(option, "-t")) seconds = atof(next);
+        if (!strcmp(option, "-e")) seed = strtoull(next, NULL, 10);
+        i++;
+    }
+    begin();
+    left = (rank + size - 1) % size;
+    right = (rank + 1) % size;
+    for (int form = 0; form < N_FORMS; form++)
+        if (!forms || forms >> form & 1) measure_form((enum form)form);
+    MPI_Finalize();
+    return 0;
+}

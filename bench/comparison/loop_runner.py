@@ -1,0 +1,172 @@
+"""Measures the rows of the loop view: all libraries in turns, with the state of the machine."""
+
+import os
+import sys
+import time
+from collections import defaultdict
+
+from .disturbances import Disturber, why_skipped
+from .host import Stolen
+from .libraries import LIBRARIES, run
+from .loop_results import SAME_HOP, read_forms
+from .loops import rows
+
+# A round of a row is measured again, so often at most, if the hop changes meanwhile.
+ATTEMPTS = 2
+TOOL_SECONDS = 20
+START_SECONDS = 0.8  # of a process group, by rough experience
+TURNS_AT_MOST = 100  # of a form whose turns take longer than the measurement
+WRONG = "wrong data"
+
+
+class LoopRunner:
+    """Runs the rows round by round."""
+
+    def __init__(self, workshop, results, wanted):
+        self.workshop, self.results, self.wanted = workshop, results, wanted
+        self.disturber = Disturber(workshop)
+        self.spent = defaultdict(list)  # seconds of a run, by row
+        self.failed, self.again = 0, 0
+
+    def configurations(self, number):
+        """(library, setting) in the order of a round: another library is first in each."""
+        first = (number - 1) % len(self.wanted.libraries)
+        order = self.wanted.libraries[first:] + self.wanted.libraries[:first]
+        return [(name, setting) for name in order for setting in self.settings(name)]
+
+    def settings(self, library):
+        """The settings of a library whose launcher is there."""
+        found = [setting for setting in LIBRARIES[library].loop
+                 if not setting.launcher or self.workshop.launcher_of(setting.launcher).exists()]
+        return found[:1] if self.wanted.defaults else found
+
+    def say_what_is_missing(self):
+        """A sentence for each setting without a launcher."""
+        for name in self.wanted.libraries:
+            for setting in LIBRARIES[name].loop:
+                launcher = setting.launcher
+                if launcher and not self.workshop.launcher_of(launcher).exists():
+                    print(f"skipped: {LIBRARIES[name].title}, {setting.name}: the launcher of "
+                          f"{LIBRARIES[launcher].title} is not installed", file=sys.stderr)
+
+    def todo(self):
+        """(round, row) of all that is missing."""
+        return [(number, row) for number in range(1, self.wanted.rounds + 1)
+                for row in rows(self.wanted)
+                if not self.results.has(row, number, [
+                    (name, setting.name) for name, setting in self.configurations(number)])]
+
+    def run(self):
+        """Measures what is missing; False if the time is over before the end."""
+        todo, begun = self.todo(), time.monotonic()
+        self.say_what_is_missing()
+        for at, (number, row) in enumerate(todo):
+            seconds = time.monotonic() - begun
+            if at and self.wanted.seconds and seconds + self.estimate(row) > self.wanted.seconds:
+                return False
+            left = sum(self.estimate(row) for _, row in todo[at:])
+            print(f"[{at + 1}/{len(todo)}, about {left / 60:.0f} min left] round {number}: "
+                  f"{row.title()}", file=sys.stderr, flush=True)
+            self.measure_row(row, number)
+        if self.again:
+            print(f"rounds that were measured again, since the hop changed: {self.again}",
+                  file=sys.stderr)
+        return True
+
+    def estimate(self, row):
+        """Seconds of a round of a row."""
+        known = self.spent[row]
+        each = sum(known) / len(known) if known else START_SECONDS + len(self.wanted.forms) * max(
+            1.3 * self.wanted.time, 11e-6 * row.work_us())
+        return each * len(self.configurations(1))
+
+    def limit(self, row):
+        """Seconds after which a run is ended: `--limit`, and more where a turn computes for long
+        and shares its processors."""
+        _, count = row.kind_and_count()
+        share = (row.ranks + count) / len(os.sched_getaffinity(0))
+        turns = len(self.wanted.forms) * TURNS_AT_MOST
+        return self.wanted.limit + turns * row.work_us() * 1e-6 * max(1, share)
+
+    def hop(self):
+        """Nanoseconds of a hop of a cache line, now, with no disturbing program."""
+        return self.tool("hop")
+
+    def tool(self, *words):
+        """The first number that a tool prints."""
+        name, *options = words
+        output, errors, why = run([str(self.workshop.work / name), *options], os.environ,
+                                  TOOL_SECONDS)
+        if why:
+            raise SystemExit(f"bench/compare: {name}: {why} {errors.strip()}")
+        return float(output.split()[0])
+
+    def measure_row(self, row, number):
+        """A round of a row, again if the hop has changed, and keeps the last attempt."""
+        record = {"row": row.fields(), "round": number, "runs": []}
+        why = why_skipped(row)
+        if why:
+            print(f"  skipped: {why}", file=sys.stderr)
+            self.results.write(record | {"skipped": why})
+            return
+        for attempt in range(1, ATTEMPTS + 1):
+            record["attempt"], record["runs"] = attempt, self.measure_all(row, number)
+            hops = [hop for measured in record["runs"] for hop in measured["hops"]]
+            if max(hops) <= SAME_HOP * min(hops) or attempt == ATTEMPTS:
+                break
+            self.again += 1
+            print(f"  again: the hop took {min(hops):.0f} to {max(hops):.0f} ns", file=sys.stderr)
+        self.results.write(record)
+        self.say(record["runs"])
+
+    def measure_all(self, row, number):
+        """All libraries and settings, one after the other."""
+        runs, hop = [], self.hop()
+        for library, setting in self.configurations(number):
+            if sys.stderr.isatty():
+                print(f"\r\033[K  {library}, {setting.name}", end="\r", file=sys.stderr, flush=True)
+            measured = self.measure(row, library, setting)
+            before, hop = hop, self.hop()
+            runs.append(measured | {"hops": [before, hop]})
+        if sys.stderr.isatty():
+            print("\r\033[K", end="", file=sys.stderr)
+        return runs
+
+    def measure(self, row, library, setting):
+        """One process group: its figures, or why it has none."""
+        words = ["loop", "-o", row.operation, "-s", row.spacing_word(),
+                 "-t", f"{self.wanted.time:g}", "-e", str(self.wanted.seed),
+                 "-k", str(self.results.facts["steps_per_us"])]
+        for form in self.wanted.forms:
+            words += ["-f", form]
+        command, environment = self.workshop.start(library, setting, row.ranks, words)
+        stolen, begun = Stolen(), time.monotonic()
+        output, errors, why = self.disturber.run(row, command, environment, self.limit(row))
+        seconds = time.monotonic() - begun
+        self.spent[row].append(seconds)
+        forms = read_forms(output)
+        if WRONG in errors:
+            forms, why = {}, WRONG
+        missing = [form for form in self.wanted.forms if form not in forms]
+        if why or missing:
+            self.failed += 1
+            why = why or "no figure"
+            last = (errors.strip().splitlines() or [""])[-1][:100]
+            print(f"  {library}, {setting.name}: {why}, no figure of {', '.join(missing)} ({last})",
+                  file=sys.stderr)
+        return {"library": library, "setting": setting.name, "steal": round(stolen.share(), 4),
+                "seconds": round(seconds, 2), "why": why, "forms": forms}
+
+    def say(self, runs):
+        """The least mean of each library, for who looks on."""
+        form = self.wanted.forms[0]
+        means = {}
+        for measured in runs:
+            if form in measured["forms"]:
+                mean = measured["forms"][form]["mean"]
+                means[measured["library"]] = min(mean, means.get(measured["library"], mean))
+        figures = ", ".join(f"{LIBRARIES[name].title} {mean:.2f}" for name, mean in means.items())
+        hops = [hop for measured in runs for hop in measured["hops"]]
+        print(f"  {form}, least mean of a turn in us: {figures or 'no figure'}; "
+              f"hop {min(hops):.0f} to {max(hops):.0f} ns, "
+              f"stolen {max(measured['steal'] for measured in runs):.0%}", file=sys.stderr)
