@@ -23,6 +23,7 @@ What is asked of the library, item by item, and the tests that prove it. This pa
 from the marks in the tests (`spec: 25` in the comment above one) and from the list in
 `crates/cli/tests/data/checklist.tsv`. After a change of either, make it again:
 
+<!-- not followed: builds the tests; `.ci/run` runs them, and this one compares the page -->
 ```sh
 MOTET_REGENERATE=1 cargo test -p motet-cli --test tidy conformance
 ```
