@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use motet_fabric::barrier::Among;
+use motet_fabric::host::Autogroup;
 use motet_fabric::layout::{Layout, MAX_RANKS};
 use motet_fabric::pace::Pace;
 use motet_fabric::{bootstrap, host, launcher, ofi, printable};
@@ -17,7 +18,7 @@ use crate::measure;
 use crate::probe::{self, Finding};
 
 /// The variables that steer Motet, and what each is for.
-const VARIABLES: [(&str, &str); 20] = [
+const VARIABLES: [(&str, &str); 21] = [
     (motet::ALGORITHM, "algorithms to use, as in `allreduce=ring,bcast=binomial`"),
     (motet::WISDOM, "a file, or lines, that say which algorithm is best where"),
     (motet::SAVE_WISDOM, "a file into which what is measured is merged in the end"),
@@ -26,6 +27,7 @@ const VARIABLES: [(&str, &str); 20] = [
     (motet::CHANNELS, "`off`: persistent operations send messages, too"),
     (motet::WAIT, "how ranks wait: `auto`, `spin`, `yield` or `sleep`"),
     (motet::PROGRESS, "`thread`: operations go on while their rank computes"),
+    (crate::run::SESSION, "`own`: `motet run` starts ranks in a session of their own"),
     (bootstrap::RANK, "set by `motet run`: which rank a process is"),
     (bootstrap::RANKS, "set by `motet run`: how many ranks there are"),
     (bootstrap::SEGMENT, "set by `motet run`: the descriptor of the shared memory"),
@@ -74,6 +76,7 @@ impl Info {
         }
         machine(&mut page);
         waiting(&mut page);
+        sessions(&mut page);
         large_messages(&mut page);
         memory(&mut page, self.ranks)?;
         limits(&mut page);
@@ -140,6 +143,21 @@ fn waiting(page: &mut Page) {
         };
         page.row(ranks, format_args!("fences are paid {choice}"));
     }
+}
+
+/// What `motet run --session=own` would change.
+fn sessions(page: &mut Page) {
+    page.section("Sessions");
+    let found = Autogroup::find();
+    page.row("scheduler", found);
+    let effect = match found {
+        Autogroup::Counts => {
+            "gives a job the share of one process, and cores that ranks give up to other ranks"
+        }
+        Autogroup::Unknown => "may change which share of the cores a job has",
+        _ => "does not change the share of the cores that a job has",
+    };
+    page.row("--session=own", effect);
 }
 
 fn large_messages(page: &mut Page) {

@@ -24,6 +24,7 @@ Starts a program as the ranks of one world on this machine, as `motet run` does.
   -l, --tag-output    begin each line of output with its rank
   -env NAME VALUE     a variable for all ranks (also -genv; -x NAME=VALUE)
   -wdir FOLDER        start there
+  --session SESSION   own, shared: the session of the ranks, see `motet run --help`
   -V, --version       say which version this is
   --                  what follows is the program, and each `:` an argument of it
 ";
@@ -55,6 +56,7 @@ struct Job {
     hosts: Option<OsString>,
     variables: Vec<(OsString, OsString)>,
     folder: Option<PathBuf>,
+    session: Option<OsString>,
     /// The program and its arguments.
     command: Vec<OsString>,
 }
@@ -118,6 +120,9 @@ impl Job {
         if self.label {
             words.push("--label".into());
         }
+        if let Some(session) = &self.session {
+            words.extend(["--session".into(), session.clone()]);
+        }
         if let Some(hosts) = &self.hosts {
             // Refused there, with the launchers that start ranks elsewhere.
             words.extend(["--hosts".into(), hosts.clone()]);
@@ -155,6 +160,9 @@ fn read(words: Vec<OsString>) -> Result<Wish, String> {
                 job.variables.push((checked(name)?, value));
             }
             "-x" => job.variables.extend(assignment(next("NAME or NAME=VALUE")?)?),
+            "-session" | "--session" => job.session = Some(next("own or shared")?),
+            "--session=own" => job.session = Some("own".into()),
+            "--session=shared" => job.session = Some("shared".into()),
             "-wdir" | "--wdir" | "-wd" => job.folder = Some(next("a folder")?.into()),
             "-hosts" | "--hosts" | "-host" | "--host" | "-H" => job.hosts = Some(next("hosts")?),
             // As it is without them: any number of ranks, any user, all variables.
@@ -244,6 +252,9 @@ mod tests {
             ("-n 2 -n 3 true", "run -n 3 -- true"),
             ("-l -n 2 true", "run -n 2 --label -- true"),
             ("--label true", "run -n 1 --label -- true"),
+            ("--session own true", "run -n 1 --session own -- true"),
+            ("--session=own -session shared true", "run -n 1 --session shared -- true"),
+            ("--session=own -n 2 true", "run -n 2 --session own -- true"),
             ("-prepend-rank --tag-output true", "run -n 1 --label -- true"),
             ("-hosts a,b -n 2 true", "run -n 2 --hosts a,b -- true"),
             ("--host a -H b true", "run -n 1 --hosts b -- true"),
@@ -282,6 +293,8 @@ mod tests {
             ("-wdir", "'-wdir' needs a folder"),
             ("-H", "'-H' needs hosts"),
             ("-env A", "'-env' needs a name and a value"),
+            ("--session", "'--session' needs own or shared"),
+            ("--session=x true", "there is no option '--session=x' here"),
             ("-x", "'-x' needs NAME or NAME=VALUE"),
             ("-env a=b c true", "'a=b' cannot be the name of a variable"),
             ("-env 1a c true", "'1a' cannot be the name of a variable"),

@@ -3,10 +3,14 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use clap::ValueEnum;
 use motet_fabric::launcher::{self, Job};
 use motet_fabric::{complain, printable};
 
-use crate::args::USAGE;
+use crate::args::{Mistake, USAGE};
+
+/// The variable that says which session a job is in, unless an option does.
+pub(crate) const SESSION: &str = "MOTET_SESSION";
 
 /// Start a program as N ranks of one world on this machine
 ///
@@ -19,11 +23,17 @@ use crate::args::USAGE;
 /// ignored before (HUP by `nohup`, INT and QUIT by the `&` of a script) does nothing to the job.
 /// Ranks begin with no signal blocked.
 ///
+/// With --session=own the ranks are in a session of their own. Where `motet info` says that
+/// sessions share the cores, a rank that waits then gives its core to another rank and not to other
+/// programs of the same terminal, and the job as a whole gets the share of one process. Beside busy
+/// programs of the same terminal that is faster if the ranks exchange messages often, and slower if
+/// they compute long between messages. Such ranks cannot open /dev/tty.
+///
 /// Exit codes: 0 if all ranks ended well; that of the first rank that failed, or 128 and the
 /// number of the signal that killed it; 127 if the program is not found, 126 if it cannot be
 /// started; 2 for a wrong command line.
 #[derive(Debug, clap::Args)]
-#[command(override_usage = "motet run -n N [--label] PROGRAM [ARGS]...")]
+#[command(override_usage = "motet run -n N [--label] [--session=own] PROGRAM [ARGS]...")]
 pub(crate) struct Run {
     /// How many ranks
     #[arg(short = 'n', long = "ranks", value_name = "N", required_unless_present = "hosts")]
@@ -43,9 +53,42 @@ pub(crate) struct Run {
     #[arg(long)]
     label: bool,
 
+    /// The session in which the ranks are: that of this command, or one of their own. The variable
+    /// MOTET_SESSION says so for all jobs [default: shared]
+    #[arg(long, value_name = "SESSION", value_enum)]
+    session: Option<Session>,
+
     /// The program, and its own arguments
     #[arg(required = true, num_args = 1.., trailing_var_arg = true, value_name = "PROGRAM")]
     command: Vec<OsString>,
+}
+
+/// Which session.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Session {
+    Shared,
+    Own,
+}
+
+impl Session {
+    /// What the environment says.
+    fn from_environment() -> anyhow::Result<Session> {
+        let said = std::env::var_os(SESSION).filter(|value| !value.is_empty());
+        let Some(said) = said else { return Ok(Session::Shared) };
+        let said = said.to_string_lossy();
+        Session::from_str(&said, false).map_err(|_| {
+            Mistake(format!("{SESSION}: `{said}` is neither `own` nor `shared`")).into()
+        })
+    }
+}
+
+impl From<Session> for launcher::Session {
+    fn from(session: Session) -> launcher::Session {
+        match session {
+            Session::Shared => launcher::Session::Shared,
+            Session::Own => launcher::Session::Own,
+        }
+    }
 }
 
 impl Run {
@@ -59,6 +102,10 @@ impl Run {
         let program = words.next().expect("the parser asks for at least one");
         let mut job = Job::new(program, words.collect(), ranks);
         job.label = self.label;
+        job.session = match self.session {
+            Some(session) => session.into(),
+            None => Session::from_environment()?.into(),
+        };
         job.environment.push(motet::machine::for_ranks()?);
         Ok(ExitCode::from(launcher::run(&job)?.code))
     }

@@ -60,6 +60,13 @@ fn lines_typed_ahead_reach_rank_0() {
         ("sleep 0.2; exec $motet run -n 3 cat", ""),
         // Rank 0 takes its time, and some lines come later.
         ("exec $motet run -n 3 sh -c 'echo ready; sleep 0.2; exec cat'", "later\nlast\n"),
+        // The job is in another session than the terminal.
+        ("exec $motet run --session=own -n 3 cat", ""),
+        (
+            "exec $motet run --session=own -n 3 sh -c 'echo ready; sleep 0.2; exec cat'",
+            "later\nlast\n",
+        ),
+        ("exec bash -i -c '$motet run --session=own -n 3 cat' 2>/dev/null", ""),
         // A shell whose jobs have the terminal in turn.
         ("exec bash -i -c '$motet run -n 3 cat' 2>/dev/null", ""),
     ] {
@@ -78,4 +85,18 @@ fn lines_before_the_job_are_not_those_of_rank_0() {
     }
     let page = shown("read x; echo mine: $x; exec $motet run -n 2 cat", "one\ntwo\n", "");
     assert_eq!((count(&page, "mine: one"), count(&page, "two")), (1, 2), "{page}");
+}
+
+/// What comes when rank 0 reads no more is left to the next program.
+#[test]
+fn lines_that_rank_0_does_not_read_are_those_of_others() {
+    if !makes_terminals() {
+        return;
+    }
+    for session in ["shared", "own"] {
+        let job =
+            format!("$motet run --session={session} -n 2 sh -c 'exec <&-; echo ready; sleep 1'");
+        let page = shown(&format!("{job}; read x; echo mine: $x"), "", "one\n");
+        assert_eq!(count(&page, "mine: one"), 1, "{session}: {page}");
+    }
 }

@@ -3,6 +3,7 @@
 //! They are asked for to choose well and to be shown, so what cannot be found out is unknown and
 //! never an error.
 
+pub(crate) mod autogroup;
 mod memory_group;
 mod peek;
 
@@ -13,6 +14,7 @@ use std::thread::available_parallelism;
 use rustix::process::{Resource, getrlimit};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
+pub use autogroup::Autogroup;
 pub use memory_group::MemoryGroup;
 pub use peek::peek;
 

@@ -27,7 +27,8 @@
 //! Reading order: `start` (one rank), `group` (all of them and their guard), `watch` (the loop),
 //! `ending` (who is ended when), `worlds` (programs of a rank one
 //! after the other), `output`, `lines` and `sink` (the way of a line), `keyboard`
-//! (input from a terminal), `signals`, `orphans`, `outcome`.
+//! (input from a terminal), `signals`, `orphans`, `outcome`, `session` (a job in a session of its
+//! own).
 
 mod ending;
 mod group;
@@ -36,6 +37,7 @@ mod lines;
 mod orphans;
 mod outcome;
 mod output;
+mod session;
 mod signals;
 mod sink;
 mod start;
@@ -55,6 +57,7 @@ use crate::{Error, Result, Segment};
 use group::Group;
 use orphans::Orphans;
 use output::Output;
+use session::Tether;
 use signals::Signals;
 use start::{Files, Starter};
 use watch::Watch;
@@ -62,6 +65,17 @@ use worlds::Worlds;
 
 /// A launcher owns the signals and the children of its process, so there is one at a time.
 static RUNNING: AtomicBool = AtomicBool::new(false);
+
+/// Which session the ranks of a job are in. Linux can share the cores between sessions
+/// ([`Autogroup`](crate::host::Autogroup)).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Session {
+    /// That of the process that starts them.
+    #[default]
+    Shared,
+    /// A new one, without a terminal.
+    Own,
+}
 
 /// What to start, and how often.
 #[derive(Clone, Debug)]
@@ -79,37 +93,47 @@ pub struct Job {
     pub environment: Vec<(OsString, OsString)>,
     /// Whether each line of output begins with the rank that wrote it, as in `[3] `.
     pub label: bool,
+    /// Which session the ranks are in.
+    pub session: Session,
 }
 
 impl Job {
-    /// A job without labels.
+    /// A job without labels, in the session of this process.
     pub fn new(program: impl Into<OsString>, arguments: Vec<OsString>, ranks: usize) -> Job {
         let (program, environment) = (program.into(), Vec::new());
-        Job { program, arguments, name: None, ranks, environment, label: false }
+        let (label, session) = (false, Session::Shared);
+        Job { program, arguments, name: None, ranks, environment, label, session }
     }
 }
 
 /// Runs a job to its end: blocks until no process of it is left.
 ///
-/// Forwards SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 to the ranks, unless this process
-/// ignores them (a second SIGINT kills them, and if they still run a second after the first, it
-/// says so), and stops and continues them with itself. Rank 0 gets the standard input, the
-/// others none. Why a job failed is said on standard error, after the last words of its ranks.
+/// Forwards SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 and SIGWINCH to the ranks, unless
+/// this process ignores them (a second SIGINT kills them, and if they still run a second after the
+/// first, it says so), and stops and continues them with itself. Rank 0 gets the standard input,
+/// the others none. Why a job failed is said on standard error, after the last words of its ranks.
 /// Children that the calling process had before are left alone, but their exit is not kept.
+///
+/// A job in a session of its own is run by a child of this process, which says itself what there is
+/// to say: the outcome has the exit code, and no cause but the death of that child.
 ///
 /// # Errors
 /// If the job cannot be started; then nothing of it is left. [`Error::Busy`] if this process
-/// already runs one.
+/// already runs one. For a session of its own this process may have only one thread.
 pub fn run(job: &Job) -> Result<Outcome> {
     if RUNNING.swap(true, Ordering::Acquire) {
         return Err(Error::Busy);
     }
-    let outcome = run_alone(job);
+    let outcome = match job.session {
+        Session::Shared => run_alone(job, None),
+        Session::Own => session::run(job),
+    };
     RUNNING.store(false, Ordering::Release);
     outcome
 }
 
-fn run_alone(job: &Job) -> Result<Outcome> {
+/// Runs a job in the session of this process, and in a session of its own for a front.
+fn run_alone(job: &Job, front: Option<&Tether>) -> Result<Outcome> {
     let (segment, file) = Segment::shared(job.ranks)?;
     segment.set_favours_cores(Pace::measure().favours_cores());
     let files = Files::allow(job.ranks)?;
@@ -119,10 +143,13 @@ fn run_alone(job: &Job) -> Result<Outcome> {
     let output = Output::new(job)?;
     let starter = Starter::new(job, file, files.former(), group.leader());
     let worlds = Worlds::new(segment)?;
-    let mut watch = Watch::new(worlds, &signals, orphans, group, output)?;
+    let mut watch = Watch::new(worlds, &signals, orphans, group, output, front)?;
     for rank in 0..job.ranks {
         // An error drops the watch, which ends the ranks that already run.
         watch.add(starter.start(rank)?)?;
+    }
+    if let Some(front) = front {
+        front.give_input();
     }
     watch.run()
 }

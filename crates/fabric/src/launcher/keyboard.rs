@@ -70,8 +70,18 @@ impl Keyboard {
     }
 
     fn take(&mut self) -> Typing {
-        let mut entry = [PollFd::from_borrowed_fd(stdin(), PollFlags::IN)];
-        if !is_ours() || poll(&mut entry, Some(&AT_ONCE)) != Ok(1) {
+        let mut entries = [
+            PollFd::from_borrowed_fd(stdin(), PollFlags::IN),
+            PollFd::new(&self.rank, PollFlags::empty()),
+        ];
+        if !is_ours() || poll(&mut entries, Some(&AT_ONCE)).is_err() {
+            return Typing::Open;
+        }
+        // What nobody reads any more is left to the next program.
+        if !entries[1].revents().is_empty() {
+            return Typing::Ended;
+        }
+        if entries[0].revents().is_empty() {
             return Typing::Open;
         }
         let mut buffer = [0; ROOM];

@@ -44,6 +44,13 @@ pub enum Cause {
     },
     /// The ranks ended by this signal, which the launcher was sent.
     Signal(u8),
+    /// This signal has killed the launcher of a job in a session of its own.
+    Launcher {
+        /// The process of the launcher.
+        process: u32,
+        /// The signal.
+        signal: u8,
+    },
     /// Standard output took nothing any more. That its reader has gone is no mishap: `| head`.
     Output(io::Error),
 }
@@ -91,7 +98,9 @@ impl Cause {
                 How::Panic => PANIC_CODE,
             },
             &Cause::Abort { code, .. } => code.max(1),
-            Cause::Signal(signal) => SIGNAL_CODE.saturating_add(*signal),
+            Cause::Signal(signal) | Cause::Launcher { signal, .. } => {
+                SIGNAL_CODE.saturating_add(*signal)
+            }
             Cause::Output(_) if self.is_quiet() => SIGNAL_CODE + SIGPIPE,
             Cause::Output(_) => 1,
         }
@@ -106,7 +115,7 @@ impl Cause {
             }
             Cause::Abort { .. } => true,
             Cause::Output(source) => source.kind() == io::ErrorKind::BrokenPipe,
-            Cause::Signal(_) => false,
+            Cause::Signal(_) | Cause::Launcher { .. } => false,
         }
     }
 }
@@ -119,6 +128,10 @@ impl fmt::Display for Cause {
                 write!(out, "rank {rank} ended the job with code {code}")
             }
             Cause::Output(source) => write!(out, "cannot write to standard output: {source}"),
+            Cause::Launcher { process, signal } => {
+                let how = How::Signal(*signal);
+                write!(out, "the launcher (process {process}) {how}; its ranks were ended")
+            }
             Cause::Signal(signal) => match signal_name(*signal) {
                 Some(name) => write!(out, "ended by signal {signal} ({name})"),
                 None => write!(out, "ended by signal {signal}"),

@@ -7,14 +7,16 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 
-use libc::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2, sigset_t};
+use libc::{
+    SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2, SIGWINCH, sigset_t,
+};
 use rustix::process::{Signal, getpid, kill_process};
 
 use crate::{Error, Result};
 
 /// What a launcher wants to hear of.
-const WANTED: [libc::c_int; 8] =
-    [SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2];
+const WANTED: [libc::c_int; 9] =
+    [SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2, SIGWINCH];
 
 /// Signals that this thread reads instead of suffering them, until dropped.
 ///

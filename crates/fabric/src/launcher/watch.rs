@@ -14,6 +14,7 @@ use super::keyboard::{Keyboard, LOOK_AGAIN, Typing};
 use super::orphans::Orphans;
 use super::outcome::{Cause, Death, Outcome};
 use super::output::Output;
+use super::session::Tether;
 use super::signals::Signals;
 use super::start::Started;
 use super::worlds::Worlds;
@@ -76,6 +77,8 @@ pub(super) struct Watch<'a> {
     /// Whether ranks had to be asked to end.
     asked: bool,
     memory: Option<Memory>,
+    /// The process for which we run the job, if it is another one.
+    front: Option<&'a Tether>,
 }
 
 /// The control group of the job, and how many of its processes had been killed before.
@@ -101,6 +104,7 @@ impl<'a> Watch<'a> {
         orphans: Orphans,
         group: Group,
         output: Output,
+        front: Option<&'a Tether>,
     ) -> Result<Watch<'a>> {
         let ends = epoll::create(epoll::CreateFlags::CLOEXEC)
             .map_err(|errno| Error::system("watch the ranks", errno))?;
@@ -122,6 +126,7 @@ impl<'a> Watch<'a> {
             ending: Ending::new(),
             asked: false,
             memory: Memory::find(),
+            front,
         })
     }
 
@@ -167,6 +172,11 @@ impl<'a> Watch<'a> {
 
     fn round(&mut self) -> Result<()> {
         let quiet = self.sleep()?;
+        if self.front.is_some_and(Tether::is_gone) {
+            // The job ends with it, and nobody waits for its output.
+            self.output.discard();
+            return Err(Error::system("go on without the process that began", Errno::PIPE));
+        }
         if quiet && self.output.holds_question() {
             self.output.show_questions();
         }
@@ -188,6 +198,7 @@ impl<'a> Watch<'a> {
             PollFd::new(&self.ends, PollFlags::IN),
             self.worlds.interest(),
         ];
+        entries.extend(self.front.map(Tether::interest));
         self.output.interests(&mut entries);
         let typing = self.keyboard.as_ref().map(Keyboard::interest);
         let in_background = matches!(typing, Some(None));
@@ -260,7 +271,10 @@ impl<'a> Watch<'a> {
     /// Stops the ranks and ourselves, and goes on when we are told to.
     fn pause(&self) {
         self.signal_ranks(Signal::TSTP);
-        self.signals.suspend();
+        match self.front {
+            Some(front) => front.stop(),
+            None => self.signals.suspend(),
+        }
         self.signal_ranks(Signal::CONT);
     }
 

@@ -1,0 +1,183 @@
+//! Automatic groups of the scheduler: Linux can share the cores between sessions instead of between
+//! processes (`kernel.sched_autogroup_enabled`, `sched(7)`).
+//!
+//! Each session then has the weight of one process with the nice value of the session, and nice
+//! values of processes count only within their session. The groups hold only for processes in the
+//! root control group of the `cpu` controller.
+
+use std::fmt;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
+
+use rustix::process::getpriority_process;
+
+/// Where control groups are.
+const ROOT: &str = "/sys/fs/cgroup";
+/// The session of this process, as the scheduler has it.
+const OWN: &str = "/proc/self/autogroup";
+/// How often a nice value is offered: without special rights the system takes one in 100 ms, of all
+/// processes together.
+const OFFERS: usize = 50;
+const BETWEEN_OFFERS: Duration = Duration::from_millis(20);
+
+/// Whether this process shares the cores by session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Autogroup {
+    /// It does.
+    Counts,
+    /// The kernel has no such groups.
+    Missing,
+    /// They are switched off.
+    Off,
+    /// This process is in a control group with a share of its own.
+    InControlGroup,
+    /// The control groups cannot be seen.
+    Unknown,
+}
+
+impl Autogroup {
+    /// Looks whether it does.
+    pub fn find() -> Autogroup {
+        let enabled = super::line("/proc/sys/kernel/sched_autogroup_enabled");
+        let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        match enabled.as_deref() {
+            None => Autogroup::Missing,
+            Some("0") => Autogroup::Off,
+            Some(_) => match is_in_root(&groups, Path::new(ROOT)) {
+                Some(true) => Autogroup::Counts,
+                Some(false) => Autogroup::InControlGroup,
+                None => Autogroup::Unknown,
+            },
+        }
+    }
+}
+
+impl fmt::Display for Autogroup {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Autogroup::Counts => "sessions share the cores (sched_autogroup_enabled is 1)",
+            Autogroup::Missing => "processes share the cores: this kernel has no automatic groups",
+            Autogroup::Off => "processes share the cores: sched_autogroup_enabled is 0",
+            Autogroup::InControlGroup => {
+                "processes share the cores of their control group, which has a share of its own"
+            }
+            Autogroup::Unknown => "unknown: the control groups cannot be seen",
+        })
+    }
+}
+
+/// Whether a process with these lines of `/proc/PID/cgroup` is in the root control group of the
+/// `cpu` controller.
+fn is_in_root(lines: &str, root: &Path) -> Option<bool> {
+    let fields = || lines.lines().filter_map(|line| line.split_once(':')?.1.split_once(':'));
+    let is_cpu = |kinds: &str| kinds.split(',').any(|kind| kind == "cpu");
+    if let Some((kinds, path)) = fields().find(|(kinds, _)| is_cpu(kinds)) {
+        // Version 1. In a container `/` may be its own group; the true root has this file.
+        let folders = [root.join("cpu"), root.join(kinds)];
+        let seen = folders.into_iter().find(|folder| folder.exists());
+        return match (path, seen) {
+            ("/", Some(folder)) => Some(folder.join("release_agent").exists()),
+            ("/", None) => None,
+            _ => Some(false),
+        };
+    }
+    let Some((_, path)) = fields().find(|(kinds, _)| kinds.is_empty()) else { return Some(true) };
+    // Version 2: the nearest group for which the controller is enabled. All but the true root have
+    // a file that says their type.
+    let has_controller = |folder: &Path| {
+        let kinds = fs::read_to_string(folder.join("cgroup.controllers")).ok()?;
+        Some(kinds.split_ascii_whitespace().any(|kind| kind == "cpu"))
+    };
+    let mount = Some(root.join("unified")).filter(|folder| folder.exists());
+    let mount = mount.unwrap_or_else(|| root.to_owned());
+    let own = mount.join(path.trim_start_matches('/'));
+    for group in own.ancestors().take_while(|group| group.starts_with(&mount)) {
+        match (has_controller(group), group.join("cgroup.type").exists()) {
+            (None, _) => return None,
+            (Some(_), false) => return Some(true),
+            (Some(true), true) => return Some(false),
+            (Some(false), true) => {}
+        }
+    }
+    None
+}
+
+/// What the session of this process is to be as nice as, if it becomes one of its own: the process,
+/// or, if that has no nice value, the session in which it is. Nothing where the kernel has no
+/// groups.
+pub(crate) fn nice() -> Option<i32> {
+    let session = fs::read_to_string(OWN).ok()?;
+    let own = getpriority_process(None).unwrap_or(0);
+    if own == 0 { session.trim().rsplit_once("nice ")?.1.parse().ok() } else { Some(own) }
+}
+
+/// Makes the session of this process as nice as that.
+///
+/// # Errors
+/// What the system has against it.
+pub(crate) fn set_nice(nice: i32) -> io::Result<()> {
+    for _ in 1..OFFERS {
+        match fs::write(OWN, nice.to_string()) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => sleep(BETWEEN_OFFERS),
+            done => return done,
+        }
+    }
+    fs::write(OWN, nice.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(root: &Path, files: &[(&str, &str)]) {
+        for (path, text) in files {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_root_of_the_first_version_has_a_release_agent() {
+        let root = tempfile::tempdir().unwrap();
+        let found = |lines: &str| is_in_root(lines, root.path());
+        assert_eq!(found("4:cpu,cpuacct:/\n0::/\n"), None, "no groups are to be seen");
+        files(root.path(), &[("cpu,cpuacct/cpu.shares", "1024")]);
+        assert_eq!(found("4:cpu,cpuacct:/\n0::/\n"), Some(false), "the root of a container");
+        files(root.path(), &[("cpu,cpuacct/release_agent", "")]);
+        assert_eq!(found("4:cpu,cpuacct:/\n0::/user\n"), Some(true));
+        assert_eq!(found("4:cpu,cpuacct:/user\n0::/\n"), Some(false));
+        assert_eq!(found("4:cpuacct:/\n"), Some(true), "no controller");
+    }
+
+    #[test]
+    fn the_nearest_group_of_the_second_version_counts() {
+        let root = tempfile::tempdir().unwrap();
+        let found = |lines: &str| is_in_root(lines, root.path());
+        assert_eq!(found(""), Some(true), "no groups are in use");
+        assert_eq!(found("0::/\n"), None, "no groups are to be seen");
+        files(
+            root.path(),
+            &[
+                ("cgroup.controllers", "cpu memory\n"),
+                ("user/cgroup.controllers", "memory\n"),
+                ("user/cgroup.type", "domain\n"),
+                ("user/one/cgroup.controllers", "\n"),
+                ("user/one/cgroup.type", "domain\n"),
+            ],
+        );
+        assert_eq!(found("0::/\n"), Some(true));
+        assert_eq!(found("0::/user/one\n"), Some(true), "no group has the controller");
+        files(root.path(), &[("user/cgroup.controllers", "cpu memory\n")]);
+        assert_eq!(found("0::/user\n"), Some(false));
+        assert_eq!(found("0::/user/one\n"), Some(false), "its parent has it");
+        assert_eq!(found("0::/other\n"), None, "a group that is not to be seen");
+        files(root.path(), &[("cgroup.type", "domain\n")]);
+        assert_eq!(found("0::/\n"), Some(false), "the root of a container");
+        files(root.path(), &[("cgroup.controllers", "memory\n")]);
+        assert_eq!(found("0::/\n"), None, "what lies above cannot be seen");
+    }
+}

@@ -1,0 +1,284 @@
+//! A job in a session of its own.
+//!
+//! A process cannot join a session, and one that leads another session has no terminal. So there
+//! are two processes:
+//!
+//! * The *front* is the process that was started. It stays in the session of its terminal, passes
+//!   on signals and what is typed, stops and goes on with the job, and ends with its exit code.
+//! * The *launcher* is its child, leads the new session, and starts the guard and the ranks like
+//!   any launcher, so it is their parent.
+//!
+//! **Signals.** The front reads the signals that a launcher reads, and sends each to the launcher.
+//! Until the launcher leads its session it gets those of the terminal itself; it throws them away,
+//! and the front passes its own copy on when the launcher says that it is ready.
+//!
+//! **Stopping.** No process outside the session of the launcher is its parent and could continue
+//! it, so for the kernel its process group is orphaned and ignores SIGTSTP. The group of the ranks
+//! is not: its parent, the launcher, is in the same session. So the launcher sends SIGTSTP to the
+//! ranks and SIGSTOP to itself, the front sees the launcher stop and stops as SIGTSTP has it, and
+//! when the front goes on it continues the launcher, and this the ranks.
+//!
+//! **Input.** The front reads the terminal and passes on what it reads by a pipe, from which rank 0
+//! reads. The launcher could read the terminal itself, but not well: the kernel keeps only
+//! processes of the terminal's session from reading in the background, so the launcher would take
+//! what is typed for the shell. Input that is no terminal goes to rank 0 as it is.
+//!
+//! **Deaths.** The launcher holds one end of a pipe, the *tether*, and the front the other. When
+//! the front is gone, however it went, the pipe closes, and the launcher ends the job; the kernel
+//! sends it SIGCONT, in case that it is stopped. If the launcher is killed, the kernel and the
+//! guard end the ranks, and the front ends what is left, says so, and ends with the code of that
+//! signal.
+
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use std::io::{self, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::{Errno, read, write};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{
+    Pid, Signal, WaitOptions, getpid, getppid, kill_process, set_parent_process_death_signal,
+    setsid, waitpid,
+};
+use rustix::stdio::{dup2_stdin, stdin};
+use rustix::termios::isatty;
+
+use super::keyboard::{Keyboard, LOOK_AGAIN, Typing};
+use super::orphans::Orphans;
+use super::outcome::{Cause, Outcome};
+use super::signals::Signals;
+use super::{Job, exit_code, run_alone};
+use crate::host::autogroup;
+use crate::{Error, Result, complain};
+
+/// What a Rust program exits with after a panic.
+const PANIC_CODE: u8 = 101;
+const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+
+fn failed(source: impl Into<io::Error>) -> Error {
+    Error::system("start a session of its own", source)
+}
+
+/// Runs a job in a new session, and is its front.
+pub(super) fn run(job: &Job) -> Result<Outcome> {
+    let threads = std::fs::read_dir("/proc/self/task").map_or(1, Iterator::count);
+    if threads > 1 {
+        return Err(failed(io::Error::other(format!("this process has {threads} threads"))));
+    }
+    // What this process has written must not be written by both.
+    let _ = io::stdout().flush();
+    let signals = Signals::take()?;
+    let orphans = Orphans::adopt();
+    let pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(failed);
+    let (ready, says_ready) = pipe()?;
+    let (tether, held) = pipe()?;
+    let typed = isatty(stdin()).then(pipe).transpose()?;
+    let front = getpid();
+    // SAFETY: there is no other thread that could hold a lock, so the child may do whatever this
+    // process may; it never returns from `lead`.
+    match unsafe { libc::fork() } {
+        -1 => Err(failed(io::Error::last_os_error())),
+        0 => {
+            drop((ready, held));
+            let typed = typed.map(|(input, _)| input);
+            lead(
+                job,
+                &signals,
+                says_ready,
+                Tether { pipe: tether, front, is_typed: typed.is_some() },
+                typed,
+            )
+        }
+        launcher => {
+            drop((says_ready, tether));
+            let launcher = Pid::from_raw(launcher).expect("a process has a number");
+            let keyboard = typed.map(|(_, rank)| Keyboard::new(rank)).transpose()?;
+            let front = Front {
+                signals: &signals,
+                orphans,
+                launcher,
+                keyboard,
+                pauses: false,
+                _held: held,
+            };
+            is_ready(&ready)?;
+            front.run()
+        }
+    }
+}
+
+/// Waits until the launcher leads its session.
+fn is_ready(ready: &OwnedFd) -> Result<()> {
+    let mut error = [0; 4];
+    loop {
+        match read(ready, &mut error) {
+            Err(Errno::INTR) => {}
+            Ok(4) => match i32::from_ne_bytes(error) {
+                0 => return Ok(()),
+                errno => return Err(failed(io::Error::from_raw_os_error(errno))),
+            },
+            // The launcher has been killed, which is seen when it is waited for.
+            _ => return Ok(()),
+        }
+    }
+}
+
+/// The process that keeps the terminal.
+struct Front<'a> {
+    signals: &'a Signals,
+    orphans: Orphans,
+    launcher: Pid,
+    keyboard: Option<Keyboard>,
+    /// Whether the job was asked to stop.
+    pauses: bool,
+    /// The end of the tether that closes when we are gone.
+    _held: OwnedFd,
+}
+
+impl Front<'_> {
+    /// Waits for the end of the launcher.
+    fn run(mut self) -> Result<Outcome> {
+        loop {
+            self.sleep()?;
+            while let Some(signal) = self.signals.next() {
+                self.pass_on(signal);
+            }
+            if let Some(outcome) = self.look() {
+                return Ok(outcome);
+            }
+            if self.keyboard.as_mut().map(Keyboard::pump) == Some(Typing::Ended) {
+                self.keyboard = None;
+            }
+        }
+    }
+
+    fn sleep(&self) -> Result<()> {
+        let mut entries = vec![PollFd::from_borrowed_fd(self.signals.descriptor(), PollFlags::IN)];
+        let typing = self.keyboard.as_ref().map(Keyboard::interest);
+        let in_background = matches!(typing, Some(None));
+        entries.extend(typing.flatten());
+        let again = Timespec { tv_sec: 0, tv_nsec: LOOK_AGAIN.subsec_nanos().into() };
+        match poll(&mut entries, in_background.then_some(&again)) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(errno) => Err(Error::system("wait for the launcher", errno)),
+        }
+    }
+
+    fn pass_on(&mut self, signal: Signal) {
+        if signal != Signal::CHILD {
+            self.pauses |= signal == Signal::TSTP;
+            // Until its status is taken, its number belongs to nobody else.
+            let _ = kill_process(self.launcher, signal);
+        }
+    }
+
+    /// Sees to the launcher, if it has stopped or ended.
+    fn look(&mut self) -> Option<Outcome> {
+        let options = WaitOptions::NOHANG | WaitOptions::UNTRACED;
+        let (_, status) = waitpid(Some(self.launcher), options).ok().flatten()?;
+        if status.stopped() {
+            if std::mem::take(&mut self.pauses) {
+                self.signals.suspend();
+                let _ = kill_process(self.launcher, Signal::CONT);
+            }
+            return None;
+        }
+        if let Some(code) = status.exit_status() {
+            return Some(Outcome { code: code as u8, cause: None });
+        }
+        self.orphans.end();
+        let signal = status.terminating_signal().unwrap_or_default() as u8;
+        let process = self.launcher.as_raw_nonzero().get() as u32;
+        let outcome = Outcome::of(Cause::Launcher { process, signal });
+        if let Some(cause) = &outcome.cause {
+            complain(format_args!("motet: {cause}"));
+        }
+        Some(outcome)
+    }
+}
+
+/// What the launcher has of its front.
+pub(super) struct Tether {
+    pipe: OwnedFd,
+    front: Pid,
+    /// Whether the standard input is a pipe into which the front writes what is typed.
+    is_typed: bool,
+}
+
+impl Tether {
+    /// Readable when the front is gone.
+    pub(super) fn interest(&self) -> PollFd<'_> {
+        PollFd::new(&self.pipe, PollFlags::IN)
+    }
+
+    /// Whether the front is gone.
+    pub(super) fn is_gone(&self) -> bool {
+        poll(&mut [self.interest()], Some(&AT_ONCE)) == Ok(1)
+    }
+
+    /// The ranks have begun: from now on rank 0 alone reads what is typed. When it reads no more,
+    /// the front finds out and leaves the rest to others.
+    pub(super) fn give_input(&self) {
+        if self.is_typed
+            && let Ok(nothing) = open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+        {
+            // Refused, it only means that the front reads lines for which there is nobody.
+            let _ = dup2_stdin(nothing);
+        }
+    }
+
+    /// Stops this process until the front continues it.
+    pub(super) fn stop(&self) {
+        let _ = kill_process(getpid(), Signal::STOP);
+    }
+}
+
+/// What the launcher does, all its life.
+fn lead(
+    job: &Job,
+    signals: &Signals,
+    says_ready: OwnedFd,
+    tether: Tether,
+    typed: Option<OwnedFd>,
+) -> ! {
+    // The tether tells, too; but only a process that is not stopped hears that.
+    let _ = set_parent_process_death_signal(Some(Signal::CONT));
+    let nice = autogroup::nice();
+    let begun = match getppid() {
+        parent if parent != Some(tether.front) => Err(Errno::SRCH),
+        _ => setsid().map(drop),
+    };
+    let begun =
+        begun.and_then(|()| typed.as_ref().map_or(Ok(()), |typed| dup2_stdin(typed.as_fd())));
+    drop(typed);
+    // Those that came to the group of the front, which has them, too.
+    while signals.next().is_some() {}
+    let errno = begun.err().map_or(0, Errno::raw_os_error);
+    let _ = write(&says_ready, &errno.to_ne_bytes());
+    drop(says_ready);
+    if errno != 0 {
+        std::process::exit(1);
+    }
+    if let Some(nice) = nice.filter(|&nice| nice != 0)
+        && let Err(error) = autogroup::set_nice(nice)
+    {
+        complain(format_args!(
+            "motet: the session of the job has not the nice value {nice}: {error}"
+        ));
+    }
+    let outcome = catch_unwind(AssertUnwindSafe(|| run_alone(job, Some(&tether))));
+    let code = match outcome {
+        Ok(Ok(outcome)) => outcome.code,
+        // Nobody waits for a word, and it might not be read.
+        Ok(Err(_)) if tether.is_gone() => 1,
+        Ok(Err(error)) => {
+            complain(format_args!("motet: {error}"));
+            exit_code(&error)
+        }
+        Err(_) => PANIC_CODE,
+    };
+    std::process::exit(code.into())
+}
