@@ -16,13 +16,21 @@ pub(crate) const FENCED: u32 = 1;
 /// asleep, even if another sleeper has set the bit again.
 pub(crate) const SLEEPING: u32 = 2;
 
+/// What a doorbell has in the segment. All zero is right for one at which nobody has slept.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub(crate) struct Words {
+    /// The futex word.
+    word: AtomicU32,
+    /// Threads that the kernel has asleep here, or is about to: for those who count the ranks that
+    /// are awake. No sleep and no wake-up depends on it.
+    asleep: AtomicU32,
+}
+
 /// The doorbell of one rank: a futex word that has its cache line to itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Doorbell<'a> {
-    word: &'a AtomicU32,
-    /// Threads that the kernel has asleep here, or is about to: for those who count the ranks that
-    /// are awake. No sleep and no wake-up depends on it.
-    asleep: &'a AtomicU32,
+    words: &'a Words,
     /// Who may sleep and ring here. Processes have the kernel look the word up by its page, not
     /// by its address.
     among: Among,
@@ -31,25 +39,20 @@ pub struct Doorbell<'a> {
 }
 
 impl<'a> Doorbell<'a> {
-    pub(crate) fn new(
-        word: &'a AtomicU32,
-        asleep: &'a AtomicU32,
-        among: Among,
-        is_registered: bool,
-    ) -> Doorbell<'a> {
-        Doorbell { word, asleep, among, is_registered }
+    pub(crate) fn new(words: &'a Words, among: Among, is_registered: bool) -> Doorbell<'a> {
+        Doorbell { words, among, is_registered }
     }
 
     /// From now on whoever sleeps here makes the ringers pass a fence. Only in a process that is
     /// registered.
     pub(crate) fn let_sleepers_fence(&self) {
-        self.word.fetch_or(FENCED, Ordering::Relaxed);
+        self.words.word.fetch_or(FENCED, Ordering::Relaxed);
     }
 
     /// Whether somebody sleeps here and has not been rung for.
     pub(crate) fn has_sleeper(&self) -> bool {
-        self.word.load(Ordering::Relaxed) & SLEEPING != 0
-            && self.asleep.load(Ordering::Relaxed) != 0
+        self.words.word.load(Ordering::Relaxed) & SLEEPING != 0
+            && self.words.asleep.load(Ordering::Relaxed) != 0
     }
 
     /// Wakes all who sleep here. Call it *after* publishing the news.
@@ -59,7 +62,7 @@ impl<'a> Doorbell<'a> {
     pub fn ring(&self) {
         if self.is_registered {
             compiler_fence(Ordering::SeqCst);
-            if self.word.load(Ordering::Relaxed) & (FENCED | SLEEPING) == FENCED {
+            if self.words.word.load(Ordering::Relaxed) & (FENCED | SLEEPING) == FENCED {
                 return;
             }
         }
@@ -68,7 +71,7 @@ impl<'a> Doorbell<'a> {
 
     fn ring_fenced(&self) {
         fence(Ordering::SeqCst);
-        let seen = self.word.load(Ordering::Relaxed);
+        let seen = self.words.word.load(Ordering::Relaxed);
         if seen & SLEEPING != 0 {
             self.wake(seen);
         }
@@ -79,7 +82,8 @@ impl<'a> Doorbell<'a> {
         // The carry clears the bit and counts. Should another ring have done that already, it
         // wakes all that we would.
         let rung = seen.wrapping_add(SLEEPING);
-        let change = self.word.compare_exchange(seen, rung, Ordering::SeqCst, Ordering::Relaxed);
+        let change =
+            self.words.word.compare_exchange(seen, rung, Ordering::SeqCst, Ordering::Relaxed);
         if change.is_ok() {
             self.wake_all();
         }
@@ -89,20 +93,20 @@ impl<'a> Doorbell<'a> {
     /// perhaps between changing the word and waking.
     pub fn alarm(&self) {
         fence(Ordering::SeqCst);
-        self.word.fetch_add(2 * SLEEPING, Ordering::SeqCst);
+        self.words.word.fetch_add(2 * SLEEPING, Ordering::SeqCst);
         self.wake_all();
     }
 
     fn wake_all(&self) {
         // An error would mean a bad address or flags: neither can be here.
-        let woken = futex::wake(self.word, self.flags(), i32::MAX as u32);
+        let woken = futex::wake(&self.words.word, self.flags(), i32::MAX as u32);
         debug_assert!(woken.is_ok(), "futex wake on a mapped word");
     }
 
     /// Sleeps until rung or until `limit` has passed, unless `news` says that there is something
     /// to do. Wake-ups without news are possible; callers loop.
     pub fn sleep(&self, limit: Duration, news: impl FnOnce() -> bool) {
-        let seen = self.word.fetch_or(SLEEPING, Ordering::SeqCst) | SLEEPING;
+        let seen = self.words.word.fetch_or(SLEEPING, Ordering::SeqCst) | SLEEPING;
         fence(Ordering::SeqCst);
         let is_heard = seen & FENCED == 0 || self.among.fence();
         if news() {
@@ -118,9 +122,9 @@ impl<'a> Doorbell<'a> {
             tv_nsec: i64::from(limit.subsec_nanos()),
         };
         // Every outcome (woken, word changed, time over, a signal) means: look again.
-        self.asleep.fetch_add(1, Ordering::Relaxed);
-        let _ = futex::wait(self.word, self.flags(), seen, Some(&limit));
-        self.asleep.fetch_sub(1, Ordering::Relaxed);
+        self.words.asleep.fetch_add(1, Ordering::Relaxed);
+        let _ = futex::wait(&self.words.word, self.flags(), seen, Some(&limit));
+        self.words.asleep.fetch_sub(1, Ordering::Relaxed);
     }
 
     fn flags(&self) -> futex::Flags {
@@ -146,8 +150,8 @@ mod tests {
                     eprintln!("not tested: the system has no barriers among {among:?}");
                     continue;
                 }
-                let [word, asleep] = [0, 0].map(AtomicU32::new);
-                let doorbell = Doorbell::new(&word, &asleep, among, ringers_know);
+                let words = Words::default();
+                let doorbell = Doorbell::new(&words, among, ringers_know);
                 if sleepers_fence {
                     doorbell.let_sleepers_fence();
                 }
@@ -155,7 +159,7 @@ mod tests {
                 let name =
                     format!("{among:?}, sleepers fence: {sleepers_fence}, ringers {ringers}");
                 test(&name, doorbell);
-                assert_eq!(word.into_inner() & FENCED != 0, sleepers_fence, "{name}");
+                assert_eq!(words.word.into_inner() & FENCED != 0, sleepers_fence, "{name}");
             }
         }
     }

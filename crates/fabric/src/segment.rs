@@ -18,7 +18,7 @@ use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, memfd_create};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
 
 use crate::barrier::Among;
-use crate::doorbell::Doorbell;
+use crate::doorbell::{self, Doorbell};
 use crate::host::page_bytes;
 use crate::layout::{LINE, Layout};
 use crate::{Error, Peer, Region, Result, memcheck};
@@ -305,8 +305,9 @@ impl Segment {
     #[inline]
     pub fn doorbell(&self, rank: Peer) -> Doorbell<'_> {
         let at = self.layout.rank_block(rank.index()) + DOORBELL_AT;
-        let [word, asleep] = [at, at + 4].map(|at| self.word32(at));
-        Doorbell::new(word, asleep, self.among, self.is_registered)
+        // SAFETY: as for `word64`: these are two words of 32 bits, side by side in one line.
+        let words = unsafe { self.at(at).cast::<doorbell::Words>().as_ref() };
+        Doorbell::new(words, self.among, self.is_registered)
     }
 
     /// Rings everybody, so that each sleeper looks again at what it waits for.
