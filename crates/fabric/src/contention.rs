@@ -163,8 +163,8 @@ impl Segment {
         }
     }
 
-    /// Notes that a wait has taken so many nanoseconds although no foreign thread had this core: the
-    /// ranks that it waits for may share theirs.
+    /// Notes that a wait has taken so many nanoseconds although no foreign thread had this core:
+    /// the ranks that it waits for may share theirs.
     pub fn note_long_wait(&self, taken: u64) {
         self.note(self.evidence_elsewhere(), now(), taken, false);
     }
