@@ -3,12 +3,12 @@
 pub(crate) mod example;
 pub(crate) mod target;
 
+use std::env;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::{env, fs};
 
 use anyhow::{Context, anyhow};
-use motet_fabric::file::read_text;
+use motet_fabric::file::{read_text, replace};
 use motet_plan::select::{self, Choice, Wisdom};
 use motet_plan::verify::{Mode, Options};
 use motet_plan::{Call, Tuning, draw, verify};
@@ -103,7 +103,7 @@ impl Plan {
         match (&self.svg, drawing) {
             (Some(path), Some(drawing)) if path == Path::new("-") => return crate::show(&drawing),
             (Some(path), Some(drawing)) => {
-                let written = fs::write(path, drawing);
+                let written = replace(path, &drawing);
                 written.with_context(|| format!("writing {}", path.display()))?;
             }
             _ => {}

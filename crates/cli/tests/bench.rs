@@ -3,6 +3,8 @@
 mod command;
 
 use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
 
 use command::{complaint, end, motet, said};
 use motet_plan::Collective;
@@ -172,6 +174,19 @@ fn json_goes_into_a_file_beside_the_table() {
     let text = fs::read_to_string(&file).expect("it was written");
     let report: Value = serde_json::from_str(&text).expect("it is JSON");
     assert_eq!(points(&report), [("barrier", 0, FORMS.to_vec())]);
+}
+
+/// What is no file stays what it is, and that is said before anything is measured.
+#[test]
+fn json_replaces_no_links_and_no_devices() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let (link, file) = (folder.path().join("link"), folder.path().join("file"));
+    symlink(&file, &link).expect("made");
+    for path in [&link, Path::new("/dev/null")] {
+        let line = complaint(&format!("bench barrier --json '{}'", path.display()), 1);
+        assert!(line.contains("and only a file is replaced"), "{line}");
+    }
+    assert!(!file.exists(), "nothing follows the link");
 }
 
 #[test]

@@ -3,6 +3,8 @@
 mod command;
 
 use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
 
 use command::{complaint, end, motet, said};
 use motet_plan::algo;
@@ -141,6 +143,20 @@ fn drawings_are_the_same_in_a_file_and_each_time() {
         assert_eq!(said(&format!("{words} --svg -")), drawing);
         assert_eq!(said(&format!("{words} --svg '{}'", file.display())), page);
     }
+}
+
+/// What is no file stays what it is.
+#[test]
+fn drawings_replace_no_links_and_no_devices() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let (link, file) = (folder.path().join("link"), folder.path().join("file"));
+    fs::write(&file, "as it was").expect("written");
+    symlink(&file, &link).expect("made");
+    for path in [&link, Path::new("/dev/null")] {
+        let line = complaint(&format!("plan bcast -n 2 --svg '{}'", path.display()), 1);
+        assert!(line.contains("and only a file is replaced"), "{line}");
+    }
+    assert_eq!(fs::read_to_string(&link).expect("it is there"), "as it was");
 }
 
 #[test]

@@ -45,9 +45,7 @@ pub fn read_text(path: &Path) -> io::Result<String> {
 /// What the system says; then the file is as it was. Anything but a file, which stays what it is.
 pub fn replace(path: &Path, text: &str) -> io::Result<()> {
     let permissions = of_replaceable(path)?;
-    let draft = beside(path, &format!(".{}.new", std::process::id()));
-    // One may have been left by a process that had the same number.
-    let _ = fs::remove_file(&draft);
+    let draft = draft_of(path);
     let write = || {
         // This follows no link that somebody has put there.
         let mut file = File::options().write(true).create_new(true).open(&draft)?;
@@ -56,6 +54,17 @@ pub fn replace(path: &Path, text: &str) -> io::Result<()> {
         fs::rename(&draft, path)
     };
     write().inspect_err(|_| drop(fs::remove_file(&draft)))
+}
+
+/// Whether a file can be replaced, before there is anything to be written.
+///
+/// # Errors
+/// As [`replace`].
+pub fn try_replace(path: &Path) -> io::Result<()> {
+    of_replaceable(path)?;
+    let draft = draft_of(path);
+    File::options().write(true).create_new(true).open(&draft)?;
+    fs::remove_file(&draft)
 }
 
 /// Keeps others out that replace this file, until what is returned is dropped.
@@ -81,6 +90,14 @@ pub fn lock(path: &Path) -> io::Result<File> {
             Err(TryLockError::Error(error)) => return Err(error),
         }
     }
+}
+
+/// The name of what is to replace a file, under which nothing lies.
+fn draft_of(path: &Path) -> PathBuf {
+    let draft = beside(path, &format!(".{}.new", std::process::id()));
+    // One may have been left by a process that had the same number.
+    let _ = fs::remove_file(&draft);
+    draft
 }
 
 /// The permissions of what is there, if anything is; an error if that is no file.
@@ -177,7 +194,8 @@ mod tests {
         let pipe = pipe_in(folder.path());
         for path in [&link, &dangling, &pipe, Path::new("/dev/null"), folder.path()] {
             let kind = fs::symlink_metadata(path).unwrap().file_type();
-            for error in [replace(path, "text").unwrap_err(), lock(path).unwrap_err()] {
+            let refused = [replace(path, "text"), try_replace(path), lock(path).map(drop)];
+            for error in refused.map(Result::unwrap_err) {
                 assert!(error.to_string().contains("only a file is replaced"), "{error}");
             }
             assert_eq!(fs::symlink_metadata(path).unwrap().file_type(), kind);

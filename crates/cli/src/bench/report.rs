@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::fs;
 use std::path::Path;
 
 use anyhow::Context;
-use motet_fabric::host;
+use motet_fabric::{file, host};
 use serde::Serialize;
 
 use super::case::Form;
@@ -114,8 +113,7 @@ impl<'a> Output<'a> {
     /// Whether the JSON can be written once it is there.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         let Some(path) = self.json.filter(|_| self.has_table()) else { return Ok(()) };
-        let file = fs::OpenOptions::new().append(true).create(true).open(path);
-        file.map(drop).with_context(|| format!("writing {}", path.display()))
+        file::try_replace(path).with_context(|| format!("writing {}", path.display()))
     }
 
     fn has_table(&self) -> bool {
@@ -180,7 +178,8 @@ impl<'a> Output<'a> {
         let Some(path) = self.json else { return Ok(()) };
         let text = serde_json::to_string_pretty(report).context("writing JSON")? + "\n";
         if self.has_table() {
-            return fs::write(path, text).with_context(|| format!("writing {}", path.display()));
+            let written = file::replace(path, &text);
+            return written.with_context(|| format!("writing {}", path.display()));
         }
         crate::show(&text).map(drop)
     }
