@@ -11,12 +11,14 @@ use std::fs;
 use std::path::Path;
 use std::thread::available_parallelism;
 
-use rustix::process::{Resource, getrlimit};
+use rustix::process::Resource;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 pub use autogroup::Autogroup;
 pub use memory_group::MemoryGroup;
 pub use peek::peek;
+
+use crate::limits::limit_of;
 
 /// How many cores there are, by three ways of counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,8 +157,8 @@ pub struct Limits {
 /// Asks for the limits.
 pub fn limits() -> Limits {
     Limits {
-        files: getrlimit(Resource::Nofile).maximum,
-        processes: getrlimit(Resource::Nproc).current,
+        files: limit_of(Resource::Nofile).maximum,
+        processes: limit_of(Resource::Nproc).current,
     }
 }
 

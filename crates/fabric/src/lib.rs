@@ -30,6 +30,7 @@ pub mod host;
 pub mod lane;
 pub mod launcher;
 pub mod layout;
+mod limits;
 pub mod lock;
 pub mod matching;
 mod memcheck;

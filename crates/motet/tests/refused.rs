@@ -47,7 +47,7 @@ const TAG: Tag = Tag(1);
 const ERRORS: [(c_int, &str); 2] = [(libc::EPERM, "EPERM"), (libc::ENOSYS, "ENOSYS")];
 
 /// Calls that make something faster, tidier or safer: the job runs without them.
-const OPTIONAL: [(c_long, &str); 17] = [
+const OPTIONAL: [(c_long, &str); 18] = [
     (libc::SYS_close_range, "close_range"),
     (libc::SYS_eventfd2, "eventfd2"),
     (libc::SYS_getcpu, "getcpu"),
@@ -59,6 +59,7 @@ const OPTIONAL: [(c_long, &str); 17] = [
     (libc::SYS_pidfd_getfd, "pidfd_getfd"),
     (libc::SYS_pidfd_open, "pidfd_open"),
     (libc::SYS_prctl, "prctl"),
+    (libc::SYS_prlimit64, "prlimit64"),
     (libc::SYS_process_vm_readv, "process_vm_readv"),
     (libc::SYS_process_vm_writev, "process_vm_writev"),
     (libc::SYS_sched_getaffinity, "sched_getaffinity"),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use rustix::process::{
-    Pid, PidfdFlags, Resource, Rlimit, Signal, getpid, getppid, getrlimit, pidfd_open,
+    Pid, PidfdFlags, Resource, Rlimit, Signal, getpid, getppid, pidfd_open,
     set_parent_process_death_signal, setrlimit,
 };
 use rustix::termios::isatty;
@@ -18,6 +18,7 @@ use rustix::termios::isatty;
 use super::Job;
 use super::signals;
 use crate::bootstrap::{LAUNCHER, RANK, RANKS, SEGMENT};
+use crate::limits::limit_of;
 use crate::{Error, Peer, Result};
 
 /// Descriptors that the launcher holds for one rank: two pipes, and one to see its end.
@@ -148,7 +149,7 @@ pub(super) struct Files {
 impl Files {
     /// Makes sure that we may open enough files for this many ranks.
     pub(super) fn allow(ranks: usize) -> Result<Files> {
-        let former = getrlimit(Resource::Nofile);
+        let former = limit_of(Resource::Nofile);
         let needed = files_for(ranks);
         if let Some(limit) = former.maximum.filter(|&limit| limit < needed) {
             return Err(Error::Files { ranks, needed, limit });

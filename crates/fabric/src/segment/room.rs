@@ -8,10 +8,11 @@
 use std::os::fd::BorrowedFd;
 
 use rustix::fs::ftruncate;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, setrlimit};
 
 use crate::error::Allowed;
 use crate::layout::Layout;
+use crate::limits::limit_of;
 use crate::{Error, Result};
 
 /// A segment takes no more than this part of the address space; the rest is for the program.
@@ -27,12 +28,12 @@ pub(super) struct Room {
 impl Room {
     /// For memory that threads share, which is no file.
     pub(super) fn of_process() -> Room {
-        Room { address_space: getrlimit(Resource::As).current, files: None }
+        Room { address_space: limit_of(Resource::As).current, files: None }
     }
 
     /// For memory that processes share.
     pub(super) fn of_file() -> Room {
-        Room { files: getrlimit(Resource::Fsize).maximum, ..Room::of_process() }
+        Room { files: limit_of(Resource::Fsize).maximum, ..Room::of_process() }
     }
 
     /// The largest form of a layout for which there is room.
@@ -58,7 +59,7 @@ impl Room {
 
 /// Gives a file this length. The limit that is in force may be lower than what is allowed.
 pub(super) fn lengthen(file: BorrowedFd<'_>, bytes: u64) -> Result<()> {
-    let former = getrlimit(Resource::Fsize);
+    let former = limit_of(Resource::Fsize);
     let is_raised = former.current.is_some_and(|limit| limit < bytes);
     if is_raised {
         let raised = Rlimit { current: former.maximum, maximum: former.maximum };
