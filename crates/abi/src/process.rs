@@ -418,10 +418,13 @@ fn exit(code: c_int, text: &str, why: fmt::Arguments<'_>) -> ! {
     if is_forked() {
         forked::end(code, why);
     }
-    // Without a communicator of all ranks there is no job yet, or none any more.
     let world = world();
     let ranks = world.as_deref().and_then(Comm::inside);
-    if ranks.is_none_or(|ranks| motet::raw::begins_abort(ranks, code)) {
+    let is_first = match ranks {
+        Some(ranks) => motet::raw::begins_abort(ranks, code),
+        None => motet::raw::begins_abort_without_world(code),
+    };
+    if is_first {
         complain(why);
         motet::raw::tell_launcher_to_abort(code, text);
     }

@@ -170,6 +170,13 @@ pub fn from_environment() -> Result<Option<Seat>> {
     seat
 }
 
+/// Whether this process, which has no seat, is the first one to end the job: then it is to say why.
+/// Our own launcher ends the other ranks, with this exit code, and says nothing.
+pub fn begins_abort(code: u8) -> bool {
+    let Ok(Some(place)) = Place::find(variable) else { return true };
+    place.begins_abort(code).unwrap_or(true)
+}
+
 /// Whether a launcher has started this process as a rank, or seems to have.
 pub fn is_launched() -> bool {
     let offer = || !matches!(Offer::find(variable), Ok(None));

@@ -71,7 +71,9 @@ pub use swap::{Replace, Swap};
 pub use crate::check::{Caller, end_calls};
 pub use crate::phases::end;
 pub use crate::world::init_for;
-pub use motet_fabric::bootstrap::abort as tell_launcher_to_abort;
+pub use motet_fabric::bootstrap::{
+    abort as tell_launcher_to_abort, begins_abort as begins_abort_without_world,
+};
 pub use motet_fabric::heap::Memory as CommonMemory;
 /// Whether this thread runs an operator of the user, which must not call the library.
 pub use motet_fabric::lock::is_kept_out as is_in_operator;

@@ -16,7 +16,7 @@ use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
 use super::apart::{RANKS_PER_SEGMENT, ranks_per_segment};
 use super::{CHOICE, LAUNCHER, RANK, RANKS, SEGMENT, Seat, Timeouts, take, variable};
-use crate::segment::State;
+use crate::segment::{Abort, State};
 use crate::single_copy::is_gone;
 use crate::{Error, Failure, How, Peer, Result, Segment};
 
@@ -67,6 +67,19 @@ impl Place {
         let segment = self.world(Segment::attach(file.as_fd(), self.ranks)?)?;
         // The descriptor closes here. The mapping stays, and no child can inherit anything.
         Ok(take(&Arc::new(segment), self.rank))
+    }
+
+    /// Records that this rank ends the job while it joins its world, and says whether it is the
+    /// first one that ends it. A program that a script of the rank runs ends itself alone.
+    pub(super) fn begins_abort(&self, code: u8) -> Result<bool> {
+        let parent = getppid().map(|process| process.as_raw_nonzero().get());
+        if self.launcher.is_none() || parent != self.launcher {
+            return Ok(true);
+        }
+        let segment = Segment::attach(self.segment()?.as_fd(), self.ranks)?;
+        let rank = Peer(self.rank as u32);
+        let has_world = segment.current(rank).is_none() && segment.state(rank) != State::Left;
+        Ok(!has_world || segment.abort(Abort { rank, code }))
     }
 
     /// The file of the segment: that which this process has inherited or, if whatever has started

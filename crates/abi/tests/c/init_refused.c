@@ -1,0 +1,37 @@
+/* MPI_Init that fails ends the job, as any fatal error does: one line in all says why, not one of
+ * each rank, and none of the launcher beside it.
+ *
+ * spec: 67
+ * ranks: 2 3
+ * seconds: 30
+ * status: failure
+ * stdout: written before
+ * never: goes on
+ * never: (process
+ * once: motet: MPI_Init
+ *
+ * case: variable
+ * set: MOTET_INITIAL_ERRHANDLER=mpi_errors_are_gone
+ * stderr: mpi_errors_are_gone
+ * case: launcher
+ * set: MOTET_RANKS_PER_SEGMENT=1
+ * stderr: use another launcher
+ * case: one_rank
+ * stderr: MOTET_WAIT
+ */
+
+#include "check.h"
+
+#include <string.h>
+
+int main(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "one_rank") == 0) {
+        /* Rank 1 is in an environment that is wrong; the others wait for it in MPI_Init or later. */
+        if (atoi(getenv("MOTET_RANK")) == 1) setenv("MOTET_WAIT", "for ever", 1);
+    }
+    printf("written before\n");
+    OK(MPI_Init(&argc, &argv));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    printf("goes on\n");
+    return 0;
+}
