@@ -7,7 +7,9 @@
 mod launcher;
 
 use std::collections::BTreeMap;
+use std::fs::Permissions;
 use std::io::{BufRead, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -51,6 +53,39 @@ fn a_program_that_is_not_there_is_127() {
     assert_eq!(ended.code, Some(127));
     assert!(ended.err.starts_with("motet: cannot start no-such-program: "), "{}", ended.err);
     assert_eq!(ended.err.lines().count(), 1);
+}
+
+/// The line says what to do, by what is wrong.
+#[test]
+fn a_program_that_cannot_be_started_is_told_with_a_remedy() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = |name: &str| folder.path().join(name).to_str().expect("text").to_owned();
+    let write = |name, text: &str, mode| {
+        std::fs::write(place(name), text).expect("written");
+        let mode = Permissions::from_mode(mode);
+        std::fs::set_permissions(place(name), mode).expect("allowed");
+    };
+    write("lost", "#!/no/such/interpreter\n", 0o755);
+    write("nothing", "no program\n", 0o755);
+    write("closed", "#!/bin/sh\n", 0o644);
+    let cases = [
+        (
+            "no-such-program".into(),
+            "; it is in no folder of PATH: a program in this folder is ./no-",
+        ),
+        (place("missing"), "; give the path of a program that is there"),
+        (place("lost"), "; the file is there, but not the interpreter that it names"),
+        (place("closed"), "; allow to execute it (`chmod +x`)"),
+        (place("nothing"), "; it is no program for this machine, or a script without `#!`"),
+        (place("."), "; it is a folder: give a program in it"),
+    ];
+    for (program, remedy) in cases {
+        let ended = run(&["mpiexec", "-n", "2", &program]);
+        let is_right = ended.err.starts_with(&format!("motet: cannot start {program}: "))
+            && ended.err.contains(remedy)
+            && ended.err.lines().count() == 1;
+        assert!(is_right, "{program}: {}", ended.err);
+    }
 }
 
 /// What a user has named stays within the line that tells of it.
@@ -491,7 +526,7 @@ fn many_ranks_with_few_files_allowed_raise_the_limit() {
     let ended = shell("ulimit -Sn 64; $motet run -n 100 sh -c 'ulimit -Sn' | sort -u");
     assert_eq!(ended.text(), "64\n", "ranks have the limit of before");
     let ended = shell("ulimit -n 64; exec $motet run -n 100 true");
-    let told = "motet: 100 ranks need 364 open files, but 64 are allowed (`ulimit -Hn`)\n";
+    let told = "motet: 100 ranks need 364 open files, but 64 are allowed: raise `ulimit -Hn`\n";
     assert_eq!((ended.code, ended.err.as_str()), (Some(1), told));
 }
 

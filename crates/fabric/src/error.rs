@@ -7,7 +7,7 @@ use crate::{Peer, Received, TypeCode, printable};
 #[non_exhaustive]
 pub enum Error {
     /// The number of ranks does not fit one machine.
-    #[error("{asked} ranks asked for, but one machine takes 1 to {most}")]
+    #[error("{asked} ranks asked for, but one machine takes 1 to {most}; ask for as many by `-n`")]
     Ranks {
         /// What was asked for.
         asked: usize,
@@ -29,7 +29,7 @@ pub enum Error {
     #[error("started by a launcher, but {}", printable(.0))]
     Environment(String),
     /// A program could not be started.
-    #[error("cannot start {}: {source}", printable(program))]
+    #[error("cannot start {}: {source}{}", printable(program), program_remedy(program, source))]
     Program {
         /// The program as given.
         program: String,
@@ -45,7 +45,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// More files would have to be open than the system allows.
-    #[error("{ranks} ranks need {needed} open files, but {limit} are allowed (`ulimit -Hn`)")]
+    #[error("{ranks} ranks need {needed} open files, but {limit} are allowed: raise `ulimit -Hn`")]
     Files {
         /// Ranks asked for.
         ranks: usize,
@@ -113,7 +113,33 @@ fn remedy(source: &std::io::Error) -> &'static str {
             "; allow more processes (`ulimit -u`, or `pids.max` of the control group)"
         }
         Some(libc::EMFILE) => "; allow more open files (`ulimit -n`)",
+        Some(libc::ENOMEM) => "; free memory, or start fewer ranks",
+        Some(libc::EPERM | libc::ENOSYS) => {
+            "; a sandbox (seccomp, a container) or an old kernel refuses it: allow that call"
+        }
         _ => "",
+    }
+}
+
+/// What to do about a program that cannot be started.
+fn program_remedy(program: &str, source: &std::io::Error) -> String {
+    let path = std::path::Path::new(program);
+    let is_path = program.contains('/');
+    match source.raw_os_error() {
+        Some(libc::ENOENT) if is_path && path.exists() => {
+            "; the file is there, but not the interpreter that it names (`file` shows it)".into()
+        }
+        Some(libc::ENOENT) if is_path => "; give the path of a program that is there".into(),
+        Some(libc::ENOENT) => {
+            let program = printable(program);
+            format!("; it is in no folder of PATH: a program in this folder is ./{program}")
+        }
+        Some(libc::EACCES) if path.is_dir() => "; it is a folder: give a program in it".into(),
+        Some(libc::EACCES) => "; allow to execute it (`chmod +x`)".into(),
+        Some(libc::ENOEXEC) => {
+            "; it is no program for this machine, or a script without `#!` in its first line".into()
+        }
+        _ => String::new(),
     }
 }
 

@@ -21,7 +21,11 @@ pub const RANKS_PER_SEGMENT: &str = "MOTET_RANKS_PER_SEGMENT";
 pub fn ranks_per_segment() -> Result<Option<usize>> {
     let Some(text) = std::env::var_os(RANKS_PER_SEGMENT) else { return Ok(None) };
     let text = text.to_string_lossy();
-    let wrong = |_| Error::Environment(format!("{RANKS_PER_SEGMENT} is {text:?}: no number"));
+    let wrong = |_| {
+        Error::Environment(format!(
+            "{RANKS_PER_SEGMENT} is {text:?}: set it to a number of ranks, or unset it"
+        ))
+    };
     let share: usize = if text.is_empty() { 0 } else { text.parse().map_err(wrong)? };
     Ok(Some(share).filter(|&share| share > 0))
 }

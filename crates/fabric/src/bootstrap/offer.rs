@@ -44,8 +44,12 @@ impl Offer {
                 // Asked for by name, PMI-2 need not be recognised.
                 let second = || second(&text).filter(|_| choice == "pmi2");
                 let found = second().or_else(|| offers.find(|offer| offer.protocol() == choice));
-                let wrong =
-                    || Error::Environment(format!("{CHOICE}={choice}, which is not offered"));
+                let wrong = || {
+                    Error::Environment(format!(
+                        "{CHOICE}={choice}, which it does not offer; unset {CHOICE}, or use a \
+                         launcher with {choice}"
+                    ))
+                };
                 return found.map(Some).ok_or_else(wrong);
             }
             _ => {
@@ -178,7 +182,7 @@ mod tests {
         assert_eq!(choose("alone"), Ok(None));
         assert!(matches!(choose("pmi1"), Ok(Some(Offer::First { .. }))));
         assert!(matches!(choose("pmi2"), Ok(Some(Offer::Second { rank: 1, job: None, .. }))));
-        assert!(choose("pmix").unwrap_err().contains("MOTET_BOOTSTRAP=pmix, which is not offered"));
+        assert!(choose("pmix").unwrap_err().contains("MOTET_BOOTSTRAP=pmix, which it does not"));
         assert!(choose("pmi3").unwrap_err().contains("not alone, pmi1, pmi2 or pmix"));
     }
 

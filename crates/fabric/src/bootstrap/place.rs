@@ -48,7 +48,8 @@ impl Place {
         };
         if place.rank >= place.ranks {
             let Place { rank, ranks, .. } = place;
-            let text = format!("{RANK} is {rank}, which is none of the {ranks} ranks in {RANKS}");
+            let text =
+                format!("{RANK} is {rank}, which is none of the {ranks} ranks in {RANKS}. {APART}");
             return Err(Error::Environment(text));
         }
         Ok(Some(place))
@@ -177,7 +178,9 @@ impl Place {
                     return Err(failed(format!("it has not answered for {patience:?}")));
                 }
                 None if self.launcher.is_none_or(|launcher| is_gone(launcher as u32)) => {
-                    return Err(Error::Environment("the launcher has gone".into()));
+                    return Err(Error::Environment(
+                        "the launcher has ended; start the job again".into(),
+                    ));
                 }
                 None => thread::sleep(ANSWER),
             }
@@ -195,7 +198,7 @@ impl Place {
         // If the system refuses that, the guard of the launcher ends this process.
         let _ = set_parent_process_death_signal(Some(Signal::KILL));
         if parent() != self.launcher {
-            return Err(Error::Environment("the launcher has gone".into()));
+            return Err(Error::Environment("the launcher has ended; start the job again".into()));
         }
         Ok(())
     }
@@ -232,11 +235,14 @@ pub(super) fn inherited_socket(descriptor: RawFd) -> Result<OwnedFd> {
 /// A variable that must hold a number.
 fn number<T: FromStr>(variable: impl Fn(&str) -> Option<OsString>, name: &str) -> Result<T> {
     let Some(text) = variable(name) else {
-        let text = format!("{name} is not set, although others of {RANK}, {RANKS}, {SEGMENT} are");
+        let text = format!(
+            "{name} is not set, although others of {RANK}, {RANKS}, {SEGMENT} are. {APART}"
+        );
         return Err(Error::Environment(text));
     };
     let text = text.to_string_lossy();
-    text.parse().map_err(|_| Error::Environment(format!("{name} is {text:?}, which is no number")))
+    text.parse()
+        .map_err(|_| Error::Environment(format!("{name} is {text:?}, which is no number. {APART}")))
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
+use super::PATIENCE;
 use super::board::Board;
 use crate::{Error, Result};
 use library::Client;
@@ -83,9 +84,14 @@ impl Pmix {
 fn late(problem: RecvTimeoutError) -> Error {
     Error::Environment(match problem {
         RecvTimeoutError::Timeout => {
-            "its PMIx server does not answer in time, or a rank does not come".into()
+            format!(
+                "its PMIx server does not answer in time, or a rank does not come ({PATIENCE} says \
+                 how long that may take)"
+            )
         }
-        RecvTimeoutError::Disconnected => "its PMIx server does not answer any more".into(),
+        RecvTimeoutError::Disconnected => {
+            "its PMIx server does not answer any more; see what the launcher says".into()
+        }
     })
 }
 

@@ -37,7 +37,10 @@ impl Wire {
     /// Nobody answers there.
     pub(in crate::bootstrap) fn connect(place: &str, patience: Duration) -> Result<Wire> {
         let refused = |problem: String| {
-            Error::Environment(format!("its PMI server at {place} does not answer: {problem}"))
+            Error::Environment(format!(
+                "its PMI server at {place} does not answer: {problem}; \
+                 does the launcher still run, and can this host reach it?"
+            ))
         };
         let addresses = place.to_socket_addrs().map_err(|error| refused(error.to_string()))?;
         let mut problem = "no such host".to_owned();
@@ -112,7 +115,9 @@ impl Wire {
         loop {
             match recv(&self.socket, &mut buffer[..], RecvFlags::DONTWAIT) {
                 Ok((0, _)) => {
-                    return Err(Error::Environment("its PMI server has hung up".into()));
+                    return Err(Error::Environment(
+                        "its PMI server has hung up; see what the launcher says".into(),
+                    ));
                 }
                 Ok((count, _)) => {
                     self.pending.extend_from_slice(&buffer[..count]);

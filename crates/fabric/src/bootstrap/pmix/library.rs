@@ -202,7 +202,8 @@ fn check_version(function: *mut c_void) -> Result<()> {
     match major(&text) {
         Some(version) if version >= OLDEST => Ok(()),
         _ => Err(Error::Environment(format!(
-            "its library of PMIx is of another version than {OLDEST} or later: {text}"
+            "its library of PMIx is of another version than {OLDEST} or later: {text}; \
+             name the file of a later one in {LIBRARY}"
         ))),
     }
 }
