@@ -5,6 +5,8 @@
  *   network any-until-error     the same with other collectives in turn, in three forms
  *   network receive RANK        all others wait for a message from this rank, which computes
  *   network compute SECONDS     rank 0 computes for so long while the others wait for it
+ *   network cancel              rank 0 cancels sends to the last rank, which comes to the library
+ *                               later: each has come whole, or not at all
  *   network overlap PERCENT     so much of the time that messages take must be hidden behind a
  *                               computation, in forms that allow it
  *
@@ -116,6 +118,42 @@ static int receive(int from) {
     return MPI_Recv(&sum, 1, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+/* Sends of all lengths, standard and synchronous, that rank 0 cancels while the last rank is outside
+ * of the library. Those that have not been cancelled are received, and then another one. */
+static void cancel(long *data) {
+    static const int COUNTS[] = {0, 1, 100, 2000, 20000, LONGEST};
+    MPI_Comm world = MPI_COMM_WORLD;
+    int to = ranks - 1, gone = 0, cancelled = 0;
+    for (int number = 0; number < 12; number++) {
+        int count = COUNTS[number / 2];
+        if (rank == 0) {
+            MPI_Request request;
+            MPI_Status status;
+            for (int at = 0; at < count; at++) data[at] = number;
+            if (number % 2) MPI_Issend(data, count, MPI_LONG, to, 1, world, &request);
+            else MPI_Isend(data, count, MPI_LONG, to, 1, world, &request);
+            MPI_Cancel(&request);
+            MPI_Wait(&request, &status);
+            MPI_Test_cancelled(&status, &cancelled);
+            gone += cancelled;
+            for (int at = 0; at < count; at++) data[at] = number + 100;
+            MPI_Send(&cancelled, 1, MPI_INT, to, 2, world);
+            MPI_Send(data, count, MPI_LONG, to, 1, world);
+        } else if (rank == to) {
+            usleep(100000);
+            MPI_Recv(&cancelled, 1, MPI_INT, 0, 2, world, MPI_STATUS_IGNORE);
+            for (int again = cancelled; again < 2; again++) {
+                long right = number + 100 * again;
+                MPI_Recv(data, count, MPI_LONG, 0, 1, world, MPI_STATUS_IGNORE);
+                for (int at = 0; at < count; at++)
+                    if (data[at] != right) end_with(9, "wrong: not what was sent");
+            }
+        }
+        MPI_Barrier(world);
+    }
+    if (rank == 0) printf("%d of 12 sends were cancelled, all came right\n", gone);
+}
+
 enum { ROUNDS = 60 };
 
 /* Begins an exchange in a ring, or a reduction, and says how many requests it has. */
@@ -216,6 +254,8 @@ int main(int argc, char **argv) {
         if (rank == number) sleep(1000);
         code = receive(number);
         if (code != MPI_SUCCESS) tell(code, begun);
+    } else if (strcmp(what, "cancel") == 0) {
+        cancel(from);
     } else if (strcmp(what, "overlap") == 0) {
         overlap(number, from, into);
     } else if (strcmp(what, "compute") == 0) {
