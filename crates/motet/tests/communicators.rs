@@ -264,6 +264,29 @@ fn create_group_of_overlapping_groups() {
     });
 }
 
+/// What the third rank sends for its communicator reaches the first one while that waits for
+/// another rank in a call with the same tag.
+#[test]
+fn create_group_while_another_one_has_the_same_tag() {
+    on_ranks(3, |world| {
+        let make = |members: [usize; 2]| {
+            let made = world.create_group(&world.group().include(&members)?, TAG)?;
+            works(&made, &members)
+        };
+        for turn in 0..4 {
+            let pair = |other| if turn % 2 == 0 { [0, other] } else { [other, 0] };
+            if world.rank() == 1 {
+                thread::sleep(Duration::from_millis(50));
+            }
+            for other in [1, 2].into_iter().filter(|&other| [0, other].contains(&world.rank())) {
+                make(pair(other))?;
+            }
+            world.barrier()?;
+        }
+        Ok(())
+    });
+}
+
 #[test]
 fn create_group_from_several_threads_by_tag() {
     const THREADS: u32 = 4;

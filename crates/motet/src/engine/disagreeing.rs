@@ -133,12 +133,16 @@ impl Engine {
         moved
     }
 
-    /// Active collectives. In a sparse dynamic exchange nobody waits in vain.
+    /// Active collectives of programs. In a sparse dynamic exchange nobody waits in vain. What the
+    /// library runs among a part of the ranks is left out: there a number is not that of one
+    /// operation, since different groups may have the same one at once.
     fn collectives(&self) -> impl Iterator<Item = (Id, &Run)> {
         self.operations.iter().filter_map(|(id, operation)| match &operation.work {
             Work::Run(run) if operation.state == State::Active => {
                 let is_dynamic = operation.rare.as_ref().is_some_and(|rare| rare.dynamic.is_some());
-                (!is_dynamic).then_some((id, &**run))
+                let traffic = split_context(run.number().context).1;
+                let is_counted = matches!(traffic, Traffic::Collective | Traffic::Persistent);
+                (is_counted && !is_dynamic).then_some((id, &**run))
             }
             _ => None,
         })
