@@ -125,7 +125,7 @@ const CASES: [Case; 10] = [
     Case {
         name: "a_protocol_that_is_not_offered_is_an_error",
         variables: &[("MOTET_BOOTSTRAP", "pmix")],
-        check: |job| job.all_say("MOTET_BOOTSTRAP=pmix, which is not offered"),
+        check: |job| job.all_say("MOTET_BOOTSTRAP=pmix, which it does not offer"),
         ..CASE_OF_THREE
     },
 ];
