@@ -280,6 +280,9 @@ pub fn now() -> u64 {
 }
 
 #[cfg(test)]
+mod model;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

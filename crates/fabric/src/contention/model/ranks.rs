@@ -1,0 +1,492 @@
+//! Ranks that work, exchange messages and wait, beside disturbers.
+
+use super::costs::{Costs, MS, Nanos, US};
+use super::knowledge::{Census, Knowledge};
+use super::policy::{Patience, Policy};
+use super::scheduler::{Action, Scheduler, State};
+
+/// Work differs by so much from step to step, in parts of itself.
+const JITTER: f64 = 0.02;
+/// After a look around a rank looks away for so many yields that took long.
+const REST: u32 = 32;
+/// To go to another core.
+const MOVE: Nanos = 20 * US;
+/// A yield that takes so long has let another thread run.
+const OTHERS_TURN: Nanos = US;
+/// A rank that minds foreign load asks for it at least so often, even where its yields would find
+/// nobody but ranks that yield.
+const LOOK_UP: Nanos = 100 * US;
+
+/// What computes beside the ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Disturber {
+    /// All the time.
+    Loop,
+    /// Every other 5 ms.
+    Pulse,
+}
+
+const PULSE: Nanos = 5 * MS;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Session {
+    Same,
+    Own,
+}
+
+/// One point: a program on a machine, and what is beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Scene {
+    pub(super) cores: usize,
+    pub(super) ranks: usize,
+    /// Twice per step, in nanoseconds.
+    pub(super) work: Nanos,
+    pub(super) disturbers: &'static [Disturber],
+    pub(super) session: Session,
+    pub(super) policy: Policy,
+    /// The slice that ranks ask for, if any.
+    pub(super) slice: Option<Nanos>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Op {
+    Work(Nanos),
+    Send(usize),
+    Receive(usize),
+}
+
+/// Operations of a rank in a step: an exchange in a ring, and twice work and an allreduce.
+fn program(rank: usize, ranks: usize, work: Nanos) -> Vec<Op> {
+    let mut ops = Vec::new();
+    if ranks > 1 {
+        ops.extend([Op::Send((rank + 1) % ranks), Op::Receive((rank + ranks - 1) % ranks)]);
+    }
+    for _ in 0..2 {
+        ops.push(Op::Work(work));
+        allreduce(rank, ranks, &mut ops);
+    }
+    ops
+}
+
+fn allreduce(rank: usize, ranks: usize, ops: &mut Vec<Op>) {
+    let rounds = (0..).map(|bit| 1 << bit).take_while(|&bit| bit < ranks);
+    if ranks.is_power_of_two() {
+        let peers = rounds.map(|bit| rank ^ bit);
+        return ops.extend(peers.flat_map(|peer| [Op::Send(peer), Op::Receive(peer)]));
+    }
+    // Up a binomial tree, and down.
+    let (mut up, mut down) = (Vec::new(), Vec::new());
+    for bit in rounds {
+        if rank & bit != 0 {
+            up.push(Op::Send(rank - bit));
+            down.push(Op::Receive(rank - bit));
+            break;
+        }
+        if rank + bit < ranks {
+            up.push(Op::Receive(rank + bit));
+            down.push(Op::Send(rank + bit));
+        }
+    }
+    ops.extend(up.into_iter().chain(down.into_iter().rev()));
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Stage {
+    /// Does something that just takes time.
+    Busy,
+    Sending(usize),
+    Looking,
+    /// Has yielded at that time.
+    Yielded(Nanos),
+    /// Is about to sleep.
+    Dozing,
+    Asleep,
+    Woken,
+    Foreign(Disturber),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Phase {
+    Begin,
+    /// So many yields with looks at one operation have been.
+    Turns(u32),
+    Spin,
+    Yields(u32),
+    Rest,
+}
+
+#[derive(Clone, Debug)]
+struct Rank {
+    ops: Vec<Op>,
+    at: usize,
+    steps: u64,
+    stage: Stage,
+    inbox: Vec<u32>,
+    waits_for: Option<usize>,
+    /// Whether a message has come since it last began to stay awake.
+    is_news: bool,
+    phase: Phase,
+    /// When this phase began.
+    since: Nanos,
+    patience: Patience,
+    /// What others know of where it is, and yields until it looks around.
+    noted: usize,
+    rest: u32,
+}
+
+pub(super) struct World {
+    pub(super) scheduler: Scheduler,
+    scene: Scene,
+    costs: Costs,
+    ranks: Vec<Rank>,
+    pub(super) knowledge: Knowledge,
+    /// When disturbers wake.
+    alarms: Vec<(Nanos, usize)>,
+    random: u64,
+}
+
+impl World {
+    pub(super) fn new(scene: Scene, costs: Costs, seed: u64) -> World {
+        let slice = scene.slice.unwrap_or(costs.slice);
+        let mut scheduler = Scheduler::new(scene.cores, 2, costs);
+        let patience = scene.policy.patience(scene.ranks, scene.cores);
+        let foreign_group = usize::from(scene.session == Session::Own);
+        let begin = Action::Compute(0);
+        for place in 0..scene.disturbers.len() {
+            let core = (place + seed as usize) % scene.cores;
+            scheduler.spawn(foreign_group, core, costs.slice, begin);
+        }
+        let foreign = scene.disturbers.iter().map(|&one| Stage::Foreign(one));
+        let mut threads: Vec<Rank> = Vec::new();
+        for stage in foreign.chain((0..scene.ranks).map(|_| Stage::Busy)) {
+            let number = threads.len().saturating_sub(scene.disturbers.len());
+            let is_foreign = matches!(stage, Stage::Foreign(_));
+            let noted = number % scene.cores;
+            if !is_foreign {
+                scheduler.spawn(0, noted, slice, begin);
+            }
+            threads.push(Rank {
+                ops: if is_foreign { vec![] } else { program(number, scene.ranks, scene.work) },
+                at: 0,
+                steps: 0,
+                stage,
+                inbox: vec![0; scene.ranks],
+                waits_for: None,
+                is_news: false,
+                phase: Phase::Begin,
+                since: 0,
+                patience,
+                noted,
+                rest: 0,
+            });
+        }
+        let knowledge = Knowledge::new(scene.cores, scene.policy.rule());
+        let random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        World { scheduler, scene, costs, ranks: threads, knowledge, alarms: vec![], random }
+    }
+
+    fn now(&self) -> Nanos {
+        self.scheduler.now
+    }
+
+    /// Lets time pass.
+    pub(super) fn run_until(&mut self, end: Nanos) {
+        loop {
+            let (at, task) = self.scheduler.next();
+            let alarm = self.alarms.iter().map(|&(at, _)| at).min().unwrap_or(Nanos::MAX);
+            if at.min(alarm) > end {
+                self.scheduler.now = end;
+                return;
+            }
+            self.scheduler.now = at.min(alarm);
+            if alarm < at {
+                let index = self.alarms.iter().position(|one| one.0 == alarm).expect("it is there");
+                let (_, task) = self.alarms.swap_remove(index);
+                self.scheduler.tasks[task].action = Action::Look(alarm + PULSE);
+                self.scheduler.wake(task, None);
+            } else if let Some(task) = task {
+                self.advance(task);
+            } else {
+                self.scheduler.tick();
+            }
+        }
+    }
+
+    /// Steps that all ranks have done, on average.
+    pub(super) fn steps(&self) -> f64 {
+        let ranks = self.ranks[self.first_rank()..].iter();
+        let steps = ranks.map(|rank| rank.steps as f64 + rank.at as f64 / rank.ops.len() as f64);
+        steps.sum::<f64>() / self.scene.ranks as f64
+    }
+
+    fn first_rank(&self) -> usize {
+        self.scene.disturbers.len()
+    }
+
+    fn census(&self) -> Census {
+        let ranks = &self.ranks[self.first_rank()..];
+        let awake = ranks.iter().filter(|rank| rank.stage != Stage::Asleep).count();
+        Census { ready: self.scheduler.runnable(), awake }
+    }
+
+    /// What a thread does next, whose action has ended.
+    fn advance(&mut self, id: usize) {
+        match self.ranks[id].stage {
+            Stage::Foreign(Disturber::Loop) => {
+                self.scheduler.act(id, Action::Compute(Nanos::MAX / 2));
+            }
+            Stage::Foreign(Disturber::Pulse) => {
+                self.alarms.push((self.now() + PULSE, id));
+                self.scheduler.sleep(id);
+            }
+            Stage::Busy => self.next_op(id),
+            Stage::Sending(to) => {
+                if self.deliver(id, to) {
+                    self.ranks[id].stage = Stage::Busy;
+                    self.scheduler.act(id, Action::Compute(self.costs.futex / 2));
+                } else {
+                    self.next_op(id);
+                }
+            }
+            Stage::Looking => self.look_again(id),
+            Stage::Yielded(at) => {
+                self.has_core_back(id, at);
+                self.look_again(id);
+            }
+            Stage::Dozing => {
+                if self.scheduler.tasks[id].found || self.ranks[id].is_news {
+                    self.woken(id);
+                } else {
+                    self.ranks[id].stage = Stage::Asleep;
+                    self.scheduler.tasks[id].action = Action::Compute(self.costs.futex / 2);
+                    self.scheduler.sleep(id);
+                }
+            }
+            Stage::Asleep | Stage::Woken => {
+                self.ranks[id].stage = Stage::Woken;
+                let core = self.scheduler.tasks[id].core;
+                self.knowledge.note_rank(core, self.now());
+                self.woken(id);
+            }
+        }
+    }
+
+    fn next_op(&mut self, id: usize) {
+        let first_rank = self.first_rank();
+        let rank = &mut self.ranks[id];
+        if rank.at == rank.ops.len() {
+            (rank.at, rank.steps) = (0, rank.steps + 1);
+        }
+        let op = rank.ops[rank.at];
+        rank.at += 1;
+        rank.stage = Stage::Busy;
+        let takes = match op {
+            Op::Work(work) => {
+                self.random ^= self.random << 13;
+                self.random ^= self.random >> 7;
+                self.random ^= self.random << 17;
+                let part = (self.random >> 11) as f64 / (1_u64 << 53) as f64;
+                (work as f64 * self.costs.work * (1.0 + JITTER * (2.0 * part - 1.0))) as Nanos
+            }
+            Op::Send(to) => {
+                rank.stage = Stage::Sending(first_rank + to);
+                self.costs.message
+            }
+            Op::Receive(from) => {
+                rank.waits_for = Some(from);
+                (rank.phase, rank.is_news) = (Phase::Begin, false);
+                if rank.inbox[from] > 0 {
+                    return self.take(id);
+                }
+                self.scheduler.tasks[id].found = false;
+                return self.look_for(id, self.ranks[id].patience.first_look);
+            }
+        };
+        self.scheduler.act(id, Action::Compute(takes));
+    }
+
+    /// Takes the message that it has waited for.
+    fn take(&mut self, id: usize) {
+        let rank = &mut self.ranks[id];
+        let from = rank.waits_for.take().expect("it waits");
+        rank.inbox[from] -= 1;
+        rank.stage = Stage::Busy;
+        self.scheduler.act(id, Action::Compute(self.costs.message));
+    }
+
+    /// A message has come. Says whether a sleeper has been woken.
+    fn deliver(&mut self, from: usize, to: usize) -> bool {
+        let first_rank = self.first_rank();
+        let from = from - first_rank;
+        let rank = &mut self.ranks[to];
+        rank.inbox[from] += 1;
+        rank.is_news = true;
+        let task = &mut self.scheduler.tasks[to];
+        if rank.waits_for == Some(from) {
+            task.found = true;
+            self.scheduler.end_look(to, self.costs.look);
+        }
+        let task = &self.scheduler.tasks[to];
+        if rank.stage == Stage::Asleep && task.state == State::Asleep {
+            rank.stage = Stage::Woken;
+            self.scheduler.wake(to, Some(from + first_rank));
+            return true;
+        }
+        if task.state == State::Ready && task.found {
+            self.scheduler.disturb(task.core);
+        }
+        false
+    }
+
+    fn look_for(&mut self, id: usize, time: Nanos) {
+        self.ranks[id].stage = Stage::Looking;
+        self.scheduler.act(id, Action::Look(self.now() + time));
+    }
+
+    /// Looks, and goes on waiting if there is nothing.
+    fn look_again(&mut self, id: usize) {
+        if self.scheduler.tasks[id].found { self.take(id) } else { self.wait_on(id) }
+    }
+
+    fn woken(&mut self, id: usize) {
+        if self.scheduler.tasks[id].found {
+            return self.take(id);
+        }
+        if std::mem::take(&mut self.ranks[id].is_news) {
+            self.settle(id);
+        }
+        self.wait_on(id);
+    }
+
+    /// Begins to stay awake, as things are.
+    fn settle(&mut self, id: usize) {
+        let (now, census) = (self.now(), self.census());
+        let core = self.scheduler.tasks[id].core;
+        let mut patience = self.scene.policy.patience(self.scene.ranks, self.scene.cores);
+        if patience.minds_others && self.knowledge.is_contended(now, census) {
+            if self.knowledge.is_contended_on(core, now, census) {
+                (patience.spin, patience.yields) = (0, 0);
+            } else {
+                patience = patience.beside();
+            }
+        }
+        let rank = &mut self.ranks[id];
+        (rank.patience, rank.since, rank.is_news) = (patience, now, false);
+        rank.phase = match (patience.spin, patience.yields) {
+            (0, 0) => Phase::Rest,
+            (0, _) => Phase::Yields(0),
+            _ => Phase::Spin,
+        };
+    }
+
+    /// What a rank does that has looked and found nothing.
+    fn wait_on(&mut self, id: usize) {
+        let (now, core) = (self.now(), self.scheduler.tasks[id].core);
+        loop {
+            let Rank { phase, patience, since, stage, .. } = self.ranks[id];
+            match phase {
+                Phase::Begin => self.ranks[id].phase = Phase::Turns(0),
+                Phase::Turns(turns) => {
+                    let census = self.census();
+                    let is_to_turn = turns < patience.turns
+                        && !(patience.minds_others
+                            && self.knowledge.is_contended_on(core, now, census));
+                    if is_to_turn {
+                        self.ranks[id].phase = Phase::Turns(turns + 1);
+                        return self.yield_core(id, Nanos::MAX);
+                    }
+                    self.settle(id);
+                }
+                Phase::Spin if now - since >= patience.spin => {
+                    self.ranks[id].since = now;
+                    self.ranks[id].phase =
+                        if patience.yields > 0 { Phase::Yields(0) } else { Phase::Rest };
+                }
+                Phase::Spin if now - since < patience.impolite => {
+                    return self.look_for(id, patience.impolite - (now - since));
+                }
+                Phase::Spin if matches!(stage, Stage::Yielded(_)) => {
+                    return self.look_for(id, patience.burst);
+                }
+                Phase::Spin => return self.yield_core(id, since + patience.spin),
+                Phase::Yields(yields) => {
+                    let is_to_sleep = yields > 0
+                        && patience.minds_others
+                        && self.is_to_sleep_now(core, now - since, patience.beside);
+                    let is_to_stay = yields < patience.yields || now - since < patience.awake;
+                    if is_to_sleep || !is_to_stay {
+                        self.ranks[id].phase = Phase::Rest;
+                        continue;
+                    }
+                    self.ranks[id].phase = Phase::Yields(yields + 1);
+                    return self.yield_core(id, now + LOOK_UP);
+                }
+                Phase::Rest if patience.sleeps => {
+                    (self.ranks[id].stage, self.ranks[id].is_news) = (Stage::Dozing, false);
+                    return self.scheduler.act(id, Action::Compute(self.costs.futex / 2));
+                }
+                Phase::Rest => self.settle(id),
+            }
+        }
+    }
+
+    fn is_to_sleep_now(&mut self, core: usize, waited: Nanos, beside: Nanos) -> bool {
+        let (now, census) = (self.now(), self.census());
+        if waited >= super::policy::LONG_WAIT {
+            self.knowledge.note_long_wait(now, waited, census);
+        }
+        let is_long = waited >= beside;
+        self.knowledge.is_contended_on(core, now, census)
+            || (is_long && self.knowledge.is_contended(now, census))
+    }
+
+    /// Yields. Where all that could run here would yield, too, it looks for all of them until then.
+    fn yield_core(&mut self, id: usize, until: Nanos) {
+        let now = self.now();
+        let is_idle = |other: usize| {
+            let rank = &self.ranks[other];
+            matches!(rank.stage, Stage::Yielded(_) | Stage::Looking)
+                && matches!(rank.phase, Phase::Spin | Phase::Yields(_))
+                && !self.scheduler.tasks[other].found
+        };
+        let is_alone = self.scheduler.beside(id).all(is_idle);
+        if until < Nanos::MAX && until > now && is_alone && self.scheduler.group_keeps_core(id) {
+            self.knowledge.note_rank(self.scheduler.tasks[id].core, now);
+            self.ranks[id].stage = Stage::Looking;
+            let until =
+                if self.ranks[id].patience.minds_others { until.min(now + LOOK_UP) } else { until };
+            return self.scheduler.look_for_all(id, until);
+        }
+        self.ranks[id].stage = Stage::Yielded(now);
+        self.scheduler.act(id, Action::Compute(self.costs.yield_alone));
+        self.scheduler.give_way(id);
+    }
+
+    /// A yield is over.
+    fn has_core_back(&mut self, id: usize, at: Nanos) {
+        let (now, census) = (self.now(), self.census());
+        let core = self.scheduler.tasks[id].core;
+        if now - at < OTHERS_TURN {
+            return;
+        }
+        self.knowledge.note_turn(core, now, now - at, census);
+        if self.knowledge.is_contended(now, census) {
+            return;
+        }
+        let rank = &mut self.ranks[id];
+        if rank.rest > 0 {
+            rank.rest -= 1;
+            return;
+        }
+        (rank.rest, rank.noted) = (REST, core);
+        let own = (id - self.first_rank()) % self.scene.cores;
+        let share = self.scene.ranks.div_ceil(self.scene.cores);
+        let here = self.ranks[self.first_rank()..].iter().filter(|rank| rank.noted == core);
+        if here.count() > share && own != core {
+            self.ranks[id].noted = own;
+            self.ranks[id].stage = Stage::Looking;
+            self.scheduler.act(id, Action::Compute(MOVE));
+            self.scheduler.go_to(id, own);
+        }
+    }
+}
