@@ -114,8 +114,8 @@ fn take_over(leader: &Card, text: &str) -> Result<OwnedFd> {
     match fcntl_get_seals(&taken) {
         Ok(seals) if seals.contains(SealFlags::SHRINK) => Ok(taken),
         _ => Err(Error::Environment(format!(
-            "descriptor {descriptor} of process {process} is not the segment that it should be: do all \
-             ranks run the same version of Motet?"
+            "descriptor {descriptor} of process {process} is not the segment that it should be: \
+             do all ranks run the same version of Motet?"
         ))),
     }
 }
