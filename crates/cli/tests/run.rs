@@ -66,7 +66,6 @@ fn a_program_that_cannot_be_started_is_told_with_a_remedy() {
         std::fs::set_permissions(place(name), mode).expect("allowed");
     };
     write("lost", "#!/no/such/interpreter\n", 0o755);
-    write("nothing", "no program\n", 0o755);
     write("closed", "#!/bin/sh\n", 0o644);
     let cases = [
         (
@@ -76,7 +75,6 @@ fn a_program_that_cannot_be_started_is_told_with_a_remedy() {
         (place("missing"), "; give the path of a program that is there"),
         (place("lost"), "; the file is there, but not the interpreter that it names"),
         (place("closed"), "; allow to execute it (`chmod +x`)"),
-        (place("nothing"), "; it is no program for this machine, or a script without `#!`"),
         (place("."), "; it is a folder: give a program in it"),
     ];
     for (program, remedy) in cases {

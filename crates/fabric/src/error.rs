@@ -136,9 +136,6 @@ fn program_remedy(program: &str, source: &std::io::Error) -> String {
         }
         Some(libc::EACCES) if path.is_dir() => "; it is a folder: give a program in it".into(),
         Some(libc::EACCES) => "; allow to execute it (`chmod +x`)".into(),
-        Some(libc::ENOEXEC) => {
-            "; it is no program for this machine, or a script without `#!` in its first line".into()
-        }
         _ => String::new(),
     }
 }
