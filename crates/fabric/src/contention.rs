@@ -22,11 +22,12 @@
 //! All of this is a guess that makes waits shorter, never a condition for one to end: words that a
 //! program has overwritten cost time only.
 
-use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::read;
 use rustix::thread::sched_getcpu;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -264,7 +265,11 @@ impl Segment {
 
 /// Threads that run or are ready to run on this machine, the caller among them.
 fn runnable_threads() -> Option<usize> {
-    runnable_in(&fs::read_to_string("/proc/loadavg").ok()?)
+    // Nothing is allocated: this is asked while persistent operations run.
+    let file = open(c"/proc/loadavg", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let mut text = [0; 128];
+    let bytes = read(&file, &mut text).ok()?;
+    runnable_in(str::from_utf8(&text[..bytes]).ok()?)
 }
 
 /// The number before the slash of the fourth field (`proc_loadavg(5)`).
