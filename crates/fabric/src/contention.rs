@@ -100,8 +100,9 @@ impl Evidence<'_> {
     /// Whether it is time to compare it with the number of threads that are ready, which the
     /// caller does then.
     fn is_to_be_checked(self, now: u64) -> bool {
-        let period = self.hold.load(Ordering::Relaxed).min(LONGEST_HOLD_NS) / CHECKS;
-        self.is_unchecked_for(now, period)
+        // There may have been no evidence of this core yet, but of others.
+        let hold = self.hold.load(Ordering::Relaxed).clamp(SHORTEST_HOLD_NS, LONGEST_HOLD_NS);
+        self.is_unchecked_for(now, hold / CHECKS)
     }
 
     fn is_unchecked_for(self, now: u64, period: u64) -> bool {
@@ -334,6 +335,18 @@ mod tests {
     }
 
     #[test]
+    fn evidence_of_another_core_is_checked_no_more_often() {
+        let segment = Segment::private(2).unwrap();
+        let begun = now();
+        segment.note(segment.evidence_on(3), begun, TURN, true);
+        // Of cores unknown there has been no evidence.
+        let unknown = segment.evidence_elsewhere();
+        let times = (begun..begun + SHORTEST_HOLD_NS).step_by(10_000);
+        let checks = times.filter(|&now| unknown.is_to_be_checked(now)).count() as u64;
+        assert!(checks <= CHECKS + 1, "{checks}");
+    }
+
+    #[test]
     fn words_that_a_program_has_overwritten_are_no_evidence() {
         with_evidence(|evidence| {
             for word in [evidence.until, evidence.hold, evidence.checked, evidence.seen] {
@@ -354,7 +367,6 @@ mod tests {
         segment.note(segment.evidence_on(core), ended, TURN, true);
         segment.evidence_on(core).checked.store(ended, Ordering::Relaxed);
         segment.evidence_elsewhere().checked.store(ended, Ordering::Relaxed);
-        segment.evidence_elsewhere().hold.store(LONGEST_HOLD_NS, Ordering::Relaxed);
         assert!(segment.is_contended_on(core, ended + 1));
         assert!(!segment.is_contended_on(core + 1, ended + 1));
         assert!(segment.is_contended_anywhere(ended + 1));
