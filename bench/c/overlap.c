@@ -11,6 +11,8 @@
 
 #include "measure.h"
 
+#include "compute.h"
+
 #include <time.h>
 
 enum { ROUNDS = 31, WARM = 5, PAGE = 1024, MAX_SIZES = 16 };
@@ -46,17 +48,6 @@ static const struct operation OPERATIONS[] = {
     {"ialltoall", ialltoall, alltoall_init},
 };
 enum { REDUCED, FROM_ROOT, ALL_TO_ALL, N_OPERATIONS };
-
-/* What a compiler does not know, so that it cannot do the computation when it compiles. */
-static volatile double seed = 0.5;
-static volatile double kept;
-
-/* Something that depends on itself, and on no memory. */
-static void compute(long steps) {
-    double x = seed;
-    for (long i = 0; i < steps; i++) x = x * 0.999999 + 0.000001;
-    kept = x;
-}
 
 static void fill(int which) {
     turn = (turn + 1) % 1000;

@@ -32,6 +32,12 @@ fn is_stopped(process: u32) -> bool {
     stat(process).is_some_and(|fields| fields[0] == "T")
 }
 
+/// Each with its state, as the system names it; nothing if it is gone.
+fn states(processes: &[u32]) -> Vec<(u32, Option<String>)> {
+    let state = |process| stat(process).map(|fields| fields[0].clone());
+    processes.iter().map(|&process| (process, state(process))).collect()
+}
+
 #[test]
 fn ranks_share_a_session_or_have_their_own() {
     let mut motet = own(3, WAITING);
@@ -136,9 +142,11 @@ fn it_stops_and_goes_on() {
     assert_eq!(processes.len(), 4, "the front, two ranks and the launcher: {processes:?}");
     for _ in 0..2 {
         signal(front, "TSTP");
-        assert!(until(PATIENCE, || processes.iter().all(|&each| is_stopped(each))));
+        let all_stop = until(PATIENCE, || processes.iter().all(|&each| is_stopped(each)));
+        assert!(all_stop, "front {front}: {:?}", states(&processes));
         signal(front, "CONT");
-        assert!(until(PATIENCE, || !processes.iter().any(|&each| is_stopped(each))));
+        let all_go_on = until(PATIENCE, || !processes.iter().any(|&each| is_stopped(each)));
+        assert!(all_go_on, "front {front}: {:?}", states(&processes));
     }
     signal(front, "TERM");
     assert_eq!(shell.end().code, Some(143));

@@ -217,6 +217,15 @@ fn numbers(list: &str) -> Option<Vec<usize>> {
 mod tests {
     use super::*;
 
+    /// Files below a folder, by their paths and texts: what a system may have to say.
+    pub(super) fn files(root: &Path, files: &[(&str, &str)]) {
+        for (path, text) in files {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+    }
+
     #[test]
     fn lists_of_cores_are_counted() {
         assert_eq!(count("0"), Some(1));

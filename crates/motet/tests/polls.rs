@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 
 use motet::raw::{self, Request};
 use motet::{Communicator, Result, Tag};
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use motet_fabric::host::stay_on_one_core;
 use worlds::on_ranks;
 
 const TAG: Tag = Tag(7);
@@ -26,15 +26,6 @@ type Look<'a> = Box<dyn FnMut() -> Result<bool> + 'a>;
 
 /// Receives a message from a rank. Says how many polls were in vain.
 type Receive = fn(&Communicator, usize) -> Result<usize>;
-
-/// This thread, and those that it starts, share one core from now on.
-fn stay_on_one_core() {
-    let allowed = sched_getaffinity(None).expect("a thread may ask for its cores");
-    let mut one = CpuSet::new();
-    let first = (0..CpuSet::MAX_CPU).find(|&core| allowed.is_set(core));
-    one.set(first.expect("it runs on one of them"));
-    sched_setaffinity(None, &one).expect("it may choose one of them");
-}
 
 /// Polls until it is there. Says how often it was not.
 fn polls_until(mut look: Look<'_>) -> Result<usize> {
@@ -133,7 +124,7 @@ fn receives() -> Vec<(&'static str, Receive)> {
 
 #[test]
 fn a_rank_that_polls_gives_its_core_to_the_one_that_it_waits_for() {
-    stay_on_one_core();
+    stay_on_one_core().expect("a thread may choose one of its cores");
     for (name, receive) in receives() {
         let polls = on_ranks(RANKS, |world| polls_of_ring(world, receive));
         assert!(polls.iter().all(|&polls| polls < MOST_POLLS), "{name}: {polls:?} polls in vain");
@@ -142,7 +133,7 @@ fn a_rank_that_polls_gives_its_core_to_the_one_that_it_waits_for() {
 
 #[test]
 fn a_rank_that_polls_for_a_collective_does_so_too() {
-    stay_on_one_core();
+    stay_on_one_core().expect("a thread may choose one of its cores");
     let polls = on_ranks(RANKS, |world| {
         let mut polls = 0;
         for _ in 0..ROUNDS {

@@ -6,7 +6,7 @@ mod worlds;
 use std::fs;
 
 use motet::{Communicator, Info, Result};
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use motet_fabric::host::stay_on_one_core;
 use worlds::on_ranks;
 
 const RUNS: usize = 1000;
@@ -16,15 +16,6 @@ const FIRST: usize = 100;
 const ATTEMPTS: usize = 5;
 /// Two turns would be two. Some ranks lose the core now and then while they still have work.
 const MOST: f64 = 1.5;
-
-/// This thread, and those that it starts, share one core from now on.
-fn stay_on_one_core() {
-    let allowed = sched_getaffinity(None).expect("a thread may ask for its cores");
-    let mut one = CpuSet::new();
-    let first = (0..CpuSet::MAX_CPU).find(|&core| allowed.is_set(core));
-    one.set(first.expect("it runs on one of them"));
-    sched_setaffinity(None, &one).expect("it may choose one of them");
-}
 
 /// How often this thread has given its core away, or lost it, while it could have gone on.
 fn turns() -> usize {
@@ -61,7 +52,7 @@ fn forms(comm: &Communicator, bytes: usize) -> Result<[f64; 3]> {
 /// longer messages straight from one to the other, and wait for that.)
 #[test]
 fn ranks_on_one_core_need_one_turn_each_for_an_exchange() {
-    stay_on_one_core();
+    stay_on_one_core().expect("a thread may choose one of its cores");
     for ranks in [2, 3, 4] {
         for bytes in [8, 1 << 10, 16 << 10] {
             let mut seen = Vec::new();

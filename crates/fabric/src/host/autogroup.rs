@@ -131,14 +131,7 @@ pub(crate) fn set_nice(nice: i32) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn files(root: &Path, files: &[(&str, &str)]) {
-        for (path, text) in files {
-            let path = root.join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-    }
+    use crate::host::tests::files;
 
     #[test]
     fn the_root_of_the_first_version_has_a_release_agent() {

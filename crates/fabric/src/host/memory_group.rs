@@ -64,14 +64,7 @@ fn lowest(root: &Path, path: &str, [limit, events]: [&str; 2]) -> Option<MemoryG
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn files(root: &Path, files: &[(&str, &str)]) {
-        for (path, text) in files {
-            let path = root.join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-    }
+    use crate::host::tests::files;
 
     #[test]
     fn the_lowest_limit_counts() {
