@@ -19,6 +19,14 @@
 //! of the communicator, and told to all ranks in the same way. Until then it stays where it is, as
 //! notices do: only a wrong program pays for that.
 //!
+//! A persistent collective that a rank has ended in this way is *broken* there: each later start ends
+//! at once with the same error, since its lengths are those of the init. It must be so. All starts
+//! have the same messages and the same notices, and ranks may be some starts apart: one that had
+//! given a start up and sent for the next would hand that message to a rank that still is at the
+//! start before. So a rank sends nothing more once it is told, and a notice is about all starts: it
+//! waits for the next one if none is under way. Whoever waits for a broken one is told: those who
+//! knew by themselves have told all ranks.
+//!
 //! One thing nobody finds out: that a rank waits for a message while all others have ended the
 //! call, and none of them sleeps in another one of the communicator. That rank waits until one of
 //! them leaves the world. Check mode names such a call before it begins.
@@ -116,6 +124,14 @@ impl Freed {
     }
 }
 
+impl Run {
+    /// Whether an execution has ended since the ranks disagree, so that another one would, too.
+    #[inline]
+    pub(super) fn is_broken(&self) -> bool {
+        self.error().is_some_and(|error| may_hang(&error))
+    }
+}
+
 impl Engine {
     /// Ends what would wait in vain since the ranks disagree. For those who are about to sleep.
     pub(super) fn end_disagreeing(&mut self) -> bool {
@@ -184,9 +200,9 @@ impl Engine {
             if let Some(taken) = self.endpoint.take(Selector::exactly(from, label)) {
                 self.endpoint.discard(taken);
             }
-            if label.ordinal != NOTICE {
-                let Label { context, tag, .. } = label;
-                self.send_notices(id, Number { context, tag });
+            let number = Number { context: label.context, tag: label.tag };
+            if label.ordinal != NOTICE && self.breaks(id, number, from) {
+                self.send_notices(id, number);
             }
         }
         !orphans.is_empty()
@@ -212,7 +228,12 @@ impl Engine {
         self.endpoint.each_early(|from, label, element, bytes| {
             let number = Number { context: label.context, tag: label.tag };
             match known.get(&number) {
-                // A notice waits for the start that it is about.
+                Some(&(id, state, run)) if run.is_broken() => {
+                    if state != State::Active {
+                        orphans.push((from, label, id));
+                    }
+                }
+                // A notice waits for the next start.
                 Some(&(id, State::Inactive, run)) if !element.is_reason() => {
                     if !run.receives(from, label.ordinal, bytes) {
                         orphans.push((from, label, id));
@@ -227,6 +248,35 @@ impl Engine {
             }
         });
         orphans
+    }
+
+    /// A message of the collective of this number, from that rank, is discarded. If the operation is
+    /// that collective, it is broken from now on. Says whether others do not know of that.
+    fn breaks(&mut self, id: Id, number: Number, from: Peer) -> bool {
+        let Some(Operation { work: Work::Run(run), .. }) = self.operations.get_mut(id) else {
+            return false;
+        };
+        if run.number() != number {
+            return true;
+        }
+        let is_news = !run.is_broken();
+        if is_news {
+            run.fail(TransferError::Astray(from));
+        }
+        is_news
+    }
+
+    /// Starts a persistent collective that is broken: that ends at once.
+    #[cold]
+    pub(super) fn start_broken(&mut self, id: Id) {
+        let Some(operation) = self.operations.get_mut(id) else { return };
+        let Work::Run(run) = &mut operation.work else { return };
+        let error = run.error().expect("that is why it is broken");
+        // Others may not know yet, and go on to put into channels what nobody will take out.
+        run.cut_off(&mut self.endpoint);
+        operation.state = State::Active;
+        self.active += 1;
+        self.finish(id, Err(error));
     }
 
     /// Whether a collective that is no operation of this rank has ended: on a communicator of which
@@ -265,11 +315,11 @@ impl Engine {
     }
 
     /// A collective has ended with an error. If the ranks disagree, some of them may wait for what
-    /// this one does not send.
+    /// this one does not send, or will not send if it is broken.
     #[cold]
     pub(super) fn tell_of_disagreement(&mut self, id: Id, error: &TransferError) {
-        if tells_lengths_apart(error)
-            && let Some(Operation { work: Work::Run(run), .. }) = self.operations.get_mut(id)
+        if let Some(Operation { work: Work::Run(run), .. }) = self.operations.get_mut(id)
+            && (tells_lengths_apart(error) || run.is_persistent() && run.is_broken())
         {
             let number = run.number();
             self.send_notices(id, number);
@@ -289,8 +339,7 @@ impl Engine {
         }
     }
 
-    /// Takes the notices of a collective that has ended: one from each rank, since what is more is
-    /// about later starts.
+    /// Takes the notices of a collective that has ended. Those that come later are orphans.
     fn take_notices(&mut self, id: Id, Number { context, tag }: Number) {
         let Some(operation) = self.operations.get_mut(id) else { return };
         let Work::Run(run) = &operation.work else { return };

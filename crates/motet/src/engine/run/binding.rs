@@ -28,6 +28,7 @@ impl Run {
         }
         self.element = binding.element;
         self.polled = false; // the operation before may have ended while it was
+        self.error = None; // of the operation before
         self.kernel = binding.kernel;
         self.group = binding.group;
         self.number = binding.number;
