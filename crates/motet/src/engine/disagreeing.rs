@@ -19,13 +19,13 @@
 //! of the communicator, and told to all ranks in the same way. Until then it stays where it is, as
 //! notices do: only a wrong program pays for that.
 //!
-//! A persistent collective that a rank has ended in this way is *broken* there: each later start ends
-//! at once with the same error, since its lengths are those of the init. It must be so. All starts
-//! have the same messages and the same notices, and ranks may be some starts apart: one that had
-//! given a start up and sent for the next would hand that message to a rank that still is at the
-//! start before. So a rank sends nothing more once it is told, and a notice is about all starts: it
-//! waits for the next one if none is under way. Whoever waits for a broken one is told: those who
-//! knew by themselves have told all ranks.
+//! A persistent collective that a rank has ended in this way is *broken* there: each later start
+//! ends at once with the same error, since its lengths are those of the init. It must be so. All
+//! starts have the same messages and the same notices, and ranks may be some starts apart: one that
+//! had given a start up and sent for the next would hand that message to a rank that still is at
+//! the start before. So a rank sends nothing more once it is told, and a notice is about all
+//! starts: it waits for the next one if none is under way. Whoever waits for a broken one is told:
+//! those who knew by themselves have told all ranks.
 //!
 //! One thing nobody finds out: that a rank waits for a message while all others have ended the
 //! call, and none of them sleeps in another one of the communicator. That rank waits until one of
@@ -250,8 +250,8 @@ impl Engine {
         orphans
     }
 
-    /// A message of the collective of this number, from that rank, is discarded. If the operation is
-    /// that collective, it is broken from now on. Says whether others do not know of that.
+    /// A message of the collective of this number, from that rank, is discarded. If the operation
+    /// is that collective, it is broken from now on. Says whether others do not know of that.
     fn breaks(&mut self, id: Id, number: Number, from: Peer) -> bool {
         let Some(Operation { work: Work::Run(run), .. }) = self.operations.get_mut(id) else {
             return false;
