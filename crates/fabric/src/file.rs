@@ -109,8 +109,9 @@ fn of_replaceable(path: &Path) -> io::Result<Option<Permissions>> {
     if found.is_file() {
         return Ok(Some(Permissions::from_mode(found.permissions().mode() & 0o777)));
     }
+    let what = if found.is_symlink() { "that file itself" } else { "a file" };
     let kind = name_of(found.file_type());
-    Err(refusal(format!("it is {kind}, and only a file is replaced: name that file itself")))
+    Err(refusal(format!("it is {kind}, and only a file is replaced: name {what}")))
 }
 
 fn beside(path: &Path, end: &str) -> PathBuf {
