@@ -67,7 +67,8 @@ const SAID: [[Said; 2]; 12] = [
 fn cases() -> Vec<Case> {
     let mut all = Vec::new();
     for &kind in CollectiveKind::ALL.iter().filter(|&&kind| kind != CollectiveKind::Barrier) {
-        for form in [Form::Blocking, Form::Nonblocking, Form::Persistent(3)] {
+        let forms = [Form::Blocking, Form::Nonblocking, Form::Persistent(1), Form::Persistent(3)];
+        for form in forms {
             for ranks in [2, 3, 4] {
                 for odd in [0, ranks - 1] {
                     all.extend(SAID.map(|said| Case { kind, form, ranks, odd, said }));
@@ -388,5 +389,46 @@ fn ranks_that_are_some_starts_apart_are_told_of_the_right_one() {
                 assert_eq!(judged(&case, &ended), None);
             }
         }
+    }
+}
+
+/// A root that sends nothing may have ended its start when it learns of the channels that others
+/// have opened for what they await from it.
+#[test]
+fn channels_to_a_rank_whose_start_is_over_are_answered() {
+    for (ranks, starts) in [(2, 1), (2, 3), (3, 1), (4, 2)] {
+        let form = Form::Persistent(starts);
+        let said = [(0, 4), (3, 4)];
+        let case = Case { kind: CollectiveKind::Bcast, form, ranks, odd: 0, said };
+        let ended = played(&case).unwrap_or_else(|| panic!("{case:?}: hangs"));
+        assert_eq!(judged(&case, &ended), None);
+    }
+}
+
+/// Others may not know yet that a collective has come to nothing, and go on with its starts, when
+/// its memory serves the next one here.
+#[test]
+fn what_is_sent_for_a_freed_collective_does_not_reach_the_next_one() {
+    const STARTS: usize = 20;
+    let body = |world: World| {
+        let root = world.rank() == 0;
+        let count = if world.rank() == 1 { 5 } else { 3 };
+        let mut first =
+            world.reduce_init((vec![7; count], vec![0; count]), op::Sum, 0, &Info::new())?;
+        let ended = (0..STARTS).map(|_| first.run()).take_while(|ended| ended.is_ok() || !root);
+        let told = ended.filter(|ended| ended.is_err()).count();
+        drop(first);
+        let mut next = world.reduce_init((vec![1; 3], vec![0; 3]), op::Sum, 0, &Info::new())?;
+        for _ in 0..STARTS {
+            next.run()?;
+            assert!(!root || next.output() == [world.size(); 3], "{:?}", next.output());
+        }
+        Ok(told)
+    };
+    for ranks in [3, 4] {
+        let (told, ended) = mpsc::channel();
+        thread::spawn(move || told.send(motet::threads(ranks, body)));
+        let all = ended.recv_timeout(PATIENCE).expect("it does not hang").expect("it begins");
+        let _: Vec<usize> = all.into_iter().map(|of_rank: Result<_>| of_rank.unwrap()).collect();
     }
 }

@@ -16,20 +16,20 @@
 //! whoever is about to sleep has time.
 //!
 //! What is sent for a call that has ended here is discarded when this rank sleeps in a later call
-//! of the communicator, and told to all ranks in the same way. Until then it stays where it is, as
-//! notices do: only a wrong program pays for that.
+//! of the communicator, and told to all ranks in the same way; so is a channel that was opened for
+//! it. Until then it stays where it is, as notices do: only a wrong program pays for that.
 //!
-//! A persistent collective that a rank has ended in this way is *broken* there: each later start
-//! ends at once with the same error, since its lengths are those of the init. It must be so. All
+//! A persistent collective that has met a disagreement on a rank is *broken* there: each later
+//! start ends at once with that error, since its lengths are those of the init. It must be so. All
 //! starts have the same messages and the same notices, and ranks may be some starts apart: one that
 //! had given a start up and sent for the next would hand that message to a rank that still is at
 //! the start before. So a rank sends nothing more once it is told, and a notice is about all
-//! starts: it waits for the next one if none is under way. Whoever waits for a broken one is told:
-//! those who knew by themselves have told all ranks.
+//! starts, and breaks a collective that is inactive. Whoever waits for a broken one is told: those
+//! who knew by themselves have told all ranks.
 //!
-//! One thing nobody finds out: that a rank waits for a message while all others have ended the
-//! call, and none of them sleeps in another one of the communicator. That rank waits until one of
-//! them leaves the world. Check mode names such a call before it begins.
+//! One thing nobody finds out: that a rank waits for a message of a call that all others have
+//! ended, if it has sent none of them anything for that call. It waits until one of them leaves the
+//! world. Check mode names such a call before it begins.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
@@ -39,6 +39,8 @@ use std::time::{Duration, Instant};
 use motet_fabric::slab::Id;
 use motet_fabric::{Label, Peer, Region, Selector, Token, TransferError, TypeCode};
 
+use super::play::Started;
+use super::run::tells_lengths_apart;
 use super::{Engine, Number, Operation, Run, State, Work};
 use crate::communicator::{Traffic, split_context};
 
@@ -46,18 +48,6 @@ use crate::communicator::{Traffic, split_context};
 const NOTICE: u32 = u32::MAX;
 /// That of the sending of notices, in which nobody is interested: no operation has this id.
 const TOKEN: Token = Token { operation: 0, step: NOTICE };
-
-/// Whether the ranks of a call that has met this error may wait for each other in vain.
-fn may_hang(error: &TransferError) -> bool {
-    let is_told = matches!(error, TransferError::TypeMismatch { .. } | TransferError::Spoiled(_));
-    is_told || tells_lengths_apart(error)
-}
-
-/// Whether the ranks of a call disagree on how long something is.
-fn tells_lengths_apart(error: &TransferError) -> bool {
-    use TransferError::{Astray, OtherElements, Short, Truncated};
-    matches!(error, Truncated { .. } | Short { .. } | OtherElements { .. } | Astray(_))
-}
 
 /// Whether a completion with this token is of a notice.
 #[inline]
@@ -124,14 +114,6 @@ impl Freed {
     }
 }
 
-impl Run {
-    /// Whether an execution has ended since the ranks disagree, so that another one would, too.
-    #[inline]
-    pub(super) fn is_broken(&self) -> bool {
-        self.error().is_some_and(|error| may_hang(&error))
-    }
-}
-
 impl Engine {
     /// Ends what would wait in vain since the ranks disagree. For those who are about to sleep.
     pub(super) fn end_disagreeing(&mut self) -> bool {
@@ -164,9 +146,9 @@ impl Engine {
         })
     }
 
-    /// Those that have met an error, after which they may wait in vain.
+    /// Those that have met one themselves, and may wait for others in vain.
     fn failed_collectives(&self) -> Vec<(Id, TransferError)> {
-        let failed = |(id, run): (Id, &Run)| Some((id, run.error().filter(may_hang)?));
+        let failed = |(id, run): (Id, &Run)| Some((id, run.disagreement()?));
         self.collectives().filter_map(failed).collect()
     }
 
@@ -192,105 +174,79 @@ impl Engine {
         astray
     }
 
-    /// Discards messages that this rank will never receive, and tells all ranks of their call. Says
-    /// whether there were any.
+    /// Discards what belongs to no operation that could take it, and tells all ranks of its call.
+    /// Says whether there was any.
     fn return_orphans(&mut self) -> bool {
         let orphans = self.orphans();
-        for &(from, label, id) in &orphans {
-            if let Some(taken) = self.endpoint.take(Selector::exactly(from, label)) {
+        for orphan in &orphans {
+            let Orphan { what, with, label, among } = *orphan;
+            if what == What::Channel {
+                self.endpoint.forget_channel(with, label);
+            } else if let Some(taken) = self.endpoint.take(Selector::exactly(with, label)) {
                 self.endpoint.discard(taken);
             }
             let number = Number { context: label.context, tag: label.tag };
-            if label.ordinal != NOTICE && self.breaks(id, number, from) {
-                self.send_notices(id, number);
+            if self.breaks(orphan, number) {
+                self.send_notices(among, number);
             }
         }
         !orphans.is_empty()
     }
 
-    /// Messages for collectives that have ended here, or that are persistent, inactive, and have no
-    /// place for them; each with an operation among the ranks of its communicator.
-    fn orphans(&self) -> Vec<(Peer, Label, Id)> {
-        let (mut known, mut latest) = (HashMap::new(), HashMap::new());
-        for (id, operation) in self.operations.iter() {
-            let Work::Run(run) = &operation.work else { continue };
-            let number = run.number();
-            known.insert(number, (id, operation.state, &**run));
-            let (communicator, traffic) = split_context(number.context);
-            if traffic == Traffic::Collective && operation.state == State::Active {
-                let last = latest.entry(communicator).or_insert((number.tag, id));
-                if number.tag > last.0 {
-                    *last = (number.tag, id);
-                }
-            }
-        }
-        let mut orphans = Vec::new();
+    /// What has come for collectives that have ended here, or that are persistent, inactive, and
+    /// have no place for it.
+    fn orphans(&self) -> Vec<Orphan> {
+        let (census, mut orphans) = (Census::of(self), Vec::new());
+        let mut look = |what, with, label: Label, fits: &dyn Fn(&Run) -> bool| {
+            let among = census.loser(Number { context: label.context, tag: label.tag }, fits);
+            orphans.extend(among.map(|among| Orphan { what, with, label, among }));
+        };
         self.endpoint.each_early(|from, label, element, bytes| {
-            let number = Number { context: label.context, tag: label.tag };
-            match known.get(&number) {
-                Some(&(id, state, run)) if run.is_broken() => {
-                    if state != State::Active {
-                        orphans.push((from, label, id));
-                    }
-                }
-                // A notice waits for the next start.
-                Some(&(id, State::Inactive, run)) if !element.is_reason() => {
-                    if !run.receives(from, label.ordinal, bytes) {
-                        orphans.push((from, label, id));
-                    }
-                }
-                Some(_) => {}
-                None => {
-                    let last = latest.get(&split_context(label.context).0);
-                    let later = last.filter(|(last, _)| self.has_ended_here(number, *last));
-                    orphans.extend(later.map(|&(_, id)| (from, label, id)));
-                }
-            }
+            let is_notice = label.ordinal == NOTICE;
+            let what = if is_notice { What::Notice } else { What::Message };
+            look(what, from, label, &|run| {
+                !is_notice && (element.is_reason() || run.receives(from, label.ordinal, bytes))
+            });
+        });
+        self.endpoint.each_announced(|to, label| {
+            look(What::Channel, to, label, &|run| run.sends(to, label.ordinal));
         });
         orphans
     }
 
-    /// A message of the collective of this number, from that rank, is discarded. If the operation
-    /// is that collective, it is broken from now on. Says whether others do not know of that.
-    fn breaks(&mut self, id: Id, number: Number, from: Peer) -> bool {
-        let Some(Operation { work: Work::Run(run), .. }) = self.operations.get_mut(id) else {
+    /// If an orphan is for an operation of this rank, that is broken from now on. Says whether
+    /// others do not know of the orphan's call.
+    fn breaks(&mut self, orphan: &Orphan, number: Number) -> bool {
+        let is_notice = orphan.what == What::Notice;
+        let Some(Operation { work: Work::Run(run), .. }) = self.operations.get_mut(orphan.among)
+        else {
             return false;
         };
         if run.number() != number {
-            return true;
+            return !is_notice;
         }
-        let is_news = !run.is_broken();
+        let is_news = run.disagreement().is_none();
         if is_news {
-            run.fail(TransferError::Astray(from));
+            let told = TransferError::Spoiled(orphan.with);
+            run.fail(if is_notice { told } else { TransferError::Astray(orphan.with) });
         }
-        is_news
+        is_news && !is_notice
     }
 
     /// Starts a persistent collective that is broken: that ends at once.
     #[cold]
-    pub(super) fn start_broken(&mut self, id: Id) {
-        let Some(operation) = self.operations.get_mut(id) else { return };
-        let Work::Run(run) = &mut operation.work else { return };
-        let error = run.error().expect("that is why it is broken");
+    pub(super) fn start_broken(&mut self, id: Id) -> Started {
+        // If a rank has died, that is what its callers want to hear.
+        self.failure();
+        let Some(operation) = self.operations.get_mut(id) else { return Started::Gone };
+        let Work::Run(run) = &mut operation.work else { return Started::Gone };
+        let error = run.disagreement().expect("that is why it is broken");
         // Others may not know yet, and go on to put into channels what nobody will take out.
         run.cut_off(&mut self.endpoint);
         operation.state = State::Active;
         self.active += 1;
         self.finish(id, Err(error));
-    }
-
-    /// Whether a collective that is no operation of this rank has ended: on a communicator of which
-    /// the collective of this number is under way.
-    ///
-    /// The collectives of a communicator that are not persistent take their numbers when they
-    /// begin: one with a lower number than another that is under way has begun, and if it is not
-    /// there any more it has ended. Of those that are persistent some are known to be freed.
-    fn has_ended_here(&self, Number { context, tag }: Number, last: u64) -> bool {
-        match split_context(context).1 {
-            Traffic::Collective => tag < last,
-            Traffic::Persistent => self.freed.has(context, tag),
-            _ => false,
-        }
+        Started::UnderWay
     }
 
     /// Ends a collective with this error, or with the one that it has met before.
@@ -319,7 +275,7 @@ impl Engine {
     #[cold]
     pub(super) fn tell_of_disagreement(&mut self, id: Id, error: &TransferError) {
         if let Some(Operation { work: Work::Run(run), .. }) = self.operations.get_mut(id)
-            && (tells_lengths_apart(error) || run.is_persistent() && run.is_broken())
+            && (tells_lengths_apart(error) || run.is_persistent() && run.disagreement().is_some())
         {
             let number = run.number();
             self.send_notices(id, number);
@@ -348,6 +304,101 @@ impl Engine {
             if let Some(taken) = self.endpoint.take(Selector::exactly(peer, label)) {
                 self.endpoint.discard(taken);
             }
+        }
+    }
+}
+
+/// What has come for a collective that will never take it.
+#[derive(Clone, Copy)]
+struct Orphan {
+    what: What,
+    with: Peer,
+    label: Label,
+    /// An operation among the ranks of its communicator; that which it is for, if that is there.
+    among: Id,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
+    Message,
+    Notice,
+    /// A channel that a receiver has opened for what this rank does not send.
+    Channel,
+}
+
+/// The collectives of a rank.
+struct Census<'a> {
+    freed: &'a Freed,
+    known: HashMap<Number, (Id, State, &'a Run)>,
+    /// On each communicator, the last one under way that is not persistent, and its number.
+    latest: HashMap<u64, (u64, Id)>,
+    /// On each communicator, a persistent one that is under way.
+    persistent: HashMap<u64, Id>,
+}
+
+impl<'a> Census<'a> {
+    fn of(engine: &'a Engine) -> Census<'a> {
+        let (known, latest, persistent) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let mut census = Census { freed: &engine.freed, known, latest, persistent };
+        for (id, operation) in engine.operations.iter() {
+            if let Work::Run(run) = &operation.work {
+                census.add(id, operation.state, run);
+            }
+        }
+        census
+    }
+
+    fn add(&mut self, id: Id, state: State, run: &'a Run) {
+        let number = run.number();
+        self.known.insert(number, (id, state, run));
+        if state != State::Active {
+            return;
+        }
+        match split_context(number.context) {
+            (communicator, Traffic::Collective) => {
+                let last = self.latest.entry(communicator).or_insert((number.tag, id));
+                if number.tag > last.0 {
+                    *last = (number.tag, id);
+                }
+            }
+            (communicator, Traffic::Persistent) => {
+                self.persistent.insert(communicator, id);
+            }
+            _ => {}
+        }
+    }
+
+    /// An operation among the ranks of the collective of this number, if what has come for that is
+    /// lost. A rule says whether it fits a run.
+    fn loser(&self, number: Number, fits: &dyn Fn(&Run) -> bool) -> Option<Id> {
+        let Some(&(id, state, run)) = self.known.get(&number) else {
+            return self.ended_here(number);
+        };
+        let is_broken = run.disagreement().is_some();
+        let is_lost = match state {
+            State::Inactive => is_broken || !fits(run),
+            State::Complete(_) => is_broken && run.is_persistent(),
+            State::Active | State::Well => false,
+        };
+        is_lost.then_some(id)
+    }
+
+    /// The same for a number that no operation of this rank has. Its collective has ended, or has
+    /// not begun yet.
+    ///
+    /// The collectives of a communicator that are not persistent take their numbers when they
+    /// begin: one with a lower number than another that is under way has begun, and if it is not
+    /// there any more it has ended. Of those that are persistent some are known to be freed.
+    fn ended_here(&self, Number { context, tag }: Number) -> Option<Id> {
+        let (communicator, traffic) = split_context(context);
+        let latest = self.latest.get(&communicator).copied();
+        let id = |(_, id)| id;
+        match traffic {
+            Traffic::Collective => latest.filter(|&(last, _)| tag < last).map(id),
+            Traffic::Persistent if self.freed.has(context, tag) => {
+                latest.map(id).or_else(|| self.persistent.get(&communicator).copied())
+            }
+            _ => None,
         }
     }
 }

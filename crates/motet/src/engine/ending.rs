@@ -26,7 +26,12 @@ impl Engine {
             self.postponed.push(Postponed::Wake(waker));
         }
         if let Work::Run(mut run) = operation.work {
-            run.unlink(&mut self.endpoint);
+            if run.disagreement().is_some() {
+                // Others may not know yet, and go on with their starts.
+                run.cut_off(&mut self.endpoint);
+            } else {
+                run.unlink(&mut self.endpoint);
+            }
             if run.is_persistent() {
                 self.freed.add(run.number());
             }

@@ -53,9 +53,8 @@ impl Engine {
             if let Some(staging) = staging_of(&mut operation.rare) {
                 staging.collect();
             }
-            if run.is_broken() {
-                self.start_broken(id);
-                return Started::UnderWay;
+            if run.disagreement().is_some() {
+                return self.start_broken(id);
             }
             if run.is_to_be_linked() {
                 run.link(&mut self.endpoint);

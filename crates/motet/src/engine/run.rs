@@ -27,6 +27,8 @@ use crate::group::Group;
 use crate::kernel::Kernel;
 pub(crate) use binding::Binding;
 pub(crate) use course::Course;
+use failing::Fault;
+pub(in crate::engine) use failing::tells_lengths_apart;
 pub(crate) use linking::Linking;
 use script::Script;
 pub(crate) use sprint::Pace;
@@ -92,8 +94,8 @@ pub(crate) struct Run {
     number: Number,
     /// Not there if everything goes as messages.
     channels: Option<Box<Channels>>,
-    /// The first thing that went wrong; the run goes on, so that the others can end theirs.
-    error: Option<Box<TransferError>>,
+    /// The run goes on, so that the others can end theirs.
+    fault: Option<Box<Fault>>,
 }
 
 impl Run {
@@ -113,7 +115,7 @@ impl Run {
             group: Group::empty(),
             number: Number { context: 0, tag: 0 },
             channels: None,
-            error: None,
+            fault: None,
         }
     }
 
@@ -171,7 +173,7 @@ impl Run {
         if let Some(channels) = &mut self.channels {
             channels.stuck.clear();
         }
-        self.error = None;
+        self.fault = None;
         self.prepare_script();
     }
 
@@ -308,12 +310,12 @@ impl Run {
     ) -> Attempt {
         match *self.planned.plan.step(step) {
             // What should be copied or reduced may not have come.
-            Action::Copy { .. } | Action::Reduce { .. } if self.error.is_some() => Attempt::Done,
+            Action::Copy { .. } | Action::Reduce { .. } if self.fault.is_some() => Attempt::Done,
             Action::Copy { .. } | Action::Reduce { .. } => {
                 self.compute(step, endpoint, done);
                 Attempt::Done
             }
-            Action::Send { .. } if self.error.is_some() => {
+            Action::Send { .. } if self.fault.is_some() => {
                 self.send_spoiled(step, operation, endpoint)
             }
             _ if self.is_linked(step) => self.try_channel(step, operation, endpoint),

@@ -28,7 +28,7 @@ impl Run {
         }
         self.element = binding.element;
         self.polled = false; // the operation before may have ended while it was
-        self.error = None; // of the operation before
+        self.fault = None; // of the operation before
         self.kernel = binding.kernel;
         self.group = binding.group;
         self.number = binding.number;
@@ -38,7 +38,7 @@ impl Run {
     pub(crate) fn bind_again(&mut self, [input, output]: [*mut u8; 2], number: Number) {
         self.memory.bind_at(input, output);
         self.polled = false;
-        self.error = None; // of the execution before
+        self.fault = None; // of the execution before
         self.number = number;
     }
 }

@@ -37,10 +37,10 @@ impl Run {
                 });
             }
             // Something has gone wrong: there is nothing to reduce, and nobody wants it.
-            Action::Reduce { .. } if self.error.is_some() => {}
+            Action::Reduce { .. } if self.fault.is_some() => {}
             Action::Reduce { left, right, into } => {
                 self.part_by_part(into.len, endpoint, done, |run, part| {
-                    if run.error.is_some() {
+                    if run.fault.is_some() {
                         return;
                     }
                     let [left, right, into] =

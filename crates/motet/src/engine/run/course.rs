@@ -210,9 +210,9 @@ impl Run {
 
     /// Begins a run that has followed its course to this place, to go on as all others do.
     pub(crate) fn begin_at(&mut self, place: usize) {
-        let error = self.error.take();
+        let fault = self.fault.take();
         self.begin();
-        self.error = error;
+        self.fault = fault;
         self.exec.skip_to(place);
     }
 }

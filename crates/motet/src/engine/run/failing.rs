@@ -10,11 +10,43 @@ use super::{Attempt, Link, Run};
 use crate::ExceptionId;
 use crate::communicator::{Traffic, is_of};
 
+/// What went wrong in an execution.
+pub(super) struct Fault {
+    /// The first thing.
+    first: TransferError,
+    /// The first thing that says that the ranks disagree.
+    disagreement: Option<TransferError>,
+}
+
+/// Whether the ranks of a call that has met this error disagree, so that some may wait for others
+/// in vain.
+fn tells_of_disagreement(error: &TransferError) -> bool {
+    let is_told = matches!(error, TransferError::TypeMismatch { .. } | TransferError::Spoiled(_));
+    is_told || tells_lengths_apart(error)
+}
+
+/// Whether they disagree on how long something is.
+pub(in crate::engine) fn tells_lengths_apart(error: &TransferError) -> bool {
+    use TransferError::{Astray, OtherElements, Short, Truncated};
+    matches!(error, Truncated { .. } | Short { .. } | OtherElements { .. } | Astray(_))
+}
+
 impl Run {
     /// Something went wrong.
     pub(in crate::engine) fn fail(&mut self, error: TransferError) {
         self.forget_script();
-        self.error.get_or_insert_with(|| Box::new(error));
+        let none_yet = || Box::new(Fault { first: error, disagreement: None });
+        let fault = self.fault.get_or_insert_with(none_yet);
+        if tells_of_disagreement(&error) {
+            fault.disagreement.get_or_insert(error);
+        }
+    }
+
+    /// What says that the ranks disagree, if anything does: then another execution would come to
+    /// nothing, too.
+    #[inline]
+    pub(in crate::engine) fn disagreement(&self) -> Option<TransferError> {
+        self.fault.as_deref().and_then(|fault| fault.disagreement)
     }
 
     /// Goes on after a reduction, which has failed if the operator has thrown.
@@ -28,7 +60,7 @@ impl Run {
     /// What went wrong, if anything did.
     #[inline]
     pub(crate) fn error(&self) -> Option<TransferError> {
-        self.error.as_deref().copied()
+        self.fault.as_deref().map(|fault| fault.first)
     }
 
     /// Whether it may be started again, by its number.

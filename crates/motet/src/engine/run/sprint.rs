@@ -44,7 +44,7 @@ impl Run {
     pub(crate) fn may_sprint(&self) -> bool {
         self.is_in_order()
             && self.channels.is_none()
-            && self.error.is_none()
+            && self.fault.is_none()
             && !self.exec.is_at_step()
     }
 
@@ -60,7 +60,7 @@ impl Run {
             }
             self.exec.complete(&self.planned.plan, step);
             self.step_over(reduction);
-            if self.error.is_some() && !self.exec.is_done() {
+            if self.fault.is_some() && !self.exec.is_done() {
                 return Pace::Failed;
             }
         }
