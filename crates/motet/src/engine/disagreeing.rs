@@ -123,27 +123,20 @@ impl Engine {
         let mut hit = self.failed_collectives();
         let mut moved = false;
         if self.endpoint.has_unmatched() {
-            hit.extend(self.collectives_astray());
-            moved = self.return_orphans();
+            let census = Census::of(self);
+            hit.extend(self.collectives_astray(&census));
+            let orphans = self.orphans(&census);
+            moved = !orphans.is_empty();
+            self.return_orphans(&orphans);
         }
         moved |= !hit.is_empty();
         hit.into_iter().for_each(|(id, error)| self.give_up_collective(id, error));
         moved
     }
 
-    /// Active collectives of programs. In a sparse dynamic exchange nobody waits in vain. What the
-    /// library runs among a part of the ranks is left out: there a number is not that of one
-    /// operation, since different groups may have the same one at once.
+    /// Active collectives of programs.
     fn collectives(&self) -> impl Iterator<Item = (Id, &Run)> {
-        self.operations.iter().filter_map(|(id, operation)| match &operation.work {
-            Work::Run(run) if operation.state == State::Active => {
-                let is_dynamic = operation.rare.as_ref().is_some_and(|rare| rare.dynamic.is_some());
-                let traffic = split_context(run.number().context).1;
-                let is_counted = matches!(traffic, Traffic::Collective | Traffic::Persistent);
-                (is_counted && !is_dynamic).then_some((id, &**run))
-            }
-            _ => None,
-        })
+        self.operations.iter().filter_map(|(id, operation)| Some((id, collective(operation)?)))
     }
 
     /// Those that have met one themselves, and may wait for others in vain.
@@ -153,12 +146,12 @@ impl Engine {
     }
 
     /// Those of which a message or a channel says that the ranks disagree.
-    fn collectives_astray(&self) -> Vec<(Id, TransferError)> {
-        let runs: HashMap<Number, (Id, &Run)> =
-            self.collectives().map(|(id, run)| (run.number(), (id, run))).collect();
+    fn collectives_astray(&self, census: &Census<'_>) -> Vec<(Id, TransferError)> {
+        let run_of = |Label { context, tag, .. }: Label| {
+            let &(id, operation, _) = census.known.get(&Number { context, tag })?;
+            Some((id, collective(operation)?))
+        };
         let mut astray = Vec::new();
-        let run_of =
-            |Label { context, tag, .. }: Label| runs.get(&Number { context, tag }).copied();
         self.endpoint.each_early(|from, label, element, bytes| {
             let Some((id, run)) = run_of(label) else { return };
             if label.ordinal == NOTICE {
@@ -175,10 +168,8 @@ impl Engine {
     }
 
     /// Discards what belongs to no operation that could take it, and tells all ranks of its call.
-    /// Says whether there was any.
-    fn return_orphans(&mut self) -> bool {
-        let orphans = self.orphans();
-        for orphan in &orphans {
+    fn return_orphans(&mut self, orphans: &[Orphan]) {
+        for orphan in orphans {
             let Orphan { what, with, label, among } = *orphan;
             if what == What::Channel {
                 self.endpoint.forget_channel(with, label);
@@ -190,13 +181,12 @@ impl Engine {
                 self.send_notices(among, number);
             }
         }
-        !orphans.is_empty()
     }
 
     /// What has come for collectives that have ended here, or that are persistent, inactive, and
     /// have no place for it.
-    fn orphans(&self) -> Vec<Orphan> {
-        let (census, mut orphans) = (Census::of(self), Vec::new());
+    fn orphans(&self, census: &Census<'_>) -> Vec<Orphan> {
+        let mut orphans = Vec::new();
         let mut look = |what, with, label: Label, fits: &dyn Fn(&Run) -> bool| {
             let among = census.loser(Number { context: label.context, tag: label.tag }, fits);
             orphans.extend(among.map(|among| Orphan { what, with, label, among }));
@@ -329,41 +319,61 @@ enum What {
 /// The collectives of a rank.
 struct Census<'a> {
     freed: &'a Freed,
-    known: HashMap<Number, (Id, State, &'a Run)>,
-    /// On each communicator, the last one under way that is not persistent, and its number.
-    latest: HashMap<u64, (u64, Id)>,
-    /// On each communicator, a persistent one that is under way.
-    persistent: HashMap<u64, Id>,
+    known: HashMap<Number, (Id, &'a Operation, &'a Run)>,
+    busy: HashMap<u64, Busy>,
+}
+
+/// The collectives that are under way on a communicator.
+#[derive(Clone, Copy, Default)]
+struct Busy {
+    /// The last one that is not persistent, and its number.
+    latest: Option<(u64, Id)>,
+    persistent: Option<Id>,
+}
+
+/// The run of an operation, if that is an active collective of a program. In a sparse dynamic
+/// exchange nobody waits in vain. What the library runs among a part of the ranks is left out:
+/// there a number is not that of one operation, since different groups may have the same one.
+fn collective(operation: &Operation) -> Option<&Run> {
+    match &operation.work {
+        Work::Run(run) if operation.state == State::Active => {
+            let is_dynamic = operation.rare.as_ref().is_some_and(|rare| rare.dynamic.is_some());
+            let traffic = split_context(run.number().context).1;
+            let is_counted = matches!(traffic, Traffic::Collective | Traffic::Persistent);
+            (is_counted && !is_dynamic).then_some(&**run)
+        }
+        _ => None,
+    }
 }
 
 impl<'a> Census<'a> {
     fn of(engine: &'a Engine) -> Census<'a> {
-        let (known, latest, persistent) = (HashMap::new(), HashMap::new(), HashMap::new());
-        let mut census = Census { freed: &engine.freed, known, latest, persistent };
+        let (known, busy) = (HashMap::new(), HashMap::new());
+        let mut census = Census { freed: &engine.freed, known, busy };
         for (id, operation) in engine.operations.iter() {
             if let Work::Run(run) = &operation.work {
-                census.add(id, operation.state, run);
+                census.add(id, operation, run);
             }
         }
         census
     }
 
-    fn add(&mut self, id: Id, state: State, run: &'a Run) {
+    fn add(&mut self, id: Id, operation: &'a Operation, run: &'a Run) {
         let number = run.number();
-        self.known.insert(number, (id, state, run));
-        if state != State::Active {
+        self.known.insert(number, (id, operation, run));
+        if operation.state != State::Active {
             return;
         }
-        match split_context(number.context) {
-            (communicator, Traffic::Collective) => {
-                let last = self.latest.entry(communicator).or_insert((number.tag, id));
-                if number.tag > last.0 {
-                    *last = (number.tag, id);
+        let (communicator, traffic) = split_context(number.context);
+        let busy = self.busy.entry(communicator).or_default();
+        match traffic {
+            Traffic::Collective => {
+                let is_last = busy.latest.is_none_or(|(last, _)| number.tag > last);
+                if is_last {
+                    busy.latest = Some((number.tag, id));
                 }
             }
-            (communicator, Traffic::Persistent) => {
-                self.persistent.insert(communicator, id);
-            }
+            Traffic::Persistent => busy.persistent = Some(id),
             _ => {}
         }
     }
@@ -371,11 +381,11 @@ impl<'a> Census<'a> {
     /// An operation among the ranks of the collective of this number, if what has come for that is
     /// lost. A rule says whether it fits a run.
     fn loser(&self, number: Number, fits: &dyn Fn(&Run) -> bool) -> Option<Id> {
-        let Some(&(id, state, run)) = self.known.get(&number) else {
+        let Some(&(id, operation, run)) = self.known.get(&number) else {
             return self.ended_here(number);
         };
         let is_broken = run.disagreement().is_some();
-        let is_lost = match state {
+        let is_lost = match operation.state {
             State::Inactive => is_broken || !fits(run),
             State::Complete(_) => is_broken && run.is_persistent(),
             State::Active | State::Well => false,
@@ -391,13 +401,11 @@ impl<'a> Census<'a> {
     /// there any more it has ended. Of those that are persistent some are known to be freed.
     fn ended_here(&self, Number { context, tag }: Number) -> Option<Id> {
         let (communicator, traffic) = split_context(context);
-        let latest = self.latest.get(&communicator).copied();
+        let Busy { latest, persistent } = self.busy.get(&communicator).copied()?;
         let id = |(_, id)| id;
         match traffic {
             Traffic::Collective => latest.filter(|&(last, _)| tag < last).map(id),
-            Traffic::Persistent if self.freed.has(context, tag) => {
-                latest.map(id).or_else(|| self.persistent.get(&communicator).copied())
-            }
+            Traffic::Persistent if self.freed.has(context, tag) => latest.map(id).or(persistent),
             _ => None,
         }
     }

@@ -167,13 +167,12 @@ impl Run {
         self.restart();
     }
 
-    /// Begins another execution.
+    /// Begins another execution, after one that went well or whose fault is forgotten.
     pub(crate) fn restart(&mut self) {
         self.exec.restart(&self.planned.plan);
         if let Some(channels) = &mut self.channels {
             channels.stuck.clear();
         }
-        self.fault = None;
         self.prepare_script();
     }
 

@@ -210,9 +210,7 @@ impl Run {
 
     /// Begins a run that has followed its course to this place, to go on as all others do.
     pub(crate) fn begin_at(&mut self, place: usize) {
-        let fault = self.fault.take();
         self.begin();
-        self.fault = fault;
         self.exec.skip_to(place);
     }
 }

@@ -49,6 +49,23 @@ impl Run {
         self.fault.as_deref().and_then(|fault| fault.disagreement)
     }
 
+    /// Whether anything went wrong in the execution before.
+    #[inline]
+    pub(in crate::engine) fn has_failed(&self) -> bool {
+        self.fault.is_some()
+    }
+
+    /// Forgets what went wrong in the execution before, unless that says that the ranks disagree.
+    /// Says whether it does.
+    #[cold]
+    pub(in crate::engine) fn is_broken(&mut self) -> bool {
+        let is_broken = self.disagreement().is_some();
+        if !is_broken {
+            self.fault = None;
+        }
+        is_broken
+    }
+
     /// Goes on after a reduction, which has failed if the operator has thrown.
     #[inline]
     pub(super) fn check_operator(&mut self, reduced: Result<(), ExceptionId>) {
