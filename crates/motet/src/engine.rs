@@ -67,6 +67,9 @@ pub(crate) type Outcome = Result<Received, TransferError>;
 /// What a transfer of a collective says it received: nothing that anybody looks at.
 pub(crate) const NOTHING: Received = Received { source: motet_fabric::Peer(0), tag: 0, bytes: 0 };
 
+/// So many completions have room from the beginning, so that the first one asks for no memory.
+const DONE_AT_ONCE: usize = 8;
+
 /// Where an operation is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -189,7 +192,7 @@ impl Engine {
             has_helper: false,
             left: Vec::new(),
             gathering: Vec::new(),
-            done: Vec::new(),
+            done: Vec::with_capacity(DONE_AT_ONCE),
             cache,
             calls: again::Calls::default(),
             active: 0,
