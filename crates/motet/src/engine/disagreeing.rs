@@ -139,7 +139,7 @@ impl Engine {
         self.operations.iter().filter_map(|(id, operation)| Some((id, collective(operation)?)))
     }
 
-    /// Those that have met one themselves, and may wait for others in vain.
+    /// Those that have met a disagreement themselves, and may wait for others in vain.
     fn failed_collectives(&self) -> Vec<(Id, TransferError)> {
         let failed = |(id, run): (Id, &Run)| Some((id, run.disagreement()?));
         self.collectives().filter_map(failed).collect()
@@ -188,7 +188,7 @@ impl Engine {
     fn orphans(&self, census: &Census<'_>) -> Vec<Orphan> {
         let mut orphans = Vec::new();
         let mut look = |what, with, label: Label, fits: &dyn Fn(&Run) -> bool| {
-            let among = census.loser(Number { context: label.context, tag: label.tag }, fits);
+            let among = census.lost_for(Number { context: label.context, tag: label.tag }, fits);
             orphans.extend(among.map(|among| Orphan { what, with, label, among }));
         };
         self.endpoint.each_early(|from, label, element, bytes| {
@@ -378,9 +378,9 @@ impl<'a> Census<'a> {
         }
     }
 
-    /// An operation among the ranks of the collective of this number, if what has come for that is
-    /// lost. A rule says whether it fits a run.
-    fn loser(&self, number: Number, fits: &dyn Fn(&Run) -> bool) -> Option<Id> {
+    /// If what has come for the collective of this number is lost, an operation among the ranks of
+    /// that. A rule says whether it fits a run.
+    fn lost_for(&self, number: Number, fits: &dyn Fn(&Run) -> bool) -> Option<Id> {
         let Some(&(id, operation, run)) = self.known.get(&number) else {
             return self.ended_here(number);
         };

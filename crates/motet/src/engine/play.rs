@@ -53,7 +53,7 @@ impl Engine {
             if let Some(staging) = staging_of(&mut operation.rare) {
                 staging.collect();
             }
-            if run.has_failed() && run.is_broken() {
+            if run.has_failed() && !run.forget_fault() {
                 return self.start_broken(id);
             }
             if run.is_to_be_linked() {

@@ -94,7 +94,7 @@ pub(crate) struct Run {
     number: Number,
     /// Not there if everything goes as messages.
     channels: Option<Box<Channels>>,
-    /// The run goes on, so that the others can end theirs.
+    /// What went wrong, if anything did. The run goes on, so that the others can end theirs.
     fault: Option<Box<Fault>>,
 }
 

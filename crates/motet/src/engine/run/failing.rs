@@ -56,14 +56,14 @@ impl Run {
     }
 
     /// Forgets what went wrong in the execution before, unless that says that the ranks disagree.
-    /// Says whether it does.
+    /// Says whether it could.
     #[cold]
-    pub(in crate::engine) fn is_broken(&mut self) -> bool {
-        let is_broken = self.disagreement().is_some();
-        if !is_broken {
+    pub(in crate::engine) fn forget_fault(&mut self) -> bool {
+        let may_forget = self.disagreement().is_none();
+        if may_forget {
             self.fault = None;
         }
-        is_broken
+        may_forget
     }
 
     /// Goes on after a reduction, which has failed if the operator has thrown.
