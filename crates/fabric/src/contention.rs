@@ -9,15 +9,21 @@
 //! * A sleeper that is woken is put before a thread that computes. But a wake-up costs some
 //!   microseconds, and tens of them on a virtual machine whose core has become idle.
 //!
-//! So a rank yields, unless there is evidence that a foreign thread runs on its core: then it
-//! sleeps. The evidence is a yield that took 0.1 ms or longer while the system had more
-//! threads ready to run than ranks of this world are awake, or 1 ms, whoever computed. It is
-//! written into the segment, so that one such yield tells all ranks on that core.
+//! So a rank yields, unless there is evidence that a foreign thread runs on its core. The evidence
+//! is a yield that took 1 ms or longer, whoever computed, or 0.1 ms while the system had more
+//! threads ready to run than ranks of this world are awake and than known foreign threads explain.
+//! It is written into the segment, so that one such yield tells all ranks on that core.
+//!
+//! A rank with evidence of its core goes to one without if it computes little between its waits:
+//! ranks that share a core and yield to each other are twice as fast then as ranks that are woken
+//! from sleep. If there is no such core, or if it computes for longer, it sleeps: then it loses less
+//! by wake-ups than it would by sharing the core with more ranks.
 //!
 //! Evidence holds for a limited time, since the foreign thread may end or move to another core:
 //! then somebody yields again, and if that takes long the evidence holds twice as long as before.
 //! So a core that is always shared loses a turn now and then only. Evidence ends early if fewer
-//! threads are ready than ranks are awake.
+//! threads are ready than ranks are awake, and the oldest one if there is of more cores than there
+//! are foreign threads.
 //!
 //! All of this is a guess that makes waits shorter, never a condition for one to end: words that a
 //! program has overwritten cost time only.
@@ -76,19 +82,26 @@ struct Evidence<'a> {
 }
 
 impl Evidence<'_> {
-    /// A foreign thread has had the core from `begun` to `now`. Says until when that holds.
-    fn renew(self, begun: u64, now: u64) -> u64 {
+    /// A foreign thread has had the core from `begun` to `now`. Says until when that holds: for
+    /// the shortest time if it is not certain.
+    fn renew(self, begun: u64, now: u64, is_certain: bool) -> u64 {
         let (until, hold) = (self.until.load(Ordering::Relaxed), self.hold.load(Ordering::Relaxed));
         if begun < until && until <= now.saturating_add(LONGEST_HOLD_NS) {
             return until; // known already: others on this core have seen the same turn
         }
         let is_soon = begun.saturating_sub(until) <= hold.min(LONGEST_HOLD_NS);
-        let hold = if is_soon { hold.saturating_mul(2) } else { SHORTEST_HOLD_NS };
+        let hold = if is_soon && is_certain { hold.saturating_mul(2) } else { SHORTEST_HOLD_NS };
         let hold = hold.clamp(SHORTEST_HOLD_NS, LONGEST_HOLD_NS);
         let until = now.saturating_add(hold);
         self.hold.store(hold, Ordering::Relaxed);
         self.until.store(until, Ordering::Relaxed);
         until
+    }
+
+    /// When it was found.
+    fn begun(self) -> u64 {
+        let (until, hold) = (self.until.load(Ordering::Relaxed), self.hold.load(Ordering::Relaxed));
+        until.saturating_sub(hold)
     }
 
     /// Whether it holds.
@@ -117,6 +130,8 @@ impl Evidence<'_> {
 /// What a yield has told. Times are nanoseconds of the monotonic clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Turn {
+    /// Which core was given away.
+    pub core: usize,
     /// When the yield was over.
     pub ended: u64,
     /// For how long others had the core.
@@ -134,10 +149,11 @@ impl Turn {
 impl Segment {
     /// Yields the core once, and notes if a foreign thread has had it.
     pub fn give_way(&self) -> Turn {
-        let begun = now();
+        // The system may give this thread another core meanwhile.
+        let (core, begun) = (sched_getcpu(), now());
         thread::yield_now();
         let ended = now();
-        let turn = Turn { ended, taken: ended - begun };
+        let turn = Turn { core, ended, taken: ended - begun };
         if turn.is_of_another() {
             self.note_turn(turn);
         }
@@ -145,8 +161,8 @@ impl Segment {
     }
 
     /// Notes that others have had the core: foreign threads, if no rank was seen there.
-    fn note_turn(&self, Turn { ended, taken }: Turn) {
-        let evidence = self.evidence_on(sched_getcpu());
+    fn note_turn(&self, Turn { core, ended, taken }: Turn) {
+        let evidence = self.evidence_on(core);
         let seen = evidence.seen.load(Ordering::Relaxed).max(ended - taken);
         evidence.seen.store(ended, Ordering::Relaxed);
         let since_rank = ended.saturating_sub(seen);
@@ -179,10 +195,33 @@ impl Segment {
         if !is_certain && !evidence.is_unchecked_for(now, CHECK_PERIOD_NS) {
             return;
         }
-        if is_certain || self.has_foreign_threads() {
-            let until = evidence.renew(begun, now);
+        let foreign = self.foreign_threads().unwrap_or(CORES);
+        // A short turn tells nothing if all foreign threads are known to be on other cores.
+        if is_certain || foreign > self.contended_cores(now).count() {
+            let until = evidence.renew(begun, now, is_certain);
             self.anywhere().fetch_max(until, Ordering::Relaxed);
+            self.forget_all_but(foreign.max(1), now);
         }
+    }
+
+    /// Forgets the oldest evidence if there is of more cores than there are foreign threads: one of
+    /// them has moved.
+    fn forget_all_but(&self, foreign: usize, now: u64) {
+        for _ in foreign..self.contended_cores(now).count() {
+            if let Some(oldest) = self.contended_cores(now).min_by_key(|one| one.begun()) {
+                oldest.until.store(now, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// From now on the ranks know of a foreign thread on a core.
+    #[cfg(test)]
+    pub(crate) fn let_hold(&self, core: usize) {
+        self.evidence_on(core).until.store(now() + LONGEST_HOLD_NS, Ordering::Relaxed);
+    }
+
+    fn contended_cores(&self, now: u64) -> impl Iterator<Item = Evidence<'_>> {
+        (0..CORES).map(|core| self.evidence_at(core)).filter(move |one| one.holds(now))
     }
 
     /// Notes that a rank has this core again, after a sleep.
@@ -194,6 +233,11 @@ impl Segment {
     #[inline]
     pub fn is_contended_here(&self) -> bool {
         self.anywhere().load(Ordering::Relaxed) != 0 && self.is_contended_on(sched_getcpu(), now())
+    }
+
+    /// Whether the ranks know of a foreign thread on a core.
+    pub(crate) fn has_foreign_load(&self, core: usize, now: u64) -> bool {
+        self.evidence_on(core).holds(now)
     }
 
     #[cold]
@@ -232,8 +276,13 @@ impl Segment {
     }
 
     fn has_foreign_threads(&self) -> bool {
+        self.foreign_threads().is_none_or(|threads| threads > 0)
+    }
+
+    /// Threads that run or are ready and are no ranks of this world, if the system tells.
+    fn foreign_threads(&self) -> Option<usize> {
         let awake = self.seats() - self.sleeping_ranks();
-        runnable_threads().is_none_or(|runnable| runnable > awake)
+        Some(runnable_threads()?.saturating_sub(awake))
     }
 
     fn sleeping_ranks(&self) -> usize {
@@ -306,28 +355,32 @@ mod tests {
             let mut now = 1_000_000_000;
             let mut expected = SHORTEST_HOLD_NS;
             for _ in 0..8 {
-                let until = evidence.renew(now - TURN, now);
+                let until = evidence.renew(now - TURN, now, true);
                 assert_eq!(until - now, expected);
                 assert!(evidence.holds(until - 1) && !evidence.holds(until));
                 (now, expected) = (until + TURN + 1, (2 * expected).min(LONGEST_HOLD_NS));
             }
             now += 2 * LONGEST_HOLD_NS;
-            assert_eq!(evidence.renew(now - TURN, now) - now, SHORTEST_HOLD_NS, "it was quiet");
+            assert_eq!(
+                evidence.renew(now - TURN, now, true) - now,
+                SHORTEST_HOLD_NS,
+                "it was quiet"
+            );
         });
     }
 
     #[test]
     fn a_turn_that_began_while_evidence_held_tells_nothing_new() {
         with_evidence(|evidence| {
-            let until = evidence.renew(TURN, 2 * TURN);
-            assert_eq!(evidence.renew(2 * TURN + 1, 3 * TURN), until);
+            let until = evidence.renew(TURN, 2 * TURN, true);
+            assert_eq!(evidence.renew(2 * TURN + 1, 3 * TURN, true), until);
         });
     }
 
     #[test]
     fn evidence_is_checked_a_few_times_while_it_holds() {
         with_evidence(|evidence| {
-            let until = evidence.renew(TURN, 2 * TURN);
+            let until = evidence.renew(TURN, 2 * TURN, true);
             let times = (2 * TURN..until).step_by(10_000);
             let checks = times.filter(|&now| evidence.is_to_be_checked(now)).count() as u64;
             assert!((CHECKS - 1..=CHECKS + 1).contains(&checks), "{checks}");
@@ -347,13 +400,45 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_certain_holds_for_the_shortest_time() {
+        with_evidence(|evidence| {
+            let mut now = 1_000_000_000;
+            for is_certain in [true, true, false, false, true] {
+                let before = evidence.until.load(Ordering::Relaxed);
+                let until = evidence.renew(now - TURN, now, is_certain);
+                assert!(until > before);
+                assert!(is_certain || until - now == SHORTEST_HOLD_NS);
+                now = until + TURN + 1;
+            }
+            assert_eq!(evidence.hold.load(Ordering::Relaxed), 2 * SHORTEST_HOLD_NS);
+        });
+    }
+
+    #[test]
+    fn of_more_cores_than_there_are_foreign_threads_the_oldest_evidence_is_forgotten() {
+        let segment = Segment::private(2).unwrap();
+        let now = now();
+        let found = |core: usize, begun: u64| {
+            segment.evidence_on(core).renew(begun - TURN, begun, true);
+        };
+        found(3, now - 2 * TURN);
+        found(1, now - TURN);
+        found(2, now);
+        let contended = || (0..CORES).filter(|&core| segment.has_foreign_load(core, now + 1));
+        segment.forget_all_but(3, now);
+        assert_eq!(contended().collect::<Vec<_>>(), [1, 2, 3]);
+        segment.forget_all_but(1, now);
+        assert_eq!(contended().collect::<Vec<_>>(), [2]);
+    }
+
+    #[test]
     fn words_that_a_program_has_overwritten_are_no_evidence() {
         with_evidence(|evidence| {
             for word in [evidence.until, evidence.hold, evidence.checked, evidence.seen] {
                 word.store(u64::MAX, Ordering::Relaxed);
             }
             assert!(!evidence.holds(TURN));
-            let until = evidence.renew(TURN, 2 * TURN);
+            let until = evidence.renew(TURN, 2 * TURN, true);
             assert!(until - 2 * TURN <= LONGEST_HOLD_NS && evidence.holds(2 * TURN));
             assert!(!evidence.is_to_be_checked(2 * TURN));
         });
@@ -377,11 +462,10 @@ mod tests {
     #[test]
     fn ranks_that_run_on_a_core_are_no_foreign_load() {
         let segment = Segment::private(4).unwrap();
-        let evidence = segment.evidence_on(sched_getcpu());
-        let ended = now();
+        let (core, ended) = (3, now());
+        let evidence = segment.evidence_on(core);
         evidence.seen.store(ended - LONG_TURN_NS / 2, Ordering::Relaxed);
-        // This thread may be moved to another core now: then that one learns of a turn, not this.
-        segment.note_turn(Turn { ended, taken: 10 * TURN });
+        segment.note_turn(Turn { core, ended, taken: 10 * TURN });
         assert!(!evidence.holds(ended + 1));
     }
 

@@ -22,6 +22,7 @@ use std::sync::{Arc, OnceLock};
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
 
+use crate::contention::now;
 use crate::{Peer, Segment, host};
 
 /// After a look around a rank looks away for so many yields that took long.
@@ -77,29 +78,57 @@ impl Placement {
         }
     }
 
-    /// Goes to the own core, unless it is here. Does nothing if this thread may not run on as many
-    /// cores as there are for the ranks: then somebody has chosen its core already.
-    fn go_to_own_core(&self, here: Option<usize>) {
-        let Ok(allowed) = sched_getaffinity(None) else { return };
-        let (many, cores) = (self.segment.company(), allowed.count() as usize);
-        if many < 2 || cores < many.min(self.segment.cores()) {
-            return;
+    /// Goes from a core that a foreign thread shares to one where none is known. Says whether there
+    /// was one.
+    #[cold]
+    pub fn leave_contended_core(&self) -> bool {
+        let now = now();
+        let is_free = |&core: &usize| !self.segment.has_foreign_load(core, now);
+        if !self.cores.iter().any(is_free) {
+            return false; // that is so for as long as it is contended: no call of the system then
         }
-        let in_turns = || self.cores.iter().copied().filter(|&core| allowed.is_set(core));
-        let own_core = if in_turns().count() == cores {
-            in_turns().nth(self.place % cores)
-        } else {
-            // There were fewer when they were put in order.
-            cores_of(&allowed).nth(self.place % cores)
-        };
-        let Some(core) = own_core.filter(|&core| Some(core) != here) else { return };
-        let mut own = CpuSet::new();
-        own.set(core);
-        if sched_setaffinity(None, &own).is_ok() {
+        let Some(allowed) = self.allowed() else { return false };
+        let free = self.in_turns(&allowed).filter(is_free).count();
+        let mine = self.in_turns(&allowed).filter(is_free).nth(self.place % free.max(1));
+        mine.is_some_and(|core| self.go(core, &allowed))
+    }
+
+    /// Goes to the own core, unless it is here.
+    fn go_to_own_core(&self, here: Option<usize>) {
+        let Some(allowed) = self.allowed() else { return };
+        let own = self.in_turns(&allowed).nth(self.place % allowed.count() as usize);
+        if let Some(core) = own.filter(|&core| Some(core) != here) {
+            self.go(core, &allowed);
+        }
+    }
+
+    /// The cores on which this thread may run. Nothing if they are not as many as there are for the
+    /// ranks: then somebody has chosen its core already.
+    fn allowed(&self) -> Option<CpuSet> {
+        let allowed = sched_getaffinity(None).ok()?;
+        let (many, cores) = (self.segment.company(), allowed.count() as usize);
+        (many >= 2 && cores >= many.min(self.segment.cores())).then_some(allowed)
+    }
+
+    /// Those cores in the order in which ranks take them.
+    fn in_turns<'a>(&self, allowed: &'a CpuSet) -> impl Iterator<Item = usize> + 'a {
+        let known = self.cores.iter().copied().filter(|&core| allowed.is_set(core));
+        // There may have been fewer when they were put in order.
+        let is_known = known.clone().count() == allowed.count() as usize;
+        let others = cores_of(allowed).take(if is_known { 0 } else { CpuSet::MAX_CPU });
+        known.take(if is_known { CpuSet::MAX_CPU } else { 0 }).chain(others)
+    }
+
+    fn go(&self, core: usize, allowed: &CpuSet) -> bool {
+        let mut only = CpuSet::new();
+        only.set(core);
+        let is_there = sched_setaffinity(None, &only).is_ok();
+        if is_there {
             self.segment.note_core(self.me, core);
             // That it was allowed before, it is again.
-            let _ = sched_setaffinity(None, &allowed);
+            let _ = sched_setaffinity(None, allowed);
         }
+        is_there
     }
 }
 
@@ -188,6 +217,29 @@ mod tests {
             assert_eq!(segment.ranks_on(core), 2, "core {core}");
         }
         assert_eq!(sched_getaffinity(None).unwrap(), allowed, "and may run on all as before");
+    }
+
+    #[test]
+    fn who_leaves_a_contended_core_goes_to_one_without_foreign_load() {
+        let allowed = sched_getaffinity(None).unwrap();
+        let cores = allowed.count() as usize;
+        let segment = Arc::new(Segment::private(2 * cores).unwrap());
+        for me in 0..2 * cores {
+            let rank = on(&segment, me);
+            let here = rank.cores[0];
+            segment.let_hold(here);
+            assert_eq!(rank.leave_contended_core(), cores > 1, "rank {me}");
+            if cores > 1 {
+                assert_eq!(segment.ranks_on(here), 0, "rank {me}");
+                assert_eq!(
+                    sched_getaffinity(None).unwrap(),
+                    allowed,
+                    "and may run on all as before"
+                );
+            }
+        }
+        cores_of(&allowed).for_each(|core| segment.let_hold(core));
+        assert!(!on(&segment, 0).leave_contended_core(), "there is none");
     }
 
     #[test]

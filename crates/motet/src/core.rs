@@ -16,6 +16,7 @@
 //! wakers of what completes. A rank may have that helper all the time, for all its operations.
 
 mod courier;
+mod granularity;
 mod kept_out;
 mod leaving;
 mod polling;
@@ -46,6 +47,7 @@ use crate::point_to_point::Slot;
 use crate::settings::Settings;
 use crate::wisdom::Lessons;
 use courier::Courier;
+use granularity::Granularity;
 use kept_out::called_from_operator;
 use polling::Polls;
 use progress::Aid;
@@ -88,6 +90,7 @@ struct Shared {
     is_wired: bool,
     patience: Patience,
     polls: Polls,
+    granularity: Granularity,
     aid: Arc<Aid>,
 }
 
@@ -207,12 +210,21 @@ impl Core {
         } else if habits.helper_has_core(segment.company(), segment.cores()) {
             engine.leave_to_helper();
         }
-        let polls = Polls::default();
+        let (polls, granularity) = (Polls::default(), Granularity::default());
         let aid = Arc::new(Aid::new(habits, segment.company(), segment.cores()));
         let engine = Lock::new(Guarded { engine, has_helper: aid.is_constant, aid: aid.clone() });
-        let shared =
-            Shared { engine, segment, heap, me, placement, is_wired, patience, polls, aid };
-        let shared = Arc::new(shared);
+        let shared = Arc::new(Shared {
+            engine,
+            segment,
+            heap,
+            me,
+            placement,
+            is_wired,
+            patience,
+            polls,
+            granularity,
+            aid,
+        });
         let courier = held_back.map(|held_back| Courier::start(&shared, held_back));
         let core = Core {
             shared,

@@ -3,8 +3,9 @@
 //!
 //! It stands here so that rules of waiting can be tried before they are written: a scene with
 //! another rule takes a second, and the same on a machine takes quiet, luck and an afternoon.
-//! [`Evidence`](super::Evidence) is the real one; what `Segment` does with it and how long ranks
-//! look, yield and stay awake is written down again in `knowledge.rs` and `policy.rs`.
+//! [`Evidence`](super::Evidence) is the real one. What `Segment` does with it is written down again
+//! in `knowledge.rs`; how long ranks look, yield and stay awake, and which of them count as fine,
+//! in `policy.rs`; when a rank yields, goes to another core or sleeps, in `ranks.rs`.
 //!
 //! # What is modelled
 //!
@@ -23,17 +24,19 @@
 //! more. One number was fitted: work takes 1.15 times as long as its program says. The slice was
 //! read from the system, and two rules of the kernel were added when odd points showed that they
 //! lacked (a wake-up goes to the core with less load; a balance spares what has just run). The
-//! median relative error is 6.2 % at odd points and 5.0 % at the others. Later a test of groups
-//! found that a yield left its group too seldom; mending that changed two points, each by less than
-//! 0.2 %. These points are wrong by more than 30 %:
+//! median relative error is 6.2 % at odd points and 5.0 % at the others. Two faults were found
+//! later and mended. A yield left its group too seldom: that changed two points, each by less than
+//! 0.2 %. A rank that went to its own core did not wait until it was there: that changed eight
+//! points, by 10 % at most. Neither this nor the present rules of evidence have changed the
+//! medians. These points are wrong by more than 30 %:
 //!
 //! * Yields with slices of 0.1 ms and work of 6 us: 46 instead of 30 us per step for 2 ranks, 712
-//!   instead of 240 for 4, 987 instead of 425 for 8. In the model the balance sometimes leaves one
+//!   instead of 240 for 4, 910 instead of 425 for 8. In the model the balance sometimes leaves one
 //!   rank alone with the loop for tens of milliseconds. Such a rank has used up its advantage after
 //!   40 yields, 8 us, and then waits for a tick. It stays there since ranks go to their own cores
-//!   only where there is no evidence of foreign load; without that condition 4 ranks take 318.
-//!   Which version of the library was measured is not known.
-//! * Yields beside a loop, 4 ranks, 6 us: 5030 instead of 2650 to 2900. Single runs were measured
+//!   only where there is no evidence of foreign load; without that condition 4 ranks take 314 and 8
+//!   take 558, but 2 take 140. Which version of the library was measured is not known.
+//! * Yields beside a loop, 4 ranks, 6 us: 4840 instead of 2650 to 2900. Single runs were measured
 //!   at 4000. The model may hold the bad placement for longer than the kernel does.
 //! * Yields with a loop in a session of its own, 4 ranks, 6 us: 76 instead of 49 to 66. The model
 //!   keeps all ranks on the other core; they may have the core of the loop now and then.
@@ -41,45 +44,67 @@
 //!   core without the loop, which takes 31.
 //!
 //! The row of the loop in a session of its own does not say how its ranks waited. It is taken as
-//! yields: with `auto` or sleep they take 1.4 to 1.7 times as long in the model.
+//! yields: with sleep 4 and 8 ranks with work of 6 us take 1.5 and 1.6 times as long in the model.
+//!
+//! The points measure `auto` once only, with 2 ranks. With 3 and more, `auto` was compared with
+//! sleep on a slower machine of 2 cores after its rules had been changed to the present ones. The
+//! model was compared with that, and nothing was fitted. Times per step, divided by those with
+//! sleep; the work is that of a whole step, half of it before each allreduce:
+//!
+//! | loops | session | work | ranks | measured | model |
+//! |---|---|---|---|---|---|
+//! | one | same | 6 us | 3, 4, 8 | 0.54 0.53 0.61 | 0.53 0.52 0.47 |
+//! | one | same | 40 us | 4, 8 | 0.74 0.72 | 0.85 0.76 |
+//! | one | same | 0.1 ms | 4, 8 | 0.90 0.93 | 0.94 0.86 |
+//! | one | same | 0.25 ms | 4, 8 | 1.04 1.02 | 1.00 1.02 |
+//! | one | same | 1 ms | 4, 8 | 1.05 1.00 | 1.00 1.01 |
+//! | one | own | 6 us | 4, 8 | 0.54 0.61 | 0.51 0.48 |
+//! | two | same | 6 us | 4, 8 | 1.12 0.65 | 1.03 1.08 |
+//!
+//! The median relative error is 5.7 %. The model is wrong by more than 30 % in one scene: it does
+//! not show what 8 ranks beside two loops gain. With work of 6 us and one loop, 8 ranks are a fifth
+//! faster in the model than measured.
 //!
 //! # What it says of `auto`
 //!
-//! With 2, 4 and 8 ranks, work of 6 us, 100 us, 1 ms and 10 ms, and no loop, one in the same
-//! session, or one in a session of its own, `auto` takes at most 1.3 times as long as the best of
-//! spin, yield and sleep with or without short slices, but for [`WORSE`]: work of 6 us and a loop
-//! in a session of its own, 1.4 to 1.7 times. Yields are best there. They leave the group only when
-//! that has had its share, so they lose little, and ranks find a core for themselves. But the turns
-//! of the loop are taken as evidence, and ranks sleep. `table` tries more scenes, with 3, 4, 8 and
-//! 16 ranks: how many times as long as the best do the policies take?
+//! With 2, 4 and 8 ranks, work of 6 us, 100 us, 1 ms and 10 ms twice per step, and no loop, one in
+//! the same session, or one in a session of its own, `auto` takes at most 1.3 times as long as the
+//! best of spin, yield and sleep with or without short slices, but for [`WORSE`]: 2 ranks with work
+//! of 6 us and a loop in a session of its own, 1.39 times. There each rank has a core, so that
+//! `auto` does not mind foreign load. Beside a loop in the same session, 4 and 8 ranks with work of
+//! 6 us take 0.6 times as long as with the best of the others. `table` tries more scenes, with 3,
+//! 4, 8 and 16 ranks: how many times as long as with the best of the others do they take?
 //!
-//! | loops | session | work | `Auto` | `Patient` | `Proposed` |
-//! |---|---|---|---|---|---|
-//! | one | same | 6 us | 1.02 1.01 0.89 0.86 | 1.01 1.01 0.71 0.70 | 0.64 0.65 0.61 0.60 |
-//! | one | same | 0.1 ms | 1.02 1.02 1.03 1.57 | 1.02 1.02 1.04 1.59 | 1.02 1.02 1.02 1.60 |
-//! | one | own | 6 us | 1.47 1.55 1.68 1.75 | 0.98 1.00 1.01 0.99 | 0.94 0.97 0.99 0.97 |
-//! | two | same | 6 us | 1.19 1.01 1.04 0.99 | 1.16 1.01 1.04 0.88 | 1.50 1.01 1.06 1.05 |
-//! | two | same | 0.1 ms | 1.00 1.02 1.04 1.32 | 1.00 1.02 1.04 1.35 | 1.01 1.03 1.04 1.38 |
-//! | two | own | 6 us | 0.75 2.10 2.19 1.66 | 0.93 2.06 2.26 1.75 | 0.99 1.00 1.00 1.00 |
-//! | two | own | 0.1 ms | 1.22 1.39 1.30 1.66 | 0.94 1.39 1.30 1.16 | 1.75 1.37 1.34 1.09 |
-//! | half | same | 6 us | 1.35 1.38 1.54 1.74 | 1.40 1.36 1.55 1.74 | 0.90 1.29 1.37 1.38 |
-//! | half | same | 0.1 ms | 0.99 1.14 1.31 1.34 | 1.00 1.15 1.34 1.35 | 0.96 1.13 1.33 1.32 |
+//! | loops | session | work | `auto` |
+//! |---|---|---|---|
+//! | one | same | 6 us | 0.63 0.64 0.59 0.54 |
+//! | one | same | 0.1 ms | 1.01 1.02 1.03 1.49 |
+//! | one | own | 6 us | 0.93 0.97 0.96 0.97 |
+//! | two | same | 6 us | 0.97 1.01 0.79 0.78 |
+//! | two | same | 0.1 ms | 1.05 1.15 1.51 1.53 |
+//! | two | own | 6 us | 0.61 1.75 1.67 1.90 |
+//! | two | own | 0.1 ms | 0.94 1.32 1.52 1.77 |
+//! | half | same | 6 us | 0.97 1.17 1.36 1.48 |
+//! | half | same | 0.1 ms | 0.85 1.15 1.39 1.60 |
 //!
-//! Half a loop computes every other 5 ms. The rows that are not here are at most 1.28 for all.
-//! Beside two loops 2 ranks with work of 1 ms take 1.5 times as long with `auto` as with the best.
+//! Half a loop computes every other 5 ms. The rows that are not here are at most 1.26. Beside two
+//! loops of the same session 2 ranks with work of 1 ms take 1.5 times as long as with spin.
 //!
-//! What the model suggests:
+//! Where `auto` is bad:
 //!
-//! 1. `Patient`: with foreign load on another core, stay awake for 2 ms instead of 0.1 ms. Ranks
-//!    that have found a core for themselves wait for longer than 0.1 ms as a rule, and each that
-//!    sleeps makes that longer for the others, so that they sleep as long as evidence holds.
-//! 2. `Proposed`: also, a long turn of others makes ranks on its core sleep only if they had that
-//!    core for less than half a slice (0.7 ms) since the turn before: then a yield has given it
-//!    away. Otherwise a share or a slice has ended. For going to the own core and for waits on
-//!    other cores the turn counts as before. Without the first this changes little beside one
-//!    loop. It is worse than `Auto` for 3 ranks beside two loops.
-//!
-//! No machine has been asked yet whether this is so.
+//! * Two loops in a session of their own: yields are best there. They leave the group only when
+//!   that has had its share, so they lose little. But the turns of the loops are taken as evidence.
+//!   With work of 6 us 4 ranks take 128 us per step, against 73 with yields and 153 with sleep, and
+//!   16 ranks 714, against 375 and 659.
+//! * Work of 0.1 ms and 8 or 16 ranks beside two loops: up to 1.6 times as long as with sleep. Such
+//!   ranks are to sleep, but count as fine. An allreduce is three or four waits in a row with
+//!   nothing between them, so that the mean from wait to wait is 26 to 33 us. If ranks were fine
+//!   below 40 us instead of 60, 8 ranks of the same session would take 2280 instead of 2730 us per
+//!   step, where sleep takes 1840, and 4 ranks beside loops of their own session 980 instead of
+//!   1240. No machine has been asked yet whether that is so.
+//! * Half a loop: ranks that are fine share one core while the other is idle every other 5 ms. If
+//!   all slept while evidence holds, 4 and 8 ranks with work of 6 us would take 61 and 152 instead
+//!   of 79 and 204 us per step.
 
 mod costs;
 mod grid;
@@ -89,17 +114,21 @@ mod ranks;
 mod scheduler;
 
 use costs::{COSTS, MS, Nanos, US};
-use grid::{LOOP, NOTHING, PULSE, SHORT_SLICE, TWO_LOOPS, points, time_per_step};
+use grid::{Comparison, LOOP, NOTHING, PULSE, SHORT_SLICE, TWO_LOOPS};
+use grid::{comparisons, points, time_per_step};
 use policy::Policy;
 use ranks::{Disturber, Scene, Session, World};
 use scheduler::{Action, Scheduler, State};
 
-/// Scenes in which `auto` takes more than [`FACTOR`] times as long as the best of the others: all
-/// with a loop in a session of its own. Ranks and work.
-const WORSE: [(usize, Nanos); 3] = [(2, 6 * US), (4, 6 * US), (8, 6 * US)];
+/// Where `auto` takes more than [`FACTOR`] times as long as the best of the others: ranks and work,
+/// with a loop in a session of its own.
+const WORSE: [(usize, Nanos); 1] = [(2, 6 * US)];
 const FACTOR: f64 = 1.3;
 /// What the model has reached, rounded up: the median relative errors at odd and even points.
 const ERRORS: [f64; 2] = [0.07, 0.06];
+
+/// The same for the times with `auto` divided by those with sleep.
+const RATIO_ERROR: f64 = 0.06;
 
 const NEVER: Nanos = Nanos::MAX / 2;
 
@@ -221,7 +250,7 @@ fn scene(ranks: usize, work: Nanos, disturbers: &'static [Disturber], session: S
 #[test]
 fn run_time_is_conserved_and_runs_are_repeated() {
     let end = 200 * MS;
-    for policy in [Policy::Auto, Policy::Spin, Policy::Yield, Policy::Sleep, Policy::Proposed] {
+    for policy in [Policy::Auto, Policy::Spin, Policy::Yield, Policy::Sleep] {
         for disturbers in [NOTHING, LOOP, TWO_LOOPS, PULSE] {
             for (ranks, session) in [(2, Session::Same), (3, Session::Own), (16, Session::Same)] {
                 let scene = Scene { policy, ..scene(ranks, 50 * US, disturbers, session) };
@@ -242,6 +271,11 @@ fn run_time_is_conserved_and_runs_are_repeated() {
     }
 }
 
+fn median(mut errors: Vec<f64>) -> f64 {
+    errors.sort_by(f64::total_cmp);
+    errors[errors.len() / 2]
+}
+
 #[test]
 fn the_model_is_as_near_to_what_was_measured_as_it_says() {
     let mut errors = [vec![], vec![]];
@@ -258,13 +292,23 @@ fn the_model_is_as_near_to_what_was_measured_as_it_says() {
         );
         errors[index % 2].push(error.abs());
     }
-    let median = |mut errors: Vec<f64>| {
-        errors.sort_by(f64::total_cmp);
-        errors[errors.len() / 2]
-    };
     let [odd, even] = errors.map(median);
     println!("median error at odd points {odd:.3}, at even points {even:.3}");
     assert!(odd <= ERRORS[0] && even <= ERRORS[1], "{odd} {even}");
+}
+
+#[test]
+fn auto_gains_against_sleep_what_the_model_says() {
+    let mut errors = Vec::new();
+    for Comparison { scene, before, auto, sleep } in comparisons() {
+        let model = time_per_step(scene) / time_per_step(Scene { policy: Policy::Sleep, ..scene });
+        let [measured, before] = [auto, before].map(|time| time / sleep);
+        println!("{scene:?}: measured {measured:.2} model {model:.2}, before {before:.2}");
+        errors.push((model / measured - 1.0).abs());
+    }
+    let median = median(errors);
+    println!("median error of ratios {median:.3}");
+    assert!(median <= RATIO_ERROR, "{median}");
 }
 
 /// Microseconds per step with the best of the simple policies.
@@ -295,23 +339,6 @@ fn auto_is_near_the_best_where_the_model_says_so() {
 }
 
 #[test]
-fn the_suggestions_are_near_the_best_beside_loops_of_both_sessions() {
-    for session in [Session::Same, Session::Own] {
-        for ranks in [4, 8] {
-            let scene = scene(ranks, 6 * US, LOOP, session);
-            let simple = [Policy::Yield, Policy::Sleep];
-            let simple = simple.map(|policy| time_per_step(Scene { policy, ..scene }));
-            let best = simple[0].min(simple[1]);
-            for policy in [Policy::Patient, Policy::Proposed] {
-                let time = time_per_step(Scene { policy, ..scene });
-                println!("{scene:?}: best {best:.1} {policy:?} {time:.1} us per step");
-                assert!(time <= 1.1 * best, "{scene:?} {policy:?}: {time} {best}");
-            }
-        }
-    }
-}
-
-#[test]
 #[ignore = "prints a table, which takes half a minute of a core"]
 fn table() {
     for (disturbers, session) in [
@@ -327,9 +354,8 @@ fn table() {
         {
             let scene = scene(ranks, work, disturbers, session);
             let best = best(scene);
-            let policies = [Policy::Auto, Policy::Patient, Policy::Proposed];
-            let ratios = policies.map(|policy| time_per_step(Scene { policy, ..scene }) / best);
-            println!("{disturbers:?} {session:?} {ranks} ranks {} us: {ratios:.2?}", work / US);
+            let ratio = time_per_step(scene) / best;
+            println!("{disturbers:?} {session:?} {ranks} ranks {} us: {ratio:.2}", work / US);
         }
     }
 }

@@ -10,14 +10,15 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use motet_fabric::contention::now;
+use motet_fabric::contention;
 
 use super::{Core, Shared};
 
 /// Polls that follow each other within this time have nothing else between them, in nanoseconds.
 const BACK_TO_BACK_NS: u64 = 1_000;
-/// So many in a row keep the core: about as long as a message takes.
-const POLLS: u32 = 8;
+/// The last of so many in a row gives the core away. To look more often first gains nothing: ranks
+/// on other cores answer within a turn of others, and those on this one cannot before.
+const POLLS: u32 = 2;
 /// A sleep in a poll takes so long at most.
 const NAP: Duration = Duration::from_micros(50);
 
@@ -30,11 +31,17 @@ pub(super) struct Polls {
 }
 
 impl Polls {
+    /// For how long the rank has done other work, if that is not nothing.
+    fn work_before(&self, now: u64) -> Option<u64> {
+        let between = now.saturating_sub(self.last.load(Ordering::Relaxed));
+        (between >= BACK_TO_BACK_NS).then_some(between)
+    }
+
     /// Counts one more. Says whether the rank is to give its core away.
     fn count(&self, now: u64) -> bool {
-        let between = now.saturating_sub(self.last.load(Ordering::Relaxed));
+        let is_alone = self.work_before(now).is_some();
         let before = self.in_a_row.load(Ordering::Relaxed);
-        let in_a_row = if between < BACK_TO_BACK_NS { (before + 1).min(POLLS) } else { 1 };
+        let in_a_row = if is_alone { 1 } else { (before + 1).min(POLLS) };
         self.in_a_row.store(in_a_row, Ordering::Relaxed);
         self.last.store(now, Ordering::Relaxed);
         in_a_row == POLLS
@@ -53,15 +60,19 @@ impl Core {
 
 impl Shared {
     fn help_others(&self) {
-        if !self.polls.count(now()) {
+        let now = contention::now();
+        if let Some(work) = self.polls.work_before(now) {
+            self.granularity.count(work);
+        }
+        if !self.polls.count(now) {
             return;
         }
-        if self.is_to_sleep_here() && !self.is_wired {
+        if self.is_to_sleep() && !self.is_wired {
             self.sleep(NAP, |engine| engine.progress_thoroughly());
         } else {
             self.give_way();
         }
-        self.polls.last.store(now(), Ordering::Relaxed);
+        self.polls.last.store(contention::now(), Ordering::Relaxed);
     }
 }
 

@@ -181,11 +181,13 @@ impl Core {
         loop {
             let patience = shared.patience_now();
             if is_news && let Some(ended) = shared.stay_awake(patience, &mut ready) {
+                shared.note_end_of_wait();
                 return ended;
             }
             let moves = self.engine().moves();
             let limit = if shared.is_wired { limit.min(nap(begun.elapsed())) } else { limit };
             if let Some(ended) = shared.rest(patience, limit, &mut ready) {
+                shared.note_end_of_wait();
                 return ended;
             }
             // Who has slept for nothing sleeps on. The network wakes nobody.
@@ -207,7 +209,7 @@ impl Shared {
         if !patience.minds_others || !self.segment.is_contended() {
             return patience;
         }
-        match (self.segment.is_contended_here(), self.is_wired) {
+        match (self.is_to_sleep(), self.is_wired) {
             (true, false) => Patience { spin: Duration::ZERO, yields: 0, ..patience },
             (false, false) => Patience { awake: patience.awake.min(AWAKE_BESIDE), ..patience },
             // Nothing would wake a sleeper when its message comes: it gives way at each look.
@@ -216,9 +218,26 @@ impl Shared {
         }
     }
 
-    /// Whether a yield would give this core to a foreign thread for a whole turn.
-    pub(super) fn is_to_sleep_here(&self) -> bool {
-        self.patience.minds_others && self.segment.is_contended_here()
+    /// Whether it is better to sleep than to give way: where foreign threads run on cores of this
+    /// world and this rank computes for long between its waits, or where a yield would give this
+    /// core to a foreign thread for a whole turn. Who computes little goes to a core where it would
+    /// not, if there is one.
+    pub(super) fn is_to_sleep(&self) -> bool {
+        self.patience.minds_others && self.segment.is_contended() && self.is_to_sleep_beside()
+    }
+
+    #[cold]
+    fn is_to_sleep_beside(&self) -> bool {
+        self.granularity.wait_begins(now());
+        !self.granularity.is_fine()
+            || (self.segment.is_contended_here() && !self.placement.leave_contended_core())
+    }
+
+    /// To be called when a wait has ended that took longer than a look.
+    fn note_end_of_wait(&self) {
+        if self.patience.minds_others && self.segment.is_contended() {
+            self.granularity.wait_ends(now());
+        }
     }
 
     /// Lets others have the core. Says when it had it back, by the monotonic clock.
@@ -238,13 +257,14 @@ impl Shared {
         mut ended: impl FnMut(&mut Engine, u32) -> Option<T>,
     ) -> Option<T> {
         for turn in 1..=self.patience.turns {
-            if self.is_to_sleep_here() {
+            if self.is_to_sleep() {
                 return None;
             }
             self.give_way();
             let mut engine = self.engine();
             let ended = ended(&mut engine, self.patience.looks);
             if ended.is_some() {
+                self.note_end_of_wait();
                 return ended;
             }
             engine.move_others_at(turn, own);
@@ -291,7 +311,7 @@ impl Shared {
             self.segment.note_long_wait(waited);
         }
         let is_long = waited >= AWAKE_BESIDE.as_nanos() as u64;
-        self.segment.is_contended_here() || (is_long && self.segment.is_contended())
+        self.is_to_sleep() || (is_long && self.segment.is_contended())
     }
 
     /// Looks until nothing has moved for so long as it is to look.

@@ -152,3 +152,53 @@ pub(super) fn time_per_step(scene: Scene) -> f64 {
     world.run_until(end);
     (end - begin) as f64 / 1e3 / (world.steps() - before)
 }
+
+/// A program that was measured with different ways to wait, on the same day.
+pub(super) struct Comparison {
+    pub(super) scene: Scene,
+    /// Microseconds per step: with the `auto` of before, with this one, and with sleep.
+    pub(super) before: f64,
+    pub(super) auto: f64,
+    pub(super) sleep: f64,
+}
+
+/// Ranks, work of a step in microseconds, and what was measured as in [`Comparison`].
+type Times = (usize, Nanos, [f64; 3]);
+
+const BESIDE_LOOP: [Times; 11] = [
+    (3, 6, [92.0, 59.0, 109.0]),
+    (4, 6, [190.0, 95.0, 180.0]),
+    (8, 6, [470.0, 273.0, 450.0]),
+    (4, 40, [350.0, 252.0, 340.0]),
+    (8, 40, [770.0, 530.0, 740.0]),
+    (4, 100, [634.0, 532.0, 590.0]),
+    (8, 100, [1250.0, 1083.0, 1160.0]),
+    (4, 250, [1250.0, 1240.0, 1190.0]),
+    (8, 250, [2270.0, 2290.0, 2250.0]),
+    (4, 1000, [4030.0, 3990.0, 3810.0]),
+    (8, 1000, [7100.0, 7170.0, 7140.0]),
+];
+const BESIDE_OTHER_SESSION: [Times; 2] =
+    [(4, 6, [179.0, 87.0, 161.0]), (8, 6, [362.0, 235.0, 384.0])];
+const BESIDE_TWO_LOOPS: [Times; 2] =
+    [(4, 6, [490.0, 515.0, 460.0]), (8, 6, [1170.0, 796.0, 1230.0])];
+
+/// Measured on a virtual machine of 2 cores that was slower than that of the points: only ratios
+/// can be compared.
+pub(super) fn comparisons() -> Vec<Comparison> {
+    let all: [(&'static [Disturber], Session, &'static [Times]); 3] = [
+        (LOOP, Session::Same, &BESIDE_LOOP),
+        (LOOP, Session::Own, &BESIDE_OTHER_SESSION),
+        (TWO_LOOPS, Session::Same, &BESIDE_TWO_LOOPS),
+    ];
+    let comparisons = |(disturbers, session, times): (_, _, &'static [Times])| {
+        times.iter().map(move |&(ranks, work, [before, auto, sleep])| {
+            let (policy, slice) = (Policy::Auto, None);
+            // A step works twice.
+            let work = work * US / 2;
+            let scene = Scene { cores: 2, ranks, work, disturbers, session, policy, slice };
+            Comparison { scene, before, auto, sleep }
+        })
+    };
+    all.into_iter().flat_map(comparisons).collect()
+}

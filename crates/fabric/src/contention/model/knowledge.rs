@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::{CHECK_PERIOD_NS, Evidence, LONG_TURN_NS, LONGEST_HOLD_NS, WHOLE_TURN_NS};
-use super::costs::{Nanos, US};
+use super::costs::Nanos;
 
 #[derive(Debug, Default)]
 struct Words {
@@ -28,56 +28,34 @@ pub(super) struct Census {
 }
 
 impl Census {
-    fn has_foreign_threads(self) -> bool {
-        self.ready > self.awake
+    /// Threads that run or are ready and are no ranks.
+    fn foreign(self) -> usize {
+        self.ready.saturating_sub(self.awake)
     }
 }
-
-/// What counts as evidence for one core.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rule {
-    /// Each long turn of others: what Motet does.
-    LongTurns,
-    /// A long turn of others, if ranks had not kept the core for `KEPT` since the one before: so
-    /// that a yield, and not the end of a slice, has given it away.
-    TurnsByYield,
-}
-
-/// Half of a slice.
-const KEPT: Nanos = 700 * US;
 
 /// The words of a segment: for each core, and the last for cores unknown.
 #[derive(Debug)]
 pub(super) struct Knowledge {
     words: Vec<Words>,
     anywhere: Nanos,
-    /// When the last long turn of others ended on each core.
-    last_turn: Vec<Nanos>,
-    /// With `Rule::TurnsByYield`: cores where a yield costs a turn.
-    costly: Vec<Words>,
-    rule: Rule,
 }
 
 impl Knowledge {
-    pub(super) fn new(cores: usize, rule: Rule) -> Knowledge {
-        let [words, costly] = [0; 2].map(|_| (0..=cores).map(|_| Words::default()).collect());
-        Knowledge { words, costly, anywhere: 0, last_turn: vec![0; cores], rule }
+    pub(super) fn new(cores: usize) -> Knowledge {
+        Knowledge { words: (0..=cores).map(|_| Words::default()).collect(), anywhere: 0 }
     }
 
     fn elsewhere(&self) -> usize {
         self.words.len() - 1
     }
 
-    /// A rank has had its core back after others had it for so long.
+    /// A rank has its core back, or another one, after others had this one for so long.
     pub(super) fn note_turn(&mut self, core: usize, now: Nanos, taken: Nanos, census: Census) {
         let begun = now - taken;
         let seen = self.words[core].seen.swap(now, Ordering::Relaxed);
         let since_rank = now.saturating_sub(seen.max(begun));
         if since_rank >= LONG_TURN_NS {
-            let last = std::mem::replace(&mut self.last_turn[core], now);
-            if self.rule == Rule::TurnsByYield && (now - since_rank).saturating_sub(last) < KEPT {
-                self.costly[core].evidence().renew(now - since_rank, now);
-            }
             self.note(core, now, since_rank, since_rank >= WHOLE_TURN_NS, census);
         }
     }
@@ -95,15 +73,36 @@ impl Knowledge {
         if !is_certain && !evidence.is_unchecked_for(now, CHECK_PERIOD_NS) {
             return;
         }
-        if is_certain || census.has_foreign_threads() {
-            self.anywhere = self.anywhere.max(evidence.renew(now - taken, now));
+        let foreign = census.foreign();
+        if is_certain || foreign > self.contended_cores(now).count() {
+            self.anywhere = self.anywhere.max(evidence.renew(now - taken, now, is_certain));
+            self.forget_all_but(foreign.max(1), now);
         }
     }
 
+    fn forget_all_but(&self, foreign: usize, now: Nanos) {
+        for _ in foreign..self.contended_cores(now).count() {
+            if let Some(oldest) = self.contended_cores(now).min_by_key(|one| one.begun()) {
+                oldest.until.store(now, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn contended_cores(&self, now: Nanos) -> impl Iterator<Item = Evidence<'_>> {
+        let cores = &self.words[..self.elsewhere()];
+        cores.iter().map(Words::evidence).filter(move |one| one.holds(now))
+    }
+
+    /// The core to which a rank goes from one with foreign load: one of those where none is known.
+    pub(super) fn free_core(&self, rank: usize, now: Nanos) -> Option<usize> {
+        let is_free = |&core: &usize| !self.words[core].evidence().holds(now);
+        let free = (0..self.elsewhere()).filter(is_free).count();
+        (0..self.elsewhere()).filter(is_free).nth(rank % free.max(1))
+    }
+
     pub(super) fn is_contended_on(&mut self, core: usize, now: Nanos, census: Census) -> bool {
-        let words = if self.rule == Rule::TurnsByYield { &self.costly } else { &self.words };
         self.anywhere != 0
-            && words[core].evidence().holds(now)
+            && self.words[core].evidence().holds(now)
             && !self.is_refuted(core, now, census)
     }
 
@@ -116,11 +115,9 @@ impl Knowledge {
     }
 
     fn is_refuted(&mut self, at: usize, now: Nanos, census: Census) -> bool {
-        let is_due = self.words[at].evidence().is_to_be_checked(now);
-        let is_refuted = is_due && !census.has_foreign_threads();
+        let is_refuted = self.words[at].evidence().is_to_be_checked(now) && census.foreign() == 0;
         if is_refuted {
-            let held =
-                self.words.iter().chain(&self.costly).filter(|one| one.evidence().holds(now));
+            let held = self.words.iter().filter(|one| one.evidence().holds(now));
             held.for_each(|one| one.until.store(now, Ordering::Relaxed));
             self.anywhere = 0;
         }

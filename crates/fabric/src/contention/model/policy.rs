@@ -1,24 +1,23 @@
 //! How ranks wait: the numbers of the waits of Motet, for each of its ways to wait.
 
 use super::costs::{MS, Nanos, US};
-use super::knowledge::Rule;
 
 /// A wait that has taken so long without news may be for a rank that lacks its core.
 pub(super) const LONG_WAIT: Nanos = 500 * US;
 /// So long ranks stay awake while foreign threads run on other cores.
-const AWAKE_BESIDE: Nanos = 100 * US;
-/// The same where a policy tries more.
-const LONG_AWAKE_BESIDE: Nanos = 2 * MS;
+pub(super) const AWAKE_BESIDE: Nanos = 100 * US;
+/// A rank that computes for less than this between two waits is fine. A longer computation counts
+/// as one of `COARSE`.
+const FINE: Nanos = 60 * US;
+const COARSE: Nanos = 4 * FINE;
+/// The weight of what is known of a rank, against that of one computation.
+const INERTIA: Nanos = 7;
 const ROUND: Nanos = MS;
 const POLITE: Nanos = 3 * US;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Policy {
     Auto,
-    /// `Auto` that stays awake for longer beside foreign load on other cores.
-    Patient,
-    /// The same with another rule of evidence.
-    Proposed,
     Spin,
     Yield,
     Sleep,
@@ -37,15 +36,9 @@ pub(super) struct Patience {
     pub(super) turns: u32,
     pub(super) sleeps: bool,
     pub(super) minds_others: bool,
-    /// For so long it stays awake at most while foreign threads run on other cores.
-    pub(super) beside: Nanos,
 }
 
 impl Policy {
-    pub(super) fn rule(self) -> Rule {
-        if self == Policy::Proposed { Rule::TurnsByYield } else { Rule::LongTurns }
-    }
-
     pub(super) fn patience(self, ranks: usize, cores: usize) -> Patience {
         let has_cores = ranks <= cores;
         let spinning = Patience {
@@ -58,10 +51,6 @@ impl Policy {
             turns: 0,
             sleeps: true,
             minds_others: false,
-            beside: match self {
-                Policy::Patient | Policy::Proposed => LONG_AWAKE_BESIDE,
-                _ => AWAKE_BESIDE,
-            },
         };
         let sharing = Patience {
             first_look: 50,
@@ -74,8 +63,8 @@ impl Policy {
             ..spinning
         };
         match self {
-            Policy::Auto | Policy::Patient | Policy::Proposed if has_cores => spinning,
-            Policy::Auto | Policy::Patient | Policy::Proposed => sharing,
+            Policy::Auto if has_cores => spinning,
+            Policy::Auto => sharing,
             Policy::Spin => {
                 let impolite = if has_cores { ROUND } else { POLITE };
                 Patience { spin: ROUND, impolite, yields: 0, sleeps: false, ..spinning }
@@ -91,7 +80,31 @@ impl Policy {
 impl Patience {
     /// The same while there are foreign threads on cores of other ranks.
     pub(super) fn beside(self) -> Patience {
-        let [spin, awake] = [self.spin, self.awake].map(|time| time.min(self.beside));
-        Patience { spin, awake, ..self }
+        Patience { awake: self.awake.min(AWAKE_BESIDE), ..self }
+    }
+}
+
+/// How long a rank computes between its waits, on average. Nothing is known of it at first: then it
+/// is taken as fine.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Granularity {
+    /// When the last wait ended, unless the computation since then has been counted.
+    ended: Option<Nanos>,
+    mean: Nanos,
+}
+
+impl Granularity {
+    pub(super) fn wait_ends(&mut self, now: Nanos) {
+        self.ended = Some(now);
+    }
+
+    pub(super) fn wait_begins(&mut self, now: Nanos) {
+        if let Some(ended) = self.ended.take() {
+            self.mean = (INERTIA * self.mean + (now - ended).min(COARSE)) / (INERTIA + 1);
+        }
+    }
+
+    pub(super) fn is_fine(self) -> bool {
+        self.mean < FINE
     }
 }

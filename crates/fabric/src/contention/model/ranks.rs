@@ -2,7 +2,7 @@
 
 use super::costs::{Costs, MS, Nanos, US};
 use super::knowledge::{Census, Knowledge};
-use super::policy::{Patience, Policy};
+use super::policy::{AWAKE_BESIDE, Granularity, LONG_WAIT, Patience, Policy};
 use super::scheduler::{Action, Scheduler, State};
 
 /// Work differs by so much from step to step, in parts of itself.
@@ -96,8 +96,8 @@ enum Stage {
     Busy,
     Sending(usize),
     Looking,
-    /// Has yielded at that time.
-    Yielded(Nanos),
+    /// Has yielded that core at that time.
+    Yielded(usize, Nanos),
     /// Is about to sleep.
     Dozing,
     Asleep,
@@ -110,9 +110,23 @@ enum Phase {
     Begin,
     /// So many yields with looks at one operation have been.
     Turns(u32),
+    /// Is about to choose how long to stay awake.
+    Settle,
     Spin,
     Yields(u32),
     Rest,
+}
+
+/// What a rank that waits does next, as far as foreign load matters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Choice {
+    /// It yields, as without foreign load.
+    Yield,
+    /// It yields for `AWAKE_BESIDE` at most: foreign threads run on other cores.
+    YieldBriefly,
+    /// It goes to that core, where none is known to run.
+    Go(usize),
+    Sleep,
 }
 
 #[derive(Clone, Debug)]
@@ -129,6 +143,7 @@ struct Rank {
     /// When this phase began.
     since: Nanos,
     patience: Patience,
+    granularity: Granularity,
     /// What others know of where it is, and yields until it looks around.
     noted: usize,
     rest: u32,
@@ -176,11 +191,12 @@ impl World {
                 phase: Phase::Begin,
                 since: 0,
                 patience,
+                granularity: Granularity::default(),
                 noted,
                 rest: 0,
             });
         }
-        let knowledge = Knowledge::new(scene.cores, scene.policy.rule());
+        let knowledge = Knowledge::new(scene.cores);
         let random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         World { scheduler, scene, costs, ranks: threads, knowledge, alarms: vec![], random }
     }
@@ -249,9 +265,10 @@ impl World {
                 }
             }
             Stage::Looking => self.look_again(id),
-            Stage::Yielded(at) => {
-                self.has_core_back(id, at);
-                self.look_again(id);
+            Stage::Yielded(core, at) => {
+                if !self.parts_after_yield(id, core, at) {
+                    self.look_again(id);
+                }
             }
             Stage::Dozing => {
                 if self.scheduler.tasks[id].found || self.ranks[id].is_news {
@@ -307,7 +324,12 @@ impl World {
 
     /// Takes the message that it has waited for.
     fn take(&mut self, id: usize) {
+        let (now, census) = (self.now(), self.census());
         let rank = &mut self.ranks[id];
+        let has_waited = rank.phase != Phase::Begin;
+        if has_waited && rank.patience.minds_others && self.knowledge.is_contended(now, census) {
+            rank.granularity.wait_ends(now);
+        }
         let from = rank.waits_for.take().expect("it waits");
         rank.inbox[from] -= 1;
         rank.stage = Stage::Busy;
@@ -353,23 +375,39 @@ impl World {
             return self.take(id);
         }
         if std::mem::take(&mut self.ranks[id].is_news) {
-            self.settle(id);
+            self.ranks[id].phase = Phase::Settle;
         }
         self.wait_on(id);
     }
 
-    /// Begins to stay awake, as things are.
-    fn settle(&mut self, id: usize) {
+    /// What is best as far as the rank knows of foreign load.
+    fn choose(&mut self, id: usize) -> Choice {
         let (now, census) = (self.now(), self.census());
         let core = self.scheduler.tasks[id].core;
-        let mut patience = self.scene.policy.patience(self.scene.ranks, self.scene.cores);
-        if patience.minds_others && self.knowledge.is_contended(now, census) {
-            if self.knowledge.is_contended_on(core, now, census) {
-                (patience.spin, patience.yields) = (0, 0);
-            } else {
-                patience = patience.beside();
-            }
+        let Rank { patience, granularity, .. } = &mut self.ranks[id];
+        if !patience.minds_others || !self.knowledge.is_contended(now, census) {
+            return Choice::Yield;
         }
+        granularity.wait_begins(now);
+        if !granularity.is_fine() {
+            return Choice::Sleep;
+        }
+        if !self.knowledge.is_contended_on(core, now, census) {
+            return Choice::YieldBriefly;
+        }
+        let free = self.knowledge.free_core(id - self.first_rank(), now);
+        free.map_or(Choice::Sleep, Choice::Go)
+    }
+
+    /// Begins to stay awake, as things are.
+    fn settle(&mut self, id: usize, choice: Choice) {
+        let mut patience = self.scene.policy.patience(self.scene.ranks, self.scene.cores);
+        match choice {
+            Choice::Yield | Choice::Go(_) => {}
+            Choice::YieldBriefly => patience = patience.beside(),
+            Choice::Sleep => (patience.spin, patience.yields) = (0, 0),
+        }
+        let now = self.now();
         let rank = &mut self.ranks[id];
         (rank.patience, rank.since, rank.is_news) = (patience, now, false);
         rank.phase = match (patience.spin, patience.yields) {
@@ -381,22 +419,24 @@ impl World {
 
     /// What a rank does that has looked and found nothing.
     fn wait_on(&mut self, id: usize) {
-        let (now, core) = (self.now(), self.scheduler.tasks[id].core);
+        let now = self.now();
         loop {
             let Rank { phase, patience, since, stage, .. } = self.ranks[id];
             match phase {
                 Phase::Begin => self.ranks[id].phase = Phase::Turns(0),
-                Phase::Turns(turns) => {
-                    let census = self.census();
-                    let is_to_turn = turns < patience.turns
-                        && !(patience.minds_others
-                            && self.knowledge.is_contended_on(core, now, census));
-                    if is_to_turn {
+                Phase::Turns(turns) if turns < patience.turns => match self.choose(id) {
+                    Choice::Go(core) => return self.go(id, core),
+                    Choice::Sleep => self.ranks[id].phase = Phase::Settle,
+                    Choice::Yield | Choice::YieldBriefly => {
                         self.ranks[id].phase = Phase::Turns(turns + 1);
                         return self.yield_core(id, Nanos::MAX);
                     }
-                    self.settle(id);
-                }
+                },
+                Phase::Turns(_) => self.ranks[id].phase = Phase::Settle,
+                Phase::Settle => match self.choose(id) {
+                    Choice::Go(core) => return self.go(id, core),
+                    choice => self.settle(id, choice),
+                },
                 Phase::Spin if now - since >= patience.spin => {
                     self.ranks[id].since = now;
                     self.ranks[id].phase =
@@ -405,39 +445,51 @@ impl World {
                 Phase::Spin if now - since < patience.impolite => {
                     return self.look_for(id, patience.impolite - (now - since));
                 }
-                Phase::Spin if matches!(stage, Stage::Yielded(_)) => {
+                Phase::Spin if matches!(stage, Stage::Yielded(..)) => {
                     return self.look_for(id, patience.burst);
                 }
                 Phase::Spin => return self.yield_core(id, since + patience.spin),
                 Phase::Yields(yields) => {
-                    let is_to_sleep = yields > 0
-                        && patience.minds_others
-                        && self.is_to_sleep_now(core, now - since, patience.beside);
-                    let is_to_stay = yields < patience.yields || now - since < patience.awake;
-                    if is_to_sleep || !is_to_stay {
-                        self.ranks[id].phase = Phase::Rest;
-                        continue;
+                    let waited = now - since;
+                    let choice = if yields > 0 { self.look_up(id, waited) } else { Choice::Yield };
+                    let is_to_stay = yields < patience.yields || waited < patience.awake;
+                    match choice {
+                        Choice::Go(core) => return self.go(id, core),
+                        Choice::Yield | Choice::YieldBriefly if is_to_stay => {
+                            self.ranks[id].phase = Phase::Yields(yields + 1);
+                            return self.yield_core(id, now + LOOK_UP);
+                        }
+                        _ => self.ranks[id].phase = Phase::Rest,
                     }
-                    self.ranks[id].phase = Phase::Yields(yields + 1);
-                    return self.yield_core(id, now + LOOK_UP);
                 }
                 Phase::Rest if patience.sleeps => {
                     (self.ranks[id].stage, self.ranks[id].is_news) = (Stage::Dozing, false);
                     return self.scheduler.act(id, Action::Compute(self.costs.futex / 2));
                 }
-                Phase::Rest => self.settle(id),
+                Phase::Rest => self.ranks[id].phase = Phase::Settle,
             }
         }
     }
 
-    fn is_to_sleep_now(&mut self, core: usize, waited: Nanos, beside: Nanos) -> bool {
-        let (now, census) = (self.now(), self.census());
-        if waited >= super::policy::LONG_WAIT {
-            self.knowledge.note_long_wait(now, waited, census);
+    /// What to do after a yield, by a rank that has waited for so long.
+    fn look_up(&mut self, id: usize, waited: Nanos) -> Choice {
+        if !self.ranks[id].patience.minds_others {
+            return Choice::Yield;
         }
-        let is_long = waited >= beside;
-        self.knowledge.is_contended_on(core, now, census)
-            || (is_long && self.knowledge.is_contended(now, census))
+        if waited >= LONG_WAIT {
+            self.knowledge.note_long_wait(self.now(), waited, self.census());
+        }
+        match self.choose(id) {
+            Choice::YieldBriefly if waited >= AWAKE_BESIDE => Choice::Sleep,
+            choice => choice,
+        }
+    }
+
+    /// Goes to another core, which the others know then.
+    fn go(&mut self, id: usize, core: usize) {
+        (self.ranks[id].noted, self.ranks[id].stage) = (core, Stage::Looking);
+        self.scheduler.act(id, Action::Compute(MOVE));
+        self.scheduler.go_to(id, core);
     }
 
     /// Yields. Where all that could run here would yield, too, it looks for all of them until then.
@@ -445,7 +497,7 @@ impl World {
         let now = self.now();
         let is_idle = |other: usize| {
             let rank = &self.ranks[other];
-            matches!(rank.stage, Stage::Yielded(_) | Stage::Looking)
+            matches!(rank.stage, Stage::Yielded(..) | Stage::Looking)
                 && matches!(rank.phase, Phase::Spin | Phase::Yields(_))
                 && !self.scheduler.tasks[other].found
         };
@@ -457,36 +509,36 @@ impl World {
                 if self.ranks[id].patience.minds_others { until.min(now + LOOK_UP) } else { until };
             return self.scheduler.look_for_all(id, until);
         }
-        self.ranks[id].stage = Stage::Yielded(now);
+        self.ranks[id].stage = Stage::Yielded(self.scheduler.tasks[id].core, now);
         self.scheduler.act(id, Action::Compute(self.costs.yield_alone));
         self.scheduler.give_way(id);
     }
 
-    /// A yield is over.
-    fn has_core_back(&mut self, id: usize, at: Nanos) {
+    /// A yield of a core is over. The system may have moved the rank meanwhile. Says whether it
+    /// goes to its own core now, since there are too many ranks on this one.
+    fn parts_after_yield(&mut self, id: usize, core: usize, at: Nanos) -> bool {
         let (now, census) = (self.now(), self.census());
-        let core = self.scheduler.tasks[id].core;
         if now - at < OTHERS_TURN {
-            return;
+            return false;
         }
         self.knowledge.note_turn(core, now, now - at, census);
         if self.knowledge.is_contended(now, census) {
-            return;
+            return false;
         }
+        let core = self.scheduler.tasks[id].core;
         let rank = &mut self.ranks[id];
         if rank.rest > 0 {
             rank.rest -= 1;
-            return;
+            return false;
         }
         (rank.rest, rank.noted) = (REST, core);
         let own = (id - self.first_rank()) % self.scene.cores;
         let share = self.scene.ranks.div_ceil(self.scene.cores);
         let here = self.ranks[self.first_rank()..].iter().filter(|rank| rank.noted == core);
-        if here.count() > share && own != core {
-            self.ranks[id].noted = own;
-            self.ranks[id].stage = Stage::Looking;
-            self.scheduler.act(id, Action::Compute(MOVE));
-            self.scheduler.go_to(id, own);
+        let parts = here.count() > share && own != core;
+        if parts {
+            self.go(id, own);
         }
+        parts
     }
 }
