@@ -16,8 +16,8 @@
 //!
 //! A rank with evidence of its core goes to one without if it computes little between its waits:
 //! ranks that share a core and yield to each other are twice as fast then as ranks that are woken
-//! from sleep. If there is no such core, or if it computes for longer, it sleeps: then it loses less
-//! by wake-ups than it would by sharing the core with more ranks.
+//! from sleep. If there is no such core, or if it computes for longer, it sleeps: then it loses
+//! less by wake-ups than it would by sharing the core with more ranks.
 //!
 //! Evidence holds for a limited time, since the foreign thread may end or move to another core:
 //! then somebody yields again, and if that takes long the evidence holds twice as long as before.

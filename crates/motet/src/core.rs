@@ -47,12 +47,10 @@ use crate::point_to_point::Slot;
 use crate::settings::Settings;
 use crate::wisdom::Lessons;
 use courier::Courier;
-use granularity::Granularity;
 use kept_out::called_from_operator;
-use polling::Polls;
 use progress::Aid;
-use waiting::Patience;
 pub use waiting::Waiting;
+use waiting::{Behaviour, Patience};
 
 /// One rank.
 pub(crate) struct Core {
@@ -89,8 +87,7 @@ struct Shared {
     /// Whether there are ranks on other hosts, of whose news no doorbell tells.
     is_wired: bool,
     patience: Patience,
-    polls: Polls,
-    granularity: Granularity,
+    behaviour: Behaviour,
     aid: Arc<Aid>,
 }
 
@@ -210,21 +207,12 @@ impl Core {
         } else if habits.helper_has_core(segment.company(), segment.cores()) {
             engine.leave_to_helper();
         }
-        let (polls, granularity) = (Polls::default(), Granularity::default());
+        let behaviour = Behaviour::default();
         let aid = Arc::new(Aid::new(habits, segment.company(), segment.cores()));
         let engine = Lock::new(Guarded { engine, has_helper: aid.is_constant, aid: aid.clone() });
-        let shared = Arc::new(Shared {
-            engine,
-            segment,
-            heap,
-            me,
-            placement,
-            is_wired,
-            patience,
-            polls,
-            granularity,
-            aid,
-        });
+        let shared =
+            Shared { engine, segment, heap, me, placement, is_wired, patience, behaviour, aid };
+        let shared = Arc::new(shared);
         let courier = held_back.map(|held_back| Courier::start(&shared, held_back));
         let core = Core {
             shared,

@@ -61,10 +61,10 @@ impl Core {
 impl Shared {
     fn help_others(&self) {
         let now = contention::now();
-        if let Some(work) = self.polls.work_before(now) {
-            self.granularity.count(work);
+        if let Some(work) = self.behaviour.polls.work_before(now) {
+            self.behaviour.granularity.count(work);
         }
-        if !self.polls.count(now) {
+        if !self.behaviour.polls.count(now) {
             return;
         }
         if self.is_to_sleep() && !self.is_wired {
@@ -72,7 +72,7 @@ impl Shared {
         } else {
             self.give_way();
         }
-        self.polls.last.store(contention::now(), Ordering::Relaxed);
+        self.behaviour.polls.last.store(contention::now(), Ordering::Relaxed);
     }
 }
 

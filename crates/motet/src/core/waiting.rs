@@ -6,6 +6,8 @@ use motet_fabric::Failure;
 use motet_fabric::contention::now;
 use motet_fabric::slab::Id;
 
+use super::granularity::Granularity;
+use super::polling::Polls;
 use super::{Core, Shared};
 use crate::engine::Engine;
 
@@ -83,6 +85,13 @@ pub(super) struct Patience {
     /// core: who runs there besides gets its fair share in any case, and while it has that no
     /// wake-up brings the rank back sooner.
     minds_others: bool,
+}
+
+/// What a rank has been seen to do between its waits and in its polls.
+#[derive(Debug, Default)]
+pub(super) struct Behaviour {
+    pub(super) granularity: Granularity,
+    pub(super) polls: Polls,
 }
 
 impl Patience {
@@ -228,15 +237,15 @@ impl Shared {
 
     #[cold]
     fn is_to_sleep_beside(&self) -> bool {
-        self.granularity.wait_begins(now());
-        !self.granularity.is_fine()
+        self.behaviour.granularity.wait_begins(now());
+        !self.behaviour.granularity.is_fine()
             || (self.segment.is_contended_here() && !self.placement.leave_contended_core())
     }
 
     /// To be called when a wait has ended that took longer than a look.
     fn note_end_of_wait(&self) {
         if self.patience.minds_others && self.segment.is_contended() {
-            self.granularity.wait_ends(now());
+            self.behaviour.granularity.wait_ends(now());
         }
     }
 
