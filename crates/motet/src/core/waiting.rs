@@ -187,17 +187,15 @@ impl Core {
         let hang = self.watch.hang;
         let limit = hang.map_or(LONGEST_SLEEP, |hang| hang.min(LONGEST_SLEEP));
         let mut is_news = true;
-        loop {
+        let ended = loop {
             let patience = shared.patience_now();
             if is_news && let Some(ended) = shared.stay_awake(patience, &mut ready) {
-                shared.note_end_of_wait();
-                return ended;
+                break ended;
             }
             let moves = self.engine().moves();
             let limit = if shared.is_wired { limit.min(nap(begun.elapsed())) } else { limit };
             if let Some(ended) = shared.rest(patience, limit, &mut ready) {
-                shared.note_end_of_wait();
-                return ended;
+                break ended;
             }
             // Who has slept for nothing sleeps on. The network wakes nobody.
             let sleeps = patience.sleeps && !shared.is_wired;
@@ -207,12 +205,15 @@ impl Core {
                 reported = waited;
                 self.engine().report_wait(ids, waited);
             }
-        }
+        };
+        shared.note_end_of_wait();
+        ended
     }
 }
 
 impl Shared {
     /// How long to look before sleeping, as things are.
+    #[inline(never)]
     fn patience_now(&self) -> Patience {
         let patience = self.patience;
         if !patience.minds_others || !self.segment.is_contended() {
@@ -231,18 +232,18 @@ impl Shared {
     /// world and this rank computes for long between its waits, or where a yield would give this
     /// core to a foreign thread for a whole turn. Who computes little goes to a core where it would
     /// not, if there is one.
+    #[inline(never)] // each kind of wait has a copy of what calls it
     pub(super) fn is_to_sleep(&self) -> bool {
-        self.patience.minds_others && self.segment.is_contended() && self.is_to_sleep_beside()
-    }
-
-    #[cold]
-    fn is_to_sleep_beside(&self) -> bool {
+        if !self.patience.minds_others || !self.segment.is_contended() {
+            return false;
+        }
         self.behaviour.granularity.wait_begins(now());
         !self.behaviour.granularity.is_fine()
             || (self.segment.is_contended_here() && !self.placement.leave_contended_core())
     }
 
     /// To be called when a wait has ended that took longer than a look.
+    #[inline(never)]
     fn note_end_of_wait(&self) {
         if self.patience.minds_others && self.segment.is_contended() {
             self.behaviour.granularity.wait_ends(now());
@@ -315,6 +316,7 @@ impl Shared {
 
     /// Whether a rank that has waited for so many nanoseconds does better to sleep than to yield
     /// again.
+    #[inline(never)]
     fn is_to_sleep_now(&self, waited: u64) -> bool {
         if waited >= LONG_WAIT_NS {
             self.segment.note_long_wait(waited);
