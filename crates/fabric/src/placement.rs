@@ -83,23 +83,32 @@ impl Placement {
     #[cold]
     pub fn leave_contended_core(&self) -> bool {
         let now = now();
-        let is_free = |&core: &usize| !self.segment.has_foreign_load(core, now);
-        if !self.cores.iter().any(is_free) {
+        let is_free = |core| !self.segment.has_foreign_load(core, now);
+        if !self.cores.iter().any(|&core| is_free(core)) {
             return false; // that is so for as long as it is contended: no call of the system then
         }
-        let Some(allowed) = self.allowed() else { return false };
-        let free = self.in_turns(&allowed).filter(is_free).count();
-        let mine = self.in_turns(&allowed).filter(is_free).nth(self.place % free.max(1));
-        mine.is_some_and(|core| self.go(core, &allowed))
+        self.allowed().is_some_and(|allowed| self.go_to_one_of(&allowed, None, &is_free))
     }
 
     /// Goes to the own core, unless it is here.
     fn go_to_own_core(&self, here: Option<usize>) {
-        let Some(allowed) = self.allowed() else { return };
-        let own = self.in_turns(&allowed).nth(self.place % allowed.count() as usize);
-        if let Some(core) = own.filter(|&core| Some(core) != here) {
-            self.go(core, &allowed);
+        if let Some(allowed) = self.allowed() {
+            self.go_to_one_of(&allowed, here, &|_| true);
         }
+    }
+
+    /// Goes to the core whose turn it is among those that are allowed and wanted, unless it is here.
+    /// Says whether this thread has gone.
+    fn go_to_one_of(
+        &self,
+        allowed: &CpuSet,
+        here: Option<usize>,
+        is_wanted: &dyn Fn(usize) -> bool,
+    ) -> bool {
+        let wanted = |&core: &usize| allowed.is_set(core) && is_wanted(core);
+        let cores = || self.cores.iter().copied().filter(wanted);
+        let core = cores().nth(self.place % cores().count().max(1));
+        core.is_some_and(|core| Some(core) != here && self.go(core, allowed))
     }
 
     /// The cores on which this thread may run. Nothing if they are not as many as there are for the
@@ -108,15 +117,6 @@ impl Placement {
         let allowed = sched_getaffinity(None).ok()?;
         let (many, cores) = (self.segment.company(), allowed.count() as usize);
         (many >= 2 && cores >= many.min(self.segment.cores())).then_some(allowed)
-    }
-
-    /// Those cores in the order in which ranks take them.
-    fn in_turns<'a>(&self, allowed: &'a CpuSet) -> impl Iterator<Item = usize> + 'a {
-        let known = self.cores.iter().copied().filter(|&core| allowed.is_set(core));
-        // There may have been fewer when they were put in order.
-        let is_known = known.clone().count() == allowed.count() as usize;
-        let others = cores_of(allowed).take(if is_known { 0 } else { CpuSet::MAX_CPU });
-        known.take(if is_known { CpuSet::MAX_CPU } else { 0 }).chain(others)
     }
 
     fn go(&self, core: usize, allowed: &CpuSet) -> bool {
