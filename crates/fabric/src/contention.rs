@@ -319,12 +319,16 @@ fn runnable_threads() -> Option<usize> {
     let file = open(c"/proc/loadavg", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let mut text = [0; 128];
     let bytes = read(&file, &mut text).ok()?;
-    runnable_in(str::from_utf8(&text[..bytes]).ok()?)
+    runnable_in(&text[..bytes])
 }
 
 /// The number before the slash of the fourth field (`proc_loadavg(5)`).
-fn runnable_in(loadavg: &str) -> Option<usize> {
-    loadavg.split_whitespace().nth(3)?.split('/').next()?.parse().ok()
+fn runnable_in(loadavg: &[u8]) -> Option<usize> {
+    let digits = loadavg.split(|&byte| byte == b' ').nth(3)?.split(|&byte| byte == b'/').next()?;
+    digits.iter().try_fold(0, |number: usize, digit| {
+        let digit = char::from(*digit).to_digit(10)?;
+        number.checked_mul(10)?.checked_add(digit as usize)
+    })
 }
 
 /// Nanoseconds of the monotonic clock, which is the same for all processes.
@@ -471,9 +475,9 @@ mod tests {
 
     #[test]
     fn sleepers_and_runnable_threads_are_counted() {
-        assert_eq!(runnable_in("0.20 0.18 0.12 3/80 11206\n"), Some(3));
-        assert_eq!(runnable_in("0.20 0.18 0.12"), None);
-        assert_eq!(runnable_in(""), None);
+        assert_eq!(runnable_in(b"0.20 0.18 0.12 13/80 11206\n"), Some(13));
+        assert_eq!(runnable_in(b"0.20 0.18 0.12"), None);
+        assert_eq!(runnable_in(b""), None);
         assert!(runnable_threads().is_none_or(|threads| threads > 0));
         let segment = Segment::private(2).unwrap();
         assert_eq!(segment.sleeping_ranks(), 0);
