@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use motet_fabric::contention;
 
+use super::waiting::Behaviour;
 use super::{Core, Shared};
 
 /// Polls that follow each other within this time have nothing else between them, in nanoseconds.
@@ -61,10 +62,11 @@ impl Core {
 impl Shared {
     fn help_others(&self) {
         let now = contention::now();
-        if let Some(work) = self.behaviour.polls.work_before(now) {
-            self.behaviour.granularity.count(work);
+        let Behaviour { granularity, polls } = &self.behaviour;
+        if let Some(work) = polls.work_before(now) {
+            granularity.count(work);
         }
-        if !self.behaviour.polls.count(now) {
+        if !polls.count(now) {
             return;
         }
         if self.is_to_sleep() && !self.is_wired {
@@ -72,7 +74,7 @@ impl Shared {
         } else {
             self.give_way();
         }
-        self.behaviour.polls.last.store(contention::now(), Ordering::Relaxed);
+        polls.last.store(contention::now(), Ordering::Relaxed);
     }
 }
 
