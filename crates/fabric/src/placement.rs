@@ -97,8 +97,8 @@ impl Placement {
         }
     }
 
-    /// Goes to the core whose turn it is among those that are allowed and wanted, unless it is here.
-    /// Says whether this thread has gone.
+    /// Goes to the core whose turn it is among those that are allowed and wanted, unless it is
+    /// here. Says whether this thread has gone.
     #[cold]
     #[inline(never)]
     fn go_to_one_of(
