@@ -60,6 +60,9 @@ pub enum Waiting {
     Sleep,
 }
 
+/// What is waited for, if it is there.
+type Ready<'a, T> = dyn FnMut(&mut Engine) -> Option<T> + 'a;
+
 /// How long to look before sleeping.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
@@ -178,23 +181,27 @@ impl Core {
     }
 
     fn wait_with<T>(&self, ids: &[Id], mut ready: impl FnMut(&mut Engine) -> Option<T>) -> T {
+        let _here = self.shared.stay();
+        let ended = self.shared.look(self.shared.patience.burst, &mut ready);
+        ended.unwrap_or_else(|| self.wait_on(ids, &mut ready))
+    }
+
+    /// Goes on waiting after the first look: not copied for each kind of wait.
+    #[inline(never)]
+    fn wait_on<T>(&self, ids: &[Id], ready: &mut Ready<'_, T>) -> T {
         let shared = &self.shared;
-        let _here = shared.stay();
-        if let Some(ended) = shared.look(shared.patience.burst, &mut ready) {
-            return ended;
-        }
         let (begun, mut reported) = (Instant::now(), Duration::ZERO);
         let hang = self.watch.hang;
         let limit = hang.map_or(LONGEST_SLEEP, |hang| hang.min(LONGEST_SLEEP));
         let mut is_news = true;
         let ended = loop {
             let patience = shared.patience_now();
-            if is_news && let Some(ended) = shared.stay_awake(patience, &mut ready) {
+            if is_news && let Some(ended) = shared.stay_awake(patience, ready) {
                 break ended;
             }
             let moves = self.engine().moves();
             let limit = if shared.is_wired { limit.min(nap(begun.elapsed())) } else { limit };
-            if let Some(ended) = shared.rest(patience, limit, &mut ready) {
+            if let Some(ended) = shared.rest(patience, limit, ready) {
                 break ended;
             }
             // Who has slept for nothing sleeps on. The network wakes nobody.
@@ -283,11 +290,7 @@ impl Shared {
     }
 
     /// Looks as long as that is better than sleeping.
-    fn stay_awake<T>(
-        &self,
-        patience: Patience,
-        ready: &mut impl FnMut(&mut Engine) -> Option<T>,
-    ) -> Option<T> {
+    fn stay_awake<T>(&self, patience: Patience, ready: &mut Ready<'_, T>) -> Option<T> {
         if !patience.spin.is_zero()
             && let Some(ended) = self.look_for_a_while(patience, ready)
         {
@@ -297,11 +300,7 @@ impl Shared {
     }
 
     /// Gives way so often and so long as it is to, and looks in between.
-    fn look_between_yields<T>(
-        &self,
-        patience: Patience,
-        ready: &mut impl FnMut(&mut Engine) -> Option<T>,
-    ) -> Option<T> {
+    fn look_between_yields<T>(&self, patience: Patience, ready: &mut Ready<'_, T>) -> Option<T> {
         let (begun, awake) = (now(), patience.awake.as_nanos() as u64);
         let (mut yields, mut waited, mut ended) = (0, 0, None);
         while ended.is_none() && (yields < patience.yields || waited < awake) {
@@ -326,11 +325,7 @@ impl Shared {
     }
 
     /// Looks until nothing has moved for so long as it is to look.
-    fn look_for_a_while<T>(
-        &self,
-        patience: Patience,
-        ready: &mut impl FnMut(&mut Engine) -> Option<T>,
-    ) -> Option<T> {
+    fn look_for_a_while<T>(&self, patience: Patience, ready: &mut Ready<'_, T>) -> Option<T> {
         let Patience { burst, spin, impolite, .. } = patience;
         let (mut flow, mut ended) = (Flow::new(&self.engine()), None);
         let mut begun = Instant::now();
@@ -348,12 +343,7 @@ impl Shared {
 
     /// Sleeps, or does what whoever sleeps does before. Returns when something has moved, or
     /// nothing has for so long.
-    fn rest<T>(
-        &self,
-        patience: Patience,
-        limit: Duration,
-        ready: &mut impl FnMut(&mut Engine) -> Option<T>,
-    ) -> Option<T> {
+    fn rest<T>(&self, patience: Patience, limit: Duration, ready: &mut Ready<'_, T>) -> Option<T> {
         let mut ended = None;
         let news = |engine: &mut Engine| {
             let moved = engine.progress_thoroughly();
@@ -371,7 +361,10 @@ impl Shared {
 
     /// Moves the engine and looks, up to `times` times.
     #[inline]
-    fn look<T>(&self, times: u32, ready: &mut impl FnMut(&mut Engine) -> Option<T>) -> Option<T> {
+    fn look<T, R>(&self, times: u32, ready: &mut R) -> Option<T>
+    where
+        R: FnMut(&mut Engine) -> Option<T> + ?Sized,
+    {
         let mut engine = self.engine();
         for _ in 0..times {
             engine.progress();
