@@ -16,6 +16,9 @@
 //! nothing, which costs some 20 microseconds, and how often is bounded. Only who waits goes
 //! anywhere, so no rank that computes loses a core by this. Ranks of one host that share no
 //! segment begin apart, but see nothing of each other later.
+//!
+//! While foreign threads run on some of the cores, ranks may do better to crowd on the others
+//! ([`contention`](crate::contention)). Then nobody goes to its own core until that has passed.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -78,8 +81,8 @@ impl Placement {
         }
     }
 
-    /// Goes from a core that a foreign thread shares to one where none is known. Says whether there
-    /// was one.
+    /// Goes from a core that a foreign thread shares to one where none is known, if there is one.
+    /// Says whether this thread has gone.
     #[cold]
     pub fn leave_contended_core(&self) -> bool {
         let now = now();

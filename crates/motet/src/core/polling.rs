@@ -1,7 +1,7 @@
 //! Polls that find nothing: tests, probes and their like, called in a loop.
 //!
 //! A program that polls keeps its core, so the rank that it waits for cannot run if that is on the
-//! same core. Where ranks share cores, a rank that has polled some times in a row for nothing, with
+//! same core. Where ranks share cores, a rank that has polled twice in a row for nothing, with
 //! hardly anything else in between, therefore gives its core away, as a wait does: to other ranks
 //! by a yield, and where a foreign thread would get the core by a short sleep that any news ends.
 //! A program that does other work between its polls is left alone, and so is a poll that finds
@@ -40,9 +40,9 @@ impl Polls {
 
     /// Counts one more. Says whether the rank is to give its core away.
     fn count(&self, now: u64) -> bool {
-        let is_alone = self.work_before(now).is_some();
+        let follows_work = self.work_before(now).is_some();
         let before = self.in_a_row.load(Ordering::Relaxed);
-        let in_a_row = if is_alone { 1 } else { (before + 1).min(POLLS) };
+        let in_a_row = if follows_work { 1 } else { (before + 1).min(POLLS) };
         self.in_a_row.store(in_a_row, Ordering::Relaxed);
         self.last.store(now, Ordering::Relaxed);
         in_a_row == POLLS
