@@ -198,6 +198,9 @@ impl Segment {
         let foreign = self.foreign_threads().unwrap_or(CORES);
         // A short turn tells nothing if all foreign threads are known to be on other cores.
         if is_certain || foreign > self.contended_cores(now).count() {
+            // Ranks of several scheduling groups sleep: each that is woken ends the turn of a
+            // foreign thread early, so no turn is ever long enough to be certain.
+            let is_certain = is_certain || self.spans_scheduling_groups();
             let until = evidence.renew(begun, now, is_certain);
             self.anywhere().fetch_max(until, Ordering::Relaxed);
             self.forget_all_but(foreign.max(1), now);
@@ -233,6 +236,14 @@ impl Segment {
     #[inline]
     pub fn is_contended_here(&self) -> bool {
         self.anywhere().load(Ordering::Relaxed) != 0 && self.is_contended_on(sched_getcpu(), now())
+    }
+
+    /// How many ranks there are for each core without foreign load.
+    pub fn ranks_per_free_core(&self) -> usize {
+        // Of which core there is evidence may be unknown: of one at least.
+        let contended =
+            if self.is_contended() { self.contended_cores(now()).count().max(1) } else { 0 };
+        self.company().div_ceil(self.cores().saturating_sub(contended).max(1))
     }
 
     /// Whether the ranks know of a foreign thread on a core.
@@ -344,6 +355,7 @@ mod model;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host;
 
     /// Evidence over words of its own.
     fn with_evidence(test: impl FnOnce(Evidence<'_>)) {
@@ -433,6 +445,20 @@ mod tests {
         assert_eq!(contended().collect::<Vec<_>>(), [1, 2, 3]);
         segment.forget_all_but(1, now);
         assert_eq!(contended().collect::<Vec<_>>(), [2]);
+    }
+
+    #[test]
+    fn cores_with_foreign_load_are_not_counted_as_free() {
+        let segment = Segment::private(2 * host::cores().usable).unwrap();
+        let cores = segment.cores();
+        assert_eq!(segment.ranks_per_free_core(), 2);
+        let later = now() + LONGEST_HOLD_NS;
+        segment.anywhere().store(later, Ordering::Relaxed);
+        segment.evidence_elsewhere().checked.store(later, Ordering::Relaxed);
+        let expected = (2 * cores).div_ceil((cores - 1).max(1));
+        assert_eq!(segment.ranks_per_free_core(), expected, "one core, unknown which");
+        (0..cores).for_each(|core| segment.let_hold(core));
+        assert_eq!(segment.ranks_per_free_core(), 2 * cores, "none is free: not divided by it");
     }
 
     #[test]

@@ -33,6 +33,9 @@ const RANKS_AT: usize = 8;
 const CORES_AT: usize = 16;
 const COMPANY_AT: usize = 24;
 const FAVOURS_CORES_AT: usize = 32;
+/// Four bytes of `rounds`.
+const REQUESTS_AT: usize = 40;
+const SPANS_GROUPS_AT: usize = 48;
 
 /// Offsets in a rank's block.
 const DOORBELL_AT: usize = 0;
@@ -221,6 +224,17 @@ impl Segment {
     /// Says whether that is so: before any rank enters. It is not, unless this is said.
     pub fn set_favours_cores(&self, favours: bool) {
         self.word64(FAVOURS_CORES_AT).store(favours.into(), Ordering::Relaxed);
+    }
+
+    /// Whether the scheduler shares out the cores between groups of the ranks on this host, as far
+    /// as the maker knows.
+    pub fn spans_scheduling_groups(&self) -> bool {
+        self.word64(SPANS_GROUPS_AT).load(Ordering::Relaxed) != 0
+    }
+
+    /// Says whether that is so: before any rank enters. It is not, unless this is said.
+    pub(crate) fn set_spans_scheduling_groups(&self, spans: bool) {
+        self.word64(SPANS_GROUPS_AT).store(spans.into(), Ordering::Relaxed);
     }
 
     /// Whether there are more ranks than cores.

@@ -190,6 +190,7 @@ impl Core {
             (nodes, _) => nodes.clone(),
         };
         let patience = Patience::with(habits.waiting, segment.company(), segment.cores());
+        let patience = patience.in_groups(segment.spans_scheduling_groups());
         let is_wired = wire.is_some();
         let held_back = wire.as_ref().map(|wire| Arc::clone(wire.held_back()));
         let patience = if is_wired { patience.wired() } else { patience };

@@ -41,6 +41,7 @@ pub(super) fn enter(board: &mut dyn Board, roster: &Roster) -> Result<Arc<Segmen
     let made = leads.then(|| Segment::shared_by(layout, cores(roster)));
     if let Some(Ok((segment, _))) = &made {
         segment.set_company(roster.company());
+        segment.set_spans_scheduling_groups(roster.spans_scheduling_groups());
         segment.set_favours_cores(Pace::measure().favours_cores());
     }
     if let Some(made) = &made {

@@ -36,6 +36,8 @@ pub struct Card {
     pub started: u64,
     /// The cores on which it may run, a bit each.
     pub cores: Vec<u64>,
+    /// The group of processes among which the scheduler shares out its time; may be empty.
+    pub scheduling_group: String,
 }
 
 impl Card {
@@ -53,16 +55,18 @@ impl Card {
             process,
             started,
             cores: host::allowed(),
+            scheduling_group: host::autogroup::scheduling_group(),
         }
     }
 
     fn text(&self) -> String {
-        let Card { host, network, name, process, started, cores } = self;
+        let Card { host, network, name, process, started, cores, scheduling_group } = self;
         let mut text = format!("{VERSION}\n{host}\n{network}\n{name}\n{process} {started}\n");
         for word in cores {
             // Writing to a string does not fail.
             let _ = write!(text, "{word:x} ");
         }
+        let _ = write!(text, "\n{scheduling_group}\n");
         text
     }
 
@@ -74,7 +78,8 @@ impl Card {
         let words = lines.next().unwrap_or_default().split_whitespace();
         let cores = words.map(|word| u64::from_str_radix(word, 16).ok()).collect::<Option<_>>()?;
         let (process, started) = (process.parse().ok()?, started.parse().ok()?);
-        Some(Card { host, network, name, process, started, cores })
+        let scheduling_group = lines.next().unwrap_or_default().to_owned();
+        Some(Card { host, network, name, process, started, cores, scheduling_group })
     }
 }
 
@@ -200,6 +205,13 @@ impl Roster {
         self.companions().count()
     }
 
+    /// Whether the scheduler shares out the cores between groups of them. Then a rank that yields
+    /// does not lead the scheduler to a rank of another group.
+    pub fn spans_scheduling_groups(&self) -> bool {
+        let own = &self.cards[self.rank].scheduling_group;
+        self.companions().any(|card| card.scheduling_group != *own)
+    }
+
     /// On how many cores they may run.
     pub fn cores(&self) -> usize {
         let mut all: Vec<u64> = Vec::new();
@@ -218,14 +230,16 @@ mod tests {
     fn card(host: &str, process: u32, cores: &[u64]) -> Card {
         let (host, name) = (host.to_owned(), "node".to_owned());
         let network = format!("network of {host}");
-        Card { host, network, name, process, started: 5, cores: cores.to_vec() }
+        let (cores, scheduling_group) = (cores.to_vec(), String::new());
+        Card { host, network, name, process, started: 5, cores, scheduling_group }
     }
 
     #[test]
     fn cards_come_back_as_they_were() {
         let own = Card::own();
         assert_eq!(Card::read(&own.text()), Some(own));
-        let many = card("a", 7, &[u64::MAX, 0, 1]);
+        let mut many = card("a", 7, &[u64::MAX, 0, 1]);
+        many.scheduling_group = "/a group".to_owned();
         assert_eq!(Card::read(&many.text()), Some(many));
         for wrong in
             ["", "motet", "motet\na\nb\nc", "motet\na\nb\nc\n1\n", "motet\na\nb\nc\n1 2\nx\n"]
@@ -253,6 +267,19 @@ mod tests {
         assert_eq!(Roster::new(0, vec![card("a", 1, &[])]).cores(), 1);
         let places: Vec<_> = (0..3).map(|rank| Roster::new(rank, cards.to_vec()).place()).collect();
         assert_eq!(places, [0, 1, 0]);
+    }
+
+    #[test]
+    fn scheduling_groups_count_on_one_host_only() {
+        let mut cards = ["a", "a", "b"].map(|host| card(host, 1, &[3]));
+        let spans = |cards: &[Card]| Roster::new(0, cards.to_vec()).spans_scheduling_groups();
+        assert!(!spans(&cards), "no groups");
+        cards[2].scheduling_group = "/autogroup-7".to_owned();
+        assert!(!spans(&cards), "of another host");
+        cards[1].scheduling_group = "/autogroup-7".to_owned();
+        assert!(spans(&cards));
+        cards[0].scheduling_group = "/autogroup-7".to_owned();
+        assert!(!spans(&cards), "one group");
     }
 
     #[test]

@@ -46,12 +46,27 @@ impl Autogroup {
         match enabled.as_deref() {
             None => Autogroup::Missing,
             Some("0") => Autogroup::Off,
-            Some(_) => match is_in_root(&groups, Path::new(ROOT)) {
-                Some(true) => Autogroup::Counts,
-                Some(false) => Autogroup::InControlGroup,
+            Some(_) => match control_group(&groups, Path::new(ROOT)).as_deref() {
+                Some("") => Autogroup::Counts,
+                Some(_) => Autogroup::InControlGroup,
                 None => Autogroup::Unknown,
             },
         }
+    }
+}
+
+/// The name of the group of processes among which the scheduler shares out the time that this
+/// process gets: its control group, or the automatic group of its session. Empty if that is unknown
+/// or there are no groups. A yield leads only to threads of the same group.
+pub(crate) fn scheduling_group() -> String {
+    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    match Autogroup::find() {
+        Autogroup::InControlGroup => control_group(&groups, Path::new(ROOT)).unwrap_or_default(),
+        Autogroup::Counts => {
+            let session = fs::read_to_string(OWN).unwrap_or_default();
+            session.split_whitespace().next().unwrap_or_default().to_owned()
+        }
+        Autogroup::Missing | Autogroup::Off | Autogroup::Unknown => String::new(),
     }
 }
 
@@ -69,9 +84,10 @@ impl fmt::Display for Autogroup {
     }
 }
 
-/// Whether a process with these lines of `/proc/PID/cgroup` is in the root control group of the
-/// `cpu` controller.
-fn is_in_root(lines: &str, root: &Path) -> Option<bool> {
+/// The control group of the `cpu` controller of a process with these lines of `/proc/PID/cgroup`.
+/// Empty if that is the root; `None` if it cannot be seen.
+fn control_group(lines: &str, root: &Path) -> Option<String> {
+    let is_root = |is_root: bool, path: &str| Some(if is_root { "" } else { path }.to_owned());
     let fields = || lines.lines().filter_map(|line| line.split_once(':')?.1.split_once(':'));
     let is_cpu = |kinds: &str| kinds.split(',').any(|kind| kind == "cpu");
     if let Some((kinds, path)) = fields().find(|(kinds, _)| is_cpu(kinds)) {
@@ -79,12 +95,13 @@ fn is_in_root(lines: &str, root: &Path) -> Option<bool> {
         let folders = [root.join("cpu"), root.join(kinds)];
         let seen = folders.into_iter().find(|folder| folder.exists());
         return match (path, seen) {
-            ("/", Some(folder)) => Some(folder.join("release_agent").exists()),
+            ("/", Some(folder)) => is_root(folder.join("release_agent").exists(), path),
             ("/", None) => None,
-            _ => Some(false),
+            _ => is_root(false, path),
         };
     }
-    let Some((_, path)) = fields().find(|(kinds, _)| kinds.is_empty()) else { return Some(true) };
+    let unified = fields().find(|(kinds, _)| kinds.is_empty());
+    let Some((_, path)) = unified else { return is_root(true, "") };
     // Version 2: the nearest group for which the controller is enabled. All but the true root have
     // a file that says their type.
     let has_controller = |folder: &Path| {
@@ -97,8 +114,11 @@ fn is_in_root(lines: &str, root: &Path) -> Option<bool> {
     for group in own.ancestors().take_while(|group| group.starts_with(&mount)) {
         match (has_controller(group), group.join("cgroup.type").exists()) {
             (None, _) => return None,
-            (Some(_), false) => return Some(true),
-            (Some(true), true) => return Some(false),
+            (Some(_), false) => return is_root(true, ""),
+            (Some(true), true) => {
+                let inner = group.strip_prefix(&mount).unwrap_or(group);
+                return is_root(false, &format!("/{}", inner.display()));
+            }
             (Some(false), true) => {}
         }
     }
@@ -136,21 +156,23 @@ mod tests {
     #[test]
     fn the_root_of_the_first_version_has_a_release_agent() {
         let root = tempfile::tempdir().unwrap();
-        let found = |lines: &str| is_in_root(lines, root.path());
+        let found = |lines: &str| control_group(lines, root.path());
+        let at = |group: &str| Some(group.to_owned());
         assert_eq!(found("4:cpu,cpuacct:/\n0::/\n"), None, "no groups are to be seen");
         files(root.path(), &[("cpu,cpuacct/cpu.shares", "1024")]);
-        assert_eq!(found("4:cpu,cpuacct:/\n0::/\n"), Some(false), "the root of a container");
+        assert_eq!(found("4:cpu,cpuacct:/\n0::/\n"), at("/"), "the root of a container");
         files(root.path(), &[("cpu,cpuacct/release_agent", "")]);
-        assert_eq!(found("4:cpu,cpuacct:/\n0::/user\n"), Some(true));
-        assert_eq!(found("4:cpu,cpuacct:/user\n0::/\n"), Some(false));
-        assert_eq!(found("4:cpuacct:/\n"), Some(true), "no controller");
+        assert_eq!(found("4:cpu,cpuacct:/\n0::/user\n"), at(""));
+        assert_eq!(found("4:cpu,cpuacct:/user\n0::/\n"), at("/user"));
+        assert_eq!(found("4:cpuacct:/\n"), at(""), "no controller");
     }
 
     #[test]
     fn the_nearest_group_of_the_second_version_counts() {
         let root = tempfile::tempdir().unwrap();
-        let found = |lines: &str| is_in_root(lines, root.path());
-        assert_eq!(found(""), Some(true), "no groups are in use");
+        let found = |lines: &str| control_group(lines, root.path());
+        let at = |group: &str| Some(group.to_owned());
+        assert_eq!(found(""), at(""), "no groups are in use");
         assert_eq!(found("0::/\n"), None, "no groups are to be seen");
         files(
             root.path(),
@@ -162,14 +184,14 @@ mod tests {
                 ("user/one/cgroup.type", "domain\n"),
             ],
         );
-        assert_eq!(found("0::/\n"), Some(true));
-        assert_eq!(found("0::/user/one\n"), Some(true), "no group has the controller");
+        assert_eq!(found("0::/\n"), at(""));
+        assert_eq!(found("0::/user/one\n"), at(""), "no group has the controller");
         files(root.path(), &[("user/cgroup.controllers", "cpu memory\n")]);
-        assert_eq!(found("0::/user\n"), Some(false));
-        assert_eq!(found("0::/user/one\n"), Some(false), "its parent has it");
+        assert_eq!(found("0::/user\n"), at("/user"));
+        assert_eq!(found("0::/user/one\n"), at("/user"), "its parent has it");
         assert_eq!(found("0::/other\n"), None, "a group that is not to be seen");
         files(root.path(), &[("cgroup.type", "domain\n")]);
-        assert_eq!(found("0::/\n"), Some(false), "the root of a container");
+        assert_eq!(found("0::/\n"), at("/"), "the root of a container");
         files(root.path(), &[("cgroup.controllers", "memory\n")]);
         assert_eq!(found("0::/\n"), None, "what lies above cannot be seen");
     }

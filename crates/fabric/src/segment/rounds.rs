@@ -9,19 +9,17 @@
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::Segment;
+use super::{REQUESTS_AT, Segment};
 use crate::Peer;
 use crate::layout::LINE;
 
-/// Offset in the header page: one more than the descriptor by which the launcher is asked.
-const REQUESTS_AT: usize = 40;
 /// Offset in a rank's block: one more than the descriptor of its present world.
 const CURRENT_AT: usize = LINE + 24;
 
 impl Segment {
     /// Says by which descriptor of the launcher ranks ask for their next world: before any enters.
     pub(crate) fn set_request_line(&self, line: RawFd) {
-        note(self.word32(REQUESTS_AT), line);
+        note(self.word32(REQUESTS_AT), line); // one more: 0 is unknown
     }
 
     /// That descriptor, if ranks may ask.

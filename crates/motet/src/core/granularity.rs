@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A rank that computes for less than this between two waits, in nanoseconds, loses less if it
 /// shares a core with other ranks than if it is woken from sleep each time.
-const FINE_NS: u64 = 60_000;
+pub(super) const FINE_NS: u64 = 60_000;
 /// A longer computation counts as one of this length: others may have had the core meanwhile.
 const COARSE_NS: u64 = 4 * FINE_NS;
 /// The weight of what is known already, against that of one computation.
@@ -44,9 +44,10 @@ impl Granularity {
         self.mean.store(mean, Ordering::Relaxed);
     }
 
-    /// Whether the rank has computed little between its last waits, as far as is known.
-    pub(super) fn is_fine(&self) -> bool {
-        self.mean.load(Ordering::Relaxed) < FINE_NS
+    /// Whether the rank has computed for less than so many nanoseconds between its last waits, as
+    /// far as is known.
+    pub(super) fn is_below(&self, limit_ns: u64) -> bool {
+        self.mean.load(Ordering::Relaxed) < limit_ns
     }
 }
 
@@ -64,13 +65,13 @@ mod tests {
             now += 100 * FINE_NS;
             granularity.wait_begins(now); // the same wait
         }
-        granularity.is_fine()
+        granularity.is_below(FINE_NS)
     }
 
     #[test]
     fn short_computations_are_fine_and_long_ones_are_not() {
         let granularity = Granularity::default();
-        assert!(granularity.is_fine(), "nothing is known");
+        assert!(granularity.is_below(FINE_NS), "nothing is known");
         assert!(after(&granularity, [FINE_NS / 2; 100]));
         assert!(!after(&granularity, [2 * FINE_NS; 10]));
         assert!(after(&granularity, [FINE_NS / 2; 20]));

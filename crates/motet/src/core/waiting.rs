@@ -6,7 +6,7 @@ use motet_fabric::Failure;
 use motet_fabric::contention::now;
 use motet_fabric::slab::Id;
 
-use super::granularity::Granularity;
+use super::granularity::{FINE_NS, Granularity};
 use super::polling::Polls;
 use super::{Core, Shared};
 use crate::engine::Engine;
@@ -32,6 +32,9 @@ const AWAKE_BESIDE: Duration = Duration::from_micros(100);
 /// give way takes little from those on the same core, and to be woken takes long: the core may
 /// sleep, too, or be another rank's for a whole turn.
 const SHARED_AWAKE: Duration = Duration::from_millis(10);
+/// Where foreign threads run, ranks of several scheduling groups are slower if they crowd on cores
+/// with more than so many ranks each than if they sleep.
+const MOST_IN_GROUPS: usize = 4;
 /// A sleeper looks up at least this often: for nothing, if all goes well.
 pub(super) const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 /// A sleeper with peers on other hosts looks up after such times, the sooner the less it has
@@ -88,6 +91,9 @@ pub(super) struct Patience {
     /// core: who runs there besides gets its fair share in any case, and while it has that no
     /// wake-up brings the rank back sooner.
     minds_others: bool,
+    /// Whether the scheduler shares out the cores between groups of the ranks: then a yield does
+    /// not lead it from rank to rank.
+    spans_groups: bool,
 }
 
 /// What a rank has been seen to do between its waits and in its polls.
@@ -112,6 +118,7 @@ impl Patience {
             sleeps: true,
             shares_cores: ranks > cores,
             minds_others: false,
+            spans_groups: false,
         };
         let sharing = Patience {
             looks: 2,
@@ -136,6 +143,11 @@ impl Patience {
             }
             Waiting::Sleep => Patience { yields: 0, turns: 0, ..sharing },
         }
+    }
+
+    /// The same for ranks of one scheduling group, or of several.
+    pub(super) fn in_groups(self, spans_groups: bool) -> Patience {
+        Patience { spans_groups, ..self }
     }
 
     /// The same for who may wait for ranks on other hosts: each look costs a call of the system,
@@ -223,36 +235,56 @@ impl Shared {
     #[inline(never)]
     fn patience_now(&self) -> Patience {
         let patience = self.patience;
-        if !patience.minds_others || !self.segment.is_contended() {
+        if !self.may_have_to_sleep() {
             return patience;
         }
         match (self.is_to_sleep(), self.is_wired) {
             (true, false) => Patience { spin: Duration::ZERO, yields: 0, ..patience },
-            (false, false) => Patience { awake: patience.awake.min(AWAKE_BESIDE), ..patience },
+            (false, false) if self.segment.is_contended() => {
+                Patience { awake: patience.awake.min(AWAKE_BESIDE), ..patience }
+            }
             // Nothing would wake a sleeper when its message comes: it gives way at each look.
             (true, true) => Patience { burst: 1, impolite: Duration::ZERO, ..patience },
-            (false, true) => patience,
+            (false, _) => patience,
         }
     }
 
-    /// Whether it is better to sleep than to give way: where foreign threads run on cores of this
-    /// world and this rank computes for long between its waits, or where a yield would give this
-    /// core to a foreign thread for a whole turn. Who computes little goes to a core where it would
-    /// not, if there is one.
+    /// Whether this rank waits among foreign threads or ranks of other scheduling groups, so that a
+    /// yield may give its core to a thread that computes.
+    fn may_have_to_sleep(&self) -> bool {
+        let Patience { minds_others, spans_groups, .. } = self.patience;
+        minds_others && (spans_groups || self.segment.is_contended())
+    }
+
+    /// Whether sleeping is faster than yielding. It is for a rank that computes for long between
+    /// its waits, and on a core on which a foreign thread would run for a whole turn after a
+    /// yield. A rank that computes little goes to a core without foreign load, if there is one.
     #[inline(never)] // each kind of wait has a copy of what calls it
     pub(super) fn is_to_sleep(&self) -> bool {
-        if !self.patience.minds_others || !self.segment.is_contended() {
+        if !self.may_have_to_sleep() {
             return false;
         }
         self.behaviour.granularity.wait_begins(now());
-        !self.behaviour.granularity.is_fine()
+        !self.behaviour.granularity.is_below(self.fine_ns())
             || (self.segment.is_contended_here() && !self.placement.leave_contended_core())
+    }
+
+    /// A rank that computes for less than this between two waits, in nanoseconds, is faster if it
+    /// yields. The scheduler does not follow a yield from one of its groups to the other: there a
+    /// rank may have to wait until all others of its core have computed.
+    fn fine_ns(&self) -> u64 {
+        if !self.patience.spans_groups {
+            return FINE_NS;
+        }
+        let ranks = self.segment.ranks_per_free_core();
+        let is_crowd = ranks > MOST_IN_GROUPS && self.segment.is_contended();
+        if is_crowd { 0 } else { FINE_NS / ranks as u64 }
     }
 
     /// To be called when a wait has ended that took longer than a look.
     #[inline(never)]
     fn note_end_of_wait(&self) {
-        if self.patience.minds_others && self.segment.is_contended() {
+        if self.may_have_to_sleep() {
             self.behaviour.granularity.wait_ends(now());
         }
     }
