@@ -10,9 +10,11 @@
 //!   microseconds, and tens of them on a virtual machine whose core has become idle.
 //!
 //! So a rank yields, unless there is evidence that a foreign thread runs on its core. The evidence
-//! is a yield that took 1 ms or longer, whoever computed, or 0.1 ms while the system had more
-//! threads ready to run than ranks of this world are awake and than known foreign threads explain.
-//! It is written into the segment, so that one such yield tells all ranks on that core.
+//! is a yield that took 1 ms or longer while the system had more threads ready to run than ranks of
+//! this world are awake; or 0.1 ms while it had more than known foreign threads explain, besides.
+//! It is written into the segment, so that one such yield tells all ranks on that core. A long turn
+//! of another rank is no evidence: who yields to that loses nothing, and who sleeps instead costs
+//! wake-ups, and is put on a core that is not its own.
 //!
 //! A rank with evidence of its core goes to one without if it computes little between its waits:
 //! ranks that share a core and yield to each other are twice as fast then as ranks that are woken
@@ -43,8 +45,8 @@ use crate::{Peer, Segment};
 /// A yield that takes so long may have given the core to a foreign thread, or to a rank that
 /// computes: the number of threads that are ready tells.
 const LONG_TURN_NS: u64 = 100_000;
-/// A yield that takes so long has given the core to a thread that computes. To sleep is no loss
-/// then, even if that is a rank.
+/// A yield that takes so long has given the core to a thread that computes: to a foreign one, if
+/// there is any.
 const WHOLE_TURN_NS: u64 = 1_000_000;
 /// A yield that takes so long has let another thread run.
 const OTHERS_TURN_NS: u64 = 1_000;
@@ -187,23 +189,37 @@ impl Segment {
         self.note(self.evidence_elsewhere(), now(), taken, false);
     }
 
-    /// Notes evidence that a foreign thread has had a core for so long. If it is not `certain`, the
-    /// system is asked first.
+    /// Notes evidence that a foreign thread has had a core for so long, if the system says that
+    /// there is one. If the turn is not `certain` to be that of a thread that computes, the system
+    /// is asked seldom.
     #[cold]
     fn note(&self, evidence: Evidence<'_>, now: u64, taken: u64, is_certain: bool) {
-        let begun = now.saturating_sub(taken);
-        if !is_certain && !evidence.is_unchecked_for(now, CHECK_PERIOD_NS) {
-            return;
+        if is_certain || evidence.is_unchecked_for(now, CHECK_PERIOD_NS) {
+            let foreign = self.foreign_threads().unwrap_or(CORES);
+            self.note_among(foreign, evidence, now, taken, is_certain);
         }
-        let foreign = self.foreign_threads().unwrap_or(CORES);
+    }
+
+    /// The same where there are so many foreign threads.
+    fn note_among(
+        &self,
+        foreign: usize,
+        evidence: Evidence<'_>,
+        now: u64,
+        taken: u64,
+        is_certain: bool,
+    ) {
+        let begun = now.saturating_sub(taken);
         // A short turn tells nothing if all foreign threads are known to be on other cores.
-        if is_certain || foreign > self.contended_cores(now).count() {
+        // A long one, neither, if there is none: a rank has computed.
+        let known = if is_certain { 0 } else { self.contended_cores(now).count() };
+        if foreign > known {
             // Ranks of several scheduling groups sleep: each that is woken ends the turn of a
             // foreign thread early, so no turn is ever long enough to be certain.
             let is_certain = is_certain || self.spans_scheduling_groups();
             let until = evidence.renew(begun, now, is_certain);
             self.anywhere().fetch_max(until, Ordering::Relaxed);
-            self.forget_all_but(foreign.max(1), now);
+            self.forget_all_but(foreign, now);
         }
     }
 
@@ -407,7 +423,7 @@ mod tests {
     fn evidence_of_another_core_is_checked_no_more_often() {
         let segment = Segment::private(2).unwrap();
         let begun = now();
-        segment.note(segment.evidence_on(3), begun, TURN, true);
+        segment.note_among(1, segment.evidence_on(3), begun, TURN, true);
         // Of cores unknown there has been no evidence.
         let unknown = segment.evidence_elsewhere();
         let times = (begun..begun + SHORTEST_HOLD_NS).step_by(10_000);
@@ -479,7 +495,9 @@ mod tests {
         let segment = Segment::private(2).unwrap();
         let (ended, core) = (now(), 3);
         assert!(!segment.is_contended());
-        segment.note(segment.evidence_on(core), ended, TURN, true);
+        segment.note_among(0, segment.evidence_on(core), ended, TURN, true);
+        assert!(!segment.evidence_on(core).holds(ended + 1), "it was a rank");
+        segment.note_among(1, segment.evidence_on(core), ended, TURN, true);
         segment.evidence_on(core).checked.store(ended, Ordering::Relaxed);
         segment.evidence_elsewhere().checked.store(ended, Ordering::Relaxed);
         assert!(segment.is_contended_on(core, ended + 1));

@@ -74,9 +74,10 @@ impl Knowledge {
             return;
         }
         let foreign = census.foreign();
-        if is_certain || foreign > self.contended_cores(now).count() {
+        let known = if is_certain { 0 } else { self.contended_cores(now).count() };
+        if foreign > known {
             self.anywhere = self.anywhere.max(evidence.renew(now - taken, now, is_certain));
-            self.forget_all_but(foreign.max(1), now);
+            self.forget_all_but(foreign, now);
         }
     }
 
