@@ -37,13 +37,13 @@ pub struct Error(Box<Inner>);
 
 struct Inner {
     kind: ErrorKind,
-    place: Option<Place>,
+    place: Option<CallLocation>,
     refused: Option<Status>,
 }
 
 /// Where an error happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+struct CallLocation {
     call: &'static str,
     rank: usize,
 }
@@ -106,7 +106,7 @@ impl Error {
 
     /// Says in which call of which rank it happened, unless that is known already.
     pub(crate) fn at(mut self, call: &'static str, rank: usize) -> Error {
-        self.0.place.get_or_insert(Place { call, rank });
+        self.0.place.get_or_insert(CallLocation { call, rank });
         self
     }
 }
@@ -120,7 +120,7 @@ impl<K: Into<ErrorKind>> From<K> for Error {
 impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.place {
-            Some(Place { call, rank }) => {
+            Some(CallLocation { call, rank }) => {
                 write!(out, "{call} on rank {rank}: {}", printable(&self.0.kind))
             }
             None => printable(&self.0.kind).fmt(out),
