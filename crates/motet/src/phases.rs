@@ -68,7 +68,7 @@ pub use stack::end;
 
 /// Where phases begin whose buffers live at least for `'buffers`.
 #[derive(Clone, Copy)]
-struct Place<'on, 'buffers> {
+struct NestingRoot<'on, 'buffers> {
     communicator: &'on Communicator,
     /// What a scope waits for. Where there is none, `'buffers` is `'static`.
     begun: Option<&'on RefCell<Vec<Id>>>,
@@ -76,16 +76,16 @@ struct Place<'on, 'buffers> {
     buffers: PhantomData<fn(&'buffers ()) -> &'buffers ()>,
 }
 
-impl<'on> Place<'on, 'static> {
-    fn of(communicator: &'on Communicator) -> Place<'on, 'static> {
-        Place { communicator, begun: None, buffers: PhantomData }
+impl<'on> NestingRoot<'on, 'static> {
+    fn of(communicator: &'on Communicator) -> NestingRoot<'on, 'static> {
+        NestingRoot { communicator, begun: None, buffers: PhantomData }
     }
 }
 
-impl<'on, 'buffers> Place<'on, 'buffers> {
-    fn of_scope(scope: &'on Scope<'_, 'buffers>) -> Place<'on, 'buffers> {
+impl<'on, 'buffers> NestingRoot<'on, 'buffers> {
+    fn of_scope(scope: &'on Scope<'_, 'buffers>) -> NestingRoot<'on, 'buffers> {
         let (communicator, begun) = scope.books();
-        Place { communicator, begun: Some(begun), buffers: PhantomData }
+        NestingRoot { communicator, begun: Some(begun), buffers: PhantomData }
     }
 
     /// The root of nesting in this place.
@@ -117,7 +117,7 @@ impl<'on, 'buffers> Place<'on, 'buffers> {
 ///
 /// It stays on its thread: which phase is inside which is a matter of order.
 pub struct Phases<'on, 'buffers> {
-    place: Place<'on, 'buffers>,
+    place: NestingRoot<'on, 'buffers>,
 }
 
 impl Communicator {
@@ -154,7 +154,7 @@ impl Communicator {
     /// # Errors
     /// Another root of this communicator that has not been dropped.
     pub fn phases(&self) -> Result<Phases<'_, 'static>> {
-        Place::of(self).root()
+        NestingRoot::of(self).root()
     }
 }
 
@@ -179,7 +179,7 @@ impl<'env> Scope<'_, 'env> {
     /// # Errors
     /// As [`Communicator::phases`].
     pub fn phases(&self) -> Result<Phases<'_, 'env>> {
-        Place::of_scope(self).root()
+        NestingRoot::of_scope(self).root()
     }
 }
 
@@ -218,7 +218,7 @@ impl fmt::Debug for Phases<'_, '_> {
 #[must_use = "a phase that is dropped goes on unseen, and its buffers are lost"]
 pub struct Phase<'outer, 'buffers, B: Held> {
     request: Request<B>,
-    place: Place<'outer, 'buffers>,
+    place: NestingRoot<'outer, 'buffers>,
 }
 
 impl<B: Held> Phase<'_, '_, B> {
