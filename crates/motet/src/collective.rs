@@ -52,7 +52,7 @@ pub use members::{Member, Members};
 pub(crate) use nonblocking::{collective, pending_collectives};
 pub use parts::Part;
 pub(crate) use parts::{Parts, Whom};
-pub(crate) use shape::{Including, Place, Shape};
+pub(crate) use shape::{Including, RankOf, Shape};
 pub use sparse::{Neighbour, Neighbours};
 pub(crate) use sparse::{members, pending_sparse, sparse_collectives};
 

@@ -17,7 +17,7 @@ use motet_plan::Block;
 use super::parts::Whom;
 use super::persistent::{persistent_collectives, persistent_with_root};
 use super::shape::Including;
-use super::{Among, Parts, Place, Prepared, Shape};
+use super::{Among, Parts, Prepared, RankOf, Shape};
 use crate::Element;
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;
@@ -174,8 +174,8 @@ impl<'a> Members<'a> {
     }
 
     /// The place of the caller among the members, if it is one.
-    pub(crate) fn place(&self) -> Option<Place> {
-        self.rank.map(|rank| Place { rank, size: self.size() })
+    pub(crate) fn place(&self) -> Option<RankOf> {
+        self.rank.map(|rank| RankOf { rank, size: self.size() })
     }
 
     /// The ranks of the plan of the caller.
@@ -196,7 +196,7 @@ impl<'a> Members<'a> {
         &self,
         call: &'static str,
         kernel: Option<Box<dyn Kernel>>,
-        shape: impl FnOnce(&Place) -> Result<Shape, ErrorKind>,
+        shape: impl FnOnce(&RankOf) -> Result<Shape, ErrorKind>,
     ) -> Result<Prepared> {
         let Some(place) = self.place() else { return Ok(self.nothing(call)) };
         let prepared = self.communicator.prepare::<T>(call, shape(&place), kernel)?;
@@ -233,7 +233,7 @@ impl<'a> Member<'a> {
         &self,
         call: &'static str,
         kernel: Option<Box<dyn Kernel>>,
-        shape: impl FnOnce(&Place) -> Result<Shape, ErrorKind>,
+        shape: impl FnOnce(&RankOf) -> Result<Shape, ErrorKind>,
     ) -> Result<Prepared> {
         self.members.prepare_among::<T>(call, kernel, shape)
     }

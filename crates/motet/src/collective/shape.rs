@@ -347,12 +347,12 @@ pub(crate) trait Ranked {
 
 /// The place of the caller among so many ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct RankOf {
     pub(crate) rank: usize,
     pub(crate) size: usize,
 }
 
-impl Ranked for Place {
+impl Ranked for RankOf {
     fn rank(&self) -> usize {
         self.rank
     }

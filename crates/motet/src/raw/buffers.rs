@@ -11,7 +11,7 @@ use super::collective::{Collective, On, Reduction, Root};
 use super::data::{Blocks, Data, Mixed};
 use crate::buffer::Span;
 use crate::check::Strictness;
-use crate::collective::Place;
+use crate::collective::RankOf;
 use crate::datatype::Datatype;
 use crate::error::ErrorKind;
 
@@ -19,7 +19,7 @@ use crate::error::ErrorKind;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Around {
     /// The rank and the ranks of the own group.
-    pub(super) own: Place,
+    pub(super) own: RankOf,
     /// Ranks of the group that data goes to and comes from.
     pub(super) peers: usize,
     /// Neighbours that data goes to and comes from.
@@ -31,7 +31,7 @@ impl Around {
     /// Of a call on a communicator.
     pub(super) fn of(collective: &Collective<'_>, on: On<'_>) -> Around {
         let comm = on.communicator();
-        let own = |rank, size| Place { rank, size };
+        let own = |rank, size| RankOf { rank, size };
         let near = comm.near().ok().filter(|_| collective.is_among_neighbours());
         let neighbours =
             near.map_or([0, 0], |near| [near.destinations().len(), near.sources().len()]);
@@ -48,7 +48,7 @@ impl Around {
     }
 
     /// Of a call among the members of a group.
-    pub(super) fn among(own: Place) -> Around {
+    pub(super) fn among(own: RankOf) -> Around {
         Around { own, peers: own.size, neighbours: [0, 0], is_within: true }
     }
 }
@@ -112,7 +112,7 @@ impl<'a> Lying<'a> {
 /// `None` if there are not both.
 fn sides<'a>(collective: &Collective<'a>, around: &Around) -> Option<[Lying<'a>; 2]> {
     use Lying::InARow;
-    let Around { own: Place { rank, size }, peers, neighbours: [to, from], is_within } = *around;
+    let Around { own: RankOf { rank, size }, peers, neighbours: [to, from], is_within } = *around;
     let is_root = |root: Root| is_within && root == Root::Rank(rank);
     Some(match *collective {
         Collective::Gather { send, receive, root } if is_root(root) => {

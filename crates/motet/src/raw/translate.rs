@@ -17,7 +17,7 @@ use super::side::{Stage, Unit};
 use super::strict;
 use crate::buffer::Span;
 use crate::check::Strictness;
-use crate::collective::{Among, Crossing, Members, Place, Prepared, Shape};
+use crate::collective::{Among, Crossing, Members, Prepared, RankOf, Shape};
 use crate::communicator::Communicator;
 use crate::engine::Way;
 use crate::error::ErrorKind;
@@ -56,7 +56,7 @@ impl Translation {
     /// As [`Translation::of`].
     unsafe fn of_any(collective: &Collective<'_>, on: On<'_>) -> Translated {
         let comm = on.communicator();
-        let place = Place { rank: comm.rank(), size: comm.size() };
+        let place = RankOf { rank: comm.rank(), size: comm.size() };
         // SAFETY (for all calls below): passed on.
         match (*collective, on) {
             (collective, On::Intercommunicator(_)) if collective.groups().is_some() => {
@@ -100,7 +100,7 @@ impl Translation {
         let mut collective = *collective;
         if let Some(root) = collective.root() {
             let all = members.communicator();
-            let root = root_in(Place { rank: all.rank(), size: all.size() }, root)?;
+            let root = root_in(RankOf { rank: all.rank(), size: all.size() }, root)?;
             collective = collective.with_root(Root::Rank(members.root(root)?));
         }
         let among = Some(members.among());
@@ -210,7 +210,7 @@ pub(crate) unsafe fn exchangew(
 }
 
 /// The rank of a root, where there is one group.
-fn root_in(place: Place, root: Root) -> Result<usize, ErrorKind> {
+fn root_in(place: RankOf, root: Root) -> Result<usize, ErrorKind> {
     match root {
         Root::Rank(root) if root < place.size => Ok(root),
         Root::Rank(root) => Err(ErrorKind::Root { root, size: place.size }),

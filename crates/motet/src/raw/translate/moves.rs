@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::{NOTHING, Translated, Translation, not_here, root_in, way_out};
-use crate::collective::{Place, Shape};
+use crate::collective::{RankOf, Shape};
 use crate::engine::Way;
 use crate::error::ErrorKind;
 use crate::raw::collective::{Collective, Root};
@@ -12,7 +12,7 @@ use crate::raw::side::{Stage, Unit};
 
 /// # Safety
 /// As [`Translation::of`].
-pub(super) unsafe fn translate(collective: &Collective<'_>, place: Place) -> Translated {
+pub(super) unsafe fn translate(collective: &Collective<'_>, place: RankOf) -> Translated {
     // SAFETY (for all calls below): passed on.
     match *collective {
         Collective::Barrier => Translation::moving(Ok(Shape::barrier()), Stage::new(Unit::BYTE)),
@@ -48,7 +48,7 @@ pub(super) unsafe fn translate(collective: &Collective<'_>, place: Place) -> Tra
 
 /// # Safety
 /// As [`Translation::of`], here and below.
-unsafe fn bcast(place: Place, data: Data<'_>, root: Root) -> Translated {
+unsafe fn bcast(place: RankOf, data: Data<'_>, root: Root) -> Translated {
     let root = root_in(place, root)?;
     let mut stage = Stage::new(Unit::of([data.datatype]));
     let way = if root == place.rank { Way::In } else { Way::Out };
@@ -58,7 +58,7 @@ unsafe fn bcast(place: Place, data: Data<'_>, root: Root) -> Translated {
 }
 
 unsafe fn gather(
-    place: Place,
+    place: RankOf,
     send: Option<Data<'_>>,
     receive: Option<Data<'_>>,
     root: Root,
@@ -84,7 +84,7 @@ unsafe fn gather(
 }
 
 unsafe fn gatherv(
-    place: Place,
+    place: RankOf,
     send: Option<Data<'_>>,
     receive: Option<Blocks<'_>>,
     root: Root,
@@ -110,7 +110,7 @@ unsafe fn gatherv(
 }
 
 unsafe fn scatter(
-    place: Place,
+    place: RankOf,
     send: Option<Data<'_>>,
     receive: Option<Data<'_>>,
     root: Root,
@@ -137,7 +137,7 @@ unsafe fn scatter(
 }
 
 unsafe fn scatterv(
-    place: Place,
+    place: RankOf,
     send: Option<Blocks<'_>>,
     receive: Option<Data<'_>>,
     root: Root,
@@ -168,7 +168,7 @@ unsafe fn scatterv(
     Translation::moving(shape, stage)
 }
 
-unsafe fn allgather(place: Place, send: Option<Data<'_>>, receive: Data<'_>) -> Translated {
+unsafe fn allgather(place: RankOf, send: Option<Data<'_>>, receive: Data<'_>) -> Translated {
     let used = send.iter().chain([&receive]);
     let mut stage = Stage::new(Unit::of(used.map(|data| data.datatype)));
     let input = match send {
@@ -182,7 +182,7 @@ unsafe fn allgather(place: Place, send: Option<Data<'_>>, receive: Data<'_>) -> 
     Translation::moving(Shape::allgather(&place, input, output), stage)
 }
 
-unsafe fn allgatherv(place: Place, send: Option<Data<'_>>, receive: Blocks<'_>) -> Translated {
+unsafe fn allgatherv(place: RankOf, send: Option<Data<'_>>, receive: Blocks<'_>) -> Translated {
     let types = send.iter().map(|data| data.datatype).chain([receive.datatype]);
     let mut stage = Stage::new(Unit::of(types));
     let input = match send {
@@ -195,7 +195,7 @@ unsafe fn allgatherv(place: Place, send: Option<Data<'_>>, receive: Blocks<'_>) 
     Translation::moving(Shape::allgatherv(&place, input, output.span, &output.blocks), stage)
 }
 
-unsafe fn alltoall(place: Place, send: Option<Data<'_>>, receive: Data<'_>) -> Translated {
+unsafe fn alltoall(place: RankOf, send: Option<Data<'_>>, receive: Data<'_>) -> Translated {
     let used = send.iter().chain([&receive]);
     let mut stage = Stage::new(Unit::of(used.map(|data| data.datatype)));
     let ranks = place.size;
@@ -210,7 +210,7 @@ unsafe fn alltoall(place: Place, send: Option<Data<'_>>, receive: Data<'_>) -> T
     Translation::moving(Shape::alltoall(&place, input, output), stage)
 }
 
-unsafe fn alltoallv(place: Place, send: Option<Blocks<'_>>, receive: Blocks<'_>) -> Translated {
+unsafe fn alltoallv(place: RankOf, send: Option<Blocks<'_>>, receive: Blocks<'_>) -> Translated {
     let used = send.iter().chain([&receive]);
     let mut stage = Stage::new(Unit::of(used.map(|blocks| blocks.datatype)));
     let input = match send {
@@ -223,7 +223,7 @@ unsafe fn alltoallv(place: Place, send: Option<Blocks<'_>>, receive: Blocks<'_>)
     exchange(place, stage, input, output)
 }
 
-unsafe fn alltoallw(place: Place, send: Option<Mixed<'_>>, receive: Mixed<'_>) -> Translated {
+unsafe fn alltoallw(place: RankOf, send: Option<Mixed<'_>>, receive: Mixed<'_>) -> Translated {
     let used = send.iter().chain([&receive]);
     let mut stage = Stage::new(Unit::of(used.flat_map(|blocks| blocks.datatypes)));
     let input = match send {
@@ -238,7 +238,7 @@ unsafe fn alltoallw(place: Place, send: Option<Mixed<'_>>, receive: Mixed<'_>) -
 
 /// A block to each rank and one from each, wherever they lie.
 fn exchange(
-    place: Place,
+    place: RankOf,
     stage: Stage,
     input: Option<crate::raw::side::Side>,
     output: crate::raw::side::Side,

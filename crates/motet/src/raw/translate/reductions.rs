@@ -6,7 +6,7 @@ use motet_plan::{Block, Neighbour};
 
 use super::{NOTHING, Translated, Translation, not_here, root_in, way_out};
 use crate::buffer::Span;
-use crate::collective::{Crossing, Including, Place, Role, Shape, Sides, members};
+use crate::collective::{Crossing, Including, RankOf, Role, Shape, Sides, members};
 use crate::communicator::Communicator;
 use crate::engine::Way;
 use crate::error::ErrorKind;
@@ -28,7 +28,7 @@ struct Reducing<'a> {
 
 /// # Safety
 /// As [`Translation::of`].
-pub(super) unsafe fn translate(collective: &Collective<'_>, place: Place) -> Translated {
+pub(super) unsafe fn translate(collective: &Collective<'_>, place: RankOf) -> Translated {
     let none = || ErrorKind::Internal("a collective was translated as another kind".into());
     let reduction = collective.reduction().ok_or_else(none)?;
     let in_place = reduction.input.is_none();
