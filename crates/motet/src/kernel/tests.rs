@@ -11,13 +11,13 @@ use crate::op::{Sum, ordered};
 
 /// Where the result of a reduction goes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Place {
+enum OutputAlias {
     Left,
     Right,
     Apart,
 }
 
-const PLACES: [Place; 3] = [Place::Left, Place::Right, Place::Apart];
+const PLACES: [OutputAlias; 3] = [OutputAlias::Left, OutputAlias::Right, OutputAlias::Apart];
 
 /// Bytes behind each operand, which nobody may write.
 const CANARY: [u8; 64] = [0xa5; 64];
@@ -42,11 +42,11 @@ impl Operands {
         operands
     }
 
-    fn address(&mut self, place: Place) -> *mut u8 {
+    fn address(&mut self, place: OutputAlias) -> *mut u8 {
         self.memory[place as usize].start()
     }
 
-    fn bytes(&mut self, place: Place) -> Vec<u8> {
+    fn bytes(&mut self, place: OutputAlias) -> Vec<u8> {
         let (len, start) = (self.len, self.address(place));
         // SAFETY: as many bytes were written before.
         let all = unsafe { slice::from_raw_parts(start, len + CANARY.len()) };
@@ -55,10 +55,10 @@ impl Operands {
     }
 
     /// Combines them as elements of so many bytes, but for so many of the first ones.
-    fn reduce(&mut self, kernel: &dyn Kernel, unit: usize, place: Place, skipped: usize) {
+    fn reduce(&mut self, kernel: &dyn Kernel, unit: usize, place: OutputAlias, skipped: usize) {
         assert_eq!(self.len % unit, 0, "whole elements");
         let mut from = |place| self.address(place).wrapping_add(skipped * unit);
-        let (left, right, into) = (from(Place::Left), from(Place::Right), from(place));
+        let (left, right, into) = (from(OutputAlias::Left), from(OutputAlias::Right), from(place));
         // SAFETY: operands of so many elements, aligned as these are in a multiple of 64 bytes, and
         // valid as any bytes are.
         unsafe { kernel.reduce(left, right, into, self.len / unit - skipped) };
@@ -66,10 +66,16 @@ impl Operands {
 }
 
 /// `left ∘ right` by a kernel; the operands that are not the place of the result stay.
-fn combined(kernel: &dyn Kernel, unit: usize, left: &[u8], right: &[u8], place: Place) -> Vec<u8> {
+fn combined(
+    kernel: &dyn Kernel,
+    unit: usize,
+    left: &[u8],
+    right: &[u8],
+    place: OutputAlias,
+) -> Vec<u8> {
     let mut operands = Operands::new(left, right);
     operands.reduce(kernel, unit, place, 0);
-    for (other, before) in [(Place::Left, left), (Place::Right, right)] {
+    for (other, before) in [(OutputAlias::Left, left), (OutputAlias::Right, right)] {
         let after = operands.bytes(other);
         assert!(other == place || after == before, "the {other:?} one was written");
     }

@@ -10,7 +10,7 @@ use crate::datatype::Named;
 const LENGTHS: [usize; 2] = [8 << 10, 256 << 10];
 
 /// Bytes of the result per second, in 10⁹, at best.
-fn rate(op: &Op, datatype: Named, len: usize, place: Place) -> f64 {
+fn rate(op: &Op, datatype: Named, len: usize, place: OutputAlias) -> f64 {
     let (kernel, unit) = kernel_for(op, &datatype.into()).unwrap();
     // Ones, and not what becomes infinite or denormal when it is combined again and again.
     let mut operands = match datatype {
@@ -52,7 +52,7 @@ fn of_predefined_operators() {
         }
     }
     for (op, datatype) in [(Op::MINLOC, Named::DoubleInt), (Op::SUM, Named::LongDouble)] {
-        let rate = rate(&op, datatype, 12 << 10, Place::Right);
+        let rate = rate(&op, datatype, 12 << 10, OutputAlias::Right);
         println!("{} {}: {rate:.2}", op.name(), datatype.name());
     }
 }

@@ -90,7 +90,7 @@ fn functions_see_items_as_they_are() {
                 assert!(seen.iter().all(|it| it.items > 0), "{seen:?}");
                 assert_eq!(seen.iter().map(|it| it.items).sum::<usize>(), count);
                 assert!(seen.iter().all(|it| it.misaligned == 0), "{seen:?}");
-                if direct && place != Place::Left {
+                if direct && place != OutputAlias::Left {
                     assert_eq!(seen.len(), usize::from(count > 0), "one call is enough");
                 }
             }
@@ -109,7 +109,7 @@ fn items_without_extent_do_not_meet() {
         *most = items.max(*most);
     });
     let (kernel, _) = kernel_for(&op, &datatype).unwrap();
-    combined(&*kernel, 1, &[1, 2, 3], &[4, 5, 6], Place::Apart);
+    combined(&*kernel, 1, &[1, 2, 3], &[4, 5, 6], OutputAlias::Apart);
     assert_eq!(*most.lock().unwrap(), 1);
 }
 
@@ -123,7 +123,7 @@ fn a_panic_leaves_the_kernel_usable() {
     });
     let datatype = Datatype::vector(2, 1, 2, &Datatype::CHAR).unwrap();
     let (kernel, _) = kernel_for(&op, &datatype).unwrap();
-    let run = || combined(&*kernel, 2, &[1, 2], &[3, 4], Place::Left);
+    let run = || combined(&*kernel, 2, &[1, 2], &[3, 4], OutputAlias::Left);
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err());
     assert_eq!(run(), [0x13, 0x24]);
 }
