@@ -5,7 +5,7 @@ use motet_plan::Collective;
 
 use super::case::{Buffers, Case};
 use super::measured::Measured::{NeighborAlltoall, Planned};
-use super::place::{Place, ROOT};
+use super::place::{ROOT, RankNeighbours};
 
 /// A persistent operation, by the buffers that it has.
 pub(super) enum Stored {
@@ -115,8 +115,8 @@ calls! { case;
         exchange iexchange exchange_init(&case.place.to, &case.place.from);
     Planned(Collective::Exchangev | Collective::NodeExchange) => case.place.world,
         exchangev iexchangev exchangev_init(
-            &Place::neighbours(case.place.to, case.count),
-            &Place::neighbours(case.place.from, case.count)
+            &RankNeighbours::neighbours(case.place.to, case.count),
+            &RankNeighbours::neighbours(case.place.from, case.count)
         );
     Planned(Collective::NeighborReduce) => case.place.world,
         neighbor_reduce ineighbor_reduce neighbor_reduce_init(

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::calls::Stored;
 use super::measure::Timed;
 use super::measured::Measured;
-use super::place::{Origin, Place, ROOT};
+use super::place::{Origin, ROOT, RankNeighbours};
 
 /// Size of an element.
 pub(super) const ELEMENT_BYTES: usize = size_of::<f64>();
@@ -41,7 +41,7 @@ impl Form {
 
 /// One collective at one size, on one rank.
 pub(super) struct Case<'a> {
-    pub(super) place: Place<'a>,
+    pub(super) place: RankNeighbours<'a>,
     pub(super) measured: Measured,
     /// Elements of the data, or of one block.
     pub(super) count: usize,
@@ -78,7 +78,7 @@ impl<'a> Case<'a> {
         measured: Measured,
         count: usize,
     ) -> Result<Case<'a>> {
-        let place = Place::new(world, measured)?;
+        let place = RankNeighbours::new(world, measured)?;
         let (blocks, counts) = (place.blocks(measured, count), place.counts(measured, count));
         let strides = [0, place.size() - 1].map(|rank| place.block_of(measured, count, rank));
         Ok(Case { place, measured, count, blocks, counts, strides })

@@ -17,7 +17,7 @@ use super::measured::Measured;
 pub(super) const ROOT: usize = 0;
 
 /// The ranks around one rank.
-pub(super) struct Place<'a> {
+pub(super) struct RankNeighbours<'a> {
     pub(super) world: &'a Communicator,
     /// The ranks before and after this one: block 0 goes to the one before.
     pub(super) to: [usize; 2],
@@ -42,8 +42,8 @@ pub(super) enum Origin {
     Nobody,
 }
 
-impl<'a> Place<'a> {
-    pub(super) fn new(world: &'a Communicator, measured: Measured) -> Result<Place<'a>> {
+impl<'a> RankNeighbours<'a> {
+    pub(super) fn new(world: &'a Communicator, measured: Measured) -> Result<RankNeighbours<'a>> {
         let (rank, size) = (world.rank(), world.size());
         let (before, after) = ((rank + size - 1) % size, (rank + 1) % size);
         let ring = match measured {
@@ -51,7 +51,7 @@ impl<'a> Place<'a> {
             Measured::Planned(_) => None,
         };
         let across = if measured.is_between_groups() { Some(halves(world)?) } else { None };
-        Ok(Place { world, to: [before, after], from: [after, before], ring, across })
+        Ok(RankNeighbours { world, to: [before, after], from: [after, before], ring, across })
     }
 
     pub(super) fn rank(&self) -> usize {
