@@ -23,7 +23,7 @@ const CHUNKS: usize = 27;
 
 /// Which object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct SlotIndex {
     pub(crate) index: u32,
     pub(crate) generation: u32,
 }
@@ -103,10 +103,10 @@ impl<T, X> Arena<T, X> {
 
     /// Keeps an object, which may know its own place.
     #[inline(always)] // what is kept is written where it is to lie
-    pub(crate) fn insert(&'static self, object: impl FnOnce(Place) -> (T, X)) -> Place {
+    pub(crate) fn insert(&'static self, object: impl FnOnce(SlotIndex) -> (T, X)) -> SlotIndex {
         let index = self.unused();
         let slot = self.made(index);
-        let place = Place { index, generation: slot.generation() };
+        let place = SlotIndex { index, generation: slot.generation() };
         let (shared, own) = object(place);
         // SAFETY: it is free, and was given to this one.
         unsafe { slot.fill(shared, own) };
@@ -115,29 +115,29 @@ impl<T, X> Arena<T, X> {
 
     /// The object.
     #[inline(always)] // a call of C begins with it
-    pub(crate) fn find(&'static self, place: Place) -> Option<Found<T, X>> {
+    pub(crate) fn find(&'static self, place: SlotIndex) -> Option<Found<T, X>> {
         self.slot(place.index)?.find(place.generation)
     }
 
     /// The object, with what is for one alone.
     #[inline(always)] // as above
-    pub(crate) fn claim(&'static self, place: Place) -> Option<Claim<T, X>> {
+    pub(crate) fn claim(&'static self, place: SlotIndex) -> Option<Claim<T, X>> {
         self.slot(place.index)?.claim(place.generation)
     }
 
     /// Takes an object out that nobody else has.
-    pub(crate) fn take(&self, place: Place) -> Option<T> {
+    pub(crate) fn take(&self, place: SlotIndex) -> Option<T> {
         self.slot(place.index)?.take(place.generation)
     }
 
     /// Nobody finds the object from now on: it goes when the last one who has it is done. Says
     /// whether there was one.
-    pub(crate) fn retire(&self, place: Place) -> bool {
+    pub(crate) fn retire(&self, place: SlotIndex) -> bool {
         self.slot(place.index).is_some_and(|slot| slot.retire(place.generation))
     }
 
     /// Whether the object is there.
-    pub(crate) fn has(&self, place: Place) -> bool {
+    pub(crate) fn has(&self, place: SlotIndex) -> bool {
         self.slot(place.index).is_some_and(|slot| slot.live() == Some(place.generation))
     }
 
@@ -147,9 +147,9 @@ impl<T, X> Arena<T, X> {
     }
 
     /// The places of all objects.
-    pub(crate) fn places(&self) -> impl Iterator<Item = Place> {
+    pub(crate) fn places(&self) -> impl Iterator<Item = SlotIndex> {
         let used = self.used.load(Ordering::Acquire) as u32;
-        let place = |index| Some(Place { index, generation: self.slot(index)?.live()? });
+        let place = |index| Some(SlotIndex { index, generation: self.slot(index)?.live()? });
         (0..used).filter_map(place)
     }
 
@@ -172,7 +172,7 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::thread;
 
-    use super::{Arena, Place, poison};
+    use super::{Arena, SlotIndex, poison};
 
     fn arena<T: Send + Sync, X: Send>() -> &'static Arena<T, X> {
         Box::leak(Box::new(Arena::new()))
@@ -224,7 +224,7 @@ mod tests {
         let arena = arena::<u64, u64>();
         let place = arena.insert(|_| (7, 8));
         let other = arena.insert(|_| (7, 8));
-        let forbidden = |place: Place| {
+        let forbidden = |place: SlotIndex| {
             let slot = arena.slot(place.index).unwrap();
             let mut bytes = Vec::new();
             slot.mark(|start, length| bytes.extend((0..length).map(|at| start.wrapping_add(at))));
@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(forbidden(other), [can_be; 16]);
         assert_eq!(arena.insert(|_| (7, 8)).index, other.index);
         assert_eq!(forbidden(other), [false; 16], "it is in use again");
-        assert_eq!(forbidden(Place { index: 2, generation: 0 }), [can_be; 16], "never used");
+        assert_eq!(forbidden(SlotIndex { index: 2, generation: 0 }), [can_be; 16], "never used");
     }
 
     /// One at a time has what is for one alone, and the object stays meanwhile.
@@ -269,7 +269,7 @@ mod tests {
     /// free each of them once.
     #[test]
     fn threads_share_an_arena() {
-        struct Counted(Place, &'static AtomicU32);
+        struct Counted(SlotIndex, &'static AtomicU32);
         impl Drop for Counted {
             fn drop(&mut self) {
                 self.1.fetch_add(1, Ordering::Relaxed);
@@ -285,7 +285,7 @@ mod tests {
             for _ in 0..ROUNDS {
                 let place = arena.insert(|place| (Counted(place, &GONE), 7));
                 let found = arena.find(place).expect("nobody else knows it");
-                let former = Place { generation: place.generation.wrapping_sub(1), ..place };
+                let former = SlotIndex { generation: place.generation.wrapping_sub(1), ..place };
                 assert!(arena.find(former).is_none() && found.0 == place);
                 assert_eq!(*arena.claim(place).expect("as above").own(), 7);
                 assert!(arena.retire(place));

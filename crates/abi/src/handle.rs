@@ -18,7 +18,7 @@ use std::marker::PhantomData;
 
 use motet::ErrorClass;
 
-use crate::arena::{Arena, Place};
+use crate::arena::{Arena, SlotIndex};
 use crate::fault::{Answer, Fault};
 use crate::objects::{
     Comm, Errhandler, File, Groups, Hints, Message, Operator, Request, Session, Type, Window,
@@ -134,20 +134,20 @@ impl<K: Kind> Handle<K> {
     /// tell, counted from behind.
     pub(crate) const fn without_object(nth: u8) -> Handle<K> {
         let index = c_int::MAX as usize - CONSTANTS - nth as usize;
-        Handle::at(Place { index: index as u32, generation: 0 })
+        Handle::at(SlotIndex { index: index as u32, generation: 0 })
     }
 
-    const fn at(place: Place) -> Handle<K> {
+    const fn at(place: SlotIndex) -> Handle<K> {
         let kind = (K::CODE as usize) << KIND_SHIFT;
         let generation = (place.generation as usize) << GENERATION_SHIFT;
         Handle::constant(kind | generation | place.index as usize)
     }
 
     /// Where its object is, if it can be a handle of an object of this kind.
-    fn place(self) -> Option<Place> {
+    fn place(self) -> Option<SlotIndex> {
         let is_kind = self.0 >> KIND_SHIFT == usize::from(K::CODE);
         let generation = (self.0 >> GENERATION_SHIFT) as u32 % GENERATIONS;
-        is_kind.then_some(Place { index: self.0 as u32, generation })
+        is_kind.then_some(SlotIndex { index: self.0 as u32, generation })
     }
 
     /// Keeps an object, and gives it a handle.
@@ -259,7 +259,7 @@ impl<K: Kind> Handle<K> {
         let Ok(value) = usize::try_from(value) else { return Handle::constant(0) };
         let Some(index) = value.checked_sub(CONSTANTS) else { return Handle::constant(value) };
         let generation = K::arena().generation(index as u32);
-        Handle::at(Place { index: index as u32, generation })
+        Handle::at(SlotIndex { index: index as u32, generation })
     }
 
     /// The error that it is.
