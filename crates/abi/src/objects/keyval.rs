@@ -76,10 +76,10 @@ pub(crate) struct Keys<B: Bearer> {
 
 struct Table<B: Bearer> {
     given: c_int,
-    keys: BTreeMap<c_int, Place<B>>,
+    keys: BTreeMap<c_int, KeyvalState<B>>,
 }
 
-enum Place<B: Bearer> {
+enum KeyvalState<B: Bearer> {
     Known(Key<B>),
     Freed(WeakKeyval<usize, Handle<B>>),
 }
@@ -114,15 +114,15 @@ impl<B: Bearer> Keys<B> {
         let number = self.base + table.given;
         let (copy, delete) = (copy as usize, delete as usize);
         let callbacks = Callbacks { number, copy, delete, extra, keys: B::keys() };
-        table.keys.insert(number, Place::Known(callbacks.key()));
+        table.keys.insert(number, KeyvalState::Known(callbacks.key()));
         Ok(number)
     }
 
     /// The key of a number, to set attributes under it.
     pub(crate) fn known(&self, number: c_int) -> Answer<Key<B>> {
         match self.table().keys.get(&number) {
-            Some(Place::Known(key)) => Ok(key.clone()),
-            Some(Place::Freed(_)) => Err(wrong(number, "has been freed")),
+            Some(KeyvalState::Known(key)) => Ok(key.clone()),
+            Some(KeyvalState::Freed(_)) => Err(wrong(number, "has been freed")),
             None => Err(wrong(number, "is none")),
         }
     }
@@ -130,8 +130,8 @@ impl<B: Bearer> Keys<B> {
     /// The key of a number, which may have been freed but is used.
     pub(crate) fn used(&self, number: c_int) -> Answer<Key<B>> {
         let key = match self.table().keys.get(&number) {
-            Some(Place::Known(key)) => Some(key.clone()),
-            Some(Place::Freed(key)) => key.upgrade(),
+            Some(KeyvalState::Known(key)) => Some(key.clone()),
+            Some(KeyvalState::Freed(key)) => key.upgrade(),
             None => None,
         };
         key.ok_or_else(|| wrong(number, "is none, or none any more"))
@@ -144,7 +144,7 @@ impl<B: Bearer> Keys<B> {
     /// That of a number of no key, also of one that is gone.
     pub(crate) fn free(&self, number: c_int) -> Answer {
         let key = self.used(number)?;
-        let place = Place::Freed(key.downgrade());
+        let place = KeyvalState::Freed(key.downgrade());
         let freed = self.table().keys.insert(number, place);
         // Not while the table is locked: the last copy takes its number away.
         drop((freed, key));
