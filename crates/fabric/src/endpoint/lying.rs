@@ -24,12 +24,12 @@ use crate::{Completion, Region, RegionMut, Selector, Token, TransferError, TypeC
 pub(super) struct Lying {
     token: Token,
     message: Message,
-    place: Place,
+    place: InPlaceSource,
 }
 
 /// Where a message lies.
 #[derive(Debug)]
-enum Place {
+enum InPlaceSource {
     Block(Block),
     /// In a heap; it is claimed.
     Heap(Exposure, Claim),
@@ -71,12 +71,12 @@ impl Endpoint {
         };
         let Lying { message, place, .. } = self.blocks.lying.swap_remove(at);
         match place {
-            Place::Block(block) => {
+            InPlaceSource::Block(block) => {
                 read(self.bytes_of(&message, block));
                 self.keep_block(message.source, block, message.bytes);
                 Ok(())
             }
-            Place::Heap(exposure, claim) => {
+            InPlaceSource::Heap(exposure, claim) => {
                 read(self.in_heap(exposure.address, message.bytes));
                 let copied = self.settle((message.source, claim), &exposure, Copied::All);
                 copied.expect("there was nothing that the system could refuse")
@@ -97,7 +97,7 @@ impl Endpoint {
             && block.is_full()
             && is_read_at_once(message, receive, &self.introductions);
         if lies {
-            let place = Place::Block(block);
+            let place = InPlaceSource::Block(block);
             self.blocks.lying.push(Lying { token: receive.token(), message: *message, place });
         }
         lies
@@ -118,7 +118,7 @@ impl Endpoint {
             && message.bytes > 0;
         let lies = is_there && claims::take(&self.segment, message.source, claim);
         if lies {
-            let place = Place::Heap(*exposure, claim);
+            let place = InPlaceSource::Heap(*exposure, claim);
             self.blocks.lying.push(Lying { token: receive.token(), message: *message, place });
         }
         lies
