@@ -51,7 +51,7 @@ const BEHIND: u64 = 2;
 const LOOKS_EACH: u64 = 32;
 
 /// What both ends know of a ring: its place in this process. Keeps the mapping alive.
-pub(crate) struct Place {
+pub(crate) struct MappedRing {
     segment: Arc<Segment>,
     pub(crate) ring: Ring,
     cells: NonNull<u8>,
@@ -59,13 +59,13 @@ pub(crate) struct Place {
     mask: u64,
 }
 
-impl Place {
-    pub(crate) fn new(segment: Arc<Segment>, ring: Ring) -> Place {
+impl MappedRing {
+    pub(crate) fn new(segment: Arc<Segment>, ring: Ring) -> MappedRing {
         assert!(ring.is_sound() && ring.offset + ring.bytes() <= segment.layout().total());
         let cells = segment.at(ring.offset + LANE_HEAD);
         let annexes =
             if ring.annexes == 0 { cells } else { segment.at(ring.offset + ring.annexes_at()) };
-        Place { segment, ring, cells, annexes, mask: ring.cells as u64 - 1 }
+        MappedRing { segment, ring, cells, annexes, mask: ring.cells as u64 - 1 }
     }
 
     pub(crate) fn consumed(&self) -> &AtomicU64 {
@@ -112,7 +112,7 @@ impl Place {
 
 /// The sending end. There must be one per ring in the whole world.
 pub struct Outlet {
-    place: Place,
+    place: MappedRing,
     /// Position of the next cell to fill.
     next: u64,
     /// How many cells before it is filled a cell is asked for; 0 if none is.
@@ -135,7 +135,7 @@ impl Outlet {
 
     /// As [`Outlet::new`], with the position of the first message; the other end has the same.
     pub fn starting_at(segment: Arc<Segment>, ring: Ring, first: u64) -> Outlet {
-        let place = Place::new(segment, ring);
+        let place = MappedRing::new(segment, ring);
         let ahead =
             if ring.cell_bytes < SPARSE { 0 } else { (ring.long_cells() as u64 / 8).min(AHEAD) };
         let pages = Pages::of(&ring);
@@ -297,7 +297,7 @@ impl Outlet {
 
 /// The receiving end. There must be one per ring in the whole world.
 pub struct Inlet {
-    place: Place,
+    place: MappedRing,
     /// Position of the next cell to read.
     next: u64,
     /// What the sender was last told about `next`.
@@ -322,7 +322,7 @@ impl Inlet {
     /// As [`Inlet::new`], with the position of the first message; the other end has the same.
     pub fn starting_at(segment: Arc<Segment>, ring: Ring, first: u64) -> Inlet {
         let told_each = (ring.long_cells() as u64).div_ceil(2);
-        let place = Place::new(segment, ring);
+        let place = MappedRing::new(segment, ring);
         let is_longer = Cell::new(false);
         Inlet { place, next: first, published: first, told_each, is_behind: false, is_longer }
     }

@@ -7,7 +7,7 @@
 //! First a few pages, then each time as many as there are already: so a lane that is hardly used
 //! takes little memory, and one that is used has all of it after a few steps.
 
-use super::{Place, Ring};
+use super::{MappedRing, Ring};
 use crate::layout::{LANE_HEAD, PAGE};
 
 /// Bytes that are seen to at first.
@@ -34,7 +34,7 @@ impl Pages {
 
     /// Sees to more cells if so many have been filled, and the next has no pages. Says how many
     /// have them; nothing once it is all of them.
-    pub(super) fn see_to_cells(&mut self, place: &Place, filled: u64) -> Option<u64> {
+    pub(super) fn see_to_cells(&mut self, place: &MappedRing, filled: u64) -> Option<u64> {
         let ring = &place.ring;
         if filled >= self.cells() && self.cells < ring.cells {
             let more = self.cells.max(FEWEST.div_ceil(ring.cell_bytes));
@@ -48,7 +48,7 @@ impl Pages {
 
     /// Sees to all annexes, when the first one is to be filled.
     #[inline]
-    pub(super) fn see_to_annexes(&mut self, place: &Place) {
+    pub(super) fn see_to_annexes(&mut self, place: &MappedRing) {
         if !self.has_annexes {
             self.has_annexes = true;
             let ring = &place.ring;
@@ -66,10 +66,10 @@ mod tests {
 
     const CELLS: usize = 128;
 
-    fn place(annexes: usize) -> Place {
+    fn place(annexes: usize) -> MappedRing {
         let segment = Arc::new(Segment::private(1).unwrap());
         let ring = Ring::with_annexes(segment.layout().arena(0), (CELLS, 1152), (annexes, 8256));
-        Place::new(segment, ring)
+        MappedRing::new(segment, ring)
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::port::{Access, Begun, Context, Port, Registration, Spot, Target, Wind
 use super::straight::Straights;
 use super::volley::Volley;
 use crate::endpoint::Header;
-use crate::lane::{Place, Ring, STAMP};
+use crate::lane::{MappedRing, Ring, STAMP};
 use crate::layout::LANE_HEAD;
 use crate::{Peer, Region, Result, Segment};
 
@@ -30,10 +30,10 @@ pub(super) struct Conduit {
     target: Target,
     me: Peer,
     /// The ring that this rank fills, and the handle for its memory.
-    out: Place,
+    out: MappedRing,
     registration: Registration,
     /// The ring that this rank reads.
-    into: Place,
+    into: MappedRing,
     /// Where the other side has its copy of `out`, if cells are written there.
     copy: Option<Spot>,
     /// One for each cell of `out`.
@@ -81,7 +81,7 @@ impl Conduit {
         first: u64,
     ) -> Result<Conduit> {
         let layout = segment.layout();
-        let ring = |offset| Place::new(segment.clone(), layout.lane_at(offset, false));
+        let ring = |offset| MappedRing::new(segment.clone(), layout.lane_at(offset, false));
         let out = ring(layout.lane_to(peer.index()));
         let into = ring(layout.lane_from(peer.index()));
         let Ring { cells, cell_bytes, annexes, .. } = out.ring;
