@@ -43,7 +43,7 @@ pub use apart::{RANKS_PER_SEGMENT, ranks_per_segment, threads_apart};
 pub use board::{Board, LONGEST_NAME, LONGEST_VALUE, tell_all};
 pub use launched::{Launched, abort};
 use offer::Offer;
-use place::Place;
+use place::LaunchEnv;
 pub use pmix::LIBRARY as PMIX_LIBRARY;
 pub use roster::{Card, Roster};
 
@@ -151,7 +151,7 @@ fn take(segment: &Arc<Segment>, rank: usize) -> Seat {
 /// ranks: it already is, another process is, or no server answers. A program that several
 /// processes run, each for itself by mistake, is never what was meant.
 pub fn from_environment() -> Result<Option<Seat>> {
-    let place = Place::find(variable)?;
+    let place = LaunchEnv::find(variable)?;
     let offer = if place.is_none() { Offer::find(variable)? } else { None };
     if place.is_none() && offer.is_none() {
         return Ok(None);
@@ -173,7 +173,7 @@ pub fn from_environment() -> Result<Option<Seat>> {
 /// Whether this process, which has no seat, is the first one to end the job: then it is to say why.
 /// Our own launcher ends the other ranks, with this exit code, and says nothing.
 pub fn begins_abort(code: u8) -> bool {
-    let Ok(Some(place)) = Place::find(variable) else { return true };
+    let Ok(Some(place)) = LaunchEnv::find(variable) else { return true };
     place.begins_abort(code).unwrap_or(true)
 }
 

@@ -28,26 +28,26 @@ const APART: &str = "Unset MOTET_RANK, MOTET_RANKS and MOTET_SEGMENT to run a pr
 
 /// What the environment says.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct LaunchEnv {
     rank: usize,
     ranks: usize,
     segment: RawFd,
     launcher: Option<i32>,
 }
 
-impl Place {
-    pub(super) fn find(variable: impl Fn(&str) -> Option<OsString>) -> Result<Option<Place>> {
+impl LaunchEnv {
+    pub(super) fn find(variable: impl Fn(&str) -> Option<OsString>) -> Result<Option<LaunchEnv>> {
         if [RANK, RANKS, SEGMENT].into_iter().all(|name| variable(name).is_none()) {
             return Ok(None);
         }
-        let place = Place {
+        let place = LaunchEnv {
             rank: number(&variable, RANK)?,
             ranks: number(&variable, RANKS)?,
             segment: number(&variable, SEGMENT)?,
             launcher: variable(LAUNCHER).map(|_| number(&variable, LAUNCHER)).transpose()?,
         };
         if place.rank >= place.ranks {
-            let Place { rank, ranks, .. } = place;
+            let LaunchEnv { rank, ranks, .. } = place;
             let text =
                 format!("{RANK} is {rank}, which is none of the {ranks} ranks in {RANKS}. {APART}");
             return Err(Error::Environment(text));
@@ -256,8 +256,8 @@ mod tests {
         move |name| pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.into())
     }
 
-    fn found(pairs: &[(&str, &str)]) -> std::result::Result<Option<Place>, String> {
-        Place::find(holding(pairs)).map_err(|error| error.to_string())
+    fn found(pairs: &[(&str, &str)]) -> std::result::Result<Option<LaunchEnv>, String> {
+        LaunchEnv::find(holding(pairs)).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -269,9 +269,9 @@ mod tests {
     #[test]
     fn a_whole_set_makes_a_place() {
         let set = [(RANK, "2"), (RANKS, "4"), (SEGMENT, "7"), (LAUNCHER, "99")];
-        let place = Place { rank: 2, ranks: 4, segment: 7, launcher: Some(99) };
+        let place = LaunchEnv { rank: 2, ranks: 4, segment: 7, launcher: Some(99) };
         assert_eq!(found(&set), Ok(Some(place)));
-        let place = Place { rank: 2, ranks: 4, segment: 7, launcher: None };
+        let place = LaunchEnv { rank: 2, ranks: 4, segment: 7, launcher: None };
         assert_eq!(found(&set[..3]), Ok(Some(place)));
     }
 
@@ -287,8 +287,8 @@ mod tests {
         assert!(text.contains("none of the 4 ranks"), "{text}");
     }
 
-    fn place(segment: RawFd, rank: usize, ranks: usize) -> Place {
-        Place { rank, ranks, segment, launcher: None }
+    fn place(segment: RawFd, rank: usize, ranks: usize) -> LaunchEnv {
+        LaunchEnv { rank, ranks, segment, launcher: None }
     }
 
     #[test]
@@ -331,16 +331,16 @@ mod tests {
     fn a_segment_is_found_in_the_launcher() {
         let (world, file) = Segment::shared(3).unwrap();
         let number = std::os::fd::AsRawFd::as_raw_fd(&file);
-        let here = Place { launcher: Some(std::process::id() as i32), ..place(number, 1, 3) };
+        let here = LaunchEnv { launcher: Some(std::process::id() as i32), ..place(number, 1, 3) };
         let found = here.segment_of_launcher(number).unwrap();
         assert!(Segment::attach(found.as_fd(), 3).is_ok() && world.state(Peer(1)) == State::Absent);
-        let told = |place: Place| place.segment_of_launcher(number).unwrap_err();
+        let told = |place: LaunchEnv| place.segment_of_launcher(number).unwrap_err();
         assert_eq!(told(place(number, 1, 3)), "no MOTET_LAUNCHER");
-        let gone = Place { launcher: Some(i32::MAX), ..place(number, 1, 3) };
+        let gone = LaunchEnv { launcher: Some(i32::MAX), ..place(number, 1, 3) };
         assert!(told(gone).starts_with("/proc/2147483647/fd/"));
         let (end, _other) = std::io::pipe().unwrap();
         let number = std::os::fd::AsRawFd::as_raw_fd(&end);
-        let pipe = Place { launcher: Some(std::process::id() as i32), ..place(number, 1, 3) };
+        let pipe = LaunchEnv { launcher: Some(std::process::id() as i32), ..place(number, 1, 3) };
         assert!(pipe.segment_of_launcher(number).is_err());
     }
 
