@@ -11,7 +11,7 @@ use crate::plan::{Action, Plan, StepId};
 
 /// A step of one of the ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct StepRef {
     /// The rank.
     pub rank: Rank,
     /// The step in the plan of the rank.
@@ -22,9 +22,9 @@ pub struct Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
     /// The send.
-    pub send: Place,
+    pub send: StepRef,
     /// The receive.
-    pub recv: Place,
+    pub recv: StepRef,
     /// Elements in the message.
     pub len: usize,
 }
@@ -56,7 +56,7 @@ pub enum Mismatch {
     #[error("rank {}, step {}: `{action}` has no receive", place.rank, place.step)]
     Unreceived {
         /// The send.
-        place: Place,
+        place: StepRef,
         /// What it does.
         action: Action,
     },
@@ -64,7 +64,7 @@ pub enum Mismatch {
     #[error("rank {}, step {}: `{action}` has no send", place.rank, place.step)]
     Unsent {
         /// The receive.
-        place: Place,
+        place: StepRef,
         /// What it does.
         action: Action,
     },
@@ -72,7 +72,7 @@ pub enum Mismatch {
     #[error("rank {}, step {}: `{action}` occurs twice", place.rank, place.step)]
     Twice {
         /// The second of them.
-        place: Place,
+        place: StepRef,
         /// What it does.
         action: Action,
     },
@@ -83,9 +83,9 @@ pub enum Mismatch {
     )]
     Length {
         /// The send.
-        send: Place,
+        send: StepRef,
         /// The receive.
-        recv: Place,
+        recv: StepRef,
         /// Elements sent.
         sent: usize,
         /// Elements received.
@@ -125,7 +125,7 @@ impl Matching {
     /// Takes each receive's send out of `sends`.
     fn with_receives(
         plans: &[Plan],
-        sends: &mut HashMap<Identity, (Place, usize)>,
+        sends: &mut HashMap<Identity, (StepRef, usize)>,
     ) -> Result<Self, Mismatch> {
         let of_step = plans.iter().map(|plan| vec![None; plan.steps().len()]).collect();
         let mut matching = Self { messages: Vec::new(), of_step };
@@ -148,7 +148,7 @@ impl Matching {
 
     fn push(&mut self, message: Message) {
         let index = self.messages.len() as u32;
-        for Place { rank, step } in [message.send, message.recv] {
+        for StepRef { rank, step } in [message.send, message.recv] {
             self.of_step[rank.index()][step.index()] = Some(index);
         }
         self.messages.push(message);
@@ -161,7 +161,7 @@ impl Matching {
 
     /// The index in [`messages`](Self::messages) of the message of a step; none if it is a copy or
     /// a reduction.
-    pub fn of_step(&self, place: Place) -> Option<usize> {
+    pub fn of_step(&self, place: StepRef) -> Option<usize> {
         self.of_step[place.rank.index()][place.step.index()].map(|index| index as usize)
     }
 }
@@ -176,9 +176,9 @@ fn check_ranks(plans: &[Plan]) -> Result<(), Mismatch> {
     Ok(())
 }
 
-fn places(plans: &[Plan]) -> impl Iterator<Item = (Place, &Action)> {
+fn places(plans: &[Plan]) -> impl Iterator<Item = (StepRef, &Action)> {
     plans.iter().flat_map(|plan| {
-        let place = |step| Place { rank: plan.rank(), step };
+        let place = |step| StepRef { rank: plan.rank(), step };
         plan.ids().map(move |step| (place(step), plan.step(step)))
     })
 }

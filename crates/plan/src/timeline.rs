@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::call::Rank;
 use crate::exec::Exec;
-use crate::matching::{Matching, Mismatch, Place};
+use crate::matching::{Matching, Mismatch, StepRef};
 use crate::plan::{Action, Plan};
 
 /// The round of every step of every rank.
@@ -77,7 +77,7 @@ impl Timeline {
 
     /// The round of a step, counted from 1. Both ends of a message are in the same round; local
     /// steps are at the end of their round, and those in round 0 come before all messages.
-    pub fn round(&self, place: Place) -> usize {
+    pub fn round(&self, place: StepRef) -> usize {
         self.rounds[place.rank.index()][place.step.index()]
     }
 
@@ -110,11 +110,11 @@ impl<'a> Lockstep<'a> {
     }
 
     /// Does everything local that is possible, and returns it.
-    fn settle(&mut self) -> Vec<Place> {
+    fn settle(&mut self) -> Vec<StepRef> {
         let mut done = Vec::new();
         for (plan, exec) in self.plans.iter().zip(&mut self.execs) {
             while let Some(step) = exec.next_ready(plan) {
-                let place = Place { rank: plan.rank(), step };
+                let place = StepRef { rank: plan.rank(), step };
                 if let Some(message) = self.matching.of_step(place) {
                     self.ready[message] += 1;
                     if self.ready[message] == 2 {
@@ -134,7 +134,7 @@ impl<'a> Lockstep<'a> {
     }
 
     /// Delivers what fits into one round, and returns both ends of each message.
-    fn deliver(&mut self) -> Vec<Place> {
+    fn deliver(&mut self) -> Vec<StepRef> {
         let mut sending = vec![false; self.plans.len()];
         let mut receiving = sending.clone();
         let mut places = Vec::new();

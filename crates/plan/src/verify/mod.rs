@@ -30,7 +30,7 @@ use thiserror::Error;
 use crate::call::{Call, Rank};
 #[cfg(doc)]
 use crate::exec::Exec;
-use crate::matching::{Matching, Mismatch, Place};
+use crate::matching::{Matching, Mismatch, StepRef};
 use crate::plan::{Action, Buffer, Plan};
 use crate::spec::{self, SpecError};
 
@@ -67,7 +67,7 @@ pub struct Report {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
     /// Where it is.
-    pub place: Place,
+    pub place: StepRef,
     /// What it does.
     pub action: Action,
 }
@@ -97,7 +97,7 @@ pub enum Violation {
     #[error("{} reads {buffer}[{element}], which is not set", At(place, action))]
     ReadUnset {
         /// The step.
-        place: Place,
+        place: StepRef,
         /// What it does.
         action: Action,
         /// Which buffer.
@@ -112,7 +112,7 @@ pub enum Violation {
     )]
     Race {
         /// The step.
-        place: Place,
+        place: StepRef,
         /// What it does.
         action: Action,
         /// Which buffer.
@@ -124,7 +124,7 @@ pub enum Violation {
     #[error("{} writes {buffer}[{element}], which must stay unchanged", At(place, action))]
     Touched {
         /// The step.
-        place: Place,
+        place: StepRef,
         /// What it does.
         action: Action,
         /// Which buffer.
@@ -211,7 +211,7 @@ fn check_buffers(calls: &[Call], plans: &[Plan]) -> Result<(), Violation> {
 }
 
 /// A step, for messages.
-struct At<'a>(&'a Place, &'a Action);
+struct At<'a>(&'a StepRef, &'a Action);
 
 impl fmt::Display for At<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -7,7 +7,7 @@ use super::value::{ValueId, Values};
 use super::{Mode, Options, Stuck, Violation};
 use crate::call::{Call, Collective, Rank};
 use crate::exec::Exec;
-use crate::matching::{Matching, Place};
+use crate::matching::{Matching, StepRef};
 use crate::plan::{Action, Buffer, Plan, Slice};
 use crate::spec::Expected;
 
@@ -28,7 +28,7 @@ pub(super) struct Run<'a> {
 #[derive(Clone, Copy)]
 enum Event {
     /// A step that is ready starts.
-    Start(Place),
+    Start(StepRef),
     /// A message of which both ends have started is delivered.
     Deliver(usize),
 }
@@ -90,11 +90,11 @@ impl<'a> Run<'a> {
     /// Takes over the steps of a rank that have become ready.
     fn collect(&mut self, rank: usize) {
         while let Some(step) = self.execs[rank].next_ready(&self.plans[rank]) {
-            self.possible.push(Event::Start(Place { rank: Rank::from_index(rank), step }));
+            self.possible.push(Event::Start(StepRef { rank: Rank::from_index(rank), step }));
         }
     }
 
-    fn start(&mut self, place: Place) -> Result<(), Violation> {
+    fn start(&mut self, place: StepRef) -> Result<(), Violation> {
         let action = *self.action(place);
         match self.act(place, &action) {
             Ok(true) => self.complete(place),
@@ -111,7 +111,7 @@ impl<'a> Run<'a> {
     }
 
     /// Does what a step does when it starts; says whether it is complete.
-    fn act(&mut self, place: Place, action: &Action) -> Result<bool, Faulty> {
+    fn act(&mut self, place: StepRef, action: &Action) -> Result<bool, Faulty> {
         let memory = &mut self.memories[place.rank.index()];
         match *action {
             Action::Copy { from, into } => {
@@ -145,7 +145,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn progress(&mut self, place: Place) -> &mut Progress {
+    fn progress(&mut self, place: StepRef) -> &mut Progress {
         let message = self.matching.of_step(place).expect("every send and receive is matched");
         &mut self.messages[message]
     }
@@ -168,18 +168,18 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn complete(&mut self, place: Place) {
+    fn complete(&mut self, place: StepRef) {
         let rank = place.rank.index();
         self.execs[rank].complete(&self.plans[rank], place.step);
         self.collect(rank);
     }
 
-    fn action(&self, place: Place) -> &'a Action {
+    fn action(&self, place: StepRef) -> &'a Action {
         self.plans[place.rank.index()].step(place.step)
     }
 
     /// What a message reads or writes at one end.
-    fn slice(&self, place: Place) -> Slice {
+    fn slice(&self, place: StepRef) -> Slice {
         match *self.action(place) {
             Action::Send { from: slice, .. } | Action::Recv { into: slice, .. } => slice,
             action => unreachable!("{action} is no message"),
@@ -301,7 +301,7 @@ fn commutes(call: &Call) -> bool {
     call.operation.commutative().unwrap_or(true)
 }
 
-fn violation(place: Place, action: Action, (fault, buffer, element): Faulty) -> Violation {
+fn violation(place: StepRef, action: Action, (fault, buffer, element): Faulty) -> Violation {
     match fault {
         Fault::ReadUnset => Violation::ReadUnset { place, action, buffer, element },
         Fault::WriteProtected => Violation::Touched { place, action, buffer, element },
