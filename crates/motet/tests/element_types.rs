@@ -9,7 +9,9 @@ mod worlds;
 use std::env;
 use std::process::{Command, Stdio};
 
-use element_types::forms::{FORMS, Place, play, play_raw, send_all_to_oneself, trials};
+use element_types::forms::{
+    FORMS, TrialCommunicators, play, play_raw, send_all_to_oneself, trials,
+};
 use element_types::shapes::{Checked, Raw, Shape};
 use motet::{Datatype, Error, ErrorClass, Info, Part, Result, Settings, Tag, World};
 use motet_fabric::ofi::Library;
@@ -123,7 +125,7 @@ fn cases(usual: usize) -> usize {
 
 fn play_every_form(usual: usize, settings: &Settings) {
     play_all(cases(usual), settings, |world, first| {
-        Place::with(world, |place| {
+        TrialCommunicators::with(world, |place| {
             trials(first, FORMS).take(250).try_for_each(|trial| play(place, &trial))
         })
     });
@@ -142,7 +144,7 @@ fn types_are_compared_in_every_form() {
 fn types_are_compared_in_check_mode() {
     for first in 0..100 {
         on_ranks_with(2, &Settings::new().check(), |world| {
-            Place::with(world, |place| {
+            TrialCommunicators::with(world, |place| {
                 trials(first, FORMS).take(1).try_for_each(|trial| play(place, &trial))
             })
         });
@@ -186,7 +188,7 @@ fn as_a_process() -> Result<()> {
     if world.rank() == 1 {
         send_all_to_oneself(world)?;
     }
-    Place::with(world, |place| {
+    TrialCommunicators::with(world, |place| {
         trials(77, FORMS).take(1500).try_for_each(|trial| play(place, &trial))
     })?;
     trials(78, 1).take(500).try_for_each(|trial| play_raw(world, &trial))

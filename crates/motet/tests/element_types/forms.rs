@@ -45,23 +45,26 @@ pub(crate) fn trials(seed: usize, forms: usize) -> impl Iterator<Item = Trial> {
 }
 
 /// Where they do it.
-pub(crate) struct Place<'a> {
+pub(crate) struct TrialCommunicators<'a> {
     pub(crate) world: &'a World,
     pub(crate) across: &'a Intercommunicator,
 }
 
-impl Place<'_> {
+impl TrialCommunicators<'_> {
     /// Of two ranks, with an intercommunicator between them.
-    pub(crate) fn with<T>(world: &World, body: impl FnOnce(&Place) -> Result<T>) -> Result<T> {
+    pub(crate) fn with<T>(
+        world: &World,
+        body: impl FnOnce(&TrialCommunicators) -> Result<T>,
+    ) -> Result<T> {
         let own = world.split(Some(world.rank() as u32), 0)?.expect("all have a colour");
         let across = own.intercomm_create(0, Some(world), 1 - world.rank(), Tag(0))?;
-        body(&Place { world, across: &across })
+        body(&TrialCommunicators { world, across: &across })
     }
 }
 
 /// One side of a trial.
 struct Side<'a, T> {
-    place: &'a Place<'a>,
+    place: &'a TrialCommunicators<'a>,
     me: usize,
     other: usize,
     tag: Tag,
@@ -75,11 +78,11 @@ struct Side<'a, T> {
 type Came<T> = (Result<()>, Option<Vec<T>>);
 
 /// Plays one side. The other one receives what it sends if and only if the types are alike.
-pub(crate) fn play(place: &Place, trial: &Trial) -> Result<()> {
+pub(crate) fn play(place: &TrialCommunicators, trial: &Trial) -> Result<()> {
     with_shape(trial.types[place.world.rank()], Exchange(place, trial))
 }
 
-struct Exchange<'a>(&'a Place<'a>, &'a Trial);
+struct Exchange<'a>(&'a TrialCommunicators<'a>, &'a Trial);
 
 impl With for Exchange<'_> {
     type Output = Result<()>;
@@ -89,7 +92,7 @@ impl With for Exchange<'_> {
     }
 }
 
-fn play_as<T: Shape>(place: &Place, trial: &Trial) -> Result<()> {
+fn play_as<T: Shape>(place: &TrialCommunicators, trial: &Trial) -> Result<()> {
     let me = place.world.rank();
     let count = ELEMENTS * trial.times / T::told_of_one().1;
     let values = |seed: u64| {
@@ -225,7 +228,7 @@ impl<T: Shape> Side<'_, T> {
     }
 
     fn recv_init(&self) -> Vec<Came<T>> {
-        let Side { place: Place { world, .. }, other, tag, .. } = *self;
+        let Side { place: TrialCommunicators { world, .. }, other, tag, .. } = *self;
         let mut sent = world.send_init(self.values[0].clone(), other, tag).expect("it fits");
         let mut got = world.recv_init(self.before.clone(), other, tag).expect("it fits");
         let mut rounds = Vec::with_capacity(ROUNDS);
