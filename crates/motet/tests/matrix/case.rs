@@ -118,7 +118,7 @@ impl Form {
 
 /// Where the ranks are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum GroupLayout {
     OneGroup { in_place: bool },
     TwoGroups,
 }
@@ -128,7 +128,7 @@ pub(crate) enum Place {
 pub(crate) struct Case {
     pub(crate) kind: Kind,
     pub(crate) form: Form,
-    pub(crate) place: Place,
+    pub(crate) place: GroupLayout,
     pub(crate) layout: Layout,
     pub(crate) ranks: usize,
     pub(crate) count: usize,
@@ -141,11 +141,11 @@ const COUNTS: [usize; 5] = [0, 1, 3, 1000, 65536 + 1];
 
 impl Case {
     pub(crate) fn in_place(&self) -> bool {
-        self.place == Place::OneGroup { in_place: true }
+        self.place == GroupLayout::OneGroup { in_place: true }
     }
 
     pub(crate) fn between(&self) -> bool {
-        self.place == Place::TwoGroups
+        self.place == GroupLayout::TwoGroups
     }
 
     pub(crate) fn root(&self) -> usize {
@@ -183,12 +183,12 @@ pub(crate) fn mix(number: u64) -> u64 {
 pub(crate) fn all(ranks: usize) -> Vec<Case> {
     let mut cases = Vec::new();
     for kind in Kind::ALL {
-        let mut places = vec![Place::OneGroup { in_place: false }];
+        let mut places = vec![GroupLayout::OneGroup { in_place: false }];
         if kind.may_be_in_place() {
-            places.push(Place::OneGroup { in_place: true });
+            places.push(GroupLayout::OneGroup { in_place: true });
         }
         if kind.is_between_groups() && ranks > 1 {
-            places.push(Place::TwoGroups);
+            places.push(GroupLayout::TwoGroups);
         }
         for place in places {
             for form in Form::ALL {
