@@ -34,7 +34,7 @@ const MOST: u32 = 2048;
 const SURE: u32 = 2 * JUDGED;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum StoreKind {
     /// As all memory is written.
     Through,
     /// To memory, without fetching the lines first.
@@ -44,7 +44,7 @@ enum Way {
 /// What a rank has found out about its copies.
 #[derive(Debug)]
 pub(super) struct Pen {
-    way: Way,
+    way: StoreKind,
     /// Copies before the next one that is timed.
     left: u32,
     patience: u32,
@@ -57,7 +57,7 @@ pub(super) struct Pen {
 impl Default for Pen {
     fn default() -> Pen {
         let taken = [Duration::ZERO; JUDGED as usize];
-        Pen { way: Way::Through, left: UNJUDGED, patience: PATIENCE, taken, timed: 0 }
+        Pen { way: StoreKind::Through, left: UNJUDGED, patience: PATIENCE, taken, timed: 0 }
     }
 }
 
@@ -75,14 +75,14 @@ impl Pen {
         }
         let begun = Instant::now();
         // SAFETY: as above.
-        unsafe { copy(Way::Through, into, data) };
+        unsafe { copy(StoreKind::Through, into, data) };
         self.note(begun.elapsed() * (1 << 10) / data.bytes() as u32);
     }
 
     /// Whether it has judged nothing yet, and is not about to.
     #[cfg(test)]
     pub(super) fn is_new(&self) -> bool {
-        self.way == Way::Through && self.timed == 0 && self.left + 1 >= UNJUDGED
+        self.way == StoreKind::Through && self.timed == 0 && self.left + 1 >= UNJUDGED
     }
 
     /// A KiB of a copy through the caches has taken so long.
@@ -97,13 +97,13 @@ impl Pen {
     }
 
     fn go_past(&mut self) {
-        (self.way, self.left, self.timed) = (Way::Past, self.patience, 0);
+        (self.way, self.left, self.timed) = (StoreKind::Past, self.patience, 0);
         self.taken.fill(Duration::ZERO);
         self.patience = MOST.min(2 * self.patience);
     }
 
     fn go_through(&mut self) {
-        (self.way, self.left) = (Way::Through, EVERY - 1 + self.timed % JUDGED);
+        (self.way, self.left) = (StoreKind::Through, EVERY - 1 + self.timed % JUDGED);
         if self.timed >= SURE {
             self.patience = PATIENCE;
         }
@@ -114,10 +114,10 @@ impl Pen {
 ///
 /// # Safety
 /// As [`Pen::write`].
-unsafe fn copy(way: Way, into: NonNull<u8>, data: Region) {
+unsafe fn copy(way: StoreKind, into: NonNull<u8>, data: Region) {
     match way {
         // SAFETY: passed on.
-        Way::Past => unsafe { copy_past_caches(into, data) },
+        StoreKind::Past => unsafe { copy_past_caches(into, data) },
         // SAFETY: passed on; memory of the user and of the segment lie apart.
         _ => unsafe { into.as_ptr().copy_from_nonoverlapping(data.start(), data.bytes()) },
     }
@@ -164,7 +164,7 @@ unsafe fn copy_past_caches(into: NonNull<u8>, data: Region) {
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 unsafe fn copy_past_caches(into: NonNull<u8>, data: Region) {
     // SAFETY: passed on.
-    unsafe { copy(Way::Through, into, data) }
+    unsafe { copy(StoreKind::Through, into, data) }
 }
 
 #[cfg(test)]
@@ -187,10 +187,10 @@ mod tests {
         let mut pen = pen();
         for _ in 1..ENOUGH {
             pen.note(FAR);
-            assert_eq!((pen.way, pen.left), (Way::Through, 0), "too few to judge");
+            assert_eq!((pen.way, pen.left), (StoreKind::Through, 0), "too few to judge");
         }
         pen.note(FAR);
-        assert_eq!((pen.way, pen.left), (Way::Past, PATIENCE));
+        assert_eq!((pen.way, pen.left), (StoreKind::Past, PATIENCE));
     }
 
     #[test]
@@ -199,7 +199,7 @@ mod tests {
         let some = [FAST, FAR, FAST, DISTURBED, FAST, FAR, FAST, FAST];
         for (nth, taken) in some.into_iter().cycle().take(100).enumerate() {
             pen.note(taken);
-            assert_eq!(pen.way, Way::Through, "{nth}");
+            assert_eq!(pen.way, StoreKind::Through, "{nth}");
             let is_judged = nth + 1 >= JUDGED as usize;
             assert_eq!(pen.left >= EVERY - 1, is_judged, "the first are all timed: {nth}");
         }
@@ -213,29 +213,29 @@ mod tests {
         let mut lefts = Vec::new();
         for _ in 0..10 {
             (0..ENOUGH).for_each(|_| pen.note(FAR));
-            assert_eq!((pen.way, pen.timed), (Way::Past, 0));
+            assert_eq!((pen.way, pen.timed), (StoreKind::Past, 0));
             lefts.push(pen.left);
         }
         assert_eq!(lefts[..3], [PATIENCE, 2 * PATIENCE, 4 * PATIENCE]);
         assert_eq!(lefts[9], MOST);
         for taken in [FAST, DISTURBED, FAST, FAST, FAST, FAST, FAST] {
             pen.note(taken);
-            assert_eq!(pen.way, Way::Past, "too few to judge");
+            assert_eq!(pen.way, StoreKind::Past, "too few to judge");
         }
         pen.note(FAST);
-        assert_eq!((pen.way, pen.patience), (Way::Through, MOST), "not yet sure");
-        while pen.way == Way::Through {
+        assert_eq!((pen.way, pen.patience), (StoreKind::Through, MOST), "not yet sure");
+        while pen.way == StoreKind::Through {
             pen.note(FAR);
         }
         assert_eq!((pen.left, pen.patience), (MOST, MOST));
         (0..SURE).for_each(|_| pen.note(FAST));
-        assert_eq!((pen.way, pen.patience), (Way::Through, PATIENCE));
+        assert_eq!((pen.way, pen.patience), (StoreKind::Through, PATIENCE));
     }
 
     #[test]
     fn what_is_written_is_there_either_way() {
         let data: Vec<u8> = (0..BYTES + 77).map(|at| (at % 251) as u8).collect();
-        for way in [Way::Through, Way::Past] {
+        for way in [StoreKind::Through, StoreKind::Past] {
             for bytes in [0, 1, LINE - 1, LINE, LINE + 1, SHORTEST, BYTES, BYTES + 63] {
                 for left in [0, 2] {
                     let mut memory = vec![0_u8; bytes + 3 * LINE];
