@@ -52,7 +52,7 @@ pub(crate) enum How {
 }
 
 /// Which way.
-enum Way {
+enum TransferDirection {
     /// Into memory of a receive, which the endpoint calls so. The sender has been told that it may
     /// send so many segments.
     In { landing: Id, told: u32 },
@@ -64,7 +64,7 @@ enum Way {
 
 /// A large message on its way.
 struct Straight {
-    way: Way,
+    way: TransferDirection,
     how: How,
     peer: Peer,
     course: Course,
@@ -83,7 +83,7 @@ struct Straight {
 
 impl Straight {
     fn new(
-        way: Way,
+        way: TransferDirection,
         (peer, course): (Peer, Course),
         memory: RegionMut,
         registration: Registration,
@@ -139,13 +139,15 @@ impl Straight {
         match self.way {
             // SAFETY: memory of a posted receive, and of nobody else, until this transfer is over
             // or the port closed (README, "Large messages"); so long the contexts stay, too.
-            Way::In { .. } => unsafe { port.receive(tag, 0, memory, &self.registration, context) },
-            Way::Out(target) => {
+            TransferDirection::In { .. } => unsafe {
+                port.receive(tag, 0, memory, &self.registration, context)
+            },
+            TransferDirection::Out(target) => {
                 let memory = memory.as_region();
                 // SAFETY: memory of a posted send that nobody writes; the rest as above.
                 unsafe { port.send(target, tag, memory, &self.registration, context) }
             }
-            Way::Berth { .. } => unreachable!("a conduit sends it, with its cell"),
+            TransferDirection::Berth { .. } => unreachable!("a conduit sends it, with its cell"),
         }
     }
 
@@ -155,7 +157,7 @@ impl Straight {
 
     /// What the sender is to be told, if that is worth a message now.
     fn ready(&mut self) -> Option<News> {
-        let Way::In { told, .. } = &mut self.way else { return None };
+        let TransferDirection::In { told, .. } = &mut self.way else { return None };
         let more = self.posted - *told;
         let is_all = self.posted == self.segments;
         if self.how != How::Whole || more == 0 || *told > 0 && !is_all && more < WINDOW / 2 {
@@ -168,7 +170,7 @@ impl Straight {
     /// There will be no more segments than these: receives that wait for others are cancelled.
     fn shorten(&mut self, port: &mut Port, segments: u32) {
         self.segments = self.segments.min(segments);
-        let Way::In { .. } = self.way else { return };
+        let TransferDirection::In { .. } = self.way else { return };
         for segment in self.segments..self.posted {
             let place = Straight::place(segment);
             if self.busy >> place & 1 != 0 {
@@ -219,7 +221,7 @@ impl Straights {
 
     /// Whether something is on its way from a rank.
     pub(super) fn comes_from(&self, peer: Peer) -> bool {
-        let is_in = |way: &Way| matches!(way, Way::In { .. });
+        let is_in = |way: &TransferDirection| matches!(way, TransferDirection::In { .. });
         self.all.values().any(|straight| straight.peer == peer && is_in(&straight.way))
     }
 
@@ -249,7 +251,7 @@ impl Straights {
         self.last += 1;
         let course = Course { send, landing: self.last, first: self.next };
         self.next = self.next.wrapping_add(segments);
-        let way = Way::In { landing, told: 0 };
+        let way = TransferDirection::In { landing, told: 0 };
         let straight = Straight::new(way, (peer, course), into, registration);
         Ok(self.insert(Straight { allowed: segments, ..straight }))
     }
@@ -269,7 +271,12 @@ impl Straights {
         let registration = unsafe { port.register(data, Access::Send)? };
         let memory = RegionMut::new(data.start().cast_mut(), data.bytes());
         self.last += 1;
-        Ok(self.insert(Straight::new(Way::Out(target), (peer, course), memory, registration)))
+        Ok(self.insert(Straight::new(
+            TransferDirection::Out(target),
+            (peer, course),
+            memory,
+            registration,
+        )))
     }
 
     /// Makes ready to send a message into a berth, by that tag. The name of the transfer.
@@ -288,7 +295,7 @@ impl Straights {
         let memory = RegionMut::new(data.start().cast_mut(), data.bytes());
         let course = Course { send: send.0, landing: 0, first: 0 };
         self.last += 1;
-        let way = Way::Berth { target, tag };
+        let way = TransferDirection::Berth { target, tag };
         Ok(self.insert(Straight::new(way, (peer, course), memory, registration)))
     }
 
@@ -304,7 +311,9 @@ impl Straights {
         cell: (Region, &Registration),
     ) -> Begun {
         let Some(straight) = self.all.get_mut(&name) else { return Begun::Never(libc::EINVAL) };
-        let Way::Berth { target, tag } = straight.way else { return Begun::Never(libc::EINVAL) };
+        let TransferDirection::Berth { target, tag } = straight.way else {
+            return Begun::Never(libc::EINVAL);
+        };
         let data = Region::new(straight.start, straight.bytes);
         let context: *mut Context = &mut straight.contexts[0];
         let parts = [cell, (data, &straight.registration)];
@@ -343,7 +352,7 @@ impl Straights {
         }
         self.news.extend(straight.ready());
         let posted = straight.posted - before;
-        let sent = matches!(straight.way, Way::Out(_)).then_some((peer, posted));
+        let sent = matches!(straight.way, TransferDirection::Out(_)).then_some((peer, posted));
         self.end_if_over(port, name);
         Ok(sent)
     }
@@ -357,13 +366,13 @@ impl Straights {
         port.forget(registration);
         self.withdrawn -= usize::from(how == How::Withdrawn);
         match (way, how) {
-            (Way::In { landing, .. }, how) => {
+            (TransferDirection::In { landing, .. }, how) => {
                 self.news.push(News::Landed { from, landing, course, how });
             }
-            (Way::Out(_) | Way::Berth { .. }, How::Whole) => {
+            (TransferDirection::Out(_) | TransferDirection::Berth { .. }, How::Whole) => {
                 self.news.push(News::Sent { send: Id(course.send) });
             }
-            (Way::Out(_) | Way::Berth { .. }, _) => {}
+            (TransferDirection::Out(_) | TransferDirection::Berth { .. }, _) => {}
         }
     }
 
@@ -378,7 +387,7 @@ impl Straights {
         let place = event.name & ((1 << PLACE_BITS) - 1);
         let straight = self.all.get_mut(&name)?;
         straight.busy &= !(1 << place);
-        let is_in = matches!(straight.way, Way::In { .. });
+        let is_in = matches!(straight.way, TransferDirection::In { .. });
         Some((name, straight.peer, is_in && event.error == 0))
     }
 
@@ -414,10 +423,12 @@ impl Straights {
     pub(super) fn withdraw(&mut self, port: &mut Port, name: u64) -> Option<(Course, u32)> {
         let straight = self.all.get_mut(&name)?;
         let (end, sent) = match straight.way {
-            Way::In { told, .. } => (told, None),
-            Way::Out(_) => (straight.posted, Some((straight.course, straight.posted))),
+            TransferDirection::In { told, .. } => (told, None),
+            TransferDirection::Out(_) => {
+                (straight.posted, Some((straight.course, straight.posted)))
+            }
             // It comes all the same: its cell is in the lane.
-            Way::Berth { .. } => (straight.segments, None),
+            TransferDirection::Berth { .. } => (straight.segments, None),
         };
         straight.shorten(port, end);
         straight.how = How::Withdrawn;
