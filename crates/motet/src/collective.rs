@@ -33,7 +33,8 @@ use crate::communicator::Communicator;
 use crate::element::assert_valid;
 use crate::element::code_for;
 use crate::engine::{
-    Binding, Closing, Dash, Engine, Found, Known, Number, Rule, Run, Selection, Staging, Way,
+    Binding, Closing, Dash, Engine, Found, Known, Number, PackDirection, Rule, Run, Selection,
+    Staging,
 };
 use crate::error::{ErrorKind, Result};
 use crate::flight::Flight;
@@ -464,7 +465,7 @@ pub(crate) unsafe fn staging_of([input, output]: [Option<StreamOf>; 2]) -> Optio
         return None;
     }
     let mut staging = Staging::new();
-    let blocks = [(input, Way::In), (output, Way::Both)];
+    let blocks = [(input, PackDirection::In), (output, PackDirection::Both)];
     for (items, way) in blocks.into_iter().filter_map(|(items, way)| Some((items?, way))) {
         // SAFETY: passed on.
         unsafe { staging.add(items.staged(way)) };

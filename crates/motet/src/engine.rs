@@ -53,7 +53,7 @@ pub(crate) use play::Started;
 pub(crate) use run::{Binding, Course, Linking, Number, Pace, Run, Ways};
 pub(crate) use shortcut::Expected;
 pub(crate) use sprint::Sprinter;
-pub(crate) use staging::{Staged, Staging, Way};
+pub(crate) use staging::{PackDirection, Staged, Staging};
 pub(crate) use transfer::{CANCELLED, Envelope, Mode, NOBODY, Posting, Transfer};
 use transfer::{Pair, Stored};
 pub(crate) use wakers::Postponed;

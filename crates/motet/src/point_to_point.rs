@@ -21,7 +21,7 @@ use crate::buffer::{Span, StreamOf};
 use crate::communicator::{Communicator, Traffic};
 use crate::element::{assert_valid, code_for};
 pub(crate) use crate::engine::Mode;
-use crate::engine::{Engine, Envelope, NOBODY, Staging, Transfer, Way};
+use crate::engine::{Engine, Envelope, NOBODY, PackDirection, Staging, Transfer};
 use crate::error::{ErrorKind, Result};
 use crate::flight::Flight;
 use crate::status::{PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
@@ -410,7 +410,7 @@ unsafe fn staging_of([sent, received]: [Option<StreamOf>; 2]) -> Option<Box<Stag
         return None;
     }
     let mut staging = Staging::new();
-    for (items, way) in [(sent, Way::In), (received, Way::Out)] {
+    for (items, way) in [(sent, PackDirection::In), (received, PackDirection::Out)] {
         if let Some(items) = items {
             // SAFETY: passed on.
             unsafe { staging.add(items.staged(way)) };

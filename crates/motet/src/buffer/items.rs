@@ -8,7 +8,7 @@ use super::{Held, RecvBuffer, SendBuffer, Span};
 use crate::Element;
 use crate::datatype::{Basic, Datatype, DatatypeError, Layout};
 use crate::element::{ElementType, code_of};
-use crate::engine::{Staged, Staging, Way};
+use crate::engine::{PackDirection, Staged, Staging};
 use crate::error::Result;
 
 /// Items of a datatype in a buffer: a column of a matrix, a face of a grid, every other element.
@@ -72,7 +72,7 @@ pub struct StreamOf {
 
 impl StreamOf {
     /// These items as an operation moves them.
-    pub(crate) fn staged(self, way: Way) -> Staged {
+    pub(crate) fn staged(self, way: PackDirection) -> Staged {
         let StreamOf { address, layout, count, stream } = self;
         Staged { address, layout, count, way, stream }
     }

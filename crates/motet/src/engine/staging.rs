@@ -19,7 +19,7 @@ use crate::datatype::Layout;
 
 /// Which way the data of a block goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum PackDirection {
     /// From the user when the operation starts.
     In,
     /// To the user when it has ended.
@@ -34,7 +34,7 @@ pub(crate) struct Staged {
     pub(crate) address: *mut u8,
     pub(crate) layout: Layout,
     pub(crate) count: u64,
-    pub(crate) way: Way,
+    pub(crate) way: PackDirection,
     /// Where the stream of the items lies.
     pub(crate) stream: *mut u8,
 }
@@ -144,7 +144,7 @@ impl Staging {
             // SAFETY: elements by the promise of `cover`, and their place, which is ours or theirs.
             unsafe { padded.collect() };
         }
-        for block in self.blocks.iter().filter(|block| block.way != Way::Out) {
+        for block in self.blocks.iter().filter(|block| block.way != PackDirection::Out) {
             let Staged { address, count, stream, .. } = *block;
             // SAFETY: the block and its stream by the promise of `add`.
             unsafe { block.layout.pack_raw(address, count, 0, stream, block.bytes()) };
@@ -154,7 +154,7 @@ impl Staging {
     /// Hands the data out: of each stream at most so many bytes. Only while the operation is
     /// active.
     pub(crate) fn spread(&mut self, most: usize) {
-        for block in self.blocks.iter().filter(|block| block.way != Way::In) {
+        for block in self.blocks.iter().filter(|block| block.way != PackDirection::In) {
             let Staged { address, count, stream, .. } = *block;
             // SAFETY: as in `collect`.
             unsafe { block.layout.unpack_raw(address, count, 0, stream, block.bytes().min(most)) };

@@ -15,7 +15,7 @@ use super::side::{Stage, Unit};
 use super::status::Status;
 use crate::buffer::Span;
 use crate::communicator::Communicator;
-use crate::engine::{Engine, Mode, Posting, Staging, Transfer, Way};
+use crate::engine::{Engine, Mode, PackDirection, Posting, Staging, Transfer};
 use crate::error::{ErrorKind, Result};
 use crate::flight::Flight;
 use crate::point_to_point::{Message, Placed};
@@ -153,7 +153,8 @@ impl Outgoing<'_> {
     /// As the form says.
     pub(super) unsafe fn transfer(&self, call: &'static str, comm: &Communicator) -> Result<Ready> {
         // SAFETY: passed on.
-        let (span, code, staging) = unsafe { place(comm, call, SEND_BUFFER, self.data, Way::In) }?;
+        let (span, code, staging) =
+            unsafe { place(comm, call, SEND_BUFFER, self.data, PackDirection::In) }?;
         let envelope = comm.envelope(call, self.to, self.tag, code)?;
         let mode = match self.mode {
             SendMode::Standard | SendMode::Ready => Mode::Standard,
@@ -242,7 +243,7 @@ impl Incoming<'_> {
     /// As the form says.
     pub(super) unsafe fn transfer(&self, call: &'static str, comm: &Communicator) -> Result<Ready> {
         // SAFETY: passed on.
-        let placed = unsafe { place(comm, call, RECEIVE_BUFFER, self.data, Way::Out) };
+        let placed = unsafe { place(comm, call, RECEIVE_BUFFER, self.data, PackDirection::Out) };
         let (span, code, staging) = placed?;
         let selector = comm.selector(call, self.from, self.tag)?;
         Ok((Transfer::receive_as(selector, span, code), staging))
@@ -281,7 +282,7 @@ impl Message {
     unsafe fn begin_data(self, call: &'static str, data: Data<'_>) -> Result<Flight> {
         let origin = self.origin(call);
         // SAFETY: passed on.
-        let placed = unsafe { locate(RECEIVE_BUFFER, data, Way::Out) };
+        let placed = unsafe { locate(RECEIVE_BUFFER, data, PackDirection::Out) };
         let (span, element, staging) = placed.map_err(|kind| origin.error(kind))?;
         // SAFETY: passed on.
         let id = unsafe { self.begin(call, Placed { span, element }, staging) }?;
@@ -348,7 +349,11 @@ pub(super) type Located = (Span, TypeCode, Option<Box<Staging>>);
 
 /// # Safety
 /// The operation that the staging is given to holds the memory of the data.
-unsafe fn locate(which: &'static str, data: Data<'_>, way: Way) -> Result<Located, ErrorKind> {
+unsafe fn locate(
+    which: &'static str,
+    data: Data<'_>,
+    way: PackDirection,
+) -> Result<Located, ErrorKind> {
     let mut stage = Stage::new(Unit::of([data.datatype]));
     // SAFETY: passed on.
     let Span { start, len } = unsafe { stage.data(which, data, 1, way) }?;
@@ -366,7 +371,7 @@ pub(super) unsafe fn place(
     call: &'static str,
     which: &'static str,
     data: Data<'_>,
-    way: Way,
+    way: PackDirection,
 ) -> Result<Located> {
     let tells_type = tells_type(comm);
     if !tells_type && let Some(span) = Stage::new(Unit::BYTE).as_it_is(data, 1) {

@@ -14,7 +14,7 @@ use super::data::{Blocks, Data, Mixed};
 use crate::buffer::Span;
 use crate::datatype::{Datatype, DatatypeError, Layout};
 use crate::element::code_of;
-use crate::engine::{Staged, Staging, Way};
+use crate::engine::{PackDirection, Staged, Staging};
 use crate::error::ErrorKind;
 
 /// What a plan takes for one element.
@@ -93,7 +93,7 @@ impl Stage {
         which: &'static str,
         data: Data<'_>,
         copies: usize,
-        way: Way,
+        way: PackDirection,
     ) -> Result<Span, ErrorKind> {
         if let Some(span) = self.as_it_is(data, copies) {
             return Ok(span);
@@ -126,7 +126,7 @@ impl Stage {
         &mut self,
         which: &'static str,
         blocks: Blocks<'_>,
-        way: Way,
+        way: PackDirection,
     ) -> Result<Side, ErrorKind> {
         let Blocks { address, counts, displacements, datatype } = blocks;
         one_each("displacements", displacements.len(), counts.len())?;
@@ -146,7 +146,7 @@ impl Stage {
         &mut self,
         which: &'static str,
         blocks: Mixed<'_>,
-        way: Way,
+        way: PackDirection,
     ) -> Result<Side, ErrorKind> {
         let Mixed { address, counts, displacements, datatypes } = blocks;
         one_each("displacements", displacements.len(), counts.len())?;
@@ -162,9 +162,9 @@ impl Stage {
 
     /// # Safety
     /// The operation holds the memory of the items.
-    unsafe fn place(&mut self, items: Vec<Items<'_>>, way: Way) -> Side {
+    unsafe fn place(&mut self, items: Vec<Items<'_>>, way: PackDirection) -> Side {
         // Blocks that are received one over the other get streams: the last of them stays.
-        let lie_well = |side: &Side| way == Way::In || lie_apart(&side.blocks);
+        let lie_well = |side: &Side| way == PackDirection::In || lie_apart(&side.blocks);
         match self.where_it_lies(&items).filter(lie_well) {
             Some(side) => side,
             // SAFETY: passed on.
@@ -215,7 +215,7 @@ impl Stage {
     ///
     /// # Safety
     /// The operation holds the memory of the items.
-    unsafe fn as_stream(&mut self, items: Vec<Items<'_>>, way: Way) -> Side {
+    unsafe fn as_stream(&mut self, items: Vec<Items<'_>>, way: PackDirection) -> Side {
         let bytes = |items: &Items<'_>| (items.layout.size() * items.count) as usize;
         let staging = self.staging.get_or_insert_with(|| Box::new(Staging::new()));
         let all: usize = items.iter().map(bytes).sum();

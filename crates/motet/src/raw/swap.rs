@@ -11,7 +11,7 @@ use super::request::{Request, State};
 use super::status::Status;
 use crate::buffer::Span;
 use crate::communicator::Communicator;
-use crate::engine::{Engine, Envelope, Keeper, Mode, Staging, Transfer, Way};
+use crate::engine::{Engine, Envelope, Keeper, Mode, PackDirection, Staging, Transfer};
 use crate::error::{ErrorKind, Result};
 use crate::flight::Flight;
 use crate::status::{Source, Tag, TagFilter};
@@ -125,9 +125,10 @@ impl Replace<'_> {
     unsafe fn begin(&self, call: &'static str, comm: &Communicator) -> Result<Flight> {
         let Replace { data, to: (to, send_tag), from: (from, receive_tag) } = *self;
         // SAFETY: passed on.
-        let (sent, code, collected) = unsafe { place(comm, call, BUFFER, data, Way::In) }?;
+        let (sent, code, collected) =
+            unsafe { place(comm, call, BUFFER, data, PackDirection::In) }?;
         // SAFETY: passed on.
-        let (span, _, spread) = unsafe { place(comm, call, BUFFER, data, Way::Out) }?;
+        let (span, _, spread) = unsafe { place(comm, call, BUFFER, data, PackDirection::Out) }?;
         let envelope = comm.envelope(call, to, send_tag, code)?;
         let selector = comm.selector(call, from, receive_tag)?;
         let (region, kept): (Region, Keeper) = match collected {

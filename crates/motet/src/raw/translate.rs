@@ -19,7 +19,7 @@ use crate::buffer::Span;
 use crate::check::Strictness;
 use crate::collective::{Among, Crossing, Members, Prepared, RankOf, Shape};
 use crate::communicator::Communicator;
-use crate::engine::Way;
+use crate::engine::PackDirection;
 use crate::error::ErrorKind;
 use crate::hints::Hints;
 use crate::kernel::Kernel;
@@ -220,8 +220,8 @@ fn root_in(place: RankOf, root: Root) -> Result<usize, ErrorKind> {
 }
 
 /// What goes out where a call leaves nothing of its output as it was, but in place.
-fn way_out(in_place: bool) -> Way {
-    if in_place { Way::Both } else { Way::Out }
+fn way_out(in_place: bool) -> PackDirection {
+    if in_place { PackDirection::Both } else { PackDirection::Out }
 }
 
 /// Data in place where the standard does not allow it, or nothing where data is needed.

@@ -4,7 +4,7 @@
 
 use super::{NOTHING, Translated, Translation, not_here, reductions};
 use crate::collective::{Crossing, Role, Sides};
-use crate::engine::Way;
+use crate::engine::PackDirection;
 use crate::error::ErrorKind;
 use crate::intercommunicator::Intercommunicator;
 use crate::raw::collective::Collective;
@@ -32,19 +32,19 @@ pub(super) unsafe fn translate(
             let send = not_here("send buffer", send)?;
             let mut stage = Stage::new(Unit::of([send.datatype, receive.datatype]));
             // SAFETY: see above.
-            let input = unsafe { stage.data("send buffer", send, 1, Way::In) }?;
+            let input = unsafe { stage.data("send buffer", send, 1, PackDirection::In) }?;
             let far = inter.remote_size();
             // SAFETY: see above.
-            let output = unsafe { stage.data("receive buffer", receive, far, Way::Out) }?;
+            let output = unsafe { stage.data("receive buffer", receive, far, PackDirection::Out) }?;
             Translation::crossing(Crossing::allgather(inter, input, output), stage)
         }
         Collective::Allgatherv { send, receive } => {
             let send = not_here("send buffer", send)?;
             let mut stage = Stage::new(Unit::of([send.datatype, receive.datatype]));
             // SAFETY: see above.
-            let input = unsafe { stage.data("send buffer", send, 1, Way::In) }?;
+            let input = unsafe { stage.data("send buffer", send, 1, PackDirection::In) }?;
             // SAFETY: see above.
-            let output = unsafe { stage.blocks("receive buffer", receive, Way::Out) }?;
+            let output = unsafe { stage.blocks("receive buffer", receive, PackDirection::Out) }?;
             let crossing = Crossing::allgatherv(inter, input, output.span, &output.blocks);
             Translation::crossing(crossing, stage)
         }
@@ -65,18 +65,18 @@ unsafe fn alltoall(collective: &Collective<'_>, inter: &Intercommunicator) -> Tr
             let send = not_here("send buffer", send)?;
             let mut stage = Stage::new(Unit::of([send.datatype, receive.datatype]));
             // SAFETY: see above.
-            let input = unsafe { stage.data("send buffer", send, far, Way::In) }?;
+            let input = unsafe { stage.data("send buffer", send, far, PackDirection::In) }?;
             // SAFETY: see above.
-            let output = unsafe { stage.data("receive buffer", receive, far, Way::Out) }?;
+            let output = unsafe { stage.data("receive buffer", receive, far, PackDirection::Out) }?;
             return Translation::crossing(Crossing::alltoall(inter, input, output), stage);
         }
         Collective::Alltoallv { send, receive } => {
             let send = not_here("send buffer", send)?;
             let mut stage = Stage::new(Unit::of([send.datatype, receive.datatype]));
             // SAFETY: see above.
-            let input = unsafe { stage.blocks("send buffer", send, Way::In) }?;
+            let input = unsafe { stage.blocks("send buffer", send, PackDirection::In) }?;
             // SAFETY: see above.
-            let output = unsafe { stage.blocks("receive buffer", receive, Way::Out) }?;
+            let output = unsafe { stage.blocks("receive buffer", receive, PackDirection::Out) }?;
             (stage, input, output)
         }
         Collective::Alltoallw { send, receive } => {
@@ -84,9 +84,9 @@ unsafe fn alltoall(collective: &Collective<'_>, inter: &Intercommunicator) -> Tr
             let types = send.datatypes.iter().chain(receive.datatypes);
             let mut stage = Stage::new(Unit::of(types));
             // SAFETY: see above.
-            let input = unsafe { stage.mixed("send buffer", send, Way::In) }?;
+            let input = unsafe { stage.mixed("send buffer", send, PackDirection::In) }?;
             // SAFETY: see above.
-            let output = unsafe { stage.mixed("receive buffer", receive, Way::Out) }?;
+            let output = unsafe { stage.mixed("receive buffer", receive, PackDirection::Out) }?;
             (stage, input, output)
         }
         _ => {
@@ -107,7 +107,7 @@ unsafe fn rooted(collective: &Collective<'_>, inter: &Intercommunicator, role: R
     let (crossing, stage) = match *collective {
         Collective::Bcast { data, .. } => {
             let mut stage = Stage::new(Unit::of([data.datatype]));
-            let way = if is_root { Way::In } else { Way::Out };
+            let way = if is_root { PackDirection::In } else { PackDirection::Out };
             // SAFETY: see above.
             let data = unsafe { stage.data("buffer", data, 1, way) }?;
             (Crossing::bcast(inter, role, data), stage)
@@ -116,7 +116,7 @@ unsafe fn rooted(collective: &Collective<'_>, inter: &Intercommunicator, role: R
             let receive = not_here("receive buffer", receive)?;
             let mut stage = Stage::new(Unit::of([receive.datatype]));
             // SAFETY: see above.
-            let output = unsafe { stage.data("receive buffer", receive, far, Way::Out) }?;
+            let output = unsafe { stage.data("receive buffer", receive, far, PackDirection::Out) }?;
             let sides = Sides { input: NOTHING, output, element_bytes: stage.unit().bytes };
             (Crossing::gather(inter, role, sides), stage)
         }
@@ -124,7 +124,7 @@ unsafe fn rooted(collective: &Collective<'_>, inter: &Intercommunicator, role: R
             let receive = not_here("receive buffer", receive)?;
             let mut stage = Stage::new(Unit::of([receive.datatype]));
             // SAFETY: see above.
-            let output = unsafe { stage.blocks("receive buffer", receive, Way::Out) }?;
+            let output = unsafe { stage.blocks("receive buffer", receive, PackDirection::Out) }?;
             let element_bytes = stage.unit().bytes;
             let sides = Sides { input: NOTHING, output: output.span, element_bytes };
             (Crossing::gatherv(inter, role, sides, &output.blocks), stage)
@@ -133,7 +133,7 @@ unsafe fn rooted(collective: &Collective<'_>, inter: &Intercommunicator, role: R
             let send = not_here("send buffer", send)?;
             let mut stage = Stage::new(Unit::of([send.datatype]));
             // SAFETY: see above.
-            let input = unsafe { stage.data("send buffer", send, far, Way::In) }?;
+            let input = unsafe { stage.data("send buffer", send, far, PackDirection::In) }?;
             let sides = Sides { input, output: NOTHING, element_bytes: stage.unit().bytes };
             (Crossing::scatter(inter, role, sides), stage)
         }
@@ -141,7 +141,7 @@ unsafe fn rooted(collective: &Collective<'_>, inter: &Intercommunicator, role: R
             let send = not_here("send buffer", send)?;
             let mut stage = Stage::new(Unit::of([send.datatype]));
             // SAFETY: see above.
-            let input = unsafe { stage.blocks("send buffer", send, Way::In) }?;
+            let input = unsafe { stage.blocks("send buffer", send, PackDirection::In) }?;
             let element_bytes = stage.unit().bytes;
             let sides = Sides { input: input.span, output: NOTHING, element_bytes };
             (Crossing::scatterv(inter, role, sides, &input.blocks), stage)
@@ -167,10 +167,10 @@ unsafe fn far_end(
 ) -> Translated {
     let (which, data, way) = match *collective {
         Collective::Gather { send, .. } | Collective::Gatherv { send, .. } => {
-            ("send buffer", send, Way::In)
+            ("send buffer", send, PackDirection::In)
         }
         Collective::Scatter { receive, .. } | Collective::Scatterv { receive, .. } => {
-            ("receive buffer", receive, Way::Out)
+            ("receive buffer", receive, PackDirection::Out)
         }
         _ => return Err(ErrorKind::Internal("a collective was translated as another kind".into())),
     };

@@ -4,7 +4,7 @@
 
 use super::{NOTHING, Translated, Translation, not_here, root_in, way_out};
 use crate::collective::{RankOf, Shape};
-use crate::engine::Way;
+use crate::engine::PackDirection;
 use crate::error::ErrorKind;
 use crate::raw::collective::{Collective, Root};
 use crate::raw::data::{Blocks, Data, Mixed};
@@ -51,7 +51,7 @@ pub(super) unsafe fn translate(collective: &Collective<'_>, place: RankOf) -> Tr
 unsafe fn bcast(place: RankOf, data: Data<'_>, root: Root) -> Translated {
     let root = root_in(place, root)?;
     let mut stage = Stage::new(Unit::of([data.datatype]));
-    let way = if root == place.rank { Way::In } else { Way::Out };
+    let way = if root == place.rank { PackDirection::In } else { PackDirection::Out };
     // SAFETY: passed on.
     let output = unsafe { stage.data("buffer", data, 1, way) }?;
     Translation::moving(Shape::bcast(&place, output, root), stage)
@@ -71,7 +71,7 @@ unsafe fn gather(
     let mut stage = Stage::new(Unit::of(used.map(|data| data.datatype)));
     let input = match send {
         // SAFETY: passed on.
-        Some(data) => Some(unsafe { stage.data("send buffer", data, 1, Way::In) }?),
+        Some(data) => Some(unsafe { stage.data("send buffer", data, 1, PackDirection::In) }?),
         None => None,
     };
     let way = way_out(send.is_none());
@@ -97,7 +97,7 @@ unsafe fn gatherv(
     let mut stage = Stage::new(Unit::of(types.chain(receive.iter().map(|to| to.datatype))));
     let input = match send {
         // SAFETY: passed on.
-        Some(data) => Some(unsafe { stage.data("send buffer", data, 1, Way::In) }?),
+        Some(data) => Some(unsafe { stage.data("send buffer", data, 1, PackDirection::In) }?),
         None => None,
     };
     let Some(receive) = receive else {
@@ -123,7 +123,9 @@ unsafe fn scatter(
     let mut stage = Stage::new(Unit::of(used.map(|data| data.datatype)));
     let input = match send {
         // SAFETY: passed on.
-        Some(data) => Some(unsafe { stage.data("send buffer", data, place.size, Way::In) }?),
+        Some(data) => {
+            Some(unsafe { stage.data("send buffer", data, place.size, PackDirection::In) }?)
+        }
         None => None,
     };
     let Some(receive) = receive else {
@@ -132,7 +134,7 @@ unsafe fn scatter(
         return Translation::moving(shape, stage);
     };
     // SAFETY: passed on.
-    let output = unsafe { stage.data("receive buffer", receive, 1, Way::Out) }?;
+    let output = unsafe { stage.data("receive buffer", receive, 1, PackDirection::Out) }?;
     Translation::moving(Shape::scatter(&place, input, output, root), stage)
 }
 
@@ -150,12 +152,12 @@ unsafe fn scatterv(
     let mut stage = Stage::new(Unit::of(types.chain(send.iter().map(|from| from.datatype))));
     let input = match send {
         // SAFETY: passed on.
-        Some(blocks) => Some(unsafe { stage.blocks("send buffer", blocks, Way::In) }?),
+        Some(blocks) => Some(unsafe { stage.blocks("send buffer", blocks, PackDirection::In) }?),
         None => None,
     };
     let output = match receive {
         // SAFETY: passed on.
-        Some(data) => Some(unsafe { stage.data("receive buffer", data, 1, Way::Out) }?),
+        Some(data) => Some(unsafe { stage.data("receive buffer", data, 1, PackDirection::Out) }?),
         None => None,
     };
     let shape = match (input, output) {
@@ -173,7 +175,7 @@ unsafe fn allgather(place: RankOf, send: Option<Data<'_>>, receive: Data<'_>) ->
     let mut stage = Stage::new(Unit::of(used.map(|data| data.datatype)));
     let input = match send {
         // SAFETY: passed on.
-        Some(data) => Some(unsafe { stage.data("send buffer", data, 1, Way::In) }?),
+        Some(data) => Some(unsafe { stage.data("send buffer", data, 1, PackDirection::In) }?),
         None => None,
     };
     let (ranks, way) = (place.size, way_out(send.is_none()));
@@ -187,7 +189,7 @@ unsafe fn allgatherv(place: RankOf, send: Option<Data<'_>>, receive: Blocks<'_>)
     let mut stage = Stage::new(Unit::of(types));
     let input = match send {
         // SAFETY: passed on.
-        Some(data) => Some(unsafe { stage.data("send buffer", data, 1, Way::In) }?),
+        Some(data) => Some(unsafe { stage.data("send buffer", data, 1, PackDirection::In) }?),
         None => None,
     };
     // SAFETY: passed on.
@@ -201,7 +203,7 @@ unsafe fn alltoall(place: RankOf, send: Option<Data<'_>>, receive: Data<'_>) -> 
     let ranks = place.size;
     let input = match send {
         // SAFETY: passed on.
-        Some(data) => Some(unsafe { stage.data("send buffer", data, ranks, Way::In) }?),
+        Some(data) => Some(unsafe { stage.data("send buffer", data, ranks, PackDirection::In) }?),
         None => None,
     };
     let way = way_out(send.is_none());
@@ -215,7 +217,7 @@ unsafe fn alltoallv(place: RankOf, send: Option<Blocks<'_>>, receive: Blocks<'_>
     let mut stage = Stage::new(Unit::of(used.map(|blocks| blocks.datatype)));
     let input = match send {
         // SAFETY: passed on.
-        Some(blocks) => Some(unsafe { stage.blocks("send buffer", blocks, Way::In) }?),
+        Some(blocks) => Some(unsafe { stage.blocks("send buffer", blocks, PackDirection::In) }?),
         None => None,
     };
     // SAFETY: passed on.
@@ -228,7 +230,7 @@ unsafe fn alltoallw(place: RankOf, send: Option<Mixed<'_>>, receive: Mixed<'_>) 
     let mut stage = Stage::new(Unit::of(used.flat_map(|blocks| blocks.datatypes)));
     let input = match send {
         // SAFETY: passed on.
-        Some(blocks) => Some(unsafe { stage.mixed("send buffer", blocks, Way::In) }?),
+        Some(blocks) => Some(unsafe { stage.mixed("send buffer", blocks, PackDirection::In) }?),
         None => None,
     };
     // SAFETY: passed on.

@@ -9,7 +9,7 @@ use super::{NOTHING, Translated, Translation, not_here};
 use crate::buffer::Span;
 use crate::collective::{Neighbour, Shape, members};
 use crate::communicator::Communicator;
-use crate::engine::Way;
+use crate::engine::PackDirection;
 use crate::error::ErrorKind;
 use crate::group::Group;
 use crate::raw::apart;
@@ -42,10 +42,10 @@ impl Edges<'_> {
     }
 
     /// What goes out: the block of a neighbour that is not there stays as it is.
-    fn way_out(&self) -> Way {
+    fn way_out(&self) -> PackDirection {
         match self {
-            Edges::Topology(near) if near.sources().contains(&None) => Way::Both,
-            _ => Way::Out,
+            Edges::Topology(near) if near.sources().contains(&None) => PackDirection::Both,
+            _ => PackDirection::Out,
         }
     }
 
@@ -168,7 +168,7 @@ unsafe fn sides(collective: &Collective<'_>, edges: &Edges<'_>) -> Sides {
 unsafe fn allgather(edges: &Edges<'_>, send: Data<'_>, receive: Data<'_>) -> Sides {
     let mut stage = Stage::new(Unit::of([send.datatype, receive.datatype]));
     // SAFETY: passed on.
-    let input = unsafe { stage.data("send buffer", send, 1, Way::In) }?;
+    let input = unsafe { stage.data("send buffer", send, 1, PackDirection::In) }?;
     let sources = edges.sources();
     // SAFETY: passed on.
     let output = unsafe { stage.data("receive buffer", receive, sources, edges.way_out()) }?;
@@ -179,7 +179,7 @@ unsafe fn allgatherv(edges: &Edges<'_>, send: Data<'_>, receive: Blocks<'_>) -> 
     one_each("receive counts", receive.counts, edges.sources())?;
     let mut stage = Stage::new(Unit::of([send.datatype, receive.datatype]));
     // SAFETY: passed on.
-    let input = unsafe { stage.data("send buffer", send, 1, Way::In) }?;
+    let input = unsafe { stage.data("send buffer", send, 1, PackDirection::In) }?;
     // SAFETY: passed on.
     let output = unsafe { stage.blocks("receive buffer", receive, edges.way_out()) }?;
     Ok((stage, to_all(input, edges), output))
@@ -189,7 +189,7 @@ unsafe fn alltoall(edges: &Edges<'_>, send: Data<'_>, receive: Data<'_>) -> Side
     let mut stage = Stage::new(Unit::of([send.datatype, receive.datatype]));
     let (destinations, sources) = (edges.destinations(), edges.sources());
     // SAFETY: passed on.
-    let input = unsafe { stage.data("send buffer", send, destinations, Way::In) }?;
+    let input = unsafe { stage.data("send buffer", send, destinations, PackDirection::In) }?;
     // SAFETY: passed on.
     let output = unsafe { stage.data("receive buffer", receive, sources, edges.way_out()) }?;
     Ok((stage, in_line(input, destinations), in_line(output, sources)))
@@ -200,7 +200,7 @@ unsafe fn alltoallv(edges: &Edges<'_>, send: Blocks<'_>, receive: Blocks<'_>) ->
     one_each("receive counts", receive.counts, edges.sources())?;
     let mut stage = Stage::new(Unit::of([send.datatype, receive.datatype]));
     // SAFETY: passed on.
-    let input = unsafe { stage.blocks("send buffer", send, Way::In) }?;
+    let input = unsafe { stage.blocks("send buffer", send, PackDirection::In) }?;
     // SAFETY: passed on.
     let output = unsafe { stage.blocks("receive buffer", receive, edges.way_out()) }?;
     Ok((stage, input, output))
@@ -211,7 +211,7 @@ unsafe fn alltoallw(edges: &Edges<'_>, send: Mixed<'_>, receive: Mixed<'_>) -> S
     one_each("receive counts", receive.counts, edges.sources())?;
     let mut stage = Stage::new(Unit::of(send.datatypes.iter().chain(receive.datatypes)));
     // SAFETY: passed on.
-    let input = unsafe { stage.mixed("send buffer", send, Way::In) }?;
+    let input = unsafe { stage.mixed("send buffer", send, PackDirection::In) }?;
     // SAFETY: passed on.
     let output = unsafe { stage.mixed("receive buffer", receive, edges.way_out()) }?;
     Ok((stage, input, output))

@@ -8,7 +8,7 @@ use super::{NOTHING, Translated, Translation, not_here, root_in, way_out};
 use crate::buffer::Span;
 use crate::collective::{Crossing, Including, RankOf, Role, Shape, Sides, members};
 use crate::communicator::Communicator;
-use crate::engine::Way;
+use crate::engine::PackDirection;
 use crate::error::ErrorKind;
 use crate::group::Group;
 use crate::intercommunicator::Intercommunicator;
@@ -110,7 +110,7 @@ pub(super) unsafe fn among_groups(
         _ => to.len(),
     };
     // What goes out where there is no source stays as it is.
-    let way = if from.is_empty() { Way::Both } else { Way::Out };
+    let way = if from.is_empty() { PackDirection::Both } else { PackDirection::Out };
     let (reducing, input, output) = match *collective {
         Collective::NeighborReducev { send, receive, op, .. } => {
             let send = not_here("send buffer", send)?;
@@ -122,7 +122,7 @@ pub(super) unsafe fn among_groups(
             let mut reducing = Reducing::of_blocks(send, receive, op)?;
             // SAFETY (for all calls below): passed on.
             // SAFETY: see above.
-            let input = unsafe { reducing.stage.blocks("send buffer", send, Way::In) }?;
+            let input = unsafe { reducing.stage.blocks("send buffer", send, PackDirection::In) }?;
             // SAFETY: see above.
             let output = unsafe { reducing.output(receive.count, 1, way) }?;
             (reducing, input, output)
@@ -169,14 +169,14 @@ pub(super) unsafe fn between(collective: &Collective<'_>, inter: &Intercommunica
             // SAFETY: see above.
             let input = unsafe { reducing.input(reduction.count, 1) }?.unwrap_or(NOTHING);
             // SAFETY: see above.
-            let output = unsafe { reducing.output(reduction.count, 1, Way::Out) }?;
+            let output = unsafe { reducing.output(reduction.count, 1, PackDirection::Out) }?;
             Crossing::allreduce(inter, input, output, commutative)
         }
         Collective::ReduceScatterBlock { .. } => {
             // SAFETY: see above.
             let input = unsafe { reducing.input(reduction.count, near) }?.unwrap_or(NOTHING);
             // SAFETY: see above.
-            let output = unsafe { reducing.output(reduction.count, 1, Way::Out) }?;
+            let output = unsafe { reducing.output(reduction.count, 1, PackDirection::Out) }?;
             Crossing::reduce_scatter_block(inter, input, output, commutative)
         }
         Collective::ReduceScatter { counts, .. } => {
@@ -209,7 +209,7 @@ pub(super) unsafe fn to_root(
     let (mut input, mut output) = (NOTHING, NOTHING);
     if role == Role::Root {
         // SAFETY: passed on.
-        output = unsafe { reducing.output(reduction.count, 1, Way::Out) }?;
+        output = unsafe { reducing.output(reduction.count, 1, PackDirection::Out) }?;
     } else {
         not_here("send buffer", reduction.input)?;
         // SAFETY: passed on.
@@ -265,10 +265,15 @@ impl<'a> Reducing<'a> {
         let Some(address) = self.reduction.input else { return Ok(None) };
         let data = Data { address, count, datatype: self.reduction.datatype };
         // SAFETY: passed on.
-        unsafe { self.stage.data("send buffer", data, copies, Way::In) }.map(Some)
+        unsafe { self.stage.data("send buffer", data, copies, PackDirection::In) }.map(Some)
     }
 
-    unsafe fn output(&mut self, count: usize, copies: usize, way: Way) -> Result<Span, ErrorKind> {
+    unsafe fn output(
+        &mut self,
+        count: usize,
+        copies: usize,
+        way: PackDirection,
+    ) -> Result<Span, ErrorKind> {
         let Reduction { output: address, datatype, .. } = self.reduction;
         let data = Data { address, count, datatype };
         // SAFETY: passed on.
