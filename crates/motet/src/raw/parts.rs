@@ -30,7 +30,7 @@ const RECEIVE: &str = "precv_init";
 
 /// Which way a message goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Way {
+enum PartitionDirection {
     Out,
     In,
 }
@@ -38,11 +38,11 @@ enum Way {
 /// Counts the inits of a communicator that send or receive in parts: those with one rank and tag
 /// each for themselves.
 #[derive(Debug, Default)]
-pub(crate) struct Inits(Mutex<HashMap<(Way, Peer, u64), u32>>);
+pub(crate) struct Inits(Mutex<HashMap<(PartitionDirection, Peer, u64), u32>>);
 
 impl Inits {
     /// The number of another one.
-    fn next(&self, way: Way, peer: Peer, tag: u64) -> u32 {
+    fn next(&self, way: PartitionDirection, peer: Peer, tag: u64) -> u32 {
         let mut inits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let next = inits.entry((way, peer, tag)).or_default();
         *next += 1;
@@ -69,7 +69,7 @@ impl Outgoing<'_> {
         let (mut transfer, staging) = unsafe { self.transfer(SEND, comm) }?;
         if let Transfer::Send(envelope, ..) = &mut transfer {
             let label = &mut envelope.label;
-            label.ordinal = comm.inits().next(Way::Out, envelope.to, label.tag);
+            label.ordinal = comm.inits().next(PartitionDirection::Out, envelope.to, label.tag);
             label.context = comm.context(Traffic::Partitioned);
         }
         // SAFETY: passed on.
@@ -106,7 +106,7 @@ impl Incoming<'_> {
         if let Transfer::Receive(selector, ..) = &mut transfer
             && let (Some(source), Some(tag)) = (selector.source, selector.tag)
         {
-            selector.ordinal = comm.inits().next(Way::In, source, tag);
+            selector.ordinal = comm.inits().next(PartitionDirection::In, source, tag);
             selector.context = comm.context(Traffic::Partitioned);
         }
         // SAFETY: passed on.
