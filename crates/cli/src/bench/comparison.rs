@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::measure::{self, Window};
 use super::neighbours::Neighbours;
 use super::report::{self, Output, Report};
-use super::ways::{Around, Way};
+use super::ways::{Around, ExchangeVariant};
 use crate::quantity;
 
 /// One pattern at one size, in all ways.
@@ -29,7 +29,7 @@ pub(super) struct Comparison {
 /// One way, measured.
 #[derive(Debug, Serialize)]
 struct Measurement {
-    way: Way,
+    way: ExchangeVariant,
     median_ns: f64,
     p90_ns: f64,
     /// How many times as long it takes as the exchange: the median over the rounds.
@@ -83,7 +83,7 @@ fn point(
     (pattern, bytes): (Neighbours, usize),
     seconds: f64,
 ) -> anyhow::Result<Comparison> {
-    let trials = Way::ALL.map(|way| Ok((way, around.trial(way)?)));
+    let trials = ExchangeVariant::ALL.map(|way| Ok((way, around.trial(way)?)));
     let trials = trials.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
     let measured = measure::in_turns(around.world(), trials, seconds)?;
     let exchange: Vec<f64> = measured[0].1.iter().map(|window| window.ns).collect();
@@ -98,7 +98,7 @@ fn point(
 
 /// The two lines above the rows.
 fn head() -> String {
-    let (first, others) = (Way::ALL[0].name(), &Way::ALL[1..]);
+    let (first, others) = (ExchangeVariant::ALL[0].name(), &ExchangeVariant::ALL[1..]);
     let mut text = format!("{:24} {first:>16}", "");
     others.iter().for_each(|way| text += &format!(" {:>22}", way.name()));
     text += &format!("\n{:8}{:>6}{:>10} {:>8}{:>8}", "pattern", "each", "size", "median", "p90");

@@ -16,7 +16,7 @@ const TAG: Tag = Tag(7);
 /// A way to exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Way {
+pub(super) enum ExchangeVariant {
     /// A persistent exchange: what the others are compared with.
     Exchange,
     /// Persistent sends and receives, all started and all waited for.
@@ -29,18 +29,23 @@ pub(super) enum Way {
     BlockingDense,
 }
 
-impl Way {
-    pub(super) const ALL: [Way; 5] =
-        [Way::Exchange, Way::Messages, Way::Dense, Way::Nonblocking, Way::BlockingDense];
+impl ExchangeVariant {
+    pub(super) const ALL: [ExchangeVariant; 5] = [
+        ExchangeVariant::Exchange,
+        ExchangeVariant::Messages,
+        ExchangeVariant::Dense,
+        ExchangeVariant::Nonblocking,
+        ExchangeVariant::BlockingDense,
+    ];
 
     /// What heads its column.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Way::Exchange => "exchange",
-            Way::Messages => "messages",
-            Way::Dense => "alltoallv",
-            Way::Nonblocking => "nonblocking",
-            Way::BlockingDense => "blocking v",
+            ExchangeVariant::Exchange => "exchange",
+            ExchangeVariant::Messages => "messages",
+            ExchangeVariant::Dense => "alltoallv",
+            ExchangeVariant::Nonblocking => "nonblocking",
+            ExchangeVariant::BlockingDense => "blocking v",
         }
     }
 }
@@ -84,17 +89,17 @@ impl<'a> Around<'a> {
     }
 
     /// One way, ready to be run again and again.
-    pub(super) fn trial(&'a self, way: Way) -> Result<Trial<'a>> {
+    pub(super) fn trial(&'a self, way: ExchangeVariant) -> Result<Trial<'a>> {
         let (world, info, near) = (self.world, &Info::new(), &self.neighbours);
         let ready = match way {
-            Way::Exchange => {
+            ExchangeVariant::Exchange => {
                 Ready::Persistent(world.exchange_init(self.buffers(), near, near, info)?)
             }
-            Way::Dense => {
+            ExchangeVariant::Dense => {
                 let (to, from) = (&self.blocks, &self.blocks);
                 Ready::Persistent(world.alltoallv_init(self.buffers(), to, from, info)?)
             }
-            Way::Messages => {
+            ExchangeVariant::Messages => {
                 let receives = self.single().map(|(rank, block)| world.recv_init(block, rank, TAG));
                 let sends = self.single().map(|(rank, block)| world.send_init(block, rank, TAG));
                 Ready::Messages(Pairs {
@@ -102,8 +107,8 @@ impl<'a> Around<'a> {
                     sends: sends.collect::<Result<_>>()?,
                 })
             }
-            Way::Nonblocking => Ready::Nonblocking(Some(self.buffers())),
-            Way::BlockingDense => Ready::Blocking(self.buffers()),
+            ExchangeVariant::Nonblocking => Ready::Nonblocking(Some(self.buffers())),
+            ExchangeVariant::BlockingDense => Ready::Blocking(self.buffers()),
         };
         Ok(Trial { around: self, ready, runs: 0 })
     }
