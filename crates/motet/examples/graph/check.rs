@@ -58,7 +58,7 @@ fn with_ghosts(world: &Communicator, graph: &Graph, own: &[u32]) -> Result<Vec<u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::Way;
+    use crate::options::GraphExchange;
     use crate::partition::Partition;
     use crate::search::{Tree, search};
 
@@ -70,7 +70,7 @@ mod tests {
             let edges: Vec<_> = [0, 1, 2, 3, 4, 6].map(|vertex| [vertex, vertex + 1]).to_vec();
             let mine = if world.rank() == 0 { &edges[..] } else { &[] };
             let graph = Graph::new(&world, partition, mine).unwrap();
-            let mut search = search(&world, &graph, 1, Way::Sparse).unwrap();
+            let mut search = search(&world, &graph, 1, GraphExchange::Sparse).unwrap();
             assert_eq!(search.reached, 6);
             spoil(world.rank(), &mut search.tree);
             let checked = check(&world, &graph, &search);

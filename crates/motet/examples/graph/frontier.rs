@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use motet::{Block, Communicator, Sum};
 
-use crate::options::Way;
+use crate::options::GraphExchange;
 
 /// A vertex that was found, and the vertex that it was found from.
 pub(crate) type Found = [u32; 2];
@@ -22,7 +22,7 @@ pub(crate) struct Cost {
 /// Brings what was found to its ranks.
 pub(crate) struct Frontier<'w> {
     world: &'w Communicator,
-    way: Way,
+    way: GraphExchange,
     /// What goes to each rank.
     pub(crate) outgoing: Vec<Vec<Found>>,
     pub(crate) cost: Cost,
@@ -30,7 +30,7 @@ pub(crate) struct Frontier<'w> {
 
 impl<'w> Frontier<'w> {
     /// Nothing is found yet.
-    pub(crate) fn new(world: &'w Communicator, way: Way) -> Self {
+    pub(crate) fn new(world: &'w Communicator, way: GraphExchange) -> Self {
         let outgoing = vec![Vec::new(); world.size()];
         Self { world, way, outgoing, cost: Cost::default() }
     }
@@ -41,8 +41,8 @@ impl<'w> Frontier<'w> {
         let full = self.outgoing.iter().filter(|found| !found.is_empty());
         self.cost.messages += full.count() as u64;
         let came = match self.way {
-            Way::Sparse => self.sparse(),
-            Way::Dense => self.dense(),
+            GraphExchange::Sparse => self.sparse(),
+            GraphExchange::Dense => self.dense(),
         }?;
         self.outgoing.iter_mut().for_each(Vec::clear);
         self.cost.time += begin.elapsed();

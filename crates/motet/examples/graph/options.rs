@@ -69,23 +69,23 @@ pub(crate) enum Selected {
 
 /// One way of exchange.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Way {
+pub(crate) enum GraphExchange {
     Sparse,
     Dense,
 }
 
 impl Selected {
     /// The ways to take, in this order.
-    pub(crate) fn ways(self) -> Vec<Way> {
+    pub(crate) fn ways(self) -> Vec<GraphExchange> {
         match self {
-            Self::Sparse => vec![Way::Sparse],
-            Self::Dense => vec![Way::Dense],
-            Self::All => vec![Way::Sparse, Way::Dense],
+            Self::Sparse => vec![GraphExchange::Sparse],
+            Self::Dense => vec![GraphExchange::Dense],
+            Self::All => vec![GraphExchange::Sparse, GraphExchange::Dense],
         }
     }
 }
 
-impl Way {
+impl GraphExchange {
     /// As on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use motet::{Communicator, Max, Sum};
 
-use crate::options::Way;
+use crate::options::GraphExchange;
 use crate::problem::Problem;
 use crate::rank::Ranking;
 use crate::search::Search;
@@ -23,7 +23,7 @@ edges     those of all vertices that were reached, by the time
 
 /// The searches of one way, together.
 pub(crate) struct Row {
-    way: Way,
+    way: GraphExchange,
     searches: u64,
     seconds: f64,
     /// The time in communication of this rank.
@@ -36,7 +36,7 @@ pub(crate) struct Row {
 
 impl Row {
     /// No searches yet.
-    pub(crate) fn new(way: Way) -> Self {
+    pub(crate) fn new(way: GraphExchange) -> Self {
         let waited = Duration::ZERO;
         Self {
             way,
@@ -65,8 +65,8 @@ impl Row {
     fn bare(&self, ranks: u64) -> u64 {
         match self.way {
             // Each rank says in ⌈log2 p⌉ messages that its own have been received.
-            Way::Sparse => ranks * u64::from(ranks.next_power_of_two().ilog2()),
-            Way::Dense => ranks * (ranks - 1),
+            GraphExchange::Sparse => ranks * u64::from(ranks.next_power_of_two().ilog2()),
+            GraphExchange::Dense => ranks * (ranks - 1),
         }
     }
 }

@@ -7,7 +7,7 @@ use motet::Communicator;
 
 use crate::frontier::{Cost, Found, Frontier};
 use crate::graph::Graph;
-use crate::options::Way;
+use crate::options::GraphExchange;
 
 /// The level, and the parent, of a vertex that is not reached.
 pub(crate) const NOWHERE: u32 = u32::MAX;
@@ -50,7 +50,12 @@ impl Tree {
 }
 
 /// Searches from a vertex. Collective.
-pub(crate) fn search(world: &Communicator, graph: &Graph, root: u32, way: Way) -> Result<Search> {
+pub(crate) fn search(
+    world: &Communicator,
+    graph: &Graph,
+    root: u32,
+    way: GraphExchange,
+) -> Result<Search> {
     let mut frontier = Frontier::new(world, way);
     let mut tree = Tree::new(graph, root);
     // A ghost is told to its rank once: whatever is found later is no news there.
