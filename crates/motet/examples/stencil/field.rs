@@ -7,7 +7,7 @@ use motet::datatype::Order;
 use motet::{Block, CartesianCommunicator, Datatype, Info, Part, Persistent, Tag};
 
 use crate::halo::{Face, Halo};
-use crate::options::Way;
+use crate::options::StencilExchange;
 
 const FACES: Tag = Tag(1);
 
@@ -37,16 +37,24 @@ struct Packed {
 
 impl<'g> Field<'g> {
     /// A field of zeros.
-    pub(crate) fn new(ranks: &'g CartesianCommunicator, halo: &'g Halo, way: Way) -> Result<Self> {
+    pub(crate) fn new(
+        ranks: &'g CartesianCommunicator,
+        halo: &'g Halo,
+        way: StencilExchange,
+    ) -> Result<Self> {
         let (values, ghosts) = (vec![0.0; halo.points()], vec![0.0; halo.len()]);
         let packed = |blocks, (values, ghosts)| {
             let faces = vec![0.0; halo.len()];
             Held::Packed(Packed { values, ghosts, faces, blocks })
         };
         let held = match way {
-            Way::Persistent => Held::Persistent(persistent(ranks, halo, (values, ghosts))?),
-            Way::Alltoallv => packed(Some(blocks(ranks.size(), halo)), (values, ghosts)),
-            Way::Messages => packed(None, (values, ghosts)),
+            StencilExchange::Persistent => {
+                Held::Persistent(persistent(ranks, halo, (values, ghosts))?)
+            }
+            StencilExchange::Alltoallv => {
+                packed(Some(blocks(ranks.size(), halo)), (values, ghosts))
+            }
+            StencilExchange::Messages => packed(None, (values, ghosts)),
         };
         Ok(Self { ranks, halo, held })
     }

@@ -66,7 +66,7 @@ pub(crate) enum Selected {
 
 /// One way of exchange.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Way {
+pub(crate) enum StencilExchange {
     Persistent,
     Alltoallv,
     Messages,
@@ -74,17 +74,21 @@ pub(crate) enum Way {
 
 impl Selected {
     /// The ways to take, in this order.
-    pub(crate) fn ways(self) -> Vec<Way> {
+    pub(crate) fn ways(self) -> Vec<StencilExchange> {
         match self {
-            Self::Persistent => vec![Way::Persistent],
-            Self::Alltoallv => vec![Way::Alltoallv],
-            Self::Messages => vec![Way::Messages],
-            Self::All => vec![Way::Persistent, Way::Alltoallv, Way::Messages],
+            Self::Persistent => vec![StencilExchange::Persistent],
+            Self::Alltoallv => vec![StencilExchange::Alltoallv],
+            Self::Messages => vec![StencilExchange::Messages],
+            Self::All => vec![
+                StencilExchange::Persistent,
+                StencilExchange::Alltoallv,
+                StencilExchange::Messages,
+            ],
         }
     }
 }
 
-impl Way {
+impl StencilExchange {
     /// As on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self {

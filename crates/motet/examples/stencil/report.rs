@@ -9,7 +9,7 @@ use motet::{Communicator, Max, Sum};
 use crate::check::Checked;
 use crate::grid::Grid;
 use crate::halo::Halo;
-use crate::options::{Options, Way};
+use crate::options::{Options, StencilExchange};
 use crate::solver::{Cost, Solution};
 
 const EXPLANATION: &str = "
@@ -23,7 +23,7 @@ hidden      1 - overlapped / apart, at least 0
 
 /// The figures of all ranks in one.
 pub(crate) struct Row {
-    way: Way,
+    way: StencilExchange,
     /// Of a step, on the slowest rank.
     pub(crate) seconds: f64,
     cost: Cost,
@@ -85,7 +85,7 @@ fn write_rows(text: &mut String, options: &Options, points: f64, rows: &[Row]) -
     writeln!(text, "\n{:<12}{titles}{:>9}{:>8}{:>14}", "exchange", "visible", "hidden", "updates")?;
     for row in rows {
         let Row { way, seconds, cost, .. } = row;
-        let overlapped = options.overlap && *way != Way::Alltoallv && options.steps > 1;
+        let overlapped = options.overlap && *way != StencilExchange::Alltoallv && options.steps > 1;
         let (meanwhile, hidden) = match overlapped {
             true => (micros(cost.overlapped), format!("{:.0} %", 100.0 * row.hidden())),
             false => ("-".to_string(), "-".to_string()),

@@ -9,7 +9,7 @@ use crate::field::Field;
 use crate::grid::Grid;
 use crate::halo::Halo;
 use crate::kernel;
-use crate::options::{Options, Way};
+use crate::options::{Options, StencilExchange};
 use crate::progress::Progress;
 use crate::wave::Wave;
 
@@ -21,7 +21,7 @@ const APART: u64 = 8;
 
 /// The result of one way, and what it cost this rank.
 pub(crate) struct Solution {
-    pub(crate) way: Way,
+    pub(crate) way: StencilExchange,
     /// The values of the points of this rank.
     pub(crate) values: Vec<f64>,
     /// Of a step.
@@ -67,7 +67,12 @@ impl Mean {
 }
 
 /// Goes through all steps in one way.
-pub(crate) fn solve(grid: &Grid, halo: &Halo, options: &Options, way: Way) -> Result<Solution> {
+pub(crate) fn solve(
+    grid: &Grid,
+    halo: &Halo,
+    options: &Options,
+    way: StencilExchange,
+) -> Result<Solution> {
     let world: &Communicator = &grid.ranks;
     let shown = world.rank() == 0 && !options.quiet;
     let progress = if shown { Progress::shown("step") } else { Progress::silent() };
