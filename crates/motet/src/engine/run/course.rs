@@ -11,7 +11,7 @@
 use motet_fabric::{Endpoint, Fill, Label, Peer, Region, RegionMut, Reply, Short};
 use motet_plan::{Action, Rank, Slice, StepId};
 
-use super::reduction::{Operands, Side};
+use super::reduction::{OperandSide, Operands};
 use super::{Number, Pace, Run};
 use crate::kernel::Kernel;
 
@@ -89,7 +89,7 @@ struct Fused {
     alignment: usize,
     /// The operand that is there already.
     other: Stretch,
-    side: Side,
+    side: OperandSide,
     into: Stretch,
     count: usize,
 }

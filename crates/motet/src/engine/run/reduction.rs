@@ -28,18 +28,18 @@ pub(super) struct Operands {
     /// The operand that is there already.
     pub(super) other: Slice,
     /// On which side of it what is received goes.
-    pub(super) side: Side,
+    pub(super) side: OperandSide,
     pub(super) into: Slice,
 }
 
 /// Which operand of a reduction is received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum OperandSide {
     Left,
     Right,
 }
 
-impl Side {
+impl OperandSide {
     /// Reduces so many elements: what has been received, and the other operand.
     ///
     /// # Safety
@@ -53,8 +53,8 @@ impl Side {
         count: usize,
     ) {
         let [left, right] = match self {
-            Side::Left => [received, other],
-            Side::Right => [other, received],
+            OperandSide::Left => [received, other],
+            OperandSide::Right => [other, received],
         };
         // SAFETY: passed on.
         unsafe { kernel.reduce(left, right, into, count) };
@@ -67,7 +67,8 @@ impl Run {
         let Action::Reduce { left, right, into } = *self.planned.plan.step(reduction) else {
             unreachable!("the plan says that it reduces")
         };
-        let (side, other) = if left == place { (Side::Left, right) } else { (Side::Right, left) };
+        let (side, other) =
+            if left == place { (OperandSide::Left, right) } else { (OperandSide::Right, left) };
         Operands { other, side, into }
     }
 

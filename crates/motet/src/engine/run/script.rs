@@ -19,7 +19,7 @@ use std::sync::Arc;
 use motet_fabric::{Endpoint, InChannel, Peer, Region, RegionMut, channel};
 use motet_plan::{Action, Rank, Slice, StepId};
 
-use super::reduction::{Operands, Side};
+use super::reduction::{OperandSide, Operands};
 use super::{Channels, Link, Run};
 use crate::kernel::Kernel;
 
@@ -69,7 +69,7 @@ enum Act {
         from: Peer,
         /// The operand that is there already.
         other: Region,
-        side: Side,
+        side: OperandSide,
         into: RegionMut,
         count: usize,
     },
