@@ -12,7 +12,7 @@ use crate::engine::{Known, Lists, Signature};
 
 /// What one side of a call is: where it lies, how long it is, and of which datatype.
 #[derive(Clone, Copy)]
-struct Side {
+struct SignatureSide {
     address: *mut u8,
     /// Items, or blocks where each has a length of its own.
     count: usize,
@@ -20,32 +20,33 @@ struct Side {
     datatype: u16,
 }
 
-impl Side {
-    const NONE: Side = Side { address: std::ptr::null_mut(), count: 0, datatype: 0 };
+impl SignatureSide {
+    const NONE: SignatureSide =
+        SignatureSide { address: std::ptr::null_mut(), count: 0, datatype: 0 };
 
     #[inline(always)]
-    fn new(address: *mut u8, count: usize, datatype: &Datatype) -> Option<Side> {
-        Some(Side { address, count, datatype: datatype.as_named()? as u16 })
+    fn new(address: *mut u8, count: usize, datatype: &Datatype) -> Option<SignatureSide> {
+        Some(SignatureSide { address, count, datatype: datatype.as_named()? as u16 })
     }
 
     #[inline(always)]
-    fn of(data: &Data<'_>) -> Option<Side> {
-        Side::new(data.address, data.count, data.datatype)
+    fn of(data: &Data<'_>) -> Option<SignatureSide> {
+        SignatureSide::new(data.address, data.count, data.datatype)
     }
 
     #[inline(always)]
-    fn of_any(data: &Option<Data<'_>>) -> Option<Side> {
-        data.as_ref().map_or(Some(Side::NONE), Side::of)
+    fn of_any(data: &Option<Data<'_>>) -> Option<SignatureSide> {
+        data.as_ref().map_or(Some(SignatureSide::NONE), SignatureSide::of)
     }
 
     #[inline(always)]
-    fn of_blocks(blocks: &Blocks<'_>) -> Option<Side> {
-        Side::new(blocks.address, blocks.counts.len(), blocks.datatype)
+    fn of_blocks(blocks: &Blocks<'_>) -> Option<SignatureSide> {
+        SignatureSide::new(blocks.address, blocks.counts.len(), blocks.datatype)
     }
 
     #[inline(always)]
-    fn of_any_blocks(blocks: &Option<Blocks<'_>>) -> Option<Side> {
-        blocks.as_ref().map_or(Some(Side::NONE), Side::of_blocks)
+    fn of_any_blocks(blocks: &Option<Blocks<'_>>) -> Option<SignatureSide> {
+        blocks.as_ref().map_or(Some(SignatureSide::NONE), SignatureSide::of_blocks)
     }
 }
 
@@ -103,33 +104,34 @@ impl Collective<'_> {
 
     /// What it sends and receives, where all of a side has one datatype.
     #[inline(always)]
-    fn sides(&self) -> Option<(Side, Side)> {
+    fn sides(&self) -> Option<(SignatureSide, SignatureSide)> {
         if let Some(&Reduction { input, output, count, datatype, .. }) = self.reduced() {
-            let received = Side::new(output, count, datatype)?;
-            let sent = input.map_or(Side::NONE, |address| Side { address, ..received });
+            let received = SignatureSide::new(output, count, datatype)?;
+            let sent =
+                input.map_or(SignatureSide::NONE, |address| SignatureSide { address, ..received });
             return Some((sent, received));
         }
         Some(match self {
-            Collective::Barrier => (Side::NONE, Side::NONE),
-            Collective::Bcast { data, .. } => (Side::NONE, Side::of(data)?),
+            Collective::Barrier => (SignatureSide::NONE, SignatureSide::NONE),
+            Collective::Bcast { data, .. } => (SignatureSide::NONE, SignatureSide::of(data)?),
             Collective::Gather { send, receive, .. }
             | Collective::Scatter { send, receive, .. } => {
-                (Side::of_any(send)?, Side::of_any(receive)?)
+                (SignatureSide::of_any(send)?, SignatureSide::of_any(receive)?)
             }
             Collective::Gatherv { send, receive, .. } => {
-                (Side::of_any(send)?, Side::of_any_blocks(receive)?)
+                (SignatureSide::of_any(send)?, SignatureSide::of_any_blocks(receive)?)
             }
             Collective::Scatterv { send, receive, .. } => {
-                (Side::of_any_blocks(send)?, Side::of_any(receive)?)
+                (SignatureSide::of_any_blocks(send)?, SignatureSide::of_any(receive)?)
             }
             Collective::Allgather { send, receive } | Collective::Alltoall { send, receive } => {
-                (Side::of_any(send)?, Side::of(receive)?)
+                (SignatureSide::of_any(send)?, SignatureSide::of(receive)?)
             }
             Collective::Allgatherv { send, receive } => {
-                (Side::of_any(send)?, Side::of_blocks(receive)?)
+                (SignatureSide::of_any(send)?, SignatureSide::of_blocks(receive)?)
             }
             Collective::Alltoallv { send, receive } => {
-                (Side::of_any_blocks(send)?, Side::of_blocks(receive)?)
+                (SignatureSide::of_any_blocks(send)?, SignatureSide::of_blocks(receive)?)
             }
             _ => return None,
         })
