@@ -10,7 +10,7 @@ use crate::error::ErrorKind;
 
 /// Whose bytes they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum BufferRole {
     Sent,
     Received,
 }
@@ -20,13 +20,13 @@ pub(super) enum Side {
 pub(super) struct Run {
     pub(super) start: i128,
     pub(super) end: i128,
-    pub(super) side: Side,
+    pub(super) side: BufferRole,
 }
 
 /// No byte is received twice, or both received and sent.
 pub(super) fn check(send: &Mixed<'_>, receive: &Mixed<'_>) -> Result<(), ErrorKind> {
-    let sides = [(send, Side::Sent), (receive, Side::Received)];
-    let all = |runs: fn(&Mixed<'_>, Side) -> Vec<Run>| {
+    let sides = [(send, BufferRole::Sent), (receive, BufferRole::Received)];
+    let all = |runs: fn(&Mixed<'_>, BufferRole) -> Vec<Run>| {
         sides.iter().flat_map(|(mixed, side)| runs(mixed, *side)).collect()
     };
     let Some(overlap) = overlap(all(bounds)).and_then(|_| overlap(all(all_pieces))) else {
@@ -47,7 +47,7 @@ fn blocks<'a>(mixed: &Mixed<'a>) -> impl Iterator<Item = (i128, u64, &'a Datatyp
 }
 
 /// One run for each block, from its first byte to its last.
-fn bounds(mixed: &Mixed<'_>, side: Side) -> Vec<Run> {
+fn bounds(mixed: &Mixed<'_>, side: BufferRole) -> Vec<Run> {
     let bounds = |(at, count, datatype): (i128, u64, &Datatype)| {
         let (low, high) = datatype.commit().reach(count);
         Run { start: at + low, end: at + high, side }
@@ -56,7 +56,7 @@ fn bounds(mixed: &Mixed<'_>, side: Side) -> Vec<Run> {
 }
 
 /// All runs of all blocks.
-fn all_pieces(mixed: &Mixed<'_>, side: Side) -> Vec<Run> {
+fn all_pieces(mixed: &Mixed<'_>, side: BufferRole) -> Vec<Run> {
     let of_block = |(at, count, datatype)| pieces(at, count, datatype, side);
     blocks(mixed).flat_map(of_block).collect()
 }
@@ -66,7 +66,7 @@ pub(super) fn pieces(
     at: i128,
     count: u64,
     datatype: &Datatype,
-    side: Side,
+    side: BufferRole,
 ) -> impl Iterator<Item = Run> + use<> {
     let layout = datatype.layout();
     let pieces = match layout.contiguous(count) {
@@ -90,19 +90,21 @@ fn put_in_order(runs: &mut Vec<Run>) {
 }
 
 /// The first byte that is in a run that is received and in another one of this side.
-pub(super) fn find(runs: &mut Vec<Run>, other: Side) -> Option<Byte> {
+pub(super) fn find(runs: &mut Vec<Run>, other: BufferRole) -> Option<Byte> {
     put_in_order(runs);
     let (mut sent, mut received) = (i128::MIN, i128::MIN);
     for run in &*runs {
         let taken = match (run.side, other) {
-            (Side::Received, Side::Received) | (Side::Sent, Side::Sent) => received,
-            (Side::Received, Side::Sent) => sent,
-            (Side::Sent, Side::Received) => i128::MIN,
+            (BufferRole::Received, BufferRole::Received) | (BufferRole::Sent, BufferRole::Sent) => {
+                received
+            }
+            (BufferRole::Received, BufferRole::Sent) => sent,
+            (BufferRole::Sent, BufferRole::Received) => i128::MIN,
         };
         if run.start < taken {
             return Some(Byte(run.start));
         }
-        let end = if run.side == Side::Sent { &mut sent } else { &mut received };
+        let end = if run.side == BufferRole::Sent { &mut sent } else { &mut received };
         *end = run.end.max(*end);
     }
     None
@@ -114,13 +116,13 @@ fn overlap(mut runs: Vec<Run>) -> Option<i128> {
     let (mut sent, mut received) = (i128::MIN, i128::MIN);
     for run in runs {
         let taken = match run.side {
-            Side::Sent => received,
-            Side::Received => received.max(sent),
+            BufferRole::Sent => received,
+            BufferRole::Received => received.max(sent),
         };
         if run.start < taken {
             return Some(run.start);
         }
-        let end = if run.side == Side::Sent { &mut sent } else { &mut received };
+        let end = if run.side == BufferRole::Sent { &mut sent } else { &mut received };
         *end = run.end.max(*end);
     }
     None
@@ -130,13 +132,13 @@ fn overlap(mut runs: Vec<Run>) -> Option<i128> {
 mod tests {
     use super::*;
 
-    fn run(start: i128, end: i128, side: Side) -> Run {
+    fn run(start: i128, end: i128, side: BufferRole) -> Run {
         Run { start, end, side }
     }
 
     #[test]
     fn only_what_is_received_must_lie_apart() {
-        use Side::{Received, Sent};
+        use BufferRole::{Received, Sent};
         assert_eq!(overlap(vec![run(0, 9, Sent), run(3, 5, Sent), run(9, 12, Received)]), None);
         assert_eq!(overlap(vec![run(4, 9, Received), run(0, 4, Sent), run(9, 9, Received)]), None);
         assert_eq!(overlap(vec![run(4, 9, Received), run(2, 5, Received)]), Some(4));
@@ -147,7 +149,7 @@ mod tests {
 
     #[test]
     fn it_is_said_which_side_a_byte_is_shared_with() {
-        use Side::{Received, Sent};
+        use BufferRole::{Received, Sent};
         let mut twice = vec![run(4, 9, Received), run(8, 12, Received), run(20, 30, Sent)];
         assert_eq!(find(&mut twice, Received), Some(Byte(8)));
         assert_eq!(find(&mut twice, Sent), None);

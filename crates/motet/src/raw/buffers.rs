@@ -6,7 +6,7 @@
 //! to streams and back, so an overlap does no harm; it takes long to find, and only check mode
 //! looks for it.
 
-use super::apart::{Byte, Run, Side, find, pieces};
+use super::apart::{BufferRole, Byte, Run, find, pieces};
 use super::collective::{Collective, On, Reduction, Root};
 use super::data::{Blocks, Data, Mixed};
 use crate::buffer::Span;
@@ -86,7 +86,7 @@ impl<'a> Lying<'a> {
     }
 
     /// One run for each block, from its first byte to its last.
-    fn bounds(&self, side: Side, runs: &mut Vec<Run>) {
+    fn bounds(&self, side: BufferRole, runs: &mut Vec<Run>) {
         self.each(|at, count, datatype| {
             let (low, high) = datatype.layout().reach(count);
             runs.push(Run { start: at + low, end: at + high, side });
@@ -94,7 +94,7 @@ impl<'a> Lying<'a> {
     }
 
     /// All runs of all blocks.
-    fn pieces(&self, side: Side, runs: &mut Vec<Run>) {
+    fn pieces(&self, side: BufferRole, runs: &mut Vec<Run>) {
         self.each(|at, count, datatype| runs.extend(pieces(at, count, datatype, side)));
     }
 
@@ -198,8 +198,8 @@ pub(super) fn check(
     if strictness == Strictness::Strict {
         check_apart(&received)?;
     }
-    let both = [(sent, Side::Sent), (received, Side::Received)];
-    let Some(Byte(byte)) = shared(&both, Side::Sent) else { return Ok(()) };
+    let both = [(sent, BufferRole::Sent), (received, BufferRole::Received)];
+    let Some(Byte(byte)) = shared(&both, BufferRole::Sent) else { return Ok(()) };
     let byte = byte - sent.address();
     let problem = if sent.address() == received.address() {
         "is the send buffer; say in place if it is to be both".into()
@@ -224,7 +224,7 @@ fn check_received(collective: &Collective<'_>, strictness: Strictness) -> Result
 
 /// The first byte that is received, and in another run of this side too. Runs are made only where
 /// bounds lie across each other.
-fn shared(lying: &[(Lying<'_>, Side)], other: Side) -> Option<Byte> {
+fn shared(lying: &[(Lying<'_>, BufferRole)], other: BufferRole) -> Option<Byte> {
     let mut runs = Vec::new();
     lying.iter().for_each(|(each, side)| each.bounds(*side, &mut runs));
     find(&mut runs, other)?;
@@ -235,7 +235,8 @@ fn shared(lying: &[(Lying<'_>, Side)], other: Side) -> Option<Byte> {
 
 /// No byte is received twice.
 fn check_apart(received: &Lying<'_>) -> Result<(), ErrorKind> {
-    let Some(Byte(byte)) = shared(&[(*received, Side::Received)], Side::Received) else {
+    let Some(Byte(byte)) = shared(&[(*received, BufferRole::Received)], BufferRole::Received)
+    else {
         return Ok(());
     };
     let byte = byte - received.address();
