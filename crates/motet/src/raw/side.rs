@@ -59,7 +59,7 @@ struct Items<'a> {
 
 /// One side of a call, as a plan sees it: the whole in units, and the blocks in it.
 #[derive(Debug)]
-pub(super) struct Side {
+pub(super) struct SideBuffers {
     pub(super) span: Span,
     pub(super) blocks: Vec<Block>,
 }
@@ -127,7 +127,7 @@ impl Stage {
         which: &'static str,
         blocks: Blocks<'_>,
         way: PackDirection,
-    ) -> Result<Side, ErrorKind> {
+    ) -> Result<SideBuffers, ErrorKind> {
         let Blocks { address, counts, displacements, datatype } = blocks;
         one_each("displacements", displacements.len(), counts.len())?;
         let place = |(&count, &displacement): (&usize, &isize)| {
@@ -147,7 +147,7 @@ impl Stage {
         which: &'static str,
         blocks: Mixed<'_>,
         way: PackDirection,
-    ) -> Result<Side, ErrorKind> {
+    ) -> Result<SideBuffers, ErrorKind> {
         let Mixed { address, counts, displacements, datatypes } = blocks;
         one_each("displacements", displacements.len(), counts.len())?;
         one_each("datatypes", datatypes.len(), counts.len())?;
@@ -162,9 +162,9 @@ impl Stage {
 
     /// # Safety
     /// The operation holds the memory of the items.
-    unsafe fn place(&mut self, items: Vec<Items<'_>>, way: PackDirection) -> Side {
+    unsafe fn place(&mut self, items: Vec<Items<'_>>, way: PackDirection) -> SideBuffers {
         // Blocks that are received one over the other get streams: the last of them stays.
-        let lie_well = |side: &Side| way == PackDirection::In || lie_apart(&side.blocks);
+        let lie_well = |side: &SideBuffers| way == PackDirection::In || lie_apart(&side.blocks);
         match self.where_it_lies(&items).filter(lie_well) {
             Some(side) => side,
             // SAFETY: passed on.
@@ -186,7 +186,7 @@ impl Stage {
     }
 
     /// The items where they are, if each block is one run of whole units.
-    fn where_it_lies(&self, items: &[Items<'_>]) -> Option<Side> {
+    fn where_it_lies(&self, items: &[Items<'_>]) -> Option<SideBuffers> {
         let run = |items: &Items<'_>| {
             let piece = items.layout.contiguous(items.count)?;
             Some((items.address.addr().wrapping_add_signed(piece.at as isize), piece.len as usize))
@@ -208,14 +208,14 @@ impl Stage {
         // The address comes from that of the user's, so that it may be used as that may.
         let start =
             items.first().map_or(std::ptr::null_mut(), |items| items.address.with_addr(base));
-        Some(Side { span: Span { start, len }, blocks })
+        Some(SideBuffers { span: Span { start, len }, blocks })
     }
 
     /// The items one after the other in a stream.
     ///
     /// # Safety
     /// The operation holds the memory of the items.
-    unsafe fn as_stream(&mut self, items: Vec<Items<'_>>, way: PackDirection) -> Side {
+    unsafe fn as_stream(&mut self, items: Vec<Items<'_>>, way: PackDirection) -> SideBuffers {
         let bytes = |items: &Items<'_>| (items.layout.size() * items.count) as usize;
         let staging = self.staging.get_or_insert_with(|| Box::new(Staging::new()));
         let all: usize = items.iter().map(bytes).sum();
@@ -232,7 +232,7 @@ impl Stage {
             unsafe { staging.add(staged) };
             start += count;
         }
-        Side { span: Span { start: stream, len: start }, blocks }
+        SideBuffers { span: Span { start: stream, len: start }, blocks }
     }
 }
 

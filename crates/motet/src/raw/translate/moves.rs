@@ -242,8 +242,8 @@ unsafe fn alltoallw(place: RankOf, send: Option<Mixed<'_>>, receive: Mixed<'_>) 
 fn exchange(
     place: RankOf,
     stage: Stage,
-    input: Option<crate::raw::side::Side>,
-    output: crate::raw::side::Side,
+    input: Option<crate::raw::side::SideBuffers>,
+    output: crate::raw::side::SideBuffers,
 ) -> Translated {
     let shape = match &input {
         Some(input) => {

@@ -15,7 +15,7 @@ use crate::group::Group;
 use crate::raw::apart;
 use crate::raw::collective::Collective;
 use crate::raw::data::{Blocks, Data, Mixed};
-use crate::raw::side::{Side, Stage, Unit};
+use crate::raw::side::{SideBuffers, Stage, Unit};
 use crate::topology::Neighbourhood;
 
 /// Whom the caller has messages with.
@@ -122,7 +122,7 @@ pub(super) unsafe fn among_ranks(
     edges.exchange(comm, unsafe { alltoallw(&edges, send, receive) })
 }
 
-type Sides = Result<(Stage, Side, Side), ErrorKind>;
+type Sides = Result<(Stage, SideBuffers, SideBuffers), ErrorKind>;
 
 /// Where the data lies that goes over the edges.
 ///
@@ -218,17 +218,17 @@ unsafe fn alltoallw(edges: &Edges<'_>, send: Mixed<'_>, receive: Mixed<'_>) -> S
 }
 
 /// The whole to every destination.
-fn to_all(span: Span, edges: &Edges<'_>) -> Side {
+fn to_all(span: Span, edges: &Edges<'_>) -> SideBuffers {
     let block = Block { start: 0, count: span.len };
-    Side { span, blocks: vec![block; edges.destinations()] }
+    SideBuffers { span, blocks: vec![block; edges.destinations()] }
 }
 
 /// Blocks of one length, side by side.
-fn in_line(span: Span, neighbours: usize) -> Side {
+fn in_line(span: Span, neighbours: usize) -> SideBuffers {
     let count = span.len.checked_div(neighbours).unwrap_or(0);
     let block = |slot: usize| Block { start: slot * count, count };
     let span = if neighbours == 0 { NOTHING } else { span };
-    Side { span, blocks: (0..neighbours).map(block).collect() }
+    SideBuffers { span, blocks: (0..neighbours).map(block).collect() }
 }
 
 fn one_each(which: &'static str, counts: &[usize], neighbours: usize) -> Result<(), ErrorKind> {

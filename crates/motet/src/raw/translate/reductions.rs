@@ -16,7 +16,7 @@ use crate::kernel::{Kernel, kernel_for};
 use crate::op::Op;
 use crate::raw::collective::{Collective, Reduction};
 use crate::raw::data::{Blocks, Data};
-use crate::raw::side::{Side, Stage, Unit};
+use crate::raw::side::{SideBuffers, Stage, Unit};
 
 /// A reduction on its way.
 struct Reducing<'a> {
@@ -139,7 +139,7 @@ pub(super) unsafe fn among_groups(
             let start = |index| if copies < to.len() { 0 } else { index * count };
             let block = |index| Block { start: start(index), count };
             let blocks = (0..to.len()).map(block).collect();
-            (reducing, Side { span, blocks }, output)
+            (reducing, SideBuffers { span, blocks }, output)
         }
     };
     let neighbour = |(&rank, &Block { start, count })| Neighbour { rank, start, count };
