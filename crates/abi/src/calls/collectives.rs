@@ -13,7 +13,7 @@ use motet::raw::{Collective, CollectiveKind};
 use super::Form;
 use super::arguments::{Blocks, Items, Mixed, Which};
 use super::form::{Call, Part};
-use super::said::{NO_OP, NO_ROOT, Side, words};
+use super::said::{HandleSide, NO_OP, NO_ROOT, words};
 use crate::count::Counts;
 use crate::fault::Answer;
 use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Op};
@@ -24,7 +24,7 @@ pub(crate) unsafe fn barrier(comm: MPI_Comm, form: Form) -> Answer {
         let collective = Collective::Barrier;
         call.perform(&collective)
     };
-    let said = words(CollectiveKind::Barrier, NO_ROOT, NO_OP, [Side::NONE, Side::NONE]);
+    let said = words(CollectiveKind::Barrier, NO_ROOT, NO_OP, [HandleSide::NONE, HandleSide::NONE]);
     // SAFETY: the program passes what the standard says.
     unsafe { Call::make_said(comm, form, said, work) }
 }
@@ -47,8 +47,8 @@ pub(crate) unsafe fn bcast(
         let collective = Collective::Bcast { data: items.data(), root };
         call.perform(&collective)
     };
-    let data = Side(buffer, count, datatype);
-    let said = words(CollectiveKind::Bcast, root, NO_OP, [Side::NONE, data]);
+    let data = HandleSide(buffer, count, datatype);
+    let said = words(CollectiveKind::Bcast, root, NO_OP, [HandleSide::NONE, data]);
     // SAFETY: the program passes what the standard says.
     unsafe { Call::make_said(comm, form, said, work) }
 }
@@ -73,7 +73,8 @@ pub(crate) unsafe fn gather(
         let collective = Collective::Gather { send, receive, root };
         call.perform(&collective)
     };
-    let sides = [Side(sendbuf, sendcount, sendtype), Side(recvbuf, recvcount, recvtype)];
+    let sides =
+        [HandleSide(sendbuf, sendcount, sendtype), HandleSide(recvbuf, recvcount, recvtype)];
     let said = words(CollectiveKind::Gather, root, NO_OP, sides);
     // SAFETY: the program passes what the standard says.
     unsafe { Call::make_said(comm, form, said, work) }
@@ -127,7 +128,8 @@ pub(crate) unsafe fn scatter(
         let collective = Collective::Scatter { send, receive, root };
         call.perform(&collective)
     };
-    let sides = [Side(sendbuf, sendcount, sendtype), Side(recvbuf, recvcount, recvtype)];
+    let sides =
+        [HandleSide(sendbuf, sendcount, sendtype), HandleSide(recvbuf, recvcount, recvtype)];
     let said = words(CollectiveKind::Scatter, root, NO_OP, sides);
     // SAFETY: the program passes what the standard says.
     unsafe { Call::make_said(comm, form, said, work) }
@@ -181,7 +183,7 @@ macro_rules! of_blocks {
                 let send = send.as_ref().map(Items::data);
                 call.perform(&Collective::$collective { send, receive: receive.data() })
             };
-            let sides = [Side(sendbuf, sendcount, sendtype), Side(recvbuf, recvcount, recvtype)];
+            let sides = [HandleSide(sendbuf, sendcount, sendtype), HandleSide(recvbuf, recvcount, recvtype)];
             let said = words(CollectiveKind::$collective, NO_ROOT, NO_OP, sides);
             // SAFETY: the program passes what the standard says.
             unsafe { Call::make_said(comm, form, said, work) }
@@ -294,7 +296,7 @@ pub(crate) unsafe fn reduce(
         let collective = Collective::Reduce { reduction: reduced.reduction(), root };
         call.perform(&collective)
     };
-    let sides = [Side(sendbuf, count, datatype), Side(recvbuf, count, datatype)];
+    let sides = [HandleSide(sendbuf, count, datatype), HandleSide(recvbuf, count, datatype)];
     let said = words(CollectiveKind::Reduce, root, op, sides);
     // SAFETY: the program passes what the standard says.
     unsafe { Call::make_said(comm, form, said, work) }
@@ -334,7 +336,7 @@ macro_rules! reductions {
                 let reduced = call.reduced(sendbuf, result, count, datatype, op)?;
                 call.perform(&Collective::$collective { reduction: reduced.reduction() })
             };
-            let sides = [Side(sendbuf, count, datatype), Side(recvbuf, count, datatype)];
+            let sides = [HandleSide(sendbuf, count, datatype), HandleSide(recvbuf, count, datatype)];
             let said = words(CollectiveKind::$collective, NO_ROOT, op, sides);
             // SAFETY: the program passes what the standard says.
             unsafe { Call::make_said(comm, form, said, work) }

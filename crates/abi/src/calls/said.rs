@@ -14,11 +14,11 @@ use crate::handle::{MPI_Datatype, MPI_Op};
 const HANDLE_BITS: u32 = 12;
 
 /// One side of a call: where its data begins, how many items it has, and of which datatype.
-pub(super) struct Side(pub(super) *const c_void, pub(super) i64, pub(super) MPI_Datatype);
+pub(super) struct HandleSide(pub(super) *const c_void, pub(super) i64, pub(super) MPI_Datatype);
 
-impl Side {
+impl HandleSide {
     /// There is no such side.
-    pub(super) const NONE: Side = Side(std::ptr::null(), 0, MPI_DATATYPE_NULL);
+    pub(super) const NONE: HandleSide = HandleSide(std::ptr::null(), 0, MPI_DATATYPE_NULL);
 
     /// Whether it is nowhere, in the place of the other side, or has a place of its own.
     #[inline(always)]
@@ -38,7 +38,7 @@ pub(super) fn words(
     kind: CollectiveKind,
     root: c_int,
     op: MPI_Op,
-    [sent, received]: [Side; 2],
+    [sent, received]: [HandleSide; 2],
 ) -> Option<Repeat> {
     let places = sent.place() | received.place() << 2;
     let handles = [op.value(), sent.2.value(), received.2.value()];
@@ -67,7 +67,7 @@ mod tests {
         let [one, two] =
             [0, 1].map(|at| std::ptr::from_mut(&mut data[at]).cast::<c_void>().cast_const());
         let say = |kind, root, op, sent: (_, _, _), received: (_, _, _)| {
-            let side = |(at, count, datatype)| Side(at, count, datatype);
+            let side = |(at, count, datatype)| HandleSide(at, count, datatype);
             let words = words(kind, root, op, [side(sent), side(received)]);
             let words = words.expect("all of it is predefined");
             (words.kind, words.what, words.root, words.counts)
@@ -98,9 +98,9 @@ mod tests {
     #[test]
     fn what_a_program_has_made_is_not_known() {
         let made = MPI_Datatype::without_object(0);
-        let sides = || [Side(std::ptr::null(), 1, made), Side::NONE];
+        let sides = || [HandleSide(std::ptr::null(), 1, made), HandleSide::NONE];
         assert!(words(CollectiveKind::Bcast, 0, NO_OP, sides()).is_none());
         let op = MPI_Op::without_object(0);
-        assert!(words(CollectiveKind::Scan, 0, op, [Side::NONE, Side::NONE]).is_none());
+        assert!(words(CollectiveKind::Scan, 0, op, [HandleSide::NONE, HandleSide::NONE]).is_none());
     }
 }
