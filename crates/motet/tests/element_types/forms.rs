@@ -63,7 +63,7 @@ impl TrialCommunicators<'_> {
 }
 
 /// One side of a trial.
-struct Side<'a, T> {
+struct TrialSide<'a, T> {
     place: &'a TrialCommunicators<'a>,
     me: usize,
     other: usize,
@@ -100,7 +100,7 @@ fn play_as<T: Shape>(place: &TrialCommunicators, trial: &Trial) -> Result<()> {
         (0..count).map(|_| T::some(&mut random)).collect::<Vec<T>>()
     };
     let own = [trial.seed, trial.seed ^ 0x5555];
-    let side = Side {
+    let side = TrialSide {
         place,
         me,
         other: 1 - me,
@@ -133,17 +133,17 @@ pub(crate) const FORMS: usize = 25;
 /// agree on the bytes that each of them has.
 pub(crate) const MESSAGES: usize = 10;
 
-type Form<T> = for<'a, 'b> fn(&'a Side<'b, T>) -> Vec<Came<T>>;
+type Form<T> = for<'a, 'b> fn(&'a TrialSide<'b, T>) -> Vec<Came<T>>;
 
-impl<T: Shape> Side<'_, T> {
+impl<T: Shape> TrialSide<'_, T> {
     fn forms(&self) -> [(&'static str, Form<T>); FORMS] {
         [
-            ("recv", |side| side.receiving(Side::recv)),
-            ("irecv", |side| side.receiving(Side::irecv)),
-            ("probe", |side| side.receiving(Side::probe)),
-            ("mprobe", |side| side.receiving(Side::mprobe)),
-            ("imrecv", |side| side.receiving(Side::imrecv)),
-            ("recv from any", |side| side.receiving(Side::recv_any)),
+            ("recv", |side| side.receiving(TrialSide::recv)),
+            ("irecv", |side| side.receiving(TrialSide::irecv)),
+            ("probe", |side| side.receiving(TrialSide::probe)),
+            ("mprobe", |side| side.receiving(TrialSide::mprobe)),
+            ("imrecv", |side| side.receiving(TrialSide::imrecv)),
+            ("recv from any", |side| side.receiving(TrialSide::recv_any)),
             ("recv_init", |side| side.recv_init()),
             ("sendrecv", |side| side.sendrecv()),
             ("isendrecv_replace", |side| side.replace()),
@@ -228,7 +228,7 @@ impl<T: Shape> Side<'_, T> {
     }
 
     fn recv_init(&self) -> Vec<Came<T>> {
-        let Side { place: TrialCommunicators { world, .. }, other, tag, .. } = *self;
+        let TrialSide { place: TrialCommunicators { world, .. }, other, tag, .. } = *self;
         let mut sent = world.send_init(self.values[0].clone(), other, tag).expect("it fits");
         let mut got = world.recv_init(self.before.clone(), other, tag).expect("it fits");
         let mut rounds = Vec::with_capacity(ROUNDS);
