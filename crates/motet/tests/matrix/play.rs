@@ -184,8 +184,11 @@ impl Buffers {
     fn arguments(&mut self, case: &Case, places: &Places<'_>, _: &Op) -> Arguments {
         let near = case.kind.is_among_neighbours().then(|| places.neighbours(case).1.clone());
         Arguments {
-            send: self.send.as_mut().map(|memory| Side::new(memory, case.layout)),
-            receive: self.receive.as_mut().map(|memory| Side::new(memory, case.receive_layout())),
+            send: self.send.as_mut().map(|memory| CallSide::new(memory, case.layout)),
+            receive: self
+                .receive
+                .as_mut()
+                .map(|memory| CallSide::new(memory, case.receive_layout())),
             shares: match case.between() {
                 true => {
                     let oracle = Oracle { case, round: 0 };
@@ -251,7 +254,7 @@ fn is_mixed(case: &Case) -> bool {
 }
 
 /// One side of a call, in the words of a call.
-struct Side {
+struct CallSide {
     address: *mut u8,
     layout: motet::datatype::Datatype,
     counts: Vec<usize>,
@@ -262,11 +265,11 @@ struct Side {
     datatypes: Vec<motet::datatype::Datatype>,
 }
 
-impl Side {
-    fn new(memory: &mut Memory, layout: Layout) -> Side {
+impl CallSide {
+    fn new(memory: &mut Memory, layout: Layout) -> CallSide {
         let address = memory.address();
         let blocks = &memory.blocks;
-        Side {
+        CallSide {
             address,
             layout: layout.datatype(),
             counts: blocks.iter().map(|block| block.count).collect(),
@@ -287,20 +290,20 @@ impl Side {
     }
 
     fn blocks(&self) -> Blocks<'_> {
-        let Side { address, counts, displacements, layout: datatype, .. } = self;
+        let CallSide { address, counts, displacements, layout: datatype, .. } = self;
         Blocks { address: *address, counts, displacements, datatype }
     }
 
     fn mixed(&self) -> Mixed<'_> {
-        let Side { address, counts, offsets: displacements, datatypes, .. } = self;
+        let CallSide { address, counts, offsets: displacements, datatypes, .. } = self;
         Mixed { address: *address, counts, displacements, datatypes }
     }
 }
 
 /// What a rank passes.
 struct Arguments {
-    send: Option<Side>,
-    receive: Option<Side>,
+    send: Option<CallSide>,
+    receive: Option<CallSide>,
     shares: Vec<usize>,
     far: usize,
     near: Option<Edges>,
@@ -325,9 +328,9 @@ impl Arguments {
             return self.reduction(case, root, op);
         }
         let send = self.send.as_ref();
-        let (data, blocks) = (send.map(Side::data), send.map(Side::blocks));
+        let (data, blocks) = (send.map(CallSide::data), send.map(CallSide::blocks));
         let nothing = self.receive.as_ref();
-        let (receive, places) = (nothing.map(Side::data), nothing.map(Side::blocks));
+        let (receive, places) = (nothing.map(CallSide::data), nothing.map(CallSide::blocks));
         let whole = || receive.expect("all ranks receive here");
         let parts = || places.expect("all ranks receive here");
         let mixed = || nothing.expect("all ranks receive here").mixed();
@@ -347,7 +350,7 @@ impl Arguments {
             Kind::Alltoall => Collective::Alltoall { send: data, receive: whole() },
             Kind::Alltoallv => Collective::Alltoallv { send: blocks, receive: parts() },
             Kind::Alltoallw => {
-                Collective::Alltoallw { send: send.map(Side::mixed), receive: mixed() }
+                Collective::Alltoallw { send: send.map(CallSide::mixed), receive: mixed() }
             }
             Kind::NeighborAllgather => {
                 Collective::NeighborAllgather { send: data, receive: whole() }
@@ -359,7 +362,9 @@ impl Arguments {
             Kind::NeighborAlltoallv => {
                 Collective::NeighborAlltoallv { send: blocks, receive: parts() }
             }
-            _ => Collective::NeighborAlltoallw { send: send.map(Side::mixed), receive: mixed() },
+            _ => {
+                Collective::NeighborAlltoallw { send: send.map(CallSide::mixed), receive: mixed() }
+            }
         }
     }
 
@@ -371,8 +376,8 @@ impl Arguments {
             _ => case.count,
         };
         let reduction = Reduction {
-            input: send.map(Side::first),
-            output: receive.map_or(std::ptr::null_mut(), Side::first),
+            input: send.map(CallSide::first),
+            output: receive.map_or(std::ptr::null_mut(), CallSide::first),
             count,
             datatype: layout,
             op,
