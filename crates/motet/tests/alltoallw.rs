@@ -81,14 +81,14 @@ impl Block {
 }
 
 /// A side of a call: blocks one after the other, each with whom it is for or from.
-struct Side {
+struct BlockSide {
     blocks: Vec<(usize, usize, Block, usize)>,
     lie: Lie,
 }
 
-impl Side {
+impl BlockSide {
     /// The blocks between pairs of ranks (from, to).
-    fn new(pairs: impl Iterator<Item = (usize, usize)>, lie: Lie, scale: usize) -> Side {
+    fn new(pairs: impl Iterator<Item = (usize, usize)>, lie: Lie, scale: usize) -> BlockSide {
         let mut start = 3;
         let blocks = pairs.map(|(from, to)| {
             let block = Block::between(from, to, scale);
@@ -96,7 +96,7 @@ impl Side {
             start += block.room();
             (from, to, block, begin)
         });
-        Side { blocks: blocks.collect(), lie }
+        BlockSide { blocks: blocks.collect(), lie }
     }
 
     fn parts(&self) -> Result<Vec<Part>> {
@@ -169,8 +169,8 @@ fn every_pair_of_ranks_has_a_layout_of_its_own() {
         on_ranks(ranks, |world| {
             let me = world.rank();
             for (sent, received) in LIES {
-                let out = Side::new((0..ranks).map(|to| (me, to)), sent, scale);
-                let into = Side::new((0..ranks).map(|from| (from, me)), received, scale);
+                let out = BlockSide::new((0..ranks).map(|to| (me, to)), sent, scale);
+                let into = BlockSide::new((0..ranks).map(|from| (from, me)), received, scale);
                 in_all_forms!(world, out, into, alltoallw ialltoallw alltoallw_init scope scope);
             }
             Ok(())
@@ -185,8 +185,8 @@ fn in_place_the_parts_are_exchanged() {
         on_ranks(ranks, |world| {
             let me = world.rank();
             for lie in [Lie::Row, Lie::Gaps, Lie::Backwards] {
-                let out = Side::new((0..ranks).map(|to| (me, to)), lie, scale);
-                let into = Side::new((0..ranks).map(|from| (from, me)), lie, scale);
+                let out = BlockSide::new((0..ranks).map(|to| (me, to)), lie, scale);
+                let into = BlockSide::new((0..ranks).map(|from| (from, me)), lie, scale);
                 let parts = &out.parts()?[..];
                 let mut buffer = out.filled(0);
                 world.alltoallw_in_place(&mut buffer, parts)?;
@@ -212,8 +212,8 @@ fn neighbours_have_layouts_of_their_own() {
             let (me, scale) = (ring.rank(), 1);
             let (before, after) = ((me + size - 1) % size, (me + 1) % size);
             for (sent, received) in LIES {
-                let out = Side::new([(me, before), (me, after)].into_iter(), sent, scale);
-                let into = Side::new([(before, me), (after, me)].into_iter(), received, scale);
+                let out = BlockSide::new([(me, before), (me, after)].into_iter(), sent, scale);
+                let into = BlockSide::new([(before, me), (after, me)].into_iter(), received, scale);
                 in_all_forms!(ring, out, into,
                     neighbor_alltoallw ineighbor_alltoallw neighbor_alltoallw_init scope scope);
             }
@@ -255,8 +255,8 @@ fn the_ranks_of_two_groups_have_layouts_of_their_own() {
             let across = group.intercomm_create(0, Some(world), 1 - me % 2, Tag(0))?;
             let far: Vec<usize> = across.remote_group().world_ranks().collect();
             for (sent, received) in LIES {
-                let out = Side::new(far.iter().map(|&to| (me, to)), sent, 1);
-                let into = Side::new(far.iter().map(|&from| (from, me)), received, 1);
+                let out = BlockSide::new(far.iter().map(|&to| (me, to)), sent, 1);
+                let into = BlockSide::new(far.iter().map(|&from| (from, me)), received, 1);
                 in_all_forms!(across, out, into, alltoallw ialltoallw alltoallw_init);
             }
             let part = [Part::new(0, 1, &Datatype::BYTE)];
