@@ -12,7 +12,7 @@ use motet::raw::{Collective, CollectiveKind};
 
 use super::Form;
 use super::arguments::{Blocks, Items, Mixed, Which};
-use super::form::{Call, Part};
+use super::form::{Call, RootPart};
 use super::said::{HandleSide, NO_OP, NO_ROOT, words};
 use crate::count::Counts;
 use crate::fault::Answer;
@@ -41,7 +41,7 @@ pub(crate) unsafe fn bcast(
     let work = |call: &Call| {
         let (root, part) = call.root(root)?;
         let items = match part {
-            Part::Idle => Items::nothing()?,
+            RootPart::Idle => Items::nothing()?,
             _ => Items::new(Which::Only, buffer, count, datatype)?,
         };
         let collective = Collective::Bcast { data: items.data(), root };

@@ -76,7 +76,7 @@ struct Members {
 
 /// What a rank does in a collective with a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum RootPart {
     /// It is the root, and a block is its own.
     Root,
     /// It is the root of a far group.
@@ -87,9 +87,9 @@ pub(crate) enum Part {
     Idle,
 }
 
-impl Part {
+impl RootPart {
     fn is_root(self) -> bool {
-        matches!(self, Part::Root | Part::FarRoot)
+        matches!(self, RootPart::Root | RootPart::FarRoot)
     }
 
     /// What the root alone has to say.
@@ -226,18 +226,20 @@ impl Call<'_> {
     /// # Errors
     /// No root.
     #[inline]
-    pub(crate) fn root(&self, root: c_int) -> Answer<(Root, Part)> {
+    pub(crate) fn root(&self, root: c_int) -> Answer<(Root, RootPart)> {
         let within = usize::try_from(root).ok().filter(|rank| *rank < self.comm.peers());
         let part = match within {
-            Some(_) if self.is_outside() => Part::Idle,
-            Some(rank) if self.comm.inside().is_some() && rank == self.comm.rank() => Part::Root,
-            _ => Part::Leaf,
+            Some(_) if self.is_outside() => RootPart::Idle,
+            Some(rank) if self.comm.inside().is_some() && rank == self.comm.rank() => {
+                RootPart::Root
+            }
+            _ => RootPart::Leaf,
         };
         match within {
             Some(rank) => Ok((Root::Rank(rank), part)),
             None if self.comm.inside().is_some() => Err(self.no_root(root)),
-            None if root == MPI_ROOT => Ok((Root::Here, Part::FarRoot)),
-            None if root == MPI_PROC_NULL => Ok((Root::Near, Part::Idle)),
+            None if root == MPI_ROOT => Ok((Root::Here, RootPart::FarRoot)),
+            None if root == MPI_PROC_NULL => Ok((Root::Near, RootPart::Idle)),
             None => Err(self.no_root(root)),
         }
     }
@@ -302,15 +304,17 @@ impl Call<'_> {
     #[inline(always)]
     pub(crate) fn own_block(
         &self,
-        part: Part,
+        part: RootPart,
         (which, address): (Which, *const c_void),
         count: i64,
         datatype: MPI_Datatype,
     ) -> Answer<Option<Items>> {
         match part {
-            Part::Root if is_in_place(address) => Ok(None),
-            Part::Root | Part::Leaf => Items::new(which, address, count, datatype).map(Some),
-            Part::FarRoot | Part::Idle => Ok(None),
+            RootPart::Root if is_in_place(address) => Ok(None),
+            RootPart::Root | RootPart::Leaf => {
+                Items::new(which, address, count, datatype).map(Some)
+            }
+            RootPart::FarRoot | RootPart::Idle => Ok(None),
         }
     }
 
@@ -413,19 +417,21 @@ impl Call<'_> {
     #[inline(always)]
     pub(crate) fn reduced_at_root(
         &self,
-        part: Part,
+        part: RootPart,
         (input, output): (*mut c_void, *mut c_void),
         count: i64,
         datatype: MPI_Datatype,
         op: MPI_Op,
     ) -> Answer<Reduced> {
-        if part == Part::Idle {
+        if part == RootPart::Idle {
             return Reduced::nothing();
         }
         let nowhere = std::ptr::null_mut();
         let buffers = match part {
-            Part::Root => (arguments::input(input, InPlace::Allowed)?, arguments::output(output)?),
-            Part::FarRoot => (None, arguments::output(output)?),
+            RootPart::Root => {
+                (arguments::input(input, InPlace::Allowed)?, arguments::output(output)?)
+            }
+            RootPart::FarRoot => (None, arguments::output(output)?),
             _ => (arguments::input(input, InPlace::Refused)?, nowhere),
         };
         Reduced::new(buffers, count, datatype, op)
