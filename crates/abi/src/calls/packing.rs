@@ -44,13 +44,13 @@ fn check_data(address: *const c_void, datatype: &Datatype, count: u64) -> Answer
 }
 
 /// A part of the packed bytes of the caller.
-struct Part {
+struct PackedRange {
     /// Where it begins.
     at: usize,
     len: usize,
 }
 
-impl Part {
+impl PackedRange {
     /// The next `needed` bytes.
     ///
     /// # Safety
@@ -63,7 +63,7 @@ impl Part {
         size: i64,
         position: CountPlace,
         needed: u64,
-    ) -> Answer<Part> {
+    ) -> Answer<PackedRange> {
         // SAFETY: promised by the caller.
         let at = unsafe { position.get() }?;
         if size < 0 || !(0..=size).contains(&at) {
@@ -77,7 +77,7 @@ impl Part {
         if needed > 0 && (bytes.addr() as i128) < FIRST_PAGE {
             return Err(Fault::new(ErrorClass::Buffer, "the packed buffer is NULL or a constant"));
         }
-        Ok(Part { at: at as usize, len: needed as usize })
+        Ok(PackedRange { at: at as usize, len: needed as usize })
     }
 
     /// Moves the position behind it.
@@ -106,7 +106,7 @@ pub(crate) unsafe fn pack(
         let datatype = object.committed()?;
         let needed = packed(datatype, count)?;
         // SAFETY: as the standard says.
-        let part = unsafe { Part::next(outbuf, outsize, position, needed) }?;
+        let part = unsafe { PackedRange::next(outbuf, outsize, position, needed) }?;
         check_data(inbuf, datatype, count)?;
         let out = outbuf.cast::<u8>().wrapping_add(part.at);
         // SAFETY: as the standard says.
@@ -132,7 +132,7 @@ pub(crate) unsafe fn unpack(
         let datatype = object.committed()?;
         let needed = packed(datatype, count)?;
         // SAFETY: as the standard says.
-        let part = unsafe { Part::next(inbuf, insize, position, needed) }?;
+        let part = unsafe { PackedRange::next(inbuf, insize, position, needed) }?;
         check_data(outbuf, datatype, count)?;
         let input = inbuf.cast::<u8>().wrapping_add(part.at);
         // SAFETY: as the standard says.
@@ -185,7 +185,7 @@ pub(crate) unsafe fn pack_external(
     let datatype = object.committed()?;
     let needed = external(datatype, count)?;
     // SAFETY: as the standard says.
-    let part = unsafe { Part::next(outbuf, outsize, position, needed) }?;
+    let part = unsafe { PackedRange::next(outbuf, outsize, position, needed) }?;
     check_data(inbuf, datatype, count)?;
     if part.len > 0 {
         let out = outbuf.cast::<u8>().wrapping_add(part.at);
@@ -214,7 +214,7 @@ pub(crate) unsafe fn unpack_external(
     let datatype = object.committed()?;
     let needed = external(datatype, count)?;
     // SAFETY: as the standard says.
-    let part = unsafe { Part::next(inbuf, insize, position, needed) }?;
+    let part = unsafe { PackedRange::next(inbuf, insize, position, needed) }?;
     check_data(outbuf, datatype, count)?;
     if part.len > 0 {
         let input = inbuf.cast::<u8>().wrapping_add(part.at);
