@@ -20,11 +20,11 @@ const WORD: u64 = 0x6d6f_7465_7420_3a29;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Probe {
     #[command(subcommand)]
-    part: Part,
+    part: ProbeCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Part {
+enum ProbeCommand {
     /// Say where a word is, and wait for the end of the input
     Show,
     /// Measure, as one of two ranks, what messages cost, and tell it as prices
@@ -55,7 +55,7 @@ pub(crate) enum Finding {
 impl Probe {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         match self.part {
-            Part::Show => {
+            ProbeCommand::Show => {
                 single_copy::allow_peers();
                 let word = Box::new(WORD);
                 let address = std::ptr::from_ref(&*word).expose_provenance();
@@ -63,10 +63,10 @@ impl Probe {
                 io::stdin().read_to_end(&mut Vec::new())?;
                 Ok(ExitCode::SUCCESS)
             }
-            Part::Prices => measure::prices(),
-            Part::HandOver => measure::hand_over(),
-            Part::Shared => measure::shared_core(),
-            Part::Read { process, address } => {
+            ProbeCommand::Prices => measure::prices(),
+            ProbeCommand::HandOver => measure::hand_over(),
+            ProbeCommand::Shared => measure::shared_core(),
+            ProbeCommand::Read { process, address } => {
                 let word = host::peek(process, address)?;
                 ensure!(word == WORD, "another word was read: {word:#x}");
                 Ok(ExitCode::SUCCESS)
