@@ -51,7 +51,7 @@ pub(super) trait Phases: Sync {
     }
 
     /// Writes down the phases.
-    fn build(call: &Call, builder: &mut Builder<'_>, part: &Part);
+    fn build(call: &Call, builder: &mut Builder<'_>, part: &NodeRole);
 }
 
 /// The algorithm of these phases.
@@ -99,7 +99,7 @@ impl<P: Phases> Algorithm for ByNode<P> {
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
-        P::build(call, builder, &Part::new(call, P::leaders(call)));
+        P::build(call, builder, &NodeRole::new(call, P::leaders(call)));
     }
 }
 
@@ -122,7 +122,7 @@ fn cheapest(
 }
 
 /// The part that a rank has in the phases.
-pub(super) struct Part {
+pub(super) struct NodeRole {
     /// The ranks of its node.
     mates: Vec<Rank>,
     /// The leader of each node.
@@ -134,8 +134,8 @@ pub(super) struct Part {
     rank: Rank,
 }
 
-impl Part {
-    fn new(call: &Call, leaders: Vec<Rank>) -> Part {
+impl NodeRole {
+    fn new(call: &Call, leaders: Vec<Rank>) -> NodeRole {
         let nodes = &call.nodes;
         let mut starts = vec![0];
         starts.extend(nodes.sizes().iter().scan(0, |end, size| {
@@ -143,7 +143,7 @@ impl Part {
             Some(*end)
         }));
         let node = nodes.node(call.rank);
-        Part { mates: nodes.ranks_of(node), leaders, starts, node, rank: call.rank }
+        NodeRole { mates: nodes.ranks_of(node), leaders, starts, node, rank: call.rank }
     }
 
     /// Whether the rank leads its node.

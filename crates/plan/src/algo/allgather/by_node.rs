@@ -17,7 +17,7 @@
 //! the leaders.
 
 use crate::algo::Algorithm;
-use crate::algo::by_node::{ByNode, Part, Phases, data, even, writes};
+use crate::algo::by_node::{ByNode, NodeRole, Phases, data, even, writes};
 use crate::algo::gathering::{self, adjacent};
 use crate::build::{Builder, Data};
 use crate::call::{Block, Call, Collective, Operation, Rank};
@@ -87,7 +87,7 @@ impl Phases for Allgather {
         Operation::Allgather { count: most(call) }
     }
 
-    fn build(call: &Call, builder: &mut Builder<'_>, part: &Part) {
+    fn build(call: &Call, builder: &mut Builder<'_>, part: &NodeRole) {
         let (own, places, bounds) = (builder.contribution(), gathering::blocks(call), bounds(call));
         let bound = |rank: usize| bounds[rank];
         let all = adjacent(&places).unwrap_or_else(|| builder.scratch(bound(places.len())));

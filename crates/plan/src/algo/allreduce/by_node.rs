@@ -16,7 +16,7 @@
 //! leaders.
 
 use crate::algo::Algorithm;
-use crate::algo::by_node::{ByNode, Part, Phases, data, reads, writes};
+use crate::algo::by_node::{ByNode, NodeRole, Phases, data, reads, writes};
 use crate::build::{Builder, Data};
 use crate::call::{Call, Collective, Operation, Rank};
 
@@ -48,7 +48,7 @@ impl Phases for Allreduce {
         call.operation.clone()
     }
 
-    fn build(call: &Call, builder: &mut Builder<'_>, part: &Part) {
+    fn build(call: &Call, builder: &mut Builder<'_>, part: &NodeRole) {
         let (own, output) = (builder.contribution(), builder.output());
         let sum = if part.leads() { data(own, output) } else { reads(own) };
         let [reduce, bcast] = [0, 1].map(|phase| Self::within(call).swap_remove(phase));

@@ -13,7 +13,7 @@
 //! leaders.
 
 use crate::algo::Algorithm;
-use crate::algo::by_node::{ByNode, Part, Phases, data, reads, writes};
+use crate::algo::by_node::{ByNode, NodeRole, Phases, data, reads, writes};
 use crate::build::{Builder, Data};
 use crate::call::{Call, Collective, Operation, Rank};
 
@@ -42,7 +42,7 @@ impl Phases for Barrier {
         Operation::Allgather { count: call.nodes.largest() as usize }
     }
 
-    fn build(call: &Call, builder: &mut Builder<'_>, part: &Part) {
+    fn build(call: &Call, builder: &mut Builder<'_>, part: &NodeRole) {
         let own = builder.scratch(1);
         // In the order of nodes, whatever ranks they have.
         let all = builder.scratch(call.ranks as usize);

@@ -11,7 +11,7 @@
 //! Cost: that of a broadcast among the leaders, and of one in the largest node.
 
 use crate::algo::Algorithm;
-use crate::algo::by_node::{ByNode, Part, Phases, writes};
+use crate::algo::by_node::{ByNode, NodeRole, Phases, writes};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation, Rank};
 
@@ -46,7 +46,7 @@ impl Phases for Bcast {
         operation(call, Rank(0))
     }
 
-    fn build(call: &Call, builder: &mut Builder<'_>, part: &Part) {
+    fn build(call: &Call, builder: &mut Builder<'_>, part: &NodeRole) {
         let data = writes(builder.output());
         part.between(call, builder, operation(call, part.root(call)), data);
         part.within(call, builder, operation(call, part.leader()), data);

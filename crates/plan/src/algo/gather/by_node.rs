@@ -12,7 +12,7 @@
 //! Cost: that of a gather in the largest node, and of one among the leaders.
 
 use crate::algo::Algorithm;
-use crate::algo::by_node::{ByNode, Part, Phases, data, reads};
+use crate::algo::by_node::{ByNode, NodeRole, Phases, data, reads};
 use crate::build::{Builder, Data};
 use crate::call::{Blocks, Call, Collective, Operation, Rank};
 
@@ -48,7 +48,7 @@ impl Phases for Gather {
         Operation::Gather { count, root: Rank(0) }
     }
 
-    fn build(call: &Call, builder: &mut Builder<'_>, part: &Part) {
+    fn build(call: &Call, builder: &mut Builder<'_>, part: &NodeRole) {
         let (own, all, count) = (builder.contribution(), builder.output(), count(call));
         let within = Operation::Gather { count, root: part.leader() };
         if !part.leads() {

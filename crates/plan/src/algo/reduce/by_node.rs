@@ -13,7 +13,7 @@
 //! Cost: that of a reduction in the largest node, and of one among the leaders.
 
 use crate::algo::Algorithm;
-use crate::algo::by_node::{ByNode, Part, Phases, data, reads};
+use crate::algo::by_node::{ByNode, NodeRole, Phases, data, reads};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation, Rank};
 
@@ -47,7 +47,7 @@ impl Phases for Reduce {
         operation(call, Rank(0))
     }
 
-    fn build(call: &Call, builder: &mut Builder<'_>, part: &Part) {
+    fn build(call: &Call, builder: &mut Builder<'_>, part: &NodeRole) {
         let (own, output) = (builder.contribution(), builder.output());
         let within = operation(call, part.leader());
         if !part.leads() {

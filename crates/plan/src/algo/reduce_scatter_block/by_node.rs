@@ -14,7 +14,7 @@
 //! Cost: that of a reduction and a scatter in the largest node, and of a reduction among the
 //! leaders that leaves a part with each.
 
-use crate::algo::by_node::{ByNode, Part, Phases, data, even, reads, writes};
+use crate::algo::by_node::{ByNode, NodeRole, Phases, data, even, reads, writes};
 use crate::algo::{Algorithm, scattering};
 use crate::build::Builder;
 use crate::call::{Block, Blocks, Call, Collective, Operation, Rank};
@@ -48,7 +48,7 @@ fn swap(blocks: &[Block], commutative: bool) -> Operation {
 }
 
 /// What the ranks of a node call to get the blocks that the leader has.
-fn deal(blocks: Vec<Block>, part: &Part, own: usize) -> Operation {
+fn deal(blocks: Vec<Block>, part: &NodeRole, own: usize) -> Operation {
     let root = part.leader();
     match even(&blocks) {
         Some(count) => Operation::Scatter { count, root },
@@ -80,7 +80,7 @@ impl Phases for ReduceScatterBlock {
         Operation::ReduceScatterBlock { count, commutative: commutes(call) }
     }
 
-    fn build(call: &Call, builder: &mut Builder<'_>, part: &Part) {
+    fn build(call: &Call, builder: &mut Builder<'_>, part: &NodeRole) {
         let (own, blocks) = (builder.contribution(), scattering::blocks(call));
         let bound = |rank: usize| blocks.get(rank).map_or(own.len, |block| block.start - own.start);
         // In place the output goes on behind the result.

@@ -19,7 +19,7 @@
 //! one or two reductions.
 
 use crate::algo::Algorithm;
-use crate::algo::by_node::{ByNode, Part, Phases, data, writes};
+use crate::algo::by_node::{ByNode, NodeRole, Phases, data, writes};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation, Rank};
 use crate::plan::Slice;
@@ -40,7 +40,7 @@ struct Sums {
 }
 
 /// Scans within the node.
-fn scan(call: &Call, builder: &mut Builder<'_>, part: &Part) -> Sums {
+fn scan(call: &Call, builder: &mut Builder<'_>, part: &NodeRole) -> Sums {
     let (own, output) = (builder.contribution(), builder.output());
     let within = |builder: &mut Builder<'_>| {
         part.within(call, builder, call.operation.clone(), data(own, output));
@@ -93,7 +93,7 @@ impl Phases for Scan {
         call.nodes.last_ranks()
     }
 
-    fn build(call: &Call, builder: &mut Builder<'_>, part: &Part) {
+    fn build(call: &Call, builder: &mut Builder<'_>, part: &NodeRole) {
         let (output, sums) = (builder.output(), scan(call, builder, part));
         let earlier = builder.scratch(output.len);
         part.between(call, builder, Self::between(call), data(sums.of_node, earlier));

@@ -12,7 +12,7 @@
 //! Cost: that of a scatter among the leaders, and of one in the largest node.
 
 use crate::algo::Algorithm;
-use crate::algo::by_node::{ByNode, Part, Phases, data, writes};
+use crate::algo::by_node::{ByNode, NodeRole, Phases, data, writes};
 use crate::build::{Builder, Data};
 use crate::call::{Blocks, Call, Collective, Operation, Rank};
 
@@ -48,7 +48,7 @@ impl Phases for Scatter {
         Operation::Scatter { count, root: Rank(0) }
     }
 
-    fn build(call: &Call, builder: &mut Builder<'_>, part: &Part) {
+    fn build(call: &Call, builder: &mut Builder<'_>, part: &NodeRole) {
         let (all, own, count) = (builder.input(), builder.output(), count(call));
         let within = Operation::Scatter { count, root: part.leader() };
         if !part.leads() {
