@@ -5,7 +5,7 @@
 //! consecutive ranks, so `guest ∘ host` keeps the operands in rank order.
 
 use super::incoming;
-use super::shape::hypercube::{Fold, Part};
+use super::shape::hypercube::{Fold, FoldRole};
 use crate::build::Builder;
 use crate::call::{Call, Rank};
 use crate::cost::Cost;
@@ -23,14 +23,16 @@ pub(super) struct Corner {
 pub(super) fn fold(builder: &mut Builder<'_>, fold: Fold) -> Option<Corner> {
     let (contribution, output) = (builder.contribution(), builder.output());
     match fold.part(builder.rank()) {
-        Part::Alone { corner } => Some(Corner { number: corner, data: contribution, guest: None }),
-        Part::Host { corner, guest } => {
+        FoldRole::Alone { corner } => {
+            Some(Corner { number: corner, data: contribution, guest: None })
+        }
+        FoldRole::Host { corner, guest } => {
             let incoming = incoming::place(builder, contribution, output);
             builder.recv(guest, incoming);
             builder.reduce(incoming, contribution, output);
             Some(Corner { number: corner, data: output, guest: Some(guest) })
         }
-        Part::Guest { host } => {
+        FoldRole::Guest { host } => {
             builder.send(host, contribution);
             builder.recv(host, output);
             None

@@ -25,7 +25,7 @@
 
 use std::ops::Range;
 
-use crate::algo::shape::hypercube::{Fold, Part, is_lower, partner};
+use crate::algo::shape::hypercube::{Fold, FoldRole, is_lower, partner};
 use crate::algo::{Algorithm, Refusal, scattering};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
@@ -82,12 +82,12 @@ impl Algorithm for RecursiveHalving {
         // In place the output goes on behind the result.
         let result = builder.output().sub(0, blocks[call.rank.index()].len);
         let (corner, guest, data) = match order.shape.part(call.rank) {
-            Part::Guest { host } => {
+            FoldRole::Guest { host } => {
                 builder.send(host, builder.contribution());
                 return builder.recv(host, result);
             }
-            Part::Host { corner, guest } => (corner, Some(guest), order.fold(builder, guest)),
-            Part::Alone { corner } => (corner, None, order.arrange(builder)),
+            FoldRole::Host { corner, guest } => (corner, Some(guest), order.fold(builder, guest)),
+            FoldRole::Alone { corner } => (corner, None, order.arrange(builder)),
         };
         let last = if guest.is_none() && !call.in_place { Some(result) } else { None };
         let sum = order.halve(builder, corner, data, last);
@@ -119,7 +119,7 @@ impl Order {
             let host = shape.rank(corner);
             let own = blocks[host.index()];
             match shape.part(host) {
-                Part::Host { guest, .. } => {
+                FoldRole::Host { guest, .. } => {
                     let first = blocks[guest.index()];
                     Slice { len: first.len + own.len, ..first }
                 }

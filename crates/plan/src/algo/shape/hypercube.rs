@@ -26,7 +26,7 @@ pub(crate) struct Fold {
 
 /// The part of a rank in a [`Fold`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum FoldRole {
     /// Stands for itself.
     Alone { corner: u32 },
     /// Stands for itself and for the guest, which is the rank before it.
@@ -61,11 +61,11 @@ impl Fold {
         if self.has_guests() { meeting.then(folding) } else { meeting }
     }
 
-    pub(crate) fn part(self, rank: Rank) -> Part {
+    pub(crate) fn part(self, rank: Rank) -> FoldRole {
         match rank.0 {
-            r if r >= 2 * self.guests => Part::Alone { corner: r - self.guests },
-            r if r % 2 == 1 => Part::Host { corner: r / 2, guest: Rank(r - 1) },
-            r => Part::Guest { host: Rank(r + 1) },
+            r if r >= 2 * self.guests => FoldRole::Alone { corner: r - self.guests },
+            r if r % 2 == 1 => FoldRole::Host { corner: r / 2, guest: Rank(r - 1) },
+            r => FoldRole::Guest { host: Rank(r + 1) },
         }
     }
 
@@ -95,14 +95,14 @@ mod tests {
             let fold = Fold::new(ranks);
             let corners: Vec<u32> = (0..ranks)
                 .filter_map(|rank| match fold.part(Rank(rank)) {
-                    Part::Alone { corner } | Part::Host { corner, .. } => {
+                    FoldRole::Alone { corner } | FoldRole::Host { corner, .. } => {
                         assert_eq!(fold.rank(corner), Rank(rank));
                         Some(corner)
                     }
-                    Part::Guest { host } => {
+                    FoldRole::Guest { host } => {
                         let guest = Rank(rank);
                         assert!(
-                            matches!(fold.part(host), Part::Host { guest: g, .. } if g == guest)
+                            matches!(fold.part(host), FoldRole::Host { guest: g, .. } if g == guest)
                         );
                         None
                     }
