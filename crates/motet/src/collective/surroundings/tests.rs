@@ -32,15 +32,15 @@ fn element(source: usize, block: usize, at: usize) -> u32 {
 }
 
 /// The lists of a rank, its input, and what its output must be.
-struct Part {
+struct RankCase {
     to: Arc<[Neighbour]>,
     from: Arc<[Neighbour]>,
     input: Vec<u32>,
     expected: Vec<u32>,
 }
 
-impl Part {
-    fn of(me: usize, items: &[Item]) -> Part {
+impl RankCase {
+    fn of(me: usize, items: &[Item]) -> RankCase {
         let (mut starts, mut input) = (BTreeMap::new(), Vec::new());
         let mut sent = |item: &Item| {
             let count = length(me, item.block);
@@ -59,7 +59,7 @@ impl Part {
             Neighbour { rank: Rank::from_index(item.from), start, count }
         };
         let from = items.iter().filter(|item| item.to == me).map(&mut received).collect();
-        Part { to, from, input, expected }
+        RankCase { to, from, input, expected }
     }
 
     fn call(&self, world: &Communicator) -> Call {
@@ -88,7 +88,7 @@ type Across = Vec<(u32, u32, usize)>;
 /// Runs the exchange routed by node, and returns what passes between nodes. Nothing if all is as
 /// if there were no nodes.
 fn run(world: &Communicator, nodes: &[u32], name: &str, items: &[Item]) -> Result<Option<Across>> {
-    let part = Part::of(world.rank(), items);
+    let part = RankCase::of(world.rank(), items);
     let Some(wide) = widened(world, nodes, &part.call(world))? else { return Ok(None) };
     let mut received = vec![0; part.expected.len()];
     let shape = Shape {
@@ -222,7 +222,7 @@ fn what_cannot_be_better_stays_as_it_is() {
     ];
     for items in cases {
         let seen = on_nodes(&[0, 0, 1, 1], "gateways", |world| {
-            let part = Part::of(world.rank(), items);
+            let part = RankCase::of(world.rank(), items);
             widened(world, &[0, 0, 1, 1], &part.call(world))
         });
         assert!(seen.iter().all(Option::is_none), "{items:?}");
@@ -237,7 +237,7 @@ fn nodes_are_those_of_the_world() {
         let settings = Settings::new().ranks_per_node(per_node);
         let seen = on_ranks_with(4, &settings, |world| {
             let turned = world.split(Some(0), -(world.rank() as i64))?.expect("all have a colour");
-            let part = Part::of(turned.rank(), &all_to_all(4, |_| 1));
+            let part = RankCase::of(turned.rank(), &all_to_all(4, |_| 1));
             let wide =
                 turned.routed_by_node("exchangev_init", &part.call(&turned), code_for::<u32>())?;
             Ok(wide.map(|wide| match wide.operation {
@@ -266,7 +266,7 @@ fn lists_that_do_not_fit_are_not_routed() {
     let items = all_to_all(4, |_| 1);
     for change in [-1, 0, 1] {
         let seen = on_nodes(&[0, 0, 1, 1], "gateways", |world| {
-            let mut part = Part::of(world.rank(), &items);
+            let mut part = RankCase::of(world.rank(), &items);
             if world.rank() == 2 {
                 let mut from = part.from.to_vec();
                 match change {
@@ -293,7 +293,7 @@ fn surroundings_cost_what_the_neighbourhood_is() {
         });
         let items: Vec<_> = ring.collect();
         let mut seen = on_ranks_with(ranks, &Settings::new(), |world| {
-            let call = Part::of(world.rank(), &items).call(world);
+            let call = RankCase::of(world.rank(), &items).call(world);
             let packets = || world.core().engine().endpoint().packets();
             let before = packets();
             widened(world, &nodes, &call)?;
