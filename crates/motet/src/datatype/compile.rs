@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Datatype;
 use super::form::Form;
-use super::layout::{Node, Part, Placed, Run};
+use super::layout::{Node, Placed, PlacedPart, Run};
 
 /// Lists of runs up to this length are copied into the list around them. Longer ones are shared,
 /// so that a layout takes no more memory than the arguments of the constructors did.
@@ -90,7 +90,7 @@ fn list(parts: impl Iterator<Item = Placed>) -> Placed {
             let size = all.iter().map(|part| part.node.size()).sum();
             let mut start = 0;
             let parts = all.into_iter().map(|placed| {
-                let part = Part { start, placed };
+                let part = PlacedPart { start, placed };
                 start += part.placed.node.size();
                 part
             });

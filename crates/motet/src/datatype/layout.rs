@@ -30,7 +30,7 @@ pub(super) enum Node {
     /// `count` bodies of `size` stream bytes each, `stride` bytes apart.
     Loop { count: u64, stride: i64, size: u64, body: Arc<Placed> },
     /// Parts one after the other.
-    Parts { parts: Arc<[Part]>, size: u64 },
+    Parts { parts: Arc<[PlacedPart]>, size: u64 },
 }
 
 /// A run of bytes.
@@ -44,7 +44,7 @@ pub(super) struct Run {
 
 /// A part of a list.
 #[derive(Clone, Debug)]
-pub(super) struct Part {
+pub(super) struct PlacedPart {
     /// Where it begins in the stream.
     pub(super) start: u64,
     pub(super) placed: Placed,
