@@ -53,7 +53,7 @@ pub(crate) struct Slot {
 
 /// What a rank passes to a collective. `None` means in place, or that nothing is looked at.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Part {
+pub(crate) struct CallBuffers {
     pub(crate) send: Option<Vec<Vec<Value>>>,
     pub(crate) receive: Option<Vec<Slot>>,
 }
@@ -105,39 +105,45 @@ impl Oracle<'_> {
     }
 
     /// The part of a rank in a communicator.
-    pub(crate) fn part(&self, me: usize) -> Part {
+    pub(crate) fn part(&self, me: usize) -> CallBuffers {
         let (kind, ranks, count) = (self.case.kind, self.case.ranks, self.case.count);
         let (root, in_place) = (self.case.root(), self.case.in_place());
         let all = 0..ranks;
-        let at_root = |part: Part| if me == root { part } else { Part::default() };
+        let at_root = |part: CallBuffers| if me == root { part } else { CallBuffers::default() };
         let mut part = match kind {
-            Kind::Barrier => Part::default(),
+            Kind::Barrier => CallBuffers::default(),
             Kind::Bcast => {
                 let data = self.data(root, 0, count);
                 let initial = (me == root).then(|| data.clone());
                 let only = Slot { initial, ..slot(data) };
-                Part { send: None, receive: Some(vec![only]) }
+                CallBuffers { send: None, receive: Some(vec![only]) }
             }
             Kind::Gather | Kind::Gatherv => {
                 let of = |rank| self.data(rank, 0, self.length(kind, rank, 0));
                 let receive = Some(all.map(|rank| slot(of(rank))).collect());
-                Part { send: Some(vec![of(me)]), ..at_root(Part { send: None, receive }) }
+                CallBuffers {
+                    send: Some(vec![of(me)]),
+                    ..at_root(CallBuffers { send: None, receive })
+                }
             }
             Kind::Scatter | Kind::Scatterv => {
                 let of = |rank| self.data(root, rank, self.length(kind, root, rank));
                 let send = Some(all.map(of).collect());
-                Part { receive: Some(vec![slot(of(me))]), ..at_root(Part { send, receive: None }) }
+                CallBuffers {
+                    receive: Some(vec![slot(of(me))]),
+                    ..at_root(CallBuffers { send, receive: None })
+                }
             }
             Kind::Allgather | Kind::Allgatherv => {
                 let of = |rank| self.data(rank, 0, self.length(kind, rank, 0));
                 let receive = Some(all.map(|rank| slot(of(rank))).collect());
-                Part { send: Some(vec![of(me)]), receive }
+                CallBuffers { send: Some(vec![of(me)]), receive }
             }
             Kind::Alltoall | Kind::Alltoallv | Kind::Alltoallw => {
                 let send = all.clone().map(|to| self.data(me, to, self.length(kind, me, to)));
                 let receive =
                     all.map(|from| slot(self.data(from, me, self.length(kind, from, me))));
-                Part { send: Some(send.collect()), receive: Some(receive.collect()) }
+                CallBuffers { send: Some(send.collect()), receive: Some(receive.collect()) }
             }
             _ => return self.reduction(me),
         };
@@ -161,7 +167,7 @@ impl Oracle<'_> {
     }
 
     /// What would be sent lies where it is received.
-    fn put_in_place(&self, part: &mut Part, me: usize) {
+    fn put_in_place(&self, part: &mut CallBuffers, me: usize) {
         let root = self.case.root();
         match self.case.kind {
             Kind::Gather | Kind::Gatherv if me != root => {}
@@ -180,7 +186,7 @@ impl Oracle<'_> {
         }
     }
 
-    fn reduction(&self, me: usize) -> Part {
+    fn reduction(&self, me: usize) -> CallBuffers {
         let (ranks, count, root) = (self.case.ranks, self.case.count, self.case.root());
         let counts: Vec<usize> = match self.case.kind {
             Kind::ReduceScatter => (0..ranks).map(|rank| self.varied(rank, 0)).collect(),
@@ -202,22 +208,22 @@ impl Oracle<'_> {
         let expected = result.map_or(Expected::Same, Expected::Values);
         let result = Slot { count: own, initial: None, expected };
         if self.case.kind == Kind::Reduce && me != root {
-            return Part { send: Some(vec![input(me)]), receive: None };
+            return CallBuffers { send: Some(vec![input(me)]), receive: None };
         }
         if !self.case.in_place() {
-            return Part { send: Some(vec![input(me)]), receive: Some(vec![result]) };
+            return CallBuffers { send: Some(vec![input(me)]), receive: Some(vec![result]) };
         }
         // The input lies in the output. Only the first part of that is defined afterwards.
         let (mut own, data) = (result, input(me));
         let rest = data[own.count..].to_vec();
         own.initial = Some(data[..own.count].to_vec());
         let rest = Slot { count: rest.len(), initial: Some(rest), expected: Expected::Any };
-        Part { send: None, receive: Some(vec![own, rest]) }
+        CallBuffers { send: None, receive: Some(vec![own, rest]) }
     }
 
     /// The part of a rank between two groups: its number in its group, and whether that is the
     /// first. Ranks are numbered through both.
-    pub(crate) fn part_between(&self, me: usize) -> Part {
+    pub(crate) fn part_between(&self, me: usize) -> CallBuffers {
         let (kind, ranks, root) = (self.case.kind, self.case.ranks, self.case.root());
         let left = self.case.left();
         let of_left = |rank: usize| rank < left;
@@ -235,39 +241,39 @@ impl Oracle<'_> {
         let idle = near_root && me != root;
         match kind {
             Kind::Bcast | Kind::Gather | Kind::Gatherv | Kind::Scatter | Kind::Scatterv if idle => {
-                Part::default()
+                CallBuffers::default()
             }
             Kind::Bcast => {
                 let data = self.data(root, 0, self.case.count);
                 let initial = (me == root).then(|| data.clone());
-                Part { send: None, receive: Some(vec![Slot { initial, ..slot(data) }]) }
+                CallBuffers { send: None, receive: Some(vec![Slot { initial, ..slot(data) }]) }
             }
             Kind::Gather | Kind::Gatherv if me == root => {
                 let receive = far.map(|rank| slot(self.data(rank, 0, varied(rank, 0)))).collect();
-                Part { send: None, receive: Some(receive) }
+                CallBuffers { send: None, receive: Some(receive) }
             }
             Kind::Gather | Kind::Gatherv => {
-                Part { send: Some(vec![self.data(me, 0, varied(me, 0))]), receive: None }
+                CallBuffers { send: Some(vec![self.data(me, 0, varied(me, 0))]), receive: None }
             }
             Kind::Scatter | Kind::Scatterv if me == root => {
                 let send = far.map(|rank| self.data(root, rank, varied(root, rank))).collect();
-                Part { send: Some(send), receive: None }
+                CallBuffers { send: Some(send), receive: None }
             }
-            Kind::Scatter | Kind::Scatterv => Part {
+            Kind::Scatter | Kind::Scatterv => CallBuffers {
                 send: None,
                 receive: Some(vec![slot(self.data(root, me, varied(root, me)))]),
             },
             Kind::Allgather | Kind::Allgatherv => {
                 let receive = far.map(|rank| slot(self.data(rank, 0, varied(rank, 0)))).collect();
                 let send = Some(vec![self.data(me, 0, varied(me, 0))]);
-                Part { send, receive: Some(receive) }
+                CallBuffers { send, receive: Some(receive) }
             }
             Kind::Alltoall | Kind::Alltoallv | Kind::Alltoallw => {
                 let send = far.clone().map(|to| self.data(me, to, varied(me, to))).collect();
                 let receive = far.map(|from| slot(self.data(from, me, varied(from, me)))).collect();
-                Part { send: Some(send), receive: Some(receive) }
+                CallBuffers { send: Some(send), receive: Some(receive) }
             }
-            Kind::Barrier => Part::default(),
+            Kind::Barrier => CallBuffers::default(),
             _ => self.reduction_between(me),
         }
     }
@@ -288,7 +294,7 @@ impl Oracle<'_> {
         }
     }
 
-    fn reduction_between(&self, me: usize) -> Part {
+    fn reduction_between(&self, me: usize) -> CallBuffers {
         let (count, root, left) = (self.case.count, self.case.root(), self.case.left());
         let of_left = me < left;
         let (far, first) = if of_left { (left..self.case.ranks, 0) } else { (0..left, left) };
@@ -304,15 +310,17 @@ impl Oracle<'_> {
         let result = result.map(|all| all[from..from + own].to_vec()).unwrap_or_default();
         let input = Some(vec![self.data(me, 0, total)]);
         match self.case.kind {
-            Kind::Reduce if me == root => Part { send: None, receive: Some(vec![slot(result)]) },
-            Kind::Reduce if of_left == (root < left) => Part::default(),
-            Kind::Reduce => Part { send: input, receive: None },
-            _ => Part { send: input, receive: Some(vec![slot(result)]) },
+            Kind::Reduce if me == root => {
+                CallBuffers { send: None, receive: Some(vec![slot(result)]) }
+            }
+            Kind::Reduce if of_left == (root < left) => CallBuffers::default(),
+            Kind::Reduce => CallBuffers { send: input, receive: None },
+            _ => CallBuffers { send: input, receive: Some(vec![slot(result)]) },
         }
     }
 
     /// The part of a rank among neighbours.
-    pub(crate) fn part_among(&self, edges: &Edges, me: usize) -> Part {
+    pub(crate) fn part_among(&self, edges: &Edges, me: usize) -> CallBuffers {
         let kind = self.case.kind;
         let varies = matches!(kind, Kind::NeighborAlltoallv | Kind::NeighborAlltoallw);
         let gathers = matches!(kind, Kind::NeighborAllgather | Kind::NeighborAllgatherv);
@@ -332,7 +340,7 @@ impl Oracle<'_> {
         });
         let blocks = if gathers { 1 } else { edges.to.len() };
         let send = (0..blocks).map(|edge| of(me, edge)).collect();
-        Part { send: Some(send), receive: Some(receive.collect()) }
+        CallBuffers { send: Some(send), receive: Some(receive.collect()) }
     }
 }
 

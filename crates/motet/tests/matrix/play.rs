@@ -11,7 +11,7 @@ use motet::{Communicator, ErrorKind, GraphCommunicator, Info, Intercommunicator,
 
 use crate::case::{Case, Form, Kind, lefts};
 use crate::layout::{Block, Layout, Memory, Value};
-use crate::oracle::{Edges, Expected, Operator, Oracle, Part, edges};
+use crate::oracle::{CallBuffers, Edges, Expected, Operator, Oracle, edges};
 
 /// How often a persistent operation runs.
 const ROUNDS: u64 = 3;
@@ -66,7 +66,7 @@ impl<'a> Places<'a> {
         &self.near[case.seed as usize / 32 % 2]
     }
 
-    fn part(&self, case: &Case, round: u64) -> Part {
+    fn part(&self, case: &Case, round: u64) -> CallBuffers {
         let (oracle, me) = (Oracle { case, round }, self.world.rank());
         if case.between() {
             return oracle.part_between(me);
@@ -140,7 +140,7 @@ struct Buffers {
 }
 
 impl Buffers {
-    fn new(case: &Case, part: &Part) -> Buffers {
+    fn new(case: &Case, part: &CallBuffers) -> Buffers {
         let send = part.send.as_ref().map(|blocks| {
             let lengths: Vec<usize> = blocks.iter().map(Vec::len).collect();
             memory(case, case.layout, &lengths)
@@ -152,7 +152,7 @@ impl Buffers {
         Buffers { send, receive }
     }
 
-    fn fill(&mut self, part: &Part) {
+    fn fill(&mut self, part: &CallBuffers) {
         if let (Some(memory), Some(send)) = (&mut self.send, &part.send) {
             memory.fill(&some(send));
         }
@@ -162,7 +162,7 @@ impl Buffers {
         }
     }
 
-    fn check(&self, part: &Part) -> Result<(), String> {
+    fn check(&self, part: &CallBuffers) -> Result<(), String> {
         if let (Some(memory), Some(send)) = (&self.send, &part.send)
             && let Some(problem) = memory.differs(&some(send))
         {
