@@ -51,7 +51,7 @@ pub use dynamic::SparseRequest;
 use init::Initialized;
 pub use members::{Member, Members};
 pub(crate) use nonblocking::{collective, pending_collectives};
-pub use parts::Part;
+pub use parts::TypedBlock;
 pub(crate) use parts::{Parts, Whom};
 pub(crate) use shape::{Including, RankOf, Shape};
 pub use sparse::{Neighbour, Neighbours};

@@ -144,7 +144,7 @@ mod world;
 mod worlds;
 
 pub use attributes::{Attributes, Keyval, WeakKeyval};
-pub use collective::{Member, Members, Neighbour, Neighbours, Part, SparseRequest};
+pub use collective::{Member, Members, Neighbour, Neighbours, SparseRequest, TypedBlock};
 #[doc(hidden)]
 pub use communicator::IsCopiedByDup;
 pub use communicator::{Communicator, CommunicatorRequest, SplitType};

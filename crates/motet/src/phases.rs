@@ -53,8 +53,8 @@ use motet_plan::Block;
 
 use crate::buffer::{Buffers, Held, RecvBuffer, SendBuffer};
 use crate::collective::{
-    Including, Part, Parts, Prepared, Shape, Whom, collective, pending_collectives, pending_sparse,
-    sparse_collectives,
+    Including, Parts, Prepared, Shape, TypedBlock, Whom, collective, pending_collectives,
+    pending_sparse, sparse_collectives,
 };
 use crate::communicator::Communicator;
 use crate::element::AnyBytes;

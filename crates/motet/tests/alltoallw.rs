@@ -3,7 +3,7 @@
 mod worlds;
 
 use motet::buffer::Items;
-use motet::{Datatype, ErrorClass, Info, Part, Reorder, Result, Tag, TopologyError};
+use motet::{Datatype, ErrorClass, Info, Reorder, Result, Tag, TopologyError, TypedBlock};
 use worlds::on_ranks;
 
 const CANARY: u8 = 0xa5;
@@ -45,18 +45,18 @@ impl Block {
     }
 
     /// The part of a buffer that begins at a byte.
-    fn part(&self, start: usize, lie: Lie) -> Result<Part> {
+    fn part(&self, start: usize, lie: Lie) -> Result<TypedBlock> {
         let (count, size) = (self.count as i64, self.size);
         Ok(match lie {
-            Lie::Row => Part::new(start as isize, self.count, &self.element),
+            Lie::Row => TypedBlock::new(start as isize, self.count, &self.element),
             Lie::Gaps => {
                 let gaps = Datatype::vector(count, 1, 2, &self.element)?;
-                Part::new(start as isize, 1, &gaps)
+                TypedBlock::new(start as isize, 1, &gaps)
             }
             Lie::Backwards => {
                 let backwards = Datatype::vector(count, 1, -1, &self.element)?;
                 let last = start + self.count.saturating_sub(1) * size;
-                Part::new(last as isize, 1, &backwards)
+                TypedBlock::new(last as isize, 1, &backwards)
             }
         })
     }
@@ -99,7 +99,7 @@ impl BlockSide {
         BlockSide { blocks: blocks.collect(), lie }
     }
 
-    fn parts(&self) -> Result<Vec<Part>> {
+    fn parts(&self) -> Result<Vec<TypedBlock>> {
         self.blocks.iter().map(|(_, _, block, start)| block.part(*start, self.lie)).collect()
     }
 
@@ -230,8 +230,10 @@ fn the_part_of_a_neighbour_that_is_not_there_is_not_touched() {
         let me = line.rank() as u32;
         // Every second number: those between, and those of a missing neighbour, stay as they are.
         let pair = Datatype::vector(2, 1, 2, &Datatype::UINT32_T)?;
-        let (to, from) =
-            ([0, 0].map(|at| Part::new(at, 1, &pair)), [0, 16].map(|at| Part::new(at, 1, &pair)));
+        let (to, from) = (
+            [0, 0].map(|at| TypedBlock::new(at, 1, &pair)),
+            [0, 16].map(|at| TypedBlock::new(at, 1, &pair)),
+        );
         let mut got = [99u32; 8];
         line.neighbor_alltoallw(&[me, 7, me + 10], &mut got, &to, &from)?;
         let block = |other: Option<u32>| match other {
@@ -259,7 +261,7 @@ fn the_ranks_of_two_groups_have_layouts_of_their_own() {
                 let into = BlockSide::new(far.iter().map(|&from| (from, me)), received, 1);
                 in_all_forms!(across, out, into, alltoallw ialltoallw alltoallw_init);
             }
-            let part = [Part::new(0, 1, &Datatype::BYTE)];
+            let part = [TypedBlock::new(0, 1, &Datatype::BYTE)];
             let refused = across.alltoallw(&[0u8], &mut [0], &part, &[]).expect_err("too few");
             assert_eq!(refused.class(), ErrorClass::Arg);
             Ok(())
@@ -271,8 +273,8 @@ fn the_ranks_of_two_groups_have_layouts_of_their_own() {
 #[test]
 fn parts_outside_of_the_buffers_are_refused() {
     on_ranks(2, |world| {
-        let good = [0, 8].map(|at| Part::new(at, 1, &Datatype::DOUBLE));
-        let class = |to: &[Part], from: &[Part]| {
+        let good = [0, 8].map(|at| TypedBlock::new(at, 1, &Datatype::DOUBLE));
+        let class = |to: &[TypedBlock], from: &[TypedBlock]| {
             let refused = world.alltoallw(&[0u64; 2], &mut [0; 2], to, from);
             let pending = world.ialltoallw((vec![0u64; 2], vec![0; 2]), to, from);
             let stored = world.alltoallw_init((vec![0u64; 2], vec![0; 2]), to, from, &Info::new());
@@ -287,14 +289,14 @@ fn parts_outside_of_the_buffers_are_refused() {
         let backwards = Datatype::vector(2, 1, -1, &Datatype::DOUBLE)?;
         let huge = Datatype::resized(0, i64::MAX, &Datatype::DOUBLE)?;
         let outside = [
-            Part::new(9, 1, &Datatype::DOUBLE),
-            Part::new(-1, 1, &Datatype::DOUBLE),
-            Part::new(0, 3, &Datatype::DOUBLE),
-            Part::new(0, 1, &backwards),
-            Part::new(isize::MAX, 1, &Datatype::DOUBLE),
-            Part::new(isize::MIN, 1, &Datatype::BYTE),
-            Part::new(0, 2, &huge),
-            Part::new(isize::MAX, usize::MAX, &huge),
+            TypedBlock::new(9, 1, &Datatype::DOUBLE),
+            TypedBlock::new(-1, 1, &Datatype::DOUBLE),
+            TypedBlock::new(0, 3, &Datatype::DOUBLE),
+            TypedBlock::new(0, 1, &backwards),
+            TypedBlock::new(isize::MAX, 1, &Datatype::DOUBLE),
+            TypedBlock::new(isize::MIN, 1, &Datatype::BYTE),
+            TypedBlock::new(0, 2, &huge),
+            TypedBlock::new(isize::MAX, usize::MAX, &huge),
         ];
         for bad in outside {
             let bad = [good[0].clone(), bad];
@@ -302,7 +304,7 @@ fn parts_outside_of_the_buffers_are_refused() {
             assert_eq!(class(&good, &bad), ErrorClass::Buffer, "{bad:?}");
         }
         // No items lie nowhere.
-        let nothing = [isize::MIN, isize::MAX].map(|at| Part::new(at, 0, &Datatype::DOUBLE));
+        let nothing = [isize::MIN, isize::MAX].map(|at| TypedBlock::new(at, 0, &Datatype::DOUBLE));
         world.alltoallw(&[0u64; 0], &mut [], &nothing, &nothing)?;
         world.alltoallw(&[0u64; 2], &mut [0; 2], &good, &good[..1]).expect_err("one is missing");
         let none = world.neighbor_alltoallw(&[0u8; 0], &mut [], &[], &[]).expect_err("no topology");

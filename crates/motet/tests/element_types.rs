@@ -13,7 +13,7 @@ use element_types::forms::{
     FORMS, TrialCommunicators, play, play_raw, send_all_to_oneself, trials,
 };
 use element_types::shapes::{Checked, Raw, Shape};
-use motet::{Datatype, Error, ErrorClass, Info, Part, Result, Settings, Tag, World};
+use motet::{Datatype, Error, ErrorClass, Info, Result, Settings, Tag, TypedBlock, World};
 use motet_fabric::ofi::Library;
 use worlds::{Watchdog, on_ranks_with};
 
@@ -67,7 +67,7 @@ fn raw_bytes_do_not_become_truth_values() {
 }
 
 fn raw_blocks(world: &World, datatype: &Datatype) -> Result<()> {
-    let parts = [0, 1].map(|at| Part::new(at, 1, datatype));
+    let parts = [0, 1].map(|at| TypedBlock::new(at, 1, datatype));
     if world.rank() == 0 {
         let mut got = [9_u8; 2];
         // To this side all is bytes. Its call may tell of the other's error.
@@ -81,9 +81,9 @@ fn raw_blocks(world: &World, datatype: &Datatype) -> Result<()> {
 }
 
 fn raw_edges(world: &World, datatype: &Datatype) -> Result<()> {
-    let none: [(usize, Part); 0] = [];
+    let none: [(usize, TypedBlock); 0] = [];
     if world.rank() == 0 {
-        let to = [(1, Part::new(0, 2, datatype))];
+        let to = [(1, TypedBlock::new(0, 2, datatype))];
         return world.exchangew(&[5_u8, 7], &mut [], &to, &none);
     }
     let mut got = [false; 2];
@@ -93,9 +93,9 @@ fn raw_edges(world: &World, datatype: &Datatype) -> Result<()> {
 }
 
 fn raw_edges_again(world: &World, datatype: &Datatype) -> Result<()> {
-    let (none, info): ([(usize, Part); 0], _) = ([], Info::new());
+    let (none, info): ([(usize, TypedBlock); 0], _) = ([], Info::new());
     if world.rank() == 0 {
-        let to = [(1, Part::new(0, 2, datatype))];
+        let to = [(1, TypedBlock::new(0, 2, datatype))];
         let mut all = world.exchangew_init((vec![5_u8, 7], vec![]), &to, &none, &info)?;
         return (0..3).try_for_each(|_| all.run());
     }

@@ -25,7 +25,7 @@ use collectives::play::{self, Graph};
 use motet::raw::{self, Callbacks, Request};
 use motet::{
     ANY_SOURCE, ANY_TAG, Block, BufferRoom, Datatype, ErrorHandler, ErrorKind, How, Info,
-    MergeOrder, Part, Phase, Reorder, Result, Root, Source, Sum, Tag, World,
+    MergeOrder, Phase, Reorder, Result, Root, Source, Sum, Tag, TypedBlock, World,
 };
 
 /// Tells the program which case it is to be.
@@ -603,9 +603,10 @@ fn between_groups() -> Result<()> {
             let (_, gathered) = across.igather(buffers, root)?.wait()?;
             assert_eq!(gathered, if me == 0 { all } else { vec![0; count * far.len()] });
         }
-        let to: Vec<Part> = far.iter().map(|_| Part::new(8, 1, &Datatype::UINT64_T)).collect();
-        let place = |at: usize| Part::new(16 * at as isize, 1, &Datatype::UINT64_T);
-        let from: Vec<Part> = (0..far.len()).map(place).collect();
+        let to: Vec<TypedBlock> =
+            far.iter().map(|_| TypedBlock::new(8, 1, &Datatype::UINT64_T)).collect();
+        let place = |at: usize| TypedBlock::new(16 * at as isize, 1, &Datatype::UINT64_T);
+        let from: Vec<TypedBlock> = (0..far.len()).map(place).collect();
         let mut output = vec![7u64; 2 * far.len()];
         across.alltoallw(&[9, me as u64], &mut output, &to, &from)?;
         assert_eq!(output, far.iter().flat_map(|&rank| [rank as u64, 7]).collect::<Vec<_>>());

@@ -15,7 +15,7 @@ mod worlds;
 use collectives::forms::{Form, Trial};
 use collectives::play::{Graph, moving, reducing};
 use motet::op::ordered;
-use motet::{Block, Datatype, Info, Part, Settings, Sum};
+use motet::{Block, Datatype, Info, Settings, Sum, TypedBlock};
 use motet_plan::Collective;
 use motet_plan::algo;
 use proptest::prelude::*;
@@ -162,7 +162,7 @@ fn every_pair_has_a_signature_of_its_own() {
         let types = [Datatype::BYTE, Datatype::INT32_T, Datatype::DOUBLE];
         let item = |rank: usize| {
             let padded = Datatype::resized(0, 16, &types[rank]);
-            Part::new(if rank == me { 0 } else { 8 }, rank + 1, &padded.expect("a type"))
+            TypedBlock::new(if rank == me { 0 } else { 8 }, rank + 1, &padded.expect("a type"))
         };
         let (send, mut receive) = ([me as u8 + 1; 64], [0u8; 64]);
         world.exchangew(&send, &mut receive, &[(next, item(me))], &[(last, item(last))])?;
@@ -188,7 +188,7 @@ fn a_halo_is_exchanged_within_one_array() {
         let part = |sizes: [i64; 2], starts: [i64; 2]| {
             let order = motet::datatype::Order::C;
             let face = Datatype::subarray(&[4, 5], &sizes, &starts, order, &Datatype::INT32_T);
-            Part::new(0, 1, &face.expect("a face"))
+            TypedBlock::new(0, 1, &face.expect("a face"))
         };
         let (rows, columns) = ([1, 3], [2, 1]);
         let faces = [

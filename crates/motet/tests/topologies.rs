@@ -6,8 +6,8 @@ mod worlds;
 use std::fmt::Debug;
 
 use motet::{
-    Block, Cartesian, Communicator, Datatype, Edge, ErrorClass, Info, Part, Reorder, Result,
-    Topological, Topology, TopologyError, dims_create,
+    Block, Cartesian, Communicator, Datatype, Edge, ErrorClass, Info, Reorder, Result, Topological,
+    Topology, TopologyError, TypedBlock, dims_create,
 };
 use worlds::{Random, on_ranks};
 
@@ -179,9 +179,10 @@ macro_rules! rounds {
 }
 
 /// Blocks as parts: displacements are bytes.
-fn parts(blocks: &[Block]) -> Vec<Part> {
+fn parts(blocks: &[Block]) -> Vec<TypedBlock> {
     let bytes = |start: usize| (start * size_of::<u64>()) as isize;
-    let part = |block: &Block| Part::new(bytes(block.start), block.count, &Datatype::UINT64_T);
+    let part =
+        |block: &Block| TypedBlock::new(bytes(block.start), block.count, &Datatype::UINT64_T);
     blocks.iter().map(part).collect()
 }
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use motet::datatype::Order;
-use motet::{Block, CartesianCommunicator, Datatype, Info, Part, Persistent, Tag};
+use motet::{Block, CartesianCommunicator, Datatype, Info, Persistent, Tag, TypedBlock};
 
 use crate::halo::{Face, Halo};
 use crate::options::StencilExchange;
@@ -187,9 +187,9 @@ fn persistent(
 ) -> Result<Persistent<(Vec<f64>, Vec<f64>)>> {
     let (mut to, mut from) = (Vec::new(), Vec::new());
     for neighbour in &halo.neighbours {
-        to.push(Part::new(0, 1, &of_faces(&neighbour.faces, halo.sizes)?));
+        to.push(TypedBlock::new(0, 1, &of_faces(&neighbour.faces, halo.sizes)?));
         let Block { start, count } = neighbour.block;
-        from.push(Part::new((start * size_of::<f64>()) as isize, count, &Datatype::DOUBLE));
+        from.push(TypedBlock::new((start * size_of::<f64>()) as isize, count, &Datatype::DOUBLE));
     }
     let group = &halo.group;
     Ok(ranks.exchangew_init(buffers, (group, &to), (group, &from), &Info::new())?)

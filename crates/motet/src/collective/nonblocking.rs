@@ -203,7 +203,7 @@ macro_rules! pending_collectives {
             /// With one buffer in place, `to` is not looked at; buffers of
             /// [`Items`](crate::buffer::Items) are refused.
             alltoallw ialltoallw alltoallw_begin "MPI_Ialltoallw"
-            <B>(buffers: B, to: &[Part], from: &[Part]) -> B
+            <B>(buffers: B, to: &[TypedBlock], from: &[TypedBlock]) -> B
             where [B: Buffers<Element: AnyBytes> + $life]
             |on, call, parts| {
                 let all = Parts { on: on.into(), whom: Whom::Ranks, to, from };
@@ -311,7 +311,7 @@ macro_rules! pending_collectives {
             /// Buffers of [`Items`](crate::buffer::Items) are refused.
             neighbor_alltoallw ineighbor_alltoallw neighbor_alltoallw_begin
             "MPI_Ineighbor_alltoallw"
-            <S, R>(buffers: (S, R), to: &[Part], from: &[Part]) -> (S, R)
+            <S, R>(buffers: (S, R), to: &[TypedBlock], from: &[TypedBlock]) -> (S, R)
             where [
                 S: SendBuffer<Element = R::Element> + $life,
                 R: RecvBuffer<Element: AnyBytes> + $life,
@@ -331,7 +331,7 @@ pub(crate) use {collective, pending_collectives};
 use motet_plan::Block;
 
 use super::shape::Including;
-use super::{Part, Parts, Prepared, Shape, Whom, pending_sparse, sparse_collectives};
+use super::{Parts, Prepared, Shape, TypedBlock, Whom, pending_sparse, sparse_collectives};
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;
 use crate::element::{AnyBytes, Element};

@@ -27,7 +27,7 @@ use crate::request::Request;
 /// [`exchangew`](Communicator::exchangew): where it lies, and what it is made of.
 /// (MPI 4.1 §6.8)
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct TypedBlock {
     /// Where the first item begins, in bytes from the start of the buffer.
     pub displacement: isize,
     /// Number of items.
@@ -36,10 +36,10 @@ pub struct Part {
     pub datatype: Datatype,
 }
 
-impl Part {
+impl TypedBlock {
     /// So many items of a datatype, from a byte of the buffer on.
-    pub fn new(displacement: isize, count: usize, datatype: &Datatype) -> Part {
-        Part { displacement, count, datatype: datatype.clone() }
+    pub fn new(displacement: isize, count: usize, datatype: &Datatype) -> TypedBlock {
+        TypedBlock { displacement, count, datatype: datatype.clone() }
     }
 
     /// All its bytes of data must lie in the buffer.
@@ -64,7 +64,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(parts: &[Part]) -> Columns {
+    fn of(parts: &[TypedBlock]) -> Columns {
         Columns {
             counts: parts.iter().map(|part| part.count).collect(),
             displacements: parts.iter().map(|part| part.displacement).collect(),
@@ -97,8 +97,8 @@ pub(crate) enum Whom<'a> {
 pub(crate) struct Parts<'a> {
     pub(crate) on: On<'a>,
     pub(crate) whom: Whom<'a>,
-    pub(crate) to: &'a [Part],
-    pub(crate) from: &'a [Part],
+    pub(crate) to: &'a [TypedBlock],
+    pub(crate) from: &'a [TypedBlock],
 }
 
 impl Parts<'_> {
@@ -110,7 +110,7 @@ impl Parts<'_> {
         output: Span,
     ) -> Result<Prepared> {
         let error = |kind| self.on.communicator().error(call, kind);
-        let lie_in = |span: Span, parts: &[Part]| {
+        let lie_in = |span: Span, parts: &[TypedBlock]| {
             let bytes = span.len * size_of::<T>();
             parts.iter().try_for_each(|part| part.lies_in(bytes))
         };
@@ -146,7 +146,7 @@ impl Parts<'_> {
     }
 
     /// The parts to send, unless what is sent lies where it is received.
-    fn sent(&self, input: Option<Span>) -> &[Part] {
+    fn sent(&self, input: Option<Span>) -> &[TypedBlock] {
         match (self.whom, input) {
             (Whom::Named { .. }, _) | (_, Some(_)) => self.to,
             (_, None) => &[],
@@ -212,8 +212,8 @@ impl Communicator {
         &self,
         send: &[T],
         receive: &mut [T],
-        to: &[Part],
-        from: &[Part],
+        to: &[TypedBlock],
+        from: &[TypedBlock],
     ) -> Result<()> {
         Parts { on: self.into(), whom: Whom::Ranks, to, from }.run::<T>(
             "alltoallw",
@@ -228,7 +228,11 @@ impl Communicator {
     /// # Errors
     /// As [`alltoallw`](Communicator::alltoallw).
     #[track_caller]
-    pub fn alltoallw_in_place<T: AnyBytes>(&self, buffer: &mut [T], parts: &[Part]) -> Result<()> {
+    pub fn alltoallw_in_place<T: AnyBytes>(
+        &self,
+        buffer: &mut [T],
+        parts: &[TypedBlock],
+    ) -> Result<()> {
         Parts { on: self.into(), whom: Whom::Ranks, to: parts, from: parts }.run::<T>(
             "alltoallw",
             None,
@@ -248,8 +252,8 @@ impl Communicator {
         &self,
         send: &[T],
         receive: &mut [T],
-        to: &[Part],
-        from: &[Part],
+        to: &[TypedBlock],
+        from: &[TypedBlock],
     ) -> Result<()> {
         Parts { on: self.into(), whom: Whom::Neighbours, to, from }.run::<T>(
             "neighbor_alltoallw",
@@ -267,8 +271,8 @@ impl Communicator {
     pub fn neighbor_alltoallw_init<S, R>(
         &self,
         buffers: (S, R),
-        to: &[Part],
-        from: &[Part],
+        to: &[TypedBlock],
+        from: &[TypedBlock],
         info: &Info,
     ) -> Result<Persistent<(S, R)>>
     where
@@ -295,8 +299,8 @@ impl Intercommunicator {
         &self,
         send: &[T],
         receive: &mut [T],
-        to: &[Part],
-        from: &[Part],
+        to: &[TypedBlock],
+        from: &[TypedBlock],
     ) -> Result<()> {
         Parts { on: self.into(), whom: Whom::Ranks, to, from }.run::<T>(
             "alltoallw",
@@ -313,8 +317,8 @@ impl Intercommunicator {
     pub fn ialltoallw<S, R>(
         &self,
         buffers: (S, R),
-        to: &[Part],
-        from: &[Part],
+        to: &[TypedBlock],
+        from: &[TypedBlock],
     ) -> Result<Request<(S, R)>>
     where
         S: SendBuffer<Element = R::Element> + 'static,
@@ -333,8 +337,8 @@ impl Intercommunicator {
     pub fn alltoallw_init<S, R>(
         &self,
         buffers: (S, R),
-        to: &[Part],
-        from: &[Part],
+        to: &[TypedBlock],
+        from: &[TypedBlock],
         info: &Info,
     ) -> Result<Persistent<(S, R)>>
     where

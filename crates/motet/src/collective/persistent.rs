@@ -148,8 +148,8 @@ macro_rules! persistent_collectives {
         pub fn alltoallw_init<B>(
             &self,
             buffers: B,
-            to: &[crate::Part],
-            from: &[crate::Part],
+            to: &[crate::TypedBlock],
+            from: &[crate::TypedBlock],
             info: &Info,
         ) -> Result<Persistent<B>>
         where

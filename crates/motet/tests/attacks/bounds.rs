@@ -2,7 +2,7 @@
 //! wrap around.
 
 use motet::buffer::Items;
-use motet::{Block, Datatype, ErrorClass, Info, Neighbour, PROC_NULL, Part, Sum, Tag};
+use motet::{Block, Datatype, ErrorClass, Info, Neighbour, PROC_NULL, Sum, Tag, TypedBlock};
 
 use super::support::{all_well, outcomes};
 
@@ -61,7 +61,8 @@ fn parts_outside_of_a_buffer_are_refused() {
     let ended = outcomes(1, |world| {
         let displacements = [-1, -8, 9, 1 << 40, isize::MAX, isize::MIN, isize::MAX - 8];
         for displacement in displacements {
-            let [good, bad] = [0, displacement].map(|at| [Part::new(at, 1, &Datatype::INT64_T)]);
+            let [good, bad] =
+                [0, displacement].map(|at| [TypedBlock::new(at, 1, &Datatype::INT64_T)]);
             let mut receive = [7i64; 2];
             assert!(world.alltoallw(&[1i64, 2], &mut receive, &good, &bad).is_err());
             assert!(world.alltoallw(&[1i64, 2], &mut receive, &bad, &good).is_err());
@@ -79,8 +80,8 @@ fn parts_outside_of_a_buffer_are_refused() {
 fn parts_whose_size_wraps_around_are_refused() {
     let ended = outcomes(1, |world| {
         for count in [WRAPPING, 1 << 61, usize::MAX] {
-            let part = [Part::new(0, count, &without_extent())];
-            let one = [Part::new(0, 1, &Datatype::INT64_T)];
+            let part = [TypedBlock::new(0, count, &without_extent())];
+            let one = [TypedBlock::new(0, 1, &Datatype::INT64_T)];
             let mut receive = [7i64; 1];
             assert!(world.alltoallw(&[1i64], &mut receive, &part, &one).is_err());
             assert!(world.alltoallw(&[1i64], &mut receive, &one, &part).is_err());
@@ -98,8 +99,8 @@ fn parts_whose_size_wraps_around_are_refused() {
 #[test]
 fn parts_that_are_received_over_each_other_stay_in_the_buffer() {
     let ended = outcomes(1, |world| {
-        let many = [Part::new(0, 1000, &without_extent())];
-        let row = [Part::new(0, 1000, &Datatype::INT64_T)];
+        let many = [TypedBlock::new(0, 1000, &without_extent())];
+        let row = [TypedBlock::new(0, 1000, &Datatype::INT64_T)];
         let mut receive = [7i64; 2];
         let called = world.alltoallw(&[3i64; 1000], &mut receive, &row, &many);
         assert!(called.is_err() || receive == [3, 7], "{called:?}: {receive:?}");

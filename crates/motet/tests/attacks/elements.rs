@@ -3,7 +3,7 @@
 
 use motet::buffer::Items;
 use motet::op::commutative;
-use motet::{Datatype, Info, Part, Result, Sum, Tag, World};
+use motet::{Datatype, Info, Result, Sum, Tag, TypedBlock, World};
 
 use super::support::{all_well, bytes_of, outcomes};
 
@@ -253,8 +253,8 @@ fn parts_of_any_datatype_are_no_logical_values() {
     for datatype in [Datatype::BYTE, Datatype::PACKED, Datatype::C_BOOL, Datatype::LOGICAL1] {
         refused(|world, values| match world.rank() {
             0 => {
-                let none = Part::new(0, 0, &datatype);
-                let parts = [none.clone(), Part::new(0, 4, &datatype)];
+                let none = TypedBlock::new(0, 0, &datatype);
+                let parts = [none.clone(), TypedBlock::new(0, 4, &datatype)];
                 world.alltoallw(&[7u8; 8], &mut [0u8; 8], &parts, &[none.clone(), none])
             }
             _ => {
@@ -265,8 +265,8 @@ fn parts_of_any_datatype_are_no_logical_values() {
         });
         refused(|world, values| match world.rank() {
             0 => {
-                let to = [(1, Part::new(0, 8, &datatype))];
-                let from: [(usize, Part); 0] = [];
+                let to = [(1, TypedBlock::new(0, 8, &datatype))];
+                let from: [(usize, TypedBlock); 0] = [];
                 world.exchangew(&[7u8; 8], &mut [0u8; 8], &to, &from)
             }
             _ => world.exchange(&[], values, &[], &[0]),

@@ -1,7 +1,7 @@
 //! All sparse collectives on one graph, in one form, against what follows from its edges.
 
 use motet::op::{commutative, ordered};
-use motet::{Block, Datatype, Group, Neighbour, Part, Result};
+use motet::{Block, Datatype, Group, Neighbour, Result, TypedBlock};
 
 use super::elements::Sample;
 use super::forms::{Data, Trial, in_one, in_pair};
@@ -281,11 +281,14 @@ fn exchangew(trial: &Trial<'_>, seen: &Seen) -> Result<()> {
         let list: Vec<(usize, usize)> = edges.iter().map(place).collect();
         (list, start)
     };
-    let part_of = |(at, count): &(usize, usize), stride: usize| -> Result<Part> {
+    let part_of = |(at, count): &(usize, usize), stride: usize| -> Result<TypedBlock> {
         let layout = Datatype::vector(*count as i64, 1, stride as i64, &Datatype::INT32_T)?;
-        Ok(Part::new(4 * *at as isize, 1, &layout))
+        Ok(TypedBlock::new(4 * *at as isize, 1, &layout))
     };
-    let parts = |ranks: &[usize], list: &[(usize, usize)], stride| -> Result<Vec<(usize, Part)>> {
+    let parts = |ranks: &[usize],
+                 list: &[(usize, usize)],
+                 stride|
+     -> Result<Vec<(usize, TypedBlock)>> {
         ranks.iter().zip(list).map(|(&rank, place)| Ok((rank, part_of(place, stride)?))).collect()
     };
     let put = |buffer: &mut [i32], edges: &[usize], list: &[(usize, usize)], stride, round| {

@@ -1,7 +1,7 @@
 //! Arguments of collectives that a rank refuses by itself, in all their forms.
 
 use motet::ErrorClass::{Buffer, Count, Group as OfGroup, Rank, Root};
-use motet::{Block, Communicator, Datatype, Group, Info, Part, Sum};
+use motet::{Block, Communicator, Datatype, Group, Info, Sum, TypedBlock};
 
 use super::refused::{are_refused, refusal};
 
@@ -179,7 +179,7 @@ fn blocks_that_cannot_be() {
 fn parts_that_cannot_be() {
     are_refused(RANKS, |world| {
         let (int, info) = (&Datatype::INT32_T, &Info::new());
-        let part = |displacement| Part::new(displacement, 1, int);
+        let part = |displacement| TypedBlock::new(displacement, 1, int);
         let well = [part(0), part(4), part(8)];
         let (few, outside) = ([part(0), part(4)], [part(0), part(4), part(100)]);
         let (send, mut receive) = ([1i32; 3], [0i32; 3]);

@@ -5,15 +5,15 @@ use std::slice::from_ref;
 
 use motet::ErrorClass::{Arg, Buffer, Count, Dims, Group as OfGroup, Rank, Topology};
 use motet::{
-    Block, Cartesian, Datatype, IndexedGraph, Info, Load, Neighbour, Part, Reach, Reorder, Sum,
-    dims_create,
+    Block, Cartesian, Datatype, IndexedGraph, Info, Load, Neighbour, Reach, Reorder, Sum,
+    TypedBlock, dims_create,
 };
 
 use super::refused::{are_refused, refusal};
 
 const RANKS: usize = 3;
 const NO_BLOCK: [Neighbour; 0] = [];
-const NO_PART: [(usize, Part); 0] = [];
+const NO_PART: [(usize, TypedBlock); 0] = [];
 
 fn neighbour(rank: usize, start: usize, count: usize) -> Neighbour {
     Neighbour { rank, start, count }
@@ -104,7 +104,7 @@ fn sparse_collectives_with_blocks_that_do_not_fit() {
 #[test]
 fn sparse_collectives_with_parts_that_do_not_fit() {
     are_refused(RANKS, |world| {
-        let part = |displacement| Part::new(displacement, 1, &Datatype::INT32_T);
+        let part = |displacement| TypedBlock::new(displacement, 1, &Datatype::INT32_T);
         let (me, none) = (world.rank(), NO_PART);
         let (outside, nobody) = ([(me, part(40))], [(RANKS, part(0))]);
         let across = [(me, part(0)), (me, part(2))];
@@ -135,7 +135,7 @@ fn collectives_over_a_topology() {
         let few = [Block { start: 0, count: 1 }];
         let (out, two) = ([Block { start: 9, count: 1 }; 2], [Block { start: 0, count: 1 }; 2]);
         let mut room = [0; 2];
-        let int = Part::new(0, 1, &Datatype::INT32_T);
+        let int = TypedBlock::new(0, 1, &Datatype::INT32_T);
         let parts = |on: &motet::Communicator| {
             refusal(on.neighbor_alltoallw(&[1i32], &mut [0i32], from_ref(&int), from_ref(&int)))
         };

@@ -1,8 +1,8 @@
 //! One exchange between two ranks, each of which has its own type of elements, in any form.
 
 use motet::{
-    ANY_SOURCE, ANY_TAG, Datatype, ErrorClass, Info, Intercommunicator, Part, Result, Tag, World,
-    op,
+    ANY_SOURCE, ANY_TAG, Datatype, ErrorClass, Info, Intercommunicator, Result, Tag, TypedBlock,
+    World, op,
 };
 
 use super::shapes::{SHAPES, Shape, With, bytes, told, with_shape};
@@ -436,7 +436,7 @@ fn play_raw_as<T: Shape>(world: &World, trial: &Trial) -> Result<()> {
     let bytes = count * size_of::<T>();
     if world.rank() == 0 {
         let sent: Vec<u8> = (0..bytes).map(|_| random.next() as u8).collect();
-        let (mut got, part) = (vec![0; bytes], Part::new(0, bytes, &Datatype::BYTE));
+        let (mut got, part) = (vec![0; bytes], TypedBlock::new(0, bytes, &Datatype::BYTE));
         let both = [(1, part)];
         let outcome = world.exchangew(&sent, &mut got, &both, &both);
         // A rank that refuses what it receives tells those that may wait for it.

@@ -2,7 +2,8 @@
 
 use motet::op::ordered;
 use motet::{
-    Block, Communicator, Datatype, Info, Member, Members, Part, Persistent, Result, Running, Sum,
+    Block, Communicator, Datatype, Info, Member, Members, Persistent, Result, Running, Sum,
+    TypedBlock,
     buffer::{Buffers, OwnInput},
 };
 
@@ -132,9 +133,9 @@ where
     }
 }
 
-fn parts(blocks: &[Block]) -> Vec<Part> {
+fn parts(blocks: &[Block]) -> Vec<TypedBlock> {
     let part = |&Block { start, count }: &Block| {
-        Part::new(start.wrapping_mul(8) as isize, count, &Datatype::UINT64_T)
+        TypedBlock::new(start.wrapping_mul(8) as isize, count, &Datatype::UINT64_T)
     };
     blocks.iter().map(part).collect()
 }

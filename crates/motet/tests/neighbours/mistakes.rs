@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use motet::{
-    Block, Datatype, ErrorClass, ErrorKind, Info, Neighbour, Part, Result, Settings, Sum, World,
-    threads_with,
+    Block, Datatype, ErrorClass, ErrorKind, Info, Neighbour, Result, Settings, Sum, TypedBlock,
+    World, threads_with,
 };
 
 use crate::worlds::{Watchdog, on_ranks};
@@ -34,8 +34,8 @@ fn neighbour(rank: usize, count: usize) -> Neighbour {
     Neighbour { rank, start: 0, count }
 }
 
-fn part(rank: usize, count: usize) -> (usize, Part) {
-    (rank, Part::new(0, count, &Datatype::BYTE))
+fn part(rank: usize, count: usize) -> (usize, TypedBlock) {
+    (rank, TypedBlock::new(0, count, &Datatype::BYTE))
 }
 
 /// Rank 0 sends to rank 2, which expects nothing; and rank 0 expects something of rank 2, which
@@ -131,7 +131,7 @@ fn wrong_neighbours_are_refused() {
         outsider(half.neighbor_bcast(&[1], &mut [0; 4], near, all));
         outsider(half.neighbor_reduce(&[1; 4], &mut [0], Sum, all, near));
         outsider(half.neighbor_allreduce(&[1], &mut [0], Sum, near, all));
-        let parts = vec![Part::new(0, 0, &Datatype::BYTE); 4];
+        let parts = vec![TypedBlock::new(0, 0, &Datatype::BYTE); 4];
         outsider(half.exchangew(&[0u8], &mut [0u8], (all, &parts), &[]));
         let class = |result: Result<()>| result.expect_err("a wrong argument").class();
         assert_eq!(class(world.exchange(&[1], &mut [0], &[4], &[me])), ErrorClass::Rank);
@@ -159,7 +159,7 @@ fn parts_that_overlap_are_refused() {
         let (other, info) = (1 - world.rank(), Info::new());
         let words = |first: i64| {
             let layout = Datatype::vector(3, 1, 4, &Datatype::INT32_T).expect("a layout");
-            (other, Part::new(4 * first as isize, 1, &layout))
+            (other, TypedBlock::new(4 * first as isize, 1, &layout))
         };
         let (apart, across) = ([words(1)], [words(4)]);
         let sent = [words(0)];

@@ -127,8 +127,8 @@ macro_rules! pending_sparse {
             exchangew iexchangew exchangew_begin
             <'a, B>(
                 buffers: B,
-                to: impl Into<crate::Neighbours<'a, Part>>,
-                from: impl Into<crate::Neighbours<'a, Part>>
+                to: impl Into<crate::Neighbours<'a, TypedBlock>>,
+                from: impl Into<crate::Neighbours<'a, TypedBlock>>
             ) -> B
             where [
                 B: Buffers<Element: AnyBytes> + $life,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use motet_fabric::Peer;
 use motet_plan::{Block, Rank};
 
-use crate::collective::Part;
+use crate::collective::TypedBlock;
 use crate::collective::shape::{Ranked, exact};
 use crate::communicator::Communicator;
 use crate::error::ErrorKind;
@@ -141,8 +141,8 @@ macro_rules! from_lists {
             }
         }
 
-        impl<'a $($length)*> From<&'a $of_pairs> for Neighbours<'a, Part> {
-            fn from(list: &'a $of_pairs) -> Neighbours<'a, Part> {
+        impl<'a $($length)*> From<&'a $of_pairs> for Neighbours<'a, TypedBlock> {
+            fn from(list: &'a $of_pairs) -> Neighbours<'a, TypedBlock> {
                 let ranks = Cow::Owned(list.iter().map(|(rank, _)| *rank).collect());
                 let places = list.iter().map(|(_, part)| part.clone()).collect();
                 Neighbours { ranks: Ranks::Listed(ranks), places }
@@ -160,7 +160,7 @@ macro_rules! from_lists {
 }
 
 from_lists! {
-    slice []: [[usize], [Neighbour], [(usize, Part)], [Place]];
-    array [, const N: usize]: [[usize; N], [Neighbour; N], [(usize, Part); N], [Place; N]];
-    vector []: [Vec<usize>, Vec<Neighbour>, Vec<(usize, Part)>, Vec<Place>];
+    slice []: [[usize], [Neighbour], [(usize, TypedBlock)], [Place]];
+    array [, const N: usize]: [[usize; N], [Neighbour; N], [(usize, TypedBlock); N], [Place; N]];
+    vector []: [Vec<usize>, Vec<Neighbour>, Vec<(usize, TypedBlock)>, Vec<Place>];
 }

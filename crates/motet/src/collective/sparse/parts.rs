@@ -9,7 +9,7 @@ use super::Neighbours;
 use crate::buffer::{Buffers, Span};
 use crate::collective::Prepared;
 use crate::collective::blocking::{input, output};
-use crate::collective::parts::{Part, Parts, Whom};
+use crate::collective::parts::{Parts, TypedBlock, Whom};
 use crate::communicator::Communicator;
 use crate::element::AnyBytes;
 use crate::error::{ErrorKind, Result};
@@ -17,14 +17,14 @@ use crate::info::Info;
 use crate::persistent::Persistent;
 
 /// Destinations and sources, each with a part for each of them.
-type Ends = [(Vec<Rank>, Vec<Part>); 2];
+type Ends = [(Vec<Rank>, Vec<TypedBlock>); 2];
 
 impl Communicator {
     /// Parts for neighbours, and for whom they are.
     fn edges<'a>(
         &self,
-        to: impl Into<Neighbours<'a, Part>>,
-        from: impl Into<Neighbours<'a, Part>>,
+        to: impl Into<Neighbours<'a, TypedBlock>>,
+        from: impl Into<Neighbours<'a, TypedBlock>>,
     ) -> Result<Ends, ErrorKind> {
         Ok([to.into().placed(self)?, from.into().placed(self)?])
     }
@@ -47,8 +47,8 @@ impl Communicator {
     pub(crate) fn prepare_edges<'a, B>(
         &self,
         call: &'static str,
-        to: impl Into<Neighbours<'a, Part>>,
-        from: impl Into<Neighbours<'a, Part>>,
+        to: impl Into<Neighbours<'a, TypedBlock>>,
+        from: impl Into<Neighbours<'a, TypedBlock>>,
         parts: &B::Parts,
     ) -> Result<Prepared>
     where
@@ -73,8 +73,8 @@ impl Communicator {
         &self,
         send: &[T],
         receive: &mut [T],
-        to: impl Into<Neighbours<'a, Part>>,
-        from: impl Into<Neighbours<'a, Part>>,
+        to: impl Into<Neighbours<'a, TypedBlock>>,
+        from: impl Into<Neighbours<'a, TypedBlock>>,
     ) -> Result<()> {
         self.run_edges::<T>(self.edges(to, from), input(send), output(receive))
     }
@@ -107,8 +107,8 @@ impl Communicator {
     pub fn exchangew_in_place<'a, T: AnyBytes>(
         &self,
         buffer: &mut [T],
-        to: impl Into<Neighbours<'a, Part>>,
-        from: impl Into<Neighbours<'a, Part>>,
+        to: impl Into<Neighbours<'a, TypedBlock>>,
+        from: impl Into<Neighbours<'a, TypedBlock>>,
     ) -> Result<()> {
         self.run_edges::<T>(self.edges(to, from), None, output(buffer))
     }
@@ -122,8 +122,8 @@ impl Communicator {
     pub fn exchangew_init<'a, B>(
         &self,
         buffers: B,
-        to: impl Into<Neighbours<'a, Part>>,
-        from: impl Into<Neighbours<'a, Part>>,
+        to: impl Into<Neighbours<'a, TypedBlock>>,
+        from: impl Into<Neighbours<'a, TypedBlock>>,
         info: &Info,
     ) -> Result<Persistent<B>>
     where
