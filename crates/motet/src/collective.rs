@@ -52,7 +52,7 @@ use init::Initialized;
 pub use members::{Member, Members};
 pub(crate) use nonblocking::{collective, pending_collectives};
 pub use parts::TypedBlock;
-pub(crate) use parts::{Parts, Whom};
+pub(crate) use parts::{TypedBlocks, Whom};
 pub(crate) use shape::{Including, RankOf, Shape};
 pub use sparse::{Neighbour, Neighbours};
 pub(crate) use sparse::{members, pending_sparse, sparse_collectives};

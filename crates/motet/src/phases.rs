@@ -53,7 +53,7 @@ use motet_plan::Block;
 
 use crate::buffer::{Buffers, Held, RecvBuffer, SendBuffer};
 use crate::collective::{
-    Including, Parts, Prepared, Shape, TypedBlock, Whom, collective, pending_collectives,
+    Including, Prepared, Shape, TypedBlock, TypedBlocks, Whom, collective, pending_collectives,
     pending_sparse, sparse_collectives,
 };
 use crate::communicator::Communicator;

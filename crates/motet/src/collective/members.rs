@@ -17,7 +17,7 @@ use motet_plan::Block;
 use super::parts::Whom;
 use super::persistent::{persistent_collectives, persistent_with_root};
 use super::shape::Including;
-use super::{Among, Parts, Prepared, RankOf, Shape};
+use super::{Among, Prepared, RankOf, Shape, TypedBlocks};
 use crate::Element;
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;

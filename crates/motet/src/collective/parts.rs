@@ -94,14 +94,14 @@ pub(crate) enum Whom<'a> {
 
 /// What an alltoallw passes besides its buffers.
 #[derive(Clone, Copy)]
-pub(crate) struct Parts<'a> {
+pub(crate) struct TypedBlocks<'a> {
     pub(crate) on: On<'a>,
     pub(crate) whom: Whom<'a>,
     pub(crate) to: &'a [TypedBlock],
     pub(crate) from: &'a [TypedBlock],
 }
 
-impl Parts<'_> {
+impl TypedBlocks<'_> {
     /// The call on the data of two spans, which the operation holds as those of a shape.
     fn prepare<T: AnyBytes>(
         self,
@@ -215,7 +215,7 @@ impl Communicator {
         to: &[TypedBlock],
         from: &[TypedBlock],
     ) -> Result<()> {
-        Parts { on: self.into(), whom: Whom::Ranks, to, from }.run::<T>(
+        TypedBlocks { on: self.into(), whom: Whom::Ranks, to, from }.run::<T>(
             "alltoallw",
             input(send),
             output(receive),
@@ -233,7 +233,7 @@ impl Communicator {
         buffer: &mut [T],
         parts: &[TypedBlock],
     ) -> Result<()> {
-        Parts { on: self.into(), whom: Whom::Ranks, to: parts, from: parts }.run::<T>(
+        TypedBlocks { on: self.into(), whom: Whom::Ranks, to: parts, from: parts }.run::<T>(
             "alltoallw",
             None,
             output(buffer),
@@ -255,7 +255,7 @@ impl Communicator {
         to: &[TypedBlock],
         from: &[TypedBlock],
     ) -> Result<()> {
-        Parts { on: self.into(), whom: Whom::Neighbours, to, from }.run::<T>(
+        TypedBlocks { on: self.into(), whom: Whom::Neighbours, to, from }.run::<T>(
             "neighbor_alltoallw",
             input(send),
             output(receive),
@@ -279,7 +279,7 @@ impl Communicator {
         S: SendBuffer<Element = R::Element> + 'static,
         R: RecvBuffer<Element: AnyBytes> + 'static,
     {
-        let all = Parts { on: self.into(), whom: Whom::Neighbours, to, from };
+        let all = TypedBlocks { on: self.into(), whom: Whom::Neighbours, to, from };
         self.persistent_with(buffers, info, |parts| {
             all.prepare_for::<(S, R)>("neighbor_alltoallw_init", parts)
         })
@@ -302,7 +302,7 @@ impl Intercommunicator {
         to: &[TypedBlock],
         from: &[TypedBlock],
     ) -> Result<()> {
-        Parts { on: self.into(), whom: Whom::Ranks, to, from }.run::<T>(
+        TypedBlocks { on: self.into(), whom: Whom::Ranks, to, from }.run::<T>(
             "alltoallw",
             input(send),
             output(receive),
@@ -324,7 +324,7 @@ impl Intercommunicator {
         S: SendBuffer<Element = R::Element> + 'static,
         R: RecvBuffer<Element: AnyBytes> + 'static,
     {
-        let all = Parts { on: self.into(), whom: Whom::Ranks, to, from };
+        let all = TypedBlocks { on: self.into(), whom: Whom::Ranks, to, from };
         let union = self.over_both();
         union.post(buffers, |parts| all.prepare_for::<(S, R)>("ialltoallw", parts))
     }
@@ -345,7 +345,7 @@ impl Intercommunicator {
         S: SendBuffer<Element = R::Element> + 'static,
         R: RecvBuffer<Element: AnyBytes> + 'static,
     {
-        let all = Parts { on: self.into(), whom: Whom::Ranks, to, from };
+        let all = TypedBlocks { on: self.into(), whom: Whom::Ranks, to, from };
         let union = self.over_both();
         union.persistent_with(buffers, info, |parts| {
             all.prepare_for::<(S, R)>("alltoallw_init", parts)

@@ -155,7 +155,7 @@ macro_rules! persistent_collectives {
         where
             B: Buffers<Element: crate::AnyBytes> + 'static,
         {
-            let all = Parts { on: self.communicator().into(), whom: self.whom(), to, from };
+            let all = TypedBlocks { on: self.communicator().into(), whom: self.whom(), to, from };
             self.communicator().persistent_with(buffers, info, |parts| {
                 all.prepare_for::<B>("alltoallw_init", parts)
             })
@@ -276,7 +276,7 @@ use motet_plan::Block;
 
 use super::parts::Whom;
 use super::shape::Including;
-use super::{Parts, Prepared, Shape};
+use super::{Prepared, Shape, TypedBlocks};
 use crate::Element;
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;

@@ -9,7 +9,7 @@ use super::Neighbours;
 use crate::buffer::{Buffers, Span};
 use crate::collective::Prepared;
 use crate::collective::blocking::{input, output};
-use crate::collective::parts::{Parts, TypedBlock, Whom};
+use crate::collective::parts::{TypedBlock, TypedBlocks, Whom};
 use crate::communicator::Communicator;
 use crate::element::AnyBytes;
 use crate::error::{ErrorKind, Result};
@@ -40,7 +40,11 @@ impl Communicator {
         let [(destinations, to), (sources, from)] =
             edges.map_err(|kind| self.refused(self.error("exchangew", kind), at))?;
         let whom = Whom::Named { to: &destinations, from: &sources };
-        Parts { on: self.into(), whom, to: &to, from: &from }.run::<T>("exchangew", input, output)
+        TypedBlocks { on: self.into(), whom, to: &to, from: &from }.run::<T>(
+            "exchangew",
+            input,
+            output,
+        )
     }
 
     /// The call on buffers that the operation holds.
@@ -57,7 +61,7 @@ impl Communicator {
         let ends = self.edges(to, from).map_err(|kind| self.error(call, kind));
         let [(destinations, to), (sources, from)] = ends?;
         let whom = Whom::Named { to: &destinations, from: &sources };
-        Parts { on: self.into(), whom, to: &to, from: &from }.prepare_for::<B>(call, parts)
+        TypedBlocks { on: self.into(), whom, to: &to, from: &from }.prepare_for::<B>(call, parts)
     }
 
     /// Sends the part given with destination `j` to it, and receives the part given with source `j`
