@@ -31,16 +31,16 @@ const LOOKS: u32 = 1000;
 
 /// How a message is cut: the same at both ends.
 #[derive(Clone, Copy, Debug)]
-struct Parts {
+struct CopyParts {
     bytes: usize,
     each: usize,
 }
 
-impl Parts {
-    fn of(bytes: usize) -> Parts {
+impl CopyParts {
+    fn of(bytes: usize) -> CopyParts {
         let shortest = SHORTEST_PART.min(bytes.div_ceil(FEWEST_PARTS)).max(1);
         let each = bytes.div_ceil(PARTS).clamp(shortest, LONGEST_PART);
-        Parts { bytes, each: each.next_multiple_of(crate::layout::PAGE) }
+        CopyParts { bytes, each: each.next_multiple_of(crate::layout::PAGE) }
     }
 
     fn count(self) -> u64 {
@@ -81,7 +81,7 @@ pub(crate) fn copy(
     mut copy: impl FnMut(Range<usize>) -> io::Result<()>,
     is_gone: impl Fn() -> bool,
 ) -> Copied {
-    let parts = Parts::of(bytes);
+    let parts = CopyParts::of(bytes);
     let [taken, helped] = shared_words(segment, owner, claim);
     let (mut own, mut refused) = (0, false);
     while !refused && take(taken, 1, parts) {
@@ -137,7 +137,7 @@ pub(crate) fn help(
     bytes: usize,
     mut copy: impl FnMut(Range<usize>) -> io::Result<()>,
 ) {
-    let parts = Parts::of(bytes);
+    let parts = CopyParts::of(bytes);
     let [taken, helped] = shared_words(segment, owner, claim);
     let mut own = 0;
     while take(taken, BACK, parts) {
@@ -150,7 +150,7 @@ pub(crate) fn help(
 }
 
 /// Takes the next part from one end. `false` if all are taken.
-fn take(taken: &AtomicU64, end: u64, parts: Parts) -> bool {
+fn take(taken: &AtomicU64, end: u64, parts: CopyParts) -> bool {
     let before = taken.fetch_add(end, Ordering::AcqRel);
     before % BACK + before / BACK < parts.count()
 }
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn parts_cover_a_message_of_any_length() {
         for bytes in [0, 1, SHORTEST, SHORTEST + 1, 1 << 20, (16 << 20) + 3] {
-            let parts = Parts::of(bytes);
+            let parts = CopyParts::of(bytes);
             let mut end = 0;
             for part in 0..parts.count() {
                 assert_eq!(parts.range(part).start, end);
@@ -202,7 +202,10 @@ mod tests {
             assert_eq!(end, bytes);
         }
         // So that both ends have something to do, and no call more than that.
-        assert_eq!([SHORTEST, 96 << 10, 128 << 10].map(|bytes| Parts::of(bytes).count()), [2; 3]);
+        assert_eq!(
+            [SHORTEST, 96 << 10, 128 << 10].map(|bytes| CopyParts::of(bytes).count()),
+            [2; 3]
+        );
     }
 
     #[test]
