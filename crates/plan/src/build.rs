@@ -46,7 +46,7 @@ pub use phase::{Data, Phase};
 
 use crate::algo::Algorithm;
 use crate::call::{Call, Rank};
-use crate::plan::{Action, Buffer, Parts, Plan, Slice};
+use crate::plan::{Action, Buffer, Plan, PlanParts, Slice};
 use phase::Frame;
 use record::Record;
 
@@ -173,7 +173,7 @@ impl<'a> Builder<'a> {
     /// If a step breaks one of the promises of [`Plan`].
     pub fn finish(self, algorithm: &'static str) -> Plan {
         let edges = self.record.edges().collect();
-        Plan::assemble(Parts {
+        Plan::assemble(PlanParts {
             algorithm,
             rank: self.call.rank,
             ranks: self.call.ranks,

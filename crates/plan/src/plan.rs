@@ -203,7 +203,7 @@ impl fmt::Display for Action {
 
 /// A plan taken apart: what a pass from plan to plan, or a test, may change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parts {
+pub struct PlanParts {
     /// The name of the algorithm.
     pub algorithm: &'static str,
     /// The rank whose plan it is.
@@ -252,7 +252,7 @@ impl Plan {
     ///
     /// # Panics
     /// If one of the promises of [`Plan`] does not hold: the parts were made by a faulty program.
-    pub fn assemble(parts: Parts) -> Self {
+    pub fn assemble(parts: PlanParts) -> Self {
         parts.steps.iter().for_each(|step| check_step(step, &parts));
         let (bounds, successors) = successor_lists(&parts);
         let mut dependencies = vec![0; parts.steps.len()];
@@ -278,8 +278,8 @@ impl Plan {
     }
 
     /// Takes a copy of the plan apart.
-    pub fn parts(&self) -> Parts {
-        Parts {
+    pub fn parts(&self) -> PlanParts {
+        PlanParts {
             algorithm: self.algorithm,
             rank: self.rank,
             ranks: self.ranks,
@@ -398,7 +398,7 @@ impl Plan {
 }
 
 /// Groups the edges by their first step, keeping program order within a group.
-fn successor_lists(parts: &Parts) -> (Box<[u32]>, Box<[StepId]>) {
+fn successor_lists(parts: &PlanParts) -> (Box<[u32]>, Box<[StepId]>) {
     let steps = parts.steps.len();
     u32::try_from(steps.max(parts.edges.len()))
         .expect("a plan has fewer than 2^32 steps and edges");
@@ -447,7 +447,7 @@ fn receives_last(
     order.into()
 }
 
-fn check_step(step: &Action, parts: &Parts) {
+fn check_step(step: &Action, parts: &PlanParts) {
     for slice in step.reads().chain(step.writes()) {
         let len = match slice.buffer {
             Buffer::Input => parts.input_len,

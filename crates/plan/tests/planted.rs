@@ -4,7 +4,7 @@ mod cases;
 
 use cases::{Sizes, calls, check, exchangev, plans, specimen};
 use motet_plan::matching::Mismatch;
-use motet_plan::plan::Parts;
+use motet_plan::plan::PlanParts;
 use motet_plan::spec::SpecError;
 use motet_plan::verify::{Mode, Options, Violation};
 use motet_plan::{
@@ -30,14 +30,14 @@ fn by_hand(calls: &[Call], write: impl Fn(&mut Builder<'_>)) -> Vec<Plan> {
 }
 
 /// Replaces the plan of one rank by a changed one.
-fn change(plans: &mut [Plan], rank: usize, change: impl FnOnce(&mut Parts)) {
+fn change(plans: &mut [Plan], rank: usize, change: impl FnOnce(&mut PlanParts)) {
     let mut parts = plans[rank].parts();
     change(&mut parts);
     plans[rank] = Plan::assemble(parts);
 }
 
 /// Takes a step out, with its edges.
-fn remove_step(parts: &mut Parts, step: StepId) {
+fn remove_step(parts: &mut PlanParts, step: StepId) {
     parts.steps.remove(step.index());
     parts.edges.retain(|(before, after)| *before != step && *after != step);
     let shift = |id: &mut StepId| id.0 -= u32::from(*id > step);

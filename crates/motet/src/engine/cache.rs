@@ -9,7 +9,7 @@ use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
 use motet_fabric::Reply;
-use motet_plan::plan::Parts;
+use motet_plan::plan::PlanParts;
 use motet_plan::select::Reason;
 use motet_plan::{
     Action, Algorithm, Call, Choice, Operation, Plan, Rank, Slice, StepId, Tuning, select,
@@ -459,7 +459,7 @@ fn few() -> Tuning {
 
 /// A plan without steps.
 fn nothing(call: &Call) -> Planned {
-    let plan = Plan::assemble(Parts {
+    let plan = Plan::assemble(PlanParts {
         algorithm: "none",
         rank: call.rank,
         ranks: call.ranks,

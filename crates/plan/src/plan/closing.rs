@@ -6,7 +6,7 @@
 //! then, and so have those whose last message came before. Where all ranks are to fail together,
 //! each must hear from all others at the end, as in a barrier by dissemination.
 
-use super::{Action, Buffer, Parts, Plan, Slice, StepId};
+use super::{Action, Buffer, Plan, PlanParts, Slice, StepId};
 use crate::call::{Call, Operation, Rank};
 
 impl Plan {
@@ -52,7 +52,7 @@ fn participants(call: &Call) -> Vec<Rank> {
     }
 }
 
-impl Parts {
+impl PlanParts {
     /// A message without elements.
     fn tell(&mut self, to: Rank) -> StepId {
         let is_earlier =
