@@ -56,7 +56,7 @@ pub use kind::CollectiveKind;
 pub(crate) use kind::Form;
 pub use message::{Incoming, Outgoing, SendMode};
 pub(crate) use parts::Inits;
-pub use parts::Parts;
+pub use parts::Partitions;
 pub use repeat::Repeat;
 pub(crate) use request::State;
 pub use request::{Past, Request};

@@ -8,7 +8,7 @@ mod worlds;
 use motet::datatype::Datatype;
 use motet::op::Op;
 use motet::raw::{
-    self, Collective, Data, Incoming, On, Outgoing, Parts, Reduction, Replace, Request, Root,
+    self, Collective, Data, Incoming, On, Outgoing, Partitions, Reduction, Replace, Request, Root,
     SendMode, Status, Swap,
 };
 use motet::{
@@ -261,7 +261,7 @@ fn messages_in_parts_go_when_the_last_part_is_ready() {
             false => unsafe { incoming(items, other.into()).init_in_parts(on, 2) },
         };
         let mut set: Vec<Request> = items.iter_mut().map(init).collect::<Result<_>>()?;
-        let parts: Vec<Parts> = set.iter().filter_map(Request::parts).collect();
+        let parts: Vec<Partitions> = set.iter().filter_map(Request::parts).collect();
         assert_eq!(parts.len(), 2);
         for round in 0..4 {
             let sent = [values(round, PARTS), values(round + 10, PARTS)];

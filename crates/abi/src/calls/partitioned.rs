@@ -4,7 +4,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use motet::raw::{Incoming, Outgoing, Parts, SendMode};
+use motet::raw::{Incoming, Outgoing, Partitions, SendMode};
 use motet::{ErrorClass, Source, TagFilter};
 
 use super::arguments::{Items, Which};
@@ -100,7 +100,7 @@ pub(crate) unsafe fn precv_init(
 ///
 /// # Errors
 /// A request of another kind; of the work.
-fn on_parts<T>(request: MPI_Request, work: impl FnOnce(&Parts) -> Answer<T>) -> Answer<T> {
+fn on_parts<T>(request: MPI_Request, work: impl FnOnce(&Partitions) -> Answer<T>) -> Answer<T> {
     work(&request.parts()?).map_err(|fault| fault.at(request.site()))
 }
 

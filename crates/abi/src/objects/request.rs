@@ -13,7 +13,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use motet::raw::{self, Parts, Past};
+use motet::raw::{self, Partitions, Past};
 use motet::{Completer, ErrorClass};
 
 use super::FoundComm;
@@ -39,7 +39,7 @@ enum Rare {
     /// What belongs to a generalized request.
     Generalized { completer: Completer, stage: Mutex<Stage> },
     /// Of a message in parts.
-    Parts(Parts),
+    Parts(Partitions),
 }
 
 /// How far a generalized request has come.
@@ -227,7 +227,7 @@ impl MPI_Request {
     ///
     /// # Errors
     /// A wrong handle; a request of another kind.
-    pub(crate) fn parts(self) -> Answer<Parts> {
+    pub(crate) fn parts(self) -> Answer<Partitions> {
         match self.object()?.rare.as_deref() {
             Some(Rare::Parts(parts)) => Ok(parts.clone()),
             _ => {

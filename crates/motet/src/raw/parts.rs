@@ -126,7 +126,7 @@ impl Communicator {
     ) -> Result<Request> {
         // SAFETY: passed on.
         let flight = unsafe { self.store_message(call, ready, posting) }?;
-        let parts = Parts(Arc::new(Shared {
+        let parts = Partitions(Arc::new(Shared {
             origin: flight.origin.again(),
             id: flight.id,
             posting,
@@ -141,7 +141,7 @@ impl Communicator {
 /// The parts of a message, for all threads of a rank: which of them are ready to be sent, or have
 /// arrived.
 #[derive(Clone)]
-pub struct Parts(Arc<Shared>);
+pub struct Partitions(Arc<Shared>);
 
 struct Shared {
     origin: Origin,
@@ -155,13 +155,13 @@ struct Shared {
     ready: Box<[AtomicU32]>,
 }
 
-impl std::fmt::Debug for Parts {
+impl std::fmt::Debug for Partitions {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "Parts({})", self.0.ready.len())
     }
 }
 
-impl Parts {
+impl Partitions {
     /// The message has been started once more: no part is ready. Without any part it is ready as a
     /// whole.
     pub(super) fn begin(&self) {

@@ -12,7 +12,7 @@ use super::misuse::{
 };
 pub use super::state::Past;
 pub(crate) use super::state::State;
-use super::{Parts, Status};
+use super::{Partitions, Status};
 use crate::core::Core;
 use crate::engine::{CANCELLED, Engine, Keeper};
 use crate::error::{Error, ErrorKind, Result};
@@ -70,7 +70,7 @@ enum Kind {
     Receive,
     /// A message in parts.
     InParts {
-        parts: Parts,
+        parts: Partitions,
         receives: bool,
     },
     Collective,
@@ -218,7 +218,7 @@ impl Request {
     }
 
     /// The same, of a message in parts.
-    pub(super) fn in_parts(flight: Flight, parts: Parts) -> Request {
+    pub(super) fn in_parts(flight: Flight, parts: Partitions) -> Request {
         let mut request = Request::stored(flight);
         if let Subject::Operation(inner) = &mut request.0 {
             let receives = matches!(inner.kind, Kind::Receive);
@@ -423,7 +423,7 @@ impl Request {
     }
 
     /// The parts of a message that is sent or received in parts.
-    pub fn parts(&self) -> Option<Parts> {
+    pub fn parts(&self) -> Option<Partitions> {
         match &self.inner()?.kind {
             Kind::InParts { parts, .. } => Some(parts.clone()),
             _ => None,
