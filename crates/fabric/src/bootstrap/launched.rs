@@ -59,15 +59,15 @@ struct Ties {
 }
 
 /// What a rank needs of the others.
-struct Found {
+struct PeerSetup {
     roster: Roster,
     segment: Arc<Segment>,
     wire: Option<Box<Wire>>,
     vigil: Option<Vigil>,
 }
 
-impl Found {
-    fn by(board: &mut dyn Board) -> Result<Found> {
+impl PeerSetup {
+    fn by(board: &mut dyn Board) -> Result<PeerSetup> {
         let mut roster = Roster::gather(board, &Card::own())?;
         if let Some(share) = ranks_per_segment()? {
             roster.divide(share);
@@ -86,7 +86,7 @@ impl Found {
         };
         let processes = roster.neighbours().into_iter().map(process).collect();
         let vigil = Vigil::begin(segment.clone(), Peer(roster.rank() as u32), processes)?;
-        Ok(Found { roster, segment, wire, vigil })
+        Ok(PeerSetup { roster, segment, wire, vigil })
     }
 }
 
@@ -97,7 +97,7 @@ impl Launched {
     /// Those of the board, of the system, and of the network if ranks are on several hosts.
     pub(super) fn seat(mut board: Box<dyn Board>) -> Result<Seat> {
         IS_LAUNCHED.store(true, Ordering::Relaxed);
-        let Found { roster, segment, wire, vigil } = match Found::by(&mut *board) {
+        let PeerSetup { roster, segment, wire, vigil } = match PeerSetup::by(&mut *board) {
             Ok(found) => found,
             Err(error) => {
                 // A launcher to which the line breaks ends the job at once, before anybody has
