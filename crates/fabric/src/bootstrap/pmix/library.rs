@@ -235,7 +235,7 @@ impl Client {
         let mut client = Client { functions, own, ranks: 0 };
         let ranks = client.look_up(ALL, JOB_SIZE, "tell the number of ranks")?;
         match ranks {
-            Found::Number(ranks) if client.own.rank < ranks => client.ranks = ranks as usize,
+            PmixValue::Number(ranks) if client.own.rank < ranks => client.ranks = ranks as usize,
             _ => return Err(Error::Environment("PMIx tells no number of ranks".into())),
         }
         Ok(client)
@@ -283,8 +283,8 @@ impl Client {
     pub(super) fn get(&mut self, rank: usize, name: &str) -> Result<Vec<u8>> {
         let key = key(name)?;
         match self.look_up(rank as u32, &key, "get a value")? {
-            Found::Bytes(bytes) => Ok(bytes),
-            Found::Number(_) | Found::Other => {
+            PmixValue::Bytes(bytes) => Ok(bytes),
+            PmixValue::Number(_) | PmixValue::Other => {
                 Err(Error::Environment(format!("rank {rank} has put no {name} to PMIx")))
             }
         }
@@ -304,14 +304,14 @@ impl Client {
         self.functions.check("take leave of its server", code)
     }
 
-    fn look_up(&self, rank: u32, key: &CStr, what: &str) -> Result<Found> {
+    fn look_up(&self, rank: u32, key: &CStr, what: &str) -> Result<PmixValue> {
         let of = Process { rank, ..self.own };
         let mut value: *mut Value = null_mut();
         // SAFETY: a process, a text of C, no directives, and room for a pointer.
         let code = unsafe { (self.functions.get)(&of, key.as_ptr(), null(), 0, &mut value) };
         self.functions.check(what, code)?;
         if value.is_null() {
-            return Ok(Found::Other);
+            return Ok(PmixValue::Other);
         }
         // SAFETY: the library has allocated it for us, whole.
         Ok(unsafe { take(value) })
@@ -320,7 +320,7 @@ impl Client {
 
 /// What a value holds, as far as it concerns us.
 #[derive(Debug, PartialEq, Eq)]
-enum Found {
+enum PmixValue {
     Number(u32),
     Bytes(Vec<u8>),
     Other,
@@ -331,12 +331,12 @@ enum Found {
 /// # Safety
 /// It is a value that was allocated for the caller, with what it points to, and is used by nobody
 /// else.
-unsafe fn take(value: *mut Value) -> Found {
+unsafe fn take(value: *mut Value) -> PmixValue {
     // SAFETY: promised by the caller.
     let Value { kind, datum } = unsafe { value.read() };
     let found = match kind {
         // SAFETY: the kind says which it is.
-        UINT32 => Found::Number(unsafe { datum.number }),
+        UINT32 => PmixValue::Number(unsafe { datum.number }),
         BYTES => {
             // SAFETY: the kind says which it is.
             let Bytes { start, length } = unsafe { datum.bytes };
@@ -345,9 +345,9 @@ unsafe fn take(value: *mut Value) -> Found {
             unsafe { start.cast::<u8>().copy_to(copy.as_mut_ptr(), copy.len()) };
             // SAFETY: allocated by the library with `malloc`, and not used again.
             unsafe { libc::free(start.cast()) };
-            Found::Bytes(copy)
+            PmixValue::Bytes(copy)
         }
-        _ => Found::Other,
+        _ => PmixValue::Other,
     };
     // SAFETY: as above.
     unsafe { libc::free(value.cast()) };
@@ -384,7 +384,7 @@ mod tests {
         let mut number = Value { kind: UINT32, datum: Datum { room: [0; 3] } };
         number.datum.number = 7;
         // SAFETY: allocated for us.
-        assert_eq!(unsafe { take(allocate(number)) }, Found::Number(7));
+        assert_eq!(unsafe { take(allocate(number)) }, PmixValue::Number(7));
         // SAFETY: no more than it says.
         let start = unsafe { libc::malloc(3) }.cast::<c_char>();
         // SAFETY: room for so many bytes.
@@ -392,10 +392,10 @@ mod tests {
         let mut bytes = Value { kind: BYTES, datum: Datum { room: [0; 3] } };
         bytes.datum.bytes = Bytes { start, length: 3 };
         // SAFETY: allocated for us, with what it points to.
-        assert_eq!(unsafe { take(allocate(bytes)) }, Found::Bytes(b"abc".to_vec()));
+        assert_eq!(unsafe { take(allocate(bytes)) }, PmixValue::Bytes(b"abc".to_vec()));
         let nothing = Value { kind: BYTES, datum: Datum { room: [0; 3] } };
         // SAFETY: allocated for us.
-        assert_eq!(unsafe { take(allocate(nothing)) }, Found::Bytes(Vec::new()));
+        assert_eq!(unsafe { take(allocate(nothing)) }, PmixValue::Bytes(Vec::new()));
     }
 
     /// Asks the header for all that is assumed here, in the order of `own`. Nothing if there is no
