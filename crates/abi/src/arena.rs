@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use motet::raw::poison;
 
 use crate::alone::update;
-use crate::slot::{Claim, Found, Slot};
+use crate::slot::{Claim, ObjectRef, Slot};
 
 const FIRST: u32 = 64;
 /// For all indices there are.
@@ -115,7 +115,7 @@ impl<T, X> Arena<T, X> {
 
     /// The object.
     #[inline(always)] // a call of C begins with it
-    pub(crate) fn find(&'static self, place: SlotIndex) -> Option<Found<T, X>> {
+    pub(crate) fn find(&'static self, place: SlotIndex) -> Option<ObjectRef<T, X>> {
         self.slot(place.index)?.find(place.generation)
     }
 

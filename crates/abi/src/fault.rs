@@ -18,7 +18,7 @@ use crate::exports::{MPI_FILE_NULL, MPI_SUCCESS};
 use crate::handle::{MPI_Comm, MPI_File};
 use crate::objects::{Errhandler, File, FoundComm, Session};
 use crate::process;
-use crate::slot::Found;
+use crate::slot::ObjectRef;
 
 /// What a call comes to.
 pub(crate) type Answer<T = ()> = Result<T, Fault>;
@@ -75,7 +75,7 @@ pub(crate) enum Site {
     #[default]
     Unknown,
     Comm(FoundComm),
-    Session(Found<Session>),
+    Session(ObjectRef<Session>),
     /// That of all files: of `MPI_FILE_NULL`.
     File,
 }

@@ -23,7 +23,7 @@ use crate::fault::{Answer, Fault};
 use crate::objects::{
     Comm, Errhandler, File, Groups, Hints, Message, Operator, Request, Session, Type, Window,
 };
-use crate::slot::{Claim, Found};
+use crate::slot::{Claim, ObjectRef};
 
 /// Values below are constants of the standard.
 const CONSTANTS: usize = 4096;
@@ -82,7 +82,7 @@ pub(crate) trait Kind: Sized + 'static {
 }
 
 /// An object of a kind that was found.
-pub(crate) type FoundOf<K> = Found<<K as Kind>::Object, <K as Kind>::Own>;
+pub(crate) type FoundOf<K> = ObjectRef<<K as Kind>::Object, <K as Kind>::Own>;
 /// An object of a kind that was claimed.
 pub(crate) type ClaimOf<K> = Claim<<K as Kind>::Object, <K as Kind>::Own>;
 

@@ -99,9 +99,9 @@ impl<T, X> Slot<T, X> {
 
     /// The object, which stays as long as somebody has it.
     #[inline]
-    pub(crate) fn find(&'static self, generation: u32) -> Option<Found<T, X>> {
+    pub(crate) fn find(&'static self, generation: u32) -> Option<ObjectRef<T, X>> {
         self.change(generation, |word| Some(word + USER))?;
-        Some(Found { object: self.object(), slot: Some(self) })
+        Some(ObjectRef { object: self.object(), slot: Some(self) })
     }
 
     /// The object with the part that is for one alone, unless somebody has that.
@@ -180,25 +180,25 @@ impl<T, X> Slot<T, X> {
 }
 
 /// An object that was found, and stays while this is here; or one that always stays.
-pub(crate) struct Found<T: 'static, X: 'static = ()> {
+pub(crate) struct ObjectRef<T: 'static, X: 'static = ()> {
     object: NonNull<T>,
     slot: Option<&'static Slot<T, X>>,
 }
 
 // SAFETY: it is a shared reference, and may be what drops the object.
-unsafe impl<T: Send + Sync, X: Send> Send for Found<T, X> {}
+unsafe impl<T: Send + Sync, X: Send> Send for ObjectRef<T, X> {}
 // SAFETY: as above.
-unsafe impl<T: Send + Sync, X: Send> Sync for Found<T, X> {}
+unsafe impl<T: Send + Sync, X: Send> Sync for ObjectRef<T, X> {}
 
-impl<T, X> Found<T, X> {
+impl<T, X> ObjectRef<T, X> {
     /// An object that always stays.
     #[inline]
-    pub(crate) fn always(object: &'static T) -> Found<T, X> {
-        Found { object: NonNull::from(object), slot: None }
+    pub(crate) fn always(object: &'static T) -> ObjectRef<T, X> {
+        ObjectRef { object: NonNull::from(object), slot: None }
     }
 }
 
-impl<T, X> Deref for Found<T, X> {
+impl<T, X> Deref for ObjectRef<T, X> {
     type Target = T;
 
     #[inline]
@@ -208,18 +208,18 @@ impl<T, X> Deref for Found<T, X> {
     }
 }
 
-impl<T, X> Clone for Found<T, X> {
+impl<T, X> Clone for ObjectRef<T, X> {
     #[inline]
-    fn clone(&self) -> Found<T, X> {
+    fn clone(&self) -> ObjectRef<T, X> {
         if let Some(slot) = self.slot {
             // Also of an object that nobody finds any more: it stays as long as this one has it.
             update(&slot.word, |word| Some(word + USER));
         }
-        Found { object: self.object, slot: self.slot }
+        ObjectRef { object: self.object, slot: self.slot }
     }
 }
 
-impl<T, X> Drop for Found<T, X> {
+impl<T, X> Drop for ObjectRef<T, X> {
     #[inline]
     fn drop(&mut self) {
         let Some(slot) = self.slot else { return };
@@ -228,7 +228,7 @@ impl<T, X> Drop for Found<T, X> {
     }
 }
 
-impl<T: fmt::Debug, X> fmt::Debug for Found<T, X> {
+impl<T: fmt::Debug, X> fmt::Debug for ObjectRef<T, X> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(out)
     }

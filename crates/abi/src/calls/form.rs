@@ -14,7 +14,7 @@ use crate::exports::{MPI_PROC_NULL, MPI_REQUEST_NULL, MPI_ROOT};
 use crate::fault::{Answer, Fault};
 use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Group, MPI_Info, MPI_Op, MPI_Request};
 use crate::objects::{FoundComm, Request};
-use crate::slot::Found;
+use crate::slot::ObjectRef;
 
 /// In which form a collective is called.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +69,7 @@ pub(crate) struct Call<'a> {
 
 /// Who takes part, if not all.
 struct Members {
-    group: Found<Group>,
+    group: ObjectRef<Group>,
     /// That of this rank in the group, if it is a member.
     rank: Option<usize>,
 }

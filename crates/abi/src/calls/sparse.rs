@@ -16,12 +16,12 @@ use super::form::Call;
 use crate::count::Counts;
 use crate::fault::Answer;
 use crate::handle::{MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Group, MPI_Op};
-use crate::slot::Found;
+use crate::slot::ObjectRef;
 
 /// Whom a rank sends to, and whom it receives from.
 struct Groups {
-    to: Found<Group>,
-    from: Found<Group>,
+    to: ObjectRef<Group>,
+    from: ObjectRef<Group>,
 }
 
 impl Groups {

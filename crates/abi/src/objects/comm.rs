@@ -16,7 +16,7 @@ use crate::exports;
 use crate::fault::{Answer, Fault, Site};
 use crate::handle::{Kind, MPI_Comm};
 use crate::process;
-use crate::slot::Found;
+use crate::slot::ObjectRef;
 
 /// A communicator of any kind, with what C knows of it.
 pub(crate) struct Comm {
@@ -35,7 +35,7 @@ pub(crate) struct Comm {
 }
 
 /// A communicator that was found by its handle.
-pub(crate) type FoundComm = Found<Comm>;
+pub(crate) type FoundComm = ObjectRef<Comm>;
 
 /// Whether the edges of a graph have weights, which also one without edges remembers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

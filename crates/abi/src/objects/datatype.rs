@@ -12,7 +12,7 @@ use crate::count::Width;
 use crate::exports::MPI_MAX_OBJECT_NAME;
 use crate::fault::{Answer, Fault};
 use crate::handle::{Kind, MPI_Datatype};
-use crate::slot::Found;
+use crate::slot::ObjectRef;
 
 /// The first constant of the kind, and how many there can be.
 const BASE: usize = 0x200;
@@ -31,7 +31,7 @@ pub(crate) struct Type {
 }
 
 /// A datatype that was found by its handle.
-pub(crate) type FoundType = Found<Type>;
+pub(crate) type FoundType = ObjectRef<Type>;
 
 /// What `MPI_Type_get_contents` needs besides the contents of the datatype.
 #[derive(Clone)]
@@ -63,7 +63,7 @@ impl Kind for Type {
         static NAMED: OnceLock<Box<[Option<Type>]>> = OnceLock::new();
         let named =
             NAMED.get_or_init(|| (0..CONSTANTS).map(|each| Type::named(BASE + each)).collect());
-        named.get(value.checked_sub(BASE)?)?.as_ref().map(Found::always)
+        named.get(value.checked_sub(BASE)?)?.as_ref().map(ObjectRef::always)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::arena::Arena;
 use crate::exports::{MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
 use crate::fault::{Answer, Fault, argument};
 use crate::handle::{Callback, Kind, MPI_Errhandler};
-use crate::slot::Found;
+use crate::slot::ObjectRef;
 
 /// What is done about an error.
 #[derive(Clone, Debug)]
@@ -71,9 +71,9 @@ impl Kind for Errhandler {
         &ARENA
     }
 
-    fn constant(value: usize) -> Option<Found<Mutex<Held>>> {
+    fn constant(value: usize) -> Option<ObjectRef<Mutex<Held>>> {
         let named = PREDEFINED.iter().find(|(_, _, handle)| handle.value() == value);
-        named.map(|(_, held, _)| Found::always(held))
+        named.map(|(_, held, _)| ObjectRef::always(held))
     }
 }
 

@@ -7,7 +7,7 @@ use motet::{ErrorClass, Group};
 use crate::arena::Arena;
 use crate::exports;
 use crate::handle::{Handle, Kind, MPI_Group};
-use crate::slot::Found;
+use crate::slot::ObjectRef;
 
 /// The kind of groups. What is kept is a group itself.
 pub(crate) struct Groups;
@@ -24,10 +24,10 @@ impl Kind for Groups {
         &ARENA
     }
 
-    fn constant(value: usize) -> Option<Found<Group>> {
+    fn constant(value: usize) -> Option<ObjectRef<Group>> {
         static EMPTY: LazyLock<Group> = LazyLock::new(Group::empty);
         let is_empty = Handle::constant(value) == exports::MPI_GROUP_EMPTY;
-        is_empty.then(|| Found::always(&*EMPTY))
+        is_empty.then(|| ObjectRef::always(&*EMPTY))
     }
 }
 

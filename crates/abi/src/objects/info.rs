@@ -10,7 +10,7 @@ use crate::exports;
 use crate::fault::{Answer, Fault};
 use crate::handle::{Handle, Kind, MPI_Info};
 use crate::process::INITIAL_HANDLER;
-use crate::slot::Found;
+use crate::slot::ObjectRef;
 
 /// The hint that says which kinds of memory messages may lie in. (MPI 5.0 §11.4.3)
 const ALLOCATION_KINDS: &str = "mpi_memory_alloc_kinds";
@@ -47,7 +47,7 @@ impl Kind for Hints {
         &ARENA
     }
 
-    fn constant(value: usize) -> Option<Found<Mutex<Info>>> {
+    fn constant(value: usize) -> Option<ObjectRef<Mutex<Info>>> {
         let is_environment = Handle::constant(value) == exports::MPI_INFO_ENV;
         let environment = || Mutex::new(Hints::environment(&[]));
         if is_environment { MPI_Info::unknown(environment()).ok() } else { None }

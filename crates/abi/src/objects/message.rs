@@ -5,7 +5,7 @@ use motet::ErrorClass;
 use super::FoundComm;
 use crate::arena::Arena;
 use crate::handle::Kind;
-use crate::slot::Found;
+use crate::slot::ObjectRef;
 
 /// A message, and the communicator that it came on.
 pub(crate) struct Message {
@@ -25,7 +25,7 @@ impl Kind for Message {
         &ARENA
     }
 
-    fn constant(_: usize) -> Option<Found<Message>> {
+    fn constant(_: usize) -> Option<ObjectRef<Message>> {
         None
     }
 }

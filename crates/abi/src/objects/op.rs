@@ -14,7 +14,7 @@ use crate::arena::Arena;
 use crate::count::Width;
 use crate::exception::{Exception, stopped};
 use crate::handle::{Callback, Kind, MPI_Count, MPI_Datatype};
-use crate::slot::Found;
+use crate::slot::ObjectRef;
 
 /// The first constant of the kind, and how many there can be.
 const BASE: usize = 0x20;
@@ -54,12 +54,12 @@ impl Kind for Operator {
         &ARENA
     }
 
-    fn constant(value: usize) -> Option<Found<Operator>> {
+    fn constant(value: usize) -> Option<ObjectRef<Operator>> {
         static PREDEFINED: OnceLock<Box<[Option<Operator>]>> = OnceLock::new();
         let code = |each| u16::try_from(BASE + each).ok();
         let named = |each| Some(Operator::Predefined(Predefined::from_code(code(each)?)?));
         let predefined = PREDEFINED.get_or_init(|| (0..CONSTANTS).map(named).collect());
-        predefined.get(value.checked_sub(BASE)?)?.as_ref().map(Found::always)
+        predefined.get(value.checked_sub(BASE)?)?.as_ref().map(ObjectRef::always)
     }
 }
 

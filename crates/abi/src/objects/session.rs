@@ -9,7 +9,7 @@ use crate::arena::Arena;
 use crate::fault::{Answer, Fault, Site, argument};
 use crate::handle::{Kind, MPI_Session};
 use crate::process;
-use crate::slot::Found;
+use crate::slot::ObjectRef;
 
 /// A session.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl Kind for Session {
         &ARENA
     }
 
-    fn constant(_: usize) -> Option<Found<Session>> {
+    fn constant(_: usize) -> Option<ObjectRef<Session>> {
         None
     }
 }
@@ -61,7 +61,7 @@ impl Session {
     }
 }
 
-impl Found<Session> {
+impl ObjectRef<Session> {
     /// What a call on it comes to: what goes wrong meanwhile is brought before its error handler.
     pub(crate) fn answer<T>(&self, work: impl FnOnce() -> Answer<T>) -> Answer<T> {
         work().map_err(|fault| fault.at(Site::Session(self.clone())))

@@ -11,7 +11,7 @@ use motet::ErrorClass;
 use super::Errhandler;
 use crate::arena::Arena;
 use crate::handle::Kind;
-use crate::slot::Found;
+use crate::slot::ObjectRef;
 
 /// The kind of windows.
 pub(crate) struct Window;
@@ -35,7 +35,7 @@ impl Kind for Window {
         &ARENA
     }
 
-    fn constant(_: usize) -> Option<Found<Never>> {
+    fn constant(_: usize) -> Option<ObjectRef<Never>> {
         None
     }
 }
@@ -52,7 +52,7 @@ impl Kind for File {
         &ARENA
     }
 
-    fn constant(_: usize) -> Option<Found<Never>> {
+    fn constant(_: usize) -> Option<ObjectRef<Never>> {
         None
     }
 }
