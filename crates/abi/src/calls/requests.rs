@@ -238,7 +238,7 @@ unsafe fn all(
 }
 
 /// One of several that is over, and what it came to.
-type Found = Option<(usize, motet::Result<raw::Status>)>;
+type CompletedAt = Option<(usize, motet::Result<raw::Status>)>;
 
 /// `MPI_Waitany`
 pub(crate) unsafe fn waitany(
@@ -287,7 +287,7 @@ pub(crate) unsafe fn request_get_status_any(
 unsafe fn any(
     count: c_int,
     list: *mut MPI_Request,
-    look: fn(&mut [raw::Request]) -> Poll<Found>,
+    look: fn(&mut [raw::Request]) -> Poll<CompletedAt>,
     (index, flag, status): (*mut c_int, *mut c_int, *mut MPI_Status),
 ) -> Answer {
     refuse_operator()?;
@@ -308,7 +308,12 @@ unsafe fn any(
 ///
 /// # Safety
 /// There are places for the index and the status, or none.
-unsafe fn finish_any(set: &Set, found: Found, index: *mut c_int, place: *mut MPI_Status) -> Answer {
+unsafe fn finish_any(
+    set: &Set,
+    found: CompletedAt,
+    index: *mut c_int,
+    place: *mut MPI_Status,
+) -> Answer {
     let which = found.as_ref().map_or(MPI_UNDEFINED, |(each, _)| *each as c_int);
     // SAFETY: promised by the caller.
     unsafe { put(index, which) }?;
