@@ -57,7 +57,7 @@ impl Courier {
 
 /// What a look of the courier finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Found {
+enum FlushPoll {
     /// The rank may come soon.
     Nothing,
     /// Something waits, and the rank has not come since the last look.
@@ -80,15 +80,15 @@ impl Looks {
         Looks { last: None, idle: 0, pause: SHORTEST }
     }
 
-    fn look(&mut self, newest: Option<u64>) -> Found {
+    fn look(&mut self, newest: Option<u64>) -> FlushPoll {
         let last = std::mem::replace(&mut self.last, newest);
         self.idle = if newest.is_none() { self.idle + 1 } else { 0 };
         let found = match newest {
-            Some(_) if newest == last => Found::Forgotten,
-            None if self.idle >= IDLE => Found::Peace,
-            _ => Found::Nothing,
+            Some(_) if newest == last => FlushPoll::Forgotten,
+            None if self.idle >= IDLE => FlushPoll::Peace,
+            _ => FlushPoll::Nothing,
         };
-        let is_forgotten = found == Found::Forgotten;
+        let is_forgotten = found == FlushPoll::Forgotten;
         self.pause = if is_forgotten { SHORTEST } else { (2 * self.pause).min(LONGEST) };
         found
     }
@@ -108,9 +108,9 @@ impl Shared {
             let mut looks = Looks::new();
             while held_back.pause(looks.pause) {
                 match looks.look(held_back.newest()) {
-                    Found::Nothing => {}
-                    Found::Forgotten => self.engine().endpoint().carry_wire(),
-                    Found::Peace => break,
+                    FlushPoll::Nothing => {}
+                    FlushPoll::Forgotten => self.engine().endpoint().carry_wire(),
+                    FlushPoll::Peace => break,
                 }
             }
         }
@@ -125,11 +125,11 @@ mod tests {
     fn what_stays_for_two_looks_is_forgotten() {
         let mut looks = Looks::new();
         for number in 1..100 {
-            assert_eq!(looks.look(Some(number)), Found::Nothing);
+            assert_eq!(looks.look(Some(number)), FlushPoll::Nothing);
         }
-        assert_eq!(looks.look(Some(99)), Found::Forgotten);
-        assert_eq!(looks.look(Some(99)), Found::Forgotten);
-        assert_eq!(looks.look(None), Found::Nothing);
+        assert_eq!(looks.look(Some(99)), FlushPoll::Forgotten);
+        assert_eq!(looks.look(Some(99)), FlushPoll::Forgotten);
+        assert_eq!(looks.look(None), FlushPoll::Nothing);
     }
 
     #[test]
@@ -137,14 +137,14 @@ mod tests {
         let mut looks = Looks::new();
         for _ in 0..3 {
             for _ in 1..IDLE {
-                assert_eq!(looks.look(None), Found::Nothing);
+                assert_eq!(looks.look(None), FlushPoll::Nothing);
             }
-            assert_eq!(looks.look(Some(1)), Found::Nothing);
+            assert_eq!(looks.look(Some(1)), FlushPoll::Nothing);
         }
         for _ in 1..IDLE {
-            assert_eq!(looks.look(None), Found::Nothing);
+            assert_eq!(looks.look(None), FlushPoll::Nothing);
         }
-        assert_eq!(looks.look(None), Found::Peace);
+        assert_eq!(looks.look(None), FlushPoll::Peace);
     }
 
     #[test]
@@ -157,7 +157,7 @@ mod tests {
         }
         assert!(pauses.is_sorted());
         assert_eq!((pauses[0], pauses[8]), (SHORTEST, LONGEST));
-        assert_eq!(looks.look(Some(9)), Found::Forgotten);
+        assert_eq!(looks.look(Some(9)), FlushPoll::Forgotten);
         assert_eq!(looks.pause, SHORTEST);
     }
 }
