@@ -143,7 +143,7 @@ impl Communicator {
         let rule = lesson.as_ref().map_or(init.rule, |lesson| Rule::Learned(lesson.algorithm));
         let run = self.run_of(&mut self.core().engine(), (&call, closing), rule, hints.keep);
         let (mut run, found) = run.map_err(|kind| self.refused(self.error(name, kind), at))?;
-        let found = if lesson.is_some() { Found::Kept } else { found };
+        let found = if lesson.is_some() { Found::Retained } else { found };
         let linking = self.linking_after(&hints, found);
         let number = self.next_persistent();
         let staging = loose.bind(&mut run, number);
@@ -159,7 +159,7 @@ impl Communicator {
         }
         let mut engine = self.core().engine();
         let counters = engine.cache().counters();
-        if found == Found::Kept {
+        if found == Found::Retained {
             counters.previous_hits += 1;
             return Linking::AtStart;
         }
@@ -206,7 +206,7 @@ impl Communicator {
         let lesson = lesson.filter(|_| agreed.knows_lesson);
         // Where there is something to learn, a plan alone is not what is looked for.
         let found = match &lesson {
-            Some(_) => Found::Kept,
+            Some(_) => Found::Retained,
             None if agreed.candidates > 0 => Found::Nowhere,
             None => found,
         };

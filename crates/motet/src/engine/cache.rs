@@ -62,7 +62,7 @@ pub(crate) enum Found {
     /// Among those that were made before.
     Here,
     /// Among those that an init asked to keep.
-    Kept,
+    Retained,
 }
 
 /// Plans kept. Beyond it the cache starts afresh: programs with that many shapes do not repeat
@@ -348,7 +348,7 @@ impl Cache {
         let found = match (place, *kept) {
             (None, _) => Found::Nowhere,
             (Some(_), Keep::AsLong) => Found::Here,
-            (Some(_), Keep::Before) => Found::Kept,
+            (Some(_), Keep::Before) => Found::Retained,
         };
         if keep == Keep::Before {
             *kept = keep;
@@ -501,16 +501,19 @@ mod tests {
         };
         assert_eq!(take(1, Keep::AsLong), Found::Nowhere);
         assert_eq!(take(2, Keep::Before), Found::Nowhere);
-        assert_eq!((take(1, Keep::AsLong), take(2, Keep::AsLong)), (Found::Here, Found::Kept));
+        assert_eq!((take(1, Keep::AsLong), take(2, Keep::AsLong)), (Found::Here, Found::Retained));
         for count in 0..PLANS {
             take(100 + count, Keep::AsLong);
         }
-        assert_eq!((take(2, Keep::AsLong), take(1, Keep::AsLong)), (Found::Kept, Found::Nowhere));
+        assert_eq!(
+            (take(2, Keep::AsLong), take(1, Keep::AsLong)),
+            (Found::Retained, Found::Nowhere)
+        );
         for count in 0..2 * PLANS {
             take(10_000 + count, Keep::Before);
         }
         assert_eq!(take(10_000, Keep::AsLong), Found::Nowhere);
-        assert_eq!(take(10_000 + 2 * PLANS - 1, Keep::AsLong), Found::Kept);
+        assert_eq!(take(10_000 + 2 * PLANS - 1, Keep::AsLong), Found::Retained);
     }
 
     /// The plan of a call by the algorithm of this name.
