@@ -33,7 +33,7 @@ use crate::communicator::Communicator;
 use crate::element::assert_valid;
 use crate::element::code_for;
 use crate::engine::{
-    Binding, Closing, Dash, Engine, Found, Known, Number, PackDirection, Rule, Run, Selection,
+    Binding, CacheHit, Closing, Dash, Engine, Known, Number, PackDirection, Rule, Run, Selection,
     Staging,
 };
 use crate::error::{ErrorKind, Result};
@@ -240,7 +240,7 @@ impl Communicator {
         (call, closing): (&Call, Closing),
         rule: Rule,
         keep: Keep,
-    ) -> Result<(Box<Run>, Found), ErrorKind> {
+    ) -> Result<(Box<Run>, CacheHit), ErrorKind> {
         engine.check_alive(self.group())?;
         engine.run_for(call, rule, keep, closing)
     }

@@ -45,7 +45,7 @@ use crate::error::ErrorKind;
 use crate::hints::Keep;
 use crate::point_to_point::Room;
 pub(crate) use again::{Dash, Known, Lists, Signature};
-pub(crate) use cache::{Cache, Found, Planned, Rule, Selection};
+pub(crate) use cache::{Cache, CacheHit, Planned, Rule, Selection};
 pub(crate) use closing::Closing;
 pub(crate) use dynamic::{Arrivals, Dynamic};
 pub(crate) use outcome::End;
@@ -231,7 +231,7 @@ impl Engine {
         rule: Rule,
         keep: Keep,
         closing: Closing,
-    ) -> Result<(Box<Run>, Found), ErrorKind> {
+    ) -> Result<(Box<Run>, CacheHit), ErrorKind> {
         self.make_room()?;
         self.cache.take(call, rule, keep, closing)
     }

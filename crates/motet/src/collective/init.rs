@@ -25,7 +25,7 @@ use super::enforce::{Agreed, Statement};
 use super::measure::{MOST_BYTES, Measured};
 use super::{Loose, Prepared};
 use crate::communicator::Communicator;
-use crate::engine::{Found, Linking, Number, Rule, Run, Selection, Staging};
+use crate::engine::{CacheHit, Linking, Number, Rule, Run, Selection, Staging};
 use crate::error::{Error, Result};
 use crate::hints::{Hints, Keep, Look};
 use crate::learned::{Key, Lesson};
@@ -143,7 +143,7 @@ impl Communicator {
         let rule = lesson.as_ref().map_or(init.rule, |lesson| Rule::Learned(lesson.algorithm));
         let run = self.run_of(&mut self.core().engine(), (&call, closing), rule, hints.keep);
         let (mut run, found) = run.map_err(|kind| self.refused(self.error(name, kind), at))?;
-        let found = if lesson.is_some() { Found::Retained } else { found };
+        let found = if lesson.is_some() { CacheHit::Retained } else { found };
         let linking = self.linking_after(&hints, found);
         let number = self.next_persistent();
         let staging = loose.bind(&mut run, number);
@@ -153,13 +153,13 @@ impl Communicator {
 
     /// Counts whether an init with `previous` has found something. One that has leaves even the
     /// opening of channels for later.
-    fn linking_after(&self, hints: &Hints, found: Found) -> Linking {
+    fn linking_after(&self, hints: &Hints, found: CacheHit) -> Linking {
         if hints.look == Look::Away {
             return Linking::Now;
         }
         let mut engine = self.core().engine();
         let counters = engine.cache().counters();
-        if found == Found::Retained {
+        if found == CacheHit::Retained {
             counters.previous_hits += 1;
             return Linking::AtStart;
         }
@@ -206,8 +206,8 @@ impl Communicator {
         let lesson = lesson.filter(|_| agreed.knows_lesson);
         // Where there is something to learn, a plan alone is not what is looked for.
         let found = match &lesson {
-            Some(_) => Found::Retained,
-            None if agreed.candidates > 0 => Found::Nowhere,
+            Some(_) => CacheHit::Retained,
+            None if agreed.candidates > 0 => CacheHit::Nowhere,
             None => found,
         };
         let linking = self.linking_after(&hints, found);

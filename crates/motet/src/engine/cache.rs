@@ -56,7 +56,7 @@ pub(crate) enum Rule {
 
 /// Where the plan of a run was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum CacheHit {
     /// Nowhere: it was made.
     Nowhere,
     /// Among those that were made before.
@@ -332,7 +332,7 @@ impl Cache {
         rule: Rule,
         keep: Keep,
         closing: Closing,
-    ) -> Result<(Box<Run>, Found), ErrorKind> {
+    ) -> Result<(Box<Run>, CacheHit), ErrorKind> {
         let rule = match rule {
             Rule::Learned(_) if self.tuning.overrides.names(call.collective()) => {
                 Rule::By(Selection::Tuned)
@@ -346,9 +346,9 @@ impl Cache {
         };
         let Entry { planned, idle, keep: kept } = &mut self.entries[at];
         let found = match (place, *kept) {
-            (None, _) => Found::Nowhere,
-            (Some(_), Keep::AsLong) => Found::Here,
-            (Some(_), Keep::Before) => Found::Retained,
+            (None, _) => CacheHit::Nowhere,
+            (Some(_), Keep::AsLong) => CacheHit::Here,
+            (Some(_), Keep::Before) => CacheHit::Retained,
         };
         if keep == Keep::Before {
             *kept = keep;
@@ -499,21 +499,24 @@ mod tests {
             assert_eq!(run.planned().plan.output_len(), count);
             found
         };
-        assert_eq!(take(1, Keep::AsLong), Found::Nowhere);
-        assert_eq!(take(2, Keep::Before), Found::Nowhere);
-        assert_eq!((take(1, Keep::AsLong), take(2, Keep::AsLong)), (Found::Here, Found::Retained));
+        assert_eq!(take(1, Keep::AsLong), CacheHit::Nowhere);
+        assert_eq!(take(2, Keep::Before), CacheHit::Nowhere);
+        assert_eq!(
+            (take(1, Keep::AsLong), take(2, Keep::AsLong)),
+            (CacheHit::Here, CacheHit::Retained)
+        );
         for count in 0..PLANS {
             take(100 + count, Keep::AsLong);
         }
         assert_eq!(
             (take(2, Keep::AsLong), take(1, Keep::AsLong)),
-            (Found::Retained, Found::Nowhere)
+            (CacheHit::Retained, CacheHit::Nowhere)
         );
         for count in 0..2 * PLANS {
             take(10_000 + count, Keep::Before);
         }
-        assert_eq!(take(10_000, Keep::AsLong), Found::Nowhere);
-        assert_eq!(take(10_000 + 2 * PLANS - 1, Keep::AsLong), Found::Retained);
+        assert_eq!(take(10_000, Keep::AsLong), CacheHit::Nowhere);
+        assert_eq!(take(10_000 + 2 * PLANS - 1, Keep::AsLong), CacheHit::Retained);
     }
 
     /// The plan of a call by the algorithm of this name.
