@@ -186,7 +186,7 @@ pub fn verify(calls: &[Call], plans: &[Plan], options: &Options) -> Result<Repor
     let expected = spec::expected(calls)?;
     let matching = Matching::new(plans)?;
     check_buffers(calls, plans)?;
-    let mut run = run::Run::new(calls, plans, &expected, &matching, options);
+    let mut run = run::VerifierRun::new(calls, plans, &expected, &matching, options);
     run.execute()?;
     run.check(&expected)?;
     let steps = plans.iter().map(|plan| plan.steps().len()).sum();

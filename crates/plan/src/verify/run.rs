@@ -11,7 +11,7 @@ use crate::matching::{Matching, StepRef};
 use crate::plan::{Action, Buffer, Plan, Slice};
 use crate::spec::Expected;
 
-pub(super) struct Run<'a> {
+pub(super) struct VerifierRun<'a> {
     calls: &'a [Call],
     plans: &'a [Plan],
     matching: &'a Matching,
@@ -42,7 +42,7 @@ struct Progress {
     captured: Vec<ValueId>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> VerifierRun<'a> {
     pub(super) fn new(
         calls: &'a [Call],
         plans: &'a [Plan],
