@@ -38,7 +38,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Run(run::Run),
+    Run(run::RunCommand),
     Mpiexec(mpiexec::Mpiexec),
     Info(info::Info),
     List(list::List),

@@ -34,7 +34,7 @@ pub(crate) const SESSION: &str = "MOTET_SESSION";
 /// started; 2 for a wrong command line.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "motet run -n N [--label] [--session=own] PROGRAM [ARGS]...")]
-pub(crate) struct Run {
+pub(crate) struct RunCommand {
     /// How many ranks
     #[arg(short = 'n', long = "ranks", value_name = "N", required_unless_present = "hosts")]
     ranks: Option<usize>,
@@ -91,7 +91,7 @@ impl From<Session> for launcher::Session {
     }
 }
 
-impl Run {
+impl RunCommand {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         if let Some(hosts) = &self.hosts {
             self.other_launchers(hosts).lines().for_each(complain);
@@ -111,7 +111,7 @@ impl Run {
     }
 }
 
-impl Run {
+impl RunCommand {
     /// Which launchers start ranks on several hosts, as the lines to type.
     ///
     /// Starting processes elsewhere takes rights, keys and bookkeeping that each site has arranged
