@@ -41,13 +41,13 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use build::Workshop;
-use script::{Program, Run};
+use script::{Program, ScriptRun};
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
 /// A test: what it is called, and what it does.
 enum Test<'a> {
-    Program(&'a Program, &'a Run, usize),
+    Program(&'a Program, &'a ScriptRun, usize),
     Library(fn(&Workshop) -> Outcome),
 }
 

@@ -13,7 +13,7 @@ use std::{env, thread};
 use tempfile::TempDir;
 
 use crate::Outcome;
-use crate::script::{self, End, Program, Run};
+use crate::script::{self, End, Program, ScriptRun};
 
 /// What a launcher adds to the number of the signal that killed a rank.
 const SIGNALLED: i32 = 128;
@@ -113,7 +113,7 @@ impl Workshop {
     }
 
     /// Runs a program that has been compiled.
-    pub(crate) fn run(&self, program: &Program, run: &Run, ranks: usize) -> Outcome {
+    pub(crate) fn run(&self, program: &Program, run: &ScriptRun, ranks: usize) -> Outcome {
         match self.compiled.get(&program.name) {
             Some(Ok(())) => {}
             Some(Err(words)) => return Err(words.clone().into()),

@@ -11,7 +11,7 @@ use crate::build::{Workshop, headers};
 use crate::missing;
 use crate::outputs;
 use crate::pairs;
-use crate::script::{self, End, Program, Run};
+use crate::script::{self, End, Program, ScriptRun};
 
 /// A fact about the library: what it is called, and what asks for it.
 type Fact = (&'static str, fn(&Workshop) -> Outcome);
@@ -196,7 +196,7 @@ fn runs_under_valgrind(workshop: &Workshop) -> Outcome {
 }
 
 /// Runs a program under valgrind, on two ranks if it may have so many.
-fn watch(workshop: &Workshop, program: &Program, run: &Run) -> Outcome {
+fn watch(workshop: &Workshop, program: &Program, run: &ScriptRun) -> Outcome {
     let Some(ranks) = run.ranks.iter().copied().filter(|&ranks| ranks <= 2).max() else {
         return Ok(());
     };

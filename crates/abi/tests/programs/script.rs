@@ -11,12 +11,12 @@ const LIMIT: Duration = Duration::from_secs(60);
 pub(crate) struct Program {
     pub(crate) name: String,
     pub(crate) path: PathBuf,
-    pub(crate) runs: Vec<Run>,
+    pub(crate) runs: Vec<ScriptRun>,
 }
 
 /// How it is run, and what must come of it.
 #[derive(Clone)]
-pub(crate) struct Run {
+pub(crate) struct ScriptRun {
     /// Its argument.
     pub(crate) case: Option<String>,
     pub(crate) ranks: Vec<usize>,
@@ -73,8 +73,8 @@ fn program(path: PathBuf) -> Program {
 }
 
 /// The runs that a comment asks for.
-fn runs(program: &str, comment: &str) -> Vec<Run> {
-    let mut common = Run {
+fn runs(program: &str, comment: &str) -> Vec<ScriptRun> {
+    let mut common = ScriptRun {
         case: None,
         ranks: Vec::new(),
         environment: Vec::new(),
@@ -85,13 +85,13 @@ fn runs(program: &str, comment: &str) -> Vec<Run> {
         never: Vec::new(),
         once: Vec::new(),
     };
-    let mut cases: Vec<Run> = Vec::new();
+    let mut cases: Vec<ScriptRun> = Vec::new();
     for line in comment.lines() {
         let line = line.trim().trim_start_matches('*').trim_start();
         let Some((key, value)) = line.split_once(": ") else { continue };
         let value = value.trim();
         if key == "case" {
-            cases.push(Run { case: Some(value.to_owned()), ..common.clone() });
+            cases.push(ScriptRun { case: Some(value.to_owned()), ..common.clone() });
             continue;
         }
         let run = cases.last_mut().unwrap_or(&mut common);
