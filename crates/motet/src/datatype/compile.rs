@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Datatype;
 use super::form::Form;
-use super::layout::{Node, Placed, PlacedPart, Run};
+use super::layout::{ByteRun, Node, Placed, PlacedPart};
 
 /// Lists of runs up to this length are copied into the list around them. Longer ones are shared,
 /// so that a layout takes no more memory than the arguments of the constructors did.
@@ -145,19 +145,19 @@ fn runs(all: &[Placed]) -> Option<Placed> {
     let mut start = 0;
     let run = |part: &Placed| match part.node {
         Node::Strided { count: 1, block, .. } => {
-            let run = Run { start, at: part.at, len: block };
+            let run = ByteRun { start, at: part.at, len: block };
             start += block;
             Some(run)
         }
         _ => None,
     };
-    let runs: Vec<Run> = all.iter().map(run).collect::<Option<_>>()?;
+    let runs: Vec<ByteRun> = all.iter().map(run).collect::<Option<_>>()?;
     let block = runs[0].len;
     if runs.iter().any(|run| run.len != block) {
         return Some(Placed { at: 0, node: Node::Runs { runs: runs.into(), size: start } });
     }
     let at = runs[0].at;
-    let step = |pair: &[Run]| pair[1].at.checked_sub(pair[0].at);
+    let step = |pair: &[ByteRun]| pair[1].at.checked_sub(pair[0].at);
     if let Some(stride) = step(&runs[..2])
         && runs.windows(2).all(|pair| step(pair) == Some(stride))
     {

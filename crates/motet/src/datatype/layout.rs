@@ -26,7 +26,7 @@ pub(super) enum Node {
     /// Blocks of `block` bytes at any places.
     Scattered { block: u64, places: Arc<[i64]> },
     /// Runs of any lengths at any places.
-    Runs { runs: Arc<[Run]>, size: u64 },
+    Runs { runs: Arc<[ByteRun]>, size: u64 },
     /// `count` bodies of `size` stream bytes each, `stride` bytes apart.
     Loop { count: u64, stride: i64, size: u64, body: Arc<Placed> },
     /// Parts one after the other.
@@ -35,7 +35,7 @@ pub(super) enum Node {
 
 /// A run of bytes.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Run {
+pub(super) struct ByteRun {
     /// Where it begins in the stream.
     pub(super) start: u64,
     pub(super) at: i64,
@@ -81,7 +81,7 @@ pub(super) trait Sink {
 
 /// Runs that follow one another in the stream. There is at least one.
 #[derive(Clone, Copy)]
-pub(super) struct Row<'a>(&'a [Run]);
+pub(super) struct Row<'a>(&'a [ByteRun]);
 
 impl<'a> Row<'a> {
     /// Bytes of its stream.
@@ -91,7 +91,7 @@ impl<'a> Row<'a> {
     }
 
     /// Its runs, each with where it begins in the stream of the row.
-    pub(super) fn each(self) -> impl Iterator<Item = (u64, &'a Run)> {
+    pub(super) fn each(self) -> impl Iterator<Item = (u64, &'a ByteRun)> {
         let first = self.0[0].start;
         self.0.iter().map(move |run| (run.start - first, run))
     }
@@ -305,7 +305,7 @@ fn repeat(
     sink: &mut impl Sink,
 ) {
     let (mut next, mut skip_within) = (skip / size, skip % size);
-    let mut short = [Run::default(); SHORT];
+    let mut short = [ByteRun::default(); SHORT];
     let row = short_row(&body.node, &mut short);
     while next < count && sink.room() > 0 {
         let at = base + next as i64 * stride;
@@ -329,7 +329,7 @@ fn repeat(
 const SHORT: usize = 16;
 
 /// The runs of a part, if they are few.
-fn short_row<'a>(node: &'a Node, room: &'a mut [Run; SHORT]) -> Option<Row<'a>> {
+fn short_row<'a>(node: &'a Node, room: &'a mut [ByteRun; SHORT]) -> Option<Row<'a>> {
     let len = match node {
         Node::Runs { runs, .. } if runs.len() <= SHORT => return Some(Row(runs)),
         Node::Scattered { places, .. } => places.len(),
@@ -340,10 +340,10 @@ fn short_row<'a>(node: &'a Node, room: &'a mut [Run; SHORT]) -> Option<Row<'a>> 
     for (run, i) in runs.iter_mut().zip(0u64..) {
         *run = match node {
             Node::Scattered { block, places } => {
-                Run { start: i * block, at: places[i as usize], len: *block }
+                ByteRun { start: i * block, at: places[i as usize], len: *block }
             }
             Node::Strided { stride, block, .. } => {
-                Run { start: i * block, at: i as i64 * stride, len: *block }
+                ByteRun { start: i * block, at: i as i64 * stride, len: *block }
             }
             _ => return None,
         };
@@ -381,7 +381,7 @@ fn walk(placed: &Placed, base: i64, skip: u64, sink: &mut impl Sink) {
 }
 
 /// Runs, from byte `skip` of the first of them on.
-fn list(mut runs: &[Run], base: i64, skip: u64, sink: &mut impl Sink) {
+fn list(mut runs: &[ByteRun], base: i64, skip: u64, sink: &mut impl Sink) {
     if skip > 0 {
         let len = (runs[0].len - skip).min(sink.room());
         if len > 0 {
