@@ -17,7 +17,7 @@ pub(super) enum BufferRole {
 
 /// Bytes in a row, by their addresses.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Run {
+pub(super) struct AddressRange {
     pub(super) start: i128,
     pub(super) end: i128,
     pub(super) side: BufferRole,
@@ -26,7 +26,7 @@ pub(super) struct Run {
 /// No byte is received twice, or both received and sent.
 pub(super) fn check(send: &Mixed<'_>, receive: &Mixed<'_>) -> Result<(), ErrorKind> {
     let sides = [(send, BufferRole::Sent), (receive, BufferRole::Received)];
-    let all = |runs: fn(&Mixed<'_>, BufferRole) -> Vec<Run>| {
+    let all = |runs: fn(&Mixed<'_>, BufferRole) -> Vec<AddressRange>| {
         sides.iter().flat_map(|(mixed, side)| runs(mixed, *side)).collect()
     };
     let Some(overlap) = overlap(all(bounds)).and_then(|_| overlap(all(all_pieces))) else {
@@ -47,16 +47,16 @@ fn blocks<'a>(mixed: &Mixed<'a>) -> impl Iterator<Item = (i128, u64, &'a Datatyp
 }
 
 /// One run for each block, from its first byte to its last.
-fn bounds(mixed: &Mixed<'_>, side: BufferRole) -> Vec<Run> {
+fn bounds(mixed: &Mixed<'_>, side: BufferRole) -> Vec<AddressRange> {
     let bounds = |(at, count, datatype): (i128, u64, &Datatype)| {
         let (low, high) = datatype.commit().reach(count);
-        Run { start: at + low, end: at + high, side }
+        AddressRange { start: at + low, end: at + high, side }
     };
     blocks(mixed).map(bounds).collect()
 }
 
 /// All runs of all blocks.
-fn all_pieces(mixed: &Mixed<'_>, side: BufferRole) -> Vec<Run> {
+fn all_pieces(mixed: &Mixed<'_>, side: BufferRole) -> Vec<AddressRange> {
     let of_block = |(at, count, datatype)| pieces(at, count, datatype, side);
     blocks(mixed).flat_map(of_block).collect()
 }
@@ -67,7 +67,7 @@ pub(super) fn pieces(
     count: u64,
     datatype: &Datatype,
     side: BufferRole,
-) -> impl Iterator<Item = Run> + use<> {
+) -> impl Iterator<Item = AddressRange> + use<> {
     let layout = datatype.layout();
     let pieces = match layout.contiguous(count) {
         Some(piece) => vec![piece],
@@ -75,7 +75,7 @@ pub(super) fn pieces(
     };
     pieces.into_iter().map(move |Piece { at: offset, len }| {
         let start = at + i128::from(offset);
-        Run { start, end: start + i128::from(len), side }
+        AddressRange { start, end: start + i128::from(len), side }
     })
 }
 
@@ -84,13 +84,13 @@ pub(super) fn pieces(
 pub(super) struct Byte(pub(super) i128);
 
 /// By their first bytes, without those that have none.
-fn put_in_order(runs: &mut Vec<Run>) {
+fn put_in_order(runs: &mut Vec<AddressRange>) {
     runs.retain(|run| run.start < run.end);
     runs.sort_unstable_by_key(|run| run.start);
 }
 
 /// The first byte that is in a run that is received and in another one of this side.
-pub(super) fn find(runs: &mut Vec<Run>, other: BufferRole) -> Option<Byte> {
+pub(super) fn find(runs: &mut Vec<AddressRange>, other: BufferRole) -> Option<Byte> {
     put_in_order(runs);
     let (mut sent, mut received) = (i128::MIN, i128::MIN);
     for run in &*runs {
@@ -111,7 +111,7 @@ pub(super) fn find(runs: &mut Vec<Run>, other: BufferRole) -> Option<Byte> {
 }
 
 /// The first byte that is received and in another run too.
-fn overlap(mut runs: Vec<Run>) -> Option<i128> {
+fn overlap(mut runs: Vec<AddressRange>) -> Option<i128> {
     put_in_order(&mut runs);
     let (mut sent, mut received) = (i128::MIN, i128::MIN);
     for run in runs {
@@ -132,8 +132,8 @@ fn overlap(mut runs: Vec<Run>) -> Option<i128> {
 mod tests {
     use super::*;
 
-    fn run(start: i128, end: i128, side: BufferRole) -> Run {
-        Run { start, end, side }
+    fn run(start: i128, end: i128, side: BufferRole) -> AddressRange {
+        AddressRange { start, end, side }
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! to streams and back, so an overlap does no harm; it takes long to find, and only check mode
 //! looks for it.
 
-use super::apart::{BufferRole, Byte, Run, find, pieces};
+use super::apart::{AddressRange, BufferRole, Byte, find, pieces};
 use super::collective::{Collective, On, Reduction, Root};
 use super::data::{Blocks, Data, Mixed};
 use crate::buffer::Span;
@@ -86,15 +86,15 @@ impl<'a> Lying<'a> {
     }
 
     /// One run for each block, from its first byte to its last.
-    fn bounds(&self, side: BufferRole, runs: &mut Vec<Run>) {
+    fn bounds(&self, side: BufferRole, runs: &mut Vec<AddressRange>) {
         self.each(|at, count, datatype| {
             let (low, high) = datatype.layout().reach(count);
-            runs.push(Run { start: at + low, end: at + high, side });
+            runs.push(AddressRange { start: at + low, end: at + high, side });
         });
     }
 
     /// All runs of all blocks.
-    fn pieces(&self, side: BufferRole, runs: &mut Vec<Run>) {
+    fn pieces(&self, side: BufferRole, runs: &mut Vec<AddressRange>) {
         self.each(|at, count, datatype| runs.extend(pieces(at, count, datatype, side)));
     }
 
