@@ -33,8 +33,8 @@ use crate::communicator::Communicator;
 use crate::element::assert_valid;
 use crate::element::code_for;
 use crate::engine::{
-    Binding, CacheHit, Closing, Dash, Engine, Known, Number, PackDirection, Rule, Run, Selection,
-    Staging,
+    Binding, CacheHit, Closing, Dash, Engine, Execution, Known, Number, PackDirection, Rule,
+    Selection, Staging,
 };
 use crate::error::{ErrorKind, Result};
 use crate::flight::Flight;
@@ -95,7 +95,7 @@ impl Loose {
     }
 
     /// Binds a run; what is left is what has to be moved.
-    fn bind(self, run: &mut Run, number: Number) -> Option<Box<Staging>> {
+    fn bind(self, run: &mut Execution, number: Number) -> Option<Box<Staging>> {
         let Loose { input, output, element, kernel, group, staging } = self;
         run.bind(Binding { input, output, element, kernel, group, number });
         staging
@@ -200,7 +200,7 @@ impl Communicator {
         &self,
         prepared: Prepared,
         number: impl FnOnce() -> Number,
-    ) -> Result<(Box<Run>, Option<Box<Staging>>)> {
+    ) -> Result<(Box<Execution>, Option<Box<Staging>>)> {
         self.run_chosen(prepared, None, number)
     }
 
@@ -212,7 +212,7 @@ impl Communicator {
         prepared: Prepared,
         selection: Option<Selection>,
         number: impl FnOnce() -> Number,
-    ) -> Result<(Box<Run>, Option<Box<Staging>>)> {
+    ) -> Result<(Box<Execution>, Option<Box<Staging>>)> {
         let selection = selection.unwrap_or_else(|| self.selection_of(&prepared));
         let (name, at) = (prepared.call, Location::caller());
         let error = |kind| self.error(name, kind);
@@ -240,7 +240,7 @@ impl Communicator {
         (call, closing): (&Call, Closing),
         rule: Rule,
         keep: Keep,
-    ) -> Result<(Box<Run>, CacheHit), ErrorKind> {
+    ) -> Result<(Box<Execution>, CacheHit), ErrorKind> {
         engine.check_alive(self.group())?;
         engine.run_for(call, rule, keep, closing)
     }
@@ -364,7 +364,7 @@ impl Communicator {
         &self,
         prepared: Prepared,
         known: Option<&Known<'_>>,
-    ) -> Result<(Box<Run>, Option<Box<Staging>>)> {
+    ) -> Result<(Box<Execution>, Option<Box<Staging>>)> {
         let Some(known) = known else {
             return self.run_for(prepared, || self.next_collective());
         };

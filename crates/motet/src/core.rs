@@ -40,7 +40,7 @@ use motet_plan::Tuning;
 
 use crate::check::{Books, Watch};
 use crate::engine::{
-    Cache, Dash, End, Engine, Known, Number, Outcome, Pace, Postponed, Run, Sprinter, Staging,
+    Cache, Dash, End, Engine, Execution, Known, Number, Outcome, Pace, Postponed, Sprinter, Staging,
 };
 use crate::nodes::Nodes;
 use crate::point_to_point::Slot;
@@ -306,7 +306,7 @@ impl Core {
     /// Runs a collective to its end.
     pub(crate) fn run(
         &self,
-        run: Box<Run>,
+        run: Box<Execution>,
         staging: Option<Box<Staging>>,
     ) -> Result<(), TransferError> {
         let _here = self.shared.stay();

@@ -50,7 +50,7 @@ pub(crate) use closing::Closing;
 pub(crate) use dynamic::{Arrivals, Dynamic};
 pub(crate) use outcome::End;
 pub(crate) use play::Started;
-pub(crate) use run::{Binding, Course, Linking, Number, Pace, Run, Ways};
+pub(crate) use run::{Binding, Course, Execution, Linking, Number, Pace, Ways};
 pub(crate) use shortcut::Expected;
 pub(crate) use sprint::Sprinter;
 pub(crate) use staging::{PackDirection, Staged, Staging};
@@ -83,7 +83,7 @@ enum State {
 
 /// What an operation does.
 pub(crate) enum Work {
-    Run(Box<Run>),
+    Run(Box<Execution>),
     /// One message that is sent.
     Send,
     /// One message that is received, perhaps still to come.
@@ -231,13 +231,17 @@ impl Engine {
         rule: Rule,
         keep: Keep,
         closing: Closing,
-    ) -> Result<(Box<Run>, CacheHit), ErrorKind> {
+    ) -> Result<(Box<Execution>, CacheHit), ErrorKind> {
         self.make_room()?;
         self.cache.take(call, rule, keep, closing)
     }
 
     /// Begins a collective that runs once.
-    pub(crate) fn start_run(&mut self, mut run: Box<Run>, staging: Option<Box<Staging>>) -> Id {
+    pub(crate) fn start_run(
+        &mut self,
+        mut run: Box<Execution>,
+        staging: Option<Box<Staging>>,
+    ) -> Id {
         run.begin();
         let is_left = self.has_helper && !run.may_sprint();
         let id = self.admit(run, collected(staging));
@@ -252,7 +256,7 @@ impl Engine {
     /// Takes in a persistent collective and links it, now or when it is first started.
     pub(crate) fn add_persistent(
         &mut self,
-        mut run: Box<Run>,
+        mut run: Box<Execution>,
         staging: Option<Box<Staging>>,
         linking: Linking,
     ) -> Id {

@@ -25,7 +25,7 @@ use super::enforce::{Agreed, Statement};
 use super::measure::{MOST_BYTES, Measured};
 use super::{Loose, Prepared};
 use crate::communicator::Communicator;
-use crate::engine::{CacheHit, Linking, Number, Rule, Run, Selection, Staging};
+use crate::engine::{CacheHit, Execution, Linking, Number, Rule, Selection, Staging};
 use crate::error::{Error, Result};
 use crate::hints::{Hints, Keep, Look};
 use crate::learned::{Key, Lesson};
@@ -35,7 +35,7 @@ const ROUTED: Collective = Collective::NodeExchange;
 
 /// A persistent operation that is about to be handed to the engine.
 pub(super) struct Initialized {
-    pub(super) run: Box<Run>,
+    pub(super) run: Box<Execution>,
     pub(super) staging: Option<Box<Staging>>,
     pub(super) linking: Linking,
     /// Why it has its algorithm, if its plan does not know.
@@ -240,7 +240,7 @@ impl Communicator {
     fn run_chosen_together(
         &self,
         init: Init,
-        default: Box<Run>,
+        default: Box<Execution>,
         chosen: Option<(&'static dyn Algorithm, String)>,
         (number, linking): (Number, Linking),
     ) -> Result<Initialized> {
@@ -308,7 +308,7 @@ impl Communicator {
 
 fn bound(
     loose: Loose,
-    mut run: Box<Run>,
+    mut run: Box<Execution>,
     number: Number,
     linking: Linking,
     reason: Option<String>,

@@ -10,7 +10,7 @@
 //! the signature, or does not change. It is the rank's own affair, as the cache of plans is: the
 //! run is that of the plan that would have been found.
 
-use super::{Course, Engine, Pace, Run, Sprinter};
+use super::{Course, Engine, Execution, Pace, Sprinter};
 use crate::engine::Number;
 use crate::raw::Collective;
 
@@ -114,7 +114,7 @@ pub(super) struct Kept {
     /// Not there if it is not short.
     course: Option<Course>,
     /// Not there while it is under way.
-    run: Option<Box<Run>>,
+    run: Option<Box<Execution>>,
 }
 
 impl Kept {
@@ -155,7 +155,7 @@ pub(crate) enum Dash {
     /// It is short, and has come so far with so many looks left.
     Short(Sprinter, Pace, u32),
     /// It is not short, and has not begun.
-    Long(Box<Run>),
+    Long(Box<Execution>),
 }
 
 impl Calls {
@@ -189,7 +189,7 @@ impl Engine {
         &mut self,
         known: &Known<'_>,
         number: impl FnOnce() -> Number,
-    ) -> Option<Box<Run>> {
+    ) -> Option<Box<Execution>> {
         if !self.may_repeat() {
             return None;
         }
@@ -257,7 +257,7 @@ impl Engine {
     /// with so many bytes. Nothing else must be done for the call than to run it.
     pub(crate) fn keep(
         &mut self,
-        run: &mut Run,
+        run: &mut Execution,
         known: &Known<'_>,
         (buffers, bytes): ([*mut u8; 2], [usize; 2]),
     ) {
@@ -281,7 +281,7 @@ impl Engine {
             },
             lists: KeptLists::of(known.lists()),
             misaligned: (1 << low.trailing_zeros()) - 1,
-            owner: std::ptr::from_ref::<Run>(run).addr(),
+            owner: std::ptr::from_ref::<Execution>(run).addr(),
             course: Course::of(run),
             run: None,
         };
@@ -294,10 +294,10 @@ impl Engine {
 
     /// Takes back a run that is over.
     #[inline(always)] // all operations that run once end here
-    pub(super) fn take_back(&mut self, mut run: Box<Run>) {
+    pub(super) fn take_back(&mut self, mut run: Box<Execution>) {
         if let Some(slot) = run.kept_at() {
             if let Some(kept) = self.calls.0.get_mut(slot).and_then(Option::as_mut)
-                && kept.owner == std::ptr::from_ref::<Run>(&run).addr()
+                && kept.owner == std::ptr::from_ref::<Execution>(&run).addr()
             {
                 kept.run = Some(run);
                 return;

@@ -16,7 +16,7 @@ use motet_plan::{
 };
 
 use super::quick_hash::Quick;
-use super::{Closing, Run};
+use super::{Closing, Execution};
 use crate::error::ErrorKind;
 use crate::hints::Keep;
 use crate::learned::CacheCounters;
@@ -245,7 +245,7 @@ fn is_one_way(plan: &Plan) -> bool {
 struct Entry {
     planned: Arc<Planned>,
     #[expect(clippy::vec_box, reason = "a run keeps its box from use to use")]
-    idle: Vec<Box<Run>>,
+    idle: Vec<Box<Execution>>,
     keep: Keep,
 }
 
@@ -332,7 +332,7 @@ impl Cache {
         rule: Rule,
         keep: Keep,
         closing: Closing,
-    ) -> Result<(Box<Run>, CacheHit), ErrorKind> {
+    ) -> Result<(Box<Execution>, CacheHit), ErrorKind> {
         let rule = match rule {
             Rule::Learned(_) if self.tuning.overrides.names(call.collective()) => {
                 Rule::By(Selection::Tuned)
@@ -354,12 +354,12 @@ impl Cache {
             *kept = keep;
         }
         self.counters.plans_found += u64::from(place.is_some());
-        let new = || Box::new(Run::new(planned.clone(), at as u16, call));
+        let new = || Box::new(Execution::new(planned.clone(), at as u16, call));
         Ok((idle.pop().unwrap_or_else(new), found))
     }
 
     /// Takes back a run that is over.
-    pub(crate) fn give_back(&mut self, run: Box<Run>) {
+    pub(crate) fn give_back(&mut self, run: Box<Execution>) {
         // Another plan may lie there since the cache has started afresh.
         if let Some(Entry { planned, idle, .. }) = self.entries.get_mut(usize::from(run.place()))
             && Arc::ptr_eq(planned, run.planned())

@@ -41,7 +41,7 @@ use motet_fabric::{Label, Peer, Region, Selector, Token, TransferError, TypeCode
 
 use super::play::Started;
 use super::run::tells_lengths_apart;
-use super::{Engine, Number, Operation, Run, State, Work};
+use super::{Engine, Execution, Number, Operation, State, Work};
 use crate::communicator::{Traffic, split_context};
 
 /// In place of the number of a message among those of two ranks: it is a notice.
@@ -135,13 +135,13 @@ impl Engine {
     }
 
     /// Active collectives of programs.
-    fn collectives(&self) -> impl Iterator<Item = (Id, &Run)> {
+    fn collectives(&self) -> impl Iterator<Item = (Id, &Execution)> {
         self.operations.iter().filter_map(|(id, operation)| Some((id, collective(operation)?)))
     }
 
     /// Those that have met a disagreement themselves, and may wait for others in vain.
     fn failed_collectives(&self) -> Vec<(Id, TransferError)> {
-        let failed = |(id, run): (Id, &Run)| Some((id, run.disagreement()?));
+        let failed = |(id, run): (Id, &Execution)| Some((id, run.disagreement()?));
         self.collectives().filter_map(failed).collect()
     }
 
@@ -187,7 +187,7 @@ impl Engine {
     /// have no place for it.
     fn orphans(&self, census: &Census<'_>) -> Vec<Orphan> {
         let mut orphans = Vec::new();
-        let mut look = |what, with, label: Label, fits: &dyn Fn(&Run) -> bool| {
+        let mut look = |what, with, label: Label, fits: &dyn Fn(&Execution) -> bool| {
             let among = census.lost_for(Number { context: label.context, tag: label.tag }, fits);
             orphans.extend(among.map(|among| Orphan { what, with, label, among }));
         };
@@ -319,7 +319,7 @@ enum What {
 /// The collectives of a rank.
 struct Census<'a> {
     freed: &'a Freed,
-    known: HashMap<Number, (Id, &'a Operation, &'a Run)>,
+    known: HashMap<Number, (Id, &'a Operation, &'a Execution)>,
     busy: HashMap<u64, Busy>,
 }
 
@@ -334,7 +334,7 @@ struct Busy {
 /// The run of an operation, if that is an active collective of a program. In a sparse dynamic
 /// exchange nobody waits in vain. What the library runs among a part of the ranks is left out:
 /// there a number is not that of one operation, since different groups may have the same one.
-fn collective(operation: &Operation) -> Option<&Run> {
+fn collective(operation: &Operation) -> Option<&Execution> {
     match &operation.work {
         Work::Run(run) if operation.state == State::Active => {
             let is_dynamic = operation.rare.as_ref().is_some_and(|rare| rare.dynamic.is_some());
@@ -358,7 +358,7 @@ impl<'a> Census<'a> {
         census
     }
 
-    fn add(&mut self, id: Id, operation: &'a Operation, run: &'a Run) {
+    fn add(&mut self, id: Id, operation: &'a Operation, run: &'a Execution) {
         let number = run.number();
         self.known.insert(number, (id, operation, run));
         if operation.state != State::Active {
@@ -380,7 +380,7 @@ impl<'a> Census<'a> {
 
     /// If what has come for the collective of this number is lost, an operation among the ranks of
     /// that. A rule says whether it fits a run.
-    fn lost_for(&self, number: Number, fits: &dyn Fn(&Run) -> bool) -> Option<Id> {
+    fn lost_for(&self, number: Number, fits: &dyn Fn(&Execution) -> bool) -> Option<Id> {
         let Some(&(id, operation, run)) = self.known.get(&number) else {
             return self.ended_here(number);
         };

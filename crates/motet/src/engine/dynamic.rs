@@ -50,7 +50,7 @@ use std::sync::Arc;
 use motet_fabric::slab::Id;
 use motet_fabric::{Completion, Label, Peer, Posted, Region, RegionMut, Selector, Token, TypeCode};
 
-use super::{Engine, NOTHING, Number, Operation, Rare, Run, State, Work};
+use super::{Engine, Execution, NOTHING, Number, Operation, Rare, State, Work};
 
 /// In place of a step of the barrier: a message of this rank has been received.
 const SENT: u32 = u32::MAX;
@@ -130,7 +130,7 @@ impl Engine {
     /// What is sent stays valid until the operation is complete or abandoned.
     pub(crate) unsafe fn start_dynamic(
         &mut self,
-        mut run: Box<Run>,
+        mut run: Box<Execution>,
         mut dynamic: Dynamic,
         sends: &[(Peer, Region)],
     ) -> Id {
@@ -249,7 +249,7 @@ impl Engine {
 }
 
 /// The barrier of an exchange that is not complete, and the rest of it.
-fn under_way(operation: &mut Operation) -> Option<(&mut Run, &mut Dynamic)> {
+fn under_way(operation: &mut Operation) -> Option<(&mut Execution, &mut Dynamic)> {
     if operation.state != State::Active {
         return None;
     }

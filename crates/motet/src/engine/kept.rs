@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use motet_fabric::slab::Id;
 
-use super::{Cache, Engine, Operation, Planned, Run, Ways, Work};
+use super::{Cache, Engine, Execution, Operation, Planned, Ways, Work};
 
 impl Engine {
     /// What is kept for later calls.
@@ -13,7 +13,7 @@ impl Engine {
     }
 
     /// Takes back a run that was never bound.
-    pub(crate) fn give_back(&mut self, run: Box<Run>) {
+    pub(crate) fn give_back(&mut self, run: Box<Execution>) {
         self.cache.give_back(run);
     }
 

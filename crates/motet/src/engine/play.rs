@@ -6,7 +6,7 @@ use std::mem;
 use motet_fabric::Endpoint;
 use motet_fabric::slab::Id;
 
-use super::{Engine, Posting, Run, State, Work, sprint, staging_of};
+use super::{Engine, Execution, Posting, State, Work, sprint, staging_of};
 
 /// What became of a persistent operation that was to be started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,12 @@ pub(super) enum Played {
 }
 
 /// Moves a run that has a script, of the operation of this id.
-pub(super) fn play_run(run: &mut Run, id: Id, endpoint: &Endpoint, polled: &mut Vec<Id>) -> Played {
+pub(super) fn play_run(
+    run: &mut Execution,
+    id: Id,
+    endpoint: &Endpoint,
+    polled: &mut Vec<Id>,
+) -> Played {
     let before = run.steps_left();
     if run.play(endpoint) {
         return Played::Over;

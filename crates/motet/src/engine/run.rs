@@ -75,7 +75,7 @@ struct Channels {
 }
 
 /// A plan in execution. A million of them may be under way, so what few of them need lies apart.
-pub(crate) struct Run {
+pub(crate) struct Execution {
     planned: Arc<Planned>,
     /// Where the cache keeps the plan.
     place: u16,
@@ -98,11 +98,11 @@ pub(crate) struct Run {
     fault: Option<Box<Fault>>,
 }
 
-impl Run {
+impl Execution {
     /// A run of a plan; bind it before starting it.
-    pub(crate) fn new(planned: Arc<Planned>, place: u16, call: &Call) -> Run {
+    pub(crate) fn new(planned: Arc<Planned>, place: u16, call: &Call) -> Execution {
         let plan = &planned.plan;
-        Run {
+        Execution {
             exec: if planned.in_order { Exec::in_order(plan) } else { Exec::new(plan) },
             memory: Memory::new(plan.scratch_len(), call.element_bytes),
             planned,

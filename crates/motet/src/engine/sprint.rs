@@ -20,7 +20,7 @@ use motet_fabric::slab::Id;
 
 use super::play::Played;
 use super::run::Pace;
-use super::{End, Engine, Operation, Run, Staging, State, Work, collected};
+use super::{End, Engine, Execution, Operation, Staging, State, Work, collected};
 
 /// Of so many looks in vain one moves other operations, if there are any.
 pub(super) const LOOKS: u32 = 16;
@@ -31,13 +31,13 @@ pub(super) const FEW: usize = 8;
 
 /// A short collective that has begun and is no operation.
 pub(crate) struct Sprinter {
-    run: Box<Run>,
+    run: Box<Execution>,
     staging: Option<Box<Staging>>,
 }
 
 impl Sprinter {
     /// A run that has begun, of data that is in memory as it needs it.
-    pub(super) fn of(run: Box<Run>) -> Sprinter {
+    pub(super) fn of(run: Box<Execution>) -> Sprinter {
         Sprinter { run, staging: None }
     }
 }
@@ -47,7 +47,7 @@ impl Engine {
     #[inline]
     pub(crate) fn begin_short(
         &mut self,
-        mut run: Box<Run>,
+        mut run: Box<Execution>,
         staging: Option<Box<Staging>>,
     ) -> Result<Sprinter, Id> {
         run.begin();
@@ -101,7 +101,7 @@ impl Engine {
     }
 
     /// A run has ended well that is no operation.
-    fn finish_at_once(&mut self, run: Box<Run>, staging: Option<&mut Staging>) {
+    fn finish_at_once(&mut self, run: Box<Execution>, staging: Option<&mut Staging>) {
         self.ended += 1;
         if let Some(staging) = staging {
             staging.spread(usize::MAX);
@@ -121,13 +121,13 @@ impl Engine {
     }
 
     /// Takes in a run that has begun.
-    pub(super) fn admit(&mut self, run: Box<Run>, staging: Option<Box<Staging>>) -> Id {
+    pub(super) fn admit(&mut self, run: Box<Execution>, staging: Option<Box<Staging>>) -> Id {
         self.active += 1;
         self.insert(Work::Run(run), staging, State::Active)
     }
 
     /// The same, and moves it.
-    fn begin_run(&mut self, run: Box<Run>, staging: Option<Box<Staging>>) -> Id {
+    fn begin_run(&mut self, run: Box<Execution>, staging: Option<Box<Staging>>) -> Id {
         let id = self.admit(run, staging);
         self.go(id);
         id

@@ -6,7 +6,7 @@ use std::task::Waker;
 
 use motet_fabric::slab::Id;
 
-use super::{Engine, Operation, Run, State};
+use super::{Engine, Execution, Operation, State};
 use crate::kernel::Kernel;
 
 /// What is done once the engine is unlocked.
@@ -57,7 +57,7 @@ impl Engine {
 
     /// Lets go of the operator of a run that is over, if it holds anything.
     #[inline]
-    pub(super) fn postpone_operator(&mut self, run: &mut Run) {
+    pub(super) fn postpone_operator(&mut self, run: &mut Execution) {
         if let Some(kernel) = run.take_operator() {
             self.postponed.push(Postponed::Drop(kernel));
         }

@@ -2,7 +2,7 @@
 
 use motet_fabric::TypeCode;
 
-use super::{Number, Run};
+use super::{Execution, Number};
 use crate::buffer::Span;
 use crate::group::Group;
 use crate::kernel::Kernel;
@@ -17,7 +17,7 @@ pub(crate) struct Binding {
     pub(crate) number: Number,
 }
 
-impl Run {
+impl Execution {
     /// Says on what, with whom and under which number the run works from now on.
     #[inline]
     pub(crate) fn bind(&mut self, binding: Binding) {

@@ -7,13 +7,13 @@ use std::ops::Range;
 use motet_fabric::{Completion, Endpoint};
 use motet_plan::{Action, StepId};
 
-use super::Run;
+use super::Execution;
 use crate::kernel::Kernel;
 
 /// Bytes that are copied or reduced before anything else is looked at.
 const PART: usize = 64 << 10;
 
-impl Run {
+impl Execution {
     /// Takes its operator, if to drop it may run foreign code.
     #[inline]
     pub(in crate::engine) fn take_operator(&mut self) -> Option<Box<dyn Kernel>> {
@@ -64,7 +64,7 @@ impl Run {
         elements: usize,
         endpoint: &mut Endpoint,
         done: &mut Vec<Completion>,
-        mut work: impl FnMut(&mut Run, Range<usize>),
+        mut work: impl FnMut(&mut Execution, Range<usize>),
     ) {
         let each = PART / self.memory.bytes(1).clamp(1, PART);
         let reduces = self.kernel.is_some();

@@ -12,7 +12,7 @@ use motet_fabric::{Endpoint, Fill, Label, Peer, Region, RegionMut, Reply, Short}
 use motet_plan::{Action, Rank, Slice, StepId};
 
 use super::reduction::{OperandSide, Operands};
-use super::{Number, Pace, Run};
+use super::{Execution, Number, Pace};
 use crate::kernel::Kernel;
 
 /// The longest course, in steps: 72 bytes each.
@@ -117,7 +117,7 @@ impl Time<'_> {
 
 impl Course {
     /// That of a run which is bound; none if it may not sprint, or is too long.
-    pub(crate) fn of(run: &Run) -> Option<Course> {
+    pub(crate) fn of(run: &Execution) -> Option<Course> {
         let order = run.planned.plan.order();
         if !run.may_sprint() || order.len() > MOST {
             return None;
@@ -131,7 +131,7 @@ impl Course {
     }
 }
 
-impl Run {
+impl Execution {
     fn stretch(&self, slice: Slice) -> Stretch {
         let [start, bytes] = [slice.start, slice.len].map(|elements| self.memory.bytes(elements));
         Stretch { base: slice.buffer as usize, start, bytes }

@@ -6,7 +6,7 @@
 use motet_fabric::{Endpoint, Fill, Peer, Posted, Region, Token, TransferError, TypeCode};
 use motet_plan::{Action, StepId};
 
-use super::{Attempt, Link, Run};
+use super::{Attempt, Execution, Link};
 use crate::ExceptionId;
 use crate::communicator::{Traffic, is_of};
 
@@ -31,7 +31,7 @@ pub(in crate::engine) fn tells_lengths_apart(error: &TransferError) -> bool {
     matches!(error, Truncated { .. } | Short { .. } | OtherElements { .. } | Astray(_))
 }
 
-impl Run {
+impl Execution {
     /// Something went wrong.
     pub(in crate::engine) fn fail(&mut self, error: TransferError) {
         self.forget_script();

@@ -8,7 +8,7 @@ use motet_plan::{Action, Rank, StepId};
 
 use super::super::mourning::first_in;
 use super::script::Script;
-use super::{Attempt, Channels, Link, Run};
+use super::{Attempt, Channels, Execution, Link};
 
 /// When the channels of a persistent operation are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(crate) enum Linking {
     AtStart,
 }
 
-impl Run {
+impl Execution {
     /// Opens the channels that this rank receives through, and plans to use those it sends
     /// through. Waits for nobody.
     pub(crate) fn link(&mut self, endpoint: &mut Endpoint) {
@@ -189,6 +189,6 @@ mod tests {
     /// So much stays of every operation under way, beside what its plan needs.
     #[test]
     fn runs_are_small() {
-        assert_eq!(size_of::<Run>(), 152);
+        assert_eq!(size_of::<Execution>(), 152);
     }
 }

@@ -10,7 +10,7 @@
 use motet_fabric::{Endpoint, Label, Peer, Region, Short, Token, TransferError};
 use motet_plan::{Action, Slice, StepId};
 
-use super::Run;
+use super::Execution;
 use crate::kernel::Kernel;
 
 /// A receiving step, and the reducing one that takes what comes.
@@ -61,7 +61,7 @@ impl OperandSide {
     }
 }
 
-impl Run {
+impl Execution {
     /// What a step does that reduces what is received in this place.
     pub(super) fn operands(&self, reduction: StepId, place: Slice) -> Operands {
         let Action::Reduce { left, right, into } = *self.planned.plan.step(reduction) else {

@@ -20,7 +20,7 @@ use motet_fabric::{Endpoint, InChannel, Peer, Region, RegionMut, channel};
 use motet_plan::{Action, Rank, Slice, StepId};
 
 use super::reduction::{OperandSide, Operands};
-use super::{Channels, Link, Run};
+use super::{Channels, Execution, Link};
 use crate::kernel::Kernel;
 
 /// The longest script, in steps, each of which takes 64 bytes as long as the operation lives.
@@ -78,7 +78,7 @@ enum Act {
 impl Script {
     /// The script of a run with these links: one to be written, for which there is room, so that
     /// no start allocates; or none.
-    pub(super) fn of(run: &Run, links: &[Link]) -> Script {
+    pub(super) fn of(run: &Execution, links: &[Link]) -> Script {
         // One that may fail in the middle goes as those do that have failed.
         let may_throw = run.kernel.as_ref().is_some_and(|kernel| kernel.may_throw());
         if links.len() > MOST || !run.is_in_order() || may_throw || run.has_messages_beside(links) {
@@ -95,7 +95,7 @@ impl Script {
     }
 }
 
-impl Run {
+impl Execution {
     /// Whether it goes by a script: [`Run::play`] moves it, and nothing else.
     #[inline]
     pub(crate) fn has_script(&self) -> bool {

@@ -8,7 +8,7 @@
 use motet_fabric::{Endpoint, Peer, Short};
 use motet_plan::{Action, StepId};
 
-use super::Run;
+use super::Execution;
 use super::reduction::Reduction;
 
 /// How far a sprint, or a step of it, has come.
@@ -31,7 +31,7 @@ impl Pace {
     }
 }
 
-impl Run {
+impl Execution {
     /// Whether its steps are taken one after the other, so that it may sprint.
     #[inline]
     pub(crate) fn is_in_order(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use motet_plan::Action;
 
-use super::{Link, Run};
+use super::{Execution, Link};
 
 /// How many messages of a run travel which way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(crate) struct Ways {
     pub(crate) by_script: bool,
 }
 
-impl Run {
+impl Execution {
     /// How its messages travel, as far as that is known.
     pub(crate) fn ways(&self) -> Ways {
         let mut ways = Ways { by_script: self.has_script(), ..Ways::default() };
