@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 
 use super::belt::{Belt, Block, Readers};
 use super::incoming::Message;
-use super::kept::{Kept, give_back};
+use super::kept::{RecycledBuffers, give_back};
 use super::lying::Lying;
 use super::outgoing::Outgoing;
 use super::packet::Packet;
@@ -78,7 +78,7 @@ impl Lengths {
 pub(super) struct Blocks {
     belt: Belt,
     /// Those of others that this rank has read and not given back.
-    kept: Kept,
+    kept: RecycledBuffers,
     /// Messages that were received, and are to be read in their blocks.
     pub(super) lying: Vec<Lying>,
     /// Bytes of messages that go in one.
@@ -132,7 +132,7 @@ impl Blocks {
         });
         let lengths_of_shared =
             if segment.is_crowded() { Lengths::NONE } else { Lengths::new(cell, Pace::LONGEST) };
-        let (belt, kept) = (Belt::default(), Kept::of(segment));
+        let (belt, kept) = (Belt::default(), RecycledBuffers::of(segment));
         let came = vec![false; segment.layout().ranks()].into_boxed_slice();
         let (lying, current) = (Vec::new(), None);
         Blocks {

@@ -40,21 +40,21 @@ struct Answer {
 
 /// The blocks that a rank keeps: of each other one that it answers, one at most.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct RecycledBuffers {
     /// One for each rank that shares the segment, by its seat.
     answers: Vec<Answer>,
     /// Bytes of the longest message whose block is kept.
     longest: usize,
 }
 
-impl Kept {
+impl RecycledBuffers {
     /// Those of a rank of this segment. Of many ranks, or of long messages, the blocks that are
     /// kept would be most of what their owner has.
-    pub(super) fn of(segment: &Segment) -> Kept {
+    pub(super) fn of(segment: &Segment) -> RecycledBuffers {
         let seats = segment.seats();
         let may_keep = (2..=MOST / 2).contains(&seats);
         let answers = if may_keep { vec![Answer::default(); seats] } else { Vec::new() };
-        Kept { answers, longest: Belt::longest(segment) / 2 / (seats - 1).max(1) }
+        RecycledBuffers { answers, longest: Belt::longest(segment) / 2 / (seats - 1).max(1) }
     }
 
     /// The block that is kept of the rank on this seat, if a copy of these bytes finds room in it.
