@@ -100,7 +100,7 @@ impl KeptLists {
 }
 
 /// What a call has come to.
-pub(super) struct Kept {
+pub(super) struct CachedCall {
     signature: Signature,
     /// Of the input and the output.
     sources: [Source; 2],
@@ -117,7 +117,7 @@ pub(super) struct Kept {
     run: Option<Box<Execution>>,
 }
 
-impl Kept {
+impl CachedCall {
     /// Where input and output lie this time; nothing if they may not lie there.
     #[inline]
     fn addresses(&self, known: &Known<'_>) -> Option<[*mut u8; 2]> {
@@ -146,7 +146,7 @@ impl Kept {
 
 /// The calls that are kept.
 #[derive(Default)]
-pub(super) struct Calls([Option<Kept>; SLOTS]);
+pub(super) struct Calls([Option<CachedCall>; SLOTS]);
 
 /// How far a call has come that is the same as one before.
 pub(crate) enum Dash {
@@ -162,7 +162,11 @@ impl Calls {
     /// Where the run of a call is kept that is the same as one before. It gets these addresses,
     /// and this number. It may be under way, and is not there then.
     #[inline]
-    fn bind(&mut self, known: &Known<'_>, number: impl FnOnce() -> Number) -> Option<&mut Kept> {
+    fn bind(
+        &mut self,
+        known: &Known<'_>,
+        number: impl FnOnce() -> Number,
+    ) -> Option<&mut CachedCall> {
         let slot = self.0.get_mut(known.signature.slot())?.as_mut()?;
         if slot.signature != known.signature {
             return None;
@@ -230,7 +234,7 @@ impl Engine {
         if !self.may_repeat() {
             return None;
         }
-        let Kept { course, run: kept, .. } = self.calls.bind(known, number)?;
+        let CachedCall { course, run: kept, .. } = self.calls.bind(known, number)?;
         let course = course.as_ref().filter(|course| suits(course));
         let (Some(course), Some(run)) = (course, &mut *kept) else {
             return kept.take().map(Dash::Long);
@@ -271,7 +275,7 @@ impl Engine {
         };
         let [Some(input), Some(output)] = buffers.map(source) else { return };
         let low = buffers.iter().fold(ALIGNMENT, |low, buffer| low | buffer.addr());
-        let kept = Kept {
+        let kept = CachedCall {
             signature: known.signature,
             sources: [input, output],
             lengths: match [input, output] {
@@ -287,7 +291,7 @@ impl Engine {
         };
         let slot = known.signature.slot();
         run.keep_at(slot);
-        if let Some(Kept { run: Some(former), .. }) = self.calls.0[slot].replace(kept) {
+        if let Some(CachedCall { run: Some(former), .. }) = self.calls.0[slot].replace(kept) {
             self.cache.give_back(former);
         }
     }
