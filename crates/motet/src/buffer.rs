@@ -442,22 +442,22 @@ pub(crate) unsafe fn elements_mut<T: Element, P>(_parts: &mut P, span: Span) -> 
 }
 
 /// Buffers that are kept until their operation is complete, then dropped.
-pub(crate) struct Kept<B: Held>(Option<B::Parts>);
+pub(crate) struct HeldBuffers<B: Held>(Option<B::Parts>);
 
-impl<B: Held> Kept<B> {
+impl<B: Held> HeldBuffers<B> {
     /// The keeper of these buffers, without their lifetime.
     ///
     /// # Safety
     /// It is dropped when no operation uses the memory any more, and before any borrow in it ends.
     pub(crate) unsafe fn keeper(parts: B::Parts) -> Keeper {
-        let kept: Box<dyn Send + '_> = Box::new(Kept::<B>(Some(parts)));
+        let kept: Box<dyn Send + '_> = Box::new(HeldBuffers::<B>(Some(parts)));
         // SAFETY: only the lifetime changes; the keeper is gone before it matters, by the
         // caller's promise.
         unsafe { mem::transmute::<Box<dyn Send + '_>, Keeper>(kept) }
     }
 }
 
-impl<B: Held> Drop for Kept<B> {
+impl<B: Held> Drop for HeldBuffers<B> {
     fn drop(&mut self) {
         if let Some(parts) = self.0.take() {
             // SAFETY: no operation uses the memory, by the promise of `keeper`.

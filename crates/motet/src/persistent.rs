@@ -17,7 +17,7 @@ use std::task::{Context, Poll};
 use motet_fabric::slab::Id;
 
 use crate::buffer::{
-    Buffers, Held, Kept, OwnInput, RecvBuffer, SendBuffer, elements, elements_mut,
+    Buffers, Held, HeldBuffers, OwnInput, RecvBuffer, SendBuffer, elements, elements_mut,
 };
 use crate::error::{ErrorKind, Result};
 use crate::flight::{Flight, Origin};
@@ -188,7 +188,7 @@ impl<B: Held + 'static> Persistent<B> {
         let parts = self.parts.take().expect("buffers are there until taken");
         // SAFETY: a raw request gives a keeper to the engine, which drops it when the operation is
         // complete or cancelled; nothing is borrowed.
-        let keeper = unsafe { Kept::<B>::keeper(parts) };
+        let keeper = unsafe { HeldBuffers::<B>::keeper(parts) };
         raw::Request::message_or_collective(flight, keeper, state)
     }
 
@@ -306,7 +306,7 @@ impl<B: Held + 'static> Drop for Persistent<B> {
         let Some(parts) = self.parts.take() else { return };
         // SAFETY: the engine drops a keeper when its operation is complete or cancelled (at once,
         // if no run is under way); nothing is borrowed.
-        let keeper = unsafe { Kept::<B>::keeper(parts) };
+        let keeper = unsafe { HeldBuffers::<B>::keeper(parts) };
         self.flight.origin.core.give_up(self.flight.id, keeper);
     }
 }

@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 
 use motet_fabric::slab::Id;
 
-use crate::buffer::{Held, Kept};
+use crate::buffer::{Held, HeldBuffers};
 use crate::error::Result;
 use crate::flight::Flight;
 use crate::raw;
@@ -132,7 +132,7 @@ impl<B: Held> Drop for Request<B> {
         }
         // SAFETY: the engine drops a keeper when its operation is complete or cancelled; if the
         // buffers are borrowed, that is before the borrow ends, by the promise of `new`.
-        let keeper = unsafe { Kept::<B>::keeper(parts) };
+        let keeper = unsafe { HeldBuffers::<B>::keeper(parts) };
         self.flight.origin.core.give_up(self.flight.id, keeper);
     }
 }
@@ -143,7 +143,7 @@ impl<B: Held + 'static> From<Request<B>> for raw::Request {
         let parts = request.parts.take().expect("buffers are there until taken");
         // SAFETY: a raw request drops a keeper when its operation is over or gives it to the
         // engine, which does the same; nothing is borrowed.
-        let keeper = unsafe { Kept::<B>::keeper(parts) };
+        let keeper = unsafe { HeldBuffers::<B>::keeper(parts) };
         raw::Request::message_or_collective(flight, keeper, raw::State::Once)
     }
 }
