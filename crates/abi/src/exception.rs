@@ -146,12 +146,12 @@ impl Drop for Exception {
 }
 
 /// Exceptions that calls are still to raise.
-struct Kept {
+struct PendingExceptions {
     count: u64,
     exceptions: Vec<(ExceptionId, Exception)>,
 }
 
-impl Kept {
+impl PendingExceptions {
     /// Where an exception is that this thread may raise.
     fn place(&self, id: ExceptionId) -> Option<usize> {
         let is_here = |by: Option<ThreadId>| by.is_none_or(|one| one == thread::current().id());
@@ -160,8 +160,9 @@ impl Kept {
     }
 }
 
-fn kept() -> MutexGuard<'static, Kept> {
-    static KEPT: Mutex<Kept> = Mutex::new(Kept { count: 0, exceptions: Vec::new() });
+fn kept() -> MutexGuard<'static, PendingExceptions> {
+    static KEPT: Mutex<PendingExceptions> =
+        Mutex::new(PendingExceptions { count: 0, exceptions: Vec::new() });
     KEPT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
