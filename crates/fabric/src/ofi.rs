@@ -22,5 +22,5 @@ pub use held_back::HeldBack;
 pub use library::{LIBRARY, Library};
 pub use provider::{Choice, Offer, PROVIDER, choose};
 pub use pulse::{PEER_TIMEOUT, peer_timeout};
-pub(crate) use straight::{Course, How, News};
+pub(crate) use straight::{How, News, TransferIds};
 pub use wire::{REMOTE_WRITES, Reach, Wire, remote_writes};

@@ -13,7 +13,7 @@ use crate::claims::Claim;
 use crate::error::Sender;
 use crate::lane::Ring;
 use crate::matching::Ticket;
-use crate::ofi::Course;
+use crate::ofi::TransferIds;
 use crate::slab::Id;
 use crate::{Label, Peer, Received, RegionMut, Selector, Token, TransferError, TypeCode};
 
@@ -215,7 +215,7 @@ impl Endpoint {
             }
             Packet::Ready { send, landing } => {
                 let [first, upto, _] = self.words(source);
-                let course = Course { send, landing, first: first as u32 };
+                let course = TransferIds { send, landing, first: first as u32 };
                 self.send_straight(source, course, upto as u32);
             }
             Packet::Stopped { landing } => {

@@ -9,7 +9,7 @@ use super::incoming::Message;
 use super::outgoing::Outgoing;
 use super::packet::Packet;
 use super::{Completion, Endpoint, Exposure, Landing, Receive};
-use crate::ofi::{Course, How, News};
+use crate::ofi::{How, News, TransferIds};
 use crate::slab::Id;
 use crate::{Peer, Received, TransferError};
 
@@ -104,7 +104,7 @@ impl Endpoint {
     }
 
     /// The receiver of a large message is ready for so many of its segments.
-    pub(super) fn send_straight(&mut self, to: Peer, course: Course, upto: u32) {
+    pub(super) fn send_straight(&mut self, to: Peer, course: TransferIds, upto: u32) {
         let Some(wire) = &mut self.wire else { return };
         let Some(large) = self.large.get_mut(Id(course.send)) else {
             let packet = Packet::Stopped { landing: course.landing };

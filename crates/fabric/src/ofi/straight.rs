@@ -20,7 +20,7 @@ const PLACE_BITS: u32 = 8;
 
 /// What the two ends of a large message call it, and where its segments begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Course {
+pub(crate) struct TransferIds {
     /// The endpoint's name of the message at its sender.
     pub(crate) send: u64,
     /// Its name at the receiver: that of the transfer here.
@@ -33,10 +33,10 @@ pub(crate) struct Course {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum News {
     /// So many segments of a message may be sent: tell its sender.
-    Ready { to: Peer, course: Course, upto: u32 },
+    Ready { to: Peer, course: TransferIds, upto: u32 },
     /// A message is over here: all of it is there, or its sender has stopped, or the endpoint has
     /// taken it back, and its sender must be told.
-    Landed { from: Peer, landing: Id, course: Course, how: How },
+    Landed { from: Peer, landing: Id, course: TransferIds, how: How },
     /// All of a message that is to be sent has been.
     Sent { send: Id },
 }
@@ -67,7 +67,7 @@ struct Straight {
     way: TransferDirection,
     how: How,
     peer: Peer,
-    course: Course,
+    course: TransferIds,
     start: *mut u8,
     bytes: usize,
     registration: Registration,
@@ -84,7 +84,7 @@ struct Straight {
 impl Straight {
     fn new(
         way: TransferDirection,
-        (peer, course): (Peer, Course),
+        (peer, course): (Peer, TransferIds),
         memory: RegionMut,
         registration: Registration,
     ) -> Straight {
@@ -249,7 +249,7 @@ impl Straights {
         let registration = unsafe { port.register(into.as_region(), Access::Receive)? };
         let segments = into.bytes().div_ceil(SEGMENT) as u32;
         self.last += 1;
-        let course = Course { send, landing: self.last, first: self.next };
+        let course = TransferIds { send, landing: self.last, first: self.next };
         self.next = self.next.wrapping_add(segments);
         let way = TransferDirection::In { landing, told: 0 };
         let straight = Straight::new(way, (peer, course), into, registration);
@@ -264,7 +264,7 @@ impl Straights {
         &mut self,
         port: &mut Port,
         (peer, target): (Peer, Target),
-        course: Course,
+        course: TransferIds,
         data: Region,
     ) -> Result<u64> {
         // SAFETY: as in `land`.
@@ -293,7 +293,7 @@ impl Straights {
         // SAFETY: as in `land`.
         let registration = unsafe { port.register(data, Access::Send)? };
         let memory = RegionMut::new(data.start().cast_mut(), data.bytes());
-        let course = Course { send: send.0, landing: 0, first: 0 };
+        let course = TransferIds { send: send.0, landing: 0, first: 0 };
         self.last += 1;
         let way = TransferDirection::Berth { target, tag };
         Ok(self.insert(Straight::new(way, (peer, course), memory, registration)))
@@ -420,7 +420,7 @@ impl Straights {
 
     /// A message is taken back: no more of it is posted, and what the other side does not know of
     /// does not come. If it is one that is sent: how much of it has been.
-    pub(super) fn withdraw(&mut self, port: &mut Port, name: u64) -> Option<(Course, u32)> {
+    pub(super) fn withdraw(&mut self, port: &mut Port, name: u64) -> Option<(TransferIds, u32)> {
         let straight = self.all.get_mut(&name)?;
         let (end, sent) = match straight.way {
             TransferDirection::In { told, .. } => (told, None),

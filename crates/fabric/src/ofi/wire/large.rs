@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::Wire;
 use crate::ofi::port::Event;
-use crate::ofi::straight::{Course, News};
+use crate::ofi::straight::{News, TransferIds};
 use crate::segment::State;
 use crate::slab::Id;
 use crate::{Failure, How, Peer, Region, RegionMut};
@@ -66,7 +66,7 @@ impl Wire {
     pub(crate) unsafe fn send(
         &mut self,
         to: Peer,
-        (course, upto): (Course, u32),
+        (course, upto): (TransferIds, u32),
         data: Region,
     ) -> Option<u64> {
         let target = self.conduits[to.index()].as_ref().filter(|_| !self.is_closed)?.target();
@@ -102,7 +102,7 @@ impl Wire {
 
     /// Takes a large message back. Its memory may be in use until [`Wire::has_withdrawn`] says
     /// otherwise. If it is one that is sent: what its receiver must be told.
-    pub(crate) fn withdraw(&mut self, name: u64) -> Option<(Course, u32)> {
+    pub(crate) fn withdraw(&mut self, name: u64) -> Option<(TransferIds, u32)> {
         self.straights.withdraw(&mut self.port, name)
     }
 
