@@ -63,7 +63,7 @@ enum TransferDirection {
 }
 
 /// A large message on its way.
-struct Straight {
+struct ZeroCopyTransfer {
     way: TransferDirection,
     how: How,
     peer: Peer,
@@ -81,15 +81,15 @@ struct Straight {
     contexts: Box<[Context]>,
 }
 
-impl Straight {
+impl ZeroCopyTransfer {
     fn new(
         way: TransferDirection,
         (peer, course): (Peer, TransferIds),
         memory: RegionMut,
         registration: Registration,
-    ) -> Straight {
+    ) -> ZeroCopyTransfer {
         let (start, bytes) = (memory.start(), memory.bytes());
-        Straight {
+        ZeroCopyTransfer {
             way,
             how: How::Whole,
             peer,
@@ -116,7 +116,7 @@ impl Straight {
     /// Posts what may be posted. Says whether the network had room for all of that.
     fn post(&mut self, port: &mut Port) -> std::result::Result<bool, i32> {
         while self.posted < self.allowed.min(self.segments) {
-            let place = Straight::place(self.posted);
+            let place = ZeroCopyTransfer::place(self.posted);
             if self.busy >> place & 1 != 0 {
                 return Ok(true);
             }
@@ -172,7 +172,7 @@ impl Straight {
         self.segments = self.segments.min(segments);
         let TransferDirection::In { .. } = self.way else { return };
         for segment in self.segments..self.posted {
-            let place = Straight::place(segment);
+            let place = ZeroCopyTransfer::place(segment);
             if self.busy >> place & 1 != 0 {
                 // SAFETY: the context of a receive that is posted.
                 unsafe { port.cancel(&mut self.contexts[place as usize]) };
@@ -188,12 +188,12 @@ impl Straight {
 }
 
 // SAFETY: addresses of memory that may be used from any thread, by the promise of its poster.
-unsafe impl Send for Straight {}
+unsafe impl Send for ZeroCopyTransfer {}
 
 /// All large messages that are on their way to and from ranks elsewhere.
 #[derive(Default)]
 pub(super) struct Straights {
-    all: HashMap<u64, Straight>,
+    all: HashMap<u64, ZeroCopyTransfer>,
     /// The name that was given last, and the number of the next segment that comes.
     last: u64,
     next: u32,
@@ -226,7 +226,7 @@ impl Straights {
     }
 
     /// Takes a message in. Its name.
-    fn insert(&mut self, mut straight: Straight) -> u64 {
+    fn insert(&mut self, mut straight: ZeroCopyTransfer) -> u64 {
         let name = self.last;
         let places = straight.segments.min(WINDOW);
         let named = |place| Context::new(NAME | name << PLACE_BITS | u64::from(place));
@@ -252,8 +252,8 @@ impl Straights {
         let course = TransferIds { send, landing: self.last, first: self.next };
         self.next = self.next.wrapping_add(segments);
         let way = TransferDirection::In { landing, told: 0 };
-        let straight = Straight::new(way, (peer, course), into, registration);
-        Ok(self.insert(Straight { allowed: segments, ..straight }))
+        let straight = ZeroCopyTransfer::new(way, (peer, course), into, registration);
+        Ok(self.insert(ZeroCopyTransfer { allowed: segments, ..straight }))
     }
 
     /// Begins to send a message whose receiver is ready. The name of the transfer.
@@ -271,7 +271,7 @@ impl Straights {
         let registration = unsafe { port.register(data, Access::Send)? };
         let memory = RegionMut::new(data.start().cast_mut(), data.bytes());
         self.last += 1;
-        Ok(self.insert(Straight::new(
+        Ok(self.insert(ZeroCopyTransfer::new(
             TransferDirection::Out(target),
             (peer, course),
             memory,
@@ -296,7 +296,7 @@ impl Straights {
         let course = TransferIds { send: send.0, landing: 0, first: 0 };
         self.last += 1;
         let way = TransferDirection::Berth { target, tag };
-        Ok(self.insert(Straight::new(way, (peer, course), memory, registration)))
+        Ok(self.insert(ZeroCopyTransfer::new(way, (peer, course), memory, registration)))
     }
 
     /// Sends a message into its berth, behind its cell, which stays where it is until the message
@@ -358,11 +358,11 @@ impl Straights {
     }
 
     fn end_if_over(&mut self, port: &mut Port, name: u64) {
-        if !self.all.get(&name).is_some_and(Straight::is_over) {
+        if !self.all.get(&name).is_some_and(ZeroCopyTransfer::is_over) {
             return;
         }
         let Some(straight) = self.all.remove(&name) else { return };
-        let Straight { way, how, peer: from, course, registration, .. } = straight;
+        let ZeroCopyTransfer { way, how, peer: from, course, registration, .. } = straight;
         port.forget(registration);
         self.withdrawn -= usize::from(how == How::Withdrawn);
         match (way, how) {
