@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 
 use super::names::{self, CELL, Note, ROOM, whole, word};
 use super::port::{Access, Begun, Context, Port, Registration, Spot, Target, Window};
-use super::straight::Straights;
+use super::straight::ZeroCopyTransfers;
 use super::volley::Volley;
 use crate::endpoint::Header;
 use crate::lane::{MappedRing, Ring, STAMP};
@@ -199,7 +199,7 @@ impl Conduit {
     pub(super) fn push(
         &mut self,
         port: &mut Port,
-        straights: &mut Straights,
+        straights: &mut ZeroCopyTransfers,
         leaves: bool,
     ) -> std::result::Result<(), i32> {
         if self.is_over() {
@@ -220,7 +220,7 @@ impl Conduit {
     }
 
     /// Sends the next cell, or several.
-    fn push_next(&mut self, port: &mut Port, straights: &mut Straights) -> Begun {
+    fn push_next(&mut self, port: &mut Port, straights: &mut ZeroCopyTransfers) -> Begun {
         let read = self.into.consumed().load(Ordering::Acquire).max(self.told);
         let begun = self.push_convoy(port, read);
         begun.unwrap_or_else(|| self.push_cell(port, straights, read))
@@ -237,7 +237,12 @@ impl Conduit {
         (header, STAMP + size_of::<Header>() + header.bytes_behind(room))
     }
 
-    fn push_cell(&mut self, port: &mut Port, straights: &mut Straights, read: u64) -> Begun {
+    fn push_cell(
+        &mut self,
+        port: &mut Port,
+        straights: &mut ZeroCopyTransfers,
+        read: u64,
+    ) -> Begun {
         let position = self.sent;
         let (header, bytes) = self.content(position);
         let data = Region::new(self.out.cell(position).as_ptr(), bytes);
@@ -278,7 +283,7 @@ impl Conduit {
     fn send_cell(
         &mut self,
         port: &mut Port,
-        berthing: Option<&mut Straights>,
+        berthing: Option<&mut ZeroCopyTransfers>,
         data: Region,
     ) -> Begun {
         let (index, tag) = (self.index(), CELL | u64::from(self.me.0));
@@ -320,7 +325,7 @@ impl Conduit {
     fn push_berthed(
         &mut self,
         port: &mut Port,
-        straights: &mut Straights,
+        straights: &mut ZeroCopyTransfers,
         cell: Region,
         index: usize,
     ) -> Begun {

@@ -192,7 +192,7 @@ unsafe impl Send for ZeroCopyTransfer {}
 
 /// All large messages that are on their way to and from ranks elsewhere.
 #[derive(Default)]
-pub(super) struct Straights {
+pub(super) struct ZeroCopyTransfers {
     all: HashMap<u64, ZeroCopyTransfer>,
     /// The name that was given last, and the number of the next segment that comes.
     last: u64,
@@ -203,7 +203,7 @@ pub(super) struct Straights {
     pub(super) news: Vec<News>,
 }
 
-impl Straights {
+impl ZeroCopyTransfers {
     pub(super) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }

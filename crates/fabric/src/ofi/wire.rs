@@ -15,7 +15,7 @@ use super::names::{self, ANY, BUFFER, Name, Note};
 use super::port::{Access, Begun, Context, Event, Port, Registration, Window};
 use super::post::Post;
 use super::pulse::{self, Pulse};
-use super::straight::Straights;
+use super::straight::ZeroCopyTransfers;
 use crate::bootstrap::{Board, tell_all};
 use crate::{Failure, How, Peer, RegionMut, Result, Segment};
 use ports::{Card, Ports, refusal};
@@ -57,7 +57,7 @@ pub struct Wire {
     contexts: Box<[Context]>,
     registration: Registration,
     /// Messages that go straight from memory to memory.
-    straights: Straights,
+    straights: ZeroCopyTransfers,
     berths: Berths,
     /// Whether this rank leaves.
     leaves: bool,
@@ -154,7 +154,7 @@ impl Wire {
             active: Vec::new(),
             contexts: (0..BUFFERS).map(context).collect(),
             registration,
-            straights: Straights::default(),
+            straights: ZeroCopyTransfers::default(),
             berths: Berths::default(),
             leaves: false,
             is_closed: false,
