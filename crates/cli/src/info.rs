@@ -11,7 +11,7 @@ use std::time::Duration;
 use motet_fabric::barrier::Among;
 use motet_fabric::host::Autogroup;
 use motet_fabric::layout::{Layout, MAX_RANKS};
-use motet_fabric::pace::Pace;
+use motet_fabric::pace::CopyBandwidth;
 use motet_fabric::{bootstrap, host, launcher, ofi, printable};
 
 use crate::measure;
@@ -164,12 +164,12 @@ fn large_messages(page: &mut Page) {
     page.section("Large messages between processes");
     let finding = probe::between_siblings();
     page.row("process_vm_readv", format_args!("{finding} (tried between two children)"));
-    let pace = Pace::measure();
+    let pace = CopyBandwidth::measure();
     let kernel = pace.kernel.map_or("refuses".into(), |kernel| format!("takes {}", micro(kernel)));
-    let (bytes, core) = (size(Pace::BYTES as u64), micro(pace.core));
+    let (bytes, core) = (size(CopyBandwidth::BYTES as u64), micro(pace.core));
     page.row("to copy", format_args!("{bytes} the kernel {kernel}, a core takes {core}"));
     let said = std::env::var(motet::SINGLE_COPY).unwrap_or_default();
-    let upto = size(Pace::LONGEST as u64);
+    let upto = size(CopyBandwidth::LONGEST as u64);
     let two = format!("two copies, through shared memory: faster here; beyond {upto} in pieces");
     let choice = match &finding {
         _ if said == "off" => "two copies, through shared memory: the environment says so",

@@ -52,7 +52,7 @@ pub use lines::LONGEST_LINE;
 pub use outcome::{Cause, Death, Outcome};
 pub use start::files_for;
 
-use crate::pace::Pace;
+use crate::pace::CopyBandwidth;
 use crate::{Error, Result, Segment};
 use group::Group;
 use orphans::Orphans;
@@ -135,7 +135,7 @@ pub fn run(job: &Job) -> Result<Outcome> {
 /// Runs a job in the session of this process, and in a session of its own for a front.
 fn run_alone(job: &Job, front: Option<&Tether>) -> Result<Outcome> {
     let (segment, file) = Segment::shared(job.ranks)?;
-    segment.set_favours_cores(Pace::measure().favours_cores());
+    segment.set_favours_cores(CopyBandwidth::measure().favours_cores());
     let files = Files::allow(job.ranks)?;
     let signals = Signals::take()?;
     let orphans = Orphans::adopt();

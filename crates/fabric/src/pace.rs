@@ -21,14 +21,14 @@ const FACTOR: u32 = 4;
 
 /// How long a host takes to copy [`Pace::BYTES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pace {
+pub struct CopyBandwidth {
     /// The kernel, between processes; nothing if it refuses.
     pub kernel: Option<Duration>,
     /// A core, within a process.
     pub core: Duration,
 }
 
-impl Pace {
+impl CopyBandwidth {
     /// Bytes that are copied.
     pub const BYTES: usize = 64 << 10;
 
@@ -37,9 +37,9 @@ impl Pace {
     pub const LONGEST: usize = 512 << 10;
 
     /// Measures both, in about 0.1 ms.
-    pub fn measure() -> Pace {
-        let (from, mut into) = (vec![1; Pace::BYTES], vec![0; Pace::BYTES]);
-        let mut pace = Pace { kernel: Some(Duration::MAX), core: Duration::MAX };
+    pub fn measure() -> CopyBandwidth {
+        let (from, mut into) = (vec![1; CopyBandwidth::BYTES], vec![0; CopyBandwidth::BYTES]);
+        let mut pace = CopyBandwidth { kernel: Some(Duration::MAX), core: Duration::MAX };
         for _ in 0..ROUNDS {
             let begun = Instant::now();
             black_box(&mut into[..]).copy_from_slice(black_box(&from));
@@ -66,13 +66,16 @@ mod tests {
     fn a_kernel_that_is_slow_or_refuses_is_not_asked() {
         let [fast, slow] = [3, 6].map(|times| Some(Duration::from_nanos(1500) * times));
         for (kernel, favours) in [(fast, false), (slow, true), (None, true)] {
-            assert_eq!(Pace { kernel, core: Duration::from_nanos(1500) }.favours_cores(), favours);
+            assert_eq!(
+                CopyBandwidth { kernel, core: Duration::from_nanos(1500) }.favours_cores(),
+                favours
+            );
         }
     }
 
     #[test]
     fn measured_copies_take_time() {
-        let Pace { kernel, core } = Pace::measure();
+        let CopyBandwidth { kernel, core } = CopyBandwidth::measure();
         // No core copies 1 TB/s, and none that is left alone once in eight times takes 10 ms.
         let bounds = Duration::from_nanos(60)..Duration::from_millis(10);
         assert!(bounds.contains(&core), "{core:?}");

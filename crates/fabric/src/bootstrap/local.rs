@@ -17,7 +17,7 @@ use super::board::Board;
 use super::roster::{Card, Roster};
 use crate::host;
 use crate::layout::Layout;
-use crate::pace::Pace;
+use crate::pace::CopyBandwidth;
 use crate::segment::State;
 use crate::{Error, Peer, Result, Segment};
 
@@ -42,7 +42,7 @@ pub(super) fn enter(board: &mut dyn Board, roster: &Roster) -> Result<Arc<Segmen
     if let Some(Ok((segment, _))) = &made {
         segment.set_company(roster.company());
         segment.set_spans_scheduling_groups(roster.spans_scheduling_groups());
-        segment.set_favours_cores(Pace::measure().favours_cores());
+        segment.set_favours_cores(CopyBandwidth::measure().favours_cores());
     }
     if let Some(made) = &made {
         let text = match made {

@@ -17,7 +17,7 @@ use super::outgoing::Outgoing;
 use super::packet::Packet;
 use super::pen::Pen;
 use super::{Completion, Endpoint, Receive};
-use crate::pace::Pace;
+use crate::pace::CopyBandwidth;
 use crate::{Label, Peer, Region, Reply, Segment, TransferError, TypeCode, memcheck};
 
 /// Bytes of the longest message that goes in a block, if one copy by the kernel is faster than two.
@@ -106,32 +106,36 @@ impl Blocks {
         let by_cores = is_copied_by_cores(segment, single_copy);
         let (lengths, lengths_of_exchange) = match (by_cores, segment.is_crowded()) {
             (true, true) => (
-                Lengths::new(cell, Pace::LONGEST),
-                Lengths::new(cell.min(SHORTEST_OF_CROWDED_EXCHANGE), Pace::LONGEST),
+                Lengths::new(cell, CopyBandwidth::LONGEST),
+                Lengths::new(cell.min(SHORTEST_OF_CROWDED_EXCHANGE), CopyBandwidth::LONGEST),
             ),
             (false, true) => (
                 Lengths::new(cell, LONGEST),
                 Lengths::new(cell.min(SHORTEST_OF_CROWDED_EXCHANGE), LONGEST_OF_EXCHANGE),
             ),
             (true, false) => (
-                Lengths::new(cell.min(SHORTEST), Pace::LONGEST),
-                Lengths::new(cell.min(SHORTEST_OF_EXCHANGE), Pace::LONGEST),
+                Lengths::new(cell.min(SHORTEST), CopyBandwidth::LONGEST),
+                Lengths::new(cell.min(SHORTEST_OF_EXCHANGE), CopyBandwidth::LONGEST),
             ),
             (false, false) => {
                 (LENGTHS_AHEAD, Lengths::new(cell.min(SHORTEST_OF_EXCHANGE), LONGEST_OF_EXCHANGE))
             }
         };
         // To read them where they lie saves one of two copies.
-        let lengths_of_reduced = Lengths { longest: Pace::LONGEST, ..lengths };
-        let lengths_of_operands = Lengths { longest: Pace::LONGEST, ..lengths_of_exchange };
+        let lengths_of_reduced = Lengths { longest: CopyBandwidth::LONGEST, ..lengths };
+        let lengths_of_operands =
+            Lengths { longest: CopyBandwidth::LONGEST, ..lengths_of_exchange };
         let is_copied_once = segment.is_crowded() && !by_cores;
         let are_few = segment.company() <= FEW_ON_CORE * segment.cores();
         let lengths_of_untouched = [are_few, true].map(|may_wait| {
             let is_shorter = is_copied_once && may_wait;
             if is_shorter { Lengths::new(cell, LONGEST_UNTOUCHED) } else { lengths }
         });
-        let lengths_of_shared =
-            if segment.is_crowded() { Lengths::NONE } else { Lengths::new(cell, Pace::LONGEST) };
+        let lengths_of_shared = if segment.is_crowded() {
+            Lengths::NONE
+        } else {
+            Lengths::new(cell, CopyBandwidth::LONGEST)
+        };
         let (belt, kept) = (Belt::default(), RecycledBuffers::of(segment));
         let came = vec![false; segment.layout().ranks()].into_boxed_slice();
         let (lying, current) = (Vec::new(), None);
@@ -425,7 +429,7 @@ impl Endpoint {
         block: Block,
         receive: &Receive,
     ) -> Result<(), TransferError> {
-        assert!(message.bytes <= Pace::LONGEST, "the shared segment is damaged");
+        assert!(message.bytes <= CopyBandwidth::LONGEST, "the shared segment is damaged");
         let _last = self.segment.at(block.data + message.bytes.saturating_sub(1));
         let mut at = 0;
         while at < message.bytes {
@@ -662,7 +666,7 @@ mod tests {
         };
         assert_eq!(exchange(ranks(MOST / 2), 12 << 10), 1);
         assert_eq!(exchange(ranks(MOST / 2 + 1), 12 << 10), 0);
-        assert_eq!(exchange(roomy(2), Pace::LONGEST), 1);
+        assert_eq!(exchange(roomy(2), CopyBandwidth::LONGEST), 1);
         assert_eq!(exchange(roomy(8), 100 << 10), 1);
         assert_eq!(exchange(roomy(8), 1 + Belt::longest(&roomy(8)[0].segment) / 14), 0);
     }
@@ -742,9 +746,12 @@ mod tests {
         for favours_cores in [true, false] {
             let mut world = roomy_where(3, favours_cores);
             let short = world[0].short();
-            for (bytes, shared) in
-                [(short, 0), (short + 1, 2), (Pace::LONGEST, 2), (Pace::LONGEST + 1, 0)]
-            {
+            for (bytes, shared) in [
+                (short, 0),
+                (short + 1, 2),
+                (CopyBandwidth::LONGEST, 2),
+                (CopyBandwidth::LONGEST + 1, 0),
+            ] {
                 let data = pattern(bytes);
                 let tag = bytes as u64;
                 assert_eq!(send_to_all(&mut world[0], tag, &data), shared, "{bytes} bytes");
@@ -794,7 +801,7 @@ mod tests {
         assert_eq!((posted, unread(&world[0])), (Posted::Pending, 0), "it is copied once");
         world[0].cancel(|_| true);
         for (bytes, is_operand) in
-            [(short, false), (Pace::LONGEST, true), (Pace::LONGEST + 1, false)]
+            [(short, false), (CopyBandwidth::LONGEST, true), (CopyBandwidth::LONGEST + 1, false)]
         {
             let data = vec![1; bytes];
             let goes = world[0].is_for_block(Peer(1), Region::of(&data), Reply::Operands);
@@ -824,7 +831,7 @@ mod tests {
     #[test]
     fn long_messages_are_read_while_they_are_written() {
         const LENGTHS: [usize; 6] =
-            [PIECE, PIECE + 1, 3 * PIECE, LONGEST, LONGEST + 1, Pace::LONGEST];
+            [PIECE, PIECE + 1, 3 * PIECE, LONGEST, LONGEST + 1, CopyBandwidth::LONGEST];
         let mut world = roomy(2);
         let (mut receiver, mut sender) = (world.pop().unwrap(), world.pop().unwrap());
         std::thread::scope(|scope| {
@@ -852,20 +859,21 @@ mod tests {
     #[test]
     fn what_is_longer_or_finds_no_room_goes_as_others_do() {
         let mut world = roomy(2);
-        let (data, token) = (pattern(Pace::LONGEST + 1), Token { operation: 1, step: 0 });
+        let (data, token) = (pattern(CopyBandwidth::LONGEST + 1), Token { operation: 1, step: 0 });
         let mut send = |tag: u64, bytes: usize| {
             let region = Region::of(&data[..bytes]);
             // SAFETY: the data outlives the send: what is not done is taken back below.
             unsafe { world[0].send(Peer(1), label(tag), TypeCode::BYTES, region, token) }
         };
-        assert_eq!(send(50, Pace::LONGEST + 1), Posted::Pending);
-        let gone = (0..).take_while(|&tag| send(tag, Pace::LONGEST) == Posted::Done).count();
+        assert_eq!(send(50, CopyBandwidth::LONGEST + 1), Posted::Pending);
+        let gone =
+            (0..).take_while(|&tag| send(tag, CopyBandwidth::LONGEST) == Posted::Done).count();
         assert!((3..MOST).contains(&gone), "{gone} lie on the belt");
         assert_eq!(send(52, LONGEST), Posted::Done, "there is room for a shorter one");
         // They may be received much later, and in another order.
         for tag in (0..gone as u64).rev() {
-            let got = receive(&mut world[1], tag, Pace::LONGEST);
-            assert!(got == (pattern(Pace::LONGEST), Ok(())));
+            let got = receive(&mut world[1], tag, CopyBandwidth::LONGEST);
+            assert!(got == (pattern(CopyBandwidth::LONGEST), Ok(())));
         }
         world[0].cancel(|_| true);
     }
@@ -889,15 +897,15 @@ mod tests {
             (above + 1, false, true, true),
             (longest, false, true, true),
             (longest + 1, false, false, true),
-            (Pace::LONGEST, false, false, true),
-            (Pace::LONGEST + 1, false, false, false),
+            (CopyBandwidth::LONGEST, false, false, true),
+            (CopyBandwidth::LONGEST + 1, false, false, false),
         ] {
             assert_eq!(may(bytes, Reply::Expected), in_exchange, "{bytes}");
             for reply in [Reply::Never, Reply::Unsaid, Reply::Untouched { among_several: true }] {
                 assert_eq!(may(bytes, reply), one_way, "{bytes}");
             }
             assert_eq!(may(bytes, Reply::Reduced), reduced, "{bytes}");
-            let is_operand = bytes > SHORTEST_OF_EXCHANGE && bytes <= Pace::LONGEST;
+            let is_operand = bytes > SHORTEST_OF_EXCHANGE && bytes <= CopyBandwidth::LONGEST;
             assert_eq!(may(bytes, Reply::Operands), is_operand, "{bytes}");
         }
     }
@@ -925,7 +933,7 @@ mod tests {
         let segment = roomy(2)[0].segment.clone();
         let options = Options { single_copy: Some(true), ..Options::default() };
         let mut world = [0, 1].map(|rank| Endpoint::new(segment.clone(), Peer(rank), options));
-        let (data, token) = (pattern(Pace::LONGEST), Token { operation: 1, step: 0 });
+        let (data, token) = (pattern(CopyBandwidth::LONGEST), Token { operation: 1, step: 0 });
         let message = (label(1), TypeCode::BYTES, Region::of(&data));
         // SAFETY: the data outlives the send, which is done at once.
         let sent = unsafe { world[0].send_with(Reply::Operands, Peer(1), message, token) };
@@ -946,7 +954,7 @@ mod tests {
     #[test]
     fn a_long_operand_is_read_where_it_lies() {
         let mut world = roomy_where(2, false);
-        let (data, token) = (pattern(Pace::LONGEST), Token { operation: 1, step: 0 });
+        let (data, token) = (pattern(CopyBandwidth::LONGEST), Token { operation: 1, step: 0 });
         let message = (label(1), TypeCode::BYTES, Region::of(&data));
         // SAFETY: the data outlives the send, which is done at once.
         assert!(unsafe { world[0].send_shared(Peer(1), message, (1, Reply::Reduced), 1) });
