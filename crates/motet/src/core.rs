@@ -40,7 +40,8 @@ use motet_plan::Tuning;
 
 use crate::check::{Books, Watch};
 use crate::engine::{
-    Cache, Dash, End, Engine, Execution, Known, Number, Outcome, Pace, Postponed, Sprinter, Staging,
+    Advance, Cache, Dash, End, Engine, Execution, Known, Number, Outcome, Postponed, Sprinter,
+    Staging,
 };
 use crate::nodes::Nodes;
 use crate::point_to_point::Slot;
@@ -341,7 +342,7 @@ impl Core {
         &'a self,
         mut engine: Locked<'a>,
         mut sprinter: Sprinter,
-        mut pace: Pace,
+        mut pace: Advance,
     ) -> Result<(), TransferError> {
         if pace.is_under_way() && self.shared.patience.turns > 0 {
             drop(engine);
@@ -352,7 +353,7 @@ impl Core {
             pace = ended.unwrap_or(pace);
             engine = self.engine();
         }
-        if pace == Pace::Complete {
+        if pace == Advance::Complete {
             engine.end_short(sprinter);
             return Ok(());
         }

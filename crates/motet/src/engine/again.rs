@@ -10,7 +10,7 @@
 //! the signature, or does not change. It is the rank's own affair, as the cache of plans is: the
 //! run is that of the plan that would have been found.
 
-use super::{Course, Engine, Execution, Pace, Sprinter};
+use super::{Advance, Course, Engine, Execution, Sprinter};
 use crate::engine::Number;
 use crate::raw::Collective;
 
@@ -153,7 +153,7 @@ pub(crate) enum Dash {
     /// It is over, and has ended well.
     Over,
     /// It is short, and has come so far with so many looks left.
-    Short(Sprinter, Pace, u32),
+    Short(Sprinter, Advance, u32),
     /// It is not short, and has not begun.
     Long(Box<Execution>),
 }
@@ -239,16 +239,16 @@ impl Engine {
         let (Some(course), Some(run)) = (course, &mut *kept) else {
             return kept.take().map(Dash::Long);
         };
-        let (mut place, mut pace, mut left) = (0, Pace::Behind, looks);
+        let (mut place, mut pace, mut left) = (0, Advance::Behind, looks);
         while left > 0 {
             left -= 1;
             pace = run.follow(course, &mut place, &mut self.endpoint);
             match pace {
-                Pace::Waiting(from) if self.active == 0 => self.endpoint.fetch_from(from),
+                Advance::Waiting(from) if self.active == 0 => self.endpoint.fetch_from(from),
                 _ => break,
             }
         }
-        if pace == Pace::Complete {
+        if pace == Advance::Complete {
             self.ended += 1;
             self.move_others(0);
             return Some(Dash::Over);

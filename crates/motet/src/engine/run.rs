@@ -31,7 +31,7 @@ use failing::Fault;
 pub(in crate::engine) use failing::tells_lengths_apart;
 pub(crate) use linking::Linking;
 use script::Script;
-pub(crate) use sprint::Pace;
+pub(crate) use sprint::Advance;
 pub(crate) use ways::Ways;
 
 /// Which collective of which communicator: the part of a message's label that is the same for

@@ -19,7 +19,7 @@ use motet_fabric::Completion;
 use motet_fabric::slab::Id;
 
 use super::play::Played;
-use super::run::Pace;
+use super::run::Advance;
 use super::{End, Engine, Execution, Operation, Staging, State, Work, collected};
 
 /// Of so many looks in vain one moves other operations, if there are any.
@@ -59,17 +59,17 @@ impl Engine {
 
     /// Looks so many times for what a short collective waits for: complete if it has ended well.
     #[inline]
-    pub(crate) fn go_on(&mut self, sprinter: &mut Sprinter, looks: u32) -> Pace {
-        let mut pace = Pace::Behind;
+    pub(crate) fn go_on(&mut self, sprinter: &mut Sprinter, looks: u32) -> Advance {
+        let mut pace = Advance::Behind;
         for look in 1..=looks {
             pace = sprinter.run.sprint(&mut self.endpoint);
             match pace {
-                Pace::Complete if sprinter.run.error().is_some() => return Pace::Failed,
-                Pace::Complete | Pace::Failed => return pace,
-                Pace::Waiting(from) if self.active == 0 || !look.is_multiple_of(LOOKS) => {
+                Advance::Complete if sprinter.run.error().is_some() => return Advance::Failed,
+                Advance::Complete | Advance::Failed => return pace,
+                Advance::Waiting(from) if self.active == 0 || !look.is_multiple_of(LOOKS) => {
                     self.endpoint.fetch_from(from);
                 }
-                Pace::Waiting(_) | Pace::Behind => {
+                Advance::Waiting(_) | Advance::Behind => {
                     self.progress();
                 }
             }
@@ -155,12 +155,12 @@ impl Engine {
         }
         let before = run.steps_left();
         match run.sprint(&mut self.endpoint) {
-            Pace::Complete => {
+            Advance::Complete => {
                 self.finish_run(id);
                 return true;
             }
-            Pace::Failed => self.advance_into(id, done),
-            Pace::Waiting(_) | Pace::Behind => {
+            Advance::Failed => self.advance_into(id, done),
+            Advance::Waiting(_) | Advance::Behind => {
                 let moved = run.steps_left() < before;
                 if !mem::replace(&mut run.polled, true) {
                     self.polled.push(id);

@@ -12,7 +12,7 @@ use motet_fabric::{Endpoint, Fill, Label, Peer, Region, RegionMut, Reply, Short}
 use motet_plan::{Action, Rank, Slice, StepId};
 
 use super::reduction::{OperandSide, Operands};
-use super::{Execution, Number, Pace};
+use super::{Advance, Execution, Number};
 use crate::kernel::Kernel;
 
 /// The longest course, in steps: 72 bytes each.
@@ -187,7 +187,7 @@ impl Execution {
         course: &Course,
         place: &mut usize,
         endpoint: &mut Endpoint,
-    ) -> Pace {
+    ) -> Advance {
         let (number, element, reply) = (self.number, self.element, course.reply);
         let (bases, kernel) = (self.memory.bases(), self.kernel.as_deref());
         let time = Time { bases, number, element, reply, kernel };
@@ -197,15 +197,15 @@ impl Execution {
             let (pace, steps) = unsafe { leg.go(&time, endpoint) };
             *place += steps;
             match pace {
-                Ok(Pace::Complete) => {}
+                Ok(Advance::Complete) => {}
                 Ok(pace) => return pace,
                 Err(error) => {
                     self.fail(error);
-                    return Pace::Failed;
+                    return Advance::Failed;
                 }
             }
         }
-        Pace::Complete
+        Advance::Complete
     }
 
     /// Begins a run that has followed its course to this place, to go on as all others do.
@@ -216,7 +216,7 @@ impl Execution {
 }
 
 /// What a step came to, and how many steps are done by that.
-type Gone = (Result<Pace, motet_fabric::TransferError>, usize);
+type Gone = (Result<Advance, motet_fabric::TransferError>, usize);
 
 impl Leg {
     /// Does the step, if that is possible now.
@@ -232,7 +232,7 @@ impl Leg {
                 let (label, data) = (time.label(ordinal), from.region(bases));
                 // SAFETY: passed on.
                 if !unsafe { endpoint.send_short(to, label, time.element, data, time.reply) } {
-                    return (Ok(Pace::Behind), 0);
+                    return (Ok(Advance::Behind), 0);
                 }
             }
             Leg::Receive { from, ordinal, into, fill } => {
@@ -255,7 +255,7 @@ impl Leg {
             // SAFETY: passed on.
             Leg::ReceiveAndReduce(ref fused) => return unsafe { fused.go(time, endpoint) },
         }
-        (Ok(Pace::Complete), 1)
+        (Ok(Advance::Complete), 1)
     }
 }
 
@@ -285,9 +285,9 @@ impl Fused {
 #[inline]
 fn gone(short: Short, from: Peer, steps: usize) -> Gone {
     match short {
-        Short::Here(Ok(_)) => (Ok(Pace::Complete), steps),
+        Short::Here(Ok(_)) => (Ok(Advance::Complete), steps),
         Short::Here(Err(error)) => (Err(error), steps),
-        Short::NotYet => (Ok(Pace::Waiting(from)), 0),
-        Short::Behind => (Ok(Pace::Behind), 0),
+        Short::NotYet => (Ok(Advance::Waiting(from)), 0),
+        Short::Behind => (Ok(Advance::Behind), 0),
     }
 }

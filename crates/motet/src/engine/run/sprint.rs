@@ -13,7 +13,7 @@ use super::reduction::Reduction;
 
 /// How far a sprint, or a step of it, has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pace {
+pub(crate) enum Advance {
     Complete,
     /// The message of a step has not come from this rank.
     Waiting(Peer),
@@ -23,11 +23,11 @@ pub(crate) enum Pace {
     Failed,
 }
 
-impl Pace {
+impl Advance {
     /// Whether it may be complete later.
     #[inline]
     pub(crate) fn is_under_way(self) -> bool {
-        matches!(self, Pace::Waiting(_) | Pace::Behind)
+        matches!(self, Advance::Waiting(_) | Advance::Behind)
     }
 }
 
@@ -49,22 +49,22 @@ impl Execution {
     }
 
     /// Does all steps that can be done now.
-    pub(crate) fn sprint(&mut self, endpoint: &mut Endpoint) -> Pace {
+    pub(crate) fn sprint(&mut self, endpoint: &mut Endpoint) -> Advance {
         debug_assert!(self.may_sprint());
         while let Some(step) = self.exec.next_ready(&self.planned.plan) {
             let reduction = self.reduction(step);
             let pace = self.stride(step, reduction, endpoint);
-            if pace != Pace::Complete {
+            if pace != Advance::Complete {
                 self.exec.put_back();
                 return pace;
             }
             self.exec.complete(&self.planned.plan, step);
             self.step_over(reduction);
             if self.fault.is_some() && !self.exec.is_done() {
-                return Pace::Failed;
+                return Advance::Failed;
             }
         }
-        Pace::Complete
+        Advance::Complete
     }
 
     /// Steps over a reduction that was done together with the step before it.
@@ -85,7 +85,7 @@ impl Execution {
         step: StepId,
         reduction: Option<Reduction>,
         endpoint: &mut Endpoint,
-    ) -> Pace {
+    ) -> Advance {
         match *self.planned.plan.step(step) {
             Action::Copy { from, into } => {
                 // SAFETY: slices of our own plan; the buffers are bound while the run is active.
@@ -103,7 +103,7 @@ impl Execution {
                 let reply = self.planned.reply();
                 // SAFETY: as above.
                 if !unsafe { endpoint.send_short(to, label, element, data, reply) } {
-                    return Pace::Behind;
+                    return Advance::Behind;
                 }
             }
             Action::Recv { from, ordinal, into } => {
@@ -119,12 +119,12 @@ impl Execution {
                 match short {
                     Short::Here(Ok(_)) => {}
                     Short::Here(Err(error)) => self.fail(error),
-                    Short::NotYet => return Pace::Waiting(self.peer(from)),
-                    Short::Behind => return Pace::Behind,
+                    Short::NotYet => return Advance::Waiting(self.peer(from)),
+                    Short::Behind => return Advance::Behind,
                 }
             }
         }
-        Pace::Complete
+        Advance::Complete
     }
 
     /// Whether it waits for one channel and for nothing else.
