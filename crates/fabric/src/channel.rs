@@ -45,7 +45,7 @@ pub const ALWAYS: usize = LONGEST_OF_SWAP;
 
 /// What a message of an operation is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Traffic {
+pub enum MessagePattern {
     /// Its receiver sends its sender nothing.
     OneWay,
     /// Its receiver sends its sender something, too.
@@ -56,11 +56,11 @@ pub enum Traffic {
 
 /// Bytes of the longest message that goes through a channel, where ranks share cores or not. Both
 /// ends know what it is part of, so they need not tell each other.
-pub fn longest(traffic: Traffic, is_crowded: bool) -> usize {
+pub fn longest(traffic: MessagePattern, is_crowded: bool) -> usize {
     match (traffic, is_crowded) {
-        (Traffic::OneWay, _) | (Traffic::Exchange, false) => LONGEST_OF_MOST,
-        (Traffic::Swap, false) => LONGEST_OF_SWAP,
-        (Traffic::Exchange | Traffic::Swap, true) => LONGEST,
+        (MessagePattern::OneWay, _) | (MessagePattern::Exchange, false) => LONGEST_OF_MOST,
+        (MessagePattern::Swap, false) => LONGEST_OF_SWAP,
+        (MessagePattern::Exchange | MessagePattern::Swap, true) => LONGEST,
     }
 }
 
@@ -339,7 +339,8 @@ mod tests {
     #[test]
     fn whatever_a_receiver_sends_short_messages_have_channels() {
         for is_crowded in [false, true] {
-            for traffic in [Traffic::OneWay, Traffic::Exchange, Traffic::Swap] {
+            for traffic in [MessagePattern::OneWay, MessagePattern::Exchange, MessagePattern::Swap]
+            {
                 assert!((ALWAYS..=LONGEST).contains(&longest(traffic, is_crowded)));
             }
         }

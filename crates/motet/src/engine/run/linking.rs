@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use motet_fabric::channel::{ALWAYS, Traffic, cells, longest};
+use motet_fabric::channel::{ALWAYS, MessagePattern, cells, longest};
 use motet_fabric::{Attached, Endpoint, Failure};
 use motet_plan::{Action, Rank, StepId};
 
@@ -29,9 +29,9 @@ impl Execution {
         let (partners, is_swap) = (self.partners(), self.is_swap());
         let is_too_long = |other: Rank, elements: usize| {
             let traffic = match (partners.contains(&other), is_swap) {
-                (false, _) => Traffic::OneWay,
-                (true, false) => Traffic::Exchange,
-                (true, true) => Traffic::Swap,
+                (false, _) => MessagePattern::OneWay,
+                (true, false) => MessagePattern::Exchange,
+                (true, true) => MessagePattern::Swap,
             };
             let bytes = self.memory.bytes(elements);
             bytes > ALWAYS && bytes > longest(traffic, is_crowded)
