@@ -52,7 +52,7 @@ use std::time::Duration;
 use motet_fabric::slab::Id;
 use motet_fabric::{Peer, RegionMut, exit_code};
 
-use crate::communicator::Traffic;
+use crate::communicator::ContextKind;
 use crate::engine::Number;
 pub(crate) use account::Account;
 pub(crate) use ledger::{Ledger, Own, Tell, Verdict};
@@ -112,7 +112,7 @@ impl Watch {
 #[derive(Clone, Debug)]
 pub(crate) struct Live {
     /// Whether it is persistent or not.
-    pub(crate) traffic: Traffic,
+    pub(crate) traffic: ContextKind,
     pub(crate) number: u64,
     pub(crate) text: String,
 }

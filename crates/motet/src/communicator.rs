@@ -27,7 +27,7 @@ pub use duplicate::{CommunicatorRequest, IsCopiedByDup};
 
 /// The separate worlds of one communicator: messages of different kinds never meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Traffic {
+pub(crate) enum ContextKind {
     PointToPoint,
     Collective,
     Persistent,
@@ -125,8 +125,8 @@ impl Communicator {
             membership: None,
             home,
             id,
-            collectives: Sequence::new(context(id, Traffic::Collective), first),
-            persistents: Sequence::new(context(id, Traffic::Persistent), first),
+            collectives: Sequence::new(context(id, ContextKind::Collective), first),
+            persistents: Sequence::new(context(id, ContextKind::Persistent), first),
             slot: Slot::default(),
             inits: Inits::default(),
             info: Mutex::default(),
@@ -276,7 +276,7 @@ impl Communicator {
     }
 
     /// The context of one kind of traffic.
-    pub(crate) fn context(&self, traffic: Traffic) -> u64 {
+    pub(crate) fn context(&self, traffic: ContextKind) -> u64 {
         context(self.id, traffic)
     }
 
@@ -326,27 +326,27 @@ impl Communicator {
 }
 
 /// The context of one kind of traffic of the communicator with this id.
-pub(crate) fn context(id: u64, traffic: Traffic) -> u64 {
+pub(crate) fn context(id: u64, traffic: ContextKind) -> u64 {
     id * 8 + traffic as u64
 }
 
 /// Whether a context is of this kind of traffic.
 #[inline]
-pub(crate) fn is_of(context: u64, traffic: Traffic) -> bool {
+pub(crate) fn is_of(context: u64, traffic: ContextKind) -> bool {
     context % 8 == traffic as u64
 }
 
 /// The communicator and the kind of traffic of a context.
-pub(crate) fn split_context(context: u64) -> (u64, Traffic) {
+pub(crate) fn split_context(context: u64) -> (u64, ContextKind) {
     let all = [
-        Traffic::PointToPoint,
-        Traffic::Collective,
-        Traffic::Persistent,
-        Traffic::Creation,
-        Traffic::Check,
-        Traffic::Bridge,
-        Traffic::Dynamic,
-        Traffic::Partitioned,
+        ContextKind::PointToPoint,
+        ContextKind::Collective,
+        ContextKind::Persistent,
+        ContextKind::Creation,
+        ContextKind::Check,
+        ContextKind::Bridge,
+        ContextKind::Dynamic,
+        ContextKind::Partitioned,
     ];
     (context / 8, all[(context % 8) as usize])
 }

@@ -18,7 +18,7 @@ use motet_fabric::{
 
 use crate::Element;
 use crate::buffer::{Span, StreamOf};
-use crate::communicator::{Communicator, Traffic};
+use crate::communicator::{Communicator, ContextKind};
 use crate::element::{assert_valid, code_for};
 pub(crate) use crate::engine::Mode;
 use crate::engine::{Engine, Envelope, NOBODY, PackDirection, Staging, Transfer};
@@ -324,7 +324,7 @@ impl Communicator {
     ) -> Result<Option<Envelope>> {
         let tag = self.checked_tag(call, tag)?;
         let Some(to) = self.peer_of(call, "destination", to)? else { return Ok(None) };
-        let label = Label { context: self.context(Traffic::PointToPoint), tag, ordinal: 0 };
+        let label = Label { context: self.context(ContextKind::PointToPoint), tag, ordinal: 0 };
         Ok(Some(Envelope { to, label, element }))
     }
 
@@ -371,7 +371,7 @@ impl Communicator {
                 source => source,
             },
         };
-        let context = self.context(Traffic::PointToPoint);
+        let context = self.context(ContextKind::PointToPoint);
         Ok(Some(Selector { context, source, tag, ordinal: 0 }))
     }
 }

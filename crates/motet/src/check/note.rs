@@ -8,7 +8,7 @@ use super::account::{Account, Elements, Reducing, Within, operator_name};
 use super::record::Kind;
 use super::{Live, Watch};
 use crate::collective::{Among, Prepared};
-use crate::communicator::{Communicator, Traffic, split_context};
+use crate::communicator::{Communicator, ContextKind, split_context};
 use crate::engine::{Number, Selection};
 use crate::error::{Error, ErrorKind, Result};
 use crate::flight::Home;
@@ -93,7 +93,7 @@ impl Communicator {
         let text = account.text.clone();
         let (_, traffic) = split_context(number.context);
         let tag = match traffic {
-            Traffic::Collective => number.tag,
+            ContextKind::Collective => number.tag,
             _ => self.collectives_begun(),
         };
         let called = engine.note(membership, Kind::Call, account, tag);

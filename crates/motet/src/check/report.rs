@@ -8,7 +8,7 @@ use motet_fabric::slab::Id;
 use motet_fabric::{Endpoint, Peer, Transit, printable};
 
 use super::{Books, Ledger, Live};
-use crate::communicator::{Traffic, split_context};
+use crate::communicator::{ContextKind, split_context};
 use crate::engine::Number;
 
 /// Ranks of a communicator that a report lists; of more it tells the number.
@@ -107,7 +107,7 @@ fn in_words(transit: &Transit, is_message: bool, rank: &impl Fn(Peer) -> String)
 fn tell_of_all(text: &mut Lines, ledger: &Ledger, live: Option<&Live>) {
     let title = ledger.title();
     let missing = live.map(|live| ledger.missing(live.number)).unwrap_or_default();
-    let is_persistent = live.is_some_and(|live| live.traffic == Traffic::Persistent);
+    let is_persistent = live.is_some_and(|live| live.traffic == ContextKind::Persistent);
     match missing.as_slice() {
         [] if live.is_some() && is_persistent => {
             text.line(format_args!("motet:   all ranks have made it; not all may have started it"));

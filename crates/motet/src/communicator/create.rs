@@ -9,7 +9,7 @@
 
 use motet_plan::Block;
 
-use super::{Communicator, Sequence, Traffic, context};
+use super::{Communicator, ContextKind, Sequence, context};
 use crate::buffer::SendBuffer;
 use crate::collective::Shape;
 use crate::error::{Error, Result};
@@ -103,7 +103,7 @@ impl Communicator {
         self.check_members(CALL, group)?;
         let place = self.place_in(group);
         let place = place.ok_or_else(|| self.group_error(CALL, GroupError::CallerOutside))?;
-        let creation = Sequence::new(context(self.id, Traffic::Creation), u64::from(tag.0));
+        let creation = Sequence::new(context(self.id, ContextKind::Creation), u64::from(tag.0));
         // The other ranks of the parent take no part, so they are told nothing.
         let founders = Home::new(self.core().clone(), group.clone(), place, self.error_handler());
         let founders = Communicator::untold(founders, self.id).with_collectives(creation);

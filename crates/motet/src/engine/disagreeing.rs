@@ -42,7 +42,7 @@ use motet_fabric::{Label, Peer, Region, Selector, Token, TransferError, TypeCode
 use super::play::Started;
 use super::run::tells_lengths_apart;
 use super::{Engine, Execution, Number, Operation, State, Work};
-use crate::communicator::{Traffic, split_context};
+use crate::communicator::{ContextKind, split_context};
 
 /// In place of the number of a message among those of two ranks: it is a notice.
 const NOTICE: u32 = u32::MAX;
@@ -339,7 +339,7 @@ fn collective(operation: &Operation) -> Option<&Execution> {
         Work::Run(run) if operation.state == State::Active => {
             let is_dynamic = operation.rare.as_ref().is_some_and(|rare| rare.dynamic.is_some());
             let traffic = split_context(run.number().context).1;
-            let is_counted = matches!(traffic, Traffic::Collective | Traffic::Persistent);
+            let is_counted = matches!(traffic, ContextKind::Collective | ContextKind::Persistent);
             (is_counted && !is_dynamic).then_some(&**run)
         }
         _ => None,
@@ -367,13 +367,13 @@ impl<'a> Census<'a> {
         let (communicator, traffic) = split_context(number.context);
         let busy = self.busy.entry(communicator).or_default();
         match traffic {
-            Traffic::Collective => {
+            ContextKind::Collective => {
                 let is_last = busy.latest.is_none_or(|(last, _)| number.tag > last);
                 if is_last {
                     busy.latest = Some((number.tag, id));
                 }
             }
-            Traffic::Persistent => busy.persistent = Some(id),
+            ContextKind::Persistent => busy.persistent = Some(id),
             _ => {}
         }
     }
@@ -404,8 +404,10 @@ impl<'a> Census<'a> {
         let Busy { latest, persistent } = self.busy.get(&communicator).copied()?;
         let id = |(_, id)| id;
         match traffic {
-            Traffic::Collective => latest.filter(|&(last, _)| tag < last).map(id),
-            Traffic::Persistent if self.freed.has(context, tag) => latest.map(id).or(persistent),
+            ContextKind::Collective => latest.filter(|&(last, _)| tag < last).map(id),
+            ContextKind::Persistent if self.freed.has(context, tag) => {
+                latest.map(id).or(persistent)
+            }
             _ => None,
         }
     }

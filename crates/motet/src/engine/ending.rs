@@ -4,7 +4,7 @@ use motet_fabric::slab::Id;
 use motet_fabric::{Endpoint, Failure, How, Received, TransferError};
 
 use super::{Engine, Postponed, State, Work};
-use crate::communicator::{Traffic, split_context};
+use crate::communicator::{ContextKind, split_context};
 
 impl Engine {
     /// Ends an operation that will never complete. On return nobody uses its memory.
@@ -95,7 +95,7 @@ impl Engine {
         let Some(operation) = self.operations.get_mut(id) else { return };
         let gone = Err(TransferError::Left(self.endpoint.me()));
         let is_persistent = match &operation.work {
-            Work::Run(run) => split_context(run.number().context).1 == Traffic::Persistent,
+            Work::Run(run) => split_context(run.number().context).1 == ContextKind::Persistent,
             Work::Stored(_) => true,
             _ => false,
         };

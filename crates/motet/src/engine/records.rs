@@ -14,7 +14,7 @@ use super::{Engine, Envelope, Mode, Number, Outcome, State, Transfer, Work};
 use crate::check::{
     Account, Awaited, Books, Kind, Live, Membership, Record, Tell, Verdict, report,
 };
-use crate::communicator::{Traffic, split_context};
+use crate::communicator::{ContextKind, split_context};
 use crate::group::Group;
 
 /// The operation of the receive that awaits records: no operation has this id.
@@ -22,7 +22,7 @@ pub(super) const RECORDS: u64 = 0;
 /// The communicator of all ranks.
 const WORLD: u64 = 0;
 /// Where records travel: beside the messages of the world.
-const LABEL: Label = Label { context: Traffic::Check as u64, tag: 0, ordinal: 0 };
+const LABEL: Label = Label { context: ContextKind::Check as u64, tag: 0, ordinal: 0 };
 
 impl Engine {
     /// From now on records are kept.
@@ -166,8 +166,8 @@ impl Engine {
             }
         }
         let is_hit = |number: Number| match split_context(number.context) {
-            (id, Traffic::Collective) => id == communicator && number.tag >= broken.tag,
-            (id, Traffic::Persistent) => id == communicator,
+            (id, ContextKind::Collective) => id == communicator && number.tag >= broken.tag,
+            (id, ContextKind::Persistent) => id == communicator,
             _ => false,
         };
         let hit = self.operations.iter().filter(|(_, operation)| match &operation.work {
@@ -192,7 +192,7 @@ impl Engine {
         let Some(operation) = self.operations.get_mut(id) else { return };
         let Work::Run(run) = &mut operation.work else { return };
         run.cut_off(&mut self.endpoint);
-        let is_persistent = split_context(run.number().context).1 == Traffic::Persistent;
+        let is_persistent = split_context(run.number().context).1 == ContextKind::Persistent;
         let state = operation.state;
         if is_persistent {
             self.books().end(id, reason);

@@ -16,7 +16,7 @@ use motet_plan::order::sort_by_number;
 use super::{Groups, Intercommunicator};
 use crate::buffer::SendBuffer;
 use crate::collective::Shape;
-use crate::communicator::{Communicator, Sequence, Traffic, context};
+use crate::communicator::{Communicator, ContextKind, Sequence, context};
 use crate::error::{ErrorHandler, ErrorKind, Result};
 use crate::flight::Home;
 use crate::group::{Group, GroupError};
@@ -136,7 +136,7 @@ impl Communicator {
         let place = usize::from(me > other);
         // Errors go to the handler of the communicator on which this was called.
         let home = Home::new(self.core().clone(), group, place, ErrorHandler::Return);
-        let bridge = context(peer.id(), Traffic::Bridge);
+        let bridge = context(peer.id(), ContextKind::Bridge);
         let meeting = Communicator::untold(home, peer.id());
         let meeting = meeting.with_collectives(Sequence::new(bridge, 2 * u64::from(tag.0)));
         exchanged(&meeting, self).map_err(crate::Error::into_kind)

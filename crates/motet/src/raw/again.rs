@@ -6,7 +6,7 @@
 
 use super::collective::{Collective, On, Reduction, Root};
 use super::data::{Blocks, Data};
-use crate::communicator::Traffic;
+use crate::communicator::ContextKind;
 use crate::datatype::Datatype;
 use crate::engine::{Known, Lists, Signature};
 
@@ -76,7 +76,7 @@ impl Collective<'_> {
         let kind = self.kind();
         let selection = communicator.selection_again()?;
         let signature = Signature {
-            context: communicator.context(Traffic::Collective),
+            context: communicator.context(ContextKind::Collective),
             what: u64::from(kind as u8)
                 | u64::from(selection as u8) << 8
                 | u64::from(operator) << 16

@@ -19,7 +19,7 @@ use motet_fabric::slab::Id;
 use super::collective::On;
 use super::message::{Incoming, Outgoing, Ready};
 use super::request::Request;
-use crate::communicator::{Communicator, Traffic};
+use crate::communicator::{Communicator, ContextKind};
 use crate::engine::{Posting, Transfer};
 use crate::error::{ErrorKind, Result};
 use crate::flight::Origin;
@@ -70,7 +70,7 @@ impl Outgoing<'_> {
         if let Transfer::Send(envelope, ..) = &mut transfer {
             let label = &mut envelope.label;
             label.ordinal = comm.inits().next(PartitionDirection::Out, envelope.to, label.tag);
-            label.context = comm.context(Traffic::Partitioned);
+            label.context = comm.context(ContextKind::Partitioned);
         }
         // SAFETY: passed on.
         unsafe { comm.store_in_parts(SEND, (transfer, staging), Posting::WhenReady, parts) }
@@ -107,7 +107,7 @@ impl Incoming<'_> {
             && let (Some(source), Some(tag)) = (selector.source, selector.tag)
         {
             selector.ordinal = comm.inits().next(PartitionDirection::In, source, tag);
-            selector.context = comm.context(Traffic::Partitioned);
+            selector.context = comm.context(ContextKind::Partitioned);
         }
         // SAFETY: passed on.
         unsafe { comm.store_in_parts(RECEIVE, (transfer, staging), Posting::AtStart, parts) }

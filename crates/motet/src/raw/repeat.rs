@@ -11,7 +11,7 @@ use super::collective::Collective;
 use super::kind::CollectiveKind;
 use super::request::Past;
 use crate::collective::Begun;
-use crate::communicator::{Communicator, Traffic};
+use crate::communicator::{Communicator, ContextKind};
 use crate::engine::{Known, Signature};
 use crate::error::Result;
 use crate::raw;
@@ -51,7 +51,7 @@ impl Repeat {
         let selection = communicator.selection_again()?;
         let [items_sent, items_received] = self.counts;
         let signature = Signature {
-            context: communicator.context(Traffic::Collective),
+            context: communicator.context(ContextKind::Collective),
             // The highest bit is none of a signature that the library makes by itself.
             what: 1 << 63 | self.what << 16 | u64::from(selection as u8) << 8 | self.kind as u64,
             root: self.root.into(),

@@ -15,7 +15,7 @@ use super::request::Request;
 use super::side::bytes_in_a_row;
 use super::status::Status;
 use crate::buffer::Span;
-use crate::communicator::{Communicator, Traffic};
+use crate::communicator::{Communicator, ContextKind};
 use crate::engine::{Engine, Envelope, Expected};
 use crate::error::Result;
 use crate::flight::Flight;
@@ -104,7 +104,7 @@ fn plain(comm: &Communicator, data: Data<'_>, rank: usize, Tag(tag): Tag) -> Opt
         None => return None,
     };
     let peer = comm.group().peer_at(rank)?;
-    let context = comm.context(Traffic::PointToPoint);
+    let context = comm.context(ContextKind::PointToPoint);
     let label = Label { context, tag: u64::from(tag), ordinal: 0 };
     (tag <= TAG_UB).then_some(Plain { peer, label, span })
 }

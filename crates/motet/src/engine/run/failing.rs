@@ -8,7 +8,7 @@ use motet_plan::{Action, StepId};
 
 use super::{Attempt, Execution, Link};
 use crate::ExceptionId;
-use crate::communicator::{Traffic, is_of};
+use crate::communicator::{ContextKind, is_of};
 
 /// What went wrong in an execution.
 pub(super) struct Fault {
@@ -83,7 +83,7 @@ impl Execution {
     /// Whether it may be started again, by its number.
     #[inline]
     pub(in crate::engine) fn is_persistent(&self) -> bool {
-        is_of(self.number.context, Traffic::Persistent)
+        is_of(self.number.context, ContextKind::Persistent)
     }
 
     /// Whether a step receives this message, of so many bytes, from that rank.
