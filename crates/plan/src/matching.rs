@@ -31,7 +31,7 @@ pub struct Message {
 
 /// All messages of a set of plans.
 #[derive(Clone, Debug)]
-pub struct Matching {
+pub struct Pairing {
     messages: Vec<Message>,
     /// The message of each step of each rank, if it has one.
     of_step: Vec<Vec<Option<u32>>>,
@@ -96,7 +96,7 @@ pub enum Mismatch {
 /// Source, destination and ordinal.
 type Identity = (Rank, Rank, u32);
 
-impl Matching {
+impl Pairing {
     /// Matches the plans of all ranks, in rank order.
     ///
     /// # Errors

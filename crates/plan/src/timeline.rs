@@ -10,13 +10,13 @@ use thiserror::Error;
 
 use crate::call::Rank;
 use crate::exec::Exec;
-use crate::matching::{Matching, Mismatch, StepRef};
+use crate::matching::{Mismatch, Pairing, StepRef};
 use crate::plan::{Action, Plan};
 
 /// The round of every step of every rank.
 #[derive(Clone, Debug)]
 pub struct Timeline {
-    matching: Matching,
+    matching: Pairing,
     /// By rank and step; 0 is before the first message.
     rounds: Vec<Vec<usize>>,
     last: usize,
@@ -44,7 +44,7 @@ impl Timeline {
     /// # Errors
     /// If the plans do not fit together.
     pub fn new(plans: &[Plan]) -> Result<Self, TimelineError> {
-        let matching = Matching::new(plans)?;
+        let matching = Pairing::new(plans)?;
         let rounds = plans.iter().map(|plan| vec![0; plan.steps().len()]).collect();
         let mut timeline = Self { matching, rounds, last: 0 };
         let mut lockstep = Lockstep::new(plans, &timeline.matching);
@@ -82,7 +82,7 @@ impl Timeline {
     }
 
     /// The messages of the plans.
-    pub fn matching(&self) -> &Matching {
+    pub fn matching(&self) -> &Pairing {
         &self.matching
     }
 }
@@ -90,7 +90,7 @@ impl Timeline {
 /// The state between two rounds.
 struct Lockstep<'a> {
     plans: &'a [Plan],
-    matching: &'a Matching,
+    matching: &'a Pairing,
     execs: Vec<Exec>,
     /// How many ends of each message are ready.
     ready: Vec<u8>,
@@ -99,7 +99,7 @@ struct Lockstep<'a> {
 }
 
 impl<'a> Lockstep<'a> {
-    fn new(plans: &'a [Plan], matching: &'a Matching) -> Self {
+    fn new(plans: &'a [Plan], matching: &'a Pairing) -> Self {
         Self {
             plans,
             matching,

@@ -30,7 +30,7 @@ use thiserror::Error;
 use crate::call::{Call, Rank};
 #[cfg(doc)]
 use crate::exec::Exec;
-use crate::matching::{Matching, Mismatch, StepRef};
+use crate::matching::{Mismatch, Pairing, StepRef};
 use crate::plan::{Action, Buffer, Plan};
 use crate::spec::{self, SpecError};
 
@@ -184,7 +184,7 @@ pub enum Violation {
 /// The first violation found.
 pub fn verify(calls: &[Call], plans: &[Plan], options: &Options) -> Result<Report, Violation> {
     let expected = spec::expected(calls)?;
-    let matching = Matching::new(plans)?;
+    let matching = Pairing::new(plans)?;
     check_buffers(calls, plans)?;
     let mut run = run::VerifierRun::new(calls, plans, &expected, &matching, options);
     run.execute()?;

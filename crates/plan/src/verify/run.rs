@@ -7,14 +7,14 @@ use super::value::{ValueId, Values};
 use super::{Mode, Options, Stuck, Violation};
 use crate::call::{Call, Collective, Rank};
 use crate::exec::Exec;
-use crate::matching::{Matching, StepRef};
+use crate::matching::{Pairing, StepRef};
 use crate::plan::{Action, Buffer, Plan, Slice};
 use crate::spec::Expected;
 
 pub(super) struct VerifierRun<'a> {
     calls: &'a [Call],
     plans: &'a [Plan],
-    matching: &'a Matching,
+    matching: &'a Pairing,
     mode: Mode,
     order: Order,
     values: Values,
@@ -47,7 +47,7 @@ impl<'a> VerifierRun<'a> {
         calls: &'a [Call],
         plans: &'a [Plan],
         expected: &[Vec<Expected>],
-        matching: &'a Matching,
+        matching: &'a Pairing,
         options: &Options,
     ) -> Self {
         let mut values = Values::new(calls.iter().all(commutes));
@@ -342,7 +342,7 @@ impl Order {
     }
 
     /// The position of the event that happens next.
-    fn choose(&mut self, possible: &[Event], matching: &Matching) -> usize {
+    fn choose(&mut self, possible: &[Event], matching: &Pairing) -> usize {
         const DRAWS: usize = 4;
         const LAST: usize = 8;
         if self.prefers_last && self.below(LAST) > 0 {
