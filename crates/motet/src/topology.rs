@@ -113,7 +113,7 @@ pub enum TopologyError {
 
 /// How the messages of the two ends of an edge meet, where several edges join one pair of ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Matching {
+enum EdgePairing {
     /// What leaves in the positive direction comes in from the negative one: slot `s` of the
     /// sender meets slot `s ^ 1` of the receiver, whichever ranks these are.
     Opposite,
@@ -128,7 +128,7 @@ enum Matching {
 pub struct Neighbourhood {
     sources: Vec<Option<usize>>,
     destinations: Vec<Option<usize>>,
-    matching: Matching,
+    matching: EdgePairing,
 }
 
 impl Neighbourhood {
@@ -152,8 +152,8 @@ impl Neighbourhood {
     /// name them: an exchange matches the messages of two ranks by their order.
     pub(crate) fn receives(&self, block: impl Fn(usize) -> Block) -> Vec<Neighbour> {
         let slots = (0..self.sources.len()).map(|place| match self.matching {
-            Matching::Opposite => place ^ 1,
-            Matching::InOrder => place,
+            EdgePairing::Opposite => place ^ 1,
+            EdgePairing::InOrder => place,
         });
         slots.filter_map(|slot| Some(at(self.sources[slot]?, block(slot)))).collect()
     }

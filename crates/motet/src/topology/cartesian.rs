@@ -1,6 +1,6 @@
 //! Grids. (MPI 4.1 §8.5)
 
-use super::{Matching, Neighbourhood, Topological, Topology, TopologyError};
+use super::{EdgePairing, Neighbourhood, Topological, Topology, TopologyError};
 use crate::communicator::Communicator;
 use crate::error::Result;
 
@@ -278,7 +278,7 @@ impl Communicator {
 impl CartesianCommunicator {
     fn of(communicator: Communicator, grid: Cartesian) -> CartesianCommunicator {
         let near = grid.neighbours(communicator.rank()).expect("the grid has a place for the rank");
-        let matching = Matching::Opposite;
+        let matching = EdgePairing::Opposite;
         let neighbourhood = Neighbourhood { sources: near.clone(), destinations: near, matching };
         Topological::with(communicator, grid, neighbourhood)
     }

@@ -1,6 +1,6 @@
 //! Graphs, of which each rank knows its own edges. (MPI 4.1 §8.5.4)
 
-use super::{Matching, Neighbourhood, Topological};
+use super::{EdgePairing, Neighbourhood, Topological};
 use crate::communicator::Communicator;
 use crate::error::{ErrorKind, Result};
 
@@ -183,7 +183,7 @@ impl Communicator {
             let kind = ErrorKind::Rank { what: "neighbour", rank, size };
             return Err(self.error(call, kind));
         }
-        let matching = Matching::InOrder;
+        let matching = EdgePairing::InOrder;
         let neighbourhood = Neighbourhood { sources, destinations, matching };
         Ok(Topological::with(communicator, graph, neighbourhood))
     }

@@ -1,6 +1,6 @@
 //! Graphs, of which each rank knows all edges. (MPI 4.1 §8.5.3)
 
-use super::{Matching, Neighbourhood, Reorder, Topological, TopologyError};
+use super::{EdgePairing, Neighbourhood, Reorder, Topological, TopologyError};
 use crate::communicator::Communicator;
 use crate::error::Result;
 
@@ -103,7 +103,7 @@ impl Communicator {
         let Some(communicator) = self.split(colour, self.rank() as i64)? else { return Ok(None) };
         let near = graph.neighbours(communicator.rank()).expect("the rank is a node");
         let near: Vec<Option<usize>> = near.iter().copied().map(Some).collect();
-        let matching = Matching::InOrder;
+        let matching = EdgePairing::InOrder;
         let neighbourhood = Neighbourhood { sources: near.clone(), destinations: near, matching };
         Ok(Some(Topological::with(communicator, graph, neighbourhood)))
     }

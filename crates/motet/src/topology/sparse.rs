@@ -3,7 +3,7 @@
 
 use super::mapping::Arranged;
 use super::{
-    Adjacent, Graph, GraphCommunicator, Matching, Neighbourhood, Reorder, Topological, Topology,
+    Adjacent, EdgePairing, Graph, GraphCommunicator, Neighbourhood, Reorder, Topological, Topology,
 };
 use crate::communicator::Communicator;
 use crate::error::{ErrorKind, Result};
@@ -72,7 +72,7 @@ impl Edges {
     fn neighbourhood(&self) -> Neighbourhood {
         let ranks = |ends: &[End]| ends.iter().map(|&(rank, _)| Some(rank)).collect();
         let (sources, destinations) = (ranks(&self.from), ranks(&self.to));
-        Neighbourhood { sources, destinations, matching: Matching::InOrder }
+        Neighbourhood { sources, destinations, matching: EdgePairing::InOrder }
     }
 }
 
