@@ -8,7 +8,7 @@ use std::fmt::{Display, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use motet_fabric::barrier::Among;
+use motet_fabric::barrier::FenceScope;
 use motet_fabric::host::Autogroup;
 use motet_fabric::layout::{Layout, MAX_RANKS};
 use motet_fabric::pace::CopyBandwidth;
@@ -135,7 +135,7 @@ fn waiting(page: &mut Page) {
     let upto = if cores == 1 { "1 rank".into() } else { format!("up to {cores} ranks") };
     page.row(&upto, "look for a moment, then sleep: each rank has a core of its own");
     page.row("more", "give way at once, then sleep: ranks share cores");
-    for (ranks, among) in [("processes", Among::Processes), ("threads", Among::Threads)] {
+    for (ranks, among) in [("processes", FenceScope::Processes), ("threads", FenceScope::Threads)] {
         let choice = if among.register() {
             "by who goes to sleep (membarrier), if each rank has a core; else by who sends"
         } else {

@@ -6,21 +6,21 @@ use rustix::thread::{MembarrierCommand, membarrier};
 
 /// Whose threads a barrier concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Among {
+pub enum FenceScope {
     /// Those of this process.
     Threads,
     /// Those of all processes that have registered for this.
     Processes,
 }
 
-impl Among {
+impl FenceScope {
     /// Has the barriers of others concern this process, and lets it make some. Says whether the
     /// system does that; once it has, it does as long as the process runs its program.
     #[must_use]
     pub fn register(self) -> bool {
         let command = match self {
-            Among::Threads => MembarrierCommand::RegisterPrivateExpedited,
-            Among::Processes => MembarrierCommand::RegisterGlobalExpedited,
+            FenceScope::Threads => MembarrierCommand::RegisterPrivateExpedited,
+            FenceScope::Processes => MembarrierCommand::RegisterGlobalExpedited,
         };
         membarrier(command).is_ok()
     }
@@ -30,8 +30,8 @@ impl Among {
     #[must_use]
     pub(crate) fn fence(self) -> bool {
         let command = match self {
-            Among::Threads => MembarrierCommand::PrivateExpedited,
-            Among::Processes => MembarrierCommand::GlobalExpedited,
+            FenceScope::Threads => MembarrierCommand::PrivateExpedited,
+            FenceScope::Processes => MembarrierCommand::GlobalExpedited,
         };
         membarrier(command).is_ok()
     }

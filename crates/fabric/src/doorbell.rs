@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rustix::thread::futex;
 
-use crate::barrier::Among;
+use crate::barrier::FenceScope;
 
 /// Set in the word for good if whoever lies down here makes all ringers pass a fence, so that
 /// those who are registered need none of their own.
@@ -33,13 +33,13 @@ pub struct Doorbell<'a> {
     words: &'a Words,
     /// Who may sleep and ring here. Processes have the kernel look the word up by its page, not
     /// by its address.
-    among: Among,
+    among: FenceScope,
     /// Whether this process is concerned by the barriers of those who sleep.
     is_registered: bool,
 }
 
 impl<'a> Doorbell<'a> {
-    pub(crate) fn new(words: &'a Words, among: Among, is_registered: bool) -> Doorbell<'a> {
+    pub(crate) fn new(words: &'a Words, among: FenceScope, is_registered: bool) -> Doorbell<'a> {
         Doorbell { words, among, is_registered }
     }
 
@@ -129,8 +129,8 @@ impl<'a> Doorbell<'a> {
 
     fn flags(&self) -> futex::Flags {
         match self.among {
-            Among::Threads => futex::Flags::PRIVATE,
-            Among::Processes => futex::Flags::empty(),
+            FenceScope::Threads => futex::Flags::PRIVATE,
+            FenceScope::Processes => futex::Flags::empty(),
         }
     }
 }
@@ -143,7 +143,7 @@ mod tests {
 
     /// Doorbells of all kinds that the system lets us have, by name, each over a word of its own.
     fn of_all_kinds(test: impl Fn(&str, Doorbell<'_>)) {
-        for among in [Among::Threads, Among::Processes] {
+        for among in [FenceScope::Threads, FenceScope::Processes] {
             let is_registered = among.register();
             for (sleepers_fence, ringers_know) in [(false, false), (true, true), (true, false)] {
                 if sleepers_fence && !is_registered {

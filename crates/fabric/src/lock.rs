@@ -24,7 +24,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::Duration;
 
-use crate::barrier::Among;
+use crate::barrier::FenceScope;
 
 /// The lock has not been lent yet.
 const NOBODY: u64 = 0;
@@ -130,7 +130,7 @@ pub struct Guard<'a, T: Settle> {
 impl<T: Settle> Lock<T> {
     /// A lock that is lent to the first thread that takes it, if the system has the fences for it.
     pub fn new(value: T) -> Lock<T> {
-        let owner = if Among::Threads.register() { NOBODY } else { SHARED };
+        let owner = if FenceScope::Threads.register() { NOBODY } else { SHARED };
         Lock {
             owner: AtomicU64::new(owner),
             held: AtomicBool::new(false),
@@ -208,7 +208,7 @@ impl<T> Lock<T> {
 /// Has every thread of this process pass a fence.
 fn fence_in_all_threads() {
     for _ in 0..ATTEMPTS {
-        if Among::Threads.fence() {
+        if FenceScope::Threads.fence() {
             return;
         }
         thread::sleep(Duration::from_millis(1)); // it may be short of memory

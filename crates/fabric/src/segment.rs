@@ -17,7 +17,7 @@ use room::Room;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, memfd_create};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
 
-use crate::barrier::Among;
+use crate::barrier::FenceScope;
 use crate::doorbell::{self, Doorbell};
 use crate::host::page_bytes;
 use crate::layout::{LINE, Layout};
@@ -66,7 +66,7 @@ pub struct Segment {
     /// Bytes of it, as the layout says.
     bytes: usize,
     /// Whether ranks are processes, each with its own mapping, or threads that share one.
-    among: Among,
+    among: FenceScope,
     /// Whether barriers of other ranks concern this process.
     is_registered: bool,
 }
@@ -98,7 +98,7 @@ impl Segment {
         let base =
             unsafe { mmap_anonymous(std::ptr::null_mut(), layout.total(), protection, flags) };
         let base = base.map_err(|errno| Error::system("map memory for the ranks", errno))?;
-        let segment = Segment::over(base.cast(), layout, Among::Threads);
+        let segment = Segment::over(base.cast(), layout, FenceScope::Threads);
         segment.stamp(usable_cores());
         Ok(segment)
     }
@@ -174,10 +174,10 @@ impl Segment {
             unsafe { mmap(std::ptr::null_mut(), layout.total(), protection, flags, file, 0) };
         let base = base.map_err(|errno| Error::system("map the shared segment", errno))?;
         memcheck::look();
-        Ok(Segment::over(base.cast(), layout, Among::Processes))
+        Ok(Segment::over(base.cast(), layout, FenceScope::Processes))
     }
 
-    fn over(base: *mut u8, layout: Layout, among: Among) -> Segment {
+    fn over(base: *mut u8, layout: Layout, among: FenceScope) -> Segment {
         let base = NonNull::new(base).expect("the kernel maps nothing at address zero");
         let bytes = layout.total();
         Segment { base, layout, bytes, among, is_registered: among.register() }
@@ -251,7 +251,7 @@ impl Segment {
 
     /// Whether the ranks are processes.
     pub fn is_shared(&self) -> bool {
-        self.among == Among::Processes
+        self.among == FenceScope::Processes
     }
 
     /// The address of a byte of the segment in this process.
