@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::names::{self, CELL, Note, ROOM, whole, word};
-use super::port::{Access, Begun, Context, Port, Registration, Spot, Target, Window};
+use super::port::{Access, Begun, Context, Port, Registration, RmaRegion, Spot, Target};
 use super::straight::ZeroCopyTransfers;
 use super::volley::Volley;
 use crate::endpoint::Header;
@@ -75,7 +75,7 @@ impl Conduit {
     /// The conduit to a rank, over rings that start at this position.
     pub(super) fn new(
         port: &mut Port,
-        (target, window): (Target, Option<Window>),
+        (target, window): (Target, Option<RmaRegion>),
         (me, peer): (Peer, Peer),
         segment: &Arc<Segment>,
         first: u64,

@@ -24,7 +24,7 @@ use super::provider::{Attributes, Choice};
 pub(super) use super::transfer::{Begun, Context, Event, Target, WRITTEN};
 use crate::{Region, RegionMut, Result};
 pub(super) use events::Bell;
-pub(super) use window::{Spot, Window};
+pub(super) use window::{RmaRegion, Spot};
 
 /// Completions that a queue has room for, beside those of what others write.
 const COMPLETIONS: usize = 4096;
@@ -493,7 +493,7 @@ mod tests {
         let into = RegionMut::of(&mut memory);
         // SAFETY: the memory outlives the port's use of it: it is closed before.
         let (registration, window) = unsafe { second.open_window(into).unwrap() };
-        let window = Window::from_bytes(&window.to_bytes()).unwrap();
+        let window = RmaRegion::from_bytes(&window.to_bytes()).unwrap();
         let (start, mut context) = (Instant::now(), Box::new(Context::new(9)));
         let data = vec![7; 3000];
         for (at, bytes) in [(0, 5), (1000, data.len())] {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::berth::Berths;
 use super::conduit::Conduit;
 use super::names::{self, ANY, BUFFER, Name, Note};
-use super::port::{Access, Begun, Context, Event, Port, Registration, Window};
+use super::port::{Access, Begun, Context, Event, Port, Registration, RmaRegion};
 use super::post::Post;
 use super::pulse::{self, Pulse};
 use super::straight::ZeroCopyTransfers;
@@ -42,7 +42,7 @@ pub struct Wire {
     seats: Vec<Option<u32>>,
     addresses: Vec<Vec<u8>>,
     /// Where ranks let others write; none of those that do not, or if this one does not.
-    windows: Vec<Option<Window>>,
+    windows: Vec<Option<RmaRegion>>,
     /// The memory into which others write, and how many cells they have.
     window: Registration,
     written: u64,

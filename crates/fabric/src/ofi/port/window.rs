@@ -8,12 +8,12 @@ use crate::{Region, RegionMut, Result};
 
 /// Memory of another port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ofi) struct Window {
+pub(in crate::ofi) struct RmaRegion {
     start: u64,
     key: u64,
 }
 
-impl Window {
+impl RmaRegion {
     /// As it is told to others.
     pub(in crate::ofi) fn to_bytes(self) -> [u8; 16] {
         let mut bytes = [0; 16];
@@ -23,10 +23,10 @@ impl Window {
     }
 
     /// What has been told.
-    pub(in crate::ofi) fn from_bytes(bytes: &[u8]) -> Option<Window> {
+    pub(in crate::ofi) fn from_bytes(bytes: &[u8]) -> Option<RmaRegion> {
         let (start, key) = bytes.split_first_chunk::<8>()?;
         let key = key.try_into().ok()?;
-        Some(Window { start: u64::from_le_bytes(*start), key: u64::from_le_bytes(key) })
+        Some(RmaRegion { start: u64::from_le_bytes(*start), key: u64::from_le_bytes(key) })
     }
 }
 
@@ -34,7 +34,7 @@ impl Window {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ofi) struct Spot {
     pub(in crate::ofi) target: Target,
-    pub(in crate::ofi) window: Window,
+    pub(in crate::ofi) window: RmaRegion,
     pub(in crate::ofi) offset: usize,
 }
 
@@ -58,13 +58,13 @@ impl Port {
     pub(in crate::ofi) unsafe fn open_window(
         &mut self,
         memory: RegionMut,
-    ) -> Result<(Registration, Window)> {
+    ) -> Result<(Registration, RmaRegion)> {
         // SAFETY: passed on.
         let registration = unsafe { self.register(memory.as_region(), Access::Writes)? };
         // SAFETY: it has just been opened.
         let key = unsafe { &*registration.memory }.key;
         let start = if self.has_addresses { memory.start().expose_provenance() as u64 } else { 0 };
-        Ok((registration, Window { start, key }))
+        Ok((registration, RmaRegion { start, key }))
     }
 
     /// Writes bytes that are copied now, and tells a word when they are in place. No event will

@@ -5,7 +5,7 @@
 use super::BUFFERS;
 use crate::layout::Layout;
 use crate::ofi::library::Library;
-use crate::ofi::port::{Port, Registration, Window};
+use crate::ofi::port::{Port, Registration, RmaRegion};
 use crate::ofi::provider::{self, PROVIDER};
 use crate::ofi::pulse;
 use crate::{Error, RegionMut, Result, Segment};
@@ -46,7 +46,7 @@ pub(super) struct Ports {
     /// The lanes to and from ranks elsewhere, and the part of them that others write into.
     pub(super) segment: Segment,
     pub(super) window: Registration,
-    told: Option<Window>,
+    told: Option<RmaRegion>,
     /// The name of the provider.
     pub(super) text: String,
 }
@@ -94,7 +94,7 @@ impl Ports {
     /// What is told to others.
     pub(super) fn card(&self) -> Vec<u8> {
         let [main, pulse] = &self.addresses;
-        let window = self.told.map(Window::to_bytes);
+        let window = self.told.map(RmaRegion::to_bytes);
         let window = window.as_ref().map_or(&[][..], |bytes| bytes);
         let mut card = [self.text.as_bytes(), b"\n"].concat();
         for part in [main, pulse, window] {
@@ -117,7 +117,7 @@ pub(super) struct Card {
     /// Those of its two ports.
     pub(super) addresses: [Vec<u8>; 2],
     /// Where it lets others write, if it does.
-    pub(super) window: Option<Window>,
+    pub(super) window: Option<RmaRegion>,
 }
 
 impl Card {
@@ -139,7 +139,7 @@ impl Card {
             let (pulse, rest) = part(rest)?;
             let (window, _) = part(rest)?;
             let addresses = [main.to_vec(), pulse.to_vec()];
-            Some(Card { addresses, window: Window::from_bytes(window) })
+            Some(Card { addresses, window: RmaRegion::from_bytes(window) })
         };
         let card = card.get(end + 1..).and_then(read);
         card.ok_or_else(|| Error::Network(format!("rank {rank} has told no address")))
@@ -161,7 +161,7 @@ mod tests {
         let card = Card::read("tcp", 1, b"tcp\n\x03\0abc\x02\0d\n\0\0").unwrap();
         assert_eq!(card.addresses, [b"abc".to_vec(), b"d\n".to_vec()]);
         assert_eq!(card.window, None);
-        let window = Window::from_bytes(&[7; 16]).unwrap();
+        let window = RmaRegion::from_bytes(&[7; 16]).unwrap();
         let card = [b"tcp\n\0\0\0\0\x10\0".as_slice(), &window.to_bytes()].concat();
         assert_eq!(Card::read("tcp", 1, &card).unwrap().window, Some(window));
         let text = |card| Card::read("tcp", 1, card).unwrap_err().to_string();
