@@ -10,7 +10,7 @@ use motet_fabric::host;
 use motet_plan::{Algorithm, Call, algo};
 
 use super::case::{Case, ELEMENT_BYTES, Form};
-use super::measure::{Window, in_turns, nearest, percentiles};
+use super::measure::{TimeWindow, in_turns, nearest, percentiles};
 use super::measured::Measured;
 use super::report::microseconds;
 use super::surroundings;
@@ -102,7 +102,7 @@ fn timings(
         .map(|(row, (name, windows))| Timing {
             name,
             predicted: row.time(call, &tuning.machine),
-            measured: percentiles(windows.iter().map(Window::nanoseconds))[0],
+            measured: percentiles(windows.iter().map(TimeWindow::nanoseconds))[0],
         })
         .collect();
     timings.sort_by_key(|timing| timing.name != chosen);

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use motet::Communicator;
 use serde::Serialize;
 
-use super::measure::{self, Window};
+use super::measure::{self, TimeWindow};
 use super::neighbours::Neighbours;
 use super::report::{self, Output, Report};
 use super::ways::{Around, ExchangeVariant};
@@ -35,7 +35,7 @@ struct Measurement {
     /// How many times as long it takes as the exchange: the median over the rounds.
     ratio: f64,
     /// In the order in which they were measured.
-    windows: Vec<Window>,
+    windows: Vec<TimeWindow>,
 }
 
 /// What is compared.

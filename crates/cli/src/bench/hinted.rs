@@ -15,7 +15,7 @@ use std::time::Instant;
 use motet::{Communicator, ENFORCE, Info, PREVIOUS, REUSE, Sum};
 
 use super::case::{Case, ELEMENT_BYTES, Form};
-use super::measure::{Window, in_turns, nearest, percentiles};
+use super::measure::{TimeWindow, in_turns, nearest, percentiles};
 use super::measured::Measured;
 use crate::quantity;
 
@@ -160,7 +160,9 @@ fn choices(
         }
         let measured_ones = in_turns(world, subjects, seconds)?.into_iter();
         let medians: Vec<_> = measured_ones
-            .map(|(name, windows)| (name, percentiles(windows.iter().map(Window::nanoseconds))[0]))
+            .map(|(name, windows)| {
+                (name, percentiles(windows.iter().map(TimeWindow::nanoseconds))[0])
+            })
             .collect();
         let [(default, plain), (chosen, enforced)] = medians[..] else {
             unreachable!("there are two")

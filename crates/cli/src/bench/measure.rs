@@ -33,12 +33,12 @@ pub(super) struct Figures {
     pub(super) median_ns: f64,
     pub(super) p90_ns: f64,
     /// In the order in which they were measured.
-    windows: Vec<Window>,
+    windows: Vec<TimeWindow>,
 }
 
 /// Operations one right after the other.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Window {
+pub(super) struct TimeWindow {
     operations: u64,
     /// Time per operation, on the slowest rank.
     pub(super) ns: f64,
@@ -83,7 +83,7 @@ pub(super) fn in_turns<K: std::fmt::Debug, S: Timed>(
     world: &Communicator,
     subjects: Vec<(K, S)>,
     seconds: f64,
-) -> anyhow::Result<Vec<(K, Vec<Window>)>> {
+) -> anyhow::Result<Vec<(K, Vec<TimeWindow>)>> {
     let share_ns = seconds * 1e9 / (subjects.len() * WINDOWS) as f64;
     let mut warm = Vec::new();
     for (kind, mut subject) in subjects {
@@ -103,7 +103,7 @@ pub(super) fn in_turns<K: std::fmt::Debug, S: Timed>(
 }
 
 impl Figures {
-    fn new(form: Form, windows: Vec<Window>) -> Figures {
+    fn new(form: Form, windows: Vec<TimeWindow>) -> Figures {
         let [median_ns, p90_ns] = percentiles(windows.iter().map(|window| window.ns));
         Figures { form, median_ns, p90_ns, windows }
     }
@@ -116,7 +116,7 @@ pub(super) fn percentiles(values: impl Iterator<Item = f64>) -> [f64; 2] {
     [50, 90].map(|percent| nearest(&sorted, percent))
 }
 
-impl Window {
+impl TimeWindow {
     /// Time per operation.
     pub(super) fn nanoseconds(&self) -> f64 {
         self.ns
@@ -132,7 +132,7 @@ pub(super) fn nearest(sorted: &[f64], percent: usize) -> f64 {
 fn warm_up(world: &Communicator, subject: &mut impl Timed, least_ns: f64) -> anyhow::Result<f64> {
     let mut operations = 1;
     loop {
-        let Window { ns, .. } = window(world, subject, operations)?;
+        let TimeWindow { ns, .. } = window(world, subject, operations)?;
         if ns * operations as f64 >= least_ns || operations >= MOST_OPERATIONS {
             return Ok(ns);
         }
@@ -145,7 +145,7 @@ fn window(
     world: &Communicator,
     subject: &mut impl Timed,
     operations: u64,
-) -> anyhow::Result<Window> {
+) -> anyhow::Result<TimeWindow> {
     subject.fill();
     world.barrier()?;
     let mut right = true;
@@ -157,7 +157,7 @@ fn window(
     ensure!(right, "wrong result: rank {} has data of another operation", world.rank());
     subject.check()?;
     let slowest = world.allreduce_one(time.as_nanos() as f64, Max)?;
-    Ok(Window { operations, ns: (slowest / operations as f64).max(f64::MIN_POSITIVE) })
+    Ok(TimeWindow { operations, ns: (slowest / operations as f64).max(f64::MIN_POSITIVE) })
 }
 
 #[cfg(test)]
