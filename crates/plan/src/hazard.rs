@@ -16,13 +16,13 @@ use crate::plan::StepId;
 #[derive(Debug)]
 pub(crate) struct History {
     /// By first element; together they cover the whole address range without gap.
-    segments: BTreeMap<usize, Segment>,
+    segments: BTreeMap<usize, Interval>,
     /// Segments visited so far: the measure of work in tests.
     pub(crate) visits: usize,
 }
 
 #[derive(Clone, Debug)]
-struct Segment {
+struct Interval {
     end: usize,
     writer: Option<StepId>,
     readers: Vec<StepId>,
@@ -30,7 +30,7 @@ struct Segment {
 
 impl History {
     pub(crate) fn new() -> Self {
-        let untouched = Segment { end: usize::MAX, writer: None, readers: Vec::new() };
+        let untouched = Interval { end: usize::MAX, writer: None, readers: Vec::new() };
         Self { segments: BTreeMap::from([(0, untouched)]), visits: 0 }
     }
 
@@ -59,7 +59,7 @@ impl History {
             }
             self.segments.remove(&start);
         }
-        let written = Segment { end: range.end, writer: Some(step), readers: Vec::new() };
+        let written = Interval { end: range.end, writer: Some(step), readers: Vec::new() };
         self.segments.insert(range.start, written);
     }
 
