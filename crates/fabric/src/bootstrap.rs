@@ -48,7 +48,7 @@ pub use pmix::LIBRARY as PMIX_LIBRARY;
 pub use roster::{Card, Roster};
 
 use crate::ofi::Wire;
-use crate::{Error, Peer, Result, Segment};
+use crate::{Error, Peer, Result, SharedSegment};
 
 /// The variable that says which rank a process is.
 pub const RANK: &str = "MOTET_RANK";
@@ -103,7 +103,7 @@ static JOINED: AtomicBool = AtomicBool::new(false);
 #[derive(Debug)]
 pub struct Seat {
     /// The memory that the ranks share.
-    pub segment: Arc<Segment>,
+    pub segment: Arc<SharedSegment>,
     /// Which of them this is.
     pub rank: Peer,
     /// Which it is of the [`Segment::company`] that wants the same cores.
@@ -121,7 +121,7 @@ pub struct Seat {
 /// # Errors
 /// [`Error::System`] when memory is refused.
 pub fn alone() -> Result<Seat> {
-    let segment = Arc::new(Segment::private(1)?);
+    let segment = Arc::new(SharedSegment::private(1)?);
     Ok(Seat { is_process: true, ..take(&segment, 0) })
 }
 
@@ -130,11 +130,11 @@ pub fn alone() -> Result<Seat> {
 /// # Errors
 /// [`Error::Ranks`] for an impossible number, [`Error::System`] when memory is refused.
 pub fn threads(ranks: usize) -> Result<Vec<Seat>> {
-    let segment = Arc::new(Segment::private(ranks)?);
+    let segment = Arc::new(SharedSegment::private(ranks)?);
     Ok((0..ranks).map(|rank| take(&segment, rank)).collect())
 }
 
-fn take(segment: &Arc<Segment>, rank: usize) -> Seat {
+fn take(segment: &Arc<SharedSegment>, rank: usize) -> Seat {
     let (rank, place) = (Peer(rank as u32), rank);
     segment.enter(rank, std::process::id());
     let (segment, is_process) = (Arc::clone(segment), segment.is_shared());

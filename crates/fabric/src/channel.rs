@@ -16,7 +16,7 @@ use std::sync::Arc;
 use crate::lane::{Inlet, Outlet, Ring, STAMP};
 use crate::layout::{LINE, PAGE};
 use crate::memory::copy;
-use crate::{Region, RegionMut, Segment};
+use crate::{Region, RegionMut, SharedSegment};
 
 /// The longest message that goes through a channel; longer ones are worth a single copy.
 pub const LONGEST: usize = 8192;
@@ -229,7 +229,12 @@ pub struct InChannel {
 }
 
 impl InChannel {
-    pub(crate) fn new(segment: Arc<Segment>, ring: Ring, bytes: usize, first: u64) -> InChannel {
+    pub(crate) fn new(
+        segment: Arc<SharedSegment>,
+        ring: Ring,
+        bytes: usize,
+        first: u64,
+    ) -> InChannel {
         InChannel { inlet: Inlet::starting_at(segment, ring, first), bytes }
     }
 
@@ -279,7 +284,7 @@ pub struct OutChannel {
 }
 
 impl OutChannel {
-    pub(crate) fn new(segment: Arc<Segment>, ring: Ring, first: u64) -> OutChannel {
+    pub(crate) fn new(segment: Arc<SharedSegment>, ring: Ring, first: u64) -> OutChannel {
         OutChannel { outlet: Outlet::starting_at(segment, ring, first) }
     }
 

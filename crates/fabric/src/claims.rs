@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::layout::{CLAIMS, LINE};
 use crate::segment::CLAIMS_AT;
-use crate::{Peer, Segment};
+use crate::{Peer, SharedSegment};
 
 /// Nobody may read.
 const WITHDRAWN: u64 = 0;
@@ -50,32 +50,32 @@ impl Claim {
 /// The claims of this rank, as their owner sees them.
 #[derive(Debug)]
 pub struct Claims {
-    segment: Arc<Segment>,
+    segment: Arc<SharedSegment>,
     owner: Peer,
     free: Vec<u32>,
     uses: u64,
 }
 
-fn word(segment: &Segment, owner: Peer, index: u32) -> &AtomicU64 {
+fn word(segment: &SharedSegment, owner: Peer, index: u32) -> &AtomicU64 {
     segment.word64(line(segment, owner, index))
 }
 
 /// Offset of the line of a claim.
-fn line(segment: &Segment, owner: Peer, index: u32) -> usize {
+fn line(segment: &SharedSegment, owner: Peer, index: u32) -> usize {
     assert!((index as usize) < CLAIMS, "claim {index} of {CLAIMS}");
     let block = segment.layout().rank_block(owner.index());
     block + CLAIMS_AT + index as usize * LINE
 }
 
 /// The two words behind that of a claim, by which the ends of a message share its copy.
-pub fn shared_words(segment: &Segment, owner: Peer, claim: Claim) -> [&AtomicU64; 2] {
+pub fn shared_words(segment: &SharedSegment, owner: Peer, claim: Claim) -> [&AtomicU64; 2] {
     let line = line(segment, owner, claim.index);
     [8, 16].map(|offset| segment.word64(line + offset))
 }
 
 impl Claims {
     /// All claims of a rank, none in use.
-    pub fn new(segment: Arc<Segment>, owner: Peer) -> Claims {
+    pub fn new(segment: Arc<SharedSegment>, owner: Peer) -> Claims {
         Claims { segment, owner, free: (0..CLAIMS as u32).rev().collect(), uses: 0 }
     }
 
@@ -119,7 +119,7 @@ impl Claims {
 }
 
 /// The receiver asks to read. `false` if the sender has taken its message back.
-pub fn take(segment: &Segment, owner: Peer, claim: Claim) -> bool {
+pub fn take(segment: &SharedSegment, owner: Peer, claim: Claim) -> bool {
     let word = word(segment, owner, claim.index);
     word.compare_exchange(claim.exposed, claim.taken(), Ordering::AcqRel, Ordering::Acquire).is_ok()
 }
@@ -127,7 +127,7 @@ pub fn take(segment: &Segment, owner: Peer, claim: Claim) -> bool {
 /// The receiver has read all it wants. `false` if the sender has taken its message back meanwhile,
 /// because somebody died: then what was read may be anything.
 #[must_use]
-pub fn release(segment: &Segment, owner: Peer, claim: Claim) -> bool {
+pub fn release(segment: &SharedSegment, owner: Peer, claim: Claim) -> bool {
     let word = word(segment, owner, claim.index);
     word.compare_exchange(claim.taken(), WITHDRAWN, Ordering::AcqRel, Ordering::Acquire).is_ok()
 }
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_withdrawn_claim_cannot_be_taken_even_when_used_again() {
-        let segment = Arc::new(Segment::private(1).unwrap());
+        let segment = Arc::new(SharedSegment::private(1).unwrap());
         let mut claims = Claims::new(segment.clone(), Peer(0));
         let first = claims.expose().unwrap();
         claims.withdraw(first);
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_withdrawal_waits_for_a_copy_under_way() {
-        let segment = Arc::new(Segment::private(1).unwrap());
+        let segment = Arc::new(SharedSegment::private(1).unwrap());
         let mut claims = Claims::new(segment.clone(), Peer(0));
         let claim = claims.expose().unwrap();
         assert!(take(&segment, Peer(0), claim));
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn claims_run_out_and_come_back() {
-        let segment = Arc::new(Segment::private(1).unwrap());
+        let segment = Arc::new(SharedSegment::private(1).unwrap());
         let mut claims = Claims::new(segment, Peer(0));
         let all: Vec<_> = std::iter::from_fn(|| claims.expose()).collect();
         assert_eq!(all.len(), CLAIMS);
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_reader_that_comes_back_after_a_death_changes_nothing() {
-        let (segment, _file) = Segment::shared(2).unwrap();
+        let (segment, _file) = SharedSegment::shared(2).unwrap();
         let segment = Arc::new(segment);
         let mut claims = Claims::new(segment.clone(), Peer(0));
         let first = claims.expose().unwrap();

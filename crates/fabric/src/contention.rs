@@ -40,7 +40,7 @@ use rustix::thread::sched_getcpu;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::layout::{LINE, PAGE};
-use crate::{Peer, Segment};
+use crate::{Peer, SharedSegment};
 
 /// A yield that takes so long may have given the core to a foreign thread, or to a rank that
 /// computes: the number of threads that are ready tells.
@@ -148,7 +148,7 @@ impl Turn {
     }
 }
 
-impl Segment {
+impl SharedSegment {
     /// Yields the core once, and notes if a foreign thread has had it.
     pub fn give_way(&self) -> Turn {
         // The system may give this thread another core meanwhile.
@@ -421,7 +421,7 @@ mod tests {
 
     #[test]
     fn evidence_of_another_core_is_checked_no_more_often() {
-        let segment = Segment::private(2).unwrap();
+        let segment = SharedSegment::private(2).unwrap();
         let begun = now();
         segment.note_among(1, segment.evidence_on(3), begun, TURN, true);
         // Of cores unknown there has been no evidence.
@@ -448,7 +448,7 @@ mod tests {
 
     #[test]
     fn of_more_cores_than_there_are_foreign_threads_the_oldest_evidence_is_forgotten() {
-        let segment = Segment::private(2).unwrap();
+        let segment = SharedSegment::private(2).unwrap();
         let now = now();
         let found = |core: usize, begun: u64| {
             segment.evidence_on(core).renew(begun - TURN, begun, true);
@@ -465,7 +465,7 @@ mod tests {
 
     #[test]
     fn cores_with_foreign_load_are_not_counted_as_free() {
-        let segment = Segment::private(2 * host::cores().usable).unwrap();
+        let segment = SharedSegment::private(2 * host::cores().usable).unwrap();
         let cores = segment.cores();
         assert_eq!(segment.ranks_per_free_core(), 2);
         let later = now() + LONGEST_HOLD_NS;
@@ -492,7 +492,7 @@ mod tests {
 
     #[test]
     fn a_long_turn_tells_all_ranks_on_the_core_and_none_elsewhere() {
-        let segment = Segment::private(2).unwrap();
+        let segment = SharedSegment::private(2).unwrap();
         let (ended, core) = (now(), 3);
         assert!(!segment.is_contended());
         segment.note_among(0, segment.evidence_on(core), ended, TURN, true);
@@ -509,7 +509,7 @@ mod tests {
 
     #[test]
     fn ranks_that_run_on_a_core_are_no_foreign_load() {
-        let segment = Segment::private(4).unwrap();
+        let segment = SharedSegment::private(4).unwrap();
         let (core, ended) = (3, now());
         let evidence = segment.evidence_on(core);
         evidence.seen.store(ended - LONG_TURN_NS / 2, Ordering::Relaxed);
@@ -523,7 +523,7 @@ mod tests {
         assert_eq!(runnable_in(b"0.20 0.18 0.12"), None);
         assert_eq!(runnable_in(b""), None);
         assert!(runnable_threads().is_none_or(|threads| threads > 0));
-        let segment = Segment::private(2).unwrap();
+        let segment = SharedSegment::private(2).unwrap();
         assert_eq!(segment.sleeping_ranks(), 0);
         std::thread::scope(|scope| {
             let bell = segment.doorbell(Peer(1));

@@ -47,8 +47,8 @@ use crate::ofi::Wire;
 use crate::single_copy::{SingleCopy, allow_peers};
 use crate::slab::Slab;
 use crate::{
-    Failure, Label, Peer, Received, Region, RegionMut, Segment, Selector, Token, TransferError,
-    TypeCode,
+    Failure, Label, Peer, Received, Region, RegionMut, Selector, SharedSegment, Token,
+    TransferError, TypeCode,
 };
 use assembly::Assembly;
 use belt::Block;
@@ -205,7 +205,7 @@ struct Opened {
 /// All messages of one rank.
 pub struct Endpoint {
     me: Peer,
-    segment: Arc<Segment>,
+    segment: Arc<SharedSegment>,
     options: Options,
     single_copy: SingleCopy,
     /// Whether both ends of a large message copy it: where each rank has a core, so that whoever
@@ -258,14 +258,14 @@ fn starting_at(mut wire: Box<Wire>, first: u64) -> Box<Wire> {
 
 impl Endpoint {
     /// The endpoint of a rank that shares its segment with all others: one per rank of the world.
-    pub fn new(segment: Arc<Segment>, me: Peer, options: Options) -> Endpoint {
+    pub fn new(segment: Arc<SharedSegment>, me: Peer, options: Options) -> Endpoint {
         Endpoint::reaching(segment, None, me, options)
     }
 
     /// The endpoint of a rank that shares its segment with the ranks of its host, and reaches
     /// others by a wire.
     pub fn reaching(
-        segment: Arc<Segment>,
+        segment: Arc<SharedSegment>,
         wire: Option<Box<Wire>>,
         me: Peer,
         options: Options,
@@ -277,7 +277,7 @@ impl Endpoint {
         };
         let own = seat(me.index()).expect("a rank is on its own host");
         let elsewhere = wire.as_ref().map_or(&segment, |wire| wire.segment());
-        let ring = |segment: &Arc<Segment>, offset: usize| {
+        let ring = |segment: &Arc<SharedSegment>, offset: usize| {
             (segment.clone(), segment.layout().lane_at(offset, segment.is_crowded()))
         };
         let lane_to = |peer: usize| match seat(peer) {
@@ -340,7 +340,7 @@ impl Endpoint {
     }
 
     /// The segment that the ranks of this host share.
-    pub fn segment(&self) -> &Arc<Segment> {
+    pub fn segment(&self) -> &Arc<SharedSegment> {
         &self.segment
     }
 

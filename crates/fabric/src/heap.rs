@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::layout::LINE;
-use crate::{Segment, forking, poison};
+use crate::{SharedSegment, forking, poison};
 
 /// What is given back is given to the system, too, if it is longer than this. To get pages again
 /// takes some time.
@@ -18,7 +18,7 @@ const LONGEST_KEPT: usize = 128 << 10;
 
 /// The memory of one rank that its program may ask for.
 pub struct Heap {
-    segment: Arc<Segment>,
+    segment: Arc<SharedSegment>,
     free: Mutex<Free>,
     /// Where it is in the segment.
     all: Range<usize>,
@@ -27,7 +27,7 @@ pub struct Heap {
 impl Heap {
     /// That of a seat. Ranks that are threads have none, since they share all memory. There must be
     /// one for each seat.
-    pub(crate) fn of(segment: &Arc<Segment>, seat: usize) -> Arc<Heap> {
+    pub(crate) fn of(segment: &Arc<SharedSegment>, seat: usize) -> Arc<Heap> {
         let base = segment.at(0).addr().get();
         let all = segment.layout().heap(seat);
         let free = Mutex::new(Free::new(base, all.clone()));
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn memory_is_there_until_it_is_dropped_and_long_parts_go_back_to_the_system() {
-        let (segment, _file) = Segment::shared(2).unwrap();
+        let (segment, _file) = SharedSegment::shared(2).unwrap();
         let segment = Arc::new(segment);
         let heap = Heap::of(&segment, 1);
         let memory = heap.allocate(1 << 20, 4096).unwrap();
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn ranks_that_are_threads_have_none() {
-        let segment = Arc::new(Segment::private(2).unwrap());
+        let segment = Arc::new(SharedSegment::private(2).unwrap());
         assert!(Heap::of(&segment, 0).allocate(8, 1).is_none());
     }
 

@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use crate::layout::{LANE_HEAD, LINE};
 use crate::memory::copy;
-use crate::{Region, RegionMut, Segment};
+use crate::{Region, RegionMut, SharedSegment};
 use pages::Pages;
 pub use ring::Ring;
 
@@ -52,7 +52,7 @@ const LOOKS_EACH: u64 = 32;
 
 /// What both ends know of a ring: its place in this process. Keeps the mapping alive.
 pub(crate) struct MappedRing {
-    segment: Arc<Segment>,
+    segment: Arc<SharedSegment>,
     pub(crate) ring: Ring,
     cells: NonNull<u8>,
     annexes: NonNull<u8>,
@@ -60,7 +60,7 @@ pub(crate) struct MappedRing {
 }
 
 impl MappedRing {
-    pub(crate) fn new(segment: Arc<Segment>, ring: Ring) -> MappedRing {
+    pub(crate) fn new(segment: Arc<SharedSegment>, ring: Ring) -> MappedRing {
         assert!(ring.is_sound() && ring.offset + ring.bytes() <= segment.layout().total());
         let cells = segment.at(ring.offset + LANE_HEAD);
         let annexes =
@@ -129,12 +129,12 @@ unsafe impl Send for Outlet {}
 
 impl Outlet {
     /// The sending end of a fresh ring.
-    pub fn new(segment: Arc<Segment>, ring: Ring) -> Outlet {
+    pub fn new(segment: Arc<SharedSegment>, ring: Ring) -> Outlet {
         Outlet::starting_at(segment, ring, 0)
     }
 
     /// As [`Outlet::new`], with the position of the first message; the other end has the same.
-    pub fn starting_at(segment: Arc<Segment>, ring: Ring, first: u64) -> Outlet {
+    pub fn starting_at(segment: Arc<SharedSegment>, ring: Ring, first: u64) -> Outlet {
         let place = MappedRing::new(segment, ring);
         let ahead =
             if ring.cell_bytes < SPARSE { 0 } else { (ring.long_cells() as u64 / 8).min(AHEAD) };
@@ -315,12 +315,12 @@ unsafe impl Send for Inlet {}
 
 impl Inlet {
     /// The receiving end of a fresh ring.
-    pub fn new(segment: Arc<Segment>, ring: Ring) -> Inlet {
+    pub fn new(segment: Arc<SharedSegment>, ring: Ring) -> Inlet {
         Inlet::starting_at(segment, ring, 0)
     }
 
     /// As [`Inlet::new`], with the position of the first message; the other end has the same.
-    pub fn starting_at(segment: Arc<Segment>, ring: Ring, first: u64) -> Inlet {
+    pub fn starting_at(segment: Arc<SharedSegment>, ring: Ring, first: u64) -> Inlet {
         let told_each = (ring.long_cells() as u64).div_ceil(2);
         let place = MappedRing::new(segment, ring);
         let is_longer = Cell::new(false);
@@ -468,7 +468,7 @@ mod tests {
     }
 
     fn with_annexes(cells: (usize, usize), annexes: (usize, usize)) -> (Outlet, Inlet) {
-        let segment = Arc::new(Segment::private(1).unwrap());
+        let segment = Arc::new(SharedSegment::private(1).unwrap());
         let ring = Ring::with_annexes(segment.layout().arena(0), cells, annexes);
         ring.clear(&segment);
         (Outlet::new(segment.clone(), ring), Inlet::new(segment, ring))
@@ -487,7 +487,7 @@ mod tests {
     #[test]
     fn positions_may_pass_any_power_of_two() {
         for power in [24, 31, 32, 48] {
-            let segment = Arc::new(Segment::private(1).unwrap());
+            let segment = Arc::new(SharedSegment::private(1).unwrap());
             let ring = Ring::of_cells(segment.layout().arena(0), 4, 64);
             ring.clear(&segment);
             let first = (1 << power) - 6;

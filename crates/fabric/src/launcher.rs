@@ -53,7 +53,7 @@ pub use outcome::{Cause, Death, Outcome};
 pub use start::files_for;
 
 use crate::pace::CopyBandwidth;
-use crate::{Error, Result, Segment};
+use crate::{Error, Result, SharedSegment};
 use group::Group;
 use orphans::Orphans;
 use output::Output;
@@ -134,7 +134,7 @@ pub fn run(job: &Job) -> Result<Outcome> {
 
 /// Runs a job in the session of this process, and in a session of its own for a front.
 fn run_alone(job: &Job, front: Option<&Tether>) -> Result<Outcome> {
-    let (segment, file) = Segment::shared(job.ranks)?;
+    let (segment, file) = SharedSegment::shared(job.ranks)?;
     segment.set_favours_cores(CopyBandwidth::measure().favours_cores());
     let files = Files::allow(job.ranks)?;
     let signals = Signals::take()?;

@@ -54,7 +54,7 @@ pub use endpoint::{Attached, Completion, Endpoint, Fill, Options, Posted, Short,
 pub use error::{Allowed, Error, Failure, How, Length, Sender, TransferError, signal_name};
 pub use memory::{Region, RegionMut};
 pub use message::{Label, Peer, Received, Reply, Selector, Token, TypeCode};
-pub use segment::Segment;
+pub use segment::SharedSegment;
 pub use trusted::trusted;
 
 /// Results of this crate.

@@ -26,7 +26,7 @@ use std::sync::{Arc, OnceLock};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
 
 use crate::contention::now;
-use crate::{Peer, Segment, host};
+use crate::{Peer, SharedSegment, host};
 
 /// After a look around a rank looks away for so many yields that took long.
 const REST: u32 = 32;
@@ -34,7 +34,7 @@ const REST: u32 = 32;
 /// The place of one rank among those that want the same cores.
 #[derive(Debug)]
 pub struct Placement {
-    segment: Arc<Segment>,
+    segment: Arc<SharedSegment>,
     me: Peer,
     /// Which of them it is.
     place: usize,
@@ -47,7 +47,7 @@ pub struct Placement {
 impl Placement {
     /// The rank `me` is number `place` of [`Segment::company`]. Each of its threads that waits may
     /// be moved.
-    pub fn new(segment: Arc<Segment>, me: Peer, place: usize) -> Placement {
+    pub fn new(segment: Arc<SharedSegment>, me: Peer, place: usize) -> Placement {
         Placement { segment, me, place, rest: AtomicU32::new(0), cores: in_turns() }
     }
 
@@ -155,13 +155,13 @@ fn cores_of(set: &CpuSet) -> impl Iterator<Item = usize> {
 mod tests {
     use super::*;
 
-    fn on(segment: &Arc<Segment>, me: usize) -> Placement {
+    fn on(segment: &Arc<SharedSegment>, me: usize) -> Placement {
         Placement::new(Arc::clone(segment), Peer(me as u32), me)
     }
 
     #[test]
     fn each_begins_on_a_core_of_its_own() {
-        let segment = Arc::new(Segment::private(2).unwrap());
+        let segment = Arc::new(SharedSegment::private(2).unwrap());
         let allowed = sched_getaffinity(None).unwrap();
         if allowed.count() < 2 {
             eprintln!("not tested: there is one core only");
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn who_is_on_the_core_of_another_goes_to_its_own_once() {
-        let segment = Arc::new(Segment::private(2).unwrap());
+        let segment = Arc::new(SharedSegment::private(2).unwrap());
         let allowed = sched_getaffinity(None).unwrap();
         if allowed.count() < 2 {
             eprintln!("not tested: there is one core only");
@@ -207,7 +207,7 @@ mod tests {
     fn more_ranks_than_cores_share_them_evenly() {
         let allowed = sched_getaffinity(None).unwrap();
         let cores = allowed.count() as usize;
-        let segment = Arc::new(Segment::private(2 * cores).unwrap());
+        let segment = Arc::new(SharedSegment::private(2 * cores).unwrap());
         let ranks: Vec<_> = (0..2 * cores).map(|rank| on(&segment, rank)).collect();
         ranks[0].begin();
         let shared = sched_getcpu();
@@ -228,7 +228,7 @@ mod tests {
     fn who_leaves_a_contended_core_goes_to_one_without_foreign_load() {
         let allowed = sched_getaffinity(None).unwrap();
         let cores = allowed.count() as usize;
-        let segment = Arc::new(Segment::private(2 * cores).unwrap());
+        let segment = Arc::new(SharedSegment::private(2 * cores).unwrap());
         for me in 0..2 * cores {
             let rank = on(&segment, me);
             let here = rank.cores[0];
@@ -251,7 +251,7 @@ mod tests {
     fn whose_core_was_chosen_stays() {
         let allowed = sched_getaffinity(None).unwrap();
         let ranks = 2 * allowed.count() as usize;
-        let segment = Arc::new(Segment::private(ranks).unwrap());
+        let segment = Arc::new(SharedSegment::private(ranks).unwrap());
         let mut one = CpuSet::new();
         one.set(sched_getcpu());
         sched_setaffinity(None, &one).unwrap();

@@ -60,7 +60,7 @@ pub enum State {
 }
 
 /// A mapped segment. Dropping it unmaps it.
-pub struct Segment {
+pub struct SharedSegment {
     base: NonNull<u8>,
     layout: Layout,
     /// Bytes of it, as the layout says.
@@ -73,32 +73,32 @@ pub struct Segment {
 
 // SAFETY: the mapping is plain memory that stays where it is until drop; every access to words
 // that others write goes through atomics, and payload bytes are handed over by stamps (README).
-unsafe impl Send for Segment {}
+unsafe impl Send for SharedSegment {}
 // SAFETY: as above.
-unsafe impl Sync for Segment {}
+unsafe impl Sync for SharedSegment {}
 
-impl Segment {
+impl SharedSegment {
     /// A segment for ranks that are threads of this process.
     ///
     /// # Errors
     /// [`Error::Ranks`] for an impossible number; [`Error::Segment`] or [`Error::System`] when
     /// memory is refused.
-    pub fn private(ranks: usize) -> Result<Segment> {
-        Segment::private_as(Room::of_process().fit(Layout::new(ranks)?.without_heaps())?)
+    pub fn private(ranks: usize) -> Result<SharedSegment> {
+        SharedSegment::private_as(Room::of_process().fit(Layout::new(ranks)?.without_heaps())?)
     }
 
     /// As [`Segment::private`], with this layout.
     ///
     /// # Errors
     /// As [`Segment::private`].
-    pub fn private_as(layout: Layout) -> Result<Segment> {
+    pub fn private_as(layout: Layout) -> Result<SharedSegment> {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         // SAFETY: a fresh anonymous mapping at an address the kernel chooses overlaps nothing.
         let base =
             unsafe { mmap_anonymous(std::ptr::null_mut(), layout.total(), protection, flags) };
         let base = base.map_err(|errno| Error::system("map memory for the ranks", errno))?;
-        let segment = Segment::over(base.cast(), layout, FenceScope::Threads);
+        let segment = SharedSegment::over(base.cast(), layout, FenceScope::Threads);
         segment.stamp(usable_cores());
         Ok(segment)
     }
@@ -109,8 +109,8 @@ impl Segment {
     ///
     /// # Errors
     /// As [`Segment::private`].
-    pub fn shared(ranks: usize) -> Result<(Segment, OwnedFd)> {
-        Segment::shared_by(Layout::new(ranks)?, usable_cores())
+    pub fn shared(ranks: usize) -> Result<(SharedSegment, OwnedFd)> {
+        SharedSegment::shared_by(Layout::new(ranks)?, usable_cores())
     }
 
     /// As [`Segment::shared`], with this layout, or a smaller form if the system allows no more,
@@ -118,7 +118,7 @@ impl Segment {
     ///
     /// # Errors
     /// As [`Segment::private`].
-    pub fn shared_by(layout: Layout, cores: usize) -> Result<(Segment, OwnedFd)> {
+    pub fn shared_by(layout: Layout, cores: usize) -> Result<(SharedSegment, OwnedFd)> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = memfd_create("motet", flags)
             .map_err(|errno| Error::system("create the shared segment (memfd_create)", errno))?;
@@ -126,7 +126,7 @@ impl Segment {
         room::lengthen(file.as_fd(), layout.total() as u64)?;
         fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW)
             .map_err(|errno| Error::system("seal the shared segment", errno))?;
-        let segment = Segment::map(file.as_fd(), layout)?;
+        let segment = SharedSegment::map(file.as_fd(), layout)?;
         segment.stamp(cores);
         Ok((segment, file))
     }
@@ -135,15 +135,15 @@ impl Segment {
     ///
     /// # Errors
     /// [`Error::Environment`] if the descriptor is not such a segment for this many ranks.
-    pub fn attach(file: BorrowedFd<'_>, ranks: usize) -> Result<Segment> {
-        Segment::attach_as(file, Layout::new(ranks)?)
+    pub fn attach(file: BorrowedFd<'_>, ranks: usize) -> Result<SharedSegment> {
+        SharedSegment::attach_as(file, Layout::new(ranks)?)
     }
 
     /// As [`Segment::attach`], with this layout.
     ///
     /// # Errors
     /// As [`Segment::attach`].
-    pub fn attach_as(file: BorrowedFd<'_>, layout: Layout) -> Result<Segment> {
+    pub fn attach_as(file: BorrowedFd<'_>, layout: Layout) -> Result<SharedSegment> {
         let ranks = layout.ranks();
         let found = fstat(file).map_err(|errno| Error::system("look at the segment", errno))?;
         // Its maker may have been allowed less memory than this process is.
@@ -156,7 +156,7 @@ impl Segment {
                 found.st_size
             )));
         };
-        let segment = Segment::map(file, layout)?;
+        let segment = SharedSegment::map(file, layout)?;
         let magic = segment.word64(MAGIC_AT).load(Ordering::Acquire);
         let written = segment.word64(RANKS_AT).load(Ordering::Relaxed);
         if magic != MAGIC || written != ranks as u64 {
@@ -165,7 +165,7 @@ impl Segment {
         Ok(segment)
     }
 
-    fn map(file: BorrowedFd<'_>, layout: Layout) -> Result<Segment> {
+    fn map(file: BorrowedFd<'_>, layout: Layout) -> Result<SharedSegment> {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         let flags = MapFlags::SHARED;
         // SAFETY: a fresh mapping at an address the kernel chooses overlaps nothing; the file is
@@ -174,13 +174,13 @@ impl Segment {
             unsafe { mmap(std::ptr::null_mut(), layout.total(), protection, flags, file, 0) };
         let base = base.map_err(|errno| Error::system("map the shared segment", errno))?;
         memcheck::look();
-        Ok(Segment::over(base.cast(), layout, FenceScope::Processes))
+        Ok(SharedSegment::over(base.cast(), layout, FenceScope::Processes))
     }
 
-    fn over(base: *mut u8, layout: Layout, among: FenceScope) -> Segment {
+    fn over(base: *mut u8, layout: Layout, among: FenceScope) -> SharedSegment {
         let base = NonNull::new(base).expect("the kernel maps nothing at address zero");
         let bytes = layout.total();
-        Segment { base, layout, bytes, among, is_registered: among.register() }
+        SharedSegment { base, layout, bytes, among, is_registered: among.register() }
     }
 
     fn stamp(&self, cores: usize) {
@@ -409,7 +409,7 @@ impl Segment {
     }
 }
 
-impl Drop for Segment {
+impl Drop for SharedSegment {
     fn drop(&mut self) {
         let (base, bytes) = (self.base.as_ptr(), self.bytes);
         // SAFETY: this mapping was made by us with this length; nothing borrows from it any more.
@@ -418,7 +418,7 @@ impl Drop for Segment {
     }
 }
 
-impl std::fmt::Debug for Segment {
+impl std::fmt::Debug for SharedSegment {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let kind = if self.is_shared() { "processes" } else { "threads" };
         write!(out, "Segment({} ranks as {kind})", self.ranks())
@@ -436,7 +436,7 @@ mod tests {
 
     #[test]
     fn pages_that_are_asked_for_keep_their_bytes() {
-        let segment = Segment::private(1).unwrap();
+        let segment = SharedSegment::private(1).unwrap();
         let arena = segment.layout().arena(0);
         segment.word32(arena + 8).store(7, Ordering::Relaxed);
         segment.prepare(arena + 8..arena + 5 * page_bytes());
@@ -448,18 +448,18 @@ mod tests {
 
     #[test]
     fn attach_checks_what_it_gets() {
-        let (segment, file) = Segment::shared(2).unwrap();
+        let (segment, file) = SharedSegment::shared(2).unwrap();
         segment.enter(Peer(1), 77);
-        let other = Segment::attach(file.as_fd(), 2).unwrap();
+        let other = SharedSegment::attach(file.as_fd(), 2).unwrap();
         assert_eq!((other.state(Peer(1)), other.process(Peer(1))), (State::Present, 77));
-        assert!(matches!(Segment::attach(file.as_fd(), 3), Err(Error::Environment(_))));
+        assert!(matches!(SharedSegment::attach(file.as_fd(), 3), Err(Error::Environment(_))));
     }
 
     #[test]
     fn sleepers_fence_where_each_rank_has_a_core() {
         let cores = std::thread::available_parallelism().unwrap().get();
         for (ranks, fits) in [(1, true), (cores, true), (cores + 1, false)] {
-            let segment = Segment::private(ranks).unwrap();
+            let segment = SharedSegment::private(ranks).unwrap();
             let word = segment.word32(segment.layout().rank_block(0) + DOORBELL_AT);
             segment.enter(Peer(0), 1);
             let fence = word.load(Ordering::Relaxed) == FENCED;

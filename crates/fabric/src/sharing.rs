@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::claims::{Claim, shared_words};
-use crate::{Peer, Segment};
+use crate::{Peer, SharedSegment};
 
 /// Shorter messages are copied by the receiver alone: they stay in its cache, and to tell the
 /// sender and to copy in parts takes about as long as it would save.
@@ -65,7 +65,7 @@ pub(crate) enum Copied {
 }
 
 /// The receiver resets the words of a claim that it has taken, before it tells the sender.
-pub(crate) fn open(segment: &Segment, owner: Peer, claim: Claim) {
+pub(crate) fn open(segment: &SharedSegment, owner: Peer, claim: Claim) {
     for word in shared_words(segment, owner, claim) {
         word.store(0, Ordering::Relaxed);
     }
@@ -74,7 +74,7 @@ pub(crate) fn open(segment: &Segment, owner: Peer, claim: Claim) {
 /// The receiver copies all parts that the sender does not, and waits for those that it does.
 /// `is_gone` says whether the sender has died.
 pub(crate) fn copy(
-    segment: &Segment,
+    segment: &SharedSegment,
     owner: Peer,
     claim: Claim,
     bytes: usize,
@@ -106,7 +106,7 @@ pub(crate) fn copy(
 
 /// Waits until the sender has copied what it has taken. `false` if it could not, `None` if it died.
 fn join(
-    segment: &Segment,
+    segment: &SharedSegment,
     helped: &AtomicU64,
     theirs: u64,
     is_gone: impl Fn() -> bool,
@@ -131,7 +131,7 @@ fn join(
 
 /// The sender copies parts from the back as long as there are any.
 pub(crate) fn help(
-    segment: &Segment,
+    segment: &SharedSegment,
     owner: Peer,
     claim: Claim,
     bytes: usize,
@@ -162,8 +162,8 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::AtomicU8;
 
-    fn world() -> (Arc<Segment>, Claim) {
-        let segment = Arc::new(Segment::private(2).unwrap());
+    fn world() -> (Arc<SharedSegment>, Claim) {
+        let segment = Arc::new(SharedSegment::private(2).unwrap());
         let claim = Claims::new(segment.clone(), Peer(0)).expose().unwrap();
         open(&segment, Peer(0), claim);
         (segment, claim)

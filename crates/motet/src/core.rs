@@ -35,7 +35,7 @@ use motet_fabric::heap::{Heap, Memory};
 use motet_fabric::lock::{Guard, Lock, Settle, is_kept_out};
 use motet_fabric::placement::Placement;
 use motet_fabric::slab::Id;
-use motet_fabric::{Endpoint, Failure, How, Peer, Segment, TransferError, forking};
+use motet_fabric::{Endpoint, Failure, How, Peer, SharedSegment, TransferError, forking};
 use motet_plan::Tuning;
 
 use crate::check::{Books, Watch};
@@ -80,7 +80,7 @@ pub(crate) struct Core {
 /// What the rank's threads and its helper share.
 struct Shared {
     engine: Lock<Guarded>,
-    segment: Arc<Segment>,
+    segment: Arc<SharedSegment>,
     /// The memory that the program of this rank may ask for.
     heap: Arc<Heap>,
     me: Peer,
@@ -262,7 +262,7 @@ impl Core {
     }
 
     /// The memory that the ranks of this host share.
-    pub(crate) fn segment(&self) -> &Segment {
+    pub(crate) fn segment(&self) -> &SharedSegment {
         &self.shared.segment
     }
 

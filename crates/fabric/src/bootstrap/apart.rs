@@ -8,7 +8,7 @@ use std::thread;
 use super::{Board, Seat};
 use crate::layout::Layout;
 use crate::ofi::{Reach, Wire};
-use crate::{Error, Peer, Result, Segment};
+use crate::{Error, Peer, Result, SharedSegment};
 
 /// The variable that says how many ranks after each other share memory. All others are reached by
 /// the network, even on the same host.
@@ -54,7 +54,7 @@ pub fn threads_apart(ranks: usize, per_host: usize, writes: Option<bool>) -> Res
     let hosts: Vec<usize> = (0..ranks).map(|rank| rank / per_host).collect();
     let segments = (0..ranks.div_ceil(per_host)).map(|host| {
         let seats = per_host.min(ranks - host * per_host);
-        let segment = Segment::private_as(Layout::of_host(ranks, seats)?)?;
+        let segment = SharedSegment::private_as(Layout::of_host(ranks, seats)?)?;
         segment.set_company(ranks);
         Ok(Arc::new(segment))
     });

@@ -13,7 +13,7 @@ use super::local;
 use super::roster::{Card, Roster};
 use super::vigil::Vigil;
 use crate::ofi::{Reach, Wire};
-use crate::{Peer, Result, Segment, forking};
+use crate::{Peer, Result, SharedSegment, forking};
 
 /// How long who aborts waits for another thread that talks to the launcher.
 const TURN: Duration = Duration::from_millis(200);
@@ -53,7 +53,7 @@ pub struct Launched {
 /// What ends when the last word has been said.
 #[derive(Debug)]
 struct Ties {
-    segment: Arc<Segment>,
+    segment: Arc<SharedSegment>,
     board: Box<dyn Board>,
     vigil: Option<Vigil>,
 }
@@ -61,7 +61,7 @@ struct Ties {
 /// What a rank needs of the others.
 struct PeerSetup {
     roster: Roster,
-    segment: Arc<Segment>,
+    segment: Arc<SharedSegment>,
     wire: Option<Box<Wire>>,
     vigil: Option<Vigil>,
 }

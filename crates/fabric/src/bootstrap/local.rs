@@ -19,7 +19,7 @@ use crate::host;
 use crate::layout::Layout;
 use crate::pace::CopyBandwidth;
 use crate::segment::State;
-use crate::{Error, Peer, Result, Segment};
+use crate::{Error, Peer, Result, SharedSegment};
 
 /// The name under which a leader puts where its segment is, or why there is none.
 const SEGMENT: &str = "segment";
@@ -33,12 +33,12 @@ const DESCRIPTOR: &str = "descriptor ";
 ///
 /// # Errors
 /// Memory is refused, or the system does not let ranks share it; and those of the board.
-pub(super) fn enter(board: &mut dyn Board, roster: &Roster) -> Result<Arc<Segment>> {
+pub(super) fn enter(board: &mut dyn Board, roster: &Roster) -> Result<Arc<SharedSegment>> {
     let neighbours = roster.neighbours();
     let (leader, me) = (neighbours[0], Peer(roster.rank() as u32));
     let leads = roster.rank() == leader;
     let layout = Layout::of_host(roster.ranks(), neighbours.len())?;
-    let made = leads.then(|| Segment::shared_by(layout, cores(roster)));
+    let made = leads.then(|| SharedSegment::shared_by(layout, cores(roster)));
     if let Some(Ok((segment, _))) = &made {
         segment.set_company(roster.company());
         segment.set_spans_scheduling_groups(roster.spans_scheduling_groups());
@@ -57,7 +57,7 @@ pub(super) fn enter(board: &mut dyn Board, roster: &Roster) -> Result<Arc<Segmen
         None => {
             let text = board.get(leader, SEGMENT)?;
             take_over(roster.card(leader), &String::from_utf8_lossy(&text))
-                .and_then(|file| Ok((Segment::attach_as(file.as_fd(), layout)?, file)))
+                .and_then(|file| Ok((SharedSegment::attach_as(file.as_fd(), layout)?, file)))
         }
     };
     if let Ok((segment, _)) = &found {
@@ -72,7 +72,7 @@ pub(super) fn enter(board: &mut dyn Board, roster: &Roster) -> Result<Arc<Segmen
 
 /// Waits until all ranks of this host have entered. After a fence they have, unless one could not;
 /// but there are servers whose fences do not hold.
-fn wait_for_all(segment: &Segment, neighbours: &[usize]) -> Result<()> {
+fn wait_for_all(segment: &SharedSegment, neighbours: &[usize]) -> Result<()> {
     let deadline = Instant::now() + LATE;
     for &rank in neighbours {
         while segment.state(Peer(rank as u32)) == State::Absent {
@@ -142,12 +142,12 @@ mod tests {
 
     #[test]
     fn a_segment_is_taken_over_in_either_way() {
-        let (segment, file) = Segment::shared(2).unwrap();
+        let (segment, file) = SharedSegment::shared(2).unwrap();
         segment.enter(Peer(1), 77);
         let process = std::process::id();
         let ways = [by_pidfd(process, file.as_raw_fd()), by_name(process, file.as_raw_fd())];
         for taken in ways {
-            let other = Segment::attach(taken.unwrap().as_fd(), 2).unwrap();
+            let other = SharedSegment::attach(taken.unwrap().as_fd(), 2).unwrap();
             assert_eq!(other.process(Peer(1)), 77);
         }
     }

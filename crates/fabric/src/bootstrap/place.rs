@@ -18,7 +18,7 @@ use super::apart::{RANKS_PER_SEGMENT, ranks_per_segment};
 use super::{CHOICE, LAUNCHER, RANK, RANKS, SEGMENT, Seat, Timeouts, take, variable};
 use crate::segment::{Abort, State};
 use crate::single_copy::is_gone;
-use crate::{Error, Failure, How, Peer, Result, Segment};
+use crate::{Error, Failure, How, Peer, Result, SharedSegment};
 
 /// How often to look whether the launcher has answered.
 const ANSWER: Duration = Duration::from_millis(1);
@@ -65,7 +65,7 @@ impl LaunchEnv {
         }
         let file = self.segment()?;
         self.die_with_launcher()?;
-        let segment = self.world(Segment::attach(file.as_fd(), self.ranks)?)?;
+        let segment = self.world(SharedSegment::attach(file.as_fd(), self.ranks)?)?;
         // The descriptor closes here. The mapping stays, and no child can inherit anything.
         Ok(take(&Arc::new(segment), self.rank))
     }
@@ -77,7 +77,7 @@ impl LaunchEnv {
         if self.launcher.is_none() || parent != self.launcher {
             return Ok(true);
         }
-        let segment = Segment::attach(self.segment()?.as_fd(), self.ranks)?;
+        let segment = SharedSegment::attach(self.segment()?.as_fd(), self.ranks)?;
         let rank = Peer(self.rank as u32);
         let has_world = segment.current(rank).is_none() && segment.state(rank) != State::Left;
         Ok(!has_world || segment.abort(Abort { rank, code }))
@@ -122,7 +122,7 @@ impl LaunchEnv {
 
     /// The world of this process: the first one, or a later one if programs of this rank have been
     /// in those before.
-    fn world(&self, first: Segment) -> Result<Segment> {
+    fn world(&self, first: SharedSegment) -> Result<SharedSegment> {
         let rank = Peer(self.rank as u32);
         let current = first.current(rank);
         let later = current.map(|number| self.later_world(number)).transpose()?;
@@ -145,19 +145,19 @@ impl LaunchEnv {
         }
     }
 
-    fn later_world(&self, number: RawFd) -> Result<Segment> {
+    fn later_world(&self, number: RawFd) -> Result<SharedSegment> {
         let failed = |problem| {
             Error::Environment(format!(
                 "a program that a rank runs after another one must open what the launcher has for \
                  it ({problem})"
             ))
         };
-        Segment::attach(self.segment_of_launcher(number).map_err(failed)?.as_fd(), self.ranks)
+        SharedSegment::attach(self.segment_of_launcher(number).map_err(failed)?.as_fd(), self.ranks)
     }
 
     /// Asks the launcher for the world after this one, and waits for it: ranks that are far ahead
     /// of others get theirs when these have come closer.
-    fn next_world(&self, first: &Segment, current: Option<RawFd>) -> Result<Segment> {
+    fn next_world(&self, first: &SharedSegment, current: Option<RawFd>) -> Result<SharedSegment> {
         let rank = Peer(self.rank as u32);
         let failed = |problem: String| {
             Error::Environment(format!(
@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn a_place_can_be_taken_once() {
-        let (world, file) = Segment::shared(3).unwrap();
+        let (world, file) = SharedSegment::shared(3).unwrap();
         let copy = file.try_clone().unwrap().into_raw_fd();
         let seat = place(copy, 1, 3).join().unwrap();
         assert_eq!((seat.rank, world.state(Peer(1))), (Peer(1), State::Present));
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn without_a_launcher_that_has_another_world_there_is_one_program() {
-        let (world, file) = Segment::shared(2).unwrap();
+        let (world, file) = SharedSegment::shared(2).unwrap();
         world.enter(Peer(0), std::process::id());
         world.leave(Peer(0));
         let copy = || file.try_clone().unwrap().into_raw_fd();
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn a_program_that_crashed_is_named_by_the_next_and_told_to_others() {
-        let (world, file) = Segment::shared(2).unwrap();
+        let (world, file) = SharedSegment::shared(2).unwrap();
         let mut child = std::process::Command::new("true").spawn().unwrap();
         child.wait().unwrap();
         world.enter(Peer(1), child.id());
@@ -329,11 +329,14 @@ mod tests {
     /// What has closed descriptors, as a wrapper in Python does, finds the launcher's.
     #[test]
     fn a_segment_is_found_in_the_launcher() {
-        let (world, file) = Segment::shared(3).unwrap();
+        let (world, file) = SharedSegment::shared(3).unwrap();
         let number = std::os::fd::AsRawFd::as_raw_fd(&file);
         let here = LaunchEnv { launcher: Some(std::process::id() as i32), ..place(number, 1, 3) };
         let found = here.segment_of_launcher(number).unwrap();
-        assert!(Segment::attach(found.as_fd(), 3).is_ok() && world.state(Peer(1)) == State::Absent);
+        assert!(
+            SharedSegment::attach(found.as_fd(), 3).is_ok()
+                && world.state(Peer(1)) == State::Absent
+        );
         let told = |place: LaunchEnv| place.segment_of_launcher(number).unwrap_err();
         assert_eq!(told(place(number, 1, 3)), "no MOTET_LAUNCHER");
         let gone = LaunchEnv { launcher: Some(i32::MAX), ..place(number, 1, 3) };

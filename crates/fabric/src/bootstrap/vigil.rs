@@ -21,7 +21,7 @@ use rustix::process::{Signal, getpid, kill_process};
 
 use super::process::{Process, has_ended};
 use crate::segment::State;
-use crate::{Error, Failure, How, Peer, Result, Segment};
+use crate::{Error, Failure, How, Peer, Result, SharedSegment};
 
 /// How often a watcher looks whether the one that it watches has left, or has died.
 const LOOK: Duration = Duration::from_millis(100);
@@ -43,7 +43,7 @@ impl Vigil {
     /// # Errors
     /// The system refuses a thread.
     pub(super) fn begin(
-        segment: Arc<Segment>,
+        segment: Arc<SharedSegment>,
         me: Peer,
         processes: Vec<(Peer, Process)>,
     ) -> Result<Option<Vigil>> {
@@ -72,7 +72,7 @@ impl Drop for Vigil {
 }
 
 struct Watcher {
-    segment: Arc<Segment>,
+    segment: Arc<SharedSegment>,
     is_over: Arc<AtomicBool>,
 }
 
@@ -170,13 +170,13 @@ mod tests {
         (0..).map(Peer).zip(processes).collect()
     }
 
-    fn world(ranks: usize) -> Arc<Segment> {
-        let segment = Segment::private(ranks).expect("there is memory");
+    fn world(ranks: usize) -> Arc<SharedSegment> {
+        let segment = SharedSegment::private(ranks).expect("there is memory");
         (0..ranks).for_each(|rank| segment.enter(Peer(rank as u32), 1));
         Arc::new(segment)
     }
 
-    fn failure_within(segment: &Segment, limit: Duration) -> Option<Failure> {
+    fn failure_within(segment: &SharedSegment, limit: Duration) -> Option<Failure> {
         let begun = Instant::now();
         while segment.failure().is_none() && begun.elapsed() < limit {
             thread::sleep(Duration::from_millis(1));

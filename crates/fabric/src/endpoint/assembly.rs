@@ -140,7 +140,7 @@ mod tests {
     use super::*;
     use crate::endpoint::{Options, Posted};
     use crate::layout::Layout;
-    use crate::{Region, Reply, Segment, Selector, Token, TypeCode};
+    use crate::{Region, Reply, Selector, SharedSegment, Token, TypeCode};
 
     const CELL: usize = 8192 + 64 - 8 - size_of::<Header>();
     const BYTES: usize = CELL + 100;
@@ -148,7 +148,7 @@ mod tests {
 
     /// Two ranks, and one that has sent the first of two cells.
     fn half_sent(data: &[u8]) -> [Endpoint; 2] {
-        let segment = Arc::new(Segment::private(2).unwrap());
+        let segment = Arc::new(SharedSegment::private(2).unwrap());
         let rank = |rank| Endpoint::new(segment.clone(), Peer(rank), Options::default());
         let mut ranks = [rank(0), rank(1)];
         let first = Packet::First { label: LABEL, element: TypeCode::BYTES, bytes: BYTES };
@@ -188,7 +188,8 @@ mod tests {
     fn longer_messages_go_ahead_of_their_receive_where_ranks_share_a_core() {
         let (data, token) = (vec![7; 64 << 10], Token { operation: 0, step: 0 });
         for (cores, ahead) in [(1, Posted::Done), (2, Posted::Pending)] {
-            let (segment, _file) = Segment::shared_by(Layout::new(2).unwrap(), cores).unwrap();
+            let (segment, _file) =
+                SharedSegment::shared_by(Layout::new(2).unwrap(), cores).unwrap();
             let segment = Arc::new(segment);
             let rank = |rank| Endpoint::new(segment.clone(), Peer(rank), Options::default());
             let [mut sender, mut receiver] = [0, 1].map(rank);
@@ -215,7 +216,7 @@ mod tests {
     /// border, and more than once round the ring.
     #[test]
     fn messages_of_all_lengths_arrive_where_ranks_share_a_core() {
-        let (segment, _file) = Segment::shared_by(Layout::new(2).unwrap(), 1).unwrap();
+        let (segment, _file) = SharedSegment::shared_by(Layout::new(2).unwrap(), 1).unwrap();
         let segment = Arc::new(segment);
         let rank = |rank| Endpoint::new(segment.clone(), Peer(rank), Options::default());
         let [mut sender, mut receiver] = [0, 1].map(rank);

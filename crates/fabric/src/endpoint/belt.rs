@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use super::packet::Words;
 use crate::channel::Arena;
 use crate::layout::{LINE, PAGE};
-use crate::{Peer, Region, Segment, host};
+use crate::{Peer, Region, SharedSegment, host};
 
 /// Blocks that may be unread at a time.
 pub(super) const MOST: usize = 128;
@@ -88,7 +88,7 @@ struct Unread {
 
 impl Unread {
     /// Whether nobody reads it any more.
-    fn is_read(&self, segment: &Segment) -> bool {
+    fn is_read(&self, segment: &SharedSegment) -> bool {
         segment.word32(self.place.start).load(Ordering::Acquire) == 0
     }
 }
@@ -118,7 +118,7 @@ pub(super) struct Belt {
 
 impl Belt {
     /// Bytes of the belt of a rank of this segment, once it is used.
-    pub(super) fn longest(segment: &Segment) -> usize {
+    pub(super) fn longest(segment: &SharedSegment) -> usize {
         let wanted = if segment.is_crowded() { CROWDED } else { beyond_cache() };
         wanted.min(segment.layout().arena_bytes() / SHARE)
     }
@@ -130,17 +130,17 @@ impl Belt {
 
     /// Blocks that are still to be read.
     #[cfg(test)]
-    pub(super) fn unread(&self, segment: &Segment) -> usize {
+    pub(super) fn unread(&self, segment: &SharedSegment) -> usize {
         self.unread.iter().filter(|block| !block.is_read(segment)).count()
     }
 
     /// Whether this rank is still to read a block that is for it alone.
-    pub(super) fn is_read_by(&self, segment: &Segment, reader: Peer) -> bool {
+    pub(super) fn is_read_by(&self, segment: &SharedSegment, reader: Peer) -> bool {
         self.unread.iter().any(|block| block.reader == Some(reader) && !block.is_read(segment))
     }
 
     /// Whether so many bytes more may lie unread for this rank.
-    fn may_go_ahead(&mut self, segment: &Segment, (reader, bytes): (Peer, usize)) -> bool {
+    fn may_go_ahead(&mut self, segment: &SharedSegment, (reader, bytes): (Peer, usize)) -> bool {
         let fits = |unread: &VecDeque<Unread>| {
             let own = unread.iter().filter(|block| block.reader == Some(reader));
             own.map(|block| block.place.len()).sum::<usize>() + bytes <= self.ahead
@@ -156,7 +156,7 @@ impl Belt {
     pub(super) fn lend(
         &mut self,
         arena: &mut Arena,
-        segment: &Segment,
+        segment: &SharedSegment,
         (source, readers): (Region, Readers),
     ) -> Option<Block> {
         let (reader, count) = match readers {
@@ -176,7 +176,7 @@ impl Belt {
     }
 
     /// Takes the belt from the arena.
-    fn cut(&mut self, arena: &mut Arena, segment: &Segment) -> Option<Range<usize>> {
+    fn cut(&mut self, arena: &mut Arena, segment: &SharedSegment) -> Option<Range<usize>> {
         let bytes = Belt::longest(segment);
         let share = beyond_cache() * segment.cores() / segment.company().max(segment.cores());
         let start = arena.cut_for_good(bytes)?;
@@ -194,7 +194,7 @@ impl Belt {
     /// the belt, from its start on. What is unread is stepped over.
     fn find(
         &mut self,
-        segment: &Segment,
+        segment: &SharedSegment,
         place: &Range<usize>,
         (source, reader): (Region, Option<Peer>),
     ) -> Option<Block> {
@@ -240,7 +240,7 @@ impl Belt {
     /// the whole belts of many ranks are not.
     ///
     /// The first places may stay unread for long: each other rank may keep one for its answer.
-    fn begin_anew(&mut self, segment: &Segment, start: usize, source: Region) {
+    fn begin_anew(&mut self, segment: &SharedSegment, start: usize, source: Region) {
         let mut at = self.unread.partition_point(|block| block.place.start >= self.next);
         let mut place = start;
         let last = at + segment.seats();
@@ -275,7 +275,7 @@ impl Belt {
 
     /// Sees to the pages of the block that was lent last, and of some that follow.
     #[cold]
-    fn prepare(&mut self, segment: &Segment, end: usize) {
+    fn prepare(&mut self, segment: &SharedSegment, end: usize) {
         let upto = self.next.max(self.turn.min(self.prepared + PREPARED)).min(end);
         segment.prepare(self.prepared..upto);
         self.prepared = upto;
@@ -305,14 +305,15 @@ mod tests {
     struct World {
         belt: Belt,
         arena: Arena,
-        segment: Segment,
+        segment: SharedSegment,
         /// What is sent: all bytes of it are the same.
         data: Vec<u8>,
     }
 
     impl World {
         fn of(cores: usize) -> World {
-            let (segment, _file) = Segment::shared_by(Layout::new(2).unwrap(), cores).unwrap();
+            let (segment, _file) =
+                SharedSegment::shared_by(Layout::new(2).unwrap(), cores).unwrap();
             let layout = segment.layout();
             let arena = Arena::new(layout.arena(0), layout.arena_bytes());
             World { belt: Belt::default(), arena, segment, data: vec![1; 4 * BYTES] }

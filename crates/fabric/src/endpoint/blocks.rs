@@ -18,7 +18,7 @@ use super::packet::Packet;
 use super::pen::Pen;
 use super::{Completion, Endpoint, Receive};
 use crate::pace::CopyBandwidth;
-use crate::{Label, Peer, Region, Reply, Segment, TransferError, TypeCode, memcheck};
+use crate::{Label, Peer, Region, Reply, SharedSegment, TransferError, TypeCode, memcheck};
 
 /// Bytes of the longest message that goes in a block, if one copy by the kernel is faster than two.
 const LONGEST: usize = 64 << 10;
@@ -102,7 +102,7 @@ pub(super) struct Blocks {
 impl Blocks {
     /// Those of a rank of this segment, whose cells hold so many bytes, and who may have said
     /// whether the kernel is to copy.
-    pub(super) fn of(segment: &Segment, cell: usize, single_copy: Option<bool>) -> Blocks {
+    pub(super) fn of(segment: &SharedSegment, cell: usize, single_copy: Option<bool>) -> Blocks {
         let by_cores = is_copied_by_cores(segment, single_copy);
         let (lengths, lengths_of_exchange) = match (by_cores, segment.is_crowded()) {
             (true, true) => (
@@ -156,7 +156,7 @@ impl Blocks {
 
     /// Those of this rank that are still to be read.
     #[cfg(test)]
-    pub(super) fn unread(&self, segment: &Segment) -> usize {
+    pub(super) fn unread(&self, segment: &SharedSegment) -> usize {
         self.belt.unread(segment)
     }
 
@@ -488,7 +488,7 @@ impl Endpoint {
 
 /// Whether cores copy large messages in this segment, for a rank that may have said whether the
 /// kernel is to.
-pub(super) fn is_copied_by_cores(segment: &Segment, single_copy: Option<bool>) -> bool {
+pub(super) fn is_copied_by_cores(segment: &SharedSegment, single_copy: Option<bool>) -> bool {
     segment.favours_cores() && single_copy != Some(true)
 }
 
@@ -514,7 +514,7 @@ mod tests {
 
     /// So many ranks that share a core.
     fn ranks(ranks: usize) -> Vec<Endpoint> {
-        let (segment, _file) = Segment::shared_by(Layout::new(ranks).unwrap(), 1).unwrap();
+        let (segment, _file) = SharedSegment::shared_by(Layout::new(ranks).unwrap(), 1).unwrap();
         let segment = Arc::new(segment);
         let rank = |rank| Endpoint::new(segment.clone(), Peer(rank as u32), Options::default());
         (0..ranks).map(rank).collect()
@@ -816,7 +816,8 @@ mod tests {
 
     /// The same, where the kernel copies slowly or not.
     fn roomy_where(ranks: usize, favours_cores: bool) -> Vec<Endpoint> {
-        let (segment, _file) = Segment::shared_by(Layout::new(ranks).unwrap(), ranks).unwrap();
+        let (segment, _file) =
+            SharedSegment::shared_by(Layout::new(ranks).unwrap(), ranks).unwrap();
         segment.set_favours_cores(favours_cores);
         let segment = Arc::new(segment);
         let rank = |rank| Endpoint::new(segment.clone(), Peer(rank as u32), Options::default());

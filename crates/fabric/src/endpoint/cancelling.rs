@@ -94,7 +94,7 @@ mod tests {
 
     use super::*;
     use crate::endpoint::{Completion, Options, Posted};
-    use crate::{Label, RegionMut, Segment, Selector, TypeCode};
+    use crate::{Label, RegionMut, Selector, SharedSegment, TypeCode};
 
     const LABEL: Label = Label { context: 1, tag: 2, ordinal: 0 };
     const BYTES: usize = 300_000;
@@ -104,7 +104,7 @@ mod tests {
     }
 
     fn pair(options: Options) -> [Endpoint; 2] {
-        let segment = Arc::new(Segment::private(2).unwrap());
+        let segment = Arc::new(SharedSegment::private(2).unwrap());
         [0, 1].map(|rank| Endpoint::new(segment.clone(), Peer(rank), options))
     }
 

@@ -285,7 +285,7 @@ mod tests {
     use super::*;
     use crate::endpoint::{Options, Posted};
     use crate::layout::Layout;
-    use crate::{Label, Region, Reply, Segment, Selector, Token, TypeCode};
+    use crate::{Label, Region, Reply, Selector, SharedSegment, Token, TypeCode};
 
     const BYTES: usize = (1 << 20) + 17;
     const LABEL: Label = Label { context: 1, tag: 2, ordinal: 0 };
@@ -311,7 +311,7 @@ mod tests {
 
         /// The same, where the receiver will reduce the message, or not.
         fn new(bytes: usize, options: Options, is_operand: bool) -> Pair {
-            let (segment, _file) = Segment::shared_by(Layout::new(2).unwrap(), 2).unwrap();
+            let (segment, _file) = SharedSegment::shared_by(Layout::new(2).unwrap(), 2).unwrap();
             let segment = Arc::new(segment);
             let ranks = [(0, Options::default()), (1, options)].map(|(rank, options)| {
                 segment.enter(Peer(rank), std::process::id());
@@ -460,7 +460,7 @@ mod tests {
     impl Gather {
         fn of(bytes: usize, ranks: usize) -> Gather {
             let layout = Layout::new(4).unwrap(); // more than cores, whoever of them takes part
-            let (segment, _file) = Segment::shared_by(layout, 2).unwrap();
+            let (segment, _file) = SharedSegment::shared_by(layout, 2).unwrap();
             let segment = Arc::new(segment);
             let endpoint = |rank| {
                 segment.enter(Peer(rank), std::process::id());

@@ -2,7 +2,7 @@
 
 use super::Endpoint;
 use crate::ofi::Wire;
-use crate::{Peer, Segment};
+use crate::{Peer, SharedSegment};
 
 impl Endpoint {
     /// How many cells this rank has put into its lanes to ranks on other hosts: one for each short
@@ -40,7 +40,7 @@ impl Endpoint {
     }
 
     /// Where it is known how things are with a rank.
-    pub(super) fn memory_of(&self, peer: Peer) -> &Segment {
+    pub(super) fn memory_of(&self, peer: Peer) -> &SharedSegment {
         match &self.wire {
             Some(wire) if wire.reaches(peer) => wire.segment(),
             _ => &self.segment,

@@ -73,7 +73,7 @@ mod tests {
     use crate::endpoint::{Completion, Options, Posted};
     use crate::heap::Memory;
     use crate::layout::Layout;
-    use crate::{Failure, How, Label, RegionMut, Segment, Selector, Token};
+    use crate::{Failure, How, Label, RegionMut, Selector, SharedSegment, Token};
     use crate::{TransferError, TypeCode};
 
     const BYTES: usize = (1 << 20) + 17;
@@ -88,8 +88,8 @@ mod tests {
 
     impl Pair {
         fn new() -> Pair {
-            let (first, file) = Segment::shared_by(Layout::new(2).unwrap(), 2).unwrap();
-            let second = Segment::attach(file.as_fd(), 2).unwrap();
+            let (first, file) = SharedSegment::shared_by(Layout::new(2).unwrap(), 2).unwrap();
+            let second = SharedSegment::attach(file.as_fd(), 2).unwrap();
             let options = Options { single_copy: Some(false), ..Options::default() };
             let ranks = [(0, first), (1, second)].map(|(rank, segment)| {
                 segment.enter(Peer(rank), std::process::id());

@@ -160,7 +160,7 @@ mod tests {
 
     use super::*;
     use crate::endpoint::Options;
-    use crate::{Label, Received, Segment, Selector, Sender, Token, TransferError};
+    use crate::{Label, Received, Selector, Sender, SharedSegment, Token, TransferError};
 
     const TOKEN: Token = Token { operation: 1, step: 0 };
 
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn an_introduction_comes_before_its_message_whatever_room_there_is() {
         const LONG: usize = 300_000;
-        let segment = Arc::new(Segment::private(2).unwrap());
+        let segment = Arc::new(SharedSegment::private(2).unwrap());
         let mut world =
             [0, 1].map(|rank| Endpoint::new(segment.clone(), Peer(rank), Options::default()));
         let mut total = 0;

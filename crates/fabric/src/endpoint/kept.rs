@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use super::belt::{Belt, Block, MOST};
 use crate::layout::LINE;
-use crate::{Region, Segment};
+use crate::{Region, SharedSegment};
 
 /// Who calls for its turn late reads what came before it sends, so that it has sent two since it
 /// kept one, or none.
@@ -50,7 +50,7 @@ pub(super) struct RecycledBuffers {
 impl RecycledBuffers {
     /// Those of a rank of this segment. Of many ranks, or of long messages, the blocks that are
     /// kept would be most of what their owner has.
-    pub(super) fn of(segment: &Segment) -> RecycledBuffers {
+    pub(super) fn of(segment: &SharedSegment) -> RecycledBuffers {
         let seats = segment.seats();
         let may_keep = (2..=MOST / 2).contains(&seats);
         let answers = if may_keep { vec![Answer::default(); seats] } else { Vec::new() };
@@ -71,7 +71,7 @@ impl RecycledBuffers {
     /// one back that was kept before. `false` if this one is to go back.
     pub(super) fn keep(
         &mut self,
-        segment: &Segment,
+        segment: &SharedSegment,
         from: usize,
         (block, bytes): (Block, usize),
     ) -> bool {
@@ -90,6 +90,6 @@ impl RecycledBuffers {
 }
 
 /// Its owner may use a block again, of which this rank was the last reader.
-pub(super) fn give_back(segment: &Segment, block: Block) {
+pub(super) fn give_back(segment: &SharedSegment, block: Block) {
     segment.word32(block.readers).store(0, Ordering::Release);
 }

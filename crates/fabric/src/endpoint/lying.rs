@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use crate::endpoint::Options;
     use crate::layout::Layout;
-    use crate::{Label, Peer, Segment, Short};
+    use crate::{Label, Peer, SharedSegment, Short};
 
     const TOKEN: Token = Token { operation: 3, step: 1 };
 
@@ -157,7 +157,7 @@ mod tests {
 
     /// Two ranks that share a core, so that what fits no cell goes in blocks.
     fn pair() -> [Endpoint; 2] {
-        let (segment, _file) = Segment::shared_by(Layout::new(2).unwrap(), 1).unwrap();
+        let (segment, _file) = SharedSegment::shared_by(Layout::new(2).unwrap(), 1).unwrap();
         let segment = Arc::new(segment);
         [0, 1].map(|rank| Endpoint::new(segment.clone(), Peer(rank), Options::default()))
     }

@@ -9,7 +9,7 @@ use crate::chunks::Queue;
 use crate::claims::Claim;
 use crate::lane::{Outlet, Ring};
 use crate::slab::Id;
-use crate::{Label, Peer, Received, Region, Reply, Segment, Token, TypeCode};
+use crate::{Label, Peer, Received, Region, Reply, SharedSegment, Token, TypeCode};
 
 /// The longest message that goes in cells, which takes two copies, but needs nobody's answer.
 const LONGEST_EAGER: usize = 16 << 10;
@@ -30,7 +30,7 @@ pub(super) struct Standing {
 
 impl Standing {
     /// The lane in this ring, whose first message has this position.
-    pub(super) fn new(segment: Arc<Segment>, ring: Ring, first: u64) -> Standing {
+    pub(super) fn new(segment: Arc<SharedSegment>, ring: Ring, first: u64) -> Standing {
         let outlet = Outlet::starting_at(segment, ring, first);
         let cell = outlet.payload::<Header>();
         let share = ring.long_cells() / EAGER_SHARE * cell;

@@ -315,7 +315,7 @@ mod tests {
 
     use super::*;
     use crate::endpoint::{Options, Posted};
-    use crate::segment::Segment;
+    use crate::segment::SharedSegment;
 
     const TOKEN: Token = Token { operation: 7, step: 0 };
 
@@ -324,7 +324,7 @@ mod tests {
     }
 
     fn pair() -> [Endpoint; 2] {
-        let segment = Arc::new(Segment::private(2).unwrap());
+        let segment = Arc::new(SharedSegment::private(2).unwrap());
         [0, 1].map(|rank| Endpoint::new(segment.clone(), Peer(rank), Options::default()))
     }
 

@@ -14,7 +14,7 @@ use super::packet::Packet;
 use super::{Completion, Endpoint, Exposure, Landing, Posted};
 use crate::single_copy::SingleCopy;
 use crate::slab::Id;
-use crate::{Peer, Received, Segment, claims};
+use crate::{Peer, Received, SharedSegment, claims};
 
 /// Bytes of the shortest and of the longest piece.
 const PIECES: RangeInclusive<usize> = 32 << 10..=128 << 10;
@@ -37,7 +37,7 @@ pub(super) struct Streams {
 impl Streams {
     /// Those of a rank of this segment, who may have said whether the kernel is to copy. Where
     /// ranks share cores there are none: each piece would have to wait for its turn.
-    pub(super) fn of(segment: &Segment, single_copy: Option<bool>) -> Option<Streams> {
+    pub(super) fn of(segment: &SharedSegment, single_copy: Option<bool>) -> Option<Streams> {
         let is_wanted = is_copied_by_cores(segment, single_copy) && !segment.is_crowded();
         is_wanted.then(|| Streams { belt: Belt::default(), landings: Vec::new(), patience: 0 })
     }
@@ -189,7 +189,8 @@ mod tests {
 
     /// So many ranks, each with a core, where the kernel copies slowly.
     fn ranks<const RANKS: usize>(options: Options) -> [Endpoint; RANKS] {
-        let (segment, _file) = Segment::shared_by(Layout::new(RANKS).unwrap(), RANKS).unwrap();
+        let (segment, _file) =
+            SharedSegment::shared_by(Layout::new(RANKS).unwrap(), RANKS).unwrap();
         segment.set_favours_cores(true);
         let segment = Arc::new(segment);
         std::array::from_fn(|rank| {

@@ -62,12 +62,12 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::Segment;
+    use crate::SharedSegment;
 
     const CELLS: usize = 128;
 
     fn place(annexes: usize) -> MappedRing {
-        let segment = Arc::new(Segment::private(1).unwrap());
+        let segment = Arc::new(SharedSegment::private(1).unwrap());
         let ring = Ring::with_annexes(segment.layout().arena(0), (CELLS, 1152), (annexes, 8256));
         MappedRing::new(segment, ring)
     }

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::STAMP;
-use crate::Segment;
+use crate::SharedSegment;
 use crate::layout::{LANE_HEAD, LINE};
 
 /// Where a ring lies in a segment and how it is cut.
@@ -76,7 +76,7 @@ impl Ring {
     /// Makes a ring fresh: no stamp in it is one that will be waited for.
     ///
     /// Only for rings that nobody uses: before the other side hears of it.
-    pub fn clear(&self, segment: &Segment) {
+    pub fn clear(&self, segment: &SharedSegment) {
         assert!(self.is_sound());
         segment.word64(self.offset).store(0, Ordering::Relaxed);
         segment.word32(self.offset + LINE).store(0, Ordering::Relaxed);

@@ -13,7 +13,7 @@ use rustix::io::read;
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::segment::{Abort, State};
-use crate::{Error, Failure, Peer, Result, Segment};
+use crate::{Error, Failure, Peer, Result, SharedSegment};
 
 /// How many worlds a rank may be ahead of the slowest one. It waits then.
 const MOST_AHEAD: usize = 16;
@@ -21,13 +21,13 @@ const MOST_AHEAD: usize = 16;
 /// A world that is not the first one.
 struct Later {
     number: usize,
-    segment: Segment,
+    segment: SharedSegment,
     file: OwnedFd,
 }
 
 /// All worlds that some rank is in, or may still come to, and the first one.
 pub(super) struct Worlds {
-    first: Segment,
+    first: SharedSegment,
     later: VecDeque<Later>,
     /// What is asked, as numbers of ranks, and the end by which ranks ask it.
     requests: OwnedFd,
@@ -41,7 +41,7 @@ pub(super) struct Worlds {
 }
 
 impl Worlds {
-    pub(super) fn new(first: Segment) -> Result<Worlds> {
+    pub(super) fn new(first: SharedSegment) -> Result<Worlds> {
         let flags = PipeFlags::CLOEXEC | PipeFlags::NONBLOCK;
         let (requests, line) =
             pipe_with(flags).map_err(|errno| Error::system("make a pipe for the ranks", errno))?;
@@ -98,7 +98,7 @@ impl Worlds {
     }
 
     fn add(&mut self, number: usize) -> Result<()> {
-        let (segment, file) = Segment::shared(self.first.ranks())?;
+        let (segment, file) = SharedSegment::shared(self.first.ranks())?;
         segment.set_favours_cores(self.first.favours_cores());
         for rank in (0..self.ended.len()).filter(|&rank| self.ended[rank]) {
             segment.leave(Peer(rank as u32));
@@ -117,13 +117,13 @@ impl Worlds {
     }
 
     /// The world of a rank.
-    fn of(&self, rank: Peer) -> &Segment {
+    fn of(&self, rank: Peer) -> &SharedSegment {
         let number = self.rounds[rank.index()];
         let later = self.later.iter().find(|world| world.number == number);
         later.map_or(&self.first, |world| &world.segment)
     }
 
-    fn all(&self) -> impl Iterator<Item = &Segment> {
+    fn all(&self) -> impl Iterator<Item = &SharedSegment> {
         std::iter::once(&self.first).chain(self.later.iter().map(|world| &world.segment))
     }
 
@@ -134,12 +134,12 @@ impl Worlds {
 
     /// The end of the job that a rank of any world wants, if one does.
     pub(super) fn aborted(&self) -> Option<Abort> {
-        self.all().find_map(Segment::aborted)
+        self.all().find_map(SharedSegment::aborted)
     }
 
     /// The first death that is known in any world.
     pub(super) fn failure(&self) -> Option<Failure> {
-        self.all().find_map(Segment::failure)
+        self.all().find_map(SharedSegment::failure)
     }
 
     /// Records in all worlds that a rank has died.
@@ -163,7 +163,7 @@ mod tests {
     use std::os::fd::AsFd;
 
     fn worlds(ranks: usize) -> Worlds {
-        Worlds::new(Segment::shared(ranks).unwrap().0).unwrap()
+        Worlds::new(SharedSegment::shared(ranks).unwrap().0).unwrap()
     }
 
     fn ask(worlds: &mut Worlds, rank: u32) {
@@ -196,7 +196,7 @@ mod tests {
             assert_eq!(worlds.first.current(Peer(0)), worlds.first.current(Peer(1)));
             assert_eq!((worlds.later.len(), worlds.slowest()), (1, round));
             let file = worlds.later[0].file.as_fd();
-            assert!(Segment::attach(file, 2).is_ok());
+            assert!(SharedSegment::attach(file, 2).is_ok());
         }
     }
 

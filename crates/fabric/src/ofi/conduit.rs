@@ -16,7 +16,7 @@ use super::volley::Volley;
 use crate::endpoint::Header;
 use crate::lane::{MappedRing, Ring, STAMP};
 use crate::layout::LANE_HEAD;
-use crate::{Peer, Region, Result, Segment};
+use crate::{Peer, Region, Result, SharedSegment};
 
 /// Looks after which the sender is told in a message of its own how far we have read.
 const PATIENCE: u32 = 8;
@@ -77,7 +77,7 @@ impl Conduit {
         port: &mut Port,
         (target, window): (Target, Option<RmaRegion>),
         (me, peer): (Peer, Peer),
-        segment: &Arc<Segment>,
+        segment: &Arc<SharedSegment>,
         first: u64,
     ) -> Result<Conduit> {
         let layout = segment.layout();

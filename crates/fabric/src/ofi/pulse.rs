@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::port::Bell;
 use super::post::{Post, Word};
 use crate::segment::{pack, unpack};
-use crate::{Error, Failure, How, Peer, Result, Segment};
+use crate::{Error, Failure, How, Peer, Result, SharedSegment};
 
 /// The variable that says after how many seconds without an answer a rank is lost.
 pub const PEER_TIMEOUT: &str = "MOTET_PEER_TIMEOUT";
@@ -42,7 +42,7 @@ pub fn peer_timeout() -> Result<Duration> {
 
 /// What a rank and its pulse tell each other.
 pub(super) struct Shared {
-    home: Arc<Segment>,
+    home: Arc<SharedSegment>,
     is_over: AtomicBool,
     /// Whether all elsewhere have been told of a failure.
     is_told: AtomicBool,
@@ -111,7 +111,7 @@ impl Pulse {
     pub(super) fn begin(
         post: Post,
         me: Peer,
-        home: Arc<Segment>,
+        home: Arc<SharedSegment>,
         elsewhere: Vec<Peer>,
         timeout: Duration,
     ) -> Result<Pulse> {

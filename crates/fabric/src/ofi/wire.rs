@@ -17,7 +17,7 @@ use super::post::Post;
 use super::pulse::{self, Pulse};
 use super::straight::ZeroCopyTransfers;
 use crate::bootstrap::{Board, tell_all};
-use crate::{Failure, How, Peer, RegionMut, Result, Segment};
+use crate::{Failure, How, Peer, RegionMut, Result, SharedSegment};
 use ports::{Card, Ports, refusal};
 pub use ports::{REMOTE_WRITES, Reach, remote_writes};
 use volleys::Holding;
@@ -33,9 +33,9 @@ pub struct Wire {
     me: Peer,
     pulse: Pulse,
     /// The segment of this host.
-    home: Arc<Segment>,
+    home: Arc<SharedSegment>,
     /// The lanes to and from ranks elsewhere, what is known of those ranks, and the buffers.
-    segment: Arc<Segment>,
+    segment: Arc<SharedSegment>,
     /// The host of each rank.
     hosts: Vec<usize>,
     /// The seat of each rank that is on this host.
@@ -84,7 +84,11 @@ impl Wire {
     /// # Errors
     /// [`Network`](crate::Error::Network) if there is no way, or not the same one for all; those of
     /// the board.
-    pub fn open(board: &mut dyn Board, home: &Arc<Segment>, reach: Reach<'_>) -> Result<Wire> {
+    pub fn open(
+        board: &mut dyn Board,
+        home: &Arc<SharedSegment>,
+        reach: Reach<'_>,
+    ) -> Result<Wire> {
         let (me, hosts) = (Peer(board.rank() as u32), reach.hosts);
         let opened = Ports::open(reach);
         // Who has failed says so, or all others would wait for it.
@@ -116,10 +120,10 @@ impl Wire {
 
     fn over(
         (mut port, pulse): (Port, Pulse),
-        (segment, window): (Segment, Registration),
+        (segment, window): (SharedSegment, Registration),
         text: String,
         me: Peer,
-        home: Arc<Segment>,
+        home: Arc<SharedSegment>,
         (cards, hosts): (Vec<Card>, &[usize]),
     ) -> Result<Wire> {
         let mut seat = 0..;
@@ -224,7 +228,7 @@ impl Wire {
     }
 
     /// The segment with the lanes to and from other hosts.
-    pub(crate) fn segment(&self) -> &Arc<Segment> {
+    pub(crate) fn segment(&self) -> &Arc<SharedSegment> {
         &self.segment
     }
 

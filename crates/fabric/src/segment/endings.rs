@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{DEATH_AT, Segment};
+use super::{DEATH_AT, SharedSegment};
 use crate::layout::LINE;
 use crate::{Failure, How, Peer, single_copy};
 
@@ -23,7 +23,7 @@ pub struct Abort {
     pub code: u8,
 }
 
-impl Segment {
+impl SharedSegment {
     /// Records that a rank ends the job, and says whether it is the first one: only the first
     /// counts. It wakes nobody. The other ranks are to be ended, and a process that is about to be
     /// ended hears neither of this nor of [deaths](Segment::fail) that follow from it.
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn failures_survive_packing_and_the_first_is_kept() {
-        let segment = Segment::private(3).unwrap();
+        let segment = SharedSegment::private(3).unwrap();
         assert_eq!(segment.failure(), None);
         let first = Failure { rank: Peer(2), how: How::Signal(9) };
         segment.fail(first);
@@ -169,7 +169,7 @@ mod tests {
         let of_nobody = pack(Failure { rank: Peer(3), how: How::Panic });
         let of_no_kind = pack(failure) | 0x77;
         for stray in [1, 0x41, 7 << 16 | 1, u64::MAX, 1.5_f64.to_bits(), of_nobody, of_no_kind] {
-            let segment = Segment::private(3).unwrap();
+            let segment = SharedSegment::private(3).unwrap();
             let own = segment.layout().rank_block(2) + DEATH_AT;
             for at in [FAILURE_AT, ABORT_AT, own, CORES_AT] {
                 segment.word64(at).store(stray, Ordering::Relaxed);
@@ -182,7 +182,7 @@ mod tests {
             assert!(segment.abort(abort) && !segment.abort(abort), "{stray:#x}");
             assert_eq!(segment.aborted(), Some(abort), "{stray:#x}");
         }
-        let segment = Segment::private(3).unwrap();
+        let segment = SharedSegment::private(3).unwrap();
         segment.fail(Failure { rank: Peer(3), how: How::Panic });
         assert_eq!(segment.failure(), None, "there is no such rank");
     }
@@ -191,9 +191,10 @@ mod tests {
     fn the_first_abort_counts_and_processes_hear_of_no_death_after_it() {
         let abort = |rank, code| Abort { rank: Peer(rank), code };
         let failure = Failure { rank: Peer(0), how: How::Exit(7) };
-        for (segment, told) in
-            [(Segment::shared(3).unwrap().0, None), (Segment::private(3).unwrap(), Some(failure))]
-        {
+        for (segment, told) in [
+            (SharedSegment::shared(3).unwrap().0, None),
+            (SharedSegment::private(3).unwrap(), Some(failure)),
+        ] {
             assert_eq!(segment.aborted(), None);
             assert!(segment.abort(abort(0, 7)));
             assert!(!segment.abort(abort(2, 255)));
@@ -205,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_death_wakes_even_if_its_last_act_was_half_a_ring() {
-        let segment = Segment::private(2).unwrap();
+        let segment = SharedSegment::private(2).unwrap();
         let word = segment.word32(segment.layout().rank_block(1) + DOORBELL_AT);
         let failure = Failure { rank: Peer(0), how: How::Signal(9) };
         std::thread::scope(|scope| {

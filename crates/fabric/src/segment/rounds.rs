@@ -9,14 +9,14 @@
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{REQUESTS_AT, Segment};
+use super::{REQUESTS_AT, SharedSegment};
 use crate::Peer;
 use crate::layout::LINE;
 
 /// Offset in a rank's block: one more than the descriptor of its present world.
 const CURRENT_AT: usize = LINE + 24;
 
-impl Segment {
+impl SharedSegment {
     /// Says by which descriptor of the launcher ranks ask for their next world: before any enters.
     pub(crate) fn set_request_line(&self, line: RawFd) {
         note(self.word32(REQUESTS_AT), line); // one more: 0 is unknown
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn what_is_noted_is_found_and_nothing_else() {
-        let (segment, _file) = Segment::shared(2).unwrap();
+        let (segment, _file) = SharedSegment::shared(2).unwrap();
         assert_eq!((segment.request_line(), segment.current(Peer(1))), (None, None));
         segment.set_request_line(0);
         segment.set_current(Peer(1), 7);

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use motet_fabric::bootstrap::Seat;
 use motet_fabric::{
     Completion, Endpoint, Failure, How, Label, Options, Peer, Posted, Received, Region, RegionMut,
-    Segment, Selector, Token, TransferError, TypeCode,
+    Selector, SharedSegment, Token, TransferError, TypeCode,
 };
 
 pub(crate) use channels::{Attachment, Inbound, Outbound};
@@ -61,7 +61,7 @@ pub(crate) struct Rank {
 }
 
 impl Rank {
-    pub(crate) fn new(segment: Arc<Segment>, me: Peer, options: Options) -> Rank {
+    pub(crate) fn new(segment: Arc<SharedSegment>, me: Peer, options: Options) -> Rank {
         Rank::of(Endpoint::new(segment, me, options))
     }
 

@@ -6,7 +6,7 @@ use std::thread;
 
 use motet_fabric::bootstrap;
 use motet_fabric::ofi::Library;
-use motet_fabric::{Options, Peer, Segment};
+use motet_fabric::{Options, Peer, SharedSegment};
 
 use super::Rank;
 
@@ -60,16 +60,16 @@ impl Kind {
         matches!(self, Kind::Apart | Kind::ApartByMessages | Kind::ApartInPairs)
     }
 
-    fn segments(self, ranks: usize) -> Vec<Arc<Segment>> {
+    fn segments(self, ranks: usize) -> Vec<Arc<SharedSegment>> {
         match self {
             Kind::Threads | Kind::ThreadsInPieces => {
-                let segment = Arc::new(Segment::private(ranks).unwrap());
+                let segment = Arc::new(SharedSegment::private(ranks).unwrap());
                 (0..ranks).map(|_| Arc::clone(&segment)).collect()
             }
             Kind::Mapped | Kind::MappedInPieces | Kind::MappedByCores => {
-                let (made, file) = Segment::shared(ranks).unwrap();
+                let (made, file) = SharedSegment::shared(ranks).unwrap();
                 made.set_favours_cores(self == Kind::MappedByCores);
-                let attach = |_| Arc::new(Segment::attach(file.as_fd(), ranks).unwrap());
+                let attach = |_| Arc::new(SharedSegment::attach(file.as_fd(), ranks).unwrap());
                 (0..ranks).map(attach).collect()
             }
             Kind::Apart | Kind::ApartByMessages | Kind::ApartInPairs => {
@@ -87,7 +87,7 @@ pub(crate) fn ranks(kind: Kind, ranks: usize) -> Vec<Rank> {
         let seats = bootstrap::threads_apart(ranks, per_host, writes).unwrap();
         return seats.into_iter().map(|seat| Rank::reaching(seat, kind.options())).collect();
     }
-    let enter = |(rank, segment): (usize, Arc<Segment>)| {
+    let enter = |(rank, segment): (usize, Arc<SharedSegment>)| {
         let me = Peer(rank as u32);
         segment.enter(me, std::process::id());
         Rank::new(segment, me, kind.options())

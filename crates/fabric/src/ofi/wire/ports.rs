@@ -8,7 +8,7 @@ use crate::ofi::library::Library;
 use crate::ofi::port::{Port, Registration, RmaRegion};
 use crate::ofi::provider::{self, PROVIDER};
 use crate::ofi::pulse;
-use crate::{Error, RegionMut, Result, Segment};
+use crate::{Error, RegionMut, Result, SharedSegment};
 
 /// The variable that says whether ranks on different hosts may write into memory of each other.
 pub const REMOTE_WRITES: &str = "MOTET_REMOTE_WRITES";
@@ -44,7 +44,7 @@ pub(super) struct Ports {
     pub(super) pulse: Port,
     addresses: [Vec<u8>; 2],
     /// The lanes to and from ranks elsewhere, and the part of them that others write into.
-    pub(super) segment: Segment,
+    pub(super) segment: SharedSegment,
     pub(super) window: Registration,
     told: Option<RmaRegion>,
     /// The name of the provider.
@@ -66,7 +66,7 @@ impl Ports {
         if reach.writes.map_or_else(remote_writes, Ok)? {
             choice = choice.with_writes(&library)?;
         }
-        let segment = Segment::private_as(Layout::elsewhere(reach.hosts.len(), BUFFERS)?)?;
+        let segment = SharedSegment::private_as(Layout::elsewhere(reach.hosts.len(), BUFFERS)?)?;
         let layout = segment.layout();
         let written = reach.hosts.len() * layout.lane_at(0, false).cells;
         let mut main = Port::open(&library, &choice, false, written)?;
