@@ -415,7 +415,7 @@ impl Endpoint {
 
     /// Wakes a rank of this host after something was put where it looks.
     #[inline]
-    pub fn ring(&self, peer: Peer) {
+    pub fn wake(&self, peer: Peer) {
         self.segment.doorbell(peer).ring();
     }
 

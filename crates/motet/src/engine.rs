@@ -471,7 +471,7 @@ impl Engine {
         self.active -= transfers;
         self.ended += 1;
         if self.sleepers > 0 {
-            self.endpoint.ring(self.endpoint.me());
+            self.endpoint.wake(self.endpoint.me());
         }
     }
 

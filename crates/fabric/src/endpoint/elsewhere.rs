@@ -52,7 +52,7 @@ impl Endpoint {
     pub(super) fn announce(&mut self, peer: Peer) {
         match &mut self.wire {
             Some(wire) if wire.reaches(peer) => wire.give(peer),
-            _ => self.ring(peer),
+            _ => self.wake(peer),
         }
     }
 

@@ -126,7 +126,7 @@ impl Endpoint {
             self.note_piece(id, bytes, done);
         }
         self.leave_block(block);
-        self.ring(source); // Who has more to send may wait for the block.
+        self.wake(source); // Who has more to send may wait for the block.
     }
 
     /// Whether somebody who sends us a message in pieces does something else, as it seems.

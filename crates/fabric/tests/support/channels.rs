@@ -67,7 +67,7 @@ impl Rank {
         // SAFETY: live memory of the length that the channel was opened for.
         let taken = unsafe { inbound.channel.try_recv(RegionMut::of(&mut memory)) };
         if taken? {
-            self.endpoint().ring(Peer(inbound.from));
+            self.endpoint().wake(Peer(inbound.from));
         }
         Some(memory)
     }
@@ -76,7 +76,7 @@ impl Rank {
         // SAFETY: a live slice.
         let gone = unsafe { outbound.channel.try_send(Region::of(data)) };
         if gone {
-            self.endpoint().ring(Peer(outbound.to));
+            self.endpoint().wake(Peer(outbound.to));
         }
         gone
     }

@@ -426,7 +426,7 @@ impl Execution {
                 // SAFETY: as in `receive`; the channel was opened for its length.
                 match unsafe { channel.try_recv(into) } {
                     None => return Attempt::Stuck,
-                    Some(true) => endpoint.ring(self.peer(from)),
+                    Some(true) => endpoint.wake(self.peer(from)),
                     Some(false) => {}
                 }
                 Attempt::Done
@@ -446,7 +446,7 @@ impl Execution {
         if !unsafe { channel.try_send(data) } {
             return Attempt::Stuck;
         }
-        endpoint.ring(to);
+        endpoint.wake(to);
         Attempt::Done
     }
 }

@@ -229,7 +229,7 @@ impl Act {
                 // SAFETY: passed on.
                 let sent = unsafe { channel.try_send(from) };
                 if sent {
-                    endpoint.ring(to);
+                    endpoint.wake(to);
                 }
                 return usize::from(sent);
             }
@@ -237,7 +237,7 @@ impl Act {
                 // SAFETY: passed on; the channel was opened for its length.
                 match unsafe { incoming(links, link).try_recv(into) } {
                     None => return 0,
-                    Some(true) => endpoint.ring(from),
+                    Some(true) => endpoint.wake(from),
                     Some(false) => {}
                 }
             }
@@ -251,7 +251,7 @@ impl Act {
                 });
                 match is_rung {
                     None => return 0,
-                    Some(true) => endpoint.ring(from),
+                    Some(true) => endpoint.wake(from),
                     Some(false) => {}
                 }
                 return 2;
