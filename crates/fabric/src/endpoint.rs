@@ -380,7 +380,7 @@ impl Endpoint {
 
     /// Moves everything that can move; adds what completed. Says whether anything moved.
     pub fn progress(&mut self, done: &mut Vec<Completion>) -> bool {
-        let fetched = self.fetch(done);
+        let fetched = self.poll_network(done);
         self.take_in(done) || fetched
     }
 

@@ -320,7 +320,7 @@ impl Engine {
         let mut done = mem::take(&mut self.done);
         let begun = !self.left.is_empty() && self.begin_left(&mut done);
         // Operations at a sprint look into the lanes themselves, before the endpoint does.
-        let fetched = self.endpoint.fetch(&mut done);
+        let fetched = self.endpoint.poll_network(&mut done);
         let mut moved = self.poll_channels(&mut done) || begun;
         let came = self.endpoint.take_in(&mut done) || fetched;
         if came && !self.gathering.is_empty() {

@@ -17,7 +17,7 @@ impl Endpoint {
     /// The first half of [`Endpoint::progress`]: what the network does. It puts cells into the
     /// lanes, which are left there. Says whether anything moved.
     #[inline]
-    pub fn fetch(&mut self, done: &mut Vec<Completion>) -> bool {
+    pub fn poll_network(&mut self, done: &mut Vec<Completion>) -> bool {
         self.wire.is_some() && self.carry(done)
     }
 

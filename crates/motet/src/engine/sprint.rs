@@ -236,7 +236,7 @@ impl Engine {
             if self.active > 1 && look.is_multiple_of(LOOKS) {
                 break; // what it waits for may wait for another operation
             }
-            self.endpoint.fetch(&mut done);
+            self.endpoint.poll_network(&mut done);
         }
         self.settle(done);
         self.leave_off(id);
