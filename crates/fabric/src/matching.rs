@@ -207,7 +207,7 @@ impl<R: Default, M: Default> Matching<R, M> {
     }
 
     /// Number of messages that wait for their receive.
-    pub fn kept(&self) -> usize {
+    pub fn unexpected_len(&self) -> usize {
         self.early.len()
     }
 }
@@ -300,7 +300,7 @@ mod tests {
         assert_eq!(matching.take_early(&any(None, Some(0))).unwrap().2, 0);
         assert_eq!(matching.take_early(&any(None, Some(0))).unwrap().2, 3);
         assert!(matching.take_early(&any(Some(0), Some(0))).is_none());
-        assert_eq!(matching.kept(), 3);
+        assert_eq!(matching.unexpected_len(), 3);
     }
 
     #[test]

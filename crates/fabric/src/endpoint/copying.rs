@@ -203,7 +203,8 @@ impl Endpoint {
         }
         // Ranks have the cores in turns.
         let is_far = !source.index().abs_diff(self.me.index()).is_multiple_of(self.segment.cores());
-        let others = self.matching.kept() + self.matching.posted() + self.meanwhile.receives.len();
+        let others =
+            self.matching.unexpected_len() + self.matching.posted() + self.meanwhile.receives.len();
         is_far && others > 0
     }
 

@@ -191,7 +191,7 @@ impl Endpoint {
         token: Token,
     ) -> bool {
         let receive = Receive::new(into, element, token);
-        self.matching.kept() == 0 && self.matching.post_alone(from, label, receive)
+        self.matching.unexpected_len() == 0 && self.matching.post_alone(from, label, receive)
     }
 
     /// Receives what the posted receive of this token waits for, if no other one is posted and if

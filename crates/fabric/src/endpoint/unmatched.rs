@@ -8,7 +8,7 @@ impl Endpoint {
     /// asked.
     #[inline]
     pub fn has_unmatched(&self) -> bool {
-        self.matching.kept() > 0 || !self.opened.is_empty()
+        self.matching.unexpected_len() > 0 || !self.opened.is_empty()
     }
 
     /// Looks at each message that has come and that no receive has asked for: who has sent it, as
