@@ -84,7 +84,7 @@ impl Outgoing<'_> {
     pub unsafe fn run<'on>(&self, on: impl Into<On<'on>>) -> Result<()> {
         let comm = on.into().messages();
         // SAFETY: passed on.
-        if unsafe { self.goes_straight(comm) } {
+        if unsafe { self.try_send_inline(comm) } {
             return Ok(());
         }
         // SAFETY: passed on.
@@ -112,7 +112,7 @@ impl Outgoing<'_> {
     pub unsafe fn start<'on>(&self, on: impl Into<On<'on>>) -> Result<Request> {
         let comm = on.into().messages();
         // SAFETY: passed on.
-        if unsafe { self.goes_straight(comm) } {
+        if unsafe { self.try_send_inline(comm) } {
             return Ok(Request::over(Past::Send));
         }
         // SAFETY: passed on.

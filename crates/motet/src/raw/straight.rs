@@ -27,7 +27,7 @@ impl Outgoing<'_> {
     /// # Safety
     /// As [`Outgoing::run`].
     #[inline]
-    pub(super) unsafe fn goes_straight(&self, comm: &Communicator) -> bool {
+    pub(super) unsafe fn try_send_inline(&self, comm: &Communicator) -> bool {
         if !matches!(self.mode, SendMode::Standard | SendMode::Ready) {
             return false;
         }
