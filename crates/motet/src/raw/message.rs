@@ -178,7 +178,7 @@ impl Incoming<'_> {
     pub unsafe fn run<'on>(&self, on: impl Into<On<'on>>) -> Result<Status> {
         let comm = on.into().messages();
         // SAFETY: passed on.
-        if let Some(told) = unsafe { self.comes_straight(comm) } {
+        if let Some(told) = unsafe { self.try_recv_inline(comm) } {
             return told;
         }
         // SAFETY: passed on.

@@ -48,7 +48,7 @@ impl Incoming<'_> {
     /// # Safety
     /// As [`Incoming::run`].
     #[inline]
-    pub(super) unsafe fn comes_straight(&self, comm: &Communicator) -> Option<Result<Status>> {
+    pub(super) unsafe fn try_recv_inline(&self, comm: &Communicator) -> Option<Result<Status>> {
         let (Source::Rank(from), TagFilter::Tag(tag)) = (self.from, self.tag) else { return None };
         let expected = self.expected(comm, from, tag)?;
         let core = comm.core();
