@@ -206,7 +206,7 @@ impl Incoming<'_> {
     pub unsafe fn start<'on>(&self, on: impl Into<On<'on>>) -> Result<Request> {
         let comm = on.into().messages();
         // SAFETY: passed on.
-        if let Some(begun) = unsafe { self.begins_straight(comm) } {
+        if let Some(begun) = unsafe { self.try_irecv_inline(comm) } {
             return begun;
         }
         // SAFETY: passed on.

@@ -68,7 +68,7 @@ impl Incoming<'_> {
     /// # Safety
     /// As [`Incoming::start`].
     #[inline]
-    pub(super) unsafe fn begins_straight(&self, comm: &Communicator) -> Option<Result<Request>> {
+    pub(super) unsafe fn try_irecv_inline(&self, comm: &Communicator) -> Option<Result<Request>> {
         let (Source::Rank(from), TagFilter::Tag(tag)) = (self.from, self.tag) else { return None };
         if tells_type(comm) {
             return None;
