@@ -132,7 +132,7 @@ impl Arena {
         is_taken
     }
 
-    /// What a `Found` is for: looks at the object, which must be there.
+    /// What a `ObjectRef` is for: looks at the object, which must be there.
     fn look(&self, index: usize) {
         // SAFETY: see above.
         let [made, dropped] = self.slots[index].shared.with(|object| unsafe { *object });

@@ -106,7 +106,7 @@ pub struct Seat {
     pub segment: Arc<SharedSegment>,
     /// Which of them this is.
     pub rank: Peer,
-    /// Which it is of the [`Segment::company`] that wants the same cores.
+    /// Which it is of the [`SharedSegment::company`] that wants the same cores.
     pub place: usize,
     /// Whether this process is the rank, and no other one.
     pub is_process: bool,

@@ -1,10 +1,10 @@
 //! Memory, messages, channels, waiting and launching: everything of Motet that touches the
 //! operating system, and the only home of raw memory.
 //!
-//! Ranks talk through one [`Segment`]: a zero-filled area that all of them map. Ranks that are
-//! threads of one process share a private mapping; ranks that are processes share a memfd that
-//! the launcher hands down by inherited descriptor. Everything above the mapping is the same
-//! code for both.
+//! Ranks talk through one [`SharedSegment`]: a zero-filled area that all of them map. Ranks that
+//! are threads of one process share a private mapping; ranks that are processes share a memfd that
+//! the launcher hands down by inherited descriptor. Everything above the mapping is the same code
+//! for both.
 //!
 //! Reading order: [`layout`] (where things lie), [`segment`] (the mapping), [`lane`] (one ring
 //! between two ranks), [`doorbell`] (sleeping and waking), [`matching`] (which message meets

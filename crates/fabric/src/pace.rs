@@ -19,7 +19,7 @@ const ROUNDS: usize = 8;
 /// one world this way and the next one that way.
 const FACTOR: u32 = 4;
 
-/// How long a host takes to copy [`Pace::BYTES`].
+/// How long a host takes to copy [`CopyBandwidth::BYTES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyBandwidth {
     /// The kernel, between processes; nothing if it refuses.

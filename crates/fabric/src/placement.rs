@@ -45,8 +45,8 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// The rank `me` is number `place` of [`Segment::company`]. Each of its threads that waits may
-    /// be moved.
+    /// The rank `me` is number `place` of [`SharedSegment::company`]. Each of its threads that
+    /// waits may be moved.
     pub fn new(segment: Arc<SharedSegment>, me: Peer, place: usize) -> Placement {
         Placement { segment, me, place, rest: AtomicU32::new(0), cores: in_turns() }
     }

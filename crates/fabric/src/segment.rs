@@ -87,10 +87,10 @@ impl SharedSegment {
         SharedSegment::private_as(Room::of_process().fit(Layout::new(ranks)?.without_heaps())?)
     }
 
-    /// As [`Segment::private`], with this layout.
+    /// As [`SharedSegment::private`], with this layout.
     ///
     /// # Errors
-    /// As [`Segment::private`].
+    /// As [`SharedSegment::private`].
     pub fn private_as(layout: Layout) -> Result<SharedSegment> {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
@@ -108,16 +108,16 @@ impl SharedSegment {
     /// The memory has no name anywhere: when the last process is gone, so is it.
     ///
     /// # Errors
-    /// As [`Segment::private`].
+    /// As [`SharedSegment::private`].
     pub fn shared(ranks: usize) -> Result<(SharedSegment, OwnedFd)> {
         SharedSegment::shared_by(Layout::new(ranks)?, usable_cores())
     }
 
-    /// As [`Segment::shared`], with this layout, or a smaller form if the system allows no more,
-    /// for ranks that together may use so many cores, which the maker alone may not.
+    /// As [`SharedSegment::shared`], with this layout, or a smaller form if the system allows no
+    /// more, for ranks that together may use so many cores, which the maker alone may not.
     ///
     /// # Errors
-    /// As [`Segment::private`].
+    /// As [`SharedSegment::private`].
     pub fn shared_by(layout: Layout, cores: usize) -> Result<(SharedSegment, OwnedFd)> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = memfd_create("motet", flags)
@@ -139,10 +139,10 @@ impl SharedSegment {
         SharedSegment::attach_as(file, Layout::new(ranks)?)
     }
 
-    /// As [`Segment::attach`], with this layout.
+    /// As [`SharedSegment::attach`], with this layout.
     ///
     /// # Errors
-    /// As [`Segment::attach`].
+    /// As [`SharedSegment::attach`].
     pub fn attach_as(file: BorrowedFd<'_>, layout: Layout) -> Result<SharedSegment> {
         let ranks = layout.ranks();
         let found = fstat(file).map_err(|errno| Error::system("look at the segment", errno))?;

@@ -26,12 +26,11 @@ use motet_fabric::TypeCode;
 use motet_fabric::slab::Id;
 use motet_plan::{Call, Rank};
 
-use crate::Element;
 use crate::buffer::{Buffers, Held, Span, StreamOf};
 use crate::communicator::Communicator;
 #[cfg(debug_assertions)]
 use crate::element::assert_valid;
-use crate::element::code_for;
+use crate::element::{Element, code_for};
 use crate::engine::{
     Binding, CacheHit, Closing, Dash, Engine, Execution, Known, Number, PackDirection, Rule,
     Selection, Staging,

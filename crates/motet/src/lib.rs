@@ -205,3 +205,7 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../tests/does_not_compile.md")]
 mod does_not_compile {}
+
+/// The old name of [`TypedBlock`].
+#[deprecated(since = "0.1.0", note = "renamed to `TypedBlock`")]
+pub type Part = TypedBlock;

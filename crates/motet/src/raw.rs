@@ -10,7 +10,7 @@
 //! [`Message::mrecv_data`](crate::Message::mrecv_data). Probes are those of the safe layer.
 //!
 //! A message in parts ([`Outgoing::init_in_parts`], [`Incoming::init_in_parts`]) is a persistent
-//! one that goes when all of its [`Parts`] are ready.
+//! one that goes when all of its [`Partitions`] are ready.
 //!
 //! A [`Request`] is any operation at all, or none: a nonblocking one, a persistent one that is
 //! inactive or active, a generalized one, or the null request. The requests of the safe layer are
@@ -57,6 +57,9 @@ pub(crate) use kind::Form;
 pub use message::{Incoming, Outgoing, SendMode};
 pub(crate) use parts::Inits;
 pub use parts::Partitions;
+/// The old name of [`Partitions`].
+#[deprecated(since = "0.1.0", note = "renamed to `Partitions`")]
+pub type Parts = Partitions;
 pub use repeat::Repeat;
 pub(crate) use request::State;
 pub use request::{Past, Request};

@@ -183,8 +183,9 @@ macro_rules! of_blocks {
                 let send = send.as_ref().map(Items::data);
                 call.perform(&Collective::$collective { send, receive: receive.data() })
             };
-            let sides = [HandleSide(sendbuf, sendcount, sendtype), HandleSide(recvbuf, recvcount, recvtype)];
-            let said = words(CollectiveKind::$collective, NO_ROOT, NO_OP, sides);
+            let send = HandleSide(sendbuf, sendcount, sendtype);
+            let receive = HandleSide(recvbuf, recvcount, recvtype);
+            let said = words(CollectiveKind::$collective, NO_ROOT, NO_OP, [send, receive]);
             // SAFETY: the program passes what the standard says.
             unsafe { Call::make_said(comm, form, said, work) }
         }
@@ -336,8 +337,9 @@ macro_rules! reductions {
                 let reduced = call.reduced(sendbuf, result, count, datatype, op)?;
                 call.perform(&Collective::$collective { reduction: reduced.reduction() })
             };
-            let sides = [HandleSide(sendbuf, count, datatype), HandleSide(recvbuf, count, datatype)];
-            let said = words(CollectiveKind::$collective, NO_ROOT, op, sides);
+            let send = HandleSide(sendbuf, count, datatype);
+            let receive = HandleSide(recvbuf, count, datatype);
+            let said = words(CollectiveKind::$collective, NO_ROOT, op, [send, receive]);
             // SAFETY: the program passes what the standard says.
             unsafe { Call::make_said(comm, form, said, work) }
         }

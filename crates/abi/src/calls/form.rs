@@ -311,10 +311,8 @@ impl Call<'_> {
     ) -> Answer<Option<Items>> {
         match part {
             RootPart::Root if is_in_place(address) => Ok(None),
-            RootPart::Root | RootPart::Leaf => {
-                Items::new(which, address, count, datatype).map(Some)
-            }
             RootPart::FarRoot | RootPart::Idle => Ok(None),
+            _ => Items::new(which, address, count, datatype).map(Some),
         }
     }
 

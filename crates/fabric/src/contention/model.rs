@@ -3,9 +3,9 @@
 //!
 //! It stands here so that rules of waiting can be tried before they are written: a scene with
 //! another rule takes a second, and the same on a machine takes quiet, luck and an afternoon.
-//! [`Evidence`](super::Evidence) is the real one. What `Segment` does with it is written down again
-//! in `knowledge.rs`; how long ranks look, yield and stay awake, and which of them count as fine,
-//! in `policy.rs`; when a rank yields, goes to another core or sleeps, in `ranks.rs`.
+//! [`Evidence`](super::Evidence) is the real one. What `SharedSegment` does with it is written down
+//! again in `knowledge.rs`; how long ranks look, yield and stay awake, and which of them count as
+//! fine, in `policy.rs`; when a rank yields, goes to another core or sleeps, in `ranks.rs`.
 //!
 //! # What is modelled
 //!

@@ -2,8 +2,8 @@
 //!
 //! Most jobs have one. When a rank has left its world and another program of it asks for one, by a
 //! pipe that it opens through `/proc`, the next world is made, unless another rank has asked for it
-//! before, and the first world says where it is ([`Segment::current`]). A world that all ranks have
-//! gone on from is given up.
+//! before, and the first world says where it is ([`SharedSegment::current`]). A world that all
+//! ranks have gone on from is given up.
 
 use std::collections::VecDeque;
 use std::os::fd::{AsRawFd, OwnedFd};

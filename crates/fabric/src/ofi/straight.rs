@@ -259,7 +259,7 @@ impl ZeroCopyTransfers {
     /// Begins to send a message whose receiver is ready. The name of the transfer.
     ///
     /// # Safety
-    /// As [`Straights::land`]; nobody writes the memory.
+    /// As [`ZeroCopyTransfers::land`]; nobody writes the memory.
     pub(super) unsafe fn send(
         &mut self,
         port: &mut Port,
@@ -282,7 +282,7 @@ impl ZeroCopyTransfers {
     /// Makes ready to send a message into a berth, by that tag. The name of the transfer.
     ///
     /// # Safety
-    /// As [`Straights::send`].
+    /// As [`ZeroCopyTransfers::send`].
     pub(super) unsafe fn send_to_berth(
         &mut self,
         port: &mut Port,

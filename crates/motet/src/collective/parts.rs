@@ -1,7 +1,7 @@
 //! The collectives in which each block has a datatype of its own, in three forms.
 //!
-//! A buffer is here just so many bytes, and a [`Part`] says where in them a block lies. So its
-//! elements are of a type that any bytes are a value of, and every part is checked against the
+//! A buffer is here just so many bytes, and a [`TypedBlock`] says where in them a block lies. So
+//! its elements are of a type that any bytes are a value of, and every part is checked against the
 //! buffer; then the untyped layer does the rest.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names

@@ -3,8 +3,8 @@
 //! Ranks agree on an id: one of them takes a fresh one, which no other rank can take, and tells the
 //! others. When all ranks of the parent take part, that is a collective of the parent. When only
 //! the members of a group do, it is a broadcast among them in a context of the parent that is kept
-//! for this ([`Traffic::Creation`]), so that nothing else that the parent's ranks do meanwhile can
-//! be mistaken for it; the user's tag is the number of the broadcast, so that calls of several
+//! for this ([`ContextKind::Creation`]), so that nothing else that the parent's ranks do meanwhile
+//! can be mistaken for it; the user's tag is the number of the broadcast, so that calls of several
 //! threads do not meet either.
 
 use motet_plan::Block;

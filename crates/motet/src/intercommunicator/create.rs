@@ -2,9 +2,9 @@
 //!
 //! The two leaders tell each other the ranks of their groups, and a fresh id each; the id of the
 //! left one names the new intercommunicator. They do so as a communicator of two, in a context of
-//! the peer communicator that is kept for this ([`Traffic::Bridge`]); the user's tag is the number
-//! of the exchange, so that calls of several threads do not meet. Then each leader tells its group.
-//! If a leader fails, its group is told that instead, so that it does not wait.
+//! the peer communicator that is kept for this ([`ContextKind::Bridge`]); the user's tag is the
+//! number of the exchange, so that calls of several threads do not meet. Then each leader tells its
+//! group. If a leader fails, its group is told that instead, so that it does not wait.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! What ranks know of foreign load: [`Evidence`] itself, as [`Segment`](crate::Segment) uses it.
+//! What ranks know of foreign load: [`Evidence`] itself, as [`SharedSegment`](crate::SharedSegment)
+//! uses it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -27,7 +27,7 @@ pub struct Neighbour {
 ///
 /// A list may name a rank more than once, and the caller's own: the k-th block for a rank is the
 /// k-th that it receives from the caller. Where each block has a place of its own, that is a
-/// [`Block`] or a [`Part`] for each neighbour: in one list with the ranks, or beside them.
+/// [`Block`] or a [`TypedBlock`] for each neighbour: in one list with the ranks, or beside them.
 ///
 /// ```
 /// use motet::{Block, Neighbour};

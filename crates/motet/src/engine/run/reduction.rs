@@ -96,7 +96,7 @@ impl Execution {
         unsafe { endpoint.read_short((from, label), element, into, reduction.alignment, read) }
     }
 
-    /// As [`Run::complete`], of a transfer whose message may lie where it came.
+    /// As [`Execution::complete`], of a transfer whose message may lie where it came.
     pub(crate) fn complete_transfer(
         &mut self,
         token: Token,

@@ -122,8 +122,8 @@ unsafe fn scatter(
     let used = send.iter().chain(&receive);
     let mut stage = Stage::new(Unit::of(used.map(|data| data.datatype)));
     let input = match send {
-        // SAFETY: passed on.
         Some(data) => {
+            // SAFETY: passed on.
             Some(unsafe { stage.data("send buffer", data, place.size, PackDirection::In) }?)
         }
         None => None,
