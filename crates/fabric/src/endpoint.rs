@@ -30,10 +30,10 @@ mod outgoing;
 mod packet;
 mod pen;
 mod short;
-mod straight;
 mod streams;
 mod transit;
 mod unmatched;
+mod zero_copy;
 
 use std::collections::HashMap;
 use std::sync::Arc;
