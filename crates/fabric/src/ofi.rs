@@ -12,15 +12,15 @@ mod provider;
 mod pulse;
 #[cfg(test)]
 mod scale;
-mod straight;
 mod transfer;
 mod volley;
 mod wire;
+mod zero_copy;
 
 pub(crate) use berth::BERTH;
 pub use held_back::HeldBack;
 pub use library::{LIBRARY, Library};
 pub use provider::{Choice, Offer, PROVIDER, choose};
 pub use pulse::{PEER_TIMEOUT, peer_timeout};
-pub(crate) use straight::{How, News, TransferIds};
 pub use wire::{REMOTE_WRITES, Reach, Wire, remote_writes};
+pub(crate) use zero_copy::{How, News, TransferIds};

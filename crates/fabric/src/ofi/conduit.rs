@@ -11,8 +11,8 @@ use std::sync::atomic::Ordering;
 
 use super::names::{self, CELL, Note, ROOM, whole, word};
 use super::port::{Access, Begun, Context, Port, Registration, RmaRegion, Spot, Target};
-use super::straight::ZeroCopyTransfers;
 use super::volley::Volley;
+use super::zero_copy::ZeroCopyTransfers;
 use crate::endpoint::Header;
 use crate::lane::{MappedRing, Ring, STAMP};
 use crate::layout::LANE_HEAD;

@@ -1,7 +1,7 @@
 //! What messages of a conduit, cells that are written, and transfers are called.
 
 use super::transfer::WRITTEN;
-use super::{berth, straight};
+use super::{berth, zero_copy};
 use crate::Peer;
 
 /// Bits of a tag below its kind: the rank that sends.
@@ -41,7 +41,7 @@ pub(super) fn read(name: u64) -> Name {
     if name & berth::NAME != 0 {
         return Name::Berth;
     }
-    if name & straight::NAME != 0 {
+    if name & zero_copy::NAME != 0 {
         return Name::Segment;
     }
     if name & BUFFER != 0 {

@@ -15,7 +15,7 @@ use super::names::{self, ANY, BUFFER, Name, Note};
 use super::port::{Access, Begun, Context, Event, Port, Registration, RmaRegion};
 use super::post::Post;
 use super::pulse::{self, Pulse};
-use super::straight::ZeroCopyTransfers;
+use super::zero_copy::ZeroCopyTransfers;
 use crate::bootstrap::{Board, tell_all};
 use crate::{Failure, How, Peer, RegionMut, Result, SharedSegment};
 use ports::{Card, Ports, refusal};

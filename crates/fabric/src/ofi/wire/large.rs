@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::Wire;
 use crate::ofi::port::Event;
-use crate::ofi::straight::{News, TransferIds};
+use crate::ofi::zero_copy::{News, TransferIds};
 use crate::segment::State;
 use crate::slab::Id;
 use crate::{Failure, How, Peer, Region, RegionMut};
