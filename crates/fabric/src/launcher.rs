@@ -52,7 +52,7 @@ pub use lines::LONGEST_LINE;
 pub use outcome::{Cause, Death, Outcome};
 pub use start::files_for;
 
-use crate::pace::CopyBandwidth;
+use crate::copy_bandwidth::CopyBandwidth;
 use crate::{Error, Result, SharedSegment};
 use group::Group;
 use orphans::Orphans;

@@ -19,6 +19,7 @@ mod chunks;
 pub mod claims;
 mod complaint;
 pub mod contention;
+pub mod copy_bandwidth;
 pub mod doorbell;
 pub mod endpoint;
 mod error;
@@ -37,7 +38,6 @@ mod memcheck;
 pub mod memory;
 pub mod message;
 pub mod ofi;
-pub mod pace;
 pub mod placement;
 #[doc(hidden)]
 pub mod poison;

@@ -15,9 +15,9 @@ use rustix::process::{ForeignRawFd, Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getf
 
 use super::board::Board;
 use super::roster::{Card, Roster};
+use crate::copy_bandwidth::CopyBandwidth;
 use crate::host;
 use crate::layout::Layout;
-use crate::pace::CopyBandwidth;
 use crate::segment::State;
 use crate::{Error, Peer, Result, SharedSegment};
 

@@ -17,7 +17,7 @@ use super::outgoing::Outgoing;
 use super::packet::Packet;
 use super::pen::Pen;
 use super::{Completion, Endpoint, Receive};
-use crate::pace::CopyBandwidth;
+use crate::copy_bandwidth::CopyBandwidth;
 use crate::{Label, Peer, Region, Reply, SharedSegment, TransferError, TypeCode, memcheck};
 
 /// Bytes of the longest message that goes in a block, if one copy by the kernel is faster than two.
