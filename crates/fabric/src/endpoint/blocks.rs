@@ -11,11 +11,11 @@ use std::sync::atomic::Ordering;
 
 use super::belt::{Belt, Block, Readers};
 use super::incoming::Message;
-use super::kept::{RecycledBuffers, give_back};
 use super::lying::Lying;
 use super::outgoing::Outgoing;
 use super::packet::Packet;
 use super::pen::Pen;
+use super::recycle::{RecycledBuffers, give_back};
 use super::{Completion, Endpoint, Receive};
 use crate::copy_bandwidth::CopyBandwidth;
 use crate::{Label, Peer, Region, Reply, SharedSegment, TransferError, TypeCode, memcheck};
