@@ -8,10 +8,10 @@ use std::fmt::{Display, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use motet_fabric::barrier::FenceScope;
 use motet_fabric::copy_bandwidth::CopyBandwidth;
 use motet_fabric::host::Autogroup;
 use motet_fabric::layout::{Layout, MAX_RANKS};
+use motet_fabric::membarrier::FenceScope;
 use motet_fabric::{bootstrap, host, launcher, ofi, printable};
 
 use crate::measure;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rustix::thread::futex;
 
-use crate::barrier::FenceScope;
+use crate::membarrier::FenceScope;
 
 /// Set in the word for good if whoever lies down here makes all ringers pass a fence, so that
 /// those who are registered need none of their own.

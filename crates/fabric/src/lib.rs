@@ -12,7 +12,6 @@
 //! for persistent operations), [`launcher`] and [`bootstrap`] (how ranks come to be).
 //! `README.md` beside this file holds the protocols in prose, with their proofs.
 
-pub mod barrier;
 pub mod bootstrap;
 pub mod channel;
 mod chunks;
@@ -34,6 +33,7 @@ pub mod layout;
 mod limits;
 pub mod lock;
 pub mod matching;
+pub mod membarrier;
 mod memcheck;
 pub mod memory;
 pub mod message;

@@ -24,7 +24,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::Duration;
 
-use crate::barrier::FenceScope;
+use crate::membarrier::FenceScope;
 
 /// The lock has not been lent yet.
 const NOBODY: u64 = 0;

@@ -17,10 +17,10 @@ use room::Room;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, memfd_create};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
 
-use crate::barrier::FenceScope;
 use crate::doorbell::{self, Doorbell};
 use crate::host::page_bytes;
 use crate::layout::{LINE, Layout};
+use crate::membarrier::FenceScope;
 use crate::{Error, Peer, Region, Result, memcheck};
 
 /// Says that a segment was made by this version of the layout.
