@@ -15,7 +15,7 @@ mod closing;
 mod disagreeing;
 mod dynamic;
 mod ending;
-mod kept;
+mod introspect;
 mod memory;
 mod mourning;
 mod outcome;
