@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::call::Rank;
 use crate::exec::Exec;
-use crate::matching::{Mismatch, Pairing, StepRef};
+use crate::pairing::{Mismatch, Pairing, StepRef};
 use crate::plan::{Action, Plan};
 
 /// The round of every step of every rank.

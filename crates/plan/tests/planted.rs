@@ -3,7 +3,7 @@
 mod cases;
 
 use cases::{Sizes, calls, check, exchangev, plans, specimen};
-use motet_plan::matching::Mismatch;
+use motet_plan::pairing::Mismatch;
 use motet_plan::plan::PlanParts;
 use motet_plan::spec::SpecError;
 use motet_plan::verify::{Mode, Options, Violation};

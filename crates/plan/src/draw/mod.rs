@@ -26,7 +26,7 @@ fn cells(plans: &[Plan], timeline: &Timeline) -> Vec<Vec<Cell>> {
     let row = |plan: &Plan| {
         let mut row = vec![Cell::default(); timeline.rounds() + 1];
         for step in plan.ids() {
-            let place = crate::matching::StepRef { rank: plan.rank(), step };
+            let place = crate::pairing::StepRef { rank: plan.rank(), step };
             let cell = &mut row[timeline.round(place)];
             match *plan.step(step) {
                 Action::Send { to, .. } => cell.sends.push(to),

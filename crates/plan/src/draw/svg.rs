@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::{Cell, arguments, cells, counted, title};
 use crate::algo;
 use crate::call::Call;
-use crate::matching::Message;
+use crate::pairing::Message;
 use crate::plan::Plan;
 use crate::timeline::{Timeline, TimelineError};
 

@@ -7,7 +7,7 @@ use super::value::{ValueId, Values};
 use super::{Mode, Options, Stuck, Violation};
 use crate::call::{Call, Collective, Rank};
 use crate::exec::Exec;
-use crate::matching::{Pairing, StepRef};
+use crate::pairing::{Pairing, StepRef};
 use crate::plan::{Action, Buffer, Plan, Slice};
 use crate::spec::Expected;
 
