@@ -10,7 +10,7 @@
 //! the signature, or does not change. It is the rank's own affair, as the cache of plans is: the
 //! run is that of the plan that would have been found.
 
-use super::{Advance, Course, Engine, Execution, Sprinter};
+use super::{Advance, Engine, Execution, PlanProgram, Sprinter};
 use crate::engine::Number;
 use crate::raw::Collective;
 
@@ -112,7 +112,7 @@ pub(super) struct CachedCall {
     /// Whose address tells it from the runs that were kept here before.
     owner: usize,
     /// Not there if it is not short.
-    course: Option<Course>,
+    course: Option<PlanProgram>,
     /// Not there while it is under way.
     run: Option<Box<Execution>>,
 }
@@ -229,7 +229,7 @@ impl Engine {
         known: &Known<'_>,
         number: impl FnOnce() -> Number,
         looks: u32,
-        suits: impl FnOnce(&Course) -> bool,
+        suits: impl FnOnce(&PlanProgram) -> bool,
     ) -> Option<Dash> {
         if !self.may_repeat() {
             return None;
@@ -286,7 +286,7 @@ impl Engine {
             lists: KeptLists::of(known.lists()),
             misaligned: (1 << low.trailing_zeros()) - 1,
             owner: std::ptr::from_ref::<Execution>(run).addr(),
-            course: Course::of(run),
+            course: PlanProgram::of(run),
             run: None,
         };
         let slot = known.signature.slot();

@@ -26,7 +26,7 @@ use super::memory::Memory;
 use crate::group::Group;
 use crate::kernel::Kernel;
 pub(crate) use binding::Binding;
-pub(crate) use course::Course;
+pub(crate) use course::PlanProgram;
 use failing::Fault;
 pub(in crate::engine) use failing::tells_lengths_apart;
 pub(crate) use linking::Linking;

@@ -19,7 +19,7 @@ use crate::kernel::Kernel;
 const MOST: usize = 128;
 
 /// The steps of a run in the plan's order.
-pub(crate) struct Course {
+pub(crate) struct PlanProgram {
     legs: Box<[Leg]>,
     reply: Reply,
     /// Whether it either sends or receives.
@@ -115,9 +115,9 @@ impl Time<'_> {
     }
 }
 
-impl Course {
+impl PlanProgram {
     /// That of a run which is bound; none if it may not sprint, or is too long.
-    pub(crate) fn of(run: &Execution) -> Option<Course> {
+    pub(crate) fn of(run: &Execution) -> Option<PlanProgram> {
         let order = run.planned.plan.order();
         if !run.may_sprint() || order.len() > MOST {
             return None;
@@ -127,7 +127,7 @@ impl Course {
         let receives = |leg: &Leg| matches!(leg, Leg::Receive { .. } | Leg::ReceiveAndReduce(_));
         let sends = |leg: &Leg| matches!(leg, Leg::Send { .. });
         let is_one_way = legs.iter().any(receives) != legs.iter().any(sends);
-        Some(Course { legs, reply: run.planned.reply(), is_one_way })
+        Some(PlanProgram { legs, reply: run.planned.reply(), is_one_way })
     }
 }
 
@@ -184,7 +184,7 @@ impl Execution {
     #[inline]
     pub(crate) fn follow(
         &mut self,
-        course: &Course,
+        course: &PlanProgram,
         place: &mut usize,
         endpoint: &mut Endpoint,
     ) -> Advance {
