@@ -20,7 +20,7 @@ const MOST: usize = 128;
 
 /// The steps of a run in the plan's order.
 pub(crate) struct PlanProgram {
-    legs: Box<[Leg]>,
+    legs: Box<[Instr]>,
     reply: Reply,
     /// Whether it either sends or receives.
     pub(crate) is_one_way: bool,
@@ -56,7 +56,7 @@ impl Stretch {
 }
 
 /// A step.
-enum Leg {
+enum Instr {
     Send {
         to: Peer,
         ordinal: u32,
@@ -123,9 +123,10 @@ impl PlanProgram {
             return None;
         }
         let legs = order.iter().enumerate().map(|(at, &step)| run.leg(step, order.get(at + 1)));
-        let legs: Box<[Leg]> = legs.collect();
-        let receives = |leg: &Leg| matches!(leg, Leg::Receive { .. } | Leg::ReceiveAndReduce(_));
-        let sends = |leg: &Leg| matches!(leg, Leg::Send { .. });
+        let legs: Box<[Instr]> = legs.collect();
+        let receives =
+            |leg: &Instr| matches!(leg, Instr::Receive { .. } | Instr::ReceiveAndReduce(_));
+        let sends = |leg: &Instr| matches!(leg, Instr::Send { .. });
         let is_one_way = legs.iter().any(receives) != legs.iter().any(sends);
         Some(PlanProgram { legs, reply: run.planned.reply(), is_one_way })
     }
@@ -137,23 +138,24 @@ impl Execution {
         Stretch { base: slice.buffer as usize, start, bytes }
     }
 
-    fn leg(&self, step: StepId, next: Option<&StepId>) -> Leg {
+    fn leg(&self, step: StepId, next: Option<&StepId>) -> Instr {
         match *self.planned.plan.step(step) {
             Action::Send { to, ordinal, from } => {
-                Leg::Send { to: self.peer(to), ordinal, from: self.stretch(from) }
+                Instr::Send { to: self.peer(to), ordinal, from: self.stretch(from) }
             }
             Action::Recv { from, ordinal, into } => {
                 let fused = next.and_then(|&next| self.fused(step, next, (from, ordinal, into)));
                 let (source, fill) = (self.peer(from), self.fill(into));
-                let leg = || Leg::Receive { from: source, ordinal, into: self.stretch(into), fill };
-                fused.map_or_else(leg, |fused| Leg::ReceiveAndReduce(Box::new(fused)))
+                let leg =
+                    || Instr::Receive { from: source, ordinal, into: self.stretch(into), fill };
+                fused.map_or_else(leg, |fused| Instr::ReceiveAndReduce(Box::new(fused)))
             }
             Action::Copy { from, into } => {
-                Leg::Copy { from: self.stretch(from), into: self.stretch(into) }
+                Instr::Copy { from: self.stretch(from), into: self.stretch(into) }
             }
             Action::Reduce { left, right, into } => {
                 let operands = [left, right].map(|operand| self.stretch(operand));
-                Leg::Reduce { operands, into: self.stretch(into), count: into.len }
+                Instr::Reduce { operands, into: self.stretch(into), count: into.len }
             }
         }
     }
@@ -218,7 +220,7 @@ impl Execution {
 /// What a step came to, and how many steps are done by that.
 type Gone = (Result<Advance, motet_fabric::TransferError>, usize);
 
-impl Leg {
+impl Instr {
     /// Does the step, if that is possible now.
     ///
     /// # Safety
@@ -228,32 +230,32 @@ impl Leg {
     unsafe fn go(&self, time: &Time<'_>, endpoint: &mut Endpoint) -> Gone {
         let bases = &time.bases;
         match *self {
-            Leg::Send { to, ordinal, from } => {
+            Instr::Send { to, ordinal, from } => {
                 let (label, data) = (time.label(ordinal), from.region(bases));
                 // SAFETY: passed on.
                 if !unsafe { endpoint.send_short(to, label, time.element, data, time.reply) } {
                     return (Ok(Advance::Behind), 0);
                 }
             }
-            Leg::Receive { from, ordinal, into, fill } => {
+            Instr::Receive { from, ordinal, into, fill } => {
                 let (label, into) = (time.label(ordinal), into.region_mut(bases));
                 // SAFETY: passed on.
                 let short = unsafe { endpoint.recv_short(from, label, time.element, into, fill) };
                 return gone(short, from, 1);
             }
-            Leg::Copy { from, into } => {
+            Instr::Copy { from, into } => {
                 let into = into.start(bases);
                 // SAFETY: passed on; a plan copies between slices that do not overlap.
                 unsafe { into.copy_from_nonoverlapping(from.start(bases), from.bytes) };
             }
-            Leg::Reduce { ref operands, into, count } => {
+            Instr::Reduce { ref operands, into, count } => {
                 let [left, right] = operands.each_ref().map(|operand| operand.start(bases));
                 // SAFETY: passed on; slices overlap only as plans allow, which is what kernels
                 // allow.
                 unsafe { time.kernel().reduce(left, right, into.start(bases), count) };
             }
             // SAFETY: passed on.
-            Leg::ReceiveAndReduce(ref fused) => return unsafe { fused.go(time, endpoint) },
+            Instr::ReceiveAndReduce(ref fused) => return unsafe { fused.go(time, endpoint) },
         }
         (Ok(Advance::Complete), 1)
     }
