@@ -28,7 +28,7 @@ pub(crate) struct PlanProgram {
 
 /// Elements of one of the buffers of a run, in bytes.
 #[derive(Clone, Copy)]
-struct Stretch {
+struct BufferSpan {
     /// Which of the [bases](super::Memory::bases) it is behind, and how far.
     base: usize,
     start: usize,
@@ -38,7 +38,7 @@ struct Stretch {
 /// Where the buffers of a run begin this time.
 type Bases = [*mut u8; 3];
 
-impl Stretch {
+impl BufferSpan {
     #[inline]
     fn start(&self, bases: &Bases) -> *mut u8 {
         bases[self.base].wrapping_add(self.start)
@@ -60,21 +60,21 @@ enum Instr {
     Send {
         to: Peer,
         ordinal: u32,
-        from: Stretch,
+        from: BufferSpan,
     },
     Receive {
         from: Peer,
         ordinal: u32,
-        into: Stretch,
+        into: BufferSpan,
         fill: Fill,
     },
     Copy {
-        from: Stretch,
-        into: Stretch,
+        from: BufferSpan,
+        into: BufferSpan,
     },
     Reduce {
-        operands: [Stretch; 2],
-        into: Stretch,
+        operands: [BufferSpan; 2],
+        into: BufferSpan,
         count: usize,
     },
     /// Receives one operand and reduces it from where it lies: this step and the next one.
@@ -85,12 +85,12 @@ struct Fused {
     from: Peer,
     ordinal: u32,
     /// Where the operand goes if it cannot be reduced from where it lies.
-    place: Stretch,
+    place: BufferSpan,
     alignment: usize,
     /// The operand that is there already.
-    other: Stretch,
+    other: BufferSpan,
     side: OperandSide,
-    into: Stretch,
+    into: BufferSpan,
     count: usize,
 }
 
@@ -133,9 +133,9 @@ impl PlanProgram {
 }
 
 impl Execution {
-    fn stretch(&self, slice: Slice) -> Stretch {
+    fn stretch(&self, slice: Slice) -> BufferSpan {
         let [start, bytes] = [slice.start, slice.len].map(|elements| self.memory.bytes(elements));
-        Stretch { base: slice.buffer as usize, start, bytes }
+        BufferSpan { base: slice.buffer as usize, start, bytes }
     }
 
     fn leg(&self, step: StepId, next: Option<&StepId>) -> Instr {
