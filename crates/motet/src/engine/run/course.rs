@@ -95,7 +95,7 @@ struct Fused {
 }
 
 /// What the steps of this time have in common.
-struct Time<'a> {
+struct ExecContext<'a> {
     bases: Bases,
     number: Number,
     element: motet_fabric::TypeCode,
@@ -103,7 +103,7 @@ struct Time<'a> {
     kernel: Option<&'a dyn Kernel>,
 }
 
-impl Time<'_> {
+impl ExecContext<'_> {
     #[inline]
     fn label(&self, ordinal: u32) -> Label {
         Label { context: self.number.context, tag: self.number.tag, ordinal }
@@ -192,7 +192,7 @@ impl Execution {
     ) -> Advance {
         let (number, element, reply) = (self.number, self.element, course.reply);
         let (bases, kernel) = (self.memory.bases(), self.kernel.as_deref());
-        let time = Time { bases, number, element, reply, kernel };
+        let time = ExecContext { bases, number, element, reply, kernel };
         while let Some(leg) = course.legs.get(*place) {
             // SAFETY: the places are those of our own plan, in buffers that are bound; the plan
             // keeps other steps off them.
@@ -227,7 +227,7 @@ impl Instr {
     /// What it reads is readable, and what it writes is writable and used by nobody else. The
     /// kernel is that of its run.
     #[inline]
-    unsafe fn go(&self, time: &Time<'_>, endpoint: &mut Endpoint) -> Gone {
+    unsafe fn go(&self, time: &ExecContext<'_>, endpoint: &mut Endpoint) -> Gone {
         let bases = &time.bases;
         match *self {
             Instr::Send { to, ordinal, from } => {
@@ -265,7 +265,7 @@ impl Fused {
     /// # Safety
     /// As [`Leg::go`].
     #[inline]
-    unsafe fn go(&self, time: &Time<'_>, endpoint: &mut Endpoint) -> Gone {
+    unsafe fn go(&self, time: &ExecContext<'_>, endpoint: &mut Endpoint) -> Gone {
         let bases = &time.bases;
         let read = |received: Region| {
             let operands = [received.start(), self.other.start(bases).cast_const()];
