@@ -218,7 +218,7 @@ impl Execution {
 }
 
 /// What a step came to, and how many steps are done by that.
-type Gone = (Result<Advance, motet_fabric::TransferError>, usize);
+type StepResult = (Result<Advance, motet_fabric::TransferError>, usize);
 
 impl Instr {
     /// Does the step, if that is possible now.
@@ -227,7 +227,7 @@ impl Instr {
     /// What it reads is readable, and what it writes is writable and used by nobody else. The
     /// kernel is that of its run.
     #[inline]
-    unsafe fn go(&self, time: &ExecContext<'_>, endpoint: &mut Endpoint) -> Gone {
+    unsafe fn go(&self, time: &ExecContext<'_>, endpoint: &mut Endpoint) -> StepResult {
         let bases = &time.bases;
         match *self {
             Instr::Send { to, ordinal, from } => {
@@ -265,7 +265,7 @@ impl Fused {
     /// # Safety
     /// As [`Leg::go`].
     #[inline]
-    unsafe fn go(&self, time: &ExecContext<'_>, endpoint: &mut Endpoint) -> Gone {
+    unsafe fn go(&self, time: &ExecContext<'_>, endpoint: &mut Endpoint) -> StepResult {
         let bases = &time.bases;
         let read = |received: Region| {
             let operands = [received.start(), self.other.start(bases).cast_const()];
@@ -285,7 +285,7 @@ impl Fused {
 
 /// What a message that was to come means for so many steps.
 #[inline]
-fn gone(short: Short, from: Peer, steps: usize) -> Gone {
+fn gone(short: Short, from: Peer, steps: usize) -> StepResult {
     match short {
         Short::Here(Ok(_)) => (Ok(Advance::Complete), steps),
         Short::Here(Err(error)) => (Err(error), steps),
