@@ -30,7 +30,7 @@ pub(crate) use course::PlanProgram;
 use failing::Fault;
 pub(in crate::engine) use failing::tells_lengths_apart;
 pub(crate) use linking::Linking;
-use script::Script;
+use script::LinkedProgram;
 pub(crate) use sprint::Advance;
 pub(crate) use ways::Ways;
 
@@ -71,7 +71,7 @@ struct Channels {
     links: Box<[Link]>,
     /// Steps that a channel could not do yet: receives without a message, sends without room.
     stuck: Vec<StepId>,
-    script: Script,
+    script: LinkedProgram,
 }
 
 /// A plan in execution. A million of them may be under way, so what few of them need lies apart.

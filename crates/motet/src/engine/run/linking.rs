@@ -7,7 +7,7 @@ use motet_fabric::{Attached, Endpoint, Failure};
 use motet_plan::{Action, Rank, StepId};
 
 use super::super::mourning::first_in;
-use super::script::Script;
+use super::script::LinkedProgram;
 use super::{Attempt, Channels, Execution, Link};
 
 /// When the channels of a persistent operation are opened.
@@ -72,7 +72,7 @@ impl Execution {
         if has_channels || !self.has_messages_beside(&links) {
             // Room for every step, so that no start has to make any.
             let stuck = Vec::with_capacity(links.len());
-            let script = Script::of(self, &links);
+            let script = LinkedProgram::of(self, &links);
             self.channels = Some(Box::new(Channels { links, stuck, script }));
         }
         // The operation before may have ended while it was polled.

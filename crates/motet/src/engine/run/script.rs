@@ -27,7 +27,7 @@ use crate::kernel::Kernel;
 const MOST: usize = 256;
 
 /// The steps of a run in the plan's order, if all is known that they need.
-pub(super) struct Script {
+pub(super) struct LinkedProgram {
     acts: Vec<Act>,
     state: State,
 }
@@ -75,16 +75,16 @@ enum Act {
     },
 }
 
-impl Script {
+impl LinkedProgram {
     /// The script of a run with these links: one to be written, for which there is room, so that
     /// no start allocates; or none.
-    pub(super) fn of(run: &Execution, links: &[Link]) -> Script {
+    pub(super) fn of(run: &Execution, links: &[Link]) -> LinkedProgram {
         // One that may fail in the middle goes as those do that have failed.
         let may_throw = run.kernel.as_ref().is_some_and(|kernel| kernel.may_throw());
         if links.len() > MOST || !run.is_in_order() || may_throw || run.has_messages_beside(links) {
-            return Script { acts: Vec::new(), state: State::Impossible };
+            return LinkedProgram { acts: Vec::new(), state: State::Impossible };
         }
-        Script { acts: Vec::with_capacity(links.len()), state: State::Missing }
+        LinkedProgram { acts: Vec::with_capacity(links.len()), state: State::Missing }
     }
 
     fn forget(&mut self) {
