@@ -28,7 +28,7 @@ const MOST: usize = 256;
 
 /// The steps of a run in the plan's order, if all is known that they need.
 pub(super) struct LinkedProgram {
-    acts: Vec<Act>,
+    acts: Vec<LinkedInstr>,
     state: State,
 }
 
@@ -42,7 +42,7 @@ enum State {
 }
 
 /// A step, with its addresses.
-enum Act {
+enum LinkedInstr {
     Send {
         link: usize,
         to: Peer,
@@ -142,24 +142,34 @@ impl Execution {
     }
 
     /// A step with its addresses.
-    fn act(&mut self, step: StepId) -> Act {
+    fn act(&mut self, step: StepId) -> LinkedInstr {
         let link = step.index();
         match *self.planned.plan.step(step) {
             Action::Send { to, from, .. } => {
-                Act::Send { link, to: self.peer(to), from: self.memory.region(from) }
+                LinkedInstr::Send { link, to: self.peer(to), from: self.memory.region(from) }
             }
             Action::Recv { from, into, .. } => {
                 if let Some(act) = self.receive_and_reduce_act(step, (from, into)) {
                     return act;
                 }
-                Act::Receive { link, from: self.peer(from), into: self.memory.region_mut(into) }
+                LinkedInstr::Receive {
+                    link,
+                    from: self.peer(from),
+                    into: self.memory.region_mut(into),
+                }
             }
-            Action::Copy { from, into } => {
-                Act::Copy { from: self.memory.region(from), into: self.memory.region_mut(into) }
-            }
+            Action::Copy { from, into } => LinkedInstr::Copy {
+                from: self.memory.region(from),
+                into: self.memory.region_mut(into),
+            },
             Action::Reduce { left, right, into } => {
                 let (left, right) = (self.memory.region(left), self.memory.region(right));
-                Act::Reduce { left, right, into: self.memory.region_mut(into), count: into.len }
+                LinkedInstr::Reduce {
+                    left,
+                    right,
+                    into: self.memory.region_mut(into),
+                    count: into.len,
+                }
             }
         }
     }
@@ -169,17 +179,19 @@ impl Execution {
         &mut self,
         receive: StepId,
         (from, place): (Rank, Slice),
-    ) -> Option<Act> {
+    ) -> Option<LinkedInstr> {
         let reduction = self.reduction(receive)?;
         let Operands { other, side, into } = self.operands(reduction.step, place);
         let is_faster = channel::is_read_where_it_lies(self.memory.bytes(place.len));
-        (is_faster && reduction.alignment <= channel::ALIGNMENT).then(|| Act::ReceiveAndReduce {
-            link: receive.index(),
-            from: self.peer(from),
-            other: self.memory.region(other),
-            side,
-            into: self.memory.region_mut(into),
-            count: into.len,
+        (is_faster && reduction.alignment <= channel::ALIGNMENT).then(|| {
+            LinkedInstr::ReceiveAndReduce {
+                link: receive.index(),
+                from: self.peer(from),
+                other: self.memory.region(other),
+                side,
+                into: self.memory.region_mut(into),
+                count: into.len,
+            }
         })
     }
 
@@ -208,7 +220,7 @@ impl Execution {
     }
 }
 
-impl Act {
+impl LinkedInstr {
     /// Does the step, if that is possible now. Says how many steps are done by that.
     ///
     /// # Safety
@@ -222,7 +234,7 @@ impl Act {
         endpoint: &Endpoint,
     ) -> usize {
         match *self {
-            Act::Send { link, to, from } => {
+            LinkedInstr::Send { link, to, from } => {
                 let Link::Out(channel) = &mut links[link] else {
                     unreachable!("written for a channel to send through")
                 };
@@ -233,7 +245,7 @@ impl Act {
                 }
                 return usize::from(sent);
             }
-            Act::Receive { link, from, into } => {
+            LinkedInstr::Receive { link, from, into } => {
                 // SAFETY: passed on; the channel was opened for its length.
                 match unsafe { incoming(links, link).try_recv(into) } {
                     None => return 0,
@@ -241,7 +253,7 @@ impl Act {
                     Some(false) => {}
                 }
             }
-            Act::ReceiveAndReduce { link, from, other, side, into, count } => {
+            LinkedInstr::ReceiveAndReduce { link, from, other, side, into, count } => {
                 let kernel = kernel.expect("a plan that reduces has a kernel");
                 let is_rung = incoming(links, link).try_read(|received| {
                     let operands = [received.start(), other.start()];
@@ -256,11 +268,11 @@ impl Act {
                 }
                 return 2;
             }
-            Act::Copy { from, into } => {
+            LinkedInstr::Copy { from, into } => {
                 // SAFETY: passed on; a plan copies between slices that do not overlap.
                 unsafe { into.start().copy_from_nonoverlapping(from.start(), from.bytes()) };
             }
-            Act::Reduce { left, right, into, count } => {
+            LinkedInstr::Reduce { left, right, into, count } => {
                 let kernel = kernel.expect("a plan that reduces has a kernel");
                 // SAFETY: passed on; slices overlap only as plans allow, which is what kernels
                 // allow.
