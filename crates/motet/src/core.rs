@@ -40,7 +40,7 @@ use motet_plan::Tuning;
 
 use crate::check::{Books, Watch};
 use crate::engine::{
-    Advance, Cache, Dash, End, Engine, Execution, Known, Number, Outcome, Postponed, Sprinter,
+    Advance, Cache, Dash, End, Engine, Execution, InlineRun, Known, Number, Outcome, Postponed,
     Staging,
 };
 use crate::nodes::Nodes;
@@ -321,7 +321,7 @@ impl Core {
     fn finish_short<'a>(
         &'a self,
         mut engine: Locked<'a>,
-        begun: Result<Sprinter, Id>,
+        begun: Result<InlineRun, Id>,
     ) -> Result<(), TransferError> {
         match begun {
             Ok(mut sprinter) => {
@@ -341,7 +341,7 @@ impl Core {
     fn finish_sprint<'a>(
         &'a self,
         mut engine: Locked<'a>,
-        mut sprinter: Sprinter,
+        mut sprinter: InlineRun,
         mut pace: Advance,
     ) -> Result<(), TransferError> {
         if pace.is_under_way() && self.shared.patience.turns > 0 {

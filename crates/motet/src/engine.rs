@@ -52,7 +52,7 @@ pub(crate) use outcome::End;
 pub(crate) use play::Started;
 pub(crate) use run::{Advance, Binding, Execution, Linking, Number, PlanProgram, Ways};
 pub(crate) use shortcut::Expected;
-pub(crate) use sprint::Sprinter;
+pub(crate) use sprint::InlineRun;
 pub(crate) use staging::{PackDirection, Staged, Staging};
 pub(crate) use transfer::{CANCELLED, Envelope, Mode, NOBODY, Posting, Transfer};
 use transfer::{Pair, Stored};

@@ -10,7 +10,7 @@
 //! the signature, or does not change. It is the rank's own affair, as the cache of plans is: the
 //! run is that of the plan that would have been found.
 
-use super::{Advance, Engine, Execution, PlanProgram, Sprinter};
+use super::{Advance, Engine, Execution, InlineRun, PlanProgram};
 use crate::engine::Number;
 use crate::raw::Collective;
 
@@ -153,7 +153,7 @@ pub(crate) enum Dash {
     /// It is over, and has ended well.
     Over,
     /// It is short, and has come so far with so many looks left.
-    Short(Sprinter, Advance, u32),
+    Short(InlineRun, Advance, u32),
     /// It is not short, and has not begun.
     Long(Box<Execution>),
 }
@@ -254,7 +254,7 @@ impl Engine {
             return Some(Dash::Over);
         }
         run.begin_at(place);
-        kept.take().map(|run| Dash::Short(Sprinter::of(run), pace, left))
+        kept.take().map(|run| Dash::Short(InlineRun::of(run), pace, left))
     }
 
     /// Keeps what a call has come to, once it is over: this run, whose input and output these are,

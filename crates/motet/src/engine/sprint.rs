@@ -30,15 +30,15 @@ const TURNS: u32 = 8;
 pub(super) const FEW: usize = 8;
 
 /// A short collective that has begun and is no operation.
-pub(crate) struct Sprinter {
+pub(crate) struct InlineRun {
     run: Box<Execution>,
     staging: Option<Box<Staging>>,
 }
 
-impl Sprinter {
+impl InlineRun {
     /// A run that has begun, of data that is in memory as it needs it.
-    pub(super) fn of(run: Box<Execution>) -> Sprinter {
-        Sprinter { run, staging: None }
+    pub(super) fn of(run: Box<Execution>) -> InlineRun {
+        InlineRun { run, staging: None }
     }
 }
 
@@ -49,17 +49,17 @@ impl Engine {
         &mut self,
         mut run: Box<Execution>,
         staging: Option<Box<Staging>>,
-    ) -> Result<Sprinter, Id> {
+    ) -> Result<InlineRun, Id> {
         run.begin();
         if !run.is_in_order() || self.books.is_some() {
             return Err(self.begin_run(run, collected(staging)));
         }
-        Ok(Sprinter { run, staging: collected(staging) })
+        Ok(InlineRun { run, staging: collected(staging) })
     }
 
     /// Looks so many times for what a short collective waits for: complete if it has ended well.
     #[inline]
-    pub(crate) fn go_on(&mut self, sprinter: &mut Sprinter, looks: u32) -> Advance {
+    pub(crate) fn go_on(&mut self, sprinter: &mut InlineRun, looks: u32) -> Advance {
         let mut pace = Advance::Behind;
         for look in 1..=looks {
             pace = sprinter.run.sprint(&mut self.endpoint);
@@ -79,13 +79,13 @@ impl Engine {
 
     /// A short collective has ended well: what it had is there for the next one.
     #[inline]
-    pub(crate) fn end_short(&mut self, sprinter: Sprinter) {
-        let Sprinter { run, mut staging } = sprinter;
+    pub(crate) fn end_short(&mut self, sprinter: InlineRun) {
+        let InlineRun { run, mut staging } = sprinter;
         self.finish_at_once(run, staging.as_deref_mut());
     }
 
     /// A short collective becomes an operation: it takes longer than it should, or has failed.
-    pub(crate) fn give_up_sprint(&mut self, sprinter: Sprinter) -> Id {
+    pub(crate) fn give_up_sprint(&mut self, sprinter: InlineRun) -> Id {
         self.begin_run(sprinter.run, sprinter.staging)
     }
 
