@@ -312,7 +312,7 @@ impl Core {
     ) -> Result<(), TransferError> {
         let _here = self.shared.stay();
         let mut engine = self.engine();
-        let begun = engine.begin_short(run, staging);
+        let begun = engine.start_inline(run, staging);
         self.finish_short(engine, begun)
     }
 
@@ -392,7 +392,7 @@ impl Core {
                 self.finish_sprint(engine, sprinter, pace)
             }
             Dash::Long(run) => {
-                let begun = engine.begin_short(run, None);
+                let begun = engine.start_inline(run, None);
                 self.finish_short(engine, begun)
             }
         }

@@ -45,7 +45,7 @@ impl InlineRun {
 impl Engine {
     /// Begins a collective. Unless it is short it becomes an operation at once.
     #[inline]
-    pub(crate) fn begin_short(
+    pub(crate) fn start_inline(
         &mut self,
         mut run: Box<Execution>,
         staging: Option<Box<Staging>>,
