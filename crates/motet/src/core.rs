@@ -325,7 +325,7 @@ impl Core {
     ) -> Result<(), TransferError> {
         match begun {
             Ok(mut sprinter) => {
-                let pace = engine.go_on(&mut sprinter, self.shared.patience.looks);
+                let pace = engine.poll_inline(&mut sprinter, self.shared.patience.looks);
                 self.finish_sprint(engine, sprinter, pace)
             }
             Err(id) => {
@@ -347,7 +347,7 @@ impl Core {
         if pace.is_under_way() && self.shared.patience.turns > 0 {
             drop(engine);
             let ended = self.shared.take_turns(0, |engine, looks| {
-                let pace = engine.go_on(&mut sprinter, looks);
+                let pace = engine.poll_inline(&mut sprinter, looks);
                 (!pace.is_under_way()).then_some(pace)
             });
             pace = ended.unwrap_or(pace);
@@ -387,7 +387,7 @@ impl Core {
             Dash::Over => Ok(()),
             Dash::Short(mut sprinter, mut pace, left) => {
                 if pace.is_under_way() {
-                    pace = engine.go_on(&mut sprinter, left);
+                    pace = engine.poll_inline(&mut sprinter, left);
                 }
                 self.finish_sprint(engine, sprinter, pace)
             }

@@ -59,7 +59,7 @@ impl Engine {
 
     /// Looks so many times for what a short collective waits for: complete if it has ended well.
     #[inline]
-    pub(crate) fn go_on(&mut self, sprinter: &mut InlineRun, looks: u32) -> Advance {
+    pub(crate) fn poll_inline(&mut self, sprinter: &mut InlineRun, looks: u32) -> Advance {
         let mut pace = Advance::Behind;
         for look in 1..=looks {
             pace = sprinter.run.sprint(&mut self.endpoint);
