@@ -354,7 +354,7 @@ impl Core {
             engine = self.engine();
         }
         if pace == Advance::Complete {
-            engine.end_short(sprinter);
+            engine.finish_inline(sprinter);
             return Ok(());
         }
         let id = engine.give_up_sprint(sprinter);

@@ -79,7 +79,7 @@ impl Engine {
 
     /// A short collective has ended well: what it had is there for the next one.
     #[inline]
-    pub(crate) fn end_short(&mut self, sprinter: InlineRun) {
+    pub(crate) fn finish_inline(&mut self, sprinter: InlineRun) {
         let InlineRun { run, mut staging } = sprinter;
         self.finish_at_once(run, staging.as_deref_mut());
     }
