@@ -405,7 +405,7 @@ impl Communicator {
         let origin = || self.origin(kind.call(Form::Nonblocking));
         let (origin, id) = match engine.dash_one_way(known, || self.next_collective())? {
             Dash::Over => return Some(Begun::Over),
-            Dash::Short(sprinter, ..) => (origin(), engine.give_up_sprint(sprinter)),
+            Dash::Short(sprinter, ..) => (origin(), engine.promote(sprinter)),
             Dash::Long(run) => (origin(), engine.start_run(run, None)),
         };
         drop(engine);

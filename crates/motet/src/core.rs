@@ -357,7 +357,7 @@ impl Core {
             engine.finish_inline(sprinter);
             return Ok(());
         }
-        let id = engine.give_up_sprint(sprinter);
+        let id = engine.promote(sprinter);
         drop(engine);
         self.wait(id, false).map(drop)
     }

@@ -85,7 +85,7 @@ impl Engine {
     }
 
     /// A short collective becomes an operation: it takes longer than it should, or has failed.
-    pub(crate) fn give_up_sprint(&mut self, sprinter: InlineRun) -> Id {
+    pub(crate) fn promote(&mut self, sprinter: InlineRun) -> Id {
         self.begin_run(sprinter.run, sprinter.staging)
     }
 
