@@ -410,7 +410,8 @@ impl Core {
         let _here = self.shared.stay();
         let panicked = AbandonOnUnwind { core: self, id };
         let looks = self.shared.patience.looks;
-        let end = self.free_engine().map(|mut engine| engine.ends(id, persistent, looks));
+        let end =
+            self.free_engine().map(|mut engine| engine.poll_until_done(id, persistent, looks));
         std::mem::forget(panicked);
         end.unwrap_or(End::Unknown)
     }

@@ -190,7 +190,7 @@ impl Engine {
     }
 
     /// As [`Engine::hurry`]. Takes the end if it is there.
-    pub(crate) fn ends(&mut self, id: Id, persistent: bool, looks: u32) -> End {
+    pub(crate) fn poll_until_done(&mut self, id: Id, persistent: bool, looks: u32) -> End {
         if self.take_well(id, persistent) {
             self.move_others(0); // It was over when it had begun: who only sends waits for nothing.
             return End::Well;
