@@ -430,7 +430,7 @@ impl Core {
             return outcome;
         }
         let ended = self.shared.take_turns(1, |engine, looks| {
-            engine.hurry(id, looks);
+            engine.poll(id, looks);
             engine.take(id, persistent)
         });
         let wait = || self.wait_for(&[id], |engine| engine.take(id, persistent));

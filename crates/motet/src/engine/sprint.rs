@@ -173,7 +173,7 @@ impl Engine {
 
     /// Looks so many times for what an operation waits for, and moves others that wait for this
     /// rank.
-    pub(crate) fn hurry(&mut self, id: Id, looks: u32) {
+    pub(crate) fn poll(&mut self, id: Id, looks: u32) {
         match self.hurry_play(id, looks) {
             Played::Over => return self.move_others(0),
             Played::Moved | Played::Waits => return self.move_others(1),
@@ -198,7 +198,7 @@ impl Engine {
         if let Some(outcome) = self.end_alone(id, persistent, looks) {
             return End::As(outcome);
         }
-        self.hurry(id, looks);
+        self.poll(id, looks);
         if self.take_well(id, persistent) {
             return End::Well;
         }
