@@ -250,7 +250,7 @@ impl Engine {
         }
         if pace == Advance::Complete {
             self.ended += 1;
-            self.move_others(0);
+            self.progress_others(0);
             return Some(Dash::Over);
         }
         run.begin_at(place);

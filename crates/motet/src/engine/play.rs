@@ -69,7 +69,7 @@ impl Engine {
                 let played = play_run(run, id, &self.endpoint, &mut self.polled);
                 if played == Played::Over && operation.rare.is_none() {
                     self.has_ended(0);
-                    self.move_others(0);
+                    self.progress_others(0);
                     return Started::Over;
                 }
                 operation.state = State::Active;

@@ -153,7 +153,7 @@ impl Engine {
                         self.finish(id, outcome);
                         self.take(id, persistent);
                     }
-                    self.move_others(0);
+                    self.progress_others(0);
                     return Some(outcome);
                 }
                 (from, _, Short::NotYet) if self.active == 1 || !look.is_multiple_of(LOOKS) => {
@@ -197,7 +197,7 @@ impl Engine {
     #[inline]
     fn has_transferred(&mut self) {
         self.ended += 1;
-        self.move_others(0);
+        self.progress_others(0);
     }
 }
 

@@ -96,7 +96,7 @@ impl Engine {
         if turn.is_multiple_of(TURNS) {
             self.progress();
         } else {
-            self.move_others(own);
+            self.progress_others(own);
         }
     }
 
@@ -107,14 +107,14 @@ impl Engine {
             staging.spread(usize::MAX);
         }
         self.take_back(run);
-        self.move_others(0);
+        self.progress_others(0);
     }
 
     /// Whoever calls the library again and again moves all that is under way, even if the calls
     /// themselves never wait: more than so many operations, and messages that found no room. In
     /// check mode, what others tell comes before the end of what has been checked.
     #[inline]
-    pub(super) fn move_others(&mut self, own: usize) {
+    pub(super) fn progress_others(&mut self, own: usize) {
         if self.active > own || self.endpoint.has_waiting() || self.books.is_some() {
             self.progress();
         }
@@ -175,8 +175,8 @@ impl Engine {
     /// rank.
     pub(crate) fn poll(&mut self, id: Id, looks: u32) {
         match self.hurry_play(id, looks) {
-            Played::Over => return self.move_others(0),
-            Played::Moved | Played::Waits => return self.move_others(1),
+            Played::Over => return self.progress_others(0),
+            Played::Moved | Played::Waits => return self.progress_others(1),
             Played::Unscripted if self.is_polled(id) => self.hurry_run(id, looks),
             Played::Unscripted | Played::Message => self.hurry_posted(id, looks),
         }
@@ -186,13 +186,13 @@ impl Engine {
     /// As [`Engine::hurry`] with no look at all.
     pub(crate) fn move_all_but(&mut self, id: Id) {
         let own = usize::from(!self.is_complete(id));
-        self.move_others(own);
+        self.progress_others(own);
     }
 
     /// As [`Engine::hurry`]. Takes the end if it is there.
     pub(crate) fn poll_until_done(&mut self, id: Id, persistent: bool, looks: u32) -> End {
         if self.take_well(id, persistent) {
-            self.move_others(0); // It was over when it had begun: who only sends waits for nothing.
+            self.progress_others(0); // It was over when it had begun: who only sends waits for nothing.
             return End::Well;
         }
         if let Some(outcome) = self.end_alone(id, persistent, looks) {
