@@ -422,7 +422,7 @@ impl Core {
         let _here = self.shared.stay();
         let panicked = AbandonOnUnwind { core: self, id };
         let mut engine = self.engine();
-        engine.move_all_but(id);
+        engine.progress_except(id);
         let ended = engine.take(id, persistent);
         drop(engine);
         if let Some(outcome) = ended {

@@ -180,11 +180,11 @@ impl Engine {
             Played::Unscripted if self.is_polled(id) => self.hurry_run(id, looks),
             Played::Unscripted | Played::Message => self.hurry_posted(id, looks),
         }
-        self.move_all_but(id);
+        self.progress_except(id);
     }
 
     /// As [`Engine::hurry`] with no look at all.
-    pub(crate) fn move_all_but(&mut self, id: Id) {
+    pub(crate) fn progress_except(&mut self, id: Id) {
         let own = usize::from(!self.is_complete(id));
         self.progress_others(own);
     }
