@@ -316,7 +316,7 @@ impl Shared {
                 self.note_end_of_wait();
                 return ended;
             }
-            engine.move_others_at(turn, own);
+            engine.progress_others_every(turn, own);
         }
         None
     }

@@ -92,7 +92,7 @@ impl Engine {
     /// Moves what else is under way than so many operations, for one who looks at nothing else;
     /// everything, now and then, since what it waits for may be blocked by what it does not look
     /// at.
-    pub(crate) fn move_others_at(&mut self, turn: u32, own: usize) {
+    pub(crate) fn progress_others_every(&mut self, turn: u32, own: usize) {
         if turn.is_multiple_of(TURNS) {
             self.progress();
         } else {
