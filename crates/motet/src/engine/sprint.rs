@@ -178,7 +178,7 @@ impl Engine {
             Played::Over => return self.progress_others(0),
             Played::Moved | Played::Waits => return self.progress_others(1),
             Played::Unscripted if self.is_polled(id) => self.hurry_run(id, looks),
-            Played::Unscripted | Played::Message => self.hurry_posted(id, looks),
+            Played::Unscripted | Played::Message => self.poll_posted(id, looks),
         }
         self.progress_except(id);
     }
@@ -215,7 +215,7 @@ impl Engine {
 
     /// What has posted its receives moves as all others do. That it is over must be seen at once:
     /// who shares a core would give it away between that and the next look.
-    fn hurry_posted(&mut self, id: Id, looks: u32) {
+    fn poll_posted(&mut self, id: Id, looks: u32) {
         for _ in 0..looks {
             if self.is_complete(id) {
                 return;
