@@ -177,7 +177,7 @@ impl Engine {
         match self.hurry_play(id, looks) {
             Played::Over => return self.progress_others(0),
             Played::Moved | Played::Waits => return self.progress_others(1),
-            Played::Unscripted if self.is_polled(id) => self.hurry_run(id, looks),
+            Played::Unscripted if self.is_polled(id) => self.poll_run(id, looks),
             Played::Unscripted | Played::Message => self.poll_posted(id, looks),
         }
         self.progress_except(id);
@@ -224,7 +224,7 @@ impl Engine {
         }
     }
 
-    fn hurry_run(&mut self, id: Id, looks: u32) {
+    fn poll_run(&mut self, id: Id, looks: u32) {
         let mut done = mem::take(&mut self.done);
         for look in 1..=looks {
             if !self.is_polled(id) {
