@@ -239,12 +239,12 @@ impl Engine {
             self.endpoint.poll_network(&mut done);
         }
         self.settle(done);
-        self.leave_off(id);
+        self.stop_polling(id);
     }
 
     /// Looks no more at an operation that is over, if it is the last of those that are looked at:
     /// left among the [few](FEW) it would take the place of one that begins.
-    fn leave_off(&mut self, id: Id) {
+    fn stop_polling(&mut self, id: Id) {
         if self.polled.last() != Some(&id) {
             return;
         }
