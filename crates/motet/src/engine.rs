@@ -244,7 +244,7 @@ impl Engine {
     ) -> Id {
         run.begin();
         let is_left = self.has_helper && !run.may_sprint();
-        let id = self.admit(run, collected(staging));
+        let id = self.insert_active(run, collected(staging));
         if is_left {
             self.left.push(id);
         } else {

@@ -121,14 +121,18 @@ impl Engine {
     }
 
     /// Takes in a run that has begun.
-    pub(super) fn admit(&mut self, run: Box<Execution>, staging: Option<Box<Staging>>) -> Id {
+    pub(super) fn insert_active(
+        &mut self,
+        run: Box<Execution>,
+        staging: Option<Box<Staging>>,
+    ) -> Id {
         self.active += 1;
         self.insert(Work::Run(run), staging, State::Active)
     }
 
     /// The same, and moves it.
     fn begin_run(&mut self, run: Box<Execution>, staging: Option<Box<Staging>>) -> Id {
-        let id = self.admit(run, staging);
+        let id = self.insert_active(run, staging);
         self.go(id);
         id
     }
