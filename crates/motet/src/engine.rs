@@ -248,7 +248,7 @@ impl Engine {
         if is_left {
             self.left.push(id);
         } else {
-            self.go(id);
+            self.start_active(id);
         }
         id
     }

@@ -133,12 +133,12 @@ impl Engine {
     /// The same, and moves it.
     fn begin_run(&mut self, run: Box<Execution>, staging: Option<Box<Staging>>) -> Id {
         let id = self.insert_active(run, staging);
-        self.go(id);
+        self.start_active(id);
         id
     }
 
     /// Moves an operation that has just begun: at a sprint if it may, and if there are few others.
-    pub(super) fn go(&mut self, id: Id) {
+    pub(super) fn start_active(&mut self, id: Id) {
         if self.books.is_none() && self.polled.len() < FEW {
             let mut done = mem::take(&mut self.done);
             self.sprint(id, &mut done);
