@@ -20,7 +20,7 @@ pub(crate) enum Started {
 
 /// What became of an operation that was to be moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Played {
+pub(super) enum Polled {
     /// It is over, or inactive.
     Over,
     Moved,
@@ -37,15 +37,15 @@ pub(super) fn play_run(
     id: Id,
     endpoint: &Endpoint,
     polled: &mut Vec<Id>,
-) -> Played {
+) -> Polled {
     let before = run.steps_left();
     if run.play(endpoint) {
-        return Played::Over;
+        return Polled::Over;
     }
     if !mem::replace(&mut run.polled, true) {
         polled.push(id);
     }
-    if run.steps_left() < before { Played::Moved } else { Played::Waits }
+    if run.steps_left() < before { Polled::Moved } else { Polled::Waits }
 }
 
 impl Engine {
@@ -67,14 +67,14 @@ impl Engine {
             run.restart();
             if run.has_script() {
                 let played = play_run(run, id, &self.endpoint, &mut self.polled);
-                if played == Played::Over && operation.rare.is_none() {
+                if played == Polled::Over && operation.rare.is_none() {
                     self.has_ended(0);
                     self.progress_others(0);
                     return Started::Over;
                 }
                 operation.state = State::Active;
                 self.active += 1;
-                if played == Played::Over {
+                if played == Polled::Over {
                     self.finish_run(id);
                 }
                 return Started::UnderWay;
@@ -101,17 +101,17 @@ impl Engine {
     }
 
     /// Moves an operation, if it has a script.
-    pub(super) fn play(&mut self, id: Id) -> Played {
-        let Some(operation) = self.operations.get_mut(id) else { return Played::Over };
-        let Work::Run(run) = &mut operation.work else { return Played::Message };
+    pub(super) fn play(&mut self, id: Id) -> Polled {
+        let Some(operation) = self.operations.get_mut(id) else { return Polled::Over };
+        let Work::Run(run) = &mut operation.work else { return Polled::Message };
         if !run.has_script() {
-            return Played::Unscripted;
+            return Polled::Unscripted;
         }
         if operation.state != State::Active {
-            return Played::Over;
+            return Polled::Over;
         }
         let played = play_run(run, id, &self.endpoint, &mut self.polled);
-        if played == Played::Over {
+        if played == Polled::Over {
             if operation.rare.is_some() {
                 self.finish_run(id);
             } else {
@@ -123,15 +123,15 @@ impl Engine {
     }
 
     /// Looks so many times for what an operation waits for, if it has a script.
-    pub(super) fn hurry_play(&mut self, id: Id, looks: u32) -> Played {
-        let mut played = Played::Waits;
+    pub(super) fn hurry_play(&mut self, id: Id, looks: u32) -> Polled {
+        let mut played = Polled::Waits;
         for look in 1..=looks {
             played = self.play(id);
             match played {
-                Played::Over | Played::Unscripted | Played::Message => break,
+                Polled::Over | Polled::Unscripted | Polled::Message => break,
                 // What it waits for may wait for another operation.
-                Played::Waits if self.active > 1 && look.is_multiple_of(sprint::LOOKS) => break,
-                Played::Waits | Played::Moved => {}
+                Polled::Waits if self.active > 1 && look.is_multiple_of(sprint::LOOKS) => break,
+                Polled::Waits | Polled::Moved => {}
             }
         }
         played

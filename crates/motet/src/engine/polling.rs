@@ -6,7 +6,7 @@ use std::mem;
 use motet_fabric::Completion;
 use motet_fabric::slab::Id;
 
-use super::play::Played;
+use super::play::Polled;
 use super::{Engine, Operation, State, Work};
 
 impl Engine {
@@ -43,7 +43,7 @@ impl Engine {
             return false;
         }
         if run.has_script() {
-            return self.play(id) != Played::Waits;
+            return self.play(id) != Polled::Waits;
         }
         if run.may_sprint() {
             return self.sprint(id, done);

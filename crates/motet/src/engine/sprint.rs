@@ -18,7 +18,7 @@ use std::mem;
 use motet_fabric::Completion;
 use motet_fabric::slab::Id;
 
-use super::play::Played;
+use super::play::Polled;
 use super::run::Advance;
 use super::{End, Engine, Execution, Operation, Staging, State, Work, collected};
 
@@ -179,10 +179,10 @@ impl Engine {
     /// rank.
     pub(crate) fn poll(&mut self, id: Id, looks: u32) {
         match self.hurry_play(id, looks) {
-            Played::Over => return self.progress_others(0),
-            Played::Moved | Played::Waits => return self.progress_others(1),
-            Played::Unscripted if self.is_polled(id) => self.poll_run(id, looks),
-            Played::Unscripted | Played::Message => self.poll_posted(id, looks),
+            Polled::Over => return self.progress_others(0),
+            Polled::Moved | Polled::Waits => return self.progress_others(1),
+            Polled::Unscripted if self.is_polled(id) => self.poll_run(id, looks),
+            Polled::Unscripted | Polled::Message => self.poll_posted(id, looks),
         }
         self.progress_except(id);
     }
