@@ -49,7 +49,7 @@ pub(crate) use cache::{Cache, CacheHit, Planned, Rule, Selection};
 pub(crate) use closing::Closing;
 pub(crate) use dynamic::{Arrivals, Dynamic};
 pub(crate) use outcome::End;
-pub(crate) use play::Started;
+pub(crate) use play::StartOutcome;
 pub(crate) use run::{Advance, Binding, Execution, Linking, Number, PlanProgram, Ways};
 pub(crate) use shortcut::Expected;
 pub(crate) use sprint::InlineRun;

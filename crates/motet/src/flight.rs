@@ -9,7 +9,7 @@ use motet_fabric::lock::is_kept_out;
 use motet_fabric::slab::Id;
 
 use crate::core::{Core, Locked};
-use crate::engine::{CANCELLED, End, Engine, Keeper, NOBODY, NOTHING, Outcome, Started};
+use crate::engine::{CANCELLED, End, Engine, Keeper, NOBODY, NOTHING, Outcome, StartOutcome};
 use crate::error::{Error, ErrorHandler, ErrorKind, Particulars, Result};
 use crate::group::Group;
 use crate::status::{Status, Tag};
@@ -161,9 +161,9 @@ impl Flight {
     pub(crate) fn start(&mut self) -> Result<()> {
         let mut engine = self.origin.engine(self.origin.call)?;
         self.end = match engine.start(self.id) {
-            Started::Over => End::Well,
-            Started::UnderWay => End::Unknown,
-            Started::Gone => {
+            StartOutcome::Over => End::Well,
+            StartOutcome::UnderWay => End::Unknown,
+            StartOutcome::Gone => {
                 let reason = engine.why_gone(self.id);
                 drop(engine); // an error handler may want it
                 return Err(self.origin.error(reason));

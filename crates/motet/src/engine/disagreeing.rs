@@ -39,7 +39,7 @@ use std::time::{Duration, Instant};
 use motet_fabric::slab::Id;
 use motet_fabric::{Label, Peer, Region, Selector, Token, TransferError, TypeCode};
 
-use super::play::Started;
+use super::play::StartOutcome;
 use super::run::tells_lengths_apart;
 use super::{Engine, Execution, Number, Operation, State, Work};
 use crate::communicator::{ContextKind, split_context};
@@ -225,18 +225,18 @@ impl Engine {
 
     /// Starts a persistent collective that is broken: that ends at once.
     #[cold]
-    pub(super) fn start_broken(&mut self, id: Id) -> Started {
+    pub(super) fn start_broken(&mut self, id: Id) -> StartOutcome {
         // If a rank has died, that is what its callers want to hear.
         self.failure();
-        let Some(operation) = self.operations.get_mut(id) else { return Started::Gone };
-        let Work::Run(run) = &mut operation.work else { return Started::Gone };
+        let Some(operation) = self.operations.get_mut(id) else { return StartOutcome::Gone };
+        let Work::Run(run) = &mut operation.work else { return StartOutcome::Gone };
         let error = run.disagreement().expect("that is why it is broken");
         // Others may not know yet, and go on to put into channels what nobody will take out.
         run.cut_off(&mut self.endpoint);
         operation.state = State::Active;
         self.active += 1;
         self.finish(id, Err(error));
-        Started::UnderWay
+        StartOutcome::UnderWay
     }
 
     /// Ends a collective with this error, or with the one that it has met before.

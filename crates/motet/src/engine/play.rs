@@ -10,7 +10,7 @@ use super::{Engine, Execution, Posting, State, Work, sprint, staging_of};
 
 /// What became of a persistent operation that was to be started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Started {
+pub(crate) enum StartOutcome {
     /// It has ended well, and is inactive again.
     Over,
     UnderWay,
@@ -51,8 +51,8 @@ pub(super) fn play_run(
 impl Engine {
     /// Starts a persistent operation, which must be inactive. One that is over at once is inactive
     /// again: who only sends waits for nothing, and need not ask.
-    pub(crate) fn start(&mut self, id: Id) -> Started {
-        let Some(operation) = self.operations.get_mut(id) else { return Started::Gone };
+    pub(crate) fn start(&mut self, id: Id) -> StartOutcome {
+        let Some(operation) = self.operations.get_mut(id) else { return StartOutcome::Gone };
         debug_assert_eq!(operation.state, State::Inactive);
         if let Work::Run(run) = &mut operation.work {
             if let Some(staging) = staging_of(&mut operation.rare) {
@@ -70,20 +70,20 @@ impl Engine {
                 if played == Polled::Over && operation.rare.is_none() {
                     self.has_ended(0);
                     self.progress_others(0);
-                    return Started::Over;
+                    return StartOutcome::Over;
                 }
                 operation.state = State::Active;
                 self.active += 1;
                 if played == Polled::Over {
                     self.finish_run(id);
                 }
-                return Started::UnderWay;
+                return StartOutcome::UnderWay;
             }
         }
         operation.state = State::Active;
         self.active += 1;
         self.go_first(id);
-        Started::UnderWay
+        StartOutcome::UnderWay
     }
 
     /// Moves an operation that has been started and goes by no script.
