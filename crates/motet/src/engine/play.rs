@@ -39,7 +39,7 @@ pub(super) fn play_run(
     polled: &mut Vec<Id>,
 ) -> Polled {
     let before = run.steps_left();
-    if run.play(endpoint) {
+    if run.run_inorder(endpoint) {
         return Polled::Over;
     }
     if !mem::replace(&mut run.polled, true) {

@@ -197,7 +197,7 @@ impl Execution {
 
     /// Does all steps that can be done now. Says whether the run is complete.
     #[inline(always)] // it is called from one place, and short
-    pub(crate) fn play(&mut self, endpoint: &Endpoint) -> bool {
+    pub(crate) fn run_inorder(&mut self, endpoint: &Endpoint) -> bool {
         let Channels { links, stuck, script } = self.channels.as_deref_mut().expect("has a script");
         let (mut place, mut is_waiting) = (self.exec.place(), false);
         while let Some(act) = script.acts.get(place) {
