@@ -173,7 +173,7 @@ impl Execution {
         if let Some(channels) = &mut self.channels {
             channels.stuck.clear();
         }
-        self.prepare_script();
+        self.compile_if_linked();
     }
 
     /// Does all that can be done now. Says whether the run is complete.

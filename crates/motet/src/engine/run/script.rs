@@ -104,7 +104,7 @@ impl Execution {
 
     /// Writes the script, if that is to be done and can be done now.
     #[inline]
-    pub(super) fn prepare_script(&mut self) {
+    pub(super) fn compile_if_linked(&mut self) {
         if self.channels.as_ref().is_some_and(|channels| channels.script.state == State::Missing) {
             self.write_script();
         }
