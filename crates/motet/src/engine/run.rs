@@ -266,7 +266,7 @@ impl Execution {
             };
             if is_receive && endpoint.probe(self.selector(step)).is_some() {
                 // The sender has given the channel up, for good.
-                self.forget_script();
+                self.invalidate();
                 let link =
                     std::mem::replace(&mut self.channels().links[step.index()], Link::Message);
                 if let Link::In(channel) = link {

@@ -34,7 +34,7 @@ pub(in crate::engine) fn tells_lengths_apart(error: &TransferError) -> bool {
 impl Execution {
     /// Something went wrong.
     pub(in crate::engine) fn fail(&mut self, error: TransferError) {
-        self.forget_script();
+        self.invalidate();
         let none_yet = || Box::new(Fault { first: error, disagreement: None });
         let fault = self.fault.get_or_insert_with(none_yet);
         if tells_of_disagreement(&error) {
@@ -120,7 +120,7 @@ impl Execution {
             let (to, label, _) = self.message(step);
             endpoint.forget_channel(to, label);
         }
-        self.forget_script();
+        self.invalidate();
         if let Some(channels) = &mut self.channels {
             channels.links[step.index()] = Link::Message;
         }

@@ -111,7 +111,7 @@ impl Execution {
     }
 
     /// What was written does not hold any more.
-    pub(super) fn forget_script(&mut self) {
+    pub(super) fn invalidate(&mut self) {
         if let Some(channels) = &mut self.channels {
             channels.script.forget();
         }
