@@ -65,7 +65,7 @@ impl Engine {
                 run.link(&mut self.endpoint);
             }
             run.restart();
-            if run.has_script() {
+            if run.is_compiled() {
                 let played = play_run(run, id, &self.endpoint, &mut self.polled);
                 if played == Polled::Over && operation.rare.is_none() {
                     self.has_ended(0);
@@ -104,7 +104,7 @@ impl Engine {
     pub(super) fn play(&mut self, id: Id) -> Polled {
         let Some(operation) = self.operations.get_mut(id) else { return Polled::Over };
         let Work::Run(run) = &mut operation.work else { return Polled::Message };
-        if !run.has_script() {
+        if !run.is_compiled() {
             return Polled::Unscripted;
         }
         if operation.state != State::Active {

@@ -42,7 +42,7 @@ impl Engine {
         if operation.state != State::Active {
             return false;
         }
-        if run.has_script() {
+        if run.is_compiled() {
             return self.play(id) != Polled::Waits;
         }
         if run.may_sprint() {

@@ -98,7 +98,7 @@ impl LinkedProgram {
 impl Execution {
     /// Whether it goes by a script: [`Execution::play`] moves it, and nothing else.
     #[inline]
-    pub(crate) fn has_script(&self) -> bool {
+    pub(crate) fn is_compiled(&self) -> bool {
         self.channels.as_ref().is_some_and(|channels| channels.script.state == State::Written)
     }
 

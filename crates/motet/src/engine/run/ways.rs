@@ -26,7 +26,7 @@ pub(crate) struct Ways {
 impl Execution {
     /// How its messages travel, as far as that is known.
     pub(crate) fn ways(&self) -> Ways {
-        let mut ways = Ways { by_script: self.has_script(), ..Ways::default() };
+        let mut ways = Ways { by_script: self.is_compiled(), ..Ways::default() };
         for step in self.planned.plan.ids() {
             ways.reduced += usize::from(self.reduction(step).is_some());
             match (self.planned.plan.step(step), self.link_of(step)) {
