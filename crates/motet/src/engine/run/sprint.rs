@@ -53,7 +53,7 @@ impl Execution {
         debug_assert!(self.may_sprint());
         while let Some(step) = self.exec.next_ready(&self.planned.plan) {
             let reduction = self.reduction(step);
-            let pace = self.stride(step, reduction, endpoint);
+            let pace = self.try_step(step, reduction, endpoint);
             if pace != Advance::Complete {
                 self.exec.put_back();
                 return pace;
@@ -80,7 +80,7 @@ impl Execution {
     /// Does a step, together with the reduction of what it receives if there is one, if that is
     /// possible now.
     #[inline]
-    fn stride(
+    fn try_step(
         &mut self,
         step: StepId,
         reduction: Option<Reduction>,
