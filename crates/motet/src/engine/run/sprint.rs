@@ -59,7 +59,7 @@ impl Execution {
                 return pace;
             }
             self.exec.complete(&self.planned.plan, step);
-            self.step_over(reduction);
+            self.skip_fused(reduction);
             if self.fault.is_some() && !self.exec.is_done() {
                 return Advance::Failed;
             }
@@ -69,7 +69,7 @@ impl Execution {
 
     /// Steps over a reduction that was done together with the step before it.
     #[inline]
-    fn step_over(&mut self, reduction: Option<Reduction>) {
+    fn skip_fused(&mut self, reduction: Option<Reduction>) {
         if let Some(Reduction { step, .. }) = reduction
             && self.exec.take_last(&self.planned.plan, step)
         {
