@@ -243,7 +243,7 @@ impl Engine {
         staging: Option<Box<Staging>>,
     ) -> Id {
         run.begin();
-        let is_left = self.has_helper && !run.may_sprint();
+        let is_left = self.has_helper && !run.may_run_inorder();
         let id = self.insert_active(run, collected(staging));
         if is_left {
             self.left.push(id);

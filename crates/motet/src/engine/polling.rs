@@ -21,7 +21,7 @@ impl Engine {
             let operation = self.operations.get_mut(id);
             let stuck = operation.is_some_and(|operation| match &mut operation.work {
                 Work::Run(run) => {
-                    let waits = run.is_stuck() || run.may_sprint();
+                    let waits = run.is_stuck() || run.may_run_inorder();
                     run.polled = operation.state == State::Active && waits;
                     run.polled
                 }
@@ -45,7 +45,7 @@ impl Engine {
         if run.is_compiled() {
             return self.play(id) != Polled::Waits;
         }
-        if run.may_sprint() {
+        if run.may_run_inorder() {
             return self.sprint(id, done);
         }
         if !run.poll(id.0, &mut self.endpoint) {
@@ -66,7 +66,7 @@ impl Engine {
             let mut done = mem::take(&mut self.done);
             if let Some(Operation { work: Work::Run(run), state, .. }) = self.operations.get_mut(id)
                 && *state == State::Active
-                && (run.may_sprint() || run.reconsider(id.0, &mut self.endpoint, &mut done))
+                && (run.may_run_inorder() || run.reconsider(id.0, &mut self.endpoint, &mut done))
             {
                 moved = true;
                 self.advance_into(id, &mut done);

@@ -153,7 +153,7 @@ impl Engine {
         let Some(Operation { work: Work::Run(run), .. }) = self.operations.get_mut(id) else {
             return false;
         };
-        if !run.may_sprint() {
+        if !run.may_run_inorder() {
             self.advance_into(id, done);
             return true;
         }
@@ -213,7 +213,7 @@ impl Engine {
     fn is_polled(&mut self, id: Id) -> bool {
         let Some(operation) = self.operations.get_mut(id) else { return false };
         let Work::Run(run) = &operation.work else { return false };
-        let waits = run.may_sprint() || run.waits_for_channel();
+        let waits = run.may_run_inorder() || run.waits_for_channel();
         operation.state == State::Active && run.polled && waits
     }
 

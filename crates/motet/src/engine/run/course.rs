@@ -119,7 +119,7 @@ impl PlanProgram {
     /// That of a run which is bound; none if it may not sprint, or is too long.
     pub(crate) fn of(run: &Execution) -> Option<PlanProgram> {
         let order = run.planned.plan.order();
-        if !run.may_sprint() || order.len() > MOST {
+        if !run.may_run_inorder() || order.len() > MOST {
             return None;
         }
         let legs = order.iter().enumerate().map(|(at, &step)| run.leg(step, order.get(at + 1)));

@@ -41,7 +41,7 @@ impl Execution {
     /// Whether it may go on at a sprint: no step of it has been posted, none has a channel, and
     /// nothing has gone wrong, of which others would have to be told.
     #[inline]
-    pub(crate) fn may_sprint(&self) -> bool {
+    pub(crate) fn may_run_inorder(&self) -> bool {
         self.is_in_order()
             && self.channels.is_none()
             && self.fault.is_none()
@@ -50,7 +50,7 @@ impl Execution {
 
     /// Does all steps that can be done now.
     pub(crate) fn sprint(&mut self, endpoint: &mut Endpoint) -> Advance {
-        debug_assert!(self.may_sprint());
+        debug_assert!(self.may_run_inorder());
         while let Some(step) = self.exec.next_ready(&self.planned.plan) {
             let reduction = self.reduction(step);
             let pace = self.try_step(step, reduction, endpoint);
