@@ -153,7 +153,7 @@ pub(crate) struct Engine {
     /// Completions being handed out; kept for its memory.
     done: Vec<Completion>,
     cache: Cache,
-    calls: again::Calls,
+    calls: again::ReplayCache,
     /// Operations that have been started and are not complete, but for generalized ones.
     active: usize,
     /// Counts the operations that have ended.
@@ -194,7 +194,7 @@ impl Engine {
             gathering: Vec::new(),
             done: Vec::with_capacity(DONE_AT_ONCE),
             cache,
-            calls: again::Calls::default(),
+            calls: again::ReplayCache::default(),
             active: 0,
             ended: 0,
             moves: 0,

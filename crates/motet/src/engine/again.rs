@@ -146,7 +146,7 @@ impl CachedCall {
 
 /// The calls that are kept.
 #[derive(Default)]
-pub(super) struct Calls([Option<CachedCall>; SLOTS]);
+pub(super) struct ReplayCache([Option<CachedCall>; SLOTS]);
 
 /// How far a call has come that is the same as one before.
 pub(crate) enum Dash {
@@ -158,7 +158,7 @@ pub(crate) enum Dash {
     Long(Box<Execution>),
 }
 
-impl Calls {
+impl ReplayCache {
     /// Where the run of a call is kept that is the same as one before. It gets these addresses,
     /// and this number. It may be under way, and is not there then.
     #[inline]
