@@ -32,7 +32,7 @@ use crate::communicator::Communicator;
 use crate::element::assert_valid;
 use crate::element::{Element, code_for};
 use crate::engine::{
-    Binding, CacheHit, Closing, Dash, Engine, Execution, Known, Number, PackDirection, Rule,
+    Binding, CacheHit, Closing, Dash, Engine, Execution, Number, PackDirection, ReplayKey, Rule,
     Selection, Staging,
 };
 use crate::error::{ErrorKind, Result};
@@ -331,7 +331,7 @@ impl Communicator {
     pub(crate) fn blocking_known(
         &self,
         prepared: Prepared,
-        known: Option<&Known<'_>>,
+        known: Option<&ReplayKey<'_>>,
     ) -> Result<()> {
         let call = prepared.call;
         #[cfg(debug_assertions)]
@@ -350,7 +350,7 @@ impl Communicator {
     pub(crate) fn blocking_again(
         &self,
         kind: CollectiveKind,
-        known: &Known<'_>,
+        known: &ReplayKey<'_>,
     ) -> Option<Result<()>> {
         let ended = self.core().run_again(known, || self.next_collective())?;
         let call = || kind.call(Form::Blocking);
@@ -362,7 +362,7 @@ impl Communicator {
     fn run_of_known(
         &self,
         prepared: Prepared,
-        known: Option<&Known<'_>>,
+        known: Option<&ReplayKey<'_>>,
     ) -> Result<(Box<Execution>, Option<Box<Staging>>)> {
         let Some(known) = known else {
             return self.run_for(prepared, || self.next_collective());
@@ -383,7 +383,7 @@ impl Communicator {
     pub(crate) fn start_again(
         &self,
         kind: CollectiveKind,
-        known: &Known<'_>,
+        known: &ReplayKey<'_>,
     ) -> Option<Request<()>> {
         // To count who has an origin waits for messages to leave the core: so that comes first.
         let origin = self.origin(kind.call(Form::Nonblocking));
@@ -398,7 +398,7 @@ impl Communicator {
     /// one. Where nobody answers what this rank sends, nothing is made of a call before it is known
     /// whether that is needed.
     #[inline]
-    pub(crate) fn begin_again(&self, kind: CollectiveKind, known: &Known<'_>) -> Option<Begun> {
+    pub(crate) fn begin_again(&self, kind: CollectiveKind, known: &ReplayKey<'_>) -> Option<Begun> {
         let mut engine = self.core().free_engine()?;
         // It counts who has the communicator, which would wait for what has been sent to leave the
         // core: so that is done before.
@@ -417,7 +417,7 @@ impl Communicator {
     pub(crate) fn start_known(
         &self,
         prepared: Prepared,
-        known: Option<&Known<'_>>,
+        known: Option<&ReplayKey<'_>>,
     ) -> Result<Request<()>> {
         let origin = self.origin(prepared.call);
         let (run, staging) = self.run_of_known(prepared, known)?;

@@ -40,7 +40,7 @@ use motet_plan::Tuning;
 
 use crate::check::{Books, Watch};
 use crate::engine::{
-    Advance, Cache, Dash, End, Engine, Execution, InlineRun, Known, Number, Outcome, Postponed,
+    Advance, Cache, Dash, End, Engine, Execution, InlineRun, Number, Outcome, Postponed, ReplayKey,
     Staging,
 };
 use crate::nodes::Nodes;
@@ -366,7 +366,7 @@ impl Core {
     #[inline]
     pub(crate) fn run_again(
         &self,
-        known: &Known<'_>,
+        known: &ReplayKey<'_>,
         number: impl FnOnce() -> Number,
     ) -> Option<Result<(), TransferError>> {
         let _here = self.shared.stay();

@@ -57,7 +57,7 @@ pub(crate) type Lists<'a> = Option<(&'a [usize], &'a [isize])>;
 
 /// A call that may be made again: what its buffers are, and where they lie this time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Known<'a> {
+pub(crate) struct ReplayKey<'a> {
     pub(crate) signature: Signature,
     /// Null if nothing is sent.
     pub(crate) sent: *mut u8,
@@ -67,7 +67,7 @@ pub(crate) struct Known<'a> {
     pub(crate) call: Option<&'a Collective<'a>>,
 }
 
-impl Known<'_> {
+impl ReplayKey<'_> {
     /// Counts and displacements of the blocks of both sides.
     fn lists(&self) -> [Lists<'_>; 2] {
         self.call.map_or([None, None], Collective::lists)
@@ -120,8 +120,8 @@ pub(super) struct CachedCall {
 impl CachedCall {
     /// Where input and output lie this time; nothing if they may not lie there.
     #[inline]
-    fn addresses(&self, known: &Known<'_>) -> Option<[*mut u8; 2]> {
-        let Known { sent, received, .. } = *known;
+    fn addresses(&self, known: &ReplayKey<'_>) -> Option<[*mut u8; 2]> {
+        let ReplayKey { sent, received, .. } = *known;
         let [bytes_sent, bytes_received] = self.lengths;
         if received.addr().wrapping_sub(sent.addr()) < bytes_sent
             || sent.addr().wrapping_sub(received.addr()) < bytes_received
@@ -164,7 +164,7 @@ impl ReplayCache {
     #[inline]
     fn bind(
         &mut self,
-        known: &Known<'_>,
+        known: &ReplayKey<'_>,
         number: impl FnOnce() -> Number,
     ) -> Option<&mut CachedCall> {
         let slot = self.0.get_mut(known.signature.slot())?.as_mut()?;
@@ -191,7 +191,7 @@ impl Engine {
     /// The run of a call that is the same as one before, with these addresses, under this number.
     pub(crate) fn again(
         &mut self,
-        known: &Known<'_>,
+        known: &ReplayKey<'_>,
         number: impl FnOnce() -> Number,
     ) -> Option<Box<Execution>> {
         if !self.may_repeat() {
@@ -205,7 +205,7 @@ impl Engine {
     #[inline]
     pub(crate) fn dash(
         &mut self,
-        known: &Known<'_>,
+        known: &ReplayKey<'_>,
         number: impl FnOnce() -> Number,
         looks: u32,
     ) -> Option<Dash> {
@@ -217,7 +217,7 @@ impl Engine {
     #[inline]
     pub(crate) fn dash_one_way(
         &mut self,
-        known: &Known<'_>,
+        known: &ReplayKey<'_>,
         number: impl FnOnce() -> Number,
     ) -> Option<Dash> {
         self.dash_along(known, number, 1, |course| course.is_one_way)
@@ -226,7 +226,7 @@ impl Engine {
     #[inline(always)] // it is two functions
     fn dash_along(
         &mut self,
-        known: &Known<'_>,
+        known: &ReplayKey<'_>,
         number: impl FnOnce() -> Number,
         looks: u32,
         suits: impl FnOnce(&PlanProgram) -> bool,
@@ -262,10 +262,10 @@ impl Engine {
     pub(crate) fn keep(
         &mut self,
         run: &mut Execution,
-        known: &Known<'_>,
+        known: &ReplayKey<'_>,
         (buffers, bytes): ([*mut u8; 2], [usize; 2]),
     ) {
-        let Known { sent, received, .. } = *known;
+        let ReplayKey { sent, received, .. } = *known;
         let source = |buffer: *mut u8| match buffer {
             _ if buffer.is_null() => Some(Source::Nothing),
             _ if sent == received => None,

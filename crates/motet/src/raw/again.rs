@@ -8,7 +8,7 @@ use super::collective::{Collective, On, Reduction, Root};
 use super::data::{Blocks, Data};
 use crate::communicator::ContextKind;
 use crate::datatype::Datatype;
-use crate::engine::{Known, Lists, Signature};
+use crate::engine::{Lists, ReplayKey, Signature};
 
 /// What one side of a call is: where it lies, how long it is, and of which datatype.
 #[derive(Clone, Copy)]
@@ -66,7 +66,7 @@ impl Root {
 impl Collective<'_> {
     /// What tells whether it is the same as another call; nothing if that cannot be told.
     #[inline(always)]
-    pub(super) fn known(&self, on: On<'_>) -> Option<Known<'_>> {
+    pub(super) fn known(&self, on: On<'_>) -> Option<ReplayKey<'_>> {
         let On::Communicator(communicator) = on else { return None };
         let operator = match self.reduced() {
             Some(reduction) => reduction.op.as_predefined()? as u16,
@@ -86,7 +86,12 @@ impl Collective<'_> {
             sent: sent.count,
             received: received.count,
         };
-        Some(Known { signature, sent: sent.address, received: received.address, call: Some(self) })
+        Some(ReplayKey {
+            signature,
+            sent: sent.address,
+            received: received.address,
+            call: Some(self),
+        })
     }
 
     /// What it reduces, where each rank passes the same count.

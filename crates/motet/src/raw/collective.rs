@@ -11,7 +11,7 @@ use super::translate::Translation;
 use crate::collective::{Members, Prepared};
 use crate::communicator::Communicator;
 use crate::datatype::Datatype;
-use crate::engine::Known;
+use crate::engine::ReplayKey;
 use crate::error::Result;
 use crate::group::Group;
 use crate::info::Info;
@@ -194,7 +194,7 @@ impl Collective<'_> {
     /// # Safety
     /// As [`Collective::run`].
     #[track_caller]
-    pub(super) unsafe fn run_first(&self, on: On<'_>, known: Option<&Known<'_>>) -> Result<()> {
+    pub(super) unsafe fn run_first(&self, on: On<'_>, known: Option<&ReplayKey<'_>>) -> Result<()> {
         let (call, communicator) = (self.call(Form::Blocking), on.communicator());
         let at = Location::caller();
         // SAFETY: passed on.
@@ -230,7 +230,7 @@ impl Collective<'_> {
     pub(super) unsafe fn start_first(
         &self,
         on: On<'_>,
-        known: Option<&Known<'_>>,
+        known: Option<&ReplayKey<'_>>,
     ) -> Result<Request<()>> {
         let (call, communicator) = (self.call(Form::Nonblocking), on.communicator());
         let at = Location::caller();

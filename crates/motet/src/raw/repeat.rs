@@ -12,7 +12,7 @@ use super::kind::CollectiveKind;
 use super::request::Past;
 use crate::collective::Begun;
 use crate::communicator::{Communicator, ContextKind};
-use crate::engine::{Known, Signature};
+use crate::engine::{ReplayKey, Signature};
 use crate::error::Result;
 use crate::raw;
 
@@ -42,7 +42,7 @@ pub struct Repeat {
 impl Repeat {
     /// Nothing if both sides begin at one place: then the addresses do not tell which is looked at.
     #[inline]
-    fn known(&self, communicator: &Communicator) -> Option<Known<'static>> {
+    fn known(&self, communicator: &Communicator) -> Option<ReplayKey<'static>> {
         debug_assert!(self.what >> WHAT_BITS == 0);
         let [sent, received] = self.addresses;
         if sent == received && !sent.is_null() {
@@ -58,7 +58,7 @@ impl Repeat {
             sent: items_sent,
             received: items_received,
         };
-        Some(Known { signature, sent, received, call: None })
+        Some(ReplayKey { signature, sent, received, call: None })
     }
 
     /// The blocking form of a call that has been made before, as [`Collective::run_as`]; nothing
