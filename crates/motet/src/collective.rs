@@ -32,7 +32,7 @@ use crate::communicator::Communicator;
 use crate::element::assert_valid;
 use crate::element::{Element, code_for};
 use crate::engine::{
-    Binding, CacheHit, Closing, Dash, Engine, Execution, Number, PackDirection, ReplayKey, Rule,
+    Binding, CacheHit, Closing, Engine, Execution, Number, PackDirection, Replay, ReplayKey, Rule,
     Selection, Staging,
 };
 use crate::error::{ErrorKind, Result};
@@ -404,9 +404,9 @@ impl Communicator {
         // core: so that is done before.
         let origin = || self.origin(kind.call(Form::Nonblocking));
         let (origin, id) = match engine.dash_one_way(known, || self.next_collective())? {
-            Dash::Over => return Some(Begun::Over),
-            Dash::Short(sprinter, ..) => (origin(), engine.promote(sprinter)),
-            Dash::Long(run) => (origin(), engine.start_run(run, None)),
+            Replay::Over => return Some(Begun::Over),
+            Replay::Short(sprinter, ..) => (origin(), engine.promote(sprinter)),
+            Replay::Long(run) => (origin(), engine.start_run(run, None)),
         };
         drop(engine);
         Some(Begun::UnderWay(Flight::new(origin, id, false)))

@@ -40,8 +40,8 @@ use motet_plan::Tuning;
 
 use crate::check::{Books, Watch};
 use crate::engine::{
-    Advance, Cache, Dash, End, Engine, Execution, InlineRun, Number, Outcome, Postponed, ReplayKey,
-    Staging,
+    Advance, Cache, End, Engine, Execution, InlineRun, Number, Outcome, Postponed, Replay,
+    ReplayKey, Staging,
 };
 use crate::nodes::Nodes;
 use crate::point_to_point::Slot;
@@ -374,24 +374,24 @@ impl Core {
         let dash = engine.dash(known, number, self.shared.patience.looks);
         drop(engine);
         match dash? {
-            Dash::Over => Some(Ok(())),
+            Replay::Over => Some(Ok(())),
             slow => Some(self.finish_dash(slow)),
         }
     }
 
     /// Goes on with a collective that is the same as one before and has come so far.
     #[inline(never)] // that the others need none of its memory is what makes them fast
-    fn finish_dash(&self, dash: Dash) -> Result<(), TransferError> {
+    fn finish_dash(&self, dash: Replay) -> Result<(), TransferError> {
         let mut engine = self.engine();
         match dash {
-            Dash::Over => Ok(()),
-            Dash::Short(mut sprinter, mut pace, left) => {
+            Replay::Over => Ok(()),
+            Replay::Short(mut sprinter, mut pace, left) => {
                 if pace.is_under_way() {
                     pace = engine.poll_inline(&mut sprinter, left);
                 }
                 self.finish_sprint(engine, sprinter, pace)
             }
-            Dash::Long(run) => {
+            Replay::Long(run) => {
                 let begun = engine.start_inline(run, None);
                 self.finish_short(engine, begun)
             }

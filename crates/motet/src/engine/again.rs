@@ -149,7 +149,7 @@ impl CachedCall {
 pub(super) struct ReplayCache([Option<CachedCall>; SLOTS]);
 
 /// How far a call has come that is the same as one before.
-pub(crate) enum Dash {
+pub(crate) enum Replay {
     /// It is over, and has ended well.
     Over,
     /// It is short, and has come so far with so many looks left.
@@ -208,7 +208,7 @@ impl Engine {
         known: &ReplayKey<'_>,
         number: impl FnOnce() -> Number,
         looks: u32,
-    ) -> Option<Dash> {
+    ) -> Option<Replay> {
         self.dash_along(known, number, looks, |_| true)
     }
 
@@ -219,7 +219,7 @@ impl Engine {
         &mut self,
         known: &ReplayKey<'_>,
         number: impl FnOnce() -> Number,
-    ) -> Option<Dash> {
+    ) -> Option<Replay> {
         self.dash_along(known, number, 1, |course| course.is_one_way)
     }
 
@@ -230,14 +230,14 @@ impl Engine {
         number: impl FnOnce() -> Number,
         looks: u32,
         suits: impl FnOnce(&PlanProgram) -> bool,
-    ) -> Option<Dash> {
+    ) -> Option<Replay> {
         if !self.may_repeat() {
             return None;
         }
         let CachedCall { course, run: kept, .. } = self.calls.bind(known, number)?;
         let course = course.as_ref().filter(|course| suits(course));
         let (Some(course), Some(run)) = (course, &mut *kept) else {
-            return kept.take().map(Dash::Long);
+            return kept.take().map(Replay::Long);
         };
         let (mut place, mut pace, mut left) = (0, Advance::Behind, looks);
         while left > 0 {
@@ -251,10 +251,10 @@ impl Engine {
         if pace == Advance::Complete {
             self.ended += 1;
             self.progress_others(0);
-            return Some(Dash::Over);
+            return Some(Replay::Over);
         }
         run.begin_at(place);
-        kept.take().map(|run| Dash::Short(InlineRun::of(run), pace, left))
+        kept.take().map(|run| Replay::Short(InlineRun::of(run), pace, left))
     }
 
     /// Keeps what a call has come to, once it is over: this run, whose input and output these are,
