@@ -76,14 +76,14 @@ impl ReplayKey<'_> {
 
 /// The lists of a call, kept.
 #[derive(Default)]
-struct KeptLists(Box<[usize]>, Box<[isize]>);
+struct VectorLists(Box<[usize]>, Box<[isize]>);
 
-impl KeptLists {
-    fn of([sent, received]: [Lists<'_>; 2]) -> Option<KeptLists> {
+impl VectorLists {
+    fn of([sent, received]: [Lists<'_>; 2]) -> Option<VectorLists> {
         let both = || sent.into_iter().chain(received);
         let counts = both().flat_map(|(counts, _)| counts).copied().collect();
         let displacements = both().flat_map(|(_, displacements)| displacements).copied().collect();
-        both().next().map(|_| KeptLists(counts, displacements))
+        both().next().map(|_| VectorLists(counts, displacements))
     }
 
     /// Whether they are those of a call whose signature is the same, so that each list has its
@@ -106,7 +106,7 @@ pub(super) struct CachedCall {
     sources: [Source; 2],
     /// Bytes of what is sent and of what is received, if the plan has both: they lie apart.
     lengths: [usize; 2],
-    lists: Option<KeptLists>,
+    lists: Option<VectorLists>,
     /// The low bits that no address may have.
     misaligned: usize,
     /// Whose address tells it from the runs that were kept here before.
@@ -283,7 +283,7 @@ impl Engine {
                 [Source::Received, Source::Sent] => [bytes[1], bytes[0]],
                 _ => [0, 0],
             },
-            lists: KeptLists::of(known.lists()),
+            lists: VectorLists::of(known.lists()),
             misaligned: (1 << low.trailing_zeros()) - 1,
             owner: std::ptr::from_ref::<Execution>(run).addr(),
             course: PlanProgram::of(run),
