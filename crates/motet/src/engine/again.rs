@@ -45,7 +45,7 @@ impl Signature {
 
 /// Which of the data a buffer of a plan is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum BufferSource {
     Sent,
     Received,
     /// It has no such buffer.
@@ -103,7 +103,7 @@ impl VectorLists {
 pub(super) struct CachedCall {
     signature: Signature,
     /// Of the input and the output.
-    sources: [Source; 2],
+    sources: [BufferSource; 2],
     /// Bytes of what is sent and of what is received, if the plan has both: they lie apart.
     lengths: [usize; 2],
     lists: Option<VectorLists>,
@@ -128,14 +128,14 @@ impl CachedCall {
         {
             return None; // One overlaps the other, which is looked at more closely.
         }
-        let place = |source: Source| match source {
-            Source::Sent => sent,
-            Source::Received => received,
-            Source::Nothing => std::ptr::null_mut(),
+        let place = |source: BufferSource| match source {
+            BufferSource::Sent => sent,
+            BufferSource::Received => received,
+            BufferSource::Nothing => std::ptr::null_mut(),
         };
-        let is_wrong = |place: *mut u8, source: Source| {
+        let is_wrong = |place: *mut u8, source: BufferSource| {
             let misplaced = place.is_null() || place.addr() & self.misaligned != 0;
-            misplaced && source != Source::Nothing
+            misplaced && source != BufferSource::Nothing
         };
         let [input, output] = self.sources;
         let addresses = [place(input), place(output)];
@@ -267,10 +267,10 @@ impl Engine {
     ) {
         let ReplayKey { sent, received, .. } = *known;
         let source = |buffer: *mut u8| match buffer {
-            _ if buffer.is_null() => Some(Source::Nothing),
+            _ if buffer.is_null() => Some(BufferSource::Nothing),
             _ if sent == received => None,
-            _ if buffer == sent => Some(Source::Sent),
-            _ if buffer == received => Some(Source::Received),
+            _ if buffer == sent => Some(BufferSource::Sent),
+            _ if buffer == received => Some(BufferSource::Received),
             _ => None,
         };
         let [Some(input), Some(output)] = buffers.map(source) else { return };
@@ -279,8 +279,8 @@ impl Engine {
             signature: known.signature,
             sources: [input, output],
             lengths: match [input, output] {
-                [Source::Sent, Source::Received] => bytes,
-                [Source::Received, Source::Sent] => [bytes[1], bytes[0]],
+                [BufferSource::Sent, BufferSource::Received] => bytes,
+                [BufferSource::Received, BufferSource::Sent] => [bytes[1], bytes[0]],
                 _ => [0, 0],
             },
             lists: VectorLists::of(known.lists()),
