@@ -44,7 +44,7 @@ use crate::check::Books;
 use crate::error::ErrorKind;
 use crate::hints::Keep;
 use crate::point_to_point::Room;
-pub(crate) use again::{Lists, Replay, ReplayKey, Signature};
+pub(crate) use again::{CallSignature, Lists, Replay, ReplayKey};
 pub(crate) use cache::{Cache, CacheHit, Planned, Rule, Selection};
 pub(crate) use closing::Closing;
 pub(crate) use dynamic::{Arrivals, Dynamic};

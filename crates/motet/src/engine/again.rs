@@ -23,7 +23,7 @@ const ALIGNMENT: usize = 16;
 
 /// All that a caller passes but addresses and lists, in few words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Signature {
+pub(crate) struct CallSignature {
     pub(crate) context: u64,
     /// The collective, how its plan is selected, its operator, and the datatypes of both sides.
     pub(crate) what: u64,
@@ -33,7 +33,7 @@ pub(crate) struct Signature {
     pub(crate) received: usize,
 }
 
-impl Signature {
+impl CallSignature {
     /// Where it is kept.
     #[inline]
     fn slot(&self) -> usize {
@@ -58,7 +58,7 @@ pub(crate) type Lists<'a> = Option<(&'a [usize], &'a [isize])>;
 /// A call that may be made again: what its buffers are, and where they lie this time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReplayKey<'a> {
-    pub(crate) signature: Signature,
+    pub(crate) signature: CallSignature,
     /// Null if nothing is sent.
     pub(crate) sent: *mut u8,
     /// Null if nothing is received.
@@ -101,7 +101,7 @@ impl VectorLists {
 
 /// What a call has come to.
 pub(super) struct CachedCall {
-    signature: Signature,
+    signature: CallSignature,
     /// Of the input and the output.
     sources: [BufferSource; 2],
     /// Bytes of what is sent and of what is received, if the plan has both: they lie apart.

@@ -8,7 +8,7 @@ use super::collective::{Collective, On, Reduction, Root};
 use super::data::{Blocks, Data};
 use crate::communicator::ContextKind;
 use crate::datatype::Datatype;
-use crate::engine::{Lists, ReplayKey, Signature};
+use crate::engine::{CallSignature, Lists, ReplayKey};
 
 /// What one side of a call is: where it lies, how long it is, and of which datatype.
 #[derive(Clone, Copy)]
@@ -75,7 +75,7 @@ impl Collective<'_> {
         let (sent, received) = self.sides()?;
         let kind = self.kind();
         let selection = communicator.selection_again()?;
-        let signature = Signature {
+        let signature = CallSignature {
             context: communicator.context(ContextKind::Collective),
             what: u64::from(kind as u8)
                 | u64::from(selection as u8) << 8

@@ -12,7 +12,7 @@ use super::kind::CollectiveKind;
 use super::request::Past;
 use crate::collective::Begun;
 use crate::communicator::{Communicator, ContextKind};
-use crate::engine::{ReplayKey, Signature};
+use crate::engine::{CallSignature, ReplayKey};
 use crate::error::Result;
 use crate::raw;
 
@@ -50,7 +50,7 @@ impl Repeat {
         }
         let selection = communicator.selection_again()?;
         let [items_sent, items_received] = self.counts;
-        let signature = Signature {
+        let signature = CallSignature {
             context: communicator.context(ContextKind::Collective),
             // The highest bit is none of a signature that the library makes by itself.
             what: 1 << 63 | self.what << 16 | u64::from(selection as u8) << 8 | self.kind as u64,
