@@ -388,7 +388,7 @@ impl Communicator {
         // To count who has an origin waits for messages to leave the core: so that comes first.
         let origin = self.origin(kind.call(Form::Nonblocking));
         let mut engine = self.core().free_engine()?;
-        let run = engine.again(known, || self.next_collective())?;
+        let run = engine.take_cached(known, || self.next_collective())?;
         let id = engine.start_run(run, None);
         drop(engine);
         Some(Request::without_buffers(Flight::new(origin, id, false)))

@@ -189,7 +189,7 @@ impl Engine {
     }
 
     /// The run of a call that is the same as one before, with these addresses, under this number.
-    pub(crate) fn again(
+    pub(crate) fn take_cached(
         &mut self,
         known: &ReplayKey<'_>,
         number: impl FnOnce() -> Number,
