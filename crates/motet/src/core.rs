@@ -371,7 +371,7 @@ impl Core {
     ) -> Option<Result<(), TransferError>> {
         let _here = self.shared.stay();
         let mut engine = self.free_engine()?;
-        let dash = engine.dash(known, number, self.shared.patience.looks);
+        let dash = engine.replay(known, number, self.shared.patience.looks);
         drop(engine);
         match dash? {
             Replay::Over => Some(Ok(())),

@@ -203,7 +203,7 @@ impl Engine {
     /// Runs a short collective that is the same as one before, where it is kept: while all that it
     /// needs is there, or comes within so many looks.
     #[inline]
-    pub(crate) fn dash(
+    pub(crate) fn replay(
         &mut self,
         known: &ReplayKey<'_>,
         number: impl FnOnce() -> Number,
