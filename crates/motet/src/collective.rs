@@ -403,7 +403,7 @@ impl Communicator {
         // It counts who has the communicator, which would wait for what has been sent to leave the
         // core: so that is done before.
         let origin = || self.origin(kind.call(Form::Nonblocking));
-        let (origin, id) = match engine.dash_one_way(known, || self.next_collective())? {
+        let (origin, id) = match engine.replay_one_way(known, || self.next_collective())? {
             Replay::Over => return Some(Begun::Over),
             Replay::Short(sprinter, ..) => (origin(), engine.promote(sprinter)),
             Replay::Long(run) => (origin(), engine.start_run(run, None)),

@@ -215,7 +215,7 @@ impl Engine {
     /// The same with one look, for whoever does not wait, and only if this rank either sends or
     /// receives: who does both waits for an answer in any case.
     #[inline]
-    pub(crate) fn dash_one_way(
+    pub(crate) fn replay_one_way(
         &mut self,
         known: &ReplayKey<'_>,
         number: impl FnOnce() -> Number,
