@@ -373,7 +373,7 @@ impl Communicator {
         if staging.is_none() {
             let buffers = spans.map(|span| span.start);
             let bytes = spans.map(|span| span.len * element_bytes);
-            self.core().engine().keep(&mut run, known, (buffers, bytes));
+            self.core().engine().store(&mut run, known, (buffers, bytes));
         }
         Ok((run, staging))
     }

@@ -259,7 +259,7 @@ impl Engine {
 
     /// Keeps what a call has come to, once it is over: this run, whose input and output these are,
     /// with so many bytes. Nothing else must be done for the call than to run it.
-    pub(crate) fn keep(
+    pub(crate) fn store(
         &mut self,
         run: &mut Execution,
         known: &ReplayKey<'_>,
