@@ -298,7 +298,7 @@ impl Engine {
 
     /// Takes back a run that is over.
     #[inline(always)] // all operations that run once end here
-    pub(super) fn take_back(&mut self, mut run: Box<Execution>) {
+    pub(super) fn release(&mut self, mut run: Box<Execution>) {
         if let Some(slot) = run.kept_at() {
             if let Some(kept) = self.calls.0.get_mut(slot).and_then(Option::as_mut)
                 && kept.owner == std::ptr::from_ref::<Execution>(&run).addr()

@@ -38,7 +38,7 @@ impl Engine {
             if let Some(books) = &mut self.books {
                 books.forget(run.number());
             }
-            self.take_back(run);
+            self.release(run);
         }
     }
 

@@ -106,7 +106,7 @@ impl Engine {
         if let Some(staging) = staging {
             staging.spread(usize::MAX);
         }
-        self.take_back(run);
+        self.release(run);
         self.progress_others(0);
     }
 
