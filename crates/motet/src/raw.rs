@@ -60,7 +60,7 @@ pub use parts::Partitions;
 /// The old name of [`Partitions`].
 #[deprecated(since = "0.1.0", note = "renamed to `Partitions`")]
 pub type Parts = Partitions;
-pub use repeat::Repeat;
+pub use repeat::CallKey;
 pub(crate) use request::State;
 pub use request::{Past, Request};
 pub use sets::{

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use motet::datatype::Datatype;
 use motet::op::Op;
-use motet::raw::{self, Collective, CollectiveKind, Data, Reduction, Repeat};
+use motet::raw::{self, CallKey, Collective, CollectiveKind, Data, Reduction};
 use motet::{
     Communicator, ErrorKind, Info, Intercommunicator, Persistent, Result, Sum, Tag, World,
 };
@@ -201,7 +201,7 @@ fn a_call_that_is_made_again_does_not_end_well() {
     let all = |comm: &Communicator| -> [Result<()>; 4] {
         let (mut input, mut output, mut block) = ([1], [0], [1; RANKS]);
         let mut blocks = [0; RANKS];
-        let words = Repeat {
+        let words = CallKey {
             kind: CollectiveKind::Allreduce,
             what: 1,
             root: 0,

@@ -4,7 +4,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use motet::raw::{Collective, Repeat, Root};
+use motet::raw::{CallKey, Collective, Root};
 use motet::{ErrorClass, Group, Persistent};
 
 use super::arguments::{self, Blocks, InPlace, Items, Mixed, Reduced, Which, is_in_place};
@@ -64,7 +64,7 @@ pub(crate) struct Call<'a> {
     form: &'a Form,
     members: Option<Members>,
     /// What tells it from others, if that is known.
-    words: Option<Repeat>,
+    words: Option<CallKey>,
 }
 
 /// Who takes part, if not all.
@@ -133,7 +133,7 @@ impl Call<'_> {
     pub(crate) unsafe fn make_said(
         comm: MPI_Comm,
         form: Form,
-        words: Option<Repeat>,
+        words: Option<CallKey>,
         work: impl FnOnce(&Call<'_>) -> Answer,
     ) -> Answer {
         if let Some(words) = &words
@@ -151,7 +151,7 @@ impl Call<'_> {
     /// # Safety
     /// As [`Call::make_said`].
     #[inline(always)]
-    unsafe fn make_again(comm: MPI_Comm, form: Form, words: &Repeat) -> Option<Answer> {
+    unsafe fn make_again(comm: MPI_Comm, form: Form, words: &CallKey) -> Option<Answer> {
         let comm = comm.object().ok()?;
         match form {
             Form::Blocking => {
@@ -177,7 +177,7 @@ impl Call<'_> {
     unsafe fn make_first(
         comm: MPI_Comm,
         form: Form,
-        words: Option<Repeat>,
+        words: Option<CallKey>,
         work: impl FnOnce(&Call<'_>) -> Answer,
     ) -> Answer {
         // SAFETY: promised by the caller.

@@ -5,7 +5,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use motet::raw::{CollectiveKind, Repeat};
+use motet::raw::{CallKey, CollectiveKind};
 
 use crate::exports::{MPI_DATATYPE_NULL, MPI_IN_PLACE, MPI_OP_NULL};
 use crate::handle::{MPI_Datatype, MPI_Op};
@@ -39,14 +39,14 @@ pub(super) fn words(
     root: c_int,
     op: MPI_Op,
     [sent, received]: [HandleSide; 2],
-) -> Option<Repeat> {
+) -> Option<CallKey> {
     let places = sent.place() | received.place() << 2;
     let handles = [op.value(), sent.2.value(), received.2.value()];
     if handles.iter().fold(0, |bits, handle| bits | handle) >> HANDLE_BITS != 0 {
         return None;
     }
     let what = handles.iter().fold(places, |bits, handle| bits << HANDLE_BITS | handle);
-    Some(Repeat {
+    Some(CallKey {
         kind,
         what: what as u64,
         root: root as u32,

@@ -25,7 +25,7 @@ const WHAT_BITS: u32 = 44;
 /// the same collective: of the same datatypes and the same operator, which are predefined; the same
 /// sides of it are looked at, of as many items. What they are the library is not told.
 #[derive(Clone, Copy, Debug)]
-pub struct Repeat {
+pub struct CallKey {
     /// Which collective it is.
     pub kind: CollectiveKind,
     /// Operator, datatypes, and what else decides, in 44 bits.
@@ -39,7 +39,7 @@ pub struct Repeat {
     pub addresses: [*mut u8; 2],
 }
 
-impl Repeat {
+impl CallKey {
     /// Nothing if both sides begin at one place: then the addresses do not tell which is looked at.
     #[inline]
     fn known(&self, communicator: &Communicator) -> Option<ReplayKey<'static>> {
@@ -94,7 +94,7 @@ impl Collective<'_> {
     /// # Errors
     /// As [`Collective::run`].
     #[track_caller]
-    pub unsafe fn run_as(&self, communicator: &Communicator, words: &Repeat) -> Result<()> {
+    pub unsafe fn run_as(&self, communicator: &Communicator, words: &CallKey) -> Result<()> {
         match words.known(communicator) {
             // SAFETY: passed on.
             Some(known) => unsafe { self.run_first(communicator.into(), Some(&known)) },
@@ -114,7 +114,7 @@ impl Collective<'_> {
     pub unsafe fn start_as(
         &self,
         communicator: &Communicator,
-        words: &Repeat,
+        words: &CallKey,
     ) -> Result<raw::Request> {
         let Some(known) = words.known(communicator) else {
             // SAFETY: passed on.
