@@ -218,7 +218,7 @@ fn a_call_that_is_made_again_does_not_end_well() {
         // SAFETY: as above; the words stand for nothing else.
         let again = unsafe { words.run(comm) };
         // SAFETY: as above.
-        let again = again.unwrap_or_else(|| unsafe { call.run_as(comm, &words) });
+        let again = again.unwrap_or_else(|| unsafe { call.run_keyed(comm, &words) });
         // SAFETY: as above.
         let started = unsafe { words.start(comm) }.map_or_else(
             // SAFETY: as above.

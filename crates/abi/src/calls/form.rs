@@ -458,7 +458,9 @@ impl Call<'_> {
         match *self.form {
             Form::Blocking => match said {
                 // SAFETY: promised when this was made.
-                Some((communicator, words)) => unsafe { collective.run_as(communicator, words) }?,
+                Some((communicator, words)) => {
+                    unsafe { collective.run_keyed(communicator, words) }?
+                }
                 // SAFETY: promised when this was made.
                 None => unsafe { collective.run(on) }?,
             },

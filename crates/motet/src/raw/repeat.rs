@@ -94,7 +94,7 @@ impl Collective<'_> {
     /// # Errors
     /// As [`Collective::run`].
     #[track_caller]
-    pub unsafe fn run_as(&self, communicator: &Communicator, words: &CallKey) -> Result<()> {
+    pub unsafe fn run_keyed(&self, communicator: &Communicator, words: &CallKey) -> Result<()> {
         match words.known(communicator) {
             // SAFETY: passed on.
             Some(known) => unsafe { self.run_first(communicator.into(), Some(&known)) },
