@@ -222,7 +222,7 @@ fn a_call_that_is_made_again_does_not_end_well() {
         // SAFETY: as above.
         let started = unsafe { words.start(comm) }.map_or_else(
             // SAFETY: as above.
-            || unsafe { call.start_as(comm, &words) },
+            || unsafe { call.start_keyed(comm, &words) },
             Ok,
         );
         let started = started.and_then(|mut request: raw::Request| request.wait().map(drop));

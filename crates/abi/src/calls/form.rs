@@ -467,7 +467,7 @@ impl Call<'_> {
             Form::Nonblocking(place) => {
                 let request = match said {
                     // SAFETY: promised when this was made.
-                    Some((inside, words)) => unsafe { collective.start_as(inside, words) }?,
+                    Some((inside, words)) => unsafe { collective.start_keyed(inside, words) }?,
                     // SAFETY: promised when this was made.
                     None => unsafe { collective.start_request(on) }?,
                 };

@@ -111,7 +111,7 @@ impl Collective<'_> {
     /// # Errors
     /// As [`Collective::start`].
     #[track_caller]
-    pub unsafe fn start_as(
+    pub unsafe fn start_keyed(
         &self,
         communicator: &Communicator,
         words: &CallKey,
