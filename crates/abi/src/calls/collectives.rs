@@ -13,7 +13,7 @@ use motet::raw::{Collective, CollectiveKind};
 use super::Form;
 use super::arguments::{Blocks, Items, Mixed, Which};
 use super::form::{Call, RootPart};
-use super::said::{HandleSide, NO_OP, NO_ROOT, words};
+use super::said::{HandleSide, NO_OP, NO_ROOT, signature};
 use crate::count::Counts;
 use crate::fault::Answer;
 use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Op};
@@ -24,7 +24,8 @@ pub(crate) unsafe fn barrier(comm: MPI_Comm, form: Form) -> Answer {
         let collective = Collective::Barrier;
         call.perform(&collective)
     };
-    let said = words(CollectiveKind::Barrier, NO_ROOT, NO_OP, [HandleSide::NONE, HandleSide::NONE]);
+    let said =
+        signature(CollectiveKind::Barrier, NO_ROOT, NO_OP, [HandleSide::NONE, HandleSide::NONE]);
     // SAFETY: the program passes what the standard says.
     unsafe { Call::make_said(comm, form, said, work) }
 }
@@ -48,7 +49,7 @@ pub(crate) unsafe fn bcast(
         call.perform(&collective)
     };
     let data = HandleSide(buffer, count, datatype);
-    let said = words(CollectiveKind::Bcast, root, NO_OP, [HandleSide::NONE, data]);
+    let said = signature(CollectiveKind::Bcast, root, NO_OP, [HandleSide::NONE, data]);
     // SAFETY: the program passes what the standard says.
     unsafe { Call::make_said(comm, form, said, work) }
 }
@@ -75,7 +76,7 @@ pub(crate) unsafe fn gather(
     };
     let sides =
         [HandleSide(sendbuf, sendcount, sendtype), HandleSide(recvbuf, recvcount, recvtype)];
-    let said = words(CollectiveKind::Gather, root, NO_OP, sides);
+    let said = signature(CollectiveKind::Gather, root, NO_OP, sides);
     // SAFETY: the program passes what the standard says.
     unsafe { Call::make_said(comm, form, said, work) }
 }
@@ -130,7 +131,7 @@ pub(crate) unsafe fn scatter(
     };
     let sides =
         [HandleSide(sendbuf, sendcount, sendtype), HandleSide(recvbuf, recvcount, recvtype)];
-    let said = words(CollectiveKind::Scatter, root, NO_OP, sides);
+    let said = signature(CollectiveKind::Scatter, root, NO_OP, sides);
     // SAFETY: the program passes what the standard says.
     unsafe { Call::make_said(comm, form, said, work) }
 }
@@ -185,7 +186,7 @@ macro_rules! of_blocks {
             };
             let send = HandleSide(sendbuf, sendcount, sendtype);
             let receive = HandleSide(recvbuf, recvcount, recvtype);
-            let said = words(CollectiveKind::$collective, NO_ROOT, NO_OP, [send, receive]);
+            let said = signature(CollectiveKind::$collective, NO_ROOT, NO_OP, [send, receive]);
             // SAFETY: the program passes what the standard says.
             unsafe { Call::make_said(comm, form, said, work) }
         }
@@ -298,7 +299,7 @@ pub(crate) unsafe fn reduce(
         call.perform(&collective)
     };
     let sides = [HandleSide(sendbuf, count, datatype), HandleSide(recvbuf, count, datatype)];
-    let said = words(CollectiveKind::Reduce, root, op, sides);
+    let said = signature(CollectiveKind::Reduce, root, op, sides);
     // SAFETY: the program passes what the standard says.
     unsafe { Call::make_said(comm, form, said, work) }
 }
@@ -339,7 +340,7 @@ macro_rules! reductions {
             };
             let send = HandleSide(sendbuf, count, datatype);
             let receive = HandleSide(recvbuf, count, datatype);
-            let said = words(CollectiveKind::$collective, NO_ROOT, op, [send, receive]);
+            let said = signature(CollectiveKind::$collective, NO_ROOT, op, [send, receive]);
             // SAFETY: the program passes what the standard says.
             unsafe { Call::make_said(comm, form, said, work) }
         }

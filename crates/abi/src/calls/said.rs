@@ -34,7 +34,7 @@ pub(super) const NO_OP: MPI_Op = MPI_OP_NULL;
 
 /// A call in words, if they say all of it.
 #[inline(always)]
-pub(super) fn words(
+pub(super) fn signature(
     kind: CollectiveKind,
     root: c_int,
     op: MPI_Op,
@@ -68,7 +68,7 @@ mod tests {
             [0, 1].map(|at| std::ptr::from_mut(&mut data[at]).cast::<c_void>().cast_const());
         let say = |kind, root, op, sent: (_, _, _), received: (_, _, _)| {
             let side = |(at, count, datatype)| HandleSide(at, count, datatype);
-            let words = words(kind, root, op, [side(sent), side(received)]);
+            let words = signature(kind, root, op, [side(sent), side(received)]);
             let words = words.expect("all of it is predefined");
             (words.kind, words.what, words.root, words.counts)
         };
@@ -99,8 +99,10 @@ mod tests {
     fn what_a_program_has_made_is_not_known() {
         let made = MPI_Datatype::without_object(0);
         let sides = || [HandleSide(std::ptr::null(), 1, made), HandleSide::NONE];
-        assert!(words(CollectiveKind::Bcast, 0, NO_OP, sides()).is_none());
+        assert!(signature(CollectiveKind::Bcast, 0, NO_OP, sides()).is_none());
         let op = MPI_Op::without_object(0);
-        assert!(words(CollectiveKind::Scan, 0, op, [HandleSide::NONE, HandleSide::NONE]).is_none());
+        assert!(
+            signature(CollectiveKind::Scan, 0, op, [HandleSide::NONE, HandleSide::NONE]).is_none()
+        );
     }
 }
