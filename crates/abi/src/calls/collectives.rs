@@ -27,7 +27,7 @@ pub(crate) unsafe fn barrier(comm: MPI_Comm, form: Form) -> Answer {
     let said =
         signature(CollectiveKind::Barrier, NO_ROOT, NO_OP, [HandleSide::NONE, HandleSide::NONE]);
     // SAFETY: the program passes what the standard says.
-    unsafe { Call::make_said(comm, form, said, work) }
+    unsafe { Call::dispatch(comm, form, said, work) }
 }
 
 /// `MPI_Bcast`
@@ -51,7 +51,7 @@ pub(crate) unsafe fn bcast(
     let data = HandleSide(buffer, count, datatype);
     let said = signature(CollectiveKind::Bcast, root, NO_OP, [HandleSide::NONE, data]);
     // SAFETY: the program passes what the standard says.
-    unsafe { Call::make_said(comm, form, said, work) }
+    unsafe { Call::dispatch(comm, form, said, work) }
 }
 
 /// `MPI_Gather`
@@ -78,7 +78,7 @@ pub(crate) unsafe fn gather(
         [HandleSide(sendbuf, sendcount, sendtype), HandleSide(recvbuf, recvcount, recvtype)];
     let said = signature(CollectiveKind::Gather, root, NO_OP, sides);
     // SAFETY: the program passes what the standard says.
-    unsafe { Call::make_said(comm, form, said, work) }
+    unsafe { Call::dispatch(comm, form, said, work) }
 }
 
 /// `MPI_Gatherv`
@@ -133,7 +133,7 @@ pub(crate) unsafe fn scatter(
         [HandleSide(sendbuf, sendcount, sendtype), HandleSide(recvbuf, recvcount, recvtype)];
     let said = signature(CollectiveKind::Scatter, root, NO_OP, sides);
     // SAFETY: the program passes what the standard says.
-    unsafe { Call::make_said(comm, form, said, work) }
+    unsafe { Call::dispatch(comm, form, said, work) }
 }
 
 /// `MPI_Scatterv`
@@ -188,7 +188,7 @@ macro_rules! of_blocks {
             let receive = HandleSide(recvbuf, recvcount, recvtype);
             let said = signature(CollectiveKind::$collective, NO_ROOT, NO_OP, [send, receive]);
             // SAFETY: the program passes what the standard says.
-            unsafe { Call::make_said(comm, form, said, work) }
+            unsafe { Call::dispatch(comm, form, said, work) }
         }
     )*};
 }
@@ -301,7 +301,7 @@ pub(crate) unsafe fn reduce(
     let sides = [HandleSide(sendbuf, count, datatype), HandleSide(recvbuf, count, datatype)];
     let said = signature(CollectiveKind::Reduce, root, op, sides);
     // SAFETY: the program passes what the standard says.
-    unsafe { Call::make_said(comm, form, said, work) }
+    unsafe { Call::dispatch(comm, form, said, work) }
 }
 
 /// Where the result of a reduction goes: nowhere if this rank gets none, as the first one of an
@@ -342,7 +342,7 @@ macro_rules! reductions {
             let receive = HandleSide(recvbuf, count, datatype);
             let said = signature(CollectiveKind::$collective, NO_ROOT, op, [send, receive]);
             // SAFETY: the program passes what the standard says.
-            unsafe { Call::make_said(comm, form, said, work) }
+            unsafe { Call::dispatch(comm, form, said, work) }
         }
     )*};
 }

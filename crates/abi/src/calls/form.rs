@@ -130,7 +130,7 @@ impl Call<'_> {
     /// # Errors
     /// What is wrong with it.
     #[inline(always)]
-    pub(crate) unsafe fn make_said(
+    pub(crate) unsafe fn dispatch(
         comm: MPI_Comm,
         form: Form,
         words: Option<CallKey>,
