@@ -118,7 +118,7 @@ impl Call<'_> {
         work: impl FnOnce(&Call<'_>) -> Answer,
     ) -> Answer {
         // SAFETY: passed on.
-        unsafe { Call::make_first(comm, form, None, work) }
+        unsafe { Call::dispatch_slow(comm, form, None, work) }
     }
 
     /// The same of a call that these words stand for: if they have been said before, `work` is not
@@ -143,7 +143,7 @@ impl Call<'_> {
             return ended;
         }
         // SAFETY: promised by the caller.
-        unsafe { Call::make_first(comm, form, words, work) }
+        unsafe { Call::dispatch_slow(comm, form, words, work) }
     }
 
     /// A call that has been made before; nothing if it has not, or if anything is wrong with it.
@@ -174,7 +174,7 @@ impl Call<'_> {
     /// # Safety
     /// As [`Call::make_said`].
     #[inline(never)]
-    unsafe fn make_first(
+    unsafe fn dispatch_slow(
         comm: MPI_Comm,
         form: Form,
         words: Option<CallKey>,
