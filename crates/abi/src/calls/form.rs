@@ -138,7 +138,7 @@ impl Call<'_> {
     ) -> Answer {
         if let Some(words) = &words
             // SAFETY: promised by the caller.
-            && let Some(ended) = unsafe { Call::make_again(comm, form, words) }
+            && let Some(ended) = unsafe { Call::dispatch_cached(comm, form, words) }
         {
             return ended;
         }
@@ -151,7 +151,7 @@ impl Call<'_> {
     /// # Safety
     /// As [`Call::make_said`].
     #[inline(always)]
-    unsafe fn make_again(comm: MPI_Comm, form: Form, words: &CallKey) -> Option<Answer> {
+    unsafe fn dispatch_cached(comm: MPI_Comm, form: Form, words: &CallKey) -> Option<Answer> {
         let comm = comm.object().ok()?;
         match form {
             Form::Blocking => {
