@@ -43,7 +43,7 @@ pub(crate) struct Number {
 }
 
 /// How the message of one step travels.
-enum Link {
+enum MessageRoute {
     /// As a tagged message.
     Message,
     /// Through a channel whose receiver has not told yet where it is.
@@ -68,7 +68,7 @@ enum Attempt {
 /// How the messages of a run travel that has channels.
 struct Channels {
     /// One per step.
-    links: Box<[Link]>,
+    links: Box<[MessageRoute]>,
     /// Steps that a channel could not do yet: receives without a message, sends without room.
     stuck: Vec<StepId>,
     script: LinkedProgram,
@@ -267,9 +267,11 @@ impl Execution {
             if is_receive && endpoint.probe(self.selector(step)).is_some() {
                 // The sender has given the channel up, for good.
                 self.invalidate();
-                let link =
-                    std::mem::replace(&mut self.channels().links[step.index()], Link::Message);
-                if let Link::In(channel) = link {
+                let link = std::mem::replace(
+                    &mut self.channels().links[step.index()],
+                    MessageRoute::Message,
+                );
+                if let MessageRoute::In(channel) = link {
                     endpoint.close_channel(channel);
                 }
                 self.channels().stuck.swap_remove(next);
@@ -287,7 +289,7 @@ impl Execution {
     /// Whether a message waits in the channel of a step. Of a peer that has left, ask this after
     /// that is known: what it sent just before it left must not be lost.
     fn has_news(&self, step: StepId) -> bool {
-        matches!(self.link_of(step), Some(Link::In(channel)) if channel.has_news())
+        matches!(self.link_of(step), Some(MessageRoute::In(channel)) if channel.has_news())
     }
 
     fn peer(&self, rank: Rank) -> Peer {
@@ -367,11 +369,11 @@ impl Execution {
     }
 
     fn is_linked(&self, step: StepId) -> bool {
-        !matches!(self.link_of(step), None | Some(Link::Message))
+        !matches!(self.link_of(step), None | Some(MessageRoute::Message))
     }
 
     #[inline]
-    fn link_of(&self, step: StepId) -> Option<&Link> {
+    fn link_of(&self, step: StepId) -> Option<&MessageRoute> {
         self.channels.as_ref()?.links.get(step.index())
     }
 
@@ -418,7 +420,7 @@ impl Execution {
     fn try_channel(&mut self, step: StepId, operation: u64, endpoint: &mut Endpoint) -> Attempt {
         let channels = self.channels.as_mut().expect("only linked steps have channels");
         match &mut channels.links[step.index()] {
-            Link::In(channel) => {
+            MessageRoute::In(channel) => {
                 let Action::Recv { from, into, .. } = *self.planned.plan.step(step) else {
                     unreachable!("only receives have an incoming channel")
                 };
@@ -431,15 +433,15 @@ impl Execution {
                 }
                 Attempt::Done
             }
-            Link::Out(_) => self.send_through(step, endpoint),
-            Link::Unknown => self.find_channel(step, operation, endpoint),
-            Link::Message => self.send(step, operation, endpoint),
+            MessageRoute::Out(_) => self.send_through(step, endpoint),
+            MessageRoute::Unknown => self.find_channel(step, operation, endpoint),
+            MessageRoute::Message => self.send(step, operation, endpoint),
         }
     }
 
     fn send_through(&mut self, step: StepId, endpoint: &Endpoint) -> Attempt {
         let (to, _, data) = self.message(step);
-        let Link::Out(channel) = &mut self.channels().links[step.index()] else {
+        let MessageRoute::Out(channel) = &mut self.channels().links[step.index()] else {
             unreachable!("only called with a channel")
         };
         // SAFETY: as in `receive`.

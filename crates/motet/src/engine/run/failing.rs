@@ -6,7 +6,7 @@
 use motet_fabric::{Endpoint, Fill, Peer, Posted, Region, Token, TransferError, TypeCode};
 use motet_plan::{Action, StepId};
 
-use super::{Attempt, Execution, Link};
+use super::{Attempt, Execution, MessageRoute};
 use crate::ExceptionId;
 use crate::communicator::{ContextKind, is_of};
 
@@ -116,13 +116,13 @@ impl Execution {
         operation: u64,
         endpoint: &mut Endpoint,
     ) -> Attempt {
-        if let Some(Link::Unknown) = self.link_of(step) {
+        if let Some(MessageRoute::Unknown) = self.link_of(step) {
             let (to, label, _) = self.message(step);
             endpoint.forget_channel(to, label);
         }
         self.invalidate();
         if let Some(channels) = &mut self.channels {
-            channels.links[step.index()] = Link::Message;
+            channels.links[step.index()] = MessageRoute::Message;
         }
         let (to, label, _) = self.message(step);
         let token = Token { operation, step: step.0 };

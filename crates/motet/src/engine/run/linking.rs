@@ -8,7 +8,7 @@ use motet_plan::{Action, Rank, StepId};
 
 use super::super::mourning::first_in;
 use super::script::LinkedProgram;
-use super::{Attempt, Channels, Execution, Link};
+use super::{Attempt, Channels, Execution, MessageRoute};
 
 /// When the channels of a persistent operation are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,27 +48,27 @@ impl Execution {
                 let bytes = self.memory.bytes(into.len);
                 let (from, label) = (self.peer(from), self.label(ordinal));
                 endpoint.refuse_channel(from, label, self.element, bytes);
-                Link::Message
+                MessageRoute::Message
             }
             Action::Send { to, ordinal, from } if is_too_long(to, from.len) => {
                 if !endpoint.reaches(self.peer(to)) {
                     endpoint.forget_channel(self.peer(to), self.label(ordinal));
                 }
-                Link::Message
+                MessageRoute::Message
             }
             Action::Recv { from, ordinal, into } => {
                 let (label, bytes) = (self.label(ordinal), self.memory.bytes(into.len));
                 let (from, cells) = (self.peer(from), cells.next().expect("one for each receive"));
                 let channel = endpoint.open_channel(from, label, self.element, bytes, cells);
-                channel.map_or(Link::Message, Link::In)
+                channel.map_or(MessageRoute::Message, MessageRoute::In)
             }
-            Action::Send { to, .. } if endpoint.reaches(self.peer(to)) => Link::Message,
-            Action::Send { .. } => Link::Unknown,
-            Action::Copy { .. } | Action::Reduce { .. } => Link::Message,
+            Action::Send { to, .. } if endpoint.reaches(self.peer(to)) => MessageRoute::Message,
+            Action::Send { .. } => MessageRoute::Unknown,
+            Action::Copy { .. } | Action::Reduce { .. } => MessageRoute::Message,
         };
-        let links: Box<[Link]> = self.planned.plan.ids().map(link).collect();
+        let links: Box<[MessageRoute]> = self.planned.plan.ids().map(link).collect();
         // With messages but no channel, as between hosts, it runs like those that run once.
-        let has_channels = links.iter().any(|link| !matches!(link, Link::Message));
+        let has_channels = links.iter().any(|link| !matches!(link, MessageRoute::Message));
         if has_channels || !self.has_messages_beside(&links) {
             // Room for every step, so that no start has to make any.
             let stuck = Vec::with_capacity(links.len());
@@ -131,8 +131,8 @@ impl Execution {
         let Some(channels) = self.channels.take() else { return };
         for (step, link) in self.planned.plan.ids().zip(channels.links) {
             match (link, *self.planned.plan.step(step)) {
-                (Link::In(channel), _) => endpoint.close_channel(channel),
-                (Link::Unknown, Action::Send { to, ordinal, .. }) => {
+                (MessageRoute::In(channel), _) => endpoint.close_channel(channel),
+                (MessageRoute::Unknown, Action::Send { to, ordinal, .. }) => {
                     endpoint.forget_channel(self.peer(to), self.label(ordinal));
                 }
                 _ => {}
@@ -148,8 +148,8 @@ impl Execution {
         }
         let links = self.channels.iter_mut().flat_map(|channels| &mut channels.links);
         links.for_each(|link| {
-            if let Link::In(_) = link {
-                *link = Link::Message;
+            if let MessageRoute::In(_) = link {
+                *link = MessageRoute::Message;
             }
         });
         self.unlink(endpoint);
@@ -171,11 +171,11 @@ impl Execution {
         let (to, label, data) = self.message(step);
         let link = match endpoint.attach_channel(to, label, self.element, data.bytes()) {
             Attached::Unknown => return Attempt::Stuck,
-            Attached::Channel(channel) => Link::Out(channel),
-            Attached::Refused => Link::Message,
+            Attached::Channel(channel) => MessageRoute::Out(channel),
+            Attached::Refused => MessageRoute::Message,
             // The ranks disagree on the operation. The receiver must find out, as it would without
             // channels: by a message that does not fit.
-            Attached::Mismatch(_) => Link::Message,
+            Attached::Mismatch(_) => MessageRoute::Message,
         };
         self.channels().links[step.index()] = link;
         self.try_channel(step, operation, endpoint)

@@ -20,7 +20,7 @@ use motet_fabric::{Endpoint, InChannel, Peer, Region, RegionMut, channel};
 use motet_plan::{Action, Rank, Slice, StepId};
 
 use super::reduction::{OperandSide, Operands};
-use super::{Channels, Execution, Link};
+use super::{Channels, Execution, MessageRoute};
 use crate::kernel::Kernel;
 
 /// The longest script, in steps, each of which takes 64 bytes as long as the operation lives.
@@ -78,7 +78,7 @@ enum LinkedInstr {
 impl LinkedProgram {
     /// The script of a run with these links: one to be written, for which there is room, so that
     /// no start allocates; or none.
-    pub(super) fn of(run: &Execution, links: &[Link]) -> LinkedProgram {
+    pub(super) fn of(run: &Execution, links: &[MessageRoute]) -> LinkedProgram {
         // One that may fail in the middle goes as those do that have failed.
         let may_throw = run.kernel.as_ref().is_some_and(|kernel| kernel.may_throw());
         if links.len() > MOST || !run.is_in_order() || may_throw || run.has_messages_beside(links) {
@@ -123,7 +123,7 @@ impl Execution {
         let Channels { links, script, .. } = &mut *channels;
         if self.has_messages_beside(links) {
             script.state = State::Impossible;
-        } else if !links.iter().any(|link| matches!(link, Link::Unknown)) {
+        } else if !links.iter().any(|link| matches!(link, MessageRoute::Unknown)) {
             script.acts.clear();
             let planned = Arc::clone(&self.planned);
             script.acts.extend(planned.plan.order().iter().map(|&step| self.act(step)));
@@ -133,10 +133,10 @@ impl Execution {
     }
 
     /// Whether a step sends or receives through no channel.
-    pub(super) fn has_messages_beside(&self, links: &[Link]) -> bool {
+    pub(super) fn has_messages_beside(&self, links: &[MessageRoute]) -> bool {
         let steps = self.planned.plan.steps().iter().zip(links);
         steps.into_iter().any(|(step, link)| {
-            matches!(link, Link::Message)
+            matches!(link, MessageRoute::Message)
                 && matches!(step, Action::Send { .. } | Action::Recv { .. })
         })
     }
@@ -229,13 +229,13 @@ impl LinkedInstr {
     #[inline]
     unsafe fn perform(
         &self,
-        links: &mut [Link],
+        links: &mut [MessageRoute],
         kernel: Option<&dyn Kernel>,
         endpoint: &Endpoint,
     ) -> usize {
         match *self {
             LinkedInstr::Send { link, to, from } => {
-                let Link::Out(channel) = &mut links[link] else {
+                let MessageRoute::Out(channel) = &mut links[link] else {
                     unreachable!("written for a channel to send through")
                 };
                 // SAFETY: passed on.
@@ -284,8 +284,8 @@ impl LinkedInstr {
 }
 
 #[inline]
-fn incoming(links: &mut [Link], link: usize) -> &mut InChannel {
-    let Link::In(channel) = &mut links[link] else {
+fn incoming(links: &mut [MessageRoute], link: usize) -> &mut InChannel {
+    let MessageRoute::In(channel) = &mut links[link] else {
         unreachable!("written for a channel to receive through")
     };
     channel

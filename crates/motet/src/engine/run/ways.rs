@@ -2,7 +2,7 @@
 
 use motet_plan::Action;
 
-use super::{Execution, Link};
+use super::{Execution, MessageRoute};
 
 /// How many messages of a run travel which way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,13 +32,13 @@ impl Execution {
             match (self.planned.plan.step(step), self.link_of(step)) {
                 (Action::Copy { .. } | Action::Reduce { .. }, _) => {}
                 _ if self.to_be_linked => ways.open += 1,
-                (_, Some(Link::In(_))) => ways.channels_in += 1,
-                (_, Some(Link::Unknown)) => ways.channels_out += 1,
-                (_, Some(Link::Out(_))) => {
+                (_, Some(MessageRoute::In(_))) => ways.channels_in += 1,
+                (_, Some(MessageRoute::Unknown)) => ways.channels_out += 1,
+                (_, Some(MessageRoute::Out(_))) => {
                     ways.channels_out += 1;
                     ways.known_out += 1;
                 }
-                (_, None | Some(Link::Message)) => ways.tagged += 1,
+                (_, None | Some(MessageRoute::Message)) => ways.tagged += 1,
             }
         }
         ways
