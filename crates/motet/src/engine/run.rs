@@ -66,7 +66,7 @@ enum Attempt {
 }
 
 /// How the messages of a run travel that has channels.
-struct Channels {
+struct MessageRoutes {
     /// One per step.
     links: Box<[MessageRoute]>,
     /// Steps that a channel could not do yet: receives without a message, sends without room.
@@ -93,7 +93,7 @@ pub(crate) struct Execution {
     group: Group,
     number: Number,
     /// Not there if everything goes as messages.
-    channels: Option<Box<Channels>>,
+    channels: Option<Box<MessageRoutes>>,
     /// What went wrong, if anything did. The run goes on, so that the others can end theirs.
     fault: Option<Box<Fault>>,
 }
@@ -225,7 +225,7 @@ impl Execution {
     }
 
     #[inline]
-    fn channels(&mut self) -> &mut Channels {
+    fn channels(&mut self) -> &mut MessageRoutes {
         self.channels.as_mut().expect("only channels get stuck")
     }
 

@@ -8,7 +8,7 @@ use motet_plan::{Action, Rank, StepId};
 
 use super::super::mourning::first_in;
 use super::script::LinkedProgram;
-use super::{Attempt, Channels, Execution, MessageRoute};
+use super::{Attempt, Execution, MessageRoute, MessageRoutes};
 
 /// When the channels of a persistent operation are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl Execution {
             // Room for every step, so that no start has to make any.
             let stuck = Vec::with_capacity(links.len());
             let script = LinkedProgram::of(self, &links);
-            self.channels = Some(Box::new(Channels { links, stuck, script }));
+            self.channels = Some(Box::new(MessageRoutes { links, stuck, script }));
         }
         // The operation before may have ended while it was polled.
         (self.polled, self.to_be_linked) = (false, false);

@@ -20,7 +20,7 @@ use motet_fabric::{Endpoint, InChannel, Peer, Region, RegionMut, channel};
 use motet_plan::{Action, Rank, Slice, StepId};
 
 use super::reduction::{OperandSide, Operands};
-use super::{Channels, Execution, MessageRoute};
+use super::{Execution, MessageRoute, MessageRoutes};
 use crate::kernel::Kernel;
 
 /// The longest script, in steps, each of which takes 64 bytes as long as the operation lives.
@@ -120,7 +120,7 @@ impl Execution {
     #[cold]
     fn write_script(&mut self) {
         let Some(mut channels) = self.channels.take() else { return };
-        let Channels { links, script, .. } = &mut *channels;
+        let MessageRoutes { links, script, .. } = &mut *channels;
         if self.has_messages_beside(links) {
             script.state = State::Impossible;
         } else if !links.iter().any(|link| matches!(link, MessageRoute::Unknown)) {
@@ -198,7 +198,8 @@ impl Execution {
     /// Does all steps that can be done now. Says whether the run is complete.
     #[inline(always)] // it is called from one place, and short
     pub(crate) fn run_inorder(&mut self, endpoint: &Endpoint) -> bool {
-        let Channels { links, stuck, script } = self.channels.as_deref_mut().expect("has a script");
+        let MessageRoutes { links, stuck, script } =
+            self.channels.as_deref_mut().expect("has a script");
         let (mut place, mut is_waiting) = (self.exec.place(), false);
         while let Some(act) = script.acts.get(place) {
             // SAFETY: the addresses are those of the slices of our own plan, in buffers that are
