@@ -56,7 +56,7 @@ enum MessageRoute {
 
 /// What became of a step that was tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Attempt {
+enum StepAttempt {
     /// It is complete.
     Done,
     /// A completion will tell.
@@ -187,9 +187,9 @@ impl Execution {
         let leaves_copies = self.kernel.is_none() && endpoint.begin_leaving_copies();
         while let Some(step) = self.exec.next_ready(&self.planned.plan) {
             match self.perform(step, operation, endpoint, done) {
-                Attempt::Done => self.exec.complete(&self.planned.plan, step),
-                Attempt::Posted => {}
-                Attempt::Stuck => self.channels().stuck.push(step),
+                StepAttempt::Done => self.exec.complete(&self.planned.plan, step),
+                StepAttempt::Posted => {}
+                StepAttempt::Stuck => self.channels().stuck.push(step),
             }
         }
         endpoint.end_leaving_copies(leaves_copies, done);
@@ -236,10 +236,10 @@ impl Execution {
         while next < self.stuck().len() {
             let step = self.stuck()[next];
             let attempt = self.try_channel(step, operation, endpoint);
-            if attempt == Attempt::Done {
+            if attempt == StepAttempt::Done {
                 self.exec.complete(&self.planned.plan, step);
             }
-            if attempt == Attempt::Stuck {
+            if attempt == StepAttempt::Stuck {
                 next += 1;
             } else {
                 self.channels().stuck.swap_remove(next);
@@ -308,13 +308,15 @@ impl Execution {
         operation: u64,
         endpoint: &mut Endpoint,
         done: &mut Vec<Completion>,
-    ) -> Attempt {
+    ) -> StepAttempt {
         match *self.planned.plan.step(step) {
             // What should be copied or reduced may not have come.
-            Action::Copy { .. } | Action::Reduce { .. } if self.fault.is_some() => Attempt::Done,
+            Action::Copy { .. } | Action::Reduce { .. } if self.fault.is_some() => {
+                StepAttempt::Done
+            }
             Action::Copy { .. } | Action::Reduce { .. } => {
                 self.compute(step, endpoint, done);
-                Attempt::Done
+                StepAttempt::Done
             }
             Action::Send { .. } if self.fault.is_some() => {
                 self.send_spoiled(step, operation, endpoint)
@@ -323,7 +325,7 @@ impl Execution {
             Action::Send { .. } => self.send(step, operation, endpoint),
             Action::Recv { .. } => {
                 self.receive(step, operation, endpoint, done);
-                Attempt::Posted
+                StepAttempt::Posted
             }
         }
     }
@@ -378,7 +380,7 @@ impl Execution {
     }
 
     /// Sends the message of a step as a tagged message.
-    fn send(&mut self, step: StepId, operation: u64, endpoint: &mut Endpoint) -> Attempt {
+    fn send(&mut self, step: StepId, operation: u64, endpoint: &mut Endpoint) -> StepAttempt {
         let (to, label, data) = self.message(step);
         let token = Token { operation, step: step.0 };
         let (reply, message) = (self.reply(), (label, self.element, data));
@@ -386,13 +388,13 @@ impl Execution {
             let source = (operation, reply);
             // SAFETY: as in `receive`; the plan has no step write what others are still to send.
             if unsafe { endpoint.send_shared(to, message, source, readers) } {
-                return Attempt::Done;
+                return StepAttempt::Done;
             }
         }
         // SAFETY: as in `receive`.
         match unsafe { endpoint.send_with(reply, to, message, token) } {
-            Posted::Done => Attempt::Done,
-            Posted::Pending => Attempt::Posted,
+            Posted::Done => StepAttempt::Done,
+            Posted::Pending => StepAttempt::Posted,
         }
     }
 
@@ -417,7 +419,12 @@ impl Execution {
     }
 
     /// Sends or receives through the channel of a step, if that is possible now.
-    fn try_channel(&mut self, step: StepId, operation: u64, endpoint: &mut Endpoint) -> Attempt {
+    fn try_channel(
+        &mut self,
+        step: StepId,
+        operation: u64,
+        endpoint: &mut Endpoint,
+    ) -> StepAttempt {
         let channels = self.channels.as_mut().expect("only linked steps have channels");
         match &mut channels.links[step.index()] {
             MessageRoute::In(channel) => {
@@ -427,11 +434,11 @@ impl Execution {
                 let into = self.memory.region_mut(into);
                 // SAFETY: as in `receive`; the channel was opened for its length.
                 match unsafe { channel.try_recv(into) } {
-                    None => return Attempt::Stuck,
+                    None => return StepAttempt::Stuck,
                     Some(true) => endpoint.wake(self.peer(from)),
                     Some(false) => {}
                 }
-                Attempt::Done
+                StepAttempt::Done
             }
             MessageRoute::Out(_) => self.send_through(step, endpoint),
             MessageRoute::Unknown => self.find_channel(step, operation, endpoint),
@@ -439,16 +446,16 @@ impl Execution {
         }
     }
 
-    fn send_through(&mut self, step: StepId, endpoint: &Endpoint) -> Attempt {
+    fn send_through(&mut self, step: StepId, endpoint: &Endpoint) -> StepAttempt {
         let (to, _, data) = self.message(step);
         let MessageRoute::Out(channel) = &mut self.channels().links[step.index()] else {
             unreachable!("only called with a channel")
         };
         // SAFETY: as in `receive`.
         if !unsafe { channel.try_send(data) } {
-            return Attempt::Stuck;
+            return StepAttempt::Stuck;
         }
         endpoint.wake(to);
-        Attempt::Done
+        StepAttempt::Done
     }
 }

@@ -6,7 +6,7 @@
 use motet_fabric::{Endpoint, Fill, Peer, Posted, Region, Token, TransferError, TypeCode};
 use motet_plan::{Action, StepId};
 
-use super::{Attempt, Execution, MessageRoute};
+use super::{Execution, MessageRoute, StepAttempt};
 use crate::ExceptionId;
 use crate::communicator::{ContextKind, is_of};
 
@@ -115,7 +115,7 @@ impl Execution {
         step: StepId,
         operation: u64,
         endpoint: &mut Endpoint,
-    ) -> Attempt {
+    ) -> StepAttempt {
         if let Some(MessageRoute::Unknown) = self.link_of(step) {
             let (to, label, _) = self.message(step);
             endpoint.forget_channel(to, label);
@@ -134,8 +134,8 @@ impl Execution {
         };
         // SAFETY: no memory at all.
         match unsafe { endpoint.send(to, label, reason, Region::EMPTY, token) } {
-            Posted::Done => Attempt::Done,
-            Posted::Pending => Attempt::Posted,
+            Posted::Done => StepAttempt::Done,
+            Posted::Pending => StepAttempt::Posted,
         }
     }
 }

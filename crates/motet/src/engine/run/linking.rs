@@ -8,7 +8,7 @@ use motet_plan::{Action, Rank, StepId};
 
 use super::super::mourning::first_in;
 use super::script::LinkedProgram;
-use super::{Attempt, Execution, MessageRoute, MessageRoutes};
+use super::{Execution, MessageRoute, MessageRoutes, StepAttempt};
 
 /// When the channels of a persistent operation are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,10 +167,10 @@ impl Execution {
         step: StepId,
         operation: u64,
         endpoint: &mut Endpoint,
-    ) -> Attempt {
+    ) -> StepAttempt {
         let (to, label, data) = self.message(step);
         let link = match endpoint.attach_channel(to, label, self.element, data.bytes()) {
-            Attached::Unknown => return Attempt::Stuck,
+            Attached::Unknown => return StepAttempt::Stuck,
             Attached::Channel(channel) => MessageRoute::Out(channel),
             Attached::Refused => MessageRoute::Message,
             // The ranks disagree on the operation. The receiver must find out, as it would without
