@@ -53,7 +53,7 @@ use motet_fabric::slab::Id;
 use motet_fabric::{Peer, RegionMut, exit_code};
 
 use crate::communicator::ContextKind;
-use crate::engine::Number;
+use crate::engine::OpKey;
 pub(crate) use account::Account;
 pub(crate) use ledger::{Ledger, Own, Tell, Verdict};
 pub(crate) use note::Membership;
@@ -125,7 +125,7 @@ pub(crate) struct Books {
     page: Box<[u8; record::LONGEST]>,
     /// Persistent operations that have been ended, and why.
     ended: HashMap<Id, &'static str>,
-    live: HashMap<Number, Live>,
+    live: HashMap<OpKey, Live>,
     /// Reasons of mismatches that no call of this rank has returned: one for each communicator at
     /// most.
     pub(crate) untold: Vec<&'static str>,
@@ -208,17 +208,17 @@ impl Books {
     }
 
     /// Remembers an operation until it is over.
-    pub(crate) fn begin(&mut self, number: Number, live: Live) {
+    pub(crate) fn begin(&mut self, number: OpKey, live: Live) {
         self.live.insert(number, live);
     }
 
     /// The operation of this number is over.
-    pub(crate) fn forget(&mut self, number: Number) {
+    pub(crate) fn forget(&mut self, number: OpKey) {
         self.live.remove(&number);
     }
 
     /// The operation of this number.
-    pub(crate) fn live(&self, number: Number) -> Option<&Live> {
+    pub(crate) fn live(&self, number: OpKey) -> Option<&Live> {
         self.live.get(&number)
     }
 

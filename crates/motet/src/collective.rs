@@ -32,7 +32,7 @@ use crate::communicator::Communicator;
 use crate::element::assert_valid;
 use crate::element::{Element, code_for};
 use crate::engine::{
-    Binding, CacheHit, Closing, Engine, Execution, Number, PackDirection, Replay, ReplayKey, Rule,
+    Binding, CacheHit, Closing, Engine, Execution, OpKey, PackDirection, Replay, ReplayKey, Rule,
     Selection, Staging,
 };
 use crate::error::{ErrorKind, Result};
@@ -94,7 +94,7 @@ impl Loose {
     }
 
     /// Binds a run; what is left is what has to be moved.
-    fn bind(self, run: &mut Execution, number: Number) -> Option<Box<Staging>> {
+    fn bind(self, run: &mut Execution, number: OpKey) -> Option<Box<Staging>> {
         let Loose { input, output, element, kernel, group, staging } = self;
         run.bind(Binding { input, output, element, kernel, group, number });
         staging
@@ -198,7 +198,7 @@ impl Communicator {
     fn run_for(
         &self,
         prepared: Prepared,
-        number: impl FnOnce() -> Number,
+        number: impl FnOnce() -> OpKey,
     ) -> Result<(Box<Execution>, Option<Box<Staging>>)> {
         self.run_chosen(prepared, None, number)
     }
@@ -210,7 +210,7 @@ impl Communicator {
         &self,
         prepared: Prepared,
         selection: Option<Selection>,
-        number: impl FnOnce() -> Number,
+        number: impl FnOnce() -> OpKey,
     ) -> Result<(Box<Execution>, Option<Box<Staging>>)> {
         let selection = selection.unwrap_or_else(|| self.selection_of(&prepared));
         let (name, at) = (prepared.call, Location::caller());

@@ -12,7 +12,7 @@ use motet_plan::Division;
 use crate::attributes::Attributes;
 use crate::check::Membership;
 use crate::core::Core;
-use crate::engine::{Number, Selection};
+use crate::engine::{OpKey, Selection};
 use crate::error::{Error, ErrorHandler, ErrorKind, Result};
 use crate::flight::{Home, Origin};
 use crate::group::{Comparison, Group};
@@ -57,10 +57,10 @@ impl Sequence {
     /// Threads that take numbers at the same time may take the same one: then nobody can say in
     /// which order their operations begin, which all ranks must agree on.
     #[inline]
-    fn next(&self) -> Number {
+    fn next(&self) -> OpKey {
         let tag = self.next.load(Ordering::Relaxed);
         self.next.store(tag + 1, Ordering::Relaxed);
-        Number { context: self.context, tag }
+        OpKey { context: self.context, tag }
     }
 
     /// The number that comes next.
@@ -286,12 +286,12 @@ impl Communicator {
     }
 
     /// The number of the next collective.
-    pub(crate) fn next_collective(&self) -> Number {
+    pub(crate) fn next_collective(&self) -> OpKey {
         self.collectives.next()
     }
 
     /// The number of the next persistent collective, counted apart: those match by their inits.
-    pub(crate) fn next_persistent(&self) -> Number {
+    pub(crate) fn next_persistent(&self) -> OpKey {
         self.persistents.next()
     }
 

@@ -40,7 +40,7 @@ use motet_plan::Tuning;
 
 use crate::check::{Books, Watch};
 use crate::engine::{
-    Advance, Cache, End, Engine, Execution, InlineRun, Number, Outcome, Postponed, Replay,
+    Advance, Cache, End, Engine, Execution, InlineRun, OpKey, Outcome, Postponed, Replay,
     ReplayKey, Staging,
 };
 use crate::nodes::Nodes;
@@ -367,7 +367,7 @@ impl Core {
     pub(crate) fn run_again(
         &self,
         known: &ReplayKey<'_>,
-        number: impl FnOnce() -> Number,
+        number: impl FnOnce() -> OpKey,
     ) -> Option<Result<(), TransferError>> {
         let _here = self.shared.stay();
         let mut engine = self.free_engine()?;

@@ -9,7 +9,7 @@ use super::record::Kind;
 use super::{Live, Watch};
 use crate::collective::{Among, Prepared};
 use crate::communicator::{Communicator, ContextKind, split_context};
-use crate::engine::{Number, Selection};
+use crate::engine::{OpKey, Selection};
 use crate::error::{Error, ErrorKind, Result};
 use crate::flight::Home;
 use crate::group::Group;
@@ -86,7 +86,7 @@ impl Communicator {
     /// # Errors
     /// That the calls on this communicator do not fit together.
     #[cold]
-    pub(crate) fn note(&self, account: Account, number: Number) -> Result<(), ErrorKind> {
+    pub(crate) fn note(&self, account: Account, number: OpKey) -> Result<(), ErrorKind> {
         let Some(membership) = self.membership() else { return Ok(()) };
         let mut engine = self.core().engine();
         engine.name_ledger(membership.id, self.name());

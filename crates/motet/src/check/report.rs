@@ -9,7 +9,7 @@ use motet_fabric::{Endpoint, Peer, Transit, printable};
 
 use super::{Books, Ledger, Live};
 use crate::communicator::{ContextKind, split_context};
-use crate::engine::Number;
+use crate::engine::OpKey;
 
 /// Ranks of a communicator that a report lists; of more it tells the number.
 const LISTED: usize = 16;
@@ -20,7 +20,7 @@ const DESCRIBED: usize = 4;
 pub(crate) struct Awaited {
     pub(crate) id: Id,
     /// Of a collective.
-    pub(crate) number: Option<Number>,
+    pub(crate) number: Option<OpKey>,
     /// Ranks whose channels a collective waits for.
     pub(crate) stuck_with: Vec<Peer>,
 }

@@ -19,7 +19,7 @@ use motet_plan::order::sort_by_number;
 use super::{Prepared, Shape};
 use crate::communicator::{Communicator, ContextKind};
 use crate::element::{Element, assert_valid, clear_padding, code_for};
-use crate::engine::{Arrivals, Dynamic, Number, Selection};
+use crate::engine::{Arrivals, Dynamic, OpKey, Selection};
 use crate::error::{ErrorKind, Result};
 use crate::flight::{Flight, Home};
 use crate::sets::{InFlight, Pending};
@@ -209,7 +209,7 @@ impl Communicator {
         let barrier = Prepared::new::<T>(call, Shape::barrier(), None);
         let barrier = Prepared { element: TypeCode::BYTES, ..barrier };
         let (run, _) = self.run_chosen(barrier, Some(Selection::Few), || self.next_collective())?;
-        let number = Number { context: self.context(ContextKind::Dynamic), ..run.number() };
+        let number = OpKey { context: self.context(ContextKind::Dynamic), ..run.number() };
         let dynamic = Dynamic::new(number, code_for::<T>(), arrived);
         // SAFETY: passed on.
         Ok(unsafe { self.core().engine().start_dynamic(run, dynamic, &outgoing) })

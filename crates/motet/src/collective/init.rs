@@ -25,7 +25,7 @@ use super::enforce::{Agreed, Statement};
 use super::measure::{MOST_BYTES, Measured};
 use super::{Loose, Prepared};
 use crate::communicator::Communicator;
-use crate::engine::{CacheHit, Execution, Linking, Number, Rule, Selection, Staging};
+use crate::engine::{CacheHit, Execution, Linking, OpKey, Rule, Selection, Staging};
 use crate::error::{Error, Result};
 use crate::hints::{Hints, Keep, Look};
 use crate::learned::{Key, Lesson};
@@ -135,7 +135,7 @@ impl Communicator {
         }
     }
 
-    fn initialize_alone(&self, init: Init, at: &Location<'_>) -> Result<(Initialized, Number)> {
+    fn initialize_alone(&self, init: Init, at: &Location<'_>) -> Result<(Initialized, OpKey)> {
         let looks = init.hints.look == Look::Back && init.is_key_shared && init.is_open();
         let Init { name, call, loose, hints, key, .. } = init;
         let closing = loose.closing(&call);
@@ -242,7 +242,7 @@ impl Communicator {
         init: Init,
         default: Box<Execution>,
         chosen: Option<(&'static dyn Algorithm, String)>,
-        (number, linking): (Number, Linking),
+        (number, linking): (OpKey, Linking),
     ) -> Result<Initialized> {
         let Some((algorithm, reason)) = chosen else {
             return Ok(bound(init.loose, default, number, linking, None));
@@ -277,7 +277,7 @@ impl Communicator {
         init: &Init,
         candidates: &[&'static dyn Algorithm],
         agreed: &Agreed,
-        number: Number,
+        number: OpKey,
     ) -> Result<Option<(&'static dyn Algorithm, String)>> {
         if agreed.candidates == 0 || agreed.knows_lesson {
             return Ok(None);
@@ -309,7 +309,7 @@ impl Communicator {
 fn bound(
     loose: Loose,
     mut run: Box<Execution>,
-    number: Number,
+    number: OpKey,
     linking: Linking,
     reason: Option<String>,
 ) -> Initialized {

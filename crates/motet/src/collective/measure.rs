@@ -97,7 +97,7 @@ impl Communicator {
         &self,
         init: &Init,
         row: &'static dyn Algorithm,
-        number: crate::engine::Number,
+        number: crate::engine::OpKey,
     ) -> Option<Persistent<()>> {
         let Loose { element, group, kernel, .. } = &init.loose;
         let mut engine = self.core().engine();

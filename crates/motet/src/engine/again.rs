@@ -11,7 +11,7 @@
 //! run is that of the plan that would have been found.
 
 use super::{Advance, Engine, Execution, InlineRun, PlanProgram};
-use crate::engine::Number;
+use crate::engine::OpKey;
 use crate::raw::Collective;
 
 /// How many calls are kept: a power of two.
@@ -165,7 +165,7 @@ impl ReplayCache {
     fn bind(
         &mut self,
         known: &ReplayKey<'_>,
-        number: impl FnOnce() -> Number,
+        number: impl FnOnce() -> OpKey,
     ) -> Option<&mut CachedCall> {
         let slot = self.0.get_mut(known.signature.slot())?.as_mut()?;
         if slot.signature != known.signature {
@@ -192,7 +192,7 @@ impl Engine {
     pub(crate) fn take_cached(
         &mut self,
         known: &ReplayKey<'_>,
-        number: impl FnOnce() -> Number,
+        number: impl FnOnce() -> OpKey,
     ) -> Option<Box<Execution>> {
         if !self.may_repeat() {
             return None;
@@ -206,7 +206,7 @@ impl Engine {
     pub(crate) fn replay(
         &mut self,
         known: &ReplayKey<'_>,
-        number: impl FnOnce() -> Number,
+        number: impl FnOnce() -> OpKey,
         looks: u32,
     ) -> Option<Replay> {
         self.dash_along(known, number, looks, |_| true)
@@ -218,7 +218,7 @@ impl Engine {
     pub(crate) fn replay_one_way(
         &mut self,
         known: &ReplayKey<'_>,
-        number: impl FnOnce() -> Number,
+        number: impl FnOnce() -> OpKey,
     ) -> Option<Replay> {
         self.dash_along(known, number, 1, |course| course.is_one_way)
     }
@@ -227,7 +227,7 @@ impl Engine {
     fn dash_along(
         &mut self,
         known: &ReplayKey<'_>,
-        number: impl FnOnce() -> Number,
+        number: impl FnOnce() -> OpKey,
         looks: u32,
         suits: impl FnOnce(&PlanProgram) -> bool,
     ) -> Option<Replay> {

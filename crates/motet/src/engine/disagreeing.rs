@@ -41,7 +41,7 @@ use motet_fabric::{Label, Peer, Region, Selector, Token, TransferError, TypeCode
 
 use super::play::StartOutcome;
 use super::run::tells_lengths_apart;
-use super::{Engine, Execution, Number, Operation, State, Work};
+use super::{Engine, Execution, OpKey, Operation, State, Work};
 use crate::communicator::{ContextKind, split_context};
 
 /// In place of the number of a message among those of two ranks: it is a notice.
@@ -98,7 +98,7 @@ const COMMUNICATORS: usize = 8;
 impl Freed {
     /// A collective is freed.
     #[inline]
-    pub(super) fn add(&mut self, Number { context, tag }: Number) {
+    pub(super) fn add(&mut self, OpKey { context, tag }: OpKey) {
         let count = tag.wrapping_add(1);
         if let Some((_, inits)) = self.inits.iter_mut().find(|(its, _)| *its == context) {
             *inits = count.max(*inits);
@@ -148,7 +148,7 @@ impl Engine {
     /// Those of which a message or a channel says that the ranks disagree.
     fn collectives_astray(&self, census: &Census<'_>) -> Vec<(Id, TransferError)> {
         let run_of = |Label { context, tag, .. }: Label| {
-            let &(id, operation, _) = census.known.get(&Number { context, tag })?;
+            let &(id, operation, _) = census.known.get(&OpKey { context, tag })?;
             Some((id, collective(operation)?))
         };
         let mut astray = Vec::new();
@@ -176,7 +176,7 @@ impl Engine {
             } else if let Some(taken) = self.endpoint.take(Selector::exactly(with, label)) {
                 self.endpoint.discard(taken);
             }
-            let number = Number { context: label.context, tag: label.tag };
+            let number = OpKey { context: label.context, tag: label.tag };
             if self.breaks(orphan, number) {
                 self.send_notices(among, number);
             }
@@ -188,7 +188,7 @@ impl Engine {
     fn orphans(&self, census: &Census<'_>) -> Vec<Orphan> {
         let mut orphans = Vec::new();
         let mut look = |what, with, label: Label, fits: &dyn Fn(&Execution) -> bool| {
-            let among = census.lost_for(Number { context: label.context, tag: label.tag }, fits);
+            let among = census.lost_for(OpKey { context: label.context, tag: label.tag }, fits);
             orphans.extend(among.map(|among| Orphan { what, with, label, among }));
         };
         self.endpoint.each_early(|from, label, element, bytes| {
@@ -206,7 +206,7 @@ impl Engine {
 
     /// If an orphan is for an operation of this rank, that is broken from now on. Says whether
     /// others do not know of the orphan's call.
-    fn breaks(&mut self, orphan: &Orphan, number: Number) -> bool {
+    fn breaks(&mut self, orphan: &Orphan, number: OpKey) -> bool {
         let is_notice = orphan.what == What::Notice;
         let Some(Operation { work: Work::Run(run), .. }) = self.operations.get_mut(orphan.among)
         else {
@@ -273,7 +273,7 @@ impl Engine {
     }
 
     /// Tells all other ranks of a collective that the one of this number has come to nothing.
-    fn send_notices(&mut self, among: Id, Number { context, tag }: Number) {
+    fn send_notices(&mut self, among: Id, OpKey { context, tag }: OpKey) {
         let Some(operation) = self.operations.get_mut(among) else { return };
         let Work::Run(run) = &operation.work else { return };
         let label = Label { context, tag, ordinal: NOTICE };
@@ -286,7 +286,7 @@ impl Engine {
     }
 
     /// Takes the notices of a collective that has ended. Those that come later are orphans.
-    fn take_notices(&mut self, id: Id, Number { context, tag }: Number) {
+    fn take_notices(&mut self, id: Id, OpKey { context, tag }: OpKey) {
         let Some(operation) = self.operations.get_mut(id) else { return };
         let Work::Run(run) = &operation.work else { return };
         let label = Label { context, tag, ordinal: NOTICE };
@@ -319,7 +319,7 @@ enum What {
 /// The collectives of a rank.
 struct Census<'a> {
     freed: &'a Freed,
-    known: HashMap<Number, (Id, &'a Operation, &'a Execution)>,
+    known: HashMap<OpKey, (Id, &'a Operation, &'a Execution)>,
     busy: HashMap<u64, Busy>,
 }
 
@@ -380,7 +380,7 @@ impl<'a> Census<'a> {
 
     /// If what has come for the collective of this number is lost, an operation among the ranks of
     /// that. A rule says whether it fits a run.
-    fn lost_for(&self, number: Number, fits: &dyn Fn(&Execution) -> bool) -> Option<Id> {
+    fn lost_for(&self, number: OpKey, fits: &dyn Fn(&Execution) -> bool) -> Option<Id> {
         let Some(&(id, operation, run)) = self.known.get(&number) else {
             return self.ended_here(number);
         };
@@ -399,7 +399,7 @@ impl<'a> Census<'a> {
     /// The collectives of a communicator that are not persistent take their numbers when they
     /// begin: one with a lower number than another that is under way has begun, and if it is not
     /// there any more it has ended. Of those that are persistent some are known to be freed.
-    fn ended_here(&self, Number { context, tag }: Number) -> Option<Id> {
+    fn ended_here(&self, OpKey { context, tag }: OpKey) -> Option<Id> {
         let (communicator, traffic) = split_context(context);
         let Busy { latest, persistent } = self.busy.get(&communicator).copied()?;
         let id = |(_, id)| id;

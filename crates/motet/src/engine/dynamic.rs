@@ -50,7 +50,7 @@ use std::sync::Arc;
 use motet_fabric::slab::Id;
 use motet_fabric::{Completion, Label, Peer, Posted, Region, RegionMut, Selector, Token, TypeCode};
 
-use super::{Engine, Execution, NOTHING, Number, Operation, Rare, State, Work};
+use super::{Engine, Execution, NOTHING, OpKey, Operation, Rare, State, Work};
 
 /// In place of a step of the barrier: a message of this rank has been received.
 const SENT: u32 = u32::MAX;
@@ -92,7 +92,7 @@ pub(crate) struct Dynamic {
 impl Dynamic {
     /// An exchange of messages of this type.
     pub(crate) fn new(
-        Number { context, tag }: Number,
+        OpKey { context, tag }: OpKey,
         element: TypeCode,
         arrivals: Arc<dyn Arrivals>,
     ) -> Dynamic {

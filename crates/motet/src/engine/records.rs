@@ -10,7 +10,7 @@ use std::time::Duration;
 use motet_fabric::slab::Id;
 use motet_fabric::{Completion, Label, Peer, Region, Selector, Token, TransferError, TypeCode};
 
-use super::{Engine, Envelope, Mode, Number, Outcome, State, Transfer, Work};
+use super::{Engine, Envelope, Mode, OpKey, Outcome, State, Transfer, Work};
 use crate::check::{
     Account, Awaited, Books, Kind, Live, Membership, Record, Tell, Verdict, report,
 };
@@ -100,7 +100,7 @@ impl Engine {
     }
 
     /// Remembers an operation until it is over.
-    pub(crate) fn begin_live(&mut self, number: Number, live: Live) {
+    pub(crate) fn begin_live(&mut self, number: OpKey, live: Live) {
         self.books().begin(number, live);
     }
 
@@ -165,7 +165,7 @@ impl Engine {
                 self.send_record(peer, &record);
             }
         }
-        let is_hit = |number: Number| match split_context(number.context) {
+        let is_hit = |number: OpKey| match split_context(number.context) {
             (id, ContextKind::Collective) => id == communicator && number.tag >= broken.tag,
             (id, ContextKind::Persistent) => id == communicator,
             _ => false,

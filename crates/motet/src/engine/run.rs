@@ -37,7 +37,7 @@ pub(crate) use ways::Ways;
 /// Which collective of which communicator: the part of a message's label that is the same for
 /// all its messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Number {
+pub(crate) struct OpKey {
     pub(crate) context: u64,
     pub(crate) tag: u64,
 }
@@ -91,7 +91,7 @@ pub(crate) struct Execution {
     kernel: Option<Box<dyn Kernel>>,
     /// The rank of the world for each rank of the plan.
     group: Group,
-    number: Number,
+    number: OpKey,
     /// Not there if everything goes as messages.
     channels: Option<Box<MessageRoutes>>,
     /// What went wrong, if anything did. The run goes on, so that the others can end theirs.
@@ -113,7 +113,7 @@ impl Execution {
             to_be_linked: false,
             kernel: None,
             group: Group::empty(),
-            number: Number { context: 0, tag: 0 },
+            number: OpKey { context: 0, tag: 0 },
             channels: None,
             fault: None,
         }
@@ -154,7 +154,7 @@ impl Execution {
     }
 
     /// Which collective of which communicator it is.
-    pub(crate) fn number(&self) -> Number {
+    pub(crate) fn number(&self) -> OpKey {
         self.number
     }
 

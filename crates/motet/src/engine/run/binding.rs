@@ -2,7 +2,7 @@
 
 use motet_fabric::TypeCode;
 
-use super::{Execution, Number};
+use super::{Execution, OpKey};
 use crate::buffer::Span;
 use crate::group::Group;
 use crate::kernel::Kernel;
@@ -14,7 +14,7 @@ pub(crate) struct Binding {
     pub(crate) element: TypeCode,
     pub(crate) kernel: Option<Box<dyn Kernel>>,
     pub(crate) group: Group,
-    pub(crate) number: Number,
+    pub(crate) number: OpKey,
 }
 
 impl Execution {
@@ -35,7 +35,7 @@ impl Execution {
     }
 
     /// Puts other addresses and another number into a run that was bound before.
-    pub(crate) fn bind_again(&mut self, [input, output]: [*mut u8; 2], number: Number) {
+    pub(crate) fn bind_again(&mut self, [input, output]: [*mut u8; 2], number: OpKey) {
         self.memory.bind_at(input, output);
         self.polled = false;
         self.fault = None; // of the execution before

@@ -12,7 +12,7 @@ use motet_fabric::{Endpoint, Fill, Label, Peer, Region, RegionMut, Reply, Short}
 use motet_plan::{Action, Rank, Slice, StepId};
 
 use super::reduction::{OperandSide, Operands};
-use super::{Advance, Execution, Number};
+use super::{Advance, Execution, OpKey};
 use crate::kernel::Kernel;
 
 /// The longest course, in steps: 72 bytes each.
@@ -97,7 +97,7 @@ struct Fused {
 /// What the steps of this time have in common.
 struct ExecContext<'a> {
     bases: Bases,
-    number: Number,
+    number: OpKey,
     element: motet_fabric::TypeCode,
     reply: Reply,
     kernel: Option<&'a dyn Kernel>,
