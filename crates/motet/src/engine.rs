@@ -50,7 +50,7 @@ pub(crate) use closing::Closing;
 pub(crate) use dynamic::{Arrivals, Dynamic};
 pub(crate) use outcome::End;
 pub(crate) use play::StartOutcome;
-pub(crate) use run::{Advance, Binding, Execution, Linking, OpKey, PlanProgram, Ways};
+pub(crate) use run::{Advance, Binding, Execution, LinkTime, OpKey, PlanProgram, Ways};
 pub(crate) use shortcut::Expected;
 pub(crate) use sprint::InlineRun;
 pub(crate) use staging::{PackDirection, Staged, Staging};
@@ -258,11 +258,11 @@ impl Engine {
         &mut self,
         mut run: Box<Execution>,
         staging: Option<Box<Staging>>,
-        linking: Linking,
+        linking: LinkTime,
     ) -> Id {
         match linking {
-            Linking::Now => run.link(&mut self.endpoint),
-            Linking::AtStart => run.link_at_start(),
+            LinkTime::Now => run.link(&mut self.endpoint),
+            LinkTime::AtStart => run.link_at_start(),
         }
         let id = self.insert(Work::Run(run), staging, State::Inactive);
         // No start makes room, even if it is the first that has to wait: there is some for all

@@ -25,7 +25,7 @@ use super::enforce::{Agreed, Statement};
 use super::measure::{MOST_BYTES, Measured};
 use super::{Loose, Prepared};
 use crate::communicator::Communicator;
-use crate::engine::{CacheHit, Execution, Linking, OpKey, Rule, Selection, Staging};
+use crate::engine::{CacheHit, Execution, LinkTime, OpKey, Rule, Selection, Staging};
 use crate::error::{Error, Result};
 use crate::hints::{Hints, Keep, Look};
 use crate::learned::{Key, Lesson};
@@ -37,7 +37,7 @@ const ROUTED: Collective = Collective::NodeExchange;
 pub(super) struct Initialized {
     pub(super) run: Box<Execution>,
     pub(super) staging: Option<Box<Staging>>,
-    pub(super) linking: Linking,
+    pub(super) linking: LinkTime,
     /// Why it has its algorithm, if its plan does not know.
     pub(super) reason: Option<String>,
 }
@@ -153,18 +153,18 @@ impl Communicator {
 
     /// Counts whether an init with `previous` has found something. One that has leaves even the
     /// opening of channels for later.
-    fn linking_after(&self, hints: &Hints, found: CacheHit) -> Linking {
+    fn linking_after(&self, hints: &Hints, found: CacheHit) -> LinkTime {
         if hints.look == Look::Away {
-            return Linking::Now;
+            return LinkTime::Now;
         }
         let mut engine = self.core().engine();
         let counters = engine.cache().counters();
         if found == CacheHit::Retained {
             counters.previous_hits += 1;
-            return Linking::AtStart;
+            return LinkTime::AtStart;
         }
         counters.previous_misses += 1;
-        Linking::Now
+        LinkTime::Now
     }
 
     fn initialize_together(
@@ -242,7 +242,7 @@ impl Communicator {
         init: Init,
         default: Box<Execution>,
         chosen: Option<(&'static dyn Algorithm, String)>,
-        (number, linking): (OpKey, Linking),
+        (number, linking): (OpKey, LinkTime),
     ) -> Result<Initialized> {
         let Some((algorithm, reason)) = chosen else {
             return Ok(bound(init.loose, default, number, linking, None));
@@ -310,7 +310,7 @@ fn bound(
     loose: Loose,
     mut run: Box<Execution>,
     number: OpKey,
-    linking: Linking,
+    linking: LinkTime,
     reason: Option<String>,
 ) -> Initialized {
     let staging = loose.bind(&mut run, number);

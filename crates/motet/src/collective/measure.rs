@@ -28,7 +28,7 @@ use super::Loose;
 use super::init::Init;
 use crate::buffer::Span;
 use crate::communicator::Communicator;
-use crate::engine::{Binding, Closing, Linking, Rule, Staging};
+use crate::engine::{Binding, Closing, LinkTime, Rule, Staging};
 use crate::error::Result;
 use crate::explain::duration;
 use crate::hints::Keep;
@@ -113,7 +113,7 @@ impl Communicator {
         let kernel = kernel.as_ref().map(|_| stand_in(call.element_bytes));
         let (element, group) = (*element, group.clone());
         run.bind(Binding { input, output, element, kernel, group, number });
-        let id = engine.add_persistent(run, Some(Box::new(staging)), Linking::Now);
+        let id = engine.add_persistent(run, Some(Box::new(staging)), LinkTime::Now);
         drop(engine);
         Some(Persistent::new(self.origin(init.name), id, ()))
     }

@@ -29,7 +29,7 @@ pub(crate) use binding::Binding;
 pub(crate) use course::PlanProgram;
 use failing::Fault;
 pub(in crate::engine) use failing::tells_lengths_apart;
-pub(crate) use linking::Linking;
+pub(crate) use linking::LinkTime;
 use script::LinkedProgram;
 pub(crate) use sprint::Advance;
 pub(crate) use ways::Ways;

@@ -12,7 +12,7 @@ use super::{Execution, MessageRoute, MessageRoutes, StepAttempt};
 
 /// When the channels of a persistent operation are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Linking {
+pub(crate) enum LinkTime {
     /// By its init.
     Now,
     /// By its first start. The ranks need not agree on this: who sends waits until the other end of
