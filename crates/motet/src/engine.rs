@@ -50,7 +50,7 @@ pub(crate) use closing::Closing;
 pub(crate) use dynamic::{Arrivals, Dynamic};
 pub(crate) use outcome::End;
 pub(crate) use play::StartOutcome;
-pub(crate) use run::{Advance, Binding, Execution, LinkTime, OpKey, PlanProgram, Ways};
+pub(crate) use run::{Advance, Binding, Execution, LinkTime, OpKey, PlanProgram, TransportSummary};
 pub(crate) use shortcut::Expected;
 pub(crate) use sprint::InlineRun;
 pub(crate) use staging::{PackDirection, Staged, Staging};

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use motet_plan::plan::Load;
 
-use crate::engine::{Planned, Ways};
+use crate::engine::{Planned, TransportSummary};
 use crate::flight::Flight;
 
 impl Flight {
@@ -23,7 +23,7 @@ impl Flight {
     }
 }
 
-fn lines(planned: &Planned, reason: &str, ways: Ways) -> String {
+fn lines(planned: &Planned, reason: &str, ways: TransportSummary) -> String {
     let Planned { plan, rounds, nanoseconds, element_bytes, .. } = planned;
     let data = |load: Load| {
         format!("{} of {}", counted(load.messages, "message"), bytes(load.elements * element_bytes))
@@ -43,7 +43,7 @@ fn lines(planned: &Planned, reason: &str, ways: Ways) -> String {
         reduced => format!(", {reduced} of them reduced where they lie"),
     };
     line("receives", received + &reduced);
-    let Ways { channels_in, channels_out, known_out, tagged, open, .. } = ways;
+    let TransportSummary { channels_in, channels_out, known_out, tagged, open, .. } = ways;
     if open > 0 {
         line("travel", format!("{} to be linked by the first start", counted(open, "message")));
     } else {

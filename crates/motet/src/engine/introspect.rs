@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use motet_fabric::slab::Id;
 
-use super::{Cache, Engine, Execution, Operation, Planned, Ways, Work};
+use super::{Cache, Engine, Execution, Operation, Planned, TransportSummary, Work};
 
 impl Engine {
     /// What is kept for later calls.
@@ -34,7 +34,7 @@ impl Engine {
 
     /// How the messages of a collective travel, and why it has its algorithm, if its plan does not
     /// know.
-    pub(crate) fn ways(&mut self, id: Id) -> Option<(Ways, Option<Arc<str>>)> {
+    pub(crate) fn ways(&mut self, id: Id) -> Option<(TransportSummary, Option<Arc<str>>)> {
         match self.operations.get_mut(id) {
             Some(Operation { work: Work::Run(run), rare, .. }) => {
                 Some((run.ways(), rare.as_ref().and_then(|rare| rare.reason.clone())))

@@ -32,7 +32,7 @@ pub(in crate::engine) use failing::tells_lengths_apart;
 pub(crate) use linking::LinkTime;
 use script::LinkedProgram;
 pub(crate) use sprint::Advance;
-pub(crate) use ways::Ways;
+pub(crate) use ways::TransportSummary;
 
 /// Which collective of which communicator: the part of a message's label that is the same for
 /// all its messages.

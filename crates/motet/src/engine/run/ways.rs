@@ -6,7 +6,7 @@ use super::{Execution, MessageRoute};
 
 /// How many messages of a run travel which way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ways {
+pub(crate) struct TransportSummary {
     /// Received through channels.
     pub(crate) channels_in: usize,
     /// Sent through channels, and those of them whose other end is known.
@@ -25,8 +25,9 @@ pub(crate) struct Ways {
 
 impl Execution {
     /// How its messages travel, as far as that is known.
-    pub(crate) fn ways(&self) -> Ways {
-        let mut ways = Ways { by_script: self.is_compiled(), ..Ways::default() };
+    pub(crate) fn ways(&self) -> TransportSummary {
+        let mut ways =
+            TransportSummary { by_script: self.is_compiled(), ..TransportSummary::default() };
         for step in self.planned.plan.ids() {
             ways.reduced += usize::from(self.reduction(step).is_some());
             match (self.planned.plan.step(step), self.link_of(step)) {
