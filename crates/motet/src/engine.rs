@@ -45,7 +45,7 @@ use crate::error::ErrorKind;
 use crate::hints::Keep;
 use crate::point_to_point::Room;
 pub(crate) use again::{CallSignature, Lists, Replay, ReplayKey};
-pub(crate) use cache::{Cache, CacheHit, Planned, Rule, Selection};
+pub(crate) use cache::{Cache, CacheHit, CachedPlan, Rule, Selection};
 pub(crate) use closing::Closing;
 pub(crate) use dynamic::{Arrivals, Dynamic};
 pub(crate) use outcome::End;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use motet_plan::plan::Load;
 
-use crate::engine::{Planned, TransportSummary};
+use crate::engine::{CachedPlan, TransportSummary};
 use crate::flight::Flight;
 
 impl Flight {
@@ -23,8 +23,8 @@ impl Flight {
     }
 }
 
-fn lines(planned: &Planned, reason: &str, ways: TransportSummary) -> String {
-    let Planned { plan, rounds, nanoseconds, element_bytes, .. } = planned;
+fn lines(planned: &CachedPlan, reason: &str, ways: TransportSummary) -> String {
+    let CachedPlan { plan, rounds, nanoseconds, element_bytes, .. } = planned;
     let data = |load: Load| {
         format!("{} of {}", counted(load.messages, "message"), bytes(load.elements * element_bytes))
     };

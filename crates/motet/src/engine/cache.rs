@@ -79,7 +79,7 @@ const NEAR: usize = 512 << 10;
 
 /// A plan, why it was chosen, and what it should cost.
 #[derive(Debug)]
-pub(crate) struct Planned {
+pub(crate) struct CachedPlan {
     pub(crate) plan: Plan,
     pub(crate) reason: String,
     /// Messages one after the other, over all ranks, by the model.
@@ -110,15 +110,15 @@ fn takes_less(operation: &Operation) -> bool {
     )
 }
 
-impl Planned {
+impl CachedPlan {
     fn new(
         plan: Plan,
         reason: String,
         (rounds, nanoseconds): (usize, f64),
         call: &Call,
-    ) -> Planned {
+    ) -> CachedPlan {
         let is_one_way = is_one_way(&plan);
-        Planned {
+        CachedPlan {
             takes_less: takes_less(&call.operation),
             reply: reply(&plan, call, is_one_way),
             readers: readers(&plan, is_one_way),
@@ -151,7 +151,7 @@ impl Planned {
     /// messages of all ranks must be short, as the `longest` of them tells, unless each rank knows
     /// its own part only; or those of this rank, and it sends nothing after it has begun to
     /// receive, so that nobody waits for it meanwhile.
-    fn in_order_up_to(mut self, short: usize, call: &Call, longest: usize) -> Planned {
+    fn in_order_up_to(mut self, short: usize, call: &Call, longest: usize) -> CachedPlan {
         let is_message = |step: &&Action| matches!(step, Action::Send { .. } | Action::Recv { .. });
         let mut messages = self.plan.steps().iter().filter(is_message);
         let all_short = messages.all(|step| step.elements() * self.element_bytes <= short);
@@ -243,7 +243,7 @@ fn is_one_way(plan: &Plan) -> bool {
 }
 
 struct Entry {
-    planned: Arc<Planned>,
+    planned: Arc<CachedPlan>,
     #[expect(clippy::vec_box, reason = "a run keeps its box from use to use")]
     idle: Vec<Box<Execution>>,
     keep: Keep,
@@ -381,7 +381,7 @@ impl Cache {
         Ok(self.entries.len() - 1)
     }
 
-    fn planned(&self, call: &Call, rule: Rule, closing: Closing) -> Result<Planned, ErrorKind> {
+    fn planned(&self, call: &Call, rule: Rule, closing: Closing) -> Result<CachedPlan, ErrorKind> {
         if let Rule::By(Selection::Nothing) = rule {
             return Ok(nothing(call));
         }
@@ -411,7 +411,7 @@ impl Cache {
         Ok(self.priced(plan, algorithm, call, reason))
     }
 
-    fn priced(&self, plan: Plan, row: Row, call: &Call, reason: String) -> Planned {
+    fn priced(&self, plan: Plan, row: Row, call: &Call, reason: String) -> CachedPlan {
         let (mut cost, element_bytes) = (row.cost(call), call.element_bytes);
         // Where blocks differ, what all ranks know is less than what this one has to move.
         let own = plan.sent().elements.max(plan.received().elements) * element_bytes;
@@ -421,7 +421,7 @@ impl Cache {
             true => machine.time(&cost, &row.work(call)),
             false => row.time(call, machine),
         };
-        let planned = Planned::new(plan, reason, (cost.rounds, nanoseconds), call);
+        let planned = CachedPlan::new(plan, reason, (cost.rounds, nanoseconds), call);
         planned.in_order_up_to(self.short, call, row.longest(call))
     }
 
@@ -458,7 +458,7 @@ fn few() -> Tuning {
 }
 
 /// A plan without steps.
-fn nothing(call: &Call) -> Planned {
+fn nothing(call: &Call) -> CachedPlan {
     let plan = Plan::assemble(PlanParts {
         algorithm: "none",
         rank: call.rank,
@@ -470,7 +470,7 @@ fn nothing(call: &Call) -> Planned {
         edges: Vec::new(),
     });
     let reason = "there is nothing to do for this rank".into();
-    Planned::new(plan, reason, (0, 0.0), call)
+    CachedPlan::new(plan, reason, (0, 0.0), call)
 }
 
 #[cfg(test)]
@@ -546,7 +546,7 @@ mod tests {
             let call = Call { rank, ranks: 4, element_bytes: 8, in_place: false, nodes, operation };
             let row = motet_plan::algo::find(call.collective(), name).expect("of this name");
             let plan = row.plan(&call).expect("a plan");
-            let planned = Planned::new(plan, String::new(), (0, 0.0), &call);
+            let planned = CachedPlan::new(plan, String::new(), (0, 0.0), &call);
             planned.in_order_up_to(SHORT, &call, row.longest(&call)).in_order
         });
         let in_order: Vec<_> = in_order.collect();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use motet_fabric::slab::Id;
 
-use super::{Cache, Engine, Execution, Operation, Planned, TransportSummary, Work};
+use super::{Cache, CachedPlan, Engine, Execution, Operation, TransportSummary, Work};
 
 impl Engine {
     /// What is kept for later calls.
@@ -25,7 +25,7 @@ impl Engine {
     }
 
     /// The plan of a collective.
-    pub(crate) fn planned(&mut self, id: Id) -> Option<Arc<Planned>> {
+    pub(crate) fn planned(&mut self, id: Id) -> Option<Arc<CachedPlan>> {
         match self.operations.get_mut(id) {
             Some(Operation { work: Work::Run(run), .. }) => Some(run.planned().clone()),
             _ => None,

@@ -21,7 +21,7 @@ use motet_fabric::{
 };
 use motet_plan::{Action, Buffer, Call, Exec, Rank, Slice, StepId};
 
-use super::cache::Planned;
+use super::cache::CachedPlan;
 use super::memory::Memory;
 use crate::group::Group;
 use crate::kernel::Kernel;
@@ -76,7 +76,7 @@ struct MessageRoutes {
 
 /// A plan in execution. A million of them may be under way, so what few of them need lies apart.
 pub(crate) struct Execution {
-    planned: Arc<Planned>,
+    planned: Arc<CachedPlan>,
     /// Where the cache keeps the plan.
     place: u16,
     /// Where the run is kept with its call, if it is.
@@ -100,7 +100,7 @@ pub(crate) struct Execution {
 
 impl Execution {
     /// A run of a plan; bind it before starting it.
-    pub(crate) fn new(planned: Arc<Planned>, place: u16, call: &Call) -> Execution {
+    pub(crate) fn new(planned: Arc<CachedPlan>, place: u16, call: &Call) -> Execution {
         let plan = &planned.plan;
         Execution {
             exec: if planned.in_order { Exec::in_order(plan) } else { Exec::new(plan) },
@@ -120,7 +120,7 @@ impl Execution {
     }
 
     /// The plan, and why it was chosen.
-    pub(crate) fn planned(&self) -> &Arc<Planned> {
+    pub(crate) fn planned(&self) -> &Arc<CachedPlan> {
         &self.planned
     }
 
