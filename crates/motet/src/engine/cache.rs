@@ -253,14 +253,14 @@ type ByCall = HashMap<Call, usize, BuildHasherDefault<Quick>>;
 
 /// Where the plans of calls are.
 #[derive(Default)]
-struct Places {
+struct PlanIndex {
     /// By selection, since one call may have a plan by each.
     by: [ByCall; Selection::ALL],
     /// By the name of the algorithm.
     named: HashMap<&'static str, ByCall>,
 }
 
-impl Places {
+impl PlanIndex {
     fn get(&self, call: &Call, rule: Rule) -> Option<usize> {
         match rule {
             Rule::By(selection) => self.by[selection as usize].get(call).copied(),
@@ -292,7 +292,7 @@ pub(crate) struct Cache {
     overlapping: Tuning,
     of_library: Tuning,
     /// By the way in which calls end.
-    places: [Places; Closing::ALL],
+    places: [PlanIndex; Closing::ALL],
     entries: Vec<Entry>,
     counters: CacheCounters,
 }
@@ -301,7 +301,7 @@ impl Cache {
     pub(crate) fn new(tuning: Tuning, short: usize) -> Cache {
         let overlapping = Cache::overlapping(&tuning);
         let of_library = Tuning { machine: tuning.machine, ..Tuning::default() };
-        let (places, entries) = (<[Places; Closing::ALL]>::default(), Vec::new());
+        let (places, entries) = (<[PlanIndex; Closing::ALL]>::default(), Vec::new());
         let counters = CacheCounters::default();
         Cache { short, tuning, overlapping, of_library, places, entries, counters }
     }
