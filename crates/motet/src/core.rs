@@ -40,7 +40,7 @@ use motet_plan::Tuning;
 
 use crate::check::{Books, Watch};
 use crate::engine::{
-    Advance, Cache, End, Engine, Execution, InlineRun, OpKey, Outcome, Postponed, Replay,
+    Advance, End, Engine, Execution, InlineRun, OpKey, Outcome, PlanCache, Postponed, Replay,
     ReplayKey, Staging,
 };
 use crate::nodes::Nodes;
@@ -198,7 +198,7 @@ impl Core {
         let placement = Placement::new(Arc::clone(&segment), me, place);
         placement.begin();
         let endpoint = Endpoint::reaching(segment.clone(), wire, me, options);
-        let cache = Cache::new(tuning, endpoint.short());
+        let cache = PlanCache::new(tuning, endpoint.short());
         let heap = Arc::clone(endpoint.heap());
         let mut engine = Engine::new(endpoint, cache);
         if let Some(most) = watch.most {

@@ -45,7 +45,7 @@ use crate::error::ErrorKind;
 use crate::hints::Keep;
 use crate::point_to_point::Room;
 pub(crate) use again::{CallSignature, Lists, Replay, ReplayKey};
-pub(crate) use cache::{Cache, CacheHit, CachedPlan, Rule, Selection};
+pub(crate) use cache::{CacheHit, CachedPlan, PlanCache, Rule, Selection};
 pub(crate) use closing::Closing;
 pub(crate) use dynamic::{Arrivals, Dynamic};
 pub(crate) use outcome::End;
@@ -152,7 +152,7 @@ pub(crate) struct Engine {
     gathering: Vec<Id>,
     /// Completions being handed out; kept for its memory.
     done: Vec<Completion>,
-    cache: Cache,
+    cache: PlanCache,
     calls: again::ReplayCache,
     /// Operations that have been started and are not complete, but for generalized ones.
     active: usize,
@@ -184,7 +184,7 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    pub(crate) fn new(endpoint: Endpoint, cache: Cache) -> Engine {
+    pub(crate) fn new(endpoint: Endpoint, cache: PlanCache) -> Engine {
         Engine {
             endpoint,
             operations: Slab::default(),

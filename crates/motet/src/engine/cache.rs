@@ -285,7 +285,7 @@ impl PlanIndex {
 }
 
 /// Plans and idle runs by call.
-pub(crate) struct Cache {
+pub(crate) struct PlanCache {
     /// Bytes up to which messages never wait for their receives.
     short: usize,
     tuning: Tuning,
@@ -297,13 +297,13 @@ pub(crate) struct Cache {
     counters: CacheCounters,
 }
 
-impl Cache {
-    pub(crate) fn new(tuning: Tuning, short: usize) -> Cache {
-        let overlapping = Cache::overlapping(&tuning);
+impl PlanCache {
+    pub(crate) fn new(tuning: Tuning, short: usize) -> PlanCache {
+        let overlapping = PlanCache::overlapping(&tuning);
         let of_library = Tuning { machine: tuning.machine, ..Tuning::default() };
         let (places, entries) = (<[PlanIndex; Closing::ALL]>::default(), Vec::new());
         let counters = CacheCounters::default();
-        Cache { short, tuning, overlapping, of_library, places, entries, counters }
+        PlanCache { short, tuning, overlapping, of_library, places, entries, counters }
     }
 
     fn overlapping(tuning: &Tuning) -> Tuning {
@@ -313,7 +313,7 @@ impl Cache {
     /// Takes other wisdom. Only before any call is planned, as all ranks must have the same.
     pub(crate) fn take_wisdom(&mut self, wisdom: select::Wisdom) {
         self.tuning.wisdom = wisdom;
-        self.overlapping = Cache::overlapping(&self.tuning);
+        self.overlapping = PlanCache::overlapping(&self.tuning);
     }
 
     /// What choices depend on besides the call.
@@ -491,7 +491,7 @@ mod tests {
     /// spec: 127
     #[test]
     fn what_is_to_be_kept_stays() {
-        let mut cache = Cache::new(Tuning::default(), 0);
+        let mut cache = PlanCache::new(Tuning::default(), 0);
         let rule = Rule::By(Selection::Tuned);
         let mut take = |count, keep| {
             let (run, found) =

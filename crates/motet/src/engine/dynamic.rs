@@ -262,7 +262,7 @@ fn under_way(operation: &mut Operation) -> Option<(&mut Execution, &mut Dynamic)
 mod tests {
     use motet_plan::{Call, Division, Operation, Rank, Tuning};
 
-    use super::super::{Cache, Closing, Rule, Selection};
+    use super::super::{Closing, PlanCache, Rule, Selection};
     use super::*;
     use crate::hints::Keep;
     use crate::{Result, Settings};
@@ -339,7 +339,7 @@ mod tests {
         let call = Call { rank, ranks, element_bytes, in_place, nodes, operation };
         let rule = Rule::By(Selection::Few);
         let (run, _) =
-            Cache::new(Tuning::default(), 0).take(&call, rule, Keep::AsLong, Closing::Alone)?;
+            PlanCache::new(Tuning::default(), 0).take(&call, rule, Keep::AsLong, Closing::Alone)?;
         let plan = &run.planned().plan;
         assert_eq!((plan.messages(), plan.ids().count()), (20, 40));
         assert!(size_of::<Dynamic>() <= 72);

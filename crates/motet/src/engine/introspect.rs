@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use motet_fabric::slab::Id;
 
-use super::{Cache, CachedPlan, Engine, Execution, Operation, TransportSummary, Work};
+use super::{CachedPlan, Engine, Execution, Operation, PlanCache, TransportSummary, Work};
 
 impl Engine {
     /// What is kept for later calls.
-    pub(crate) fn cache(&mut self) -> &mut Cache {
+    pub(crate) fn cache(&mut self) -> &mut PlanCache {
         &mut self.cache
     }
 
