@@ -140,7 +140,7 @@ impl CachedPlan {
 
     /// Whether those to whom this rank sends send it some in turn.
     #[inline]
-    pub(crate) fn reply(&self) -> Reply {
+    pub(crate) fn hint(&self) -> Reply {
         self.reply
     }
 

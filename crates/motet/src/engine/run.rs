@@ -403,7 +403,7 @@ impl Execution {
     #[inline]
     fn reply(&self) -> Reply {
         let alignment = || self.kernel.as_ref().and_then(|kernel| kernel.alignment());
-        match self.planned.reply() {
+        match self.planned.hint() {
             Reply::Reduced if alignment().is_none() => Reply::Never,
             Reply::Operands if alignment().is_none() => Reply::Expected,
             reply => reply,

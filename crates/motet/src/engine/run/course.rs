@@ -128,7 +128,7 @@ impl PlanProgram {
             |leg: &Instr| matches!(leg, Instr::Receive { .. } | Instr::ReceiveAndReduce(_));
         let sends = |leg: &Instr| matches!(leg, Instr::Send { .. });
         let is_one_way = legs.iter().any(receives) != legs.iter().any(sends);
-        Some(PlanProgram { legs, reply: run.planned.reply(), is_one_way })
+        Some(PlanProgram { legs, reply: run.planned.hint(), is_one_way })
     }
 }
 

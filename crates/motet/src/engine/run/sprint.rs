@@ -100,7 +100,7 @@ impl Execution {
             Action::Send { to, ordinal, from } => {
                 let (to, label) = (self.peer(to), self.label(ordinal));
                 let (data, element) = (self.memory.region(from), self.element);
-                let reply = self.planned.reply();
+                let reply = self.planned.hint();
                 // SAFETY: as above.
                 if !unsafe { endpoint.send_short(to, label, element, data, reply) } {
                     return Advance::Behind;
