@@ -134,7 +134,7 @@ impl CachedPlan {
     /// Of a step that sends what may be copied once for all who get it: how many they are, or 0 if
     /// it is not the first of the steps that send it to them.
     #[inline]
-    pub(crate) fn readers(&self, step: StepId) -> Option<u32> {
+    pub(crate) fn fan_out(&self, step: StepId) -> Option<u32> {
         self.readers.get(step.index()).copied().flatten()
     }
 

@@ -384,7 +384,7 @@ impl Execution {
         let (to, label, data) = self.message(step);
         let token = Token { operation, step: step.0 };
         let (reply, message) = (self.reply(), (label, self.element, data));
-        if let Some(readers) = self.planned.readers(step) {
+        if let Some(readers) = self.planned.fan_out(step) {
             let source = (operation, reply);
             // SAFETY: as in `receive`; the plan has no step write what others are still to send.
             if unsafe { endpoint.send_shared(to, message, source, readers) } {
