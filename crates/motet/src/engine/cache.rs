@@ -151,7 +151,7 @@ impl CachedPlan {
     /// messages of all ranks must be short, as the `longest` of them tells, unless each rank knows
     /// its own part only; or those of this rank, and it sends nothing after it has begun to
     /// receive, so that nobody waits for it meanwhile.
-    fn in_order_up_to(mut self, short: usize, call: &Call, longest: usize) -> CachedPlan {
+    fn may_run_inorder(mut self, short: usize, call: &Call, longest: usize) -> CachedPlan {
         let is_message = |step: &&Action| matches!(step, Action::Send { .. } | Action::Recv { .. });
         let mut messages = self.plan.steps().iter().filter(is_message);
         let all_short = messages.all(|step| step.elements() * self.element_bytes <= short);
@@ -422,7 +422,7 @@ impl PlanCache {
             false => row.time(call, machine),
         };
         let planned = CachedPlan::new(plan, reason, (cost.rounds, nanoseconds), call);
-        planned.in_order_up_to(self.short, call, row.longest(call))
+        planned.may_run_inorder(self.short, call, row.longest(call))
     }
 
     /// Forgets all but what was to be kept.
@@ -547,7 +547,7 @@ mod tests {
             let row = motet_plan::algo::find(call.collective(), name).expect("of this name");
             let plan = row.plan(&call).expect("a plan");
             let planned = CachedPlan::new(plan, String::new(), (0, 0.0), &call);
-            planned.in_order_up_to(SHORT, &call, row.longest(&call)).in_order
+            planned.may_run_inorder(SHORT, &call, row.longest(&call)).in_order
         });
         let in_order: Vec<_> = in_order.collect();
         assert!(in_order.iter().all(|&one| one == in_order[0]), "{name}: {in_order:?}");
