@@ -53,7 +53,7 @@ pub use complaint::{complain, printable};
 pub use endpoint::{Attached, Completion, Endpoint, Fill, Options, Posted, Short, Transit};
 pub use error::{Allowed, Error, Failure, How, Length, Sender, TransferError, signal_name};
 pub use memory::{Region, RegionMut};
-pub use message::{Label, Peer, Received, Reply, Selector, Token, TypeCode};
+pub use message::{Label, Peer, Received, Selector, Token, TrafficHint, TypeCode};
 pub use segment::SharedSegment;
 pub use trusted::trusted;
 

@@ -180,7 +180,7 @@ pub struct Received {
 
 /// Whether the receiver of a message sends one in turn, as far as its sender knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reply {
+pub enum TrafficHint {
     /// It does: they exchange messages.
     Expected,
     /// It does, and there are more than two who exchange messages that they reduce; so few at a

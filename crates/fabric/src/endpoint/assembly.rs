@@ -140,7 +140,7 @@ mod tests {
     use super::*;
     use crate::endpoint::{Options, Posted};
     use crate::layout::Layout;
-    use crate::{Region, Reply, Selector, SharedSegment, Token, TypeCode};
+    use crate::{Region, Selector, SharedSegment, Token, TrafficHint, TypeCode};
 
     const CELL: usize = 8192 + 64 - 8 - size_of::<Header>();
     const BYTES: usize = CELL + 100;
@@ -196,11 +196,11 @@ mod tests {
             let (to, element, region) = (Peer(1), TypeCode::BYTES, Region::of(&data));
             let message = (LABEL, element, region);
             // SAFETY: the data outlives both endpoints.
-            let posted = unsafe { sender.send_with(Reply::Never, to, message, token) };
+            let posted = unsafe { sender.send_with(TrafficHint::Never, to, message, token) };
             assert_eq!(posted, ahead, "{cores} cores");
             let other = (Label { tag: 3, ..LABEL }, element, region);
             // SAFETY: as above.
-            let posted = unsafe { sender.send_with(Reply::Expected, to, other, token) };
+            let posted = unsafe { sender.send_with(TrafficHint::Expected, to, other, token) };
             assert_eq!(posted, Posted::Pending, "what may be answered waits for its receive");
             let (mut into, mut done) = (vec![0; data.len()], Vec::new());
             post(&mut receiver, &mut into, 0, &mut done);

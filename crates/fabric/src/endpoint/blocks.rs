@@ -18,7 +18,7 @@ use super::pen::Pen;
 use super::recycle::{RecycledBuffers, give_back};
 use super::{Completion, Endpoint, Receive};
 use crate::copy_bandwidth::CopyBandwidth;
-use crate::{Label, Peer, Region, Reply, SharedSegment, TransferError, TypeCode, memcheck};
+use crate::{Label, Peer, Region, SharedSegment, TrafficHint, TransferError, TypeCode, memcheck};
 
 /// Bytes of the longest message that goes in a block, if one copy by the kernel is faster than two.
 const LONGEST: usize = 64 << 10;
@@ -186,7 +186,7 @@ impl Endpoint {
         &mut self,
         to: Peer,
         (label, element, data): (Label, TypeCode, Region),
-        (operation, reply): (u64, Reply),
+        (operation, reply): (u64, TrafficHint),
         readers: u32,
     ) -> bool {
         self.introduce(to, element);
@@ -194,9 +194,9 @@ impl Endpoint {
             self.release_untold();
             // Where ranks share cores its sender goes on in any case: what comes back, if anything
             // does, comes later.
-            let is_exchange = matches!(reply, Reply::Expected | Reply::Operands);
+            let is_exchange = matches!(reply, TrafficHint::Expected | TrafficHint::Operands);
             let goes_on = is_exchange && self.segment.is_crowded();
-            let reply = if goes_on { Reply::Never } else { reply };
+            let reply = if goes_on { TrafficHint::Never } else { reply };
             // With a wire some of them may be on other hosts: a block that is for all would be
             // filled in vain, for some or for all of them.
             let are_here = self.wire.is_none();
@@ -225,7 +225,7 @@ impl Endpoint {
         &mut self,
         to: Peer,
         data: Region,
-        (reply, readers): (Reply, u32),
+        (reply, readers): (TrafficHint, u32),
     ) -> bool {
         let are_several = readers > 1 && self.blocks.lengths_of_shared.contains(data.bytes());
         are_several || (data.bytes() > self.short() && self.is_for_block(to, data, reply))
@@ -240,7 +240,7 @@ impl Endpoint {
     /// Whether a message to this rank is of those that go in a block. If nobody said whether there
     /// is a [reply](Reply), what came before is answered by it.
     #[inline]
-    pub(super) fn is_for_block(&mut self, to: Peer, data: Region, reply: Reply) -> bool {
+    pub(super) fn is_for_block(&mut self, to: Peer, data: Region, reply: TrafficHint) -> bool {
         let bytes = data.bytes();
         if bytes <= SHORTEST_OF_EXCHANGE {
             return false;
@@ -250,15 +250,17 @@ impl Endpoint {
         }
         let blocks = &mut self.blocks;
         let lengths = match reply {
-            Reply::Expected => blocks.lengths_of_exchange,
-            Reply::Operands => blocks.lengths_of_operands,
-            Reply::Never => blocks.lengths,
-            Reply::Untouched { among_several } => {
+            TrafficHint::Expected => blocks.lengths_of_exchange,
+            TrafficHint::Operands => blocks.lengths_of_operands,
+            TrafficHint::Never => blocks.lengths,
+            TrafficHint::Untouched { among_several } => {
                 blocks.lengths_of_untouched[usize::from(among_several)]
             }
-            Reply::Reduced => blocks.lengths_of_reduced,
-            Reply::Unsaid if mem::take(&mut blocks.came[to.index()]) => blocks.lengths_of_exchange,
-            Reply::Unsaid => blocks.lengths,
+            TrafficHint::Reduced => blocks.lengths_of_reduced,
+            TrafficHint::Unsaid if mem::take(&mut blocks.came[to.index()]) => {
+                blocks.lengths_of_exchange
+            }
+            TrafficHint::Unsaid => blocks.lengths,
         };
         lengths.contains(bytes)
     }
@@ -266,8 +268,8 @@ impl Endpoint {
     /// Whether a message stays in the heap in which it lies until its receiver copies it from
     /// there, or reduces it there.
     #[inline]
-    fn is_left_in_heap(&self, data: Region, reply: Reply) -> bool {
-        let is_awaited = reply == Reply::Reduced && self.segment.is_crowded();
+    fn is_left_in_heap(&self, data: Region, reply: TrafficHint) -> bool {
+        let is_awaited = reply == TrafficHint::Reduced && self.segment.is_crowded();
         let longest = if is_awaited { LONGEST_OF_AWAITED } else { LONGEST_OF_HEAP };
         data.bytes() > longest && self.lies_in_heap(data)
     }
@@ -288,7 +290,7 @@ impl Endpoint {
         &mut self,
         to: Peer,
         (label, element, data): (Label, TypeCode, Region),
-        reply: Reply,
+        reply: TrafficHint,
     ) -> bool {
         if self.reaches(to) {
             return false;
@@ -296,7 +298,7 @@ impl Endpoint {
         let bytes = data.bytes();
         let Some(block) = self.free_block(data, Readers::One(to)) else { return false };
         let packet = Packet::Block { label, element, bytes };
-        let is_reduced = matches!(reply, Reply::Reduced | Reply::Operands);
+        let is_reduced = matches!(reply, TrafficHint::Reduced | TrafficHint::Operands);
         if bytes <= PIECE || is_reduced || self.segment.is_crowded() {
             // SAFETY: readable by the caller's promise.
             unsafe { self.fill(block, data, 0) };
@@ -527,7 +529,7 @@ mod tests {
             let message = (label(tag), TypeCode::BYTES, Region::of(data));
             let readers = if *to == 1 { others } else { 0 };
             // SAFETY: the data is borrowed for as long as they are sent to.
-            unsafe { sender.send_shared(Peer(*to), message, (tag, Reply::Never), readers) }
+            unsafe { sender.send_shared(Peer(*to), message, (tag, TrafficHint::Never), readers) }
         };
         (1..=others).filter(shared).count()
     }
@@ -713,10 +715,10 @@ mod tests {
         let data = vec![1; BYTES];
         let message = (label(1), TypeCode::BYTES, Region::of(&data));
         // SAFETY: the data outlives its sends, here and below.
-        assert!(unsafe { world[0].send_shared(Peer(1), message, (1, Reply::Never), 2) });
+        assert!(unsafe { world[0].send_shared(Peer(1), message, (1, TrafficHint::Never), 2) });
         // Another operation, or another message, is not in that block.
         // SAFETY: as above.
-        assert!(!unsafe { world[0].send_shared(Peer(2), message, (2, Reply::Never), 0) });
+        assert!(!unsafe { world[0].send_shared(Peer(2), message, (2, TrafficHint::Never), 0) });
         assert_eq!(send_to_all(&mut world[0], 3, &data), 2);
         assert_eq!(receive(&mut world[1], 1, BYTES), (data.clone(), Ok(())));
         assert_eq!(receive(&mut world[1], 3, BYTES), (data.clone(), Ok(())));
@@ -737,7 +739,7 @@ mod tests {
         let data = vec![6; LONGEST];
         let message = (label(9), TypeCode::BYTES, Region::of(&data));
         // SAFETY: the data outlives the send.
-        assert!(unsafe { world[0].send_shared(Peer(1), message, (9, Reply::Expected), 1) });
+        assert!(unsafe { world[0].send_shared(Peer(1), message, (9, TrafficHint::Expected), 1) });
     }
 
     /// However fast the kernel copies: several who copy from one wait for each other there.
@@ -766,8 +768,8 @@ mod tests {
     /// What stays as it is is copied once if it is long, unless its sender is one of many.
     #[test]
     fn long_messages_that_stay_as_they_are_go_in_no_block() {
-        let alone = Reply::Untouched { among_several: false };
-        let among_several = Reply::Untouched { among_several: true };
+        let alone = TrafficHint::Untouched { among_several: false };
+        let among_several = TrafficHint::Untouched { among_several: true };
         for (company, may_wait) in [(FEW_ON_CORE, true), (FEW_ON_CORE + 1, false)] {
             let mut world = ranks(company);
             for (bytes, is_short) in [(LONGEST_UNTOUCHED, true), (LONGEST_UNTOUCHED + 1, false)] {
@@ -775,7 +777,7 @@ mod tests {
                 let mut goes = |reply| world[0].is_for_block(Peer(1), Region::of(&data), reply);
                 assert_eq!(goes(alone), is_short || !may_wait, "{company} ranks, {bytes} bytes");
                 assert_eq!(goes(among_several), is_short, "{company} ranks, {bytes} bytes");
-                assert!(goes(Reply::Never));
+                assert!(goes(TrafficHint::Never));
             }
         }
     }
@@ -789,7 +791,8 @@ mod tests {
             let (region, token) = (Region::of(&data), Token { operation: 1, step: 0 });
             let message = (label(tag), TypeCode::BYTES, region);
             // SAFETY: the data outlives the send, which is done at once.
-            let posted = unsafe { world[0].send_with(Reply::Expected, Peer(1), message, token) };
+            let posted =
+                unsafe { world[0].send_with(TrafficHint::Expected, Peer(1), message, token) };
             assert_eq!((posted, unread(&world[0])), (Posted::Done, blocks), "{bytes} bytes");
             assert_eq!(receive(&mut world[1], tag, bytes), (data, Ok(())));
             assert_eq!(unread(&world[0]), 0);
@@ -797,14 +800,14 @@ mod tests {
         let (data, token) = (vec![1; longest + 1], Token { operation: 1, step: 0 });
         let message = (label(3), TypeCode::BYTES, Region::of(&data));
         // SAFETY: the send is taken back before the data is gone.
-        let posted = unsafe { world[0].send_with(Reply::Expected, Peer(1), message, token) };
+        let posted = unsafe { world[0].send_with(TrafficHint::Expected, Peer(1), message, token) };
         assert_eq!((posted, unread(&world[0])), (Posted::Pending, 0), "it is copied once");
         world[0].cancel(|_| true);
         for (bytes, is_operand) in
             [(short, false), (CopyBandwidth::LONGEST, true), (CopyBandwidth::LONGEST + 1, false)]
         {
             let data = vec![1; bytes];
-            let goes = world[0].is_for_block(Peer(1), Region::of(&data), Reply::Operands);
+            let goes = world[0].is_for_block(Peer(1), Region::of(&data), TrafficHint::Operands);
             assert_eq!(goes, is_operand, "{bytes} bytes, to be reduced");
         }
     }
@@ -901,13 +904,17 @@ mod tests {
             (CopyBandwidth::LONGEST, false, false, true),
             (CopyBandwidth::LONGEST + 1, false, false, false),
         ] {
-            assert_eq!(may(bytes, Reply::Expected), in_exchange, "{bytes}");
-            for reply in [Reply::Never, Reply::Unsaid, Reply::Untouched { among_several: true }] {
+            assert_eq!(may(bytes, TrafficHint::Expected), in_exchange, "{bytes}");
+            for reply in [
+                TrafficHint::Never,
+                TrafficHint::Unsaid,
+                TrafficHint::Untouched { among_several: true },
+            ] {
                 assert_eq!(may(bytes, reply), one_way, "{bytes}");
             }
-            assert_eq!(may(bytes, Reply::Reduced), reduced, "{bytes}");
+            assert_eq!(may(bytes, TrafficHint::Reduced), reduced, "{bytes}");
             let is_operand = bytes > SHORTEST_OF_EXCHANGE && bytes <= CopyBandwidth::LONGEST;
-            assert_eq!(may(bytes, Reply::Operands), is_operand, "{bytes}");
+            assert_eq!(may(bytes, TrafficHint::Operands), is_operand, "{bytes}");
         }
     }
 
@@ -921,7 +928,7 @@ mod tests {
             let was_new = world[0].pen.is_new();
             let message = (label(tag), TypeCode::BYTES, Region::of(&data));
             // SAFETY: the data outlives the sends, which are done at once.
-            assert!(unsafe { world[0].send_in_block(Peer(1), message, Reply::Reduced) });
+            assert!(unsafe { world[0].send_in_block(Peer(1), message, TrafficHint::Reduced) });
             assert_eq!(receive(&mut world[1], tag, BYTES).1, Ok(()));
             news += u32::from(!was_new && world[0].pen.is_new());
         }
@@ -937,7 +944,7 @@ mod tests {
         let (data, token) = (pattern(CopyBandwidth::LONGEST), Token { operation: 1, step: 0 });
         let message = (label(1), TypeCode::BYTES, Region::of(&data));
         // SAFETY: the data outlives the send, which is done at once.
-        let sent = unsafe { world[0].send_with(Reply::Operands, Peer(1), message, token) };
+        let sent = unsafe { world[0].send_with(TrafficHint::Operands, Peer(1), message, token) };
         assert_eq!((sent, unread(&world[0])), (Posted::Done, 1));
         let (mut place, mut done) = (vec![0; data.len()], Vec::new());
         let selector = Selector::exactly(Peer(0), label(1));
@@ -958,7 +965,7 @@ mod tests {
         let (data, token) = (pattern(CopyBandwidth::LONGEST), Token { operation: 1, step: 0 });
         let message = (label(1), TypeCode::BYTES, Region::of(&data));
         // SAFETY: the data outlives the send, which is done at once.
-        assert!(unsafe { world[0].send_shared(Peer(1), message, (1, Reply::Reduced), 1) });
+        assert!(unsafe { world[0].send_shared(Peer(1), message, (1, TrafficHint::Reduced), 1) });
         let (mut place, mut done) = (vec![0; data.len()], Vec::new());
         let (selector, into) = (Selector::exactly(Peer(0), label(1)), RegionMut::of(&mut place));
         // SAFETY: the memory outlives the receive.
@@ -1035,7 +1042,7 @@ mod tests {
             // SAFETY: the send is done at once or taken back, before the data is gone.
             unsafe {
                 sender.send_with(
-                    Reply::Never,
+                    TrafficHint::Never,
                     Peer(1),
                     (label(tag), TypeCode::BYTES, region),
                     token,
@@ -1062,10 +1069,10 @@ mod tests {
     #[test]
     fn a_short_message_goes_in_a_block_where_that_is_better() {
         for (mut world, reply, shortest) in [
-            (roomy(2), Reply::Never, SHORTEST),
-            (roomy(2), Reply::Expected, SHORTEST_OF_EXCHANGE),
-            (ranks(2), Reply::Never, usize::MAX),
-            (ranks(2), Reply::Expected, SHORTEST_OF_CROWDED_EXCHANGE),
+            (roomy(2), TrafficHint::Never, SHORTEST),
+            (roomy(2), TrafficHint::Expected, SHORTEST_OF_EXCHANGE),
+            (ranks(2), TrafficHint::Never, usize::MAX),
+            (ranks(2), TrafficHint::Expected, SHORTEST_OF_CROWDED_EXCHANGE),
         ] {
             for bytes in [8, SHORTEST, SHORTEST + 1, world[0].short()] {
                 let (data, mut into) = (pattern(bytes), vec![0; bytes]);

@@ -286,7 +286,7 @@ mod tests {
     use super::*;
     use crate::endpoint::{Options, Posted};
     use crate::layout::Layout;
-    use crate::{Label, Region, Reply, Selector, SharedSegment, Token, TypeCode};
+    use crate::{Label, Region, Selector, SharedSegment, Token, TrafficHint, TypeCode};
 
     const BYTES: usize = (1 << 20) + 17;
     const LABEL: Label = Label { context: 1, tag: 2, ordinal: 0 };
@@ -477,7 +477,7 @@ mod tests {
                 let (data, token) = (Region::of(&gather.data), Token { operation: 7, step: 0 });
                 let sender = &mut gather.ranks[rank];
                 let message = (LABEL, TypeCode::BYTES, data);
-                let reply = Reply::Untouched { among_several: true };
+                let reply = TrafficHint::Untouched { among_several: true };
                 // SAFETY: the test keeps the data until all have ended.
                 let posted = unsafe { sender.send_with(reply, Peer(0), message, token) };
                 assert_eq!(posted, Posted::Pending);

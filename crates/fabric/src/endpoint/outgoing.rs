@@ -9,7 +9,7 @@ use crate::chunks::Queue;
 use crate::claims::Claim;
 use crate::lane::{Outlet, Ring};
 use crate::slab::Id;
-use crate::{Label, Peer, Received, Region, Reply, SharedSegment, Token, TypeCode};
+use crate::{Label, Peer, Received, Region, SharedSegment, Token, TrafficHint, TypeCode};
 
 /// The longest message that goes in cells, which takes two copies, but needs nobody's answer.
 const LONGEST_EAGER: usize = 16 << 10;
@@ -168,7 +168,7 @@ impl Endpoint {
         token: Token,
     ) -> Posted {
         // SAFETY: passed on.
-        unsafe { self.send_with(Reply::Unsaid, to, (label, element, data), token) }
+        unsafe { self.send_with(TrafficHint::Unsaid, to, (label, element, data), token) }
     }
 
     /// Sends a message like [`Endpoint::send`], for a sender who may know whether it gets a reply:
@@ -181,7 +181,7 @@ impl Endpoint {
     /// As [`Endpoint::send`].
     pub unsafe fn send_with(
         &mut self,
-        reply: Reply,
+        reply: TrafficHint,
         to: Peer,
         (label, element, data): (Label, TypeCode, Region),
         token: Token,
@@ -238,7 +238,7 @@ impl Endpoint {
             && self.may_be_put_into_block(data)
         {
             // SAFETY: that of a send that is being posted: readable, by its poster's promise.
-            if unsafe { self.send_in_block(to, (label, element, data), Reply::Unsaid) } {
+            if unsafe { self.send_in_block(to, (label, element, data), TrafficHint::Unsaid) } {
                 return Posted::Done;
             }
         }

@@ -14,7 +14,9 @@ use super::lying::is_read_at_once;
 use super::packet::{Header, Packet};
 use super::{Body, Endpoint, Fill, Receive, Taken};
 use crate::layout::LINE;
-use crate::{Label, Peer, Region, RegionMut, Reply, Selector, Token, TransferError, TypeCode};
+use crate::{
+    Label, Peer, Region, RegionMut, Selector, Token, TrafficHint, TransferError, TypeCode,
+};
 
 /// What became of the attempt to receive a short message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +54,7 @@ impl Endpoint {
         label: Label,
         element: TypeCode,
         data: Region,
-        reply: Reply,
+        reply: TrafficHint,
     ) -> bool {
         self.introduce(to, element);
         if !self.standing[to.index()].is_flushed() {

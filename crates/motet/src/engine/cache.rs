@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
-use motet_fabric::Reply;
+use motet_fabric::TrafficHint;
 use motet_plan::plan::PlanParts;
 use motet_plan::select::Reason;
 use motet_plan::{
@@ -92,7 +92,7 @@ pub(crate) struct CachedPlan {
     /// Whether a message may be shorter than its place in the output.
     pub(crate) takes_less: bool,
     /// What those do with its messages to whom this rank sends.
-    reply: Reply,
+    reply: TrafficHint,
     /// For each step what [`Planned::readers`] says of it; empty if that is nothing for all.
     readers: Box<[Option<u32>]>,
 }
@@ -140,7 +140,7 @@ impl CachedPlan {
 
     /// Whether those to whom this rank sends send it some in turn.
     #[inline]
-    pub(crate) fn hint(&self) -> Reply {
+    pub(crate) fn hint(&self) -> TrafficHint {
         self.reply
     }
 
@@ -210,7 +210,7 @@ fn stays_near(plan: &Plan, element_bytes: usize) -> bool {
 /// as they are, unless this rank passes on those of others. What flows one way in a reduction or a
 /// scan is reduced; in an exclusive scan it is a result as well. Of what more than two exchange in
 /// a reduction most is reduced.
-fn reply(plan: &Plan, call: &Call, is_one_way: bool) -> Reply {
+fn reply(plan: &Plan, call: &Call, is_one_way: bool) -> TrafficHint {
     use Operation::{
         Allreduce, Gather, Gatherv, Reduce, ReduceScatter, ReduceScatterBlock, Scan, Scatter,
         Scatterv,
@@ -220,14 +220,14 @@ fn reply(plan: &Plan, call: &Call, is_one_way: bool) -> Reply {
         Allreduce { .. } | Reduce { .. } | ReduceScatter { .. } | ReduceScatterBlock { .. }
             if !is_one_way && call.ranks > 2 && stays_near(plan, call.element_bytes) =>
         {
-            Reply::Operands
+            TrafficHint::Operands
         }
-        _ if !is_one_way => Reply::Expected,
-        Reduce { .. } | Scan { .. } => Reply::Reduced,
+        _ if !is_one_way => TrafficHint::Expected,
+        Reduce { .. } | Scan { .. } => TrafficHint::Reduced,
         Gather { .. } | Gatherv { .. } | Scatter { .. } | Scatterv { .. } if !receives => {
-            Reply::Untouched { among_several: plan.messages() > 1 }
+            TrafficHint::Untouched { among_several: plan.messages() > 1 }
         }
-        _ => Reply::Never,
+        _ => TrafficHint::Never,
     }
 }
 
@@ -595,36 +595,48 @@ mod tests {
             reply(&plan, &call, is_one_way(&plan))
         };
         let root = Rank(0);
-        let untouched = |among_several| Reply::Untouched { among_several };
+        let untouched = |among_several| TrafficHint::Untouched { among_several };
         let gather = Operation::Gather { count: 9, root };
         let scatter = Operation::Scatter { count: 9, root };
         assert_eq!(reply_of("direct", &scatter, 0), untouched(true));
         assert_eq!(reply_of("direct", &gather, 1), untouched(false));
         assert_eq!(reply_of("binomial", &gather, 1), untouched(false), "a leaf");
-        assert_eq!(reply_of("binomial", &gather, 2), Reply::Never, "it has that of rank 3, too");
-        assert_eq!(reply_of("direct", &Operation::Bcast { count: 9, root }, 0), Reply::Never);
+        assert_eq!(
+            reply_of("binomial", &gather, 2),
+            TrafficHint::Never,
+            "it has that of rank 3, too"
+        );
+        assert_eq!(reply_of("direct", &Operation::Bcast { count: 9, root }, 0), TrafficHint::Never);
         let reduce = Operation::Reduce { count: 9, root, commutative: true };
-        assert_eq!(reply_of("direct", &reduce, 1), Reply::Reduced);
-        assert_eq!(reply_of("binomial", &reduce, 2), Reply::Reduced, "with that of rank 3");
-        assert_eq!(reply_of("pieces", &reduce, 1), Reply::Operands, "it gets one, too");
+        assert_eq!(reply_of("direct", &reduce, 1), TrafficHint::Reduced);
+        assert_eq!(reply_of("binomial", &reduce, 2), TrafficHint::Reduced, "with that of rank 3");
+        assert_eq!(reply_of("pieces", &reduce, 1), TrafficHint::Operands, "it gets one, too");
         let both = Call { ranks: 2, ..call(9) };
         let allreduce = Operation::Allreduce { count: 9, commutative: true };
-        assert_eq!(reply_of("recursive_doubling", &allreduce, 1), Reply::Operands);
+        assert_eq!(reply_of("recursive_doubling", &allreduce, 1), TrafficHint::Operands);
         let both = Call { rank: Rank(1), operation: allreduce, ..both };
         let plan = plan_of("recursive_doubling", &both);
-        assert_eq!(reply(&plan, &both, is_one_way(&plan)), Reply::Expected, "there are only two");
+        assert_eq!(
+            reply(&plan, &both, is_one_way(&plan)),
+            TrafficHint::Expected,
+            "there are only two"
+        );
         let halves = |count| Operation::Allreduce { count, commutative: true };
         let count = 2 * NEAR / call(9).element_bytes;
         let replies = [count, count + 4].map(|count| {
             let name = "reduce_scatter_allgather";
             [name, "pieces"].map(|name| reply_of(name, &halves(count), 1))
         });
-        let far = [Reply::Expected; 2];
-        assert_eq!(replies, [[Reply::Operands, Reply::Expected], far], "half, or three quarters");
+        let far = [TrafficHint::Expected; 2];
+        assert_eq!(
+            replies,
+            [[TrafficHint::Operands, TrafficHint::Expected], far],
+            "half, or three quarters"
+        );
         let scan = Operation::Scan { count: 9, commutative: true };
-        assert_eq!(reply_of("chain", &scan, 1), Reply::Reduced);
+        assert_eq!(reply_of("chain", &scan, 1), TrafficHint::Reduced);
         let exscan = Operation::Exscan { count: 9, commutative: true };
-        assert_eq!(reply_of("chain", &exscan, 1), Reply::Never, "it is a result, too");
-        assert_eq!(reply_of("direct", &Operation::Alltoall { count: 9 }, 0), Reply::Expected);
+        assert_eq!(reply_of("chain", &exscan, 1), TrafficHint::Never, "it is a result, too");
+        assert_eq!(reply_of("direct", &Operation::Alltoall { count: 9 }, 0), TrafficHint::Expected);
     }
 }

@@ -16,8 +16,8 @@ use std::num::NonZeroU16;
 use std::sync::Arc;
 
 use motet_fabric::{
-    Completion, Endpoint, Fill, InChannel, Label, OutChannel, Peer, Posted, Region, Reply,
-    Selector, Token, TransferError, TypeCode,
+    Completion, Endpoint, Fill, InChannel, Label, OutChannel, Peer, Posted, Region, Selector,
+    Token, TrafficHint, TransferError, TypeCode,
 };
 use motet_plan::{Action, Buffer, Call, Exec, Rank, Slice, StepId};
 
@@ -401,11 +401,11 @@ impl Execution {
     /// What those do with its messages who get them. Not all operators can read an operand wherever
     /// it lies.
     #[inline]
-    fn reply(&self) -> Reply {
+    fn reply(&self) -> TrafficHint {
         let alignment = || self.kernel.as_ref().and_then(|kernel| kernel.alignment());
         match self.planned.hint() {
-            Reply::Reduced if alignment().is_none() => Reply::Never,
-            Reply::Operands if alignment().is_none() => Reply::Expected,
+            TrafficHint::Reduced if alignment().is_none() => TrafficHint::Never,
+            TrafficHint::Operands if alignment().is_none() => TrafficHint::Expected,
             reply => reply,
         }
     }

@@ -10,8 +10,8 @@
 use motet_fabric::matching::Ticket;
 use motet_fabric::slab::Id;
 use motet_fabric::{
-    Fill, Label, Peer, Received, Region, RegionMut, Reply, Selector, Short, Token, TransferError,
-    TypeCode,
+    Fill, Label, Peer, Received, Region, RegionMut, Selector, Short, Token, TrafficHint,
+    TransferError, TypeCode,
 };
 
 use super::sprint::LOOKS;
@@ -51,7 +51,7 @@ impl Engine {
         if !is_short || self.has_more_to_do() {
             return false;
         }
-        let reply = Reply::Unsaid;
+        let reply = TrafficHint::Unsaid;
         // SAFETY: readable by the caller's promise.
         let is_sent = unsafe { self.endpoint.send_short(to, label, element, data, reply) };
         if is_sent {

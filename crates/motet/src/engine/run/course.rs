@@ -8,7 +8,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use motet_fabric::{Endpoint, Fill, Label, Peer, Region, RegionMut, Reply, Short};
+use motet_fabric::{Endpoint, Fill, Label, Peer, Region, RegionMut, Short, TrafficHint};
 use motet_plan::{Action, Rank, Slice, StepId};
 
 use super::reduction::{OperandSide, Operands};
@@ -21,7 +21,7 @@ const MOST: usize = 128;
 /// The steps of a run in the plan's order.
 pub(crate) struct PlanProgram {
     legs: Box<[Instr]>,
-    reply: Reply,
+    reply: TrafficHint,
     /// Whether it either sends or receives.
     pub(crate) is_one_way: bool,
 }
@@ -99,7 +99,7 @@ struct ExecContext<'a> {
     bases: Bases,
     number: OpKey,
     element: motet_fabric::TypeCode,
-    reply: Reply,
+    reply: TrafficHint,
     kernel: Option<&'a dyn Kernel>,
 }
 
