@@ -51,7 +51,7 @@ pub(crate) use dynamic::{Arrivals, Dynamic};
 pub(crate) use outcome::End;
 pub(crate) use play::StartOutcome;
 pub(crate) use run::{Advance, Binding, Execution, LinkTime, OpKey, PlanProgram, TransportSummary};
-pub(crate) use shortcut::Expected;
+pub(crate) use shortcut::ExactRecv;
 pub(crate) use sprint::InlineRun;
 pub(crate) use staging::{PackDirection, Staged, Staging};
 pub(crate) use transfer::{CANCELLED, Envelope, Mode, NOBODY, Posting, Transfer};

@@ -19,7 +19,7 @@ use super::transfer::{Envelope, Mode, Transfer};
 use super::{Engine, Outcome, State, Work};
 
 /// A message that is taken from one rank: which one, and where to.
-pub(crate) struct Expected {
+pub(crate) struct ExactRecv {
     pub(crate) from: Peer,
     pub(crate) label: Label,
     pub(crate) element: TypeCode,
@@ -78,7 +78,7 @@ impl Engine {
             }
             Transfer::Receive(selector, element, into) => {
                 let (from, label) = exact(selector)?;
-                let expected = Expected { from, label, element, into };
+                let expected = ExactRecv { from, label, element, into };
                 // SAFETY: passed on.
                 let received = unsafe { self.receive_now(&expected, looks) }?;
                 let received =
@@ -97,7 +97,7 @@ impl Engine {
     #[inline]
     pub(crate) unsafe fn receive_now(
         &mut self,
-        expected: &Expected,
+        expected: &ExactRecv,
         looks: u32,
     ) -> Option<Result<usize, Box<TransferError>>> {
         let from = expected.from;
@@ -116,8 +116,8 @@ impl Engine {
     /// # Safety
     /// As [`Engine::start_transfer`].
     #[inline]
-    pub(crate) unsafe fn start_receive(&mut self, expected: &Expected) -> Id {
-        let &Expected { from, label, element, into } = expected;
+    pub(crate) unsafe fn start_receive(&mut self, expected: &ExactRecv) -> Id {
+        let &ExactRecv { from, label, element, into } = expected;
         let id = self.insert(Work::Receive(Ticket::default()), None, State::Active);
         self.active += 1;
         let token = Token { operation: id.0, step: 0 };
@@ -176,7 +176,7 @@ impl Engine {
     #[inline]
     unsafe fn look_for_next(
         &mut self,
-        &Expected { from, label, element, into }: &Expected,
+        &ExactRecv { from, label, element, into }: &ExactRecv,
         looks: u32,
     ) -> Option<Result<usize, Box<TransferError>>> {
         for look in 1..=looks {

@@ -16,7 +16,7 @@ use super::side::bytes_in_a_row;
 use super::status::Status;
 use crate::buffer::Span;
 use crate::communicator::{Communicator, ContextKind};
-use crate::engine::{Engine, Envelope, Expected};
+use crate::engine::{Engine, Envelope, ExactRecv};
 use crate::error::Result;
 use crate::flight::Flight;
 use crate::status::{Source, TAG_UB, Tag, TagFilter};
@@ -82,10 +82,10 @@ impl Incoming<'_> {
     }
 
     #[inline]
-    fn expected(&self, comm: &Communicator, from: usize, tag: Tag) -> Option<Expected> {
+    fn expected(&self, comm: &Communicator, from: usize, tag: Tag) -> Option<ExactRecv> {
         let Plain { peer, label, span } = plain(comm, self.data, from, tag)?;
         let into = RegionMut::new(span.start, span.len);
-        Some(Expected { from: peer, label, element: TypeCode::BYTES, into })
+        Some(ExactRecv { from: peer, label, element: TypeCode::BYTES, into })
     }
 }
 
