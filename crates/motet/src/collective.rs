@@ -32,8 +32,8 @@ use crate::communicator::Communicator;
 use crate::element::assert_valid;
 use crate::element::{Element, code_for};
 use crate::engine::{
-    Binding, CacheHit, Closing, Engine, Execution, OpKey, PackDirection, Replay, ReplayKey, Rule,
-    Selection, Staging,
+    Binding, CacheHit, Closing, Engine, Execution, OpKey, PackDirection, PackedBuffers, Replay,
+    ReplayKey, Rule, Selection,
 };
 use crate::error::{ErrorKind, Result};
 use crate::flight::Flight;
@@ -65,7 +65,7 @@ pub(crate) struct Prepared {
     pub(crate) operator: Option<&'static str>,
     pub(crate) element: TypeCode,
     pub(crate) element_bytes: usize,
-    pub(crate) staging: Option<Box<Staging>>,
+    pub(crate) staging: Option<Box<PackedBuffers>>,
     /// Who takes part, if not all ranks: seldom, so calls, which are moved often, have no room.
     pub(crate) among: Option<Box<Among>>,
     /// What its hints say of it, if it is a persistent one.
@@ -84,7 +84,7 @@ struct Loose {
     element: TypeCode,
     kernel: Option<Box<dyn Kernel>>,
     group: Group,
-    staging: Option<Box<Staging>>,
+    staging: Option<Box<PackedBuffers>>,
 }
 
 impl Loose {
@@ -94,7 +94,7 @@ impl Loose {
     }
 
     /// Binds a run; what is left is what has to be moved.
-    fn bind(self, run: &mut Execution, number: OpKey) -> Option<Box<Staging>> {
+    fn bind(self, run: &mut Execution, number: OpKey) -> Option<Box<PackedBuffers>> {
         let Loose { input, output, element, kernel, group, staging } = self;
         run.bind(Binding { input, output, element, kernel, group, number });
         staging
@@ -136,7 +136,7 @@ impl Prepared {
         let element_bytes = if shape.is_barrier() { 0 } else { size_of::<T>() };
         let (mut shape, mut staging) = (shape, None);
         if T::HAS_PADDING {
-            let mut padded = Staging::new();
+            let mut padded = PackedBuffers::new();
             // SAFETY (both): the operation that is prepared holds the buffers, of such elements;
             // it writes to its output.
             if shape.input.len > 0 {
@@ -199,7 +199,7 @@ impl Communicator {
         &self,
         prepared: Prepared,
         number: impl FnOnce() -> OpKey,
-    ) -> Result<(Box<Execution>, Option<Box<Staging>>)> {
+    ) -> Result<(Box<Execution>, Option<Box<PackedBuffers>>)> {
         self.run_chosen(prepared, None, number)
     }
 
@@ -211,7 +211,7 @@ impl Communicator {
         prepared: Prepared,
         selection: Option<Selection>,
         number: impl FnOnce() -> OpKey,
-    ) -> Result<(Box<Execution>, Option<Box<Staging>>)> {
+    ) -> Result<(Box<Execution>, Option<Box<PackedBuffers>>)> {
         let selection = selection.unwrap_or_else(|| self.selection_of(&prepared));
         let (name, at) = (prepared.call, Location::caller());
         let error = |kind| self.error(name, kind);
@@ -363,7 +363,7 @@ impl Communicator {
         &self,
         prepared: Prepared,
         known: Option<&ReplayKey<'_>>,
-    ) -> Result<(Box<Execution>, Option<Box<Staging>>)> {
+    ) -> Result<(Box<Execution>, Option<Box<PackedBuffers>>)> {
         let Some(known) = known else {
             return self.run_for(prepared, || self.next_collective());
         };
@@ -459,11 +459,13 @@ impl Communicator {
 ///
 /// # Safety
 /// The operation that the staging is given to holds the buffers.
-pub(crate) unsafe fn staging_of([input, output]: [Option<StreamOf>; 2]) -> Option<Box<Staging>> {
+pub(crate) unsafe fn staging_of(
+    [input, output]: [Option<StreamOf>; 2],
+) -> Option<Box<PackedBuffers>> {
     if input.is_none() && output.is_none() {
         return None;
     }
-    let mut staging = Staging::new();
+    let mut staging = PackedBuffers::new();
     let blocks = [(input, PackDirection::In), (output, PackDirection::Both)];
     for (items, way) in blocks.into_iter().filter_map(|(items, way)| Some((items?, way))) {
         // SAFETY: passed on.

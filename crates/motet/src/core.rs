@@ -40,8 +40,8 @@ use motet_plan::Tuning;
 
 use crate::check::{Books, Watch};
 use crate::engine::{
-    Advance, End, Engine, Execution, InlineRun, OpKey, Outcome, PlanCache, Postponed, Replay,
-    ReplayKey, Staging,
+    Advance, End, Engine, Execution, InlineRun, OpKey, Outcome, PackedBuffers, PlanCache,
+    Postponed, Replay, ReplayKey,
 };
 use crate::nodes::Nodes;
 use crate::point_to_point::Slot;
@@ -308,7 +308,7 @@ impl Core {
     pub(crate) fn run(
         &self,
         run: Box<Execution>,
-        staging: Option<Box<Staging>>,
+        staging: Option<Box<PackedBuffers>>,
     ) -> Result<(), TransferError> {
         let _here = self.shared.stay();
         let mut engine = self.engine();

@@ -53,7 +53,7 @@ pub(crate) use play::StartOutcome;
 pub(crate) use run::{Advance, Binding, Execution, LinkTime, OpKey, PlanProgram, TransportSummary};
 pub(crate) use shortcut::ExactRecv;
 pub(crate) use sprint::InlineRun;
-pub(crate) use staging::{PackDirection, Staged, Staging};
+pub(crate) use staging::{PackDirection, PackedBuffers, Staged};
 pub(crate) use transfer::{CANCELLED, Envelope, Mode, NOBODY, Posting, Transfer};
 use transfer::{Pair, Stored};
 pub(crate) use wakers::Postponed;
@@ -114,7 +114,7 @@ struct Operation {
 #[derive(Default)]
 struct Rare {
     /// Data that is not in memory as the work needs it.
-    staging: Option<Box<Staging>>,
+    staging: Option<Box<PackedBuffers>>,
     waker: Option<Waker>,
     /// Set when its request is gone: its buffers, to be freed when it is complete.
     detached: Option<Keeper>,
@@ -125,7 +125,7 @@ struct Rare {
 }
 
 impl Operation {
-    fn staging(&mut self) -> Option<&mut Staging> {
+    fn staging(&mut self) -> Option<&mut PackedBuffers> {
         staging_of(&mut self.rare)
     }
 
@@ -240,7 +240,7 @@ impl Engine {
     pub(crate) fn start_run(
         &mut self,
         mut run: Box<Execution>,
-        staging: Option<Box<Staging>>,
+        staging: Option<Box<PackedBuffers>>,
     ) -> Id {
         run.begin();
         let is_left = self.has_helper && !run.may_run_inorder();
@@ -257,7 +257,7 @@ impl Engine {
     pub(crate) fn add_persistent(
         &mut self,
         mut run: Box<Execution>,
-        staging: Option<Box<Staging>>,
+        staging: Option<Box<PackedBuffers>>,
         linking: LinkTime,
     ) -> Id {
         match linking {
@@ -276,7 +276,7 @@ impl Engine {
     }
 
     #[inline(always)] // an operation that is moved is read before it has been written
-    fn insert(&mut self, work: Work, staging: Option<Box<Staging>>, state: State) -> Id {
+    fn insert(&mut self, work: Work, staging: Option<Box<PackedBuffers>>, state: State) -> Id {
         let apart = |staging| Box::new(Rare { staging: Some(staging), ..Rare::default() });
         let rare = staging.map(apart);
         self.operations.insert(Operation { work, state, rare, held: false, dropped: false })
@@ -481,13 +481,13 @@ impl Engine {
     }
 }
 
-fn staging_of(rare: &mut Option<Box<Rare>>) -> Option<&mut Staging> {
+fn staging_of(rare: &mut Option<Box<Rare>>) -> Option<&mut PackedBuffers> {
     rare.as_mut()?.staging.as_deref_mut()
 }
 
 /// Staging for an operation that starts now.
 #[inline]
-fn collected(mut staging: Option<Box<Staging>>) -> Option<Box<Staging>> {
+fn collected(mut staging: Option<Box<PackedBuffers>>) -> Option<Box<PackedBuffers>> {
     if let Some(staging) = &mut staging {
         staging.collect();
     }

@@ -21,7 +21,7 @@ use crate::buffer::{Span, StreamOf};
 use crate::communicator::{Communicator, ContextKind};
 use crate::element::{assert_valid, code_for};
 pub(crate) use crate::engine::Mode;
-use crate::engine::{Engine, Envelope, NOBODY, PackDirection, Staging, Transfer};
+use crate::engine::{Engine, Envelope, NOBODY, PackDirection, PackedBuffers, Transfer};
 use crate::error::{ErrorKind, Result};
 use crate::flight::Flight;
 use crate::status::{PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
@@ -228,7 +228,7 @@ impl Communicator {
         &self,
         call: &'static str,
         transfer: &Transfer,
-        staging: Option<Box<Staging>>,
+        staging: Option<Box<PackedBuffers>>,
     ) -> Result<Received> {
         if staging.is_none() {
             let core = self.core();
@@ -251,7 +251,7 @@ impl Communicator {
         &self,
         call: &'static str,
         transfer: &Transfer,
-        staging: Option<Box<Staging>>,
+        staging: Option<Box<PackedBuffers>>,
     ) -> Result<Received> {
         // SAFETY: passed on: this waits until the operation is over.
         let id = unsafe { self.begin_transfer(call, transfer, staging) }?;
@@ -268,7 +268,7 @@ impl Communicator {
         &self,
         call: &'static str,
         transfer: &Transfer,
-        staging: Option<Box<Staging>>,
+        staging: Option<Box<PackedBuffers>>,
     ) -> Result<Flight> {
         // To count who has an origin waits for messages to leave the core: so that comes first.
         let origin = self.origin(call);
@@ -289,7 +289,7 @@ impl Communicator {
         &self,
         call: &'static str,
         transfer: &Transfer,
-        staging: Option<Box<Staging>>,
+        staging: Option<Box<PackedBuffers>>,
     ) -> Result<Id> {
         // SAFETY: passed on.
         self.with_room(call, |engine| unsafe { engine.start_transfer(transfer, staging) })
@@ -405,11 +405,11 @@ impl Transfer {
 ///
 /// # Safety
 /// The operation that the staging is given to holds the buffers.
-unsafe fn staging_of([sent, received]: [Option<StreamOf>; 2]) -> Option<Box<Staging>> {
+unsafe fn staging_of([sent, received]: [Option<StreamOf>; 2]) -> Option<Box<PackedBuffers>> {
     if sent.is_none() && received.is_none() {
         return None;
     }
-    let mut staging = Staging::new();
+    let mut staging = PackedBuffers::new();
     for (items, way) in [(sent, PackDirection::In), (received, PackDirection::Out)] {
         if let Some(items) = items {
             // SAFETY: passed on.
@@ -426,12 +426,12 @@ unsafe fn staging_of([sent, received]: [Option<StreamOf>; 2]) -> Option<Box<Stag
 /// The operation that the staging is given to holds the elements.
 unsafe fn outgoing<T: Element>(
     span: Span,
-    staging: Option<Box<Staging>>,
-) -> (Span, Option<Box<Staging>>) {
+    staging: Option<Box<PackedBuffers>>,
+) -> (Span, Option<Box<PackedBuffers>>) {
     if !T::HAS_PADDING || span.len == 0 {
         return (span, staging);
     }
-    let mut staging = staging.unwrap_or_else(|| Box::new(Staging::new()));
+    let mut staging = staging.unwrap_or_else(|| Box::new(PackedBuffers::new()));
     // SAFETY: passed on.
     let span = unsafe { staging.cover::<T>(span) };
     (span, Some(staging))

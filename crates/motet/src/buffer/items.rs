@@ -8,7 +8,7 @@ use super::{Held, RecvBuffer, SendBuffer, Span};
 use crate::Element;
 use crate::datatype::{Basic, Datatype, DatatypeError, Layout};
 use crate::element::{ElementType, code_of};
-use crate::engine::{PackDirection, Staged, Staging};
+use crate::engine::{PackDirection, PackedBuffers, Staged};
 use crate::error::Result;
 
 /// Items of a datatype in a buffer: a column of a matrix, a face of a grid, every other element.
@@ -54,7 +54,7 @@ pub struct ItemsParts<B: Held> {
 
 /// Memory for a stream, aligned for every element.
 struct Stream {
-    _memory: Staging,
+    _memory: PackedBuffers,
     address: *mut u8,
 }
 
@@ -161,7 +161,7 @@ unsafe impl<B: SendBuffer> Held for Items<B> {
             address.cast::<B::Element>().is_aligned() || piece.len == 0
         });
         let stream = in_a_row.is_none().then(|| {
-            let mut memory = Staging::new();
+            let mut memory = PackedBuffers::new();
             let (bytes, size) = ((layout.size() * count) as usize, size_of::<B::Element>());
             let address = memory.room(bytes / size.max(1), size);
             Stream { _memory: memory, address }

@@ -25,7 +25,7 @@ use super::enforce::{Agreed, Statement};
 use super::measure::{MOST_BYTES, Measured};
 use super::{Loose, Prepared};
 use crate::communicator::Communicator;
-use crate::engine::{CacheHit, Execution, LinkTime, OpKey, Rule, Selection, Staging};
+use crate::engine::{CacheHit, Execution, LinkTime, OpKey, PackedBuffers, Rule, Selection};
 use crate::error::{Error, Result};
 use crate::hints::{Hints, Keep, Look};
 use crate::learned::{Key, Lesson};
@@ -36,7 +36,7 @@ const ROUTED: Collective = Collective::NodeExchange;
 /// A persistent operation that is about to be handed to the engine.
 pub(super) struct Initialized {
     pub(super) run: Box<Execution>,
-    pub(super) staging: Option<Box<Staging>>,
+    pub(super) staging: Option<Box<PackedBuffers>>,
     pub(super) linking: LinkTime,
     /// Why it has its algorithm, if its plan does not know.
     pub(super) reason: Option<String>,

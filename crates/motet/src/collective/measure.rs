@@ -28,7 +28,7 @@ use super::Loose;
 use super::init::Init;
 use crate::buffer::Span;
 use crate::communicator::Communicator;
-use crate::engine::{Binding, Closing, LinkTime, Rule, Staging};
+use crate::engine::{Binding, Closing, LinkTime, PackedBuffers, Rule};
 use crate::error::Result;
 use crate::explain::duration;
 use crate::hints::Keep;
@@ -104,7 +104,7 @@ impl Communicator {
         // Should memory or room be short here, the candidate is left out on all ranks.
         let (rule, closing) = (Rule::Learned(row), Closing::Alone);
         let (mut run, _) = engine.run_for(&init.call, rule, Keep::AsLong, closing).ok()?;
-        let (call, mut staging) = (&init.call, Staging::new());
+        let (call, mut staging) = (&init.call, PackedBuffers::new());
         let mut span = |len: usize| match len {
             0 => Span::EMPTY,
             len => Span { start: staging.room(len, call.element_bytes), len },

@@ -20,7 +20,7 @@ use motet_fabric::slab::Id;
 
 use super::play::Polled;
 use super::run::Advance;
-use super::{End, Engine, Execution, Operation, Staging, State, Work, collected};
+use super::{End, Engine, Execution, Operation, PackedBuffers, State, Work, collected};
 
 /// Of so many looks in vain one moves other operations, if there are any.
 pub(super) const LOOKS: u32 = 16;
@@ -32,7 +32,7 @@ pub(super) const FEW: usize = 8;
 /// A short collective that has begun and is no operation.
 pub(crate) struct InlineRun {
     run: Box<Execution>,
-    staging: Option<Box<Staging>>,
+    staging: Option<Box<PackedBuffers>>,
 }
 
 impl InlineRun {
@@ -48,7 +48,7 @@ impl Engine {
     pub(crate) fn start_inline(
         &mut self,
         mut run: Box<Execution>,
-        staging: Option<Box<Staging>>,
+        staging: Option<Box<PackedBuffers>>,
     ) -> Result<InlineRun, Id> {
         run.begin();
         if !run.is_in_order() || self.books.is_some() {
@@ -101,7 +101,7 @@ impl Engine {
     }
 
     /// A run has ended well that is no operation.
-    fn finish_at_once(&mut self, run: Box<Execution>, staging: Option<&mut Staging>) {
+    fn finish_at_once(&mut self, run: Box<Execution>, staging: Option<&mut PackedBuffers>) {
         self.ended += 1;
         if let Some(staging) = staging {
             staging.spread(usize::MAX);
@@ -124,14 +124,14 @@ impl Engine {
     pub(super) fn insert_active(
         &mut self,
         run: Box<Execution>,
-        staging: Option<Box<Staging>>,
+        staging: Option<Box<PackedBuffers>>,
     ) -> Id {
         self.active += 1;
         self.insert(Work::Run(run), staging, State::Active)
     }
 
     /// The same, and moves it.
-    fn begin_run(&mut self, run: Box<Execution>, staging: Option<Box<Staging>>) -> Id {
+    fn begin_run(&mut self, run: Box<Execution>, staging: Option<Box<PackedBuffers>>) -> Id {
         let id = self.insert_active(run, staging);
         self.start_active(id);
         id

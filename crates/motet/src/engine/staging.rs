@@ -56,14 +56,14 @@ struct Padded {
 }
 
 /// The streams of one operation.
-pub(crate) struct Staging {
+pub(crate) struct PackedBuffers {
     memory: Vec<Scratch>,
     blocks: Vec<Staged>,
     padded: Vec<Padded>,
 }
 
 // SAFETY: addresses of user memory that the operation holds, and memory of its own.
-unsafe impl Send for Staging {}
+unsafe impl Send for PackedBuffers {}
 
 impl Padded {
     /// Copies the elements to where they go out from, if they are not there, without their padding.
@@ -83,10 +83,10 @@ impl Padded {
     }
 }
 
-impl Staging {
+impl PackedBuffers {
     /// Without memory or blocks.
-    pub(crate) fn new() -> Staging {
-        Staging { memory: Vec::new(), blocks: Vec::new(), padded: Vec::new() }
+    pub(crate) fn new() -> PackedBuffers {
+        PackedBuffers { memory: Vec::new(), blocks: Vec::new(), padded: Vec::new() }
     }
 
     /// Memory of its own for a stream of so many elements, aligned for them.
@@ -133,7 +133,7 @@ impl Staging {
     }
 
     /// For an operation, unless there is nothing to move.
-    pub(crate) fn boxed(self) -> Option<Box<Staging>> {
+    pub(crate) fn boxed(self) -> Option<Box<PackedBuffers>> {
         let is_needed = !self.blocks.is_empty() || !self.padded.is_empty();
         is_needed.then(|| Box::new(self))
     }

@@ -18,7 +18,7 @@ use motet_fabric::{
     TransferError, TypeCode,
 };
 
-use super::{Engine, Keeper, NOTHING, Operation, Outcome, Staging, State, Work, collected};
+use super::{Engine, Keeper, NOTHING, Operation, Outcome, PackedBuffers, State, Work, collected};
 use crate::point_to_point::{Room, Rooms};
 
 /// What a receive from nobody gets.
@@ -150,7 +150,7 @@ impl Engine {
     pub(crate) unsafe fn start_transfer(
         &mut self,
         transfer: &Transfer,
-        staging: Option<Box<Staging>>,
+        staging: Option<Box<PackedBuffers>>,
     ) -> Id {
         let work = match transfer {
             Transfer::Send(..) => Work::Send,
@@ -170,7 +170,7 @@ impl Engine {
     pub(crate) unsafe fn add_transfer(
         &mut self,
         transfer: Transfer,
-        staging: Option<Box<Staging>>,
+        staging: Option<Box<PackedBuffers>>,
         posting: Posting,
     ) -> Id {
         let stored = Box::new(Stored { transfer, posting, ticket: Ticket::default() });
@@ -251,7 +251,7 @@ impl Engine {
         send: &Transfer,
         receive: &Transfer,
         outgoing: Option<Keeper>,
-        staging: Option<Box<Staging>>,
+        staging: Option<Box<PackedBuffers>>,
     ) -> Id {
         let pair = Pair { missing: 2, outcome: Ok(NOTHING), _outgoing: outgoing };
         let id = self.insert(Work::Pair(Box::new(pair)), collected(staging), State::Active);
@@ -278,7 +278,7 @@ impl Engine {
         taken: Taken,
         element: TypeCode,
         into: RegionMut,
-        staging: Option<Box<Staging>>,
+        staging: Option<Box<PackedBuffers>>,
     ) -> Id {
         let id = self.insert(Work::Receive(Ticket::default()), staging, State::Active);
         self.active += 1;

@@ -16,7 +16,7 @@ use crate::collective::GiveBack;
 use crate::communicator::Communicator;
 use crate::core::Core;
 use crate::element::{assert_valid, code_for};
-use crate::engine::{NOBODY, Staging, Transfer};
+use crate::engine::{NOBODY, PackedBuffers, Transfer};
 use crate::error::{ErrorKind, Result};
 use crate::flight::{Flight, Home, Origin};
 use crate::request::Request;
@@ -138,7 +138,7 @@ impl Message {
         mut self,
         call: &'static str,
         Placed { span, element }: Placed,
-        staging: Option<Box<Staging>>,
+        staging: Option<Box<PackedBuffers>>,
     ) -> Result<Id> {
         let into = RegionMut::new(span.start, span.len);
         let home = self.home.clone();

@@ -8,7 +8,7 @@ use crate::buffer::{Held, RecvBuffer, SendBuffer};
 use crate::collective::GiveBack;
 use crate::communicator::Communicator;
 use crate::element::code_for;
-use crate::engine::{Engine, Posting, Staging, Transfer};
+use crate::engine::{Engine, PackedBuffers, Posting, Transfer};
 use crate::error::Result;
 use crate::persistent::Persistent;
 use crate::status::{Source, Tag, TagFilter};
@@ -103,7 +103,7 @@ impl Communicator {
     fn store<B: Held + 'static>(
         &self,
         call: &'static str,
-        (transfer, staging): (Transfer, Option<Box<Staging>>),
+        (transfer, staging): (Transfer, Option<Box<PackedBuffers>>),
         parts: GiveBack<B>,
     ) -> Result<Persistent<B>> {
         // SAFETY: the persistent operation holds the parts as long as it is there.

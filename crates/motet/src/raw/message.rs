@@ -15,7 +15,7 @@ use super::side::{Stage, Unit};
 use super::status::Status;
 use crate::buffer::Span;
 use crate::communicator::Communicator;
-use crate::engine::{Engine, Mode, PackDirection, Posting, Staging, Transfer};
+use crate::engine::{Engine, Mode, PackDirection, PackedBuffers, Posting, Transfer};
 use crate::error::{ErrorKind, Result};
 use crate::flight::Flight;
 use crate::point_to_point::{Message, Placed};
@@ -69,7 +69,7 @@ const SENDS: [[&str; 3]; 4] = [
 ];
 
 /// A transfer with the data that must be moved for it.
-pub(super) type Ready = (Transfer, Option<Box<Staging>>);
+pub(super) type Ready = (Transfer, Option<Box<PackedBuffers>>);
 
 impl Outgoing<'_> {
     /// The blocking form. (`MPI_Send`, `MPI_Ssend`, `MPI_Bsend`, `MPI_Rsend`)
@@ -345,7 +345,7 @@ pub(super) fn tells_type(comm: &Communicator) -> bool {
 }
 
 /// Where data lies as bytes in a row, of which type, and what has to be moved for that.
-pub(super) type Located = (Span, TypeCode, Option<Box<Staging>>);
+pub(super) type Located = (Span, TypeCode, Option<Box<PackedBuffers>>);
 
 /// # Safety
 /// The operation that the staging is given to holds the memory of the data.

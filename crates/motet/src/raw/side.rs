@@ -14,7 +14,7 @@ use super::data::{Blocks, Data, Mixed};
 use crate::buffer::Span;
 use crate::datatype::{Datatype, DatatypeError, Layout};
 use crate::element::code_of;
-use crate::engine::{PackDirection, Staged, Staging};
+use crate::engine::{PackDirection, PackedBuffers, Staged};
 use crate::error::ErrorKind;
 
 /// What a plan takes for one element.
@@ -67,7 +67,7 @@ pub(super) struct SideBuffers {
 /// Puts the sides of one call in place.
 pub(super) struct Stage {
     unit: Unit,
-    staging: Option<Box<Staging>>,
+    staging: Option<Box<PackedBuffers>>,
 }
 
 impl Stage {
@@ -80,7 +80,7 @@ impl Stage {
     }
 
     /// What the operation must do at its start and its end.
-    pub(super) fn finish(self) -> Option<Box<Staging>> {
+    pub(super) fn finish(self) -> Option<Box<PackedBuffers>> {
         self.staging
     }
 
@@ -217,7 +217,7 @@ impl Stage {
     /// The operation holds the memory of the items.
     unsafe fn as_stream(&mut self, items: Vec<Items<'_>>, way: PackDirection) -> SideBuffers {
         let bytes = |items: &Items<'_>| (items.layout.size() * items.count) as usize;
-        let staging = self.staging.get_or_insert_with(|| Box::new(Staging::new()));
+        let staging = self.staging.get_or_insert_with(|| Box::new(PackedBuffers::new()));
         let all: usize = items.iter().map(bytes).sum();
         let stream = staging.room(all / self.unit.bytes, self.unit.bytes);
         let (mut blocks, mut start) = (Vec::with_capacity(items.len()), 0);

@@ -11,7 +11,7 @@ use super::request::{Request, State};
 use super::status::Status;
 use crate::buffer::Span;
 use crate::communicator::Communicator;
-use crate::engine::{Engine, Envelope, Keeper, Mode, PackDirection, Staging, Transfer};
+use crate::engine::{Engine, Envelope, Keeper, Mode, PackDirection, PackedBuffers, Transfer};
 use crate::error::{ErrorKind, Result};
 use crate::flight::Flight;
 use crate::status::{Source, Tag, TagFilter};
@@ -159,7 +159,7 @@ impl Communicator {
         &self,
         call: &'static str,
         (send, outgoing): (&Transfer, Option<Keeper>),
-        (receive, staging): (&Transfer, Option<Box<Staging>>),
+        (receive, staging): (&Transfer, Option<Box<PackedBuffers>>),
     ) -> Result<Flight> {
         // SAFETY: passed on.
         let begin =
