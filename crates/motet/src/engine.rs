@@ -53,7 +53,7 @@ pub(crate) use play::StartOutcome;
 pub(crate) use run::{Advance, Binding, Execution, LinkTime, OpKey, PlanProgram, TransportSummary};
 pub(crate) use shortcut::ExactRecv;
 pub(crate) use sprint::InlineRun;
-pub(crate) use staging::{PackDirection, PackedBuffers, Staged};
+pub(crate) use staging::{PackDirection, PackedBlock, PackedBuffers};
 pub(crate) use transfer::{CANCELLED, Envelope, Mode, NOBODY, Posting, Transfer};
 use transfer::{Pair, Stored};
 pub(crate) use wakers::Postponed;

@@ -8,7 +8,7 @@ use super::{Held, RecvBuffer, SendBuffer, Span};
 use crate::Element;
 use crate::datatype::{Basic, Datatype, DatatypeError, Layout};
 use crate::element::{ElementType, code_of};
-use crate::engine::{PackDirection, PackedBuffers, Staged};
+use crate::engine::{PackDirection, PackedBlock, PackedBuffers};
 use crate::error::Result;
 
 /// Items of a datatype in a buffer: a column of a matrix, a face of a grid, every other element.
@@ -72,9 +72,9 @@ pub struct StreamOf {
 
 impl StreamOf {
     /// These items as an operation moves them.
-    pub(crate) fn staged(self, way: PackDirection) -> Staged {
+    pub(crate) fn staged(self, way: PackDirection) -> PackedBlock {
         let StreamOf { address, layout, count, stream } = self;
-        Staged { address, layout, count, way, stream }
+        PackedBlock { address, layout, count, way, stream }
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) enum PackDirection {
 
 /// Items of a datatype in the memory of the user, and their place in the stream.
 #[derive(Debug)]
-pub(crate) struct Staged {
+pub(crate) struct PackedBlock {
     pub(crate) address: *mut u8,
     pub(crate) layout: Layout,
     pub(crate) count: u64,
@@ -39,7 +39,7 @@ pub(crate) struct Staged {
     pub(crate) stream: *mut u8,
 }
 
-impl Staged {
+impl PackedBlock {
     fn bytes(&self) -> usize {
         (self.layout.size() * self.count) as usize
     }
@@ -58,7 +58,7 @@ struct Padded {
 /// The streams of one operation.
 pub(crate) struct PackedBuffers {
     memory: Vec<Scratch>,
-    blocks: Vec<Staged>,
+    blocks: Vec<PackedBlock>,
     padded: Vec<Padded>,
 }
 
@@ -104,7 +104,7 @@ impl PackedBuffers {
     /// The operation that the staging is given to holds the memory of the block and its stream
     /// (which may be memory of the staging): from its start to its end that stays valid, and
     /// nobody writes it, or uses it at all if the data goes out.
-    pub(crate) unsafe fn add(&mut self, block: Staged) {
+    pub(crate) unsafe fn add(&mut self, block: PackedBlock) {
         self.blocks.push(block);
     }
 
@@ -145,7 +145,7 @@ impl PackedBuffers {
             unsafe { padded.collect() };
         }
         for block in self.blocks.iter().filter(|block| block.way != PackDirection::Out) {
-            let Staged { address, count, stream, .. } = *block;
+            let PackedBlock { address, count, stream, .. } = *block;
             // SAFETY: the block and its stream by the promise of `add`.
             unsafe { block.layout.pack_raw(address, count, 0, stream, block.bytes()) };
         }
@@ -155,7 +155,7 @@ impl PackedBuffers {
     /// active.
     pub(crate) fn spread(&mut self, most: usize) {
         for block in self.blocks.iter().filter(|block| block.way != PackDirection::In) {
-            let Staged { address, count, stream, .. } = *block;
+            let PackedBlock { address, count, stream, .. } = *block;
             // SAFETY: as in `collect`.
             unsafe { block.layout.unpack_raw(address, count, 0, stream, block.bytes().min(most)) };
         }

@@ -14,7 +14,7 @@ use super::data::{Blocks, Data, Mixed};
 use crate::buffer::Span;
 use crate::datatype::{Datatype, DatatypeError, Layout};
 use crate::element::code_of;
-use crate::engine::{PackDirection, PackedBuffers, Staged};
+use crate::engine::{PackDirection, PackedBlock, PackedBuffers};
 use crate::error::ErrorKind;
 
 /// What a plan takes for one element.
@@ -227,7 +227,7 @@ impl Stage {
             let Items { address, layout, count: items } = items;
             let stream = stream.wrapping_add(start * self.unit.bytes);
             let layout = layout.clone();
-            let staged = Staged { address, layout, count: items, way, stream };
+            let staged = PackedBlock { address, layout, count: items, way, stream };
             // SAFETY: the memory by the caller's promise; the stream is the staging's own.
             unsafe { staging.add(staged) };
             start += count;
