@@ -70,7 +70,7 @@ impl Padded {
     ///
     /// # Safety
     /// The elements are there, and so is their place.
-    unsafe fn collect(&self) {
+    unsafe fn pack(&self) {
         let Padded { from, place, count, element_bytes, clear } = *self;
         if !std::ptr::eq(from, place) {
             // SAFETY: as many elements here and there, in different memory.
@@ -142,7 +142,7 @@ impl PackedBuffers {
     pub(crate) fn collect(&mut self) {
         for padded in &self.padded {
             // SAFETY: elements by the promise of `cover`, and their place, which is ours or theirs.
-            unsafe { padded.collect() };
+            unsafe { padded.pack() };
         }
         for block in self.blocks.iter().filter(|block| block.way != PackDirection::Out) {
             let PackedBlock { address, count, stream, .. } = *block;
