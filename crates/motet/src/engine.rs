@@ -451,7 +451,7 @@ impl Engine {
     fn end_rare(&mut self, id: Id, received: Option<usize>) {
         let operation = self.operations.get_mut(id).expect("finished while alive");
         if let (Some(staging), Some(received)) = (operation.staging(), received) {
-            staging.spread(received);
+            staging.unpack(received);
         }
         if let Some(waker) = operation.take_waker() {
             self.wakers -= 1;

@@ -104,7 +104,7 @@ impl Engine {
     fn finish_at_once(&mut self, run: Box<Execution>, staging: Option<&mut PackedBuffers>) {
         self.ended += 1;
         if let Some(staging) = staging {
-            staging.spread(usize::MAX);
+            staging.unpack(usize::MAX);
         }
         self.release(run);
         self.progress_others(0);

@@ -153,7 +153,7 @@ impl PackedBuffers {
 
     /// Hands the data out: of each stream at most so many bytes. Only while the operation is
     /// active.
-    pub(crate) fn spread(&mut self, most: usize) {
+    pub(crate) fn unpack(&mut self, most: usize) {
         for block in self.blocks.iter().filter(|block| block.way != PackDirection::In) {
             let PackedBlock { address, count, stream, .. } = *block;
             // SAFETY: as in `collect`.
