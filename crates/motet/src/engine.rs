@@ -103,7 +103,7 @@ pub(crate) type Keeper = Box<dyn Send>;
 struct Operation {
     work: Work,
     state: State,
-    rare: Option<Box<Rare>>,
+    rare: Option<Box<OpExtras>>,
     /// Whether a scope will ask for the outcome if the request does not.
     held: bool,
     /// Whether the request is gone.
@@ -112,7 +112,7 @@ struct Operation {
 
 /// What few operations need.
 #[derive(Default)]
-struct Rare {
+struct OpExtras {
     /// Data that is not in memory as the work needs it.
     staging: Option<Box<PackedBuffers>>,
     waker: Option<Waker>,
@@ -133,7 +133,7 @@ impl Operation {
         self.rare.as_mut()?.waker.take()
     }
 
-    fn rare(&mut self) -> &mut Rare {
+    fn rare(&mut self) -> &mut OpExtras {
         self.rare.get_or_insert_default()
     }
 }
@@ -277,7 +277,7 @@ impl Engine {
 
     #[inline(always)] // an operation that is moved is read before it has been written
     fn insert(&mut self, work: Work, staging: Option<Box<PackedBuffers>>, state: State) -> Id {
-        let apart = |staging| Box::new(Rare { staging: Some(staging), ..Rare::default() });
+        let apart = |staging| Box::new(OpExtras { staging: Some(staging), ..OpExtras::default() });
         let rare = staging.map(apart);
         self.operations.insert(Operation { work, state, rare, held: false, dropped: false })
     }
@@ -481,7 +481,7 @@ impl Engine {
     }
 }
 
-fn staging_of(rare: &mut Option<Box<Rare>>) -> Option<&mut PackedBuffers> {
+fn staging_of(rare: &mut Option<Box<OpExtras>>) -> Option<&mut PackedBuffers> {
     rare.as_mut()?.staging.as_deref_mut()
 }
 

@@ -50,7 +50,7 @@ use std::sync::Arc;
 use motet_fabric::slab::Id;
 use motet_fabric::{Completion, Label, Peer, Posted, Region, RegionMut, Selector, Token, TypeCode};
 
-use super::{Engine, Execution, NOTHING, OpKey, Operation, Rare, State, Work};
+use super::{Engine, Execution, NOTHING, OpExtras, OpKey, Operation, State, Work};
 
 /// In place of a step of the barrier: a message of this rank has been received.
 const SENT: u32 = u32::MAX;
@@ -107,7 +107,7 @@ impl Dynamic {
     }
 }
 
-impl Rare {
+impl OpExtras {
     /// The barrier of an exchange is over. Says whether messages are still on their way.
     pub(super) fn outlasts_barrier(&mut self) -> bool {
         self.dynamic.as_mut().is_some_and(|dynamic| {
