@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use crate::Element;
 use crate::element::assert_valid;
-use crate::engine::Keeper;
+use crate::engine::BufferGuard;
 pub use items::{Items, ItemsParts, StreamOf};
 
 /// Elements at an address.
@@ -449,11 +449,11 @@ impl<B: Held> HeldBuffers<B> {
     ///
     /// # Safety
     /// It is dropped when no operation uses the memory any more, and before any borrow in it ends.
-    pub(crate) unsafe fn keeper(parts: B::Parts) -> Keeper {
+    pub(crate) unsafe fn keeper(parts: B::Parts) -> BufferGuard {
         let kept: Box<dyn Send + '_> = Box::new(HeldBuffers::<B>(Some(parts)));
         // SAFETY: only the lifetime changes; the keeper is gone before it matters, by the
         // caller's promise.
-        unsafe { mem::transmute::<Box<dyn Send + '_>, Keeper>(kept) }
+        unsafe { mem::transmute::<Box<dyn Send + '_>, BufferGuard>(kept) }
     }
 }
 

@@ -97,7 +97,7 @@ pub(crate) enum Work {
 }
 
 /// Something kept alive until its operation is complete.
-pub(crate) type Keeper = Box<dyn Send>;
+pub(crate) type BufferGuard = Box<dyn Send>;
 
 /// An operation. A million of them may be under way, so what few of them need lies apart.
 struct Operation {
@@ -117,7 +117,7 @@ struct OpExtras {
     staging: Option<Box<PackedBuffers>>,
     waker: Option<Waker>,
     /// Set when its request is gone: its buffers, to be freed when it is complete.
-    detached: Option<Keeper>,
+    detached: Option<BufferGuard>,
     /// Why it has its algorithm, if its plan does not know.
     reason: Option<Arc<str>>,
     /// Of a sparse dynamic exchange: all but its barrier.

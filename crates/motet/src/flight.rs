@@ -9,7 +9,7 @@ use motet_fabric::lock::is_kept_out;
 use motet_fabric::slab::Id;
 
 use crate::core::{Core, Locked};
-use crate::engine::{CANCELLED, End, Engine, Keeper, NOBODY, NOTHING, Outcome, StartOutcome};
+use crate::engine::{BufferGuard, CANCELLED, End, Engine, NOBODY, NOTHING, Outcome, StartOutcome};
 use crate::error::{Error, ErrorHandler, ErrorKind, Particulars, Result};
 use crate::group::Group;
 use crate::status::{Status, Tag};
@@ -187,7 +187,7 @@ impl Flight {
     }
 
     /// Gives the operation up: what keeps its buffers is dropped when it is over.
-    pub(crate) fn release(&mut self, keeper: Keeper) {
+    pub(crate) fn release(&mut self, keeper: BufferGuard) {
         if !self.is_gone() {
             self.origin.core.detach(self.id, keeper);
         }

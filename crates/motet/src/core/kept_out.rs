@@ -6,7 +6,7 @@ use std::mem;
 use motet_fabric::slab::Id;
 
 use super::Core;
-use crate::engine::Keeper;
+use crate::engine::BufferGuard;
 use crate::error::ErrorKind;
 
 /// What a call ends with that an operator has made, and that has no result to say so.
@@ -18,7 +18,7 @@ pub(super) fn called_from_operator() -> ! {
 impl Core {
     /// An operation that somebody gives up who lets go of its buffers. In an operator, where the
     /// engine cannot be told, they are there for ever, since the operation may still use them.
-    pub(crate) fn detach(&self, id: Id, keeper: Keeper) {
+    pub(crate) fn detach(&self, id: Id, keeper: BufferGuard) {
         match self.free_engine() {
             Some(mut engine) => engine.detach(id, keeper),
             None => mem::forget(keeper),
@@ -27,7 +27,7 @@ impl Core {
 
     /// The same, of somebody who wants nothing of the operation any more. So a receive takes no
     /// message from now on; where a scope waits for it, it does.
-    pub(crate) fn give_up(&self, id: Id, keeper: Keeper) {
+    pub(crate) fn give_up(&self, id: Id, keeper: BufferGuard) {
         match self.free_engine() {
             Some(mut engine) => {
                 engine.detach(id, keeper);

@@ -3,7 +3,7 @@
 use motet_fabric::TransferError;
 use motet_fabric::slab::Id;
 
-use super::{Engine, Keeper, NOTHING, Outcome, State};
+use super::{BufferGuard, Engine, NOTHING, Outcome, State};
 
 /// What is known of the end of an operation.
 #[derive(Clone, Copy, Debug)]
@@ -100,7 +100,7 @@ impl Engine {
 
     /// The request of this operation is gone: free the buffers when it is complete, and itself
     /// unless a scope will ask.
-    pub(crate) fn detach(&mut self, id: Id, keeper: Keeper) {
+    pub(crate) fn detach(&mut self, id: Id, keeper: BufferGuard) {
         let Some(operation) = self.operations.get_mut(id) else { return };
         operation.dropped = true;
         if operation.state == State::Active {

@@ -18,7 +18,9 @@ use motet_fabric::{
     TransferError, TypeCode,
 };
 
-use super::{Engine, Keeper, NOTHING, Operation, Outcome, PackedBuffers, State, Work, collected};
+use super::{
+    BufferGuard, Engine, NOTHING, Operation, Outcome, PackedBuffers, State, Work, collected,
+};
 use crate::point_to_point::{Room, Rooms};
 
 /// What a receive from nobody gets.
@@ -88,7 +90,7 @@ pub(crate) struct Pair {
     /// What was received, or the first thing that went wrong.
     outcome: Outcome,
     /// Where the message lies that is sent, if not in the operation's own buffers.
-    _outgoing: Option<Keeper>,
+    _outgoing: Option<BufferGuard>,
 }
 
 impl Pair {
@@ -250,7 +252,7 @@ impl Engine {
         &mut self,
         send: &Transfer,
         receive: &Transfer,
-        outgoing: Option<Keeper>,
+        outgoing: Option<BufferGuard>,
         staging: Option<Box<PackedBuffers>>,
     ) -> Id {
         let pair = Pair { missing: 2, outcome: Ok(NOTHING), _outgoing: outgoing };

@@ -9,7 +9,7 @@ use crate::buffer::{RecvBuffer, SendBuffer, elements};
 use crate::collective::GiveBack;
 use crate::communicator::Communicator;
 use crate::element::{Element, clear_padding, code_for};
-use crate::engine::{Engine, Envelope, Keeper, Transfer};
+use crate::engine::{BufferGuard, Engine, Envelope, Transfer};
 use crate::error::Result;
 use crate::flight::Flight;
 use crate::request::Request;
@@ -208,7 +208,7 @@ impl Communicator {
 }
 
 /// A copy of what is to be sent, and how to send it from there.
-fn copy_of<T: Element>(data: &[T], envelope: Option<Envelope>) -> (Keeper, Transfer) {
+fn copy_of<T: Element>(data: &[T], envelope: Option<Envelope>) -> (BufferGuard, Transfer) {
     let mut copy: Box<Vec<T>> = Box::new(data.to_vec());
     clear_padding(&mut copy);
     let region = Region::new(copy.as_ptr().cast(), size_of_val(data));

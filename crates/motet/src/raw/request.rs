@@ -14,7 +14,7 @@ pub use super::state::Past;
 pub(crate) use super::state::State;
 use super::{Partitions, Status};
 use crate::core::Core;
-use crate::engine::{CANCELLED, Engine, Keeper};
+use crate::engine::{BufferGuard, CANCELLED, Engine};
 use crate::error::{Error, ErrorKind, Result};
 use crate::flight::{Flight, Origin};
 use crate::generalized::Completer;
@@ -54,7 +54,7 @@ pub(super) struct Inner {
 /// What holds the buffers of an operation.
 enum Hold {
     /// Until the operation is over, if that is later than the end of the request.
-    Buffers(Keeper),
+    Buffers(BufferGuard),
     /// They are the caller's business.
     Bare,
     /// Of one whose result is more than a status: holds what that is made of.
@@ -190,7 +190,11 @@ impl Request {
     /// An operation that runs once and is under way, or a persistent one in whatever state.
     ///
     /// The keeper holds the buffers of the operation, if it has any.
-    pub(crate) fn message_or_collective(flight: Flight, keeper: Keeper, state: State) -> Request {
+    pub(crate) fn message_or_collective(
+        flight: Flight,
+        keeper: BufferGuard,
+        state: State,
+    ) -> Request {
         let kind = Inner::kind(&flight);
         Request::with(flight, Hold::Buffers(keeper), kind, state)
     }

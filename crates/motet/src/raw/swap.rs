@@ -11,7 +11,7 @@ use super::request::{Request, State};
 use super::status::Status;
 use crate::buffer::Span;
 use crate::communicator::Communicator;
-use crate::engine::{Engine, Envelope, Keeper, Mode, PackDirection, PackedBuffers, Transfer};
+use crate::engine::{BufferGuard, Engine, Envelope, Mode, PackDirection, PackedBuffers, Transfer};
 use crate::error::{ErrorKind, Result};
 use crate::flight::Flight;
 use crate::status::{Source, Tag, TagFilter};
@@ -82,7 +82,7 @@ impl Swap<'_> {
         // SAFETY: passed on.
         let (receive, spread) = unsafe { incoming.transfer(call, comm) }?;
         // The operation collects for the send what it keeps only: so that is done here.
-        let outgoing = collected.map(|mut staging| -> Keeper {
+        let outgoing = collected.map(|mut staging| -> BufferGuard {
             staging.collect();
             Box::new(staging)
         });
@@ -131,7 +131,7 @@ impl Replace<'_> {
         let (span, _, spread) = unsafe { place(comm, call, BUFFER, data, PackDirection::Out) }?;
         let envelope = comm.envelope(call, to, send_tag, code)?;
         let selector = comm.selector(call, from, receive_tag)?;
-        let (region, kept): (Region, Keeper) = match collected {
+        let (region, kept): (Region, BufferGuard) = match collected {
             Some(mut staging) => {
                 staging.collect();
                 (Region::new(sent.start, sent.len), Box::new(staging))
@@ -158,7 +158,7 @@ impl Communicator {
     unsafe fn begin_pair(
         &self,
         call: &'static str,
-        (send, outgoing): (&Transfer, Option<Keeper>),
+        (send, outgoing): (&Transfer, Option<BufferGuard>),
         (receive, staging): (&Transfer, Option<Box<PackedBuffers>>),
     ) -> Result<Flight> {
         // SAFETY: passed on.
