@@ -77,7 +77,7 @@ enum State {
     Inactive,
     Active,
     /// A collective has ended well. To tell what that came to would take longer than to run it.
-    Well,
+    Succeeded,
     Complete(Outcome),
 }
 
@@ -423,7 +423,7 @@ impl Engine {
             self.tell_of_disagreement(id, &error);
             return self.finish(id, Err(error));
         }
-        operation.state = State::Well;
+        operation.state = State::Succeeded;
         self.end(id, Some(usize::MAX));
     }
 

@@ -388,7 +388,7 @@ impl<'a> Census<'a> {
         let is_lost = match operation.state {
             State::Inactive => is_broken || !fits(run),
             State::Complete(_) => is_broken && run.is_persistent(),
-            State::Active | State::Well => false,
+            State::Active | State::Succeeded => false,
         };
         is_lost.then_some(id)
     }

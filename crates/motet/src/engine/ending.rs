@@ -108,10 +108,10 @@ impl Engine {
                 self.finish(id, gone);
             }
             // It would become inactive when its end is taken, and could be started again.
-            State::Well | State::Complete(_) if is_persistent => {
+            State::Succeeded | State::Complete(_) if is_persistent => {
                 operation.state = State::Complete(gone);
             }
-            State::Well | State::Complete(_) => {}
+            State::Succeeded | State::Complete(_) => {}
         }
     }
 

@@ -94,7 +94,7 @@ impl Engine {
                 self.finish(id, outcome);
             }
             State::Inactive => self.remove(id),
-            State::Well | State::Complete(_) => operation.state = State::Complete(outcome),
+            State::Succeeded | State::Complete(_) => operation.state = State::Complete(outcome),
         }
     }
 }

@@ -32,7 +32,7 @@ impl Engine {
     pub(crate) fn take(&mut self, id: Id, persistent: bool) -> Option<Outcome> {
         let operation = self.operations.get_mut(id)?;
         let outcome = match operation.state {
-            State::Well => Ok(NOTHING),
+            State::Succeeded => Ok(NOTHING),
             State::Complete(Ok(received)) => Ok(received),
             State::Complete(Err(error)) => {
                 return Some(Err(self.take_error(id, persistent, error)));
@@ -66,7 +66,7 @@ impl Engine {
     #[inline]
     pub(crate) fn take_well(&mut self, id: Id, persistent: bool) -> bool {
         let Some(operation) = self.operations.get_mut(id) else { return false };
-        let is_well = matches!(operation.state, State::Well);
+        let is_well = matches!(operation.state, State::Succeeded);
         if is_well && persistent {
             operation.state = State::Inactive;
         } else if is_well {

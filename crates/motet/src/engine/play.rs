@@ -115,7 +115,7 @@ impl Engine {
             if operation.rare.is_some() {
                 self.finish_run(id);
             } else {
-                operation.state = State::Well;
+                operation.state = State::Succeeded;
                 self.has_ended(1);
             }
         }

@@ -172,7 +172,7 @@ impl Engine {
         };
         let hit = self.operations.iter().filter(|(_, operation)| match &operation.work {
             Work::Run(run) => {
-                let is_over = matches!(operation.state, State::Well | State::Complete(_));
+                let is_over = matches!(operation.state, State::Succeeded | State::Complete(_));
                 !is_over && is_hit(run.number())
             }
             _ => false,
@@ -200,7 +200,7 @@ impl Engine {
         match state {
             State::Active => self.finish(id, Outcome::Err(TransferError::Ended(reason))),
             State::Inactive => self.remove(id),
-            State::Well | State::Complete(_) => {}
+            State::Succeeded | State::Complete(_) => {}
         }
     }
 
