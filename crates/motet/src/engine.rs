@@ -59,7 +59,7 @@ use transfer::{Pair, Stored};
 pub(crate) use wakers::Postponed;
 
 /// Of so many looks one is thorough.
-const LOOKS: u32 = 256;
+const THOROUGH_EVERY: u32 = 256;
 
 /// What an operation ends with.
 pub(crate) type Outcome = Result<Received, TransferError>;
@@ -293,7 +293,7 @@ impl Engine {
     /// those who look again and again and never sleep.
     pub(crate) fn progress_now_and_then_thoroughly(&mut self) {
         self.looks = self.looks.wrapping_add(1);
-        if self.looks.is_multiple_of(LOOKS) {
+        if self.looks.is_multiple_of(THOROUGH_EVERY) {
             self.progress_thoroughly();
         } else {
             self.progress();
