@@ -11,7 +11,7 @@ use motet_plan::Division;
 
 use crate::attributes::Attributes;
 use crate::check::Membership;
-use crate::core::Core;
+use crate::core::RankContext;
 use crate::engine::{OpKey, Selection};
 use crate::error::{Error, ErrorHandler, ErrorKind, Result};
 use crate::flight::{Home, Origin};
@@ -103,7 +103,7 @@ pub struct Communicator {
 
 impl Communicator {
     /// The communicator of all ranks.
-    pub(crate) fn world(core: Arc<Core>) -> Communicator {
+    pub(crate) fn world(core: Arc<RankContext>) -> Communicator {
         let group = Group::world(core.ranks());
         let rank = core.me().index();
         let world = Communicator::new(Home::new(core, group, rank, ErrorHandler::default()), 0);
@@ -310,7 +310,7 @@ impl Communicator {
         Origin { home: self.home.clone(), call }
     }
 
-    pub(crate) fn core(&self) -> &Arc<Core> {
+    pub(crate) fn core(&self) -> &Arc<RankContext> {
         &self.home.core
     }
 

@@ -54,7 +54,7 @@ pub use waiting::Waiting;
 use waiting::{Behaviour, Patience};
 
 /// One rank.
-pub(crate) struct Core {
+pub(crate) struct RankContext {
     shared: Arc<Shared>,
     /// Counts the ids that this rank has given to communicators.
     ids: AtomicU64,
@@ -169,7 +169,7 @@ impl Settle for Guarded {
 
 /// A panic (of a foreign waker, say) must not leave an operation behind that uses borrowed buffers.
 struct AbandonOnUnwind<'a> {
-    core: &'a Core,
+    core: &'a RankContext,
     id: Id,
 }
 
@@ -181,9 +181,13 @@ impl Drop for AbandonOnUnwind<'_> {
     }
 }
 
-impl Core {
+impl RankContext {
     /// Joins the world on this seat, with a tuning of its own.
-    pub(crate) fn new(seat: Seat, settings: &Settings, tuning: Tuning) -> crate::Result<Core> {
+    pub(crate) fn new(
+        seat: Seat,
+        settings: &Settings,
+        tuning: Tuning,
+    ) -> crate::Result<RankContext> {
         let Seat { segment, rank: me, place, is_process, wire, launched } = seat;
         let &Settings { options, watch, habits, .. } = settings;
         let nodes = match (&settings.nodes, &wire) {
@@ -216,7 +220,7 @@ impl Core {
             Shared { engine, segment, heap, me, placement, is_wired, patience, behaviour, aid };
         let shared = Arc::new(shared);
         let courier = held_back.map(|held_back| Courier::start(&shared, held_back));
-        let core = Core {
+        let core = RankContext {
             shared,
             ids: AtomicU64::new(0),
             helper: OnceLock::new(),
@@ -470,7 +474,7 @@ impl Shared {
     }
 }
 
-impl Drop for Core {
+impl Drop for RankContext {
     fn drop(&mut self) {
         if self.is_of_parent() {
             return self.forget_all();

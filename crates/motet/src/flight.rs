@@ -8,7 +8,7 @@ use motet_fabric::Received;
 use motet_fabric::lock::is_kept_out;
 use motet_fabric::slab::Id;
 
-use crate::core::{Core, Locked};
+use crate::core::{Locked, RankContext};
 use crate::engine::{BufferGuard, CANCELLED, End, Engine, NOBODY, NOTHING, Outcome, StartOutcome};
 use crate::error::{Error, ErrorHandler, ErrorKind, Particulars, Result};
 use crate::group::Group;
@@ -16,7 +16,7 @@ use crate::status::{Status, Tag};
 
 /// What the operations of one communicator have in common.
 pub(crate) struct Home {
-    pub(crate) core: Arc<Core>,
+    pub(crate) core: Arc<RankContext>,
     pub(crate) group: Group,
     /// The rank in the communicator.
     pub(crate) rank: usize,
@@ -26,7 +26,7 @@ pub(crate) struct Home {
 impl Home {
     /// The home of a new communicator, which inherits this handler.
     pub(crate) fn new(
-        core: Arc<Core>,
+        core: Arc<RankContext>,
         group: Group,
         rank: usize,
         handler: ErrorHandler,

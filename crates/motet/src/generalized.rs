@@ -6,7 +6,7 @@ use std::sync::Arc;
 use motet_fabric::slab::Id;
 
 use crate::communicator::Communicator;
-use crate::core::Core;
+use crate::core::RankContext;
 use crate::error::{ErrorKind, Result};
 use crate::flight::Flight;
 use crate::raw::Shared;
@@ -18,13 +18,13 @@ use crate::request::Request;
 /// Whoever waits for an operation that nobody completes waits for ever.
 #[derive(Clone)]
 pub struct Completer {
-    core: Arc<Core>,
+    core: Arc<RankContext>,
     id: Id,
     shared: Option<Arc<Shared>>,
 }
 
 impl Completer {
-    pub(crate) fn new(core: Arc<Core>, id: Id, shared: Option<Arc<Shared>>) -> Completer {
+    pub(crate) fn new(core: Arc<RankContext>, id: Id, shared: Option<Arc<Shared>>) -> Completer {
         Completer { core, id, shared }
     }
 

@@ -14,7 +14,7 @@ use motet_fabric::{Peer, bootstrap};
 use motet_plan::Tuning;
 
 use crate::communicator::Communicator;
-use crate::core::Core;
+use crate::core::RankContext;
 use crate::error::ErrorHandler;
 use crate::flight::Home;
 use crate::settings::Settings;
@@ -82,7 +82,7 @@ fn neighbours(rank: usize) -> Vec<usize> {
 
 /// The one of a million, as rank 0 of a segment in which its neighbours follow.
 struct Rank {
-    core: Arc<Core>,
+    core: Arc<RankContext>,
     group: Group,
     neighbours: Vec<usize>,
 }
@@ -90,7 +90,7 @@ struct Rank {
 impl Rank {
     fn new() -> Rank {
         let mut seats = bootstrap::threads(1 + NEIGHBOURS).expect("there is memory");
-        let core = Core::new(seats.swap_remove(0), &Settings::default(), Tuning::default())
+        let core = RankContext::new(seats.swap_remove(0), &Settings::default(), Tuning::default())
             .expect("without a helper there is nothing to refuse");
         let neighbours = neighbours(ME);
         let mut peers: Vec<Peer> = (0..RANKS as u32).map(|rank| Peer(rank + 1000)).collect();

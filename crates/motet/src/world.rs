@@ -13,7 +13,7 @@ use motet_plan::select::Wisdom;
 
 use crate::check::{Caller, end_calls};
 use crate::communicator::Communicator;
-use crate::core::Core;
+use crate::core::RankContext;
 use crate::error::{ErrorKind, Result};
 use crate::machine;
 use crate::settings::Settings;
@@ -208,7 +208,7 @@ fn take_seat(seat: Seat, settings: &Settings) -> Result<World> {
     if is_told {
         tuning.wisdom = Wisdom::default();
     }
-    let core = Core::new(seat, settings, tuning)?;
+    let core = RankContext::new(seat, settings, tuning)?;
     core.lessons().file = save.clone();
     let world = World(Communicator::world(Arc::new(core)));
     if is_told {

@@ -5,7 +5,7 @@ use std::mem;
 
 use motet_fabric::slab::Id;
 
-use super::Core;
+use super::RankContext;
 use crate::engine::BufferGuard;
 use crate::error::ErrorKind;
 
@@ -15,7 +15,7 @@ pub(super) fn called_from_operator() -> ! {
     panic!("{}", ErrorKind::WithinOperator)
 }
 
-impl Core {
+impl RankContext {
     /// An operation that somebody gives up who lets go of its buffers. In an operator, where the
     /// engine cannot be told, they are there for ever, since the operation may still use them.
     pub(crate) fn detach(&self, id: Id, keeper: BufferGuard) {

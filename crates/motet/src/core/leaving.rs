@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use motet_fabric::complain;
 
-use super::Core;
+use super::RankContext;
 use crate::error::ErrorKind;
 
 /// When nothing has moved for so long although nobody does anything else, nothing will.
 const STILLNESS: Duration = Duration::from_millis(900);
 
-impl Core {
+impl RankContext {
     /// Whether the rank has left its world.
     pub(crate) fn has_left(&self) -> bool {
         self.has_left.load(Ordering::Acquire)

@@ -13,7 +13,7 @@ use std::time::Duration;
 use motet_fabric::contention;
 
 use super::waiting::Behaviour;
-use super::{Core, Shared};
+use super::{RankContext, Shared};
 
 /// Polls that follow each other within this time have nothing else between them, in nanoseconds.
 const BACK_TO_BACK_NS: u64 = 1_000;
@@ -49,7 +49,7 @@ impl Polls {
     }
 }
 
-impl Core {
+impl RankContext {
     /// To be called when a poll has found nothing, without the engine.
     #[inline]
     pub(crate) fn has_polled_in_vain(&self) {

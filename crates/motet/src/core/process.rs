@@ -4,9 +4,9 @@ use std::mem;
 
 use motet_fabric::forking;
 
-use super::Core;
+use super::RankContext;
 
-impl Core {
+impl RankContext {
     /// Whether this process is the rank, and no other one.
     pub(crate) fn is_process(&self) -> bool {
         self.is_process

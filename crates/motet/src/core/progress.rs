@@ -26,7 +26,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::waiting::LONGEST_SLEEP;
-use super::{Core, Habits, Shared};
+use super::{Habits, RankContext, Shared};
 use crate::engine::Engine;
 use crate::error::ErrorKind;
 
@@ -127,7 +127,7 @@ impl Drop for Stay<'_> {
     }
 }
 
-impl Core {
+impl RankContext {
     /// Makes sure that somebody wakes the wakers while nobody is in the library.
     ///
     /// # Errors

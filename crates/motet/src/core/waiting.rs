@@ -8,7 +8,7 @@ use motet_fabric::slab::Id;
 
 use super::granularity::{FINE_NS, Granularity};
 use super::polling::Polls;
-use super::{Core, Shared};
+use super::{RankContext, Shared};
 use crate::engine::Engine;
 
 /// Who has waited for so long gives way between two looks: whoever is waited for may be on the
@@ -166,7 +166,7 @@ impl Patience {
     }
 }
 
-impl Core {
+impl RankContext {
     /// Moves the engine until `ready` finds what it looks for.
     ///
     /// # Errors

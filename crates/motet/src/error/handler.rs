@@ -17,7 +17,7 @@ use motet_fabric::{TransferError, bootstrap, complain};
 
 use super::{Error, ErrorClass, ErrorKind};
 use crate::communicator::Communicator;
-use crate::core::Core;
+use crate::core::RankContext;
 use crate::flight::Home;
 use crate::group::Group;
 
@@ -171,7 +171,7 @@ impl Home {
     }
 }
 
-impl Core {
+impl RankContext {
     /// Whether this rank is the first one to end the job: then it is to say why, and what the code
     /// of the job is. Another one, whose process is to be ended in a moment, waits for that, and
     /// goes on only if nobody does it.

@@ -12,7 +12,7 @@ use motet_fabric::{Failure, Region, TransferError};
 
 use super::BSEND_OVERHEAD;
 use crate::communicator::Communicator;
-use crate::core::Core;
+use crate::core::RankContext;
 use crate::error::{Error, ErrorKind, Result};
 use crate::flight::Flight;
 use crate::request::Request;
@@ -224,6 +224,6 @@ impl Communicator {
 }
 
 /// Waits until nothing is left to be sent.
-fn drained(core: &Core, room: &Room) -> Result<(), Failure> {
+fn drained(core: &RankContext, room: &Room) -> Result<(), Failure> {
     core.wait_until(|_| room.is_empty().then_some(()))
 }

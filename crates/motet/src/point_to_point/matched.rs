@@ -14,7 +14,7 @@ use crate::Element;
 use crate::buffer::{RecvBuffer, Span};
 use crate::collective::GiveBack;
 use crate::communicator::Communicator;
-use crate::core::Core;
+use crate::core::RankContext;
 use crate::element::{assert_valid, code_for};
 use crate::engine::{NOBODY, PackedBuffers, Transfer};
 use crate::error::{ErrorKind, Result};
@@ -124,7 +124,7 @@ impl Message {
     }
 
     /// The rank that it came to.
-    pub(crate) fn core(&self) -> &Arc<Core> {
+    pub(crate) fn core(&self) -> &Arc<RankContext> {
         &self.home.core
     }
 

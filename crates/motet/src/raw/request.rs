@@ -13,7 +13,7 @@ use super::misuse::{
 pub use super::state::Past;
 pub(crate) use super::state::State;
 use super::{Partitions, Status};
-use crate::core::Core;
+use crate::core::RankContext;
 use crate::engine::{BufferGuard, CANCELLED, Engine};
 use crate::error::{Error, ErrorKind, Result};
 use crate::flight::{Flight, Origin};
@@ -103,7 +103,7 @@ impl Inner {
         }
     }
 
-    pub(super) fn core(&self) -> &Arc<Core> {
+    pub(super) fn core(&self) -> &Arc<RankContext> {
         &self.flight.origin.core
     }
 

@@ -7,7 +7,7 @@ use motet_fabric::slab::Id;
 
 use super::request::Inner;
 use super::{Request, Status};
-use crate::core::Core;
+use crate::core::RankContext;
 use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, ExceptionId, Result};
 use crate::sets::refuse_operator;
@@ -149,12 +149,12 @@ fn end_soon(requests: &mut [Request]) -> bool {
 }
 
 /// The rank of the active ones, if there are any.
-fn core_of(requests: &mut [Request]) -> Option<Arc<Core>> {
+fn core_of(requests: &mut [Request]) -> Option<Arc<RankContext>> {
     requests.iter_mut().find_map(Request::active).map(|inner| inner.core().clone())
 }
 
 /// The active ones, if a wait is to name them.
-fn awaited(requests: &mut [Request], core: &Core) -> Vec<Id> {
+fn awaited(requests: &mut [Request], core: &RankContext) -> Vec<Id> {
     if !core.reports_waits() {
         return Vec::new();
     }
@@ -163,13 +163,13 @@ fn awaited(requests: &mut [Request], core: &Core) -> Vec<Id> {
 
 /// Takes the outcome of an operation if it is there.
 #[inline(always)] // there may be a million
-fn collect(inner: &mut Inner, core: &Arc<Core>, engine: &mut Engine) -> bool {
+fn collect(inner: &mut Inner, core: &Arc<RankContext>, engine: &mut Engine) -> bool {
     assert!(Arc::ptr_eq(inner.core(), core), "{ONE_RANK}");
     inner.collect(engine)
 }
 
 /// How many at the beginning have nothing under way.
-fn collect_first(requests: &mut [Request], core: &Arc<Core>, engine: &mut Engine) -> usize {
+fn collect_first(requests: &mut [Request], core: &Arc<RankContext>, engine: &mut Engine) -> usize {
     let waits =
         |request: &mut Request| request.active().is_some_and(|inner| !collect(inner, core, engine));
     let all = requests.len();
@@ -177,7 +177,11 @@ fn collect_first(requests: &mut [Request], core: &Arc<Core>, engine: &mut Engine
 }
 
 /// The first active one that is over.
-fn first_over(requests: &mut [Request], core: &Arc<Core>, engine: &mut Engine) -> Option<usize> {
+fn first_over(
+    requests: &mut [Request],
+    core: &Arc<RankContext>,
+    engine: &mut Engine,
+) -> Option<usize> {
     let is_over =
         |request: &mut Request| request.active().is_some_and(|inner| collect(inner, core, engine));
     requests.iter_mut().position(is_over)
