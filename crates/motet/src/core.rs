@@ -94,13 +94,13 @@ struct Shared {
 
 /// How a rank waits, and who moves its operations when it does not.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Habits {
+pub(crate) struct ProgressConfig {
     pub(crate) waiting: Waiting,
     /// Whether a thread moves them while the rank computes.
     pub(crate) has_helper: bool,
 }
 
-impl Habits {
+impl ProgressConfig {
     /// Whether there is a thread that moves operations, and a core for it, in a world of so many
     /// ranks on so many cores.
     fn helper_has_core(&self, ranks: usize, cores: usize) -> bool {

@@ -10,7 +10,7 @@ use motet_plan::Tuning;
 use motet_plan::select::Wisdom;
 
 use crate::check::{Caller, Watch};
-use crate::core::{Habits, Waiting};
+use crate::core::{ProgressConfig, Waiting};
 use crate::error::{Error, ErrorKind, Result};
 use crate::machine;
 use crate::nodes::Nodes;
@@ -78,7 +78,7 @@ pub struct Settings {
     /// The file that wisdom is saved to.
     pub(crate) save: Option<PathBuf>,
     pub(crate) nodes: Nodes,
-    pub(crate) habits: Habits,
+    pub(crate) habits: ProgressConfig,
     /// How many ranks that are threads share memory, if not all.
     pub(crate) ranks_per_segment: Option<NonZeroUsize>,
 }

@@ -26,7 +26,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::waiting::LONGEST_SLEEP;
-use super::{Habits, RankContext, Shared};
+use super::{ProgressConfig, RankContext, Shared};
 use crate::engine::Engine;
 use crate::error::ErrorKind;
 
@@ -55,7 +55,7 @@ pub(crate) struct Aid {
 }
 
 impl Aid {
-    pub(super) fn new(habits: Habits, ranks: usize, cores: usize) -> Aid {
+    pub(super) fn new(habits: ProgressConfig, ranks: usize, cores: usize) -> Aid {
         let has_core = habits.helper_has_core(ranks, cores);
         Aid {
             is_constant: habits.has_helper,
