@@ -115,7 +115,7 @@ impl ProgressConfig {
 /// the lock: if one panics, the rank dies here, before the unwinding frees buffers that its
 /// operations use. If one calls the library, its thread is kept out: what returns a result says so
 /// ([`Core::free_engine`]), and nothing waits.
-pub(crate) type Locked<'a> = Guard<'a, Guarded>;
+pub(crate) type EngineGuard<'a> = Guard<'a, Guarded>;
 
 /// What the lock of a rank is for.
 pub(crate) struct Guarded {
@@ -298,13 +298,13 @@ impl RankContext {
     /// In an operator, which has it already: what may be called there asks for
     /// [`free_engine`](Core::free_engine).
     #[inline]
-    pub(crate) fn engine(&self) -> Locked<'_> {
+    pub(crate) fn engine(&self) -> EngineGuard<'_> {
         self.shared.engine()
     }
 
     /// The same; `None` in an operator.
     #[inline]
-    pub(crate) fn free_engine(&self) -> Option<Locked<'_>> {
+    pub(crate) fn free_engine(&self) -> Option<EngineGuard<'_>> {
         self.shared.free_engine()
     }
 
@@ -324,7 +324,7 @@ impl RankContext {
     #[inline]
     fn finish_short<'a>(
         &'a self,
-        mut engine: Locked<'a>,
+        mut engine: EngineGuard<'a>,
         begun: Result<InlineRun, Id>,
     ) -> Result<(), TransferError> {
         match begun {
@@ -344,7 +344,7 @@ impl RankContext {
     #[inline]
     fn finish_sprint<'a>(
         &'a self,
-        mut engine: Locked<'a>,
+        mut engine: EngineGuard<'a>,
         mut sprinter: InlineRun,
         mut pace: Advance,
     ) -> Result<(), TransferError> {
@@ -451,13 +451,13 @@ impl RankContext {
 
 impl Shared {
     #[inline]
-    fn engine(&self) -> Locked<'_> {
+    fn engine(&self) -> EngineGuard<'_> {
         self.free_engine().unwrap_or_else(|| called_from_operator())
     }
 
     /// The engine, unless this thread runs an operator.
     #[inline]
-    fn free_engine(&self) -> Option<Locked<'_>> {
+    fn free_engine(&self) -> Option<EngineGuard<'_>> {
         // A panic under the lock has ended this rank for the others; it may still look around.
         self.engine.lock()
     }

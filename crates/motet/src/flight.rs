@@ -8,7 +8,7 @@ use motet_fabric::Received;
 use motet_fabric::lock::is_kept_out;
 use motet_fabric::slab::Id;
 
-use crate::core::{Locked, RankContext};
+use crate::core::{EngineGuard, RankContext};
 use crate::engine::{BufferGuard, CANCELLED, End, Engine, NOBODY, NOTHING, Outcome, StartOutcome};
 use crate::error::{Error, ErrorHandler, ErrorKind, Particulars, Result};
 use crate::group::Group;
@@ -67,7 +67,7 @@ impl Home {
     /// # Errors
     /// That an operator makes the call.
     #[inline]
-    pub(crate) fn engine(&self, call: &'static str) -> Result<Locked<'_>> {
+    pub(crate) fn engine(&self, call: &'static str) -> Result<EngineGuard<'_>> {
         match self.core.free_engine() {
             Some(engine) => Ok(engine),
             None => Err(self.error(call, ErrorKind::WithinOperator)),
