@@ -51,7 +51,7 @@ use courier::Courier;
 use kept_out::called_from_operator;
 use progress::Aid;
 pub use waiting::Waiting;
-use waiting::{Behaviour, Patience};
+use waiting::{Behaviour, WaitPolicy};
 
 /// One rank.
 pub(crate) struct RankContext {
@@ -87,7 +87,7 @@ struct Shared {
     placement: Placement,
     /// Whether there are ranks on other hosts, of whose news no doorbell tells.
     is_wired: bool,
-    patience: Patience,
+    patience: WaitPolicy,
     behaviour: Behaviour,
     aid: Arc<Aid>,
 }
@@ -194,7 +194,7 @@ impl RankContext {
             (Nodes::One, Some(wire)) => Nodes::Each(wire.hosts().into()),
             (nodes, _) => nodes.clone(),
         };
-        let patience = Patience::with(habits.waiting, segment.company(), segment.cores());
+        let patience = WaitPolicy::with(habits.waiting, segment.company(), segment.cores());
         let patience = patience.in_groups(segment.spans_scheduling_groups());
         let is_wired = wire.is_some();
         let held_back = wire.as_ref().map(|wire| Arc::clone(wire.held_back()));

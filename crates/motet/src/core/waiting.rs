@@ -68,7 +68,7 @@ type Ready<'a, T> = dyn FnMut(&mut Engine) -> Option<T> + 'a;
 
 /// How long to look before sleeping.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
+pub(super) struct WaitPolicy {
     /// Looks at the one thing that a short operation waits for, before any at the engine.
     pub(super) looks: u32,
     /// Looks at the engine between two looks at the clock.
@@ -103,11 +103,11 @@ pub(super) struct Behaviour {
     pub(super) polls: Polls,
 }
 
-impl Patience {
+impl WaitPolicy {
     /// With a core for each rank, spin for longer than a message takes; else give the core to
     /// somebody who has work.
-    pub(super) fn with(waiting: Waiting, ranks: usize, cores: usize) -> Patience {
-        let spinning = Patience {
+    pub(super) fn with(waiting: Waiting, ranks: usize, cores: usize) -> WaitPolicy {
+        let spinning = WaitPolicy {
             looks: 200,
             burst: 32,
             spin: SPIN,
@@ -120,7 +120,7 @@ impl Patience {
             minds_others: false,
             spans_groups: false,
         };
-        let sharing = Patience {
+        let sharing = WaitPolicy {
             looks: 2,
             burst: 1,
             spin: Duration::ZERO,
@@ -135,24 +135,24 @@ impl Patience {
             Waiting::Auto => sharing,
             Waiting::Spin => {
                 let impolite = if ranks <= cores { ROUND } else { POLITE };
-                Patience { spin: ROUND, impolite, yields: 0, sleeps: false, ..spinning }
+                WaitPolicy { spin: ROUND, impolite, yields: 0, sleeps: false, ..spinning }
             }
             Waiting::Yield => {
-                let patience = Patience { yields: 100, awake: Duration::ZERO, ..sharing };
-                Patience { sleeps: false, minds_others: false, ..patience }
+                let patience = WaitPolicy { yields: 100, awake: Duration::ZERO, ..sharing };
+                WaitPolicy { sleeps: false, minds_others: false, ..patience }
             }
-            Waiting::Sleep => Patience { yields: 0, turns: 0, ..sharing },
+            Waiting::Sleep => WaitPolicy { yields: 0, turns: 0, ..sharing },
         }
     }
 
     /// The same for ranks of one scheduling group, or of several.
-    pub(super) fn in_groups(self, spans_groups: bool) -> Patience {
-        Patience { spans_groups, ..self }
+    pub(super) fn in_groups(self, spans_groups: bool) -> WaitPolicy {
+        WaitPolicy { spans_groups, ..self }
     }
 
     /// The same for who may wait for ranks on other hosts: each look costs a call of the system,
     /// and sleeping is a matter of time only.
-    pub(super) fn wired(self) -> Patience {
+    pub(super) fn wired(self) -> WaitPolicy {
         if self.spin.is_zero() && self.yields == 0 {
             return self; // it is to sleep at once
         }
@@ -162,7 +162,7 @@ impl Patience {
         } else {
             (self.impolite, self.spin)
         };
-        Patience { looks, burst, impolite, turns: 0, spin, awake, ..self }
+        WaitPolicy { looks, burst, impolite, turns: 0, spin, awake, ..self }
     }
 }
 
@@ -233,18 +233,18 @@ impl RankContext {
 impl Shared {
     /// How long to look before sleeping, as things are.
     #[inline(never)]
-    fn patience_now(&self) -> Patience {
+    fn patience_now(&self) -> WaitPolicy {
         let patience = self.patience;
         if !self.may_have_to_sleep() {
             return patience;
         }
         match (self.is_to_sleep(), self.is_wired) {
-            (true, false) => Patience { spin: Duration::ZERO, yields: 0, ..patience },
+            (true, false) => WaitPolicy { spin: Duration::ZERO, yields: 0, ..patience },
             (false, false) if self.segment.is_contended() => {
-                Patience { awake: patience.awake.min(AWAKE_BESIDE), ..patience }
+                WaitPolicy { awake: patience.awake.min(AWAKE_BESIDE), ..patience }
             }
             // Nothing would wake a sleeper when its message comes: it gives way at each look.
-            (true, true) => Patience { burst: 1, impolite: Duration::ZERO, ..patience },
+            (true, true) => WaitPolicy { burst: 1, impolite: Duration::ZERO, ..patience },
             (false, _) => patience,
         }
     }
@@ -252,7 +252,7 @@ impl Shared {
     /// Whether this rank waits among foreign threads or ranks of other scheduling groups, so that a
     /// yield may give its core to a thread that computes.
     fn may_have_to_sleep(&self) -> bool {
-        let Patience { minds_others, spans_groups, .. } = self.patience;
+        let WaitPolicy { minds_others, spans_groups, .. } = self.patience;
         minds_others && (spans_groups || self.segment.is_contended())
     }
 
@@ -322,7 +322,7 @@ impl Shared {
     }
 
     /// Looks as long as that is better than sleeping.
-    fn stay_awake<T>(&self, patience: Patience, ready: &mut Ready<'_, T>) -> Option<T> {
+    fn stay_awake<T>(&self, patience: WaitPolicy, ready: &mut Ready<'_, T>) -> Option<T> {
         if !patience.spin.is_zero()
             && let Some(ended) = self.look_for_a_while(patience, ready)
         {
@@ -332,7 +332,7 @@ impl Shared {
     }
 
     /// Gives way so often and so long as it is to, and looks in between.
-    fn look_between_yields<T>(&self, patience: Patience, ready: &mut Ready<'_, T>) -> Option<T> {
+    fn look_between_yields<T>(&self, patience: WaitPolicy, ready: &mut Ready<'_, T>) -> Option<T> {
         let (begun, awake) = (now(), patience.awake.as_nanos() as u64);
         let (mut yields, mut waited, mut ended) = (0, 0, None);
         while ended.is_none() && (yields < patience.yields || waited < awake) {
@@ -357,8 +357,8 @@ impl Shared {
     }
 
     /// Looks until nothing has moved for so long as it is to look.
-    fn look_for_a_while<T>(&self, patience: Patience, ready: &mut Ready<'_, T>) -> Option<T> {
-        let Patience { burst, spin, impolite, .. } = patience;
+    fn look_for_a_while<T>(&self, patience: WaitPolicy, ready: &mut Ready<'_, T>) -> Option<T> {
+        let WaitPolicy { burst, spin, impolite, .. } = patience;
         let (mut flow, mut ended) = (Flow::new(&self.engine()), None);
         let mut begun = Instant::now();
         while ended.is_none() && begun.elapsed() < spin {
@@ -375,7 +375,12 @@ impl Shared {
 
     /// Sleeps, or does what whoever sleeps does before. Returns when something has moved, or
     /// nothing has for so long.
-    fn rest<T>(&self, patience: Patience, limit: Duration, ready: &mut Ready<'_, T>) -> Option<T> {
+    fn rest<T>(
+        &self,
+        patience: WaitPolicy,
+        limit: Duration,
+        ready: &mut Ready<'_, T>,
+    ) -> Option<T> {
         let mut ended = None;
         let news = |engine: &mut Engine| {
             let moved = engine.progress_thoroughly();
