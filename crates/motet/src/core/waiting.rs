@@ -359,7 +359,7 @@ impl Shared {
     /// Looks until nothing has moved for so long as it is to look.
     fn look_for_a_while<T>(&self, patience: WaitPolicy, ready: &mut Ready<'_, T>) -> Option<T> {
         let WaitPolicy { burst, spin, impolite, .. } = patience;
-        let (mut flow, mut ended) = (Flow::new(&self.engine()), None);
+        let (mut flow, mut ended) = (ProgressMeter::new(&self.engine()), None);
         let mut begun = Instant::now();
         while ended.is_none() && begun.elapsed() < spin {
             if begun.elapsed() >= impolite {
@@ -426,14 +426,14 @@ impl Shared {
 
 /// What moves while a rank waits. A large message takes long, over a network or in pieces, but goes
 /// on before the eyes of who waits for it, who therefore does not sleep.
-struct Flow {
+struct ProgressMeter {
     moves: u64,
     thorough: Instant,
 }
 
-impl Flow {
-    fn new(engine: &Engine) -> Flow {
-        Flow { moves: engine.moves(), thorough: Instant::now() }
+impl ProgressMeter {
+    fn new(engine: &Engine) -> ProgressMeter {
+        ProgressMeter { moves: engine.moves(), thorough: Instant::now() }
     }
 
     /// When something has moved since the last look: now. What moves may be of others, so those
