@@ -72,7 +72,7 @@ impl Shared {
         if self.is_to_sleep() && !self.is_wired {
             self.sleep(NAP, |engine| engine.progress_thoroughly());
         } else {
-            self.give_way();
+            self.yield_core();
         }
         polls.last.store(contention::now(), Ordering::Relaxed);
     }

@@ -290,7 +290,7 @@ impl Shared {
     }
 
     /// Lets others have the core. Says when it had it back, by the monotonic clock.
-    pub(super) fn give_way(&self) -> u64 {
+    pub(super) fn yield_core(&self) -> u64 {
         let turn = self.segment.give_way();
         if turn.is_of_another() && !self.segment.is_contended() {
             self.placement.part();
@@ -309,7 +309,7 @@ impl Shared {
             if self.is_to_sleep() {
                 return None;
             }
-            self.give_way();
+            self.yield_core();
             let mut engine = self.engine();
             let ended = ended(&mut engine, self.patience.looks);
             if ended.is_some() {
@@ -336,7 +336,7 @@ impl Shared {
         let (begun, awake) = (now(), patience.awake.as_nanos() as u64);
         let (mut yields, mut waited, mut ended) = (0, 0, None);
         while ended.is_none() && (yields < patience.yields || waited < awake) {
-            (yields, waited) = (yields + 1, self.give_way().saturating_sub(begun));
+            (yields, waited) = (yields + 1, self.yield_core().saturating_sub(begun));
             ended = self.look(1, ready);
             if patience.minds_others && self.is_to_sleep_now(waited) {
                 break;
@@ -363,7 +363,7 @@ impl Shared {
         let mut begun = Instant::now();
         while ended.is_none() && begun.elapsed() < spin {
             if begun.elapsed() >= impolite {
-                self.give_way();
+                self.yield_core();
             }
             ended = self.look(burst, ready);
             if let Some(moved) = flow.look(&mut self.engine()) {
