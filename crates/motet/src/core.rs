@@ -350,7 +350,7 @@ impl RankContext {
     ) -> Result<(), TransferError> {
         if pace.is_under_way() && self.shared.patience.turns > 0 {
             drop(engine);
-            let ended = self.shared.take_turns(0, |engine, looks| {
+            let ended = self.shared.yield_and_poll(0, |engine, looks| {
                 let pace = engine.poll_inline(&mut sprinter, looks);
                 (!pace.is_under_way()).then_some(pace)
             });
@@ -433,7 +433,7 @@ impl RankContext {
             std::mem::forget(panicked);
             return outcome;
         }
-        let ended = self.shared.take_turns(1, |engine, looks| {
+        let ended = self.shared.yield_and_poll(1, |engine, looks| {
             engine.poll(id, looks);
             engine.take(id, persistent)
         });

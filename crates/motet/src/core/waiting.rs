@@ -300,7 +300,7 @@ impl Shared {
 
     /// Gives way some times, and looks in between for the end of one operation, and for little
     /// else. The operation is among so many that are under way: it may be none yet.
-    pub(super) fn take_turns<T>(
+    pub(super) fn yield_and_poll<T>(
         &self,
         own: usize,
         mut ended: impl FnMut(&mut Engine, u32) -> Option<T>,
