@@ -208,7 +208,7 @@ impl RankContext {
         let mut is_news = true;
         let ended = loop {
             let patience = shared.patience_now();
-            if is_news && let Some(ended) = shared.stay_awake(patience, ready) {
+            if is_news && let Some(ended) = shared.spin_and_yield(patience, ready) {
                 break ended;
             }
             let moves = self.engine().moves();
@@ -322,7 +322,7 @@ impl Shared {
     }
 
     /// Looks as long as that is better than sleeping.
-    fn stay_awake<T>(&self, patience: WaitPolicy, ready: &mut Ready<'_, T>) -> Option<T> {
+    fn spin_and_yield<T>(&self, patience: WaitPolicy, ready: &mut Ready<'_, T>) -> Option<T> {
         if !patience.spin.is_zero()
             && let Some(ended) = self.look_for_a_while(patience, ready)
         {
