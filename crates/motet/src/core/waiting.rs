@@ -324,7 +324,7 @@ impl Shared {
     /// Looks as long as that is better than sleeping.
     fn spin_and_yield<T>(&self, patience: WaitPolicy, ready: &mut Ready<'_, T>) -> Option<T> {
         if !patience.spin.is_zero()
-            && let Some(ended) = self.look_for_a_while(patience, ready)
+            && let Some(ended) = self.spin(patience, ready)
         {
             return Some(ended);
         }
@@ -357,7 +357,7 @@ impl Shared {
     }
 
     /// Looks until nothing has moved for so long as it is to look.
-    fn look_for_a_while<T>(&self, patience: WaitPolicy, ready: &mut Ready<'_, T>) -> Option<T> {
+    fn spin<T>(&self, patience: WaitPolicy, ready: &mut Ready<'_, T>) -> Option<T> {
         let WaitPolicy { burst, spin, impolite, .. } = patience;
         let (mut flow, mut ended) = (ProgressMeter::new(&self.engine()), None);
         let mut begun = Instant::now();
