@@ -194,7 +194,7 @@ impl RankContext {
 
     fn wait_with<T>(&self, ids: &[Id], mut ready: impl FnMut(&mut Engine) -> Option<T>) -> T {
         let _here = self.shared.stay();
-        let ended = self.shared.look(self.shared.patience.burst, &mut ready);
+        let ended = self.shared.poll_for(self.shared.patience.burst, &mut ready);
         ended.unwrap_or_else(|| self.wait_on(ids, &mut ready))
     }
 
@@ -337,7 +337,7 @@ impl Shared {
         let (mut yields, mut waited, mut ended) = (0, 0, None);
         while ended.is_none() && (yields < patience.yields || waited < awake) {
             (yields, waited) = (yields + 1, self.yield_core().saturating_sub(begun));
-            ended = self.look(1, ready);
+            ended = self.poll_for(1, ready);
             if patience.minds_others && self.is_to_sleep_now(waited) {
                 break;
             }
@@ -365,7 +365,7 @@ impl Shared {
             if begun.elapsed() >= impolite {
                 self.yield_core();
             }
-            ended = self.look(burst, ready);
+            ended = self.poll_for(burst, ready);
             if let Some(moved) = flow.look(&mut self.engine()) {
                 begun = moved;
             }
@@ -393,12 +393,12 @@ impl Shared {
             let mut news = news;
             news(&mut self.engine());
         }
-        ended.or_else(|| self.look(1, ready))
+        ended.or_else(|| self.poll_for(1, ready))
     }
 
     /// Moves the engine and looks, up to `times` times.
     #[inline]
-    fn look<T, R>(&self, times: u32, ready: &mut R) -> Option<T>
+    fn poll_for<T, R>(&self, times: u32, ready: &mut R) -> Option<T>
     where
         R: FnMut(&mut Engine) -> Option<T> + ?Sized,
     {
