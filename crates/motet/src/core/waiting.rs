@@ -213,7 +213,7 @@ impl RankContext {
             }
             let moves = self.engine().moves();
             let limit = if shared.is_wired { limit.min(nap(begun.elapsed())) } else { limit };
-            if let Some(ended) = shared.rest(patience, limit, ready) {
+            if let Some(ended) = shared.park_or_poll(patience, limit, ready) {
                 break ended;
             }
             // Who has slept for nothing sleeps on. The network wakes nobody.
@@ -375,7 +375,7 @@ impl Shared {
 
     /// Sleeps, or does what whoever sleeps does before. Returns when something has moved, or
     /// nothing has for so long.
-    fn rest<T>(
+    fn park_or_poll<T>(
         &self,
         patience: WaitPolicy,
         limit: Duration,
