@@ -212,7 +212,7 @@ impl RankContext {
                 break ended;
             }
             let moves = self.engine().moves();
-            let limit = if shared.is_wired { limit.min(nap(begun.elapsed())) } else { limit };
+            let limit = if shared.is_wired { limit.min(nap_time(begun.elapsed())) } else { limit };
             if let Some(ended) = shared.park_or_poll(patience, limit, ready) {
                 break ended;
             }
@@ -453,6 +453,6 @@ impl ProgressMeter {
 }
 
 /// How long to sleep after waiting for so long, where no doorbell tells of news.
-fn nap(waited: Duration) -> Duration {
+fn nap_time(waited: Duration) -> Duration {
     (waited / 8).clamp(SHORTEST_NAP, LONGEST_NAP)
 }
