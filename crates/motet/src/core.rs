@@ -49,7 +49,7 @@ use crate::settings::Settings;
 use crate::wisdom::Lessons;
 use courier::Courier;
 use kept_out::called_from_operator;
-use progress::Aid;
+use progress::ProgressThread;
 pub use waiting::Waiting;
 use waiting::{Behaviour, WaitPolicy};
 
@@ -89,7 +89,7 @@ struct Shared {
     is_wired: bool,
     patience: WaitPolicy,
     behaviour: Behaviour,
-    aid: Arc<Aid>,
+    aid: Arc<ProgressThread>,
 }
 
 /// How a rank waits, and who moves its operations when it does not.
@@ -123,7 +123,7 @@ pub(crate) struct Guarded {
     /// Whether there is a helper for all operations, so that each who gives the engine back looks
     /// whether it must be called.
     has_helper: bool,
-    aid: Arc<Aid>,
+    aid: Arc<ProgressThread>,
 }
 
 impl Deref for Guarded {
@@ -144,7 +144,7 @@ impl DerefMut for Guarded {
 
 impl Settle for Guarded {
     /// What is postponed, and who is to be called.
-    type Rest = (Vec<Postponed>, Option<Arc<Aid>>);
+    type Rest = (Vec<Postponed>, Option<Arc<ProgressThread>>);
 
     #[inline]
     fn is_settled(&self) -> bool {
@@ -214,7 +214,7 @@ impl RankContext {
             engine.leave_to_helper();
         }
         let behaviour = Behaviour::default();
-        let aid = Arc::new(Aid::new(habits, segment.company(), segment.cores()));
+        let aid = Arc::new(ProgressThread::new(habits, segment.company(), segment.cores()));
         let engine = Lock::new(Guarded { engine, has_helper: aid.is_constant, aid: aid.clone() });
         let shared =
             Shared { engine, segment, heap, me, placement, is_wired, patience, behaviour, aid };

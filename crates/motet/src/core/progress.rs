@@ -37,7 +37,7 @@ const LINGER: Duration = Duration::from_micros(100);
 const PAUSES: u32 = 50;
 
 /// What a rank and its helper tell each other.
-pub(crate) struct Aid {
+pub(crate) struct ProgressThread {
     /// Whether the helper is there for all operations, not just for those with a waker.
     pub(super) is_constant: bool,
     linger: Duration,
@@ -54,10 +54,10 @@ pub(crate) struct Aid {
     waiting: AtomicU32,
 }
 
-impl Aid {
-    pub(super) fn new(habits: ProgressConfig, ranks: usize, cores: usize) -> Aid {
+impl ProgressThread {
+    pub(super) fn new(habits: ProgressConfig, ranks: usize, cores: usize) -> ProgressThread {
         let has_core = habits.helper_has_core(ranks, cores);
-        Aid {
+        ProgressThread {
             is_constant: habits.has_helper,
             linger: if has_core { LINGER } else { Duration::ZERO },
             idle: Mutex::new(()),
