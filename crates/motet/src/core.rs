@@ -47,7 +47,7 @@ use crate::nodes::Nodes;
 use crate::point_to_point::Slot;
 use crate::settings::Settings;
 use crate::wisdom::Lessons;
-use courier::Courier;
+use courier::FlushThread;
 use kept_out::called_from_operator;
 use progress::ProgressThread;
 pub use waiting::Waiting;
@@ -61,7 +61,7 @@ pub(crate) struct RankContext {
     /// Or why it could not be started.
     helper: OnceLock<io::Result<JoinHandle<()>>>,
     /// If there are ranks on other hosts.
-    courier: Option<Courier>,
+    courier: Option<FlushThread>,
     /// Where a buffer for buffered sends may be attached.
     slot: Slot,
     watch: Watch,
@@ -219,7 +219,7 @@ impl RankContext {
         let shared =
             Shared { engine, segment, heap, me, placement, is_wired, patience, behaviour, aid };
         let shared = Arc::new(shared);
-        let courier = held_back.map(|held_back| Courier::start(&shared, held_back));
+        let courier = held_back.map(|held_back| FlushThread::start(&shared, held_back));
         let core = RankContext {
             shared,
             ids: AtomicU64::new(0),

@@ -28,21 +28,21 @@ const IDLE: u32 = 10;
 
 /// The courier of a rank, and what the rank tells it.
 #[derive(Debug)]
-pub(super) struct Courier {
+pub(super) struct FlushThread {
     held_back: Arc<HeldBack>,
     /// None if no thread could be started: then nothing is held back.
     thread: Option<JoinHandle<()>>,
 }
 
-impl Courier {
+impl FlushThread {
     /// Starts the courier of a rank.
-    pub(super) fn start(shared: &Arc<Shared>, held_back: Arc<HeldBack>) -> Courier {
+    pub(super) fn start(shared: &Arc<Shared>, held_back: Arc<HeldBack>) -> FlushThread {
         let thread = {
             let (shared, held_back) = (Arc::clone(shared), Arc::clone(&held_back));
             let name = format!("motet courier {}", shared.me);
             thread::Builder::new().name(name).spawn(move || shared.carry(&held_back)).ok()
         };
-        Courier { held_back, thread }
+        FlushThread { held_back, thread }
     }
 
     /// Ends it.
