@@ -36,7 +36,7 @@ use crate::engine::{
     ReplayKey, Rule, Selection,
 };
 use crate::error::{ErrorKind, Result};
-use crate::flight::Flight;
+use crate::flight::OpHandle;
 use crate::group::Group;
 use crate::hints::{Hints, Keep, Overlap};
 use crate::info::Info;
@@ -105,7 +105,7 @@ impl Loose {
 pub(crate) enum Begun {
     /// It has ended well already, and is no operation.
     Over,
-    UnderWay(Flight),
+    UnderWay(OpHandle),
 }
 
 /// The ranks that a plan is for, and which of them is the caller.
@@ -317,7 +317,7 @@ impl Communicator {
         let origin = self.origin(prepared.call);
         let id = self.begin(prepared)?;
         // SAFETY: passed on.
-        Ok(unsafe { Request::new(Flight::new(origin, id, false), parts.keep()) })
+        Ok(unsafe { Request::new(OpHandle::new(origin, id, false), parts.keep()) })
     }
 
     /// The blocking form: the buffers are borrowed by the caller for longer than this takes.
@@ -391,7 +391,7 @@ impl Communicator {
         let run = engine.take_cached(known, || self.next_collective())?;
         let id = engine.start_run(run, None);
         drop(engine);
-        Some(Request::without_buffers(Flight::new(origin, id, false)))
+        Some(Request::without_buffers(OpHandle::new(origin, id, false)))
     }
 
     /// The nonblocking form of a call without buffers that is the same as one before, if there was
@@ -409,7 +409,7 @@ impl Communicator {
             Replay::Long(run) => (origin(), engine.start_run(run, None)),
         };
         drop(engine);
-        Some(Begun::UnderWay(Flight::new(origin, id, false)))
+        Some(Begun::UnderWay(OpHandle::new(origin, id, false)))
     }
 
     /// The nonblocking form without buffers of a call that may be made again.
@@ -422,7 +422,7 @@ impl Communicator {
         let origin = self.origin(prepared.call);
         let (run, staging) = self.run_of_known(prepared, known)?;
         let id = self.core().engine().start_run(run, staging);
-        Ok(Request::without_buffers(Flight::new(origin, id, false)))
+        Ok(Request::without_buffers(OpHandle::new(origin, id, false)))
     }
 }
 

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use motet_plan::plan::Load;
 
 use crate::engine::{CachedPlan, TransportSummary};
-use crate::flight::Flight;
+use crate::flight::OpHandle;
 
-impl Flight {
+impl OpHandle {
     /// What runs and why, in a few lines.
     pub(crate) fn explain(&self) -> String {
         let (call, core) = (self.origin.call, &self.origin.core);

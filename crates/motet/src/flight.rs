@@ -128,7 +128,7 @@ impl Origin {
 }
 
 /// An operation that has been started, until somebody has taken its outcome.
-pub(crate) struct Flight {
+pub(crate) struct OpHandle {
     pub(crate) origin: Origin,
     pub(crate) id: Id,
     persistent: bool,
@@ -140,21 +140,21 @@ pub(crate) struct Flight {
     handled: bool,
 }
 
-impl Flight {
+impl OpHandle {
     #[inline]
-    pub(crate) fn new(origin: Origin, id: Id, persistent: bool) -> Flight {
-        Flight { origin, id, persistent, end: End::Unknown, reported: false, handled: false }
+    pub(crate) fn new(origin: Origin, id: Id, persistent: bool) -> OpHandle {
+        OpHandle { origin, id, persistent, end: End::Unknown, reported: false, handled: false }
     }
 
     /// A persistent operation that has not been started. There is nothing to wait for.
     #[inline]
-    pub(crate) fn inactive(origin: Origin, id: Id) -> Flight {
-        Flight { end: End::Well, reported: true, ..Flight::new(origin, id, true) }
+    pub(crate) fn inactive(origin: Origin, id: Id) -> OpHandle {
+        OpHandle { end: End::Well, reported: true, ..OpHandle::new(origin, id, true) }
     }
 
     /// A send that is over already; the engine never knew it.
-    pub(crate) fn over(origin: Origin) -> Flight {
-        Flight { end: End::Well, ..Flight::new(origin, Id(0), false) }
+    pub(crate) fn over(origin: Origin) -> OpHandle {
+        OpHandle { end: End::Well, ..OpHandle::new(origin, Id(0), false) }
     }
 
     /// Starts another run of a persistent operation, which is not running.
@@ -176,13 +176,13 @@ impl Flight {
     }
 
     /// The same, for whoever stands for the operation from now on.
-    pub(crate) fn take_over(&mut self) -> Flight {
-        let Flight { ref origin, id, persistent, end, reported, handled } = *self;
-        Flight { origin: origin.again(), id, persistent, end, reported, handled }
+    pub(crate) fn take_over(&mut self) -> OpHandle {
+        let OpHandle { ref origin, id, persistent, end, reported, handled } = *self;
+        OpHandle { origin: origin.again(), id, persistent, end, reported, handled }
     }
 
     /// It is over, as another one is that stands for the same operation.
-    pub(crate) fn end_as(&mut self, other: &Flight) {
+    pub(crate) fn end_as(&mut self, other: &OpHandle) {
         (self.end, self.handled) = (other.end, other.handled);
     }
 

@@ -8,7 +8,7 @@ use motet_fabric::slab::Id;
 use crate::communicator::Communicator;
 use crate::core::RankContext;
 use crate::error::{ErrorKind, Result};
-use crate::flight::Flight;
+use crate::flight::OpHandle;
 use crate::raw::Shared;
 use crate::request::Request;
 
@@ -72,7 +72,7 @@ impl Communicator {
     /// ```
     pub fn generalized(&self) -> (Request<()>, Completer) {
         let id = self.core().engine().start_generalized();
-        let flight = Flight::new(self.origin("generalized"), id, false);
+        let flight = OpHandle::new(self.origin("generalized"), id, false);
         (Request::<()>::without_buffers(flight), Completer::new(self.core().clone(), id, None))
     }
 }

@@ -20,7 +20,7 @@ use crate::buffer::{
     Buffers, Held, HeldBuffers, OwnInput, RecvBuffer, SendBuffer, elements, elements_mut,
 };
 use crate::error::{ErrorKind, Result};
-use crate::flight::{Flight, Origin};
+use crate::flight::{OpHandle, Origin};
 use crate::raw;
 use crate::sets::{InFlight, Pending};
 use crate::status::Status;
@@ -83,14 +83,14 @@ pub use together::{Start, start_all};
 /// # Ok::<(), motet::Error>(())
 /// ```
 pub struct Persistent<B: Held + 'static> {
-    flight: Flight,
+    flight: OpHandle,
     /// Gone only when [`Drop`] must not find them.
     parts: Option<B::Parts>,
 }
 
 impl<B: Held + 'static> Persistent<B> {
     pub(crate) fn new(origin: Origin, id: Id, parts: B::Parts) -> Persistent<B> {
-        Persistent { flight: Flight::inactive(origin, id), parts: Some(parts) }
+        Persistent { flight: OpHandle::inactive(origin, id), parts: Some(parts) }
     }
 
     /// Starts the operation. The first messages leave before this returns; nothing is waited for.

@@ -23,7 +23,7 @@ use crate::element::{assert_valid, code_for};
 pub(crate) use crate::engine::Mode;
 use crate::engine::{Engine, Envelope, NOBODY, PackDirection, PackedBuffers, Transfer};
 use crate::error::{ErrorKind, Result};
-use crate::flight::Flight;
+use crate::flight::OpHandle;
 use crate::status::{PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
 pub use buffered::BufferRoom;
 pub(crate) use buffered::{Room, Rooms, Slot, no_room};
@@ -269,16 +269,16 @@ impl Communicator {
         call: &'static str,
         transfer: &Transfer,
         staging: Option<Box<PackedBuffers>>,
-    ) -> Result<Flight> {
+    ) -> Result<OpHandle> {
         // To count who has an origin waits for messages to leave the core: so that comes first.
         let origin = self.origin(call);
         // SAFETY: passed on.
         if staging.is_none() && unsafe { self.home().engine(call)?.send_at_once(transfer) } {
-            return Ok(Flight::over(origin));
+            return Ok(OpHandle::over(origin));
         }
         // SAFETY: passed on.
         let id = unsafe { self.begin_transfer(call, transfer, staging) }?;
-        Ok(Flight::new(origin, id, false))
+        Ok(OpHandle::new(origin, id, false))
     }
 
     /// Begins a transfer, if there may be another operation.

@@ -12,7 +12,7 @@ use motet_fabric::slab::Id;
 
 use crate::buffer::{Held, HeldBuffers};
 use crate::error::Result;
-use crate::flight::Flight;
+use crate::flight::OpHandle;
 use crate::raw;
 use crate::sets::{InFlight, Pending};
 use crate::status::Status;
@@ -27,7 +27,7 @@ use crate::status::Status;
 /// (MPI 5.0 §3.7, §6.12)
 #[must_use = "a request that is dropped goes on unseen, and its buffers are lost"]
 pub struct Request<B: Held> {
-    flight: Flight,
+    flight: OpHandle,
     parts: Option<B::Parts>,
 }
 
@@ -38,7 +38,7 @@ impl<B: Held> Request<B> {
     /// # Safety
     /// If the buffers are borrowed, somebody waits for the end of the operation before the borrow
     /// ends, whatever becomes of this request.
-    pub(crate) unsafe fn new(flight: Flight, parts: B::Parts) -> Request<B> {
+    pub(crate) unsafe fn new(flight: OpHandle, parts: B::Parts) -> Request<B> {
         Request { flight, parts: Some(parts) }
     }
 
@@ -102,14 +102,14 @@ impl<B: Held> Request<B> {
 
 impl Request<()> {
     /// The operation alone.
-    pub(crate) fn into_flight(self) -> Flight {
+    pub(crate) fn into_flight(self) -> OpHandle {
         let request = ManuallyDrop::new(self);
         // SAFETY: neither used again nor dropped, and all else in it is nothing.
         unsafe { (&raw const request.flight).read() }
     }
 
     /// A request of an operation that has no buffers.
-    pub(crate) fn without_buffers(flight: Flight) -> Request<()> {
+    pub(crate) fn without_buffers(flight: OpHandle) -> Request<()> {
         Request { flight, parts: Some(()) }
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use motet_fabric::lock::is_kept_out;
 
 use crate::error::{ErrorKind, Result};
-use crate::flight::Flight;
+use crate::flight::OpHandle;
 
 /// An operation under way, of whatever kind. The requests of this library implement it; other types
 /// can pass on what a request of theirs says.
@@ -39,7 +39,7 @@ pub trait Pending {
 /// user could be swapped with that of another request, which would then give its buffers back while
 /// its operation still uses them.
 #[doc(hidden)]
-pub struct InFlight<'a>(pub(crate) &'a mut Flight);
+pub struct InFlight<'a>(pub(crate) &'a mut OpHandle);
 
 /// Waits until all are complete.
 ///
@@ -136,7 +136,7 @@ pub(crate) fn refuse_operator() -> Result<()> {
 }
 
 /// Names an operation if it is complete and not named yet.
-fn report(flight: &mut Flight) -> bool {
+fn report(flight: &mut OpHandle) -> bool {
     let news = !flight.reported && flight.collect();
     flight.reported |= news;
     news

@@ -21,7 +21,7 @@ use crate::communicator::{Communicator, ContextKind};
 use crate::element::{Element, assert_valid, clear_padding, code_for};
 use crate::engine::{Arrivals, Dynamic, OpKey, Selection};
 use crate::error::{ErrorKind, Result};
-use crate::flight::{Flight, Home};
+use crate::flight::{Home, OpHandle};
 use crate::sets::{InFlight, Pending};
 
 const BLOCKING: &str = "sparse_exchange";
@@ -33,7 +33,7 @@ const NONBLOCKING: &str = "isparse_exchange";
 /// [`Request`](crate::Request) is. One that is dropped goes on, and what it receives is lost.
 #[must_use = "an exchange that is dropped goes on unseen, and what it receives is lost"]
 pub struct SparseRequest<T: Element> {
-    flight: Flight,
+    flight: OpHandle,
     /// What is sent, until the exchange is over.
     sent: Vec<(usize, Vec<T>)>,
     lengths: Lengths,
@@ -185,7 +185,7 @@ impl Communicator {
         // SAFETY: the request keeps what is sent until the exchange is over, or gives it to the
         // engine, which does the same.
         let id = unsafe { self.begin_exchange::<T>(NONBLOCKING, &sends, arrived.clone()) }?;
-        let flight = Flight::new(self.origin(NONBLOCKING), id, false);
+        let flight = OpHandle::new(self.origin(NONBLOCKING), id, false);
         Ok(SparseRequest { flight, sent: send, lengths, arrived })
     }
 

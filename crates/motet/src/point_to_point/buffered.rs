@@ -14,7 +14,7 @@ use super::BSEND_OVERHEAD;
 use crate::communicator::Communicator;
 use crate::core::RankContext;
 use crate::error::{Error, ErrorKind, Result};
-use crate::flight::Flight;
+use crate::flight::OpHandle;
 use crate::request::Request;
 
 /// How much a buffer for buffered sends holds.
@@ -215,7 +215,7 @@ impl Communicator {
     fn iflush(&self, call: &'static str, slot: &Slot) -> Result<Request<()>> {
         let room = slot.room().clone();
         let id = self.with_room(call, |engine| engine.start_flush(room))?;
-        Ok(Request::<()>::without_buffers(Flight::new(self.origin(call), id, false)))
+        Ok(Request::<()>::without_buffers(OpHandle::new(self.origin(call), id, false)))
     }
 
     fn died(&self, call: &'static str, failure: Failure) -> Error {

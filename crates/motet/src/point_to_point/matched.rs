@@ -18,7 +18,7 @@ use crate::core::RankContext;
 use crate::element::{assert_valid, code_for};
 use crate::engine::{NOBODY, PackedBuffers, Transfer};
 use crate::error::{ErrorKind, Result};
-use crate::flight::{Flight, Home, Origin};
+use crate::flight::{Home, OpHandle, Origin};
 use crate::request::Request;
 use crate::status::{Source, Status, TagFilter};
 
@@ -120,7 +120,7 @@ impl Message {
         // SAFETY: as above.
         let id = unsafe { self.begin("imrecv", placed, staging) }?;
         // SAFETY: passed on.
-        Ok(unsafe { Request::new(Flight::new(origin, id, false), parts.keep()) })
+        Ok(unsafe { Request::new(OpHandle::new(origin, id, false), parts.keep()) })
     }
 
     /// The rank that it came to.

@@ -11,7 +11,7 @@ use crate::communicator::Communicator;
 use crate::element::{Element, clear_padding, code_for};
 use crate::engine::{BufferGuard, Engine, Envelope, Transfer};
 use crate::error::Result;
-use crate::flight::Flight;
+use crate::flight::OpHandle;
 use crate::request::Request;
 use crate::status::{Source, Tag, TagFilter};
 
@@ -134,7 +134,7 @@ impl Communicator {
         };
         let id = self.with_room(CALL, begin)?;
         // SAFETY: nothing is borrowed.
-        Ok(unsafe { Request::new(Flight::new(self.origin(CALL), id, false), parts.keep()) })
+        Ok(unsafe { Request::new(OpHandle::new(self.origin(CALL), id, false), parts.keep()) })
     }
 
     /// # Safety
@@ -161,7 +161,7 @@ impl Communicator {
             |engine: &mut Engine| unsafe { engine.start_pair(&send, &receive, None, staging) };
         let id = self.with_room(CALL, begin)?;
         // SAFETY: passed on.
-        Ok(unsafe { Request::new(Flight::new(self.origin(CALL), id, false), both.keep()) })
+        Ok(unsafe { Request::new(OpHandle::new(self.origin(CALL), id, false), both.keep()) })
     }
 
     /// # Safety

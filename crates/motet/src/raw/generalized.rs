@@ -7,7 +7,7 @@ use std::{fmt, mem};
 use super::{Request, Status};
 use crate::communicator::Communicator;
 use crate::error::Result;
-use crate::flight::Flight;
+use crate::flight::OpHandle;
 
 /// How far a generalized operation is when it is asked to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,6 +113,6 @@ impl Shared {
 pub fn grequest_start(rank: &Communicator, callbacks: Callbacks) -> Request {
     let id = rank.core().engine().start_generalized();
     let account = Account { callbacks: Some(callbacks), ..Account::default() };
-    let flight = Flight::new(rank.origin("grequest_start"), id, false);
+    let flight = OpHandle::new(rank.origin("grequest_start"), id, false);
     Request::generalized(flight, Arc::new(Shared(Mutex::new(account))))
 }

@@ -18,7 +18,7 @@ use crate::buffer::Span;
 use crate::communicator::{Communicator, ContextKind};
 use crate::engine::{Engine, Envelope, ExactRecv};
 use crate::error::Result;
-use crate::flight::Flight;
+use crate::flight::OpHandle;
 use crate::status::{Source, TAG_UB, Tag, TagFilter};
 
 impl Outgoing<'_> {
@@ -77,7 +77,8 @@ impl Incoming<'_> {
         // SAFETY: passed on.
         let begin = |engine: &mut Engine| unsafe { engine.start_receive(&expected) };
         let begun = comm.with_room("irecv", begin);
-        let request = |id| Request::of_message(Flight::new(comm.origin("irecv"), id, false), true);
+        let request =
+            |id| Request::of_message(OpHandle::new(comm.origin("irecv"), id, false), true);
         Some(begun.map(request))
     }
 

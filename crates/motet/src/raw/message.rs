@@ -17,7 +17,7 @@ use crate::buffer::Span;
 use crate::communicator::Communicator;
 use crate::engine::{Engine, Mode, PackDirection, PackedBuffers, Posting, Transfer};
 use crate::error::{ErrorKind, Result};
-use crate::flight::Flight;
+use crate::flight::OpHandle;
 use crate::point_to_point::{Message, Placed};
 use crate::status::{Source, Tag, TagFilter};
 
@@ -279,14 +279,14 @@ impl Message {
 
     /// # Safety
     /// As the form says.
-    unsafe fn begin_data(self, call: &'static str, data: Data<'_>) -> Result<Flight> {
+    unsafe fn begin_data(self, call: &'static str, data: Data<'_>) -> Result<OpHandle> {
         let origin = self.origin(call);
         // SAFETY: passed on.
         let placed = unsafe { locate(RECEIVE_BUFFER, data, PackDirection::Out) };
         let (span, element, staging) = placed.map_err(|kind| origin.error(kind))?;
         // SAFETY: passed on.
         let id = unsafe { self.begin(call, Placed { span, element }, staging) }?;
-        Ok(Flight::new(origin, id, false))
+        Ok(OpHandle::new(origin, id, false))
     }
 }
 
@@ -297,7 +297,7 @@ impl Communicator {
         let (transfer, staging) = ready;
         // SAFETY: passed on.
         let id = unsafe { self.begin_transfer(call, &transfer, staging) }?;
-        let flight = Flight::new(self.origin(call), id, false);
+        let flight = OpHandle::new(self.origin(call), id, false);
         Ok(Request::of_message(flight, !matches!(transfer, Transfer::Send(..))))
     }
 
@@ -308,12 +308,12 @@ impl Communicator {
         call: &'static str,
         (transfer, staging): Ready,
         posting: Posting,
-    ) -> Result<Flight> {
+    ) -> Result<OpHandle> {
         // SAFETY: passed on.
         let store =
             |engine: &mut Engine| unsafe { engine.add_transfer(transfer, staging, posting) };
         let id = self.with_room(call, store)?;
-        Ok(Flight::new(self.origin(call), id, true))
+        Ok(OpHandle::new(self.origin(call), id, true))
     }
 }
 
@@ -328,7 +328,7 @@ impl<'on> On<'on> {
 }
 
 /// Waits for the end of an operation that receives.
-pub(super) fn conclude(mut flight: Flight) -> Result<Status> {
+pub(super) fn conclude(mut flight: OpHandle) -> Result<Status> {
     let received = flight.wait()?;
     Ok(Status::of_receive(&flight.origin, received))
 }

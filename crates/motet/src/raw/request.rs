@@ -16,7 +16,7 @@ use super::{Partitions, Status};
 use crate::core::RankContext;
 use crate::engine::{BufferGuard, CANCELLED, Engine};
 use crate::error::{Error, ErrorKind, Result};
-use crate::flight::{Flight, Origin};
+use crate::flight::{OpHandle, Origin};
 use crate::generalized::Completer;
 
 /// An operation of whatever kind, or none. (MPI 4.1 §3.7)
@@ -39,11 +39,11 @@ enum Subject {
 }
 
 /// What is done with the result of an operation that is over.
-type Delivery = Box<dyn FnOnce(&Flight) + Send>;
+type Delivery = Box<dyn FnOnce(&OpHandle) + Send>;
 
 /// An operation that a request stands for. A million of them may be under way.
 pub(super) struct Inner {
-    flight: Flight,
+    flight: OpHandle,
     hold: Hold,
     kind: Kind,
     persistent: bool,
@@ -91,7 +91,7 @@ impl Drop for Inner {
 
 impl Inner {
     /// The kind of a message or a collective.
-    fn kind(flight: &Flight) -> Kind {
+    fn kind(flight: &OpHandle) -> Kind {
         let mut engine = flight.origin.core.engine();
         if engine.is_collective(flight.id) {
             return Kind::Collective;
@@ -191,7 +191,7 @@ impl Request {
     ///
     /// The keeper holds the buffers of the operation, if it has any.
     pub(crate) fn message_or_collective(
-        flight: Flight,
+        flight: OpHandle,
         keeper: BufferGuard,
         state: State,
     ) -> Request {
@@ -201,28 +201,28 @@ impl Request {
 
     /// A message without buffers that is under way.
     #[inline(always)] // as `with`
-    pub(super) fn of_message(flight: Flight, receives: bool) -> Request {
+    pub(super) fn of_message(flight: OpHandle, receives: bool) -> Request {
         let kind = if receives { Kind::Receive } else { Kind::Send };
         Request::with(flight, Hold::Bare, kind, State::Once)
     }
 
     /// A collective without buffers that runs once and is under way.
     #[inline(always)] // as `with`
-    pub(super) fn of_collective(flight: Flight) -> Request {
+    pub(super) fn of_collective(flight: OpHandle) -> Request {
         Request::with(flight, Hold::Bare, Kind::Collective, State::Once)
     }
 
-    pub(super) fn generalized(flight: Flight, shared: Arc<Shared>) -> Request {
+    pub(super) fn generalized(flight: OpHandle, shared: Arc<Shared>) -> Request {
         Request::with(flight, Hold::Bare, Kind::Generalized(shared), State::Once)
     }
 
     /// A persistent message that is inactive.
-    pub(super) fn stored(flight: Flight) -> Request {
+    pub(super) fn stored(flight: OpHandle) -> Request {
         Request::message_or_collective(flight, Box::new(()), State::Inactive)
     }
 
     /// The same, of a message in parts.
-    pub(super) fn in_parts(flight: Flight, parts: Partitions) -> Request {
+    pub(super) fn in_parts(flight: OpHandle, parts: Partitions) -> Request {
         let mut request = Request::stored(flight);
         if let Subject::Operation(inner) = &mut request.0 {
             let receives = matches!(inner.kind, Kind::Receive);
@@ -234,15 +234,15 @@ impl Request {
     /// A collective that runs once and is under way. `deliver` holds its buffers; it is called when
     /// the operation is over and somebody is told so.
     pub(crate) fn delivering(
-        flight: Flight,
-        deliver: impl FnOnce(&Flight) + Send + 'static,
+        flight: OpHandle,
+        deliver: impl FnOnce(&OpHandle) + Send + 'static,
     ) -> Request {
         let hold = Hold::Delivery(Box::new(deliver));
         Request::with(flight, hold, Kind::Collective, State::Once)
     }
 
     #[inline(always)] // a request that is moved is read before it has been written
-    fn with(flight: Flight, hold: Hold, kind: Kind, state: State) -> Request {
+    fn with(flight: OpHandle, hold: Hold, kind: Kind, state: State) -> Request {
         let (persistent, active) = (state != State::Once, state != State::Inactive);
         let inner = Inner { flight, hold, kind, persistent, active };
         Request(Subject::Operation(inner))

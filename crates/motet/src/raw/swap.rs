@@ -13,7 +13,7 @@ use crate::buffer::Span;
 use crate::communicator::Communicator;
 use crate::engine::{BufferGuard, Engine, Envelope, Mode, PackDirection, PackedBuffers, Transfer};
 use crate::error::{ErrorKind, Result};
-use crate::flight::Flight;
+use crate::flight::OpHandle;
 use crate::status::{Source, Tag, TagFilter};
 
 const BUFFER: &str = "buffer";
@@ -70,7 +70,7 @@ impl Swap<'_> {
 
     /// # Safety
     /// As the form says.
-    unsafe fn begin(&self, call: &'static str, comm: &Communicator) -> Result<Flight> {
+    unsafe fn begin(&self, call: &'static str, comm: &Communicator) -> Result<OpHandle> {
         let Swap { outgoing, incoming } = self;
         if outgoing.mode != SendMode::Standard {
             let problem = "is not the standard one, as it must be where a message comes back";
@@ -122,7 +122,7 @@ impl Replace<'_> {
 
     /// # Safety
     /// As the form says.
-    unsafe fn begin(&self, call: &'static str, comm: &Communicator) -> Result<Flight> {
+    unsafe fn begin(&self, call: &'static str, comm: &Communicator) -> Result<OpHandle> {
         let Replace { data, to: (to, send_tag), from: (from, receive_tag) } = *self;
         // SAFETY: passed on.
         let (sent, code, collected) =
@@ -160,12 +160,12 @@ impl Communicator {
         call: &'static str,
         (send, outgoing): (&Transfer, Option<BufferGuard>),
         (receive, staging): (&Transfer, Option<Box<PackedBuffers>>),
-    ) -> Result<Flight> {
+    ) -> Result<OpHandle> {
         // SAFETY: passed on.
         let begin =
             |engine: &mut Engine| unsafe { engine.start_pair(send, receive, outgoing, staging) };
         let id = self.with_room(call, begin)?;
-        Ok(Flight::new(self.origin(call), id, false))
+        Ok(OpHandle::new(self.origin(call), id, false))
     }
 }
 
