@@ -14,7 +14,7 @@ use crate::check::Membership;
 use crate::core::RankContext;
 use crate::engine::{OpKey, Selection};
 use crate::error::{Error, ErrorHandler, ErrorKind, Result};
-use crate::flight::{Home, Origin};
+use crate::flight::{CommContext, Origin};
 use crate::group::{Comparison, Group};
 use crate::info::{DETERMINISTIC, Info};
 use crate::learned::Learned;
@@ -78,7 +78,7 @@ impl Sequence {
 /// Dropping a communicator is local; operations that have been started go on, and persistent ones
 /// can still be started.
 pub struct Communicator {
-    home: Arc<Home>,
+    home: Arc<CommContext>,
     /// Unique in the world, and the same on all ranks of the communicator.
     id: u64,
     collectives: Sequence,
@@ -106,12 +106,13 @@ impl Communicator {
     pub(crate) fn world(core: Arc<RankContext>) -> Communicator {
         let group = Group::world(core.ranks());
         let rank = core.me().index();
-        let world = Communicator::new(Home::new(core, group, rank, ErrorHandler::default()), 0);
+        let world =
+            Communicator::new(CommContext::new(core, group, rank, ErrorHandler::default()), 0);
         world.set_name("world");
         world
     }
 
-    pub(crate) fn new(home: Arc<Home>, id: u64) -> Communicator {
+    pub(crate) fn new(home: Arc<CommContext>, id: u64) -> Communicator {
         let membership = Membership::begin(home.core.watch(), &home, id);
         let mut told = Communicator::untold(home, id);
         told.membership = membership;
@@ -119,7 +120,7 @@ impl Communicator {
     }
 
     /// One of whose calls nobody is told.
-    pub(crate) fn untold(home: Arc<Home>, id: u64) -> Communicator {
+    pub(crate) fn untold(home: Arc<CommContext>, id: u64) -> Communicator {
         let first = home.core.watch().first;
         Communicator {
             membership: None,
@@ -257,7 +258,7 @@ impl Communicator {
         self.id
     }
 
-    pub(crate) fn home(&self) -> &Arc<Home> {
+    pub(crate) fn home(&self) -> &Arc<CommContext> {
         &self.home
     }
 

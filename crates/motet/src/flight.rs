@@ -15,7 +15,7 @@ use crate::group::Group;
 use crate::status::{Status, Tag};
 
 /// What the operations of one communicator have in common.
-pub(crate) struct Home {
+pub(crate) struct CommContext {
     pub(crate) core: Arc<RankContext>,
     pub(crate) group: Group,
     /// The rank in the communicator.
@@ -23,33 +23,33 @@ pub(crate) struct Home {
     pub(crate) particulars: Arc<Particulars>,
 }
 
-impl Home {
+impl CommContext {
     /// The home of a new communicator, which inherits this handler.
     pub(crate) fn new(
         core: Arc<RankContext>,
         group: Group,
         rank: usize,
         handler: ErrorHandler,
-    ) -> Arc<Home> {
+    ) -> Arc<CommContext> {
         let particulars = Particulars::new(rank, group.clone(), handler);
-        Arc::new(Home { core, group, rank, particulars })
+        Arc::new(CommContext { core, group, rank, particulars })
     }
 
     /// The home of a copy of its communicator.
-    pub(crate) fn again(&self) -> Arc<Home> {
+    pub(crate) fn again(&self) -> Arc<CommContext> {
         let Particulars { rank, group, .. } = &*self.particulars;
         self.called(*rank, group.clone())
     }
 
     /// The home of the same rank, which errors call by its rank in another group.
-    pub(crate) fn called(&self, rank: usize, group: Group) -> Arc<Home> {
+    pub(crate) fn called(&self, rank: usize, group: Group) -> Arc<CommContext> {
         let particulars = Particulars::new(rank, group, self.particulars.handler());
         let (core, group) = (self.core.clone(), self.group.clone());
-        Arc::new(Home { core, group, rank: self.rank, particulars })
+        Arc::new(CommContext { core, group, rank: self.rank, particulars })
     }
 }
 
-impl Home {
+impl CommContext {
     /// Begins an operation, if there may be another one.
     pub(crate) fn with_room<T>(
         &self,
@@ -103,14 +103,14 @@ impl Home {
 
 /// Where an operation began, and by which call.
 pub(crate) struct Origin {
-    pub(crate) home: Arc<Home>,
+    pub(crate) home: Arc<CommContext>,
     pub(crate) call: &'static str,
 }
 
 impl Deref for Origin {
-    type Target = Home;
+    type Target = CommContext;
 
-    fn deref(&self) -> &Home {
+    fn deref(&self) -> &CommContext {
         &self.home
     }
 }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use crate::attributes::{Attributes, Keyval};
 use crate::communicator::{Communicator, CommunicatorRequest};
 use crate::error::{Error, ErrorHandler, ErrorKind, Result};
-use crate::flight::Home;
+use crate::flight::CommContext;
 use crate::group::{Comparison, Group, GroupError};
 use crate::info::Info;
 pub use create::MergeOrder;
@@ -56,12 +56,13 @@ impl Groups {
 
 impl Intercommunicator {
     /// The ranks of two groups under an id of their own; the caller has this rank in the local one.
-    fn new(parent: &Home, groups: Groups, id: u64) -> Intercommunicator {
+    fn new(parent: &CommContext, groups: Groups, id: u64) -> Intercommunicator {
         let me = parent.core.me();
         let rank = groups.local.rank_of_peer(me).expect("the caller is in its local group");
         let group = groups.union();
         let place = group.rank_of_peer(me).expect("the caller is in the union");
-        let home = Home::new(parent.core.clone(), group, place, parent.particulars.handler());
+        let home =
+            CommContext::new(parent.core.clone(), group, place, parent.particulars.handler());
         let home = home.called(rank, groups.local.clone());
         Intercommunicator::of(Communicator::new(home, id), groups)
     }
@@ -69,7 +70,7 @@ impl Intercommunicator {
     /// An intercommunicator over a union.
     fn of(union: Communicator, groups: Groups) -> Intercommunicator {
         let home = union.home();
-        let far = Home {
+        let far = CommContext {
             core: home.core.clone(),
             group: groups.remote,
             rank: home.particulars.rank,
@@ -288,7 +289,7 @@ impl Intercommunicator {
         Groups { local: self.local.clone(), remote: self.remote_group().clone() }
     }
 
-    fn home(&self) -> &Arc<Home> {
+    fn home(&self) -> &Arc<CommContext> {
         self.union.home()
     }
 

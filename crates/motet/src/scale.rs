@@ -16,7 +16,7 @@ use motet_plan::Tuning;
 use crate::communicator::Communicator;
 use crate::core::RankContext;
 use crate::error::ErrorHandler;
-use crate::flight::Home;
+use crate::flight::CommContext;
 use crate::settings::Settings;
 use crate::{Group, Info, Neighbour, Result};
 
@@ -103,7 +103,7 @@ impl Rank {
 
     fn communicator(&self) -> Communicator {
         let handler = ErrorHandler::default();
-        let home = Home::new(self.core.clone(), self.group.clone(), ME, handler);
+        let home = CommContext::new(self.core.clone(), self.group.clone(), ME, handler);
         Communicator::new(home, 0)
     }
 

@@ -11,21 +11,21 @@ use crate::collective::{Among, Prepared};
 use crate::communicator::{Communicator, ContextKind, split_context};
 use crate::engine::{OpKey, Selection};
 use crate::error::{Error, ErrorKind, Result};
-use crate::flight::Home;
+use crate::flight::CommContext;
 use crate::group::Group;
 use crate::world::World;
 
 /// A communicator whose calls are told to its other ranks. Dropped with it.
 pub(crate) struct Membership {
     pub(crate) id: u64,
-    home: Arc<Home>,
+    home: Arc<CommContext>,
     /// Whether the others have been told that this rank calls nothing more.
     has_ended: AtomicBool,
 }
 
 impl Membership {
     /// Opens the ledger of a communicator, if records are kept and there is anybody to tell.
-    pub(crate) fn begin(watch: Watch, home: &Arc<Home>, id: u64) -> Option<Membership> {
+    pub(crate) fn begin(watch: Watch, home: &Arc<CommContext>, id: u64) -> Option<Membership> {
         if !watch.keeps_records() || home.group.size() == 1 {
             return None;
         }

@@ -21,7 +21,7 @@ use crate::communicator::{Communicator, ContextKind};
 use crate::element::{Element, assert_valid, clear_padding, code_for};
 use crate::engine::{Arrivals, Dynamic, OpKey, Selection};
 use crate::error::{ErrorKind, Result};
-use crate::flight::{Home, OpHandle};
+use crate::flight::{CommContext, OpHandle};
 use crate::sets::{InFlight, Pending};
 
 const BLOCKING: &str = "sparse_exchange";
@@ -84,7 +84,7 @@ impl<T: Element> Arrived<T> {
     ///
     /// # Safety
     /// The exchange has ended well.
-    unsafe fn messages(&self, home: &Home) -> Vec<(usize, Vec<T>)> {
+    unsafe fn messages(&self, home: &CommContext) -> Vec<(usize, Vec<T>)> {
         let all = mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         let whole = |Arrival { from, mut count, mut elements, mut length }: Arrival<T>| {
             if length.capacity() > 0 {

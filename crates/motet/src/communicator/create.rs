@@ -13,7 +13,7 @@ use super::{Communicator, ContextKind, Sequence, context};
 use crate::buffer::SendBuffer;
 use crate::collective::Shape;
 use crate::error::{Error, Result};
-use crate::flight::Home;
+use crate::flight::CommContext;
 use crate::group::{Group, GroupError};
 use crate::status::Tag;
 
@@ -105,7 +105,8 @@ impl Communicator {
         let place = place.ok_or_else(|| self.group_error(CALL, GroupError::CallerOutside))?;
         let creation = Sequence::new(context(self.id, ContextKind::Creation), u64::from(tag.0));
         // The other ranks of the parent take no part, so they are told nothing.
-        let founders = Home::new(self.core().clone(), group.clone(), place, self.error_handler());
+        let founders =
+            CommContext::new(self.core().clone(), group.clone(), place, self.error_handler());
         let founders = Communicator::untold(founders, self.id).with_collectives(creation);
         let id = founders.agree_on_id(CALL)?.wait()?[0];
         Ok(Communicator::new(founders.home.clone(), id))
@@ -137,7 +138,7 @@ impl Communicator {
 
     /// A communicator of the same rank of the world.
     pub(crate) fn of_members(&self, group: Group, rank: usize, id: u64) -> Communicator {
-        let home = Home::new(self.core().clone(), group, rank, self.error_handler());
+        let home = CommContext::new(self.core().clone(), group, rank, self.error_handler());
         Communicator::new(home, id)
     }
 

@@ -15,7 +15,7 @@ use crate::attributes::Attributes;
 use crate::buffer::SendBuffer;
 use crate::collective::Shape;
 use crate::error::Result;
-use crate::flight::Home;
+use crate::flight::CommContext;
 use crate::info::Info;
 use crate::learned::Learned;
 use crate::raw;
@@ -144,7 +144,7 @@ impl Communicator {
 
 /// All that a copy has, but for its id.
 struct Copied {
-    home: Arc<Home>,
+    home: Arc<CommContext>,
     info: Info,
     attributes: Attributes<Communicator>,
     topology: Option<Arc<Placed>>,

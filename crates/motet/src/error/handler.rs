@@ -18,7 +18,7 @@ use motet_fabric::{TransferError, bootstrap, complain};
 use super::{Error, ErrorClass, ErrorKind};
 use crate::communicator::Communicator;
 use crate::core::RankContext;
-use crate::flight::Home;
+use crate::flight::CommContext;
 use crate::group::Group;
 
 /// How long a process waits to be ended, when another rank has ended the job. It is longer than
@@ -77,7 +77,7 @@ impl fmt::Debug for ErrorHandler {
 
 /// The communicator that an error belongs to, as far as its handler must know. The communicator
 /// itself may be gone: its operations outlive it.
-pub struct ErrorSite<'a>(&'a Home);
+pub struct ErrorSite<'a>(&'a CommContext);
 
 impl ErrorSite<'_> {
     /// The rank of the caller in the communicator.
@@ -101,7 +101,7 @@ impl ErrorSite<'_> {
     }
 }
 
-impl Home {
+impl CommContext {
     /// An error of a call, which has been brought before the handler.
     ///
     /// The engine must not be locked: a handler may use it.

@@ -18,7 +18,7 @@ use crate::buffer::SendBuffer;
 use crate::collective::Shape;
 use crate::communicator::{Communicator, ContextKind, Sequence, context};
 use crate::error::{ErrorHandler, ErrorKind, Result};
-use crate::flight::Home;
+use crate::flight::CommContext;
 use crate::group::{Group, GroupError};
 use crate::raw::On;
 use crate::status::Tag;
@@ -135,7 +135,7 @@ impl Communicator {
         let group = Group::new(vec![me.min(other), me.max(other)]);
         let place = usize::from(me > other);
         // Errors go to the handler of the communicator on which this was called.
-        let home = Home::new(self.core().clone(), group, place, ErrorHandler::Return);
+        let home = CommContext::new(self.core().clone(), group, place, ErrorHandler::Return);
         let bridge = context(peer.id(), ContextKind::Bridge);
         let meeting = Communicator::untold(home, peer.id());
         let meeting = meeting.with_collectives(Sequence::new(bridge, 2 * u64::from(tag.0)));
@@ -198,7 +198,7 @@ impl Intercommunicator {
         };
         let core = self.union.core().clone();
         let place = group.rank_of_peer(core.me()).expect("the caller is in the union");
-        let home = Home::new(core, group, place, self.error_handler());
+        let home = CommContext::new(core, group, place, self.error_handler());
         Ok(Communicator::new(home, all[0][1]))
     }
 

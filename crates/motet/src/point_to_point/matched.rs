@@ -18,7 +18,7 @@ use crate::core::RankContext;
 use crate::element::{assert_valid, code_for};
 use crate::engine::{NOBODY, PackedBuffers, Transfer};
 use crate::error::{ErrorKind, Result};
-use crate::flight::{Home, OpHandle, Origin};
+use crate::flight::{CommContext, OpHandle, Origin};
 use crate::request::Request;
 use crate::status::{Source, Status, TagFilter};
 
@@ -28,7 +28,7 @@ use crate::status::{Source, Status, TagFilter};
 /// One that is dropped is lost; its sender's operation completes.
 #[must_use = "a message that is dropped is lost"]
 pub struct Message {
-    home: Arc<Home>,
+    home: Arc<CommContext>,
     received: Received,
     /// None of a message from nobody.
     taken: Option<Taken>,

@@ -5,7 +5,7 @@ use motet_fabric::Received;
 use crate::datatype::{Datatype, DatatypeError};
 use crate::engine::{CANCELLED, NOBODY};
 use crate::error::{ErrorCode, ErrorKind, Result};
-use crate::flight::Home;
+use crate::flight::CommContext;
 use crate::status::{self, ANY_SOURCE, ANY_TAG, PROC_NULL, Source, Tag, TagFilter};
 
 /// What an operation came to. (MPI 4.1 §3.2.5)
@@ -53,7 +53,7 @@ impl Status {
     }
 
     /// What a receive got, in terms of its communicator.
-    pub(super) fn of_receive(home: &Home, received: Received) -> Status {
+    pub(super) fn of_receive(home: &CommContext, received: Received) -> Status {
         if received == NOBODY {
             return Status { source: Source::Rank(PROC_NULL), ..Status::EMPTY };
         }
