@@ -14,7 +14,7 @@ use crate::check::Membership;
 use crate::core::RankContext;
 use crate::engine::{OpKey, Selection};
 use crate::error::{Error, ErrorHandler, ErrorKind, Result};
-use crate::flight::{CommContext, Origin};
+use crate::flight::{CallOrigin, CommContext};
 use crate::group::{Comparison, Group};
 use crate::info::{DETERMINISTIC, Info};
 use crate::learned::Learned;
@@ -307,8 +307,8 @@ impl Communicator {
         self.membership.as_ref()
     }
 
-    pub(crate) fn origin(&self, call: &'static str) -> Origin {
-        Origin { home: self.home.clone(), call }
+    pub(crate) fn origin(&self, call: &'static str) -> CallOrigin {
+        CallOrigin { home: self.home.clone(), call }
     }
 
     pub(crate) fn core(&self) -> &Arc<RankContext> {

@@ -102,12 +102,12 @@ impl CommContext {
 }
 
 /// Where an operation began, and by which call.
-pub(crate) struct Origin {
+pub(crate) struct CallOrigin {
     pub(crate) home: Arc<CommContext>,
     pub(crate) call: &'static str,
 }
 
-impl Deref for Origin {
+impl Deref for CallOrigin {
     type Target = CommContext;
 
     fn deref(&self) -> &CommContext {
@@ -115,10 +115,10 @@ impl Deref for Origin {
     }
 }
 
-impl Origin {
+impl CallOrigin {
     /// The same origin, for another flight.
-    pub(crate) fn again(&self) -> Origin {
-        Origin { home: self.home.clone(), call: self.call }
+    pub(crate) fn again(&self) -> CallOrigin {
+        CallOrigin { home: self.home.clone(), call: self.call }
     }
 
     /// An error of the operation, which has been brought before the handler.
@@ -129,7 +129,7 @@ impl Origin {
 
 /// An operation that has been started, until somebody has taken its outcome.
 pub(crate) struct OpHandle {
-    pub(crate) origin: Origin,
+    pub(crate) origin: CallOrigin,
     pub(crate) id: Id,
     persistent: bool,
     /// Once known, the operation is out of the engine (or, if persistent, inactive in it).
@@ -142,18 +142,18 @@ pub(crate) struct OpHandle {
 
 impl OpHandle {
     #[inline]
-    pub(crate) fn new(origin: Origin, id: Id, persistent: bool) -> OpHandle {
+    pub(crate) fn new(origin: CallOrigin, id: Id, persistent: bool) -> OpHandle {
         OpHandle { origin, id, persistent, end: End::Unknown, reported: false, handled: false }
     }
 
     /// A persistent operation that has not been started. There is nothing to wait for.
     #[inline]
-    pub(crate) fn inactive(origin: Origin, id: Id) -> OpHandle {
+    pub(crate) fn inactive(origin: CallOrigin, id: Id) -> OpHandle {
         OpHandle { end: End::Well, reported: true, ..OpHandle::new(origin, id, true) }
     }
 
     /// A send that is over already; the engine never knew it.
-    pub(crate) fn over(origin: Origin) -> OpHandle {
+    pub(crate) fn over(origin: CallOrigin) -> OpHandle {
         OpHandle { end: End::Well, ..OpHandle::new(origin, Id(0), false) }
     }
 

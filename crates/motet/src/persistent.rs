@@ -20,7 +20,7 @@ use crate::buffer::{
     Buffers, Held, HeldBuffers, OwnInput, RecvBuffer, SendBuffer, elements, elements_mut,
 };
 use crate::error::{ErrorKind, Result};
-use crate::flight::{OpHandle, Origin};
+use crate::flight::{CallOrigin, OpHandle};
 use crate::raw;
 use crate::sets::{InFlight, Pending};
 use crate::status::Status;
@@ -89,7 +89,7 @@ pub struct Persistent<B: Held + 'static> {
 }
 
 impl<B: Held + 'static> Persistent<B> {
-    pub(crate) fn new(origin: Origin, id: Id, parts: B::Parts) -> Persistent<B> {
+    pub(crate) fn new(origin: CallOrigin, id: Id, parts: B::Parts) -> Persistent<B> {
         Persistent { flight: OpHandle::inactive(origin, id), parts: Some(parts) }
     }
 

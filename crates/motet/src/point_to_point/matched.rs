@@ -18,7 +18,7 @@ use crate::core::RankContext;
 use crate::element::{assert_valid, code_for};
 use crate::engine::{NOBODY, PackedBuffers, Transfer};
 use crate::error::{ErrorKind, Result};
-use crate::flight::{CommContext, OpHandle, Origin};
+use crate::flight::{CallOrigin, CommContext, OpHandle};
 use crate::request::Request;
 use crate::status::{Source, Status, TagFilter};
 
@@ -128,8 +128,8 @@ impl Message {
         &self.home.core
     }
 
-    pub(crate) fn origin(&self, call: &'static str) -> Origin {
-        Origin { home: self.home.clone(), call }
+    pub(crate) fn origin(&self, call: &'static str) -> CallOrigin {
+        CallOrigin { home: self.home.clone(), call }
     }
 
     /// # Safety

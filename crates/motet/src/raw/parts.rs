@@ -22,7 +22,7 @@ use super::request::Request;
 use crate::communicator::{Communicator, ContextKind};
 use crate::engine::{Posting, Transfer};
 use crate::error::{ErrorKind, Result};
-use crate::flight::Origin;
+use crate::flight::CallOrigin;
 use crate::status::{Source, TagFilter};
 
 const SEND: &str = "psend_init";
@@ -144,7 +144,7 @@ impl Communicator {
 pub struct Partitions(Arc<Shared>);
 
 struct Shared {
-    origin: Origin,
+    origin: CallOrigin,
     id: Id,
     posting: Posting,
     /// Counts the starts.

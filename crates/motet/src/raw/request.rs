@@ -16,7 +16,7 @@ use super::{Partitions, Status};
 use crate::core::RankContext;
 use crate::engine::{BufferGuard, CANCELLED, Engine};
 use crate::error::{Error, ErrorKind, Result};
-use crate::flight::{OpHandle, Origin};
+use crate::flight::{CallOrigin, OpHandle};
 use crate::generalized::Completer;
 
 /// An operation of whatever kind, or none. (MPI 4.1 §3.7)
@@ -154,7 +154,7 @@ impl Inner {
 
     /// What a callback has said, once it has been brought before the error handler.
     fn brought(&self, error: Error) -> Error {
-        let Origin { home, call } = &self.flight.origin;
+        let CallOrigin { home, call } = &self.flight.origin;
         home.error_of_callback(call, error)
     }
 
@@ -456,7 +456,7 @@ impl Request {
             self.0 = Subject::Nothing;
             return Ok(());
         };
-        let (shared, Origin { home, call }) = (shared.clone(), flight.origin.again());
+        let (shared, CallOrigin { home, call }) = (shared.clone(), flight.origin.again());
         self.0 = Subject::Nothing;
         shared.free().map_err(|error| home.error_of_callback(call, error))
     }
