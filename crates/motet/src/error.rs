@@ -16,7 +16,7 @@ use motet_fabric::printable;
 
 pub use class::ErrorClass;
 pub use codes::{ErrorCode, ErrorCodes};
-pub(crate) use handler::Particulars;
+pub(crate) use handler::ErrorContext;
 pub use handler::{ErrorHandler, ErrorSite, UserErrorHandler};
 pub use kind::{ErrorKind, ExceptionId};
 

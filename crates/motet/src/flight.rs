@@ -10,7 +10,7 @@ use motet_fabric::slab::Id;
 
 use crate::core::{EngineGuard, RankContext};
 use crate::engine::{BufferGuard, CANCELLED, End, Engine, NOBODY, NOTHING, Outcome, StartOutcome};
-use crate::error::{Error, ErrorHandler, ErrorKind, Particulars, Result};
+use crate::error::{Error, ErrorContext, ErrorHandler, ErrorKind, Result};
 use crate::group::Group;
 use crate::status::{Status, Tag};
 
@@ -20,7 +20,7 @@ pub(crate) struct CommContext {
     pub(crate) group: Group,
     /// The rank in the communicator.
     pub(crate) rank: usize,
-    pub(crate) particulars: Arc<Particulars>,
+    pub(crate) particulars: Arc<ErrorContext>,
 }
 
 impl CommContext {
@@ -31,19 +31,19 @@ impl CommContext {
         rank: usize,
         handler: ErrorHandler,
     ) -> Arc<CommContext> {
-        let particulars = Particulars::new(rank, group.clone(), handler);
+        let particulars = ErrorContext::new(rank, group.clone(), handler);
         Arc::new(CommContext { core, group, rank, particulars })
     }
 
     /// The home of a copy of its communicator.
     pub(crate) fn again(&self) -> Arc<CommContext> {
-        let Particulars { rank, group, .. } = &*self.particulars;
+        let ErrorContext { rank, group, .. } = &*self.particulars;
         self.called(*rank, group.clone())
     }
 
     /// The home of the same rank, which errors call by its rank in another group.
     pub(crate) fn called(&self, rank: usize, group: Group) -> Arc<CommContext> {
-        let particulars = Particulars::new(rank, group, self.particulars.handler());
+        let particulars = ErrorContext::new(rank, group, self.particulars.handler());
         let (core, group) = (self.core.clone(), self.group.clone());
         Arc::new(CommContext { core, group, rank: self.rank, particulars })
     }

@@ -262,7 +262,7 @@ impl Communicator {
 
 /// What a communicator has that its ranks need not agree on. The parts of an intercommunicator
 /// share it.
-pub(crate) struct Particulars {
+pub(crate) struct ErrorContext {
     /// The rank that errors name.
     pub(crate) rank: usize,
     /// The group in which it has this rank.
@@ -271,10 +271,10 @@ pub(crate) struct Particulars {
     handler: Mutex<ErrorHandler>,
 }
 
-impl Particulars {
-    pub(crate) fn new(rank: usize, group: Group, handler: ErrorHandler) -> Arc<Particulars> {
+impl ErrorContext {
+    pub(crate) fn new(rank: usize, group: Group, handler: ErrorHandler) -> Arc<ErrorContext> {
         let (name, handler) = (Mutex::default(), Mutex::new(handler));
-        Arc::new(Particulars { rank, group, name, handler })
+        Arc::new(ErrorContext { rank, group, name, handler })
     }
 
     pub(crate) fn name(&self) -> String {
