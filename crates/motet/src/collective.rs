@@ -57,7 +57,7 @@ pub use sparse::{Neighbour, Neighbours};
 pub(crate) use sparse::{members, pending_sparse, sparse_collectives};
 
 /// A collective call, ready to be run.
-pub(crate) struct Prepared {
+pub(crate) struct PreparedCall {
     pub(crate) call: &'static str,
     pub(crate) shape: Shape,
     pub(crate) kernel: Option<Box<dyn Kernel>>,
@@ -126,13 +126,13 @@ impl Among {
     }
 }
 
-impl Prepared {
+impl PreparedCall {
     /// A call that moves elements of this type.
     pub(crate) fn new<T: Element>(
         call: &'static str,
         shape: Shape,
         kernel: Option<Box<dyn Kernel>>,
-    ) -> Prepared {
+    ) -> PreparedCall {
         let element_bytes = if shape.is_barrier() { 0 } else { size_of::<T>() };
         let (mut shape, mut staging) = (shape, None);
         if T::HAS_PADDING {
@@ -149,7 +149,7 @@ impl Prepared {
             }
             staging = padded.boxed();
         }
-        Prepared {
+        PreparedCall {
             call,
             shape,
             kernel,
@@ -167,8 +167,8 @@ impl Prepared {
 
     /// The same as a part of another call, made by the library itself: what the user asks for by
     /// name, by wisdom or by hints of the communicator does not choose its algorithm.
-    pub(crate) fn of_library(self) -> Prepared {
-        Prepared { of_library: true, ..self }
+    pub(crate) fn of_library(self) -> PreparedCall {
+        PreparedCall { of_library: true, ..self }
     }
 
     /// Whether there is nothing to do for this rank: its buffers are held, but not looked at.
@@ -197,7 +197,7 @@ impl Communicator {
     #[track_caller]
     fn run_for(
         &self,
-        prepared: Prepared,
+        prepared: PreparedCall,
         number: impl FnOnce() -> OpKey,
     ) -> Result<(Box<Execution>, Option<Box<PackedBuffers>>)> {
         self.run_chosen(prepared, None, number)
@@ -208,7 +208,7 @@ impl Communicator {
     #[inline]
     fn run_chosen(
         &self,
-        prepared: Prepared,
+        prepared: PreparedCall,
         selection: Option<Selection>,
         number: impl FnOnce() -> OpKey,
     ) -> Result<(Box<Execution>, Option<Box<PackedBuffers>>)> {
@@ -245,7 +245,7 @@ impl Communicator {
     }
 
     /// By which rule the algorithm of a call is chosen.
-    fn selection_of(&self, prepared: &Prepared) -> Selection {
+    fn selection_of(&self, prepared: &PreparedCall) -> Selection {
         let hints = &prepared.hints;
         let selection = match prepared.shape.operation.commutative() {
             _ if prepared.is_idle() => Selection::Nothing,
@@ -270,8 +270,8 @@ impl Communicator {
 
     /// What is called, and what its run is bound to.
     #[inline] // what is prepared is taken apart where it lies
-    fn call_of(&self, prepared: Prepared) -> (Call, Loose) {
-        let Prepared { shape, kernel, element, element_bytes, staging, among, .. } = prepared;
+    fn call_of(&self, prepared: PreparedCall) -> (Call, Loose) {
+        let PreparedCall { shape, kernel, element, element_bytes, staging, among, .. } = prepared;
         let (rank, group, nodes) = match among {
             None => (self.rank(), self.group().clone(), self.division()),
             Some(among) => {
@@ -294,7 +294,7 @@ impl Communicator {
 
     /// Begins a collective that runs once.
     #[track_caller]
-    fn begin(&self, prepared: Prepared) -> Result<Id> {
+    fn begin(&self, prepared: PreparedCall) -> Result<Id> {
         let (run, staging) = self.run_for(prepared, || self.next_collective())?;
         Ok(self.core().engine().start_run(run, staging))
     }
@@ -307,7 +307,7 @@ impl Communicator {
     pub(crate) unsafe fn nonblocking<B: Buffers>(
         &self,
         buffers: B,
-        prepare: impl FnOnce(&B::Parts) -> Result<Prepared>,
+        prepare: impl FnOnce(&B::Parts) -> Result<PreparedCall>,
     ) -> Result<Request<B>> {
         let (parts, at) = (GiveBack::<B>::new(buffers), Location::caller());
         let prepared = prepare(parts.get());
@@ -322,7 +322,7 @@ impl Communicator {
 
     /// The blocking form: the buffers are borrowed by the caller for longer than this takes.
     #[track_caller]
-    pub(crate) fn blocking(&self, prepared: Prepared) -> Result<()> {
+    pub(crate) fn blocking(&self, prepared: PreparedCall) -> Result<()> {
         self.blocking_known(prepared, None)
     }
 
@@ -330,7 +330,7 @@ impl Communicator {
     #[track_caller]
     pub(crate) fn blocking_known(
         &self,
-        prepared: Prepared,
+        prepared: PreparedCall,
         known: Option<&ReplayKey<'_>>,
     ) -> Result<()> {
         let call = prepared.call;
@@ -361,7 +361,7 @@ impl Communicator {
     #[track_caller]
     fn run_of_known(
         &self,
-        prepared: Prepared,
+        prepared: PreparedCall,
         known: Option<&ReplayKey<'_>>,
     ) -> Result<(Box<Execution>, Option<Box<PackedBuffers>>)> {
         let Some(known) = known else {
@@ -416,7 +416,7 @@ impl Communicator {
     #[track_caller]
     pub(crate) fn start_known(
         &self,
-        prepared: Prepared,
+        prepared: PreparedCall,
         known: Option<&ReplayKey<'_>>,
     ) -> Result<Request<()>> {
         let origin = self.origin(prepared.call);
@@ -433,7 +433,7 @@ impl Communicator {
         &self,
         buffers: B,
         info: &Info,
-        prepare: impl FnOnce(&B::Parts) -> Result<Prepared>,
+        prepare: impl FnOnce(&B::Parts) -> Result<PreparedCall>,
     ) -> Result<Persistent<B>> {
         let (parts, at) = (GiveBack::<B>::new(buffers), Location::caller());
         let hints = Hints::of(info);

@@ -53,7 +53,7 @@ use motet_plan::Block;
 
 use crate::buffer::{Buffers, Held, RecvBuffer, SendBuffer};
 use crate::collective::{
-    Including, Prepared, Shape, TypedBlock, TypedBlocks, Whom, collective, pending_collectives,
+    Including, PreparedCall, Shape, TypedBlock, TypedBlocks, Whom, collective, pending_collectives,
     pending_sparse, sparse_collectives,
 };
 use crate::communicator::Communicator;
@@ -100,7 +100,7 @@ impl<'on, 'buffers> NestingRoot<'on, 'buffers> {
         self,
         call: &'static str,
         buffers: B,
-        prepare: impl FnOnce(&Communicator, &'static str, &B::Parts) -> Result<Prepared>,
+        prepare: impl FnOnce(&Communicator, &'static str, &B::Parts) -> Result<PreparedCall>,
     ) -> Result<Phase<'on, 'buffers, B>> {
         let comm = self.communicator;
         // SAFETY: nothing is borrowed, or a scope remembers the operation and waits for it, and
@@ -190,7 +190,7 @@ impl<'buffers> Phases<'_, 'buffers> {
         &mut self,
         call: &'static str,
         buffers: B,
-        prepare: impl FnOnce(&Communicator, &'static str, &B::Parts) -> Result<Prepared>,
+        prepare: impl FnOnce(&Communicator, &'static str, &B::Parts) -> Result<PreparedCall>,
     ) -> Result<Phase<'_, 'buffers, B>> {
         self.place.begin(call, buffers, prepare)
     }
@@ -248,7 +248,7 @@ impl<'buffers, Outer: Held> Phase<'_, 'buffers, Outer> {
         &mut self,
         call: &'static str,
         buffers: B,
-        prepare: impl FnOnce(&Communicator, &'static str, &B::Parts) -> Result<Prepared>,
+        prepare: impl FnOnce(&Communicator, &'static str, &B::Parts) -> Result<PreparedCall>,
     ) -> Result<Phase<'_, 'buffers, B>> {
         self.place.begin(call, buffers, prepare)
     }

@@ -12,7 +12,7 @@ use motet_plan::Block;
 
 use crate::buffer::{Buffers, Held, RecvBuffer, SendBuffer};
 use crate::collective::{
-    Including, Prepared, Shape, TypedBlock, TypedBlocks, Whom, collective, pending_collectives,
+    Including, PreparedCall, Shape, TypedBlock, TypedBlocks, Whom, collective, pending_collectives,
     pending_sparse, sparse_collectives,
 };
 use crate::communicator::Communicator;
@@ -142,7 +142,7 @@ impl<'env> Scope<'_, 'env> {
         &self,
         call: &'static str,
         buffers: B,
-        prepare: impl FnOnce(&Communicator, &'static str, &B::Parts) -> Result<Prepared>,
+        prepare: impl FnOnce(&Communicator, &'static str, &B::Parts) -> Result<PreparedCall>,
     ) -> Result<Request<B>> {
         let comm = self.communicator;
         // SAFETY: the scope waits for all that it remembers, and `'env` outlives it.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::account::{Account, Elements, Reducing, Within, operator_name};
 use super::record::Kind;
 use super::{Live, Watch};
-use crate::collective::{Among, Prepared};
+use crate::collective::{Among, PreparedCall};
 use crate::communicator::{Communicator, ContextKind, split_context};
 use crate::engine::{OpKey, Selection};
 use crate::error::{Error, ErrorKind, Result};
@@ -62,7 +62,7 @@ impl Communicator {
     #[inline]
     pub(crate) fn account(
         &self,
-        prepared: &Prepared,
+        prepared: &PreparedCall,
         selection: Selection,
         at: &Location<'_>,
     ) -> Option<Account> {
@@ -73,7 +73,7 @@ impl Communicator {
     #[cold]
     pub(crate) fn statement(
         &self,
-        prepared: &Prepared,
+        prepared: &PreparedCall,
         selection: Selection,
         at: &Location<'_>,
     ) -> Account {
@@ -134,7 +134,7 @@ pub fn end_calls(world: &World) -> Result<()> {
     untold.map_or(Ok(()), |reason| Err(world.error("leave", ErrorKind::Mismatch(reason))))
 }
 
-fn account_of(prepared: &Prepared, selection: Selection, all: &Group, place: &str) -> Account {
+fn account_of(prepared: &PreparedCall, selection: Selection, all: &Group, place: &str) -> Account {
     let within = match prepared.among.as_deref() {
         None => None,
         Some(Among { passed: None, .. }) => return Account::of_some(prepared.call, place),

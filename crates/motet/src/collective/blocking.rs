@@ -7,7 +7,7 @@ use std::panic::Location;
 
 use motet_plan::Block;
 
-use super::{Prepared, Shape};
+use super::{PreparedCall, Shape};
 use crate::Element;
 use crate::buffer::{Held, SendBuffer, Span};
 use crate::communicator::Communicator;
@@ -35,7 +35,7 @@ impl Communicator {
     ) -> Result<()> {
         let at = Location::caller();
         let shape = shape.map_err(|kind| self.refused(self.error(call, kind), at))?;
-        self.blocking(Prepared::new::<T>(call, shape, kernel))
+        self.blocking(PreparedCall::new::<T>(call, shape, kernel))
     }
 
     /// Waits until all ranks have called it. (`MPI_Barrier`)

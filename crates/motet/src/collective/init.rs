@@ -23,7 +23,7 @@ use motet_plan::{Algorithm, Call, Collective, algo};
 
 use super::enforce::{Agreed, Statement};
 use super::measure::{MOST_BYTES, Measured};
-use super::{Loose, Prepared};
+use super::{Loose, PreparedCall};
 use crate::communicator::Communicator;
 use crate::engine::{CacheHit, Execution, LinkTime, OpKey, PackedBuffers, Rule, Selection};
 use crate::error::{Error, Result};
@@ -99,7 +99,11 @@ impl Communicator {
     }
 
     /// Makes the run of a persistent operation.
-    pub(super) fn initialize(&self, prepared: Prepared, at: &Location<'_>) -> Result<Initialized> {
+    pub(super) fn initialize(
+        &self,
+        prepared: PreparedCall,
+        at: &Location<'_>,
+    ) -> Result<Initialized> {
         let (name, hints) = (prepared.call, prepared.hints);
         self.home().refuse_operator(name)?; // before anything is counted
         let selection = self.selection_of(&prepared);

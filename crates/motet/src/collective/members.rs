@@ -17,7 +17,7 @@ use motet_plan::Block;
 use super::parts::Whom;
 use super::persistent::{persistent_collectives, persistent_with_root};
 use super::shape::Including;
-use super::{Among, Prepared, RankOf, Shape, TypedBlocks};
+use super::{Among, PreparedCall, RankOf, Shape, TypedBlocks};
 use crate::Element;
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;
@@ -188,8 +188,11 @@ impl<'a> Members<'a> {
     }
 
     /// The call of a rank that is no member.
-    pub(crate) fn nothing(&self, call: &'static str) -> Prepared {
-        Prepared { among: Some(self.among()), ..Prepared::new::<u8>(call, Shape::nothing(), None) }
+    pub(crate) fn nothing(&self, call: &'static str) -> PreparedCall {
+        PreparedCall {
+            among: Some(self.among()),
+            ..PreparedCall::new::<u8>(call, Shape::nothing(), None)
+        }
     }
 
     fn prepare_among<T: Element>(
@@ -197,10 +200,10 @@ impl<'a> Members<'a> {
         call: &'static str,
         kernel: Option<Box<dyn Kernel>>,
         shape: impl FnOnce(&RankOf) -> Result<Shape, ErrorKind>,
-    ) -> Result<Prepared> {
+    ) -> Result<PreparedCall> {
         let Some(place) = self.place() else { return Ok(self.nothing(call)) };
         let prepared = self.communicator.prepare::<T>(call, shape(&place), kernel)?;
-        Ok(Prepared { among: Some(self.among()), ..prepared })
+        Ok(PreparedCall { among: Some(self.among()), ..prepared })
     }
 
     fn whom(&self) -> Whom<'_> {
@@ -234,7 +237,7 @@ impl<'a> Member<'a> {
         call: &'static str,
         kernel: Option<Box<dyn Kernel>>,
         shape: impl FnOnce(&RankOf) -> Result<Shape, ErrorKind>,
-    ) -> Result<Prepared> {
+    ) -> Result<PreparedCall> {
         self.members.prepare_among::<T>(call, kernel, shape)
     }
 

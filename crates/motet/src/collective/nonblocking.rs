@@ -74,7 +74,7 @@ macro_rules! pending_collectives {
             barrier ibarrier barrier_begin "MPI_Ibarrier"
             <>() -> ()
             where []
-            |_, call, ()| Ok(Prepared::new::<u8>(call, Shape::barrier(), None))
+            |_, call, ()| Ok(PreparedCall::new::<u8>(call, Shape::barrier(), None))
         }
 
         collective! { $form
@@ -331,7 +331,9 @@ pub(crate) use {collective, pending_collectives};
 use motet_plan::Block;
 
 use super::shape::Including;
-use super::{Prepared, Shape, TypedBlock, TypedBlocks, Whom, pending_sparse, sparse_collectives};
+use super::{
+    PreparedCall, Shape, TypedBlock, TypedBlocks, Whom, pending_sparse, sparse_collectives,
+};
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;
 use crate::element::{AnyBytes, Element};
@@ -345,7 +347,7 @@ impl Communicator {
     pub(crate) fn post<B: Buffers + 'static>(
         &self,
         buffers: B,
-        prepare: impl FnOnce(&B::Parts) -> Result<Prepared>,
+        prepare: impl FnOnce(&B::Parts) -> Result<PreparedCall>,
     ) -> Result<Request<B>> {
         // SAFETY: nothing is borrowed.
         unsafe { self.nonblocking(buffers, prepare) }
@@ -356,7 +358,7 @@ impl Communicator {
         &self,
         call: &'static str,
         buffers: B,
-        prepare: impl FnOnce(&Communicator, &'static str, &B::Parts) -> Result<Prepared>,
+        prepare: impl FnOnce(&Communicator, &'static str, &B::Parts) -> Result<PreparedCall>,
     ) -> Result<Request<B>> {
         self.post(buffers, |parts| prepare(self, call, parts))
     }
@@ -366,9 +368,9 @@ impl Communicator {
         call: &'static str,
         shape: Result<Shape, ErrorKind>,
         kernel: Option<Box<dyn Kernel>>,
-    ) -> Result<Prepared> {
+    ) -> Result<PreparedCall> {
         let shape = shape.map_err(|kind| self.error(call, kind))?;
-        Ok(Prepared::new::<T>(call, shape, kernel))
+        Ok(PreparedCall::new::<T>(call, shape, kernel))
     }
 
     /// As [`Communicator::prepare`], for a collective that is a part of another call.
@@ -377,8 +379,8 @@ impl Communicator {
         call: &'static str,
         shape: Result<Shape, ErrorKind>,
         kernel: Option<Box<dyn Kernel>>,
-    ) -> Result<Prepared> {
-        self.prepare::<T>(call, shape, kernel).map(Prepared::of_library)
+    ) -> Result<PreparedCall> {
+        self.prepare::<T>(call, shape, kernel).map(PreparedCall::of_library)
     }
 
     // The compiler shows this line where a buffer is borrowed for too short a time.

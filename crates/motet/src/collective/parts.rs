@@ -11,7 +11,7 @@ use std::panic::Location;
 use motet_plan::Rank;
 
 use super::blocking::{input, output};
-use super::{Members, Prepared};
+use super::{Members, PreparedCall};
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer, Span};
 use crate::communicator::Communicator;
 use crate::datatype::{Datatype, DatatypeError};
@@ -108,7 +108,7 @@ impl TypedBlocks<'_> {
         call: &'static str,
         input: Option<Span>,
         output: Span,
-    ) -> Result<Prepared> {
+    ) -> Result<PreparedCall> {
         let error = |kind| self.on.communicator().error(call, kind);
         let lie_in = |span: Span, parts: &[TypedBlock]| {
             let bytes = span.len * size_of::<T>();
@@ -154,7 +154,7 @@ impl TypedBlocks<'_> {
     }
 
     /// The call on buffers that the operation holds.
-    pub(crate) fn prepare_for<B>(self, call: &'static str, parts: &B::Parts) -> Result<Prepared>
+    pub(crate) fn prepare_for<B>(self, call: &'static str, parts: &B::Parts) -> Result<PreparedCall>
     where
         B: Buffers<Element: AnyBytes>,
     {

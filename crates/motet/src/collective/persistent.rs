@@ -276,7 +276,7 @@ use motet_plan::Block;
 
 use super::parts::Whom;
 use super::shape::Including;
-use super::{Prepared, Shape, TypedBlocks};
+use super::{PreparedCall, Shape, TypedBlocks};
 use crate::Element;
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;
@@ -293,7 +293,7 @@ impl Communicator {
         call: &'static str,
         kernel: Option<Box<dyn Kernel>>,
         shape: impl FnOnce(&Communicator) -> Result<Shape, ErrorKind>,
-    ) -> Result<Prepared> {
+    ) -> Result<PreparedCall> {
         self.prepare::<T>(call, shape(self), kernel)
     }
 

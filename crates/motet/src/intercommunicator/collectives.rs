@@ -15,7 +15,7 @@ use motet_plan::Block;
 use super::Intercommunicator;
 use crate::Element;
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer, Span};
-use crate::collective::{Crossing, Prepared, Role, Sides};
+use crate::collective::{Crossing, PreparedCall, Role, Sides};
 use crate::error::{ErrorKind, Result};
 use crate::info::Info;
 use crate::kernel::{Kernel, kernel};
@@ -42,9 +42,9 @@ impl Intercommunicator {
         call: &'static str,
         crossing: Crossed,
         kernel: Option<Box<dyn Kernel>>,
-    ) -> Result<Prepared> {
+    ) -> Result<PreparedCall> {
         let Crossing { shape, among } = crossing.map_err(|kind| self.union.error(call, kind))?;
-        Ok(Prepared { among, ..Prepared::new::<T>(call, shape, kernel) })
+        Ok(PreparedCall { among, ..PreparedCall::new::<T>(call, shape, kernel) })
     }
 
     #[track_caller]

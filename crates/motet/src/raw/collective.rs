@@ -8,7 +8,7 @@ use super::buffers::Around;
 use super::data::{Blocks, Data, Mixed};
 use super::kind::Form;
 use super::translate::Translation;
-use crate::collective::{Members, Prepared};
+use crate::collective::{Members, PreparedCall};
 use crate::communicator::Communicator;
 use crate::datatype::Datatype;
 use crate::engine::ReplayKey;
@@ -328,7 +328,7 @@ impl Collective<'_> {
 
     /// # Safety
     /// As [`Collective::init_among`].
-    pub(crate) unsafe fn translate_among(&self, members: &Members<'_>) -> Result<Prepared> {
+    pub(crate) unsafe fn translate_among(&self, members: &Members<'_>) -> Result<PreparedCall> {
         let call = self.call(Form::Persistent);
         // SAFETY: passed on.
         let prepared = unsafe { Translation::among(self, members) };
@@ -340,7 +340,7 @@ impl Collective<'_> {
     ///
     /// # Safety
     /// As the form says.
-    pub(crate) unsafe fn translate(&self, call: &'static str, on: On<'_>) -> Result<Prepared> {
+    pub(crate) unsafe fn translate(&self, call: &'static str, on: On<'_>) -> Result<PreparedCall> {
         let communicator = on.communicator();
         // SAFETY: passed on.
         let translated = unsafe { Translation::of(self, on) };

@@ -17,7 +17,7 @@ use super::side::{Stage, Unit};
 use super::strict;
 use crate::buffer::Span;
 use crate::check::Strictness;
-use crate::collective::{Among, Crossing, Members, Prepared, RankOf, Shape};
+use crate::collective::{Among, Crossing, Members, PreparedCall, RankOf, Shape};
 use crate::communicator::Communicator;
 use crate::engine::PackDirection;
 use crate::error::ErrorKind;
@@ -141,13 +141,13 @@ impl Translation {
     }
 
     /// The call, under its name.
-    pub(super) fn named(self, call: &'static str) -> Prepared {
+    pub(super) fn named(self, call: &'static str) -> PreparedCall {
         let Translation { shape, stage, kernel, among, operator } = self;
         let Unit { bytes, code, .. } = stage.unit();
         let element_bytes = if shape.is_barrier() { 0 } else { bytes };
         let staging = stage.finish();
         let (element, hints) = (code, Hints::default());
-        Prepared {
+        PreparedCall {
             call,
             shape,
             kernel,
@@ -203,7 +203,7 @@ pub(crate) unsafe fn exchangew(
     comm: &Communicator,
     ranks: [&[Rank]; 2],
     call: &'static str,
-) -> Result<Prepared, ErrorKind> {
+) -> Result<PreparedCall, ErrorKind> {
     // SAFETY: passed on.
     let translation = unsafe { neighbours::among_ranks(parts, comm, ranks) }?;
     Ok(translation.named(call))

@@ -7,7 +7,7 @@ use motet_plan::Rank;
 
 use super::Neighbours;
 use crate::buffer::{Buffers, Span};
-use crate::collective::Prepared;
+use crate::collective::PreparedCall;
 use crate::collective::blocking::{input, output};
 use crate::collective::parts::{TypedBlock, TypedBlocks, Whom};
 use crate::communicator::Communicator;
@@ -54,7 +54,7 @@ impl Communicator {
         to: impl Into<Neighbours<'a, TypedBlock>>,
         from: impl Into<Neighbours<'a, TypedBlock>>,
         parts: &B::Parts,
-    ) -> Result<Prepared>
+    ) -> Result<PreparedCall>
     where
         B: Buffers<Element: AnyBytes>,
     {

@@ -7,7 +7,7 @@ use motet_plan::{Action, Call, Collective, Division, Neighbour, Operation, Rank,
 
 use super::Layout;
 use crate::buffer::Span;
-use crate::collective::{Prepared, Shape, blocking::output, input};
+use crate::collective::{PreparedCall, Shape, blocking::output, input};
 use crate::communicator::Communicator;
 use crate::element::code_for;
 use crate::worlds::{Random, on_ranks_with};
@@ -99,7 +99,7 @@ fn run(world: &Communicator, nodes: &[u32], name: &str, items: &[Item]) -> Resul
     };
     let packets = || world.core().engine().endpoint().packets();
     let before = packets();
-    world.blocking(Prepared::new::<u32>("exchangev", shape, None))?;
+    world.blocking(PreparedCall::new::<u32>("exchangev", shape, None))?;
     let sent = packets() - before;
     assert_eq!(received, part.expected, "rank {} of {nodes:?}: {items:?}", world.rank());
     let row = algo::find(Collective::NodeExchange, name).expect("a row");
