@@ -78,7 +78,7 @@ pub(crate) struct PreparedCall {
 }
 
 /// What a run is bound to, but for its number.
-struct Loose {
+struct BindingArgs {
     input: Span,
     output: Span,
     element: TypeCode,
@@ -87,7 +87,7 @@ struct Loose {
     staging: Option<Box<PackedBuffers>>,
 }
 
-impl Loose {
+impl BindingArgs {
     /// How its ranks end the call.
     fn closing(&self, call: &Call) -> Closing {
         Closing::of(&call.operation, self.kernel.as_deref())
@@ -95,7 +95,7 @@ impl Loose {
 
     /// Binds a run; what is left is what has to be moved.
     fn bind(self, run: &mut Execution, number: OpKey) -> Option<Box<PackedBuffers>> {
-        let Loose { input, output, element, kernel, group, staging } = self;
+        let BindingArgs { input, output, element, kernel, group, staging } = self;
         run.bind(Binding { input, output, element, kernel, group, number });
         staging
     }
@@ -270,7 +270,7 @@ impl Communicator {
 
     /// What is called, and what its run is bound to.
     #[inline] // what is prepared is taken apart where it lies
-    fn call_of(&self, prepared: PreparedCall) -> (Call, Loose) {
+    fn call_of(&self, prepared: PreparedCall) -> (Call, BindingArgs) {
         let PreparedCall { shape, kernel, element, element_bytes, staging, among, .. } = prepared;
         let (rank, group, nodes) = match among {
             None => (self.rank(), self.group().clone(), self.division()),
@@ -289,7 +289,7 @@ impl Communicator {
             operation: shape.operation,
         };
         let (input, output) = (shape.input, shape.output);
-        (call, Loose { input, output, element, kernel, group, staging })
+        (call, BindingArgs { input, output, element, kernel, group, staging })
     }
 
     /// Begins a collective that runs once.

@@ -23,7 +23,7 @@ use motet_plan::{Algorithm, Call, Collective, algo};
 
 use super::enforce::{Agreed, Statement};
 use super::measure::{MOST_BYTES, Measured};
-use super::{Loose, PreparedCall};
+use super::{BindingArgs, PreparedCall};
 use crate::communicator::Communicator;
 use crate::engine::{CacheHit, Execution, LinkTime, OpKey, PackedBuffers, Rule, Selection};
 use crate::error::{Error, Result};
@@ -46,7 +46,7 @@ pub(super) struct Initialized {
 pub(super) struct Init {
     pub(super) name: &'static str,
     pub(super) call: Call,
-    pub(super) loose: Loose,
+    pub(super) loose: BindingArgs,
     pub(super) rule: Rule,
     pub(super) hints: Hints,
     pub(super) key: Key,
@@ -311,7 +311,7 @@ impl Communicator {
 }
 
 fn bound(
-    loose: Loose,
+    loose: BindingArgs,
     mut run: Box<Execution>,
     number: OpKey,
     linking: LinkTime,

@@ -24,7 +24,7 @@ use std::time::Instant;
 
 use motet_plan::Algorithm;
 
-use super::Loose;
+use super::BindingArgs;
 use super::init::Init;
 use crate::buffer::Span;
 use crate::communicator::Communicator;
@@ -99,7 +99,7 @@ impl Communicator {
         row: &'static dyn Algorithm,
         number: crate::engine::OpKey,
     ) -> Option<Persistent<()>> {
-        let Loose { element, group, kernel, .. } = &init.loose;
+        let BindingArgs { element, group, kernel, .. } = &init.loose;
         let mut engine = self.core().engine();
         // Should memory or room be short here, the candidate is left out on all ranks.
         let (rule, closing) = (Rule::Learned(row), Closing::Alone);
