@@ -67,7 +67,7 @@ pub(crate) struct PreparedCall {
     pub(crate) element_bytes: usize,
     pub(crate) staging: Option<Box<PackedBuffers>>,
     /// Who takes part, if not all ranks: seldom, so calls, which are moved often, have no room.
-    pub(crate) among: Option<Box<Among>>,
+    pub(crate) among: Option<Box<Participants>>,
     /// What its hints say of it, if it is a persistent one.
     pub(crate) hints: Hints,
     /// Whether it is a part of another call, which the library makes itself.
@@ -110,7 +110,7 @@ pub(crate) enum Begun {
 
 /// The ranks that a plan is for, and which of them is the caller.
 #[derive(Debug)]
-pub(crate) struct Among {
+pub(crate) struct Participants {
     /// Of the caller. Means nothing if the group is empty.
     pub(crate) rank: usize,
     /// Empty if there is nothing to do for the caller.
@@ -119,10 +119,10 @@ pub(crate) struct Among {
     pub(crate) passed: Option<Group>,
 }
 
-impl Among {
+impl Participants {
     /// For a rank that has nothing to do in a call.
-    pub(crate) fn nobody(passed: Option<Group>) -> Among {
-        Among { rank: 0, group: Group::empty(), passed }
+    pub(crate) fn nobody(passed: Option<Group>) -> Participants {
+        Participants { rank: 0, group: Group::empty(), passed }
     }
 }
 
@@ -275,7 +275,7 @@ impl Communicator {
         let (rank, group, nodes) = match among {
             None => (self.rank(), self.group().clone(), self.division()),
             Some(among) => {
-                let Among { rank, group, .. } = *among;
+                let Participants { rank, group, .. } = *among;
                 let nodes = self.division_of(&group);
                 (rank, group, nodes)
             }

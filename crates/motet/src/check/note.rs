@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::account::{Account, Elements, Reducing, Within, operator_name};
 use super::record::Kind;
 use super::{Live, Watch};
-use crate::collective::{Among, PreparedCall};
+use crate::collective::{Participants, PreparedCall};
 use crate::communicator::{Communicator, ContextKind, split_context};
 use crate::engine::{OpKey, Selection};
 use crate::error::{Error, ErrorKind, Result};
@@ -137,8 +137,8 @@ pub fn end_calls(world: &World) -> Result<()> {
 fn account_of(prepared: &PreparedCall, selection: Selection, all: &Group, place: &str) -> Account {
     let within = match prepared.among.as_deref() {
         None => None,
-        Some(Among { passed: None, .. }) => return Account::of_some(prepared.call, place),
-        Some(Among { passed: Some(group), .. }) => Some(Within { group, all }),
+        Some(Participants { passed: None, .. }) => return Account::of_some(prepared.call, place),
+        Some(Participants { passed: Some(group), .. }) => Some(Within { group, all }),
     };
     if let (Some(within), true) = (within, prepared.is_idle()) {
         return Account::outside(prepared.call, within, place);

@@ -14,7 +14,7 @@ use motet_plan::call::Blocks;
 use motet_plan::{Block, Operation, Rank};
 
 use super::shape::{blocks_make, exact, holds, total};
-use super::{Among, Neighbour, Shape};
+use super::{Neighbour, Participants, Shape};
 use crate::buffer::Span;
 use crate::error::ErrorKind;
 use crate::group::Group;
@@ -28,7 +28,7 @@ type Crossed = Result<Crossing, ErrorKind>;
 pub(crate) struct Crossing {
     pub(crate) shape: Shape,
     /// Who takes part, if not all ranks of the union.
-    pub(crate) among: Option<Box<Among>>,
+    pub(crate) among: Option<Box<Participants>>,
 }
 
 /// Where the data of one rank lies.
@@ -147,13 +147,13 @@ impl Crossing {
             Operation::InterReduce { left, count, root: Rank::from_index(root), commutative };
         // All take part, but those of the root's group do not know in what.
         let (rank, group) = (union.rank(), union.group().clone());
-        let all = Box::new(Among { rank, group, passed: None });
+        let all = Box::new(Participants { rank, group, passed: None });
         Ok(Crossing { shape: shape(operation, input, output), among: Some(all) })
     }
 
     /// A call in which there is nothing to do.
     pub(crate) fn idle() -> Crossing {
-        Crossing { shape: Shape::nothing(), among: Some(Box::new(Among::nobody(None))) }
+        Crossing { shape: Shape::nothing(), among: Some(Box::new(Participants::nobody(None))) }
     }
 
     /// Among the root and then its far group.
@@ -164,7 +164,7 @@ impl Crossing {
             Role::Idle => return Crossing::idle(),
         };
         let group = Group::new([root].into_iter().chain(far.peers()).collect());
-        Crossing { shape, among: Some(Box::new(Among { rank, group, passed: None })) }
+        Crossing { shape, among: Some(Box::new(Participants { rank, group, passed: None })) }
     }
 }
 

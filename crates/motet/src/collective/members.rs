@@ -17,7 +17,7 @@ use motet_plan::Block;
 use super::parts::Whom;
 use super::persistent::{persistent_collectives, persistent_with_root};
 use super::shape::Including;
-use super::{Among, PreparedCall, RankOf, Shape, TypedBlocks};
+use super::{Participants, PreparedCall, RankOf, Shape, TypedBlocks};
 use crate::Element;
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;
@@ -179,11 +179,11 @@ impl<'a> Members<'a> {
     }
 
     /// The ranks of the plan of the caller.
-    pub(crate) fn among(&self) -> Box<Among> {
+    pub(crate) fn among(&self) -> Box<Participants> {
         let (group, passed) = (self.group.clone(), Some(self.group.clone()));
         Box::new(match self.rank {
-            Some(rank) => Among { rank, group, passed },
-            None => Among::nobody(passed),
+            Some(rank) => Participants { rank, group, passed },
+            None => Participants::nobody(passed),
         })
     }
 

@@ -17,7 +17,7 @@ use super::side::{Stage, Unit};
 use super::strict;
 use crate::buffer::Span;
 use crate::check::Strictness;
-use crate::collective::{Among, Crossing, Members, PreparedCall, RankOf, Shape};
+use crate::collective::{Crossing, Members, Participants, PreparedCall, RankOf, Shape};
 use crate::communicator::Communicator;
 use crate::engine::PackDirection;
 use crate::error::ErrorKind;
@@ -32,7 +32,7 @@ pub(super) struct Translation {
     stage: Stage,
     kernel: Option<Box<dyn Kernel>>,
     /// Who takes part, if not all ranks of the communicator.
-    among: Option<Box<Among>>,
+    among: Option<Box<Participants>>,
     /// The name of the operator.
     operator: Option<&'static str>,
 }
