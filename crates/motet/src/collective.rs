@@ -102,7 +102,7 @@ impl BindingArgs {
 }
 
 /// What became of a nonblocking call.
-pub(crate) enum Begun {
+pub(crate) enum StartedCall {
     /// It has ended well already, and is no operation.
     Over,
     UnderWay(OpHandle),
@@ -398,18 +398,22 @@ impl Communicator {
     /// one. Where nobody answers what this rank sends, nothing is made of a call before it is known
     /// whether that is needed.
     #[inline]
-    pub(crate) fn begin_again(&self, kind: CollectiveKind, known: &ReplayKey<'_>) -> Option<Begun> {
+    pub(crate) fn begin_again(
+        &self,
+        kind: CollectiveKind,
+        known: &ReplayKey<'_>,
+    ) -> Option<StartedCall> {
         let mut engine = self.core().free_engine()?;
         // It counts who has the communicator, which would wait for what has been sent to leave the
         // core: so that is done before.
         let origin = || self.origin(kind.call(Form::Nonblocking));
         let (origin, id) = match engine.replay_one_way(known, || self.next_collective())? {
-            Replay::Over => return Some(Begun::Over),
+            Replay::Over => return Some(StartedCall::Over),
             Replay::Short(sprinter, ..) => (origin(), engine.promote(sprinter)),
             Replay::Long(run) => (origin(), engine.start_run(run, None)),
         };
         drop(engine);
-        Some(Begun::UnderWay(OpHandle::new(origin, id, false)))
+        Some(StartedCall::UnderWay(OpHandle::new(origin, id, false)))
     }
 
     /// The nonblocking form without buffers of a call that may be made again.

@@ -10,7 +10,7 @@
 use super::collective::Collective;
 use super::kind::CollectiveKind;
 use super::request::Past;
-use crate::collective::Begun;
+use crate::collective::StartedCall;
 use crate::communicator::{Communicator, ContextKind};
 use crate::engine::{CallSignature, ReplayKey};
 use crate::error::Result;
@@ -79,8 +79,8 @@ impl CallKey {
     #[inline]
     pub unsafe fn start(&self, communicator: &Communicator) -> Option<raw::Request> {
         Some(match communicator.begin_again(self.kind, &self.known(communicator)?)? {
-            Begun::Over => const { raw::Request::over(Past::Collective) },
-            Begun::UnderWay(flight) => raw::Request::of_collective(flight),
+            StartedCall::Over => const { raw::Request::over(Past::Collective) },
+            StartedCall::UnderWay(flight) => raw::Request::of_collective(flight),
         })
     }
 }
