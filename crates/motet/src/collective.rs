@@ -52,14 +52,14 @@ pub use members::{Member, Members};
 pub(crate) use nonblocking::{collective, pending_collectives};
 pub use parts::TypedBlock;
 pub(crate) use parts::{TypedBlocks, Whom};
-pub(crate) use shape::{Including, RankOf, Shape};
+pub(crate) use shape::{CollectiveArgs, Including, RankOf};
 pub use sparse::{Neighbour, Neighbours};
 pub(crate) use sparse::{members, pending_sparse, sparse_collectives};
 
 /// A collective call, ready to be run.
 pub(crate) struct PreparedCall {
     pub(crate) call: &'static str,
-    pub(crate) shape: Shape,
+    pub(crate) shape: CollectiveArgs,
     pub(crate) kernel: Option<Box<dyn Kernel>>,
     /// The name of the operator, if that of its type says too little.
     pub(crate) operator: Option<&'static str>,
@@ -130,7 +130,7 @@ impl PreparedCall {
     /// A call that moves elements of this type.
     pub(crate) fn new<T: Element>(
         call: &'static str,
-        shape: Shape,
+        shape: CollectiveArgs,
         kernel: Option<Box<dyn Kernel>>,
     ) -> PreparedCall {
         let element_bytes = if shape.is_barrier() { 0 } else { size_of::<T>() };

@@ -53,8 +53,8 @@ use motet_plan::Block;
 
 use crate::buffer::{Buffers, Held, RecvBuffer, SendBuffer};
 use crate::collective::{
-    Including, PreparedCall, Shape, TypedBlock, TypedBlocks, Whom, collective, pending_collectives,
-    pending_sparse, sparse_collectives,
+    CollectiveArgs, Including, PreparedCall, TypedBlock, TypedBlocks, Whom, collective,
+    pending_collectives, pending_sparse, sparse_collectives,
 };
 use crate::communicator::Communicator;
 use crate::element::AnyBytes;

@@ -25,7 +25,7 @@ use motet_fabric::{complain, file};
 use motet_plan::select::{Lesson, Wisdom};
 use motet_plan::{Algorithm, Call};
 
-use crate::collective::Shape;
+use crate::collective::CollectiveArgs;
 use crate::communicator::Communicator;
 use crate::error::{ErrorKind, Result};
 
@@ -149,7 +149,7 @@ impl Communicator {
     }
 
     fn tell_from_first<T: crate::Element>(&self, call: &'static str, data: &mut [T]) -> Result<()> {
-        let shape = Shape::bcast(self, crate::collective::output(data), 0);
+        let shape = CollectiveArgs::bcast(self, crate::collective::output(data), 0);
         self.blocking(self.prepare_own::<T>(call, shape, None)?)
     }
 }

@@ -14,7 +14,7 @@ use motet_plan::call::Blocks;
 use motet_plan::{Block, Operation, Rank};
 
 use super::shape::{blocks_make, exact, holds, total};
-use super::{Neighbour, Participants, Shape};
+use super::{CollectiveArgs, Neighbour, Participants};
 use crate::buffer::Span;
 use crate::error::ErrorKind;
 use crate::group::Group;
@@ -26,7 +26,7 @@ type Crossed = Result<Crossing, ErrorKind>;
 /// What a rank does in a collective between two groups.
 #[derive(Debug)]
 pub(crate) struct Crossing {
-    pub(crate) shape: Shape,
+    pub(crate) shape: CollectiveArgs,
     /// Who takes part, if not all ranks of the union.
     pub(crate) among: Option<Box<Participants>>,
 }
@@ -153,11 +153,14 @@ impl Crossing {
 
     /// A call in which there is nothing to do.
     pub(crate) fn idle() -> Crossing {
-        Crossing { shape: Shape::nothing(), among: Some(Box::new(Participants::nobody(None))) }
+        Crossing {
+            shape: CollectiveArgs::nothing(),
+            among: Some(Box::new(Participants::nobody(None))),
+        }
     }
 
     /// Among the root and then its far group.
-    fn with_root(inter: &Intercommunicator, role: Role, shape: Shape) -> Crossing {
+    fn with_root(inter: &Intercommunicator, role: Role, shape: CollectiveArgs) -> Crossing {
         let (root, far, rank) = match role {
             Role::Far(root) => (inter.remote_group().peer(root), inter.group(), 1 + inter.rank()),
             Role::Root => (inter.over_both().core().me(), inter.remote_group(), 0),
@@ -222,7 +225,7 @@ impl Crossing {
         };
         let far = |blocks: &[Block]| blocks.iter().enumerate().map(neighbour).collect::<Vec<_>>();
         let union = inter.over_both();
-        let shape = Shape::exchangev(union, Some(input), output, &far(to), &far(from))?;
+        let shape = CollectiveArgs::exchangev(union, Some(input), output, &far(to), &far(from))?;
         Ok(Crossing { shape, among: None })
     }
 
@@ -278,12 +281,12 @@ fn over_union(operation: Operation, input: Span, output: Span) -> Crossing {
     Crossing { shape: shape(operation, input, output), among: None }
 }
 
-fn shape(operation: Operation, input: Span, output: Span) -> Shape {
-    Shape { operation, in_place: false, input, output }
+fn shape(operation: Operation, input: Span, output: Span) -> CollectiveArgs {
+    CollectiveArgs { operation, in_place: false, input, output }
 }
 
-fn in_place(operation: Operation, input: Span, output: Span) -> Shape {
-    Shape { operation, in_place: true, input, output }
+fn in_place(operation: Operation, input: Span, output: Span) -> CollectiveArgs {
+    CollectiveArgs { operation, in_place: true, input, output }
 }
 
 /// A buffer at the root, from where a block of its own would lie before those of the far ranks,

@@ -7,7 +7,7 @@ use std::panic::Location;
 
 use motet_plan::Block;
 
-use super::{PreparedCall, Shape};
+use super::{CollectiveArgs, PreparedCall};
 use crate::Element;
 use crate::buffer::{Held, SendBuffer, Span};
 use crate::communicator::Communicator;
@@ -30,7 +30,7 @@ impl Communicator {
     pub(super) fn run_blocking<T: Element>(
         &self,
         call: &'static str,
-        shape: Result<Shape, ErrorKind>,
+        shape: Result<CollectiveArgs, ErrorKind>,
         kernel: Option<Box<dyn Kernel>>,
     ) -> Result<()> {
         let at = Location::caller();
@@ -44,7 +44,7 @@ impl Communicator {
     /// That a rank has died or left.
     #[track_caller]
     pub fn barrier(&self) -> Result<()> {
-        self.run_blocking::<u8>("barrier", Ok(Shape::barrier()), None)
+        self.run_blocking::<u8>("barrier", Ok(CollectiveArgs::barrier()), None)
     }
 
     /// Gives the root's buffer to all ranks. (`MPI_Bcast`)
@@ -59,7 +59,7 @@ impl Communicator {
     /// [`ErrorKind::Truncated`]: crate::ErrorKind::Truncated
     #[track_caller]
     pub fn bcast<T: Element>(&self, buffer: &mut [T], root: usize) -> Result<()> {
-        let shape = Shape::bcast(self, output(buffer), root);
+        let shape = CollectiveArgs::bcast(self, output(buffer), root);
         self.run_blocking::<T>("bcast", shape, None)
     }
 
@@ -78,7 +78,7 @@ impl Communicator {
         root: usize,
     ) -> Result<()> {
         let commutative = operator.is_commutative();
-        let shape = Shape::reduce(self, input(send), output(receive), root, commutative);
+        let shape = CollectiveArgs::reduce(self, input(send), output(receive), root, commutative);
         self.run_blocking::<T>("reduce", shape, Some(kernel(operator)))
     }
 
@@ -95,7 +95,7 @@ impl Communicator {
         root: usize,
     ) -> Result<()> {
         let commutative = operator.is_commutative();
-        let shape = Shape::reduce(self, None, output(buffer), root, commutative);
+        let shape = CollectiveArgs::reduce(self, None, output(buffer), root, commutative);
         self.run_blocking::<T>("reduce", shape, Some(kernel(operator)))
     }
 
@@ -111,7 +111,8 @@ impl Communicator {
         receive: &mut [T],
         operator: impl Operator<T>,
     ) -> Result<()> {
-        let shape = Shape::allreduce(input(send), output(receive), operator.is_commutative());
+        let shape =
+            CollectiveArgs::allreduce(input(send), output(receive), operator.is_commutative());
         self.run_blocking::<T>("allreduce", shape, Some(kernel(operator)))
     }
 
@@ -125,7 +126,7 @@ impl Communicator {
         buffer: &mut [T],
         operator: impl Operator<T>,
     ) -> Result<()> {
-        let shape = Shape::allreduce(None, output(buffer), operator.is_commutative());
+        let shape = CollectiveArgs::allreduce(None, output(buffer), operator.is_commutative());
         self.run_blocking::<T>("allreduce", shape, Some(kernel(operator)))
     }
 
@@ -146,7 +147,7 @@ impl Communicator {
     /// An output that does not hold one input of each rank; a rank that has died or left.
     #[track_caller]
     pub fn allgather<T: Element>(&self, send: &[T], receive: &mut [T]) -> Result<()> {
-        let shape = Shape::allgather(self, input(send), output(receive));
+        let shape = CollectiveArgs::allgather(self, input(send), output(receive));
         self.run_blocking::<T>("allgather", shape, None)
     }
 
@@ -156,7 +157,7 @@ impl Communicator {
     /// As [`allgather`](Communicator::allgather).
     #[track_caller]
     pub fn allgather_in_place<T: Element>(&self, buffer: &mut [T]) -> Result<()> {
-        let shape = Shape::allgather(self, None, output(buffer));
+        let shape = CollectiveArgs::allgather(self, None, output(buffer));
         self.run_blocking::<T>("allgather", shape, None)
     }
 
@@ -173,7 +174,7 @@ impl Communicator {
         receive: &mut [T],
         blocks: &[Block],
     ) -> Result<()> {
-        let shape = Shape::allgatherv(self, input(send), output(receive), blocks);
+        let shape = CollectiveArgs::allgatherv(self, input(send), output(receive), blocks);
         self.run_blocking::<T>("allgatherv", shape, None)
     }
 
@@ -187,7 +188,7 @@ impl Communicator {
         buffer: &mut [T],
         blocks: &[Block],
     ) -> Result<()> {
-        let shape = Shape::allgatherv(self, None, output(buffer), blocks);
+        let shape = CollectiveArgs::allgatherv(self, None, output(buffer), blocks);
         self.run_blocking::<T>("allgatherv", shape, None)
     }
 }

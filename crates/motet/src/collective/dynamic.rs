@@ -16,7 +16,7 @@ use motet_fabric::slab::Id;
 use motet_fabric::{Peer, Region, RegionMut, TypeCode};
 use motet_plan::order::sort_by_number;
 
-use super::{PreparedCall, Shape};
+use super::{CollectiveArgs, PreparedCall};
 use crate::communicator::{Communicator, ContextKind};
 use crate::element::{Element, assert_valid, clear_padding, code_for};
 use crate::engine::{Arrivals, Dynamic, OpKey, Selection};
@@ -206,7 +206,7 @@ impl Communicator {
             outgoing.extend(peer.map(|peer| (peer, data)));
         }
         // Two ranks that have nothing for each other need not even speak of the same type.
-        let barrier = PreparedCall::new::<T>(call, Shape::barrier(), None);
+        let barrier = PreparedCall::new::<T>(call, CollectiveArgs::barrier(), None);
         let barrier = PreparedCall { element: TypeCode::BYTES, ..barrier };
         let (run, _) = self.run_chosen(barrier, Some(Selection::Few), || self.next_collective())?;
         let number = OpKey { context: self.context(ContextKind::Dynamic), ..run.number() };

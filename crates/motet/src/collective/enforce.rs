@@ -17,7 +17,7 @@
 //! broadcast what they have called; all ranks make the same error of it. So nobody is left waiting
 //! for a rank that has given up.
 
-use super::{Shape, blocking::output};
+use super::{CollectiveArgs, blocking::output};
 use crate::check::Account;
 use crate::communicator::Communicator;
 use crate::error::{ErrorKind, Result};
@@ -176,7 +176,7 @@ impl Communicator {
         words: &mut [u64],
         operator: O,
     ) -> Result<()> {
-        let shape = Shape::allreduce(None, output(words), true);
+        let shape = CollectiveArgs::allreduce(None, output(words), true);
         let prepared = self.prepare_own::<u64>(call, shape, Some(kernel(operator)))?;
         self.blocking(prepared)
     }
@@ -299,7 +299,7 @@ impl Communicator {
             let end = own.floor_char_boundary(TEXT);
             bytes[..end].copy_from_slice(&own.as_bytes()[..end]);
         }
-        let shape = Shape::bcast(self, output(&mut bytes), root);
+        let shape = CollectiveArgs::bcast(self, output(&mut bytes), root);
         self.blocking(self.prepare_own::<u8>(call, shape, None)?)?;
         let text = String::from_utf8_lossy(&bytes);
         Ok(text.trim_end_matches('\0').to_owned())

@@ -166,7 +166,8 @@ impl Trials<'_> {
 
     /// Runs a candidate so often, right after a barrier. Returns the nanoseconds of one run.
     fn window(&mut self, at: usize, runs: u64) -> Result<u64> {
-        let barrier = super::PreparedCall::new::<u8>(self.call, super::Shape::barrier(), None);
+        let barrier =
+            super::PreparedCall::new::<u8>(self.call, super::CollectiveArgs::barrier(), None);
         self.communicator.blocking(barrier.of_library())?;
         let Some(run) = &mut self.runs[at] else { return Ok(0) };
         let begun = Instant::now();

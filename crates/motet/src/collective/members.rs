@@ -17,7 +17,7 @@ use motet_plan::Block;
 use super::parts::Whom;
 use super::persistent::{persistent_collectives, persistent_with_root};
 use super::shape::Including;
-use super::{Participants, PreparedCall, RankOf, Shape, TypedBlocks};
+use super::{CollectiveArgs, Participants, PreparedCall, RankOf, TypedBlocks};
 use crate::Element;
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;
@@ -191,7 +191,7 @@ impl<'a> Members<'a> {
     pub(crate) fn nothing(&self, call: &'static str) -> PreparedCall {
         PreparedCall {
             among: Some(self.among()),
-            ..PreparedCall::new::<u8>(call, Shape::nothing(), None)
+            ..PreparedCall::new::<u8>(call, CollectiveArgs::nothing(), None)
         }
     }
 
@@ -199,7 +199,7 @@ impl<'a> Members<'a> {
         &self,
         call: &'static str,
         kernel: Option<Box<dyn Kernel>>,
-        shape: impl FnOnce(&RankOf) -> Result<Shape, ErrorKind>,
+        shape: impl FnOnce(&RankOf) -> Result<CollectiveArgs, ErrorKind>,
     ) -> Result<PreparedCall> {
         let Some(place) = self.place() else { return Ok(self.nothing(call)) };
         let prepared = self.communicator.prepare::<T>(call, shape(&place), kernel)?;
@@ -236,7 +236,7 @@ impl<'a> Member<'a> {
         &self,
         call: &'static str,
         kernel: Option<Box<dyn Kernel>>,
-        shape: impl FnOnce(&RankOf) -> Result<Shape, ErrorKind>,
+        shape: impl FnOnce(&RankOf) -> Result<CollectiveArgs, ErrorKind>,
     ) -> Result<PreparedCall> {
         self.members.prepare_among::<T>(call, kernel, shape)
     }

@@ -9,7 +9,7 @@
 
 use motet_plan::Block;
 
-use super::Shape;
+use super::CollectiveArgs;
 use super::blocking::{input, output};
 use super::shape::{blocks_make, exact};
 use crate::Element;
@@ -19,7 +19,7 @@ use crate::error::{ErrorKind, Result};
 use crate::info::Info;
 use crate::persistent::Persistent;
 
-type Shaped = Result<Shape, ErrorKind>;
+type Shaped = Result<CollectiveArgs, ErrorKind>;
 
 /// What the calls move.
 impl Communicator {
@@ -86,7 +86,7 @@ impl Communicator {
         from: impl Fn(usize) -> Block,
     ) -> Shaped {
         let near = self.near()?;
-        Shape::exchangev(self, input, output, &near.sends(to), &near.receives(from))
+        CollectiveArgs::exchangev(self, input, output, &near.sends(to), &near.receives(from))
     }
 }
 

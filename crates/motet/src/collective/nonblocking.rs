@@ -74,7 +74,7 @@ macro_rules! pending_collectives {
             barrier ibarrier barrier_begin "MPI_Ibarrier"
             <>() -> ()
             where []
-            |_, call, ()| Ok(PreparedCall::new::<u8>(call, Shape::barrier(), None))
+            |_, call, ()| Ok(PreparedCall::new::<u8>(call, CollectiveArgs::barrier(), None))
         }
 
         collective! { $form
@@ -82,7 +82,7 @@ macro_rules! pending_collectives {
             <B>(buffer: B, root: usize) -> B
             where [B: RecvBuffer + $life]
             |on, call, parts| {
-                let shape = Shape::bcast(on, <B as SendBuffer>::span(parts), root);
+                let shape = CollectiveArgs::bcast(on, <B as SendBuffer>::span(parts), root);
                 on.prepare::<<B as Buffers>::Element>(call, shape, None)
             }
         }
@@ -94,7 +94,7 @@ macro_rules! pending_collectives {
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let commutative = operator.is_commutative();
-                let shape = Shape::reduce(on, input, output, root, commutative);
+                let shape = CollectiveArgs::reduce(on, input, output, root, commutative);
                 on.prepare::<B::Element>(call, shape, Some(kernel(operator)))
             }
         }
@@ -106,7 +106,7 @@ macro_rules! pending_collectives {
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let commutative = operator.is_commutative();
-                let shape = Shape::allreduce(input, output, commutative);
+                let shape = CollectiveArgs::allreduce(input, output, commutative);
                 on.prepare::<B::Element>(call, shape, Some(kernel(operator)))
             }
         }
@@ -117,7 +117,7 @@ macro_rules! pending_collectives {
             where [B: Buffers + $life]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
-                let shape = Shape::allgather(on, input, output);
+                let shape = CollectiveArgs::allgather(on, input, output);
                 on.prepare::<B::Element>(call, shape, None)
             }
         }
@@ -128,7 +128,7 @@ macro_rules! pending_collectives {
             where [B: Buffers + $life]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
-                let shape = Shape::allgatherv(on, input, output, blocks);
+                let shape = CollectiveArgs::allgatherv(on, input, output, blocks);
                 on.prepare::<B::Element>(call, shape, None)
             }
         }
@@ -139,7 +139,7 @@ macro_rules! pending_collectives {
             where [B: Buffers + $life]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
-                let shape = Shape::gather(on, input, output, root);
+                let shape = CollectiveArgs::gather(on, input, output, root);
                 on.prepare::<B::Element>(call, shape, None)
             }
         }
@@ -150,7 +150,7 @@ macro_rules! pending_collectives {
             where [B: Buffers + $life]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
-                let shape = Shape::gatherv(on, input, output, blocks, root);
+                let shape = CollectiveArgs::gatherv(on, input, output, blocks, root);
                 on.prepare::<B::Element>(call, shape, None)
             }
         }
@@ -161,7 +161,7 @@ macro_rules! pending_collectives {
             where [B: Buffers + $life]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
-                let shape = Shape::scatter(on, input, output, root);
+                let shape = CollectiveArgs::scatter(on, input, output, root);
                 on.prepare::<B::Element>(call, shape, None)
             }
         }
@@ -172,7 +172,7 @@ macro_rules! pending_collectives {
             where [B: Buffers + $life]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
-                let shape = Shape::scatterv(on, input, output, blocks, root);
+                let shape = CollectiveArgs::scatterv(on, input, output, blocks, root);
                 on.prepare::<B::Element>(call, shape, None)
             }
         }
@@ -183,7 +183,7 @@ macro_rules! pending_collectives {
             where [B: Buffers + $life]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
-                let shape = Shape::alltoall(on, input, output);
+                let shape = CollectiveArgs::alltoall(on, input, output);
                 on.prepare::<B::Element>(call, shape, None)
             }
         }
@@ -194,7 +194,7 @@ macro_rules! pending_collectives {
             where [B: Buffers + $life]
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
-                let shape = Shape::alltoallv(on, input, output, to, from);
+                let shape = CollectiveArgs::alltoallv(on, input, output, to, from);
                 on.prepare::<B::Element>(call, shape, None)
             }
         }
@@ -219,7 +219,7 @@ macro_rules! pending_collectives {
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let commutative = operator.is_commutative();
-                let shape = Shape::reduce_scatter_block(on, input, output, commutative);
+                let shape = CollectiveArgs::reduce_scatter_block(on, input, output, commutative);
                 on.prepare::<B::Element>(call, shape, Some(kernel(operator)))
             }
         }
@@ -231,7 +231,7 @@ macro_rules! pending_collectives {
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let commutative = operator.is_commutative();
-                let shape = Shape::reduce_scatter(on, input, output, counts, commutative);
+                let shape = CollectiveArgs::reduce_scatter(on, input, output, counts, commutative);
                 on.prepare::<B::Element>(call, shape, Some(kernel(operator)))
             }
         }
@@ -243,7 +243,7 @@ macro_rules! pending_collectives {
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let commutative = operator.is_commutative();
-                let shape = Shape::scan(input, output, commutative, Including::This);
+                let shape = CollectiveArgs::scan(input, output, commutative, Including::This);
                 on.prepare::<B::Element>(call, shape, Some(kernel(operator)))
             }
         }
@@ -255,7 +255,7 @@ macro_rules! pending_collectives {
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let commutative = operator.is_commutative();
-                let shape = Shape::scan(input, output, commutative, Including::Before);
+                let shape = CollectiveArgs::scan(input, output, commutative, Including::Before);
                 on.prepare::<B::Element>(call, shape, Some(kernel(operator)))
             }
         }
@@ -332,7 +332,7 @@ use motet_plan::Block;
 
 use super::shape::Including;
 use super::{
-    PreparedCall, Shape, TypedBlock, TypedBlocks, Whom, pending_sparse, sparse_collectives,
+    CollectiveArgs, PreparedCall, TypedBlock, TypedBlocks, Whom, pending_sparse, sparse_collectives,
 };
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;
@@ -366,7 +366,7 @@ impl Communicator {
     pub(crate) fn prepare<T: Element>(
         &self,
         call: &'static str,
-        shape: Result<Shape, ErrorKind>,
+        shape: Result<CollectiveArgs, ErrorKind>,
         kernel: Option<Box<dyn Kernel>>,
     ) -> Result<PreparedCall> {
         let shape = shape.map_err(|kind| self.error(call, kind))?;
@@ -377,7 +377,7 @@ impl Communicator {
     pub(crate) fn prepare_own<T: Element>(
         &self,
         call: &'static str,
-        shape: Result<Shape, ErrorKind>,
+        shape: Result<CollectiveArgs, ErrorKind>,
         kernel: Option<Box<dyn Kernel>>,
     ) -> Result<PreparedCall> {
         self.prepare::<T>(call, shape, kernel).map(PreparedCall::of_library)

@@ -22,7 +22,7 @@ macro_rules! persistent_collectives {
         #[track_caller]
         pub fn barrier_init(&self, info: &Info) -> Result<Persistent<()>> {
             self.communicator().persistent_with((), info, |()| {
-                self.prepare_among::<u8>("barrier_init", None, |_| Ok(Shape::barrier()))
+                self.prepare_among::<u8>("barrier_init", None, |_| Ok(CollectiveArgs::barrier()))
             })
         }
 
@@ -47,7 +47,7 @@ macro_rules! persistent_collectives {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let commutative = operator.is_commutative();
                 self.prepare_among::<B::Element>("allreduce_init", Some(kernel(operator)), |_| {
-                    Shape::allreduce(input, output, commutative)
+                    CollectiveArgs::allreduce(input, output, commutative)
                 })
             })
         }
@@ -65,7 +65,7 @@ macro_rules! persistent_collectives {
         {
             self.communicator().persistent_with(buffers, info, |parts| {
                 self.prepare_among::<B::Element>("allgather_init", None, |among| {
-                    Shape::allgather(among, B::input(parts), B::output(parts))
+                    CollectiveArgs::allgather(among, B::input(parts), B::output(parts))
                 })
             })
         }
@@ -88,7 +88,7 @@ macro_rules! persistent_collectives {
         {
             self.communicator().persistent_with(buffers, info, |parts| {
                 self.prepare_among::<B::Element>("allgatherv_init", None, |among| {
-                    Shape::allgatherv(among, B::input(parts), B::output(parts), blocks)
+                    CollectiveArgs::allgatherv(among, B::input(parts), B::output(parts), blocks)
                 })
             })
         }
@@ -107,7 +107,7 @@ macro_rules! persistent_collectives {
             self.communicator().persistent_with(buffers, info, |parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 self.prepare_among::<B::Element>("alltoall_init", None, |among| {
-                    Shape::alltoall(among, input, output)
+                    CollectiveArgs::alltoall(among, input, output)
                 })
             })
         }
@@ -132,7 +132,7 @@ macro_rules! persistent_collectives {
             self.communicator().persistent_with(buffers, info, |parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 self.prepare_among::<B::Element>("alltoallv_init", None, |among| {
-                    Shape::alltoallv(among, input, output, to, from)
+                    CollectiveArgs::alltoallv(among, input, output, to, from)
                 })
             })
         }
@@ -185,7 +185,7 @@ macro_rules! persistent_collectives {
                 self.prepare_among::<B::Element>(
                     "reduce_scatter_block_init",
                     Some(kernel(operator)),
-                    |among| Shape::reduce_scatter_block(among, input, output, commutative),
+                    |among| CollectiveArgs::reduce_scatter_block(among, input, output, commutative),
                 )
             })
         }
@@ -215,7 +215,7 @@ macro_rules! persistent_collectives {
                 self.prepare_among::<B::Element>(
                     "reduce_scatter_init",
                     Some(kernel(operator)),
-                    |among| Shape::reduce_scatter(among, input, output, counts, commutative),
+                    |among| CollectiveArgs::reduce_scatter(among, input, output, counts, commutative),
                 )
             })
         }
@@ -236,7 +236,7 @@ macro_rules! persistent_collectives {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let commutative = operator.is_commutative();
                 self.prepare_among::<B::Element>("scan_init", Some(kernel(operator)), |_| {
-                    Shape::scan(input, output, commutative, Including::This)
+                    CollectiveArgs::scan(input, output, commutative, Including::This)
                 })
             })
         }
@@ -262,7 +262,7 @@ macro_rules! persistent_collectives {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let commutative = operator.is_commutative();
                 self.prepare_among::<B::Element>("exscan_init", Some(kernel(operator)), |_| {
-                    Shape::scan(input, output, commutative, Including::Before)
+                    CollectiveArgs::scan(input, output, commutative, Including::Before)
                 })
             })
         }
@@ -276,7 +276,7 @@ use motet_plan::Block;
 
 use super::parts::Whom;
 use super::shape::Including;
-use super::{PreparedCall, Shape, TypedBlocks};
+use super::{CollectiveArgs, PreparedCall, TypedBlocks};
 use crate::Element;
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;
@@ -292,7 +292,7 @@ impl Communicator {
         &self,
         call: &'static str,
         kernel: Option<Box<dyn Kernel>>,
-        shape: impl FnOnce(&Communicator) -> Result<Shape, ErrorKind>,
+        shape: impl FnOnce(&Communicator) -> Result<CollectiveArgs, ErrorKind>,
     ) -> Result<PreparedCall> {
         self.prepare::<T>(call, shape(self), kernel)
     }

@@ -11,33 +11,35 @@ use crate::buffer::Span;
 use crate::communicator::Communicator;
 use crate::error::ErrorKind;
 
-type Shaped = Result<Shape, ErrorKind>;
+type Shaped = Result<CollectiveArgs, ErrorKind>;
 
 /// The operation that the arguments describe, and where its data lies.
 #[derive(Debug)]
-pub(crate) struct Shape {
+pub(crate) struct CollectiveArgs {
     pub(crate) operation: Operation,
     pub(crate) in_place: bool,
     pub(crate) input: Span,
     pub(crate) output: Span,
 }
 
-impl Shape {
-    pub(super) fn new(operation: Operation, input: Option<Span>, output: Span) -> Shape {
+impl CollectiveArgs {
+    pub(super) fn new(operation: Operation, input: Option<Span>, output: Span) -> CollectiveArgs {
         let in_place = input.is_none();
-        Shape { operation, in_place, input: input.unwrap_or(Span::EMPTY), output }
+        CollectiveArgs { operation, in_place, input: input.unwrap_or(Span::EMPTY), output }
     }
 
     /// A call of a rank that only receives.
-    fn to_output(operation: Operation, output: Span) -> Shape {
-        Shape { operation, in_place: false, input: Span::EMPTY, output }
+    fn to_output(operation: Operation, output: Span) -> CollectiveArgs {
+        CollectiveArgs { operation, in_place: false, input: Span::EMPTY, output }
     }
 
     /// A call of a root that sends; in place the buffer is its input and there is no output.
-    fn from_root(operation: Operation, input: Option<Span>, output: Span) -> Shape {
+    fn from_root(operation: Operation, input: Option<Span>, output: Span) -> CollectiveArgs {
         match input {
-            Some(input) => Shape { operation, in_place: false, input, output },
-            None => Shape { operation, in_place: true, input: output, output: Span::EMPTY },
+            Some(input) => CollectiveArgs { operation, in_place: false, input, output },
+            None => {
+                CollectiveArgs { operation, in_place: true, input: output, output: Span::EMPTY }
+            }
         }
     }
 
@@ -46,14 +48,14 @@ impl Shape {
     }
 
     /// What a rank does that takes no part.
-    pub(crate) fn nothing() -> Shape {
+    pub(crate) fn nothing() -> CollectiveArgs {
         let operation = Operation::Exchange { count: 0, to: [].into(), from: [].into() };
-        Shape { operation, in_place: false, input: Span::EMPTY, output: Span::EMPTY }
+        CollectiveArgs { operation, in_place: false, input: Span::EMPTY, output: Span::EMPTY }
     }
 
     /// Nobody leaves before all have entered.
-    pub(crate) fn barrier() -> Shape {
-        Shape {
+    pub(crate) fn barrier() -> CollectiveArgs {
+        CollectiveArgs {
             operation: Operation::Barrier,
             in_place: false,
             input: Span::EMPTY,
@@ -65,7 +67,7 @@ impl Shape {
     pub(crate) fn bcast(among: &impl Ranked, output: Span, root: usize) -> Shaped {
         let root = among.root(root)?;
         let operation = Operation::Bcast { count: output.len, root };
-        Ok(Shape { operation, in_place: false, input: Span::EMPTY, output })
+        Ok(CollectiveArgs { operation, in_place: false, input: Span::EMPTY, output })
     }
 
     /// Only the root has an output; with a single buffer that of the others is their input.
@@ -80,18 +82,18 @@ impl Shape {
         let operation = |count| Operation::Reduce { count, root, commutative };
         if root.index() != among.rank() {
             let input = input.unwrap_or(output);
-            return Ok(Shape::new(operation(input.len), Some(input), Span::EMPTY));
+            return Ok(CollectiveArgs::new(operation(input.len), Some(input), Span::EMPTY));
         }
         let count = input.map_or(output.len, |input| input.len);
         exact("output", output.len, count, "the input at the root has")?;
-        Ok(Shape::new(operation(count), input, output))
+        Ok(CollectiveArgs::new(operation(count), input, output))
     }
 
     /// Input and output of one length.
     pub(crate) fn allreduce(input: Option<Span>, output: Span, commutative: bool) -> Shaped {
         let count = input.map_or(output.len, |input| input.len);
         exact("output", output.len, count, "the input has")?;
-        Ok(Shape::new(Operation::Allreduce { count, commutative }, input, output))
+        Ok(CollectiveArgs::new(Operation::Allreduce { count, commutative }, input, output))
     }
 
     /// An output that holds one input of each rank.
@@ -99,7 +101,7 @@ impl Shape {
         let ranks = among.size();
         let count = input.map_or(output.len / ranks, |input| input.len);
         exact("output", output.len, count.saturating_mul(ranks), blocks_make(count, ranks))?;
-        Ok(Shape::new(Operation::Allgather { count }, input, output))
+        Ok(CollectiveArgs::new(Operation::Allgather { count }, input, output))
     }
 
     /// An output with a place for each rank's input.
@@ -114,7 +116,7 @@ impl Shape {
         }
         holds("output", output.len, blocks.iter().copied())?;
         let operation = Operation::Allgatherv { blocks: blocks.into() };
-        Ok(Shape::new(operation, input, output))
+        Ok(CollectiveArgs::new(operation, input, output))
     }
 
     /// Every rank's input, side by side in the output of the root.
@@ -128,11 +130,11 @@ impl Shape {
         if root.index() != among.rank() {
             let input = input.unwrap_or(output);
             let operation = Operation::Gather { count: input.len, root };
-            return Ok(Shape::new(operation, Some(input), Span::EMPTY));
+            return Ok(CollectiveArgs::new(operation, Some(input), Span::EMPTY));
         }
         let count = input.map_or(output.len / ranks, |input| input.len);
         exact("output", output.len, count.saturating_mul(ranks), blocks_make(count, ranks))?;
-        Ok(Shape::new(Operation::Gather { count, root }, input, output))
+        Ok(CollectiveArgs::new(Operation::Gather { count, root }, input, output))
     }
 
     /// Every rank's input, at its place in the output of the root, who alone says where.
@@ -147,14 +149,14 @@ impl Shape {
         if root.index() != among.rank() {
             let input = input.unwrap_or(output);
             let operation = Operation::Gatherv { blocks: Blocks::Own(input.len), root };
-            return Ok(Shape::new(operation, Some(input), Span::EMPTY));
+            return Ok(CollectiveArgs::new(operation, Some(input), Span::EMPTY));
         }
         if let (Some(input), Some(own)) = (input, blocks.get(among.rank())) {
             exact("input", input.len, own.count, "the block of the root has")?;
         }
         holds("output", output.len, blocks.iter().copied())?;
         let operation = Operation::Gatherv { blocks: Blocks::All(blocks.into()), root };
-        Ok(Shape::new(operation, input, output))
+        Ok(CollectiveArgs::new(operation, input, output))
     }
 
     /// The blocks of the root's input, one for each rank. With a single buffer the root's is its
@@ -167,12 +169,15 @@ impl Shape {
     ) -> Shaped {
         let (root, ranks) = (among.root(root)?, among.size());
         if root.index() != among.rank() {
-            return Ok(Shape::to_output(Operation::Scatter { count: output.len, root }, output));
+            return Ok(CollectiveArgs::to_output(
+                Operation::Scatter { count: output.len, root },
+                output,
+            ));
         }
         let given = input.unwrap_or(output);
         let count = if input.is_some() { output.len } else { given.len / ranks };
         exact("input", given.len, count.saturating_mul(ranks), blocks_make(count, ranks))?;
-        Ok(Shape::from_root(Operation::Scatter { count, root }, input, output))
+        Ok(CollectiveArgs::from_root(Operation::Scatter { count, root }, input, output))
     }
 
     /// The blocks of the root's input, of any lengths, which the root alone knows.
@@ -186,7 +191,7 @@ impl Shape {
         let root = among.root(root)?;
         if root.index() != among.rank() {
             let operation = Operation::Scatterv { blocks: Blocks::Own(output.len), root };
-            return Ok(Shape::to_output(operation, output));
+            return Ok(CollectiveArgs::to_output(operation, output));
         }
         let given = input.unwrap_or(output);
         if let (true, Some(own)) = (input.is_some(), blocks.get(among.rank())) {
@@ -194,7 +199,7 @@ impl Shape {
         }
         holds("input", given.len, blocks.iter().copied())?;
         let operation = Operation::Scatterv { blocks: Blocks::All(blocks.into()), root };
-        Ok(Shape::from_root(operation, input, output))
+        Ok(CollectiveArgs::from_root(operation, input, output))
     }
 
     /// A block to each rank and a block from each rank.
@@ -205,7 +210,7 @@ impl Shape {
         if let Some(input) = input {
             exact("input", input.len, output.len, "the output has")?;
         }
-        Ok(Shape::new(Operation::Alltoall { count }, input, output))
+        Ok(CollectiveArgs::new(Operation::Alltoall { count }, input, output))
     }
 
     /// A block to each rank and a block from each rank, of any lengths. In place both are those of
@@ -224,7 +229,7 @@ impl Shape {
         holds("output", output.len, from.iter().copied())?;
         let from: Arc<[Block]> = from.into();
         let to = if input.is_some() { to.into() } else { from.clone() };
-        Ok(Shape::new(Operation::Alltoallv { to, from }, input, output))
+        Ok(CollectiveArgs::new(Operation::Alltoallv { to, from }, input, output))
     }
 
     /// A block of the reduction for each rank, all of one length.
@@ -239,7 +244,7 @@ impl Shape {
         let count = if input.is_some() { output.len } else { given.len / ranks };
         exact("input", given.len, count.saturating_mul(ranks), blocks_make(count, ranks))?;
         let operation = Operation::ReduceScatterBlock { count, commutative };
-        Ok(Shape::new(operation, input, output))
+        Ok(CollectiveArgs::new(operation, input, output))
     }
 
     /// A block of the reduction for each rank, of any lengths.
@@ -257,7 +262,7 @@ impl Shape {
             exact("output", output.len, counts[among.rank()], "the block of this rank has")?;
         }
         let operation = Operation::ReduceScatter { counts: counts.into(), commutative };
-        Ok(Shape::new(operation, input, output))
+        Ok(CollectiveArgs::new(operation, input, output))
     }
 
     /// The reduction of the inputs of all ranks up to this one, with or without its own.
@@ -273,7 +278,7 @@ impl Shape {
             Including::This => Operation::Scan { count, commutative },
             Including::Before => Operation::Exscan { count, commutative },
         };
-        Ok(Shape::new(operation, input, output))
+        Ok(CollectiveArgs::new(operation, input, output))
     }
 
     /// Blocks of any length to some ranks and from some ranks.
@@ -290,7 +295,7 @@ impl Shape {
         holds("output", output.len, from.iter().map(block))?;
         let operation =
             Operation::Exchangev { to: among.neighbours(to)?, from: among.neighbours(from)? };
-        Ok(Shape::new(operation, input, output))
+        Ok(CollectiveArgs::new(operation, input, output))
     }
 }
 

@@ -11,7 +11,7 @@ use motet_plan::Block;
 
 use super::{Communicator, ContextKind, Sequence, context};
 use crate::buffer::SendBuffer;
-use crate::collective::Shape;
+use crate::collective::CollectiveArgs;
 use crate::error::{Error, Result};
 use crate::flight::CommContext;
 use crate::group::{Group, GroupError};
@@ -151,7 +151,7 @@ impl Communicator {
     ) -> Result<Vec<[T; N]>> {
         let all = vec![T::default(); N * self.size()];
         let request = self.post((mine.to_vec(), all), |(mine, all)| {
-            let shape = Shape::allgather(self, Some(Vec::span(mine)), Vec::span(all));
+            let shape = CollectiveArgs::allgather(self, Some(Vec::span(mine)), Vec::span(all));
             self.prepare_own::<T>(call, shape, None)
         })?;
         let (_, all) = request.wait()?;
@@ -174,7 +174,8 @@ impl Communicator {
         };
         let blocks: Vec<Block> = lengths.iter().map(block).collect();
         let request = self.post((mine, vec![T::default(); start]), |(mine, all)| {
-            let shape = Shape::allgatherv(self, Some(Vec::span(mine)), Vec::span(all), &blocks);
+            let shape =
+                CollectiveArgs::allgatherv(self, Some(Vec::span(mine)), Vec::span(all), &blocks);
             self.prepare_own::<T>(call, shape, None)
         })?;
         let (_, all) = request.wait()?;

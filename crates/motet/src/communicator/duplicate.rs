@@ -13,7 +13,7 @@ use std::task::{Context, Poll};
 use super::Communicator;
 use crate::attributes::Attributes;
 use crate::buffer::SendBuffer;
-use crate::collective::Shape;
+use crate::collective::CollectiveArgs;
 use crate::error::Result;
 use crate::flight::CommContext;
 use crate::info::Info;
@@ -137,7 +137,7 @@ impl Communicator {
     pub(super) fn agree_on_id(&self, call: &'static str) -> Result<Request<Vec<u64>>> {
         let id = if self.rank() == 0 { self.core().fresh_id() } else { 0 };
         self.post(vec![id], |parts| {
-            self.prepare_own::<u64>(call, Shape::bcast(self, Vec::span(parts), 0), None)
+            self.prepare_own::<u64>(call, CollectiveArgs::bcast(self, Vec::span(parts), 0), None)
         })
     }
 }

@@ -15,7 +15,7 @@ use motet_plan::order::sort_by_number;
 
 use super::{Groups, Intercommunicator};
 use crate::buffer::SendBuffer;
-use crate::collective::Shape;
+use crate::collective::CollectiveArgs;
 use crate::communicator::{Communicator, ContextKind, Sequence, context};
 use crate::error::{ErrorHandler, ErrorKind, Result};
 use crate::flight::CommContext;
@@ -146,7 +146,7 @@ impl Communicator {
     #[track_caller]
     fn tell_from(&self, root: usize, told: Vec<u64>) -> Result<Vec<u64>> {
         let told = self.post(told, |parts| {
-            let shape = Shape::bcast(self, Vec::span(parts), root);
+            let shape = CollectiveArgs::bcast(self, Vec::span(parts), root);
             self.prepare_own::<u64>(CREATE, shape, None)
         })?;
         told.wait()

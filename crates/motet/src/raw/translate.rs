@@ -17,7 +17,7 @@ use super::side::{Stage, Unit};
 use super::strict;
 use crate::buffer::Span;
 use crate::check::Strictness;
-use crate::collective::{Crossing, Members, Participants, PreparedCall, RankOf, Shape};
+use crate::collective::{CollectiveArgs, Crossing, Members, Participants, PreparedCall, RankOf};
 use crate::communicator::Communicator;
 use crate::engine::PackDirection;
 use crate::error::ErrorKind;
@@ -28,7 +28,7 @@ type Translated = Result<Translation, ErrorKind>;
 
 /// A translated call, short of its name.
 pub(super) struct Translation {
-    shape: Shape,
+    shape: CollectiveArgs,
     stage: Stage,
     kernel: Option<Box<dyn Kernel>>,
     /// Who takes part, if not all ranks of the communicator.
@@ -106,7 +106,7 @@ impl Translation {
         let among = Some(members.among());
         let Some(place) = members.place() else {
             let stage = Stage::new(Unit::BYTE);
-            let idle = Translation::moving(Ok(Shape::nothing()), stage)?;
+            let idle = Translation::moving(Ok(CollectiveArgs::nothing()), stage)?;
             return Ok(Translation { among, ..idle });
         };
         let around = Around::among(place);
@@ -133,7 +133,7 @@ impl Translation {
         collective: &Collective<'_>,
         around: impl FnOnce() -> Around,
     ) -> Result<(), ErrorKind> {
-        let Shape { input, output, .. } = self.shape;
+        let CollectiveArgs { input, output, .. } = self.shape;
         if buffers::overlap(input, output, self.stage.unit().bytes) {
             buffers::check(collective, &around(), Strictness::Lenient)?;
         }
@@ -164,7 +164,7 @@ impl Translation {
     }
 
     /// A call that moves data.
-    fn moving(shape: Result<Shape, ErrorKind>, stage: Stage) -> Translated {
+    fn moving(shape: Result<CollectiveArgs, ErrorKind>, stage: Stage) -> Translated {
         Ok(Translation { shape: shape?, stage, kernel: None, among: None, operator: None })
     }
 

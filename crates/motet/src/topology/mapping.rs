@@ -13,7 +13,7 @@ use motet_plan::mapping::{Cut, Edge, Objective, map};
 use super::sparse::{Edges, Load};
 use super::{GraphCommunicator, Reorder};
 use crate::buffer::SendBuffer;
-use crate::collective::Shape;
+use crate::collective::CollectiveArgs;
 use crate::communicator::Communicator;
 use crate::error::Result;
 use crate::info::Info;
@@ -211,7 +211,7 @@ impl Communicator {
             vec![0; FACTS + self.size()]
         };
         let request = self.post(told, |parts| {
-            self.prepare_own::<u64>(call, Shape::bcast(self, Vec::span(parts), 0), None)
+            self.prepare_own::<u64>(call, CollectiveArgs::bcast(self, Vec::span(parts), 0), None)
         })?;
         request.wait()
     }

@@ -4,7 +4,7 @@ use motet_plan::Block;
 
 use super::{input, output};
 use crate::Element;
-use crate::collective::shape::Shape;
+use crate::collective::shape::CollectiveArgs;
 use crate::communicator::Communicator;
 use crate::error::Result;
 
@@ -17,7 +17,7 @@ impl Communicator {
     /// of each rank; a rank that has died or left.
     #[track_caller]
     pub fn gather<T: Element>(&self, send: &[T], receive: &mut [T], root: usize) -> Result<()> {
-        let shape = Shape::gather(self, input(send), output(receive), root);
+        let shape = CollectiveArgs::gather(self, input(send), output(receive), root);
         self.run_blocking::<T>("gather", shape, None)
     }
 
@@ -28,7 +28,7 @@ impl Communicator {
     /// As [`gather`](Communicator::gather).
     #[track_caller]
     pub fn gather_in_place<T: Element>(&self, buffer: &mut [T], root: usize) -> Result<()> {
-        let shape = Shape::gather(self, None, output(buffer), root);
+        let shape = CollectiveArgs::gather(self, None, output(buffer), root);
         self.run_blocking::<T>("gather", shape, None)
     }
 
@@ -46,7 +46,7 @@ impl Communicator {
         blocks: &[Block],
         root: usize,
     ) -> Result<()> {
-        let shape = Shape::gatherv(self, input(send), output(receive), blocks, root);
+        let shape = CollectiveArgs::gatherv(self, input(send), output(receive), blocks, root);
         self.run_blocking::<T>("gatherv", shape, None)
     }
 
@@ -62,7 +62,7 @@ impl Communicator {
         blocks: &[Block],
         root: usize,
     ) -> Result<()> {
-        let shape = Shape::gatherv(self, None, output(buffer), blocks, root);
+        let shape = CollectiveArgs::gatherv(self, None, output(buffer), blocks, root);
         self.run_blocking::<T>("gatherv", shape, None)
     }
 
@@ -74,7 +74,7 @@ impl Communicator {
     /// rank; a rank that has died or left.
     #[track_caller]
     pub fn scatter<T: Element>(&self, send: &[T], receive: &mut [T], root: usize) -> Result<()> {
-        let shape = Shape::scatter(self, input(send), output(receive), root);
+        let shape = CollectiveArgs::scatter(self, input(send), output(receive), root);
         self.run_blocking::<T>("scatter", shape, None)
     }
 
@@ -85,7 +85,7 @@ impl Communicator {
     /// As [`scatter`](Communicator::scatter).
     #[track_caller]
     pub fn scatter_in_place<T: Element>(&self, buffer: &mut [T], root: usize) -> Result<()> {
-        let shape = Shape::scatter(self, None, output(buffer), root);
+        let shape = CollectiveArgs::scatter(self, None, output(buffer), root);
         self.run_blocking::<T>("scatter", shape, None)
     }
 
@@ -103,7 +103,7 @@ impl Communicator {
         blocks: &[Block],
         root: usize,
     ) -> Result<()> {
-        let shape = Shape::scatterv(self, input(send), output(receive), blocks, root);
+        let shape = CollectiveArgs::scatterv(self, input(send), output(receive), blocks, root);
         self.run_blocking::<T>("scatterv", shape, None)
     }
 
@@ -119,7 +119,7 @@ impl Communicator {
         blocks: &[Block],
         root: usize,
     ) -> Result<()> {
-        let shape = Shape::scatterv(self, None, output(buffer), blocks, root);
+        let shape = CollectiveArgs::scatterv(self, None, output(buffer), blocks, root);
         self.run_blocking::<T>("scatterv", shape, None)
     }
 
@@ -130,7 +130,7 @@ impl Communicator {
     /// Buffers that are not one block for each rank; a rank that has died or left.
     #[track_caller]
     pub fn alltoall<T: Element>(&self, send: &[T], receive: &mut [T]) -> Result<()> {
-        let shape = Shape::alltoall(self, input(send), output(receive));
+        let shape = CollectiveArgs::alltoall(self, input(send), output(receive));
         self.run_blocking::<T>("alltoall", shape, None)
     }
 
@@ -140,7 +140,7 @@ impl Communicator {
     /// As [`alltoall`](Communicator::alltoall).
     #[track_caller]
     pub fn alltoall_in_place<T: Element>(&self, buffer: &mut [T]) -> Result<()> {
-        let shape = Shape::alltoall(self, None, output(buffer));
+        let shape = CollectiveArgs::alltoall(self, None, output(buffer));
         self.run_blocking::<T>("alltoall", shape, None)
     }
 
@@ -158,7 +158,7 @@ impl Communicator {
         to: &[Block],
         from: &[Block],
     ) -> Result<()> {
-        let shape = Shape::alltoallv(self, input(send), output(receive), to, from);
+        let shape = CollectiveArgs::alltoallv(self, input(send), output(receive), to, from);
         self.run_blocking::<T>("alltoallv", shape, None)
     }
 
@@ -169,7 +169,7 @@ impl Communicator {
     /// As [`alltoallv`](Communicator::alltoallv).
     #[track_caller]
     pub fn alltoallv_in_place<T: Element>(&self, buffer: &mut [T], blocks: &[Block]) -> Result<()> {
-        let shape = Shape::alltoallv(self, None, output(buffer), blocks, blocks);
+        let shape = CollectiveArgs::alltoallv(self, None, output(buffer), blocks, blocks);
         self.run_blocking::<T>("alltoallv", shape, None)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{input, output};
 use crate::Element;
-use crate::collective::shape::{Including, Shape};
+use crate::collective::shape::{CollectiveArgs, Including};
 use crate::communicator::Communicator;
 use crate::error::Result;
 use crate::kernel::kernel;
@@ -22,7 +22,8 @@ impl Communicator {
         operator: impl Operator<T>,
     ) -> Result<()> {
         let commutative = operator.is_commutative();
-        let shape = Shape::reduce_scatter_block(self, input(send), output(receive), commutative);
+        let shape =
+            CollectiveArgs::reduce_scatter_block(self, input(send), output(receive), commutative);
         self.run_blocking::<T>("reduce_scatter_block", shape, Some(kernel(operator)))
     }
 
@@ -38,7 +39,7 @@ impl Communicator {
         operator: impl Operator<T>,
     ) -> Result<()> {
         let commutative = operator.is_commutative();
-        let shape = Shape::reduce_scatter_block(self, None, output(buffer), commutative);
+        let shape = CollectiveArgs::reduce_scatter_block(self, None, output(buffer), commutative);
         self.run_blocking::<T>("reduce_scatter_block", shape, Some(kernel(operator)))
     }
 
@@ -57,7 +58,8 @@ impl Communicator {
         operator: impl Operator<T>,
     ) -> Result<()> {
         let commutative = operator.is_commutative();
-        let shape = Shape::reduce_scatter(self, input(send), output(receive), counts, commutative);
+        let shape =
+            CollectiveArgs::reduce_scatter(self, input(send), output(receive), counts, commutative);
         self.run_blocking::<T>("reduce_scatter", shape, Some(kernel(operator)))
     }
 
@@ -74,7 +76,7 @@ impl Communicator {
         operator: impl Operator<T>,
     ) -> Result<()> {
         let commutative = operator.is_commutative();
-        let shape = Shape::reduce_scatter(self, None, output(buffer), counts, commutative);
+        let shape = CollectiveArgs::reduce_scatter(self, None, output(buffer), counts, commutative);
         self.run_blocking::<T>("reduce_scatter", shape, Some(kernel(operator)))
     }
 
@@ -90,7 +92,8 @@ impl Communicator {
         operator: impl Operator<T>,
     ) -> Result<()> {
         let commutative = operator.is_commutative();
-        let shape = Shape::scan(input(send), output(receive), commutative, Including::This);
+        let shape =
+            CollectiveArgs::scan(input(send), output(receive), commutative, Including::This);
         self.run_blocking::<T>("scan", shape, Some(kernel(operator)))
     }
 
@@ -105,7 +108,7 @@ impl Communicator {
         operator: impl Operator<T>,
     ) -> Result<()> {
         let commutative = operator.is_commutative();
-        let shape = Shape::scan(None, output(buffer), commutative, Including::This);
+        let shape = CollectiveArgs::scan(None, output(buffer), commutative, Including::This);
         self.run_blocking::<T>("scan", shape, Some(kernel(operator)))
     }
 
@@ -122,7 +125,8 @@ impl Communicator {
         operator: impl Operator<T>,
     ) -> Result<()> {
         let commutative = operator.is_commutative();
-        let shape = Shape::scan(input(send), output(receive), commutative, Including::Before);
+        let shape =
+            CollectiveArgs::scan(input(send), output(receive), commutative, Including::Before);
         self.run_blocking::<T>("exscan", shape, Some(kernel(operator)))
     }
 
@@ -137,7 +141,7 @@ impl Communicator {
         operator: impl Operator<T>,
     ) -> Result<()> {
         let commutative = operator.is_commutative();
-        let shape = Shape::scan(None, output(buffer), commutative, Including::Before);
+        let shape = CollectiveArgs::scan(None, output(buffer), commutative, Including::Before);
         self.run_blocking::<T>("exscan", shape, Some(kernel(operator)))
     }
 }

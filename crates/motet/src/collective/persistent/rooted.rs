@@ -22,7 +22,7 @@ macro_rules! persistent_with_root {
             self.communicator().persistent_with(buffer, info, |parts| {
                 let root = self.root_of($($root)?);
                 self.prepare_among::<<B as Buffers>::Element>("bcast_init", None, |among| {
-                    Shape::bcast(among, <B as SendBuffer>::span(parts), root)
+                    CollectiveArgs::bcast(among, <B as SendBuffer>::span(parts), root)
                 })
             })
         }
@@ -50,7 +50,7 @@ macro_rules! persistent_with_root {
                 let root = self.root_of($($root)?);
                 let commutative = operator.is_commutative();
                 self.prepare_among::<B::Element>("reduce_init", Some(kernel(operator)), |among| {
-                    Shape::reduce(among, input, output, root, commutative)
+                    CollectiveArgs::reduce(among, input, output, root, commutative)
                 })
             })
         }
@@ -75,7 +75,7 @@ macro_rules! persistent_with_root {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let root = self.root_of($($root)?);
                 self.prepare_among::<B::Element>("gather_init", None, |among| {
-                    Shape::gather(among, input, output, root)
+                    CollectiveArgs::gather(among, input, output, root)
                 })
             })
         }
@@ -101,7 +101,7 @@ macro_rules! persistent_with_root {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let root = self.root_of($($root)?);
                 self.prepare_among::<B::Element>("gatherv_init", None, |among| {
-                    Shape::gatherv(among, input, output, blocks, root)
+                    CollectiveArgs::gatherv(among, input, output, blocks, root)
                 })
             })
         }
@@ -126,7 +126,7 @@ macro_rules! persistent_with_root {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let root = self.root_of($($root)?);
                 self.prepare_among::<B::Element>("scatter_init", None, |among| {
-                    Shape::scatter(among, input, output, root)
+                    CollectiveArgs::scatter(among, input, output, root)
                 })
             })
         }
@@ -152,7 +152,7 @@ macro_rules! persistent_with_root {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let root = self.root_of($($root)?);
                 self.prepare_among::<B::Element>("scatterv_init", None, |among| {
-                    Shape::scatterv(among, input, output, blocks, root)
+                    CollectiveArgs::scatterv(among, input, output, blocks, root)
                 })
             })
         }

@@ -5,7 +5,7 @@ use motet_plan::Block;
 use super::{Neighbours, sparse_collectives};
 use crate::Element;
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
-use crate::collective::Shape;
+use crate::collective::CollectiveArgs;
 use crate::collective::blocking::{input, output};
 use crate::communicator::Communicator;
 use crate::error::Result;
@@ -41,7 +41,7 @@ macro_rules! blocking_sparse {
             from: impl Into<Neighbours<'a, $from>>,
         ) -> Result<()> {
             let (input, output) = (input(send), output(receive));
-            let shape = Shape::$shape(self, input, output, to.into(), from.into());
+            let shape = CollectiveArgs::$shape(self, input, output, to.into(), from.into());
             self.run_blocking::<T>(stringify!($blocking), shape, None)
         }
     )*
@@ -59,7 +59,7 @@ macro_rules! blocking_sparse {
         ) -> Result<()> {
             let (input, output) = (input(send), output(receive));
             let (to, from, commutes) = (to.into(), from.into(), operator.is_commutative());
-            let shape = Shape::$reducing_shape(self, input, output, to, from, commutes);
+            let shape = CollectiveArgs::$reducing_shape(self, input, output, to, from, commutes);
             self.run_blocking::<T>(stringify!($reducing), shape, Some(kernel(operator)))
         }
     )*};
@@ -94,7 +94,7 @@ macro_rules! pending_sparse {
             ]
             |on, call, parts| {
                 let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
-                let shape = Shape::$shape(on, input, output, to.into(), from.into());
+                let shape = CollectiveArgs::$shape(on, input, output, to.into(), from.into());
                 on.prepare::<<R as SendBuffer>::Element>(call, shape, None)
             }
         })*
@@ -115,7 +115,7 @@ macro_rules! pending_sparse {
             |on, call, parts| {
                 let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
                 let (to, from, commutes) = (to.into(), from.into(), operator.is_commutative());
-                let shape = Shape::$reducing_shape(on, input, output, to, from, commutes);
+                let shape = CollectiveArgs::$reducing_shape(on, input, output, to, from, commutes);
                 on.prepare::<<R as SendBuffer>::Element>(call, shape, Some(kernel(operator)))
             }
         })*
@@ -175,7 +175,7 @@ macro_rules! persistent_sparse {
         {
             self.persistent_with(buffers, info, |parts| {
                 let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
-                let shape = Shape::$shape(self, input, output, to.into(), from.into());
+                let shape = CollectiveArgs::$shape(self, input, output, to.into(), from.into());
                 self.prepare::<<R as SendBuffer>::Element>(stringify!($init), shape, None)
             })
         }
@@ -204,7 +204,7 @@ macro_rules! persistent_sparse {
             self.persistent_with(buffers, info, |parts| {
                 let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
                 let (to, from, commutes) = (to.into(), from.into(), operator.is_commutative());
-                let shape = Shape::$reducing_shape(self, input, output, to, from, commutes);
+                let shape = CollectiveArgs::$reducing_shape(self, input, output, to, from, commutes);
                 let (call, kernel) = (stringify!($reducing_init), Some(kernel(operator)));
                 self.prepare::<<R as SendBuffer>::Element>(call, shape, kernel)
             })

@@ -4,13 +4,13 @@ use motet_plan::{Block, Operation, Rank};
 
 use super::Neighbours;
 use crate::buffer::Span;
-use crate::collective::shape::{Shape, blocks_make, exact, holds};
+use crate::collective::shape::{CollectiveArgs, blocks_make, exact, holds};
 use crate::communicator::Communicator;
 use crate::error::ErrorKind;
 
-type Shaped = Result<Shape, ErrorKind>;
+type Shaped = Result<CollectiveArgs, ErrorKind>;
 
-impl Shape {
+impl CollectiveArgs {
     /// Blocks of one length to some ranks and from some ranks.
     pub(crate) fn exchange(
         comm: &Communicator,
@@ -29,7 +29,7 @@ impl Shape {
         exact("input", given.len, count * to.len(), blocks_make(count, to.len()))?;
         exact("output", output.len, count * from.len(), blocks_make(count, from.len()))?;
         let operation = Operation::Exchange { count, to: to.into(), from: from.into() };
-        Ok(Shape::new(operation, input, output))
+        Ok(CollectiveArgs::new(operation, input, output))
     }
 
     /// Blocks of any length to some ranks and from some ranks.
@@ -40,7 +40,7 @@ impl Shape {
         to: Neighbours<'_, Block>,
         from: Neighbours<'_, Block>,
     ) -> Shaped {
-        Shape::exchange_of(input, output, to.blocks(comm)?, from.blocks(comm)?)
+        CollectiveArgs::exchange_of(input, output, to.blocks(comm)?, from.blocks(comm)?)
     }
 
     /// One block to some ranks, and a block of the same length from some ranks.
@@ -62,7 +62,7 @@ impl Shape {
         let whole = to.into_iter().map(|rank| neighbour(rank, 0, count));
         let place = |(index, rank)| neighbour(rank, index * count, count);
         let from = from.into_iter().enumerate().map(place).collect();
-        Shape::exchange_of(input, output, whole.collect(), from)
+        CollectiveArgs::exchange_of(input, output, whole.collect(), from)
     }
 
     /// One block to some ranks, and a block of any length from some ranks.
@@ -75,7 +75,7 @@ impl Shape {
     ) -> Shaped {
         let count = input.unwrap_or(Span::EMPTY).len;
         let to = to.ranks(comm)?.into_iter().map(|rank| neighbour(rank, 0, count)).collect();
-        Shape::exchange_of(input, output, to, from.blocks(comm)?)
+        CollectiveArgs::exchange_of(input, output, to, from.blocks(comm)?)
     }
 
     /// A block of one length to some ranks, and the reduction of one from each of some ranks.
@@ -97,7 +97,7 @@ impl Shape {
         exact("input", given.len, count * to.len(), blocks_make(count, to.len()))?;
         let place = |(index, rank)| neighbour(rank, index * count, count);
         let to = to.into_iter().enumerate().map(place).collect();
-        Shape::reduction_of(input, output, to, from, commutative)
+        CollectiveArgs::reduction_of(input, output, to, from, commutative)
     }
 
     /// A block of any length to some ranks, and the reduction of one from each of some ranks.
@@ -109,7 +109,13 @@ impl Shape {
         from: Neighbours<'_>,
         commutative: bool,
     ) -> Shaped {
-        Shape::reduction_of(input, output, to.blocks(comm)?, from.ranks(comm)?, commutative)
+        CollectiveArgs::reduction_of(
+            input,
+            output,
+            to.blocks(comm)?,
+            from.ranks(comm)?,
+            commutative,
+        )
     }
 
     /// One block to some ranks, and the reduction of one from each of some ranks.
@@ -127,7 +133,7 @@ impl Shape {
             _ => output.len,
         };
         let to = to.into_iter().map(|rank| neighbour(rank, 0, count)).collect();
-        Shape::reduction_of(input, output, to, from, commutative)
+        CollectiveArgs::reduction_of(input, output, to, from, commutative)
     }
 
     /// The blocks of a reduction must lie in the input.
@@ -142,7 +148,7 @@ impl Shape {
         holds("input", given.len, to.iter().map(motet_plan::Neighbour::block))?;
         let (count, to, from) = (output.len, to.into(), from.into());
         let operation = Operation::NeighborReduce { count, to, from, commutative };
-        Ok(Shape::new(operation, input, output))
+        Ok(CollectiveArgs::new(operation, input, output))
     }
 
     /// The blocks of an exchange must lie in the buffers.
@@ -156,7 +162,7 @@ impl Shape {
         holds("input", given.len, to.iter().map(motet_plan::Neighbour::block))?;
         holds("output", output.len, from.iter().map(motet_plan::Neighbour::block))?;
         let operation = Operation::Exchangev { to: to.into(), from: from.into() };
-        Ok(Shape::new(operation, input, output))
+        Ok(CollectiveArgs::new(operation, input, output))
     }
 }
 

@@ -7,7 +7,7 @@ use motet_plan::{Action, Call, Collective, Division, Neighbour, Operation, Rank,
 
 use super::Layout;
 use crate::buffer::Span;
-use crate::collective::{PreparedCall, Shape, blocking::output, input};
+use crate::collective::{CollectiveArgs, PreparedCall, blocking::output, input};
 use crate::communicator::Communicator;
 use crate::element::code_for;
 use crate::worlds::{Random, on_ranks_with};
@@ -91,7 +91,7 @@ fn run(world: &Communicator, nodes: &[u32], name: &str, items: &[Item]) -> Resul
     let part = RankCase::of(world.rank(), items);
     let Some(wide) = widened(world, nodes, &part.call(world))? else { return Ok(None) };
     let mut received = vec![0; part.expected.len()];
-    let shape = Shape {
+    let shape = CollectiveArgs {
         operation: wide.operation.clone(),
         in_place: false,
         input: input(&part.input).unwrap_or(Span::EMPTY),

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::{NOTHING, Translated, Translation, not_here, root_in, way_out};
-use crate::collective::{RankOf, Shape};
+use crate::collective::{CollectiveArgs, RankOf};
 use crate::engine::PackDirection;
 use crate::error::ErrorKind;
 use crate::raw::collective::{Collective, Root};
@@ -15,7 +15,9 @@ use crate::raw::side::{Stage, Unit};
 pub(super) unsafe fn translate(collective: &Collective<'_>, place: RankOf) -> Translated {
     // SAFETY (for all calls below): passed on.
     match *collective {
-        Collective::Barrier => Translation::moving(Ok(Shape::barrier()), Stage::new(Unit::BYTE)),
+        Collective::Barrier => {
+            Translation::moving(Ok(CollectiveArgs::barrier()), Stage::new(Unit::BYTE))
+        }
         // SAFETY: see above.
         Collective::Bcast { data, root } => unsafe { bcast(place, data, root) },
         // SAFETY: see above.
@@ -54,7 +56,7 @@ unsafe fn bcast(place: RankOf, data: Data<'_>, root: Root) -> Translated {
     let way = if root == place.rank { PackDirection::In } else { PackDirection::Out };
     // SAFETY: passed on.
     let output = unsafe { stage.data("buffer", data, 1, way) }?;
-    Translation::moving(Shape::bcast(&place, output, root), stage)
+    Translation::moving(CollectiveArgs::bcast(&place, output, root), stage)
 }
 
 unsafe fn gather(
@@ -80,7 +82,7 @@ unsafe fn gather(
         Some(data) => unsafe { stage.data("receive buffer", data, place.size, way) }?,
         None => NOTHING,
     };
-    Translation::moving(Shape::gather(&place, input, output, root), stage)
+    Translation::moving(CollectiveArgs::gather(&place, input, output, root), stage)
 }
 
 unsafe fn gatherv(
@@ -101,11 +103,14 @@ unsafe fn gatherv(
         None => None,
     };
     let Some(receive) = receive else {
-        return Translation::moving(Shape::gatherv(&place, input, NOTHING, &[], root), stage);
+        return Translation::moving(
+            CollectiveArgs::gatherv(&place, input, NOTHING, &[], root),
+            stage,
+        );
     };
     // SAFETY: passed on.
     let output = unsafe { stage.blocks("receive buffer", receive, way_out(send.is_none())) }?;
-    let shape = Shape::gatherv(&place, input, output.span, &output.blocks, root);
+    let shape = CollectiveArgs::gatherv(&place, input, output.span, &output.blocks, root);
     Translation::moving(shape, stage)
 }
 
@@ -130,12 +135,12 @@ unsafe fn scatter(
     };
     let Some(receive) = receive else {
         // In place at the root: the one buffer is its input.
-        let shape = Shape::scatter(&place, None, input.unwrap_or(NOTHING), root);
+        let shape = CollectiveArgs::scatter(&place, None, input.unwrap_or(NOTHING), root);
         return Translation::moving(shape, stage);
     };
     // SAFETY: passed on.
     let output = unsafe { stage.data("receive buffer", receive, 1, PackDirection::Out) }?;
-    Translation::moving(Shape::scatter(&place, input, output, root), stage)
+    Translation::moving(CollectiveArgs::scatter(&place, input, output, root), stage)
 }
 
 unsafe fn scatterv(
@@ -162,10 +167,14 @@ unsafe fn scatterv(
     };
     let shape = match (input, output) {
         (Some(input), Some(output)) => {
-            Shape::scatterv(&place, Some(input.span), output, &input.blocks, root)
+            CollectiveArgs::scatterv(&place, Some(input.span), output, &input.blocks, root)
         }
-        (Some(input), None) => Shape::scatterv(&place, None, input.span, &input.blocks, root),
-        (None, output) => Shape::scatterv(&place, None, output.unwrap_or(NOTHING), &[], root),
+        (Some(input), None) => {
+            CollectiveArgs::scatterv(&place, None, input.span, &input.blocks, root)
+        }
+        (None, output) => {
+            CollectiveArgs::scatterv(&place, None, output.unwrap_or(NOTHING), &[], root)
+        }
     };
     Translation::moving(shape, stage)
 }
@@ -181,7 +190,7 @@ unsafe fn allgather(place: RankOf, send: Option<Data<'_>>, receive: Data<'_>) ->
     let (ranks, way) = (place.size, way_out(send.is_none()));
     // SAFETY: passed on.
     let output = unsafe { stage.data("receive buffer", receive, ranks, way) }?;
-    Translation::moving(Shape::allgather(&place, input, output), stage)
+    Translation::moving(CollectiveArgs::allgather(&place, input, output), stage)
 }
 
 unsafe fn allgatherv(place: RankOf, send: Option<Data<'_>>, receive: Blocks<'_>) -> Translated {
@@ -194,7 +203,10 @@ unsafe fn allgatherv(place: RankOf, send: Option<Data<'_>>, receive: Blocks<'_>)
     };
     // SAFETY: passed on.
     let output = unsafe { stage.blocks("receive buffer", receive, way_out(send.is_none())) }?;
-    Translation::moving(Shape::allgatherv(&place, input, output.span, &output.blocks), stage)
+    Translation::moving(
+        CollectiveArgs::allgatherv(&place, input, output.span, &output.blocks),
+        stage,
+    )
 }
 
 unsafe fn alltoall(place: RankOf, send: Option<Data<'_>>, receive: Data<'_>) -> Translated {
@@ -209,7 +221,7 @@ unsafe fn alltoall(place: RankOf, send: Option<Data<'_>>, receive: Data<'_>) -> 
     let way = way_out(send.is_none());
     // SAFETY: passed on.
     let output = unsafe { stage.data("receive buffer", receive, ranks, way) }?;
-    Translation::moving(Shape::alltoall(&place, input, output), stage)
+    Translation::moving(CollectiveArgs::alltoall(&place, input, output), stage)
 }
 
 unsafe fn alltoallv(place: RankOf, send: Option<Blocks<'_>>, receive: Blocks<'_>) -> Translated {
@@ -248,9 +260,11 @@ fn exchange(
     let shape = match &input {
         Some(input) => {
             let (span, to) = (Some(input.span), &input.blocks);
-            Shape::alltoallv(&place, span, output.span, to, &output.blocks)
+            CollectiveArgs::alltoallv(&place, span, output.span, to, &output.blocks)
         }
-        None => Shape::alltoallv(&place, None, output.span, &output.blocks, &output.blocks),
+        None => {
+            CollectiveArgs::alltoallv(&place, None, output.span, &output.blocks, &output.blocks)
+        }
     };
     Translation::moving(shape, stage)
 }

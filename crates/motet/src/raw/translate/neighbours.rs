@@ -7,7 +7,7 @@ use motet_plan::{Block, Rank};
 
 use super::{NOTHING, Translated, Translation, not_here};
 use crate::buffer::Span;
-use crate::collective::{Neighbour, Shape, members};
+use crate::collective::{CollectiveArgs, Neighbour, members};
 use crate::communicator::Communicator;
 use crate::engine::PackDirection;
 use crate::error::ErrorKind;
@@ -67,7 +67,7 @@ impl Edges<'_> {
     fn exchange(&self, comm: &Communicator, sides: Sides) -> Translated {
         let (stage, input, output) = sides?;
         let (to, from) = (self.sends(&input.blocks), self.receives(&output.blocks));
-        let shape = Shape::exchangev(comm, Some(input.span), output.span, &to, &from);
+        let shape = CollectiveArgs::exchangev(comm, Some(input.span), output.span, &to, &from);
         Translation::moving(shape, stage)
     }
 }

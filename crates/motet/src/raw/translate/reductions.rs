@@ -6,7 +6,7 @@ use motet_plan::{Block, Neighbour};
 
 use super::{NOTHING, Translated, Translation, not_here, root_in, way_out};
 use crate::buffer::Span;
-use crate::collective::{Crossing, Including, RankOf, Role, Shape, Sides, members};
+use crate::collective::{CollectiveArgs, Crossing, Including, RankOf, Role, Sides, members};
 use crate::communicator::Communicator;
 use crate::engine::PackDirection;
 use crate::error::ErrorKind;
@@ -55,7 +55,7 @@ pub(super) unsafe fn translate(collective: &Collective<'_>, place: RankOf) -> Tr
             } else {
                 NOTHING
             };
-            Shape::reduce(&place, input, output, root, commutative)
+            CollectiveArgs::reduce(&place, input, output, root, commutative)
         }
         Collective::ReduceScatterBlock { .. } => {
             // SAFETY: see above.
@@ -63,12 +63,12 @@ pub(super) unsafe fn translate(collective: &Collective<'_>, place: RankOf) -> Tr
             let copies = if in_place { ranks } else { 1 };
             // SAFETY: see above.
             let output = unsafe { reducing.output(reduction.count, copies, way_out(in_place)) }?;
-            Shape::reduce_scatter_block(&place, input, output, commutative)
+            CollectiveArgs::reduce_scatter_block(&place, input, output, commutative)
         }
         Collective::ReduceScatter { counts, .. } => {
             // SAFETY: see above.
             let (input, output, counts) = unsafe { reducing.shared_out(counts, place.rank) }?;
-            Shape::reduce_scatter(&place, input, output, &counts, commutative)
+            CollectiveArgs::reduce_scatter(&place, input, output, &counts, commutative)
         }
         _ => {
             // SAFETY: see above.
@@ -83,11 +83,13 @@ pub(super) unsafe fn translate(collective: &Collective<'_>, place: RankOf) -> Tr
                 _ => unsafe { reducing.output(reduction.count, 1, way) }?,
             };
             match collective {
-                Collective::Scan { .. } => Shape::scan(input, output, commutative, Including::This),
-                Collective::Exscan { .. } => {
-                    Shape::scan(input, output, commutative, Including::Before)
+                Collective::Scan { .. } => {
+                    CollectiveArgs::scan(input, output, commutative, Including::This)
                 }
-                _ => Shape::allreduce(input, output, commutative),
+                Collective::Exscan { .. } => {
+                    CollectiveArgs::scan(input, output, commutative, Including::Before)
+                }
+                _ => CollectiveArgs::allreduce(input, output, commutative),
             }
         }
     };
@@ -145,7 +147,7 @@ pub(super) unsafe fn among_groups(
     let neighbour = |(&rank, &Block { start, count })| Neighbour { rank, start, count };
     let to = to.iter().zip(&input.blocks).map(neighbour).collect();
     let commutative = reducing.commutative;
-    let shape = Shape::reduction_of(Some(input.span), output, to, from, commutative);
+    let shape = CollectiveArgs::reduction_of(Some(input.span), output, to, from, commutative);
     Ok(reducing.finish(shape?))
 }
 
@@ -221,7 +223,7 @@ pub(super) unsafe fn to_root(
 }
 
 impl<'a> Reducing<'a> {
-    fn finish(self, shape: Shape) -> Translation {
+    fn finish(self, shape: CollectiveArgs) -> Translation {
         let Reducing { stage, kernel, reduction, .. } = self;
         let operator = Some(reduction.op.name());
         Translation { shape, stage, kernel: Some(kernel), among: None, operator }
