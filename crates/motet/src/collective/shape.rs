@@ -11,7 +11,7 @@ use crate::buffer::Span;
 use crate::communicator::Communicator;
 use crate::error::ErrorKind;
 
-type Shaped = Result<CollectiveArgs, ErrorKind>;
+type ArgsResult = Result<CollectiveArgs, ErrorKind>;
 
 /// The operation that the arguments describe, and where its data lies.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl CollectiveArgs {
     }
 
     /// One buffer: the root's data, everybody's result.
-    pub(crate) fn bcast(among: &impl Ranked, output: Span, root: usize) -> Shaped {
+    pub(crate) fn bcast(among: &impl Ranked, output: Span, root: usize) -> ArgsResult {
         let root = among.root(root)?;
         let operation = Operation::Bcast { count: output.len, root };
         Ok(CollectiveArgs { operation, in_place: false, input: Span::EMPTY, output })
@@ -77,7 +77,7 @@ impl CollectiveArgs {
         output: Span,
         root: usize,
         commutative: bool,
-    ) -> Shaped {
+    ) -> ArgsResult {
         let root = among.root(root)?;
         let operation = |count| Operation::Reduce { count, root, commutative };
         if root.index() != among.rank() {
@@ -90,14 +90,14 @@ impl CollectiveArgs {
     }
 
     /// Input and output of one length.
-    pub(crate) fn allreduce(input: Option<Span>, output: Span, commutative: bool) -> Shaped {
+    pub(crate) fn allreduce(input: Option<Span>, output: Span, commutative: bool) -> ArgsResult {
         let count = input.map_or(output.len, |input| input.len);
         exact("output", output.len, count, "the input has")?;
         Ok(CollectiveArgs::new(Operation::Allreduce { count, commutative }, input, output))
     }
 
     /// An output that holds one input of each rank.
-    pub(crate) fn allgather(among: &impl Ranked, input: Option<Span>, output: Span) -> Shaped {
+    pub(crate) fn allgather(among: &impl Ranked, input: Option<Span>, output: Span) -> ArgsResult {
         let ranks = among.size();
         let count = input.map_or(output.len / ranks, |input| input.len);
         exact("output", output.len, count.saturating_mul(ranks), blocks_make(count, ranks))?;
@@ -110,7 +110,7 @@ impl CollectiveArgs {
         input: Option<Span>,
         output: Span,
         blocks: &[Block],
-    ) -> Shaped {
+    ) -> ArgsResult {
         if let (Some(input), Some(own)) = (input, blocks.get(among.rank())) {
             exact("input", input.len, own.count, "the block of this rank has")?;
         }
@@ -125,7 +125,7 @@ impl CollectiveArgs {
         input: Option<Span>,
         output: Span,
         root: usize,
-    ) -> Shaped {
+    ) -> ArgsResult {
         let (root, ranks) = (among.root(root)?, among.size());
         if root.index() != among.rank() {
             let input = input.unwrap_or(output);
@@ -144,7 +144,7 @@ impl CollectiveArgs {
         output: Span,
         blocks: &[Block],
         root: usize,
-    ) -> Shaped {
+    ) -> ArgsResult {
         let root = among.root(root)?;
         if root.index() != among.rank() {
             let input = input.unwrap_or(output);
@@ -166,7 +166,7 @@ impl CollectiveArgs {
         input: Option<Span>,
         output: Span,
         root: usize,
-    ) -> Shaped {
+    ) -> ArgsResult {
         let (root, ranks) = (among.root(root)?, among.size());
         if root.index() != among.rank() {
             return Ok(CollectiveArgs::to_output(
@@ -187,7 +187,7 @@ impl CollectiveArgs {
         output: Span,
         blocks: &[Block],
         root: usize,
-    ) -> Shaped {
+    ) -> ArgsResult {
         let root = among.root(root)?;
         if root.index() != among.rank() {
             let operation = Operation::Scatterv { blocks: Blocks::Own(output.len), root };
@@ -203,7 +203,7 @@ impl CollectiveArgs {
     }
 
     /// A block to each rank and a block from each rank.
-    pub(crate) fn alltoall(among: &impl Ranked, input: Option<Span>, output: Span) -> Shaped {
+    pub(crate) fn alltoall(among: &impl Ranked, input: Option<Span>, output: Span) -> ArgsResult {
         let ranks = among.size();
         let count = output.len / ranks;
         exact("output", output.len, count.saturating_mul(ranks), blocks_make(count, ranks))?;
@@ -221,7 +221,7 @@ impl CollectiveArgs {
         output: Span,
         to: &[Block],
         from: &[Block],
-    ) -> Shaped {
+    ) -> ArgsResult {
         for (which, list) in [("list of blocks to send", to), ("list of blocks to receive", from)] {
             exact(which, list.len(), among.size(), "the ranks that take part are")?;
         }
@@ -238,7 +238,7 @@ impl CollectiveArgs {
         input: Option<Span>,
         output: Span,
         commutative: bool,
-    ) -> Shaped {
+    ) -> ArgsResult {
         let ranks = among.size();
         let given = input.unwrap_or(output);
         let count = if input.is_some() { output.len } else { given.len / ranks };
@@ -254,7 +254,7 @@ impl CollectiveArgs {
         output: Span,
         counts: &[usize],
         commutative: bool,
-    ) -> Shaped {
+    ) -> ArgsResult {
         exact("list of counts", counts.len(), among.size(), "the ranks that take part are")?;
         let given = input.unwrap_or(output);
         exact("input", given.len, total(counts), "all blocks together have")?;
@@ -271,7 +271,7 @@ impl CollectiveArgs {
         output: Span,
         commutative: bool,
         including: Including,
-    ) -> Shaped {
+    ) -> ArgsResult {
         let count = input.map_or(output.len, |input| input.len);
         exact("output", output.len, count, "the input has")?;
         let operation = match including {
@@ -288,7 +288,7 @@ impl CollectiveArgs {
         output: Span,
         to: &[Neighbour],
         from: &[Neighbour],
-    ) -> Shaped {
+    ) -> ArgsResult {
         let given = input.unwrap_or(Span::EMPTY);
         let block = |each: &Neighbour| Block { start: each.start, count: each.count };
         holds("input", given.len, to.iter().map(block))?;
