@@ -64,7 +64,7 @@ impl CollectiveArgs {
     }
 
     /// One buffer: the root's data, everybody's result.
-    pub(crate) fn bcast(among: &impl Ranked, output: Span, root: usize) -> ArgsResult {
+    pub(crate) fn bcast(among: &impl RankSet, output: Span, root: usize) -> ArgsResult {
         let root = among.root(root)?;
         let operation = Operation::Bcast { count: output.len, root };
         Ok(CollectiveArgs { operation, in_place: false, input: Span::EMPTY, output })
@@ -72,7 +72,7 @@ impl CollectiveArgs {
 
     /// Only the root has an output; with a single buffer that of the others is their input.
     pub(crate) fn reduce(
-        among: &impl Ranked,
+        among: &impl RankSet,
         input: Option<Span>,
         output: Span,
         root: usize,
@@ -97,7 +97,7 @@ impl CollectiveArgs {
     }
 
     /// An output that holds one input of each rank.
-    pub(crate) fn allgather(among: &impl Ranked, input: Option<Span>, output: Span) -> ArgsResult {
+    pub(crate) fn allgather(among: &impl RankSet, input: Option<Span>, output: Span) -> ArgsResult {
         let ranks = among.size();
         let count = input.map_or(output.len / ranks, |input| input.len);
         exact("output", output.len, count.saturating_mul(ranks), blocks_make(count, ranks))?;
@@ -106,7 +106,7 @@ impl CollectiveArgs {
 
     /// An output with a place for each rank's input.
     pub(crate) fn allgatherv(
-        among: &impl Ranked,
+        among: &impl RankSet,
         input: Option<Span>,
         output: Span,
         blocks: &[Block],
@@ -121,7 +121,7 @@ impl CollectiveArgs {
 
     /// Every rank's input, side by side in the output of the root.
     pub(crate) fn gather(
-        among: &impl Ranked,
+        among: &impl RankSet,
         input: Option<Span>,
         output: Span,
         root: usize,
@@ -139,7 +139,7 @@ impl CollectiveArgs {
 
     /// Every rank's input, at its place in the output of the root, who alone says where.
     pub(crate) fn gatherv(
-        among: &impl Ranked,
+        among: &impl RankSet,
         input: Option<Span>,
         output: Span,
         blocks: &[Block],
@@ -162,7 +162,7 @@ impl CollectiveArgs {
     /// The blocks of the root's input, one for each rank. With a single buffer the root's is its
     /// input, in which its own block stays.
     pub(crate) fn scatter(
-        among: &impl Ranked,
+        among: &impl RankSet,
         input: Option<Span>,
         output: Span,
         root: usize,
@@ -182,7 +182,7 @@ impl CollectiveArgs {
 
     /// The blocks of the root's input, of any lengths, which the root alone knows.
     pub(crate) fn scatterv(
-        among: &impl Ranked,
+        among: &impl RankSet,
         input: Option<Span>,
         output: Span,
         blocks: &[Block],
@@ -203,7 +203,7 @@ impl CollectiveArgs {
     }
 
     /// A block to each rank and a block from each rank.
-    pub(crate) fn alltoall(among: &impl Ranked, input: Option<Span>, output: Span) -> ArgsResult {
+    pub(crate) fn alltoall(among: &impl RankSet, input: Option<Span>, output: Span) -> ArgsResult {
         let ranks = among.size();
         let count = output.len / ranks;
         exact("output", output.len, count.saturating_mul(ranks), blocks_make(count, ranks))?;
@@ -216,7 +216,7 @@ impl CollectiveArgs {
     /// A block to each rank and a block from each rank, of any lengths. In place both are those of
     /// `from`.
     pub(crate) fn alltoallv(
-        among: &impl Ranked,
+        among: &impl RankSet,
         input: Option<Span>,
         output: Span,
         to: &[Block],
@@ -234,7 +234,7 @@ impl CollectiveArgs {
 
     /// A block of the reduction for each rank, all of one length.
     pub(crate) fn reduce_scatter_block(
-        among: &impl Ranked,
+        among: &impl RankSet,
         input: Option<Span>,
         output: Span,
         commutative: bool,
@@ -249,7 +249,7 @@ impl CollectiveArgs {
 
     /// A block of the reduction for each rank, of any lengths.
     pub(crate) fn reduce_scatter(
-        among: &impl Ranked,
+        among: &impl RankSet,
         input: Option<Span>,
         output: Span,
         counts: &[usize],
@@ -283,7 +283,7 @@ impl CollectiveArgs {
 
     /// Blocks of any length to some ranks and from some ranks.
     pub(crate) fn exchangev(
-        among: &impl Ranked,
+        among: &impl RankSet,
         input: Option<Span>,
         output: Span,
         to: &[Neighbour],
@@ -314,7 +314,7 @@ pub(super) fn blocks_make(count: usize, ranks: usize) -> impl Display {
 }
 
 /// Ranks that take part in a collective, of which the caller is one: the ranks of its plan.
-pub(crate) trait Ranked {
+pub(crate) trait RankSet {
     /// The caller.
     fn rank(&self) -> usize;
 
@@ -357,7 +357,7 @@ pub(crate) struct RankOf {
     pub(crate) size: usize,
 }
 
-impl Ranked for RankOf {
+impl RankSet for RankOf {
     fn rank(&self) -> usize {
         self.rank
     }
@@ -367,7 +367,7 @@ impl Ranked for RankOf {
     }
 }
 
-impl Ranked for Communicator {
+impl RankSet for Communicator {
     fn rank(&self) -> usize {
         self.rank()
     }
