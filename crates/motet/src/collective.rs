@@ -52,7 +52,7 @@ pub use members::{Member, Members};
 pub(crate) use nonblocking::{collective, pending_collectives};
 pub use parts::TypedBlock;
 pub(crate) use parts::{TypedBlocks, Whom};
-pub(crate) use shape::{CollectiveArgs, Including, RankOf};
+pub(crate) use shape::{CollectiveArgs, RankOf, ScanKind};
 pub use sparse::{Neighbour, Neighbours};
 pub(crate) use sparse::{members, pending_sparse, sparse_collectives};
 

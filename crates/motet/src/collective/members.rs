@@ -16,7 +16,7 @@ use motet_plan::Block;
 
 use super::parts::Whom;
 use super::persistent::{persistent_collectives, persistent_with_root};
-use super::shape::Including;
+use super::shape::ScanKind;
 use super::{CollectiveArgs, Participants, PreparedCall, RankOf, TypedBlocks};
 use crate::Element;
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer};

@@ -243,7 +243,7 @@ macro_rules! pending_collectives {
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let commutative = operator.is_commutative();
-                let shape = CollectiveArgs::scan(input, output, commutative, Including::This);
+                let shape = CollectiveArgs::scan(input, output, commutative, ScanKind::This);
                 on.prepare::<B::Element>(call, shape, Some(kernel(operator)))
             }
         }
@@ -255,7 +255,7 @@ macro_rules! pending_collectives {
             |on, call, parts| {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let commutative = operator.is_commutative();
-                let shape = CollectiveArgs::scan(input, output, commutative, Including::Before);
+                let shape = CollectiveArgs::scan(input, output, commutative, ScanKind::Before);
                 on.prepare::<B::Element>(call, shape, Some(kernel(operator)))
             }
         }
@@ -330,7 +330,7 @@ pub(crate) use {collective, pending_collectives};
 
 use motet_plan::Block;
 
-use super::shape::Including;
+use super::shape::ScanKind;
 use super::{
     CollectiveArgs, PreparedCall, TypedBlock, TypedBlocks, Whom, pending_sparse, sparse_collectives,
 };

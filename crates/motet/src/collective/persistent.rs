@@ -236,7 +236,7 @@ macro_rules! persistent_collectives {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let commutative = operator.is_commutative();
                 self.prepare_among::<B::Element>("scan_init", Some(kernel(operator)), |_| {
-                    CollectiveArgs::scan(input, output, commutative, Including::This)
+                    CollectiveArgs::scan(input, output, commutative, ScanKind::This)
                 })
             })
         }
@@ -262,7 +262,7 @@ macro_rules! persistent_collectives {
                 let (input, output) = (B::input(parts), B::output(parts));
                 let commutative = operator.is_commutative();
                 self.prepare_among::<B::Element>("exscan_init", Some(kernel(operator)), |_| {
-                    CollectiveArgs::scan(input, output, commutative, Including::Before)
+                    CollectiveArgs::scan(input, output, commutative, ScanKind::Before)
                 })
             })
         }
@@ -275,7 +275,7 @@ pub(super) use rooted::persistent_with_root;
 use motet_plan::Block;
 
 use super::parts::Whom;
-use super::shape::Including;
+use super::shape::ScanKind;
 use super::{CollectiveArgs, PreparedCall, TypedBlocks};
 use crate::Element;
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer};

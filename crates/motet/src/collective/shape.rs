@@ -270,13 +270,13 @@ impl CollectiveArgs {
         input: Option<Span>,
         output: Span,
         commutative: bool,
-        including: Including,
+        including: ScanKind,
     ) -> ArgsResult {
         let count = input.map_or(output.len, |input| input.len);
         exact("output", output.len, count, "the input has")?;
         let operation = match including {
-            Including::This => Operation::Scan { count, commutative },
-            Including::Before => Operation::Exscan { count, commutative },
+            ScanKind::This => Operation::Scan { count, commutative },
+            ScanKind::Before => Operation::Exscan { count, commutative },
         };
         Ok(CollectiveArgs::new(operation, input, output))
     }
@@ -301,7 +301,7 @@ impl CollectiveArgs {
 
 /// Which ranks a scan is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Including {
+pub(crate) enum ScanKind {
     /// Those before this one, and this one: an inclusive scan.
     This,
     /// Those before this one: an exclusive scan.

@@ -2,7 +2,7 @@
 
 use super::{input, output};
 use crate::Element;
-use crate::collective::shape::{CollectiveArgs, Including};
+use crate::collective::shape::{CollectiveArgs, ScanKind};
 use crate::communicator::Communicator;
 use crate::error::Result;
 use crate::kernel::kernel;
@@ -92,8 +92,7 @@ impl Communicator {
         operator: impl Operator<T>,
     ) -> Result<()> {
         let commutative = operator.is_commutative();
-        let shape =
-            CollectiveArgs::scan(input(send), output(receive), commutative, Including::This);
+        let shape = CollectiveArgs::scan(input(send), output(receive), commutative, ScanKind::This);
         self.run_blocking::<T>("scan", shape, Some(kernel(operator)))
     }
 
@@ -108,7 +107,7 @@ impl Communicator {
         operator: impl Operator<T>,
     ) -> Result<()> {
         let commutative = operator.is_commutative();
-        let shape = CollectiveArgs::scan(None, output(buffer), commutative, Including::This);
+        let shape = CollectiveArgs::scan(None, output(buffer), commutative, ScanKind::This);
         self.run_blocking::<T>("scan", shape, Some(kernel(operator)))
     }
 
@@ -126,7 +125,7 @@ impl Communicator {
     ) -> Result<()> {
         let commutative = operator.is_commutative();
         let shape =
-            CollectiveArgs::scan(input(send), output(receive), commutative, Including::Before);
+            CollectiveArgs::scan(input(send), output(receive), commutative, ScanKind::Before);
         self.run_blocking::<T>("exscan", shape, Some(kernel(operator)))
     }
 
@@ -141,7 +140,7 @@ impl Communicator {
         operator: impl Operator<T>,
     ) -> Result<()> {
         let commutative = operator.is_commutative();
-        let shape = CollectiveArgs::scan(None, output(buffer), commutative, Including::Before);
+        let shape = CollectiveArgs::scan(None, output(buffer), commutative, ScanKind::Before);
         self.run_blocking::<T>("exscan", shape, Some(kernel(operator)))
     }
 }

@@ -6,7 +6,7 @@ use motet_plan::{Block, Neighbour};
 
 use super::{NOTHING, Translated, Translation, not_here, root_in, way_out};
 use crate::buffer::Span;
-use crate::collective::{CollectiveArgs, Crossing, Including, RankOf, Role, Sides, members};
+use crate::collective::{CollectiveArgs, Crossing, RankOf, Role, ScanKind, Sides, members};
 use crate::communicator::Communicator;
 use crate::engine::PackDirection;
 use crate::error::ErrorKind;
@@ -84,10 +84,10 @@ pub(super) unsafe fn translate(collective: &Collective<'_>, place: RankOf) -> Tr
             };
             match collective {
                 Collective::Scan { .. } => {
-                    CollectiveArgs::scan(input, output, commutative, Including::This)
+                    CollectiveArgs::scan(input, output, commutative, ScanKind::This)
                 }
                 Collective::Exscan { .. } => {
-                    CollectiveArgs::scan(input, output, commutative, Including::Before)
+                    CollectiveArgs::scan(input, output, commutative, ScanKind::Before)
                 }
                 _ => CollectiveArgs::allreduce(input, output, commutative),
             }
