@@ -21,11 +21,11 @@ use crate::group::Group;
 use crate::intercommunicator::Intercommunicator;
 use crate::raw::Root;
 
-type Crossed = Result<Crossing, ErrorKind>;
+type Crossed = Result<InterCall, ErrorKind>;
 
 /// What a rank does in a collective between two groups.
 #[derive(Debug)]
-pub(crate) struct Crossing {
+pub(crate) struct InterCall {
     pub(crate) shape: CollectiveArgs,
     /// Who takes part, if not all ranks of the union.
     pub(crate) among: Option<Box<Participants>>,
@@ -64,11 +64,11 @@ impl Role {
 const FIRST: Rank = Rank(0);
 
 /// Those with a root. What a role has no use for is not looked at.
-impl Crossing {
+impl InterCall {
     /// The buffer is that of the root, and the result of the far ranks.
     pub(crate) fn bcast(inter: &Intercommunicator, role: Role, data: Span) -> Crossed {
         let operation = Operation::Bcast { count: data.len, root: FIRST };
-        Ok(Crossing::with_root(inter, role, shape(operation, Span::EMPTY, data)))
+        Ok(InterCall::with_root(inter, role, shape(operation, Span::EMPTY, data)))
     }
 
     /// The inputs of the far ranks, side by side in the output of the root.
@@ -80,7 +80,7 @@ impl Crossing {
         } else {
             shape(operation(sides.input.len), sides.input, Span::EMPTY)
         };
-        Ok(Crossing::with_root(inter, role, shape))
+        Ok(InterCall::with_root(inter, role, shape))
     }
 
     /// The inputs of the far ranks, of any lengths, at their places in the output of the root.
@@ -97,7 +97,7 @@ impl Crossing {
         } else {
             shape(operation(Blocks::Own(input.len)), input, Span::EMPTY)
         };
-        Ok(Crossing::with_root(inter, role, shape))
+        Ok(InterCall::with_root(inter, role, shape))
     }
 
     /// The blocks of the root's input, one for each far rank.
@@ -109,7 +109,7 @@ impl Crossing {
         } else {
             shape(operation(sides.output.len), Span::EMPTY, sides.output)
         };
-        Ok(Crossing::with_root(inter, role, shape))
+        Ok(InterCall::with_root(inter, role, shape))
     }
 
     /// The blocks of the root's input, of any lengths, one for each far rank.
@@ -126,7 +126,7 @@ impl Crossing {
         } else {
             shape(operation(Blocks::Own(output.len)), Span::EMPTY, output)
         };
-        Ok(Crossing::with_root(inter, role, shape))
+        Ok(InterCall::with_root(inter, role, shape))
     }
 
     /// The reduction of the inputs of the far ranks at the root.
@@ -140,7 +140,7 @@ impl Crossing {
         let (input, output, root) = match role {
             Role::Root => (Span::EMPTY, output, union.rank()),
             Role::Far(root) => (input, Span::EMPTY, inter.first_far() + root),
-            Role::Idle => return Ok(Crossing::idle()),
+            Role::Idle => return Ok(InterCall::idle()),
         };
         let (left, count) = (inter.left(), input.len.max(output.len));
         let operation =
@@ -148,33 +148,33 @@ impl Crossing {
         // All take part, but those of the root's group do not know in what.
         let (rank, group) = (union.rank(), union.group().clone());
         let all = Box::new(Participants { rank, group, passed: None });
-        Ok(Crossing { shape: shape(operation, input, output), among: Some(all) })
+        Ok(InterCall { shape: shape(operation, input, output), among: Some(all) })
     }
 
     /// A call in which there is nothing to do.
-    pub(crate) fn idle() -> Crossing {
-        Crossing {
+    pub(crate) fn idle() -> InterCall {
+        InterCall {
             shape: CollectiveArgs::nothing(),
             among: Some(Box::new(Participants::nobody(None))),
         }
     }
 
     /// Among the root and then its far group.
-    fn with_root(inter: &Intercommunicator, role: Role, shape: CollectiveArgs) -> Crossing {
+    fn with_root(inter: &Intercommunicator, role: Role, shape: CollectiveArgs) -> InterCall {
         let (root, far, rank) = match role {
             Role::Far(root) => (inter.remote_group().peer(root), inter.group(), 1 + inter.rank()),
             Role::Root => (inter.over_both().core().me(), inter.remote_group(), 0),
-            Role::Idle => return Crossing::idle(),
+            Role::Idle => return InterCall::idle(),
         };
         let group = Group::new([root].into_iter().chain(far.peers()).collect());
-        Crossing { shape, among: Some(Box::new(Participants { rank, group, passed: None })) }
+        InterCall { shape, among: Some(Box::new(Participants { rank, group, passed: None })) }
     }
 }
 
 /// Those in which both groups give and take.
-impl Crossing {
+impl InterCall {
     /// Nobody leaves before all of the far group have entered.
-    pub(crate) fn barrier(inter: &Intercommunicator) -> Crossing {
+    pub(crate) fn barrier(inter: &Intercommunicator) -> InterCall {
         over_union(Operation::InterBarrier { left: inter.left() }, Span::EMPTY, Span::EMPTY)
     }
 
@@ -204,7 +204,7 @@ impl Crossing {
     pub(crate) fn alltoall(inter: &Intercommunicator, input: Span, output: Span) -> Crossed {
         let (to, from) = (of_each("input", input, inter)?, of_each("output", output, inter)?);
         let far = inter.remote_size();
-        Crossing::alltoallv(inter, input, output, &in_line(to, far), &in_line(from, far))
+        InterCall::alltoallv(inter, input, output, &in_line(to, far), &in_line(from, far))
     }
 
     /// A block to each far rank and a block from each, of any lengths.
@@ -226,7 +226,7 @@ impl Crossing {
         let far = |blocks: &[Block]| blocks.iter().enumerate().map(neighbour).collect::<Vec<_>>();
         let union = inter.over_both();
         let shape = CollectiveArgs::exchangev(union, Some(input), output, &far(to), &far(from))?;
-        Ok(Crossing { shape, among: None })
+        Ok(InterCall { shape, among: None })
     }
 
     /// The reduction of the inputs of the far group, at each rank.
@@ -277,8 +277,8 @@ impl Crossing {
     }
 }
 
-fn over_union(operation: Operation, input: Span, output: Span) -> Crossing {
-    Crossing { shape: shape(operation, input, output), among: None }
+fn over_union(operation: Operation, input: Span, output: Span) -> InterCall {
+    InterCall { shape: shape(operation, input, output), among: None }
 }
 
 fn shape(operation: Operation, input: Span, output: Span) -> CollectiveArgs {

@@ -15,7 +15,7 @@ use motet_plan::Block;
 use super::Intercommunicator;
 use crate::Element;
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer, Span};
-use crate::collective::{Crossing, PreparedCall, Role, Sides};
+use crate::collective::{InterCall, PreparedCall, Role, Sides};
 use crate::error::{ErrorKind, Result};
 use crate::info::Info;
 use crate::kernel::{Kernel, kernel};
@@ -24,7 +24,7 @@ use crate::persistent::Persistent;
 use crate::raw::Root;
 use crate::request::Request;
 
-type Crossed = Result<Crossing, ErrorKind>;
+type Crossed = Result<InterCall, ErrorKind>;
 
 /// Elements of this type on their way in and out.
 fn sides<T: Element>(input: Span, output: Span) -> Sides {
@@ -43,7 +43,7 @@ impl Intercommunicator {
         crossing: Crossed,
         kernel: Option<Box<dyn Kernel>>,
     ) -> Result<PreparedCall> {
-        let Crossing { shape, among } = crossing.map_err(|kind| self.union.error(call, kind))?;
+        let InterCall { shape, among } = crossing.map_err(|kind| self.union.error(call, kind))?;
         Ok(PreparedCall { among, ..PreparedCall::new::<T>(call, shape, kernel) })
     }
 
@@ -65,7 +65,7 @@ impl Intercommunicator {
     /// Those that any call may return: see [`Error`](crate::Error).
     #[track_caller]
     pub fn ibarrier(&self) -> Result<Request<()>> {
-        self.union.post((), |()| self.prepare::<u8>("ibarrier", Ok(Crossing::barrier(self)), None))
+        self.union.post((), |()| self.prepare::<u8>("ibarrier", Ok(InterCall::barrier(self)), None))
     }
 
     /// Persistent [`barrier`](Intercommunicator::barrier). (`MPI_Barrier_init`)
@@ -74,7 +74,7 @@ impl Intercommunicator {
     /// Those that any call may return: see [`Error`](crate::Error).
     #[track_caller]
     pub fn barrier_init(&self, info: &Info) -> Result<Persistent<()>> {
-        let crossing = Ok(Crossing::barrier(self));
+        let crossing = Ok(InterCall::barrier(self));
         self.union
             .persistent_with((), info, |()| self.prepare::<u8>("barrier_init", crossing, None))
     }
@@ -112,27 +112,27 @@ impl Intercommunicator {
 /// What the calls with a root do.
 impl Intercommunicator {
     fn crossing_bcast(&self, data: Span, root: Root) -> Crossed {
-        Crossing::bcast(self, Role::of(self, root)?, data)
+        InterCall::bcast(self, Role::of(self, root)?, data)
     }
 
     fn crossing_gather(&self, sides: Sides, root: Root) -> Crossed {
-        Crossing::gather(self, Role::of(self, root)?, sides)
+        InterCall::gather(self, Role::of(self, root)?, sides)
     }
 
     fn crossing_gatherv(&self, sides: Sides, blocks: &[Block], root: Root) -> Crossed {
-        Crossing::gatherv(self, Role::of(self, root)?, sides, blocks)
+        InterCall::gatherv(self, Role::of(self, root)?, sides, blocks)
     }
 
     fn crossing_scatter(&self, sides: Sides, root: Root) -> Crossed {
-        Crossing::scatter(self, Role::of(self, root)?, sides)
+        InterCall::scatter(self, Role::of(self, root)?, sides)
     }
 
     fn crossing_scatterv(&self, sides: Sides, blocks: &[Block], root: Root) -> Crossed {
-        Crossing::scatterv(self, Role::of(self, root)?, sides, blocks)
+        InterCall::scatterv(self, Role::of(self, root)?, sides, blocks)
     }
 
     fn crossing_reduce(&self, sides: Sides, root: Root, commutative: bool) -> Crossed {
-        Crossing::reduce(self, Role::of(self, root)?, sides, commutative)
+        InterCall::reduce(self, Role::of(self, root)?, sides, commutative)
     }
 }
 
@@ -210,15 +210,15 @@ moving! {
         (blocks: &[Block], root: Root)
         |inter: &Intercommunicator, sides| inter.crossing_scatterv(sides, blocks, root);
     allgather iallgather ("MPI_Iallgather") allgather_init ("MPI_Allgather_init") ()
-        |inter, sides: Sides| Crossing::allgather(inter, sides.input, sides.output);
+        |inter, sides: Sides| InterCall::allgather(inter, sides.input, sides.output);
     allgatherv iallgatherv ("MPI_Iallgatherv") allgatherv_init ("MPI_Allgatherv_init")
         (from: &[Block])
-        |inter, sides: Sides| Crossing::allgatherv(inter, sides.input, sides.output, from);
+        |inter, sides: Sides| InterCall::allgatherv(inter, sides.input, sides.output, from);
     alltoall ialltoall ("MPI_Ialltoall") alltoall_init ("MPI_Alltoall_init") ()
-        |inter, sides: Sides| Crossing::alltoall(inter, sides.input, sides.output);
+        |inter, sides: Sides| InterCall::alltoall(inter, sides.input, sides.output);
     alltoallv ialltoallv ("MPI_Ialltoallv") alltoallv_init ("MPI_Alltoallv_init")
         (to: &[Block], from: &[Block])
-        |inter, sides: Sides| Crossing::alltoallv(inter, sides.input, sides.output, to, from);
+        |inter, sides: Sides| InterCall::alltoallv(inter, sides.input, sides.output, to, from);
 }
 
 /// As `moving`, for reductions; the last argument of the crossing is whether the operator commutes.
@@ -295,16 +295,16 @@ reducing! {
         |inter: &Intercommunicator, sides, commutes| inter.crossing_reduce(sides, root, commutes);
     allreduce iallreduce ("MPI_Iallreduce") allreduce_init ("MPI_Allreduce_init") () operator ()
         |inter, sides: Sides, commutes| {
-            Crossing::allreduce(inter, sides.input, sides.output, commutes)
+            InterCall::allreduce(inter, sides.input, sides.output, commutes)
         };
     reduce_scatter_block ireduce_scatter_block ("MPI_Ireduce_scatter_block")
         reduce_scatter_block_init ("MPI_Reduce_scatter_block_init") () operator ()
         |inter, sides: Sides, commutes| {
-            Crossing::reduce_scatter_block(inter, sides.input, sides.output, commutes)
+            InterCall::reduce_scatter_block(inter, sides.input, sides.output, commutes)
         };
     reduce_scatter ireduce_scatter ("MPI_Ireduce_scatter")
         reduce_scatter_init ("MPI_Reduce_scatter_init") (counts: &[usize]) operator ()
         |inter, sides: Sides, commutes| {
-            Crossing::reduce_scatter(inter, sides.input, sides.output, counts, commutes)
+            InterCall::reduce_scatter(inter, sides.input, sides.output, counts, commutes)
         };
 }

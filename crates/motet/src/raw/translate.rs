@@ -17,7 +17,7 @@ use super::side::{Stage, Unit};
 use super::strict;
 use crate::buffer::Span;
 use crate::check::Strictness;
-use crate::collective::{CollectiveArgs, Crossing, Members, Participants, PreparedCall, RankOf};
+use crate::collective::{CollectiveArgs, InterCall, Members, Participants, PreparedCall, RankOf};
 use crate::communicator::Communicator;
 use crate::engine::PackDirection;
 use crate::error::ErrorKind;
@@ -169,8 +169,8 @@ impl Translation {
     }
 
     /// A call between two groups that moves data.
-    fn crossing(crossing: Result<Crossing, ErrorKind>, stage: Stage) -> Translated {
-        let Crossing { shape, among } = crossing?;
+    fn crossing(crossing: Result<InterCall, ErrorKind>, stage: Stage) -> Translated {
+        let InterCall { shape, among } = crossing?;
         Ok(Translation { shape, stage, kernel: None, among, operator: None })
     }
 }

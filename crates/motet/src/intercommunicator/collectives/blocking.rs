@@ -5,7 +5,7 @@ use motet_plan::Block;
 use super::{Intercommunicator, sides};
 use crate::Element;
 use crate::buffer::Span;
-use crate::collective::{Crossing, Sides, input, output};
+use crate::collective::{InterCall, Sides, input, output};
 use crate::error::Result;
 use crate::kernel::kernel;
 use crate::op::Operator;
@@ -61,7 +61,7 @@ impl Intercommunicator {
     /// That a rank has died or left.
     #[track_caller]
     pub fn barrier(&self) -> Result<()> {
-        self.run::<u8>("barrier", Ok(Crossing::barrier(self)), None)
+        self.run::<u8>("barrier", Ok(InterCall::barrier(self)), None)
     }
 
     /// Gives the root's buffer to all ranks of the other group. (`MPI_Bcast`)
@@ -145,7 +145,7 @@ impl Intercommunicator {
     #[track_caller]
     pub fn allgather<T: Element>(&self, send: &[T], receive: &mut [T]) -> Result<()> {
         let Sides { input, output, .. } = borrowed(send, receive);
-        self.run::<T>("allgather", Crossing::allgather(self, input, output), None)
+        self.run::<T>("allgather", InterCall::allgather(self, input, output), None)
     }
 
     /// As [`allgather`](Intercommunicator::allgather), for inputs of any lengths: that of rank `i`
@@ -162,7 +162,7 @@ impl Intercommunicator {
         from: &[Block],
     ) -> Result<()> {
         let Sides { input, output, .. } = borrowed(send, receive);
-        self.run::<T>("allgatherv", Crossing::allgatherv(self, input, output, from), None)
+        self.run::<T>("allgatherv", InterCall::allgatherv(self, input, output, from), None)
     }
 
     /// Sends block `i` of the input to rank `i` of the other group, and receives block `i` of the
@@ -174,7 +174,7 @@ impl Intercommunicator {
     #[track_caller]
     pub fn alltoall<T: Element>(&self, send: &[T], receive: &mut [T]) -> Result<()> {
         let Sides { input, output, .. } = borrowed(send, receive);
-        self.run::<T>("alltoall", Crossing::alltoall(self, input, output), None)
+        self.run::<T>("alltoall", InterCall::alltoall(self, input, output), None)
     }
 
     /// Sends block `to[i]` of the input to rank `i` of the other group, and receives block
@@ -192,7 +192,7 @@ impl Intercommunicator {
         from: &[Block],
     ) -> Result<()> {
         let Sides { input, output, .. } = borrowed(send, receive);
-        self.run::<T>("alltoallv", Crossing::alltoallv(self, input, output, to, from), None)
+        self.run::<T>("alltoallv", InterCall::alltoallv(self, input, output, to, from), None)
     }
 
     /// Combines the inputs of the other group, element by element and in rank order, at the root.
@@ -228,7 +228,7 @@ impl Intercommunicator {
         operator: impl Operator<T>,
     ) -> Result<()> {
         let Sides { input, output, .. } = borrowed(send, receive);
-        let crossing = Crossing::allreduce(self, input, output, operator.is_commutative());
+        let crossing = InterCall::allreduce(self, input, output, operator.is_commutative());
         self.run::<T>("allreduce", crossing, Some(kernel(operator)))
     }
 
@@ -248,7 +248,7 @@ impl Intercommunicator {
     ) -> Result<()> {
         let Sides { input, output, .. } = borrowed(send, receive);
         let commutative = operator.is_commutative();
-        let crossing = Crossing::reduce_scatter_block(self, input, output, commutative);
+        let crossing = InterCall::reduce_scatter_block(self, input, output, commutative);
         self.run::<T>("reduce_scatter_block", crossing, Some(kernel(operator)))
     }
 
@@ -269,7 +269,7 @@ impl Intercommunicator {
     ) -> Result<()> {
         let Sides { input, output, .. } = borrowed(send, receive);
         let commutative = operator.is_commutative();
-        let crossing = Crossing::reduce_scatter(self, input, output, counts, commutative);
+        let crossing = InterCall::reduce_scatter(self, input, output, counts, commutative);
         self.run::<T>("reduce_scatter", crossing, Some(kernel(operator)))
     }
 }

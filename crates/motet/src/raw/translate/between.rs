@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::{NOTHING, Translated, Translation, not_here, reductions};
-use crate::collective::{Crossing, Role, Sides};
+use crate::collective::{InterCall, Role, Sides};
 use crate::engine::PackDirection;
 use crate::error::ErrorKind;
 use crate::intercommunicator::Intercommunicator;
@@ -18,7 +18,7 @@ pub(super) unsafe fn translate(
 ) -> Translated {
     if let Some(root) = collective.root() {
         return match Role::of(inter, root)? {
-            Role::Idle => Translation::crossing(Ok(Crossing::idle()), Stage::new(Unit::BYTE)),
+            Role::Idle => Translation::crossing(Ok(InterCall::idle()), Stage::new(Unit::BYTE)),
             // SAFETY: passed on.
             role => unsafe { rooted(collective, inter, role) },
         };
@@ -26,7 +26,7 @@ pub(super) unsafe fn translate(
     // SAFETY (for all calls below): passed on.
     match *collective {
         Collective::Barrier => {
-            Translation::crossing(Ok(Crossing::barrier(inter)), Stage::new(Unit::BYTE))
+            Translation::crossing(Ok(InterCall::barrier(inter)), Stage::new(Unit::BYTE))
         }
         Collective::Allgather { send, receive } => {
             let send = not_here("send buffer", send)?;
@@ -36,7 +36,7 @@ pub(super) unsafe fn translate(
             let far = inter.remote_size();
             // SAFETY: see above.
             let output = unsafe { stage.data("receive buffer", receive, far, PackDirection::Out) }?;
-            Translation::crossing(Crossing::allgather(inter, input, output), stage)
+            Translation::crossing(InterCall::allgather(inter, input, output), stage)
         }
         Collective::Allgatherv { send, receive } => {
             let send = not_here("send buffer", send)?;
@@ -45,7 +45,7 @@ pub(super) unsafe fn translate(
             let input = unsafe { stage.data("send buffer", send, 1, PackDirection::In) }?;
             // SAFETY: see above.
             let output = unsafe { stage.blocks("receive buffer", receive, PackDirection::Out) }?;
-            let crossing = Crossing::allgatherv(inter, input, output.span, &output.blocks);
+            let crossing = InterCall::allgatherv(inter, input, output.span, &output.blocks);
             Translation::crossing(crossing, stage)
         }
         // SAFETY: see above.
@@ -68,7 +68,7 @@ unsafe fn alltoall(collective: &Collective<'_>, inter: &Intercommunicator) -> Tr
             let input = unsafe { stage.data("send buffer", send, far, PackDirection::In) }?;
             // SAFETY: see above.
             let output = unsafe { stage.data("receive buffer", receive, far, PackDirection::Out) }?;
-            return Translation::crossing(Crossing::alltoall(inter, input, output), stage);
+            return Translation::crossing(InterCall::alltoall(inter, input, output), stage);
         }
         Collective::Alltoallv { send, receive } => {
             let send = not_here("send buffer", send)?;
@@ -95,7 +95,7 @@ unsafe fn alltoall(collective: &Collective<'_>, inter: &Intercommunicator) -> Tr
         }
     };
     let (to, from) = (&input.blocks, &output.blocks);
-    let crossing = Crossing::alltoallv(inter, input.span, output.span, to, from);
+    let crossing = InterCall::alltoallv(inter, input.span, output.span, to, from);
     Translation::crossing(crossing, stage)
 }
 
@@ -110,7 +110,7 @@ unsafe fn rooted(collective: &Collective<'_>, inter: &Intercommunicator, role: R
             let way = if is_root { PackDirection::In } else { PackDirection::Out };
             // SAFETY: see above.
             let data = unsafe { stage.data("buffer", data, 1, way) }?;
-            (Crossing::bcast(inter, role, data), stage)
+            (InterCall::bcast(inter, role, data), stage)
         }
         Collective::Gather { receive, .. } if is_root => {
             let receive = not_here("receive buffer", receive)?;
@@ -118,7 +118,7 @@ unsafe fn rooted(collective: &Collective<'_>, inter: &Intercommunicator, role: R
             // SAFETY: see above.
             let output = unsafe { stage.data("receive buffer", receive, far, PackDirection::Out) }?;
             let sides = Sides { input: NOTHING, output, element_bytes: stage.unit().bytes };
-            (Crossing::gather(inter, role, sides), stage)
+            (InterCall::gather(inter, role, sides), stage)
         }
         Collective::Gatherv { receive, .. } if is_root => {
             let receive = not_here("receive buffer", receive)?;
@@ -127,7 +127,7 @@ unsafe fn rooted(collective: &Collective<'_>, inter: &Intercommunicator, role: R
             let output = unsafe { stage.blocks("receive buffer", receive, PackDirection::Out) }?;
             let element_bytes = stage.unit().bytes;
             let sides = Sides { input: NOTHING, output: output.span, element_bytes };
-            (Crossing::gatherv(inter, role, sides, &output.blocks), stage)
+            (InterCall::gatherv(inter, role, sides, &output.blocks), stage)
         }
         Collective::Scatter { send, .. } if is_root => {
             let send = not_here("send buffer", send)?;
@@ -135,7 +135,7 @@ unsafe fn rooted(collective: &Collective<'_>, inter: &Intercommunicator, role: R
             // SAFETY: see above.
             let input = unsafe { stage.data("send buffer", send, far, PackDirection::In) }?;
             let sides = Sides { input, output: NOTHING, element_bytes: stage.unit().bytes };
-            (Crossing::scatter(inter, role, sides), stage)
+            (InterCall::scatter(inter, role, sides), stage)
         }
         Collective::Scatterv { send, .. } if is_root => {
             let send = not_here("send buffer", send)?;
@@ -144,7 +144,7 @@ unsafe fn rooted(collective: &Collective<'_>, inter: &Intercommunicator, role: R
             let input = unsafe { stage.blocks("send buffer", send, PackDirection::In) }?;
             let element_bytes = stage.unit().bytes;
             let sides = Sides { input: input.span, output: NOTHING, element_bytes };
-            (Crossing::scatterv(inter, role, sides, &input.blocks), stage)
+            (InterCall::scatterv(inter, role, sides, &input.blocks), stage)
         }
         Collective::Reduce { .. } => {
             // SAFETY: see above.
@@ -180,10 +180,10 @@ unsafe fn far_end(
     let span = unsafe { stage.data(which, data, 1, way) }?;
     let sides = Sides { input: span, output: span, element_bytes: stage.unit().bytes };
     let crossing = match *collective {
-        Collective::Gather { .. } => Crossing::gather(inter, role, sides),
-        Collective::Gatherv { .. } => Crossing::gatherv(inter, role, sides, &[]),
-        Collective::Scatter { .. } => Crossing::scatter(inter, role, sides),
-        _ => Crossing::scatterv(inter, role, sides, &[]),
+        Collective::Gather { .. } => InterCall::gather(inter, role, sides),
+        Collective::Gatherv { .. } => InterCall::gatherv(inter, role, sides, &[]),
+        Collective::Scatter { .. } => InterCall::scatter(inter, role, sides),
+        _ => InterCall::scatterv(inter, role, sides, &[]),
     };
     Translation::crossing(crossing, stage)
 }

@@ -6,7 +6,7 @@ use motet_plan::{Block, Neighbour};
 
 use super::{NOTHING, Translated, Translation, not_here, root_in, way_out};
 use crate::buffer::Span;
-use crate::collective::{CollectiveArgs, Crossing, RankOf, Role, ScanKind, Sides, members};
+use crate::collective::{CollectiveArgs, InterCall, RankOf, Role, ScanKind, Sides, members};
 use crate::communicator::Communicator;
 use crate::engine::PackDirection;
 use crate::error::ErrorKind;
@@ -172,27 +172,27 @@ pub(super) unsafe fn between(collective: &Collective<'_>, inter: &Intercommunica
             let input = unsafe { reducing.input(reduction.count, 1) }?.unwrap_or(NOTHING);
             // SAFETY: see above.
             let output = unsafe { reducing.output(reduction.count, 1, PackDirection::Out) }?;
-            Crossing::allreduce(inter, input, output, commutative)
+            InterCall::allreduce(inter, input, output, commutative)
         }
         Collective::ReduceScatterBlock { .. } => {
             // SAFETY: see above.
             let input = unsafe { reducing.input(reduction.count, near) }?.unwrap_or(NOTHING);
             // SAFETY: see above.
             let output = unsafe { reducing.output(reduction.count, 1, PackDirection::Out) }?;
-            Crossing::reduce_scatter_block(inter, input, output, commutative)
+            InterCall::reduce_scatter_block(inter, input, output, commutative)
         }
         Collective::ReduceScatter { counts, .. } => {
             // SAFETY: see above.
             let (input, output, counts) = unsafe { reducing.shared_out(counts, inter.rank()) }?;
             let input = input.unwrap_or(NOTHING);
-            Crossing::reduce_scatter(inter, input, output, &counts, commutative)
+            InterCall::reduce_scatter(inter, input, output, &counts, commutative)
         }
         _ => {
             let problem = "is an intercommunicator, where this collective does not exist".into();
             return Err(ErrorKind::Communicator { problem });
         }
     };
-    let Crossing { shape, among } = crossing?;
+    let InterCall { shape, among } = crossing?;
     Ok(Translation { among, ..reducing.finish(shape) })
 }
 
@@ -218,7 +218,7 @@ pub(super) unsafe fn to_root(
         input = unsafe { reducing.input(reduction.count, 1) }?.unwrap_or(NOTHING);
     }
     let sides = Sides { input, output, element_bytes: reducing.stage.unit().bytes };
-    let Crossing { shape, among } = Crossing::reduce(inter, role, sides, reducing.commutative)?;
+    let InterCall { shape, among } = InterCall::reduce(inter, role, sides, reducing.commutative)?;
     Ok(Translation { among, ..reducing.finish(shape) })
 }
 
