@@ -33,7 +33,7 @@ pub(crate) struct InterCall {
 
 /// Where the data of one rank lies.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sides {
+pub(crate) struct InterBuffers {
     pub(crate) input: Span,
     pub(crate) output: Span,
     pub(crate) element_bytes: usize,
@@ -72,7 +72,7 @@ impl InterCall {
     }
 
     /// The inputs of the far ranks, side by side in the output of the root.
-    pub(crate) fn gather(inter: &Intercommunicator, role: Role, sides: Sides) -> Crossed {
+    pub(crate) fn gather(inter: &Intercommunicator, role: Role, sides: InterBuffers) -> Crossed {
         let operation = |count| Operation::Gather { count, root: FIRST };
         let shape = if role == Role::Root {
             let (output, count) = behind_a_block("output", sides.output, inter, sides)?;
@@ -87,7 +87,7 @@ impl InterCall {
     pub(crate) fn gatherv(
         inter: &Intercommunicator,
         role: Role,
-        Sides { input, output, .. }: Sides,
+        InterBuffers { input, output, .. }: InterBuffers,
         blocks: &[Block],
     ) -> Crossed {
         let operation = |blocks| Operation::Gatherv { blocks, root: FIRST };
@@ -101,7 +101,7 @@ impl InterCall {
     }
 
     /// The blocks of the root's input, one for each far rank.
-    pub(crate) fn scatter(inter: &Intercommunicator, role: Role, sides: Sides) -> Crossed {
+    pub(crate) fn scatter(inter: &Intercommunicator, role: Role, sides: InterBuffers) -> Crossed {
         let operation = |count| Operation::Scatter { count, root: FIRST };
         let shape = if role == Role::Root {
             let (input, count) = behind_a_block("input", sides.input, inter, sides)?;
@@ -116,7 +116,7 @@ impl InterCall {
     pub(crate) fn scatterv(
         inter: &Intercommunicator,
         role: Role,
-        Sides { input, output, .. }: Sides,
+        InterBuffers { input, output, .. }: InterBuffers,
         blocks: &[Block],
     ) -> Crossed {
         let operation = |blocks| Operation::Scatterv { blocks, root: FIRST };
@@ -133,7 +133,7 @@ impl InterCall {
     pub(crate) fn reduce(
         inter: &Intercommunicator,
         role: Role,
-        Sides { input, output, .. }: Sides,
+        InterBuffers { input, output, .. }: InterBuffers,
         commutative: bool,
     ) -> Crossed {
         let union = inter.over_both();
@@ -295,7 +295,7 @@ fn behind_a_block(
     which: &'static str,
     Span { start, len }: Span,
     inter: &Intercommunicator,
-    Sides { element_bytes, .. }: Sides,
+    InterBuffers { element_bytes, .. }: InterBuffers,
 ) -> Result<(Span, usize), ErrorKind> {
     let count = of_each(which, Span { start, len }, inter)?;
     let start = start.wrapping_sub(count * element_bytes);

@@ -15,7 +15,7 @@ use motet_plan::Block;
 use super::Intercommunicator;
 use crate::Element;
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer, Span};
-use crate::collective::{InterCall, PreparedCall, Role, Sides};
+use crate::collective::{InterBuffers, InterCall, PreparedCall, Role};
 use crate::error::{ErrorKind, Result};
 use crate::info::Info;
 use crate::kernel::{Kernel, kernel};
@@ -27,12 +27,12 @@ use crate::request::Request;
 type Crossed = Result<InterCall, ErrorKind>;
 
 /// Elements of this type on their way in and out.
-fn sides<T: Element>(input: Span, output: Span) -> Sides {
-    Sides { input, output, element_bytes: size_of::<T>() }
+fn sides<T: Element>(input: Span, output: Span) -> InterBuffers {
+    InterBuffers { input, output, element_bytes: size_of::<T>() }
 }
 
 /// The same of buffers that an operation holds.
-fn sides_of<B: Buffers>(parts: &B::Parts) -> Sides {
+fn sides_of<B: Buffers>(parts: &B::Parts) -> InterBuffers {
     sides::<B::Element>(B::input(parts).unwrap_or(Span::EMPTY), B::output(parts))
 }
 
@@ -115,23 +115,23 @@ impl Intercommunicator {
         InterCall::bcast(self, Role::of(self, root)?, data)
     }
 
-    fn crossing_gather(&self, sides: Sides, root: Root) -> Crossed {
+    fn crossing_gather(&self, sides: InterBuffers, root: Root) -> Crossed {
         InterCall::gather(self, Role::of(self, root)?, sides)
     }
 
-    fn crossing_gatherv(&self, sides: Sides, blocks: &[Block], root: Root) -> Crossed {
+    fn crossing_gatherv(&self, sides: InterBuffers, blocks: &[Block], root: Root) -> Crossed {
         InterCall::gatherv(self, Role::of(self, root)?, sides, blocks)
     }
 
-    fn crossing_scatter(&self, sides: Sides, root: Root) -> Crossed {
+    fn crossing_scatter(&self, sides: InterBuffers, root: Root) -> Crossed {
         InterCall::scatter(self, Role::of(self, root)?, sides)
     }
 
-    fn crossing_scatterv(&self, sides: Sides, blocks: &[Block], root: Root) -> Crossed {
+    fn crossing_scatterv(&self, sides: InterBuffers, blocks: &[Block], root: Root) -> Crossed {
         InterCall::scatterv(self, Role::of(self, root)?, sides, blocks)
     }
 
-    fn crossing_reduce(&self, sides: Sides, root: Root, commutative: bool) -> Crossed {
+    fn crossing_reduce(&self, sides: InterBuffers, root: Root, commutative: bool) -> Crossed {
         InterCall::reduce(self, Role::of(self, root)?, sides, commutative)
     }
 }
@@ -210,15 +210,15 @@ moving! {
         (blocks: &[Block], root: Root)
         |inter: &Intercommunicator, sides| inter.crossing_scatterv(sides, blocks, root);
     allgather iallgather ("MPI_Iallgather") allgather_init ("MPI_Allgather_init") ()
-        |inter, sides: Sides| InterCall::allgather(inter, sides.input, sides.output);
+        |inter, sides: InterBuffers| InterCall::allgather(inter, sides.input, sides.output);
     allgatherv iallgatherv ("MPI_Iallgatherv") allgatherv_init ("MPI_Allgatherv_init")
         (from: &[Block])
-        |inter, sides: Sides| InterCall::allgatherv(inter, sides.input, sides.output, from);
+        |inter, sides: InterBuffers| InterCall::allgatherv(inter, sides.input, sides.output, from);
     alltoall ialltoall ("MPI_Ialltoall") alltoall_init ("MPI_Alltoall_init") ()
-        |inter, sides: Sides| InterCall::alltoall(inter, sides.input, sides.output);
+        |inter, sides: InterBuffers| InterCall::alltoall(inter, sides.input, sides.output);
     alltoallv ialltoallv ("MPI_Ialltoallv") alltoallv_init ("MPI_Alltoallv_init")
         (to: &[Block], from: &[Block])
-        |inter, sides: Sides| InterCall::alltoallv(inter, sides.input, sides.output, to, from);
+        |inter, sides: InterBuffers| InterCall::alltoallv(inter, sides.input, sides.output, to, from);
 }
 
 /// As `moving`, for reductions; the last argument of the crossing is whether the operator commutes.
@@ -294,17 +294,17 @@ reducing! {
     reduce ireduce ("MPI_Ireduce") reduce_init ("MPI_Reduce_init") () operator (root: Root)
         |inter: &Intercommunicator, sides, commutes| inter.crossing_reduce(sides, root, commutes);
     allreduce iallreduce ("MPI_Iallreduce") allreduce_init ("MPI_Allreduce_init") () operator ()
-        |inter, sides: Sides, commutes| {
+        |inter, sides: InterBuffers, commutes| {
             InterCall::allreduce(inter, sides.input, sides.output, commutes)
         };
     reduce_scatter_block ireduce_scatter_block ("MPI_Ireduce_scatter_block")
         reduce_scatter_block_init ("MPI_Reduce_scatter_block_init") () operator ()
-        |inter, sides: Sides, commutes| {
+        |inter, sides: InterBuffers, commutes| {
             InterCall::reduce_scatter_block(inter, sides.input, sides.output, commutes)
         };
     reduce_scatter ireduce_scatter ("MPI_Ireduce_scatter")
         reduce_scatter_init ("MPI_Reduce_scatter_init") (counts: &[usize]) operator ()
-        |inter, sides: Sides, commutes| {
+        |inter, sides: InterBuffers, commutes| {
             InterCall::reduce_scatter(inter, sides.input, sides.output, counts, commutes)
         };
 }

@@ -5,14 +5,14 @@ use motet_plan::Block;
 use super::{Intercommunicator, sides};
 use crate::Element;
 use crate::buffer::Span;
-use crate::collective::{InterCall, Sides, input, output};
+use crate::collective::{InterBuffers, InterCall, input, output};
 use crate::error::Result;
 use crate::kernel::kernel;
 use crate::op::Operator;
 use crate::raw::Root;
 
 /// Where borrowed data lies; the caller's borrow outlives the call.
-fn borrowed<T: Element>(send: &[T], receive: &mut [T]) -> Sides {
+fn borrowed<T: Element>(send: &[T], receive: &mut [T]) -> InterBuffers {
     sides::<T>(input(send).unwrap_or(Span::EMPTY), output(receive))
 }
 
@@ -144,7 +144,7 @@ impl Intercommunicator {
     /// died or left.
     #[track_caller]
     pub fn allgather<T: Element>(&self, send: &[T], receive: &mut [T]) -> Result<()> {
-        let Sides { input, output, .. } = borrowed(send, receive);
+        let InterBuffers { input, output, .. } = borrowed(send, receive);
         self.run::<T>("allgather", InterCall::allgather(self, input, output), None)
     }
 
@@ -161,7 +161,7 @@ impl Intercommunicator {
         receive: &mut [T],
         from: &[Block],
     ) -> Result<()> {
-        let Sides { input, output, .. } = borrowed(send, receive);
+        let InterBuffers { input, output, .. } = borrowed(send, receive);
         self.run::<T>("allgatherv", InterCall::allgatherv(self, input, output, from), None)
     }
 
@@ -173,7 +173,7 @@ impl Intercommunicator {
     /// left.
     #[track_caller]
     pub fn alltoall<T: Element>(&self, send: &[T], receive: &mut [T]) -> Result<()> {
-        let Sides { input, output, .. } = borrowed(send, receive);
+        let InterBuffers { input, output, .. } = borrowed(send, receive);
         self.run::<T>("alltoall", InterCall::alltoall(self, input, output), None)
     }
 
@@ -191,7 +191,7 @@ impl Intercommunicator {
         to: &[Block],
         from: &[Block],
     ) -> Result<()> {
-        let Sides { input, output, .. } = borrowed(send, receive);
+        let InterBuffers { input, output, .. } = borrowed(send, receive);
         self.run::<T>("alltoallv", InterCall::alltoallv(self, input, output, to, from), None)
     }
 
@@ -227,7 +227,7 @@ impl Intercommunicator {
         receive: &mut [T],
         operator: impl Operator<T>,
     ) -> Result<()> {
-        let Sides { input, output, .. } = borrowed(send, receive);
+        let InterBuffers { input, output, .. } = borrowed(send, receive);
         let crossing = InterCall::allreduce(self, input, output, operator.is_commutative());
         self.run::<T>("allreduce", crossing, Some(kernel(operator)))
     }
@@ -246,7 +246,7 @@ impl Intercommunicator {
         receive: &mut [T],
         operator: impl Operator<T>,
     ) -> Result<()> {
-        let Sides { input, output, .. } = borrowed(send, receive);
+        let InterBuffers { input, output, .. } = borrowed(send, receive);
         let commutative = operator.is_commutative();
         let crossing = InterCall::reduce_scatter_block(self, input, output, commutative);
         self.run::<T>("reduce_scatter_block", crossing, Some(kernel(operator)))
@@ -267,7 +267,7 @@ impl Intercommunicator {
         counts: &[usize],
         operator: impl Operator<T>,
     ) -> Result<()> {
-        let Sides { input, output, .. } = borrowed(send, receive);
+        let InterBuffers { input, output, .. } = borrowed(send, receive);
         let commutative = operator.is_commutative();
         let crossing = InterCall::reduce_scatter(self, input, output, counts, commutative);
         self.run::<T>("reduce_scatter", crossing, Some(kernel(operator)))

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::{NOTHING, Translated, Translation, not_here, reductions};
-use crate::collective::{InterCall, Role, Sides};
+use crate::collective::{InterBuffers, InterCall, Role};
 use crate::engine::PackDirection;
 use crate::error::ErrorKind;
 use crate::intercommunicator::Intercommunicator;
@@ -117,7 +117,7 @@ unsafe fn rooted(collective: &Collective<'_>, inter: &Intercommunicator, role: R
             let mut stage = Stage::new(Unit::of([receive.datatype]));
             // SAFETY: see above.
             let output = unsafe { stage.data("receive buffer", receive, far, PackDirection::Out) }?;
-            let sides = Sides { input: NOTHING, output, element_bytes: stage.unit().bytes };
+            let sides = InterBuffers { input: NOTHING, output, element_bytes: stage.unit().bytes };
             (InterCall::gather(inter, role, sides), stage)
         }
         Collective::Gatherv { receive, .. } if is_root => {
@@ -126,7 +126,7 @@ unsafe fn rooted(collective: &Collective<'_>, inter: &Intercommunicator, role: R
             // SAFETY: see above.
             let output = unsafe { stage.blocks("receive buffer", receive, PackDirection::Out) }?;
             let element_bytes = stage.unit().bytes;
-            let sides = Sides { input: NOTHING, output: output.span, element_bytes };
+            let sides = InterBuffers { input: NOTHING, output: output.span, element_bytes };
             (InterCall::gatherv(inter, role, sides, &output.blocks), stage)
         }
         Collective::Scatter { send, .. } if is_root => {
@@ -134,7 +134,7 @@ unsafe fn rooted(collective: &Collective<'_>, inter: &Intercommunicator, role: R
             let mut stage = Stage::new(Unit::of([send.datatype]));
             // SAFETY: see above.
             let input = unsafe { stage.data("send buffer", send, far, PackDirection::In) }?;
-            let sides = Sides { input, output: NOTHING, element_bytes: stage.unit().bytes };
+            let sides = InterBuffers { input, output: NOTHING, element_bytes: stage.unit().bytes };
             (InterCall::scatter(inter, role, sides), stage)
         }
         Collective::Scatterv { send, .. } if is_root => {
@@ -143,7 +143,7 @@ unsafe fn rooted(collective: &Collective<'_>, inter: &Intercommunicator, role: R
             // SAFETY: see above.
             let input = unsafe { stage.blocks("send buffer", send, PackDirection::In) }?;
             let element_bytes = stage.unit().bytes;
-            let sides = Sides { input: input.span, output: NOTHING, element_bytes };
+            let sides = InterBuffers { input: input.span, output: NOTHING, element_bytes };
             (InterCall::scatterv(inter, role, sides, &input.blocks), stage)
         }
         Collective::Reduce { .. } => {
@@ -178,7 +178,7 @@ unsafe fn far_end(
     let mut stage = Stage::new(Unit::of([data.datatype]));
     // SAFETY: passed on.
     let span = unsafe { stage.data(which, data, 1, way) }?;
-    let sides = Sides { input: span, output: span, element_bytes: stage.unit().bytes };
+    let sides = InterBuffers { input: span, output: span, element_bytes: stage.unit().bytes };
     let crossing = match *collective {
         Collective::Gather { .. } => InterCall::gather(inter, role, sides),
         Collective::Gatherv { .. } => InterCall::gatherv(inter, role, sides, &[]),

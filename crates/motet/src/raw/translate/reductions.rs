@@ -6,7 +6,7 @@ use motet_plan::{Block, Neighbour};
 
 use super::{NOTHING, Translated, Translation, not_here, root_in, way_out};
 use crate::buffer::Span;
-use crate::collective::{CollectiveArgs, InterCall, RankOf, Role, ScanKind, Sides, members};
+use crate::collective::{CollectiveArgs, InterBuffers, InterCall, RankOf, Role, ScanKind, members};
 use crate::communicator::Communicator;
 use crate::engine::PackDirection;
 use crate::error::ErrorKind;
@@ -217,7 +217,7 @@ pub(super) unsafe fn to_root(
         // SAFETY: passed on.
         input = unsafe { reducing.input(reduction.count, 1) }?.unwrap_or(NOTHING);
     }
-    let sides = Sides { input, output, element_bytes: reducing.stage.unit().bytes };
+    let sides = InterBuffers { input, output, element_bytes: reducing.stage.unit().bytes };
     let InterCall { shape, among } = InterCall::reduce(inter, role, sides, reducing.commutative)?;
     Ok(Translation { among, ..reducing.finish(shape) })
 }
