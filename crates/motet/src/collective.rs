@@ -44,7 +44,7 @@ use crate::kernel::Kernel;
 use crate::persistent::Persistent;
 use crate::raw::{CollectiveKind, Form};
 use crate::request::Request;
-pub(crate) use between::{InterBuffers, InterCall, Role};
+pub(crate) use between::{InterBuffers, InterCall, RootRole};
 pub(crate) use blocking::{input, output};
 pub use dynamic::SparseRequest;
 use init::Initialized;

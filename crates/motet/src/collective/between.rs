@@ -41,7 +41,7 @@ pub(crate) struct InterBuffers {
 
 /// What a rank does in a collective with a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum RootRole {
     Root,
     /// In the far group of the root, which has this rank in its own.
     Far(usize),
@@ -49,12 +49,12 @@ pub(crate) enum Role {
     Idle,
 }
 
-impl Role {
-    pub(crate) fn of(inter: &Intercommunicator, root: Root) -> Result<Role, ErrorKind> {
+impl RootRole {
+    pub(crate) fn of(inter: &Intercommunicator, root: Root) -> Result<RootRole, ErrorKind> {
         match root {
-            Root::Here => Ok(Role::Root),
-            Root::Near => Ok(Role::Idle),
-            Root::Rank(root) if root < inter.remote_size() => Ok(Role::Far(root)),
+            Root::Here => Ok(RootRole::Root),
+            Root::Near => Ok(RootRole::Idle),
+            Root::Rank(root) if root < inter.remote_size() => Ok(RootRole::Far(root)),
             Root::Rank(root) => Err(ErrorKind::Root { root, size: inter.remote_size() }),
         }
     }
@@ -66,15 +66,19 @@ const FIRST: Rank = Rank(0);
 /// Those with a root. What a role has no use for is not looked at.
 impl InterCall {
     /// The buffer is that of the root, and the result of the far ranks.
-    pub(crate) fn bcast(inter: &Intercommunicator, role: Role, data: Span) -> Crossed {
+    pub(crate) fn bcast(inter: &Intercommunicator, role: RootRole, data: Span) -> Crossed {
         let operation = Operation::Bcast { count: data.len, root: FIRST };
         Ok(InterCall::with_root(inter, role, shape(operation, Span::EMPTY, data)))
     }
 
     /// The inputs of the far ranks, side by side in the output of the root.
-    pub(crate) fn gather(inter: &Intercommunicator, role: Role, sides: InterBuffers) -> Crossed {
+    pub(crate) fn gather(
+        inter: &Intercommunicator,
+        role: RootRole,
+        sides: InterBuffers,
+    ) -> Crossed {
         let operation = |count| Operation::Gather { count, root: FIRST };
-        let shape = if role == Role::Root {
+        let shape = if role == RootRole::Root {
             let (output, count) = behind_a_block("output", sides.output, inter, sides)?;
             in_place(operation(count), Span::EMPTY, output)
         } else {
@@ -86,12 +90,12 @@ impl InterCall {
     /// The inputs of the far ranks, of any lengths, at their places in the output of the root.
     pub(crate) fn gatherv(
         inter: &Intercommunicator,
-        role: Role,
+        role: RootRole,
         InterBuffers { input, output, .. }: InterBuffers,
         blocks: &[Block],
     ) -> Crossed {
         let operation = |blocks| Operation::Gatherv { blocks, root: FIRST };
-        let shape = if role == Role::Root {
+        let shape = if role == RootRole::Root {
             let blocks = after_an_empty_one("output", output, inter, blocks)?;
             in_place(operation(blocks), Span::EMPTY, output)
         } else {
@@ -101,9 +105,13 @@ impl InterCall {
     }
 
     /// The blocks of the root's input, one for each far rank.
-    pub(crate) fn scatter(inter: &Intercommunicator, role: Role, sides: InterBuffers) -> Crossed {
+    pub(crate) fn scatter(
+        inter: &Intercommunicator,
+        role: RootRole,
+        sides: InterBuffers,
+    ) -> Crossed {
         let operation = |count| Operation::Scatter { count, root: FIRST };
-        let shape = if role == Role::Root {
+        let shape = if role == RootRole::Root {
             let (input, count) = behind_a_block("input", sides.input, inter, sides)?;
             in_place(operation(count), input, Span::EMPTY)
         } else {
@@ -115,12 +123,12 @@ impl InterCall {
     /// The blocks of the root's input, of any lengths, one for each far rank.
     pub(crate) fn scatterv(
         inter: &Intercommunicator,
-        role: Role,
+        role: RootRole,
         InterBuffers { input, output, .. }: InterBuffers,
         blocks: &[Block],
     ) -> Crossed {
         let operation = |blocks| Operation::Scatterv { blocks, root: FIRST };
-        let shape = if role == Role::Root {
+        let shape = if role == RootRole::Root {
             let blocks = after_an_empty_one("input", input, inter, blocks)?;
             in_place(operation(blocks), input, Span::EMPTY)
         } else {
@@ -132,15 +140,15 @@ impl InterCall {
     /// The reduction of the inputs of the far ranks at the root.
     pub(crate) fn reduce(
         inter: &Intercommunicator,
-        role: Role,
+        role: RootRole,
         InterBuffers { input, output, .. }: InterBuffers,
         commutative: bool,
     ) -> Crossed {
         let union = inter.over_both();
         let (input, output, root) = match role {
-            Role::Root => (Span::EMPTY, output, union.rank()),
-            Role::Far(root) => (input, Span::EMPTY, inter.first_far() + root),
-            Role::Idle => return Ok(InterCall::idle()),
+            RootRole::Root => (Span::EMPTY, output, union.rank()),
+            RootRole::Far(root) => (input, Span::EMPTY, inter.first_far() + root),
+            RootRole::Idle => return Ok(InterCall::idle()),
         };
         let (left, count) = (inter.left(), input.len.max(output.len));
         let operation =
@@ -160,11 +168,13 @@ impl InterCall {
     }
 
     /// Among the root and then its far group.
-    fn with_root(inter: &Intercommunicator, role: Role, shape: CollectiveArgs) -> InterCall {
+    fn with_root(inter: &Intercommunicator, role: RootRole, shape: CollectiveArgs) -> InterCall {
         let (root, far, rank) = match role {
-            Role::Far(root) => (inter.remote_group().peer(root), inter.group(), 1 + inter.rank()),
-            Role::Root => (inter.over_both().core().me(), inter.remote_group(), 0),
-            Role::Idle => return InterCall::idle(),
+            RootRole::Far(root) => {
+                (inter.remote_group().peer(root), inter.group(), 1 + inter.rank())
+            }
+            RootRole::Root => (inter.over_both().core().me(), inter.remote_group(), 0),
+            RootRole::Idle => return InterCall::idle(),
         };
         let group = Group::new([root].into_iter().chain(far.peers()).collect());
         InterCall { shape, among: Some(Box::new(Participants { rank, group, passed: None })) }

@@ -15,7 +15,7 @@ use motet_plan::Block;
 use super::Intercommunicator;
 use crate::Element;
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer, Span};
-use crate::collective::{InterBuffers, InterCall, PreparedCall, Role};
+use crate::collective::{InterBuffers, InterCall, PreparedCall, RootRole};
 use crate::error::{ErrorKind, Result};
 use crate::info::Info;
 use crate::kernel::{Kernel, kernel};
@@ -112,27 +112,27 @@ impl Intercommunicator {
 /// What the calls with a root do.
 impl Intercommunicator {
     fn crossing_bcast(&self, data: Span, root: Root) -> Crossed {
-        InterCall::bcast(self, Role::of(self, root)?, data)
+        InterCall::bcast(self, RootRole::of(self, root)?, data)
     }
 
     fn crossing_gather(&self, sides: InterBuffers, root: Root) -> Crossed {
-        InterCall::gather(self, Role::of(self, root)?, sides)
+        InterCall::gather(self, RootRole::of(self, root)?, sides)
     }
 
     fn crossing_gatherv(&self, sides: InterBuffers, blocks: &[Block], root: Root) -> Crossed {
-        InterCall::gatherv(self, Role::of(self, root)?, sides, blocks)
+        InterCall::gatherv(self, RootRole::of(self, root)?, sides, blocks)
     }
 
     fn crossing_scatter(&self, sides: InterBuffers, root: Root) -> Crossed {
-        InterCall::scatter(self, Role::of(self, root)?, sides)
+        InterCall::scatter(self, RootRole::of(self, root)?, sides)
     }
 
     fn crossing_scatterv(&self, sides: InterBuffers, blocks: &[Block], root: Root) -> Crossed {
-        InterCall::scatterv(self, Role::of(self, root)?, sides, blocks)
+        InterCall::scatterv(self, RootRole::of(self, root)?, sides, blocks)
     }
 
     fn crossing_reduce(&self, sides: InterBuffers, root: Root, commutative: bool) -> Crossed {
-        InterCall::reduce(self, Role::of(self, root)?, sides, commutative)
+        InterCall::reduce(self, RootRole::of(self, root)?, sides, commutative)
     }
 }
 

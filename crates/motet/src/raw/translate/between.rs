@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::{NOTHING, Translated, Translation, not_here, reductions};
-use crate::collective::{InterBuffers, InterCall, Role};
+use crate::collective::{InterBuffers, InterCall, RootRole};
 use crate::engine::PackDirection;
 use crate::error::ErrorKind;
 use crate::intercommunicator::Intercommunicator;
@@ -17,8 +17,8 @@ pub(super) unsafe fn translate(
     inter: &Intercommunicator,
 ) -> Translated {
     if let Some(root) = collective.root() {
-        return match Role::of(inter, root)? {
-            Role::Idle => Translation::crossing(Ok(InterCall::idle()), Stage::new(Unit::BYTE)),
+        return match RootRole::of(inter, root)? {
+            RootRole::Idle => Translation::crossing(Ok(InterCall::idle()), Stage::new(Unit::BYTE)),
             // SAFETY: passed on.
             role => unsafe { rooted(collective, inter, role) },
         };
@@ -101,8 +101,12 @@ unsafe fn alltoall(collective: &Collective<'_>, inter: &Intercommunicator) -> Tr
 
 /// # Safety
 /// As [`Translation::of`].
-unsafe fn rooted(collective: &Collective<'_>, inter: &Intercommunicator, role: Role) -> Translated {
-    let (is_root, far) = (role == Role::Root, inter.remote_size());
+unsafe fn rooted(
+    collective: &Collective<'_>,
+    inter: &Intercommunicator,
+    role: RootRole,
+) -> Translated {
+    let (is_root, far) = (role == RootRole::Root, inter.remote_size());
     // SAFETY (for all calls below): passed on.
     let (crossing, stage) = match *collective {
         Collective::Bcast { data, .. } => {
@@ -163,7 +167,7 @@ unsafe fn rooted(collective: &Collective<'_>, inter: &Intercommunicator, role: R
 unsafe fn far_end(
     collective: &Collective<'_>,
     inter: &Intercommunicator,
-    role: Role,
+    role: RootRole,
 ) -> Translated {
     let (which, data, way) = match *collective {
         Collective::Gather { send, .. } | Collective::Gatherv { send, .. } => {

@@ -6,7 +6,9 @@ use motet_plan::{Block, Neighbour};
 
 use super::{NOTHING, Translated, Translation, not_here, root_in, way_out};
 use crate::buffer::Span;
-use crate::collective::{CollectiveArgs, InterBuffers, InterCall, RankOf, Role, ScanKind, members};
+use crate::collective::{
+    CollectiveArgs, InterBuffers, InterCall, RankOf, RootRole, ScanKind, members,
+};
 use crate::communicator::Communicator;
 use crate::engine::PackDirection;
 use crate::error::ErrorKind;
@@ -203,13 +205,13 @@ pub(super) unsafe fn between(collective: &Collective<'_>, inter: &Intercommunica
 pub(super) unsafe fn to_root(
     collective: &Collective<'_>,
     inter: &Intercommunicator,
-    role: Role,
+    role: RootRole,
 ) -> Translated {
     let none = || ErrorKind::Internal("a collective was translated as another kind".into());
     let reduction = collective.reduction().ok_or_else(none)?;
     let mut reducing = Reducing::new(reduction)?;
     let (mut input, mut output) = (NOTHING, NOTHING);
-    if role == Role::Root {
+    if role == RootRole::Root {
         // SAFETY: passed on.
         output = unsafe { reducing.output(reduction.count, 1, PackDirection::Out) }?;
     } else {
