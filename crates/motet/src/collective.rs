@@ -51,7 +51,7 @@ use init::Initialized;
 pub use members::{Member, Members};
 pub(crate) use nonblocking::{collective, pending_collectives};
 pub use parts::TypedBlock;
-pub(crate) use parts::{TypedBlocks, Whom};
+pub(crate) use parts::{Peers, TypedBlocks};
 pub(crate) use shape::{CollectiveArgs, RankOf, ScanKind};
 pub use sparse::{Neighbour, Neighbours};
 pub(crate) use sparse::{members, pending_sparse, sparse_collectives};

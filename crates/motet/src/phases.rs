@@ -53,7 +53,7 @@ use motet_plan::Block;
 
 use crate::buffer::{Buffers, Held, RecvBuffer, SendBuffer};
 use crate::collective::{
-    CollectiveArgs, PreparedCall, ScanKind, TypedBlock, TypedBlocks, Whom, collective,
+    CollectiveArgs, Peers, PreparedCall, ScanKind, TypedBlock, TypedBlocks, collective,
     pending_collectives, pending_sparse, sparse_collectives,
 };
 use crate::communicator::Communicator;

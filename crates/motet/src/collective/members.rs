@@ -14,7 +14,7 @@ use std::fmt;
 use motet_fabric::Peer;
 use motet_plan::Block;
 
-use super::parts::Whom;
+use super::parts::Peers;
 use super::persistent::{persistent_collectives, persistent_with_root};
 use super::shape::ScanKind;
 use super::{CollectiveArgs, Participants, PreparedCall, RankOf, TypedBlocks};
@@ -206,8 +206,8 @@ impl<'a> Members<'a> {
         Ok(PreparedCall { among: Some(self.among()), ..prepared })
     }
 
-    fn whom(&self) -> Whom<'_> {
-        Whom::Members(self)
+    fn whom(&self) -> Peers<'_> {
+        Peers::Members(self)
     }
 
     persistent_collectives!("Among the members of the group.");

@@ -206,7 +206,7 @@ macro_rules! pending_collectives {
             <B>(buffers: B, to: &[TypedBlock], from: &[TypedBlock]) -> B
             where [B: Buffers<Element: AnyBytes> + $life]
             |on, call, parts| {
-                let all = TypedBlocks { on: on.into(), whom: Whom::Ranks, to, from };
+                let all = TypedBlocks { on: on.into(), whom: Peers::Ranks, to, from };
                 all.prepare_for::<B>(call, parts)
             }
         }
@@ -317,7 +317,7 @@ macro_rules! pending_collectives {
                 R: RecvBuffer<Element: AnyBytes> + $life,
             ]
             |on, call, parts| {
-                let all = TypedBlocks { on: on.into(), whom: Whom::Neighbours, to, from };
+                let all = TypedBlocks { on: on.into(), whom: Peers::Neighbours, to, from };
                 all.prepare_for::<(S, R)>(call, parts)
             }
         }
@@ -332,7 +332,8 @@ use motet_plan::Block;
 
 use super::shape::ScanKind;
 use super::{
-    CollectiveArgs, PreparedCall, TypedBlock, TypedBlocks, Whom, pending_sparse, sparse_collectives,
+    CollectiveArgs, Peers, PreparedCall, TypedBlock, TypedBlocks, pending_sparse,
+    sparse_collectives,
 };
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;

@@ -80,7 +80,7 @@ impl Columns {
 
 /// Whom the parts of a call are for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Whom<'a> {
+pub(crate) enum Peers<'a> {
     /// All ranks: those of the other group, if there are two.
     Ranks,
     /// The neighbours in a topology.
@@ -96,7 +96,7 @@ pub(crate) enum Whom<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct TypedBlocks<'a> {
     pub(crate) on: On<'a>,
-    pub(crate) whom: Whom<'a>,
+    pub(crate) whom: Peers<'a>,
     pub(crate) to: &'a [TypedBlock],
     pub(crate) from: &'a [TypedBlock],
 }
@@ -121,23 +121,23 @@ impl TypedBlocks<'_> {
         // SAFETY (for all calls): all parts lie in buffers that the operation holds, of elements
         // that may be read as bytes and written with any.
         match self.whom {
-            Whom::Named { to: destinations, from: sources } => {
+            Peers::Named { to: destinations, from: sources } => {
                 let (comm, ranks) = (self.on.communicator(), [destinations, sources]);
                 let parts = [send.unwrap_or(to.at(output.start)), receive];
                 // SAFETY: see above.
                 unsafe { exchangew(parts, comm, ranks, call) }.map_err(error)
             }
-            Whom::Members(members) => {
+            Peers::Members(members) => {
                 let collective = Collective::Alltoallw { send, receive };
                 // SAFETY: see above.
                 unsafe { collective.translate_among(members) }
             }
-            Whom::Neighbours => {
+            Peers::Neighbours => {
                 let collective = Collective::NeighborAlltoallw { send, receive };
                 // SAFETY: see above.
                 unsafe { collective.translate(call, self.on) }
             }
-            Whom::Ranks => {
+            Peers::Ranks => {
                 let collective = Collective::Alltoallw { send, receive };
                 // SAFETY: see above.
                 unsafe { collective.translate(call, self.on) }
@@ -148,7 +148,7 @@ impl TypedBlocks<'_> {
     /// The parts to send, unless what is sent lies where it is received.
     fn sent(&self, input: Option<Span>) -> &[TypedBlock] {
         match (self.whom, input) {
-            (Whom::Named { .. }, _) | (_, Some(_)) => self.to,
+            (Peers::Named { .. }, _) | (_, Some(_)) => self.to,
             (_, None) => &[],
         }
     }
@@ -158,7 +158,7 @@ impl TypedBlocks<'_> {
     where
         B: Buffers<Element: AnyBytes>,
     {
-        if let Whom::Members(members) = self.whom
+        if let Peers::Members(members) = self.whom
             && members.rank().is_none()
         {
             return Ok(members.nothing("alltoallw_init"));
@@ -215,7 +215,7 @@ impl Communicator {
         to: &[TypedBlock],
         from: &[TypedBlock],
     ) -> Result<()> {
-        TypedBlocks { on: self.into(), whom: Whom::Ranks, to, from }.run::<T>(
+        TypedBlocks { on: self.into(), whom: Peers::Ranks, to, from }.run::<T>(
             "alltoallw",
             input(send),
             output(receive),
@@ -233,7 +233,7 @@ impl Communicator {
         buffer: &mut [T],
         parts: &[TypedBlock],
     ) -> Result<()> {
-        TypedBlocks { on: self.into(), whom: Whom::Ranks, to: parts, from: parts }.run::<T>(
+        TypedBlocks { on: self.into(), whom: Peers::Ranks, to: parts, from: parts }.run::<T>(
             "alltoallw",
             None,
             output(buffer),
@@ -255,7 +255,7 @@ impl Communicator {
         to: &[TypedBlock],
         from: &[TypedBlock],
     ) -> Result<()> {
-        TypedBlocks { on: self.into(), whom: Whom::Neighbours, to, from }.run::<T>(
+        TypedBlocks { on: self.into(), whom: Peers::Neighbours, to, from }.run::<T>(
             "neighbor_alltoallw",
             input(send),
             output(receive),
@@ -279,7 +279,7 @@ impl Communicator {
         S: SendBuffer<Element = R::Element> + 'static,
         R: RecvBuffer<Element: AnyBytes> + 'static,
     {
-        let all = TypedBlocks { on: self.into(), whom: Whom::Neighbours, to, from };
+        let all = TypedBlocks { on: self.into(), whom: Peers::Neighbours, to, from };
         self.persistent_with(buffers, info, |parts| {
             all.prepare_for::<(S, R)>("neighbor_alltoallw_init", parts)
         })
@@ -302,7 +302,7 @@ impl Intercommunicator {
         to: &[TypedBlock],
         from: &[TypedBlock],
     ) -> Result<()> {
-        TypedBlocks { on: self.into(), whom: Whom::Ranks, to, from }.run::<T>(
+        TypedBlocks { on: self.into(), whom: Peers::Ranks, to, from }.run::<T>(
             "alltoallw",
             input(send),
             output(receive),
@@ -324,7 +324,7 @@ impl Intercommunicator {
         S: SendBuffer<Element = R::Element> + 'static,
         R: RecvBuffer<Element: AnyBytes> + 'static,
     {
-        let all = TypedBlocks { on: self.into(), whom: Whom::Ranks, to, from };
+        let all = TypedBlocks { on: self.into(), whom: Peers::Ranks, to, from };
         let union = self.over_both();
         union.post(buffers, |parts| all.prepare_for::<(S, R)>("ialltoallw", parts))
     }
@@ -345,7 +345,7 @@ impl Intercommunicator {
         S: SendBuffer<Element = R::Element> + 'static,
         R: RecvBuffer<Element: AnyBytes> + 'static,
     {
-        let all = TypedBlocks { on: self.into(), whom: Whom::Ranks, to, from };
+        let all = TypedBlocks { on: self.into(), whom: Peers::Ranks, to, from };
         let union = self.over_both();
         union.persistent_with(buffers, info, |parts| {
             all.prepare_for::<(S, R)>("alltoallw_init", parts)

@@ -274,7 +274,7 @@ pub(super) use rooted::persistent_with_root;
 
 use motet_plan::Block;
 
-use super::parts::Whom;
+use super::parts::Peers;
 use super::shape::ScanKind;
 use super::{CollectiveArgs, PreparedCall, TypedBlocks};
 use crate::Element;
@@ -305,8 +305,8 @@ impl Communicator {
         root
     }
 
-    fn whom(&self) -> Whom<'_> {
-        Whom::Ranks
+    fn whom(&self) -> Peers<'_> {
+        Peers::Ranks
     }
 
     persistent_collectives!("Among all ranks.");

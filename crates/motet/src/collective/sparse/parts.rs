@@ -9,7 +9,7 @@ use super::Neighbours;
 use crate::buffer::{Buffers, Span};
 use crate::collective::PreparedCall;
 use crate::collective::blocking::{input, output};
-use crate::collective::parts::{TypedBlock, TypedBlocks, Whom};
+use crate::collective::parts::{Peers, TypedBlock, TypedBlocks};
 use crate::communicator::Communicator;
 use crate::element::AnyBytes;
 use crate::error::{ErrorKind, Result};
@@ -39,7 +39,7 @@ impl Communicator {
         let at = Location::caller();
         let [(destinations, to), (sources, from)] =
             edges.map_err(|kind| self.refused(self.error("exchangew", kind), at))?;
-        let whom = Whom::Named { to: &destinations, from: &sources };
+        let whom = Peers::Named { to: &destinations, from: &sources };
         TypedBlocks { on: self.into(), whom, to: &to, from: &from }.run::<T>(
             "exchangew",
             input,
@@ -60,7 +60,7 @@ impl Communicator {
     {
         let ends = self.edges(to, from).map_err(|kind| self.error(call, kind));
         let [(destinations, to), (sources, from)] = ends?;
-        let whom = Whom::Named { to: &destinations, from: &sources };
+        let whom = Peers::Named { to: &destinations, from: &sources };
         TypedBlocks { on: self.into(), whom, to: &to, from: &from }.prepare_for::<B>(call, parts)
     }
 
