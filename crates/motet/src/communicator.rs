@@ -20,7 +20,7 @@ use crate::info::{DETERMINISTIC, Info};
 use crate::learned::Learned;
 use crate::phases::Nesting;
 use crate::point_to_point::Slot;
-use crate::raw::Inits;
+use crate::raw::PartitionedSequence;
 use crate::topology::Placed;
 pub use create::SplitType;
 pub use duplicate::{CommunicatorRequest, IsCopiedByDup};
@@ -87,7 +87,7 @@ pub struct Communicator {
     /// Where a buffer for buffered sends may be attached.
     slot: Slot,
     /// Of messages in parts.
-    inits: Inits,
+    inits: PartitionedSequence,
     info: Mutex<Info>,
     /// What the hints say of it.
     deterministic: AtomicBool,
@@ -129,7 +129,7 @@ impl Communicator {
             collectives: Sequence::new(context(id, ContextKind::Collective), first),
             persistents: Sequence::new(context(id, ContextKind::Persistent), first),
             slot: Slot::default(),
-            inits: Inits::default(),
+            inits: PartitionedSequence::default(),
             info: Mutex::default(),
             deterministic: AtomicBool::new(false),
             attributes: Attributes::default(),
@@ -282,7 +282,7 @@ impl Communicator {
     }
 
     /// Counts the inits of messages in parts.
-    pub(crate) fn inits(&self) -> &Inits {
+    pub(crate) fn inits(&self) -> &PartitionedSequence {
         &self.inits
     }
 

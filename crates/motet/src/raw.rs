@@ -55,7 +55,7 @@ pub use generalized::{Callbacks, Stage, grequest_start};
 pub use kind::CollectiveKind;
 pub(crate) use kind::Form;
 pub use message::{Incoming, Outgoing, SendMode};
-pub(crate) use parts::Inits;
+pub(crate) use parts::PartitionedSequence;
 pub use parts::Partitions;
 /// The old name of [`Partitions`].
 #[deprecated(since = "0.1.0", note = "renamed to `Partitions`")]

@@ -38,9 +38,9 @@ enum PartitionDirection {
 /// Counts the inits of a communicator that send or receive in parts: those with one rank and tag
 /// each for themselves.
 #[derive(Debug, Default)]
-pub(crate) struct Inits(Mutex<HashMap<(PartitionDirection, Peer, u64), u32>>);
+pub(crate) struct PartitionedSequence(Mutex<HashMap<(PartitionDirection, Peer, u64), u32>>);
 
-impl Inits {
+impl PartitionedSequence {
     /// The number of another one.
     fn next(&self, way: PartitionDirection, peer: Peer, tag: u64) -> u32 {
         let mut inits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
