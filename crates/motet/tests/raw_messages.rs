@@ -9,7 +9,7 @@ use motet::datatype::Datatype;
 use motet::op::Op;
 use motet::raw::{
     self, Collective, Data, Incoming, On, Outgoing, Partitions, Reduction, Replace, Request, Root,
-    SendMode, Status, Swap,
+    SendMode, SendRecv, Status,
 };
 use motet::{
     ANY_SOURCE, ANY_TAG, BufferRoom, Communicator, DETERMINISTIC, ErrorClass, Info,
@@ -474,7 +474,7 @@ fn swaps_and_replacements_of_every_layout() {
                 let mut from = Items::holding(here, &sent);
                 let mut to = Items::poisoned(there, count);
                 let outgoing = outgoing(&mut from, other, SendMode::Standard);
-                let swap = Swap { outgoing, incoming: incoming(&mut to, other.into()) };
+                let swap = SendRecv { outgoing, incoming: incoming(&mut to, other.into()) };
                 let status = match blocking {
                     // SAFETY: see above.
                     true => unsafe { swap.run(on) }?,
@@ -588,8 +588,10 @@ fn wrong_arguments_are_refused_before_anything_is_sent() {
         let receive = Incoming { data, from: ANY_SOURCE, tag };
         // SAFETY: see above.
         assert_eq!(class(unsafe { receive.init(on) }), Some(ErrorClass::Buffer));
-        let swap =
-            Swap { outgoing: Outgoing { mode: SendMode::Buffered, ..message }, incoming: receive };
+        let swap = SendRecv {
+            outgoing: Outgoing { mode: SendMode::Buffered, ..message },
+            incoming: receive,
+        };
         // SAFETY: see above.
         assert_eq!(class(unsafe { swap.start(on) }), Some(ErrorClass::Arg));
         Ok(())

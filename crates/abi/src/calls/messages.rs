@@ -7,7 +7,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use motet::raw::{self, Incoming, Outgoing, Replace, SendMode, Swap};
+use motet::raw::{self, Incoming, Outgoing, Replace, SendMode, SendRecv};
 use motet::{ErrorClass, PROC_NULL, Source, Tag, TagFilter};
 
 use super::arguments::{Items, Which};
@@ -278,7 +278,7 @@ pub(crate) unsafe fn sendrecv(
         let sent = (sendbuf, sendcount, sendtype);
         let sent = Sent::new(sent, (dest, sendtag), SendMode::Standard)?;
         let received = Received::new((recvbuf, recvcount, recvtype), (source, recvtag))?;
-        let swap = Swap { outgoing: sent.outgoing(), incoming: received.incoming() };
+        let swap = SendRecv { outgoing: sent.outgoing(), incoming: received.incoming() };
         // SAFETY: the caller's memory.
         let told = unsafe { swap.run(comm.on()) };
         // SAFETY: the caller's place.
@@ -305,7 +305,7 @@ pub(crate) unsafe fn isendrecv(
         let sent = (sendbuf, sendcount, sendtype);
         let sent = Sent::new(sent, (dest, sendtag), SendMode::Standard)?;
         let received = Received::new((recvbuf, recvcount, recvtype), (source, recvtag))?;
-        let swap = Swap { outgoing: sent.outgoing(), incoming: received.incoming() };
+        let swap = SendRecv { outgoing: sent.outgoing(), incoming: received.incoming() };
         // SAFETY: the caller's memory.
         Ok(unsafe { swap.start(comm.on()) }?)
     };

@@ -21,7 +21,7 @@ const BUFFER: &str = "buffer";
 /// A message to be sent and another to be received, whichever comes first. The mode of the one that
 /// is sent must be the standard one.
 #[derive(Clone, Copy, Debug)]
-pub struct Swap<'a> {
+pub struct SendRecv<'a> {
     /// What is sent.
     pub outgoing: Outgoing<'a>,
     /// What is received, elsewhere.
@@ -39,7 +39,7 @@ pub struct Replace<'a> {
     pub from: (Source, TagFilter),
 }
 
-impl Swap<'_> {
+impl SendRecv<'_> {
     /// The blocking form. (`MPI_Sendrecv`)
     ///
     /// # Safety
@@ -71,7 +71,7 @@ impl Swap<'_> {
     /// # Safety
     /// As the form says.
     unsafe fn begin(&self, call: &'static str, comm: &Communicator) -> Result<OpHandle> {
-        let Swap { outgoing, incoming } = self;
+        let SendRecv { outgoing, incoming } = self;
         if outgoing.mode != SendMode::Standard {
             let problem = "is not the standard one, as it must be where a message comes back";
             let kind = ErrorKind::Argument { which: "mode", problem: problem.into() };
