@@ -69,7 +69,7 @@ pub use sets::{
 };
 pub use status::Status;
 pub use strict::{check_operator, is_strict};
-pub use swap::{Replace, SendRecv};
+pub use swap::{SendRecv, SendRecvReplace};
 
 pub use crate::check::{Caller, end_calls};
 pub use crate::phases::end;

@@ -8,8 +8,8 @@ mod worlds;
 use motet::datatype::Datatype;
 use motet::op::Op;
 use motet::raw::{
-    self, Collective, Data, Incoming, On, Outgoing, Partitions, Reduction, Replace, Request, Root,
-    SendMode, SendRecv, Status,
+    self, Collective, Data, Incoming, On, Outgoing, Partitions, Reduction, Request, Root, SendMode,
+    SendRecv, SendRecvReplace, Status,
 };
 use motet::{
     ANY_SOURCE, ANY_TAG, BufferRoom, Communicator, DETERMINISTIC, ErrorClass, Info,
@@ -485,7 +485,8 @@ fn swaps_and_replacements_of_every_layout() {
                 from.hold(&sent);
                 to.hold(&comes);
                 let data = from.data();
-                let replace = Replace { data, to: (other, TAG), from: (ANY_SOURCE, ANY_TAG) };
+                let replace =
+                    SendRecvReplace { data, to: (other, TAG), from: (ANY_SOURCE, ANY_TAG) };
                 let status = match blocking {
                     // SAFETY: see above.
                     true => unsafe { replace.run(on) }?,
@@ -560,7 +561,7 @@ fn nobody_is_a_partner_in_every_form() {
             assert_eq!(stored.wait()?, nothing);
             let (to, from) = ((PROC_NULL, TAG), (Source::Rank(PROC_NULL), ANY_TAG));
             // SAFETY: see above.
-            let status = unsafe { Replace { data: items.data(), to, from }.run(on) }?;
+            let status = unsafe { SendRecvReplace { data: items.data(), to, from }.run(on) }?;
             assert_eq!(status, nothing);
             items.hold(&values(1, 2));
         }

@@ -7,7 +7,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use motet::raw::{self, Incoming, Outgoing, Replace, SendMode, SendRecv};
+use motet::raw::{self, Incoming, Outgoing, SendMode, SendRecv, SendRecvReplace};
 use motet::{ErrorClass, PROC_NULL, Source, Tag, TagFilter};
 
 use super::arguments::{Items, Which};
@@ -336,7 +336,7 @@ pub(crate) unsafe fn sendrecv_replace(
     comm.answer(|| {
         let items = items(Which::Only, (buf, count, datatype))?;
         let (to, from) = ways((dest, sendtag), (source, recvtag))?;
-        let replace = Replace { data: items.data(), to, from };
+        let replace = SendRecvReplace { data: items.data(), to, from };
         // SAFETY: the caller's memory.
         let told = unsafe { replace.run(comm.on()) };
         // SAFETY: the caller's place.
@@ -359,7 +359,7 @@ pub(crate) unsafe fn isendrecv_replace(
     let work = |comm: &FoundComm| {
         let items = items(Which::Only, (buf, count, datatype))?;
         let (to, from) = ways((dest, sendtag), (source, recvtag))?;
-        let replace = Replace { data: items.data(), to, from };
+        let replace = SendRecvReplace { data: items.data(), to, from };
         // SAFETY: the caller's memory.
         Ok(unsafe { replace.start(comm.on()) }?)
     };

@@ -30,7 +30,7 @@ pub struct SendRecv<'a> {
 
 /// What is sent, and where another message is received instead.
 #[derive(Clone, Copy, Debug)]
-pub struct Replace<'a> {
+pub struct SendRecvReplace<'a> {
     /// The data.
     pub data: Data<'a>,
     /// To whom and as what it is sent.
@@ -91,7 +91,7 @@ impl SendRecv<'_> {
     }
 }
 
-impl Replace<'_> {
+impl SendRecvReplace<'_> {
     /// The blocking form. (`MPI_Sendrecv_replace`)
     ///
     /// # Safety
@@ -123,7 +123,7 @@ impl Replace<'_> {
     /// # Safety
     /// As the form says.
     unsafe fn begin(&self, call: &'static str, comm: &Communicator) -> Result<OpHandle> {
-        let Replace { data, to: (to, send_tag), from: (from, receive_tag) } = *self;
+        let SendRecvReplace { data, to: (to, send_tag), from: (from, receive_tag) } = *self;
         // SAFETY: passed on.
         let (sent, code, collected) =
             unsafe { place(comm, call, BUFFER, data, PackDirection::In) }?;
