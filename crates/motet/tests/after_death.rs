@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use motet::datatype::Datatype;
 use motet::op::Op;
-use motet::raw::{self, CallKey, Collective, CollectiveKind, Data, Reduction};
+use motet::raw::{self, CallKey, Collective, CollectiveKind, Reduction, TypedBuffer};
 use motet::{
     Communicator, ErrorKind, Info, Intercommunicator, Persistent, Result, Sum, Tag, World,
 };
@@ -181,8 +181,8 @@ fn between_two_groups_the_dead_counts_on_both_sides() {
 }
 
 /// One item for each rank.
-fn data(memory: &mut [i32; RANKS]) -> Data<'static> {
-    Data { address: memory.as_mut_ptr().cast(), count: 1, datatype: &INT }
+fn data(memory: &mut [i32; RANKS]) -> TypedBuffer<'static> {
+    TypedBuffer { address: memory.as_mut_ptr().cast(), count: 1, datatype: &INT }
 }
 
 /// The calls that a C library makes again, in all forms.

@@ -15,7 +15,7 @@ use std::{env, thread};
 
 use motet::datatype::Datatype;
 use motet::op::Op;
-use motet::raw::{Blocks, Collective, CollectiveKind, Data, Mixed, On, Reduction, Root};
+use motet::raw::{Blocks, Collective, CollectiveKind, Mixed, On, Reduction, Root, TypedBuffer};
 use motet::{Communicator, Error, ErrorClass, Group, Info, Result, Settings, World, op};
 use worlds::Random;
 
@@ -155,9 +155,12 @@ impl Memory {
         use Collective::*;
         let (count, datatype, block) = (self.count, self.datatype(), self.count * self.size);
         let [send, receive] = [&mut self.send, &mut self.receive];
-        let one =
-            |memory: &mut [u8]| Data { address: Memory::last(memory, block), count, datatype };
-        let many = |memory: &mut [u8]| Data {
+        let one = |memory: &mut [u8]| TypedBuffer {
+            address: Memory::last(memory, block),
+            count,
+            datatype,
+        };
+        let many = |memory: &mut [u8]| TypedBuffer {
             address: Memory::last(memory, block * blocks),
             count,
             datatype,

@@ -20,7 +20,7 @@ use std::thread::{self, Thread};
 use std::time::Duration;
 
 use motet::op::Op;
-use motet::raw::{self, Collective, CollectiveKind, Data, Reduction, Root};
+use motet::raw::{self, Collective, CollectiveKind, Reduction, Root, TypedBuffer};
 use motet::{
     Communicator, Datatype, ErrorClass, ErrorKind, Info, Max, Phase, Result, Settings, Sum, World,
 };
@@ -33,7 +33,7 @@ static INT: Datatype = Datatype::INT32_T;
 /// A broadcast of one buffer.
 fn bcast(buffer: &mut [i32], root: usize) -> Collective<'static> {
     let (address, count) = (buffer.as_mut_ptr().cast(), buffer.len());
-    let data = Data { address, count, datatype: &INT };
+    let data = TypedBuffer { address, count, datatype: &INT };
     Collective::Bcast { data, root: Root::Rank(root) }
 }
 

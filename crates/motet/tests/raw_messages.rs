@@ -8,8 +8,8 @@ mod worlds;
 use motet::datatype::Datatype;
 use motet::op::Op;
 use motet::raw::{
-    self, Collective, Data, Incoming, On, Outgoing, Partitions, Reduction, Request, Root, SendMode,
-    SendRecv, SendRecvReplace, Status,
+    self, Collective, Incoming, On, Outgoing, Partitions, Reduction, Request, Root, SendMode,
+    SendRecv, SendRecvReplace, Status, TypedBuffer,
 };
 use motet::{
     ANY_SOURCE, ANY_TAG, BufferRoom, Communicator, DETERMINISTIC, ErrorClass, Info,
@@ -72,9 +72,9 @@ impl Items {
         }
     }
 
-    fn data(&mut self) -> Data<'_> {
+    fn data(&mut self) -> TypedBuffer<'_> {
         let address = self.memory.as_mut_ptr().cast();
-        Data { address, count: self.count, datatype: &self.datatype }
+        TypedBuffer { address, count: self.count, datatype: &self.datatype }
     }
 
     /// That the items hold these values first, and poison everywhere else.
@@ -334,7 +334,7 @@ fn a_shorter_message_fills_what_it_covers() {
             if first {
                 let mut row = sent[..elements].to_vec();
                 let address = row.as_mut_ptr().cast();
-                let data = Data { address, count: elements, datatype: &Datatype::INT };
+                let data = TypedBuffer { address, count: elements, datatype: &Datatype::INT };
                 let message = Outgoing { data, to: other, tag: TAG, mode: SendMode::Standard };
                 // SAFETY: see above.
                 unsafe { message.run(on) }?;
@@ -395,7 +395,7 @@ fn another_type_is_an_error_in_check_mode() {
                 }
                 let mut floats = vec![1.0f32; 3 * count];
                 let address = floats.as_mut_ptr().cast();
-                let data = Data { address, count: 3 * count, datatype: &Datatype::FLOAT };
+                let data = TypedBuffer { address, count: 3 * count, datatype: &Datatype::FLOAT };
                 let message = Incoming { data, from: ANY_SOURCE, tag: ANY_TAG };
                 // SAFETY: see above.
                 let ended = unsafe { message.run(on) };
@@ -417,7 +417,7 @@ fn structures_of_different_elements_travel_as_bytes() {
         let value = |at: usize| if at % 4 < 3 { at as u32 } else { u32::MAX };
         let filled: Vec<u32> = (0..40).map(|at| if first { value(at) } else { u32::MAX }).collect();
         let mut memory = filled.clone();
-        let data = Data { address: memory.as_mut_ptr().cast(), count: 10, datatype: &pair };
+        let data = TypedBuffer { address: memory.as_mut_ptr().cast(), count: 10, datatype: &pair };
         if first {
             let message = Outgoing { data, to: other, tag: TAG, mode: SendMode::Synchronous };
             // SAFETY: see above.
@@ -632,7 +632,8 @@ fn untyped_truth_values_are_no_bool() {
         let (comm, other): (&Communicator, _) = (world, 1 - world.rank());
         for datatype in [Datatype::C_BOOL, Datatype::BYTE, Datatype::LOGICAL1] {
             let mut bytes = [7_u8, 1];
-            let data = Data { address: bytes.as_mut_ptr().cast(), count: 2, datatype: &datatype };
+            let data =
+                TypedBuffer { address: bytes.as_mut_ptr().cast(), count: 2, datatype: &datatype };
             let mut values = [false, true];
             if world.rank() == 0 {
                 let message = Outgoing { data, to: other, tag: TAG, mode: SendMode::Standard };

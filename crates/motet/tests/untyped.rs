@@ -6,14 +6,14 @@ mod worlds;
 
 use motet::datatype::Datatype;
 use motet::op::Op;
-use motet::raw::{Blocks, Collective, Data, Mixed, Reduction, Root};
+use motet::raw::{Blocks, Collective, Mixed, Reduction, Root, TypedBuffer};
 use motet::{Communicator, ErrorClass, Info, Intercommunicator, Tag, World};
 use worlds::on_ranks;
 
 static INT: Datatype = Datatype::INT32_T;
 
-fn data(memory: &mut [i32]) -> Data<'static> {
-    Data { address: memory.as_mut_ptr().cast(), count: memory.len(), datatype: &INT }
+fn data(memory: &mut [i32]) -> TypedBuffer<'static> {
+    TypedBuffer { address: memory.as_mut_ptr().cast(), count: memory.len(), datatype: &INT }
 }
 
 fn blocks<'a>(memory: &mut [i32], counts: &'a [usize], displacements: &'a [isize]) -> Blocks<'a> {
@@ -77,7 +77,7 @@ fn wrong_arguments_have_their_classes() {
         };
         assert_eq!(refused(&of(Some(address), &sum, &INT), world), ErrorClass::Buffer);
         assert_eq!(refused(&of(None, &least, &INT), world), ErrorClass::Op);
-        let null = Data { address: std::ptr::null_mut(), count: 1, datatype: &INT };
+        let null = TypedBuffer { address: std::ptr::null_mut(), count: 1, datatype: &INT };
         let call = |data, root| Collective::Bcast { data, root };
         assert_eq!(refused(&call(null, Root::Rank(0)), world), ErrorClass::Buffer);
         for root in [Root::Rank(2), Root::Here, Root::Near] {

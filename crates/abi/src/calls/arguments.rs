@@ -112,9 +112,9 @@ impl Items {
     }
 
     #[inline]
-    pub(crate) fn data(&self) -> raw::Data<'_> {
+    pub(crate) fn data(&self) -> raw::TypedBuffer<'_> {
         let Items { address, count, ref datatype } = *self;
-        raw::Data { address, count, datatype: &datatype.datatype }
+        raw::TypedBuffer { address, count, datatype: &datatype.datatype }
     }
 }
 

@@ -5,7 +5,7 @@
 //! one, costs a processor more time than all that is done here.
 
 use super::collective::{Collective, On, Reduction, Root};
-use super::data::{Blocks, Data};
+use super::data::{Blocks, TypedBuffer};
 use crate::communicator::ContextKind;
 use crate::datatype::Datatype;
 use crate::engine::{CallSignature, Lists, ReplayKey};
@@ -30,12 +30,12 @@ impl SignatureSide {
     }
 
     #[inline(always)]
-    fn of(data: &Data<'_>) -> Option<SignatureSide> {
+    fn of(data: &TypedBuffer<'_>) -> Option<SignatureSide> {
         SignatureSide::new(data.address, data.count, data.datatype)
     }
 
     #[inline(always)]
-    fn of_any(data: &Option<Data<'_>>) -> Option<SignatureSide> {
+    fn of_any(data: &Option<TypedBuffer<'_>>) -> Option<SignatureSide> {
         data.as_ref().map_or(Some(SignatureSide::NONE), SignatureSide::of)
     }
 

@@ -8,7 +8,7 @@
 
 use super::apart::{AddressRange, BufferRole, Byte, find, pieces};
 use super::collective::{Collective, On, Reduction, Root};
-use super::data::{Blocks, Data, Mixed};
+use super::data::{Blocks, Mixed, TypedBuffer};
 use crate::buffer::Span;
 use crate::check::Strictness;
 use crate::collective::RankOf;
@@ -57,7 +57,7 @@ impl Around {
 #[derive(Clone, Copy, Debug)]
 enum Lying<'a> {
     /// So many blocks, one after the other.
-    InARow(Data<'a>, usize),
+    InARow(TypedBuffer<'a>, usize),
     Blocks(Blocks<'a>),
     Mixed(Mixed<'a>),
 }
@@ -66,7 +66,7 @@ impl<'a> Lying<'a> {
     /// Address, count and datatype of each block.
     fn each(&self, mut look: impl FnMut(i128, u64, &Datatype)) {
         match *self {
-            Lying::InARow(Data { address, count, datatype }, blocks) => {
+            Lying::InARow(TypedBuffer { address, count, datatype }, blocks) => {
                 let count = count.saturating_mul(blocks) as u64;
                 look(address.addr() as i128, count, datatype);
             }
@@ -171,7 +171,7 @@ fn reduced<'a>(
     is_root: impl Fn(Root) -> bool,
 ) -> Option<[Lying<'a>; 2]> {
     let Reduction { input, output, count, datatype, .. } = collective.reduction()?;
-    let data = |address, count| Data { address, count, datatype };
+    let data = |address, count| TypedBuffer { address, count, datatype };
     let (sent, received) = match collective {
         Collective::Reduce { root, .. } if !is_root(*root) => return None,
         Collective::Exscan { .. } if rank == 0 => return None,

@@ -5,7 +5,7 @@
 use std::panic::Location;
 
 use super::buffers::Around;
-use super::data::{Blocks, Data, Mixed};
+use super::data::{Blocks, Mixed, TypedBuffer};
 use super::kind::Form;
 use super::translate::Translation;
 use crate::collective::{Members, PreparedCall};
@@ -57,21 +57,21 @@ pub enum Collective<'a> {
     /// `MPI_Barrier`
     Barrier,
     /// `MPI_Bcast`
-    Bcast { data: Data<'a>, root: Root },
+    Bcast { data: TypedBuffer<'a>, root: Root },
     /// `MPI_Gather`; the count of `receive` is that of one rank.
-    Gather { send: Option<Data<'a>>, receive: Option<Data<'a>>, root: Root },
+    Gather { send: Option<TypedBuffer<'a>>, receive: Option<TypedBuffer<'a>>, root: Root },
     /// `MPI_Gatherv`
-    Gatherv { send: Option<Data<'a>>, receive: Option<Blocks<'a>>, root: Root },
+    Gatherv { send: Option<TypedBuffer<'a>>, receive: Option<Blocks<'a>>, root: Root },
     /// `MPI_Scatter`; the count of `send` is that of one rank.
-    Scatter { send: Option<Data<'a>>, receive: Option<Data<'a>>, root: Root },
+    Scatter { send: Option<TypedBuffer<'a>>, receive: Option<TypedBuffer<'a>>, root: Root },
     /// `MPI_Scatterv`
-    Scatterv { send: Option<Blocks<'a>>, receive: Option<Data<'a>>, root: Root },
+    Scatterv { send: Option<Blocks<'a>>, receive: Option<TypedBuffer<'a>>, root: Root },
     /// `MPI_Allgather`; the count of `receive` is that of one rank.
-    Allgather { send: Option<Data<'a>>, receive: Data<'a> },
+    Allgather { send: Option<TypedBuffer<'a>>, receive: TypedBuffer<'a> },
     /// `MPI_Allgatherv`
-    Allgatherv { send: Option<Data<'a>>, receive: Blocks<'a> },
+    Allgatherv { send: Option<TypedBuffer<'a>>, receive: Blocks<'a> },
     /// `MPI_Alltoall`; the counts are those of one rank.
-    Alltoall { send: Option<Data<'a>>, receive: Data<'a> },
+    Alltoall { send: Option<TypedBuffer<'a>>, receive: TypedBuffer<'a> },
     /// `MPI_Alltoallv`
     Alltoallv { send: Option<Blocks<'a>>, receive: Blocks<'a> },
     /// `MPI_Alltoallw`
@@ -89,33 +89,48 @@ pub enum Collective<'a> {
     /// `MPI_Exscan`
     Exscan { reduction: Reduction<'a> },
     /// `MPI_Neighbor_allgather`; the count of `receive` is that of one neighbour.
-    NeighborAllgather { send: Option<Data<'a>>, receive: Data<'a> },
+    NeighborAllgather { send: Option<TypedBuffer<'a>>, receive: TypedBuffer<'a> },
     /// `MPI_Neighbor_allgatherv`
-    NeighborAllgatherv { send: Option<Data<'a>>, receive: Blocks<'a> },
+    NeighborAllgatherv { send: Option<TypedBuffer<'a>>, receive: Blocks<'a> },
     /// `MPI_Neighbor_alltoall`; the counts are those of one neighbour.
-    NeighborAlltoall { send: Option<Data<'a>>, receive: Data<'a> },
+    NeighborAlltoall { send: Option<TypedBuffer<'a>>, receive: TypedBuffer<'a> },
     /// `MPI_Neighbor_alltoallv`
     NeighborAlltoallv { send: Option<Blocks<'a>>, receive: Blocks<'a> },
     /// `MPI_Neighbor_alltoallw`
     NeighborAlltoallw { send: Option<Mixed<'a>>, receive: Mixed<'a> },
     /// `Exchange` of the 2008 proposal, as all that follow: to the members of one group and from
     /// those of another, in their orders; the counts are those of one neighbour.
-    Exchange { send: Option<Data<'a>>, receive: Data<'a>, to: &'a Group, from: &'a Group },
+    Exchange {
+        send: Option<TypedBuffer<'a>>,
+        receive: TypedBuffer<'a>,
+        to: &'a Group,
+        from: &'a Group,
+    },
     /// `Exchangev`
     Exchangev { send: Option<Blocks<'a>>, receive: Blocks<'a>, to: &'a Group, from: &'a Group },
     /// An `Exchangev` with a datatype for each block. What is received must not overlap what is
     /// sent, nor anything else that is received; it may lie between what is sent.
     Exchangew { send: Option<Mixed<'a>>, receive: Mixed<'a>, to: &'a Group, from: &'a Group },
     /// `Neighbor_bcast`; the count of `receive` is that of one neighbour.
-    NeighborBcast { send: Option<Data<'a>>, receive: Data<'a>, to: &'a Group, from: &'a Group },
+    NeighborBcast {
+        send: Option<TypedBuffer<'a>>,
+        receive: TypedBuffer<'a>,
+        to: &'a Group,
+        from: &'a Group,
+    },
     /// `Neighbor_bcastv`
-    NeighborBcastv { send: Option<Data<'a>>, receive: Blocks<'a>, to: &'a Group, from: &'a Group },
+    NeighborBcastv {
+        send: Option<TypedBuffer<'a>>,
+        receive: Blocks<'a>,
+        to: &'a Group,
+        from: &'a Group,
+    },
     /// `Neighbor_reduce`; the count is that of one destination, and of the result.
     NeighborReduce { reduction: Reduction<'a>, to: &'a Group, from: &'a Group },
     /// `Neighbor_reducev`; the items sent and those received have one type signature.
     NeighborReducev {
         send: Option<Blocks<'a>>,
-        receive: Data<'a>,
+        receive: TypedBuffer<'a>,
         op: &'a Op,
         to: &'a Group,
         from: &'a Group,

@@ -4,7 +4,7 @@ use crate::datatype::Datatype;
 
 /// Items of one datatype, one after the other: address, count, datatype.
 #[derive(Clone, Copy, Debug)]
-pub struct Data<'a> {
+pub struct TypedBuffer<'a> {
     /// Address of the first item.
     pub address: *mut u8,
     /// Number of items; of those that travel between two ranks, where a collective moves a block

@@ -9,7 +9,7 @@
 
 use motet_fabric::{Label, Peer, Region, RegionMut, TypeCode};
 
-use super::data::Data;
+use super::data::TypedBuffer;
 use super::message::{Incoming, Outgoing, SendMode, tells_type};
 use super::request::Request;
 use super::side::bytes_in_a_row;
@@ -98,7 +98,7 @@ struct Plain {
 }
 
 #[inline]
-fn plain(comm: &Communicator, data: Data<'_>, rank: usize, Tag(tag): Tag) -> Option<Plain> {
+fn plain(comm: &Communicator, data: TypedBuffer<'_>, rank: usize, Tag(tag): Tag) -> Option<Plain> {
     let span = match bytes_in_a_row(data) {
         Some((span, _)) => span,
         None if data.count == 0 => Span { start: data.address, len: 0 },

@@ -9,7 +9,7 @@
 use motet_fabric::TypeCode;
 
 use super::collective::On;
-use super::data::Data;
+use super::data::TypedBuffer;
 use super::request::{Past, Request, State};
 use super::side::{Stage, Unit};
 use super::status::Status;
@@ -39,7 +39,7 @@ pub enum SendMode {
 #[derive(Clone, Copy, Debug)]
 pub struct Outgoing<'a> {
     /// What is sent.
-    pub data: Data<'a>,
+    pub data: TypedBuffer<'a>,
     /// To whom.
     pub to: usize,
     /// As what.
@@ -53,7 +53,7 @@ pub struct Outgoing<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Incoming<'a> {
     /// Where it is received. A shorter message leaves the rest as it was.
-    pub data: Data<'a>,
+    pub data: TypedBuffer<'a>,
     /// From whom.
     pub from: Source,
     /// As what.
@@ -258,7 +258,7 @@ impl Message {
     ///
     /// # Errors
     /// As [`Message::mrecv`].
-    pub unsafe fn mrecv_data(self, data: Data<'_>) -> Result<Status> {
+    pub unsafe fn mrecv_data(self, data: TypedBuffer<'_>) -> Result<Status> {
         // SAFETY: passed on: this waits until the operation is over.
         let flight = unsafe { self.begin_data("mrecv", data) }?;
         conclude(flight)
@@ -271,7 +271,7 @@ impl Message {
     ///
     /// # Errors
     /// Arguments that the standard does not allow; the message is lost then.
-    pub unsafe fn imrecv_data(self, data: Data<'_>) -> Result<Request> {
+    pub unsafe fn imrecv_data(self, data: TypedBuffer<'_>) -> Result<Request> {
         // SAFETY: passed on.
         let flight = unsafe { self.begin_data("imrecv", data) }?;
         Ok(Request::message_or_collective(flight, Box::new(()), State::Once))
@@ -279,7 +279,7 @@ impl Message {
 
     /// # Safety
     /// As the form says.
-    unsafe fn begin_data(self, call: &'static str, data: Data<'_>) -> Result<OpHandle> {
+    unsafe fn begin_data(self, call: &'static str, data: TypedBuffer<'_>) -> Result<OpHandle> {
         let origin = self.origin(call);
         // SAFETY: passed on.
         let placed = unsafe { locate(RECEIVE_BUFFER, data, PackDirection::Out) };
@@ -351,7 +351,7 @@ pub(super) type Located = (Span, TypeCode, Option<Box<PackedBuffers>>);
 /// The operation that the staging is given to holds the memory of the data.
 unsafe fn locate(
     which: &'static str,
-    data: Data<'_>,
+    data: TypedBuffer<'_>,
     way: PackDirection,
 ) -> Result<Located, ErrorKind> {
     let mut stage = Stage::new(Unit::of([data.datatype]));
@@ -370,7 +370,7 @@ pub(super) unsafe fn place(
     comm: &Communicator,
     call: &'static str,
     which: &'static str,
-    data: Data<'_>,
+    data: TypedBuffer<'_>,
     way: PackDirection,
 ) -> Result<Located> {
     let tells_type = tells_type(comm);

@@ -10,7 +10,7 @@ use motet_fabric::TypeCode;
 use motet_plan::Block;
 use motet_plan::order::sort_by_number;
 
-use super::data::{Blocks, Data, Mixed};
+use super::data::{Blocks, Mixed, TypedBuffer};
 use crate::buffer::Span;
 use crate::datatype::{Datatype, DatatypeError, Layout};
 use crate::element::code_of;
@@ -91,7 +91,7 @@ impl Stage {
     pub(super) unsafe fn data(
         &mut self,
         which: &'static str,
-        data: Data<'_>,
+        data: TypedBuffer<'_>,
         copies: usize,
         way: PackDirection,
     ) -> Result<Span, ErrorKind> {
@@ -110,9 +110,9 @@ impl Stage {
     /// Data of a datatype without gaps, which is what most calls have, in a few steps. None if
     /// there is anything to be said about it.
     #[inline]
-    pub(super) fn as_it_is(&self, data: Data<'_>, copies: usize) -> Option<Span> {
+    pub(super) fn as_it_is(&self, data: TypedBuffer<'_>, copies: usize) -> Option<Span> {
         let count = data.count.checked_mul(copies)?;
-        let (Span { start, len }, item) = bytes_in_a_row(Data { count, ..data })?;
+        let (Span { start, len }, item) = bytes_in_a_row(TypedBuffer { count, ..data })?;
         if start.addr() & (self.unit.alignment - 1) != 0 {
             return None;
         }
@@ -239,8 +239,8 @@ impl Stage {
 /// The bytes of data of a datatype without gaps, and those of an item. None if there are none, or
 /// if there is anything to be said about it.
 #[inline]
-pub(super) fn bytes_in_a_row(data: Data<'_>) -> Option<(Span, usize)> {
-    let Data { address, count, datatype } = data;
+pub(super) fn bytes_in_a_row(data: TypedBuffer<'_>) -> Option<(Span, usize)> {
+    let TypedBuffer { address, count, datatype } = data;
     let item = datatype.layout().row()?.get();
     let len = count.checked_mul(item)?;
     let is_there = !address.is_null() && len > 0 && isize::try_from(len).is_ok();

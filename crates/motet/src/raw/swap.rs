@@ -5,7 +5,7 @@
 use motet_fabric::Region;
 
 use super::collective::On;
-use super::data::Data;
+use super::data::TypedBuffer;
 use super::message::{Incoming, Outgoing, SendMode, conclude, place};
 use super::request::{Request, State};
 use super::status::Status;
@@ -32,7 +32,7 @@ pub struct SendRecv<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct SendRecvReplace<'a> {
     /// The data.
-    pub data: Data<'a>,
+    pub data: TypedBuffer<'a>,
     /// To whom and as what it is sent.
     pub to: (usize, Tag),
     /// From whom and as what it is received.

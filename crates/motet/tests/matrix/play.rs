@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use motet::op::Op;
-use motet::raw::{self, Blocks, Collective, Data, Mixed, On, Reduction, Root};
+use motet::raw::{self, Blocks, Collective, Mixed, On, Reduction, Root, TypedBuffer};
 use motet::{Communicator, ErrorKind, GraphCommunicator, Info, Intercommunicator, Tag, World};
 
 use crate::case::{Case, Form, Kind, lefts};
@@ -284,9 +284,9 @@ impl CallSide {
         self.address.wrapping_offset(self.offsets.first().copied().unwrap_or(0))
     }
 
-    fn data(&self) -> Data<'_> {
+    fn data(&self) -> TypedBuffer<'_> {
         let count = self.counts.first().copied().unwrap_or(0);
-        Data { address: self.first(), count, datatype: &self.layout }
+        TypedBuffer { address: self.first(), count, datatype: &self.layout }
     }
 
     fn blocks(&self) -> Blocks<'_> {
@@ -399,7 +399,8 @@ impl Arguments {
 
 static INT: motet::datatype::Datatype = motet::datatype::Datatype::INT32_T;
 
-const NOTHING: Data<'static> = Data { address: std::ptr::null_mut(), count: 0, datatype: &INT };
+const NOTHING: TypedBuffer<'static> =
+    TypedBuffer { address: std::ptr::null_mut(), count: 0, datatype: &INT };
 
 /// The operator of a case.
 fn operator(case: &Case) -> Op {

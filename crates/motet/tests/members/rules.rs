@@ -1,7 +1,7 @@
 //! What holds for groups besides the data: each rule is tried on threads, and all on processes.
 
 use motet::op::ordered;
-use motet::raw::{Collective, Data, Root};
+use motet::raw::{Collective, Root, TypedBuffer};
 use motet::{
     Datatype, ErrorClass, ErrorKind, Group, GroupError, Info, Result, Settings, Sum, World,
     start_all,
@@ -228,7 +228,7 @@ fn roots(world: &World) -> Result<()> {
     let class = |rank| members.member(rank).expect_err("no member").class();
     assert_eq!((class(0), class(world.size())), (ErrorClass::Root, ErrorClass::Root));
     let mut memory = [0u8; 4];
-    let data = Data { address: memory.as_mut_ptr(), count: 4, datatype: &Datatype::UINT8_T };
+    let data = TypedBuffer { address: memory.as_mut_ptr(), count: 4, datatype: &Datatype::UINT8_T };
     for root in [Root::Rank(0), Root::Rank(world.size()), Root::Here, Root::Near] {
         let error = untyped::refused(&Collective::Bcast { data, root }, world, &some);
         assert_eq!(error.class(), ErrorClass::Root);
@@ -261,7 +261,8 @@ fn outsiders(world: &World) -> Result<()> {
     let refused = untyped::refused(&Collective::Barrier, &half, &mixed);
     assert_eq!(refused.class(), ErrorClass::Group);
     // The group of a collective among neighbours are the neighbours.
-    let data = Data { address: std::ptr::null_mut(), count: 0, datatype: &Datatype::UINT8_T };
+    let data =
+        TypedBuffer { address: std::ptr::null_mut(), count: 0, datatype: &Datatype::UINT8_T };
     let near = Collective::NeighborAllgather { send: Some(data), receive: data };
     let refused = untyped::refused(&near, world, &mixed);
     assert_eq!(refused.class(), ErrorClass::UnsupportedOperation);

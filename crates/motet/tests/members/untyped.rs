@@ -6,7 +6,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use motet::op::Op;
-use motet::raw::{Blocks, Collective, Data, Mixed, Reduction, Root};
+use motet::raw::{Blocks, Collective, Mixed, Reduction, Root, TypedBuffer};
 use motet::{Block, Communicator, Datatype, Error, Group, Info, Persistent, Result, World};
 
 use crate::case::{Case, Kind};
@@ -76,7 +76,7 @@ impl<'a> Arguments<'a> {
     fn call(&'a self, case: &Case) -> Collective<'a> {
         let Arguments { to, from, receive, .. } = self;
         let (count, root) = (case.count, Root::Rank(case.root_rank()));
-        let data = |address| Data { address, count, datatype: &TYPE };
+        let data = |address| TypedBuffer { address, count, datatype: &TYPE };
         let send = self.send.map(data);
         match case.kind {
             Kind::Barrier => Collective::Barrier,
@@ -85,7 +85,7 @@ impl<'a> Arguments<'a> {
             Kind::Gatherv => {
                 let own = |address| {
                     let count = self.lists.send.as_ref().map_or(0, Vec::len);
-                    Data { address, count, datatype: &TYPE }
+                    TypedBuffer { address, count, datatype: &TYPE }
                 };
                 let receive = Some(from.blocks(*receive));
                 Collective::Gatherv { send: self.send.map(own), receive, root }
@@ -96,7 +96,7 @@ impl<'a> Arguments<'a> {
             }
             Kind::Scatterv => {
                 let count = self.lists.receive.len();
-                let own = Data { address: *receive, count, datatype: &TYPE };
+                let own = TypedBuffer { address: *receive, count, datatype: &TYPE };
                 let send = self.dealt().map(|address| to.blocks(address));
                 Collective::Scatterv { send, receive: self.receives().then_some(own), root }
             }
@@ -104,7 +104,7 @@ impl<'a> Arguments<'a> {
             Kind::Allgatherv => {
                 let own = |address| {
                     let count = self.lists.send.as_ref().map_or(0, Vec::len);
-                    Data { address, count, datatype: &TYPE }
+                    TypedBuffer { address, count, datatype: &TYPE }
                 };
                 let receive = from.blocks(*receive);
                 Collective::Allgatherv { send: self.send.map(own), receive }

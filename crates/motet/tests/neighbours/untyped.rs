@@ -3,15 +3,15 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use motet::op::Op;
-use motet::raw::{Blocks, Collective, Data, Mixed, Reduction};
+use motet::raw::{Blocks, Collective, Mixed, Reduction, TypedBuffer};
 use motet::{Communicator, Datatype, ErrorClass, Group, Info, Result, Tag, World};
 
 use crate::worlds::on_ranks;
 
 static INT: Datatype = Datatype::INT32_T;
 
-fn data(memory: &mut [i32], count: usize) -> Data<'static> {
-    Data { address: memory.as_mut_ptr().cast(), count, datatype: &INT }
+fn data(memory: &mut [i32], count: usize) -> TypedBuffer<'static> {
+    TypedBuffer { address: memory.as_mut_ptr().cast(), count, datatype: &INT }
 }
 
 fn blocks<'a>(memory: &mut [i32], counts: &'a [usize], displacements: &'a [isize]) -> Blocks<'a> {

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use motet::op::Op;
-use motet::raw::{self, Collective, CollectiveKind, Data, Reduction, Root};
+use motet::raw::{self, Collective, CollectiveKind, Reduction, Root, TypedBuffer};
 use motet::{Communicator, Datatype, Result, Settings, World};
 use proptest::prelude::*;
 
@@ -191,7 +191,7 @@ impl Turn {
 
     fn call<'a>(&mut self, op: &'a Op) -> Collective<'a> {
         let (input, output) = (self.send.as_mut_ptr().cast(), self.receive.as_mut_ptr().cast());
-        let data = |address| Data { address, count: self.count, datatype: &INT };
+        let data = |address| TypedBuffer { address, count: self.count, datatype: &INT };
         let (send, receive, root) = (Some(data(input)), data(output), Root::Rank(self.root));
         let (input, count) = (Some(input), self.count);
         let reduction = Reduction { input, output, count, datatype: &INT, op };

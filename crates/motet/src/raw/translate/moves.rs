@@ -7,7 +7,7 @@ use crate::collective::{CollectiveArgs, RankOf};
 use crate::engine::PackDirection;
 use crate::error::ErrorKind;
 use crate::raw::collective::{Collective, Root};
-use crate::raw::data::{Blocks, Data, Mixed};
+use crate::raw::data::{Blocks, Mixed, TypedBuffer};
 use crate::raw::side::{Stage, Unit};
 
 /// # Safety
@@ -50,7 +50,7 @@ pub(super) unsafe fn translate(collective: &Collective<'_>, place: RankOf) -> Tr
 
 /// # Safety
 /// As [`Translation::of`], here and below.
-unsafe fn bcast(place: RankOf, data: Data<'_>, root: Root) -> Translated {
+unsafe fn bcast(place: RankOf, data: TypedBuffer<'_>, root: Root) -> Translated {
     let root = root_in(place, root)?;
     let mut stage = Stage::new(Unit::of([data.datatype]));
     let way = if root == place.rank { PackDirection::In } else { PackDirection::Out };
@@ -61,8 +61,8 @@ unsafe fn bcast(place: RankOf, data: Data<'_>, root: Root) -> Translated {
 
 unsafe fn gather(
     place: RankOf,
-    send: Option<Data<'_>>,
-    receive: Option<Data<'_>>,
+    send: Option<TypedBuffer<'_>>,
+    receive: Option<TypedBuffer<'_>>,
     root: Root,
 ) -> Translated {
     let root = root_in(place, root)?;
@@ -87,7 +87,7 @@ unsafe fn gather(
 
 unsafe fn gatherv(
     place: RankOf,
-    send: Option<Data<'_>>,
+    send: Option<TypedBuffer<'_>>,
     receive: Option<Blocks<'_>>,
     root: Root,
 ) -> Translated {
@@ -116,8 +116,8 @@ unsafe fn gatherv(
 
 unsafe fn scatter(
     place: RankOf,
-    send: Option<Data<'_>>,
-    receive: Option<Data<'_>>,
+    send: Option<TypedBuffer<'_>>,
+    receive: Option<TypedBuffer<'_>>,
     root: Root,
 ) -> Translated {
     let root = root_in(place, root)?;
@@ -146,7 +146,7 @@ unsafe fn scatter(
 unsafe fn scatterv(
     place: RankOf,
     send: Option<Blocks<'_>>,
-    receive: Option<Data<'_>>,
+    receive: Option<TypedBuffer<'_>>,
     root: Root,
 ) -> Translated {
     let root = root_in(place, root)?;
@@ -179,7 +179,11 @@ unsafe fn scatterv(
     Translation::moving(shape, stage)
 }
 
-unsafe fn allgather(place: RankOf, send: Option<Data<'_>>, receive: Data<'_>) -> Translated {
+unsafe fn allgather(
+    place: RankOf,
+    send: Option<TypedBuffer<'_>>,
+    receive: TypedBuffer<'_>,
+) -> Translated {
     let used = send.iter().chain([&receive]);
     let mut stage = Stage::new(Unit::of(used.map(|data| data.datatype)));
     let input = match send {
@@ -193,7 +197,11 @@ unsafe fn allgather(place: RankOf, send: Option<Data<'_>>, receive: Data<'_>) ->
     Translation::moving(CollectiveArgs::allgather(&place, input, output), stage)
 }
 
-unsafe fn allgatherv(place: RankOf, send: Option<Data<'_>>, receive: Blocks<'_>) -> Translated {
+unsafe fn allgatherv(
+    place: RankOf,
+    send: Option<TypedBuffer<'_>>,
+    receive: Blocks<'_>,
+) -> Translated {
     let types = send.iter().map(|data| data.datatype).chain([receive.datatype]);
     let mut stage = Stage::new(Unit::of(types));
     let input = match send {
@@ -209,7 +217,11 @@ unsafe fn allgatherv(place: RankOf, send: Option<Data<'_>>, receive: Blocks<'_>)
     )
 }
 
-unsafe fn alltoall(place: RankOf, send: Option<Data<'_>>, receive: Data<'_>) -> Translated {
+unsafe fn alltoall(
+    place: RankOf,
+    send: Option<TypedBuffer<'_>>,
+    receive: TypedBuffer<'_>,
+) -> Translated {
     let used = send.iter().chain([&receive]);
     let mut stage = Stage::new(Unit::of(used.map(|data| data.datatype)));
     let ranks = place.size;

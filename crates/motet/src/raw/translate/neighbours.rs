@@ -14,7 +14,7 @@ use crate::error::ErrorKind;
 use crate::group::Group;
 use crate::raw::apart;
 use crate::raw::collective::Collective;
-use crate::raw::data::{Blocks, Data, Mixed};
+use crate::raw::data::{Blocks, Mixed, TypedBuffer};
 use crate::raw::side::{SideBuffers, Stage, Unit};
 use crate::topology::Neighbourhood;
 
@@ -165,7 +165,7 @@ unsafe fn sides(collective: &Collective<'_>, edges: &Edges<'_>) -> Sides {
     }
 }
 
-unsafe fn allgather(edges: &Edges<'_>, send: Data<'_>, receive: Data<'_>) -> Sides {
+unsafe fn allgather(edges: &Edges<'_>, send: TypedBuffer<'_>, receive: TypedBuffer<'_>) -> Sides {
     let mut stage = Stage::new(Unit::of([send.datatype, receive.datatype]));
     // SAFETY: passed on.
     let input = unsafe { stage.data("send buffer", send, 1, PackDirection::In) }?;
@@ -175,7 +175,7 @@ unsafe fn allgather(edges: &Edges<'_>, send: Data<'_>, receive: Data<'_>) -> Sid
     Ok((stage, to_all(input, edges), in_line(output, sources)))
 }
 
-unsafe fn allgatherv(edges: &Edges<'_>, send: Data<'_>, receive: Blocks<'_>) -> Sides {
+unsafe fn allgatherv(edges: &Edges<'_>, send: TypedBuffer<'_>, receive: Blocks<'_>) -> Sides {
     one_each("receive counts", receive.counts, edges.sources())?;
     let mut stage = Stage::new(Unit::of([send.datatype, receive.datatype]));
     // SAFETY: passed on.
@@ -185,7 +185,7 @@ unsafe fn allgatherv(edges: &Edges<'_>, send: Data<'_>, receive: Blocks<'_>) -> 
     Ok((stage, to_all(input, edges), output))
 }
 
-unsafe fn alltoall(edges: &Edges<'_>, send: Data<'_>, receive: Data<'_>) -> Sides {
+unsafe fn alltoall(edges: &Edges<'_>, send: TypedBuffer<'_>, receive: TypedBuffer<'_>) -> Sides {
     let mut stage = Stage::new(Unit::of([send.datatype, receive.datatype]));
     let (destinations, sources) = (edges.destinations(), edges.sources());
     // SAFETY: passed on.

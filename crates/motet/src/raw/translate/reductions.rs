@@ -17,7 +17,7 @@ use crate::intercommunicator::Intercommunicator;
 use crate::kernel::{Kernel, kernel_for};
 use crate::op::Op;
 use crate::raw::collective::{Collective, Reduction};
-use crate::raw::data::{Blocks, Data};
+use crate::raw::data::{Blocks, TypedBuffer};
 use crate::raw::side::{SideBuffers, Stage, Unit};
 
 /// A reduction on its way.
@@ -247,10 +247,10 @@ impl<'a> Reducing<'a> {
     /// Of blocks with a datatype of their own, which has the type signature of what is received.
     fn of_blocks(
         send: Blocks<'_>,
-        receive: Data<'a>,
+        receive: TypedBuffer<'a>,
         op: &'a Op,
     ) -> Result<Reducing<'a>, ErrorKind> {
-        let Data { address: output, count, datatype } = receive;
+        let TypedBuffer { address: output, count, datatype } = receive;
         let reduction = Reduction { input: None, output, count, datatype, op };
         let reducing = Reducing::new(reduction)?;
         let (_, unit) = kernel_for(op, send.datatype)?;
@@ -267,7 +267,7 @@ impl<'a> Reducing<'a> {
     /// As [`Translation::of`], here and below.
     unsafe fn input(&mut self, count: usize, copies: usize) -> Result<Option<Span>, ErrorKind> {
         let Some(address) = self.reduction.input else { return Ok(None) };
-        let data = Data { address, count, datatype: self.reduction.datatype };
+        let data = TypedBuffer { address, count, datatype: self.reduction.datatype };
         // SAFETY: passed on.
         unsafe { self.stage.data("send buffer", data, copies, PackDirection::In) }.map(Some)
     }
@@ -279,7 +279,7 @@ impl<'a> Reducing<'a> {
         way: PackDirection,
     ) -> Result<Span, ErrorKind> {
         let Reduction { output: address, datatype, .. } = self.reduction;
-        let data = Data { address, count, datatype };
+        let data = TypedBuffer { address, count, datatype };
         // SAFETY: passed on.
         unsafe { self.stage.data("receive buffer", data, copies, way) }
     }
