@@ -15,7 +15,9 @@ use std::{env, thread};
 
 use motet::datatype::Datatype;
 use motet::op::Op;
-use motet::raw::{Blocks, Collective, CollectiveKind, Mixed, On, Reduction, Root, TypedBuffer};
+use motet::raw::{
+    Collective, CollectiveKind, Mixed, On, Reduction, Root, TypedBuffer, VectorBuffer,
+};
 use motet::{Communicator, Error, ErrorClass, Group, Info, Result, Settings, World, op};
 use worlds::Random;
 
@@ -169,7 +171,7 @@ impl Memory {
         let (offsets, types) = (&self.offsets[..blocks], &self.types[..blocks]);
         let lists = |memory: &mut [u8]| {
             let address = Memory::last(memory, block * blocks);
-            Blocks { address, counts, displacements: places, datatype }
+            VectorBuffer { address, counts, displacements: places, datatype }
         };
         let mixed = |memory: &mut [u8]| {
             let address = Memory::last(memory, block * blocks);

@@ -6,7 +6,7 @@ mod worlds;
 
 use motet::datatype::Datatype;
 use motet::op::Op;
-use motet::raw::{Blocks, Collective, Mixed, Reduction, Root, TypedBuffer};
+use motet::raw::{Collective, Mixed, Reduction, Root, TypedBuffer, VectorBuffer};
 use motet::{Communicator, ErrorClass, Info, Intercommunicator, Tag, World};
 use worlds::on_ranks;
 
@@ -16,8 +16,12 @@ fn data(memory: &mut [i32]) -> TypedBuffer<'static> {
     TypedBuffer { address: memory.as_mut_ptr().cast(), count: memory.len(), datatype: &INT }
 }
 
-fn blocks<'a>(memory: &mut [i32], counts: &'a [usize], displacements: &'a [isize]) -> Blocks<'a> {
-    Blocks { address: memory.as_mut_ptr().cast(), counts, displacements, datatype: &INT }
+fn blocks<'a>(
+    memory: &mut [i32],
+    counts: &'a [usize],
+    displacements: &'a [isize],
+) -> VectorBuffer<'a> {
+    VectorBuffer { address: memory.as_mut_ptr().cast(), counts, displacements, datatype: &INT }
 }
 
 /// The class of the error that a call ends with, in all three forms.
@@ -194,7 +198,7 @@ fn arguments_may_go_once_the_call_has_returned() {
             let datatype = Datatype::contiguous(1, &INT)?;
             let counts = vec![2; ranks];
             let displacements: Vec<isize> = (0..ranks as isize).map(|rank| 2 * rank).collect();
-            let of = |memory: &mut Vec<i32>| Blocks {
+            let of = |memory: &mut Vec<i32>| VectorBuffer {
                 address: memory.as_mut_ptr().cast(),
                 counts: &counts,
                 displacements: &displacements,

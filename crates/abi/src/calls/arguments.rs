@@ -242,10 +242,10 @@ impl Blocks {
         })
     }
 
-    pub(crate) fn blocks(&self) -> raw::Blocks<'_> {
+    pub(crate) fn blocks(&self) -> raw::VectorBuffer<'_> {
         let Blocks { address, ref places, ref datatype } = *self;
         let Places((counts, displacements)) = places;
-        raw::Blocks { address, counts, displacements, datatype: &datatype.datatype }
+        raw::VectorBuffer { address, counts, displacements, datatype: &datatype.datatype }
     }
 }
 

@@ -5,7 +5,7 @@
 //! one, costs a processor more time than all that is done here.
 
 use super::collective::{Collective, On, Reduction, Root};
-use super::data::{Blocks, TypedBuffer};
+use super::data::{TypedBuffer, VectorBuffer};
 use crate::communicator::ContextKind;
 use crate::datatype::Datatype;
 use crate::engine::{CallSignature, Lists, ReplayKey};
@@ -40,12 +40,12 @@ impl SignatureSide {
     }
 
     #[inline(always)]
-    fn of_blocks(blocks: &Blocks<'_>) -> Option<SignatureSide> {
+    fn of_blocks(blocks: &VectorBuffer<'_>) -> Option<SignatureSide> {
         SignatureSide::new(blocks.address, blocks.counts.len(), blocks.datatype)
     }
 
     #[inline(always)]
-    fn of_any_blocks(blocks: &Option<Blocks<'_>>) -> Option<SignatureSide> {
+    fn of_any_blocks(blocks: &Option<VectorBuffer<'_>>) -> Option<SignatureSide> {
         blocks.as_ref().map_or(Some(SignatureSide::NONE), SignatureSide::of_blocks)
     }
 }
@@ -146,11 +146,13 @@ impl Collective<'_> {
     /// own.
     pub(crate) fn lists(&self) -> [Lists<'_>; 2] {
         match self {
-            Collective::Gatherv { receive, .. } => [None, receive.as_ref().map(Blocks::lists)],
-            Collective::Scatterv { send, .. } => [send.as_ref().map(Blocks::lists), None],
+            Collective::Gatherv { receive, .. } => {
+                [None, receive.as_ref().map(VectorBuffer::lists)]
+            }
+            Collective::Scatterv { send, .. } => [send.as_ref().map(VectorBuffer::lists), None],
             Collective::Allgatherv { receive, .. } => [None, Some(receive.lists())],
             Collective::Alltoallv { send, receive } => {
-                [send.as_ref().map(Blocks::lists), Some(receive.lists())]
+                [send.as_ref().map(VectorBuffer::lists), Some(receive.lists())]
             }
             _ => [None, None],
         }

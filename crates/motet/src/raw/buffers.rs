@@ -8,7 +8,7 @@
 
 use super::apart::{AddressRange, BufferRole, Byte, find, pieces};
 use super::collective::{Collective, On, Reduction, Root};
-use super::data::{Blocks, Mixed, TypedBuffer};
+use super::data::{Mixed, TypedBuffer, VectorBuffer};
 use crate::buffer::Span;
 use crate::check::Strictness;
 use crate::collective::RankOf;
@@ -58,7 +58,7 @@ impl Around {
 enum Lying<'a> {
     /// So many blocks, one after the other.
     InARow(TypedBuffer<'a>, usize),
-    Blocks(Blocks<'a>),
+    Blocks(VectorBuffer<'a>),
     Mixed(Mixed<'a>),
 }
 
@@ -70,7 +70,7 @@ impl<'a> Lying<'a> {
                 let count = count.saturating_mul(blocks) as u64;
                 look(address.addr() as i128, count, datatype);
             }
-            Lying::Blocks(Blocks { address, counts, displacements, datatype }) => {
+            Lying::Blocks(VectorBuffer { address, counts, displacements, datatype }) => {
                 for (&count, &displacement) in counts.iter().zip(displacements) {
                     let offset = displacement as i128 * i128::from(datatype.extent());
                     look(address.addr() as i128 + offset, count as u64, datatype);

@@ -5,7 +5,7 @@
 use std::panic::Location;
 
 use super::buffers::Around;
-use super::data::{Blocks, Mixed, TypedBuffer};
+use super::data::{Mixed, TypedBuffer, VectorBuffer};
 use super::kind::Form;
 use super::translate::Translation;
 use crate::collective::{Members, PreparedCall};
@@ -61,19 +61,19 @@ pub enum Collective<'a> {
     /// `MPI_Gather`; the count of `receive` is that of one rank.
     Gather { send: Option<TypedBuffer<'a>>, receive: Option<TypedBuffer<'a>>, root: Root },
     /// `MPI_Gatherv`
-    Gatherv { send: Option<TypedBuffer<'a>>, receive: Option<Blocks<'a>>, root: Root },
+    Gatherv { send: Option<TypedBuffer<'a>>, receive: Option<VectorBuffer<'a>>, root: Root },
     /// `MPI_Scatter`; the count of `send` is that of one rank.
     Scatter { send: Option<TypedBuffer<'a>>, receive: Option<TypedBuffer<'a>>, root: Root },
     /// `MPI_Scatterv`
-    Scatterv { send: Option<Blocks<'a>>, receive: Option<TypedBuffer<'a>>, root: Root },
+    Scatterv { send: Option<VectorBuffer<'a>>, receive: Option<TypedBuffer<'a>>, root: Root },
     /// `MPI_Allgather`; the count of `receive` is that of one rank.
     Allgather { send: Option<TypedBuffer<'a>>, receive: TypedBuffer<'a> },
     /// `MPI_Allgatherv`
-    Allgatherv { send: Option<TypedBuffer<'a>>, receive: Blocks<'a> },
+    Allgatherv { send: Option<TypedBuffer<'a>>, receive: VectorBuffer<'a> },
     /// `MPI_Alltoall`; the counts are those of one rank.
     Alltoall { send: Option<TypedBuffer<'a>>, receive: TypedBuffer<'a> },
     /// `MPI_Alltoallv`
-    Alltoallv { send: Option<Blocks<'a>>, receive: Blocks<'a> },
+    Alltoallv { send: Option<VectorBuffer<'a>>, receive: VectorBuffer<'a> },
     /// `MPI_Alltoallw`
     Alltoallw { send: Option<Mixed<'a>>, receive: Mixed<'a> },
     /// `MPI_Reduce`
@@ -91,11 +91,11 @@ pub enum Collective<'a> {
     /// `MPI_Neighbor_allgather`; the count of `receive` is that of one neighbour.
     NeighborAllgather { send: Option<TypedBuffer<'a>>, receive: TypedBuffer<'a> },
     /// `MPI_Neighbor_allgatherv`
-    NeighborAllgatherv { send: Option<TypedBuffer<'a>>, receive: Blocks<'a> },
+    NeighborAllgatherv { send: Option<TypedBuffer<'a>>, receive: VectorBuffer<'a> },
     /// `MPI_Neighbor_alltoall`; the counts are those of one neighbour.
     NeighborAlltoall { send: Option<TypedBuffer<'a>>, receive: TypedBuffer<'a> },
     /// `MPI_Neighbor_alltoallv`
-    NeighborAlltoallv { send: Option<Blocks<'a>>, receive: Blocks<'a> },
+    NeighborAlltoallv { send: Option<VectorBuffer<'a>>, receive: VectorBuffer<'a> },
     /// `MPI_Neighbor_alltoallw`
     NeighborAlltoallw { send: Option<Mixed<'a>>, receive: Mixed<'a> },
     /// `Exchange` of the 2008 proposal, as all that follow: to the members of one group and from
@@ -107,7 +107,12 @@ pub enum Collective<'a> {
         from: &'a Group,
     },
     /// `Exchangev`
-    Exchangev { send: Option<Blocks<'a>>, receive: Blocks<'a>, to: &'a Group, from: &'a Group },
+    Exchangev {
+        send: Option<VectorBuffer<'a>>,
+        receive: VectorBuffer<'a>,
+        to: &'a Group,
+        from: &'a Group,
+    },
     /// An `Exchangev` with a datatype for each block. What is received must not overlap what is
     /// sent, nor anything else that is received; it may lie between what is sent.
     Exchangew { send: Option<Mixed<'a>>, receive: Mixed<'a>, to: &'a Group, from: &'a Group },
@@ -121,7 +126,7 @@ pub enum Collective<'a> {
     /// `Neighbor_bcastv`
     NeighborBcastv {
         send: Option<TypedBuffer<'a>>,
-        receive: Blocks<'a>,
+        receive: VectorBuffer<'a>,
         to: &'a Group,
         from: &'a Group,
     },
@@ -129,7 +134,7 @@ pub enum Collective<'a> {
     NeighborReduce { reduction: Reduction<'a>, to: &'a Group, from: &'a Group },
     /// `Neighbor_reducev`; the items sent and those received have one type signature.
     NeighborReducev {
-        send: Option<Blocks<'a>>,
+        send: Option<VectorBuffer<'a>>,
         receive: TypedBuffer<'a>,
         op: &'a Op,
         to: &'a Group,

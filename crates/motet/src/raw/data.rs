@@ -16,7 +16,7 @@ pub struct TypedBuffer<'a> {
 
 /// A block for each rank (or for each neighbour): the arguments of the `v` forms.
 #[derive(Clone, Copy, Debug)]
-pub struct Blocks<'a> {
+pub struct VectorBuffer<'a> {
     /// The address that displacements start from.
     pub address: *mut u8,
     /// Items in each block.
@@ -27,7 +27,7 @@ pub struct Blocks<'a> {
     pub datatype: &'a Datatype,
 }
 
-impl<'a> Blocks<'a> {
+impl<'a> VectorBuffer<'a> {
     /// Counts and displacements.
     pub(crate) fn lists(&self) -> (&'a [usize], &'a [isize]) {
         (self.counts, self.displacements)

@@ -10,7 +10,7 @@ use motet_fabric::TypeCode;
 use motet_plan::Block;
 use motet_plan::order::sort_by_number;
 
-use super::data::{Blocks, Mixed, TypedBuffer};
+use super::data::{Mixed, TypedBuffer, VectorBuffer};
 use crate::buffer::Span;
 use crate::datatype::{Datatype, DatatypeError, Layout};
 use crate::element::code_of;
@@ -125,10 +125,10 @@ impl Stage {
     pub(super) unsafe fn blocks(
         &mut self,
         which: &'static str,
-        blocks: Blocks<'_>,
+        blocks: VectorBuffer<'_>,
         way: PackDirection,
     ) -> Result<SideBuffers, ErrorKind> {
-        let Blocks { address, counts, displacements, datatype } = blocks;
+        let VectorBuffer { address, counts, displacements, datatype } = blocks;
         one_each("displacements", displacements.len(), counts.len())?;
         let place = |(&count, &displacement): (&usize, &isize)| {
             let bytes = (displacement as i64).checked_mul(datatype.extent());

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use motet::op::Op;
-use motet::raw::{self, Blocks, Collective, Mixed, On, Reduction, Root, TypedBuffer};
+use motet::raw::{self, Collective, Mixed, On, Reduction, Root, TypedBuffer, VectorBuffer};
 use motet::{Communicator, ErrorKind, GraphCommunicator, Info, Intercommunicator, Tag, World};
 
 use crate::case::{Case, Form, Kind, lefts};
@@ -289,9 +289,9 @@ impl CallSide {
         TypedBuffer { address: self.first(), count, datatype: &self.layout }
     }
 
-    fn blocks(&self) -> Blocks<'_> {
+    fn blocks(&self) -> VectorBuffer<'_> {
         let CallSide { address, counts, displacements, layout: datatype, .. } = self;
-        Blocks { address: *address, counts, displacements, datatype }
+        VectorBuffer { address: *address, counts, displacements, datatype }
     }
 
     fn mixed(&self) -> Mixed<'_> {

@@ -6,7 +6,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use motet::op::Op;
-use motet::raw::{Blocks, Collective, Mixed, Reduction, Root, TypedBuffer};
+use motet::raw::{Collective, Mixed, Reduction, Root, TypedBuffer, VectorBuffer};
 use motet::{Block, Communicator, Datatype, Error, Group, Info, Persistent, Result, World};
 
 use crate::case::{Case, Kind};
@@ -32,9 +32,9 @@ impl Places {
         }
     }
 
-    fn blocks(&self, address: *mut u8) -> Blocks<'_> {
+    fn blocks(&self, address: *mut u8) -> VectorBuffer<'_> {
         let Places { counts, displacements, .. } = self;
-        Blocks { address, counts, displacements, datatype: &TYPE }
+        VectorBuffer { address, counts, displacements, datatype: &TYPE }
     }
 
     fn mixed(&self, address: *mut u8) -> Mixed<'_> {

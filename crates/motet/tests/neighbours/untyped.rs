@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use motet::op::Op;
-use motet::raw::{Blocks, Collective, Mixed, Reduction, TypedBuffer};
+use motet::raw::{Collective, Mixed, Reduction, TypedBuffer, VectorBuffer};
 use motet::{Communicator, Datatype, ErrorClass, Group, Info, Result, Tag, World};
 
 use crate::worlds::on_ranks;
@@ -14,8 +14,12 @@ fn data(memory: &mut [i32], count: usize) -> TypedBuffer<'static> {
     TypedBuffer { address: memory.as_mut_ptr().cast(), count, datatype: &INT }
 }
 
-fn blocks<'a>(memory: &mut [i32], counts: &'a [usize], displacements: &'a [isize]) -> Blocks<'a> {
-    Blocks { address: memory.as_mut_ptr().cast(), counts, displacements, datatype: &INT }
+fn blocks<'a>(
+    memory: &mut [i32],
+    counts: &'a [usize],
+    displacements: &'a [isize],
+) -> VectorBuffer<'a> {
+    VectorBuffer { address: memory.as_mut_ptr().cast(), counts, displacements, datatype: &INT }
 }
 
 /// Makes a call in all three forms, the persistent one twice.
@@ -139,7 +143,7 @@ fn every_reduction_of_the_untyped_layer() {
         in_all_forms(&call, world, || expect([beside, beside + 2, -1]))?;
         // Pairs are sent, and single elements received: the signature is the same.
         let pairs = Datatype::contiguous(2, &INT)?;
-        let send = Some(Blocks {
+        let send = Some(VectorBuffer {
             address: mine.as_mut_ptr().cast(),
             counts: &[1, 1],
             displacements: &[3, 0],
@@ -202,8 +206,8 @@ fn what_the_untyped_layer_refuses() {
         assert_eq!(refused(&call, &half), ErrorClass::Arg);
         let call = Collective::NeighborReducev { send: short, receive, op: &sum, to, from };
         assert_eq!(refused(&call, &half), ErrorClass::Arg);
-        let bytes = Blocks { datatype: &Datatype::UINT8_T, ..one_each };
-        let bytes = Blocks { address, ..bytes };
+        let bytes = VectorBuffer { datatype: &Datatype::UINT8_T, ..one_each };
+        let bytes = VectorBuffer { address, ..bytes };
         let call = Collective::NeighborReducev { send: Some(bytes), receive, op: &sum, to, from };
         assert_eq!(refused(&call, &half), ErrorClass::Buffer);
         let remote = if me % 2 == 0 { 1 } else { 0 };

@@ -7,7 +7,7 @@ use crate::collective::{CollectiveArgs, RankOf};
 use crate::engine::PackDirection;
 use crate::error::ErrorKind;
 use crate::raw::collective::{Collective, Root};
-use crate::raw::data::{Blocks, Mixed, TypedBuffer};
+use crate::raw::data::{Mixed, TypedBuffer, VectorBuffer};
 use crate::raw::side::{Stage, Unit};
 
 /// # Safety
@@ -88,7 +88,7 @@ unsafe fn gather(
 unsafe fn gatherv(
     place: RankOf,
     send: Option<TypedBuffer<'_>>,
-    receive: Option<Blocks<'_>>,
+    receive: Option<VectorBuffer<'_>>,
     root: Root,
 ) -> Translated {
     let root = root_in(place, root)?;
@@ -145,7 +145,7 @@ unsafe fn scatter(
 
 unsafe fn scatterv(
     place: RankOf,
-    send: Option<Blocks<'_>>,
+    send: Option<VectorBuffer<'_>>,
     receive: Option<TypedBuffer<'_>>,
     root: Root,
 ) -> Translated {
@@ -200,7 +200,7 @@ unsafe fn allgather(
 unsafe fn allgatherv(
     place: RankOf,
     send: Option<TypedBuffer<'_>>,
-    receive: Blocks<'_>,
+    receive: VectorBuffer<'_>,
 ) -> Translated {
     let types = send.iter().map(|data| data.datatype).chain([receive.datatype]);
     let mut stage = Stage::new(Unit::of(types));
@@ -236,7 +236,11 @@ unsafe fn alltoall(
     Translation::moving(CollectiveArgs::alltoall(&place, input, output), stage)
 }
 
-unsafe fn alltoallv(place: RankOf, send: Option<Blocks<'_>>, receive: Blocks<'_>) -> Translated {
+unsafe fn alltoallv(
+    place: RankOf,
+    send: Option<VectorBuffer<'_>>,
+    receive: VectorBuffer<'_>,
+) -> Translated {
     let used = send.iter().chain([&receive]);
     let mut stage = Stage::new(Unit::of(used.map(|blocks| blocks.datatype)));
     let input = match send {

@@ -14,7 +14,7 @@ use crate::error::ErrorKind;
 use crate::group::Group;
 use crate::raw::apart;
 use crate::raw::collective::Collective;
-use crate::raw::data::{Blocks, Mixed, TypedBuffer};
+use crate::raw::data::{Mixed, TypedBuffer, VectorBuffer};
 use crate::raw::side::{SideBuffers, Stage, Unit};
 use crate::topology::Neighbourhood;
 
@@ -175,7 +175,7 @@ unsafe fn allgather(edges: &Edges<'_>, send: TypedBuffer<'_>, receive: TypedBuff
     Ok((stage, to_all(input, edges), in_line(output, sources)))
 }
 
-unsafe fn allgatherv(edges: &Edges<'_>, send: TypedBuffer<'_>, receive: Blocks<'_>) -> Sides {
+unsafe fn allgatherv(edges: &Edges<'_>, send: TypedBuffer<'_>, receive: VectorBuffer<'_>) -> Sides {
     one_each("receive counts", receive.counts, edges.sources())?;
     let mut stage = Stage::new(Unit::of([send.datatype, receive.datatype]));
     // SAFETY: passed on.
@@ -195,7 +195,7 @@ unsafe fn alltoall(edges: &Edges<'_>, send: TypedBuffer<'_>, receive: TypedBuffe
     Ok((stage, in_line(input, destinations), in_line(output, sources)))
 }
 
-unsafe fn alltoallv(edges: &Edges<'_>, send: Blocks<'_>, receive: Blocks<'_>) -> Sides {
+unsafe fn alltoallv(edges: &Edges<'_>, send: VectorBuffer<'_>, receive: VectorBuffer<'_>) -> Sides {
     one_each("send counts", send.counts, edges.destinations())?;
     one_each("receive counts", receive.counts, edges.sources())?;
     let mut stage = Stage::new(Unit::of([send.datatype, receive.datatype]));

@@ -17,7 +17,7 @@ use crate::intercommunicator::Intercommunicator;
 use crate::kernel::{Kernel, kernel_for};
 use crate::op::Op;
 use crate::raw::collective::{Collective, Reduction};
-use crate::raw::data::{Blocks, TypedBuffer};
+use crate::raw::data::{TypedBuffer, VectorBuffer};
 use crate::raw::side::{SideBuffers, Stage, Unit};
 
 /// A reduction on its way.
@@ -246,7 +246,7 @@ impl<'a> Reducing<'a> {
 
     /// Of blocks with a datatype of their own, which has the type signature of what is received.
     fn of_blocks(
-        send: Blocks<'_>,
+        send: VectorBuffer<'_>,
         receive: TypedBuffer<'a>,
         op: &'a Op,
     ) -> Result<Reducing<'a>, ErrorKind> {
