@@ -49,7 +49,7 @@ mod swap;
 mod translate;
 
 pub use collective::{Collective, On, Reduction, Root};
-pub use data::{Mixed, TypedBuffer, VectorBuffer};
+pub use data::{TypedBuffer, VectorBuffer, WBuffer};
 pub(crate) use generalized::Shared;
 pub use generalized::{Callbacks, Stage, grequest_start};
 pub use kind::CollectiveKind;

@@ -16,7 +16,7 @@ use std::{env, thread};
 use motet::datatype::Datatype;
 use motet::op::Op;
 use motet::raw::{
-    Collective, CollectiveKind, Mixed, On, Reduction, Root, TypedBuffer, VectorBuffer,
+    Collective, CollectiveKind, On, Reduction, Root, TypedBuffer, VectorBuffer, WBuffer,
 };
 use motet::{Communicator, Error, ErrorClass, Group, Info, Result, Settings, World, op};
 use worlds::Random;
@@ -175,7 +175,7 @@ impl Memory {
         };
         let mixed = |memory: &mut [u8]| {
             let address = Memory::last(memory, block * blocks);
-            Mixed { address, counts, displacements: offsets, datatypes: types }
+            WBuffer { address, counts, displacements: offsets, datatypes: types }
         };
         let op = &self.op;
         let mut reduction = |sent: usize, received: usize| Reduction {

@@ -6,7 +6,7 @@ mod worlds;
 
 use motet::datatype::Datatype;
 use motet::op::Op;
-use motet::raw::{Collective, Mixed, Reduction, Root, TypedBuffer, VectorBuffer};
+use motet::raw::{Collective, Reduction, Root, TypedBuffer, VectorBuffer, WBuffer};
 use motet::{Communicator, ErrorClass, Info, Intercommunicator, Tag, World};
 use worlds::on_ranks;
 
@@ -228,7 +228,7 @@ fn a_buffer_may_be_both_sides_of_an_exchange_among_neighbours() {
         let (next, last) = ((me + 1) % ranks, (me + ranks - 1) % ranks);
         let ring = world.graph_adjacent([last], [next])?;
         let mut both = [me as i32, -1];
-        let side = |displacements: &'static [isize]| Mixed {
+        let side = |displacements: &'static [isize]| WBuffer {
             address: both.as_mut_ptr().cast(),
             counts: &[1],
             displacements,

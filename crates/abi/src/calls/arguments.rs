@@ -293,10 +293,10 @@ impl Mixed {
         Mixed { address: std::ptr::null_mut(), places: Places::none(), datatypes: Vec::new() }
     }
 
-    pub(crate) fn mixed(&self) -> raw::Mixed<'_> {
+    pub(crate) fn mixed(&self) -> raw::WBuffer<'_> {
         let Mixed { address, ref places, ref datatypes } = *self;
         let Places((counts, displacements)) = places;
-        raw::Mixed { address, counts, displacements, datatypes }
+        raw::WBuffer { address, counts, displacements, datatypes }
     }
 }
 

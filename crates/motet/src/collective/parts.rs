@@ -20,7 +20,7 @@ use crate::error::{ErrorKind, Result};
 use crate::info::Info;
 use crate::intercommunicator::Intercommunicator;
 use crate::persistent::Persistent;
-use crate::raw::{Collective, Mixed, On, exchangew};
+use crate::raw::{Collective, On, WBuffer, exchangew};
 use crate::request::Request;
 
 /// A block of an [`alltoallw`](Communicator::alltoallw) or an
@@ -72,9 +72,9 @@ impl Columns {
         }
     }
 
-    fn at(&self, address: *mut u8) -> Mixed<'_> {
+    fn at(&self, address: *mut u8) -> WBuffer<'_> {
         let Columns { counts, displacements, datatypes } = self;
-        Mixed { address, counts, displacements, datatypes }
+        WBuffer { address, counts, displacements, datatypes }
     }
 }
 

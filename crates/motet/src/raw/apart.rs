@@ -4,7 +4,7 @@
 //! layers around it. The bounds of such parts lie across each other, but not their bytes. So bounds
 //! are compared first, and the runs of bytes only where these overlap.
 
-use super::data::Mixed;
+use super::data::WBuffer;
 use crate::datatype::{Datatype, Piece};
 use crate::error::ErrorKind;
 
@@ -24,9 +24,9 @@ pub(super) struct AddressRange {
 }
 
 /// No byte is received twice, or both received and sent.
-pub(super) fn check(send: &Mixed<'_>, receive: &Mixed<'_>) -> Result<(), ErrorKind> {
+pub(super) fn check(send: &WBuffer<'_>, receive: &WBuffer<'_>) -> Result<(), ErrorKind> {
     let sides = [(send, BufferRole::Sent), (receive, BufferRole::Received)];
-    let all = |runs: fn(&Mixed<'_>, BufferRole) -> Vec<AddressRange>| {
+    let all = |runs: fn(&WBuffer<'_>, BufferRole) -> Vec<AddressRange>| {
         sides.iter().flat_map(|(mixed, side)| runs(mixed, *side)).collect()
     };
     let Some(overlap) = overlap(all(bounds)).and_then(|_| overlap(all(all_pieces))) else {
@@ -38,8 +38,8 @@ pub(super) fn check(send: &Mixed<'_>, receive: &Mixed<'_>) -> Result<(), ErrorKi
 }
 
 /// The blocks, with the addresses of their first items.
-fn blocks<'a>(mixed: &Mixed<'a>) -> impl Iterator<Item = (i128, u64, &'a Datatype)> {
-    let Mixed { address, counts, displacements, datatypes } = *mixed;
+fn blocks<'a>(mixed: &WBuffer<'a>) -> impl Iterator<Item = (i128, u64, &'a Datatype)> {
+    let WBuffer { address, counts, displacements, datatypes } = *mixed;
     let place = move |((&count, &displacement), datatype)| {
         (address.addr() as i128 + displacement as i128, count as u64, datatype)
     };
@@ -47,7 +47,7 @@ fn blocks<'a>(mixed: &Mixed<'a>) -> impl Iterator<Item = (i128, u64, &'a Datatyp
 }
 
 /// One run for each block, from its first byte to its last.
-fn bounds(mixed: &Mixed<'_>, side: BufferRole) -> Vec<AddressRange> {
+fn bounds(mixed: &WBuffer<'_>, side: BufferRole) -> Vec<AddressRange> {
     let bounds = |(at, count, datatype): (i128, u64, &Datatype)| {
         let (low, high) = datatype.commit().reach(count);
         AddressRange { start: at + low, end: at + high, side }
@@ -56,7 +56,7 @@ fn bounds(mixed: &Mixed<'_>, side: BufferRole) -> Vec<AddressRange> {
 }
 
 /// All runs of all blocks.
-fn all_pieces(mixed: &Mixed<'_>, side: BufferRole) -> Vec<AddressRange> {
+fn all_pieces(mixed: &WBuffer<'_>, side: BufferRole) -> Vec<AddressRange> {
     let of_block = |(at, count, datatype)| pieces(at, count, datatype, side);
     blocks(mixed).flat_map(of_block).collect()
 }
@@ -166,7 +166,7 @@ mod tests {
     fn parts_may_lie_between_each_other() -> Result<(), ErrorKind> {
         let every_other = Datatype::vector(4, 1, 2, &Datatype::BYTE)?;
         let datatypes = [every_other];
-        let at = |displacements| Mixed {
+        let at = |displacements| WBuffer {
             address: std::ptr::without_provenance_mut(64),
             counts: &[1],
             displacements,

@@ -8,7 +8,7 @@
 
 use super::apart::{AddressRange, BufferRole, Byte, find, pieces};
 use super::collective::{Collective, On, Reduction, Root};
-use super::data::{Mixed, TypedBuffer, VectorBuffer};
+use super::data::{TypedBuffer, VectorBuffer, WBuffer};
 use crate::buffer::Span;
 use crate::check::Strictness;
 use crate::collective::RankOf;
@@ -59,7 +59,7 @@ enum Lying<'a> {
     /// So many blocks, one after the other.
     InARow(TypedBuffer<'a>, usize),
     Blocks(VectorBuffer<'a>),
-    Mixed(Mixed<'a>),
+    Mixed(WBuffer<'a>),
 }
 
 impl<'a> Lying<'a> {
@@ -76,7 +76,7 @@ impl<'a> Lying<'a> {
                     look(address.addr() as i128 + offset, count as u64, datatype);
                 }
             }
-            Lying::Mixed(Mixed { address, counts, displacements, datatypes }) => {
+            Lying::Mixed(WBuffer { address, counts, displacements, datatypes }) => {
                 let places = counts.iter().zip(displacements).zip(datatypes);
                 for ((&count, &displacement), datatype) in places {
                     look(address.addr() as i128 + displacement as i128, count as u64, datatype);

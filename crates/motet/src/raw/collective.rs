@@ -5,7 +5,7 @@
 use std::panic::Location;
 
 use super::buffers::Around;
-use super::data::{Mixed, TypedBuffer, VectorBuffer};
+use super::data::{TypedBuffer, VectorBuffer, WBuffer};
 use super::kind::Form;
 use super::translate::Translation;
 use crate::collective::{Members, PreparedCall};
@@ -75,7 +75,7 @@ pub enum Collective<'a> {
     /// `MPI_Alltoallv`
     Alltoallv { send: Option<VectorBuffer<'a>>, receive: VectorBuffer<'a> },
     /// `MPI_Alltoallw`
-    Alltoallw { send: Option<Mixed<'a>>, receive: Mixed<'a> },
+    Alltoallw { send: Option<WBuffer<'a>>, receive: WBuffer<'a> },
     /// `MPI_Reduce`
     Reduce { reduction: Reduction<'a>, root: Root },
     /// `MPI_Allreduce`
@@ -97,7 +97,7 @@ pub enum Collective<'a> {
     /// `MPI_Neighbor_alltoallv`
     NeighborAlltoallv { send: Option<VectorBuffer<'a>>, receive: VectorBuffer<'a> },
     /// `MPI_Neighbor_alltoallw`
-    NeighborAlltoallw { send: Option<Mixed<'a>>, receive: Mixed<'a> },
+    NeighborAlltoallw { send: Option<WBuffer<'a>>, receive: WBuffer<'a> },
     /// `Exchange` of the 2008 proposal, as all that follow: to the members of one group and from
     /// those of another, in their orders; the counts are those of one neighbour.
     Exchange {
@@ -115,7 +115,7 @@ pub enum Collective<'a> {
     },
     /// An `Exchangev` with a datatype for each block. What is received must not overlap what is
     /// sent, nor anything else that is received; it may lie between what is sent.
-    Exchangew { send: Option<Mixed<'a>>, receive: Mixed<'a>, to: &'a Group, from: &'a Group },
+    Exchangew { send: Option<WBuffer<'a>>, receive: WBuffer<'a>, to: &'a Group, from: &'a Group },
     /// `Neighbor_bcast`; the count of `receive` is that of one neighbour.
     NeighborBcast {
         send: Option<TypedBuffer<'a>>,

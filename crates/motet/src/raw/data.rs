@@ -37,7 +37,7 @@ impl<'a> VectorBuffer<'a> {
 /// A block for each rank (or for each neighbour), each with a datatype of its own: the arguments
 /// of the `w` forms.
 #[derive(Clone, Copy, Debug)]
-pub struct Mixed<'a> {
+pub struct WBuffer<'a> {
     /// The address that displacements start from.
     pub address: *mut u8,
     /// Items in each block.

@@ -10,7 +10,7 @@ use motet_fabric::TypeCode;
 use motet_plan::Block;
 use motet_plan::order::sort_by_number;
 
-use super::data::{Mixed, TypedBuffer, VectorBuffer};
+use super::data::{TypedBuffer, VectorBuffer, WBuffer};
 use crate::buffer::Span;
 use crate::datatype::{Datatype, DatatypeError, Layout};
 use crate::element::code_of;
@@ -145,10 +145,10 @@ impl Stage {
     pub(super) unsafe fn mixed(
         &mut self,
         which: &'static str,
-        blocks: Mixed<'_>,
+        blocks: WBuffer<'_>,
         way: PackDirection,
     ) -> Result<SideBuffers, ErrorKind> {
-        let Mixed { address, counts, displacements, datatypes } = blocks;
+        let WBuffer { address, counts, displacements, datatypes } = blocks;
         one_each("displacements", displacements.len(), counts.len())?;
         one_each("datatypes", datatypes.len(), counts.len())?;
         let mut items = Vec::with_capacity(counts.len());

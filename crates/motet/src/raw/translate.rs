@@ -12,7 +12,7 @@ use motet_plan::Rank;
 
 use super::buffers::{self, Around};
 use super::collective::{Collective, On, Root};
-use super::data::Mixed;
+use super::data::WBuffer;
 use super::side::{Stage, Unit};
 use super::strict;
 use crate::buffer::Span;
@@ -199,7 +199,7 @@ unsafe fn sparse(collective: &Collective<'_>, comm: &Communicator) -> Translated
 /// # Safety
 /// As [`Translation::of`].
 pub(crate) unsafe fn exchangew(
-    parts: [Mixed<'_>; 2],
+    parts: [WBuffer<'_>; 2],
     comm: &Communicator,
     ranks: [&[Rank]; 2],
     call: &'static str,

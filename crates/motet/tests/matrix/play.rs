@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use motet::op::Op;
-use motet::raw::{self, Collective, Mixed, On, Reduction, Root, TypedBuffer, VectorBuffer};
+use motet::raw::{self, Collective, On, Reduction, Root, TypedBuffer, VectorBuffer, WBuffer};
 use motet::{Communicator, ErrorKind, GraphCommunicator, Info, Intercommunicator, Tag, World};
 
 use crate::case::{Case, Form, Kind, lefts};
@@ -294,9 +294,9 @@ impl CallSide {
         VectorBuffer { address: *address, counts, displacements, datatype }
     }
 
-    fn mixed(&self) -> Mixed<'_> {
+    fn mixed(&self) -> WBuffer<'_> {
         let CallSide { address, counts, offsets: displacements, datatypes, .. } = self;
-        Mixed { address: *address, counts, displacements, datatypes }
+        WBuffer { address: *address, counts, displacements, datatypes }
     }
 }
 

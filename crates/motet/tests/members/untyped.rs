@@ -6,7 +6,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use motet::op::Op;
-use motet::raw::{Collective, Mixed, Reduction, Root, TypedBuffer, VectorBuffer};
+use motet::raw::{Collective, Reduction, Root, TypedBuffer, VectorBuffer, WBuffer};
 use motet::{Block, Communicator, Datatype, Error, Group, Info, Persistent, Result, World};
 
 use crate::case::{Case, Kind};
@@ -37,9 +37,9 @@ impl Places {
         VectorBuffer { address, counts, displacements, datatype: &TYPE }
     }
 
-    fn mixed(&self, address: *mut u8) -> Mixed<'_> {
+    fn mixed(&self, address: *mut u8) -> WBuffer<'_> {
         let Places { counts, offsets: displacements, datatypes, .. } = self;
-        Mixed { address, counts, displacements, datatypes }
+        WBuffer { address, counts, displacements, datatypes }
     }
 }
 

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use motet::op::Op;
-use motet::raw::{Collective, Mixed, Reduction, TypedBuffer, VectorBuffer};
+use motet::raw::{Collective, Reduction, TypedBuffer, VectorBuffer, WBuffer};
 use motet::{Communicator, Datatype, ErrorClass, Group, Info, Result, Tag, World};
 
 use crate::worlds::on_ranks;
@@ -96,13 +96,13 @@ fn every_call_of_the_untyped_layer() {
         in_all_forms(&call, world, || expect(right))?;
         output.fill(-1);
         let types = [INT.clone(), Datatype::contiguous(2, &INT)?];
-        let send = Some(Mixed {
+        let send = Some(WBuffer {
             address: mine.as_mut_ptr().cast(),
             counts: &[1, 1],
             displacements: &[0, 8],
             datatypes: &types,
         });
-        let receive = Mixed {
+        let receive = WBuffer {
             address: output.as_mut_ptr().cast(),
             counts: &[1, 1],
             displacements: &[28, 0],

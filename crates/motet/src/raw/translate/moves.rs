@@ -7,7 +7,7 @@ use crate::collective::{CollectiveArgs, RankOf};
 use crate::engine::PackDirection;
 use crate::error::ErrorKind;
 use crate::raw::collective::{Collective, Root};
-use crate::raw::data::{Mixed, TypedBuffer, VectorBuffer};
+use crate::raw::data::{TypedBuffer, VectorBuffer, WBuffer};
 use crate::raw::side::{Stage, Unit};
 
 /// # Safety
@@ -253,7 +253,7 @@ unsafe fn alltoallv(
     exchange(place, stage, input, output)
 }
 
-unsafe fn alltoallw(place: RankOf, send: Option<Mixed<'_>>, receive: Mixed<'_>) -> Translated {
+unsafe fn alltoallw(place: RankOf, send: Option<WBuffer<'_>>, receive: WBuffer<'_>) -> Translated {
     let used = send.iter().chain([&receive]);
     let mut stage = Stage::new(Unit::of(used.flat_map(|blocks| blocks.datatypes)));
     let input = match send {

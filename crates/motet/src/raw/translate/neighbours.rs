@@ -14,7 +14,7 @@ use crate::error::ErrorKind;
 use crate::group::Group;
 use crate::raw::apart;
 use crate::raw::collective::Collective;
-use crate::raw::data::{Mixed, TypedBuffer, VectorBuffer};
+use crate::raw::data::{TypedBuffer, VectorBuffer, WBuffer};
 use crate::raw::side::{SideBuffers, Stage, Unit};
 use crate::topology::Neighbourhood;
 
@@ -112,7 +112,7 @@ pub(super) unsafe fn among_groups(
 /// # Safety
 /// As [`Translation::of`].
 pub(super) unsafe fn among_ranks(
-    [send, receive]: [Mixed<'_>; 2],
+    [send, receive]: [WBuffer<'_>; 2],
     comm: &Communicator,
     [to, from]: [&[Rank]; 2],
 ) -> Translated {
@@ -206,7 +206,7 @@ unsafe fn alltoallv(edges: &Edges<'_>, send: VectorBuffer<'_>, receive: VectorBu
     Ok((stage, input, output))
 }
 
-unsafe fn alltoallw(edges: &Edges<'_>, send: Mixed<'_>, receive: Mixed<'_>) -> Sides {
+unsafe fn alltoallw(edges: &Edges<'_>, send: WBuffer<'_>, receive: WBuffer<'_>) -> Sides {
     one_each("send counts", send.counts, edges.destinations())?;
     one_each("receive counts", receive.counts, edges.sources())?;
     let mut stage = Stage::new(Unit::of(send.datatypes.iter().chain(receive.datatypes)));
