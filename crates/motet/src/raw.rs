@@ -48,7 +48,7 @@ mod strict;
 mod swap;
 mod translate;
 
-pub use collective::{Collective, On, Reduction, Root};
+pub use collective::{Collective, CommRef, Reduction, Root};
 pub use data::{TypedBuffer, VectorBuffer, WBuffer};
 pub(crate) use generalized::Shared;
 pub use generalized::{Callbacks, Stage, grequest_start};

@@ -16,7 +16,7 @@ use std::{env, thread};
 use motet::datatype::Datatype;
 use motet::op::Op;
 use motet::raw::{
-    Collective, CollectiveKind, On, Reduction, Root, TypedBuffer, VectorBuffer, WBuffer,
+    Collective, CollectiveKind, CommRef, Reduction, Root, TypedBuffer, VectorBuffer, WBuffer,
 };
 use motet::{Communicator, Error, ErrorClass, Group, Info, Result, Settings, World, op};
 use worlds::Random;
@@ -289,7 +289,8 @@ fn play(world: &World, case: &Case) -> Result<Vec<Result<()>>> {
     let ring = world.graph_adjacent([former], [next])?;
     let group = |rank| world.group().include(&[rank]).expect("it is in the world");
     let (to, from) = (group(next), group(former));
-    let on: On<'_> = if is_among_neighbours(case.kind) { (&ring).into() } else { world.into() };
+    let on: CommRef<'_> =
+        if is_among_neighbours(case.kind) { (&ring).into() } else { world.into() };
     let blocks = if is_sparse(case.kind) { 1 } else { ranks };
     let ended =
         memory.with_call(case.kind, blocks, [&to, &from], |call| call_in(case.form, call, on));
@@ -313,7 +314,7 @@ fn is_sparse(kind: CollectiveKind) -> bool {
         )
 }
 
-fn call_in(form: Form, call: &Collective<'_>, on: On<'_>) -> Vec<Result<()>> {
+fn call_in(form: Form, call: &Collective<'_>, on: CommRef<'_>) -> Vec<Result<()>> {
     match form {
         // SAFETY: the memory lives until the call has ended, and has room for all that it names.
         Form::Blocking => (0..2).map(|_| unsafe { call.run(on) }).collect(),

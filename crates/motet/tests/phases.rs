@@ -46,7 +46,7 @@ fn allreduce<'a>(buffer: &mut [i32], op: &'a Op) -> Collective<'a> {
 
 /// Begins a collective whose memory the test keeps until it has ended.
 #[track_caller]
-fn begin<'a>(call: &Collective<'_>, on: impl Into<raw::On<'a>>) -> Result<()> {
+fn begin<'a>(call: &Collective<'_>, on: impl Into<raw::CommRef<'a>>) -> Result<()> {
     // SAFETY: each test keeps the memory, and looks at it only when the phase has ended.
     unsafe { call.begin(on) }
 }

@@ -8,7 +8,7 @@ mod worlds;
 use motet::datatype::Datatype;
 use motet::op::Op;
 use motet::raw::{
-    self, Collective, Incoming, On, Outgoing, Partitions, Reduction, Request, Root, SendMode,
+    self, Collective, CommRef, Incoming, Outgoing, Partitions, Reduction, Request, Root, SendMode,
     SendRecv, SendRecvReplace, Status, TypedBuffer,
 };
 use motet::{
@@ -105,32 +105,32 @@ fn incoming(items: &mut Items, from: Source) -> Incoming<'_> {
 // All memory below lives until the operations on it are complete, and is not looked at before:
 // that is the reason for every call here.
 
-fn send(on: On<'_>, items: &mut Items, to: usize, mode: SendMode) -> Result<()> {
+fn send(on: CommRef<'_>, items: &mut Items, to: usize, mode: SendMode) -> Result<()> {
     // SAFETY: see above.
     unsafe { outgoing(items, to, mode).run(on) }
 }
 
-fn isend(on: On<'_>, items: &mut Items, to: usize, mode: SendMode) -> Result<Request> {
+fn isend(on: CommRef<'_>, items: &mut Items, to: usize, mode: SendMode) -> Result<Request> {
     // SAFETY: see above.
     unsafe { outgoing(items, to, mode).start(on) }
 }
 
-fn send_init(on: On<'_>, items: &mut Items, to: usize, mode: SendMode) -> Result<Request> {
+fn send_init(on: CommRef<'_>, items: &mut Items, to: usize, mode: SendMode) -> Result<Request> {
     // SAFETY: see above.
     unsafe { outgoing(items, to, mode).init(on) }
 }
 
-fn recv(on: On<'_>, items: &mut Items, from: impl Into<Source>) -> Result<Status> {
+fn recv(on: CommRef<'_>, items: &mut Items, from: impl Into<Source>) -> Result<Status> {
     // SAFETY: see above.
     unsafe { incoming(items, from.into()).run(on) }
 }
 
-fn irecv(on: On<'_>, items: &mut Items, from: impl Into<Source>) -> Result<Request> {
+fn irecv(on: CommRef<'_>, items: &mut Items, from: impl Into<Source>) -> Result<Request> {
     // SAFETY: see above.
     unsafe { incoming(items, from.into()).start(on) }
 }
 
-fn recv_init(on: On<'_>, items: &mut Items, from: impl Into<Source>) -> Result<Request> {
+fn recv_init(on: CommRef<'_>, items: &mut Items, from: impl Into<Source>) -> Result<Request> {
     // SAFETY: see above.
     unsafe { incoming(items, from.into()).init(on) }
 }
@@ -142,7 +142,7 @@ fn across(world: &World) -> Result<Intercommunicator> {
 }
 
 /// Runs a body on two ranks, in one group and between two; the number is that of the partner.
-fn everywhere(body: impl Fn(On<'_>, bool, usize) -> Result<()> + Sync) {
+fn everywhere(body: impl Fn(CommRef<'_>, bool, usize) -> Result<()> + Sync) {
     for settings in [Settings::new(), Settings::new().without_single_copy()] {
         on_ranks_with(2, &settings, |world| {
             let inter = across(world)?;
@@ -150,8 +150,8 @@ fn everywhere(body: impl Fn(On<'_>, bool, usize) -> Result<()> + Sync) {
             let comm: &Communicator = world;
             comm.attach_buffer(BufferRoom::Automatic)?;
             inter.attach_buffer(BufferRoom::Automatic)?;
-            body(On::from(comm), first, 1 - world.rank())?;
-            body(On::from(&inter), first, 0)?;
+            body(CommRef::from(comm), first, 1 - world.rank())?;
+            body(CommRef::from(&inter), first, 0)?;
             inter.detach_buffer()?;
             comm.detach_buffer().map(drop)
         });
@@ -386,7 +386,7 @@ fn another_type_is_an_error_in_check_mode() {
     {
         on_ranks_with(2, &settings, |world| {
             let comm: &Communicator = world;
-            let (on, first) = (On::from(comm), world.rank() == 0);
+            let (on, first) = (CommRef::from(comm), world.rank() == 0);
             for count in [2, 9000] {
                 if first {
                     let mut items = Items::holding(COLUMN, &values(1, count));
@@ -516,13 +516,13 @@ fn probes_tell_the_size_of_the_data_and_take_it() {
             }
             for blocking in [true, false] {
                 let found: Status = match on {
-                    On::Intercommunicator(inter) => inter.probe(ANY_SOURCE, ANY_TAG)?.into(),
-                    On::Communicator(comm) => comm.probe(ANY_SOURCE, ANY_TAG)?.into(),
+                    CommRef::Intercommunicator(inter) => inter.probe(ANY_SOURCE, ANY_TAG)?.into(),
+                    CommRef::Communicator(comm) => comm.probe(ANY_SOURCE, ANY_TAG)?.into(),
                 };
                 assert_eq!(found.count(&layout.datatype()), Some(count as u64));
                 let message = match on {
-                    On::Intercommunicator(inter) => inter.mprobe(other, TAG)?,
-                    On::Communicator(comm) => comm.mprobe(other, TAG)?,
+                    CommRef::Intercommunicator(inter) => inter.mprobe(other, TAG)?,
+                    CommRef::Communicator(comm) => comm.mprobe(other, TAG)?,
                 };
                 assert_eq!(Status::from(message.status()), found);
                 let mut items = Items::poisoned(layout, count);

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use motet::raw::On;
+use motet::raw::CommRef;
 use motet::{
     Attributes, CartesianCommunicator, Communicator, ErrorClass, GraphCommunicator,
     IndexedGraphCommunicator, Info, Intercommunicator, World,
@@ -272,10 +272,10 @@ impl Comm {
     }
 
     /// It, as the untyped layer takes it.
-    pub(crate) fn on(&self) -> On<'_> {
+    pub(crate) fn on(&self) -> CommRef<'_> {
         match (self.shape(), self.inside()) {
-            (Shape::Between(between), _) => On::Intercommunicator(between),
-            (_, inside) => On::Communicator(inside.expect("all others have one group")),
+            (Shape::Between(between), _) => CommRef::Intercommunicator(between),
+            (_, inside) => CommRef::Communicator(inside.expect("all others have one group")),
         }
     }
 

@@ -20,7 +20,7 @@ use crate::error::{ErrorKind, Result};
 use crate::info::Info;
 use crate::intercommunicator::Intercommunicator;
 use crate::persistent::Persistent;
-use crate::raw::{Collective, On, WBuffer, exchangew};
+use crate::raw::{Collective, CommRef, WBuffer, exchangew};
 use crate::request::Request;
 
 /// A block of an [`alltoallw`](Communicator::alltoallw) or an
@@ -95,7 +95,7 @@ pub(crate) enum Peers<'a> {
 /// What an alltoallw passes besides its buffers.
 #[derive(Clone, Copy)]
 pub(crate) struct TypedBlocks<'a> {
-    pub(crate) on: On<'a>,
+    pub(crate) on: CommRef<'a>,
     pub(crate) whom: Peers<'a>,
     pub(crate) to: &'a [TypedBlock],
     pub(crate) from: &'a [TypedBlock],

@@ -20,7 +20,7 @@ use crate::communicator::{Communicator, ContextKind, Sequence, context};
 use crate::error::{ErrorHandler, ErrorKind, Result};
 use crate::flight::CommContext;
 use crate::group::{Group, GroupError};
-use crate::raw::On;
+use crate::raw::CommRef;
 use crate::status::Tag;
 
 const CREATE: &str = "intercomm_create";
@@ -70,7 +70,7 @@ impl Communicator {
         remote_leader: usize,
         tag: Tag,
     ) -> Result<Intercommunicator> {
-        self.intercomm_create_on(local_leader, peer.map(On::Communicator), remote_leader, tag)
+        self.intercomm_create_on(local_leader, peer.map(CommRef::Communicator), remote_leader, tag)
     }
 
     /// As [`intercomm_create`](Communicator::intercomm_create), but the leaders may also meet on an
@@ -82,7 +82,7 @@ impl Communicator {
     pub fn intercomm_create_on(
         &self,
         local_leader: usize,
-        peer: Option<On<'_>>,
+        peer: Option<CommRef<'_>>,
         remote_leader: usize,
         tag: Tag,
     ) -> Result<Intercommunicator> {
@@ -114,10 +114,15 @@ impl Communicator {
     }
 
     /// What the leaders tell each other: the id, and the ranks of the remote group.
-    fn bridge(&self, peer: Option<On<'_>>, leader: usize, tag: Tag) -> Result<Vec<u64>, ErrorKind> {
+    fn bridge(
+        &self,
+        peer: Option<CommRef<'_>>,
+        leader: usize,
+        tag: Tag,
+    ) -> Result<Vec<u64>, ErrorKind> {
         let peer = peer.map(|peer| match peer {
-            On::Communicator(peer) => peer,
-            On::Intercommunicator(between) => between.far(),
+            CommRef::Communicator(peer) => peer,
+            CommRef::Intercommunicator(between) => between.far(),
         });
         let peer = peer.filter(|peer| Arc::ptr_eq(peer.core(), self.core()));
         let Some(peer) = peer else {

@@ -5,7 +5,7 @@ use std::panic::Location;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::error::{ErrorKind, Result};
-use crate::raw::{CollectiveKind, On};
+use crate::raw::{CollectiveKind, CommRef};
 use crate::request::Request;
 
 /// The state of nesting on a communicator; nothing until the first phase.
@@ -102,7 +102,7 @@ fn none_is_open(called: &'static str) -> ErrorKind {
 /// [`ErrorKind::Nesting`] if no phase is open, if the innermost one is of another collective (both
 /// are named), or if a [`Phases`](crate::Phases) is alive: the phases stay as they are then. What
 /// went wrong with the collective; it is ended then.
-pub fn end<'on>(on: impl Into<On<'on>>, which: CollectiveKind) -> Result<()> {
+pub fn end<'on>(on: impl Into<CommRef<'on>>, which: CollectiveKind) -> Result<()> {
     let on = on.into();
     let communicator = on.communicator();
     let popped = communicator.nesting().pop(which);

@@ -4,7 +4,7 @@
 //! to field: a struct that is copied as a whole, soon after its fields have been written one by
 //! one, costs a processor more time than all that is done here.
 
-use super::collective::{Collective, On, Reduction, Root};
+use super::collective::{Collective, CommRef, Reduction, Root};
 use super::data::{TypedBuffer, VectorBuffer};
 use crate::communicator::ContextKind;
 use crate::datatype::Datatype;
@@ -66,8 +66,8 @@ impl Root {
 impl Collective<'_> {
     /// What tells whether it is the same as another call; nothing if that cannot be told.
     #[inline(always)]
-    pub(super) fn known(&self, on: On<'_>) -> Option<ReplayKey<'_>> {
-        let On::Communicator(communicator) = on else { return None };
+    pub(super) fn known(&self, on: CommRef<'_>) -> Option<ReplayKey<'_>> {
+        let CommRef::Communicator(communicator) = on else { return None };
         let operator = match self.reduced() {
             Some(reduction) => reduction.op.as_predefined()? as u16,
             None => 0,

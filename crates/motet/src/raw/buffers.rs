@@ -7,7 +7,7 @@
 //! looks for it.
 
 use super::apart::{AddressRange, BufferRole, Byte, find, pieces};
-use super::collective::{Collective, On, Reduction, Root};
+use super::collective::{Collective, CommRef, Reduction, Root};
 use super::data::{TypedBuffer, VectorBuffer, WBuffer};
 use crate::buffer::Span;
 use crate::check::Strictness;
@@ -29,18 +29,18 @@ pub(super) struct Around {
 
 impl Around {
     /// Of a call on a communicator.
-    pub(super) fn of(collective: &Collective<'_>, on: On<'_>) -> Around {
+    pub(super) fn of(collective: &Collective<'_>, on: CommRef<'_>) -> Around {
         let comm = on.communicator();
         let own = |rank, size| RankOf { rank, size };
         let near = comm.near().ok().filter(|_| collective.is_among_neighbours());
         let neighbours =
             near.map_or([0, 0], |near| [near.destinations().len(), near.sources().len()]);
         match on {
-            On::Communicator(comm) => {
+            CommRef::Communicator(comm) => {
                 let own = own(comm.rank(), comm.size());
                 Around { own, peers: own.size, neighbours, is_within: true }
             }
-            On::Intercommunicator(inter) => {
+            CommRef::Intercommunicator(inter) => {
                 let (own, peers) = (own(inter.rank(), inter.size()), inter.remote_size());
                 Around { own, peers, neighbours, is_within: false }
             }

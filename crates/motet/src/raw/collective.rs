@@ -146,43 +146,43 @@ pub enum Collective<'a> {
 
 /// On what a collective is called.
 #[derive(Clone, Copy, Debug)]
-pub enum On<'a> {
+pub enum CommRef<'a> {
     /// A communicator; for the collectives among neighbours, one with a topology.
     Communicator(&'a Communicator),
     /// An intercommunicator.
     Intercommunicator(&'a Intercommunicator),
 }
 
-impl<'a> From<&'a Communicator> for On<'a> {
-    fn from(communicator: &'a Communicator) -> On<'a> {
-        On::Communicator(communicator)
+impl<'a> From<&'a Communicator> for CommRef<'a> {
+    fn from(communicator: &'a Communicator) -> CommRef<'a> {
+        CommRef::Communicator(communicator)
     }
 }
 
-impl<'a> From<&'a World> for On<'a> {
-    fn from(world: &'a World) -> On<'a> {
-        On::Communicator(world)
+impl<'a> From<&'a World> for CommRef<'a> {
+    fn from(world: &'a World) -> CommRef<'a> {
+        CommRef::Communicator(world)
     }
 }
 
-impl<'a, T> From<&'a Topological<T>> for On<'a> {
-    fn from(topological: &'a Topological<T>) -> On<'a> {
-        On::Communicator(topological)
+impl<'a, T> From<&'a Topological<T>> for CommRef<'a> {
+    fn from(topological: &'a Topological<T>) -> CommRef<'a> {
+        CommRef::Communicator(topological)
     }
 }
 
-impl<'a> From<&'a Intercommunicator> for On<'a> {
-    fn from(inter: &'a Intercommunicator) -> On<'a> {
-        On::Intercommunicator(inter)
+impl<'a> From<&'a Intercommunicator> for CommRef<'a> {
+    fn from(inter: &'a Intercommunicator) -> CommRef<'a> {
+        CommRef::Intercommunicator(inter)
     }
 }
 
-impl On<'_> {
+impl CommRef<'_> {
     /// The communicator whose order of calls it is.
     pub(crate) fn communicator(&self) -> &Communicator {
         match self {
-            On::Communicator(communicator) => communicator,
-            On::Intercommunicator(inter) => inter.over_both(),
+            CommRef::Communicator(communicator) => communicator,
+            CommRef::Intercommunicator(inter) => inter.over_both(),
         }
     }
 }
@@ -197,7 +197,7 @@ impl Collective<'_> {
     /// # Errors
     /// Arguments that the standard does not allow; what went wrong with the operation.
     #[track_caller]
-    pub unsafe fn run<'on>(&self, on: impl Into<On<'on>>) -> Result<()> {
+    pub unsafe fn run<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<()> {
         let on = on.into();
         let (communicator, known) = (on.communicator(), self.known(on));
         let again =
@@ -214,7 +214,11 @@ impl Collective<'_> {
     /// # Safety
     /// As [`Collective::run`].
     #[track_caller]
-    pub(super) unsafe fn run_first(&self, on: On<'_>, known: Option<&ReplayKey<'_>>) -> Result<()> {
+    pub(super) unsafe fn run_first(
+        &self,
+        on: CommRef<'_>,
+        known: Option<&ReplayKey<'_>>,
+    ) -> Result<()> {
         let (call, communicator) = (self.call(Form::Blocking), on.communicator());
         let at = Location::caller();
         // SAFETY: passed on.
@@ -231,7 +235,7 @@ impl Collective<'_> {
     /// # Errors
     /// Arguments that the standard does not allow.
     #[track_caller]
-    pub unsafe fn start<'on>(&self, on: impl Into<On<'on>>) -> Result<Request<()>> {
+    pub unsafe fn start<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Request<()>> {
         let on = on.into();
         let (communicator, known) = (on.communicator(), self.known(on));
         let again = known.as_ref().and_then(|known| communicator.start_again(self.kind(), known));
@@ -249,7 +253,7 @@ impl Collective<'_> {
     #[track_caller]
     pub(super) unsafe fn start_first(
         &self,
-        on: On<'_>,
+        on: CommRef<'_>,
         known: Option<&ReplayKey<'_>>,
     ) -> Result<Request<()>> {
         let (call, communicator) = (self.call(Form::Nonblocking), on.communicator());
@@ -268,7 +272,7 @@ impl Collective<'_> {
     /// # Errors
     /// As [`Collective::start`].
     #[track_caller]
-    pub unsafe fn start_request<'on>(&self, on: impl Into<On<'on>>) -> Result<raw::Request> {
+    pub unsafe fn start_request<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<raw::Request> {
         // SAFETY: passed on.
         let request = unsafe { self.start(on) }?;
         Ok(raw::Request::of_collective(request.into_flight()))
@@ -289,7 +293,7 @@ impl Collective<'_> {
     /// Arguments that the standard does not allow; [`ErrorKind::Nesting`](crate::ErrorKind) if a
     /// [`Phases`](crate::Phases) of the communicator is alive.
     #[track_caller]
-    pub unsafe fn begin<'on>(&self, on: impl Into<On<'on>>) -> Result<()> {
+    pub unsafe fn begin<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<()> {
         let (on, at, kind) = (on.into(), Location::caller(), self.kind());
         let communicator = on.communicator();
         let (nesting, call) = (communicator.nesting(), kind.begin_name());
@@ -312,7 +316,11 @@ impl Collective<'_> {
     /// # Errors
     /// Arguments that the standard does not allow.
     #[track_caller]
-    pub unsafe fn init<'on>(&self, on: impl Into<On<'on>>, info: &Info) -> Result<Persistent<()>> {
+    pub unsafe fn init<'on>(
+        &self,
+        on: impl Into<CommRef<'on>>,
+        info: &Info,
+    ) -> Result<Persistent<()>> {
         let on = on.into();
         // SAFETY: passed on.
         let prepared = unsafe { self.translate(self.call(Form::Persistent), on) };
@@ -360,7 +368,11 @@ impl Collective<'_> {
     ///
     /// # Safety
     /// As the form says.
-    pub(crate) unsafe fn translate(&self, call: &'static str, on: On<'_>) -> Result<PreparedCall> {
+    pub(crate) unsafe fn translate(
+        &self,
+        call: &'static str,
+        on: CommRef<'_>,
+    ) -> Result<PreparedCall> {
         let communicator = on.communicator();
         // SAFETY: passed on.
         let translated = unsafe { Translation::of(self, on) };

@@ -8,7 +8,7 @@
 
 use motet_fabric::TypeCode;
 
-use super::collective::On;
+use super::collective::CommRef;
 use super::data::TypedBuffer;
 use super::request::{Past, Request, State};
 use super::side::{Stage, Unit};
@@ -81,7 +81,7 @@ impl Outgoing<'_> {
     /// Arguments that the standard does not allow; no room in the buffer of buffered sends; that
     /// the destination has died or left.
     #[inline]
-    pub unsafe fn run<'on>(&self, on: impl Into<On<'on>>) -> Result<()> {
+    pub unsafe fn run<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<()> {
         let comm = on.into().messages();
         // SAFETY: passed on.
         if unsafe { self.try_send_inline(comm) } {
@@ -109,7 +109,7 @@ impl Outgoing<'_> {
     /// # Errors
     /// Arguments that the standard does not allow.
     #[inline]
-    pub unsafe fn start<'on>(&self, on: impl Into<On<'on>>) -> Result<Request> {
+    pub unsafe fn start<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Request> {
         let comm = on.into().messages();
         // SAFETY: passed on.
         if unsafe { self.try_send_inline(comm) } {
@@ -137,7 +137,7 @@ impl Outgoing<'_> {
     ///
     /// # Errors
     /// Arguments that the standard does not allow.
-    pub unsafe fn init<'on>(&self, on: impl Into<On<'on>>) -> Result<Request> {
+    pub unsafe fn init<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Request> {
         let (call, comm) = (self.call(2), on.into().messages());
         // SAFETY: passed on.
         let ready = unsafe { self.transfer(call, comm) }?;
@@ -175,7 +175,7 @@ impl Incoming<'_> {
     /// Arguments that the standard does not allow; a message that is too long, or (in check mode)
     /// of elements of another type: nothing is written then; that the source has died or left.
     #[inline]
-    pub unsafe fn run<'on>(&self, on: impl Into<On<'on>>) -> Result<Status> {
+    pub unsafe fn run<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Status> {
         let comm = on.into().messages();
         // SAFETY: passed on.
         if let Some(told) = unsafe { self.try_recv_inline(comm) } {
@@ -203,7 +203,7 @@ impl Incoming<'_> {
     /// # Errors
     /// Arguments that the standard does not allow.
     #[inline]
-    pub unsafe fn start<'on>(&self, on: impl Into<On<'on>>) -> Result<Request> {
+    pub unsafe fn start<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Request> {
         let comm = on.into().messages();
         // SAFETY: passed on.
         if let Some(begun) = unsafe { self.try_irecv_inline(comm) } {
@@ -230,7 +230,7 @@ impl Incoming<'_> {
     ///
     /// # Errors
     /// Arguments that the standard does not allow.
-    pub unsafe fn init<'on>(&self, on: impl Into<On<'on>>) -> Result<Request> {
+    pub unsafe fn init<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Request> {
         let comm = on.into().messages();
         // SAFETY: passed on.
         let ready = unsafe { self.transfer("recv_init", comm) }?;
@@ -317,12 +317,12 @@ impl Communicator {
     }
 }
 
-impl<'on> On<'on> {
+impl<'on> CommRef<'on> {
     /// The communicator that messages go through.
     pub(super) fn messages(self) -> &'on Communicator {
         match self {
-            On::Communicator(communicator) => communicator,
-            On::Intercommunicator(inter) => inter.far(),
+            CommRef::Communicator(communicator) => communicator,
+            CommRef::Intercommunicator(inter) => inter.far(),
         }
     }
 }

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use motet_fabric::Peer;
 use motet_fabric::slab::Id;
 
-use super::collective::On;
+use super::collective::CommRef;
 use super::message::{Incoming, Outgoing, Ready};
 use super::request::Request;
 use crate::communicator::{Communicator, ContextKind};
@@ -61,7 +61,7 @@ impl Outgoing<'_> {
     /// Arguments that the standard does not allow.
     pub unsafe fn init_in_parts<'on>(
         &self,
-        on: impl Into<On<'on>>,
+        on: impl Into<CommRef<'on>>,
         parts: usize,
     ) -> Result<Request> {
         let comm = on.into().messages();
@@ -88,7 +88,7 @@ impl Incoming<'_> {
     /// Arguments that the standard does not allow: any source and any tag are among them.
     pub unsafe fn init_in_parts<'on>(
         &self,
-        on: impl Into<On<'on>>,
+        on: impl Into<CommRef<'on>>,
         parts: usize,
     ) -> Result<Request> {
         let comm = on.into().messages();

@@ -4,7 +4,7 @@
 
 use motet_fabric::Region;
 
-use super::collective::On;
+use super::collective::CommRef;
 use super::data::TypedBuffer;
 use super::message::{Incoming, Outgoing, SendMode, conclude, place};
 use super::request::{Request, State};
@@ -47,7 +47,7 @@ impl SendRecv<'_> {
     ///
     /// # Errors
     /// As both of these.
-    pub unsafe fn run<'on>(&self, on: impl Into<On<'on>>) -> Result<Status> {
+    pub unsafe fn run<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Status> {
         let comm = on.into().messages();
         // SAFETY: passed on: this waits until the operation is over.
         let flight = unsafe { self.begin("sendrecv", comm) }?;
@@ -62,7 +62,7 @@ impl SendRecv<'_> {
     ///
     /// # Errors
     /// Arguments that the standard does not allow.
-    pub unsafe fn start<'on>(&self, on: impl Into<On<'on>>) -> Result<Request> {
+    pub unsafe fn start<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Request> {
         // SAFETY: passed on.
         let flight = unsafe { self.begin("isendrecv", on.into().messages()) }?;
         Ok(Request::message_or_collective(flight, Box::new(()), State::Once))
@@ -100,7 +100,7 @@ impl SendRecvReplace<'_> {
     ///
     /// # Errors
     /// As [`Swap::run`]. If nothing is received the data is as it was.
-    pub unsafe fn run<'on>(&self, on: impl Into<On<'on>>) -> Result<Status> {
+    pub unsafe fn run<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Status> {
         let comm = on.into().messages();
         // SAFETY: passed on: this waits until the operation is over.
         let flight = unsafe { self.begin("sendrecv_replace", comm) }?;
@@ -114,7 +114,7 @@ impl SendRecvReplace<'_> {
     ///
     /// # Errors
     /// Arguments that the standard does not allow.
-    pub unsafe fn start<'on>(&self, on: impl Into<On<'on>>) -> Result<Request> {
+    pub unsafe fn start<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Request> {
         // SAFETY: passed on.
         let flight = unsafe { self.begin("isendrecv_replace", on.into().messages()) }?;
         Ok(Request::message_or_collective(flight, Box::new(()), State::Once))

@@ -11,7 +11,7 @@ mod reductions;
 use motet_plan::Rank;
 
 use super::buffers::{self, Around};
-use super::collective::{Collective, On, Root};
+use super::collective::{Collective, CommRef, Root};
 use super::data::WBuffer;
 use super::side::{Stage, Unit};
 use super::strict;
@@ -42,7 +42,7 @@ impl Translation {
     ///
     /// # Safety
     /// The operation holds the memory of all data that the call names.
-    pub(super) unsafe fn of(collective: &Collective<'_>, on: On<'_>) -> Translated {
+    pub(super) unsafe fn of(collective: &Collective<'_>, on: CommRef<'_>) -> Translated {
         if on.communicator().core().watch().strictness() == Strictness::Strict {
             strict::check(collective, &Around::of(collective, on))?;
         }
@@ -54,21 +54,21 @@ impl Translation {
     ///
     /// # Safety
     /// As [`Translation::of`].
-    unsafe fn of_any(collective: &Collective<'_>, on: On<'_>) -> Translated {
+    unsafe fn of_any(collective: &Collective<'_>, on: CommRef<'_>) -> Translated {
         let comm = on.communicator();
         let place = RankOf { rank: comm.rank(), size: comm.size() };
         // SAFETY (for all calls below): passed on.
         match (*collective, on) {
-            (collective, On::Intercommunicator(_)) if collective.groups().is_some() => {
+            (collective, CommRef::Intercommunicator(_)) if collective.groups().is_some() => {
                 let problem = "is an intercommunicator, but the groups are of one communicator";
                 Err(ErrorKind::Communicator { problem: problem.into() })
             }
             // SAFETY: see above.
-            (moved, On::Intercommunicator(inter)) if moved.reduction().is_none() => unsafe {
+            (moved, CommRef::Intercommunicator(inter)) if moved.reduction().is_none() => unsafe {
                 between::translate(&moved, inter)
             },
             // SAFETY: see above.
-            (collective, On::Intercommunicator(inter)) => unsafe {
+            (collective, CommRef::Intercommunicator(inter)) => unsafe {
                 reductions::between(&collective, inter)
             },
             // SAFETY: see above.

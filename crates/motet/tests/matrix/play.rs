@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use motet::op::Op;
-use motet::raw::{self, Collective, On, Reduction, Root, TypedBuffer, VectorBuffer, WBuffer};
+use motet::raw::{self, Collective, CommRef, Reduction, Root, TypedBuffer, VectorBuffer, WBuffer};
 use motet::{Communicator, ErrorKind, GraphCommunicator, Info, Intercommunicator, Tag, World};
 
 use crate::case::{Case, Form, Kind, lefts};
@@ -51,15 +51,15 @@ impl<'a> Places<'a> {
         Ok(Places { world, between, near: [near(true)?, near(false)?] })
     }
 
-    fn on(&self, case: &Case) -> On<'_> {
+    fn on(&self, case: &Case) -> CommRef<'_> {
         if case.between() {
-            return On::from(&self.between[&case.left()]);
+            return CommRef::from(&self.between[&case.left()]);
         }
         if case.kind.is_among_neighbours() {
-            return On::from(&self.neighbours(case).0);
+            return CommRef::from(&self.neighbours(case).0);
         }
         let world: &Communicator = self.world;
-        On::from(world)
+        CommRef::from(world)
     }
 
     fn neighbours(&self, case: &Case) -> &(GraphCommunicator, Edges) {
