@@ -354,7 +354,7 @@ fn hints_between_groups() {
         let leader = if is_left { 2 } else { 0 };
         let inter = half.intercomm_create(0, Some(world), leader, motet::Tag(0))?;
         let root = match world.rank() {
-            1 => motet::Root::Here,
+            1 => motet::Root::ThisRank,
             0 => motet::Root::Near,
             _ => motet::Root::Rank(1),
         };

@@ -94,7 +94,7 @@ impl<'a> Seat<'a> {
     fn root(&self, root: usize) -> Root {
         match self.far.iter().position(|&rank| rank == root) {
             Some(at) => Root::Rank(at),
-            None if root == self.me => Root::Here,
+            None if root == self.me => Root::ThisRank,
             None => Root::Near,
         }
     }
@@ -184,7 +184,7 @@ macro_rules! in_all_forms {
 fn bcast(seat: &Seat<'_>, root: usize) -> Result<()> {
     let (role, count) = (seat.root(root), seat.count);
     let before = |round| match role {
-        Root::Here => seat.data(count, round),
+        Root::ThisRank => seat.data(count, round),
         // That of a rank with nothing to do may have any length, and stays as it is.
         Root::Near => vec![CANARY; 2],
         Root::Rank(_) => vec![CANARY; count],
@@ -214,12 +214,12 @@ fn idle(round: usize) -> [Vec<u64>; 2] {
 fn gathers(seat: &Seat<'_>, root: usize) -> Result<()> {
     let (role, count) = (seat.root(root), seat.count);
     let input = |round| match role {
-        Root::Here => Vec::new(),
+        Root::ThisRank => Vec::new(),
         Root::Near => idle(round)[0].clone(),
         Root::Rank(_) => seat.data(count, round),
     };
     let output = |round| match role {
-        Root::Here => {
+        Root::ThisRank => {
             let block = |&rank| (0..count).map(move |place| value(rank, place, round));
             seat.far.iter().flat_map(block).collect()
         }
@@ -235,10 +235,10 @@ fn gathers(seat: &Seat<'_>, root: usize) -> Result<()> {
         _ => input(round),
     };
     let output = |round| match role {
-        Root::Here => laid_out(&blocks, |from, place| value(seat.far[from], place, round)),
+        Root::ThisRank => laid_out(&blocks, |from, place| value(seat.far[from], place, round)),
         _ => output(round),
     };
-    let known = if role == Root::Here { &blocks[..] } else { &[] };
+    let known = if role == Root::ThisRank { &blocks[..] } else { &[] };
     in_all_forms!(seat, input, output, gatherv igatherv gatherv_init(known, role));
     Ok(())
 }
@@ -246,23 +246,23 @@ fn gathers(seat: &Seat<'_>, root: usize) -> Result<()> {
 fn scatters(seat: &Seat<'_>, root: usize) -> Result<()> {
     let (role, count, at) = (seat.root(root), seat.count, seat.rank());
     let input = |round| match role {
-        Root::Here => seat.data(count * seat.far.len(), round),
+        Root::ThisRank => seat.data(count * seat.far.len(), round),
         Root::Near => idle(round)[0].clone(),
         Root::Rank(_) => Vec::new(),
     };
     let output = |round| match role {
-        Root::Here => Vec::new(),
+        Root::ThisRank => Vec::new(),
         Root::Near => idle(round)[1].clone(),
         Root::Rank(_) => (0..count).map(|place| value(root, at * count + place, round)).collect(),
     };
     in_all_forms!(seat, input, output, scatter iscatter scatter_init(role));
 
     let len = |rank: &usize| count + rank % 3;
-    let receivers = if role == Root::Here { &seat.far } else { &seat.near };
+    let receivers = if role == Root::ThisRank { &seat.far } else { &seat.near };
     let blocks = spread(receivers.iter().map(len));
     let whole = blocks.iter().map(|block| block.start + block.count).max().unwrap_or(0);
     let input = |round| match role {
-        Root::Here => seat.data(whole, round),
+        Root::ThisRank => seat.data(whole, round),
         _ => input(round),
     };
     let output = |round| match role {
@@ -272,7 +272,7 @@ fn scatters(seat: &Seat<'_>, root: usize) -> Result<()> {
         }
         _ => output(round),
     };
-    let known = if role == Root::Here { &blocks[..] } else { &[] };
+    let known = if role == Root::ThisRank { &blocks[..] } else { &[] };
     in_all_forms!(seat, input, output, scatterv iscatterv scatterv_init(known, role));
     Ok(())
 }
@@ -280,12 +280,12 @@ fn scatters(seat: &Seat<'_>, root: usize) -> Result<()> {
 fn reduce(seat: &Seat<'_>, root: usize) -> Result<()> {
     let (role, count) = (seat.root(root), seat.count);
     let input = |round| match role {
-        Root::Here => Vec::new(),
+        Root::ThisRank => Vec::new(),
         Root::Near => idle(round)[0].clone(),
         Root::Rank(_) => seat.data(count, round),
     };
     let output = |round, operation| match role {
-        Root::Here => seat.reduced(count, round, operation),
+        Root::ThisRank => seat.reduced(count, round, operation),
         Root::Near => idle(round)[1].clone(),
         Root::Rank(_) => Vec::new(),
     };
@@ -493,17 +493,19 @@ fn wrong_arguments_are_refused_at_once() {
         assert_eq!(refused.map(drop).expect_err("no such root").class(), ErrorClass::Root);
 
         let uneven = &mut vec![0; far + 1][..];
-        let of = across.gather(&[], uneven, Root::Here).expect_err("not one block for each");
+        let of = across.gather(&[], uneven, Root::ThisRank).expect_err("not one block for each");
         assert!(of.to_string().contains("one block of 1 for each of"), "{of}");
         let blocks = vec![Block { start: 0, count: 1 }; far + 1];
-        assert_eq!(class(across.gatherv(&[], uneven, &blocks, Root::Here)), ErrorClass::Arg);
+        assert_eq!(class(across.gatherv(&[], uneven, &blocks, Root::ThisRank)), ErrorClass::Arg);
         let outside = vec![Block { start: far, count: 2 }; far];
-        across.scatterv(uneven, &mut [], &outside, Root::Here).expect_err("not in the buffer");
+        across.scatterv(uneven, &mut [], &outside, Root::ThisRank).expect_err("not in the buffer");
         across.allgatherv(&[0], uneven, &outside).expect_err("not in the buffer");
         let over = vec![Block { start: 0, count: 1 }; far];
         if far > 1 {
             across.allgatherv(&[0], uneven, &over).expect_err("received blocks overlap");
-            across.gatherv(&[], uneven, &over, Root::Here).expect_err("received blocks overlap");
+            across
+                .gatherv(&[], uneven, &over, Root::ThisRank)
+                .expect_err("received blocks overlap");
         }
         across.allreduce(&[0, 1], &mut [0], Sum).expect_err("lengths differ");
         across.reduce_scatter(&[0], &mut [0], &[1], Sum).map_or_else(drop, |()| {

@@ -595,7 +595,7 @@ fn between_groups() -> Result<()> {
             assert_eq!(across.iallgather(buffers)?.wait()?.1, all);
             // Rank 0 of the world gathers from the right group.
             let root = match me {
-                0 => Root::Here,
+                0 => Root::ThisRank,
                 _ if is_left => Root::Near,
                 _ => Root::Rank(0),
             };

@@ -84,7 +84,7 @@ fn wrong_arguments_have_their_classes() {
         let null = TypedBuffer { address: std::ptr::null_mut(), count: 1, datatype: &INT };
         let call = |data, root| Collective::Bcast { data, root };
         assert_eq!(refused(&call(null, Root::Rank(0)), world), ErrorClass::Buffer);
-        for root in [Root::Rank(2), Root::Here, Root::Near] {
+        for root in [Root::Rank(2), Root::ThisRank, Root::Near] {
             assert_eq!(refused(&call(data(&mut memory), root), world), ErrorClass::Root);
         }
         let none = Collective::Alltoallv {
@@ -161,7 +161,7 @@ fn idle_ranks_keep_their_place_in_the_order() {
             let sender = round as usize % 3;
             let root = match world.rank() {
                 3 => Root::Rank(sender),
-                me if me == sender => Root::Here,
+                me if me == sender => Root::ThisRank,
                 _ => Root::Near,
             };
             let mut value = [if last { -1 } else { round }];

@@ -84,7 +84,7 @@ impl<'a> RankNeighbours<'a> {
     /// How this rank names rank 0 of the world, which is in the first half.
     pub(super) fn root_across(&self) -> Root {
         match self.rank() {
-            ROOT => Root::Here,
+            ROOT => Root::ThisRank,
             _ if self.is_in_first_half() => Root::Near,
             _ => Root::Rank(ROOT),
         }

@@ -52,7 +52,7 @@ pub(crate) enum RootRole {
 impl RootRole {
     pub(crate) fn of(inter: &Intercommunicator, root: Root) -> Result<RootRole, ErrorKind> {
         match root {
-            Root::Here => Ok(RootRole::Root),
+            Root::ThisRank => Ok(RootRole::Root),
             Root::Near => Ok(RootRole::Idle),
             Root::Rank(root) if root < inter.remote_size() => Ok(RootRole::Far(root)),
             Root::Rank(root) => Err(ErrorKind::Root { root, size: inter.remote_size() }),

@@ -56,7 +56,7 @@ impl Root {
     fn number(root: Option<Root>) -> u64 {
         match root {
             None => 0,
-            Some(Root::Here) => 1,
+            Some(Root::ThisRank) => 1,
             Some(Root::Near) => 2,
             Some(Root::Rank(rank)) => 3 + rank as u64,
         }

@@ -29,7 +29,7 @@ pub enum Root {
     /// This rank of the communicator; of an intercommunicator, this rank of the far group.
     Rank(usize),
     /// The caller, on an intercommunicator. (`MPI_ROOT`)
-    Here,
+    ThisRank,
     /// Another rank of the caller's group, on an intercommunicator. (`MPI_PROC_NULL`)
     Near,
 }

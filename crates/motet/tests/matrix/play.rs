@@ -314,7 +314,7 @@ impl Arguments {
         let (root, left) = (case.root(), case.left());
         match case.between() {
             false => Root::Rank(root),
-            true if me == root => Root::Here,
+            true if me == root => Root::ThisRank,
             true if (me < left) == (root < left) => Root::Near,
             true if root < left => Root::Rank(root),
             true => Root::Rank(root - left),
