@@ -355,7 +355,7 @@ fn hints_between_groups() {
         let inter = half.intercomm_create(0, Some(world), leader, motet::Tag(0))?;
         let root = match world.rank() {
             1 => motet::Root::ThisRank,
-            0 => motet::Root::Near,
+            0 => motet::Root::ProcNull,
             _ => motet::Root::Rank(1),
         };
         for keys in [&[ENFORCE, REUSE][..], &[ENFORCE, PREVIOUS], &[PREVIOUS], &[NONBLOCKING]] {

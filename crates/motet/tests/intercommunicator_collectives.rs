@@ -95,7 +95,7 @@ impl<'a> Seat<'a> {
         match self.far.iter().position(|&rank| rank == root) {
             Some(at) => Root::Rank(at),
             None if root == self.me => Root::ThisRank,
-            None => Root::Near,
+            None => Root::ProcNull,
         }
     }
 
@@ -186,7 +186,7 @@ fn bcast(seat: &Seat<'_>, root: usize) -> Result<()> {
     let before = |round| match role {
         Root::ThisRank => seat.data(count, round),
         // That of a rank with nothing to do may have any length, and stays as it is.
-        Root::Near => vec![CANARY; 2],
+        Root::ProcNull => vec![CANARY; 2],
         Root::Rank(_) => vec![CANARY; count],
     };
     let after = |round| match role {
@@ -215,7 +215,7 @@ fn gathers(seat: &Seat<'_>, root: usize) -> Result<()> {
     let (role, count) = (seat.root(root), seat.count);
     let input = |round| match role {
         Root::ThisRank => Vec::new(),
-        Root::Near => idle(round)[0].clone(),
+        Root::ProcNull => idle(round)[0].clone(),
         Root::Rank(_) => seat.data(count, round),
     };
     let output = |round| match role {
@@ -223,7 +223,7 @@ fn gathers(seat: &Seat<'_>, root: usize) -> Result<()> {
             let block = |&rank| (0..count).map(move |place| value(rank, place, round));
             seat.far.iter().flat_map(block).collect()
         }
-        Root::Near => idle(round)[1].clone(),
+        Root::ProcNull => idle(round)[1].clone(),
         Root::Rank(_) => Vec::new(),
     };
     in_all_forms!(seat, input, output, gather igather gather_init(role));
@@ -247,12 +247,12 @@ fn scatters(seat: &Seat<'_>, root: usize) -> Result<()> {
     let (role, count, at) = (seat.root(root), seat.count, seat.rank());
     let input = |round| match role {
         Root::ThisRank => seat.data(count * seat.far.len(), round),
-        Root::Near => idle(round)[0].clone(),
+        Root::ProcNull => idle(round)[0].clone(),
         Root::Rank(_) => Vec::new(),
     };
     let output = |round| match role {
         Root::ThisRank => Vec::new(),
-        Root::Near => idle(round)[1].clone(),
+        Root::ProcNull => idle(round)[1].clone(),
         Root::Rank(_) => (0..count).map(|place| value(root, at * count + place, round)).collect(),
     };
     in_all_forms!(seat, input, output, scatter iscatter scatter_init(role));
@@ -281,12 +281,12 @@ fn reduce(seat: &Seat<'_>, root: usize) -> Result<()> {
     let (role, count) = (seat.root(root), seat.count);
     let input = |round| match role {
         Root::ThisRank => Vec::new(),
-        Root::Near => idle(round)[0].clone(),
+        Root::ProcNull => idle(round)[0].clone(),
         Root::Rank(_) => seat.data(count, round),
     };
     let output = |round, operation| match role {
         Root::ThisRank => seat.reduced(count, round, operation),
-        Root::Near => idle(round)[1].clone(),
+        Root::ProcNull => idle(round)[1].clone(),
         Root::Rank(_) => Vec::new(),
     };
     in_all_forms!(seat, input, |round| output(round, add),

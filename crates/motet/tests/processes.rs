@@ -596,7 +596,7 @@ fn between_groups() -> Result<()> {
             // Rank 0 of the world gathers from the right group.
             let root = match me {
                 0 => Root::ThisRank,
-                _ if is_left => Root::Near,
+                _ if is_left => Root::ProcNull,
                 _ => Root::Rank(0),
             };
             let buffers = (input, vec![0; count * far.len()]);

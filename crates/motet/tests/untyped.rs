@@ -84,7 +84,7 @@ fn wrong_arguments_have_their_classes() {
         let null = TypedBuffer { address: std::ptr::null_mut(), count: 1, datatype: &INT };
         let call = |data, root| Collective::Bcast { data, root };
         assert_eq!(refused(&call(null, Root::Rank(0)), world), ErrorClass::Buffer);
-        for root in [Root::Rank(2), Root::ThisRank, Root::Near] {
+        for root in [Root::Rank(2), Root::ThisRank, Root::ProcNull] {
             assert_eq!(refused(&call(data(&mut memory), root), world), ErrorClass::Root);
         }
         let none = Collective::Alltoallv {
@@ -162,7 +162,7 @@ fn idle_ranks_keep_their_place_in_the_order() {
             let root = match world.rank() {
                 3 => Root::Rank(sender),
                 me if me == sender => Root::ThisRank,
-                _ => Root::Near,
+                _ => Root::ProcNull,
             };
             let mut value = [if last { -1 } else { round }];
             let call = Collective::Bcast { data: data(&mut value), root };

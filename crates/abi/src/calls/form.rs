@@ -239,7 +239,7 @@ impl Call<'_> {
             Some(rank) => Ok((Root::Rank(rank), part)),
             None if self.comm.inside().is_some() => Err(self.no_root(root)),
             None if root == MPI_ROOT => Ok((Root::ThisRank, RootPart::FarRoot)),
-            None if root == MPI_PROC_NULL => Ok((Root::Near, RootPart::Idle)),
+            None if root == MPI_PROC_NULL => Ok((Root::ProcNull, RootPart::Idle)),
             None => Err(self.no_root(root)),
         }
     }

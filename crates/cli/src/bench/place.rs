@@ -85,7 +85,7 @@ impl<'a> RankNeighbours<'a> {
     pub(super) fn root_across(&self) -> Root {
         match self.rank() {
             ROOT => Root::ThisRank,
-            _ if self.is_in_first_half() => Root::Near,
+            _ if self.is_in_first_half() => Root::ProcNull,
             _ => Root::Rank(ROOT),
         }
     }

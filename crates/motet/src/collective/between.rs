@@ -53,7 +53,7 @@ impl RootRole {
     pub(crate) fn of(inter: &Intercommunicator, root: Root) -> Result<RootRole, ErrorKind> {
         match root {
             Root::ThisRank => Ok(RootRole::Root),
-            Root::Near => Ok(RootRole::Idle),
+            Root::ProcNull => Ok(RootRole::Idle),
             Root::Rank(root) if root < inter.remote_size() => Ok(RootRole::Far(root)),
             Root::Rank(root) => Err(ErrorKind::Root { root, size: inter.remote_size() }),
         }

@@ -57,7 +57,7 @@ impl Root {
         match root {
             None => 0,
             Some(Root::ThisRank) => 1,
-            Some(Root::Near) => 2,
+            Some(Root::ProcNull) => 2,
             Some(Root::Rank(rank)) => 3 + rank as u64,
         }
     }

@@ -31,7 +31,7 @@ pub enum Root {
     /// The caller, on an intercommunicator. (`MPI_ROOT`)
     ThisRank,
     /// Another rank of the caller's group, on an intercommunicator. (`MPI_PROC_NULL`)
-    Near,
+    ProcNull,
 }
 
 /// What a reduction works on. An item is one element for a user's operator.

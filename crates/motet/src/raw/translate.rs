@@ -215,7 +215,7 @@ fn root_in(place: RankOf, root: Root) -> Result<usize, ErrorKind> {
         Root::Rank(root) if root < place.size => Ok(root),
         Root::Rank(root) => Err(ErrorKind::Root { root, size: place.size }),
         Root::ThisRank => Err(ErrorKind::RootRole { role: "ROOT" }),
-        Root::Near => Err(ErrorKind::RootRole { role: "PROC_NULL" }),
+        Root::ProcNull => Err(ErrorKind::RootRole { role: "PROC_NULL" }),
     }
 }
 

@@ -315,7 +315,7 @@ impl Arguments {
         match case.between() {
             false => Root::Rank(root),
             true if me == root => Root::ThisRank,
-            true if (me < left) == (root < left) => Root::Near,
+            true if (me < left) == (root < left) => Root::ProcNull,
             true if root < left => Root::Rank(root),
             true => Root::Rank(root - left),
         }

@@ -229,7 +229,7 @@ fn roots(world: &World) -> Result<()> {
     assert_eq!((class(0), class(world.size())), (ErrorClass::Root, ErrorClass::Root));
     let mut memory = [0u8; 4];
     let data = TypedBuffer { address: memory.as_mut_ptr(), count: 4, datatype: &Datatype::UINT8_T };
-    for root in [Root::Rank(0), Root::Rank(world.size()), Root::ThisRank, Root::Near] {
+    for root in [Root::Rank(0), Root::Rank(world.size()), Root::ThisRank, Root::ProcNull] {
         let error = untyped::refused(&Collective::Bcast { data, root }, world, &some);
         assert_eq!(error.class(), ErrorClass::Root);
     }
