@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use crate::algo;
 use crate::call::{
-    Call, Collective, Demand, Demands, Division, Edge, Mate, Neighbour, Operation, Rank,
-    Surroundings,
+    Call, Collective, Demand, Demands, Division, Edge, Mate, Neighbour, NodeKnowledge, Operation,
+    Rank,
 };
 use crate::plan::{Action, Plan};
 
@@ -69,10 +69,10 @@ pub fn everybody(nodes: &[u32], lists: &[Lists], element_bytes: usize) -> Vec<Ca
         of_node.entry(*node).or_default().push(mate);
     }
     let calls = |demands: Demands| -> Vec<Call> {
-        let surroundings: BTreeMap<u32, Arc<Surroundings>> = of_node
+        let surroundings: BTreeMap<u32, Arc<NodeKnowledge>> = of_node
             .iter()
             .map(|(&node, mates)| {
-                (node, Arc::new(Surroundings { node, mates: mates[..].into(), demands }))
+                (node, Arc::new(NodeKnowledge { node, mates: mates[..].into(), demands }))
             })
             .collect();
         let call = |(rank, (to, from)): (usize, &Lists)| Call {

@@ -9,7 +9,7 @@ use cases::{check, plans};
 use motet_plan::nodes::{self, Lists, everybody, numbers};
 use motet_plan::spec::{self, SpecError};
 use motet_plan::{
-    Action, Call, CallError, Collective, Demands, Neighbour, Operation, Plan, Rank, Surroundings,
+    Action, Call, CallError, Collective, Demands, Neighbour, NodeKnowledge, Operation, Plan, Rank,
     algo,
 };
 use proptest::prelude::*;
@@ -313,7 +313,7 @@ fn blocks_are_numbered_by_their_places() {
     assert_eq!(numbers(&to), [0, 1, 0, 2, 1]);
 }
 
-fn surroundings(call: &Call) -> &Surroundings {
+fn surroundings(call: &Call) -> &NodeKnowledge {
     match &call.operation {
         Operation::NodeExchange { surroundings, .. } => surroundings,
         operation => panic!("{operation:?}"),
@@ -321,7 +321,7 @@ fn surroundings(call: &Call) -> &Surroundings {
 }
 
 /// The call with other knowledge.
-fn knowing(call: &Call, change: impl FnOnce(&mut Surroundings)) -> Call {
+fn knowing(call: &Call, change: impl FnOnce(&mut NodeKnowledge)) -> Call {
     let mut call = call.clone();
     let Operation::NodeExchange { surroundings, .. } = &mut call.operation else { unreachable!() };
     change(Arc::make_mut(surroundings));
@@ -338,7 +338,7 @@ fn ring() -> Vec<Call> {
 }
 
 /// Changes one entry of the list of what a mate sends.
-fn edit(surroundings: &mut Surroundings, mate: usize, change: impl FnOnce(&mut motet_plan::Edge)) {
+fn edit(surroundings: &mut NodeKnowledge, mate: usize, change: impl FnOnce(&mut motet_plan::Edge)) {
     let mates = Arc::make_mut(&mut surroundings.mates);
     change(&mut Arc::make_mut(&mut mates[mate].to)[0]);
 }
@@ -348,7 +348,7 @@ fn edit(surroundings: &mut Surroundings, mate: usize, change: impl FnOnce(&mut m
 fn knowledge_is_checked() {
     let calls = ring();
     assert_eq!(calls[2].check(), Ok(()));
-    let wrong = |change: &dyn Fn(&mut Surroundings)| match knowing(&calls[2], change).check() {
+    let wrong = |change: &dyn Fn(&mut NodeKnowledge)| match knowing(&calls[2], change).check() {
         Err(CallError::Surroundings { rank: Rank(2), what }) => what,
         other => panic!("{other:?}"),
     };
@@ -366,11 +366,11 @@ fn knowledge_is_checked() {
     );
     assert_eq!(wrong(&|it| edit(it, 1, |edge| edge.node = 1)), "a rank is on two nodes");
     assert_eq!(wrong(&|it| it.node = 2), "a rank is on two nodes");
-    let twice = |it: &mut Surroundings| {
+    let twice = |it: &mut NodeKnowledge| {
         edit(it, 1, |edge| (edge.block, edge.count) = (1, edge.count + 1));
     };
     assert_eq!(wrong(&twice), "a block has two lengths");
-    let silent = |it: &mut Surroundings| Arc::make_mut(&mut it.mates)[1].from = [].into();
+    let silent = |it: &mut NodeKnowledge| Arc::make_mut(&mut it.mates)[1].from = [].into();
     assert_eq!(wrong(&silent), "two ranks of the node do not exchange the same blocks");
 }
 
@@ -379,7 +379,7 @@ fn knowledge_is_checked() {
 fn knowledge_is_shared() {
     let calls = ring();
     assert!(spec::expected(&calls).is_ok());
-    let differ = |ranks: &[usize], change: &dyn Fn(&mut Surroundings)| {
+    let differ = |ranks: &[usize], change: &dyn Fn(&mut NodeKnowledge)| {
         let mut calls = calls.clone();
         ranks.iter().for_each(|rank| calls[*rank] = knowing(&calls[*rank], change));
         match spec::expected(&calls) {
@@ -387,17 +387,17 @@ fn knowledge_is_shared() {
             other => panic!("{other:?}"),
         }
     };
-    let demand = |it: &mut Surroundings| it.demands.direct.messages += 1;
+    let demand = |it: &mut NodeKnowledge| it.demands.direct.messages += 1;
     assert_eq!(differ(&[3], &demand), (2, 3, "things of their node"));
     assert_eq!(differ(&[2, 3], &demand), (0, 2, "demands"));
-    let moved = |it: &mut Surroundings| {
+    let moved = |it: &mut NodeKnowledge| {
         let mates = Arc::make_mut(&mut it.mates);
         let edges = Arc::make_mut(&mut mates[1].to).iter_mut();
         let edges = edges.chain(Arc::make_mut(&mut mates[1].from));
         edges.filter(|edge| edge.rank == Rank(4)).for_each(|edge| edge.node = 7);
     };
     assert_eq!(differ(&[2, 3], &moved), (3, 4, "nodes"));
-    let renamed = |it: &mut Surroundings| edit(it, 1, |edge| edge.block = 9);
+    let renamed = |it: &mut NodeKnowledge| edit(it, 1, |edge| edge.block = 9);
     assert_eq!(differ(&[2, 3], &renamed), (3, 4, "numbers of blocks"));
 }
 

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use motet_fabric::TypeCode;
 use motet_plan::order::sort_by_number;
 use motet_plan::{
-    Call, Demand, Demands, Edge, Mate, Neighbour, Operation, Rank, Surroundings, nodes,
+    Call, Demand, Demands, Edge, Mate, Neighbour, NodeKnowledge, Operation, Rank, nodes,
 };
 
 use crate::communicator::Communicator;
@@ -81,7 +81,7 @@ impl Communicator {
         let mates = self.told_by_mates(name, layout, own)?;
         let mut wide = mates.map(|mates| {
             let node = (layout.node_of)(self.rank());
-            let surroundings = Surroundings { node, mates, demands: Demands::default() };
+            let surroundings = NodeKnowledge { node, mates, demands: Demands::default() };
             let surroundings = Arc::new(surroundings);
             let operation = Operation::NodeExchange { to, from, surroundings };
             Call { operation, ..call.clone() }

@@ -25,7 +25,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::build::Builder;
-use crate::call::{Call, Demand, Edge, Neighbour, Operation, Rank, Surroundings};
+use crate::call::{Call, Demand, Edge, Neighbour, NodeKnowledge, Operation, Rank};
 use crate::cost::Cost;
 use crate::order::{map_of, set_of, sort_by_number};
 use crate::plan::{Buffer, Slice};
@@ -79,7 +79,7 @@ pub(super) fn cost(call: &Call, demand: Demand, chain: usize) -> Cost {
 ///
 /// # Panics
 /// If the call is no exchange among nodes.
-pub(super) fn surroundings(call: &Call) -> &Surroundings {
+pub(super) fn surroundings(call: &Call) -> &NodeKnowledge {
     match &call.operation {
         Operation::NodeExchange { surroundings, .. } => surroundings,
         operation => unreachable!("{operation:?} is no exchange among nodes"),
@@ -124,7 +124,7 @@ pub(super) fn build(bundle: Bundle, call: &Call, builder: &mut Builder<'_>) {
 }
 
 /// All that the ranks of the node send to other nodes.
-fn sent(surroundings: &Surroundings) -> impl Iterator<Item = Passing> {
+fn sent(surroundings: &NodeKnowledge) -> impl Iterator<Item = Passing> {
     let node = surroundings.node;
     let passing = move |source: Rank, edge: &Edge| Passing {
         nodes: [node, edge.node],
@@ -137,7 +137,7 @@ fn sent(surroundings: &Surroundings) -> impl Iterator<Item = Passing> {
 }
 
 /// All that the ranks of the node receive from other nodes.
-fn received(surroundings: &Surroundings) -> impl Iterator<Item = Passing> {
+fn received(surroundings: &NodeKnowledge) -> impl Iterator<Item = Passing> {
     let node = surroundings.node;
     let passing = move |destination: Rank, edge: &Edge| Passing {
         nodes: [edge.node, node],
@@ -344,7 +344,7 @@ struct Within {
 
 /// The own blocks from and to ranks of the same node, the next rank first. Blocks of one pair stay
 /// in order.
-fn within(call: &Call, surroundings: &Surroundings, [to, from]: [&[Neighbour]; 2]) -> Within {
+fn within(call: &Call, surroundings: &NodeKnowledge, [to, from]: [&[Neighbour]; 2]) -> Within {
     let near = |list: &[Neighbour]| -> Vec<Neighbour> {
         let is_near = |other: &&Neighbour| surroundings.mate(other.rank).is_some();
         list.iter().filter(is_near).copied().collect()

@@ -18,7 +18,7 @@ pub use collective::Collective;
 pub use division::Division;
 pub use groups::Groups;
 pub use operation::{Block, Blocks, Neighbour, Operation};
-pub use surroundings::{Demand, Demands, Edge, Mate, Surroundings};
+pub use surroundings::{Demand, Demands, Edge, Mate, NodeKnowledge};
 
 use crate::plan::{Buffer, Slice};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Collective, Rank, Surroundings};
+use super::{Collective, NodeKnowledge, Rank};
 use crate::plan::{Buffer, Slice};
 
 /// A collective with its arguments. All counts and starts are in elements.
@@ -157,7 +157,7 @@ pub enum Operation {
         /// Sources, and where their blocks lie in the output.
         from: Arc<[Neighbour]>,
         /// What the ranks of the node know; the same at all of them.
-        surroundings: Arc<Surroundings>,
+        surroundings: Arc<NodeKnowledge>,
     },
     /// Between two [groups](super::Groups). No data; tokens are those of a
     /// [barrier](Self::Barrier), and each rank must hear of all ranks of the other group.

@@ -17,7 +17,7 @@ use crate::order::map_of;
 
 /// What the ranks of one node know of each other's part of an exchange; the same at all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Surroundings {
+pub struct NodeKnowledge {
     /// The node of these ranks. Nodes have any different numbers.
     pub node: u32,
     /// The ranks of the node in order, the calling rank among them.
@@ -96,7 +96,7 @@ impl Demand {
     }
 }
 
-impl Surroundings {
+impl NodeKnowledge {
     /// The lists of one of the mates.
     pub fn mate(&self, rank: Rank) -> Option<&Mate> {
         let position = self.mates.binary_search_by_key(&rank, |mate| mate.rank);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::SpecError;
-use crate::call::{Call, Edge, Operation, Rank, Surroundings};
+use crate::call::{Call, Edge, NodeKnowledge, Operation, Rank};
 
 /// Checks that ranks of one node know the same, that all ranks have agreed on the demands, and that
 /// both ends of each block know it by one number and each other's nodes.
@@ -42,14 +42,14 @@ pub(super) fn agree(calls: &[Call]) -> Result<(), SpecError> {
     Ok(())
 }
 
-fn known(calls: &[Call]) -> impl Iterator<Item = (&Call, &Surroundings)> {
+fn known(calls: &[Call]) -> impl Iterator<Item = (&Call, &NodeKnowledge)> {
     calls.iter().filter_map(|call| match &call.operation {
         Operation::NodeExchange { surroundings, .. } => Some((call, &**surroundings)),
         _ => None,
     })
 }
 
-fn first_demands(calls: &[Call], otherwise: &Surroundings) -> crate::call::Demands {
+fn first_demands(calls: &[Call], otherwise: &NodeKnowledge) -> crate::call::Demands {
     known(calls).next().map_or(otherwise.demands, |(_, first)| first.demands)
 }
 

@@ -21,7 +21,7 @@ use crate::algo::node_exchange::gateways;
 use crate::algo::{Algorithm, Refusal};
 use crate::build::{Builder, Data, Phase};
 use crate::call::{
-    Call, Collective, Demands, Edge, Mate, Neighbour, Operation, Rank, Surroundings,
+    Call, Collective, Demands, Edge, Mate, Neighbour, NodeKnowledge, Operation, Rank,
 };
 use crate::cost::Cost;
 
@@ -47,7 +47,7 @@ fn others(call: &Call, rank: Rank) -> impl Iterator<Item = Rank> {
 }
 
 /// What the ranks of a node know of each other: each has a block for all others, and one from each.
-fn surroundings(call: &Call) -> Surroundings {
+fn surroundings(call: &Call) -> NodeKnowledge {
     let (count, node) = (count(call), call.nodes.node(call.rank));
     let node_of = |rank| call.nodes.node(rank) as u32;
     // The blocks of a rank are numbered in the order of their destinations.
@@ -59,7 +59,7 @@ fn surroundings(call: &Call) -> Surroundings {
         Mate { rank: mate, to, from }
     };
     let mates = call.nodes.ranks_of(node).into_iter().map(mate).collect();
-    Surroundings { node: node as u32, mates, demands: Demands::default() }
+    NodeKnowledge { node: node as u32, mates, demands: Demands::default() }
 }
 
 impl Algorithm for ByNode {
