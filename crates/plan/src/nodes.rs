@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use crate::algo;
 use crate::call::{
-    Call, Collective, Demand, Demands, Division, Edge, Mate, Neighbour, NodeKnowledge, Operation,
-    Rank,
+    Call, Collective, Demand, Demands, Division, Edge, Neighbour, NodeKnowledge, NodePeer,
+    Operation, Rank,
 };
 use crate::plan::{Action, Plan};
 
@@ -64,7 +64,7 @@ pub type Lists = (Arc<[Neighbour]>, Arc<[Neighbour]>);
 pub fn everybody(nodes: &[u32], lists: &[Lists], element_bytes: usize) -> Vec<Call> {
     assert_eq!(nodes.len(), lists.len(), "a node and two lists for each rank");
     let mates = mates(nodes, lists);
-    let mut of_node: BTreeMap<u32, Vec<Mate>> = BTreeMap::new();
+    let mut of_node: BTreeMap<u32, Vec<NodePeer>> = BTreeMap::new();
     for (node, mate) in nodes.iter().zip(mates) {
         of_node.entry(*node).or_default().push(mate);
     }
@@ -95,7 +95,7 @@ pub fn everybody(nodes: &[u32], lists: &[Lists], element_bytes: usize) -> Vec<Ca
 }
 
 /// What is known of each rank on its node.
-fn mates(nodes: &[u32], lists: &[Lists]) -> Vec<Mate> {
+fn mates(nodes: &[u32], lists: &[Lists]) -> Vec<NodePeer> {
     // The numbers of the blocks from one rank to another, in the order of the list of the source.
     let mut sent: BTreeMap<(Rank, Rank), std::collections::VecDeque<u32>> = BTreeMap::new();
     let node = |rank: Rank| nodes[rank.index()];
@@ -113,7 +113,7 @@ fn mates(nodes: &[u32], lists: &[Lists]) -> Vec<Mate> {
             sent.entry((rank, other.rank)).or_default().push_back(number);
         }
         let to = numbered().map(|(other, number)| edge(other, number)).collect();
-        mates.push(Mate { rank, to, from: [].into() });
+        mates.push(NodePeer { rank, to, from: [].into() });
     }
     for (mate, (_, from)) in mates.iter_mut().zip(lists) {
         let number = |other: &Neighbour| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use motet_plan::{
     Block, Blocks, Call, CallError, Collective, Division, Neighbour, Operation, Rank,
 };
-use motet_plan::{Demand, Demands, Edge, Mate, NodeKnowledge};
+use motet_plan::{Demand, Demands, Edge, NodeKnowledge, NodePeer};
 
 fn call(operation: Operation) -> Call {
     Call {
@@ -393,7 +393,7 @@ fn node_exchange(neighbours: &[Neighbour]) -> Operation {
     let demand = Demand { messages: 2, elements: 4, copied: 1 };
     let surroundings = NodeKnowledge {
         node: 7,
-        mates: [Mate { rank: Rank(1), to: edges.clone(), from: edges }].into(),
+        mates: [NodePeer { rank: Rank(1), to: edges.clone(), from: edges }].into(),
         demands: Demands { direct: demand, forwarders: demand, gateways: demand },
     };
     Operation::NodeExchange {

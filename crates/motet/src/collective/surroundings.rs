@@ -22,7 +22,7 @@ use std::sync::Arc;
 use motet_fabric::TypeCode;
 use motet_plan::order::sort_by_number;
 use motet_plan::{
-    Call, Demand, Demands, Edge, Mate, Neighbour, NodeKnowledge, Operation, Rank, nodes,
+    Call, Demand, Demands, Edge, Neighbour, NodeKnowledge, NodePeer, Operation, Rank, nodes,
 };
 
 use crate::communicator::Communicator;
@@ -104,7 +104,7 @@ impl Communicator {
         layout: &Layout<'_>,
         to: &[Neighbour],
         from: &[Neighbour],
-    ) -> Result<Option<Mate>> {
+    ) -> Result<Option<NodePeer>> {
         let edge = |other: &Neighbour, block| Edge {
             rank: other.rank,
             node: (layout.node_of)(other.rank.index()),
@@ -136,7 +136,7 @@ impl Communicator {
         }
         let all_expected = numbers.values().all(VecDeque::is_empty);
         let rank = Rank::from_index(self.rank());
-        Ok(all_expected.then(|| Mate { rank, to: sent, from: received.into() }))
+        Ok(all_expected.then(|| NodePeer { rank, to: sent, from: received.into() }))
     }
 
     /// The lists of all mates; nothing if one of them has none.
@@ -144,8 +144,8 @@ impl Communicator {
         &self,
         name: &'static str,
         layout: &Layout<'_>,
-        own: Option<Mate>,
-    ) -> Result<Option<Arc<[Mate]>>> {
+        own: Option<NodePeer>,
+    ) -> Result<Option<Arc<[NodePeer]>>> {
         let words = own.as_ref().map(words_of).unwrap_or_default();
         let others = layout.mates.iter().filter(|mate| **mate != self.rank());
         let came = self.sparse_exchange_as(name, others.map(|mate| (*mate, &words[..])))?;
@@ -215,7 +215,7 @@ fn lists(operation: &Operation) -> Option<[Arc<[Neighbour]>; 2]> {
 }
 
 /// The lists of a rank as words: the length of the first, and three words for each entry.
-fn words_of(mate: &Mate) -> Vec<u64> {
+fn words_of(mate: &NodePeer) -> Vec<u64> {
     let entries = mate.to.iter().chain(&*mate.from);
     let entries =
         entries.flat_map(|edge| [u64::from(edge.rank.0), u64::from(edge.block), edge.count as u64]);
@@ -223,7 +223,7 @@ fn words_of(mate: &Mate) -> Vec<u64> {
 }
 
 /// What a mate has told; nothing if it had nothing to tell.
-fn mate_of(rank: usize, words: &[u64], layout: &Layout<'_>) -> Option<Mate> {
+fn mate_of(rank: usize, words: &[u64], layout: &Layout<'_>) -> Option<NodePeer> {
     let (sent, entries) = words.split_first()?;
     let (sent, received) = entries.as_chunks::<ENTRY>().0.split_at_checked(*sent as usize)?;
     let list = |entries: &[[u64; ENTRY]]| -> Arc<[Edge]> {
@@ -235,7 +235,7 @@ fn mate_of(rank: usize, words: &[u64], layout: &Layout<'_>) -> Option<Mate> {
         };
         entries.iter().map(edge).collect()
     };
-    Some(Mate { rank: Rank::from_index(rank), to: list(sent), from: list(received) })
+    Some(NodePeer { rank: Rank::from_index(rank), to: list(sent), from: list(received) })
 }
 
 #[cfg(test)]

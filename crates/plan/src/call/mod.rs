@@ -18,7 +18,7 @@ pub use collective::Collective;
 pub use division::Division;
 pub use groups::Groups;
 pub use operation::{Block, Blocks, Neighbour, Operation};
-pub use surroundings::{Demand, Demands, Edge, Mate, NodeKnowledge};
+pub use surroundings::{Demand, Demands, Edge, NodeKnowledge, NodePeer};
 
 use crate::plan::{Buffer, Slice};
 

@@ -21,7 +21,7 @@ pub struct NodeKnowledge {
     /// The node of these ranks. Nodes have any different numbers.
     pub node: u32,
     /// The ranks of the node in order, the calling rank among them.
-    pub mates: Arc<[Mate]>,
+    pub mates: Arc<[NodePeer]>,
     /// What each way to carry out the exchange asks of the busiest rank: the same at all ranks of
     /// all nodes.
     pub demands: Demands,
@@ -29,7 +29,7 @@ pub struct NodeKnowledge {
 
 /// A rank of the node, and its lists.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Mate {
+pub struct NodePeer {
     /// The rank.
     pub rank: Rank,
     /// What it sends, in the order of its list.
@@ -98,7 +98,7 @@ impl Demand {
 
 impl NodeKnowledge {
     /// The lists of one of the mates.
-    pub fn mate(&self, rank: Rank) -> Option<&Mate> {
+    pub fn mate(&self, rank: Rank) -> Option<&NodePeer> {
         let position = self.mates.binary_search_by_key(&rank, |mate| mate.rank);
         position.ok().map(|position| &self.mates[position])
     }
@@ -111,8 +111,8 @@ impl NodeKnowledge {
         let edges = |list: &[Edge]| -> Result<Arc<[Edge]>, CallError> {
             list.iter().map(|edge| Ok(Edge { count: scale(edge.count)?, ..*edge })).collect()
         };
-        let mate = |mate: &Mate| -> Result<Mate, CallError> {
-            Ok(Mate { rank: mate.rank, to: edges(&mate.to)?, from: edges(&mate.from)? })
+        let mate = |mate: &NodePeer| -> Result<NodePeer, CallError> {
+            Ok(NodePeer { rank: mate.rank, to: edges(&mate.to)?, from: edges(&mate.from)? })
         };
         let demand = |demand: Demand| -> Result<Demand, CallError> {
             let (elements, copied) = (scale(demand.elements)?, scale(demand.copied)?);

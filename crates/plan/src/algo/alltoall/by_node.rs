@@ -21,7 +21,7 @@ use crate::algo::node_exchange::gateways;
 use crate::algo::{Algorithm, Refusal};
 use crate::build::{Builder, Data, Phase};
 use crate::call::{
-    Call, Collective, Demands, Edge, Mate, Neighbour, NodeKnowledge, Operation, Rank,
+    Call, Collective, Demands, Edge, Neighbour, NodeKnowledge, NodePeer, Operation, Rank,
 };
 use crate::cost::Cost;
 
@@ -56,7 +56,7 @@ fn surroundings(call: &Call) -> NodeKnowledge {
         let edge = |rank, block| Edge { rank, node: node_of(rank), block, count };
         let to = others(call, mate).map(|other| edge(other, number(mate, other))).collect();
         let from = others(call, mate).map(|other| edge(other, number(other, mate))).collect();
-        Mate { rank: mate, to, from }
+        NodePeer { rank: mate, to, from }
     };
     let mates = call.nodes.ranks_of(node).into_iter().map(mate).collect();
     NodeKnowledge { node: node as u32, mates, demands: Demands::default() }
