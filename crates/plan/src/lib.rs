@@ -49,7 +49,7 @@ pub mod verify;
 pub use algo::{Algorithm, Refusal};
 pub use build::{Builder, Data, Phase};
 pub use call::{Block, Blocks, Call, CallError, Collective, Division, Groups, Neighbour};
-pub use call::{Demand, Demands, Edge, NodeKnowledge, NodePeer, Operation, Rank};
+pub use call::{Demands, Edge, EdgeDemand, NodeKnowledge, NodePeer, Operation, Rank};
 pub use cost::{Cost, Machine, TextError, Work};
 pub use exec::Exec;
 pub use plan::{Action, Buffer, Plan, Slice, StepId};

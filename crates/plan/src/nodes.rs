@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::algo;
 use crate::call::{
-    Call, Collective, Demand, Demands, Division, Edge, Neighbour, NodeKnowledge, NodePeer,
+    Call, Collective, Demands, Division, Edge, EdgeDemand, Neighbour, NodeKnowledge, NodePeer,
     Operation, Rank,
 };
 use crate::plan::{Action, Plan};
@@ -43,10 +43,10 @@ pub fn demands(call: &Call) -> Demands {
     }
 }
 
-fn counted(plan: &Plan) -> Demand {
+fn counted(plan: &Plan) -> EdgeDemand {
     let (sent, received) = (plan.sent(), plan.received());
     let copies = plan.steps().iter().filter(|step| matches!(step, Action::Copy { .. }));
-    Demand {
+    EdgeDemand {
         messages: sent.messages.max(received.messages),
         elements: sent.elements.max(received.elements),
         copied: copies.map(Action::elements).sum(),

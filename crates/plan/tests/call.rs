@@ -5,7 +5,7 @@ use std::sync::Arc;
 use motet_plan::{
     Block, Blocks, Call, CallError, Collective, Division, Neighbour, Operation, Rank,
 };
-use motet_plan::{Demand, Demands, Edge, NodeKnowledge, NodePeer};
+use motet_plan::{Demands, Edge, EdgeDemand, NodeKnowledge, NodePeer};
 
 fn call(operation: Operation) -> Call {
     Call {
@@ -390,7 +390,7 @@ fn node_exchange(neighbours: &[Neighbour]) -> Operation {
         count: other.count,
     };
     let edges: Arc<[Edge]> = neighbours.iter().enumerate().map(edge).collect();
-    let demand = Demand { messages: 2, elements: 4, copied: 1 };
+    let demand = EdgeDemand { messages: 2, elements: 4, copied: 1 };
     let surroundings = NodeKnowledge {
         node: 7,
         mates: [NodePeer { rank: Rank(1), to: edges.clone(), from: edges }].into(),

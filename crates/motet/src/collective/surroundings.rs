@@ -22,7 +22,7 @@ use std::sync::Arc;
 use motet_fabric::TypeCode;
 use motet_plan::order::sort_by_number;
 use motet_plan::{
-    Call, Demand, Demands, Edge, Neighbour, NodeKnowledge, NodePeer, Operation, Rank, nodes,
+    Call, Demands, Edge, EdgeDemand, Neighbour, NodeKnowledge, NodePeer, Operation, Rank, nodes,
 };
 
 use crate::communicator::Communicator;
@@ -187,7 +187,7 @@ impl Communicator {
         let demand = |at: usize| {
             let [messages, elements, copied] =
                 [0, 1, 2].map(|figure| figures[3 * at + figure] as usize);
-            Demand { messages, elements, copied }
+            EdgeDemand { messages, elements, copied }
         };
         let [direct, forwarders, gateways] = [0, 1, 2].map(demand);
         let differ = direct != forwarders || direct != gateways;

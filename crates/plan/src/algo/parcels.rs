@@ -25,7 +25,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::build::Builder;
-use crate::call::{Call, Demand, Edge, Neighbour, NodeKnowledge, Operation, Rank};
+use crate::call::{Call, Edge, EdgeDemand, Neighbour, NodeKnowledge, Operation, Rank};
 use crate::cost::Cost;
 use crate::order::{map_of, set_of, sort_by_number};
 use crate::plan::{Buffer, Slice};
@@ -64,7 +64,7 @@ struct Passing {
 }
 
 /// The cost of an algorithm of which a chain has at most so many messages.
-pub(super) fn cost(call: &Call, demand: Demand, chain: usize) -> Cost {
+pub(super) fn cost(call: &Call, demand: EdgeDemand, chain: usize) -> Cost {
     let rounds = chain.min(demand.messages);
     Cost {
         rounds,

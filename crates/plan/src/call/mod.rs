@@ -18,7 +18,7 @@ pub use collective::Collective;
 pub use division::Division;
 pub use groups::Groups;
 pub use operation::{Block, Blocks, Neighbour, Operation};
-pub use surroundings::{Demand, Demands, Edge, NodeKnowledge, NodePeer};
+pub use surroundings::{Demands, Edge, EdgeDemand, NodeKnowledge, NodePeer};
 
 use crate::plan::{Buffer, Slice};
 

@@ -56,16 +56,16 @@ pub struct Edge {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Demands {
     /// A message for each block.
-    pub direct: Demand,
+    pub direct: EdgeDemand,
     /// A message from each source to each node.
-    pub forwarders: Demand,
+    pub forwarders: EdgeDemand,
     /// A message from each node to each node.
-    pub gateways: Demand,
+    pub gateways: EdgeDemand,
 }
 
 /// What a rank has to do: of each figure the largest over all ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Demand {
+pub struct EdgeDemand {
     /// Messages sent or messages received, whichever is more.
     pub messages: usize,
     /// Elements in those messages.
@@ -86,7 +86,7 @@ impl Demands {
     }
 }
 
-impl Demand {
+impl EdgeDemand {
     fn max(self, other: Self) -> Self {
         Self {
             messages: self.messages.max(other.messages),
@@ -114,9 +114,9 @@ impl NodeKnowledge {
         let mate = |mate: &NodePeer| -> Result<NodePeer, CallError> {
             Ok(NodePeer { rank: mate.rank, to: edges(&mate.to)?, from: edges(&mate.from)? })
         };
-        let demand = |demand: Demand| -> Result<Demand, CallError> {
+        let demand = |demand: EdgeDemand| -> Result<EdgeDemand, CallError> {
             let (elements, copied) = (scale(demand.elements)?, scale(demand.copied)?);
-            Ok(Demand { elements, copied, ..demand })
+            Ok(EdgeDemand { elements, copied, ..demand })
         };
         let Demands { direct, forwarders, gateways } = self.demands;
         Ok(Self {
