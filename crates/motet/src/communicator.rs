@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorHandler, ErrorKind, Result};
 use crate::flight::{CallOrigin, CommContext};
 use crate::group::{Comparison, Group};
 use crate::info::{DETERMINISTIC, Info};
-use crate::learned::Learned;
+use crate::learned::CommWisdom;
 use crate::phases::Nesting;
 use crate::point_to_point::Slot;
 use crate::raw::PartitionedSequence;
@@ -92,7 +92,7 @@ pub struct Communicator {
     /// What the hints say of it.
     deterministic: AtomicBool,
     attributes: Attributes<Communicator>,
-    learned: Learned,
+    learned: CommWisdom,
     /// Of its two-phase collectives.
     nesting: Nesting,
     /// Which of its ranks share a node.
@@ -133,7 +133,7 @@ impl Communicator {
             info: Mutex::default(),
             deterministic: AtomicBool::new(false),
             attributes: Attributes::default(),
-            learned: Learned::default(),
+            learned: CommWisdom::default(),
             nesting: Nesting::default(),
             division: OnceLock::new(),
             topology: None,
@@ -263,7 +263,7 @@ impl Communicator {
     }
 
     /// What its ranks have learned about their calls.
-    pub(crate) fn learned(&self) -> &Learned {
+    pub(crate) fn learned(&self) -> &CommWisdom {
         &self.learned
     }
 

@@ -139,22 +139,22 @@ struct Table {
 
 /// What the ranks of a communicator have learned.
 #[derive(Default)]
-pub(crate) struct Learned {
+pub(crate) struct CommWisdom {
     table: Mutex<Table>,
     /// Whether there is wisdom. Most communicators have none, and their calls need not look.
     is_wise: AtomicBool,
 }
 
-impl Learned {
+impl CommWisdom {
     fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The same, for a copy of the communicator.
-    pub(crate) fn copied(&self) -> Learned {
+    pub(crate) fn copied(&self) -> CommWisdom {
         let table = self.table().clone();
         let is_wise = AtomicBool::new(!table.wisdom.is_empty());
-        Learned { table: Mutex::new(table), is_wise }
+        CommWisdom { table: Mutex::new(table), is_wise }
     }
 
     pub(crate) fn get(&self, key: &Key) -> Option<Lesson> {

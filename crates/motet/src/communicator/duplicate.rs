@@ -17,7 +17,7 @@ use crate::collective::CollectiveArgs;
 use crate::error::Result;
 use crate::flight::CommContext;
 use crate::info::Info;
-use crate::learned::Learned;
+use crate::learned::CommWisdom;
 use crate::raw;
 use crate::request::Request;
 use crate::sets::{InFlight, Pending};
@@ -148,7 +148,7 @@ struct Copied {
     info: Info,
     attributes: Attributes<Communicator>,
     topology: Option<Arc<Placed>>,
-    learned: Learned,
+    learned: CommWisdom,
 }
 
 impl Copied {
