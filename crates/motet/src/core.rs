@@ -46,7 +46,7 @@ use crate::engine::{
 use crate::nodes::Nodes;
 use crate::point_to_point::Slot;
 use crate::settings::Settings;
-use crate::wisdom::Lessons;
+use crate::wisdom::WisdomLog;
 use courier::FlushThread;
 use kept_out::called_from_operator;
 use progress::ProgressThread;
@@ -65,7 +65,7 @@ pub(crate) struct RankContext {
     /// Where a buffer for buffered sends may be attached.
     slot: Slot,
     watch: Watch,
-    lessons: Mutex<Lessons>,
+    lessons: Mutex<WisdomLog>,
     nodes: Nodes,
     /// Whether this process is the rank, and no other one.
     is_process: bool,
@@ -241,7 +241,7 @@ impl RankContext {
     }
 
     /// What this rank has learned.
-    pub(crate) fn lessons(&self) -> MutexGuard<'_, Lessons> {
+    pub(crate) fn lessons(&self) -> MutexGuard<'_, WisdomLog> {
         self.lessons.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -31,7 +31,7 @@ use crate::error::{ErrorKind, Result};
 
 /// What one rank has learned, and where that goes in the end.
 #[derive(Debug, Default)]
-pub(crate) struct Lessons {
+pub(crate) struct WisdomLog {
     /// All of it.
     all: Wisdom,
     /// What this rank tells for all who have learned it together.
@@ -40,7 +40,7 @@ pub(crate) struct Lessons {
     pub(crate) file: Option<PathBuf>,
 }
 
-impl Lessons {
+impl WisdomLog {
     /// Writes down a choice. Of the ranks that have made it together, the first one tells it.
     pub(crate) fn note(&mut self, call: &Call, algorithm: &'static dyn Algorithm, note: String) {
         let lesson = Lesson { algorithm, ranks: call.ranks, bytes: call.bytes(), note };
