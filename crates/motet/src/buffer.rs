@@ -44,7 +44,7 @@ impl Span {
             `world.scope(|scope| ..)`: `scope.isend(&all[..], ..)`, \
             `scope.irecv(&mut all[..], ..)`"
 )]
-pub unsafe trait Held: Sized {
+pub unsafe trait StableBuffer: Sized {
     /// It, taken apart.
     type Parts: Send;
 
@@ -71,7 +71,7 @@ pub unsafe trait Held: Sized {
             `world.scope(|scope| ..)`: `scope.isend(&all[..], ..)`, \
             `scope.irecv(&mut all[..], ..)`"
 )]
-pub unsafe trait SendBuffer: Held {
+pub unsafe trait SendBuffer: StableBuffer {
     /// Type of its elements.
     type Element: Element;
 
@@ -123,7 +123,7 @@ pub unsafe trait RecvBuffer: SendBuffer {}
     note = "a collective takes one buffer, which is input and output, or a pair `(input, output)` \
             of one type of elements"
 )]
-pub unsafe trait Buffers: Held {
+pub unsafe trait Buffers: StableBuffer {
     /// Type of the elements.
     type Element: Element;
 
@@ -162,7 +162,7 @@ pub struct VecParts<T> {
 unsafe impl<T: Element> Send for VecParts<T> {}
 
 // SAFETY: the heap block of a vector that nobody can reach stays as it is.
-unsafe impl<T: Element> Held for Vec<T> {
+unsafe impl<T: Element> StableBuffer for Vec<T> {
     type Parts = VecParts<T>;
 
     fn take_apart(self) -> VecParts<T> {
@@ -192,7 +192,7 @@ unsafe impl<T: Element> SendBuffer for Vec<T> {
 unsafe impl<T: Element> RecvBuffer for Vec<T> {}
 
 // SAFETY: as for a vector.
-unsafe impl<T: Element> Held for Box<[T]> {
+unsafe impl<T: Element> StableBuffer for Box<[T]> {
     type Parts = VecParts<T>;
 
     fn take_apart(self) -> VecParts<T> {
@@ -218,7 +218,7 @@ unsafe impl<T: Element> SendBuffer for Box<[T]> {
 unsafe impl<T: Element> RecvBuffer for Box<[T]> {}
 
 // SAFETY: shared memory that nobody can write while the count is held.
-unsafe impl<T: Element> Held for Arc<[T]> {
+unsafe impl<T: Element> StableBuffer for Arc<[T]> {
     type Parts = Arc<[T]>;
 
     fn take_apart(self) -> Arc<[T]> {
@@ -241,7 +241,7 @@ unsafe impl<T: Element> SendBuffer for Arc<[T]> {
 
 // SAFETY: a shared borrow: nobody writes while it lives. Whoever takes borrows makes sure that
 // the operation ends before the borrow does.
-unsafe impl<'a, T: Element> Held for &'a [T] {
+unsafe impl<'a, T: Element> StableBuffer for &'a [T] {
     type Parts = &'a [T];
 
     fn take_apart(self) -> &'a [T] {
@@ -275,7 +275,7 @@ unsafe impl<T: Element> Send for BorrowParts<'_, T> {}
 
 // SAFETY: the parts hold the only borrow. Whoever takes borrows makes sure that the operation
 // ends before the borrow does.
-unsafe impl<'a, T: Element> Held for &'a mut [T] {
+unsafe impl<'a, T: Element> StableBuffer for &'a mut [T] {
     type Parts = BorrowParts<'a, T>;
 
     fn take_apart(self) -> BorrowParts<'a, T> {
@@ -303,7 +303,7 @@ unsafe impl<'a, T: Element> SendBuffer for &'a mut [T] {
 unsafe impl<T: Element> RecvBuffer for &mut [T] {}
 
 // SAFETY: passed on.
-unsafe impl<S: Held, R: Held> Held for (S, R) {
+unsafe impl<S: StableBuffer, R: StableBuffer> StableBuffer for (S, R) {
     type Parts = (S::Parts, R::Parts);
 
     fn take_apart(self) -> Self::Parts {
@@ -320,7 +320,7 @@ unsafe impl<S: Held, R: Held> Held for (S, R) {
 }
 
 // SAFETY: no memory at all.
-unsafe impl Held for () {
+unsafe impl StableBuffer for () {
     type Parts = ();
 
     fn take_apart(self) {}
@@ -442,9 +442,9 @@ pub(crate) unsafe fn elements_mut<T: Element, P>(_parts: &mut P, span: Span) -> 
 }
 
 /// Buffers that are kept until their operation is complete, then dropped.
-pub(crate) struct HeldBuffers<B: Held>(Option<B::Parts>);
+pub(crate) struct HeldBuffers<B: StableBuffer>(Option<B::Parts>);
 
-impl<B: Held> HeldBuffers<B> {
+impl<B: StableBuffer> HeldBuffers<B> {
     /// The keeper of these buffers, without their lifetime.
     ///
     /// # Safety
@@ -457,7 +457,7 @@ impl<B: Held> HeldBuffers<B> {
     }
 }
 
-impl<B: Held> Drop for HeldBuffers<B> {
+impl<B: StableBuffer> Drop for HeldBuffers<B> {
     fn drop(&mut self) {
         if let Some(parts) = self.0.take() {
             // SAFETY: no operation uses the memory, by the promise of `keeper`.

@@ -26,7 +26,7 @@ use motet_fabric::TypeCode;
 use motet_fabric::slab::Id;
 use motet_plan::{Call, Rank};
 
-use crate::buffer::{Buffers, Held, Span, StreamOf};
+use crate::buffer::{Buffers, Span, StableBuffer, StreamOf};
 use crate::communicator::Communicator;
 #[cfg(debug_assertions)]
 use crate::element::assert_valid;
@@ -479,9 +479,9 @@ pub(crate) unsafe fn staging_of(
 }
 
 /// Buffers that are dropped properly if an operation cannot begin.
-pub(crate) struct GiveBack<B: Held>(Option<B::Parts>);
+pub(crate) struct GiveBack<B: StableBuffer>(Option<B::Parts>);
 
-impl<B: Held> GiveBack<B> {
+impl<B: StableBuffer> GiveBack<B> {
     pub(crate) fn new(buffers: B) -> GiveBack<B> {
         GiveBack(Some(buffers.take_apart()))
     }
@@ -496,7 +496,7 @@ impl<B: Held> GiveBack<B> {
     }
 }
 
-impl<B: Held> Drop for GiveBack<B> {
+impl<B: StableBuffer> Drop for GiveBack<B> {
     fn drop(&mut self) {
         if let Some(parts) = self.0.take() {
             // SAFETY: no operation has begun with these parts.

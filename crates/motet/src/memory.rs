@@ -9,7 +9,7 @@ use std::slice;
 
 use motet_fabric::heap;
 
-use crate::buffer::{Held, RecvBuffer, SendBuffer, Span};
+use crate::buffer::{RecvBuffer, SendBuffer, Span, StableBuffer};
 use crate::element::assert_valid;
 use crate::{Communicator, Element};
 
@@ -100,7 +100,7 @@ impl<T: Element + fmt::Debug> fmt::Debug for Memory<T> {
 
 // SAFETY: an address and a length, which are the same wherever the value is moved to; what they
 // stand for stays as it is until it is dropped.
-unsafe impl<T: Element> Held for Memory<T> {
+unsafe impl<T: Element> StableBuffer for Memory<T> {
     type Parts = Memory<T>;
 
     fn take_apart(self) -> Memory<T> {

@@ -17,7 +17,7 @@ use std::task::{Context, Poll};
 use motet_fabric::slab::Id;
 
 use crate::buffer::{
-    Buffers, Held, HeldBuffers, OwnInput, RecvBuffer, SendBuffer, elements, elements_mut,
+    Buffers, HeldBuffers, OwnInput, RecvBuffer, SendBuffer, StableBuffer, elements, elements_mut,
 };
 use crate::error::{ErrorKind, Result};
 use crate::flight::{CallOrigin, OpHandle};
@@ -82,13 +82,13 @@ pub use together::{Start, start_all};
 /// })?.into_iter().collect::<Result<Vec<_>, _>>()?;
 /// # Ok::<(), motet::Error>(())
 /// ```
-pub struct Persistent<B: Held + 'static> {
+pub struct Persistent<B: StableBuffer + 'static> {
     flight: OpHandle,
     /// Gone only when [`Drop`] must not find them.
     parts: Option<B::Parts>,
 }
 
-impl<B: Held + 'static> Persistent<B> {
+impl<B: StableBuffer + 'static> Persistent<B> {
     pub(crate) fn new(origin: CallOrigin, id: Id, parts: B::Parts) -> Persistent<B> {
         Persistent { flight: OpHandle::inactive(origin, id), parts: Some(parts) }
     }
@@ -301,7 +301,7 @@ impl<B: Buffers + 'static> Persistent<B> {
     }
 }
 
-impl<B: Held + 'static> Drop for Persistent<B> {
+impl<B: StableBuffer + 'static> Drop for Persistent<B> {
     fn drop(&mut self) {
         let Some(parts) = self.parts.take() else { return };
         // SAFETY: the engine drops a keeper when its operation is complete or cancelled (at once,
@@ -311,20 +311,20 @@ impl<B: Held + 'static> Drop for Persistent<B> {
     }
 }
 
-impl<B: Held + 'static> From<Persistent<B>> for raw::Request {
+impl<B: StableBuffer + 'static> From<Persistent<B>> for raw::Request {
     fn from(operation: Persistent<B>) -> raw::Request {
         let is_active = operation.is_under_way();
         operation.erase(if is_active { raw::State::Active } else { raw::State::Inactive })
     }
 }
 
-impl<B: Held + 'static> From<Running<B>> for raw::Request {
+impl<B: StableBuffer + 'static> From<Running<B>> for raw::Request {
     fn from(running: Running<B>) -> raw::Request {
         running.operation.erase(raw::State::Active)
     }
 }
 
-impl<B: Held + 'static> fmt::Debug for Persistent<B> {
+impl<B: StableBuffer + 'static> fmt::Debug for Persistent<B> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "Persistent({})", self.flight.origin.call)
     }
@@ -335,14 +335,14 @@ impl<B: Held + 'static> fmt::Debug for Persistent<B> {
 /// One that is dropped goes on by itself until its run is over; then the operation is freed. A
 /// receive that has met no message yet is cancelled, as that of a [`Request`](crate::Request).
 #[must_use = "a run that is dropped goes on unseen, and its buffers are lost"]
-pub struct Running<B: Held + 'static> {
+pub struct Running<B: StableBuffer + 'static> {
     operation: Persistent<B>,
 }
 
 // Nothing in a running operation is ever borrowed from itself.
-impl<B: Held + 'static> Unpin for Running<B> {}
+impl<B: StableBuffer + 'static> Unpin for Running<B> {}
 
-impl<B: Held + 'static> Running<B> {
+impl<B: StableBuffer + 'static> Running<B> {
     /// Waits until this run is complete; gives the operation back, ready to be started again.
     ///
     /// # Errors
@@ -456,7 +456,7 @@ where
 }
 
 /// The operation, ready to be started again. A run that has been awaited must not be polled again.
-impl<B: Held + 'static> Future for Running<B> {
+impl<B: StableBuffer + 'static> Future for Running<B> {
     type Output = Result<Persistent<B>>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -470,20 +470,20 @@ impl<B: Held + 'static> Future for Running<B> {
     }
 }
 
-impl<B: Held + 'static> fmt::Debug for Running<B> {
+impl<B: StableBuffer + 'static> fmt::Debug for Running<B> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "Running({})", self.operation.flight.origin.call)
     }
 }
 
-impl<B: Held + 'static> Pending for Running<B> {
+impl<B: StableBuffer + 'static> Pending for Running<B> {
     fn in_flight(&mut self) -> InFlight<'_> {
         InFlight(&mut self.operation.flight)
     }
 }
 
 /// One that has not been started is passed over by those who wait for one of several.
-impl<B: Held + 'static> Pending for Persistent<B> {
+impl<B: StableBuffer + 'static> Pending for Persistent<B> {
     fn in_flight(&mut self) -> InFlight<'_> {
         InFlight(&mut self.flight)
     }

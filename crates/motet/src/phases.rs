@@ -51,7 +51,7 @@ use std::task::{Context, Poll};
 use motet_fabric::slab::Id;
 use motet_plan::Block;
 
-use crate::buffer::{Buffers, Held, RecvBuffer, SendBuffer};
+use crate::buffer::{Buffers, RecvBuffer, SendBuffer, StableBuffer};
 use crate::collective::{
     CollectiveArgs, Peers, PreparedCall, ScanKind, TypedBlock, TypedBlocks, collective,
     pending_collectives, pending_sparse, sparse_collectives,
@@ -216,12 +216,12 @@ impl fmt::Debug for Phases<'_, '_> {
 /// Dropping a phase does not cancel it: as a dropped [`Request`] it goes on, and its buffers are
 /// freed when it is complete.
 #[must_use = "a phase that is dropped goes on unseen, and its buffers are lost"]
-pub struct Phase<'outer, 'buffers, B: Held> {
+pub struct Phase<'outer, 'buffers, B: StableBuffer> {
     request: Request<B>,
     place: NestingRoot<'outer, 'buffers>,
 }
 
-impl<B: Held> Phase<'_, '_, B> {
+impl<B: StableBuffer> Phase<'_, '_, B> {
     /// Ends the phase: waits until the collective is complete, and gives the buffers back. All
     /// ranks end their phases in the same order.
     ///
@@ -242,7 +242,7 @@ impl<B: Held> Phase<'_, '_, B> {
 }
 
 /// What begins inside the phase.
-impl<'buffers, Outer: Held> Phase<'_, 'buffers, Outer> {
+impl<'buffers, Outer: StableBuffer> Phase<'_, 'buffers, Outer> {
     #[track_caller]
     fn pend<B: Buffers + 'buffers>(
         &mut self,
@@ -256,7 +256,7 @@ impl<'buffers, Outer: Held> Phase<'_, 'buffers, Outer> {
     pending_collectives!(phase 'buffers);
 }
 
-impl<B: Held> Future for Phase<'_, '_, B> {
+impl<B: StableBuffer> Future for Phase<'_, '_, B> {
     type Output = Result<B>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<B>> {
@@ -264,7 +264,7 @@ impl<B: Held> Future for Phase<'_, '_, B> {
     }
 }
 
-impl<B: Held> fmt::Debug for Phase<'_, '_, B> {
+impl<B: StableBuffer> fmt::Debug for Phase<'_, '_, B> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "Phase({:?})", self.request)
     }

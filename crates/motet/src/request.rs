@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 
 use motet_fabric::slab::Id;
 
-use crate::buffer::{Held, HeldBuffers};
+use crate::buffer::{HeldBuffers, StableBuffer};
 use crate::error::Result;
 use crate::flight::OpHandle;
 use crate::raw;
@@ -26,15 +26,15 @@ use crate::status::Status;
 /// [`scope`](crate::Communicator::scope), which waits for what was dropped, a receive goes on.)
 /// (MPI 5.0 §3.7, §6.12)
 #[must_use = "a request that is dropped goes on unseen, and its buffers are lost"]
-pub struct Request<B: Held> {
+pub struct Request<B: StableBuffer> {
     flight: OpHandle,
     parts: Option<B::Parts>,
 }
 
 // Nothing in a request is ever borrowed from itself.
-impl<B: Held> Unpin for Request<B> {}
+impl<B: StableBuffer> Unpin for Request<B> {}
 
-impl<B: Held> Request<B> {
+impl<B: StableBuffer> Request<B> {
     /// # Safety
     /// If the buffers are borrowed, somebody waits for the end of the operation before the borrow
     /// ends, whatever becomes of this request.
@@ -114,7 +114,7 @@ impl Request<()> {
     }
 }
 
-impl<B: Held> Future for Request<B> {
+impl<B: StableBuffer> Future for Request<B> {
     type Output = Result<B>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<B>> {
@@ -122,7 +122,7 @@ impl<B: Held> Future for Request<B> {
     }
 }
 
-impl<B: Held> Drop for Request<B> {
+impl<B: StableBuffer> Drop for Request<B> {
     fn drop(&mut self) {
         let Some(parts) = self.parts.take() else { return };
         if self.flight.is_over() {
@@ -137,7 +137,7 @@ impl<B: Held> Drop for Request<B> {
     }
 }
 
-impl<B: Held + 'static> From<Request<B>> for raw::Request {
+impl<B: StableBuffer + 'static> From<Request<B>> for raw::Request {
     fn from(mut request: Request<B>) -> raw::Request {
         let flight = request.flight.take_over();
         let parts = request.parts.take().expect("buffers are there until taken");
@@ -148,14 +148,14 @@ impl<B: Held + 'static> From<Request<B>> for raw::Request {
     }
 }
 
-impl<B: Held> fmt::Debug for Request<B> {
+impl<B: StableBuffer> fmt::Debug for Request<B> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = if self.flight.is_over() { "complete" } else { "under way" };
         write!(out, "Request({}, {state})", self.flight.origin.call)
     }
 }
 
-impl<B: Held> Pending for Request<B> {
+impl<B: StableBuffer> Pending for Request<B> {
     fn in_flight(&mut self) -> InFlight<'_> {
         InFlight(&mut self.flight)
     }

@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use motet_fabric::slab::Id;
 use motet_plan::Block;
 
-use crate::buffer::{Buffers, Held, RecvBuffer, SendBuffer};
+use crate::buffer::{Buffers, RecvBuffer, SendBuffer, StableBuffer};
 use crate::collective::{
     CollectiveArgs, Peers, PreparedCall, ScanKind, TypedBlock, TypedBlocks, collective,
     pending_collectives, pending_sparse, sparse_collectives,
@@ -149,7 +149,7 @@ impl<'env> Scope<'_, 'env> {
         self.remember(unsafe { comm.nonblocking(buffers, |parts| prepare(comm, call, parts)) }?)
     }
 
-    fn remember<B: Held>(&self, request: Request<B>) -> Result<Request<B>> {
+    fn remember<B: StableBuffer>(&self, request: Request<B>) -> Result<Request<B>> {
         remember(self.communicator, &self.begun, &request);
         Ok(request)
     }
@@ -158,7 +158,7 @@ impl<'env> Scope<'_, 'env> {
 }
 
 /// Lets a scope wait for an operation, whatever becomes of its request.
-pub(crate) fn remember<B: Held>(
+pub(crate) fn remember<B: StableBuffer>(
     communicator: &Communicator,
     begun: &RefCell<Vec<Id>>,
     request: &Request<B>,

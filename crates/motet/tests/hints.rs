@@ -186,7 +186,7 @@ fn refusals(ranks: usize, words: &[&str], body: impl Fn(&World) -> Result<()> + 
     }
 }
 
-fn made<B: motet::buffer::Held>(operation: Result<Persistent<B>>) -> Result<()> {
+fn made<B: motet::buffer::StableBuffer>(operation: Result<Persistent<B>>) -> Result<()> {
     operation.map(drop)
 }
 

@@ -70,7 +70,7 @@ fn allocations(rounds: impl Fn(&World, &mut dyn FnMut() -> bool) -> Result<()> +
 }
 
 /// Starts an operation again and again, by turns in two ways.
-fn run_on<B: motet::buffer::Held>(
+fn run_on<B: motet::buffer::StableBuffer>(
     mut operation: Persistent<B>,
     next: &mut dyn FnMut() -> bool,
 ) -> Result<()> {

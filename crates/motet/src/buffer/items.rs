@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use super::{Held, RecvBuffer, SendBuffer, Span};
+use super::{RecvBuffer, SendBuffer, Span, StableBuffer};
 use crate::Element;
 use crate::datatype::{Basic, Datatype, DatatypeError, Layout};
 use crate::element::{ElementType, code_of};
@@ -43,7 +43,7 @@ pub struct Items<B> {
 }
 
 /// Items, taken apart.
-pub struct ItemsParts<B: Held> {
+pub struct ItemsParts<B: StableBuffer> {
     buffer: B::Parts,
     origin: usize,
     count: u64,
@@ -149,7 +149,7 @@ fn of_nothing(layout: &Layout) -> Result<(), DatatypeError> {
 }
 
 // SAFETY: the memory of the buffer, and a stream that nobody else can reach.
-unsafe impl<B: SendBuffer> Held for Items<B> {
+unsafe impl<B: SendBuffer> StableBuffer for Items<B> {
     type Parts = ItemsParts<B>;
 
     fn take_apart(self) -> ItemsParts<B> {

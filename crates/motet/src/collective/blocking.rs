@@ -9,7 +9,7 @@ use motet_plan::Block;
 
 use super::{CollectiveArgs, PreparedCall};
 use crate::Element;
-use crate::buffer::{Held, SendBuffer, Span};
+use crate::buffer::{SendBuffer, Span, StableBuffer};
 use crate::communicator::Communicator;
 use crate::error::{ErrorKind, Result};
 use crate::kernel::{Kernel, kernel};

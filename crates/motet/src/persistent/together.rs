@@ -1,7 +1,7 @@
 //! Several persistent operations that are started by one call. (MPI 5.0 §3.9, `MPI_Startall`)
 
 use super::{Persistent, Running};
-use crate::buffer::Held;
+use crate::buffer::StableBuffer;
 use crate::error::Result;
 
 /// Persistent operations that can be started together: one, a `Vec` of one kind, or a tuple of
@@ -31,7 +31,7 @@ pub fn start_all<S: Start>(operations: S) -> Result<S::Running> {
     operations.start_all()
 }
 
-impl<B: Held + 'static> Start for Persistent<B> {
+impl<B: StableBuffer + 'static> Start for Persistent<B> {
     type Running = Running<B>;
 
     fn start_all(self) -> Result<Running<B>> {

@@ -4,7 +4,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::{Mode, outgoing, staging_of};
-use crate::buffer::{Held, RecvBuffer, SendBuffer};
+use crate::buffer::{RecvBuffer, SendBuffer, StableBuffer};
 use crate::collective::GiveBack;
 use crate::communicator::Communicator;
 use crate::element::code_for;
@@ -100,7 +100,7 @@ impl Communicator {
     }
 
     /// The transfer is one of these parts.
-    fn store<B: Held + 'static>(
+    fn store<B: StableBuffer + 'static>(
         &self,
         call: &'static str,
         (transfer, staging): (Transfer, Option<Box<PackedBuffers>>),
