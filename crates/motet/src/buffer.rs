@@ -49,7 +49,7 @@ pub unsafe trait StableBuffer: Sized {
     type Parts: Send;
 
     /// Takes it apart.
-    fn take_apart(self) -> Self::Parts;
+    fn into_raw(self) -> Self::Parts;
 
     /// Puts it together again.
     ///
@@ -165,7 +165,7 @@ unsafe impl<T: Element> Send for VecParts<T> {}
 unsafe impl<T: Element> StableBuffer for Vec<T> {
     type Parts = VecParts<T>;
 
-    fn take_apart(self) -> VecParts<T> {
+    fn into_raw(self) -> VecParts<T> {
         let mut whole = ManuallyDrop::new(self);
         let start = NonNull::new(whole.as_mut_ptr()).expect("a vector is somewhere");
         VecParts { start, len: whole.len(), capacity: whole.capacity() }
@@ -195,8 +195,8 @@ unsafe impl<T: Element> RecvBuffer for Vec<T> {}
 unsafe impl<T: Element> StableBuffer for Box<[T]> {
     type Parts = VecParts<T>;
 
-    fn take_apart(self) -> VecParts<T> {
-        self.into_vec().take_apart()
+    fn into_raw(self) -> VecParts<T> {
+        self.into_vec().into_raw()
     }
 
     unsafe fn put_together(parts: VecParts<T>) -> Box<[T]> {
@@ -221,7 +221,7 @@ unsafe impl<T: Element> RecvBuffer for Box<[T]> {}
 unsafe impl<T: Element> StableBuffer for Arc<[T]> {
     type Parts = Arc<[T]>;
 
-    fn take_apart(self) -> Arc<[T]> {
+    fn into_raw(self) -> Arc<[T]> {
         self
     }
 
@@ -244,7 +244,7 @@ unsafe impl<T: Element> SendBuffer for Arc<[T]> {
 unsafe impl<'a, T: Element> StableBuffer for &'a [T] {
     type Parts = &'a [T];
 
-    fn take_apart(self) -> &'a [T] {
+    fn into_raw(self) -> &'a [T] {
         self
     }
 
@@ -278,7 +278,7 @@ unsafe impl<T: Element> Send for BorrowParts<'_, T> {}
 unsafe impl<'a, T: Element> StableBuffer for &'a mut [T] {
     type Parts = BorrowParts<'a, T>;
 
-    fn take_apart(self) -> BorrowParts<'a, T> {
+    fn into_raw(self) -> BorrowParts<'a, T> {
         BorrowParts { start: self.as_mut_ptr(), len: self.len(), borrow: PhantomData }
     }
 
@@ -306,8 +306,8 @@ unsafe impl<T: Element> RecvBuffer for &mut [T] {}
 unsafe impl<S: StableBuffer, R: StableBuffer> StableBuffer for (S, R) {
     type Parts = (S::Parts, R::Parts);
 
-    fn take_apart(self) -> Self::Parts {
-        (self.0.take_apart(), self.1.take_apart())
+    fn into_raw(self) -> Self::Parts {
+        (self.0.into_raw(), self.1.into_raw())
     }
 
     unsafe fn put_together((first, second): Self::Parts) -> Self {
@@ -323,7 +323,7 @@ unsafe impl<S: StableBuffer, R: StableBuffer> StableBuffer for (S, R) {
 unsafe impl StableBuffer for () {
     type Parts = ();
 
-    fn take_apart(self) {}
+    fn into_raw(self) {}
 
     unsafe fn put_together((): ()) {}
 }

@@ -483,7 +483,7 @@ pub(crate) struct GiveBack<B: StableBuffer>(Option<B::Parts>);
 
 impl<B: StableBuffer> GiveBack<B> {
     pub(crate) fn new(buffers: B) -> GiveBack<B> {
-        GiveBack(Some(buffers.take_apart()))
+        GiveBack(Some(buffers.into_raw()))
     }
 
     pub(crate) fn get(&self) -> &B::Parts {

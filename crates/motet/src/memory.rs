@@ -103,7 +103,7 @@ impl<T: Element + fmt::Debug> fmt::Debug for Memory<T> {
 unsafe impl<T: Element> StableBuffer for Memory<T> {
     type Parts = Memory<T>;
 
-    fn take_apart(self) -> Memory<T> {
+    fn into_raw(self) -> Memory<T> {
         self
     }
 

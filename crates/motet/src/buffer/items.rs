@@ -95,7 +95,7 @@ impl<B: SendBuffer> Items<B> {
     pub fn at(buffer: B, origin: usize, datatype: &Datatype, count: usize) -> Result<Items<B>> {
         let layout = datatype.commit();
         check::<B::Element>(datatype, &layout)?;
-        let parts = buffer.take_apart();
+        let parts = buffer.into_raw();
         let len = B::span(&parts).len;
         // SAFETY: taken apart just above; no operation has begun.
         let buffer = unsafe { B::put_together(parts) };
@@ -152,9 +152,9 @@ fn of_nothing(layout: &Layout) -> Result<(), DatatypeError> {
 unsafe impl<B: SendBuffer> StableBuffer for Items<B> {
     type Parts = ItemsParts<B>;
 
-    fn take_apart(self) -> ItemsParts<B> {
+    fn into_raw(self) -> ItemsParts<B> {
         let Items { buffer, origin, count, layout } = self;
-        let buffer = buffer.take_apart();
+        let buffer = buffer.into_raw();
         let start = B::span(&buffer).start.wrapping_add(origin * size_of::<B::Element>());
         let in_a_row = layout.contiguous(count).filter(|piece| {
             let address = start.wrapping_offset(piece.at as isize);

@@ -17,12 +17,12 @@ use crate::op::Operator;
 
 /// Where a borrowed input lies; the caller's borrow outlives the call.
 pub(crate) fn input<T: Element>(slice: &[T]) -> Option<Span> {
-    Some(<&[T]>::span(&slice.take_apart()))
+    Some(<&[T]>::span(&slice.into_raw()))
 }
 
 /// Where a borrowed output lies.
 pub(crate) fn output<T: Element>(slice: &mut [T]) -> Span {
-    <&mut [T]>::span(&slice.take_apart())
+    <&mut [T]>::span(&slice.into_raw())
 }
 
 impl Communicator {
