@@ -55,7 +55,7 @@ pub unsafe trait StableBuffer: Sized {
     ///
     /// # Safety
     /// The parts come from `take_apart`, are used once, and no operation uses the memory.
-    unsafe fn put_together(parts: Self::Parts) -> Self;
+    unsafe fn from_raw(parts: Self::Parts) -> Self;
 }
 
 /// A buffer that can be sent from.
@@ -171,7 +171,7 @@ unsafe impl<T: Element> StableBuffer for Vec<T> {
         VecParts { start, len: whole.len(), capacity: whole.capacity() }
     }
 
-    unsafe fn put_together(parts: VecParts<T>) -> Vec<T> {
+    unsafe fn from_raw(parts: VecParts<T>) -> Vec<T> {
         // SAFETY: the elements of the vector, which nobody uses.
         unsafe { assert_valid::<T>(parts.start.as_ptr().cast(), parts.len) };
         // SAFETY: the three parts of one vector, used once by the caller's promise.
@@ -199,9 +199,9 @@ unsafe impl<T: Element> StableBuffer for Box<[T]> {
         self.into_vec().into_raw()
     }
 
-    unsafe fn put_together(parts: VecParts<T>) -> Box<[T]> {
+    unsafe fn from_raw(parts: VecParts<T>) -> Box<[T]> {
         // SAFETY: passed on.
-        unsafe { Vec::put_together(parts) }.into_boxed_slice()
+        unsafe { Vec::from_raw(parts) }.into_boxed_slice()
     }
 }
 
@@ -225,7 +225,7 @@ unsafe impl<T: Element> StableBuffer for Arc<[T]> {
         self
     }
 
-    unsafe fn put_together(parts: Arc<[T]>) -> Arc<[T]> {
+    unsafe fn from_raw(parts: Arc<[T]>) -> Arc<[T]> {
         parts
     }
 }
@@ -248,7 +248,7 @@ unsafe impl<'a, T: Element> StableBuffer for &'a [T] {
         self
     }
 
-    unsafe fn put_together(parts: &'a [T]) -> &'a [T] {
+    unsafe fn from_raw(parts: &'a [T]) -> &'a [T] {
         parts
     }
 }
@@ -282,7 +282,7 @@ unsafe impl<'a, T: Element> StableBuffer for &'a mut [T] {
         BorrowParts { start: self.as_mut_ptr(), len: self.len(), borrow: PhantomData }
     }
 
-    unsafe fn put_together(parts: BorrowParts<'a, T>) -> &'a mut [T] {
+    unsafe fn from_raw(parts: BorrowParts<'a, T>) -> &'a mut [T] {
         // SAFETY: the elements of the borrow, which nobody uses.
         unsafe { assert_valid::<T>(parts.start.cast(), parts.len) };
         // SAFETY: the parts of one mutable borrow, used once by the caller's promise.
@@ -310,11 +310,11 @@ unsafe impl<S: StableBuffer, R: StableBuffer> StableBuffer for (S, R) {
         (self.0.into_raw(), self.1.into_raw())
     }
 
-    unsafe fn put_together((first, second): Self::Parts) -> Self {
+    unsafe fn from_raw((first, second): Self::Parts) -> Self {
         // SAFETY: passed on.
-        let first = unsafe { S::put_together(first) };
+        let first = unsafe { S::from_raw(first) };
         // SAFETY: passed on.
-        let second = unsafe { R::put_together(second) };
+        let second = unsafe { R::from_raw(second) };
         (first, second)
     }
 }
@@ -325,7 +325,7 @@ unsafe impl StableBuffer for () {
 
     fn into_raw(self) {}
 
-    unsafe fn put_together((): ()) {}
+    unsafe fn from_raw((): ()) {}
 }
 
 /// Buffers whose input may be changed between two runs: an input that others share may not.
@@ -461,7 +461,7 @@ impl<B: StableBuffer> Drop for HeldBuffers<B> {
     fn drop(&mut self) {
         if let Some(parts) = self.0.take() {
             // SAFETY: no operation uses the memory, by the promise of `keeper`.
-            drop(unsafe { B::put_together(parts) });
+            drop(unsafe { B::from_raw(parts) });
         }
     }
 }

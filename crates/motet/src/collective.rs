@@ -500,7 +500,7 @@ impl<B: StableBuffer> Drop for GiveBack<B> {
     fn drop(&mut self) {
         if let Some(parts) = self.0.take() {
             // SAFETY: no operation has begun with these parts.
-            drop(unsafe { B::put_together(parts) });
+            drop(unsafe { B::from_raw(parts) });
         }
     }
 }

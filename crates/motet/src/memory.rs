@@ -107,7 +107,7 @@ unsafe impl<T: Element> StableBuffer for Memory<T> {
         self
     }
 
-    unsafe fn put_together(parts: Memory<T>) -> Memory<T> {
+    unsafe fn from_raw(parts: Memory<T>) -> Memory<T> {
         // SAFETY: its elements, which nobody uses.
         unsafe { assert_valid::<T>(parts.start.as_ptr().cast(), parts.len) };
         parts

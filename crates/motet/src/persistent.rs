@@ -225,7 +225,7 @@ impl<B: StableBuffer + 'static> Persistent<B> {
         self.flight.origin.core.engine().abandon(self.flight.id);
         let parts = self.parts.take().expect("buffers are there until taken");
         // SAFETY: our parts, taken once; the operation is gone, so nobody uses the memory.
-        unsafe { B::put_together(parts) }
+        unsafe { B::from_raw(parts) }
     }
 
     fn parts(&self) -> &B::Parts {

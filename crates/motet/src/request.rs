@@ -96,7 +96,7 @@ impl<B: StableBuffer> Request<B> {
         assert!(self.flight.is_over());
         let parts = self.parts.take().expect("buffers are given back once");
         // SAFETY: the parts of this request, taken once; its operation is over, as asserted.
-        unsafe { B::put_together(parts) }
+        unsafe { B::from_raw(parts) }
     }
 }
 
@@ -127,7 +127,7 @@ impl<B: StableBuffer> Drop for Request<B> {
         let Some(parts) = self.parts.take() else { return };
         if self.flight.is_over() {
             // SAFETY: the parts of this request, taken once; its operation is over.
-            drop(unsafe { B::put_together(parts) });
+            drop(unsafe { B::from_raw(parts) });
             return;
         }
         // SAFETY: the engine drops a keeper when its operation is complete or cancelled; if the

@@ -98,7 +98,7 @@ impl<B: SendBuffer> Items<B> {
         let parts = buffer.into_raw();
         let len = B::span(&parts).len;
         // SAFETY: taken apart just above; no operation has begun.
-        let buffer = unsafe { B::put_together(parts) };
+        let buffer = unsafe { B::from_raw(parts) };
         let size = size_of::<B::Element>();
         // Items without an extent take no room in the buffer, but their stream does.
         layout.pack_size(count as u64)?;
@@ -169,10 +169,10 @@ unsafe impl<B: SendBuffer> StableBuffer for Items<B> {
         ItemsParts { buffer, origin, count, layout, stream }
     }
 
-    unsafe fn put_together(parts: ItemsParts<B>) -> Items<B> {
+    unsafe fn from_raw(parts: ItemsParts<B>) -> Items<B> {
         let ItemsParts { buffer, origin, count, layout, .. } = parts;
         // SAFETY: passed on.
-        Items { buffer: unsafe { B::put_together(buffer) }, origin, count, layout }
+        Items { buffer: unsafe { B::from_raw(buffer) }, origin, count, layout }
     }
 }
 
