@@ -21,13 +21,13 @@ pub use items::{Items, ItemsParts, StreamOf};
 
 /// Elements at an address.
 #[derive(Clone, Copy, Debug)]
-pub struct Span {
+pub struct RawSlice {
     pub(crate) start: *mut u8,
     pub(crate) len: usize,
 }
 
-impl Span {
-    pub(crate) const EMPTY: Span = Span { start: std::ptr::null_mut(), len: 0 };
+impl RawSlice {
+    pub(crate) const EMPTY: RawSlice = RawSlice { start: std::ptr::null_mut(), len: 0 };
 }
 
 /// Something that an operation can keep while it runs and give back afterwards.
@@ -76,10 +76,10 @@ pub unsafe trait SendBuffer: StableBuffer {
     type Element: Element;
 
     /// Where its elements lie, as an operation sees them.
-    fn span(parts: &Self::Parts) -> Span;
+    fn span(parts: &Self::Parts) -> RawSlice;
 
     /// Where its elements lie, as the user sees them.
-    fn memory(parts: &Self::Parts) -> Span {
+    fn memory(parts: &Self::Parts) -> RawSlice {
         Self::span(parts)
     }
 
@@ -128,18 +128,18 @@ pub unsafe trait Buffers: StableBuffer {
     type Element: Element;
 
     /// Where the input lies; `None` if it is in the output.
-    fn input(parts: &Self::Parts) -> Option<Span>;
+    fn input(parts: &Self::Parts) -> Option<RawSlice>;
 
     /// Where the output lies.
-    fn output(parts: &Self::Parts) -> Span;
+    fn output(parts: &Self::Parts) -> RawSlice;
 
     /// As [`Buffers::input`], as the user sees it.
-    fn input_memory(parts: &Self::Parts) -> Option<Span> {
+    fn input_memory(parts: &Self::Parts) -> Option<RawSlice> {
         Self::input(parts)
     }
 
     /// As [`Buffers::output`], as the user sees it.
-    fn output_memory(parts: &Self::Parts) -> Span {
+    fn output_memory(parts: &Self::Parts) -> RawSlice {
         Self::output(parts)
     }
 
@@ -183,8 +183,8 @@ unsafe impl<T: Element> StableBuffer for Vec<T> {
 unsafe impl<T: Element> SendBuffer for Vec<T> {
     type Element = T;
 
-    fn span(parts: &VecParts<T>) -> Span {
-        Span { start: parts.start.as_ptr().cast(), len: parts.len }
+    fn span(parts: &VecParts<T>) -> RawSlice {
+        RawSlice { start: parts.start.as_ptr().cast(), len: parts.len }
     }
 }
 
@@ -209,7 +209,7 @@ unsafe impl<T: Element> StableBuffer for Box<[T]> {
 unsafe impl<T: Element> SendBuffer for Box<[T]> {
     type Element = T;
 
-    fn span(parts: &VecParts<T>) -> Span {
+    fn span(parts: &VecParts<T>) -> RawSlice {
         Vec::span(parts)
     }
 }
@@ -234,8 +234,8 @@ unsafe impl<T: Element> StableBuffer for Arc<[T]> {
 unsafe impl<T: Element> SendBuffer for Arc<[T]> {
     type Element = T;
 
-    fn span(parts: &Arc<[T]>) -> Span {
-        Span { start: parts.as_ptr().cast_mut().cast(), len: parts.len() }
+    fn span(parts: &Arc<[T]>) -> RawSlice {
+        RawSlice { start: parts.as_ptr().cast_mut().cast(), len: parts.len() }
     }
 }
 
@@ -257,8 +257,8 @@ unsafe impl<'a, T: Element> StableBuffer for &'a [T] {
 unsafe impl<'a, T: Element> SendBuffer for &'a [T] {
     type Element = T;
 
-    fn span(parts: &&'a [T]) -> Span {
-        Span { start: parts.as_ptr().cast_mut().cast(), len: parts.len() }
+    fn span(parts: &&'a [T]) -> RawSlice {
+        RawSlice { start: parts.as_ptr().cast_mut().cast(), len: parts.len() }
     }
 }
 
@@ -294,8 +294,8 @@ unsafe impl<'a, T: Element> StableBuffer for &'a mut [T] {
 unsafe impl<'a, T: Element> SendBuffer for &'a mut [T] {
     type Element = T;
 
-    fn span(parts: &BorrowParts<'a, T>) -> Span {
-        Span { start: parts.start.cast(), len: parts.len }
+    fn span(parts: &BorrowParts<'a, T>) -> RawSlice {
+        RawSlice { start: parts.start.cast(), len: parts.len }
     }
 }
 
@@ -354,15 +354,15 @@ where
 unsafe impl<B: RecvBuffer> Buffers for B {
     type Element = B::Element;
 
-    fn input(_: &Self::Parts) -> Option<Span> {
+    fn input(_: &Self::Parts) -> Option<RawSlice> {
         None
     }
 
-    fn output(parts: &Self::Parts) -> Span {
+    fn output(parts: &Self::Parts) -> RawSlice {
         B::span(parts)
     }
 
-    fn output_memory(parts: &Self::Parts) -> Span {
+    fn output_memory(parts: &Self::Parts) -> RawSlice {
         B::memory(parts)
     }
 
@@ -379,19 +379,19 @@ where
 {
     type Element = R::Element;
 
-    fn input(parts: &Self::Parts) -> Option<Span> {
+    fn input(parts: &Self::Parts) -> Option<RawSlice> {
         Some(S::span(&parts.0))
     }
 
-    fn output(parts: &Self::Parts) -> Span {
+    fn output(parts: &Self::Parts) -> RawSlice {
         R::span(&parts.1)
     }
 
-    fn input_memory(parts: &Self::Parts) -> Option<Span> {
+    fn input_memory(parts: &Self::Parts) -> Option<RawSlice> {
         Some(S::memory(&parts.0))
     }
 
-    fn output_memory(parts: &Self::Parts) -> Span {
+    fn output_memory(parts: &Self::Parts) -> RawSlice {
         R::memory(&parts.1)
     }
 
@@ -404,12 +404,12 @@ where
 unsafe impl Buffers for () {
     type Element = u8;
 
-    fn input((): &()) -> Option<Span> {
+    fn input((): &()) -> Option<RawSlice> {
         None
     }
 
-    fn output((): &()) -> Span {
-        Span::EMPTY
+    fn output((): &()) -> RawSlice {
+        RawSlice::EMPTY
     }
 }
 
@@ -417,7 +417,7 @@ unsafe impl Buffers for () {
 ///
 /// # Safety
 /// The span is of these parts, and no operation uses it.
-pub(crate) unsafe fn elements<T: Element, P>(_parts: &P, span: Span) -> &[T] {
+pub(crate) unsafe fn elements<T: Element, P>(_parts: &P, span: RawSlice) -> &[T] {
     if span.len == 0 {
         return &[];
     }
@@ -431,7 +431,7 @@ pub(crate) unsafe fn elements<T: Element, P>(_parts: &P, span: Span) -> &[T] {
 ///
 /// # Safety
 /// As [`elements`], and the span is of a buffer that is owned or borrowed mutably.
-pub(crate) unsafe fn elements_mut<T: Element, P>(_parts: &mut P, span: Span) -> &mut [T] {
+pub(crate) unsafe fn elements_mut<T: Element, P>(_parts: &mut P, span: RawSlice) -> &mut [T] {
     if span.len == 0 {
         return &mut [];
     }

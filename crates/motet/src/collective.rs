@@ -26,7 +26,7 @@ use motet_fabric::TypeCode;
 use motet_fabric::slab::Id;
 use motet_plan::{Call, Rank};
 
-use crate::buffer::{Buffers, Span, StableBuffer, StreamOf};
+use crate::buffer::{Buffers, RawSlice, StableBuffer, StreamOf};
 use crate::communicator::Communicator;
 #[cfg(debug_assertions)]
 use crate::element::assert_valid;
@@ -79,8 +79,8 @@ pub(crate) struct PreparedCall {
 
 /// What a run is bound to, but for its number.
 struct BindingArgs {
-    input: Span,
-    output: Span,
+    input: RawSlice,
+    output: RawSlice,
     element: TypeCode,
     kernel: Option<Box<dyn Kernel>>,
     group: Group,

@@ -9,7 +9,7 @@ use std::slice;
 
 use motet_fabric::heap;
 
-use crate::buffer::{RecvBuffer, SendBuffer, Span, StableBuffer};
+use crate::buffer::{RawSlice, RecvBuffer, SendBuffer, StableBuffer};
 use crate::element::assert_valid;
 use crate::{Communicator, Element};
 
@@ -118,8 +118,8 @@ unsafe impl<T: Element> StableBuffer for Memory<T> {
 unsafe impl<T: Element> SendBuffer for Memory<T> {
     type Element = T;
 
-    fn span(parts: &Memory<T>) -> Span {
-        Span { start: parts.start.as_ptr().cast(), len: parts.len }
+    fn span(parts: &Memory<T>) -> RawSlice {
+        RawSlice { start: parts.start.as_ptr().cast(), len: parts.len }
     }
 }
 

@@ -17,7 +17,7 @@ use motet_fabric::{
 };
 
 use crate::Element;
-use crate::buffer::{Span, StreamOf};
+use crate::buffer::{RawSlice, StreamOf};
 use crate::communicator::{Communicator, ContextKind};
 use crate::element::{assert_valid, code_for};
 pub(crate) use crate::engine::Mode;
@@ -84,11 +84,11 @@ impl Communicator {
         // One operation: a receive that began by itself would wait for ever if the send is refused.
         let envelope = self.envelope(CALL, to, send_tag, code_for::<S>())?;
         let selector = self.selector(CALL, from.into(), receive_tag.into())?;
-        let span = Span { start: data.as_ptr().cast_mut().cast(), len: data.len() };
+        let span = RawSlice { start: data.as_ptr().cast_mut().cast(), len: data.len() };
         // SAFETY: borrowed for longer than this waits.
         let (span, staging) = unsafe { outgoing::<S>(span, None) };
         let send = Transfer::send::<S>(envelope, span, Mode::Standard);
-        let room = Span { start: buffer.as_mut_ptr().cast(), len: buffer.len() };
+        let room = RawSlice { start: buffer.as_mut_ptr().cast(), len: buffer.len() };
         let receive = Transfer::receive::<R>(selector, room);
         // SAFETY: both buffers are borrowed for longer than this waits, and a wait that unwinds has
         // taken the operation back.
@@ -128,7 +128,7 @@ impl Communicator {
         tag: impl Into<TagFilter>,
     ) -> Result<Status> {
         let selector = self.selector("recv", from.into(), tag.into())?;
-        let span = Span { start: buffer.as_mut_ptr().cast(), len: buffer.len() };
+        let span = RawSlice { start: buffer.as_mut_ptr().cast(), len: buffer.len() };
         let transfer = Transfer::receive::<T>(selector, span);
         // SAFETY: borrowed for longer than this waits.
         let received = unsafe { self.finish("recv", &transfer, None) };
@@ -213,7 +213,7 @@ impl Communicator {
         mode: Mode,
     ) -> Result<()> {
         let envelope = self.envelope(call, to, tag, code_for::<T>())?;
-        let span = Span { start: data.as_ptr().cast_mut().cast(), len: data.len() };
+        let span = RawSlice { start: data.as_ptr().cast_mut().cast(), len: data.len() };
         // SAFETY: borrowed for longer than this waits.
         let (span, staging) = unsafe { outgoing::<T>(span, None) };
         // SAFETY: as above.
@@ -378,21 +378,25 @@ impl Communicator {
 
 impl Transfer {
     /// What sends the elements of a span; to nobody without an envelope.
-    pub(crate) fn send<T: Element>(envelope: Option<Envelope>, span: Span, mode: Mode) -> Transfer {
+    pub(crate) fn send<T: Element>(
+        envelope: Option<Envelope>,
+        span: RawSlice,
+        mode: Mode,
+    ) -> Transfer {
         let data = Region::new(span.start, span.len * size_of::<T>());
         envelope.map_or(Transfer::Nothing, |envelope| Transfer::Send(envelope, data, mode))
     }
 
     /// What receives into a span; from nobody without a selector.
-    fn receive<T: Element>(selector: Option<Selector>, span: Span) -> Transfer {
-        let bytes = Span { len: span.len * size_of::<T>(), ..span };
+    fn receive<T: Element>(selector: Option<Selector>, span: RawSlice) -> Transfer {
+        let bytes = RawSlice { len: span.len * size_of::<T>(), ..span };
         Transfer::receive_as(selector, bytes, code_for::<T>())
     }
 
     /// What receives into a span of bytes, which are elements of this type.
     pub(crate) fn receive_as(
         selector: Option<Selector>,
-        span: Span,
+        span: RawSlice,
         element: TypeCode,
     ) -> Transfer {
         let into = RegionMut::new(span.start, span.len);
@@ -425,9 +429,9 @@ unsafe fn staging_of([sent, received]: [Option<StreamOf>; 2]) -> Option<Box<Pack
 /// # Safety
 /// The operation that the staging is given to holds the elements.
 unsafe fn outgoing<T: Element>(
-    span: Span,
+    span: RawSlice,
     staging: Option<Box<PackedBuffers>>,
-) -> (Span, Option<Box<PackedBuffers>>) {
+) -> (RawSlice, Option<Box<PackedBuffers>>) {
     if !T::HAS_PADDING || span.len == 0 {
         return (span, staging);
     }

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use super::{RecvBuffer, SendBuffer, Span, StableBuffer};
+use super::{RawSlice, RecvBuffer, SendBuffer, StableBuffer};
 use crate::Element;
 use crate::datatype::{Basic, Datatype, DatatypeError, Layout};
 use crate::element::{ElementType, code_of};
@@ -189,7 +189,7 @@ impl<B: SendBuffer> ItemsParts<B> {
 unsafe impl<B: SendBuffer> SendBuffer for Items<B> {
     type Element = B::Element;
 
-    fn span(parts: &ItemsParts<B>) -> Span {
+    fn span(parts: &ItemsParts<B>) -> RawSlice {
         let len = (parts.layout.size() * parts.count) as usize / size_of::<B::Element>().max(1);
         let start = match &parts.stream {
             Some(stream) => stream.address,
@@ -198,10 +198,10 @@ unsafe impl<B: SendBuffer> SendBuffer for Items<B> {
                 parts.first().wrapping_offset(piece as isize)
             }
         };
-        Span { start, len }
+        RawSlice { start, len }
     }
 
-    fn memory(parts: &ItemsParts<B>) -> Span {
+    fn memory(parts: &ItemsParts<B>) -> RawSlice {
         B::memory(&parts.buffer)
     }
 

@@ -15,7 +15,7 @@ use motet_plan::{Block, Operation, Rank};
 
 use super::shape::{blocks_make, exact, holds, total};
 use super::{CollectiveArgs, Neighbour, Participants};
-use crate::buffer::Span;
+use crate::buffer::RawSlice;
 use crate::error::ErrorKind;
 use crate::group::Group;
 use crate::intercommunicator::Intercommunicator;
@@ -34,8 +34,8 @@ pub(crate) struct InterCall {
 /// Where the data of one rank lies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InterBuffers {
-    pub(crate) input: Span,
-    pub(crate) output: Span,
+    pub(crate) input: RawSlice,
+    pub(crate) output: RawSlice,
     pub(crate) element_bytes: usize,
 }
 
@@ -66,9 +66,9 @@ const FIRST: Rank = Rank(0);
 /// Those with a root. What a role has no use for is not looked at.
 impl InterCall {
     /// The buffer is that of the root, and the result of the far ranks.
-    pub(crate) fn bcast(inter: &Intercommunicator, role: RootRole, data: Span) -> Crossed {
+    pub(crate) fn bcast(inter: &Intercommunicator, role: RootRole, data: RawSlice) -> Crossed {
         let operation = Operation::Bcast { count: data.len, root: FIRST };
-        Ok(InterCall::with_root(inter, role, shape(operation, Span::EMPTY, data)))
+        Ok(InterCall::with_root(inter, role, shape(operation, RawSlice::EMPTY, data)))
     }
 
     /// The inputs of the far ranks, side by side in the output of the root.
@@ -80,9 +80,9 @@ impl InterCall {
         let operation = |count| Operation::Gather { count, root: FIRST };
         let shape = if role == RootRole::Root {
             let (output, count) = behind_a_block("output", sides.output, inter, sides)?;
-            in_place(operation(count), Span::EMPTY, output)
+            in_place(operation(count), RawSlice::EMPTY, output)
         } else {
-            shape(operation(sides.input.len), sides.input, Span::EMPTY)
+            shape(operation(sides.input.len), sides.input, RawSlice::EMPTY)
         };
         Ok(InterCall::with_root(inter, role, shape))
     }
@@ -97,9 +97,9 @@ impl InterCall {
         let operation = |blocks| Operation::Gatherv { blocks, root: FIRST };
         let shape = if role == RootRole::Root {
             let blocks = after_an_empty_one("output", output, inter, blocks)?;
-            in_place(operation(blocks), Span::EMPTY, output)
+            in_place(operation(blocks), RawSlice::EMPTY, output)
         } else {
-            shape(operation(Blocks::Own(input.len)), input, Span::EMPTY)
+            shape(operation(Blocks::Own(input.len)), input, RawSlice::EMPTY)
         };
         Ok(InterCall::with_root(inter, role, shape))
     }
@@ -113,9 +113,9 @@ impl InterCall {
         let operation = |count| Operation::Scatter { count, root: FIRST };
         let shape = if role == RootRole::Root {
             let (input, count) = behind_a_block("input", sides.input, inter, sides)?;
-            in_place(operation(count), input, Span::EMPTY)
+            in_place(operation(count), input, RawSlice::EMPTY)
         } else {
-            shape(operation(sides.output.len), Span::EMPTY, sides.output)
+            shape(operation(sides.output.len), RawSlice::EMPTY, sides.output)
         };
         Ok(InterCall::with_root(inter, role, shape))
     }
@@ -130,9 +130,9 @@ impl InterCall {
         let operation = |blocks| Operation::Scatterv { blocks, root: FIRST };
         let shape = if role == RootRole::Root {
             let blocks = after_an_empty_one("input", input, inter, blocks)?;
-            in_place(operation(blocks), input, Span::EMPTY)
+            in_place(operation(blocks), input, RawSlice::EMPTY)
         } else {
-            shape(operation(Blocks::Own(output.len)), Span::EMPTY, output)
+            shape(operation(Blocks::Own(output.len)), RawSlice::EMPTY, output)
         };
         Ok(InterCall::with_root(inter, role, shape))
     }
@@ -146,8 +146,8 @@ impl InterCall {
     ) -> Crossed {
         let union = inter.over_both();
         let (input, output, root) = match role {
-            RootRole::Root => (Span::EMPTY, output, union.rank()),
-            RootRole::Far(root) => (input, Span::EMPTY, inter.first_far() + root),
+            RootRole::Root => (RawSlice::EMPTY, output, union.rank()),
+            RootRole::Far(root) => (input, RawSlice::EMPTY, inter.first_far() + root),
             RootRole::Idle => return Ok(InterCall::idle()),
         };
         let (left, count) = (inter.left(), input.len.max(output.len));
@@ -185,11 +185,15 @@ impl InterCall {
 impl InterCall {
     /// Nobody leaves before all of the far group have entered.
     pub(crate) fn barrier(inter: &Intercommunicator) -> InterCall {
-        over_union(Operation::InterBarrier { left: inter.left() }, Span::EMPTY, Span::EMPTY)
+        over_union(Operation::InterBarrier { left: inter.left() }, RawSlice::EMPTY, RawSlice::EMPTY)
     }
 
     /// An output that holds one input of each far rank; those of the two groups may differ.
-    pub(crate) fn allgather(inter: &Intercommunicator, input: Span, output: Span) -> Crossed {
+    pub(crate) fn allgather(
+        inter: &Intercommunicator,
+        input: RawSlice,
+        output: RawSlice,
+    ) -> Crossed {
         let count = of_each("output", output, inter)?;
         let counts = inter.in_order(input.len, count);
         let operation = Operation::InterAllgather { left: inter.left(), counts };
@@ -199,8 +203,8 @@ impl InterCall {
     /// An output with a place for the input of each far rank.
     pub(crate) fn allgatherv(
         inter: &Intercommunicator,
-        input: Span,
-        output: Span,
+        input: RawSlice,
+        output: RawSlice,
         blocks: &[Block],
     ) -> Crossed {
         one_each("blocks to receive", blocks, inter)?;
@@ -211,7 +215,11 @@ impl InterCall {
     }
 
     /// A block to each far rank and a block from each; those to and those from may differ.
-    pub(crate) fn alltoall(inter: &Intercommunicator, input: Span, output: Span) -> Crossed {
+    pub(crate) fn alltoall(
+        inter: &Intercommunicator,
+        input: RawSlice,
+        output: RawSlice,
+    ) -> Crossed {
         let (to, from) = (of_each("input", input, inter)?, of_each("output", output, inter)?);
         let far = inter.remote_size();
         InterCall::alltoallv(inter, input, output, &in_line(to, far), &in_line(from, far))
@@ -220,8 +228,8 @@ impl InterCall {
     /// A block to each far rank and a block from each, of any lengths.
     pub(crate) fn alltoallv(
         inter: &Intercommunicator,
-        input: Span,
-        output: Span,
+        input: RawSlice,
+        output: RawSlice,
         to: &[Block],
         from: &[Block],
     ) -> Crossed {
@@ -242,8 +250,8 @@ impl InterCall {
     /// The reduction of the inputs of the far group, at each rank.
     pub(crate) fn allreduce(
         inter: &Intercommunicator,
-        input: Span,
-        output: Span,
+        input: RawSlice,
+        output: RawSlice,
         commutative: bool,
     ) -> Crossed {
         exact("output", output.len, input.len, "the input has")?;
@@ -254,8 +262,8 @@ impl InterCall {
     /// A block of the reduction of the far group for each rank, all of one length in a group.
     pub(crate) fn reduce_scatter_block(
         inter: &Intercommunicator,
-        input: Span,
-        output: Span,
+        input: RawSlice,
+        output: RawSlice,
         commutative: bool,
     ) -> Crossed {
         let (near, far) = (inter.size(), inter.remote_size());
@@ -274,8 +282,8 @@ impl InterCall {
     /// A block of the reduction of the far group for each rank, of any lengths.
     pub(crate) fn reduce_scatter(
         inter: &Intercommunicator,
-        input: Span,
-        output: Span,
+        input: RawSlice,
+        output: RawSlice,
         counts: &[usize],
         commutative: bool,
     ) -> Crossed {
@@ -287,15 +295,15 @@ impl InterCall {
     }
 }
 
-fn over_union(operation: Operation, input: Span, output: Span) -> InterCall {
+fn over_union(operation: Operation, input: RawSlice, output: RawSlice) -> InterCall {
     InterCall { shape: shape(operation, input, output), among: None }
 }
 
-fn shape(operation: Operation, input: Span, output: Span) -> CollectiveArgs {
+fn shape(operation: Operation, input: RawSlice, output: RawSlice) -> CollectiveArgs {
     CollectiveArgs { operation, in_place: false, input, output }
 }
 
-fn in_place(operation: Operation, input: Span, output: Span) -> CollectiveArgs {
+fn in_place(operation: Operation, input: RawSlice, output: RawSlice) -> CollectiveArgs {
     CollectiveArgs { operation, in_place: true, input, output }
 }
 
@@ -303,19 +311,19 @@ fn in_place(operation: Operation, input: Span, output: Span) -> CollectiveArgs {
 /// and the length of a block.
 fn behind_a_block(
     which: &'static str,
-    Span { start, len }: Span,
+    RawSlice { start, len }: RawSlice,
     inter: &Intercommunicator,
     InterBuffers { element_bytes, .. }: InterBuffers,
-) -> Result<(Span, usize), ErrorKind> {
-    let count = of_each(which, Span { start, len }, inter)?;
+) -> Result<(RawSlice, usize), ErrorKind> {
+    let count = of_each(which, RawSlice { start, len }, inter)?;
     let start = start.wrapping_sub(count * element_bytes);
-    Ok((Span { start, len: len + count }, count))
+    Ok((RawSlice { start, len: len + count }, count))
 }
 
 /// The blocks of the far ranks in a buffer at the root, behind one that has no elements.
 fn after_an_empty_one(
     which: &'static str,
-    buffer: Span,
+    buffer: RawSlice,
     inter: &Intercommunicator,
     blocks: &[Block],
 ) -> Result<Blocks, ErrorKind> {
@@ -328,7 +336,7 @@ fn after_an_empty_one(
 /// The length of a block, in a buffer that holds one for each far rank.
 fn of_each(
     which: &'static str,
-    buffer: Span,
+    buffer: RawSlice,
     inter: &Intercommunicator,
 ) -> Result<usize, ErrorKind> {
     let far = inter.remote_size();

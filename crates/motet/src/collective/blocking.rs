@@ -9,19 +9,19 @@ use motet_plan::Block;
 
 use super::{CollectiveArgs, PreparedCall};
 use crate::Element;
-use crate::buffer::{SendBuffer, Span, StableBuffer};
+use crate::buffer::{RawSlice, SendBuffer, StableBuffer};
 use crate::communicator::Communicator;
 use crate::error::{ErrorKind, Result};
 use crate::kernel::{Kernel, kernel};
 use crate::op::Operator;
 
 /// Where a borrowed input lies; the caller's borrow outlives the call.
-pub(crate) fn input<T: Element>(slice: &[T]) -> Option<Span> {
+pub(crate) fn input<T: Element>(slice: &[T]) -> Option<RawSlice> {
     Some(<&[T]>::span(&slice.into_raw()))
 }
 
 /// Where a borrowed output lies.
-pub(crate) fn output<T: Element>(slice: &mut [T]) -> Span {
+pub(crate) fn output<T: Element>(slice: &mut [T]) -> RawSlice {
     <&mut [T]>::span(&slice.into_raw())
 }
 

@@ -26,7 +26,7 @@ use motet_plan::Algorithm;
 
 use super::BindingArgs;
 use super::init::Init;
-use crate::buffer::Span;
+use crate::buffer::RawSlice;
 use crate::communicator::Communicator;
 use crate::engine::{Binding, Closing, LinkTime, PackedBuffers, Rule};
 use crate::error::Result;
@@ -106,8 +106,8 @@ impl Communicator {
         let (mut run, _) = engine.run_for(&init.call, rule, Keep::AsLong, closing).ok()?;
         let (call, mut staging) = (&init.call, PackedBuffers::new());
         let mut span = |len: usize| match len {
-            0 => Span::EMPTY,
-            len => Span { start: staging.room(len, call.element_bytes), len },
+            0 => RawSlice::EMPTY,
+            len => RawSlice { start: staging.room(len, call.element_bytes), len },
         };
         let (input, output) = (span(call.input_len()), span(call.output_len()));
         let kernel = kernel.as_ref().map(|_| stand_in(call.element_bytes));

@@ -13,7 +13,7 @@ use super::CollectiveArgs;
 use super::blocking::{input, output};
 use super::shape::{blocks_make, exact};
 use crate::Element;
-use crate::buffer::{Buffers, RecvBuffer, SendBuffer, Span};
+use crate::buffer::{Buffers, RawSlice, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;
 use crate::error::{ErrorKind, Result};
 use crate::info::Info;
@@ -24,8 +24,8 @@ type Shaped = Result<CollectiveArgs, ErrorKind>;
 /// What the calls move.
 impl Communicator {
     /// One block to all destinations, and a block of the same length from each source.
-    pub(crate) fn shape_allgather(&self, input: Option<Span>, output: Span) -> Shaped {
-        let count = input.unwrap_or(Span::EMPTY).len;
+    pub(crate) fn shape_allgather(&self, input: Option<RawSlice>, output: RawSlice) -> Shaped {
+        let count = input.unwrap_or(RawSlice::EMPTY).len;
         let sources = self.near()?.sources().len();
         exact("output", output.len, count * sources, blocks_make(count, sources))?;
         self.exchange_of(input, output, |_| Block { start: 0, count }, in_line(count))
@@ -34,18 +34,18 @@ impl Communicator {
     /// One block to all destinations, and a block of any length from each source.
     pub(crate) fn shape_allgatherv(
         &self,
-        input: Option<Span>,
-        output: Span,
+        input: Option<RawSlice>,
+        output: RawSlice,
         from: &[Block],
     ) -> Shaped {
-        let count = input.unwrap_or(Span::EMPTY).len;
+        let count = input.unwrap_or(RawSlice::EMPTY).len;
         self.one_for_each_source(from)?;
         self.exchange_of(input, output, |_| Block { start: 0, count }, |slot| from[slot])
     }
 
     /// A block to each destination and a block from each source, all of one length.
-    pub(crate) fn shape_alltoall(&self, input: Option<Span>, output: Span) -> Shaped {
-        let given = input.unwrap_or(Span::EMPTY);
+    pub(crate) fn shape_alltoall(&self, input: Option<RawSlice>, output: RawSlice) -> Shaped {
+        let given = input.unwrap_or(RawSlice::EMPTY);
         let near = self.near()?;
         let (sources, destinations) = (near.sources().len(), near.destinations().len());
         let count = match (destinations, sources) {
@@ -61,8 +61,8 @@ impl Communicator {
     /// A block to each destination and a block from each source, of any lengths.
     pub(crate) fn shape_alltoallv(
         &self,
-        input: Option<Span>,
-        output: Span,
+        input: Option<RawSlice>,
+        output: RawSlice,
         to: &[Block],
         from: &[Block],
     ) -> Shaped {
@@ -80,8 +80,8 @@ impl Communicator {
     /// The exchange over the edges, with the block of each slot.
     fn exchange_of(
         &self,
-        input: Option<Span>,
-        output: Span,
+        input: Option<RawSlice>,
+        output: RawSlice,
         to: impl Fn(usize) -> Block,
         from: impl Fn(usize) -> Block,
     ) -> Shaped {

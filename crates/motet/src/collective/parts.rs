@@ -12,7 +12,7 @@ use motet_plan::Rank;
 
 use super::blocking::{input, output};
 use super::{Members, PreparedCall};
-use crate::buffer::{Buffers, RecvBuffer, SendBuffer, Span};
+use crate::buffer::{Buffers, RawSlice, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;
 use crate::datatype::{Datatype, DatatypeError};
 use crate::element::AnyBytes;
@@ -106,11 +106,11 @@ impl TypedBlocks<'_> {
     fn prepare<T: AnyBytes>(
         self,
         call: &'static str,
-        input: Option<Span>,
-        output: Span,
+        input: Option<RawSlice>,
+        output: RawSlice,
     ) -> Result<PreparedCall> {
         let error = |kind| self.on.communicator().error(call, kind);
-        let lie_in = |span: Span, parts: &[TypedBlock]| {
+        let lie_in = |span: RawSlice, parts: &[TypedBlock]| {
             let bytes = span.len * size_of::<T>();
             parts.iter().try_for_each(|part| part.lies_in(bytes))
         };
@@ -146,7 +146,7 @@ impl TypedBlocks<'_> {
     }
 
     /// The parts to send, unless what is sent lies where it is received.
-    fn sent(&self, input: Option<Span>) -> &[TypedBlock] {
+    fn sent(&self, input: Option<RawSlice>) -> &[TypedBlock] {
         match (self.whom, input) {
             (Peers::Named { .. }, _) | (_, Some(_)) => self.to,
             (_, None) => &[],
@@ -175,8 +175,8 @@ impl TypedBlocks<'_> {
     pub(super) fn run<T: AnyBytes>(
         self,
         call: &'static str,
-        input: Option<Span>,
-        output: Span,
+        input: Option<RawSlice>,
+        output: RawSlice,
     ) -> Result<()> {
         let (communicator, at) = (self.on.communicator(), Location::caller());
         let prepared = self.prepare::<T>(call, input, output);

@@ -7,7 +7,7 @@ use motet_plan::call::Blocks;
 use motet_plan::{Block, Operation, Rank};
 
 use super::Neighbour;
-use crate::buffer::Span;
+use crate::buffer::RawSlice;
 use crate::communicator::Communicator;
 use crate::error::ErrorKind;
 
@@ -18,27 +18,35 @@ type ArgsResult = Result<CollectiveArgs, ErrorKind>;
 pub(crate) struct CollectiveArgs {
     pub(crate) operation: Operation,
     pub(crate) in_place: bool,
-    pub(crate) input: Span,
-    pub(crate) output: Span,
+    pub(crate) input: RawSlice,
+    pub(crate) output: RawSlice,
 }
 
 impl CollectiveArgs {
-    pub(super) fn new(operation: Operation, input: Option<Span>, output: Span) -> CollectiveArgs {
+    pub(super) fn new(
+        operation: Operation,
+        input: Option<RawSlice>,
+        output: RawSlice,
+    ) -> CollectiveArgs {
         let in_place = input.is_none();
-        CollectiveArgs { operation, in_place, input: input.unwrap_or(Span::EMPTY), output }
+        CollectiveArgs { operation, in_place, input: input.unwrap_or(RawSlice::EMPTY), output }
     }
 
     /// A call of a rank that only receives.
-    fn to_output(operation: Operation, output: Span) -> CollectiveArgs {
-        CollectiveArgs { operation, in_place: false, input: Span::EMPTY, output }
+    fn to_output(operation: Operation, output: RawSlice) -> CollectiveArgs {
+        CollectiveArgs { operation, in_place: false, input: RawSlice::EMPTY, output }
     }
 
     /// A call of a root that sends; in place the buffer is its input and there is no output.
-    fn from_root(operation: Operation, input: Option<Span>, output: Span) -> CollectiveArgs {
+    fn from_root(
+        operation: Operation,
+        input: Option<RawSlice>,
+        output: RawSlice,
+    ) -> CollectiveArgs {
         match input {
             Some(input) => CollectiveArgs { operation, in_place: false, input, output },
             None => {
-                CollectiveArgs { operation, in_place: true, input: output, output: Span::EMPTY }
+                CollectiveArgs { operation, in_place: true, input: output, output: RawSlice::EMPTY }
             }
         }
     }
@@ -50,7 +58,12 @@ impl CollectiveArgs {
     /// What a rank does that takes no part.
     pub(crate) fn nothing() -> CollectiveArgs {
         let operation = Operation::Exchange { count: 0, to: [].into(), from: [].into() };
-        CollectiveArgs { operation, in_place: false, input: Span::EMPTY, output: Span::EMPTY }
+        CollectiveArgs {
+            operation,
+            in_place: false,
+            input: RawSlice::EMPTY,
+            output: RawSlice::EMPTY,
+        }
     }
 
     /// Nobody leaves before all have entered.
@@ -58,23 +71,23 @@ impl CollectiveArgs {
         CollectiveArgs {
             operation: Operation::Barrier,
             in_place: false,
-            input: Span::EMPTY,
-            output: Span::EMPTY,
+            input: RawSlice::EMPTY,
+            output: RawSlice::EMPTY,
         }
     }
 
     /// One buffer: the root's data, everybody's result.
-    pub(crate) fn bcast(among: &impl RankSet, output: Span, root: usize) -> ArgsResult {
+    pub(crate) fn bcast(among: &impl RankSet, output: RawSlice, root: usize) -> ArgsResult {
         let root = among.root(root)?;
         let operation = Operation::Bcast { count: output.len, root };
-        Ok(CollectiveArgs { operation, in_place: false, input: Span::EMPTY, output })
+        Ok(CollectiveArgs { operation, in_place: false, input: RawSlice::EMPTY, output })
     }
 
     /// Only the root has an output; with a single buffer that of the others is their input.
     pub(crate) fn reduce(
         among: &impl RankSet,
-        input: Option<Span>,
-        output: Span,
+        input: Option<RawSlice>,
+        output: RawSlice,
         root: usize,
         commutative: bool,
     ) -> ArgsResult {
@@ -82,7 +95,7 @@ impl CollectiveArgs {
         let operation = |count| Operation::Reduce { count, root, commutative };
         if root.index() != among.rank() {
             let input = input.unwrap_or(output);
-            return Ok(CollectiveArgs::new(operation(input.len), Some(input), Span::EMPTY));
+            return Ok(CollectiveArgs::new(operation(input.len), Some(input), RawSlice::EMPTY));
         }
         let count = input.map_or(output.len, |input| input.len);
         exact("output", output.len, count, "the input at the root has")?;
@@ -90,14 +103,22 @@ impl CollectiveArgs {
     }
 
     /// Input and output of one length.
-    pub(crate) fn allreduce(input: Option<Span>, output: Span, commutative: bool) -> ArgsResult {
+    pub(crate) fn allreduce(
+        input: Option<RawSlice>,
+        output: RawSlice,
+        commutative: bool,
+    ) -> ArgsResult {
         let count = input.map_or(output.len, |input| input.len);
         exact("output", output.len, count, "the input has")?;
         Ok(CollectiveArgs::new(Operation::Allreduce { count, commutative }, input, output))
     }
 
     /// An output that holds one input of each rank.
-    pub(crate) fn allgather(among: &impl RankSet, input: Option<Span>, output: Span) -> ArgsResult {
+    pub(crate) fn allgather(
+        among: &impl RankSet,
+        input: Option<RawSlice>,
+        output: RawSlice,
+    ) -> ArgsResult {
         let ranks = among.size();
         let count = input.map_or(output.len / ranks, |input| input.len);
         exact("output", output.len, count.saturating_mul(ranks), blocks_make(count, ranks))?;
@@ -107,8 +128,8 @@ impl CollectiveArgs {
     /// An output with a place for each rank's input.
     pub(crate) fn allgatherv(
         among: &impl RankSet,
-        input: Option<Span>,
-        output: Span,
+        input: Option<RawSlice>,
+        output: RawSlice,
         blocks: &[Block],
     ) -> ArgsResult {
         if let (Some(input), Some(own)) = (input, blocks.get(among.rank())) {
@@ -122,15 +143,15 @@ impl CollectiveArgs {
     /// Every rank's input, side by side in the output of the root.
     pub(crate) fn gather(
         among: &impl RankSet,
-        input: Option<Span>,
-        output: Span,
+        input: Option<RawSlice>,
+        output: RawSlice,
         root: usize,
     ) -> ArgsResult {
         let (root, ranks) = (among.root(root)?, among.size());
         if root.index() != among.rank() {
             let input = input.unwrap_or(output);
             let operation = Operation::Gather { count: input.len, root };
-            return Ok(CollectiveArgs::new(operation, Some(input), Span::EMPTY));
+            return Ok(CollectiveArgs::new(operation, Some(input), RawSlice::EMPTY));
         }
         let count = input.map_or(output.len / ranks, |input| input.len);
         exact("output", output.len, count.saturating_mul(ranks), blocks_make(count, ranks))?;
@@ -140,8 +161,8 @@ impl CollectiveArgs {
     /// Every rank's input, at its place in the output of the root, who alone says where.
     pub(crate) fn gatherv(
         among: &impl RankSet,
-        input: Option<Span>,
-        output: Span,
+        input: Option<RawSlice>,
+        output: RawSlice,
         blocks: &[Block],
         root: usize,
     ) -> ArgsResult {
@@ -149,7 +170,7 @@ impl CollectiveArgs {
         if root.index() != among.rank() {
             let input = input.unwrap_or(output);
             let operation = Operation::Gatherv { blocks: Blocks::Own(input.len), root };
-            return Ok(CollectiveArgs::new(operation, Some(input), Span::EMPTY));
+            return Ok(CollectiveArgs::new(operation, Some(input), RawSlice::EMPTY));
         }
         if let (Some(input), Some(own)) = (input, blocks.get(among.rank())) {
             exact("input", input.len, own.count, "the block of the root has")?;
@@ -163,8 +184,8 @@ impl CollectiveArgs {
     /// input, in which its own block stays.
     pub(crate) fn scatter(
         among: &impl RankSet,
-        input: Option<Span>,
-        output: Span,
+        input: Option<RawSlice>,
+        output: RawSlice,
         root: usize,
     ) -> ArgsResult {
         let (root, ranks) = (among.root(root)?, among.size());
@@ -183,8 +204,8 @@ impl CollectiveArgs {
     /// The blocks of the root's input, of any lengths, which the root alone knows.
     pub(crate) fn scatterv(
         among: &impl RankSet,
-        input: Option<Span>,
-        output: Span,
+        input: Option<RawSlice>,
+        output: RawSlice,
         blocks: &[Block],
         root: usize,
     ) -> ArgsResult {
@@ -203,7 +224,11 @@ impl CollectiveArgs {
     }
 
     /// A block to each rank and a block from each rank.
-    pub(crate) fn alltoall(among: &impl RankSet, input: Option<Span>, output: Span) -> ArgsResult {
+    pub(crate) fn alltoall(
+        among: &impl RankSet,
+        input: Option<RawSlice>,
+        output: RawSlice,
+    ) -> ArgsResult {
         let ranks = among.size();
         let count = output.len / ranks;
         exact("output", output.len, count.saturating_mul(ranks), blocks_make(count, ranks))?;
@@ -217,8 +242,8 @@ impl CollectiveArgs {
     /// `from`.
     pub(crate) fn alltoallv(
         among: &impl RankSet,
-        input: Option<Span>,
-        output: Span,
+        input: Option<RawSlice>,
+        output: RawSlice,
         to: &[Block],
         from: &[Block],
     ) -> ArgsResult {
@@ -235,8 +260,8 @@ impl CollectiveArgs {
     /// A block of the reduction for each rank, all of one length.
     pub(crate) fn reduce_scatter_block(
         among: &impl RankSet,
-        input: Option<Span>,
-        output: Span,
+        input: Option<RawSlice>,
+        output: RawSlice,
         commutative: bool,
     ) -> ArgsResult {
         let ranks = among.size();
@@ -250,8 +275,8 @@ impl CollectiveArgs {
     /// A block of the reduction for each rank, of any lengths.
     pub(crate) fn reduce_scatter(
         among: &impl RankSet,
-        input: Option<Span>,
-        output: Span,
+        input: Option<RawSlice>,
+        output: RawSlice,
         counts: &[usize],
         commutative: bool,
     ) -> ArgsResult {
@@ -267,8 +292,8 @@ impl CollectiveArgs {
 
     /// The reduction of the inputs of all ranks up to this one, with or without its own.
     pub(crate) fn scan(
-        input: Option<Span>,
-        output: Span,
+        input: Option<RawSlice>,
+        output: RawSlice,
         commutative: bool,
         including: ScanKind,
     ) -> ArgsResult {
@@ -284,12 +309,12 @@ impl CollectiveArgs {
     /// Blocks of any length to some ranks and from some ranks.
     pub(crate) fn exchangev(
         among: &impl RankSet,
-        input: Option<Span>,
-        output: Span,
+        input: Option<RawSlice>,
+        output: RawSlice,
         to: &[Neighbour],
         from: &[Neighbour],
     ) -> ArgsResult {
-        let given = input.unwrap_or(Span::EMPTY);
+        let given = input.unwrap_or(RawSlice::EMPTY);
         let block = |each: &Neighbour| Block { start: each.start, count: each.count };
         holds("input", given.len, to.iter().map(block))?;
         holds("output", output.len, from.iter().map(block))?;

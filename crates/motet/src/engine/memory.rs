@@ -9,7 +9,7 @@ use motet_fabric::{Region, RegionMut};
 use motet_plan::{Buffer, Slice};
 
 use crate::ExceptionId;
-use crate::buffer::Span;
+use crate::buffer::RawSlice;
 use crate::kernel::Kernel;
 
 /// Bytes of a line of the cache.
@@ -124,7 +124,7 @@ impl Memory {
     }
 
     /// Takes these buffers from now on.
-    pub(crate) fn bind(&mut self, input: Span, output: Span) {
+    pub(crate) fn bind(&mut self, input: RawSlice, output: RawSlice) {
         self.bind_at(input.start, output.start);
     }
 

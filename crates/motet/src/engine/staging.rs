@@ -14,7 +14,7 @@
 
 use super::memory::Scratch;
 use crate::Element;
-use crate::buffer::Span;
+use crate::buffer::RawSlice;
 use crate::datatype::Layout;
 
 /// Which way the data of a block goes.
@@ -112,21 +112,21 @@ impl PackedBuffers {
     ///
     /// # Safety
     /// As [`Staging::add`].
-    pub(crate) unsafe fn cover<T: Element>(&mut self, data: Span) -> Span {
+    pub(crate) unsafe fn cover<T: Element>(&mut self, data: RawSlice) -> RawSlice {
         let place = self.room(data.len, size_of::<T>());
         self.add_padded::<T>(data, place);
-        Span { start: place, ..data }
+        RawSlice { start: place, ..data }
     }
 
     /// Takes in elements with padding that go out from where they are, or are written over.
     ///
     /// # Safety
     /// As [`Staging::add`], and the elements may be written.
-    pub(crate) unsafe fn cover_in_place<T: Element>(&mut self, data: Span) {
+    pub(crate) unsafe fn cover_in_place<T: Element>(&mut self, data: RawSlice) {
         self.add_padded::<T>(data, data.start);
     }
 
-    fn add_padded<T: Element>(&mut self, data: Span, place: *mut u8) {
+    fn add_padded<T: Element>(&mut self, data: RawSlice, place: *mut u8) {
         let (count, element_bytes) = (data.len, size_of::<T>());
         let from = data.start.cast_const();
         self.padded.push(Padded { from, place, count, element_bytes, clear: T::clear_padding });

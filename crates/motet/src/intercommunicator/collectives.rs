@@ -14,7 +14,7 @@ use motet_plan::Block;
 
 use super::Intercommunicator;
 use crate::Element;
-use crate::buffer::{Buffers, RecvBuffer, SendBuffer, Span};
+use crate::buffer::{Buffers, RawSlice, RecvBuffer, SendBuffer};
 use crate::collective::{InterBuffers, InterCall, PreparedCall, RootRole};
 use crate::error::{ErrorKind, Result};
 use crate::info::Info;
@@ -27,13 +27,13 @@ use crate::request::Request;
 type Crossed = Result<InterCall, ErrorKind>;
 
 /// Elements of this type on their way in and out.
-fn sides<T: Element>(input: Span, output: Span) -> InterBuffers {
+fn sides<T: Element>(input: RawSlice, output: RawSlice) -> InterBuffers {
     InterBuffers { input, output, element_bytes: size_of::<T>() }
 }
 
 /// The same of buffers that an operation holds.
 fn sides_of<B: Buffers>(parts: &B::Parts) -> InterBuffers {
-    sides::<B::Element>(B::input(parts).unwrap_or(Span::EMPTY), B::output(parts))
+    sides::<B::Element>(B::input(parts).unwrap_or(RawSlice::EMPTY), B::output(parts))
 }
 
 impl Intercommunicator {
@@ -111,7 +111,7 @@ impl Intercommunicator {
 
 /// What the calls with a root do.
 impl Intercommunicator {
-    fn crossing_bcast(&self, data: Span, root: Root) -> Crossed {
+    fn crossing_bcast(&self, data: RawSlice, root: Root) -> Crossed {
         InterCall::bcast(self, RootRole::of(self, root)?, data)
     }
 

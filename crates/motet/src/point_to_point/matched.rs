@@ -11,7 +11,7 @@ use motet_fabric::{Endpoint, Received, RegionMut, TypeCode};
 
 use super::staging_of;
 use crate::Element;
-use crate::buffer::{RecvBuffer, Span};
+use crate::buffer::{RawSlice, RecvBuffer};
 use crate::collective::GiveBack;
 use crate::communicator::Communicator;
 use crate::core::RankContext;
@@ -36,14 +36,17 @@ pub struct Message {
 
 /// Where a message is to be received: bytes, and what their elements are.
 pub(crate) struct Placed {
-    pub(crate) span: Span,
+    pub(crate) span: RawSlice,
     pub(crate) element: TypeCode,
 }
 
 impl Placed {
     /// A span of elements.
-    fn of<T: Element>(span: Span) -> Placed {
-        Placed { span: Span { len: span.len * size_of::<T>(), ..span }, element: code_for::<T>() }
+    fn of<T: Element>(span: RawSlice) -> Placed {
+        Placed {
+            span: RawSlice { len: span.len * size_of::<T>(), ..span },
+            element: code_for::<T>(),
+        }
     }
 }
 
@@ -89,7 +92,7 @@ impl Message {
     /// A message that is too long or of another type: it is lost, and the buffer is as it was.
     pub fn mrecv<T: Element>(self, buffer: &mut [T]) -> Result<Status> {
         let origin = self.origin("mrecv");
-        let span = Span { start: buffer.as_mut_ptr().cast(), len: buffer.len() };
+        let span = RawSlice { start: buffer.as_mut_ptr().cast(), len: buffer.len() };
         // SAFETY: borrowed for longer than this waits.
         let id = unsafe { self.begin("mrecv", Placed::of::<T>(span), None) }?;
         let received = origin.core.wait(id, false);

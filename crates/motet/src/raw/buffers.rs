@@ -9,7 +9,7 @@
 use super::apart::{AddressRange, BufferRole, Byte, find, pieces};
 use super::collective::{Collective, CommRef, Reduction, Root};
 use super::data::{TypedBuffer, VectorBuffer, WBuffer};
-use crate::buffer::Span;
+use crate::buffer::RawSlice;
 use crate::check::Strictness;
 use crate::collective::RankOf;
 use crate::datatype::Datatype;
@@ -247,9 +247,9 @@ fn check_apart(received: &Lying<'_>) -> Result<(), ErrorKind> {
 }
 
 /// Whether two spans of elements of so many bytes have a byte in common.
-pub(super) fn overlap(one: Span, other: Span, element: usize) -> bool {
-    let end = |span: Span| span.start.addr().saturating_add(span.len * element);
-    let ends = |span: Span| (span.start.addr(), end(span));
+pub(super) fn overlap(one: RawSlice, other: RawSlice, element: usize) -> bool {
+    let end = |span: RawSlice| span.start.addr().saturating_add(span.len * element);
+    let ends = |span: RawSlice| (span.start.addr(), end(span));
     let ((low, end), (other_low, other_end)) = (ends(one), ends(other));
     low < other_end && other_low < end
 }

@@ -14,7 +14,7 @@ use super::message::{Incoming, Outgoing, SendMode, tells_type};
 use super::request::Request;
 use super::side::bytes_in_a_row;
 use super::status::Status;
-use crate::buffer::Span;
+use crate::buffer::RawSlice;
 use crate::communicator::{Communicator, ContextKind};
 use crate::engine::{Engine, Envelope, ExactRecv};
 use crate::error::Result;
@@ -94,14 +94,14 @@ impl Incoming<'_> {
 struct Plain {
     peer: Peer,
     label: Label,
-    span: Span,
+    span: RawSlice,
 }
 
 #[inline]
 fn plain(comm: &Communicator, data: TypedBuffer<'_>, rank: usize, Tag(tag): Tag) -> Option<Plain> {
     let span = match bytes_in_a_row(data) {
         Some((span, _)) => span,
-        None if data.count == 0 => Span { start: data.address, len: 0 },
+        None if data.count == 0 => RawSlice { start: data.address, len: 0 },
         None => return None,
     };
     let peer = comm.group().peer_at(rank)?;

@@ -13,7 +13,7 @@ use super::data::TypedBuffer;
 use super::request::{Past, Request, State};
 use super::side::{Stage, Unit};
 use super::status::Status;
-use crate::buffer::Span;
+use crate::buffer::RawSlice;
 use crate::communicator::Communicator;
 use crate::engine::{Engine, Mode, PackDirection, PackedBuffers, Posting, Transfer};
 use crate::error::{ErrorKind, Result};
@@ -345,7 +345,7 @@ pub(super) fn tells_type(comm: &Communicator) -> bool {
 }
 
 /// Where data lies as bytes in a row, of which type, and what has to be moved for that.
-pub(super) type Located = (Span, TypeCode, Option<Box<PackedBuffers>>);
+pub(super) type Located = (RawSlice, TypeCode, Option<Box<PackedBuffers>>);
 
 /// # Safety
 /// The operation that the staging is given to holds the memory of the data.
@@ -356,9 +356,9 @@ unsafe fn locate(
 ) -> Result<Located, ErrorKind> {
     let mut stage = Stage::new(Unit::of([data.datatype]));
     // SAFETY: passed on.
-    let Span { start, len } = unsafe { stage.data(which, data, 1, way) }?;
+    let RawSlice { start, len } = unsafe { stage.data(which, data, 1, way) }?;
     let Unit { bytes, code, .. } = stage.unit();
-    Ok((Span { start, len: len * bytes }, code, stage.finish()))
+    Ok((RawSlice { start, len: len * bytes }, code, stage.finish()))
 }
 
 /// As [`locate`], for a call on a communicator. What is sent is bytes except in check mode:

@@ -11,7 +11,7 @@ use motet_plan::Block;
 use motet_plan::order::sort_by_number;
 
 use super::data::{TypedBuffer, VectorBuffer, WBuffer};
-use crate::buffer::Span;
+use crate::buffer::RawSlice;
 use crate::datatype::{Datatype, DatatypeError, Layout};
 use crate::element::code_of;
 use crate::engine::{PackDirection, PackedBlock, PackedBuffers};
@@ -60,7 +60,7 @@ struct Items<'a> {
 /// One side of a call, as a plan sees it: the whole in units, and the blocks in it.
 #[derive(Debug)]
 pub(super) struct SideBuffers {
-    pub(super) span: Span,
+    pub(super) span: RawSlice,
     pub(super) blocks: Vec<Block>,
 }
 
@@ -94,7 +94,7 @@ impl Stage {
         data: TypedBuffer<'_>,
         copies: usize,
         way: PackDirection,
-    ) -> Result<Span, ErrorKind> {
+    ) -> Result<RawSlice, ErrorKind> {
         if let Some(span) = self.as_it_is(data, copies) {
             return Ok(span);
         }
@@ -110,14 +110,14 @@ impl Stage {
     /// Data of a datatype without gaps, which is what most calls have, in a few steps. None if
     /// there is anything to be said about it.
     #[inline]
-    pub(super) fn as_it_is(&self, data: TypedBuffer<'_>, copies: usize) -> Option<Span> {
+    pub(super) fn as_it_is(&self, data: TypedBuffer<'_>, copies: usize) -> Option<RawSlice> {
         let count = data.count.checked_mul(copies)?;
-        let (Span { start, len }, item) = bytes_in_a_row(TypedBuffer { count, ..data })?;
+        let (RawSlice { start, len }, item) = bytes_in_a_row(TypedBuffer { count, ..data })?;
         if start.addr() & (self.unit.alignment - 1) != 0 {
             return None;
         }
         let unit = self.unit.bytes;
-        Some(Span { start, len: if item == unit { count } else { len / unit } })
+        Some(RawSlice { start, len: if item == unit { count } else { len / unit } })
     }
 
     /// # Safety
@@ -173,16 +173,16 @@ impl Stage {
     }
 
     /// The items where they are, if they are one run.
-    fn in_a_row(&self, items: &Items<'_>) -> Option<Span> {
+    fn in_a_row(&self, items: &Items<'_>) -> Option<RawSlice> {
         let piece = items.layout.contiguous(items.count)?;
         let (address, len) = (items.address, piece.len as usize / self.unit.bytes);
         if len == 0 {
-            return Some(Span { start: address.with_addr(0), len });
+            return Some(RawSlice { start: address.with_addr(0), len });
         }
         let start = address.addr().wrapping_add_signed(piece.at as isize);
         let is_aligned = start.is_multiple_of(self.unit.alignment);
         // The address comes from that of the user's, so that it may be used as that may.
-        is_aligned.then(|| Span { start: address.with_addr(start), len })
+        is_aligned.then(|| RawSlice { start: address.with_addr(start), len })
     }
 
     /// The items where they are, if each block is one run of whole units.
@@ -208,7 +208,7 @@ impl Stage {
         // The address comes from that of the user's, so that it may be used as that may.
         let start =
             items.first().map_or(std::ptr::null_mut(), |items| items.address.with_addr(base));
-        Some(SideBuffers { span: Span { start, len }, blocks })
+        Some(SideBuffers { span: RawSlice { start, len }, blocks })
     }
 
     /// The items one after the other in a stream.
@@ -232,19 +232,19 @@ impl Stage {
             unsafe { staging.add(staged) };
             start += count;
         }
-        SideBuffers { span: Span { start: stream, len: start }, blocks }
+        SideBuffers { span: RawSlice { start: stream, len: start }, blocks }
     }
 }
 
 /// The bytes of data of a datatype without gaps, and those of an item. None if there are none, or
 /// if there is anything to be said about it.
 #[inline]
-pub(super) fn bytes_in_a_row(data: TypedBuffer<'_>) -> Option<(Span, usize)> {
+pub(super) fn bytes_in_a_row(data: TypedBuffer<'_>) -> Option<(RawSlice, usize)> {
     let TypedBuffer { address, count, datatype } = data;
     let item = datatype.layout().row()?.get();
     let len = count.checked_mul(item)?;
     let is_there = !address.is_null() && len > 0 && isize::try_from(len).is_ok();
-    is_there.then_some((Span { start: address, len }, item))
+    is_there.then_some((RawSlice { start: address, len }, item))
 }
 
 /// Items of a user, if they may be used.

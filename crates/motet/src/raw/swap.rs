@@ -9,7 +9,7 @@ use super::data::TypedBuffer;
 use super::message::{Incoming, Outgoing, SendMode, conclude, place};
 use super::request::{Request, State};
 use super::status::Status;
-use crate::buffer::Span;
+use crate::buffer::RawSlice;
 use crate::communicator::Communicator;
 use crate::engine::{BufferGuard, Engine, Envelope, Mode, PackDirection, PackedBuffers, Transfer};
 use crate::error::{ErrorKind, Result};
@@ -173,7 +173,7 @@ impl Communicator {
 ///
 /// # Safety
 /// They can be read, and are not written while they are borrowed.
-unsafe fn bytes_of<'a>(Span { start, len }: Span) -> &'a [u8] {
+unsafe fn bytes_of<'a>(RawSlice { start, len }: RawSlice) -> &'a [u8] {
     if len == 0 {
         return &[];
     }

@@ -15,7 +15,7 @@ use super::collective::{Collective, CommRef, Root};
 use super::data::WBuffer;
 use super::side::{Stage, Unit};
 use super::strict;
-use crate::buffer::Span;
+use crate::buffer::RawSlice;
 use crate::check::Strictness;
 use crate::collective::{CollectiveArgs, InterCall, Members, Participants, PreparedCall, RankOf};
 use crate::communicator::Communicator;
@@ -230,4 +230,4 @@ fn not_here<T>(which: &'static str, data: Option<T>) -> Result<T, ErrorKind> {
 }
 
 /// No data at all.
-const NOTHING: Span = Span::EMPTY;
+const NOTHING: RawSlice = RawSlice::EMPTY;

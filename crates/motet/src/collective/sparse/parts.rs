@@ -6,7 +6,7 @@ use std::panic::Location;
 use motet_plan::Rank;
 
 use super::Neighbours;
-use crate::buffer::{Buffers, Span};
+use crate::buffer::{Buffers, RawSlice};
 use crate::collective::PreparedCall;
 use crate::collective::blocking::{input, output};
 use crate::collective::parts::{Peers, TypedBlock, TypedBlocks};
@@ -33,8 +33,8 @@ impl Communicator {
     fn run_edges<T: AnyBytes>(
         &self,
         edges: Result<Ends, ErrorKind>,
-        input: Option<Span>,
-        output: Span,
+        input: Option<RawSlice>,
+        output: RawSlice,
     ) -> Result<()> {
         let at = Location::caller();
         let [(destinations, to), (sources, from)] =

@@ -3,7 +3,7 @@
 use motet_plan::{Block, Operation, Rank};
 
 use super::Neighbours;
-use crate::buffer::Span;
+use crate::buffer::RawSlice;
 use crate::collective::shape::{CollectiveArgs, blocks_make, exact, holds};
 use crate::communicator::Communicator;
 use crate::error::ErrorKind;
@@ -14,13 +14,13 @@ impl CollectiveArgs {
     /// Blocks of one length to some ranks and from some ranks.
     pub(crate) fn exchange(
         comm: &Communicator,
-        input: Option<Span>,
-        output: Span,
+        input: Option<RawSlice>,
+        output: RawSlice,
         to: Neighbours<'_>,
         from: Neighbours<'_>,
     ) -> Shaped {
         let (to, from) = (to.ranks(comm)?, from.ranks(comm)?);
-        let given = input.unwrap_or(Span::EMPTY);
+        let given = input.unwrap_or(RawSlice::EMPTY);
         let count = match (to.len(), from.len()) {
             (0, 0) => 0,
             (0, sources) => output.len / sources,
@@ -35,8 +35,8 @@ impl CollectiveArgs {
     /// Blocks of any length to some ranks and from some ranks.
     pub(crate) fn exchange_blocks(
         comm: &Communicator,
-        input: Option<Span>,
-        output: Span,
+        input: Option<RawSlice>,
+        output: RawSlice,
         to: Neighbours<'_, Block>,
         from: Neighbours<'_, Block>,
     ) -> Shaped {
@@ -46,13 +46,13 @@ impl CollectiveArgs {
     /// One block to some ranks, and a block of the same length from some ranks.
     pub(crate) fn neighbor_bcast(
         comm: &Communicator,
-        input: Option<Span>,
-        output: Span,
+        input: Option<RawSlice>,
+        output: RawSlice,
         to: Neighbours<'_>,
         from: Neighbours<'_>,
     ) -> Shaped {
         let (to, from) = (to.ranks(comm)?, from.ranks(comm)?);
-        let given = input.unwrap_or(Span::EMPTY);
+        let given = input.unwrap_or(RawSlice::EMPTY);
         let count = match (to.len(), from.len()) {
             (0, 0) => 0,
             (0, sources) => output.len / sources,
@@ -68,12 +68,12 @@ impl CollectiveArgs {
     /// One block to some ranks, and a block of any length from some ranks.
     pub(crate) fn neighbor_bcast_blocks(
         comm: &Communicator,
-        input: Option<Span>,
-        output: Span,
+        input: Option<RawSlice>,
+        output: RawSlice,
         to: Neighbours<'_>,
         from: Neighbours<'_, Block>,
     ) -> Shaped {
-        let count = input.unwrap_or(Span::EMPTY).len;
+        let count = input.unwrap_or(RawSlice::EMPTY).len;
         let to = to.ranks(comm)?.into_iter().map(|rank| neighbour(rank, 0, count)).collect();
         CollectiveArgs::exchange_of(input, output, to, from.blocks(comm)?)
     }
@@ -81,14 +81,14 @@ impl CollectiveArgs {
     /// A block of one length to some ranks, and the reduction of one from each of some ranks.
     pub(crate) fn neighbor_reduce(
         comm: &Communicator,
-        input: Option<Span>,
-        output: Span,
+        input: Option<RawSlice>,
+        output: RawSlice,
         to: Neighbours<'_>,
         from: Neighbours<'_>,
         commutative: bool,
     ) -> Shaped {
         let (to, from) = (to.ranks(comm)?, from.ranks(comm)?);
-        let given = input.unwrap_or(Span::EMPTY);
+        let given = input.unwrap_or(RawSlice::EMPTY);
         // Without sources the output is not touched, and may have any length.
         let count = match from.len() {
             0 => given.len / to.len().max(1),
@@ -103,8 +103,8 @@ impl CollectiveArgs {
     /// A block of any length to some ranks, and the reduction of one from each of some ranks.
     pub(crate) fn neighbor_reduce_blocks(
         comm: &Communicator,
-        input: Option<Span>,
-        output: Span,
+        input: Option<RawSlice>,
+        output: RawSlice,
         to: Neighbours<'_, Block>,
         from: Neighbours<'_>,
         commutative: bool,
@@ -121,15 +121,15 @@ impl CollectiveArgs {
     /// One block to some ranks, and the reduction of one from each of some ranks.
     pub(crate) fn neighbor_allreduce(
         comm: &Communicator,
-        input: Option<Span>,
-        output: Span,
+        input: Option<RawSlice>,
+        output: RawSlice,
         to: Neighbours<'_>,
         from: Neighbours<'_>,
         commutative: bool,
     ) -> Shaped {
         let (to, from) = (to.ranks(comm)?, from.ranks(comm)?);
         let count = match from.len() {
-            0 => input.unwrap_or(Span::EMPTY).len,
+            0 => input.unwrap_or(RawSlice::EMPTY).len,
             _ => output.len,
         };
         let to = to.into_iter().map(|rank| neighbour(rank, 0, count)).collect();
@@ -138,13 +138,13 @@ impl CollectiveArgs {
 
     /// The blocks of a reduction must lie in the input.
     pub(crate) fn reduction_of(
-        input: Option<Span>,
-        output: Span,
+        input: Option<RawSlice>,
+        output: RawSlice,
         to: Vec<motet_plan::Neighbour>,
         from: Vec<Rank>,
         commutative: bool,
     ) -> Shaped {
-        let given = input.unwrap_or(Span::EMPTY);
+        let given = input.unwrap_or(RawSlice::EMPTY);
         holds("input", given.len, to.iter().map(motet_plan::Neighbour::block))?;
         let (count, to, from) = (output.len, to.into(), from.into());
         let operation = Operation::NeighborReduce { count, to, from, commutative };
@@ -153,12 +153,12 @@ impl CollectiveArgs {
 
     /// The blocks of an exchange must lie in the buffers.
     fn exchange_of(
-        input: Option<Span>,
-        output: Span,
+        input: Option<RawSlice>,
+        output: RawSlice,
         to: Vec<motet_plan::Neighbour>,
         from: Vec<motet_plan::Neighbour>,
     ) -> Shaped {
-        let given = input.unwrap_or(Span::EMPTY);
+        let given = input.unwrap_or(RawSlice::EMPTY);
         holds("input", given.len, to.iter().map(motet_plan::Neighbour::block))?;
         holds("output", output.len, from.iter().map(motet_plan::Neighbour::block))?;
         let operation = Operation::Exchangev { to: to.into(), from: from.into() };

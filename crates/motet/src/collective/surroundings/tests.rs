@@ -6,7 +6,7 @@ use std::sync::Arc;
 use motet_plan::{Action, Call, Collective, Division, Neighbour, Operation, Rank, algo};
 
 use super::Layout;
-use crate::buffer::Span;
+use crate::buffer::RawSlice;
 use crate::collective::{CollectiveArgs, PreparedCall, blocking::output, input};
 use crate::communicator::Communicator;
 use crate::element::code_for;
@@ -94,7 +94,7 @@ fn run(world: &Communicator, nodes: &[u32], name: &str, items: &[Item]) -> Resul
     let shape = CollectiveArgs {
         operation: wide.operation.clone(),
         in_place: false,
-        input: input(&part.input).unwrap_or(Span::EMPTY),
+        input: input(&part.input).unwrap_or(RawSlice::EMPTY),
         output: output(&mut received),
     };
     let packets = || world.core().engine().endpoint().packets();

@@ -3,14 +3,14 @@
 use motet_fabric::TypeCode;
 
 use super::{Execution, OpKey};
-use crate::buffer::Span;
+use crate::buffer::RawSlice;
 use crate::group::Group;
 use crate::kernel::Kernel;
 
 /// What a run works on, with whom, and under which number.
 pub(crate) struct Binding {
-    pub(crate) input: Span,
-    pub(crate) output: Span,
+    pub(crate) input: RawSlice,
+    pub(crate) output: RawSlice,
     pub(crate) element: TypeCode,
     pub(crate) kernel: Option<Box<dyn Kernel>>,
     pub(crate) group: Group,

@@ -4,7 +4,7 @@ use motet_plan::Block;
 
 use super::{Intercommunicator, sides};
 use crate::Element;
-use crate::buffer::Span;
+use crate::buffer::RawSlice;
 use crate::collective::{InterBuffers, InterCall, input, output};
 use crate::error::Result;
 use crate::kernel::kernel;
@@ -13,7 +13,7 @@ use crate::raw::Root;
 
 /// Where borrowed data lies; the caller's borrow outlives the call.
 fn borrowed<T: Element>(send: &[T], receive: &mut [T]) -> InterBuffers {
-    sides::<T>(input(send).unwrap_or(Span::EMPTY), output(receive))
+    sides::<T>(input(send).unwrap_or(RawSlice::EMPTY), output(receive))
 }
 
 /// The collectives between the two groups. What one group puts in comes out in the other one.

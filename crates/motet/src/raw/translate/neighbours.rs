@@ -6,7 +6,7 @@
 use motet_plan::{Block, Rank};
 
 use super::{NOTHING, Translated, Translation, not_here};
-use crate::buffer::Span;
+use crate::buffer::RawSlice;
 use crate::collective::{CollectiveArgs, Neighbour, members};
 use crate::communicator::Communicator;
 use crate::engine::PackDirection;
@@ -218,13 +218,13 @@ unsafe fn alltoallw(edges: &Edges<'_>, send: WBuffer<'_>, receive: WBuffer<'_>) 
 }
 
 /// The whole to every destination.
-fn to_all(span: Span, edges: &Edges<'_>) -> SideBuffers {
+fn to_all(span: RawSlice, edges: &Edges<'_>) -> SideBuffers {
     let block = Block { start: 0, count: span.len };
     SideBuffers { span, blocks: vec![block; edges.destinations()] }
 }
 
 /// Blocks of one length, side by side.
-fn in_line(span: Span, neighbours: usize) -> SideBuffers {
+fn in_line(span: RawSlice, neighbours: usize) -> SideBuffers {
     let count = span.len.checked_div(neighbours).unwrap_or(0);
     let block = |slot: usize| Block { start: slot * count, count };
     let span = if neighbours == 0 { NOTHING } else { span };

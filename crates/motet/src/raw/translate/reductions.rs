@@ -5,7 +5,7 @@
 use motet_plan::{Block, Neighbour};
 
 use super::{NOTHING, Translated, Translation, not_here, root_in, way_out};
-use crate::buffer::Span;
+use crate::buffer::RawSlice;
 use crate::collective::{
     CollectiveArgs, InterBuffers, InterCall, RankOf, RootRole, ScanKind, members,
 };
@@ -79,7 +79,7 @@ pub(super) unsafe fn translate(collective: &Collective<'_>, place: RankOf) -> Tr
             let way = way_out(in_place || is_exscan);
             let output = match input {
                 Some(input) if is_exscan && place.rank == 0 => {
-                    Span { start: reduction.output, len: input.len }
+                    RawSlice { start: reduction.output, len: input.len }
                 }
                 // SAFETY: see above.
                 _ => unsafe { reducing.output(reduction.count, 1, way) }?,
@@ -265,7 +265,7 @@ impl<'a> Reducing<'a> {
 
     /// # Safety
     /// As [`Translation::of`], here and below.
-    unsafe fn input(&mut self, count: usize, copies: usize) -> Result<Option<Span>, ErrorKind> {
+    unsafe fn input(&mut self, count: usize, copies: usize) -> Result<Option<RawSlice>, ErrorKind> {
         let Some(address) = self.reduction.input else { return Ok(None) };
         let data = TypedBuffer { address, count, datatype: self.reduction.datatype };
         // SAFETY: passed on.
@@ -277,7 +277,7 @@ impl<'a> Reducing<'a> {
         count: usize,
         copies: usize,
         way: PackDirection,
-    ) -> Result<Span, ErrorKind> {
+    ) -> Result<RawSlice, ErrorKind> {
         let Reduction { output: address, datatype, .. } = self.reduction;
         let data = TypedBuffer { address, count, datatype };
         // SAFETY: passed on.
@@ -289,7 +289,7 @@ impl<'a> Reducing<'a> {
         &mut self,
         counts: &[usize],
         own: usize,
-    ) -> Result<(Option<Span>, Span, Vec<usize>), ErrorKind> {
+    ) -> Result<(Option<RawSlice>, RawSlice, Vec<usize>), ErrorKind> {
         let in_place = self.reduction.input.is_none();
         let (whole, own) = (counts.iter().sum(), counts.get(own).copied().unwrap_or(0));
         // SAFETY: passed on.
