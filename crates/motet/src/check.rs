@@ -63,7 +63,7 @@ pub(crate) use report::{Awaited, report};
 
 /// How a world watches its ranks, and what it allows them.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Watch {
+pub(crate) struct CheckConfig {
     /// Whether calls that do not fit together are errors.
     pub(crate) check: bool,
     /// Whether a process that has found such calls must not end with exit code 0: check mode was
@@ -91,7 +91,7 @@ pub(crate) enum Strictness {
 /// Says where in the program the call was made in which it is asked, if that can be found out.
 pub type Caller = fn() -> Option<String>;
 
-impl Watch {
+impl CheckConfig {
     pub(crate) fn strictness(&self) -> Strictness {
         if self.check { Strictness::Strict } else { Strictness::Lenient }
     }
@@ -119,7 +119,7 @@ pub(crate) struct Live {
 
 /// What one rank knows of the calls of all.
 pub(crate) struct Books {
-    watch: Watch,
+    watch: CheckConfig,
     pub(crate) ledgers: HashMap<u64, Ledger>,
     /// Where the next record is received.
     page: Box<[u8; record::LONGEST]>,
@@ -132,7 +132,7 @@ pub(crate) struct Books {
 }
 
 impl Books {
-    pub(crate) fn new(watch: Watch) -> Books {
+    pub(crate) fn new(watch: CheckConfig) -> Books {
         Books {
             watch,
             ledgers: HashMap::new(),

@@ -38,7 +38,7 @@ use motet_fabric::slab::Id;
 use motet_fabric::{Endpoint, Failure, How, Peer, SharedSegment, TransferError, forking};
 use motet_plan::Tuning;
 
-use crate::check::{Books, Watch};
+use crate::check::{Books, CheckConfig};
 use crate::engine::{
     Advance, End, Engine, Execution, InlineRun, OpKey, Outcome, PackedBuffers, PlanCache,
     Postponed, Replay, ReplayKey,
@@ -64,7 +64,7 @@ pub(crate) struct RankContext {
     courier: Option<FlushThread>,
     /// Where a buffer for buffered sends may be attached.
     slot: Slot,
-    watch: Watch,
+    watch: CheckConfig,
     lessons: Mutex<WisdomLog>,
     nodes: Nodes,
     /// Whether this process is the rank, and no other one.
@@ -256,7 +256,7 @@ impl RankContext {
     }
 
     /// How closely the ranks are watched.
-    pub(crate) fn watch(&self) -> Watch {
+    pub(crate) fn watch(&self) -> CheckConfig {
         self.watch
     }
 

@@ -9,7 +9,7 @@ use motet_fabric::{Options, bootstrap, trusted};
 use motet_plan::Tuning;
 use motet_plan::select::Wisdom;
 
-use crate::check::{Caller, Watch};
+use crate::check::{Caller, CheckConfig};
 use crate::core::{ProgressConfig, Waiting};
 use crate::error::{Error, ErrorKind, Result};
 use crate::machine;
@@ -72,7 +72,7 @@ pub const RANKS_PER_SEGMENT: &str = bootstrap::RANKS_PER_SEGMENT;
 pub struct Settings {
     pub(crate) options: Options,
     pub(crate) tuning: Tuning,
-    pub(crate) watch: Watch,
+    pub(crate) watch: CheckConfig,
     /// Where wisdom comes from, if from the environment.
     pub(crate) source: Source,
     /// The file that wisdom is saved to.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::account::{Account, Elements, Reducing, Within, operator_name};
 use super::record::Kind;
-use super::{Live, Watch};
+use super::{CheckConfig, Live};
 use crate::collective::{Participants, PreparedCall};
 use crate::communicator::{Communicator, ContextKind, split_context};
 use crate::engine::{OpKey, Selection};
@@ -25,7 +25,11 @@ pub(crate) struct Membership {
 
 impl Membership {
     /// Opens the ledger of a communicator, if records are kept and there is anybody to tell.
-    pub(crate) fn begin(watch: Watch, home: &Arc<CommContext>, id: u64) -> Option<Membership> {
+    pub(crate) fn begin(
+        watch: CheckConfig,
+        home: &Arc<CommContext>,
+        id: u64,
+    ) -> Option<Membership> {
         if !watch.keeps_records() || home.group.size() == 1 {
             return None;
         }
