@@ -118,7 +118,7 @@ pub(crate) struct Live {
 }
 
 /// What one rank knows of the calls of all.
-pub(crate) struct Books {
+pub(crate) struct CheckState {
     watch: CheckConfig,
     pub(crate) ledgers: HashMap<u64, Ledger>,
     /// Where the next record is received.
@@ -131,9 +131,9 @@ pub(crate) struct Books {
     pub(crate) untold: Vec<&'static str>,
 }
 
-impl Books {
-    pub(crate) fn new(watch: CheckConfig) -> Books {
-        Books {
+impl CheckState {
+    pub(crate) fn new(watch: CheckConfig) -> CheckState {
+        CheckState {
             watch,
             ledgers: HashMap::new(),
             page: Box::new([0; record::LONGEST]),

@@ -38,7 +38,7 @@ use motet_fabric::slab::Id;
 use motet_fabric::{Endpoint, Failure, How, Peer, SharedSegment, TransferError, forking};
 use motet_plan::Tuning;
 
-use crate::check::{Books, CheckConfig};
+use crate::check::{CheckConfig, CheckState};
 use crate::engine::{
     Advance, End, Engine, Execution, InlineRun, OpKey, Outcome, PackedBuffers, PlanCache,
     Postponed, Replay, ReplayKey,
@@ -209,7 +209,7 @@ impl RankContext {
             engine.limit_operations(most);
         }
         if watch.keeps_records() {
-            engine.keep_books(Books::new(watch));
+            engine.keep_books(CheckState::new(watch));
         } else if habits.helper_has_core(segment.company(), segment.cores()) {
             engine.leave_to_helper();
         }

@@ -40,7 +40,7 @@ use motet_fabric::slab::{Id, Slab};
 use motet_fabric::{Completion, Endpoint, Received, TransferError};
 use motet_plan::Call;
 
-use crate::check::Books;
+use crate::check::CheckState;
 use crate::error::ErrorKind;
 use crate::hints::Keep;
 use crate::point_to_point::Room;
@@ -170,7 +170,7 @@ pub(crate) struct Engine {
     /// Operations that wait until a buffer of buffered sends is empty.
     flushes: Vec<(Id, Arc<Room>)>,
     /// The calls of all ranks, in check mode.
-    books: Option<Box<Books>>,
+    books: Option<Box<CheckState>>,
     /// Persistent collectives that are no more.
     freed: disagreeing::Freed,
     stall: disagreeing::Stall,

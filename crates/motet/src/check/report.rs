@@ -7,7 +7,7 @@ use std::time::Duration;
 use motet_fabric::slab::Id;
 use motet_fabric::{Endpoint, Peer, Transit, printable};
 
-use super::{Books, Ledger, Live};
+use super::{CheckState, Ledger, Live};
 use crate::communicator::{ContextKind, split_context};
 use crate::engine::OpKey;
 
@@ -36,7 +36,12 @@ impl Lines {
 }
 
 /// Writes a report, in one piece: the ranks share the stream.
-pub(crate) fn report(books: &Books, endpoint: &Endpoint, waited: Duration, awaited: &[Awaited]) {
+pub(crate) fn report(
+    books: &CheckState,
+    endpoint: &Endpoint,
+    waited: Duration,
+    awaited: &[Awaited],
+) {
     let mut text = Lines::default();
     let me = endpoint.me();
     let seconds = waited.as_secs_f64();

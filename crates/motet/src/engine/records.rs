@@ -12,7 +12,7 @@ use motet_fabric::{Completion, Label, Peer, Region, Selector, Token, TransferErr
 
 use super::{Engine, Envelope, Mode, OpKey, Outcome, State, Transfer, Work};
 use crate::check::{
-    Account, Awaited, Books, Kind, Live, Membership, Record, Tell, Verdict, report,
+    Account, Awaited, CheckState, Kind, Live, Membership, Record, Tell, Verdict, report,
 };
 use crate::communicator::{ContextKind, split_context};
 use crate::group::Group;
@@ -26,14 +26,14 @@ const LABEL: Label = Label { context: ContextKind::Check as u64, tag: 0, ordinal
 
 impl Engine {
     /// From now on records are kept.
-    pub(crate) fn keep_books(&mut self, books: Books) {
+    pub(crate) fn keep_books(&mut self, books: CheckState) {
         self.books = Some(Box::new(books));
         let mut done = mem::take(&mut self.done);
         self.await_record(&mut done);
         self.settle(done);
     }
 
-    pub(super) fn books(&mut self) -> &mut Books {
+    pub(super) fn books(&mut self) -> &mut CheckState {
         self.books.as_deref_mut().expect("only asked where records are kept")
     }
 
