@@ -110,7 +110,7 @@ impl CheckConfig {
 
 /// A collective of this rank that is not over (or, if persistent, not freed).
 #[derive(Clone, Debug)]
-pub(crate) struct Live {
+pub(crate) struct PendingCall {
     /// Whether it is persistent or not.
     pub(crate) traffic: ContextKind,
     pub(crate) number: u64,
@@ -125,7 +125,7 @@ pub(crate) struct CheckState {
     page: Box<[u8; record::LONGEST]>,
     /// Persistent operations that have been ended, and why.
     ended: HashMap<Id, &'static str>,
-    live: HashMap<OpKey, Live>,
+    live: HashMap<OpKey, PendingCall>,
     /// Reasons of mismatches that no call of this rank has returned: one for each communicator at
     /// most.
     pub(crate) untold: Vec<&'static str>,
@@ -208,7 +208,7 @@ impl CheckState {
     }
 
     /// Remembers an operation until it is over.
-    pub(crate) fn begin(&mut self, number: OpKey, live: Live) {
+    pub(crate) fn begin(&mut self, number: OpKey, live: PendingCall) {
         self.live.insert(number, live);
     }
 
@@ -218,7 +218,7 @@ impl CheckState {
     }
 
     /// The operation of this number.
-    pub(crate) fn live(&self, number: OpKey) -> Option<&Live> {
+    pub(crate) fn live(&self, number: OpKey) -> Option<&PendingCall> {
         self.live.get(&number)
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::account::{Account, Elements, Reducing, Within, operator_name};
 use super::record::Kind;
-use super::{CheckConfig, Live};
+use super::{CheckConfig, PendingCall};
 use crate::collective::{Participants, PreparedCall};
 use crate::communicator::{Communicator, ContextKind, split_context};
 use crate::engine::{OpKey, Selection};
@@ -105,7 +105,7 @@ impl Communicator {
             engine.tell(reason);
             ErrorKind::Mismatch(reason)
         })?;
-        engine.begin_live(number, Live { traffic, number: count, text });
+        engine.begin_live(number, PendingCall { traffic, number: count, text });
         Ok(())
     }
 

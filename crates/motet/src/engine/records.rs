@@ -12,7 +12,7 @@ use motet_fabric::{Completion, Label, Peer, Region, Selector, Token, TransferErr
 
 use super::{Engine, Envelope, Mode, OpKey, Outcome, State, Transfer, Work};
 use crate::check::{
-    Account, Awaited, CheckState, Kind, Live, Membership, Record, Tell, Verdict, report,
+    Account, Awaited, CheckState, Kind, Membership, PendingCall, Record, Tell, Verdict, report,
 };
 use crate::communicator::{ContextKind, split_context};
 use crate::group::Group;
@@ -100,7 +100,7 @@ impl Engine {
     }
 
     /// Remembers an operation until it is over.
-    pub(crate) fn begin_live(&mut self, number: OpKey, live: Live) {
+    pub(crate) fn begin_live(&mut self, number: OpKey, live: PendingCall) {
         self.books().begin(number, live);
     }
 
