@@ -55,7 +55,7 @@ use motet_fabric::{Peer, RegionMut, exit_code};
 use crate::communicator::ContextKind;
 use crate::engine::OpKey;
 pub(crate) use account::Account;
-pub(crate) use ledger::{Ledger, Own, Tell, Verdict};
+pub(crate) use ledger::{CallLog, Own, Tell, Verdict};
 pub(crate) use note::Membership;
 pub use note::end_calls;
 pub(crate) use record::{Kind, Record};
@@ -120,7 +120,7 @@ pub(crate) struct PendingCall {
 /// What one rank knows of the calls of all.
 pub(crate) struct CheckState {
     watch: CheckConfig,
-    pub(crate) ledgers: HashMap<u64, Ledger>,
+    pub(crate) ledgers: HashMap<u64, CallLog>,
     /// Where the next record is received.
     page: Box<[u8; record::LONGEST]>,
     /// Persistent operations that have been ended, and why.
@@ -145,13 +145,13 @@ impl CheckState {
 
     /// Whether there is nothing more to hear of a communicator that this rank has freed.
     pub(crate) fn is_over(&self, communicator: u64) -> bool {
-        self.ledgers.get(&communicator).is_none_or(Ledger::is_pointless)
+        self.ledgers.get(&communicator).is_none_or(CallLog::is_pointless)
     }
 
     /// The ledger of a communicator, opened by whatever comes first: a record or a call.
-    pub(crate) fn ledger(&mut self, communicator: u64) -> &mut Ledger {
+    pub(crate) fn ledger(&mut self, communicator: u64) -> &mut CallLog {
         let first = self.watch.first;
-        self.ledgers.entry(communicator).or_insert_with(|| Ledger::new(communicator, first))
+        self.ledgers.entry(communicator).or_insert_with(|| CallLog::new(communicator, first))
     }
 
     /// Where a record is to be received.

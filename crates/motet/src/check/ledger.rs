@@ -9,7 +9,7 @@ use super::record::{Kind, Record};
 use crate::group::Group;
 
 /// One communicator, seen by one rank.
-pub(crate) struct Ledger {
+pub(crate) struct CallLog {
     communicator: u64,
     /// This rank and all; unknown until the communicator is there on this rank too.
     group: Option<(Peer, Group)>,
@@ -80,10 +80,10 @@ pub(crate) struct Own {
     pub(crate) refusal: Option<&'static str>,
 }
 
-impl Ledger {
+impl CallLog {
     /// Of a communicator whose calls are counted from here.
-    pub(crate) fn new(communicator: u64, first: u64) -> Ledger {
-        Ledger {
+    pub(crate) fn new(communicator: u64, first: u64) -> CallLog {
+        CallLog {
             communicator,
             group: None,
             name: String::new(),
@@ -337,8 +337,8 @@ mod tests {
         }
     }
 
-    fn ledger(first: u64) -> Ledger {
-        Ledger::new(5, first)
+    fn ledger(first: u64) -> CallLog {
+        CallLog::new(5, first)
     }
 
     #[test]

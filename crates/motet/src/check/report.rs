@@ -7,7 +7,7 @@ use std::time::Duration;
 use motet_fabric::slab::Id;
 use motet_fabric::{Endpoint, Peer, Transit, printable};
 
-use super::{CheckState, Ledger, PendingCall};
+use super::{CallLog, CheckState, PendingCall};
 use crate::communicator::{ContextKind, split_context};
 use crate::engine::OpKey;
 
@@ -85,13 +85,13 @@ fn community(awaited: &Awaited, transits: &[Transit]) -> Option<u64> {
 }
 
 /// A rank as its communicator counts it, or else as the world does.
-fn name_of(ledger: Option<&Ledger>, peer: Peer) -> String {
+fn name_of(ledger: Option<&CallLog>, peer: Peer) -> String {
     let rank = ledger.and_then(|ledger| ledger.rank_of(peer));
     rank.map_or_else(|| format!("rank {peer} of the world"), |rank| format!("rank {rank}"))
 }
 
-fn called(ledger: Option<&Ledger>, PendingCall { text, number, .. }: &PendingCall) -> String {
-    let title = ledger.map_or_else(|| "one that is freed".into(), Ledger::title);
+fn called(ledger: Option<&CallLog>, PendingCall { text, number, .. }: &PendingCall) -> String {
+    let title = ledger.map_or_else(|| "one that is freed".into(), CallLog::title);
     format!("{text}, collective number {} of communicator {title}", number + 1)
 }
 
@@ -109,7 +109,7 @@ fn in_words(transit: &Transit, is_message: bool, rank: &impl Fn(Peer) -> String)
 }
 
 /// What each rank has called last, and who is missing.
-fn tell_of_all(text: &mut Lines, ledger: &Ledger, live: Option<&PendingCall>) {
+fn tell_of_all(text: &mut Lines, ledger: &CallLog, live: Option<&PendingCall>) {
     let title = ledger.title();
     let missing = live.map(|live| ledger.missing(live.number)).unwrap_or_default();
     let is_persistent = live.is_some_and(|live| live.traffic == ContextKind::Persistent);
