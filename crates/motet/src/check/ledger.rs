@@ -30,7 +30,7 @@ pub(crate) struct CallLog {
 #[derive(Default)]
 struct Entry {
     /// What the others have called.
-    said: Vec<Said>,
+    said: Vec<RemoteCall>,
     own: Option<OwnCall>,
 }
 
@@ -41,7 +41,7 @@ struct OwnCall {
     tag: u64,
 }
 
-struct Said {
+struct RemoteCall {
     peer: Peer,
     record: Record,
 }
@@ -128,7 +128,7 @@ impl CallLog {
         }
         let number = record.number;
         let entry = self.entry(number)?;
-        entry.said.push(Said { peer, record });
+        entry.said.push(RemoteCall { peer, record });
         let entry = &self.entries[(number - self.first) as usize];
         let (first, last) = (&entry.said[0], &entry.said[entry.said.len() - 1]);
         let found = match &entry.own {
@@ -194,10 +194,15 @@ impl CallLog {
     }
 
     /// What is wrong with a record beside the own call of that number, if anything is.
-    fn compare_with_own(&self, number: u64, own: &OwnCall, said: &Said) -> Option<(String, Tell)> {
+    fn compare_with_own(
+        &self,
+        number: u64,
+        own: &OwnCall,
+        said: &RemoteCall,
+    ) -> Option<(String, Tell)> {
         let (me, _) = self.group.as_ref()?;
         let record = self.record_for(said.peer, number, own.kind, &own.account);
-        let mine = Said { peer: *me, record };
+        let mine = RemoteCall { peer: *me, record };
         self.compare_kinds(&mine, said).or_else(|| {
             let (mine, theirs) = (&mine.record, &said.record);
             let told =
@@ -212,7 +217,7 @@ impl CallLog {
     }
 
     /// What is wrong with two records of one number in the eyes of everybody, if anything is.
-    fn compare_kinds(&self, one: &Said, other: &Said) -> Option<(String, Tell)> {
+    fn compare_kinds(&self, one: &RemoteCall, other: &RemoteCall) -> Option<(String, Tell)> {
         let (first, second) = (&one.record, &other.record);
         let agree = |one: u64, other: u64| one == other || one == ANY || other == ANY;
         // Groups that have no rank in common are as calls of their own.
