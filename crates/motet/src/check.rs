@@ -54,7 +54,7 @@ use motet_fabric::{Peer, RegionMut, exit_code};
 
 use crate::communicator::ContextKind;
 use crate::engine::OpKey;
-pub(crate) use account::Account;
+pub(crate) use account::CallDescription;
 pub(crate) use ledger::{CallLog, Own, Tell, Verdict};
 pub(crate) use note::Membership;
 pub use note::end_calls;
@@ -193,7 +193,7 @@ impl CheckState {
         &mut self,
         membership: &Membership,
         kind: Kind,
-        account: Account,
+        account: CallDescription,
         tag: u64,
     ) -> Own {
         let check = self.watch.check;

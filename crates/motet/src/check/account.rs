@@ -27,7 +27,7 @@ pub(crate) const ANY: u64 = 0;
 
 /// What a call says about itself.
 #[derive(Clone, Debug)]
-pub(crate) struct Account {
+pub(crate) struct CallDescription {
     pub(crate) text: String,
     /// Of what must be equal on all ranks.
     pub(crate) fingerprint: u64,
@@ -123,7 +123,7 @@ fn hash_text(text: &str) -> u64 {
     hash(text.bytes().map(u64::from))
 }
 
-impl Account {
+impl CallDescription {
     /// Of a call with its arguments, among all ranks or as a member of a group.
     pub(crate) fn of(
         call: &str,
@@ -132,7 +132,7 @@ impl Account {
         Reducing { operator, selection }: Reducing,
         within: Option<Within<'_>>,
         place: &str,
-    ) -> Account {
+    ) -> CallDescription {
         let Facts { root, signature, counts, pairs } = Facts::of(operation, elements);
         // With no element there is no type, and the pairs of an irregular operation may have one
         // each: those find out by their messages.
@@ -154,7 +154,8 @@ impl Account {
         arguments.extend((selection == Selection::Fixed).then(|| "deterministic".into()));
         arguments.extend(within.map(Within::told));
         let text = format!("{call}({}) at {}", arguments.join(", "), place);
-        let account = Account { text, fingerprint, group: None, shared: ANY, element, pairs };
+        let account =
+            CallDescription { text, fingerprint, group: None, shared: ANY, element, pairs };
         match within {
             Some(within) => account.within(call, within),
             None => account,
@@ -162,16 +163,16 @@ impl Account {
     }
 
     /// The same, of a member of a group.
-    fn within(mut self, call: &str, within: Within<'_>) -> Account {
-        let Account { pairs, fingerprint: shared, .. } = &mut self;
+    fn within(mut self, call: &str, within: Within<'_>) -> CallDescription {
+        let CallDescription { pairs, fingerprint: shared, .. } = &mut self;
         pairs.iter_mut().for_each(|pair| pair.rank = within.rank(pair.rank));
         sort_by_number(pairs, |pair| pair.rank as u64);
         let (fingerprint, shared) = (of_call_with_group(call), *shared | 1);
-        Account { fingerprint, shared, group: Some(within.group.clone()), ..self }
+        CallDescription { fingerprint, shared, group: Some(within.group.clone()), ..self }
     }
 
     /// The same, of a persistent call with these hints.
-    pub(crate) fn hinted(mut self, hints: &Hints) -> Account {
+    pub(crate) fn hinted(mut self, hints: &Hints) -> CallDescription {
         if let Some(text) = hints.text() {
             self.fingerprint = hash([self.fingerprint, hints.word()]);
             self.text = format!("{}, with the hints {text}", self.text);
@@ -180,38 +181,38 @@ impl Account {
     }
 
     /// Of a call that takes a group in which this rank is not.
-    pub(crate) fn outside(call: &str, within: Within<'_>, place: &str) -> Account {
+    pub(crate) fn outside(call: &str, within: Within<'_>, place: &str) -> CallDescription {
         let text = format!("{call}({}) at {}", within.told(), place);
         let (fingerprint, group) = (of_call_with_group(call), Some(within.group.clone()));
-        Account { text, fingerprint, group, ..Account::blank() }
+        CallDescription { text, fingerprint, group, ..CallDescription::blank() }
     }
 
     /// Of nothing.
-    fn blank() -> Account {
+    fn blank() -> CallDescription {
         let (text, pairs) = (String::new(), Vec::new());
-        Account { text, fingerprint: 0, group: None, shared: ANY, element: ANY, pairs }
+        CallDescription { text, fingerprint: 0, group: None, shared: ANY, element: ANY, pairs }
     }
 
     /// Of a call in which ranks have different parts, that they do not all know of.
-    pub(crate) fn of_some(call: &str, place: &str) -> Account {
+    pub(crate) fn of_some(call: &str, place: &str) -> CallDescription {
         let text = format!("{call}() at {}", place);
-        Account { text, fingerprint: hash_text(call), ..Account::blank() }
+        CallDescription { text, fingerprint: hash_text(call), ..CallDescription::blank() }
     }
 
     /// Of a call that was refused. That all are refused is no mismatch, whatever the reasons.
-    pub(crate) fn refused(reason: &str, place: &str) -> Account {
+    pub(crate) fn refused(reason: &str, place: &str) -> CallDescription {
         let text = format!("{reason} (at {})", place);
-        Account { text, ..Account::blank() }
+        CallDescription { text, ..CallDescription::blank() }
     }
 
     /// Of nothing but this text.
-    pub(crate) fn told(text: String) -> Account {
-        Account { text, ..Account::blank() }
+    pub(crate) fn told(text: String) -> CallDescription {
+        CallDescription { text, ..CallDescription::blank() }
     }
 
     /// Of the end of a communicator.
-    pub(crate) fn freed() -> Account {
-        Account::blank()
+    pub(crate) fn freed() -> CallDescription {
+        CallDescription::blank()
     }
 
     /// A fingerprint of the group; [`ANY`] if it is empty, or if the call takes none.

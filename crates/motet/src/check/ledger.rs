@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use motet_fabric::{Peer, printable};
 
-use super::account::{ANY, Account};
+use super::account::{ANY, CallDescription};
 use super::record::{Kind, Record};
 use crate::group::Group;
 
@@ -36,7 +36,7 @@ struct Entry {
 
 struct OwnCall {
     kind: Kind,
-    account: Account,
+    account: CallDescription,
     /// The number under which its messages go, or those of a later one.
     tag: u64,
 }
@@ -140,7 +140,7 @@ impl CallLog {
 
     /// Enters the next call of this rank, of which `tag` is the message number, or that of the
     /// next call that has one.
-    pub(crate) fn enter_own(&mut self, kind: Kind, account: Account, tag: u64) -> Own {
+    pub(crate) fn enter_own(&mut self, kind: Kind, account: CallDescription, tag: u64) -> Own {
         let number = self.next;
         self.next += 1;
         let (me, group) = self.group.clone().expect("a communicator of this rank is known to it");
@@ -170,9 +170,9 @@ impl CallLog {
     }
 
     /// What a rank is told of an own call.
-    fn record_for(&self, peer: Peer, number: u64, kind: Kind, account: &Account) -> Record {
+    fn record_for(&self, peer: Peer, number: u64, kind: Kind, account: &CallDescription) -> Record {
         let (sends, expects) = self.rank_of(peer).map_or((0, 0), |rank| account.with(rank));
-        let Account { fingerprint, shared, element, ref text, .. } = *account;
+        let CallDescription { fingerprint, shared, element, ref text, .. } = *account;
         Record {
             communicator: self.communicator,
             number,
@@ -355,7 +355,7 @@ mod tests {
         ledger.meet(Peer(2), Group::new(vec![Peer(4), Peer(2)]));
         for number in 10..1000 {
             assert_eq!(ledger.entries.len() as u64, 1000 - number);
-            let own = ledger.enter_own(Kind::Call, Account::freed(), 0);
+            let own = ledger.enter_own(Kind::Call, CallDescription::freed(), 0);
             assert_eq!((own.number, own.records.len(), own.records[0].0), (number, 1, Peer(4)));
             assert_eq!((own.verdict, own.refusal), (None, None));
         }
@@ -370,7 +370,7 @@ mod tests {
         let verdict = ledger.enter(Peer(1), record(0, 8, "one()")).expect("7 is not 8");
         let told = "rank 1 called one() as collective number 1 of communicator 0.5, rank 2 called";
         assert_eq!(verdict.broken.reason, format!("{told} two()"));
-        let own = ledger.enter_own(Kind::Refused, Account::freed(), 3);
+        let own = ledger.enter_own(Kind::Refused, CallDescription::freed(), 3);
         assert_eq!(own.refusal, Some(verdict.broken.reason));
         assert_eq!(own.verdict, None, "it is known already");
     }
@@ -381,7 +381,7 @@ mod tests {
         ledger.meet(Peer(3), Group::new(vec![Peer(7), Peer(3), Peer(1)]));
         ledger.enter(Peer(7), record(0, 0, ""));
         ledger.enter(Peer(7), record(1, 0, "last"));
-        ledger.enter_own(Kind::Call, Account::freed(), 0);
+        ledger.enter_own(Kind::Call, CallDescription::freed(), 0);
         assert_eq!(ledger.missing(0), [2]);
         assert_eq!(ledger.missing(1), [1, 2]);
         assert_eq!(ledger.latest(0), Some((2, "last")));

@@ -4,7 +4,7 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::account::{Account, Elements, Reducing, Within, operator_name};
+use super::account::{CallDescription, Elements, Reducing, Within, operator_name};
 use super::record::Kind;
 use super::{CheckConfig, PendingCall};
 use crate::collective::{Participants, PreparedCall};
@@ -49,7 +49,7 @@ impl Membership {
         }
         let Some(mut engine) = self.home.core.free_engine() else { return };
         // Whatever is wrong with the communicator, this is no call that could say so.
-        let _ = engine.note(self, Kind::Freed, Account::freed(), u64::MAX);
+        let _ = engine.note(self, Kind::Freed, CallDescription::freed(), u64::MAX);
     }
 }
 
@@ -69,7 +69,7 @@ impl Communicator {
         prepared: &PreparedCall,
         selection: Selection,
         at: &Location<'_>,
-    ) -> Option<Account> {
+    ) -> Option<CallDescription> {
         self.membership().map(|_| self.statement(prepared, selection, at))
     }
 
@@ -80,7 +80,7 @@ impl Communicator {
         prepared: &PreparedCall,
         selection: Selection,
         at: &Location<'_>,
-    ) -> Account {
+    ) -> CallDescription {
         let place = self.core().watch().place(at);
         account_of(prepared, selection, self.group(), &place).hinted(&prepared.hints)
     }
@@ -90,7 +90,7 @@ impl Communicator {
     /// # Errors
     /// That the calls on this communicator do not fit together.
     #[cold]
-    pub(crate) fn note(&self, account: Account, number: OpKey) -> Result<(), ErrorKind> {
+    pub(crate) fn note(&self, account: CallDescription, number: OpKey) -> Result<(), ErrorKind> {
         let Some(membership) = self.membership() else { return Ok(()) };
         let mut engine = self.core().engine();
         engine.name_ledger(membership.id, self.name());
@@ -115,7 +115,7 @@ impl Communicator {
     pub(crate) fn refused(&self, error: Error, at: &Location<'_>) -> Error {
         if let Some(membership) = self.membership() {
             let place = self.core().watch().place(at);
-            let account = Account::refused(&error.to_string(), &place);
+            let account = CallDescription::refused(&error.to_string(), &place);
             let Some(mut engine) = self.core().free_engine() else { return error };
             engine.name_ledger(membership.id, self.name());
             // The caller has an error already.
@@ -138,18 +138,25 @@ pub fn end_calls(world: &World) -> Result<()> {
     untold.map_or(Ok(()), |reason| Err(world.error("leave", ErrorKind::Mismatch(reason))))
 }
 
-fn account_of(prepared: &PreparedCall, selection: Selection, all: &Group, place: &str) -> Account {
+fn account_of(
+    prepared: &PreparedCall,
+    selection: Selection,
+    all: &Group,
+    place: &str,
+) -> CallDescription {
     let within = match prepared.among.as_deref() {
         None => None,
-        Some(Participants { passed: None, .. }) => return Account::of_some(prepared.call, place),
+        Some(Participants { passed: None, .. }) => {
+            return CallDescription::of_some(prepared.call, place);
+        }
         Some(Participants { passed: Some(group), .. }) => Some(Within { group, all }),
     };
     if let (Some(within), true) = (within, prepared.is_idle()) {
-        return Account::outside(prepared.call, within, place);
+        return CallDescription::outside(prepared.call, within, place);
     }
     let elements = Elements { code: prepared.element, bytes: prepared.element_bytes };
     let of_type = || Some(operator_name(prepared.kernel.as_deref()?.operator()));
     let operator = prepared.operator.or_else(of_type);
     let reducing = Reducing { operator, selection };
-    Account::of(prepared.call, &prepared.shape.operation, elements, reducing, within, place)
+    CallDescription::of(prepared.call, &prepared.shape.operation, elements, reducing, within, place)
 }

@@ -18,7 +18,7 @@
 //! for a rank that has given up.
 
 use super::{CollectiveArgs, blocking::output};
-use crate::check::Account;
+use crate::check::CallDescription;
 use crate::communicator::Communicator;
 use crate::error::{ErrorKind, Result};
 use crate::kernel::kernel;
@@ -37,7 +37,7 @@ const TEXT: usize = 512;
 
 /// What a rank says of its init.
 pub(super) struct Statement {
-    pub(super) account: Account,
+    pub(super) account: CallDescription,
     /// Whether the call was refused here.
     is_refused: bool,
     /// Whether this rank takes no part in the operation.
@@ -81,7 +81,7 @@ enum How {
 }
 
 impl Statement {
-    pub(super) fn new(account: Account) -> Statement {
+    pub(super) fn new(account: CallDescription) -> Statement {
         Statement {
             account,
             is_refused: false,
@@ -94,7 +94,7 @@ impl Statement {
 
     /// Of a rank whose call was refused for this reason.
     pub(super) fn refused(reason: &str) -> Statement {
-        let account = Account::told(reason.to_owned());
+        let account = CallDescription::told(reason.to_owned());
         Statement { is_refused: true, ..Statement::new(account) }
     }
 

@@ -12,7 +12,8 @@ use motet_fabric::{Completion, Label, Peer, Region, Selector, Token, TransferErr
 
 use super::{Engine, Envelope, Mode, OpKey, Outcome, State, Transfer, Work};
 use crate::check::{
-    Account, Awaited, CheckState, Kind, Membership, PendingCall, Record, Tell, Verdict, report,
+    Awaited, CallDescription, CheckState, Kind, Membership, PendingCall, Record, Tell, Verdict,
+    report,
 };
 use crate::communicator::{ContextKind, split_context};
 use crate::group::Group;
@@ -112,7 +113,7 @@ impl Engine {
         &mut self,
         membership: &Membership,
         kind: Kind,
-        account: Account,
+        account: CallDescription,
         tag: u64,
     ) -> Result<u64, &'static str> {
         if self.has_left {
