@@ -56,7 +56,7 @@ use crate::communicator::ContextKind;
 use crate::engine::OpKey;
 pub(crate) use account::CallDescription;
 pub(crate) use ledger::{CallLog, Own, Tell, Verdict};
-pub(crate) use note::Membership;
+pub(crate) use note::CheckedComm;
 pub use note::end_calls;
 pub(crate) use record::{Kind, Record};
 pub(crate) use report::{Awaited, report};
@@ -191,7 +191,7 @@ impl CheckState {
     /// Enters a call of this rank.
     pub(crate) fn enter_own(
         &mut self,
-        membership: &Membership,
+        membership: &CheckedComm,
         kind: Kind,
         account: CallDescription,
         tag: u64,

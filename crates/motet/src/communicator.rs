@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use motet_plan::Division;
 
 use crate::attributes::Attributes;
-use crate::check::Membership;
+use crate::check::CheckedComm;
 use crate::core::RankContext;
 use crate::engine::{OpKey, Selection};
 use crate::error::{Error, ErrorHandler, ErrorKind, Result};
@@ -98,7 +98,7 @@ pub struct Communicator {
     /// Which of its ranks share a node.
     division: OnceLock<Division>,
     /// In check mode: what tells the other ranks of its calls.
-    membership: Option<Membership>,
+    membership: Option<CheckedComm>,
 }
 
 impl Communicator {
@@ -113,7 +113,7 @@ impl Communicator {
     }
 
     pub(crate) fn new(home: Arc<CommContext>, id: u64) -> Communicator {
-        let membership = Membership::begin(home.core.watch(), &home, id);
+        let membership = CheckedComm::begin(home.core.watch(), &home, id);
         let mut told = Communicator::untold(home, id);
         told.membership = membership;
         told
@@ -303,7 +303,7 @@ impl Communicator {
 
     /// What tells the other ranks of calls, if anything does.
     #[inline]
-    pub(crate) fn membership(&self) -> Option<&Membership> {
+    pub(crate) fn membership(&self) -> Option<&CheckedComm> {
         self.membership.as_ref()
     }
 

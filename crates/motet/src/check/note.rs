@@ -16,25 +16,25 @@ use crate::group::Group;
 use crate::world::World;
 
 /// A communicator whose calls are told to its other ranks. Dropped with it.
-pub(crate) struct Membership {
+pub(crate) struct CheckedComm {
     pub(crate) id: u64,
     home: Arc<CommContext>,
     /// Whether the others have been told that this rank calls nothing more.
     has_ended: AtomicBool,
 }
 
-impl Membership {
+impl CheckedComm {
     /// Opens the ledger of a communicator, if records are kept and there is anybody to tell.
     pub(crate) fn begin(
         watch: CheckConfig,
         home: &Arc<CommContext>,
         id: u64,
-    ) -> Option<Membership> {
+    ) -> Option<CheckedComm> {
         if !watch.keeps_records() || home.group.size() == 1 {
             return None;
         }
         home.core.engine().meet(id, home.group.clone());
-        Some(Membership { id, home: home.clone(), has_ended: AtomicBool::new(false) })
+        Some(CheckedComm { id, home: home.clone(), has_ended: AtomicBool::new(false) })
     }
 
     /// The communicator has this name now.
@@ -53,7 +53,7 @@ impl Membership {
     }
 }
 
-impl Drop for Membership {
+impl Drop for CheckedComm {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             self.end();

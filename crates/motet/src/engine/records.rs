@@ -12,7 +12,7 @@ use motet_fabric::{Completion, Label, Peer, Region, Selector, Token, TransferErr
 
 use super::{Engine, Envelope, Mode, OpKey, Outcome, State, Transfer, Work};
 use crate::check::{
-    Awaited, CallDescription, CheckState, Kind, Membership, PendingCall, Record, Tell, Verdict,
+    Awaited, CallDescription, CheckState, CheckedComm, Kind, PendingCall, Record, Tell, Verdict,
     report,
 };
 use crate::communicator::{ContextKind, split_context};
@@ -111,7 +111,7 @@ impl Engine {
     /// Why it must not be made.
     pub(crate) fn note(
         &mut self,
-        membership: &Membership,
+        membership: &CheckedComm,
         kind: Kind,
         account: CallDescription,
         tag: u64,
