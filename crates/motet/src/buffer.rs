@@ -33,7 +33,7 @@ impl RawSlice {
 /// Something that an operation can keep while it runs and give back afterwards.
 ///
 /// # Safety
-/// Between `take_apart` and `put_together` all memory that belongs to it stays where it is, valid,
+/// Between `into_raw` and `from_raw` all memory that belongs to it stays where it is, valid,
 /// and untouched by anybody else.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be held by an operation that goes on after the call",
@@ -54,7 +54,7 @@ pub unsafe trait StableBuffer: Sized {
     /// Puts it together again.
     ///
     /// # Safety
-    /// The parts come from `take_apart`, are used once, and no operation uses the memory.
+    /// The parts come from `into_raw`, are used once, and no operation uses the memory.
     unsafe fn from_raw(parts: Self::Parts) -> Self;
 }
 

@@ -9,7 +9,7 @@
 //! else of the call, so they overtake its data on no lane.
 //!
 //! **Comparing.** Nobody waits for a record. Each rank keeps one receive posted for them, and
-//! whoever moves the engine enters what has come into the [`Ledger`] of its
+//! whoever moves the engine enters what has come into the [`CallLog`] of its
 //! communicator, also if that is not there yet on this rank. Under each number the records of all
 //! ranks must agree; when all have come, they are forgotten. A ledger therefore holds as many
 //! records as the ranks are apart, and no limit is set to that.

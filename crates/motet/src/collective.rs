@@ -1,7 +1,7 @@
 //! The collectives in three forms: blocking, nonblocking and persistent.
 //!
-//! All three make the same [`Shape`] of their arguments, get a run of the same plan, and differ
-//! only in who owns the buffers and when the run starts.
+//! All three make the same [`CollectiveArgs`] of their arguments, get a run of the same plan, and
+//! differ only in who owns the buffers and when the run starts.
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
@@ -55,6 +55,9 @@ pub(crate) use parts::{Peers, TypedBlocks};
 pub(crate) use shape::{CollectiveArgs, RankOf, ScanKind};
 pub use sparse::{Neighbour, Neighbours};
 pub(crate) use sparse::{members, pending_sparse, sparse_collectives};
+
+/// An execution that has its buffers, and the packed copies of some of them.
+type BoundRun = (Box<Execution>, Option<Box<PackedBuffers>>);
 
 /// A collective call, ready to be run.
 pub(crate) struct PreparedCall {
@@ -195,11 +198,7 @@ impl Communicator {
     /// A run for a call, bound to its buffers. Only once nothing can be wrong with the call is a
     /// number used up; in check mode the other ranks are told either way.
     #[track_caller]
-    fn run_for(
-        &self,
-        prepared: PreparedCall,
-        number: impl FnOnce() -> OpKey,
-    ) -> Result<(Box<Execution>, Option<Box<PackedBuffers>>)> {
+    fn run_for(&self, prepared: PreparedCall, number: impl FnOnce() -> OpKey) -> Result<BoundRun> {
         self.run_chosen(prepared, None, number)
     }
 
@@ -211,7 +210,7 @@ impl Communicator {
         prepared: PreparedCall,
         selection: Option<Selection>,
         number: impl FnOnce() -> OpKey,
-    ) -> Result<(Box<Execution>, Option<Box<PackedBuffers>>)> {
+    ) -> Result<BoundRun> {
         let selection = selection.unwrap_or_else(|| self.selection_of(&prepared));
         let (name, at) = (prepared.call, Location::caller());
         let error = |kind| self.error(name, kind);
@@ -359,21 +358,17 @@ impl Communicator {
 
     /// As [`Communicator::run_for`], of a call that may be made again.
     #[track_caller]
-    fn run_of_known(
-        &self,
-        prepared: PreparedCall,
-        known: Option<&ReplayKey<'_>>,
-    ) -> Result<(Box<Execution>, Option<Box<PackedBuffers>>)> {
-        let Some(known) = known else {
-            return self.run_for(prepared, || self.next_collective());
+    fn run_of_known(&self, call: PreparedCall, key: Option<&ReplayKey<'_>>) -> Result<BoundRun> {
+        let Some(key) = key else {
+            return self.run_for(call, || self.next_collective());
         };
-        let spans = [prepared.shape.input, prepared.shape.output];
-        let element_bytes = prepared.element_bytes;
-        let (mut run, staging) = self.run_for(prepared, || self.next_collective())?;
+        let spans = [call.shape.input, call.shape.output];
+        let element_bytes = call.element_bytes;
+        let (mut run, staging) = self.run_for(call, || self.next_collective())?;
         if staging.is_none() {
             let buffers = spans.map(|span| span.start);
             let bytes = spans.map(|span| span.len * element_bytes);
-            self.core().engine().store(&mut run, known, (buffers, bytes));
+            self.core().engine().store(&mut run, key, (buffers, bytes));
         }
         Ok((run, staging))
     }
@@ -463,9 +458,8 @@ impl Communicator {
 ///
 /// # Safety
 /// The operation that the staging is given to holds the buffers.
-pub(crate) unsafe fn staging_of(
-    [input, output]: [Option<StreamOf>; 2],
-) -> Option<Box<PackedBuffers>> {
+pub(crate) unsafe fn staging_of(streams: [Option<StreamOf>; 2]) -> Option<Box<PackedBuffers>> {
+    let [input, output] = streams;
     if input.is_none() && output.is_none() {
         return None;
     }

@@ -1,19 +1,16 @@
 //! One rank as a whole: its engine behind a lock, waiting, and leaving.
 //!
-//! **Waiting.** Whoever waits moves the engine itself: for a bounded time in a loop, then it
-//! yields the processor for a while, then it sleeps at the doorbell of its rank, which every peer
-//! rings after putting something where this rank looks. With more ranks than cores the loop is
-//! short, since what is waited for cannot happen while the waiter holds the core. Where a foreign
-//! thread computes on the core (`motet_fabric::contention`), a yield costs a whole turn of that
-//! thread, and a wake-up does not: then waits sleep at once.
+//! **Waiting.** A thread that waits moves the engine: in a loop for a bounded time, then it yields
+//! the processor for a while, then it sleeps at the doorbell of its rank, which each peer rings
+//! after it has sent something. With more ranks than cores the loop is short, and where a foreign
+//! thread computes on the core it sleeps at once: see [`waiting`] and `motet_fabric::contention`.
 //!
 //! **Several threads of one rank** share the engine. One of them may complete what another sleeps
 //! for; the engine then rings its own doorbell (it knows that somebody sleeps: `sleepers` is
 //! changed under its lock, and a sleeper looks once more, under the lock, after saying so).
 //!
-//! **Futures.** A pending future needs somebody who moves the engine while its executor does
-//! something else. The first one starts a helper thread that sleeps at the doorbell and wakes the
-//! wakers of what completes. A rank may have that helper all the time, for all its operations.
+//! **Futures.** The first pending future starts a helper thread, which sleeps at the doorbell and
+//! wakes the wakers of what completes. A rank may have that helper all the time.
 
 mod courier;
 mod granularity;
@@ -114,7 +111,7 @@ impl ProgressConfig {
 /// been given up, and what operators hold is dropped then. Operators are foreign too, but run under
 /// the lock: if one panics, the rank dies here, before the unwinding frees buffers that its
 /// operations use. If one calls the library, its thread is kept out: what returns a result says so
-/// ([`Core::free_engine`]), and nothing waits.
+/// ([`RankContext::free_engine`]), and nothing waits.
 pub(crate) type EngineGuard<'a> = Guard<'a, Guarded>;
 
 /// What the lock of a rank is for.
@@ -296,7 +293,7 @@ impl RankContext {
     ///
     /// # Panics
     /// In an operator, which has it already: what may be called there asks for
-    /// [`free_engine`](Core::free_engine).
+    /// [`free_engine`](RankContext::free_engine).
     #[inline]
     pub(crate) fn engine(&self) -> EngineGuard<'_> {
         self.shared.engine()

@@ -337,7 +337,7 @@ impl OpHandle {
         })
     }
 
-    /// The status of a receive; see [`Home::status`].
+    /// The status of a receive; see [`CommContext::status`].
     pub(crate) fn status(&self, received: Received) -> Status {
         self.origin.status(received)
     }

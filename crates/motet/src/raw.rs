@@ -5,8 +5,8 @@
 //! communicator, among the neighbours of a topology, or between the two groups of an
 //! intercommunicator.
 //!
-//! A message is [`Outgoing`], [`Incoming`], or both at once ([`Swap`], [`Replace`]), in the same
-//! three forms; one that a matched probe has found is received by
+//! A message is [`Outgoing`], [`Incoming`], or both at once ([`SendRecv`], [`SendRecvReplace`]), in
+//! the same three forms; one that a matched probe has found is received by
 //! [`Message::mrecv_data`](crate::Message::mrecv_data). Probes are those of the safe layer.
 //!
 //! A message in parts ([`Outgoing::init_in_parts`], [`Incoming::init_in_parts`]) is a persistent
@@ -38,6 +38,7 @@ mod kind;
 mod message;
 mod misuse;
 mod parts;
+mod renamed;
 mod repeat;
 mod request;
 mod sets;
@@ -57,9 +58,8 @@ pub(crate) use kind::Form;
 pub use message::{Incoming, Outgoing, SendMode};
 pub(crate) use parts::PartitionedSequence;
 pub use parts::Partitions;
-/// The old name of [`Partitions`].
-#[deprecated(since = "0.1.0", note = "renamed to `Partitions`")]
-pub type Parts = Partitions;
+#[allow(deprecated)]
+pub use renamed::{Blocks, Data, Mixed, On, Parts, Repeat, Replace, Swap};
 pub use repeat::CallKey;
 pub(crate) use request::State;
 pub use request::{Past, Request};

@@ -35,7 +35,7 @@ pub trait Pending {
     }
 }
 
-/// Access to the operation of a request, for this library only. A `&mut Flight` in the hands of a
+/// Access to the operation of a request, for this library only. A `&mut OpHandle` in the hands of a
 /// user could be swapped with that of another request, which would then give its buffers back while
 /// its operation still uses them.
 #[doc(hidden)]

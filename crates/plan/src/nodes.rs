@@ -1,6 +1,6 @@
 //! Exchanges among nodes: how what their ranks must know comes about.
 //!
-//! A rank of a [`NodeExchange`](Operation::NodeExchange) knows its [`Surroundings`]. In a program
+//! A rank of a [`NodeExchange`](Operation::NodeExchange) knows its [`NodeKnowledge`]. In a program
 //! ranks tell each other: a source [numbers] its blocks and sends each destination the
 //! numbers of those that go there; mates swap their lists; and all ranks agree on the most of each
 //! figure of [`demands`]. Whoever knows the lists of all ranks, as a test does, has [`everybody`].

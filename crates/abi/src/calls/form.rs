@@ -149,7 +149,7 @@ impl Call<'_> {
     /// A call that has been made before; nothing if it has not, or if anything is wrong with it.
     ///
     /// # Safety
-    /// As [`Call::make_said`].
+    /// As [`Call::dispatch`].
     #[inline(always)]
     unsafe fn dispatch_cached(comm: MPI_Comm, form: Form, words: &CallKey) -> Option<Answer> {
         let comm = comm.object().ok()?;
@@ -172,7 +172,7 @@ impl Call<'_> {
     /// Makes a call that has not been made before, to be known by these words.
     ///
     /// # Safety
-    /// As [`Call::make_said`].
+    /// As [`Call::dispatch`].
     #[inline(never)]
     unsafe fn dispatch_slow(
         comm: MPI_Comm,
@@ -458,9 +458,7 @@ impl Call<'_> {
         match *self.form {
             Form::Blocking => match said {
                 // SAFETY: promised when this was made.
-                Some((communicator, words)) => {
-                    unsafe { collective.run_keyed(communicator, words) }?
-                }
+                Some((inside, words)) => unsafe { collective.run_keyed(inside, words) }?,
                 // SAFETY: promised when this was made.
                 None => unsafe { collective.run(on) }?,
             },

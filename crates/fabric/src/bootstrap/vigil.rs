@@ -8,9 +8,9 @@
 //! The thread has no descriptors. A rank that has none left still watches, and a program that
 //! closes those of others (`closefrom`) neither ends a watch nor is taken for one that has died.
 //!
-//! When a rank [ends the job](Segment::abort) its launcher is to kill all ranks. One that does not,
-//! or has gone, leaves them waiting for a rank that is no more and of whose end they are not told;
-//! so each process whose watcher has seen nobody come to kill it kills itself.
+//! When a rank [ends the job](SharedSegment::abort) its launcher is to kill all ranks. One that
+//! does not, or has gone, leaves them waiting for a rank that is no more and of whose end they are
+//! not told; so each process whose watcher has seen nobody come to kill it kills itself.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -22,8 +22,9 @@ use crate::{Label, Peer, Region, SharedSegment, TrafficHint, TransferError, Type
 
 /// Bytes of the longest message that goes in a block, if one copy by the kernel is faster than two.
 const LONGEST: usize = 64 << 10;
-/// The same of a message that its receiver leaves [as it is](Reply::Untouched), where ranks share
-/// cores: one copy is all that is needed then, and to wait for it takes less than a second one.
+/// The same of a message that its receiver leaves [as it is](TrafficHint::Untouched), where ranks
+/// share cores: one copy is all that is needed then, and to wait for it takes less than a second
+/// one.
 const LONGEST_UNTOUCHED: usize = 32 << 10;
 /// Up to so many ranks on a core, who sends one such message alone waits for its receiver. With
 /// more its turn is too far away.
@@ -91,10 +92,11 @@ pub(super) struct Blocks {
     lengths_of_shared: Lengths,
     /// The same of those that are reduced.
     lengths_of_reduced: Lengths,
-    /// The same of [operands](Reply::Operands).
+    /// The same of [operands](TrafficHint::Operands).
     lengths_of_operands: Lengths,
     /// By rank of the world, whether a message has come from there since the last one of which
-    /// [nobody said](Reply::Unsaid) whether one does. Of those that are long enough to matter.
+    /// [nobody said](TrafficHint::Unsaid) whether one does. Of those that are long enough to
+    /// matter.
     came: Box<[bool]>,
     current: Option<Current>,
 }
@@ -238,7 +240,7 @@ impl Endpoint {
     }
 
     /// Whether a message to this rank is of those that go in a block. If nobody said whether there
-    /// is a [reply](Reply), what came before is answered by it.
+    /// is a [reply](TrafficHint), what came before is answered by it.
     #[inline]
     pub(super) fn is_for_block(&mut self, to: Peer, data: Region, reply: TrafficHint) -> bool {
         let bytes = data.bytes();

@@ -26,7 +26,7 @@ pub struct Abort {
 impl SharedSegment {
     /// Records that a rank ends the job, and says whether it is the first one: only the first
     /// counts. It wakes nobody. The other ranks are to be ended, and a process that is about to be
-    /// ended hears neither of this nor of [deaths](Segment::fail) that follow from it.
+    /// ended hears neither of this nor of [deaths](SharedSegment::fail) that follow from it.
     pub fn abort(&self, abort: Abort) -> bool {
         let packed = tagged(abort.rank, abort.code, ABORT);
         keep_first(self.word64(ABORT_AT), packed, |word| self.abort_in(word).is_some())
@@ -43,7 +43,8 @@ impl SharedSegment {
     }
 
     /// Records that a rank has died, and wakes everybody. Of one rank, and of the world, the first
-    /// death is kept. Where ranks are processes, none is kept after an [abort](Segment::abort).
+    /// death is kept. Where ranks are processes, none is kept after an
+    /// [abort](SharedSegment::abort).
     pub fn fail(&self, failure: Failure) {
         let is_foreign = failure.rank.index() >= self.ranks();
         if is_foreign || self.is_shared() && self.aborted().is_some() {

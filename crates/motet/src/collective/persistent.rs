@@ -215,7 +215,9 @@ macro_rules! persistent_collectives {
                 self.prepare_among::<B::Element>(
                     "reduce_scatter_init",
                     Some(kernel(operator)),
-                    |among| CollectiveArgs::reduce_scatter(among, input, output, counts, commutative),
+                    |among| {
+                        CollectiveArgs::reduce_scatter(among, input, output, counts, commutative)
+                    },
                 )
             })
         }

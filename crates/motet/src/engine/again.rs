@@ -5,7 +5,7 @@
 //! longer than its messages do. So the run of a call is kept, bound, with all that the caller has
 //! passed; a call that passes the same gets that run, with the new addresses put in.
 //!
-//! Only calls are kept of which the [`Signature`] says everything: on data without gaps of
+//! Only calls are kept of which the [`CallSignature`] says everything: on data without gaps of
 //! predefined datatypes, with predefined operators. Whatever else decides on the plan is a part of
 //! the signature, or does not change. It is the rank's own affair, as the cache of plans is: the
 //! run is that of the plan that would have been found.

@@ -93,7 +93,7 @@ pub(crate) struct CachedPlan {
     pub(crate) takes_less: bool,
     /// What those do with its messages to whom this rank sends.
     reply: TrafficHint,
-    /// For each step what [`Planned::readers`] says of it; empty if that is nothing for all.
+    /// For each step what [`CachedPlan::readers`] says of it; empty if that is nothing for all.
     readers: Box<[Option<u32>]>,
 }
 
@@ -165,7 +165,7 @@ impl CachedPlan {
     }
 }
 
-/// For each step what [`Planned::readers`] says of it.
+/// For each step what [`CachedPlan::readers`] says of it.
 ///
 /// To copy a long message without waiting for its receiver, who copies it again, pays where the
 /// sender gets nothing in turn, or is to go on: it sends that one message, to whomever. It does not

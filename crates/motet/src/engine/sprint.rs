@@ -187,16 +187,17 @@ impl Engine {
         self.progress_except(id);
     }
 
-    /// As [`Engine::hurry`] with no look at all.
+    /// As [`Engine::poll`] with no look at all.
     pub(crate) fn progress_except(&mut self, id: Id) {
         let own = usize::from(!self.is_complete(id));
         self.progress_others(own);
     }
 
-    /// As [`Engine::hurry`]. Takes the end if it is there.
+    /// As [`Engine::poll`]. Takes the end if it is there.
     pub(crate) fn poll_until_done(&mut self, id: Id, persistent: bool, looks: u32) -> End {
         if self.take_well(id, persistent) {
-            self.progress_others(0); // It was over when it had begun: who only sends waits for nothing.
+            // It was over when it had begun: who only sends waits for nothing.
+            self.progress_others(0);
             return End::Well;
         }
         if let Some(outcome) = self.end_alone(id, persistent, looks) {

@@ -111,7 +111,7 @@ impl PackedBuffers {
     /// Takes in elements with padding that are only read. Says where they go out from.
     ///
     /// # Safety
-    /// As [`Staging::add`].
+    /// As [`PackedBuffers::add`].
     pub(crate) unsafe fn cover<T: Element>(&mut self, data: RawSlice) -> RawSlice {
         let place = self.room(data.len, size_of::<T>());
         self.add_padded::<T>(data, place);
@@ -121,7 +121,7 @@ impl PackedBuffers {
     /// Takes in elements with padding that go out from where they are, or are written over.
     ///
     /// # Safety
-    /// As [`Staging::add`], and the elements may be written.
+    /// As [`PackedBuffers::add`], and the elements may be written.
     pub(crate) unsafe fn cover_in_place<T: Element>(&mut self, data: RawSlice) {
         self.add_padded::<T>(data, data.start);
     }

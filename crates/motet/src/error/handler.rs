@@ -1,9 +1,9 @@
 //! Error handlers: what happens to an error of a communicator before the call returns it.
 //! (MPI 4.1 §9.3)
 //!
-//! Every error that belongs to a communicator is made by its [`Home`]: that of a call, and that of
-//! an operation when somebody first asks for its outcome. So the handler is asked there, and only
-//! there, and once for each error.
+//! Every error that belongs to a communicator is made by its [`CommContext`]: that of a call, and
+//! that of an operation when somebody first asks for its outcome. So the handler is asked there,
+//! and only there, and once for each error.
 
 use std::fmt;
 use std::mem;

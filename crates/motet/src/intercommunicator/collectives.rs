@@ -2,8 +2,8 @@
 //!
 //! What one group puts in comes out in the other one. Nothing is in place: a rank never gets what
 //! it has put in itself. Where one rank deals out or gathers, each rank says by a [`Root`] where it
-//! is: `Root::Here` at the root, `Root::Rank(root)` in the other group, and `Root::Near` at the
-//! other ranks of the root's group, whose buffers are not looked at and which wait for nobody.
+//! is: `Root::ThisRank` at the root, `Root::Rank(root)` in the other group, and `Root::ProcNull` at
+//! the other ranks of the root's group, whose buffers are not looked at and which wait for nobody.
 //! Scans, and exchanges with some ranks only, do not exist here.
 
 mod blocking;
@@ -218,7 +218,7 @@ moving! {
         |inter, sides: InterBuffers| InterCall::alltoall(inter, sides.input, sides.output);
     alltoallv ialltoallv ("MPI_Ialltoallv") alltoallv_init ("MPI_Alltoallv_init")
         (to: &[Block], from: &[Block])
-        |inter, sides: InterBuffers| InterCall::alltoallv(inter, sides.input, sides.output, to, from);
+        |inter, ends: InterBuffers| InterCall::alltoallv(inter, ends.input, ends.output, to, from);
 }
 
 /// As `moving`, for reductions; the last argument of the crossing is whether the operator commutes.

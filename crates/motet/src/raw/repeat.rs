@@ -16,7 +16,7 @@ use crate::engine::{CallSignature, ReplayKey};
 use crate::error::Result;
 use crate::raw;
 
-/// Bits of [`Repeat::what`].
+/// Bits of [`CallKey::what`].
 const WHAT_BITS: u32 = 44;
 
 /// A call in the words of its caller, who says the same only of the same.
@@ -61,7 +61,7 @@ impl CallKey {
         Some(ReplayKey { signature, sent, received, call: None })
     }
 
-    /// The blocking form of a call that has been made before, as [`Collective::run_as`]; nothing
+    /// The blocking form of a call that has been made before, as [`Collective::run_keyed`]; nothing
     /// if it has not, or is not known any more.
     ///
     /// # Safety
@@ -71,7 +71,7 @@ impl CallKey {
         communicator.blocking_again(self.kind, &self.known(communicator)?)
     }
 
-    /// The nonblocking form of a call that has been made before, as [`Collective::start_as`];
+    /// The nonblocking form of a call that has been made before, as [`Collective::start_keyed`];
     /// nothing if it has not, or is not known any more.
     ///
     /// # Safety

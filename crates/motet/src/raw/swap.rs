@@ -58,7 +58,7 @@ impl SendRecv<'_> {
     /// (`MPI_Isendrecv`)
     ///
     /// # Safety
-    /// As [`Swap::run`], until the request is complete.
+    /// As [`SendRecv::run`], until the request is complete.
     ///
     /// # Errors
     /// Arguments that the standard does not allow.
@@ -99,7 +99,7 @@ impl SendRecvReplace<'_> {
     /// takes.
     ///
     /// # Errors
-    /// As [`Swap::run`]. If nothing is received the data is as it was.
+    /// As [`SendRecv::run`]. If nothing is received the data is as it was.
     pub unsafe fn run<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Status> {
         let comm = on.into().messages();
         // SAFETY: passed on: this waits until the operation is over.
@@ -110,7 +110,7 @@ impl SendRecvReplace<'_> {
     /// The nonblocking form. (`MPI_Isendrecv_replace`)
     ///
     /// # Safety
-    /// As [`Replace::run`], until the request is complete.
+    /// As [`SendRecvReplace::run`], until the request is complete.
     ///
     /// # Errors
     /// Arguments that the standard does not allow.

@@ -204,9 +204,9 @@ macro_rules! persistent_sparse {
             self.persistent_with(buffers, info, |parts| {
                 let (input, output) = (<(S, R)>::input(parts), <(S, R)>::output(parts));
                 let (to, from, commutes) = (to.into(), from.into(), operator.is_commutative());
-                let shape = CollectiveArgs::$reducing_shape(self, input, output, to, from, commutes);
+                let args = CollectiveArgs::$reducing_shape(self, input, output, to, from, commutes);
                 let (call, kernel) = (stringify!($reducing_init), Some(kernel(operator)));
-                self.prepare::<<R as SendBuffer>::Element>(call, shape, kernel)
+                self.prepare::<<R as SendBuffer>::Element>(call, args, kernel)
             })
         }
     )*};

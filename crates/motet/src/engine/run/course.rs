@@ -263,7 +263,7 @@ impl Instr {
 
 impl Fused {
     /// # Safety
-    /// As [`Leg::go`].
+    /// As [`Instr::go`].
     #[inline]
     unsafe fn go(&self, time: &ExecContext<'_>, endpoint: &mut Endpoint) -> StepResult {
         let bases = &time.bases;

@@ -96,7 +96,7 @@ impl LinkedProgram {
 }
 
 impl Execution {
-    /// Whether it goes by a script: [`Execution::play`] moves it, and nothing else.
+    /// Whether it goes by a script: [`Execution::run_inorder`] moves it, and nothing else.
     #[inline]
     pub(crate) fn is_compiled(&self) -> bool {
         self.channels.as_ref().is_some_and(|channels| channels.script.state == State::Written)
