@@ -4,9 +4,9 @@
 
 mod binding;
 mod computing;
-mod course;
 mod failing;
 mod linking;
+mod program;
 mod reduction;
 mod script;
 mod sprint;
@@ -26,10 +26,10 @@ use super::memory::Memory;
 use crate::group::Group;
 use crate::kernel::Kernel;
 pub(crate) use binding::Binding;
-pub(crate) use course::PlanProgram;
 use failing::Fault;
 pub(in crate::engine) use failing::tells_lengths_apart;
 pub(crate) use linking::LinkTime;
+pub(crate) use program::PlanProgram;
 use script::LinkedProgram;
 pub(crate) use sprint::Advance;
 pub(crate) use ways::TransportSummary;
