@@ -5,10 +5,10 @@
 mod binding;
 mod computing;
 mod failing;
+mod linked_program;
 mod linking;
 mod program;
 mod reduction;
-mod script;
 mod sprint;
 mod ways;
 
@@ -28,9 +28,9 @@ use crate::kernel::Kernel;
 pub(crate) use binding::Binding;
 use failing::Fault;
 pub(in crate::engine) use failing::tells_lengths_apart;
+use linked_program::LinkedProgram;
 pub(crate) use linking::LinkTime;
 pub(crate) use program::PlanProgram;
-use script::LinkedProgram;
 pub(crate) use sprint::Advance;
 pub(crate) use ways::TransportSummary;
 

@@ -7,7 +7,7 @@ use motet_fabric::{Attached, Endpoint, Failure};
 use motet_plan::{Action, Rank, StepId};
 
 use super::super::mourning::first_in;
-use super::script::LinkedProgram;
+use super::linked_program::LinkedProgram;
 use super::{Execution, MessageRoute, MessageRoutes, StepAttempt};
 
 /// When the channels of a persistent operation are opened.
