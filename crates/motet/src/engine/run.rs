@@ -5,11 +5,11 @@
 mod binding;
 mod computing;
 mod failing;
+mod inorder;
 mod linked_program;
 mod linking;
 mod program;
 mod reduction;
-mod sprint;
 mod ways;
 
 use std::num::NonZeroU16;
@@ -28,10 +28,10 @@ use crate::kernel::Kernel;
 pub(crate) use binding::Binding;
 use failing::Fault;
 pub(in crate::engine) use failing::tells_lengths_apart;
+pub(crate) use inorder::Advance;
 use linked_program::LinkedProgram;
 pub(crate) use linking::LinkTime;
 pub(crate) use program::PlanProgram;
-pub(crate) use sprint::Advance;
 pub(crate) use ways::TransportSummary;
 
 /// Which collective of which communicator: the part of a message's label that is the same for
