@@ -7,9 +7,9 @@ mod computing;
 mod failing;
 mod inorder;
 mod linked_program;
-mod linking;
 mod program;
 mod reduction;
+mod routes;
 mod ways;
 
 use std::num::NonZeroU16;
@@ -30,8 +30,8 @@ use failing::Fault;
 pub(in crate::engine) use failing::tells_lengths_apart;
 pub(crate) use inorder::Advance;
 use linked_program::LinkedProgram;
-pub(crate) use linking::LinkTime;
 pub(crate) use program::PlanProgram;
+pub(crate) use routes::LinkTime;
 pub(crate) use ways::TransportSummary;
 
 /// Which collective of which communicator: the part of a message's label that is the same for
