@@ -10,7 +10,7 @@ mod linked_program;
 mod program;
 mod reduction;
 mod routes;
-mod ways;
+mod transport_summary;
 
 use std::num::NonZeroU16;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(crate) use inorder::Advance;
 use linked_program::LinkedProgram;
 pub(crate) use program::PlanProgram;
 pub(crate) use routes::LinkTime;
-pub(crate) use ways::TransportSummary;
+pub(crate) use transport_summary::TransportSummary;
 
 /// Which collective of which communicator: the part of a message's label that is the same for
 /// all its messages.
