@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 mod binding;
-mod computing;
+mod dataflow;
 mod failing;
 mod inorder;
 mod linked_program;
