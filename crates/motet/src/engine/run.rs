@@ -5,10 +5,10 @@
 mod binding;
 mod dataflow;
 mod failing;
+mod fused;
 mod inorder;
 mod linked_program;
 mod program;
-mod reduction;
 mod routes;
 mod transport_summary;
 

@@ -9,7 +9,7 @@ use motet_fabric::{Endpoint, Peer, Short};
 use motet_plan::{Action, StepId};
 
 use super::Execution;
-use super::reduction::Reduction;
+use super::fused::Reduction;
 
 /// How far a sprint, or a step of it, has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use motet_fabric::{Endpoint, InChannel, Peer, Region, RegionMut, channel};
 use motet_plan::{Action, Rank, Slice, StepId};
 
-use super::reduction::{OperandSide, Operands};
+use super::fused::{OperandSide, Operands};
 use super::{Execution, MessageRoute, MessageRoutes};
 use crate::kernel::Kernel;
 

@@ -11,7 +11,7 @@
 use motet_fabric::{Endpoint, Fill, Label, Peer, Region, RegionMut, Short, TrafficHint};
 use motet_plan::{Action, Rank, Slice, StepId};
 
-use super::reduction::{OperandSide, Operands};
+use super::fused::{OperandSide, Operands};
 use super::{Advance, Execution, OpKey};
 use crate::kernel::Kernel;
 
