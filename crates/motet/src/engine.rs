@@ -15,6 +15,7 @@ mod closing;
 mod disagreeing;
 mod dynamic;
 mod ending;
+mod inline_run;
 mod introspect;
 mod memory;
 mod mourning;
@@ -26,7 +27,6 @@ mod records;
 mod room;
 mod run;
 mod shortcut;
-mod sprint;
 mod staging;
 mod transfer;
 mod wakers;
@@ -48,11 +48,11 @@ pub(crate) use again::{CallSignature, Lists, Replay, ReplayKey};
 pub(crate) use cache::{CacheHit, CachedPlan, PlanCache, Rule, Selection};
 pub(crate) use closing::Closing;
 pub(crate) use dynamic::{Arrivals, Dynamic};
+pub(crate) use inline_run::InlineRun;
 pub(crate) use outcome::End;
 pub(crate) use play::StartOutcome;
 pub(crate) use run::{Advance, Binding, Execution, LinkTime, OpKey, PlanProgram, TransportSummary};
 pub(crate) use shortcut::ExactRecv;
-pub(crate) use sprint::InlineRun;
 pub(crate) use staging::{PackDirection, PackedBlock, PackedBuffers};
 pub(crate) use transfer::{CANCELLED, Envelope, Mode, NOBODY, Posting, Transfer};
 use transfer::{Pair, Stored};
@@ -188,7 +188,7 @@ impl Engine {
         Engine {
             endpoint,
             operations: Slab::default(),
-            polled: Vec::with_capacity(2 * sprint::FEW),
+            polled: Vec::with_capacity(2 * inline_run::FEW),
             has_helper: false,
             left: Vec::new(),
             gathering: Vec::new(),
@@ -267,7 +267,7 @@ impl Engine {
         let id = self.insert(Work::Run(run), staging, State::Inactive);
         // No start makes room, even if it is the first that has to wait: there is some for all
         // operations, and for the few at a sprint that have ended and are still listed.
-        let polled = self.operations.len() + sprint::FEW;
+        let polled = self.operations.len() + inline_run::FEW;
         self.polled.reserve(polled.saturating_sub(self.polled.len()));
         if self.has_helper {
             self.left.reserve(polled.saturating_sub(self.left.len()));

@@ -6,7 +6,7 @@ use std::mem;
 use motet_fabric::Endpoint;
 use motet_fabric::slab::Id;
 
-use super::{Engine, Execution, Posting, State, Work, sprint, staging_of};
+use super::{Engine, Execution, Posting, State, Work, inline_run, staging_of};
 
 /// What became of a persistent operation that was to be started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,7 +130,7 @@ impl Engine {
             match played {
                 Polled::Over | Polled::Unscripted | Polled::Message => break,
                 // What it waits for may wait for another operation.
-                Polled::Waits if self.active > 1 && look.is_multiple_of(sprint::LOOKS) => break,
+                Polled::Waits if self.active > 1 && look.is_multiple_of(inline_run::LOOKS) => break,
                 Polled::Waits | Polled::Moved => {}
             }
         }

@@ -14,7 +14,7 @@ use motet_fabric::{
     TransferError, TypeCode,
 };
 
-use super::sprint::LOOKS;
+use super::inline_run::LOOKS;
 use super::transfer::{Envelope, Mode, Transfer};
 use super::{Engine, Outcome, State, Work};
 
