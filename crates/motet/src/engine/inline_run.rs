@@ -18,7 +18,7 @@ use std::mem;
 use motet_fabric::Completion;
 use motet_fabric::slab::Id;
 
-use super::play::Polled;
+use super::persistent::Polled;
 use super::run::Advance;
 use super::{End, Engine, Execution, Operation, PackedBuffers, State, Work, collected};
 

@@ -6,7 +6,7 @@ use std::mem;
 use motet_fabric::Completion;
 use motet_fabric::slab::Id;
 
-use super::play::Polled;
+use super::persistent::Polled;
 use super::{Engine, Operation, State, Work};
 
 impl Engine {
