@@ -9,7 +9,6 @@
 //! completed, or [`Engine::abandon`] has cancelled them: after that call no rank touches the
 //! memory. Nothing else ever hands buffers back.
 
-mod again;
 mod cache;
 mod closing;
 mod disagreeing;
@@ -24,6 +23,7 @@ mod persistent;
 mod polling;
 mod quick_hash;
 mod records;
+mod replay;
 mod room;
 mod run;
 mod shortcut;
@@ -44,13 +44,13 @@ use crate::check::CheckState;
 use crate::error::ErrorKind;
 use crate::hints::Keep;
 use crate::point_to_point::Room;
-pub(crate) use again::{CallSignature, Lists, Replay, ReplayKey};
 pub(crate) use cache::{CacheHit, CachedPlan, PlanCache, Rule, Selection};
 pub(crate) use closing::Closing;
 pub(crate) use dynamic::{Arrivals, Dynamic};
 pub(crate) use inline_run::InlineRun;
 pub(crate) use outcome::End;
 pub(crate) use persistent::StartOutcome;
+pub(crate) use replay::{CallSignature, Lists, Replay, ReplayKey};
 pub(crate) use run::{Advance, Binding, Execution, LinkTime, OpKey, PlanProgram, TransportSummary};
 pub(crate) use shortcut::ExactRecv;
 pub(crate) use staging::{PackDirection, PackedBlock, PackedBuffers};
@@ -153,7 +153,7 @@ pub(crate) struct Engine {
     /// Completions being handed out; kept for its memory.
     done: Vec<Completion>,
     cache: PlanCache,
-    calls: again::ReplayCache,
+    calls: replay::ReplayCache,
     /// Operations that have been started and are not complete, but for generalized ones.
     active: usize,
     /// Counts the operations that have ended.
@@ -194,7 +194,7 @@ impl Engine {
             gathering: Vec::new(),
             done: Vec::with_capacity(DONE_AT_ONCE),
             cache,
-            calls: again::ReplayCache::default(),
+            calls: replay::ReplayCache::default(),
             active: 0,
             ended: 0,
             moves: 0,
