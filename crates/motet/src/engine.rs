@@ -9,7 +9,6 @@
 //! completed, or [`Engine::abandon`] has cancelled them: after that call no rank touches the
 //! memory. Nothing else ever hands buffers back.
 
-mod cache;
 mod closing;
 mod disagreeing;
 mod dynamic;
@@ -20,6 +19,7 @@ mod memory;
 mod mourning;
 mod outcome;
 mod persistent;
+mod plan_cache;
 mod polling;
 mod quick_hash;
 mod records;
@@ -44,12 +44,12 @@ use crate::check::CheckState;
 use crate::error::ErrorKind;
 use crate::hints::Keep;
 use crate::point_to_point::Room;
-pub(crate) use cache::{CacheHit, CachedPlan, PlanCache, Rule, Selection};
 pub(crate) use closing::Closing;
 pub(crate) use dynamic::{Arrivals, Dynamic};
 pub(crate) use inline_run::InlineRun;
 pub(crate) use outcome::End;
 pub(crate) use persistent::StartOutcome;
+pub(crate) use plan_cache::{CacheHit, CachedPlan, PlanCache, Rule, Selection};
 pub(crate) use replay::{CallSignature, Lists, Replay, ReplayKey};
 pub(crate) use run::{Advance, Binding, Execution, LinkTime, OpKey, PlanProgram, TransportSummary};
 pub(crate) use shortcut::ExactRecv;

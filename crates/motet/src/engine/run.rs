@@ -21,8 +21,8 @@ use motet_fabric::{
 };
 use motet_plan::{Action, Buffer, Call, Exec, Rank, Slice, StepId};
 
-use super::cache::CachedPlan;
 use super::memory::Memory;
+use super::plan_cache::CachedPlan;
 use crate::group::Group;
 use crate::kernel::Kernel;
 pub(crate) use binding::Binding;
