@@ -18,6 +18,7 @@ mod introspect;
 mod memory;
 mod mourning;
 mod outcome;
+mod p2p;
 mod p2p_inline;
 mod persistent;
 mod plan_cache;
@@ -28,7 +29,6 @@ mod replay;
 mod room;
 mod run;
 mod staging;
-mod transfer;
 mod wakers;
 
 use std::mem;
@@ -48,14 +48,14 @@ pub(crate) use closing::Closing;
 pub(crate) use dynamic::{Arrivals, Dynamic};
 pub(crate) use inline_run::InlineRun;
 pub(crate) use outcome::End;
+pub(crate) use p2p::{CANCELLED, Envelope, Mode, NOBODY, Posting, Transfer};
+use p2p::{Pair, Stored};
 pub(crate) use p2p_inline::ExactRecv;
 pub(crate) use persistent::StartOutcome;
 pub(crate) use plan_cache::{CacheHit, CachedPlan, PlanCache, Rule, Selection};
 pub(crate) use replay::{CallSignature, Lists, Replay, ReplayKey};
 pub(crate) use run::{Advance, Binding, Execution, LinkTime, OpKey, PlanProgram, TransportSummary};
 pub(crate) use staging::{PackDirection, PackedBlock, PackedBuffers};
-pub(crate) use transfer::{CANCELLED, Envelope, Mode, NOBODY, Posting, Transfer};
-use transfer::{Pair, Stored};
 pub(crate) use wakers::Postponed;
 
 /// Of so many looks one is thorough.

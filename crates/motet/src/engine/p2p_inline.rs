@@ -15,7 +15,7 @@ use motet_fabric::{
 };
 
 use super::inline_run::LOOKS;
-use super::transfer::{Envelope, Mode, Transfer};
+use super::p2p::{Envelope, Mode, Transfer};
 use super::{Engine, Outcome, State, Work};
 
 /// A message that is taken from one rank: which one, and where to.
