@@ -11,12 +11,12 @@
 
 mod closing;
 mod disagreeing;
-mod dynamic;
 mod ending;
 mod inline_run;
 mod introspect;
 mod memory;
 mod mourning;
+mod nbx;
 mod outcome;
 mod p2p;
 mod p2p_inline;
@@ -45,8 +45,8 @@ use crate::error::ErrorKind;
 use crate::hints::Keep;
 use crate::point_to_point::Room;
 pub(crate) use closing::Closing;
-pub(crate) use dynamic::{Arrivals, Dynamic};
 pub(crate) use inline_run::InlineRun;
+pub(crate) use nbx::{Arrivals, Dynamic};
 pub(crate) use outcome::End;
 pub(crate) use p2p::{CANCELLED, Envelope, Mode, NOBODY, Posting, Transfer};
 use p2p::{Pair, Stored};
@@ -399,7 +399,7 @@ impl Engine {
                         self.finish(id, outcome);
                     }
                 }
-                Work::Run(_) if dynamic::is_message(token) => {
+                Work::Run(_) if nbx::is_message(token) => {
                     self.message_is_over(Completion { token, outcome }, &mut done);
                 }
                 Work::Run(run) => {
