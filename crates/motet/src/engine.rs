@@ -20,6 +20,7 @@ mod nbx;
 mod outcome;
 mod p2p;
 mod p2p_inline;
+mod pack;
 mod persistent;
 mod plan_cache;
 mod polling;
@@ -28,7 +29,6 @@ mod records;
 mod replay;
 mod room;
 mod run;
-mod staging;
 mod wakers;
 
 use std::mem;
@@ -51,11 +51,11 @@ pub(crate) use outcome::End;
 pub(crate) use p2p::{CANCELLED, Envelope, Mode, NOBODY, Posting, Transfer};
 use p2p::{Pair, Stored};
 pub(crate) use p2p_inline::ExactRecv;
+pub(crate) use pack::{PackDirection, PackedBlock, PackedBuffers};
 pub(crate) use persistent::StartOutcome;
 pub(crate) use plan_cache::{CacheHit, CachedPlan, PlanCache, Rule, Selection};
 pub(crate) use replay::{CallSignature, Lists, Replay, ReplayKey};
 pub(crate) use run::{Advance, Binding, Execution, LinkTime, OpKey, PlanProgram, TransportSummary};
-pub(crate) use staging::{PackDirection, PackedBlock, PackedBuffers};
 pub(crate) use wakers::Postponed;
 
 /// Of so many looks one is thorough.
