@@ -9,6 +9,7 @@
 //! completed, or [`Engine::abandon`] has cancelled them: after that call no rank touches the
 //! memory. Nothing else ever hands buffers back.
 
+mod admission;
 mod closing;
 mod disagreeing;
 mod ending;
@@ -27,7 +28,6 @@ mod polling;
 mod quick_hash;
 mod records;
 mod replay;
-mod room;
 mod run;
 mod wakers;
 
@@ -206,7 +206,7 @@ impl Engine {
             books: None,
             freed: disagreeing::Freed::default(),
             stall: disagreeing::Stall::default(),
-            room: room::UNASKED,
+            room: admission::UNASKED,
             most: u32::MAX as usize,
             has_mourned: false,
             has_left: false,
