@@ -10,9 +10,9 @@
 //! memory. Nothing else ever hands buffers back.
 
 mod admission;
+mod cancel;
 mod closing;
 mod disagreeing;
-mod ending;
 mod inline_run;
 mod introspect;
 mod memory;
@@ -403,7 +403,7 @@ impl Engine {
                     self.message_is_over(Completion { token, outcome }, &mut done);
                 }
                 Work::Run(run) => {
-                    let outcome = ending::of_collective(outcome, &self.endpoint);
+                    let outcome = cancel::of_collective(outcome, &self.endpoint);
                     run.complete_transfer(token, outcome, &mut self.endpoint);
                     self.advance_into(id, &mut done);
                 }
