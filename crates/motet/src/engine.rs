@@ -10,13 +10,13 @@
 //! memory. Nothing else ever hands buffers back.
 
 mod admission;
+mod buffers;
 mod cancel;
 mod closing;
 mod completion;
 mod disagreeing;
 mod inline_run;
 mod introspect;
-mod memory;
 mod mourning;
 mod nbx;
 mod p2p;

@@ -12,7 +12,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use super::memory::Scratch;
+use super::buffers::Scratch;
 use crate::Element;
 use crate::buffer::RawSlice;
 use crate::datatype::Layout;

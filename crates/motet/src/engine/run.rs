@@ -21,7 +21,7 @@ use motet_fabric::{
 };
 use motet_plan::{Action, Buffer, Call, Exec, Rank, Slice, StepId};
 
-use super::memory::Memory;
+use super::buffers::Memory;
 use super::plan_cache::CachedPlan;
 use crate::group::Group;
 use crate::kernel::Kernel;
