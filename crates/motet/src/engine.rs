@@ -15,6 +15,7 @@ mod cancel;
 mod closing;
 mod completion;
 mod disagreeing;
+mod execution;
 mod inline_run;
 mod introspect;
 mod mourning;
@@ -28,7 +29,6 @@ mod polling;
 mod quick_hash;
 mod records;
 mod replay;
-mod run;
 mod wakers;
 
 use std::mem;
@@ -46,6 +46,9 @@ use crate::hints::Keep;
 use crate::point_to_point::Room;
 pub(crate) use closing::Closing;
 pub(crate) use completion::End;
+pub(crate) use execution::{
+    Advance, Binding, Execution, LinkTime, OpKey, PlanProgram, TransportSummary,
+};
 pub(crate) use inline_run::InlineRun;
 pub(crate) use nbx::{Arrivals, Dynamic};
 pub(crate) use p2p::{CANCELLED, Envelope, Mode, NOBODY, Posting, Transfer};
@@ -55,7 +58,6 @@ pub(crate) use pack::{PackDirection, PackedBlock, PackedBuffers};
 pub(crate) use persistent::StartOutcome;
 pub(crate) use plan_cache::{CacheHit, CachedPlan, PlanCache, Rule, Selection};
 pub(crate) use replay::{CallSignature, Lists, Replay, ReplayKey};
-pub(crate) use run::{Advance, Binding, Execution, LinkTime, OpKey, PlanProgram, TransportSummary};
 pub(crate) use wakers::Postponed;
 
 /// Of so many looks one is thorough.

@@ -39,8 +39,8 @@ use std::time::{Duration, Instant};
 use motet_fabric::slab::Id;
 use motet_fabric::{Label, Peer, Region, Selector, Token, TransferError, TypeCode};
 
+use super::execution::tells_lengths_apart;
 use super::persistent::StartOutcome;
-use super::run::tells_lengths_apart;
 use super::{Engine, Execution, OpKey, Operation, State, Work};
 use crate::communicator::{ContextKind, split_context};
 

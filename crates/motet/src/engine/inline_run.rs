@@ -18,8 +18,8 @@ use std::mem;
 use motet_fabric::Completion;
 use motet_fabric::slab::Id;
 
+use super::execution::Advance;
 use super::persistent::Polled;
-use super::run::Advance;
 use super::{End, Engine, Execution, Operation, PackedBuffers, State, Work, collected};
 
 /// Of so many looks in vain one moves other operations, if there are any.
