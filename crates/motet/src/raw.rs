@@ -27,7 +27,6 @@
 //! started, cancelled or freed) is only returned: a C library takes that to the handler of its
 //! own choice, which by the standard is that of `MPI_COMM_SELF`.
 
-mod again;
 mod apart;
 mod buffers;
 mod collective;
@@ -43,6 +42,7 @@ mod repeat;
 mod request;
 mod sets;
 mod side;
+mod signature;
 mod state;
 mod status;
 mod strict;
