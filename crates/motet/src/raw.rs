@@ -38,7 +38,7 @@ mod message;
 mod misuse;
 mod parts;
 mod renamed;
-mod repeat;
+mod replay;
 mod request;
 mod sets;
 mod side;
@@ -60,7 +60,7 @@ pub(crate) use parts::PartitionedSequence;
 pub use parts::Partitions;
 #[allow(deprecated)]
 pub use renamed::{Blocks, Data, Mixed, On, Parts, Repeat, Replace, Swap};
-pub use repeat::CallKey;
+pub use replay::CallKey;
 pub(crate) use request::State;
 pub use request::{Past, Request};
 pub use sets::{
