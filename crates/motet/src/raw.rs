@@ -40,13 +40,13 @@ mod partitioned;
 mod renamed;
 mod replay;
 mod request;
+mod sendrecv;
 mod sets;
 mod side;
 mod signature;
 mod state;
 mod status;
 mod strict;
-mod swap;
 mod translate;
 
 pub use collective::{Collective, CommRef, Reduction, Root};
@@ -63,13 +63,13 @@ pub use renamed::{Blocks, Data, Mixed, On, Parts, Repeat, Replace, Swap};
 pub use replay::CallKey;
 pub(crate) use request::State;
 pub use request::{Past, Request};
+pub use sendrecv::{SendRecv, SendRecvReplace};
 pub use sets::{
     get_status_all, get_status_any, get_status_some, start_all, test_all, test_any, test_some,
     wait_all, wait_any, wait_some,
 };
 pub use status::Status;
 pub use strict::{check_operator, is_strict};
-pub use swap::{SendRecv, SendRecvReplace};
 
 pub use crate::check::{Caller, end_calls};
 pub use crate::phases::end;
