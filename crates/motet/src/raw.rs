@@ -27,7 +27,6 @@
 //! started, cancelled or freed) is only returned: a C library takes that to the handler of its
 //! own choice, which by the standard is that of `MPI_COMM_SELF`.
 
-mod apart;
 mod buffers;
 mod collective;
 mod data;
@@ -36,6 +35,7 @@ mod inline;
 mod kind;
 mod message;
 mod misuse;
+mod overlap;
 mod partitioned;
 mod renamed;
 mod replay;

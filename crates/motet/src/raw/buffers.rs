@@ -6,9 +6,9 @@
 //! to streams and back, so an overlap does no harm; it takes long to find, and only check mode
 //! looks for it.
 
-use super::apart::{AddressRange, BufferRole, Byte, find, pieces};
 use super::collective::{Collective, CommRef, Reduction, Root};
 use super::data::{TypedBuffer, VectorBuffer, WBuffer};
+use super::overlap::{AddressRange, BufferRole, Byte, find, pieces};
 use crate::buffer::RawSlice;
 use crate::check::Strictness;
 use crate::collective::RankOf;

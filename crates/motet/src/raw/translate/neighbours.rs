@@ -12,9 +12,9 @@ use crate::communicator::Communicator;
 use crate::engine::PackDirection;
 use crate::error::ErrorKind;
 use crate::group::Group;
-use crate::raw::apart;
 use crate::raw::collective::Collective;
 use crate::raw::data::{TypedBuffer, VectorBuffer, WBuffer};
+use crate::raw::overlap;
 use crate::raw::side::{SideBuffers, Stage, Unit};
 use crate::topology::Neighbourhood;
 
@@ -117,7 +117,7 @@ pub(super) unsafe fn among_ranks(
     [to, from]: [&[Rank]; 2],
 ) -> Translated {
     let edges = Edges::Named { to, from };
-    apart::check(&send, &receive)?;
+    overlap::check(&send, &receive)?;
     // SAFETY: passed on.
     edges.exchange(comm, unsafe { alltoallw(&edges, send, receive) })
 }
@@ -157,7 +157,7 @@ unsafe fn sides(collective: &Collective<'_>, edges: &Edges<'_>) -> Sides {
         }
         Collective::Exchangew { send, receive, .. } => {
             let send = not_here("send buffer", send)?;
-            apart::check(&send, &receive)?;
+            overlap::check(&send, &receive)?;
             // SAFETY: see above.
             unsafe { alltoallw(edges, send, receive) }
         }
