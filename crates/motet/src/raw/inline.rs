@@ -11,8 +11,8 @@ use motet_fabric::{Label, Peer, Region, RegionMut, TypeCode};
 
 use super::data::TypedBuffer;
 use super::message::{Incoming, Outgoing, SendMode, tells_type};
+use super::packed_sides::bytes_in_a_row;
 use super::request::Request;
-use super::side::bytes_in_a_row;
 use super::status::Status;
 use crate::buffer::RawSlice;
 use crate::communicator::{Communicator, ContextKind};

@@ -10,8 +10,8 @@ use motet_fabric::TypeCode;
 
 use super::collective::CommRef;
 use super::data::TypedBuffer;
+use super::packed_sides::{Stage, Unit};
 use super::request::{Past, Request, State};
-use super::side::{Stage, Unit};
 use super::status::Status;
 use crate::buffer::RawSlice;
 use crate::communicator::Communicator;

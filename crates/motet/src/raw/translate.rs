@@ -13,7 +13,7 @@ use motet_plan::Rank;
 use super::buffers::{self, Around};
 use super::collective::{Collective, CommRef, Root};
 use super::data::WBuffer;
-use super::side::{Stage, Unit};
+use super::packed_sides::{Stage, Unit};
 use super::strict;
 use crate::buffer::RawSlice;
 use crate::check::Strictness;

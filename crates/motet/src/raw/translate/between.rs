@@ -8,7 +8,7 @@ use crate::engine::PackDirection;
 use crate::error::ErrorKind;
 use crate::intercommunicator::Intercommunicator;
 use crate::raw::collective::Collective;
-use crate::raw::side::{Stage, Unit};
+use crate::raw::packed_sides::{Stage, Unit};
 
 /// # Safety
 /// As [`Translation::of`].

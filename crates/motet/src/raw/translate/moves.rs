@@ -8,7 +8,7 @@ use crate::engine::PackDirection;
 use crate::error::ErrorKind;
 use crate::raw::collective::{Collective, Root};
 use crate::raw::data::{TypedBuffer, VectorBuffer, WBuffer};
-use crate::raw::side::{Stage, Unit};
+use crate::raw::packed_sides::{Stage, Unit};
 
 /// # Safety
 /// As [`Translation::of`].
@@ -270,8 +270,8 @@ unsafe fn alltoallw(place: RankOf, send: Option<WBuffer<'_>>, receive: WBuffer<'
 fn exchange(
     place: RankOf,
     stage: Stage,
-    input: Option<crate::raw::side::SideBuffers>,
-    output: crate::raw::side::SideBuffers,
+    input: Option<crate::raw::packed_sides::SideBuffers>,
+    output: crate::raw::packed_sides::SideBuffers,
 ) -> Translated {
     let shape = match &input {
         Some(input) => {

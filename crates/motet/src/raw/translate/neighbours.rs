@@ -15,7 +15,7 @@ use crate::group::Group;
 use crate::raw::collective::Collective;
 use crate::raw::data::{TypedBuffer, VectorBuffer, WBuffer};
 use crate::raw::overlap;
-use crate::raw::side::{SideBuffers, Stage, Unit};
+use crate::raw::packed_sides::{SideBuffers, Stage, Unit};
 use crate::topology::Neighbourhood;
 
 /// Whom the caller has messages with.

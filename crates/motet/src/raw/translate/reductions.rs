@@ -18,7 +18,7 @@ use crate::kernel::{Kernel, kernel_for};
 use crate::op::Op;
 use crate::raw::collective::{Collective, Reduction};
 use crate::raw::data::{TypedBuffer, VectorBuffer};
-use crate::raw::side::{SideBuffers, Stage, Unit};
+use crate::raw::packed_sides::{SideBuffers, Stage, Unit};
 
 /// A reduction on its way.
 struct Reducing<'a> {
