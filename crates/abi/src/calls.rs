@@ -8,7 +8,7 @@
 
 mod arguments;
 mod form;
-mod said;
+mod signature;
 
 pub(crate) use form::Form;
 

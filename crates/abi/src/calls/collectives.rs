@@ -13,7 +13,7 @@ use motet::raw::{Collective, CollectiveKind};
 use super::Form;
 use super::arguments::{Blocks, Items, Mixed, Which};
 use super::form::{Call, RootPart};
-use super::said::{HandleSide, NO_OP, NO_ROOT, signature};
+use super::signature::{HandleSide, NO_OP, NO_ROOT, signature};
 use crate::count::Counts;
 use crate::fault::Answer;
 use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Op};
