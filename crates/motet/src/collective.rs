@@ -7,7 +7,6 @@
 
 mod between;
 mod blocking;
-mod dynamic;
 mod enforce;
 mod init;
 mod measure;
@@ -18,6 +17,7 @@ mod parts;
 mod persistent;
 mod shape;
 mod sparse;
+mod sparse_exchange;
 mod surroundings;
 
 use std::panic::Location;
@@ -46,7 +46,6 @@ use crate::raw::{CollectiveKind, Form};
 use crate::request::Request;
 pub(crate) use between::{InterBuffers, InterCall, RootRole};
 pub(crate) use blocking::{input, output};
-pub use dynamic::SparseRequest;
 use init::Initialized;
 pub use members::{Member, Members};
 pub(crate) use nonblocking::{collective, pending_collectives};
@@ -55,6 +54,7 @@ pub(crate) use parts::{Peers, TypedBlocks};
 pub(crate) use shape::{CollectiveArgs, RankOf, ScanKind};
 pub use sparse::{Neighbour, Neighbours};
 pub(crate) use sparse::{members, pending_sparse, sparse_collectives};
+pub use sparse_exchange::SparseRequest;
 
 /// An execution that has its buffers, and the packed copies of some of them.
 type BoundRun = (Box<Execution>, Option<Box<PackedBuffers>>);
