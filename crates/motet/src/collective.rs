@@ -5,10 +5,10 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-mod between;
 mod blocking;
 mod enforce;
 mod init;
+mod intercomm;
 mod measure;
 mod members;
 mod neighbourhood;
@@ -44,9 +44,9 @@ use crate::kernel::Kernel;
 use crate::persistent::Persistent;
 use crate::raw::{CollectiveKind, Form};
 use crate::request::Request;
-pub(crate) use between::{InterBuffers, InterCall, RootRole};
 pub(crate) use blocking::{input, output};
 use init::Initialized;
+pub(crate) use intercomm::{InterBuffers, InterCall, RootRole};
 pub use members::{Member, Members};
 pub(crate) use nonblocking::{collective, pending_collectives};
 pub use parts::TypedBlock;
