@@ -13,12 +13,12 @@ mod measure;
 mod members;
 mod neighbourhood;
 mod nonblocking;
-mod parts;
 mod persistent;
 mod shape;
 mod sparse;
 mod sparse_exchange;
 mod surroundings;
+mod w;
 
 use std::panic::Location;
 
@@ -49,12 +49,12 @@ use init::Initialized;
 pub(crate) use intercomm::{InterBuffers, InterCall, RootRole};
 pub use members::{Member, Members};
 pub(crate) use nonblocking::{collective, pending_collectives};
-pub use parts::TypedBlock;
-pub(crate) use parts::{Peers, TypedBlocks};
 pub(crate) use shape::{CollectiveArgs, RankOf, ScanKind};
 pub use sparse::{Neighbour, Neighbours};
 pub(crate) use sparse::{members, pending_sparse, sparse_collectives};
 pub use sparse_exchange::SparseRequest;
+pub use w::TypedBlock;
+pub(crate) use w::{Peers, TypedBlocks};
 
 /// An execution that has its buffers, and the packed copies of some of them.
 type BoundRun = (Box<Execution>, Option<Box<PackedBuffers>>);

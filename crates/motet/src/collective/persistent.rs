@@ -276,8 +276,8 @@ pub(super) use rooted::persistent_with_root;
 
 use motet_plan::Block;
 
-use super::parts::Peers;
 use super::shape::ScanKind;
+use super::w::Peers;
 use super::{CollectiveArgs, PreparedCall, TypedBlocks};
 use crate::Element;
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer};

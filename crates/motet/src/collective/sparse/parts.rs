@@ -9,7 +9,7 @@ use super::Neighbours;
 use crate::buffer::{Buffers, RawSlice};
 use crate::collective::PreparedCall;
 use crate::collective::blocking::{input, output};
-use crate::collective::parts::{Peers, TypedBlock, TypedBlocks};
+use crate::collective::w::{Peers, TypedBlock, TypedBlocks};
 use crate::communicator::Communicator;
 use crate::element::AnyBytes;
 use crate::error::{ErrorKind, Result};
