@@ -12,12 +12,12 @@ mod intercomm;
 mod measure;
 mod members;
 mod neighbourhood;
+mod node_aware;
 mod nonblocking;
 mod persistent;
 mod shape;
 mod sparse;
 mod sparse_exchange;
-mod surroundings;
 mod w;
 
 use std::panic::Location;
