@@ -5,6 +5,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+mod args;
 mod blocking;
 mod enforce;
 mod init;
@@ -15,7 +16,6 @@ mod neighbourhood;
 mod node_aware;
 mod nonblocking;
 mod persistent;
-mod shape;
 mod sparse;
 mod sparse_exchange;
 mod w;
@@ -44,12 +44,12 @@ use crate::kernel::Kernel;
 use crate::persistent::Persistent;
 use crate::raw::{CollectiveKind, Form};
 use crate::request::Request;
+pub(crate) use args::{CollectiveArgs, RankOf, ScanKind};
 pub(crate) use blocking::{input, output};
 use init::Initialized;
 pub(crate) use intercomm::{InterBuffers, InterCall, RootRole};
 pub use members::{Member, Members};
 pub(crate) use nonblocking::{collective, pending_collectives};
-pub(crate) use shape::{CollectiveArgs, RankOf, ScanKind};
 pub use sparse::{Neighbour, Neighbours};
 pub(crate) use sparse::{members, pending_sparse, sparse_collectives};
 pub use sparse_exchange::SparseRequest;

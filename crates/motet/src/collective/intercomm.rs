@@ -13,7 +13,7 @@
 use motet_plan::call::Blocks;
 use motet_plan::{Block, Operation, Rank};
 
-use super::shape::{blocks_make, exact, holds, total};
+use super::args::{blocks_make, exact, holds, total};
 use super::{CollectiveArgs, Neighbour, Participants};
 use crate::buffer::RawSlice;
 use crate::error::ErrorKind;

@@ -14,8 +14,8 @@ use std::fmt;
 use motet_fabric::Peer;
 use motet_plan::Block;
 
+use super::args::ScanKind;
 use super::persistent::{persistent_collectives, persistent_with_root};
-use super::shape::ScanKind;
 use super::w::Peers;
 use super::{CollectiveArgs, Participants, PreparedCall, RankOf, TypedBlocks};
 use crate::Element;

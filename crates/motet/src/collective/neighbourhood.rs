@@ -10,8 +10,8 @@
 use motet_plan::Block;
 
 use super::CollectiveArgs;
+use super::args::{blocks_make, exact};
 use super::blocking::{input, output};
-use super::shape::{blocks_make, exact};
 use crate::Element;
 use crate::buffer::{Buffers, RawSlice, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;

@@ -330,7 +330,7 @@ pub(crate) use {collective, pending_collectives};
 
 use motet_plan::Block;
 
-use super::shape::ScanKind;
+use super::args::ScanKind;
 use super::{
     CollectiveArgs, Peers, PreparedCall, TypedBlock, TypedBlocks, pending_sparse,
     sparse_collectives,

@@ -276,7 +276,7 @@ pub(super) use rooted::persistent_with_root;
 
 use motet_plan::Block;
 
-use super::shape::ScanKind;
+use super::args::ScanKind;
 use super::w::Peers;
 use super::{CollectiveArgs, PreparedCall, TypedBlocks};
 use crate::Element;

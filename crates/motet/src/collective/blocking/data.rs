@@ -4,7 +4,7 @@ use motet_plan::Block;
 
 use super::{input, output};
 use crate::Element;
-use crate::collective::shape::CollectiveArgs;
+use crate::collective::args::CollectiveArgs;
 use crate::communicator::Communicator;
 use crate::error::Result;
 

@@ -2,7 +2,7 @@
 
 use super::{input, output};
 use crate::Element;
-use crate::collective::shape::{CollectiveArgs, ScanKind};
+use crate::collective::args::{CollectiveArgs, ScanKind};
 use crate::communicator::Communicator;
 use crate::error::Result;
 use crate::kernel::kernel;

@@ -6,7 +6,7 @@ use motet_fabric::Peer;
 use motet_plan::{Block, Rank};
 
 use crate::collective::TypedBlock;
-use crate::collective::shape::{RankSet, exact};
+use crate::collective::args::{RankSet, exact};
 use crate::communicator::Communicator;
 use crate::error::ErrorKind;
 use crate::group::{Group, GroupError};

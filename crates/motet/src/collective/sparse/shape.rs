@@ -4,7 +4,7 @@ use motet_plan::{Block, Operation, Rank};
 
 use super::Neighbours;
 use crate::buffer::RawSlice;
-use crate::collective::shape::{CollectiveArgs, blocks_make, exact, holds};
+use crate::collective::args::{CollectiveArgs, blocks_make, exact, holds};
 use crate::communicator::Communicator;
 use crate::error::ErrorKind;
 
