@@ -7,9 +7,9 @@ mod check;
 mod collective;
 mod division;
 mod groups;
+mod node_knowledge;
 mod operation;
 mod scaled;
-mod surroundings;
 
 use std::fmt;
 
@@ -17,8 +17,8 @@ pub use check::CallError;
 pub use collective::Collective;
 pub use division::Division;
 pub use groups::Groups;
+pub use node_knowledge::{Demands, Edge, EdgeDemand, NodeKnowledge, NodePeer};
 pub use operation::{Block, Blocks, Neighbour, Operation};
-pub use surroundings::{Demands, Edge, EdgeDemand, NodeKnowledge, NodePeer};
 
 use crate::plan::{Buffer, Slice};
 
