@@ -19,7 +19,7 @@ mod leaving;
 mod polling;
 mod process;
 mod progress;
-mod waiting;
+mod wait;
 
 use std::io;
 use std::ops::{Deref, DerefMut};
@@ -47,8 +47,8 @@ use crate::wisdom::WisdomLog;
 use courier::FlushThread;
 use kept_out::called_from_operator;
 use progress::ProgressThread;
-pub use waiting::Waiting;
-use waiting::{Behaviour, WaitPolicy};
+pub use wait::Waiting;
+use wait::{Behaviour, WaitPolicy};
 
 /// One rank.
 pub(crate) struct RankContext {

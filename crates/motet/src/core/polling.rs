@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use motet_fabric::contention;
 
-use super::waiting::Behaviour;
+use super::wait::Behaviour;
 use super::{RankContext, Shared};
 
 /// Polls that follow each other within this time have nothing else between them, in nanoseconds.

@@ -25,7 +25,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::waiting::LONGEST_SLEEP;
+use super::wait::LONGEST_SLEEP;
 use super::{ProgressConfig, RankContext, Shared};
 use crate::engine::Engine;
 use crate::error::ErrorKind;
