@@ -12,7 +12,7 @@
 //! **Futures.** The first pending future starts a helper thread, which sleeps at the doorbell and
 //! wakes the wakers of what completes. A rank may have that helper all the time.
 
-mod courier;
+mod flush_thread;
 mod granularity;
 mod kept_out;
 mod leaving;
@@ -44,7 +44,7 @@ use crate::nodes::Nodes;
 use crate::point_to_point::Slot;
 use crate::settings::Settings;
 use crate::wisdom::WisdomLog;
-use courier::FlushThread;
+use flush_thread::FlushThread;
 use kept_out::called_from_operator;
 use progress::ProgressThread;
 pub use wait::Waiting;
