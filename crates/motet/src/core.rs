@@ -12,10 +12,10 @@
 //! **Futures.** The first pending future starts a helper thread, which sleeps at the doorbell and
 //! wakes the wakers of what completes. A rank may have that helper all the time.
 
+mod finalize;
 mod flush_thread;
 mod granularity;
 mod kept_out;
-mod leaving;
 mod polling;
 mod process;
 mod progress;
