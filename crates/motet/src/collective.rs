@@ -36,11 +36,11 @@ use crate::engine::{
     ReplayKey, Rule, Selection,
 };
 use crate::error::{ErrorKind, Result};
-use crate::flight::OpHandle;
 use crate::group::Group;
 use crate::hints::{Hints, Keep, Overlap};
 use crate::info::Info;
 use crate::kernel::Kernel;
+use crate::op_handle::OpHandle;
 use crate::persistent::Persistent;
 use crate::raw::{CollectiveKind, Form};
 use crate::request::Request;

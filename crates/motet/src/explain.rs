@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use motet_plan::plan::Load;
 
 use crate::engine::{CachedPlan, TransportSummary};
-use crate::flight::OpHandle;
+use crate::op_handle::OpHandle;
 
 impl OpHandle {
     /// What runs and why, in a few lines.

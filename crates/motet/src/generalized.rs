@@ -8,7 +8,7 @@ use motet_fabric::slab::Id;
 use crate::communicator::Communicator;
 use crate::core::RankContext;
 use crate::error::{ErrorKind, Result};
-use crate::flight::OpHandle;
+use crate::op_handle::OpHandle;
 use crate::raw::Shared;
 use crate::request::Request;
 

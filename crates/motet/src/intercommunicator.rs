@@ -18,9 +18,9 @@ use std::sync::Arc;
 use crate::attributes::{Attributes, Keyval};
 use crate::communicator::{Communicator, CommunicatorRequest};
 use crate::error::{Error, ErrorHandler, ErrorKind, Result};
-use crate::flight::CommContext;
 use crate::group::{Comparison, Group, GroupError};
 use crate::info::Info;
+use crate::op_handle::CommContext;
 pub use create::MergeOrder;
 
 /// Two groups of ranks, of which the caller is in one, its *local* group; what it sends goes to the

@@ -20,7 +20,7 @@ use crate::buffer::{
     Buffers, HeldBuffers, OwnInput, RecvBuffer, SendBuffer, StableBuffer, elements, elements_mut,
 };
 use crate::error::{ErrorKind, Result};
-use crate::flight::{CallOrigin, OpHandle};
+use crate::op_handle::{CallOrigin, OpHandle};
 use crate::raw;
 use crate::sets::{InFlight, Pending};
 use crate::status::Status;

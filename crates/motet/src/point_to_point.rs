@@ -23,7 +23,7 @@ use crate::element::{assert_valid, code_for};
 pub(crate) use crate::engine::Mode;
 use crate::engine::{Engine, Envelope, NOBODY, PackDirection, PackedBuffers, Transfer};
 use crate::error::{ErrorKind, Result};
-use crate::flight::OpHandle;
+use crate::op_handle::OpHandle;
 use crate::status::{PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
 pub use buffered::BufferRoom;
 pub(crate) use buffered::{Room, Rooms, Slot, no_room};

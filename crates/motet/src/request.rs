@@ -12,7 +12,7 @@ use motet_fabric::slab::Id;
 
 use crate::buffer::{HeldBuffers, StableBuffer};
 use crate::error::Result;
-use crate::flight::OpHandle;
+use crate::op_handle::OpHandle;
 use crate::raw;
 use crate::sets::{InFlight, Pending};
 use crate::status::Status;

@@ -16,7 +16,7 @@ use motet_plan::Tuning;
 use crate::communicator::Communicator;
 use crate::core::RankContext;
 use crate::error::ErrorHandler;
-use crate::flight::CommContext;
+use crate::op_handle::CommContext;
 use crate::settings::Settings;
 use crate::{Group, Info, Neighbour, Result};
 

@@ -11,8 +11,8 @@ use crate::collective::{Participants, PreparedCall};
 use crate::communicator::{Communicator, ContextKind, split_context};
 use crate::engine::{OpKey, Selection};
 use crate::error::{Error, ErrorKind, Result};
-use crate::flight::CommContext;
 use crate::group::Group;
+use crate::op_handle::CommContext;
 use crate::world::World;
 
 /// A communicator whose calls are told to its other ranks. Dropped with it.

@@ -21,7 +21,7 @@ use crate::communicator::{Communicator, ContextKind};
 use crate::element::{Element, assert_valid, clear_padding, code_for};
 use crate::engine::{Arrivals, Dynamic, OpKey, Selection};
 use crate::error::{ErrorKind, Result};
-use crate::flight::{CommContext, OpHandle};
+use crate::op_handle::{CommContext, OpHandle};
 use crate::sets::{InFlight, Pending};
 
 const BLOCKING: &str = "sparse_exchange";

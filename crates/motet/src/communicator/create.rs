@@ -13,8 +13,8 @@ use super::{Communicator, ContextKind, Sequence, context};
 use crate::buffer::SendBuffer;
 use crate::collective::CollectiveArgs;
 use crate::error::{Error, Result};
-use crate::flight::CommContext;
 use crate::group::{Group, GroupError};
+use crate::op_handle::CommContext;
 use crate::status::Tag;
 
 /// What the ranks have in common that [`Communicator::split_type`] brings together.

@@ -18,8 +18,8 @@ use motet_fabric::{TransferError, bootstrap, complain};
 use super::{Error, ErrorClass, ErrorKind};
 use crate::communicator::Communicator;
 use crate::core::RankContext;
-use crate::flight::CommContext;
 use crate::group::Group;
+use crate::op_handle::CommContext;
 
 /// How long a process waits to be ended, when another rank has ended the job. It is longer than
 /// that rank needs to tell a launcher.

@@ -18,8 +18,8 @@ use crate::buffer::SendBuffer;
 use crate::collective::CollectiveArgs;
 use crate::communicator::{Communicator, ContextKind, Sequence, context};
 use crate::error::{ErrorHandler, ErrorKind, Result};
-use crate::flight::CommContext;
 use crate::group::{Group, GroupError};
+use crate::op_handle::CommContext;
 use crate::raw::CommRef;
 use crate::status::Tag;
 

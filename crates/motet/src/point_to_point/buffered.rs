@@ -14,7 +14,7 @@ use super::BSEND_OVERHEAD;
 use crate::communicator::Communicator;
 use crate::core::RankContext;
 use crate::error::{Error, ErrorKind, Result};
-use crate::flight::OpHandle;
+use crate::op_handle::OpHandle;
 use crate::request::Request;
 
 /// How much a buffer for buffered sends holds.

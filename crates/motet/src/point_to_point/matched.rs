@@ -18,7 +18,7 @@ use crate::core::RankContext;
 use crate::element::{assert_valid, code_for};
 use crate::engine::{NOBODY, PackedBuffers, Transfer};
 use crate::error::{ErrorKind, Result};
-use crate::flight::{CallOrigin, CommContext, OpHandle};
+use crate::op_handle::{CallOrigin, CommContext, OpHandle};
 use crate::request::Request;
 use crate::status::{Source, Status, TagFilter};
 

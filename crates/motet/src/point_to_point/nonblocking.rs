@@ -11,7 +11,7 @@ use crate::communicator::Communicator;
 use crate::element::{Element, clear_padding, code_for};
 use crate::engine::{BufferGuard, Engine, Envelope, Transfer};
 use crate::error::Result;
-use crate::flight::OpHandle;
+use crate::op_handle::OpHandle;
 use crate::request::Request;
 use crate::status::{Source, Tag, TagFilter};
 

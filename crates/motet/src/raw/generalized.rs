@@ -7,7 +7,7 @@ use std::{fmt, mem};
 use super::{Request, Status};
 use crate::communicator::Communicator;
 use crate::error::Result;
-use crate::flight::OpHandle;
+use crate::op_handle::OpHandle;
 
 /// How far a generalized operation is when it is asked to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,7 +18,7 @@ use crate::buffer::RawSlice;
 use crate::communicator::{Communicator, ContextKind};
 use crate::engine::{Engine, Envelope, ExactRecv};
 use crate::error::Result;
-use crate::flight::OpHandle;
+use crate::op_handle::OpHandle;
 use crate::status::{Source, TAG_UB, Tag, TagFilter};
 
 impl Outgoing<'_> {

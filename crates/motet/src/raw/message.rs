@@ -17,7 +17,7 @@ use crate::buffer::RawSlice;
 use crate::communicator::Communicator;
 use crate::engine::{Engine, Mode, PackDirection, PackedBuffers, Posting, Transfer};
 use crate::error::{ErrorKind, Result};
-use crate::flight::OpHandle;
+use crate::op_handle::OpHandle;
 use crate::point_to_point::{Message, Placed};
 use crate::status::{Source, Tag, TagFilter};
 

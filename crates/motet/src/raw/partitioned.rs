@@ -22,7 +22,7 @@ use super::request::Request;
 use crate::communicator::{Communicator, ContextKind};
 use crate::engine::{Posting, Transfer};
 use crate::error::{ErrorKind, Result};
-use crate::flight::CallOrigin;
+use crate::op_handle::CallOrigin;
 use crate::status::{Source, TagFilter};
 
 const SEND: &str = "psend_init";

@@ -16,8 +16,8 @@ use super::{Partitions, Status};
 use crate::core::RankContext;
 use crate::engine::{BufferGuard, CANCELLED, Engine};
 use crate::error::{Error, ErrorKind, Result};
-use crate::flight::{CallOrigin, OpHandle};
 use crate::generalized::Completer;
+use crate::op_handle::{CallOrigin, OpHandle};
 
 /// An operation of whatever kind, or none. (MPI 4.1 §3.7)
 ///

@@ -13,7 +13,7 @@ use crate::buffer::RawSlice;
 use crate::communicator::Communicator;
 use crate::engine::{BufferGuard, Engine, Envelope, Mode, PackDirection, PackedBuffers, Transfer};
 use crate::error::{ErrorKind, Result};
-use crate::flight::OpHandle;
+use crate::op_handle::OpHandle;
 use crate::status::{Source, Tag, TagFilter};
 
 const BUFFER: &str = "buffer";
