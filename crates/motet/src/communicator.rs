@@ -11,7 +11,6 @@ use motet_plan::Division;
 
 use crate::attributes::Attributes;
 use crate::check::CheckedComm;
-use crate::core::RankContext;
 use crate::engine::{OpKey, Selection};
 use crate::error::{Error, ErrorHandler, ErrorKind, Result};
 use crate::group::{Comparison, Group};
@@ -20,6 +19,7 @@ use crate::learned::CommWisdom;
 use crate::op_handle::{CallOrigin, CommContext};
 use crate::phases::Nesting;
 use crate::point_to_point::Slot;
+use crate::rank::RankContext;
 use crate::raw::PartitionedSequence;
 use crate::topology::Placed;
 pub use create::SplitType;

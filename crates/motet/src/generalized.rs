@@ -6,9 +6,9 @@ use std::sync::Arc;
 use motet_fabric::slab::Id;
 
 use crate::communicator::Communicator;
-use crate::core::RankContext;
 use crate::error::{ErrorKind, Result};
 use crate::op_handle::OpHandle;
+use crate::rank::RankContext;
 use crate::raw::Shared;
 use crate::request::Request;
 

@@ -105,7 +105,6 @@ pub mod buffer;
 mod check;
 mod collective;
 mod communicator;
-mod core;
 pub mod datatype;
 mod element;
 mod engine;
@@ -127,6 +126,7 @@ mod op_handle;
 mod persistent;
 mod phases;
 mod point_to_point;
+mod rank;
 pub mod raw;
 mod reduce_local;
 mod request;
@@ -148,7 +148,6 @@ pub use collective::{Member, Members, Neighbour, Neighbours, SparseRequest, Type
 #[doc(hidden)]
 pub use communicator::IsCopiedByDup;
 pub use communicator::{Communicator, CommunicatorRequest, SplitType};
-pub use core::Waiting;
 pub use datatype::Datatype;
 pub use element::{AnyBytes, Element};
 #[doc(hidden)]
@@ -178,6 +177,7 @@ pub use op::{
 pub use persistent::{Persistent, Running, Start, start_all};
 pub use phases::{Phase, Phases};
 pub use point_to_point::{BSEND_OVERHEAD, BufferRoom, Message};
+pub use rank::Waiting;
 pub use raw::Root;
 pub use reduce_local::reduce_local;
 pub use request::Request;

@@ -8,10 +8,10 @@ use motet_fabric::Received;
 use motet_fabric::lock::is_kept_out;
 use motet_fabric::slab::Id;
 
-use crate::core::{EngineGuard, RankContext};
 use crate::engine::{BufferGuard, CANCELLED, End, Engine, NOBODY, NOTHING, Outcome, StartOutcome};
 use crate::error::{Error, ErrorContext, ErrorHandler, ErrorKind, Result};
 use crate::group::Group;
+use crate::rank::{EngineGuard, RankContext};
 use crate::status::{Status, Tag};
 
 /// What the operations of one communicator have in common.

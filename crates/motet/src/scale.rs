@@ -14,9 +14,9 @@ use motet_fabric::{Peer, bootstrap};
 use motet_plan::Tuning;
 
 use crate::communicator::Communicator;
-use crate::core::RankContext;
 use crate::error::ErrorHandler;
 use crate::op_handle::CommContext;
+use crate::rank::RankContext;
 use crate::settings::Settings;
 use crate::{Group, Info, Neighbour, Result};
 

@@ -13,9 +13,9 @@ use motet_plan::select::Wisdom;
 
 use crate::check::{Caller, end_calls};
 use crate::communicator::Communicator;
-use crate::core::RankContext;
 use crate::error::{ErrorKind, Result};
 use crate::machine;
+use crate::rank::RankContext;
 use crate::settings::Settings;
 use crate::wisdom;
 

@@ -17,9 +17,9 @@ use motet_fabric::{TransferError, bootstrap, complain};
 
 use super::{Error, ErrorClass, ErrorKind};
 use crate::communicator::Communicator;
-use crate::core::RankContext;
 use crate::group::Group;
 use crate::op_handle::CommContext;
+use crate::rank::RankContext;
 
 /// How long a process waits to be ended, when another rank has ended the job. It is longer than
 /// that rank needs to tell a launcher.

@@ -12,9 +12,9 @@ use motet_fabric::{Failure, Region, TransferError};
 
 use super::BSEND_OVERHEAD;
 use crate::communicator::Communicator;
-use crate::core::RankContext;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op_handle::OpHandle;
+use crate::rank::RankContext;
 use crate::request::Request;
 
 /// How much a buffer for buffered sends holds.

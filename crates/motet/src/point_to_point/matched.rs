@@ -14,11 +14,11 @@ use crate::Element;
 use crate::buffer::{RawSlice, RecvBuffer};
 use crate::collective::GiveBack;
 use crate::communicator::Communicator;
-use crate::core::RankContext;
 use crate::element::{assert_valid, code_for};
 use crate::engine::{NOBODY, PackedBuffers, Transfer};
 use crate::error::{ErrorKind, Result};
 use crate::op_handle::{CallOrigin, CommContext, OpHandle};
+use crate::rank::RankContext;
 use crate::request::Request;
 use crate::status::{Source, Status, TagFilter};
 

@@ -7,9 +7,9 @@ use motet_fabric::slab::Id;
 
 use super::request::Inner;
 use super::{Request, Status};
-use crate::core::RankContext;
 use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, ExceptionId, Result};
+use crate::rank::RankContext;
 use crate::sets::refuse_operator;
 
 /// What whoever mixes requests of several ranks is told.
