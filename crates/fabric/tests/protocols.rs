@@ -737,7 +737,7 @@ fn a_courier_that_rests_is_called() {
     });
 }
 
-/// The helper of a rank and those who call it: `motet`'s `core/progress.rs`, with one look for a
+/// The helper of a rank and those who call it: `motet`'s `rank/progress.rs`, with one look for a
 /// call instead of many.
 #[derive(Default)]
 struct Aid {

@@ -1,7 +1,7 @@
 //! The engine of one rank: the place where plans meet the fabric.
 //!
 //! It holds every operation that this rank has begun and not finished, moves all of them whenever
-//! somebody calls [`Engine::progress`], and never waits itself (see [`crate::core`]).
+//! somebody calls [`Engine::progress`], and never waits itself (see [`crate::rank`]).
 //!
 //! **The promise behind the transfers.** The engine posts addresses of user memory to the
 //! endpoint. They stay valid because an operation owns the parts of its buffers (see

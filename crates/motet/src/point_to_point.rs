@@ -295,7 +295,7 @@ impl Communicator {
         self.with_room(call, |engine| unsafe { engine.start_transfer(transfer, staging) })
     }
 
-    /// See [`CommContext::with_room`](crate::flight::CommContext::with_room).
+    /// See [`CommContext::with_room`](crate::op_handle::CommContext::with_room).
     pub(crate) fn with_room<T>(
         &self,
         call: &'static str,

@@ -3,7 +3,7 @@
 //! **Waiting.** A thread that waits moves the engine: in a loop for a bounded time, then it yields
 //! the processor for a while, then it sleeps at the doorbell of its rank, which each peer rings
 //! after it has sent something. With more ranks than cores the loop is short, and where a foreign
-//! thread computes on the core it sleeps at once: see [`waiting`] and `motet_fabric::contention`.
+//! thread computes on the core it sleeps at once: see [`wait`] and `motet_fabric::contention`.
 //!
 //! **Several threads of one rank** share the engine. One of them may complete what another sleeps
 //! for; the engine then rings its own doorbell (it knows that somebody sleeps: `sleepers` is

@@ -13,7 +13,7 @@
 //! 2. If there is anything to choose, and nothing was learned of it before, they measure the
 //!    candidates ([`super::measure`]) and agree on the times.
 //!    For an exchange over several nodes they first tell each other enough to route it by node
-//!    ([`super::surroundings`]): then there is more to choose from.
+//!    ([`super::node_aware`]): then there is more to choose from.
 //! 3. Each makes its run of what was chosen.
 
 use std::panic::Location;

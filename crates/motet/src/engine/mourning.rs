@@ -7,10 +7,10 @@
 //! still be received. Collectives among ranks that live go on; if one of these ranks dies or
 //! leaves in turn, they end with an error then.
 //!
-//! **A call that is repeated asks for no death.** A rank is told of a death by
-//! [`Engine::failure`], and by nothing else. That takes the [room](super::room) away, so that each
-//! operation that begins asks for room first, and no call is repeated from then on; and it removes
-//! the persistent collectives that must not start any more.
+//! **A call that is repeated asks for no death.** A rank is told of a death by [`Engine::failure`],
+//! and by nothing else. That takes the [room](super::admission) away, so that each operation that
+//! begins asks for room first, and no call is repeated from then on; and it removes the persistent
+//! collectives that must not start any more.
 //!
 //! **On several hosts** only the first death in the world is sure to be known everywhere. There,
 //! collectives among ranks that live end, too, unless all that they need is there.

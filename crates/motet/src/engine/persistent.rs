@@ -1,4 +1,4 @@
-//! Persistent operations that go by a [script](super::run): what the engine does around their
+//! Persistent operations that go by a [script](super::execution): what the engine does around their
 //! steps is what takes longest, so there is as little of it as there can be.
 
 use std::mem;

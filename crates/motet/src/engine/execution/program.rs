@@ -1,7 +1,7 @@
 //! The steps of a short run that is kept with its call, with all looked up that stays the same from
 //! call to call.
 //!
-//! To follow a course is what to [sprint](super::sprint) is: each step is tried until it can be
+//! To follow a course is what to [sprint](super::inorder) is: each step is tried until it can be
 //! done, one after the other, and at any point the run can go on as all others do. But a sprint
 //! asks the plan, the group and the counters at each step, which takes as long as a short message
 //! does; a course has their answers.
