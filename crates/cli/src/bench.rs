@@ -20,13 +20,13 @@ mod calls;
 mod case;
 mod choices;
 mod comparison;
+mod environment;
 mod hinted;
 mod measure;
 mod measured;
 mod neighbours;
 mod place;
 mod report;
-mod surroundings;
 mod ways;
 
 use std::path::PathBuf;
@@ -151,12 +151,12 @@ impl Bench {
             return Err(Mistake("--neighbours is for `motet bench exchange`".into()).into());
         }
         if let Some(algorithm) = &self.algorithm {
-            surroundings::set_algorithms(algorithm, &self.collectives)?;
+            environment::set_algorithms(algorithm, &self.collectives)?;
         }
         if self.threads {
             return self.among_threads();
         }
-        if !surroundings::is_under_launcher() {
+        if !environment::is_under_launcher() {
             self.check(self.ranks.unwrap_or(2))?;
         }
         let world = motet::launch(self.ranks.unwrap_or(2) as usize)?;
@@ -170,7 +170,7 @@ impl Bench {
     }
 
     fn among_threads(&self) -> anyhow::Result<ExitCode> {
-        if surroundings::is_under_launcher() {
+        if environment::is_under_launcher() {
             let text = "with --threads there is one process: start it without `motet run`";
             return Err(Mistake(text.into()).into());
         }
@@ -192,7 +192,7 @@ impl Bench {
             if ranks < fewest {
                 return Err(Mistake(format!("{collective} takes at least {fewest} ranks")).into());
             }
-            surroundings::check_choice(collective, ranks, count, &tuning)?;
+            environment::check_choice(collective, ranks, count, &tuning)?;
         }
         Output::new(self.json.as_deref(), &self.forms, &[]).check()
     }
@@ -255,7 +255,7 @@ impl Bench {
             seconds_per_point: self.time,
             windows: measure::WINDOWS,
             time: "of the slowest rank, per operation, for each window",
-            variables: surroundings::variables(),
+            variables: environment::variables(),
         }
     }
 

@@ -10,10 +10,10 @@ use motet_fabric::host;
 use motet_plan::{Algorithm, Call, algo};
 
 use super::case::{Case, ELEMENT_BYTES, Form};
+use super::environment;
 use super::measure::{TimeWindow, in_turns, nearest, percentiles};
 use super::measured::Measured;
 use super::report::microseconds;
-use super::surroundings;
 use crate::quantity;
 
 /// A loss that is worth a look.
@@ -40,7 +40,7 @@ pub(super) fn compare(
     say(world, &heading)?;
     let mut losses = Vec::new();
     for (measured, bytes) in points {
-        let call = surroundings::call(measured.collective(), world.size() as u32, bytes)?;
+        let call = environment::call(measured.collective(), world.size() as u32, bytes)?;
         let rows: Vec<_> =
             algo::of(call.collective()).filter(|row| row.accepts(&call).is_ok()).collect();
         // Between groups, and in exchanges, the ranks do not choose on a copy of this communicator.

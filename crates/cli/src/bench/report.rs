@@ -9,9 +9,9 @@ use motet_fabric::{file, host};
 use serde::Serialize;
 
 use super::case::Form;
+use super::environment;
 use super::measure::Point;
 use super::measured::Measured;
-use super::surroundings;
 use crate::quantity::{self, counted};
 
 /// What ranks are.
@@ -105,8 +105,8 @@ impl<'a> Output<'a> {
         let points = points.len();
         let mut output = Output { json, forms, points, name_width, tells_progress: false };
         // A table that is seen to grow is progress enough.
-        let is_seen = output.has_table() && surroundings::is_terminal(surroundings::Stream::Output);
-        output.tells_progress = !is_seen && surroundings::is_terminal(surroundings::Stream::Error);
+        let is_seen = output.has_table() && environment::is_terminal(environment::Stream::Output);
+        output.tells_progress = !is_seen && environment::is_terminal(environment::Stream::Error);
         output
     }
 
