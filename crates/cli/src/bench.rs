@@ -21,13 +21,13 @@ mod case;
 mod choices;
 mod comparison;
 mod environment;
+mod exchange_variants;
 mod hinted;
 mod measure;
 mod measured;
 mod neighbours;
 mod place;
 mod report;
-mod ways;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -9,10 +9,10 @@ use std::fmt::Write;
 use motet::Communicator;
 use serde::Serialize;
 
+use super::exchange_variants::{Around, ExchangeVariant};
 use super::measure::{self, TimeWindow};
 use super::neighbours::Neighbours;
 use super::report::{self, Output, Report};
-use super::ways::{Around, ExchangeVariant};
 use crate::quantity;
 
 /// One pattern at one size, in all ways.
