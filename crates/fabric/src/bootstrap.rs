@@ -21,7 +21,6 @@
 //! Reading order: `place`; then `board`, `offer`, `pmi`, `pmix`, `roster`, `local`, `vigil` (who
 //! notices a death) with `process`, `launched`.
 
-mod apart;
 mod board;
 mod launched;
 mod local;
@@ -31,6 +30,7 @@ mod pmi;
 mod pmix;
 mod process;
 mod roster;
+mod simulated_hosts;
 mod vigil;
 
 use std::env;
@@ -39,13 +39,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-pub use apart::{RANKS_PER_SEGMENT, ranks_per_segment, threads_apart};
 pub use board::{Board, LONGEST_NAME, LONGEST_VALUE, tell_all};
 pub use launched::{Launched, abort};
 use offer::Offer;
 use place::LaunchEnv;
 pub use pmix::LIBRARY as PMIX_LIBRARY;
 pub use roster::{Card, Roster};
+pub use simulated_hosts::{RANKS_PER_SEGMENT, ranks_per_segment, threads_apart};
 
 use crate::ofi::Wire;
 use crate::{Error, Peer, Result, SharedSegment};

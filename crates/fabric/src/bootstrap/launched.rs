@@ -7,10 +7,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Seat;
-use super::apart::ranks_per_segment;
 use super::board::Board;
 use super::local;
 use super::roster::{Card, Roster};
+use super::simulated_hosts::ranks_per_segment;
 use super::vigil::Vigil;
 use crate::ofi::{Reach, Wire};
 use crate::{Peer, Result, SharedSegment, forking};

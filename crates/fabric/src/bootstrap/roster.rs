@@ -10,9 +10,9 @@ use std::fs;
 
 use rustix::process::{geteuid, getpid};
 
-use super::apart::divide;
 use super::board::{Board, tell_all};
 use super::process::started;
+use super::simulated_hosts::divide;
 use crate::{Error, Result, host};
 
 /// The name under which cards are put.
