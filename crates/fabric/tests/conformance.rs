@@ -73,7 +73,7 @@ in_every_world! {
         random_traffic_between_all everyone_to_one;
     berths: to_and_fro received_in_any_order not_wanted outlive_their_sender
         need_no_answer;
-    straight: whoever_comes_first too_long_for_their_receives receives_that_are_taken_back
+    zero_copy: whoever_comes_first too_long_for_their_receives receives_that_are_taken_back
         a_death_in_the_middle;
     waking: pieces_wake_a_receiver_that_sleeps a_token_goes_round_sleepers every_kind_of_news_wakes
         a_death_wakes_all sleepers_need_no_core;
@@ -97,7 +97,7 @@ over_the_network! {
         random_traffic_between_all everyone_to_one;
     berths: to_and_fro received_in_any_order not_wanted outlive_their_sender
         need_no_answer;
-    straight: whoever_comes_first too_long_for_their_receives receives_that_are_taken_back
+    zero_copy: whoever_comes_first too_long_for_their_receives receives_that_are_taken_back
         a_death_in_the_middle;
     waking: pieces_wake_a_receiver_that_sleeps a_token_goes_round_sleepers every_kind_of_news_wakes
         a_death_wakes_all sleepers_need_no_core;

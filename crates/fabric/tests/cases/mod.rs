@@ -9,9 +9,9 @@ pub(crate) mod leaving;
 pub(crate) mod matching;
 pub(crate) mod pressure;
 mod processes;
-pub(crate) mod straight;
 pub(crate) mod waking;
 pub(crate) mod writes;
+pub(crate) mod zero_copy;
 
 use motet_fabric::lane::STAMP;
 use motet_fabric::layout::{LINE, Layout};
