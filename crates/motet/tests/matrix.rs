@@ -9,18 +9,18 @@ mod matrix {
     pub(crate) mod case;
     pub(crate) mod layout;
     pub(crate) mod oracle;
-    pub(crate) mod play;
+    pub(crate) mod perform;
 }
 
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
-use matrix::{case, layout, oracle, play};
+use matrix::{case, layout, oracle, perform};
 use motet::{Settings, World};
 
 use case::{Case, RANKS};
-use play::{Ended, Places};
+use perform::{Ended, Places};
 
 /// Tells a program that it is to try the cases for so many ranks as processes.
 const RANKS_OF_THIS: &str = "MOTET_TEST_RANKS";
