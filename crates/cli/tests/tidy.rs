@@ -11,6 +11,8 @@ mod conformance;
 mod documents;
 #[path = "tidy/finding.rs"]
 mod finding;
+#[path = "tidy/names.rs"]
+mod names;
 #[path = "tidy/planted.rs"]
 mod planted;
 #[path = "tidy/source.rs"]
@@ -82,6 +84,18 @@ fn what_is_said_stays_in_its_line() {
 #[test]
 fn modules_are_named_after_their_subject() {
     none(workspace::sources().iter().flat_map(code::empty_names));
+}
+
+#[test]
+fn retired_names_do_not_come_back() {
+    none(workspace::sources().iter().flat_map(names::retired));
+}
+
+#[test]
+fn a_name_is_one_type() {
+    let sources = workspace::sources();
+    let sources = code::without_tests(&sources);
+    none(names::shared(&sources, &workspace::document(names::SHARED)));
 }
 
 #[test]

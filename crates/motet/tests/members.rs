@@ -5,7 +5,7 @@ mod members {
     pub(crate) mod case;
     mod mismatches;
     pub(crate) mod oracle;
-    pub(crate) mod play;
+    pub(crate) mod perform;
     pub(crate) mod rules;
     pub(crate) mod untyped;
 }
@@ -14,12 +14,12 @@ mod worlds;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use members::{case, oracle, play, rules, untyped};
+use members::{case, oracle, perform, rules, untyped};
 use motet::{ErrorKind, Result, Settings, World};
 use proptest::prelude::*;
 
 use case::{Case, Kind};
-use play::Operation;
+use perform::Operation;
 use worlds::{Random, Watchdog, by_algorithm, on_ranks, on_ranks_with};
 
 /// Runs of each operation.
@@ -33,12 +33,12 @@ fn play_all(world: &World, cases: &[Case]) -> Result<usize> {
     let (me, mut refused) = (world.rank(), 0);
     let mut operations: Vec<Box<dyn Operation>> = Vec::new();
     for case in cases {
-        let members = play::members(world, case)?;
-        operations.push(match play::operation(&members, case, me) {
+        let members = perform::members(world, case)?;
+        operations.push(match perform::operation(&members, case, me) {
             // A call that is refused has not been made; the others have made theirs.
             Err(error) if matches!(error.kind(), ErrorKind::Select(_)) => {
                 refused += 1;
-                play::barrier(&members)?
+                perform::barrier(&members)?
             }
             operation => operation?,
         });

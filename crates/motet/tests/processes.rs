@@ -10,7 +10,7 @@ mod rounds;
 mod collectives {
     pub(crate) mod elements;
     pub(crate) mod forms;
-    pub(crate) mod play;
+    pub(crate) mod perform;
 }
 
 use std::error::Error;
@@ -21,7 +21,7 @@ use std::{env, fs, process, thread};
 
 use cases::{TestCase, end_of, main_of};
 use collectives::forms::{Form, Trial};
-use collectives::play::{self, Graph};
+use collectives::perform::{self, Graph};
 use motet::raw::{self, Callbacks, Request};
 use motet::{
     ANY_SOURCE, ANY_TAG, Block, BufferRoom, Datatype, ErrorHandler, ErrorKind, How, Info,
@@ -326,8 +326,8 @@ fn sparse() -> Result<()> {
         for form in Form::ALL {
             for count in [0, 3, 1000] {
                 let trial = Trial { world, form, count, algorithm: "direct" };
-                play::moving::<i32>(&trial, &graph)?;
-                play::reducing::<i32>(&trial, &graph)?;
+                perform::moving::<i32>(&trial, &graph)?;
+                perform::reducing::<i32>(&trial, &graph)?;
             }
         }
     }

@@ -4,7 +4,7 @@
 mod collectives {
     pub(crate) mod elements;
     pub(crate) mod forms;
-    pub(crate) mod play;
+    pub(crate) mod perform;
 }
 mod neighbours {
     pub(crate) mod mistakes;
@@ -13,7 +13,7 @@ mod neighbours {
 mod worlds;
 
 use collectives::forms::{Form, Trial};
-use collectives::play::{Graph, moving, reducing};
+use collectives::perform::{Graph, moving, reducing};
 use motet::op::ordered;
 use motet::{Block, Datatype, Info, Settings, Sum, TypedBlock};
 use motet_plan::Collective;

@@ -160,7 +160,7 @@ const SPEAKERS: [&str; 4] = [
     "crates/fabric/src/complaint.rs",
     "crates/fabric/src/launcher/output.rs",
     "crates/motet/src/check/report.rs",
-    "crates/cli/src/bench/surroundings.rs",
+    "crates/cli/src/bench/environment.rs",
 ];
 
 /// Nothing else writes to the standard error, but for examples, which are programs of users: what

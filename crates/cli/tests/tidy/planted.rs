@@ -2,7 +2,7 @@
 
 use crate::finding::Finding;
 use crate::source::Source;
-use crate::{code, conformance, documents, workspace};
+use crate::{code, conformance, documents, names, workspace};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -429,5 +429,27 @@ mod the_workspace {
                 target("test", "/w/crates/cli/tests/tidy.rs")]},
             {"name": "motet", "targets": [target("lib", "/w/crates/motet/src/lib.rs")]}]});
         assert_eq!(workspace::safe_roots(&metadata), ["crates/cli/src/main.rs"]);
+    }
+}
+
+mod the_names {
+    use super::*;
+
+    #[test]
+    fn a_type_or_module_with_a_retired_name_is_found() {
+        let text = "struct Pace;\npub(crate) enum CopyBandwidth { Pace }\nmod straight;\n\
+                    fn f(pace: u32) {}\n// struct Way;\npub trait Way {}\n";
+        assert_eq!(lines(names::retired(&rust(text))), [1, 6, 3], "types, then modules");
+    }
+
+    #[test]
+    fn two_types_of_one_name_are_found_unless_they_are_listed() {
+        let other = Source::new("crates/plan/src/tree.rs", "struct Node;\nenum Leaf {}\n");
+        let ring = rust("impl A for B {\n    type Leaf = u8;\n}\npub struct Node {}\n");
+        let found = |list: &str| names::shared(&[&other, &ring], list);
+        assert_eq!(lines(found("# a comment\n")), [4]);
+        assert!(found("Node\n").is_empty());
+        assert_eq!(found("Leaf\nNode\n").len(), 1, "one type only");
+        assert_eq!(found("Leaf\nNode\n")[0].path, names::SHARED);
     }
 }
