@@ -254,12 +254,13 @@ impl SharedSegment {
         self.anywhere().load(Ordering::Relaxed) != 0 && self.is_contended_on(sched_getcpu(), now())
     }
 
-    /// How many ranks there are for each core without foreign load.
+    /// How many ranks there are for each core without foreign load: at least one, whatever a
+    /// program may have written into the segment.
     pub fn ranks_per_free_core(&self) -> usize {
         // Of which core there is evidence may be unknown: of one at least.
         let contended =
             if self.is_contended() { self.contended_cores(now()).count().max(1) } else { 0 };
-        self.company().div_ceil(self.cores().saturating_sub(contended).max(1))
+        self.company().max(1).div_ceil(self.cores().saturating_sub(contended).max(1))
     }
 
     /// Whether the ranks know of a foreign thread on a core.
@@ -475,6 +476,8 @@ mod tests {
         assert_eq!(segment.ranks_per_free_core(), expected, "one core, unknown which");
         (0..cores).for_each(|core| segment.let_hold(core));
         assert_eq!(segment.ranks_per_free_core(), 2 * cores, "none is free: not divided by it");
+        segment.set_company(0);
+        assert_eq!(segment.ranks_per_free_core(), 1, "a program has overwritten it");
     }
 
     #[test]

@@ -421,7 +421,7 @@ impl Drop for SharedSegment {
 impl std::fmt::Debug for SharedSegment {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let kind = if self.is_shared() { "processes" } else { "threads" };
-        write!(out, "Segment({} ranks as {kind})", self.ranks())
+        write!(out, "SharedSegment({} ranks as {kind})", self.ranks())
     }
 }
 

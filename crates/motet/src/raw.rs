@@ -58,7 +58,7 @@ pub(crate) use kind::Form;
 pub use message::{Incoming, Outgoing, SendMode};
 pub(crate) use partitioned::PartitionedSequence;
 pub use partitioned::Partitions;
-#[allow(deprecated)]
+#[allow(deprecated)] // exports old names on purpose
 pub use renamed::{Blocks, Data, Mixed, On, Parts, Repeat, Replace, Swap};
 pub use replay::CallKey;
 pub(crate) use request::State;

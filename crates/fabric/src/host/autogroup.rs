@@ -87,7 +87,7 @@ impl fmt::Display for Autogroup {
 /// The control group of the `cpu` controller of a process with these lines of `/proc/PID/cgroup`.
 /// Empty if that is the root; `None` if it cannot be seen.
 fn control_group(lines: &str, root: &Path) -> Option<String> {
-    let is_root = |is_root: bool, path: &str| Some(if is_root { "" } else { path }.to_owned());
+    let group_name = |is_root: bool, path: &str| Some(if is_root { "" } else { path }.to_owned());
     let fields = || lines.lines().filter_map(|line| line.split_once(':')?.1.split_once(':'));
     let is_cpu = |kinds: &str| kinds.split(',').any(|kind| kind == "cpu");
     if let Some((kinds, path)) = fields().find(|(kinds, _)| is_cpu(kinds)) {
@@ -95,13 +95,13 @@ fn control_group(lines: &str, root: &Path) -> Option<String> {
         let folders = [root.join("cpu"), root.join(kinds)];
         let seen = folders.into_iter().find(|folder| folder.exists());
         return match (path, seen) {
-            ("/", Some(folder)) => is_root(folder.join("release_agent").exists(), path),
+            ("/", Some(folder)) => group_name(folder.join("release_agent").exists(), path),
             ("/", None) => None,
-            _ => is_root(false, path),
+            _ => group_name(false, path),
         };
     }
     let unified = fields().find(|(kinds, _)| kinds.is_empty());
-    let Some((_, path)) = unified else { return is_root(true, "") };
+    let Some((_, path)) = unified else { return group_name(true, "") };
     // Version 2: the nearest group for which the controller is enabled. All but the true root have
     // a file that says their type.
     let has_controller = |folder: &Path| {
@@ -114,10 +114,10 @@ fn control_group(lines: &str, root: &Path) -> Option<String> {
     for group in own.ancestors().take_while(|group| group.starts_with(&mount)) {
         match (has_controller(group), group.join("cgroup.type").exists()) {
             (None, _) => return None,
-            (Some(_), false) => return is_root(true, ""),
+            (Some(_), false) => return group_name(true, ""),
             (Some(true), true) => {
                 let inner = group.strip_prefix(&mount).unwrap_or(group);
-                return is_root(false, &format!("/{}", inner.display()));
+                return group_name(false, &format!("/{}", inner.display()));
             }
             (Some(false), true) => {}
         }

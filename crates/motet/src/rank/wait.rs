@@ -34,7 +34,7 @@ const AWAKE_BESIDE: Duration = Duration::from_micros(100);
 const SHARED_AWAKE: Duration = Duration::from_millis(10);
 /// Where foreign threads run, ranks of several scheduling groups are slower if they crowd on cores
 /// with more than so many ranks each than if they sleep.
-const MOST_IN_GROUPS: usize = 4;
+const RANKS_PER_FREE_CORE_MAX: usize = 4;
 /// A sleeper looks up at least this often: for nothing, if all goes well.
 pub(super) const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 /// A sleeper with peers on other hosts looks up after such times, the sooner the less it has
@@ -277,7 +277,7 @@ impl Shared {
             return FINE_NS;
         }
         let ranks = self.segment.ranks_per_free_core();
-        let is_crowd = ranks > MOST_IN_GROUPS && self.segment.is_contended();
+        let is_crowd = ranks > RANKS_PER_FREE_CORE_MAX && self.segment.is_contended();
         if is_crowd { 0 } else { FINE_NS / ranks as u64 }
     }
 
