@@ -493,7 +493,7 @@ impl Endpoint {
 /// Whether cores copy large messages in this segment, for a rank that may have said whether the
 /// kernel is to.
 pub(super) fn is_copied_by_cores(segment: &SharedSegment, single_copy: Option<bool>) -> bool {
-    segment.favours_cores() && single_copy != Some(true)
+    single_copy.map_or(segment.favours_cores(), |by_kernel| !by_kernel)
 }
 
 #[cfg(test)]
@@ -763,6 +763,17 @@ mod tests {
                     assert!(receive(receiver, tag, bytes) == (data.clone(), Ok(())), "{bytes}");
                 }
                 assert_eq!(unread(&world[0]), 0);
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_rank_is_told_decides_who_copies_and_not_what_was_measured() {
+        let (segment, _file) = SharedSegment::shared_by(Layout::new(2).unwrap(), 2).unwrap();
+        for measured in [true, false] {
+            segment.set_favours_cores(measured);
+            for (told, by_cores) in [(None, measured), (Some(true), false), (Some(false), true)] {
+                assert_eq!(is_copied_by_cores(&segment, told), by_cores, "{measured}, {told:?}");
             }
         }
     }
