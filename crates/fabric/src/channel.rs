@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::lane::{Inlet, Outlet, Ring, STAMP};
+use crate::lane::{Inlet, Ring, RingWriter, STAMP};
 use crate::layout::{LINE, PAGE};
 use crate::memory::copy;
 use crate::{Region, RegionMut, SharedSegment};
@@ -280,12 +280,12 @@ impl InChannel {
 
 /// The sending end of a channel, once the receiver has said where it lies.
 pub struct OutChannel {
-    outlet: Outlet,
+    outlet: RingWriter,
 }
 
 impl OutChannel {
     pub(crate) fn new(segment: Arc<SharedSegment>, ring: Ring, first: u64) -> OutChannel {
-        OutChannel { outlet: Outlet::starting_at(segment, ring, first) }
+        OutChannel { outlet: RingWriter::starting_at(segment, ring, first) }
     }
 
     /// Sends if the receiver is not too many rounds behind; the caller rings it.

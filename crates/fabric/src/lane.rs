@@ -111,7 +111,7 @@ impl MappedRing {
 }
 
 /// The sending end. There must be one per ring in the whole world.
-pub struct Outlet {
+pub struct RingWriter {
     place: MappedRing,
     /// Position of the next cell to fill.
     next: u64,
@@ -125,22 +125,22 @@ pub struct Outlet {
 }
 
 // SAFETY: the end is one owner's state plus a mapping that may be used from any thread.
-unsafe impl Send for Outlet {}
+unsafe impl Send for RingWriter {}
 
-impl Outlet {
+impl RingWriter {
     /// The sending end of a fresh ring.
-    pub fn new(segment: Arc<SharedSegment>, ring: Ring) -> Outlet {
-        Outlet::starting_at(segment, ring, 0)
+    pub fn new(segment: Arc<SharedSegment>, ring: Ring) -> RingWriter {
+        RingWriter::starting_at(segment, ring, 0)
     }
 
     /// As [`Outlet::new`], with the position of the first message; the other end has the same.
-    pub fn starting_at(segment: Arc<SharedSegment>, ring: Ring, first: u64) -> Outlet {
+    pub fn starting_at(segment: Arc<SharedSegment>, ring: Ring, first: u64) -> RingWriter {
         let place = MappedRing::new(segment, ring);
         let ahead =
             if ring.cell_bytes < SPARSE { 0 } else { (ring.long_cells() as u64 / 8).min(AHEAD) };
         let pages = Pages::of(&ring);
         let free_below = first + pages.cells();
-        Outlet { place, next: first, ahead, free_below, pages, first }
+        RingWriter { place, next: first, ahead, free_below, pages, first }
     }
 
     /// Positions below this one are free to fill. Until the receiver first says how far it has
@@ -463,18 +463,18 @@ fn own_soon(cell: NonNull<u8>, bytes: usize) {
 mod tests {
     use super::*;
 
-    fn ends(cells: usize, cell_bytes: usize) -> (Outlet, Inlet) {
+    fn ends(cells: usize, cell_bytes: usize) -> (RingWriter, Inlet) {
         with_annexes((cells, cell_bytes), (0, 0))
     }
 
-    fn with_annexes(cells: (usize, usize), annexes: (usize, usize)) -> (Outlet, Inlet) {
+    fn with_annexes(cells: (usize, usize), annexes: (usize, usize)) -> (RingWriter, Inlet) {
         let segment = Arc::new(SharedSegment::private(1).unwrap());
         let ring = Ring::with_annexes(segment.layout().arena(0), cells, annexes);
         ring.clear(&segment);
-        (Outlet::new(segment.clone(), ring), Inlet::new(segment, ring))
+        (RingWriter::new(segment.clone(), ring), Inlet::new(segment, ring))
     }
 
-    fn push(outlet: &mut Outlet, header: u64, payload: &[u8]) -> bool {
+    fn push(outlet: &mut RingWriter, header: u64, payload: &[u8]) -> bool {
         // SAFETY: a live slice.
         unsafe { outlet.push(header, Region::of(payload)) }
     }
@@ -491,7 +491,7 @@ mod tests {
             let ring = Ring::of_cells(segment.layout().arena(0), 4, 64);
             ring.clear(&segment);
             let first = (1 << power) - 6;
-            let mut outlet = Outlet::starting_at(segment.clone(), ring, first);
+            let mut outlet = RingWriter::starting_at(segment.clone(), ring, first);
             let mut inlet = Inlet::starting_at(segment, ring, first);
             let (mut sent, mut received) = (0, 0);
             // More and more behind, up to a full ring, before anything was ever read and later.
@@ -582,7 +582,7 @@ mod tests {
         pass_everything(with_annexes((4, 64), (1, 128)));
     }
 
-    fn pass_everything((mut outlet, mut inlet): (Outlet, Inlet)) {
+    fn pass_everything((mut outlet, mut inlet): (RingWriter, Inlet)) {
         const MESSAGES: u64 = 100_000;
         let sender = std::thread::spawn(move || {
             for message in 0..MESSAGES {

@@ -7,7 +7,7 @@ use super::packet::{Header, Packet, Words};
 use super::{Completion, Endpoint, LargeSend, Posted};
 use crate::chunks::Queue;
 use crate::claims::Claim;
-use crate::lane::{Outlet, Ring};
+use crate::lane::{Ring, RingWriter};
 use crate::slab::Id;
 use crate::{Label, Peer, Received, Region, SharedSegment, Token, TrafficHint, TypeCode};
 
@@ -20,7 +20,7 @@ const EAGER_SHARE: usize = 4;
 /// The lane to one peer, and what waits for room in it. The queue has no limit but memory: each
 /// entry stands for memory that its poster keeps anyway.
 pub(super) struct Standing {
-    outlet: Outlet,
+    outlet: RingWriter,
     /// Bytes that fit a cell without an annex.
     cell_payload: usize,
     /// Bytes of the longest message that goes in cells as it is.
@@ -31,7 +31,7 @@ pub(super) struct Standing {
 impl Standing {
     /// The lane in this ring, whose first message has this position.
     pub(super) fn new(segment: Arc<SharedSegment>, ring: Ring, first: u64) -> Standing {
-        let outlet = Outlet::starting_at(segment, ring, first);
+        let outlet = RingWriter::starting_at(segment, ring, first);
         let cell = outlet.payload::<Header>();
         let share = ring.long_cells() / EAGER_SHARE * cell;
         let longest_eager = share.min(LONGEST_EAGER).max(cell);
