@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::lane::{Inlet, Ring, RingWriter, STAMP};
+use crate::lane::{Ring, RingReader, RingWriter, STAMP};
 use crate::layout::{LINE, PAGE};
 use crate::memory::copy;
 use crate::{Region, RegionMut, SharedSegment};
@@ -224,7 +224,7 @@ impl Arena {
 
 /// The receiving end of a channel.
 pub struct InChannel {
-    inlet: Inlet,
+    inlet: RingReader,
     bytes: usize,
 }
 
@@ -235,7 +235,7 @@ impl InChannel {
         bytes: usize,
         first: u64,
     ) -> InChannel {
-        InChannel { inlet: Inlet::starting_at(segment, ring, first), bytes }
+        InChannel { inlet: RingReader::starting_at(segment, ring, first), bytes }
     }
 
     /// Where it lies, and how it is cut.

@@ -41,7 +41,7 @@ use std::sync::Arc;
 use crate::channel::Arena;
 use crate::claims::{Claim, Claims};
 use crate::heap::Heap;
-use crate::lane::{Inlet, Ring};
+use crate::lane::{Ring, RingReader};
 use crate::matching::{Matching, Ticket};
 use crate::ofi::Wire;
 use crate::single_copy::{SingleCopy, allow_peers};
@@ -216,7 +216,7 @@ pub struct Endpoint {
     /// Messages that wait for room, over all peers.
     waiting: usize,
     /// Per peer: the lane from it.
-    inlets: Vec<Inlet>,
+    inlets: Vec<RingReader>,
     /// Per peer: its message of which not all cells have come.
     assemblies: Vec<Assembly>,
     matching: Matching<Receive, Early>,
@@ -298,7 +298,7 @@ impl Endpoint {
             allow_peers();
         }
         let standing = |(segment, ring)| Standing::new(segment, ring, first);
-        let inlet = |(segment, ring)| Inlet::starting_at(segment, ring, first);
+        let inlet = |(segment, ring)| RingReader::starting_at(segment, ring, first);
         let ranks = 0..layout.ranks();
         let standing: Vec<_> = ranks.clone().map(|peer| standing(lane_to(peer))).collect();
         let cell = standing[me.index()].payload();

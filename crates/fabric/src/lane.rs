@@ -296,7 +296,7 @@ impl RingWriter {
 }
 
 /// The receiving end. There must be one per ring in the whole world.
-pub struct Inlet {
+pub struct RingReader {
     place: MappedRing,
     /// Position of the next cell to read.
     next: u64,
@@ -311,20 +311,20 @@ pub struct Inlet {
 }
 
 // SAFETY: as for `Outlet`.
-unsafe impl Send for Inlet {}
+unsafe impl Send for RingReader {}
 
-impl Inlet {
+impl RingReader {
     /// The receiving end of a fresh ring.
-    pub fn new(segment: Arc<SharedSegment>, ring: Ring) -> Inlet {
-        Inlet::starting_at(segment, ring, 0)
+    pub fn new(segment: Arc<SharedSegment>, ring: Ring) -> RingReader {
+        RingReader::starting_at(segment, ring, 0)
     }
 
     /// As [`Inlet::new`], with the position of the first message; the other end has the same.
-    pub fn starting_at(segment: Arc<SharedSegment>, ring: Ring, first: u64) -> Inlet {
+    pub fn starting_at(segment: Arc<SharedSegment>, ring: Ring, first: u64) -> RingReader {
         let told_each = (ring.long_cells() as u64).div_ceil(2);
         let place = MappedRing::new(segment, ring);
         let is_longer = Cell::new(false);
-        Inlet { place, next: first, published: first, told_each, is_behind: false, is_longer }
+        RingReader { place, next: first, published: first, told_each, is_behind: false, is_longer }
     }
 
     /// The ring.
@@ -463,15 +463,15 @@ fn own_soon(cell: NonNull<u8>, bytes: usize) {
 mod tests {
     use super::*;
 
-    fn ends(cells: usize, cell_bytes: usize) -> (RingWriter, Inlet) {
+    fn ends(cells: usize, cell_bytes: usize) -> (RingWriter, RingReader) {
         with_annexes((cells, cell_bytes), (0, 0))
     }
 
-    fn with_annexes(cells: (usize, usize), annexes: (usize, usize)) -> (RingWriter, Inlet) {
+    fn with_annexes(cells: (usize, usize), annexes: (usize, usize)) -> (RingWriter, RingReader) {
         let segment = Arc::new(SharedSegment::private(1).unwrap());
         let ring = Ring::with_annexes(segment.layout().arena(0), cells, annexes);
         ring.clear(&segment);
-        (RingWriter::new(segment.clone(), ring), Inlet::new(segment, ring))
+        (RingWriter::new(segment.clone(), ring), RingReader::new(segment, ring))
     }
 
     fn push(outlet: &mut RingWriter, header: u64, payload: &[u8]) -> bool {
@@ -479,7 +479,7 @@ mod tests {
         unsafe { outlet.push(header, Region::of(payload)) }
     }
 
-    fn peek(inlet: &Inlet) -> Option<u64> {
+    fn peek(inlet: &RingReader) -> Option<u64> {
         // SAFETY: the tests push `u64` headers.
         unsafe { inlet.peek::<u64>() }
     }
@@ -492,7 +492,7 @@ mod tests {
             ring.clear(&segment);
             let first = (1 << power) - 6;
             let mut outlet = RingWriter::starting_at(segment.clone(), ring, first);
-            let mut inlet = Inlet::starting_at(segment, ring, first);
+            let mut inlet = RingReader::starting_at(segment, ring, first);
             let (mut sent, mut received) = (0, 0);
             // More and more behind, up to a full ring, before anything was ever read and later.
             for pushes in [9, 1, 2, 3, 9, 9] {
@@ -582,7 +582,7 @@ mod tests {
         pass_everything(with_annexes((4, 64), (1, 128)));
     }
 
-    fn pass_everything((mut outlet, mut inlet): (RingWriter, Inlet)) {
+    fn pass_everything((mut outlet, mut inlet): (RingWriter, RingReader)) {
         const MESSAGES: u64 = 100_000;
         let sender = std::thread::spawn(move || {
             for message in 0..MESSAGES {
