@@ -96,7 +96,7 @@ impl MappedRing {
     }
 
     /// The annex for a position of the endless sequence, in a ring that has some.
-    fn annex(&self, position: u64) -> NonNull<u8> {
+    fn overflow_slot(&self, position: u64) -> NonNull<u8> {
         let index = position as usize & (self.ring.annexes - 1);
         // SAFETY: `new` checked that all annexes lie inside the segment; the index is below their
         // number.
@@ -106,7 +106,7 @@ impl MappedRing {
     /// Where a payload of so many bytes behind a header of `header` bytes lies, if not in the cell.
     #[inline]
     fn annex_of(&self, position: u64, header: usize, bytes: usize) -> Option<NonNull<u8>> {
-        (bytes > self.ring.cell_payload(header)).then(|| self.annex(position))
+        (bytes > self.ring.cell_payload(header)).then(|| self.overflow_slot(position))
     }
 }
 
@@ -228,7 +228,7 @@ impl RingWriter {
             return false;
         }
         self.pages.see_to_annexes(&self.place);
-        let annex = self.place.annex(self.next);
+        let annex = self.place.overflow_slot(self.next);
         // SAFETY: the annex is ours until the cell is stamped, since there is room for a message
         // of the longest kind (README, "Lanes"); the rest is as in `push`.
         unsafe { annex.as_ptr().copy_from_nonoverlapping(payload.start(), payload.bytes()) };
@@ -238,7 +238,7 @@ impl RingWriter {
         if self.ahead > 0 {
             let soon = self.next + self.ahead;
             own_soon(self.place.cell(soon), STAMP + size_of::<H>());
-            own_soon(self.place.annex(soon), payload.bytes());
+            own_soon(self.place.overflow_slot(soon), payload.bytes());
         }
         true
     }
