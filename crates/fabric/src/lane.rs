@@ -105,7 +105,7 @@ impl MappedRing {
 
     /// Where a payload of so many bytes behind a header of `header` bytes lies, if not in the cell.
     #[inline]
-    fn annex_of(&self, position: u64, header: usize, bytes: usize) -> Option<NonNull<u8>> {
+    fn overflow_of(&self, position: u64, header: usize, bytes: usize) -> Option<NonNull<u8>> {
         (bytes > self.ring.cell_payload(header)).then(|| self.overflow_slot(position))
     }
 }
@@ -376,7 +376,7 @@ impl RingReader {
     #[inline]
     pub fn payload_of<H>(&self, bytes: usize) -> Region {
         assert!(self.has_news() && bytes <= self.place.ring.payload(size_of::<H>()));
-        let annex = self.place.annex_of(self.next, size_of::<H>(), bytes);
+        let annex = self.place.overflow_of(self.next, size_of::<H>(), bytes);
         self.is_longer.set(STAMP + size_of::<H>() + bytes > LINE);
         // SAFETY: the header lies inside the cell, and so does what follows it.
         let behind = unsafe { self.place.body(self.next).add(size_of::<H>()) };
