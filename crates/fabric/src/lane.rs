@@ -72,7 +72,7 @@ impl MappedRing {
         self.segment.word64(self.ring.offset)
     }
 
-    fn starving(&self) -> &AtomicU32 {
+    fn writer_waiting(&self) -> &AtomicU32 {
         self.segment.word32(self.ring.offset + LINE)
     }
 
@@ -283,7 +283,7 @@ impl RingWriter {
     fn find_room(&mut self, end: u64) -> bool {
         let mut room = self.room();
         if end > room {
-            self.place.starving().store(1, Ordering::SeqCst);
+            self.place.writer_waiting().store(1, Ordering::SeqCst);
             fence(Ordering::SeqCst);
             room = self.room();
         }
@@ -421,7 +421,7 @@ impl RingReader {
         self.published = self.next;
         self.place.consumed().store(self.next, Ordering::Release);
         fence(Ordering::SeqCst);
-        let starving = self.place.starving();
+        let starving = self.place.writer_waiting();
         starving.load(Ordering::Relaxed) == 1 && starving.swap(0, Ordering::SeqCst) == 1
     }
 }
@@ -571,7 +571,7 @@ mod tests {
             assert_eq!(is_rung, round == 0, "told as often as long messages need it");
             let has_annex = outlet.next + 1 - inlet.next <= 2;
             assert_eq!(outlet.has_room(1), has_annex, "after {round}");
-            outlet.place.starving().store(0, Ordering::Relaxed);
+            outlet.place.writer_waiting().store(0, Ordering::Relaxed);
         }
     }
 
