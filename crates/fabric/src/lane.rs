@@ -227,7 +227,7 @@ impl RingWriter {
         if !self.has_room(1) {
             return false;
         }
-        self.pages.see_to_annexes(&self.place);
+        self.pages.prefault_overflow(&self.place);
         let annex = self.place.overflow_slot(self.next);
         // SAFETY: the annex is ours until the cell is stamped, since there is room for a message
         // of the longest kind (README, "Lanes"); the rest is as in `push`.

@@ -48,7 +48,7 @@ impl Pages {
 
     /// Sees to all annexes, when the first one is to be filled.
     #[inline]
-    pub(super) fn see_to_annexes(&mut self, place: &MappedRing) {
+    pub(super) fn prefault_overflow(&mut self, place: &MappedRing) {
         if !self.has_annexes {
             self.has_annexes = true;
             let ring = &place.ring;
@@ -91,7 +91,7 @@ mod tests {
         let place = place(16);
         let mut pages = Pages::of(&place.ring);
         for _ in 0..2 {
-            pages.see_to_annexes(&place);
+            pages.prefault_overflow(&place);
             assert!(pages.has_annexes && pages.cells == 0);
         }
     }
