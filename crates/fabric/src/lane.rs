@@ -287,7 +287,7 @@ impl RingWriter {
             fence(Ordering::SeqCst);
             room = self.room();
         }
-        self.free_below = match self.pages.see_to_cells(&self.place, self.filled()) {
+        self.free_below = match self.pages.prefault_cells(&self.place, self.filled()) {
             Some(cells) => room.min(self.first + cells),
             None => room,
         };

@@ -34,7 +34,7 @@ impl Pages {
 
     /// Sees to more cells if so many have been filled, and the next has no pages. Says how many
     /// have them; nothing once it is all of them.
-    pub(super) fn see_to_cells(&mut self, place: &MappedRing, filled: u64) -> Option<u64> {
+    pub(super) fn prefault_cells(&mut self, place: &MappedRing, filled: u64) -> Option<u64> {
         let ring = &place.ring;
         if filled >= self.cells() && self.cells < ring.cells {
             let more = self.cells.max(FEWEST.div_ceil(ring.cell_bytes));
@@ -78,7 +78,7 @@ mod tests {
         let mut pages = Pages::of(&place.ring);
         let mut steps = vec![pages.cells()];
         for filled in 0..2 * CELLS as u64 {
-            let seen_to = pages.see_to_cells(&place, filled);
+            let seen_to = pages.prefault_cells(&place, filled);
             assert!(seen_to.is_none_or(|cells| cells > filled));
             steps.push(pages.cells());
         }
@@ -101,6 +101,6 @@ mod tests {
         let place = place(0);
         let mut pages = Pages::of(&place.ring);
         assert!(pages.has_annexes && pages.cells == CELLS);
-        assert_eq!(pages.see_to_cells(&place, 0), None);
+        assert_eq!(pages.prefault_cells(&place, 0), None);
     }
 }
