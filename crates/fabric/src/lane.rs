@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use crate::layout::{LANE_HEAD, LINE};
 use crate::memory::copy;
 use crate::{Region, RegionMut, SharedSegment};
-use pages::Pages;
+use pages::Prefault;
 pub use ring::Ring;
 
 /// Bytes of a cell's stamp.
@@ -119,7 +119,7 @@ pub struct RingWriter {
     ahead: u64,
     /// Positions below this one are known to be free to fill, and have their pages.
     free_below: u64,
-    pages: Pages,
+    pages: Prefault,
     /// The first position of all: below it nothing was ever sent.
     first: u64,
 }
@@ -138,7 +138,7 @@ impl RingWriter {
         let place = MappedRing::new(segment, ring);
         let ahead =
             if ring.cell_bytes < SPARSE { 0 } else { (ring.long_cells() as u64 / 8).min(AHEAD) };
-        let pages = Pages::of(&ring);
+        let pages = Prefault::of(&ring);
         let free_below = first + pages.cells();
         RingWriter { place, next: first, ahead, free_below, pages, first }
     }

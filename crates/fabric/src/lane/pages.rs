@@ -14,17 +14,17 @@ use crate::layout::{LANE_HEAD, PAGE};
 const FEWEST: usize = 4 * PAGE;
 
 /// What of a ring has its pages.
-pub(super) struct Pages {
+pub(super) struct Prefault {
     /// Cells before this one, as they lie: lanes begin with the first one.
     cells: usize,
     has_annexes: bool,
 }
 
-impl Pages {
+impl Prefault {
     /// Of a ring that is new.
-    pub(super) fn of(ring: &Ring) -> Pages {
+    pub(super) fn of(ring: &Ring) -> Prefault {
         let is_seen_to = ring.annexes > 0;
-        Pages { cells: if is_seen_to { 0 } else { ring.cells }, has_annexes: !is_seen_to }
+        Prefault { cells: if is_seen_to { 0 } else { ring.cells }, has_annexes: !is_seen_to }
     }
 
     /// Cells that have their pages, or get them one by one.
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn each_time_as_many_pages_as_there_are_already() {
         let place = place(16);
-        let mut pages = Pages::of(&place.ring);
+        let mut pages = Prefault::of(&place.ring);
         let mut steps = vec![pages.cells()];
         for filled in 0..2 * CELLS as u64 {
             let seen_to = pages.prefault_cells(&place, filled);
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn annexes_all_at_once() {
         let place = place(16);
-        let mut pages = Pages::of(&place.ring);
+        let mut pages = Prefault::of(&place.ring);
         for _ in 0..2 {
             pages.prefault_overflow(&place);
             assert!(pages.has_annexes && pages.cells == 0);
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn rings_without_annexes_are_left_alone() {
         let place = place(0);
-        let mut pages = Pages::of(&place.ring);
+        let mut pages = Prefault::of(&place.ring);
         assert!(pages.has_annexes && pages.cells == CELLS);
         assert_eq!(pages.prefault_cells(&place, 0), None);
     }
