@@ -135,7 +135,7 @@ impl Default for Receive {
 
 /// A message that came before its receive.
 #[derive(Debug, Default)]
-struct Early {
+struct UnexpectedMsg {
     element: TypeCode,
     bytes: usize,
     body: Body,
@@ -219,7 +219,7 @@ pub struct Endpoint {
     inlets: Vec<RingReader>,
     /// Per peer: its message of which not all cells have come.
     assemblies: Vec<Assembly>,
-    matching: Matching<Receive, Early>,
+    matching: Matching<Receive, UnexpectedMsg>,
     /// Per peer: its messages that wait for their receives.
     early: Vec<usize>,
     /// Looks since something new came, or something kept was received.

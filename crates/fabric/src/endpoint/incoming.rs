@@ -7,7 +7,7 @@ use super::matched::Taken;
 use super::outgoing::{Outgoing, Pieces};
 use super::packet::{Header, Packet, WORDS_BYTES, Words};
 use super::{
-    Body, Completion, Early, Endpoint, Exposure, Fill, Landing, LargeSend, Opened, Receive,
+    Body, Completion, Endpoint, Exposure, Fill, Landing, LargeSend, Opened, Receive, UnexpectedMsg,
 };
 use crate::claims::Claim;
 use crate::error::Sender;
@@ -292,7 +292,7 @@ impl Endpoint {
     pub(super) fn keep(&mut self, message: Message, body: Body) {
         let Message { source, label, element, bytes } = message;
         self.early[source.index()] += 1;
-        self.matching.keep(source, label, Early { element, bytes, body });
+        self.matching.keep(source, label, UnexpectedMsg { element, bytes, body });
     }
 
     /// Posts a receive, or receives with it what has come.

@@ -7,7 +7,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::packet::Packet;
-use super::{Body, Completion, Early, Endpoint, Receive};
+use super::{Body, Completion, Endpoint, Receive, UnexpectedMsg};
 use crate::matching::Ticket;
 use crate::{Label, Peer, Received, RegionMut, Selector, Token, TypeCode};
 
@@ -17,7 +17,7 @@ use crate::{Label, Peer, Received, RegionMut, Selector, Token, TypeCode};
 pub struct Taken {
     pub(super) source: Peer,
     pub(super) label: Label,
-    pub(super) early: Early,
+    pub(super) early: UnexpectedMsg,
 }
 
 impl Taken {
