@@ -138,11 +138,11 @@ impl Default for Receive {
 struct UnexpectedMsg {
     element: TypeCode,
     bytes: usize,
-    body: Body,
+    body: UnexpectedBody,
 }
 
 #[derive(Debug)]
-enum Body {
+enum UnexpectedBody {
     /// The message itself.
     Whole(Box<[u8]>),
     /// Where to copy it from.
@@ -153,9 +153,9 @@ enum Body {
     Shared(Block),
 }
 
-impl Default for Body {
+impl Default for UnexpectedBody {
     fn default() -> Self {
-        Body::Whole(Box::default())
+        UnexpectedBody::Whole(Box::default())
     }
 }
 

@@ -9,7 +9,7 @@
 
 use super::incoming::Message;
 use super::packet::{Header, Packet};
-use super::{Body, Completion, Endpoint, Landing, Receive};
+use super::{Completion, Endpoint, Landing, Receive, UnexpectedBody};
 use crate::slab::Id;
 use crate::{Label, Peer, RegionMut};
 
@@ -128,7 +128,7 @@ impl Endpoint {
     fn assembled(&mut self, message: Message, whole: Box<[u8]>, done: &mut Vec<Completion>) {
         match self.matching.take_posted(message.source, message.label) {
             Some(receive) => message.deliver(&whole, receive, &self.introductions, done),
-            None => self.keep(message, Body::Whole(whole)),
+            None => self.keep(message, UnexpectedBody::Whole(whole)),
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use super::incoming::Message;
 use super::packet::Packet;
-use super::{Body, Completion, Endpoint, LargeSend, Receive};
+use super::{Completion, Endpoint, LargeSend, Receive, UnexpectedBody};
 use crate::ofi::BERTH;
 use crate::{Label, Peer, Region, Token, TransferError, TypeCode};
 
@@ -55,7 +55,7 @@ impl Endpoint {
         wire.note_granted(message.source, granted);
         match self.matching.take_posted(message.source, message.label) {
             Some(receive) => self.receive_berthed(message, berth, receive, done),
-            None => self.keep(message, Body::Berthed(berth)),
+            None => self.keep(message, UnexpectedBody::Berthed(berth)),
         }
     }
 

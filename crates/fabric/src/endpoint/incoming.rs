@@ -7,7 +7,8 @@ use super::matched::Taken;
 use super::outgoing::{Outgoing, Pieces};
 use super::packet::{Header, Packet, WORDS_BYTES, Words};
 use super::{
-    Body, Completion, Endpoint, Exposure, Fill, Landing, LargeSend, Opened, Receive, UnexpectedMsg,
+    Completion, Endpoint, Exposure, Fill, Landing, LargeSend, Opened, Receive, UnexpectedBody,
+    UnexpectedMsg,
 };
 use crate::claims::Claim;
 use crate::error::Sender;
@@ -196,7 +197,7 @@ impl Endpoint {
                 let message = Message { source, label, element, bytes };
                 match self.matching.take_posted(source, label) {
                     Some(receive) => self.land(message, exposure, receive, done),
-                    None => self.keep(message, Body::Exposed(exposure)),
+                    None => self.keep(message, UnexpectedBody::Exposed(exposure)),
                 }
             }
             Packet::Pieces { send, landing } => match self.large.get_mut(Id(send)) {
@@ -263,7 +264,7 @@ impl Endpoint {
         let block = Block::from_words(self.words(message.source));
         match self.matching.take_posted(message.source, message.label) {
             Some(receive) => self.receive_block(message, block, &receive, done),
-            None => self.keep(message, Body::Shared(block)),
+            None => self.keep(message, UnexpectedBody::Shared(block)),
         }
     }
 
@@ -284,12 +285,12 @@ impl Endpoint {
                 let mut whole = vec![0; message.bytes].into_boxed_slice();
                 // SAFETY: a live box of this length.
                 unsafe { inlet.copy_payload::<Header>(RegionMut::of(&mut whole)) };
-                self.keep(message, Body::Whole(whole));
+                self.keep(message, UnexpectedBody::Whole(whole));
             }
         }
     }
 
-    pub(super) fn keep(&mut self, message: Message, body: Body) {
+    pub(super) fn keep(&mut self, message: Message, body: UnexpectedBody) {
         let Message { source, label, element, bytes } = message;
         self.early[source.index()] += 1;
         self.matching.keep(source, label, UnexpectedMsg { element, bytes, body });
@@ -320,10 +321,12 @@ impl Endpoint {
     ) {
         let message = Message { source, label, element: early.element, bytes: early.bytes };
         match early.body {
-            Body::Exposed(exposure) => self.land(message, exposure, receive, done),
-            Body::Berthed(berth) => self.receive_berthed(message, berth, receive, done),
-            Body::Shared(block) => self.receive_block(message, block, &receive, done),
-            Body::Whole(whole) => message.deliver(&whole, receive, &self.introductions, done),
+            UnexpectedBody::Exposed(exposure) => self.land(message, exposure, receive, done),
+            UnexpectedBody::Berthed(berth) => self.receive_berthed(message, berth, receive, done),
+            UnexpectedBody::Shared(block) => self.receive_block(message, block, &receive, done),
+            UnexpectedBody::Whole(whole) => {
+                message.deliver(&whole, receive, &self.introductions, done)
+            }
         }
     }
 

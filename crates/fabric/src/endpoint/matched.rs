@@ -7,7 +7,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::packet::Packet;
-use super::{Body, Completion, Endpoint, Receive, UnexpectedMsg};
+use super::{Completion, Endpoint, Receive, UnexpectedBody, UnexpectedMsg};
 use crate::matching::Ticket;
 use crate::{Label, Peer, Received, RegionMut, Selector, Token, TypeCode};
 
@@ -54,14 +54,14 @@ impl Endpoint {
     /// Lets a message go that has been taken: its sender is told that it has been received.
     pub fn discard(&mut self, taken: Taken) {
         match taken.early.body {
-            Body::Exposed(exposure) => {
+            UnexpectedBody::Exposed(exposure) => {
                 self.tell(taken.source, Packet::Finished { send: exposure.send });
             }
-            Body::Berthed(berth) => {
+            UnexpectedBody::Berthed(berth) => {
                 self.empty_berth(taken.source, berth);
             }
-            Body::Shared(block) => self.leave_block(block),
-            Body::Whole(_) => {}
+            UnexpectedBody::Shared(block) => self.leave_block(block),
+            UnexpectedBody::Whole(_) => {}
         }
     }
 

@@ -12,7 +12,7 @@ use super::belt::Block;
 use super::incoming::Message;
 use super::lying::is_read_at_once;
 use super::packet::{Header, Packet};
-use super::{Body, Endpoint, Fill, Receive, Taken};
+use super::{Endpoint, Fill, Receive, Taken, UnexpectedBody};
 use crate::layout::LINE;
 use crate::{
     Label, Peer, Region, RegionMut, Selector, Token, TrafficHint, TransferError, TypeCode,
@@ -275,13 +275,15 @@ impl Endpoint {
         let message = Message { source, label, element: early.element, bytes: early.bytes };
         let mut fits = message.fits(receive, &self.introductions);
         match (&early.body, fits) {
-            (Body::Whole(whole), Ok(())) => {
+            (UnexpectedBody::Whole(whole), Ok(())) => {
                 let into = receive.into.start();
                 // SAFETY: writable by the promise of `recv_short`; long enough, as just checked.
                 unsafe { into.copy_from_nonoverlapping(whole.as_ptr(), whole.len()) };
             }
-            (&Body::Shared(block), Ok(())) => fits = self.copy_block(&message, block, receive),
-            (Body::Exposed(_) | Body::Berthed(_), Ok(())) => {
+            (&UnexpectedBody::Shared(block), Ok(())) => {
+                fits = self.copy_block(&message, block, receive)
+            }
+            (UnexpectedBody::Exposed(_) | UnexpectedBody::Berthed(_), Ok(())) => {
                 // Nobody exposes what is short: the other side runs another operation.
                 fits = Err(message.truncated(self.short()));
             }
