@@ -221,7 +221,7 @@ pub struct Endpoint {
     assemblies: Vec<Assembly>,
     matching: Matching<Receive, UnexpectedMsg>,
     /// Per peer: its messages that wait for their receives.
-    early: Vec<usize>,
+    unexpected: Vec<usize>,
     /// Looks since something new came, or something kept was received.
     hunger: u32,
     claims: Claims,
@@ -312,7 +312,7 @@ impl Endpoint {
             inlets: ranks.clone().map(|peer| inlet(lane_from(peer))).collect(),
             assemblies: ranks.map(|_| Assembly::default()).collect(),
             matching: Matching::default(),
-            early: vec![0; layout.ranks()],
+            unexpected: vec![0; layout.ranks()],
             hunger: 0,
             claims: Claims::new(segment.clone(), me),
             meanwhile: Meanwhile::default(),

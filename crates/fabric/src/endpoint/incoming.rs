@@ -139,7 +139,7 @@ impl Endpoint {
     pub(super) fn poll_inlets(&mut self, done: &mut Vec<Completion>) -> bool {
         let (mut came, mut hoarded) = (false, false);
         for peer in 0..self.inlets.len() {
-            if self.early[peer] < PLENTY {
+            if self.unexpected[peer] < PLENTY {
                 came |= self.poll_inlet(peer, TURN, done);
             } else if self.inlets[peer].has_news() {
                 hoarded = true;
@@ -150,7 +150,7 @@ impl Endpoint {
             return came || hoarded;
         }
         for peer in 0..self.inlets.len() {
-            if self.early[peer] >= PLENTY {
+            if self.unexpected[peer] >= PLENTY {
                 came |= self.poll_inlet(peer, 1, done);
             }
         }
@@ -292,7 +292,7 @@ impl Endpoint {
 
     pub(super) fn keep(&mut self, message: Message, body: UnexpectedBody) {
         let Message { source, label, element, bytes } = message;
-        self.early[source.index()] += 1;
+        self.unexpected[source.index()] += 1;
         self.matching.keep(source, label, UnexpectedMsg { element, bytes, body });
     }
 

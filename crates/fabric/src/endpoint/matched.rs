@@ -31,7 +31,7 @@ impl Endpoint {
     /// Takes the message that such a receive would get now, if it is there.
     pub fn take(&mut self, selector: Selector) -> Option<Taken> {
         let (source, label, early) = self.matching.take_early(&selector)?;
-        self.early[source.index()] -= 1;
+        self.unexpected[source.index()] -= 1;
         self.hunger = 0;
         Some(Taken { source, label, early })
     }

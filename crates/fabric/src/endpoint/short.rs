@@ -40,7 +40,7 @@ impl Endpoint {
     /// kept, and no receive waits for one.
     #[inline]
     pub fn is_next_in_lane(&self, from: Peer) -> bool {
-        self.early[from.index()] == 0 && self.matching.posted() == 0
+        self.unexpected[from.index()] == 0 && self.matching.posted() == 0
     }
 
     /// Sends a short message if there is room and nothing waits before it. Says whether it did.
@@ -127,7 +127,7 @@ impl Endpoint {
         receive: Receive,
         reader: Option<(usize, impl FnOnce(Region))>,
     ) -> Short {
-        if self.early[from.index()] > 0
+        if self.unexpected[from.index()] > 0
             && let Some(taken) = self.take(Selector::exactly(from, label))
         {
             return Short::Here(self.recv_kept(taken, &receive, reader.map(|(_, read)| read)));
