@@ -223,7 +223,7 @@ pub struct Endpoint {
     /// Per peer: its messages that wait for their receives.
     unexpected: Vec<usize>,
     /// Looks since something new came, or something kept was received.
-    hunger: u32,
+    idle_polls: u32,
     claims: Claims,
     meanwhile: Meanwhile,
     large: Slab<LargeSend>,
@@ -313,7 +313,7 @@ impl Endpoint {
             assemblies: ranks.map(|_| Assembly::default()).collect(),
             matching: Matching::default(),
             unexpected: vec![0; layout.ranks()],
-            hunger: 0,
+            idle_polls: 0,
             claims: Claims::new(segment.clone(), me),
             meanwhile: Meanwhile::default(),
             large: Slab::default(),
@@ -428,7 +428,7 @@ impl Endpoint {
         if self.wire.as_mut().is_some_and(|wire| wire.is_time_to_say()) {
             self.say_whom_it_awaits();
         }
-        while self.hunger > 0 && self.pull(done) {}
+        while self.idle_polls > 0 && self.pull(done) {}
         let ranks = self.segment.ranks() as u32;
         let me = self.me.0;
         let mut others = (0..ranks).filter(|&rank| rank != me);

@@ -145,8 +145,8 @@ impl Endpoint {
                 hoarded = true;
             }
         }
-        self.hunger = if came { 0 } else { self.hunger.saturating_add(1) };
-        if !hoarded || self.hunger < PATIENCE {
+        self.idle_polls = if came { 0 } else { self.idle_polls.saturating_add(1) };
+        if !hoarded || self.idle_polls < PATIENCE {
             return came || hoarded;
         }
         for peer in 0..self.inlets.len() {

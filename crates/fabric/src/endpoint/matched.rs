@@ -32,7 +32,7 @@ impl Endpoint {
     pub fn take(&mut self, selector: Selector) -> Option<Taken> {
         let (source, label, early) = self.matching.take_early(&selector)?;
         self.unexpected[source.index()] -= 1;
-        self.hunger = 0;
+        self.idle_polls = 0;
         Some(Taken { source, label, early })
     }
 

@@ -131,7 +131,7 @@ impl Endpoint {
 
     /// Whether somebody who sends us a message in pieces does something else, as it seems.
     pub(super) fn is_overdue(&self) -> bool {
-        let is_impatient = |it: &Streams| !it.landings.is_empty() && self.hunger >= it.patience;
+        let is_impatient = |it: &Streams| !it.landings.is_empty() && self.idle_polls >= it.patience;
         self.streams.as_ref().is_some_and(is_impatient)
     }
 
