@@ -170,7 +170,7 @@ struct Exposure {
 
 /// A large message of ours that its receiver has not got yet.
 #[derive(Clone, Copy, Debug)]
-struct LargeSend {
+struct RndvSend {
     to: Peer,
     label: Label,
     data: Region,
@@ -226,7 +226,7 @@ pub struct Endpoint {
     idle_polls: u32,
     claims: Claims,
     meanwhile: Meanwhile,
-    large: Slab<LargeSend>,
+    large: Slab<RndvSend>,
     landings: Slab<Landing>,
     arena: Arena,
     heap: Arc<Heap>,

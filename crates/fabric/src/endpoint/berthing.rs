@@ -5,7 +5,7 @@
 
 use super::incoming::Message;
 use super::packet::Packet;
-use super::{Completion, Endpoint, LargeSend, Receive, UnexpectedBody};
+use super::{Completion, Endpoint, Receive, RndvSend, UnexpectedBody};
 use crate::ofi::BERTH;
 use crate::{Label, Peer, Region, Token, TransferError, TypeCode};
 
@@ -23,7 +23,7 @@ impl Endpoint {
             return false;
         }
         let straight = None;
-        let send = self.large.insert(LargeSend { to, label, data, claim: None, token, straight });
+        let send = self.large.insert(RndvSend { to, label, data, claim: None, token, straight });
         // SAFETY: memory of a posted send. Whoever takes the send back waits until the transfer
         // has ended (`await_withdrawn`).
         let Some((name, berth)) = (unsafe { wire.send_to_berth(to, send, data) }) else {

@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::heap::is_in_heap;
 use super::incoming::Message;
 use super::packet::Packet;
-use super::{Completion, Endpoint, Exposure, LargeSend, Receive};
+use super::{Completion, Endpoint, Exposure, Receive, RndvSend};
 use crate::claims::{self, Claim};
 use crate::sharing::{self, Copied};
 use crate::single_copy::{self, SingleCopy};
@@ -265,7 +265,7 @@ impl Endpoint {
 
     /// Does some of the copy of a message, unless it is over.
     fn help(&mut self, send: Id, address: u64) {
-        let Some(&mut LargeSend { to, data, claim: Some(claim), .. }) = self.large.get_mut(send)
+        let Some(&mut RndvSend { to, data, claim: Some(claim), .. }) = self.large.get_mut(send)
         else {
             return;
         };

@@ -7,7 +7,7 @@ use super::matched::Taken;
 use super::outgoing::{Outgoing, Pieces};
 use super::packet::{Header, Packet, WORDS_BYTES, Words};
 use super::{
-    Completion, Endpoint, Exposure, Fill, Landing, LargeSend, Opened, Receive, UnexpectedBody,
+    Completion, Endpoint, Exposure, Fill, Landing, Opened, Receive, RndvSend, UnexpectedBody,
     UnexpectedMsg,
 };
 use crate::claims::Claim;
@@ -201,7 +201,7 @@ impl Endpoint {
                 }
             }
             Packet::Pieces { send, landing } => match self.large.get_mut(Id(send)) {
-                Some(&mut LargeSend { data, .. }) => {
+                Some(&mut RndvSend { data, .. }) => {
                     let pieces = Pieces { send: Id(send), landing, data, sent: 0 };
                     self.queue_behind(source, Outgoing::Pieces(pieces));
                 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::introductions::Introduction;
 use super::packet::{Header, Packet, Words};
-use super::{Completion, Endpoint, LargeSend, Posted};
+use super::{Completion, Endpoint, Posted, RndvSend};
 use crate::chunks::Queue;
 use crate::claims::Claim;
 use crate::lane::{Ring, RingWriter};
@@ -330,7 +330,7 @@ impl Endpoint {
         // Nobody elsewhere can copy from here.
         let claim = if self.reaches(to) { None } else { self.claims.expose() };
         let straight = None;
-        let send = self.large.insert(LargeSend { to, label, data, claim, token, straight });
+        let send = self.large.insert(RndvSend { to, label, data, claim, token, straight });
         let address = self.told(data);
         let packet = Packet::Large { label, element, bytes: data.bytes() };
         let words = [address, Claim::to_word(claim), send.0];
@@ -375,7 +375,7 @@ impl Endpoint {
 
     /// Forgets a large message: on return nobody reads it any more, or once
     /// [`Endpoint::await_withdrawn`] has returned.
-    fn remove_large(&mut self, send: Id) -> Option<LargeSend> {
+    fn remove_large(&mut self, send: Id) -> Option<RndvSend> {
         let large = self.large.remove(send)?;
         if let Some(claim) = large.claim {
             self.claims.withdraw(claim);
