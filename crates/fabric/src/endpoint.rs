@@ -182,7 +182,7 @@ struct RndvSend {
 
 /// A receive that is filled piece by piece.
 #[derive(Clone, Copy, Debug)]
-struct Landing {
+struct RndvRecv {
     receive: Receive,
     source: Peer,
     tag: u64,
@@ -227,7 +227,7 @@ pub struct Endpoint {
     claims: Claims,
     meanwhile: Meanwhile,
     large: Slab<RndvSend>,
-    landings: Slab<Landing>,
+    landings: Slab<RndvRecv>,
     arena: Arena,
     heap: Arc<Heap>,
     blocks: Blocks,

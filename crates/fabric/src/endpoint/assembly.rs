@@ -9,7 +9,7 @@
 
 use super::incoming::Message;
 use super::packet::{Header, Packet};
-use super::{Completion, Endpoint, Landing, Receive, UnexpectedBody};
+use super::{Completion, Endpoint, Receive, RndvRecv, UnexpectedBody};
 use crate::slab::Id;
 use crate::{Label, Peer, RegionMut};
 
@@ -83,7 +83,7 @@ impl Endpoint {
             return State::Nothing;
         }
         let first = self.inlets[source.index()].payload::<Header>();
-        let id = self.landings.insert(Landing {
+        let id = self.landings.insert(RndvRecv {
             receive,
             source,
             tag,

@@ -7,7 +7,7 @@ use super::matched::Taken;
 use super::outgoing::{Outgoing, Pieces};
 use super::packet::{Header, Packet, WORDS_BYTES, Words};
 use super::{
-    Completion, Endpoint, Exposure, Fill, Landing, Opened, Receive, RndvSend, UnexpectedBody,
+    Completion, Endpoint, Exposure, Fill, Opened, Receive, RndvRecv, RndvSend, UnexpectedBody,
     UnexpectedMsg,
 };
 use crate::claims::Claim;
@@ -367,7 +367,7 @@ impl Endpoint {
     ) {
         let Message { source, label: Label { tag, .. }, bytes, .. } = message;
         let (send, missing, straight, exposure) = (exposure.send, bytes, None, Some(exposure));
-        let landing = Landing { receive, source, tag, bytes, missing, straight, exposure };
+        let landing = RndvRecv { receive, source, tag, bytes, missing, straight, exposure };
         let landing = self.landings.insert(landing);
         self.note_stream(landing, bytes);
         self.tell(source, Packet::Pieces { send, landing: landing.0 });
@@ -404,7 +404,7 @@ impl Endpoint {
         let Some(landing) = self.landings.get_mut(id) else { return };
         landing.missing -= bytes;
         if landing.missing == 0 {
-            let Landing { receive, source, tag, bytes, .. } = *landing;
+            let RndvRecv { receive, source, tag, bytes, .. } = *landing;
             self.landings.remove(id);
             let outcome = Ok(Received { source, tag, bytes });
             done.push(Completion { token: receive.token(), outcome });
@@ -412,7 +412,7 @@ impl Endpoint {
     }
 
     /// Takes back the receives that await pieces and that the predicate names.
-    pub(super) fn drop_landings(&mut self, mut gone: impl FnMut(&Landing) -> bool) {
+    pub(super) fn drop_landings(&mut self, mut gone: impl FnMut(&RndvRecv) -> bool) {
         let landings = self.landings.iter();
         let ids: Vec<_> =
             landings.filter_map(|(id, landing)| gone(landing).then_some(id)).collect();

@@ -11,7 +11,7 @@ use super::blocks::is_copied_by_cores;
 use super::incoming::Message;
 use super::outgoing::{Attempt, Outgoing, Pieces};
 use super::packet::Packet;
-use super::{Completion, Endpoint, Exposure, Landing, Posted};
+use super::{Completion, Endpoint, Exposure, Posted, RndvRecv};
 use crate::single_copy::SingleCopy;
 use crate::slab::Id;
 use crate::{Peer, Received, SharedSegment, claims};
@@ -151,7 +151,7 @@ impl Endpoint {
 
     fn pull_one(&mut self, id: Id, done: &mut Vec<Completion>) -> bool {
         let Some(landing) = self.landings.get_mut(id) else { return false };
-        let Landing { receive, source, tag, bytes, missing, .. } = *landing;
+        let RndvRecv { receive, source, tag, bytes, missing, .. } = *landing;
         let Some(Exposure { address, claim: Some(claim), send }) = landing.exposure.take() else {
             return false;
         };

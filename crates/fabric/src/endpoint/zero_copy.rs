@@ -8,7 +8,7 @@ use std::time::Instant;
 use super::incoming::Message;
 use super::outgoing::Outgoing;
 use super::packet::Packet;
-use super::{Completion, Endpoint, Exposure, Landing, Receive};
+use super::{Completion, Endpoint, Exposure, Receive, RndvRecv};
 use crate::ofi::{How, News, TransferIds};
 use crate::slab::Id;
 use crate::{Peer, Received, TransferError};
@@ -62,7 +62,7 @@ impl Endpoint {
     /// A large message has ended.
     fn straight_landed(&mut self, from: Peer, id: Id, how: How, done: &mut Vec<Completion>) {
         // It is gone if it was taken back.
-        let Some(Landing { receive, source, tag, bytes, .. }) = self.landings.remove(id) else {
+        let Some(RndvRecv { receive, source, tag, bytes, .. }) = self.landings.remove(id) else {
             return;
         };
         let outcome = match how {
@@ -85,8 +85,15 @@ impl Endpoint {
             return false;
         }
         let (receive, tag) = (*receive, message.label.tag);
-        let landing =
-            Landing { receive, source, tag, bytes, missing: bytes, straight: None, exposure: None };
+        let landing = RndvRecv {
+            receive,
+            source,
+            tag,
+            bytes,
+            missing: bytes,
+            straight: None,
+            exposure: None,
+        };
         let id = self.landings.insert(landing);
         let into = receive.into.part(0, bytes);
         let Some(wire) = &mut self.wire else { return false };
