@@ -146,7 +146,7 @@ enum UnexpectedBody {
     /// The message itself.
     Whole(Box<[u8]>),
     /// Where to copy it from.
-    Exposed(Exposure),
+    Exposed(RndvOffer),
     /// It lies in this berth.
     Berthed(u64),
     /// It lies in this block.
@@ -161,7 +161,7 @@ impl Default for UnexpectedBody {
 
 /// What a receiver knows of a large message.
 #[derive(Clone, Copy, Debug)]
-struct Exposure {
+struct RndvOffer {
     address: u64,
     /// What lets us copy; without one the message goes in pieces.
     claim: Option<Claim>,
@@ -191,7 +191,7 @@ struct RndvRecv {
     /// The transfer by which it comes, if that goes straight.
     straight: Option<u64>,
     /// Where the rest of it can be copied from, if nothing more comes.
-    exposure: Option<Exposure>,
+    exposure: Option<RndvOffer>,
 }
 
 /// What a receiver said about a channel before we asked.

@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::heap::is_in_heap;
 use super::incoming::Message;
 use super::packet::Packet;
-use super::{Completion, Endpoint, Exposure, Receive, RndvSend};
+use super::{Completion, Endpoint, Receive, RndvOffer, RndvSend};
 use crate::claims::{self, Claim};
 use crate::sharing::{self, Copied};
 use crate::single_copy::{self, SingleCopy};
@@ -34,7 +34,7 @@ pub(super) struct Meanwhile {
 #[derive(Clone, Copy, Debug)]
 struct Claimed {
     message: Message,
-    exposure: Exposure,
+    exposure: RndvOffer,
     claim: Claim,
     receive: Receive,
 }
@@ -100,7 +100,7 @@ impl Endpoint {
     pub(super) fn puts_off_copy(
         &mut self,
         message: &Message,
-        exposure: &Exposure,
+        exposure: &RndvOffer,
         receive: &Receive,
     ) -> bool {
         let (source, bytes) = (message.source, message.bytes);
@@ -118,7 +118,7 @@ impl Endpoint {
     }
 
     /// Whether a message can be copied straight from its sender, as far as is known.
-    fn can_copy(&self, exposure: &Exposure) -> bool {
+    fn can_copy(&self, exposure: &RndvOffer) -> bool {
         self.single_copy != SingleCopy::Off || is_in_heap(exposure.address)
     }
 
@@ -128,7 +128,7 @@ impl Endpoint {
     pub(super) fn copy_once(
         &mut self,
         message: &Message,
-        exposure: &Exposure,
+        exposure: &RndvOffer,
         receive: &Receive,
     ) -> Option<Result<(), TransferError>> {
         let (source, bytes) = (message.source, message.bytes);
@@ -157,7 +157,7 @@ impl Endpoint {
     pub(super) fn copy_taken(
         &mut self,
         (source, claim): (Peer, Claim),
-        exposure: &Exposure,
+        exposure: &RndvOffer,
         into: RegionMut,
     ) -> Option<Result<(), TransferError>> {
         let copied = self.copy_part(source, exposure, into)(0..into.bytes());
@@ -169,7 +169,7 @@ impl Endpoint {
     pub(super) fn settle(
         &mut self,
         (source, claim): (Peer, Claim),
-        exposure: &Exposure,
+        exposure: &RndvOffer,
         copied: Copied,
     ) -> Option<Result<(), TransferError>> {
         if !claims::release(&self.segment, source, claim) || matches!(copied, Copied::Gone) {
@@ -212,7 +212,7 @@ impl Endpoint {
     fn share(
         &mut self,
         (source, claim): (Peer, Claim),
-        &Exposure { send, .. }: &Exposure,
+        &RndvOffer { send, .. }: &RndvOffer,
         into: RegionMut,
     ) {
         sharing::open(&self.segment, source, claim);
@@ -224,7 +224,7 @@ impl Endpoint {
     fn copy_parts(
         &self,
         (source, claim): (Peer, Claim),
-        exposure: &Exposure,
+        exposure: &RndvOffer,
         into: RegionMut,
     ) -> Copied {
         let (segment, copy) = (&self.segment, self.copy_part(source, exposure, into));
@@ -240,7 +240,7 @@ impl Endpoint {
     fn copy_part(
         &self,
         source: Peer,
-        &Exposure { address, .. }: &Exposure,
+        &RndvOffer { address, .. }: &RndvOffer,
         into: RegionMut,
     ) -> impl Fn(Range<usize>) -> std::io::Result<()> + use<> {
         let (how, address) = self.found(source, address);

@@ -7,7 +7,7 @@ use super::matched::Taken;
 use super::outgoing::{Outgoing, Pieces};
 use super::packet::{Header, Packet, WORDS_BYTES, Words};
 use super::{
-    Completion, Endpoint, Exposure, Fill, Opened, Receive, RndvRecv, RndvSend, UnexpectedBody,
+    Completion, Endpoint, Fill, Opened, Receive, RndvOffer, RndvRecv, RndvSend, UnexpectedBody,
     UnexpectedMsg,
 };
 use crate::claims::Claim;
@@ -193,7 +193,7 @@ impl Endpoint {
             Packet::Large { label, element, bytes } => {
                 self.offer_berths(source, bytes);
                 let [address, claim, send] = self.words(source);
-                let exposure = Exposure { address, claim: Claim::from_word(claim), send };
+                let exposure = RndvOffer { address, claim: Claim::from_word(claim), send };
                 let message = Message { source, label, element, bytes };
                 match self.matching.take_posted(source, label) {
                     Some(receive) => self.land(message, exposure, receive, done),
@@ -334,7 +334,7 @@ impl Endpoint {
     fn land(
         &mut self,
         message: Message,
-        exposure: Exposure,
+        exposure: RndvOffer,
         receive: Receive,
         done: &mut Vec<Completion>,
     ) {
@@ -362,7 +362,7 @@ impl Endpoint {
     pub(super) fn ask_for_pieces(
         &mut self,
         message: Message,
-        exposure: Exposure,
+        exposure: RndvOffer,
         receive: Receive,
     ) {
         let Message { source, label: Label { tag, .. }, bytes, .. } = message;

@@ -12,7 +12,7 @@ use super::belt::Block;
 use super::heap::is_in_heap;
 use super::incoming::Message;
 use super::introductions::Introductions;
-use super::{Endpoint, Exposure, Fill, Receive};
+use super::{Endpoint, Fill, Receive, RndvOffer};
 use crate::claims::{self, Claim};
 use crate::layout::LINE;
 use crate::matching::Ticket;
@@ -32,7 +32,7 @@ pub(super) struct Lying {
 enum InPlaceSource {
     Block(Block),
     /// In a heap; it is claimed.
-    Heap(Exposure, Claim),
+    Heap(RndvOffer, Claim),
 }
 
 impl Endpoint {
@@ -108,7 +108,7 @@ impl Endpoint {
     pub(super) fn lies_exposed(
         &mut self,
         message: &Message,
-        exposure: &Exposure,
+        exposure: &RndvOffer,
         receive: &Receive,
     ) -> bool {
         let may_lie = receive.may_lie && is_read_at_once(message, receive, &self.introductions);

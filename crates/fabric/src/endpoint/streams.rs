@@ -11,7 +11,7 @@ use super::blocks::is_copied_by_cores;
 use super::incoming::Message;
 use super::outgoing::{Attempt, Outgoing, Pieces};
 use super::packet::Packet;
-use super::{Completion, Endpoint, Exposure, Posted, RndvRecv};
+use super::{Completion, Endpoint, Posted, RndvOffer, RndvRecv};
 use crate::single_copy::SingleCopy;
 use crate::slab::Id;
 use crate::{Peer, Received, SharedSegment, claims};
@@ -152,14 +152,14 @@ impl Endpoint {
     fn pull_one(&mut self, id: Id, done: &mut Vec<Completion>) -> bool {
         let Some(landing) = self.landings.get_mut(id) else { return false };
         let RndvRecv { receive, source, tag, bytes, missing, .. } = *landing;
-        let Some(Exposure { address, claim: Some(claim), send }) = landing.exposure.take() else {
+        let Some(RndvOffer { address, claim: Some(claim), send }) = landing.exposure.take() else {
             return false;
         };
         if self.single_copy == SingleCopy::Off || !claims::take(&self.segment, source, claim) {
             return false; // The rest comes, or word that it does not.
         }
         let offset = bytes - missing;
-        let exposure = Exposure { address: address + offset as u64, claim: Some(claim), send };
+        let exposure = RndvOffer { address: address + offset as u64, claim: Some(claim), send };
         let into = receive.into.part(offset, missing);
         let Some(outcome) = self.copy_taken((source, claim), &exposure, into) else {
             return false;

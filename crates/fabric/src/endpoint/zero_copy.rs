@@ -8,7 +8,7 @@ use std::time::Instant;
 use super::incoming::Message;
 use super::outgoing::Outgoing;
 use super::packet::Packet;
-use super::{Completion, Endpoint, Exposure, Receive, RndvRecv};
+use super::{Completion, Endpoint, Receive, RndvOffer, RndvRecv};
 use crate::ofi::{How, News, TransferIds};
 use crate::slab::Id;
 use crate::{Peer, Received, TransferError};
@@ -76,7 +76,7 @@ impl Endpoint {
     pub(super) fn land_straight(
         &mut self,
         message: &Message,
-        exposure: &Exposure,
+        exposure: &RndvOffer,
         receive: &Receive,
         done: &mut Vec<Completion>,
     ) -> bool {
