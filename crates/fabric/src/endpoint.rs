@@ -107,7 +107,7 @@ pub struct Completion {
 
 /// A receive that waits for its message. Its token lies in its parts, which takes less room.
 #[derive(Clone, Copy, Debug)]
-struct Receive {
+struct PostedRecv {
     into: RegionMut,
     operation: u64,
     step: u32,
@@ -117,9 +117,9 @@ struct Receive {
     fill: Fill,
 }
 
-impl Receive {
-    fn new(into: RegionMut, element: TypeCode, Token { operation, step }: Token) -> Receive {
-        Receive { into, operation, step, element, may_lie: false, fill: Fill::Part }
+impl PostedRecv {
+    fn new(into: RegionMut, element: TypeCode, Token { operation, step }: Token) -> PostedRecv {
+        PostedRecv { into, operation, step, element, may_lie: false, fill: Fill::Part }
     }
 
     fn token(&self) -> Token {
@@ -127,9 +127,9 @@ impl Receive {
     }
 }
 
-impl Default for Receive {
+impl Default for PostedRecv {
     fn default() -> Self {
-        Receive::new(RegionMut::EMPTY, TypeCode::BYTES, Token { operation: 0, step: 0 })
+        PostedRecv::new(RegionMut::EMPTY, TypeCode::BYTES, Token { operation: 0, step: 0 })
     }
 }
 
@@ -183,7 +183,7 @@ struct RndvSend {
 /// A receive that is filled piece by piece.
 #[derive(Clone, Copy, Debug)]
 struct RndvRecv {
-    receive: Receive,
+    receive: PostedRecv,
     source: Peer,
     tag: u64,
     bytes: usize,
@@ -219,7 +219,7 @@ pub struct Endpoint {
     inlets: Vec<RingReader>,
     /// Per peer: its message of which not all cells have come.
     assemblies: Vec<Assembly>,
-    matching: Matching<Receive, UnexpectedMsg>,
+    matching: Matching<PostedRecv, UnexpectedMsg>,
     /// Per peer: its messages that wait for their receives.
     unexpected: Vec<usize>,
     /// Looks since something new came, or something kept was received.
@@ -369,7 +369,7 @@ impl Endpoint {
         token: Token,
         done: &mut Vec<Completion>,
     ) -> Ticket {
-        self.post(selector, Receive::new(into, element, token), done)
+        self.post(selector, PostedRecv::new(into, element, token), done)
     }
 
     /// The message that such a receive would get now, without receiving it.
@@ -445,7 +445,7 @@ impl Endpoint {
             None => all_left.then_some(last),
         };
         let mut ended = Vec::new();
-        self.matching.withdraw(|source, receive: &Receive| match gone(source) {
+        self.matching.withdraw(|source, receive: &PostedRecv| match gone(source) {
             Some(peer) => {
                 ended.push((receive.token(), peer));
                 true

@@ -9,7 +9,7 @@
 
 use super::incoming::Message;
 use super::packet::{Header, Packet};
-use super::{Completion, Endpoint, Receive, RndvRecv, UnexpectedBody};
+use super::{Completion, Endpoint, PostedRecv, RndvRecv, UnexpectedBody};
 use crate::slab::Id;
 use crate::{Label, Peer, RegionMut};
 
@@ -74,7 +74,7 @@ impl Endpoint {
     fn begin_landing(
         &mut self,
         message: Message,
-        receive: Receive,
+        receive: PostedRecv,
         done: &mut Vec<Completion>,
     ) -> State {
         let Message { source, label: Label { tag, .. }, bytes, .. } = message;

@@ -5,7 +5,7 @@
 
 use super::incoming::Message;
 use super::packet::Packet;
-use super::{Completion, Endpoint, Receive, RndvSend, UnexpectedBody};
+use super::{Completion, Endpoint, PostedRecv, RndvSend, UnexpectedBody};
 use crate::ofi::BERTH;
 use crate::{Label, Peer, Region, Token, TransferError, TypeCode};
 
@@ -72,7 +72,7 @@ impl Endpoint {
         &mut self,
         message: Message,
         berth: u64,
-        receive: Receive,
+        receive: PostedRecv,
         done: &mut Vec<Completion>,
     ) {
         let Some(wire) = &mut self.wire else { return };

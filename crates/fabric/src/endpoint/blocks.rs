@@ -16,7 +16,7 @@ use super::outgoing::Outgoing;
 use super::packet::Packet;
 use super::pen::Pen;
 use super::recycle::{RecycledBuffers, give_back};
-use super::{Completion, Endpoint, Receive};
+use super::{Completion, Endpoint, PostedRecv};
 use crate::copy_bandwidth::CopyBandwidth;
 use crate::{Label, Peer, Region, SharedSegment, TrafficHint, TransferError, TypeCode, memcheck};
 
@@ -399,7 +399,7 @@ impl Endpoint {
         &mut self,
         message: Message,
         block: Block,
-        receive: &Receive,
+        receive: &PostedRecv,
         done: &mut Vec<Completion>,
     ) {
         let outcome = if self.lies(&message, block, receive) {
@@ -415,7 +415,7 @@ impl Endpoint {
         &mut self,
         message: &Message,
         block: Block,
-        receive: &Receive,
+        receive: &PostedRecv,
     ) -> Result<(), TransferError> {
         let outcome = message.fits(receive, &self.introductions);
         let outcome = outcome.and_then(|()| self.copy_block(message, block, receive));
@@ -431,7 +431,7 @@ impl Endpoint {
         &self,
         message: &Message,
         block: Block,
-        receive: &Receive,
+        receive: &PostedRecv,
     ) -> Result<(), TransferError> {
         assert!(message.bytes <= CopyBandwidth::LONGEST, "the shared segment is damaged");
         let _last = self.segment.at(block.data + message.bytes.saturating_sub(1));

@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::heap::is_in_heap;
 use super::incoming::Message;
 use super::packet::Packet;
-use super::{Completion, Endpoint, Receive, RndvOffer, RndvSend};
+use super::{Completion, Endpoint, PostedRecv, RndvOffer, RndvSend};
 use crate::claims::{self, Claim};
 use crate::sharing::{self, Copied};
 use crate::single_copy::{self, SingleCopy};
@@ -36,7 +36,7 @@ struct Claimed {
     message: Message,
     exposure: RndvOffer,
     claim: Claim,
-    receive: Receive,
+    receive: PostedRecv,
 }
 
 impl Meanwhile {
@@ -101,7 +101,7 @@ impl Endpoint {
         &mut self,
         message: &Message,
         exposure: &RndvOffer,
-        receive: &Receive,
+        receive: &PostedRecv,
     ) -> bool {
         let (source, bytes) = (message.source, message.bytes);
         let may_put_off = self.meanwhile.copies_for_itself && self.can_copy(exposure);
@@ -129,7 +129,7 @@ impl Endpoint {
         &mut self,
         message: &Message,
         exposure: &RndvOffer,
-        receive: &Receive,
+        receive: &PostedRecv,
     ) -> Option<Result<(), TransferError>> {
         let (source, bytes) = (message.source, message.bytes);
         if bytes == 0 {
@@ -185,7 +185,7 @@ impl Endpoint {
 
     /// Whether both ends of a message copy it: if it is long enough, and its sender has nothing
     /// better to do. If we have one under way, too, its receiver has: probably both ranks exchange.
-    fn is_shared(&self, message: &Message, receive: &Receive) -> bool {
+    fn is_shared(&self, message: &Message, receive: &PostedRecv) -> bool {
         let &Message { source, bytes, .. } = message;
         let is_operand = receive.may_lie && bytes <= LONGEST_OPERAND;
         let has_a_helper = self.shares_copies && source != self.me && self.large.is_empty();
@@ -195,7 +195,7 @@ impl Endpoint {
     /// Where ranks share cores: whether a message is one of several, and its sender has another
     /// core, which has nothing to do but to wait for this rank, or to copy as well. All that is not
     /// in a block there is long enough.
-    fn is_for_another_core(&self, message: &Message, receive: &Receive) -> bool {
+    fn is_for_another_core(&self, message: &Message, receive: &PostedRecv) -> bool {
         let &Message { source, bytes, .. } = message;
         let is_operand = receive.may_lie && bytes <= LONGEST_OPERAND;
         if self.shares_copies || is_operand || !self.large.is_empty() {

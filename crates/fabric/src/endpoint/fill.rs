@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use super::{Completion, Endpoint, Receive};
+use super::{Completion, Endpoint, PostedRecv};
 use crate::matching::Ticket;
 use crate::{RegionMut, Selector, Token, TypeCode};
 
@@ -15,10 +15,10 @@ pub enum Fill {
     Whole,
 }
 
-impl Receive {
+impl PostedRecv {
     /// One whose message fills its place, or need not.
-    pub(super) fn filled(self, fill: Fill) -> Receive {
-        Receive { fill, ..self }
+    pub(super) fn filled(self, fill: Fill) -> PostedRecv {
+        PostedRecv { fill, ..self }
     }
 }
 
@@ -35,6 +35,6 @@ impl Endpoint {
         token: Token,
         done: &mut Vec<Completion>,
     ) -> Ticket {
-        self.post(selector, Receive::new(into, element, token).filled(fill), done)
+        self.post(selector, PostedRecv::new(into, element, token).filled(fill), done)
     }
 }

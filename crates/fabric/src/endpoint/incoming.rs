@@ -7,7 +7,7 @@ use super::matched::Taken;
 use super::outgoing::{Outgoing, Pieces};
 use super::packet::{Header, Packet, WORDS_BYTES, Words};
 use super::{
-    Completion, Endpoint, Fill, Opened, Receive, RndvOffer, RndvRecv, RndvSend, UnexpectedBody,
+    Completion, Endpoint, Fill, Opened, PostedRecv, RndvOffer, RndvRecv, RndvSend, UnexpectedBody,
     UnexpectedMsg,
 };
 use crate::claims::Claim;
@@ -39,7 +39,7 @@ impl Message {
     #[inline]
     pub(super) fn fits(
         &self,
-        receive: &Receive,
+        receive: &PostedRecv,
         introductions: &Introductions,
     ) -> Result<(), TransferError> {
         if self.element != receive.element || self.element.is_structure() {
@@ -53,7 +53,7 @@ impl Message {
 
     /// Whether it may be as long as it is, which is not as long as its place.
     #[cold]
-    fn fits_place(&self, receive: &Receive) -> Result<(), TransferError> {
+    fn fits_place(&self, receive: &PostedRecv) -> Result<(), TransferError> {
         let room = receive.into.bytes();
         if self.bytes > room {
             return Err(self.truncated(room));
@@ -82,7 +82,7 @@ impl Message {
     #[inline(never)]
     fn fits_by_rule(
         &self,
-        receive: &Receive,
+        receive: &PostedRecv,
         introductions: &Introductions,
     ) -> Result<(), TransferError> {
         match self.element {
@@ -105,7 +105,7 @@ impl Message {
     pub(super) fn deliver(
         &self,
         whole: &[u8],
-        receive: Receive,
+        receive: PostedRecv,
         introductions: &Introductions,
         done: &mut Vec<Completion>,
     ) {
@@ -300,7 +300,7 @@ impl Endpoint {
     pub(super) fn post(
         &mut self,
         selector: Selector,
-        receive: Receive,
+        receive: PostedRecv,
         done: &mut Vec<Completion>,
     ) -> Ticket {
         match self.take(selector) {
@@ -316,7 +316,7 @@ impl Endpoint {
     pub(super) fn receive_early(
         &mut self,
         Taken { source, label, early }: Taken,
-        receive: Receive,
+        receive: PostedRecv,
         done: &mut Vec<Completion>,
     ) {
         let message = Message { source, label, element: early.element, bytes: early.bytes };
@@ -335,7 +335,7 @@ impl Endpoint {
         &mut self,
         message: Message,
         exposure: RndvOffer,
-        receive: Receive,
+        receive: PostedRecv,
         done: &mut Vec<Completion>,
     ) {
         if let Err(error) = message.fits(&receive, &self.introductions) {
@@ -363,7 +363,7 @@ impl Endpoint {
         &mut self,
         message: Message,
         exposure: RndvOffer,
-        receive: Receive,
+        receive: PostedRecv,
     ) {
         let Message { source, label: Label { tag, .. }, bytes, .. } = message;
         let (send, missing, straight, exposure) = (exposure.send, bytes, None, Some(exposure));

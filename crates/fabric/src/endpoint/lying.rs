@@ -12,7 +12,7 @@ use super::belt::Block;
 use super::heap::is_in_heap;
 use super::incoming::Message;
 use super::introductions::Introductions;
-use super::{Endpoint, Fill, Receive, RndvOffer};
+use super::{Endpoint, Fill, PostedRecv, RndvOffer};
 use crate::claims::{self, Claim};
 use crate::layout::LINE;
 use crate::matching::Ticket;
@@ -49,8 +49,8 @@ impl Endpoint {
         token: Token,
         done: &mut Vec<Completion>,
     ) -> Ticket {
-        let receive = Receive::new(into, element, token).filled(Fill::Whole);
-        let receive = Receive { may_lie: true, ..receive };
+        let receive = PostedRecv::new(into, element, token).filled(Fill::Whole);
+        let receive = PostedRecv { may_lie: true, ..receive };
         self.post(selector, receive, done)
     }
 
@@ -92,7 +92,7 @@ impl Endpoint {
     /// Leaves a message in its block, to be read there, if its receive lets it. Says whether it
     /// does.
     #[inline]
-    pub(super) fn lies(&mut self, message: &Message, block: Block, receive: &Receive) -> bool {
+    pub(super) fn lies(&mut self, message: &Message, block: Block, receive: &PostedRecv) -> bool {
         let lies = receive.may_lie
             && block.is_full()
             && is_read_at_once(message, receive, &self.introductions);
@@ -109,7 +109,7 @@ impl Endpoint {
         &mut self,
         message: &Message,
         exposure: &RndvOffer,
-        receive: &Receive,
+        receive: &PostedRecv,
     ) -> bool {
         let may_lie = receive.may_lie && is_read_at_once(message, receive, &self.introductions);
         let Some(claim) = exposure.claim.filter(|_| may_lie) else { return false };
@@ -134,7 +134,7 @@ impl Endpoint {
 /// Whether a message is what its receive expects: then it can be read where it lies.
 pub(super) fn is_read_at_once(
     message: &Message,
-    receive: &Receive,
+    receive: &PostedRecv,
     introductions: &Introductions,
 ) -> bool {
     message.bytes == receive.into.bytes() && message.fits(receive, introductions).is_ok()

@@ -7,7 +7,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::packet::Packet;
-use super::{Completion, Endpoint, Receive, UnexpectedBody, UnexpectedMsg};
+use super::{Completion, Endpoint, PostedRecv, UnexpectedBody, UnexpectedMsg};
 use crate::matching::Ticket;
 use crate::{Label, Peer, Received, RegionMut, Selector, Token, TypeCode};
 
@@ -48,7 +48,7 @@ impl Endpoint {
         token: Token,
         done: &mut Vec<Completion>,
     ) {
-        self.receive_early(taken, Receive::new(into, element, token), done);
+        self.receive_early(taken, PostedRecv::new(into, element, token), done);
     }
 
     /// Lets a message go that has been taken: its sender is told that it has been received.

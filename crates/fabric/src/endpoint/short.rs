@@ -12,7 +12,7 @@ use super::belt::Block;
 use super::incoming::Message;
 use super::lying::is_read_at_once;
 use super::packet::{Header, Packet};
-use super::{Endpoint, Fill, Receive, Taken, UnexpectedBody};
+use super::{Endpoint, Fill, PostedRecv, Taken, UnexpectedBody};
 use crate::layout::LINE;
 use crate::{
     Label, Peer, Region, RegionMut, Selector, Token, TrafficHint, TransferError, TypeCode,
@@ -89,7 +89,7 @@ impl Endpoint {
         into: RegionMut,
         fill: Fill,
     ) -> Short {
-        let receive = Receive::new(into, element, Token { operation: 0, step: 0 }).filled(fill);
+        let receive = PostedRecv::new(into, element, Token { operation: 0, step: 0 }).filled(fill);
         // SAFETY: passed on.
         unsafe { self.recv_by(from, label, receive, None::<(usize, fn(Region))>) }
     }
@@ -110,7 +110,7 @@ impl Endpoint {
         read: impl FnOnce(Region),
     ) -> Short {
         let receive =
-            Receive::new(into, element, Token { operation: 0, step: 0 }).filled(Fill::Whole);
+            PostedRecv::new(into, element, Token { operation: 0, step: 0 }).filled(Fill::Whole);
         // SAFETY: passed on.
         unsafe { self.recv_by(from, label, receive, Some((alignment, read))) }
     }
@@ -124,7 +124,7 @@ impl Endpoint {
         &mut self,
         from: Peer,
         label: Label,
-        receive: Receive,
+        receive: PostedRecv,
         reader: Option<(usize, impl FnOnce(Region))>,
     ) -> Short {
         if self.unexpected[from.index()] > 0
@@ -192,7 +192,7 @@ impl Endpoint {
         into: RegionMut,
         token: Token,
     ) -> bool {
-        let receive = Receive::new(into, element, token);
+        let receive = PostedRecv::new(into, element, token);
         self.matching.unexpected_len() == 0 && self.matching.post_alone(from, label, receive)
     }
 
@@ -220,7 +220,7 @@ impl Endpoint {
         &mut self,
         (from, label): (Peer, Label),
         header: Header,
-        receive: &Receive,
+        receive: &PostedRecv,
         read: Option<impl FnOnce(Region)>,
     ) -> Short {
         let message = match Packet::read(header) {
@@ -267,7 +267,7 @@ impl Endpoint {
     fn recv_kept(
         &mut self,
         taken: Taken,
-        receive: &Receive,
+        receive: &PostedRecv,
         read: Option<impl FnOnce(Region)>,
     ) -> Result<usize, TransferError> {
         let Taken { source, label, early } = &taken;
@@ -304,7 +304,7 @@ fn lies_well(payload: Region, alignment: usize) -> bool {
 /// Has a message read in the memory of its receive, if it is there.
 fn read_copy(
     read: Option<impl FnOnce(Region)>,
-    receive: &Receive,
+    receive: &PostedRecv,
     fits: Result<(), TransferError>,
 ) -> Result<(), TransferError> {
     if let (Some(read), Ok(())) = (read, fits) {

@@ -1,7 +1,7 @@
 //! What is under way, for people who look for the reason of a hang.
 
 use super::outgoing::Outgoing;
-use super::{Endpoint, Receive};
+use super::{Endpoint, PostedRecv};
 use crate::Peer;
 
 /// A transfer that is not complete.
@@ -21,7 +21,7 @@ impl Endpoint {
     /// The transfers of an operation that are not complete. Takes time in the number of all.
     pub fn transits(&self, operation: u64) -> Vec<Transit> {
         let mut found = Vec::new();
-        self.matching.each_posted(|selector, receive: &Receive| {
+        self.matching.each_posted(|selector, receive: &PostedRecv| {
             if receive.token().operation == operation {
                 let (peer, tag) = (selector.source, selector.tag);
                 let context = Some(selector.context);

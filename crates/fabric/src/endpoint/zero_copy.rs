@@ -8,7 +8,7 @@ use std::time::Instant;
 use super::incoming::Message;
 use super::outgoing::Outgoing;
 use super::packet::Packet;
-use super::{Completion, Endpoint, Receive, RndvOffer, RndvRecv};
+use super::{Completion, Endpoint, PostedRecv, RndvOffer, RndvRecv};
 use crate::ofi::{How, News, TransferIds};
 use crate::slab::Id;
 use crate::{Peer, Received, TransferError};
@@ -77,7 +77,7 @@ impl Endpoint {
         &mut self,
         message: &Message,
         exposure: &RndvOffer,
-        receive: &Receive,
+        receive: &PostedRecv,
         done: &mut Vec<Completion>,
     ) -> bool {
         let (source, bytes) = (message.source, message.bytes);
