@@ -212,7 +212,7 @@ pub struct Endpoint {
     /// waits for the copy has nothing better to do.
     shares_copies: bool,
     /// Per peer: the lane to it and what waits for room in it.
-    standing: Vec<Standing>,
+    peer_tx: Vec<Standing>,
     /// Messages that wait for room, over all peers.
     waiting: usize,
     /// Per peer: the lane from it.
@@ -307,7 +307,7 @@ impl Endpoint {
             options,
             single_copy,
             shares_copies: !segment.is_crowded(),
-            standing,
+            peer_tx: standing,
             waiting: 0,
             inlets: ranks.clone().map(|peer| inlet(lane_from(peer))).collect(),
             assemblies: ranks.map(|_| Assembly::default()).collect(),
@@ -410,7 +410,7 @@ impl Endpoint {
     /// it has been received, or two if both ends copy it, or one for each piece. One in a berth or
     /// a block is one. Takes time in the number of ranks.
     pub fn packets(&self) -> u64 {
-        self.standing.iter().map(Standing::packets).sum()
+        self.peer_tx.iter().map(Standing::packets).sum()
     }
 
     /// Wakes a rank of this host after something was put where it looks.
@@ -473,7 +473,7 @@ impl Endpoint {
     /// Whether something of this rank is on the way to itself.
     fn has_word_for_itself(&self) -> bool {
         let me = self.me.index();
-        self.inlets[me].has_news() || !self.standing[me].is_flushed()
+        self.inlets[me].has_news() || !self.peer_tx[me].is_flushed()
     }
 
     /// Takes back every transfer whose token the predicate names. On return their memory is no

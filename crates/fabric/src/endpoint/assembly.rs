@@ -152,13 +152,13 @@ mod tests {
         let rank = |rank| Endpoint::new(segment.clone(), Peer(rank), Options::default());
         let mut ranks = [rank(0), rank(1)];
         let first = Packet::First { label: LABEL, element: TypeCode::BYTES, bytes: BYTES };
-        assert!(ranks[0].standing[1].push(first, Region::of(&data[..CELL])));
+        assert!(ranks[0].peer_tx[1].push(first, Region::of(&data[..CELL])));
         ranks
     }
 
     fn send_rest(sender: &mut Endpoint, data: &[u8]) {
         let rest = Packet::Rest { bytes: BYTES - CELL };
-        assert!(sender.standing[1].push(rest, Region::of(&data[CELL..])));
+        assert!(sender.peer_tx[1].push(rest, Region::of(&data[CELL..])));
     }
 
     fn post(receiver: &mut Endpoint, into: &mut [u8], step: u32, done: &mut Vec<Completion>) {

@@ -19,7 +19,7 @@ impl Endpoint {
     ) -> bool {
         let bytes = data.bytes();
         let Some(wire) = self.wire.as_mut().filter(|wire| wire.reaches(to)) else { return false };
-        if bytes > BERTH || !self.standing[to.index()].has_room() {
+        if bytes > BERTH || !self.peer_tx[to.index()].has_room() {
             return false;
         }
         let straight = None;
@@ -35,7 +35,7 @@ impl Endpoint {
             large.straight = Some(name);
         }
         let packet = Packet::Berthed { label, element, bytes };
-        let pushed = self.standing[to.index()].push_words(packet, &words);
+        let pushed = self.peer_tx[to.index()].push_words(packet, &words);
         assert!(pushed, "there was room for it");
         true
     }

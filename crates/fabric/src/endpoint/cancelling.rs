@@ -27,7 +27,7 @@ impl Endpoint {
     /// Takes a send back of which nobody has been told. On return its memory is no longer used, and
     /// it will not complete. `false` if there is no such send.
     pub fn take_back_send(&mut self, token: Token) -> bool {
-        for standing in &mut self.standing {
+        for standing in &mut self.peer_tx {
             if standing.take_back(token) {
                 self.waiting -= 1;
                 return true;
@@ -66,7 +66,7 @@ impl Endpoint {
 
     /// What waits of a large message is in this memory now.
     fn send_pieces_from(&mut self, to: Peer, send: Id, from: Region) {
-        self.standing[to.index()].each_waiting(|outgoing| {
+        self.peer_tx[to.index()].each_waiting(|outgoing| {
             if let Outgoing::Pieces(pieces) = outgoing
                 && pieces.send == send
             {

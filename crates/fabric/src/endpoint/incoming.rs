@@ -246,7 +246,7 @@ impl Endpoint {
 
     /// Queues without an attempt: whoever polls has no completions to hand out for it yet.
     fn queue_behind(&mut self, to: Peer, outgoing: Outgoing) {
-        self.standing[to.index()].enqueue(outgoing);
+        self.peer_tx[to.index()].enqueue(outgoing);
         self.waiting += 1;
     }
 

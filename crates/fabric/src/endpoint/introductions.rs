@@ -103,7 +103,7 @@ impl Endpoint {
         }
         let introduction = Introduction { code, signature, sent: 0 };
         let outgoing = Outgoing::Introduction(introduction);
-        let rest = if self.standing[to.index()].is_flushed() {
+        let rest = if self.peer_tx[to.index()].is_flushed() {
             match self.push_introduction(to, introduction) {
                 Attempt::Gone(_) => return self.announce(to),
                 Attempt::Partly(rest) => {
@@ -115,14 +115,14 @@ impl Endpoint {
         } else {
             outgoing
         };
-        self.standing[to.index()].enqueue(rest);
+        self.peer_tx[to.index()].enqueue(rest);
         self.waiting += 1;
     }
 
     /// Sends as much of a signature as there is room for.
     pub(super) fn push_introduction(&mut self, to: Peer, introduction: Introduction) -> Attempt {
         let Introduction { code: element, signature, sent: before } = introduction;
-        let standing = &mut self.standing[to.index()];
+        let standing = &mut self.peer_tx[to.index()];
         let (data, total) = (Region::of(signature.as_bytes()), signature.len());
         let mut sent = before;
         while sent < total {

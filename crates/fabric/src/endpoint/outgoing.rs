@@ -194,7 +194,7 @@ impl Endpoint {
                 return Posted::Done;
             }
         }
-        let message = if data.bytes() <= self.standing[to.index()].longest_eager {
+        let message = if data.bytes() <= self.peer_tx[to.index()].longest_eager {
             Outgoing::Eager { label, element, data, token }
         } else {
             Outgoing::Large { label, element, data, token, is_synchronous: false }
@@ -223,7 +223,7 @@ impl Endpoint {
     /// Sends now if there is room and nothing waits before it, else puts the message into a block,
     /// or queues it.
     pub(super) fn submit(&mut self, to: Peer, outgoing: Outgoing) -> Posted {
-        if self.standing[to.index()].is_flushed() {
+        if self.peer_tx[to.index()].is_flushed() {
             match self.attempt(to, &outgoing, &mut Vec::new()) {
                 Attempt::Gone(posted) => {
                     self.announce(to);
@@ -234,7 +234,7 @@ impl Endpoint {
             }
         }
         if let Outgoing::Eager { label, element, data, .. } = outgoing
-            && data.bytes() > self.standing[to.index()].cell_payload
+            && data.bytes() > self.peer_tx[to.index()].cell_payload
             && self.may_be_put_into_block(data)
         {
             // SAFETY: that of a send that is being posted: readable, by its poster's promise.
@@ -242,7 +242,7 @@ impl Endpoint {
                 return Posted::Done;
             }
         }
-        self.standing[to.index()].enqueue(outgoing);
+        self.peer_tx[to.index()].enqueue(outgoing);
         self.waiting += 1;
         Posted::Pending
     }
@@ -250,7 +250,7 @@ impl Endpoint {
     /// Sends what waits, as far as there is room. Says whether anything went.
     pub(super) fn flush(&mut self, done: &mut Vec<Completion>) -> bool {
         let mut went = false;
-        for peer in (0..self.standing.len() as u32).map(Peer) {
+        for peer in (0..self.peer_tx.len() as u32).map(Peer) {
             if self.flush_lane(peer, done) {
                 self.announce(peer);
                 went = true;
@@ -264,12 +264,12 @@ impl Endpoint {
     /// full.
     fn flush_lane(&mut self, peer: Peer, done: &mut Vec<Completion>) -> bool {
         let mut went = false;
-        while let Some(&mut outgoing) = self.standing[peer.index()].waiting.front_mut() {
+        while let Some(&mut outgoing) = self.peer_tx[peer.index()].waiting.front_mut() {
             match self.attempt(peer, &outgoing, done) {
                 Attempt::NoRoom => break,
                 Attempt::Partly(rest) => {
                     went = true;
-                    if let Some(first) = self.standing[peer.index()].waiting.front_mut() {
+                    if let Some(first) = self.peer_tx[peer.index()].waiting.front_mut() {
                         *first = rest;
                     }
                     break;
@@ -277,7 +277,7 @@ impl Endpoint {
                 Attempt::Gone(_) => {
                     went = true;
                     self.waiting -= 1;
-                    self.standing[peer.index()].waiting.pop();
+                    self.peer_tx[peer.index()].waiting.pop();
                     // It has waited, so its poster awaits a completion.
                     if let Outgoing::Eager { label, data, token, .. } = outgoing {
                         done.push(self.sent(token, label.tag, data.bytes()));
@@ -291,13 +291,13 @@ impl Endpoint {
     fn attempt(&mut self, to: Peer, outgoing: &Outgoing, done: &mut Vec<Completion>) -> Attempt {
         match *outgoing {
             Outgoing::Eager { label, element, data, .. } => {
-                match self.standing[to.index()].push_eager(label, element, data) {
+                match self.peer_tx[to.index()].push_eager(label, element, data) {
                     true => Attempt::Gone(Posted::Done),
                     false => Attempt::NoRoom,
                 }
             }
             Outgoing::Words { packet, ref words } => {
-                match self.standing[to.index()].push_words(packet, words) {
+                match self.peer_tx[to.index()].push_words(packet, words) {
                     true => Attempt::Gone(Posted::Done),
                     false => Attempt::NoRoom,
                 }
@@ -334,7 +334,7 @@ impl Endpoint {
         let address = self.told(data);
         let packet = Packet::Large { label, element, bytes: data.bytes() };
         let words = [address, Claim::to_word(claim), send.0];
-        if self.standing[to.index()].push_words(packet, &words) {
+        if self.peer_tx[to.index()].push_words(packet, &words) {
             return true;
         }
         self.remove_large(send);
@@ -350,7 +350,7 @@ impl Endpoint {
         if let Some(attempt) = self.stream_piece(to, pieces, done) {
             return attempt;
         }
-        let standing = &mut self.standing[to.index()];
+        let standing = &mut self.peer_tx[to.index()];
         let mut sent = before;
         while sent < data.bytes() {
             let bytes = standing.payload().min(data.bytes() - sent);
@@ -399,7 +399,7 @@ impl Endpoint {
         for id in ended {
             self.remove_large(id);
         }
-        for (peer, standing) in self.standing.iter_mut().enumerate() {
+        for (peer, standing) in self.peer_tx.iter_mut().enumerate() {
             let before = standing.waiting.len();
             standing.waiting.retain_mut(|outgoing| {
                 match *outgoing {
@@ -422,7 +422,7 @@ impl Endpoint {
     /// Drops what still waits for the lane to a rank that has left, once its sends have been
     /// dropped: words that nobody will read, and for which there may never be room.
     pub(super) fn forget_lane(&mut self, to: Peer) {
-        let waiting = &mut self.standing[to.index()].waiting;
+        let waiting = &mut self.peer_tx[to.index()].waiting;
         self.waiting -= waiting.len();
         waiting.clear();
     }

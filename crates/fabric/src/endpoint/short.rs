@@ -33,7 +33,7 @@ pub enum Short {
 impl Endpoint {
     /// Bytes of the longest message that never waits for its receive.
     pub fn short(&self) -> usize {
-        self.standing[self.me.index()].payload()
+        self.peer_tx[self.me.index()].payload()
     }
 
     /// Whether a message from this rank cannot have come yet, nor be for somebody else: none is
@@ -57,17 +57,17 @@ impl Endpoint {
         reply: TrafficHint,
     ) -> bool {
         self.introduce(to, element);
-        if !self.standing[to.index()].is_flushed() {
+        if !self.peer_tx[to.index()].is_flushed() {
             return false;
         }
-        if self.is_for_block(to, data, reply) && self.standing[to.index()].has_room() {
+        if self.is_for_block(to, data, reply) && self.peer_tx[to.index()].has_room() {
             // SAFETY: readable, by the caller's promise.
             let is_sent = unsafe { self.send_in_block(to, (label, element, data), reply) };
             if is_sent {
                 return true;
             }
         }
-        let standing = &mut self.standing[to.index()];
+        let standing = &mut self.peer_tx[to.index()];
         let sent = standing.push_header(Header::eager(label, element, data.bytes()), data);
         if sent {
             self.announce(to);

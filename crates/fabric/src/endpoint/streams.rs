@@ -83,7 +83,7 @@ impl Endpoint {
             return None;
         }
         let streams = self.streams.as_mut()?;
-        if !self.standing[to.index()].has_room() {
+        if !self.peer_tx[to.index()].has_room() {
             return Some(Attempt::NoRoom);
         }
         let Pieces { send, landing, data, sent: offset } = pieces;
@@ -96,7 +96,7 @@ impl Endpoint {
         unsafe { self.fill(block, piece, 0) };
         let (bytes, sent) = (piece.bytes(), offset + piece.bytes());
         let packet = Packet::Streamed { landing, offset, bytes };
-        let pushed = self.standing[to.index()].push_words(packet, &block.words());
+        let pushed = self.peer_tx[to.index()].push_words(packet, &block.words());
         assert!(pushed, "there was room for it");
         if sent < data.bytes() {
             return Some(Attempt::Partly(Outgoing::Pieces(Pieces { sent, ..pieces })));
