@@ -216,7 +216,7 @@ pub struct Endpoint {
     /// Messages that wait for room, over all peers.
     waiting: usize,
     /// Per peer: the lane from it.
-    inlets: Vec<RingReader>,
+    readers: Vec<RingReader>,
     /// Per peer: its message of which not all cells have come.
     assemblies: Vec<Assembly>,
     matching: Matching<PostedRecv, UnexpectedMsg>,
@@ -309,7 +309,7 @@ impl Endpoint {
             shares_copies: !segment.is_crowded(),
             peer_tx: standing,
             waiting: 0,
-            inlets: ranks.clone().map(|peer| inlet(lane_from(peer))).collect(),
+            readers: ranks.clone().map(|peer| inlet(lane_from(peer))).collect(),
             assemblies: ranks.map(|_| Assembly::default()).collect(),
             matching: Matching::default(),
             unexpected: vec![0; layout.ranks()],
@@ -473,7 +473,7 @@ impl Endpoint {
     /// Whether something of this rank is on the way to itself.
     fn has_word_for_itself(&self) -> bool {
         let me = self.me.index();
-        self.inlets[me].has_news() || !self.peer_tx[me].is_flushed()
+        self.readers[me].has_news() || !self.peer_tx[me].is_flushed()
     }
 
     /// Takes back every transfer whose token the predicate names. On return their memory is no

@@ -58,7 +58,7 @@ impl Endpoint {
                 if assembly.looks <= PATIENCE {
                     return false;
                 }
-                let inlet = &self.inlets[source.index()];
+                let inlet = &self.readers[source.index()];
                 let (mut whole, first) =
                     (vec![0; bytes].into_boxed_slice(), inlet.payload::<Header>());
                 // SAFETY: part of a live box.
@@ -82,7 +82,7 @@ impl Endpoint {
             done.push(message.completion(receive.token(), Err(error)));
             return State::Nothing;
         }
-        let first = self.inlets[source.index()].payload::<Header>();
+        let first = self.readers[source.index()].payload::<Header>();
         let id = self.landings.insert(RndvRecv {
             receive,
             source,
@@ -112,7 +112,7 @@ impl Endpoint {
             State::Early(message, mut whole, offset) => {
                 let into = RegionMut::of(&mut whole[offset..offset + bytes]);
                 // SAFETY: part of a live box.
-                unsafe { self.inlets[source.index()].copy_payload::<Header>(into) };
+                unsafe { self.readers[source.index()].copy_payload::<Header>(into) };
                 if offset + bytes < whole.len() {
                     State::Early(message, whole, offset + bytes)
                 } else {

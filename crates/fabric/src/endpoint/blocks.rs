@@ -1020,7 +1020,7 @@ mod tests {
             let sent =
                 unsafe { world[from].send(peer, label, TypeCode::BYTES, Region::of(&data), token) };
             // SAFETY: peers push nothing but `Header`s into standing lanes, and any bits are one.
-            let header = unsafe { world[to].inlets[from].peek::<Header>() }.unwrap();
+            let header = unsafe { world[to].readers[from].peek::<Header>() }.unwrap();
             let came_in_block = matches!(Packet::read(header), Packet::Block { .. });
             assert_eq!((sent, came_in_block), (Posted::Done, in_block), "{tag}");
             let mut done = Vec::new();

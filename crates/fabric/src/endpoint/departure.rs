@@ -73,7 +73,7 @@ impl Endpoint {
     /// Why nothing more comes from a rank, if it has left the world in good order and all it sent
     /// has been read: that it has left or, after a death, that death.
     pub fn why_silent(&self, peer: Peer) -> Option<TransferError> {
-        let is_silent = self.is_known_left(peer) && !self.inlets[peer.index()].has_news();
+        let is_silent = self.is_known_left(peer) && !self.readers[peer.index()].has_news();
         is_silent.then(|| self.why_left(peer))
     }
 

@@ -138,10 +138,10 @@ impl Endpoint {
     /// nothing time and again may what we wait for lie behind: then we take one at a time.
     pub(super) fn poll_inlets(&mut self, done: &mut Vec<Completion>) -> bool {
         let (mut came, mut hoarded) = (false, false);
-        for peer in 0..self.inlets.len() {
+        for peer in 0..self.readers.len() {
             if self.unexpected[peer] < PLENTY {
                 came |= self.poll_inlet(peer, TURN, done);
-            } else if self.inlets[peer].has_news() {
+            } else if self.readers[peer].has_news() {
                 hoarded = true;
             }
         }
@@ -149,7 +149,7 @@ impl Endpoint {
         if !hoarded || self.idle_polls < PATIENCE {
             return came || hoarded;
         }
-        for peer in 0..self.inlets.len() {
+        for peer in 0..self.readers.len() {
             if self.unexpected[peer] >= PLENTY {
                 came |= self.poll_inlet(peer, 1, done);
             }
@@ -161,14 +161,14 @@ impl Endpoint {
     fn poll_inlet(&mut self, peer: usize, turn: usize, done: &mut Vec<Completion>) -> bool {
         for taken in 0..turn {
             // SAFETY: peers push nothing but `Header`s into standing lanes, and any bits are one.
-            let Some(header) = (unsafe { self.inlets[peer].peek::<Header>() }) else {
+            let Some(header) = (unsafe { self.readers[peer].peek::<Header>() }) else {
                 return taken > 0;
             };
             if header.is_first() && !self.begin_assembly(Peer(peer as u32), header, done) {
                 return true;
             }
             self.handle(Peer(peer as u32), Packet::read(header), done);
-            if self.inlets[peer].advance() {
+            if self.readers[peer].advance() {
                 self.announce(Peer(peer as u32));
             }
         }
@@ -255,7 +255,7 @@ impl Endpoint {
         let mut words: Words = [0; 3];
         let into = RegionMut::new(words.as_mut_ptr().cast(), WORDS_BYTES);
         // SAFETY: a local array of this length.
-        unsafe { self.inlets[source.index()].copy_payload::<Header>(into) };
+        unsafe { self.readers[source.index()].copy_payload::<Header>(into) };
         words
     }
 
@@ -270,7 +270,7 @@ impl Endpoint {
 
     fn handle_eager(&mut self, message: Message, done: &mut Vec<Completion>) {
         self.note_message(message.source, message.bytes);
-        let inlet = &self.inlets[message.source.index()];
+        let inlet = &self.readers[message.source.index()];
         match self.matching.take_posted(message.source, message.label) {
             Some(receive) => {
                 let fits = message.fits(&receive, &self.introductions);
@@ -395,7 +395,7 @@ impl Endpoint {
         let Some(landing) = self.landings.get_mut(id) else { return };
         let into = landing.receive.into.part(offset, bytes);
         // SAFETY: the landing belongs to a posted receive that is not complete.
-        unsafe { self.inlets[source.index()].copy_payload::<Header>(into) };
+        unsafe { self.readers[source.index()].copy_payload::<Header>(into) };
         self.note_piece(id, bytes, done);
     }
 

@@ -149,7 +149,7 @@ impl Endpoint {
     ) {
         let mut part = vec![0; bytes];
         // SAFETY: a live vector of this length.
-        unsafe { self.inlets[source.index()].copy_payload::<Header>(RegionMut::of(&mut part)) };
+        unsafe { self.readers[source.index()].copy_payload::<Header>(RegionMut::of(&mut part)) };
         self.introductions.note_part(source, element, &part, total);
     }
 }

@@ -132,7 +132,7 @@ impl Endpoint {
         {
             return Short::Here(self.recv_kept(taken, &receive, reader.map(|(_, read)| read)));
         }
-        let inlet = &mut self.inlets[from.index()];
+        let inlet = &mut self.readers[from.index()];
         // SAFETY: peers push nothing but `Header`s into standing lanes, and any bits are one.
         let Some(header) = (unsafe { inlet.peek::<Header>() }) else {
             return Short::NotYet;
@@ -172,7 +172,7 @@ impl Endpoint {
     /// Takes the next message of a rank, of so many bytes, which has been looked at where it lies.
     #[inline(always)] // it is a part of each short receive
     fn take_next(&mut self, from: Peer, bytes: usize) {
-        if self.inlets[from.index()].advance() {
+        if self.readers[from.index()].advance() {
             self.announce(from);
         }
         self.note_message(from, bytes);
@@ -244,7 +244,7 @@ impl Endpoint {
                 read_copy(read, receive, fits)
             }
         };
-        if self.inlets[from.index()].advance() {
+        if self.readers[from.index()].advance() {
             self.announce(from);
         }
         Short::Here(fits.map(|()| message.bytes))
