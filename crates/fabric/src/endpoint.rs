@@ -218,7 +218,7 @@ pub struct Endpoint {
     /// Per peer: the lane from it.
     readers: Vec<RingReader>,
     /// Per peer: its message of which not all cells have come.
-    assemblies: Vec<Assembly>,
+    reassemblies: Vec<Assembly>,
     matching: Matching<PostedRecv, UnexpectedMsg>,
     /// Per peer: its messages that wait for their receives.
     unexpected: Vec<usize>,
@@ -310,7 +310,7 @@ impl Endpoint {
             peer_tx: standing,
             waiting: 0,
             readers: ranks.clone().map(|peer| inlet(lane_from(peer))).collect(),
-            assemblies: ranks.map(|_| Assembly::default()).collect(),
+            reassemblies: ranks.map(|_| Assembly::default()).collect(),
             matching: Matching::default(),
             unexpected: vec![0; layout.ranks()],
             idle_polls: 0,

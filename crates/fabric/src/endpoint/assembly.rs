@@ -53,7 +53,7 @@ impl Endpoint {
         let state = match self.matching.take_posted(source, label) {
             Some(receive) => self.begin_landing(message, receive, done),
             None => {
-                let assembly = &mut self.assemblies[source.index()];
+                let assembly = &mut self.reassemblies[source.index()];
                 assembly.looks += 1;
                 if assembly.looks <= PATIENCE {
                     return false;
@@ -66,7 +66,7 @@ impl Endpoint {
                 State::Early(message, whole, first)
             }
         };
-        self.assemblies[source.index()] = Assembly { state, looks: 0 };
+        self.reassemblies[source.index()] = Assembly { state, looks: 0 };
         true
     }
 
@@ -103,8 +103,8 @@ impl Endpoint {
         bytes: usize,
         done: &mut Vec<Completion>,
     ) {
-        let state = std::mem::take(&mut self.assemblies[source.index()].state);
-        self.assemblies[source.index()].state = match state {
+        let state = std::mem::take(&mut self.reassemblies[source.index()].state);
+        self.reassemblies[source.index()].state = match state {
             State::Landing(id, offset) => {
                 self.handle_piece(source, id, offset, bytes, done);
                 State::Landing(id, offset + bytes)
