@@ -224,7 +224,7 @@ pub struct Endpoint {
     unexpected: Vec<usize>,
     /// Looks since something new came, or something kept was received.
     idle_polls: u32,
-    claims: Claims,
+    leases: Claims,
     meanwhile: Meanwhile,
     large: Slab<RndvSend>,
     landings: Slab<RndvRecv>,
@@ -314,7 +314,7 @@ impl Endpoint {
             matching: Matching::default(),
             unexpected: vec![0; layout.ranks()],
             idle_polls: 0,
-            claims: Claims::new(segment.clone(), me),
+            leases: Claims::new(segment.clone(), me),
             meanwhile: Meanwhile::default(),
             large: Slab::default(),
             landings: Slab::default(),

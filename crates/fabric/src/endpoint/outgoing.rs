@@ -328,7 +328,7 @@ impl Endpoint {
         token: Token,
     ) -> bool {
         // Nobody elsewhere can copy from here.
-        let claim = if self.reaches(to) { None } else { self.claims.expose() };
+        let claim = if self.reaches(to) { None } else { self.leases.expose() };
         let straight = None;
         let send = self.large.insert(RndvSend { to, label, data, claim, token, straight });
         let address = self.told(data);
@@ -378,7 +378,7 @@ impl Endpoint {
     fn remove_large(&mut self, send: Id) -> Option<RndvSend> {
         let large = self.large.remove(send)?;
         if let Some(claim) = large.claim {
-            self.claims.withdraw(claim);
+            self.leases.withdraw(claim);
         }
         if let Some(name) = large.straight {
             self.stop_straight(large.to, name);
