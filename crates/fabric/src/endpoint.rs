@@ -225,7 +225,7 @@ pub struct Endpoint {
     /// Looks since something new came, or something kept was received.
     idle_polls: u32,
     leases: Claims,
-    meanwhile: Meanwhile,
+    deferred_copies: Meanwhile,
     large: Slab<RndvSend>,
     landings: Slab<RndvRecv>,
     arena: Arena,
@@ -315,7 +315,7 @@ impl Endpoint {
             unexpected: vec![0; layout.ranks()],
             idle_polls: 0,
             leases: Claims::new(segment.clone(), me),
-            meanwhile: Meanwhile::default(),
+            deferred_copies: Meanwhile::default(),
             large: Slab::default(),
             landings: Slab::default(),
             arena: Arena::new(layout.arena(own), layout.arena_bytes()),

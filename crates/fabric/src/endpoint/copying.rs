@@ -50,9 +50,9 @@ impl Endpoint {
     /// other ranks it leaves to them as much as they can do. It must [catch up](Endpoint::catch_up)
     /// when its own copy is done, and do nothing else before.
     pub fn progress_meanwhile(&mut self, done: &mut Vec<Completion>) -> bool {
-        let before = std::mem::replace(&mut self.meanwhile.copies_for_itself, true);
+        let before = std::mem::replace(&mut self.deferred_copies.copies_for_itself, true);
         let moved = self.progress(done);
-        self.meanwhile.copies_for_itself = before;
+        self.deferred_copies.copies_for_itself = before;
         moved
     }
 
@@ -62,8 +62,8 @@ impl Endpoint {
     /// before that may take a message back.
     #[inline]
     pub fn begin_leaving_copies(&mut self) -> bool {
-        let begins = !self.shares_copies && !self.meanwhile.copies_for_itself;
-        self.meanwhile.copies_for_itself |= begins;
+        let begins = !self.shares_copies && !self.deferred_copies.copies_for_itself;
+        self.deferred_copies.copies_for_itself |= begins;
         begins
     }
 
@@ -71,8 +71,8 @@ impl Endpoint {
     #[inline]
     pub fn end_leaving_copies(&mut self, has_begun: bool, done: &mut Vec<Completion>) {
         if has_begun {
-            self.meanwhile.copies_for_itself = false;
-            if !self.meanwhile.is_empty() {
+            self.deferred_copies.copies_for_itself = false;
+            if !self.deferred_copies.is_empty() {
                 self.catch_up(done);
             }
         }
@@ -80,11 +80,11 @@ impl Endpoint {
 
     /// Does what was put off, as far as nobody else has done it.
     pub fn catch_up(&mut self, done: &mut Vec<Completion>) {
-        while let Some((send, address)) = self.meanwhile.sends.pop() {
+        while let Some((send, address)) = self.deferred_copies.sends.pop() {
             self.help(send, address);
         }
         while let Some(Claimed { message, exposure, claim, receive }) =
-            self.meanwhile.receives.pop()
+            self.deferred_copies.receives.pop()
         {
             let into = receive.into.part(0, message.bytes);
             let copied = self.copy_parts((message.source, claim), &exposure, into);
@@ -104,7 +104,7 @@ impl Endpoint {
         receive: &PostedRecv,
     ) -> bool {
         let (source, bytes) = (message.source, message.bytes);
-        let may_put_off = self.meanwhile.copies_for_itself && self.can_copy(exposure);
+        let may_put_off = self.deferred_copies.copies_for_itself && self.can_copy(exposure);
         let Some(claim) = exposure.claim.filter(|_| may_put_off) else { return false };
         let is_left =
             self.is_shared(message, receive) || self.is_for_another_core(message, receive);
@@ -113,7 +113,7 @@ impl Endpoint {
         }
         self.share((source, claim), exposure, receive.into.part(0, bytes));
         let claimed = Claimed { message: *message, exposure: *exposure, claim, receive: *receive };
-        self.meanwhile.receives.push(claimed);
+        self.deferred_copies.receives.push(claimed);
         true
     }
 
@@ -203,8 +203,9 @@ impl Endpoint {
         }
         // Ranks have the cores in turns.
         let is_far = !source.index().abs_diff(self.me.index()).is_multiple_of(self.segment.cores());
-        let others =
-            self.matching.unexpected_len() + self.matching.posted() + self.meanwhile.receives.len();
+        let others = self.matching.unexpected_len()
+            + self.matching.posted()
+            + self.deferred_copies.receives.len();
         is_far && others > 0
     }
 
@@ -256,8 +257,8 @@ impl Endpoint {
     /// The receiver of a large message copies it to this address: do some of that, now or after
     /// what this rank copies for itself.
     pub(super) fn help_or_put_off(&mut self, send: Id, address: u64) {
-        if self.meanwhile.copies_for_itself {
-            self.meanwhile.sends.push((send, address));
+        if self.deferred_copies.copies_for_itself {
+            self.deferred_copies.sends.push((send, address));
         } else {
             self.help(send, address);
         }
@@ -421,7 +422,7 @@ mod tests {
         let options = Options { single_copy: Some(false), ..Options::default() };
         let mut pair = Pair::of(BYTES, options);
         pair.progress_meanwhile(1);
-        assert!(pair.ranks[1].meanwhile.receives.is_empty());
+        assert!(pair.ranks[1].deferred_copies.receives.is_empty());
         assert_eq!(pair.ranks[1].landings.iter().count(), 1, "they come");
         while pair.ended() != [1, 1] {
             pair.progress(0);
@@ -540,7 +541,7 @@ mod tests {
         let mut gather = Gather::of(BYTES, 2);
         let leaves = gather.ranks[0].begin_leaving_copies();
         gather.progress(0);
-        assert!(gather.ranks[0].meanwhile.is_empty());
+        assert!(gather.ranks[0].deferred_copies.is_empty());
         gather.ranks[0].end_leaving_copies(leaves, &mut gather.done[0]);
         gather.check();
     }
