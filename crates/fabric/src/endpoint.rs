@@ -226,7 +226,7 @@ pub struct Endpoint {
     idle_polls: u32,
     leases: Claims,
     deferred_copies: Meanwhile,
-    large: Slab<RndvSend>,
+    rndv_sends: Slab<RndvSend>,
     landings: Slab<RndvRecv>,
     arena: Arena,
     heap: Arc<Heap>,
@@ -316,7 +316,7 @@ impl Endpoint {
             idle_polls: 0,
             leases: Claims::new(segment.clone(), me),
             deferred_copies: Meanwhile::default(),
-            large: Slab::default(),
+            rndv_sends: Slab::default(),
             landings: Slab::default(),
             arena: Arena::new(layout.arena(own), layout.arena_bytes()),
             heap: Heap::of(&segment, own),
@@ -396,7 +396,7 @@ impl Endpoint {
 
     /// Whether all that was sent has left this rank's hands.
     pub fn all_sent(&self) -> bool {
-        self.waiting == 0 && self.large.is_empty()
+        self.waiting == 0 && self.rndv_sends.is_empty()
     }
 
     /// Whether anything waits for room in a lane.

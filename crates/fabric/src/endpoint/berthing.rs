@@ -23,15 +23,16 @@ impl Endpoint {
             return false;
         }
         let straight = None;
-        let send = self.large.insert(RndvSend { to, label, data, claim: None, token, straight });
+        let send =
+            self.rndv_sends.insert(RndvSend { to, label, data, claim: None, token, straight });
         // SAFETY: memory of a posted send. Whoever takes the send back waits until the transfer
         // has ended (`await_withdrawn`).
         let Some((name, berth)) = (unsafe { wire.send_to_berth(to, send, data) }) else {
-            self.large.remove(send);
+            self.rndv_sends.remove(send);
             return false;
         };
         let words = [berth, wire.tell_granted(to), 0];
-        if let Some(large) = self.large.get_mut(send) {
+        if let Some(large) = self.rndv_sends.get_mut(send) {
             large.straight = Some(name);
         }
         let packet = Packet::Berthed { label, element, bytes };

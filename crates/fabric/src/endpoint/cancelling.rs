@@ -45,8 +45,8 @@ impl Endpoint {
     /// The copy stays until the completion of the stand-in, or until that is cancelled.
     pub unsafe fn copy_send(&mut self, token: Token, stand_in: Token) -> Option<Copied> {
         let is_it = |(id, large): (Id, &super::RndvSend)| (large.token == token).then_some(id);
-        let send = self.large.iter().find_map(is_it)?;
-        let large = self.large.get_mut(send)?;
+        let send = self.rndv_sends.iter().find_map(is_it)?;
+        let large = self.rndv_sends.get_mut(send)?;
         if large.straight.is_some() || large.to == self.me {
             return None;
         }

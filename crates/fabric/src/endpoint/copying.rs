@@ -188,7 +188,7 @@ impl Endpoint {
     fn is_shared(&self, message: &Message, receive: &PostedRecv) -> bool {
         let &Message { source, bytes, .. } = message;
         let is_operand = receive.may_lie && bytes <= LONGEST_OPERAND;
-        let has_a_helper = self.shares_copies && source != self.me && self.large.is_empty();
+        let has_a_helper = self.shares_copies && source != self.me && self.rndv_sends.is_empty();
         bytes >= sharing::SHORTEST && !is_operand && has_a_helper
     }
 
@@ -198,7 +198,7 @@ impl Endpoint {
     fn is_for_another_core(&self, message: &Message, receive: &PostedRecv) -> bool {
         let &Message { source, bytes, .. } = message;
         let is_operand = receive.may_lie && bytes <= LONGEST_OPERAND;
-        if self.shares_copies || is_operand || !self.large.is_empty() {
+        if self.shares_copies || is_operand || !self.rndv_sends.is_empty() {
             return false;
         }
         // Ranks have the cores in turns.
@@ -266,7 +266,8 @@ impl Endpoint {
 
     /// Does some of the copy of a message, unless it is over.
     fn help(&mut self, send: Id, address: u64) {
-        let Some(&mut RndvSend { to, data, claim: Some(claim), .. }) = self.large.get_mut(send)
+        let Some(&mut RndvSend { to, data, claim: Some(claim), .. }) =
+            self.rndv_sends.get_mut(send)
         else {
             return;
         };

@@ -200,7 +200,7 @@ impl Endpoint {
                     None => self.keep(message, UnexpectedBody::Exposed(exposure)),
                 }
             }
-            Packet::Pieces { send, landing } => match self.large.get_mut(Id(send)) {
+            Packet::Pieces { send, landing } => match self.rndv_sends.get_mut(Id(send)) {
                 Some(&mut RndvSend { data, .. }) => {
                     let pieces = Pieces { send: Id(send), landing, data, sent: 0 };
                     self.queue_behind(source, Outgoing::Pieces(pieces));

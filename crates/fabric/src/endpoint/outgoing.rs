@@ -330,7 +330,7 @@ impl Endpoint {
         // Nobody elsewhere can copy from here.
         let claim = if self.reaches(to) { None } else { self.leases.expose() };
         let straight = None;
-        let send = self.large.insert(RndvSend { to, label, data, claim, token, straight });
+        let send = self.rndv_sends.insert(RndvSend { to, label, data, claim, token, straight });
         let address = self.told(data);
         let packet = Packet::Large { label, element, bytes: data.bytes() };
         let words = [address, Claim::to_word(claim), send.0];
@@ -344,7 +344,7 @@ impl Endpoint {
     /// Sends as many pieces of a large message as there is room for.
     fn push_pieces(&mut self, to: Peer, pieces: Pieces, done: &mut Vec<Completion>) -> Attempt {
         let Pieces { send, landing, data, sent: before } = pieces;
-        if self.large.get_mut(send).is_none() {
+        if self.rndv_sends.get_mut(send).is_none() {
             return Attempt::Gone(Posted::Done); // Its receiver has got the rest by itself.
         }
         if let Some(attempt) = self.stream_piece(to, pieces, done) {
@@ -376,7 +376,7 @@ impl Endpoint {
     /// Forgets a large message: on return nobody reads it any more, or once
     /// [`Endpoint::await_withdrawn`] has returned.
     fn remove_large(&mut self, send: Id) -> Option<RndvSend> {
-        let large = self.large.remove(send)?;
+        let large = self.rndv_sends.remove(send)?;
         if let Some(claim) = large.claim {
             self.leases.withdraw(claim);
         }
@@ -393,7 +393,7 @@ impl Endpoint {
     /// Takes back the sends that the predicate names, wherever they are. Who awaits pieces of one
     /// is told in their place.
     pub(super) fn drop_sends(&mut self, mut gone: impl FnMut(Peer, Token) -> bool) {
-        let large = self.large.iter();
+        let large = self.rndv_sends.iter();
         let ended: Vec<Id> =
             large.filter_map(|(id, send)| gone(send.to, send.token).then_some(id)).collect();
         for id in ended {
@@ -407,7 +407,7 @@ impl Endpoint {
                         return !gone(Peer(peer as u32), token);
                     }
                     Outgoing::Pieces(Pieces { send, landing, .. })
-                        if self.large.get_mut(send).is_none() =>
+                        if self.rndv_sends.get_mut(send).is_none() =>
                     {
                         let packet = Packet::Revoked { landing };
                         *outgoing = Outgoing::Words { packet, words: [0; 3] };

@@ -40,7 +40,7 @@ impl Endpoint {
             context: Some(label.context),
             tag: Some(label.tag),
         };
-        for (_, large) in self.large.iter() {
+        for (_, large) in self.rndv_sends.iter() {
             if large.token.operation == operation {
                 found.push(sent(large.to, large.label));
             }

@@ -47,7 +47,7 @@ impl Endpoint {
                     }
                 }
                 News::Sent { send } => {
-                    if let Some(large) = self.large.get_mut(send) {
+                    if let Some(large) = self.rndv_sends.get_mut(send) {
                         large.straight = None;
                     }
                     self.finish_large(send, done);
@@ -113,7 +113,7 @@ impl Endpoint {
     /// The receiver of a large message is ready for so many of its segments.
     pub(super) fn send_straight(&mut self, to: Peer, course: TransferIds, upto: u32) {
         let Some(wire) = &mut self.wire else { return };
-        let Some(large) = self.large.get_mut(Id(course.send)) else {
+        let Some(large) = self.rndv_sends.get_mut(Id(course.send)) else {
             let packet = Packet::Stopped { landing: course.landing };
             let _ = self.submit(to, Outgoing::Words { packet, words: [0; 3] });
             return;
@@ -127,7 +127,7 @@ impl Endpoint {
 
     /// The receiver of a large message has what it wants of it: all of it, or it was taken back.
     pub(super) fn finish_or_cut_short(&mut self, send: Id, done: &mut Vec<Completion>) {
-        let straight = self.large.get_mut(send).and_then(|large| large.straight);
+        let straight = self.rndv_sends.get_mut(send).and_then(|large| large.straight);
         match (straight, &mut self.wire) {
             // The network may be using the memory still: there will be news.
             (Some(name), Some(wire)) => wire.cut_short(name),
