@@ -83,7 +83,7 @@ impl Endpoint {
             return State::Nothing;
         }
         let first = self.readers[source.index()].payload::<Header>();
-        let id = self.landings.insert(RndvRecv {
+        let id = self.rndv_recvs.insert(RndvRecv {
             receive,
             source,
             tag,

@@ -368,7 +368,7 @@ mod tests {
                 done[0].outcome.is_ok_and(|received| received.bytes == self.data.len())
             };
             assert!(self.done.iter().all(whole) && self.is_all_there());
-            assert!(self.ranks[0].all_sent() && self.ranks[1].landings.is_empty());
+            assert!(self.ranks[0].all_sent() && self.ranks[1].rndv_recvs.is_empty());
         }
     }
 
@@ -424,7 +424,7 @@ mod tests {
         let mut pair = Pair::of(BYTES, options);
         pair.progress_meanwhile(1);
         assert!(pair.ranks[1].deferred_copies.receives.is_empty());
-        assert_eq!(pair.ranks[1].landings.iter().count(), 1, "they come");
+        assert_eq!(pair.ranks[1].rndv_recvs.iter().count(), 1, "they come");
         while pair.ended() != [1, 1] {
             pair.progress(0);
             pair.progress(1);

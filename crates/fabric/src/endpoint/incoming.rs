@@ -227,7 +227,7 @@ impl Endpoint {
             Packet::Finished { send } => self.finish_or_cut_short(Id(send), done),
             Packet::Revoked { landing } => {
                 // Unless the receive, too, was cancelled meanwhile.
-                if let Some(landing) = self.landings.remove(Id(landing)) {
+                if let Some(landing) = self.rndv_recvs.remove(Id(landing)) {
                     let outcome = Err(TransferError::Revoked(source));
                     done.push(Completion { token: landing.receive.token(), outcome });
                 }
@@ -368,7 +368,7 @@ impl Endpoint {
         let Message { source, label: Label { tag, .. }, bytes, .. } = message;
         let (send, missing, straight, exposure) = (exposure.send, bytes, None, Some(exposure));
         let landing = RndvRecv { receive, source, tag, bytes, missing, straight, exposure };
-        let landing = self.landings.insert(landing);
+        let landing = self.rndv_recvs.insert(landing);
         self.note_stream(landing, bytes);
         self.tell(source, Packet::Pieces { send, landing: landing.0 });
     }
@@ -392,7 +392,7 @@ impl Endpoint {
         done: &mut Vec<Completion>,
     ) {
         // Pieces of a receive that was cancelled meanwhile are dropped.
-        let Some(landing) = self.landings.get_mut(id) else { return };
+        let Some(landing) = self.rndv_recvs.get_mut(id) else { return };
         let into = landing.receive.into.part(offset, bytes);
         // SAFETY: the landing belongs to a posted receive that is not complete.
         unsafe { self.readers[source.index()].copy_payload::<Header>(into) };
@@ -401,11 +401,11 @@ impl Endpoint {
 
     /// So many bytes of a landing are in place.
     pub(super) fn note_piece(&mut self, id: Id, bytes: usize, done: &mut Vec<Completion>) {
-        let Some(landing) = self.landings.get_mut(id) else { return };
+        let Some(landing) = self.rndv_recvs.get_mut(id) else { return };
         landing.missing -= bytes;
         if landing.missing == 0 {
             let RndvRecv { receive, source, tag, bytes, .. } = *landing;
-            self.landings.remove(id);
+            self.rndv_recvs.remove(id);
             let outcome = Ok(Received { source, tag, bytes });
             done.push(Completion { token: receive.token(), outcome });
         }
@@ -413,11 +413,11 @@ impl Endpoint {
 
     /// Takes back the receives that await pieces and that the predicate names.
     pub(super) fn drop_landings(&mut self, mut gone: impl FnMut(&RndvRecv) -> bool) {
-        let landings = self.landings.iter();
+        let landings = self.rndv_recvs.iter();
         let ids: Vec<_> =
             landings.filter_map(|(id, landing)| gone(landing).then_some(id)).collect();
         for id in ids {
-            let straight = self.landings.remove(id).and_then(|landing| landing.straight);
+            let straight = self.rndv_recvs.remove(id).and_then(|landing| landing.straight);
             self.take_back_straight(straight);
         }
     }

@@ -66,7 +66,7 @@ impl Endpoint {
     /// Remembers a landing, in case that the rest of its message must be got without its sender.
     pub(super) fn note_stream(&mut self, landing: Id, bytes: usize) {
         let Some(streams) = &mut self.streams else { return };
-        streams.landings.retain(|&id| self.landings.get_mut(id).is_some());
+        streams.landings.retain(|&id| self.rndv_recvs.get_mut(id).is_some());
         let others = if streams.landings.is_empty() { 0 } else { streams.patience };
         streams.landings.push(landing);
         streams.patience = others.max((bytes / BYTES_PER_LOOK) as u32);
@@ -114,7 +114,7 @@ impl Endpoint {
         done: &mut Vec<Completion>,
     ) {
         // Pieces of a receive that is over are dropped.
-        if let Some(landing) = self.landings.get_mut(id) {
+        if let Some(landing) = self.rndv_recvs.get_mut(id) {
             assert!(bytes <= *PIECES.end(), "the shared segment is damaged");
             let into = landing.receive.into.part(offset, bytes);
             let from = self.segment.at(block.data);
@@ -150,7 +150,7 @@ impl Endpoint {
     }
 
     fn pull_one(&mut self, id: Id, done: &mut Vec<Completion>) -> bool {
-        let Some(landing) = self.landings.get_mut(id) else { return false };
+        let Some(landing) = self.rndv_recvs.get_mut(id) else { return false };
         let RndvRecv { receive, source, tag, bytes, missing, .. } = *landing;
         let Some(RndvOffer { address, claim: Some(claim), send }) = landing.exposure.take() else {
             return false;
@@ -164,7 +164,7 @@ impl Endpoint {
         let Some(outcome) = self.copy_taken((source, claim), &exposure, into) else {
             return false;
         };
-        self.landings.remove(id);
+        self.rndv_recvs.remove(id);
         let outcome = outcome.map(|()| Received { source, tag, bytes });
         done.push(Completion { token: receive.token(), outcome });
         true

@@ -28,7 +28,7 @@ impl Endpoint {
                 found.push(Transit { is_receive: true, peer, context, tag });
             }
         });
-        for (_, landing) in self.landings.iter() {
+        for (_, landing) in self.rndv_recvs.iter() {
             if landing.receive.token().operation == operation {
                 let (peer, tag) = (Some(landing.source), Some(landing.tag));
                 found.push(Transit { is_receive: true, peer, context: None, tag });

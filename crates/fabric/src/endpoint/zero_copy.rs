@@ -62,7 +62,7 @@ impl Endpoint {
     /// A large message has ended.
     fn straight_landed(&mut self, from: Peer, id: Id, how: How, done: &mut Vec<Completion>) {
         // It is gone if it was taken back.
-        let Some(RndvRecv { receive, source, tag, bytes, .. }) = self.landings.remove(id) else {
+        let Some(RndvRecv { receive, source, tag, bytes, .. }) = self.rndv_recvs.remove(id) else {
             return;
         };
         let outcome = match how {
@@ -94,16 +94,16 @@ impl Endpoint {
             straight: None,
             exposure: None,
         };
-        let id = self.landings.insert(landing);
+        let id = self.rndv_recvs.insert(landing);
         let into = receive.into.part(0, bytes);
         let Some(wire) = &mut self.wire else { return false };
         // SAFETY: memory of a posted receive. Whoever takes the receive back waits until the
         // transfer has ended (`await_withdrawn`).
         let Some(name) = (unsafe { wire.land((source, exposure.send, id), into) }) else {
-            self.landings.remove(id);
+            self.rndv_recvs.remove(id);
             return false;
         };
-        if let Some(landing) = self.landings.get_mut(id) {
+        if let Some(landing) = self.rndv_recvs.get_mut(id) {
             landing.straight = Some(name);
         }
         self.handle_news(done);
