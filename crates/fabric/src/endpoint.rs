@@ -230,7 +230,7 @@ pub struct Endpoint {
     rndv_recvs: Slab<RndvRecv>,
     arena: Arena,
     heap: Arc<Heap>,
-    blocks: Blocks,
+    bounce: Blocks,
     pen: Pen,
     /// If long messages go in pieces although they could be copied at once.
     streams: Option<Streams>,
@@ -320,7 +320,7 @@ impl Endpoint {
             rndv_recvs: Slab::default(),
             arena: Arena::new(layout.arena(own), layout.arena_bytes()),
             heap: Heap::of(&segment, own),
-            blocks: Blocks::of(&segment, cell, options.single_copy),
+            bounce: Blocks::of(&segment, cell, options.single_copy),
             pen: Pen::default(),
             streams: Streams::of(&segment, options.single_copy),
             opened: HashMap::new(),

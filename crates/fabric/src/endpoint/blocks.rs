@@ -210,9 +210,9 @@ impl Endpoint {
                 unsafe { self.fill_for(all, block, data) };
             }
             let current = |block| Current { data, operation, block, untold: readers };
-            self.blocks.current = block.map(|block| current(Block { filled: 0, ..block }));
+            self.bounce.current = block.map(|block| current(Block { filled: 0, ..block }));
         }
-        let Some(current) = &mut self.blocks.current else { return false };
+        let Some(current) = &mut self.bounce.current else { return false };
         if current.data != data || current.operation != operation || current.untold == 0 {
             return false;
         }
@@ -229,13 +229,13 @@ impl Endpoint {
         data: Region,
         (reply, readers): (TrafficHint, u32),
     ) -> bool {
-        let are_several = readers > 1 && self.blocks.lengths_of_shared.contains(data.bytes());
+        let are_several = readers > 1 && self.bounce.lengths_of_shared.contains(data.bytes());
         are_several || (data.bytes() > self.short() && self.is_for_block(to, data, reply))
     }
 
     /// Whether a message may go in a block that finds no room elsewhere.
     pub(super) fn may_be_put_into_block(&self, data: Region) -> bool {
-        let (bytes, lengths) = (data.bytes(), self.blocks.lengths);
+        let (bytes, lengths) = (data.bytes(), self.bounce.lengths);
         lengths.contains(bytes) || (self.segment.is_crowded() && bytes <= lengths.longest)
     }
 
@@ -250,7 +250,7 @@ impl Endpoint {
         if self.is_left_in_heap(data, reply) {
             return false;
         }
-        let blocks = &mut self.blocks;
+        let blocks = &mut self.bounce;
         let lengths = match reply {
             TrafficHint::Expected => blocks.lengths_of_exchange,
             TrafficHint::Operands => blocks.lengths_of_operands,
@@ -280,7 +280,7 @@ impl Endpoint {
     #[inline]
     pub(super) fn note_message(&mut self, from: Peer, bytes: usize) {
         if bytes > SHORTEST_OF_EXCHANGE {
-            self.blocks.came[from.index()] = true;
+            self.bounce.came[from.index()] = true;
         }
     }
 
@@ -372,13 +372,13 @@ impl Endpoint {
     fn free_block(&mut self, data: Region, readers: Readers) -> Option<Block> {
         if let Readers::One(to) = readers
             && let Some(seat) = self.seat(to)
-            && let Some(block) = self.blocks.kept.take(seat, data)
+            && let Some(block) = self.bounce.kept.take(seat, data)
         {
             self.segment.word32(block.readers).store(1, Ordering::Relaxed);
             return Some(block);
         }
-        let block = self.blocks.belt.lend(&mut self.arena, &self.segment, (data, readers));
-        if self.blocks.belt.has_become_longer() {
+        let block = self.bounce.belt.lend(&mut self.arena, &self.segment, (data, readers));
+        if self.bounce.belt.has_become_longer() {
             // What was found of a shorter one says nothing of it, and its first copies are slow.
             self.pen = Pen::default();
         }
@@ -387,7 +387,7 @@ impl Endpoint {
 
     /// Those who have not been told of the last message never will be: something went wrong.
     fn release_untold(&mut self) {
-        if let Some(Current { block, untold, .. }) = self.blocks.current.take()
+        if let Some(Current { block, untold, .. }) = self.bounce.current.take()
             && untold > 0
         {
             self.segment.word32(block.readers).fetch_sub(untold, Ordering::Release);
@@ -479,7 +479,7 @@ impl Endpoint {
         let Some(seat) = self.seat(from).filter(|_| is_last) else {
             return self.leave_block(block);
         };
-        if !self.blocks.kept.keep(&self.segment, seat, (block, bytes)) {
+        if !self.bounce.kept.keep(&self.segment, seat, (block, bytes)) {
             give_back(&self.segment, block);
         }
     }
@@ -538,7 +538,7 @@ mod tests {
 
     /// Blocks that are still to be read.
     fn unread(sender: &Endpoint) -> usize {
-        sender.blocks.unread(&sender.segment)
+        sender.bounce.unread(&sender.segment)
     }
 
     fn yield_until(mut is_so: impl FnMut() -> bool) {
@@ -967,7 +967,7 @@ mod tests {
             world[1].recv_lying(selector, TypeCode::BYTES, into, token, &mut done);
         }
         world[1].progress(&mut done);
-        assert_eq!((done.len(), world[1].blocks.lying.len()), (1, 1));
+        assert_eq!((done.len(), world[1].bounce.lying.len()), (1, 1));
         world[1].let_lying_go(token);
         assert_eq!(unread(&world[0]), 0);
     }
@@ -984,7 +984,7 @@ mod tests {
         // SAFETY: the memory outlives the receive.
         unsafe { world[1].recv_lying(selector, TypeCode::BYTES, into, token, &mut done) };
         world[1].progress(&mut done);
-        assert_eq!((done.len(), world[1].blocks.lying.len(), unread(&world[0])), (1, 1, 1));
+        assert_eq!((done.len(), world[1].bounce.lying.len(), unread(&world[0])), (1, 1, 1));
         world[1].let_lying_go(token);
         assert!(place.iter().all(|&byte| byte == 0), "nobody has copied it");
         assert_eq!(unread(&world[0]), 0);
@@ -1143,7 +1143,7 @@ mod tests {
         let rest = world[0].segment.layout().arena_bytes() / 2;
         while world[0].arena.cut_for_good(rest).is_some() {}
         assert_eq!(send_to_all(&mut world[0], 1, &[7; BYTES]), 0);
-        assert_eq!(world[0].blocks.bytes(), 0);
+        assert_eq!(world[0].bounce.bytes(), 0);
     }
 
     /// Some ranks of the machine share no memory with the sender: blocks are for those that do.

@@ -75,7 +75,7 @@ impl Endpoint {
     /// Bytes of the segment that this rank's channels have taken, free rings included.
     pub fn channel_bytes(&self) -> usize {
         let streams = self.streams.as_ref().map_or(0, Streams::bytes);
-        self.arena.taken() - self.blocks.bytes() - streams
+        self.arena.taken() - self.bounce.bytes() - streams
     }
 
     /// Gives the receiving end of a channel back. All that was sent through it has been received.

@@ -66,10 +66,10 @@ impl Endpoint {
         token: Token,
         read: impl FnOnce(Region),
     ) -> Result<(), TransferError> {
-        let Some(at) = self.blocks.lying.iter().position(|lying| lying.token == token) else {
+        let Some(at) = self.bounce.lying.iter().position(|lying| lying.token == token) else {
             return Ok(());
         };
-        let Lying { message, place, .. } = self.blocks.lying.swap_remove(at);
+        let Lying { message, place, .. } = self.bounce.lying.swap_remove(at);
         match place {
             InPlaceSource::Block(block) => {
                 read(self.bytes_of(&message, block));
@@ -98,7 +98,7 @@ impl Endpoint {
             && is_read_at_once(message, receive, &self.introductions);
         if lies {
             let place = InPlaceSource::Block(block);
-            self.blocks.lying.push(Lying { token: receive.token(), message: *message, place });
+            self.bounce.lying.push(Lying { token: receive.token(), message: *message, place });
         }
         lies
     }
@@ -119,7 +119,7 @@ impl Endpoint {
         let lies = is_there && claims::take(&self.segment, message.source, claim);
         if lies {
             let place = InPlaceSource::Heap(*exposure, claim);
-            self.blocks.lying.push(Lying { token: receive.token(), message: *message, place });
+            self.bounce.lying.push(Lying { token: receive.token(), message: *message, place });
         }
         lies
     }
@@ -184,12 +184,12 @@ mod tests {
             lies = Some(bytes.to_vec());
         });
         assert_eq!(read, Ok(()));
-        assert!(receiver.blocks.lying.is_empty());
+        assert!(receiver.bounce.lying.is_empty());
         lies
     }
 
     fn unread(sender: &Endpoint) -> usize {
-        sender.blocks.unread(&sender.segment)
+        sender.bounce.unread(&sender.segment)
     }
 
     #[test]
@@ -280,7 +280,7 @@ mod tests {
             assert!(came.len() == bytes && came.iter().all(|&byte| byte == 7));
             assert_eq!(into.iter().all(|&byte| byte == 0), lies, "copied, or not");
         }
-        assert_eq!((unread(&sender), receiver.blocks.lying.len()), (0, 0));
+        assert_eq!((unread(&sender), receiver.bounce.lying.len()), (0, 0));
     }
 
     #[test]
