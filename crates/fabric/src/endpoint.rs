@@ -231,7 +231,7 @@ pub struct Endpoint {
     arena: Arena,
     heap: Arc<Heap>,
     bounce: Blocks,
-    pen: Pen,
+    copy_strategy: Pen,
     /// If long messages go in pieces although they could be copied at once.
     streams: Option<Streams>,
     /// Channels that receivers have announced and we have not asked for yet; `None` marks one
@@ -321,7 +321,7 @@ impl Endpoint {
             arena: Arena::new(layout.arena(own), layout.arena_bytes()),
             heap: Heap::of(&segment, own),
             bounce: Blocks::of(&segment, cell, options.single_copy),
-            pen: Pen::default(),
+            copy_strategy: Pen::default(),
             streams: Streams::of(&segment, options.single_copy),
             opened: HashMap::new(),
             introductions: Introductions::default(),

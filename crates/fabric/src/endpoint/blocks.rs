@@ -337,7 +337,7 @@ impl Endpoint {
         }
         // SAFETY: long enough and read by nobody (README, "Blocks"); the data is readable, by the
         // caller's promise.
-        unsafe { self.pen.write(into, data) };
+        unsafe { self.copy_strategy.write(into, data) };
     }
 
     /// The same under memcheck: the next message in these bytes may be another rank's.
@@ -347,7 +347,7 @@ impl Endpoint {
     #[cold]
     unsafe fn fill_watched(&mut self, into: NonNull<u8>, data: Region) {
         // SAFETY: passed on.
-        unsafe { self.pen.write(into, data) };
+        unsafe { self.copy_strategy.write(into, data) };
         memcheck::mark_written(Region::new(into.as_ptr(), data.bytes()));
     }
 
@@ -380,7 +380,7 @@ impl Endpoint {
         let block = self.bounce.belt.lend(&mut self.arena, &self.segment, (data, readers));
         if self.bounce.belt.has_become_longer() {
             // What was found of a shorter one says nothing of it, and its first copies are slow.
-            self.pen = Pen::default();
+            self.copy_strategy = Pen::default();
         }
         block
     }
@@ -938,12 +938,12 @@ mod tests {
         let data = pattern(BYTES);
         let mut news = 0;
         for tag in 0..1000 {
-            let was_new = world[0].pen.is_new();
+            let was_new = world[0].copy_strategy.is_new();
             let message = (label(tag), TypeCode::BYTES, Region::of(&data));
             // SAFETY: the data outlives the sends, which are done at once.
             assert!(unsafe { world[0].send_in_block(Peer(1), message, TrafficHint::Reduced) });
             assert_eq!(receive(&mut world[1], tag, BYTES).1, Ok(()));
-            news += u32::from(!was_new && world[0].pen.is_new());
+            news += u32::from(!was_new && world[0].copy_strategy.is_new());
         }
         assert!((1..10).contains(&news), "a belt doubles some times, and then no more: {news}");
     }
