@@ -233,7 +233,7 @@ pub struct Endpoint {
     bounce: Blocks,
     copy_strategy: Pen,
     /// If long messages go in pieces although they could be copied at once.
-    streams: Option<Streams>,
+    pipelines: Option<Streams>,
     /// Channels that receivers have announced and we have not asked for yet; `None` marks one
     /// that we shall never ask for.
     opened: HashMap<(Peer, Label), Option<Opened>>,
@@ -322,7 +322,7 @@ impl Endpoint {
             heap: Heap::of(&segment, own),
             bounce: Blocks::of(&segment, cell, options.single_copy),
             copy_strategy: Pen::default(),
-            streams: Streams::of(&segment, options.single_copy),
+            pipelines: Streams::of(&segment, options.single_copy),
             opened: HashMap::new(),
             introductions: Introductions::default(),
             has_seen: vec![false; if wire.is_some() { layout.ranks() } else { 0 }],

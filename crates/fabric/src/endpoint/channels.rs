@@ -74,7 +74,7 @@ impl Endpoint {
 
     /// Bytes of the segment that this rank's channels have taken, free rings included.
     pub fn channel_bytes(&self) -> usize {
-        let streams = self.streams.as_ref().map_or(0, Streams::bytes);
+        let streams = self.pipelines.as_ref().map_or(0, Streams::bytes);
         self.arena.taken() - self.bounce.bytes() - streams
     }
 

@@ -60,12 +60,12 @@ impl Endpoint {
     /// Whether a large message is to come in pieces although it could be copied at once.
     pub(super) fn is_streamed(&self, message: &Message) -> bool {
         let is_of_a_neighbour = message.source != self.me && !self.reaches(message.source);
-        self.streams.is_some() && is_of_a_neighbour && message.bytes > SHORTEST
+        self.pipelines.is_some() && is_of_a_neighbour && message.bytes > SHORTEST
     }
 
     /// Remembers a landing, in case that the rest of its message must be got without its sender.
     pub(super) fn note_stream(&mut self, landing: Id, bytes: usize) {
-        let Some(streams) = &mut self.streams else { return };
+        let Some(streams) = &mut self.pipelines else { return };
         streams.landings.retain(|&id| self.rndv_recvs.get_mut(id).is_some());
         let others = if streams.landings.is_empty() { 0 } else { streams.patience };
         streams.landings.push(landing);
@@ -82,7 +82,7 @@ impl Endpoint {
         if to == self.me || self.reaches(to) {
             return None;
         }
-        let streams = self.streams.as_mut()?;
+        let streams = self.pipelines.as_mut()?;
         if !self.peer_tx[to.index()].has_room() {
             return Some(Attempt::NoRoom);
         }
@@ -132,13 +132,13 @@ impl Endpoint {
     /// Whether somebody who sends us a message in pieces does something else, as it seems.
     pub(super) fn is_overdue(&self) -> bool {
         let is_impatient = |it: &Streams| !it.landings.is_empty() && self.idle_polls >= it.patience;
-        self.streams.as_ref().is_some_and(is_impatient)
+        self.pipelines.as_ref().is_some_and(is_impatient)
     }
 
     /// Gets the rest of the first message that comes in pieces without its sender. Says whether
     /// there was one. The sender may be back when it is here: then the others come by themselves.
     pub(super) fn pull(&mut self, done: &mut Vec<Completion>) -> bool {
-        while let Some(streams) = &mut self.streams
+        while let Some(streams) = &mut self.pipelines
             && !streams.landings.is_empty()
         {
             let first = streams.landings.remove(0);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     fn streams(rank: &Endpoint) -> &Streams {
-        rank.streams.as_ref().unwrap()
+        rank.pipelines.as_ref().unwrap()
     }
 
     /// Pieces of a rank that are still to be read.
@@ -312,7 +312,7 @@ mod tests {
                 receiver.progress(&mut came);
             }
             assert_eq!((came.len(), sent.len(), unread(&sender)), (1, 1, 0));
-            assert!(into == pattern(BYTES, 0) && receiver.streams.unwrap().landings.is_empty());
+            assert!(into == pattern(BYTES, 0) && receiver.pipelines.unwrap().landings.is_empty());
         }
     }
 
