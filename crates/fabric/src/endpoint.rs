@@ -236,7 +236,7 @@ pub struct Endpoint {
     pipelines: Option<Streams>,
     /// Channels that receivers have announced and we have not asked for yet; `None` marks one
     /// that we shall never ask for.
-    opened: HashMap<(Peer, Label), Option<Opened>>,
+    offered_channels: HashMap<(Peer, Label), Option<Opened>>,
     /// The structures that this rank and its peers have told each other.
     introductions: Introductions,
     /// The way to ranks on other hosts, if there are any.
@@ -323,7 +323,7 @@ impl Endpoint {
             bounce: Blocks::of(&segment, cell, options.single_copy),
             copy_strategy: Pen::default(),
             pipelines: Streams::of(&segment, options.single_copy),
-            opened: HashMap::new(),
+            offered_channels: HashMap::new(),
             introductions: Introductions::default(),
             has_seen: vec![false; if wire.is_some() { layout.ranks() } else { 0 }],
             departure: Departure::default(),

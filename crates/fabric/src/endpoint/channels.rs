@@ -94,7 +94,7 @@ impl Endpoint {
         if bytes > LONGEST || self.reaches(to) {
             return Attached::Refused;
         }
-        let Some(Some(opened)) = self.opened.remove(&(to, label)) else {
+        let Some(Some(opened)) = self.offered_channels.remove(&(to, label)) else {
             return Attached::Unknown;
         };
         let from = Sender::new(self.me, label.tag);
@@ -118,8 +118,8 @@ impl Endpoint {
     /// Says that the sending end of a channel will never be asked for. Only while the answer was
     /// [`Attached::Unknown`]: after any other there is nothing left to forget.
     pub fn forget_channel(&mut self, to: Peer, label: Label) {
-        if self.opened.remove(&(to, label)).is_none() {
-            self.opened.insert((to, label), None);
+        if self.offered_channels.remove(&(to, label)).is_none() {
+            self.offered_channels.insert((to, label), None);
         }
     }
 }

@@ -433,9 +433,9 @@ impl Endpoint {
     ) {
         let element = self.introductions.own(to, element);
         let opened = Opened { ring, element, bytes };
-        if let Some(None) = self.opened.insert((to, label), Some(opened)) {
+        if let Some(None) = self.offered_channels.insert((to, label), Some(opened)) {
             // The operation was freed here before it was opened there.
-            self.opened.remove(&(to, label));
+            self.offered_channels.remove(&(to, label));
         }
     }
 }

@@ -8,7 +8,7 @@ impl Endpoint {
     /// asked.
     #[inline]
     pub fn has_unmatched(&self) -> bool {
-        self.matching.unexpected_len() > 0 || !self.opened.is_empty()
+        self.matching.unexpected_len() > 0 || !self.offered_channels.is_empty()
     }
 
     /// Looks at each message that has come and that no receive has asked for: who has sent it, as
@@ -21,7 +21,7 @@ impl Endpoint {
     /// Looks at each channel that a receiver has opened and of which nobody has asked: for whom it
     /// sends, and as what.
     pub fn each_announced(&self, mut look: impl FnMut(Peer, Label)) {
-        let announced = self.opened.iter().filter(|(_, opened)| opened.is_some());
+        let announced = self.offered_channels.iter().filter(|(_, opened)| opened.is_some());
         announced.for_each(|(&(to, label), _)| look(to, label));
     }
 }
