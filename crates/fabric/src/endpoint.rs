@@ -240,7 +240,7 @@ pub struct Endpoint {
     /// The structures that this rank and its peers have told each other.
     introductions: Introductions,
     /// The way to ranks on other hosts, if there are any.
-    wire: Option<Box<Wire>>,
+    network: Option<Box<Wire>>,
     /// Per peer: whether it knows that this rank has left, if it is on another host.
     has_seen: Vec<bool>,
     departure: Departure,
@@ -329,7 +329,7 @@ impl Endpoint {
             departure: Departure::default(),
             departing: Vec::new(),
             late: Vec::new(),
-            wire: wire.map(|wire| starting_at(wire, first)),
+            network: wire.map(|wire| starting_at(wire, first)),
             segment,
         }
     }
@@ -425,7 +425,7 @@ impl Endpoint {
     /// A receive from anyone ends when all others have left and nothing that this rank has sent
     /// to itself is under way.
     pub fn give_up_on_left(&mut self, done: &mut Vec<Completion>) {
-        if self.wire.as_mut().is_some_and(|wire| wire.is_time_to_say()) {
+        if self.network.as_mut().is_some_and(|wire| wire.is_time_to_say()) {
             self.say_whom_it_awaits();
         }
         while self.idle_polls > 0 && self.pull(done) {}

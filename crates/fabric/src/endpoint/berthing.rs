@@ -18,7 +18,9 @@ impl Endpoint {
         (label, element, data, token): (Label, TypeCode, Region, Token),
     ) -> bool {
         let bytes = data.bytes();
-        let Some(wire) = self.wire.as_mut().filter(|wire| wire.reaches(to)) else { return false };
+        let Some(wire) = self.network.as_mut().filter(|wire| wire.reaches(to)) else {
+            return false;
+        };
         if bytes > BERTH || !self.peer_tx[to.index()].has_room() {
             return false;
         }
@@ -44,7 +46,7 @@ impl Endpoint {
     /// A message has been announced that would have come into a berth, if there were one.
     pub(super) fn offer_berths(&mut self, to: Peer, bytes: usize) {
         let is_berthed = bytes > self.short() && bytes <= BERTH;
-        if let Some(wire) = self.wire.as_mut().filter(|wire| is_berthed && wire.reaches(to)) {
+        if let Some(wire) = self.network.as_mut().filter(|wire| is_berthed && wire.reaches(to)) {
             wire.offer_berths(to);
         }
     }
@@ -52,7 +54,7 @@ impl Endpoint {
     /// A message has come into a berth.
     pub(super) fn note_berthed(&mut self, message: Message, done: &mut Vec<Completion>) {
         let [berth, granted, _] = self.words(message.source);
-        let Some(wire) = &mut self.wire else { return };
+        let Some(wire) = &mut self.network else { return };
         wire.note_granted(message.source, granted);
         match self.matching.take_posted(message.source, message.label) {
             Some(receive) => self.receive_berthed(message, berth, receive, done),
@@ -63,7 +65,7 @@ impl Endpoint {
     /// A sender may use so many berths here.
     pub(super) fn note_granted(&mut self, by: Peer) {
         let [granted, ..] = self.words(by);
-        if let Some(wire) = &mut self.wire {
+        if let Some(wire) = &mut self.network {
             wire.note_granted(by, granted);
         }
     }
@@ -76,7 +78,7 @@ impl Endpoint {
         receive: PostedRecv,
         done: &mut Vec<Completion>,
     ) {
-        let Some(wire) = &mut self.wire else { return };
+        let Some(wire) = &mut self.network else { return };
         let data = wire.berthed(message.source, berth, message.bytes);
         let mut outcome = message.fits(&receive, &self.introductions);
         match data {
@@ -95,7 +97,7 @@ impl Endpoint {
 
     /// Nobody wants the message in a berth.
     pub(super) fn empty_berth(&mut self, from: Peer, berth: u64) {
-        if let Some(wire) = &mut self.wire {
+        if let Some(wire) = &mut self.network {
             wire.empty_berth(from, berth);
         }
     }
@@ -103,9 +105,9 @@ impl Endpoint {
     /// Tells those that should know how many berths are granted to them. Who leaves has no use for
     /// that, and who has been told that we leave may be gone.
     pub(super) fn tell_of_berths(&mut self) {
-        let Some(wire) = &self.wire else { return };
+        let Some(wire) = &self.network else { return };
         for to in wire.untold_of_berths() {
-            let Some(wire) = &mut self.wire else { return };
+            let Some(wire) = &mut self.network else { return };
             let words = [wire.tell_granted(to), 0, 0];
             if !self.departure.was_told() && !self.is_known_left(to) {
                 self.tell_words(to, Packet::Berths, words);

@@ -201,7 +201,7 @@ impl Endpoint {
             let reply = if goes_on { TrafficHint::Never } else { reply };
             // With a wire some of them may be on other hosts: a block that is for all would be
             // filled in vain, for some or for all of them.
-            let are_here = self.wire.is_none();
+            let are_here = self.network.is_none();
             let may = are_here && self.is_for_shared_block(to, data, (reply, readers));
             let all = if readers == 1 { Readers::One(to) } else { Readers::Several(readers) };
             let block = may.then(|| self.free_block(data, all)).flatten();

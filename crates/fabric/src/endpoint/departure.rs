@@ -48,7 +48,7 @@ impl Endpoint {
     pub fn leave(&mut self) {
         self.segment.leave(self.me);
         self.departure.has_left = true;
-        if let Some(wire) = &mut self.wire {
+        if let Some(wire) = &mut self.network {
             wire.leave();
         }
         self.departure.was_told = self.tell_elsewhere(Packet::Left);
@@ -56,7 +56,7 @@ impl Endpoint {
 
     /// Whether every rank knows that this one has left, and so has all that was sent to it.
     pub fn is_gone(&self) -> bool {
-        let Some(wire) = &self.wire else { return true };
+        let Some(wire) = &self.network else { return true };
         wire.is_drained()
             && self.departure.untold.is_empty()
             && wire.peers().all(|peer| self.has_seen[peer.index()] || self.is_known_left(peer))
@@ -93,7 +93,7 @@ impl Endpoint {
 
     /// Whether each death is known, and not only the first one: that is so on one host.
     pub fn knows_all_deaths(&self) -> bool {
-        self.wire.is_none()
+        self.network.is_none()
     }
 
     pub(super) fn is_known_left(&self, peer: Peer) -> bool {
@@ -104,7 +104,7 @@ impl Endpoint {
     /// others, too, that death is to be heard of, and this rank is no reason for them to give up.
     /// Says whether they were told, or will be.
     fn tell_elsewhere(&mut self, packet: Packet) -> bool {
-        let Some(wire) = &self.wire else { return false };
+        let Some(wire) = &self.network else { return false };
         self.departure.untold.clear();
         if self.segment.failure().is_some() {
             return false;
@@ -129,7 +129,7 @@ impl Endpoint {
 
     #[cold]
     fn tell_those_held_back(&mut self) {
-        let Some(wire) = &self.wire else { return };
+        let Some(wire) = &self.network else { return };
         let is_late = self.departure.since.is_none_or(|since| since.elapsed() >= PAUSE);
         let has_left = self.departure.has_left;
         let untold = std::mem::take(&mut self.departure.untold);
@@ -158,12 +158,12 @@ impl Endpoint {
 
     /// A rank elsewhere has told that it leaves.
     pub(super) fn note_departure(&mut self, peer: Peer, packet: Packet) {
-        let Some(wire) = &self.wire else { return };
+        let Some(wire) = &self.network else { return };
         match packet {
             Packet::Leaving => wire.segment().note_leaving(peer),
             Packet::Left if wire.comes_from(peer) => self.departing.push(peer),
             Packet::Left => {
-                let wire = self.wire.as_mut().expect("it is there");
+                let wire = self.network.as_mut().expect("it is there");
                 wire.note_left(peer);
                 // Who has said that it leaves has said enough: a rank that has left closes its
                 // port when it reads that, and would not take this as well.

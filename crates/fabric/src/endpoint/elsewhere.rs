@@ -8,18 +8,18 @@ impl Endpoint {
     /// How many cells this rank has put into its lanes to ranks on other hosts: one for each short
     /// message, several for a long one.
     pub fn cells_to_other_hosts(&self) -> u64 {
-        self.wire.as_ref().map_or(0, |wire| wire.offered())
+        self.network.as_ref().map_or(0, |wire| wire.offered())
     }
 
     /// The way to ranks on other hosts, if there are any.
     pub fn wire(&self) -> Option<&Wire> {
-        self.wire.as_deref()
+        self.network.as_deref()
     }
 
     /// Sends what waits in lanes to other hosts, and has what comes from there put into lanes;
     /// looks at none of it.
     pub fn carry_wire(&mut self) {
-        if let Some(wire) = &mut self.wire {
+        if let Some(wire) = &mut self.network {
             wire.carry();
         }
     }
@@ -27,13 +27,13 @@ impl Endpoint {
     /// Whether a rank is on another host.
     #[inline]
     pub fn reaches(&self, peer: Peer) -> bool {
-        self.wire.as_ref().is_some_and(|wire| wire.reaches(peer))
+        self.network.as_ref().is_some_and(|wire| wire.reaches(peer))
     }
 
     /// The seat of a rank in the segment that this one shares with it, if it does.
     #[inline]
     pub(super) fn seat(&self, peer: Peer) -> Option<usize> {
-        match &self.wire {
+        match &self.network {
             Some(wire) => wire.seat(peer),
             None => Some(peer.index()),
         }
@@ -41,7 +41,7 @@ impl Endpoint {
 
     /// Where it is known how things are with a rank.
     pub(super) fn memory_of(&self, peer: Peer) -> &SharedSegment {
-        match &self.wire {
+        match &self.network {
             Some(wire) if wire.reaches(peer) => wire.segment(),
             _ => &self.segment,
         }
@@ -50,7 +50,7 @@ impl Endpoint {
     /// Has a rank look at what was put into the lane to it, or at the room in the one from it.
     #[inline]
     pub(super) fn announce(&mut self, peer: Peer) {
-        match &mut self.wire {
+        match &mut self.network {
             Some(wire) if wire.reaches(peer) => wire.give(peer),
             _ => self.wake(peer),
         }
@@ -59,7 +59,7 @@ impl Endpoint {
     /// Tells the wire which ranks elsewhere this rank waits for.
     #[cold]
     pub(super) fn say_whom_it_awaits(&mut self) {
-        let Some(wire) = &self.wire else { return };
+        let Some(wire) = &self.network else { return };
         wire.await_takers();
         let mut anybody = false;
         self.matching.each_posted(|selector, _| match selector.source {

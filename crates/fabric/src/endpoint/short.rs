@@ -255,7 +255,7 @@ impl Endpoint {
     /// [`Endpoint::progress`].
     #[inline]
     pub fn fetch_from(&mut self, from: Peer) {
-        if let Some(wire) = &mut self.wire
+        if let Some(wire) = &mut self.network
             && wire.reaches(from)
         {
             wire.carry();

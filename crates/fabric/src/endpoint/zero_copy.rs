@@ -18,21 +18,21 @@ impl Endpoint {
     /// lanes, which are left there. Says whether anything moved.
     #[inline]
     pub fn poll_network(&mut self, done: &mut Vec<Completion>) -> bool {
-        self.wire.is_some() && self.carry(done)
+        self.network.is_some() && self.carry(done)
     }
 
     /// Moves the wire, and handles what it says. Says whether that was anything.
     fn carry(&mut self, done: &mut Vec<Completion>) -> bool {
         done.append(&mut self.late);
-        let Some(wire) = &mut self.wire else { return false };
+        let Some(wire) = &mut self.network else { return false };
         let was_told = wire.carry();
         self.tell_the_rest();
-        let Some(wire) = &mut self.wire else { return false };
+        let Some(wire) = &mut self.network else { return false };
         (wire.has_news() && self.handle_news(done)) || was_told
     }
 
     fn handle_news(&mut self, done: &mut Vec<Completion>) -> bool {
-        let Some(wire) = &mut self.wire else { return false };
+        let Some(wire) = &mut self.network else { return false };
         for news in wire.take_news() {
             match news {
                 News::Ready { to, course, upto } => {
@@ -96,7 +96,7 @@ impl Endpoint {
         };
         let id = self.rndv_recvs.insert(landing);
         let into = receive.into.part(0, bytes);
-        let Some(wire) = &mut self.wire else { return false };
+        let Some(wire) = &mut self.network else { return false };
         // SAFETY: memory of a posted receive. Whoever takes the receive back waits until the
         // transfer has ended (`await_withdrawn`).
         let Some(name) = (unsafe { wire.land((source, exposure.send, id), into) }) else {
@@ -112,7 +112,7 @@ impl Endpoint {
 
     /// The receiver of a large message is ready for so many of its segments.
     pub(super) fn send_straight(&mut self, to: Peer, course: TransferIds, upto: u32) {
-        let Some(wire) = &mut self.wire else { return };
+        let Some(wire) = &mut self.network else { return };
         let Some(large) = self.rndv_sends.get_mut(Id(course.send)) else {
             let packet = Packet::Stopped { landing: course.landing };
             let _ = self.submit(to, Outgoing::Words { packet, words: [0; 3] });
@@ -128,7 +128,7 @@ impl Endpoint {
     /// The receiver of a large message has what it wants of it: all of it, or it was taken back.
     pub(super) fn finish_or_cut_short(&mut self, send: Id, done: &mut Vec<Completion>) {
         let straight = self.rndv_sends.get_mut(send).and_then(|large| large.straight);
-        match (straight, &mut self.wire) {
+        match (straight, &mut self.network) {
             // The network may be using the memory still: there will be news.
             (Some(name), Some(wire)) => wire.cut_short(name),
             _ => self.finish_large(send, done),
@@ -137,7 +137,7 @@ impl Endpoint {
 
     /// A large message that is on its way is taken back by this rank, which sends it.
     pub(super) fn stop_straight(&mut self, to: Peer, name: u64) {
-        let Some(wire) = &mut self.wire else { return };
+        let Some(wire) = &mut self.network else { return };
         if let Some((course, sent)) = wire.withdraw(name) {
             let packet = Packet::Stopped { landing: course.landing };
             let _ = self.submit(to, Outgoing::Words { packet, words: [sent.into(), 0, 0] });
@@ -146,7 +146,7 @@ impl Endpoint {
 
     /// The sender of a large message that comes straight has taken it back.
     pub(super) fn stop_landing(&mut self, name: u64, sent: u32, done: &mut Vec<Completion>) {
-        if let Some(wire) = &mut self.wire {
+        if let Some(wire) = &mut self.network {
             wire.stop(name, sent);
             self.handle_news(done);
         }
@@ -154,7 +154,7 @@ impl Endpoint {
 
     /// A receive is taken back into which a message comes straight.
     pub(super) fn take_back_straight(&mut self, straight: Option<u64>) {
-        if let (Some(name), Some(wire)) = (straight, &mut self.wire) {
+        if let (Some(name), Some(wire)) = (straight, &mut self.network) {
             wire.withdraw(name);
         }
     }
@@ -164,7 +164,7 @@ impl Endpoint {
     pub(super) fn await_withdrawn(&mut self) {
         let begun = Instant::now();
         loop {
-            let Some(wire) = &mut self.wire else { return };
+            let Some(wire) = &mut self.network else { return };
             if !wire.has_withdrawn() {
                 return;
             }
