@@ -424,7 +424,7 @@ impl Endpoint {
     ///
     /// A receive from anyone ends when all others have left and nothing that this rank has sent
     /// to itself is under way.
-    pub fn give_up_on_left(&mut self, done: &mut Vec<Completion>) {
+    pub fn fail_ops_of_left_peers(&mut self, done: &mut Vec<Completion>) {
         if self.network.as_mut().is_some_and(|wire| wire.is_time_to_say()) {
             self.say_whom_it_awaits();
         }

@@ -351,7 +351,7 @@ impl Engine {
     pub(crate) fn progress_thoroughly(&mut self) -> bool {
         let mut moved = self.progress();
         let mut done = mem::take(&mut self.done);
-        self.endpoint.give_up_on_left(&mut done);
+        self.endpoint.fail_ops_of_left_peers(&mut done);
         moved |= !done.is_empty();
         self.settle(done);
         moved |= self.give_up_exchanges();

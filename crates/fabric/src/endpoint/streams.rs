@@ -355,10 +355,10 @@ mod tests {
         assert_eq!(send(&mut sender, 1, &data), Posted::Pending);
         post(&mut receiver, 0, &mut into, &mut came);
         receiver.progress(&mut came);
-        receiver.give_up_on_left(&mut came);
+        receiver.fail_ops_of_left_peers(&mut came);
         assert!(came.is_empty(), "the message has just come");
         receiver.progress(&mut came);
-        receiver.give_up_on_left(&mut came);
+        receiver.fail_ops_of_left_peers(&mut came);
         assert!(is_whole(&came, BYTES) && into == data);
         sender.progress(&mut came);
         assert!(sender.all_sent());
@@ -374,7 +374,7 @@ mod tests {
         for _ in 0..2 * BYTES / BYTES_PER_LOOK {
             receiver.progress(&mut came);
         }
-        receiver.give_up_on_left(&mut came);
+        receiver.fail_ops_of_left_peers(&mut came);
         assert!(came.is_empty());
         while came.is_empty() {
             sender.progress(&mut Vec::new());
