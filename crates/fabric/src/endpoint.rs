@@ -60,7 +60,7 @@ use departure::Departure;
 pub use fill::Fill;
 use introductions::Introductions;
 pub use matched::Taken;
-use outgoing::Standing;
+use outgoing::PeerTx;
 pub(crate) use packet::Header;
 use pen::Pen;
 pub use short::Short;
@@ -212,7 +212,7 @@ pub struct Endpoint {
     /// waits for the copy has nothing better to do.
     shares_copies: bool,
     /// Per peer: the lane to it and what waits for room in it.
-    peer_tx: Vec<Standing>,
+    peer_tx: Vec<PeerTx>,
     /// Messages that wait for room, over all peers.
     waiting: usize,
     /// Per peer: the lane from it.
@@ -297,7 +297,7 @@ impl Endpoint {
         if single_copy == SingleCopy::Kernel {
             allow_peers();
         }
-        let standing = |(segment, ring)| Standing::new(segment, ring, first);
+        let standing = |(segment, ring)| PeerTx::new(segment, ring, first);
         let inlet = |(segment, ring)| RingReader::starting_at(segment, ring, first);
         let ranks = 0..layout.ranks();
         let standing: Vec<_> = ranks.clone().map(|peer| standing(lane_to(peer))).collect();
@@ -410,7 +410,7 @@ impl Endpoint {
     /// it has been received, or two if both ends copy it, or one for each piece. One in a berth or
     /// a block is one. Takes time in the number of ranks.
     pub fn packets(&self) -> u64 {
-        self.peer_tx.iter().map(Standing::packets).sum()
+        self.peer_tx.iter().map(PeerTx::packets).sum()
     }
 
     /// Wakes a rank of this host after something was put where it looks.

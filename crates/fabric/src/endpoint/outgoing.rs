@@ -19,7 +19,7 @@ const EAGER_SHARE: usize = 4;
 
 /// The lane to one peer, and what waits for room in it. The queue has no limit but memory: each
 /// entry stands for memory that its poster keeps anyway.
-pub(super) struct Standing {
+pub(super) struct PeerTx {
     outlet: RingWriter,
     /// Bytes that fit a cell without an annex.
     cell_payload: usize,
@@ -28,15 +28,15 @@ pub(super) struct Standing {
     waiting: Queue<Outgoing>,
 }
 
-impl Standing {
+impl PeerTx {
     /// The lane in this ring, whose first message has this position.
-    pub(super) fn new(segment: Arc<SharedSegment>, ring: Ring, first: u64) -> Standing {
+    pub(super) fn new(segment: Arc<SharedSegment>, ring: Ring, first: u64) -> PeerTx {
         let outlet = RingWriter::starting_at(segment, ring, first);
         let cell = outlet.payload::<Header>();
         let share = ring.long_cells() / EAGER_SHARE * cell;
         let longest_eager = share.min(LONGEST_EAGER).max(cell);
         let cell_payload = ring.cell_payload(size_of::<Header>());
-        Standing { outlet, cell_payload, longest_eager, waiting: Queue::default() }
+        PeerTx { outlet, cell_payload, longest_eager, waiting: Queue::default() }
     }
 
     /// Bytes of a message that fit a cell.
