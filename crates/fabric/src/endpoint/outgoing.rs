@@ -305,7 +305,7 @@ impl Endpoint {
             Outgoing::Large { label, element, data, token, is_synchronous } => {
                 let message = (label, element, data, token);
                 let is_berthed = !is_synchronous && self.send_to_berth(to, message);
-                match is_berthed || self.expose(to, label, element, data, token) {
+                match is_berthed || self.send_rts(to, label, element, data, token) {
                     true => Attempt::Gone(Posted::Pending),
                     false => Attempt::NoRoom,
                 }
@@ -319,7 +319,7 @@ impl Endpoint {
     ///
     /// One for which no claim is left goes in pieces. To wait for a claim would be wrong: the
     /// claims in use may belong to messages that their receivers want only after this one.
-    fn expose(
+    fn send_rts(
         &mut self,
         to: Peer,
         label: Label,
