@@ -361,12 +361,12 @@ impl Endpoint {
             }
             sent += bytes;
         }
-        self.finish_large(send, done);
+        self.finish_rndv_send(send, done);
         Attempt::Gone(Posted::Done)
     }
 
     /// The receiver of a large message has it.
-    pub(super) fn finish_large(&mut self, send: Id, done: &mut Vec<Completion>) {
+    pub(super) fn finish_rndv_send(&mut self, send: Id, done: &mut Vec<Completion>) {
         // A message that was cancelled meanwhile is no longer ours to finish.
         if let Some(large) = self.remove_large(send) {
             done.push(self.sent(large.token, large.label.tag, large.data.bytes()));

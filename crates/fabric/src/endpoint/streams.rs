@@ -101,7 +101,7 @@ impl Endpoint {
         if sent < data.bytes() {
             return Some(Attempt::Partly(Outgoing::Pieces(Pieces { sent, ..pieces })));
         }
-        self.finish_large(send, done);
+        self.finish_rndv_send(send, done);
         Some(Attempt::Gone(Posted::Done))
     }
 

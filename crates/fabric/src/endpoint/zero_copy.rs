@@ -50,7 +50,7 @@ impl Endpoint {
                     if let Some(large) = self.rndv_sends.get_mut(send) {
                         large.straight = None;
                     }
-                    self.finish_large(send, done);
+                    self.finish_rndv_send(send, done);
                 }
             }
         }
@@ -131,7 +131,7 @@ impl Endpoint {
         match (straight, &mut self.network) {
             // The network may be using the memory still: there will be news.
             (Some(name), Some(wire)) => wire.cut_short(name),
-            _ => self.finish_large(send, done),
+            _ => self.finish_rndv_send(send, done),
         }
     }
 
