@@ -337,7 +337,7 @@ impl Endpoint {
         if self.peer_tx[to.index()].push_words(packet, &words) {
             return true;
         }
-        self.remove_large(send);
+        self.remove_rndv_send(send);
         false
     }
 
@@ -368,14 +368,14 @@ impl Endpoint {
     /// The receiver of a large message has it.
     pub(super) fn finish_rndv_send(&mut self, send: Id, done: &mut Vec<Completion>) {
         // A message that was cancelled meanwhile is no longer ours to finish.
-        if let Some(large) = self.remove_large(send) {
+        if let Some(large) = self.remove_rndv_send(send) {
             done.push(self.sent(large.token, large.label.tag, large.data.bytes()));
         }
     }
 
     /// Forgets a large message: on return nobody reads it any more, or once
     /// [`Endpoint::await_withdrawn`] has returned.
-    fn remove_large(&mut self, send: Id) -> Option<RndvSend> {
+    fn remove_rndv_send(&mut self, send: Id) -> Option<RndvSend> {
         let large = self.rndv_sends.remove(send)?;
         if let Some(claim) = large.claim {
             self.leases.withdraw(claim);
@@ -397,7 +397,7 @@ impl Endpoint {
         let ended: Vec<Id> =
             large.filter_map(|(id, send)| gone(send.to, send.token).then_some(id)).collect();
         for id in ended {
-            self.remove_large(id);
+            self.remove_rndv_send(id);
         }
         for (peer, standing) in self.peer_tx.iter_mut().enumerate() {
             let before = standing.waiting.len();
