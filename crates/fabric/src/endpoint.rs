@@ -464,7 +464,7 @@ impl Endpoint {
         });
         self.await_withdrawn();
         for peer in (0..ranks).map(Peer).filter(|peer| left[peer.index()]) {
-            self.forget_lane(peer);
+            self.drop_ring_writer(peer);
         }
         let end = |(token, peer)| Completion { token, outcome: Err(self.why_left(peer)) };
         done.extend(ended.into_iter().map(end));

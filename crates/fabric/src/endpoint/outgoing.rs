@@ -421,7 +421,7 @@ impl Endpoint {
     }
     /// Drops what still waits for the lane to a rank that has left, once its sends have been
     /// dropped: words that nobody will read, and for which there may never be room.
-    pub(super) fn forget_lane(&mut self, to: Peer) {
+    pub(super) fn drop_ring_writer(&mut self, to: Peer) {
         let waiting = &mut self.peer_tx[to.index()].waiting;
         self.waiting -= waiting.len();
         waiting.clear();
