@@ -251,7 +251,7 @@ impl Endpoint {
     pub(super) fn flush(&mut self, done: &mut Vec<Completion>) -> bool {
         let mut went = false;
         for peer in (0..self.peer_tx.len() as u32).map(Peer) {
-            if self.flush_lane(peer, done) {
+            if self.flush_ring(peer, done) {
                 self.announce(peer);
                 went = true;
             }
@@ -262,7 +262,7 @@ impl Endpoint {
     /// Sends what waits for one peer. Says whether anything went: then that peer must be rung,
     /// even if it was but a part of a message. A lane full of news of which nobody heard stays
     /// full.
-    fn flush_lane(&mut self, peer: Peer, done: &mut Vec<Completion>) -> bool {
+    fn flush_ring(&mut self, peer: Peer, done: &mut Vec<Completion>) -> bool {
         let mut went = false;
         while let Some(&mut outgoing) = self.peer_tx[peer.index()].waiting.front_mut() {
             match self.attempt(peer, &outgoing, done) {
