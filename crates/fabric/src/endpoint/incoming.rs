@@ -4,7 +4,7 @@ use super::belt::Block;
 use super::heap::is_in_heap;
 use super::introductions::Introductions;
 use super::matched::Taken;
-use super::outgoing::{Outgoing, Pieces};
+use super::outgoing::{Fragments, Outgoing};
 use super::packet::{Header, Packet, WORDS_BYTES, Words};
 use super::{
     Completion, Endpoint, Fill, Opened, PostedRecv, RndvOffer, RndvRecv, RndvSend, UnexpectedBody,
@@ -202,7 +202,7 @@ impl Endpoint {
             }
             Packet::Pieces { send, landing } => match self.rndv_sends.get_mut(Id(send)) {
                 Some(&mut RndvSend { data, .. }) => {
-                    let pieces = Pieces { send: Id(send), landing, data, sent: 0 };
+                    let pieces = Fragments { send: Id(send), landing, data, sent: 0 };
                     self.queue_behind(source, Outgoing::Pieces(pieces));
                 }
                 None => self.tell(source, Packet::Revoked { landing }),

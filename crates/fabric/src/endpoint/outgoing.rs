@@ -131,14 +131,14 @@ pub(super) enum Outgoing {
     /// A packet without user data.
     Words { packet: Packet, words: Words },
     /// A large message on its way in pieces.
-    Pieces(Pieces),
+    Pieces(Fragments),
     /// A structure of which the peer is told.
     Introduction(Introduction),
 }
 
 /// The pieces of a large message, of which the first `sent` bytes have gone.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pieces {
+pub(super) struct Fragments {
     pub(super) send: Id,
     pub(super) landing: u64,
     pub(super) data: Region,
@@ -342,8 +342,8 @@ impl Endpoint {
     }
 
     /// Sends as many pieces of a large message as there is room for.
-    fn push_pieces(&mut self, to: Peer, pieces: Pieces, done: &mut Vec<Completion>) -> Attempt {
-        let Pieces { send, landing, data, sent: before } = pieces;
+    fn push_pieces(&mut self, to: Peer, pieces: Fragments, done: &mut Vec<Completion>) -> Attempt {
+        let Fragments { send, landing, data, sent: before } = pieces;
         if self.rndv_sends.get_mut(send).is_none() {
             return Attempt::Gone(Posted::Done); // Its receiver has got the rest by itself.
         }
@@ -356,7 +356,7 @@ impl Endpoint {
             let bytes = standing.payload().min(data.bytes() - sent);
             let packet = Packet::Piece { landing, offset: sent, bytes };
             if !standing.push(packet, data.part(sent, bytes)) {
-                let rest = Outgoing::Pieces(Pieces { sent, ..pieces });
+                let rest = Outgoing::Pieces(Fragments { sent, ..pieces });
                 return if sent > before { Attempt::Partly(rest) } else { Attempt::NoRoom };
             }
             sent += bytes;
@@ -406,7 +406,7 @@ impl Endpoint {
                     Outgoing::Eager { token, .. } | Outgoing::Large { token, .. } => {
                         return !gone(Peer(peer as u32), token);
                     }
-                    Outgoing::Pieces(Pieces { send, landing, .. })
+                    Outgoing::Pieces(Fragments { send, landing, .. })
                         if self.rndv_sends.get_mut(send).is_none() =>
                     {
                         let packet = Packet::Revoked { landing };

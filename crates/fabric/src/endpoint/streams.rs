@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use super::belt::{Belt, Block, Readers};
 use super::blocks::is_copied_by_cores;
 use super::incoming::Message;
-use super::outgoing::{Attempt, Outgoing, Pieces};
+use super::outgoing::{Attempt, Fragments, Outgoing};
 use super::packet::Packet;
 use super::{Completion, Endpoint, Posted, RndvOffer, RndvRecv};
 use crate::single_copy::SingleCopy;
@@ -76,7 +76,7 @@ impl Endpoint {
     pub(super) fn stream_piece(
         &mut self,
         to: Peer,
-        pieces: Pieces,
+        pieces: Fragments,
         done: &mut Vec<Completion>,
     ) -> Option<Attempt> {
         if to == self.me || self.reaches(to) {
@@ -86,7 +86,7 @@ impl Endpoint {
         if !self.peer_tx[to.index()].has_room() {
             return Some(Attempt::NoRoom);
         }
-        let Pieces { send, landing, data, sent: offset } = pieces;
+        let Fragments { send, landing, data, sent: offset } = pieces;
         let piece = data.part(offset, next_piece(data.bytes(), offset));
         let lent = streams.belt.lend(&mut self.arena, &self.segment, (piece, Readers::One(to)));
         let Some(block) = lent else {
@@ -99,7 +99,7 @@ impl Endpoint {
         let pushed = self.peer_tx[to.index()].push_words(packet, &block.words());
         assert!(pushed, "there was room for it");
         if sent < data.bytes() {
-            return Some(Attempt::Partly(Outgoing::Pieces(Pieces { sent, ..pieces })));
+            return Some(Attempt::Partly(Outgoing::Pieces(Fragments { sent, ..pieces })));
         }
         self.finish_rndv_send(send, done);
         Some(Attempt::Gone(Posted::Done))
