@@ -310,7 +310,7 @@ impl Endpoint {
                     false => Attempt::NoRoom,
                 }
             }
-            Outgoing::Pieces(pieces) => self.push_pieces(to, pieces, done),
+            Outgoing::Pieces(pieces) => self.push_fragments(to, pieces, done),
             Outgoing::Introduction(introduction) => self.push_introduction(to, introduction),
         }
     }
@@ -342,7 +342,12 @@ impl Endpoint {
     }
 
     /// Sends as many pieces of a large message as there is room for.
-    fn push_pieces(&mut self, to: Peer, pieces: Fragments, done: &mut Vec<Completion>) -> Attempt {
+    fn push_fragments(
+        &mut self,
+        to: Peer,
+        pieces: Fragments,
+        done: &mut Vec<Completion>,
+    ) -> Attempt {
         let Fragments { send, landing, data, sent: before } = pieces;
         if self.rndv_sends.get_mut(send).is_none() {
             return Attempt::Gone(Posted::Done); // Its receiver has got the rest by itself.
