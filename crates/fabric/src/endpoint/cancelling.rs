@@ -67,7 +67,7 @@ impl Endpoint {
     /// What waits of a large message is in this memory now.
     fn send_pieces_from(&mut self, to: Peer, send: Id, from: Region) {
         self.peer_tx[to.index()].each_waiting(|outgoing| {
-            if let Outgoing::Pieces(pieces) = outgoing
+            if let Outgoing::Fragments(pieces) = outgoing
                 && pieces.send == send
             {
                 pieces.data = from;

@@ -203,7 +203,7 @@ impl Endpoint {
             Packet::Pieces { send, landing } => match self.rndv_sends.get_mut(Id(send)) {
                 Some(&mut RndvSend { data, .. }) => {
                     let pieces = Fragments { send: Id(send), landing, data, sent: 0 };
-                    self.queue_behind(source, Outgoing::Pieces(pieces));
+                    self.queue_behind(source, Outgoing::Fragments(pieces));
                 }
                 None => self.tell(source, Packet::Revoked { landing }),
             },

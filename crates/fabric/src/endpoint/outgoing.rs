@@ -95,7 +95,7 @@ impl PeerTx {
         let before = self.waiting.len();
         self.waiting.retain_mut(|outgoing| match *outgoing {
             Outgoing::Eager { token, .. } | Outgoing::Large { token, .. } => token != wanted,
-            Outgoing::Pieces(_) | Outgoing::Words { .. } | Outgoing::Introduction(_) => true,
+            Outgoing::Fragments(_) | Outgoing::Words { .. } | Outgoing::Introduction(_) => true,
         });
         self.waiting.len() < before
     }
@@ -131,7 +131,7 @@ pub(super) enum Outgoing {
     /// A packet without user data.
     Words { packet: Packet, words: Words },
     /// A large message on its way in pieces.
-    Pieces(Fragments),
+    Fragments(Fragments),
     /// A structure of which the peer is told.
     Introduction(Introduction),
 }
@@ -310,7 +310,7 @@ impl Endpoint {
                     false => Attempt::NoRoom,
                 }
             }
-            Outgoing::Pieces(pieces) => self.push_fragments(to, pieces, done),
+            Outgoing::Fragments(pieces) => self.push_fragments(to, pieces, done),
             Outgoing::Introduction(introduction) => self.push_introduction(to, introduction),
         }
     }
@@ -361,7 +361,7 @@ impl Endpoint {
             let bytes = standing.payload().min(data.bytes() - sent);
             let packet = Packet::Piece { landing, offset: sent, bytes };
             if !standing.push(packet, data.part(sent, bytes)) {
-                let rest = Outgoing::Pieces(Fragments { sent, ..pieces });
+                let rest = Outgoing::Fragments(Fragments { sent, ..pieces });
                 return if sent > before { Attempt::Partly(rest) } else { Attempt::NoRoom };
             }
             sent += bytes;
@@ -411,13 +411,14 @@ impl Endpoint {
                     Outgoing::Eager { token, .. } | Outgoing::Large { token, .. } => {
                         return !gone(Peer(peer as u32), token);
                     }
-                    Outgoing::Pieces(Fragments { send, landing, .. })
+                    Outgoing::Fragments(Fragments { send, landing, .. })
                         if self.rndv_sends.get_mut(send).is_none() =>
                     {
                         let packet = Packet::Revoked { landing };
                         *outgoing = Outgoing::Words { packet, words: [0; 3] };
                     }
-                    Outgoing::Pieces(_) | Outgoing::Words { .. } | Outgoing::Introduction(_) => {}
+                    Outgoing::Fragments(_) | Outgoing::Words { .. } | Outgoing::Introduction(_) => {
+                    }
                 }
                 true
             });

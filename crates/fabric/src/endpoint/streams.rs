@@ -99,7 +99,7 @@ impl Endpoint {
         let pushed = self.peer_tx[to.index()].push_words(packet, &block.words());
         assert!(pushed, "there was room for it");
         if sent < data.bytes() {
-            return Some(Attempt::Partly(Outgoing::Pieces(Fragments { sent, ..pieces })));
+            return Some(Attempt::Partly(Outgoing::Fragments(Fragments { sent, ..pieces })));
         }
         self.finish_rndv_send(send, done);
         Some(Attempt::Gone(Posted::Done))
