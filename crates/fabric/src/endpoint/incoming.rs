@@ -196,7 +196,7 @@ impl Endpoint {
                 let exposure = RndvOffer { address, claim: Claim::from_word(claim), send };
                 let message = Message { source, label, element, bytes };
                 match self.matching.take_posted(source, label) {
-                    Some(receive) => self.land(message, exposure, receive, done),
+                    Some(receive) => self.start_rndv(message, exposure, receive, done),
                     None => self.keep(message, UnexpectedBody::Exposed(exposure)),
                 }
             }
@@ -321,7 +321,7 @@ impl Endpoint {
     ) {
         let message = Message { source, label, element: early.element, bytes: early.bytes };
         match early.body {
-            UnexpectedBody::Exposed(exposure) => self.land(message, exposure, receive, done),
+            UnexpectedBody::Exposed(exposure) => self.start_rndv(message, exposure, receive, done),
             UnexpectedBody::Berthed(berth) => self.receive_berthed(message, berth, receive, done),
             UnexpectedBody::Shared(block) => self.receive_block(message, block, &receive, done),
             UnexpectedBody::Whole(whole) => {
@@ -331,7 +331,7 @@ impl Endpoint {
     }
 
     /// A large message meets its receive: copy it, or ask for its pieces.
-    fn land(
+    fn start_rndv(
         &mut self,
         message: Message,
         exposure: RndvOffer,
