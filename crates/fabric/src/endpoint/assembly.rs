@@ -128,7 +128,7 @@ impl Endpoint {
     fn assembled(&mut self, message: Message, whole: Box<[u8]>, done: &mut Vec<Completion>) {
         match self.matching.take_posted(message.source, message.label) {
             Some(receive) => message.deliver(&whole, receive, &self.introductions, done),
-            None => self.keep(message, UnexpectedBody::Whole(whole)),
+            None => self.enqueue_unexpected(message, UnexpectedBody::Whole(whole)),
         }
     }
 }

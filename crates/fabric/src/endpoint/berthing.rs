@@ -58,7 +58,7 @@ impl Endpoint {
         wire.note_granted(message.source, granted);
         match self.matching.take_posted(message.source, message.label) {
             Some(receive) => self.receive_berthed(message, berth, receive, done),
-            None => self.keep(message, UnexpectedBody::Berthed(berth)),
+            None => self.enqueue_unexpected(message, UnexpectedBody::Berthed(berth)),
         }
     }
 

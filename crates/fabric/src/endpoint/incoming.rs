@@ -197,7 +197,7 @@ impl Endpoint {
                 let message = Message { source, label, element, bytes };
                 match self.matching.take_posted(source, label) {
                     Some(receive) => self.start_rndv(message, exposure, receive, done),
-                    None => self.keep(message, UnexpectedBody::Exposed(exposure)),
+                    None => self.enqueue_unexpected(message, UnexpectedBody::Exposed(exposure)),
                 }
             }
             Packet::Pieces { send, landing } => match self.rndv_sends.get_mut(Id(send)) {
@@ -264,7 +264,7 @@ impl Endpoint {
         let block = Block::from_words(self.words(message.source));
         match self.matching.take_posted(message.source, message.label) {
             Some(receive) => self.receive_block(message, block, &receive, done),
-            None => self.keep(message, UnexpectedBody::Shared(block)),
+            None => self.enqueue_unexpected(message, UnexpectedBody::Shared(block)),
         }
     }
 
@@ -285,12 +285,12 @@ impl Endpoint {
                 let mut whole = vec![0; message.bytes].into_boxed_slice();
                 // SAFETY: a live box of this length.
                 unsafe { inlet.copy_payload::<Header>(RegionMut::of(&mut whole)) };
-                self.keep(message, UnexpectedBody::Whole(whole));
+                self.enqueue_unexpected(message, UnexpectedBody::Whole(whole));
             }
         }
     }
 
-    pub(super) fn keep(&mut self, message: Message, body: UnexpectedBody) {
+    pub(super) fn enqueue_unexpected(&mut self, message: Message, body: UnexpectedBody) {
         let Message { source, label, element, bytes } = message;
         self.unexpected[source.index()] += 1;
         self.matching.keep(source, label, UnexpectedMsg { element, bytes, body });
