@@ -306,14 +306,14 @@ impl Endpoint {
         match self.take(selector) {
             None => self.matching.post(selector, receive),
             Some(taken) => {
-                self.receive_early(taken, receive, done);
+                self.receive_unexpected(taken, receive, done);
                 Ticket::default()
             }
         }
     }
 
     /// A receive is posted for a message that came before it.
-    pub(super) fn receive_early(
+    pub(super) fn receive_unexpected(
         &mut self,
         Taken { source, label, early }: Taken,
         receive: PostedRecv,

@@ -48,7 +48,7 @@ impl Endpoint {
         token: Token,
         done: &mut Vec<Completion>,
     ) {
-        self.receive_early(taken, PostedRecv::new(into, element, token), done);
+        self.receive_unexpected(taken, PostedRecv::new(into, element, token), done);
     }
 
     /// Lets a message go that has been taken: its sender is told that it has been received.
