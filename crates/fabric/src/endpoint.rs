@@ -388,7 +388,7 @@ impl Endpoint {
     /// fills those from it. Says whether anything moved.
     pub fn take_in(&mut self, done: &mut Vec<Completion>) -> bool {
         let leaves_copies = self.begin_leaving_copies();
-        let came = self.poll_inlets(done);
+        let came = self.poll_readers(done);
         self.end_leaving_copies(leaves_copies, done);
         let went = self.waiting > 0 && self.flush(done);
         came || went || self.is_overdue() && self.pull(done)

@@ -136,7 +136,7 @@ impl Endpoint {
     /// have us keep any number of them. So of a peer that has many kept already nothing more is
     /// taken while there is something else to do; its lane fills, and it waits. Only when we find
     /// nothing time and again may what we wait for lie behind: then we take one at a time.
-    pub(super) fn poll_inlets(&mut self, done: &mut Vec<Completion>) -> bool {
+    pub(super) fn poll_readers(&mut self, done: &mut Vec<Completion>) -> bool {
         let (mut came, mut hoarded) = (false, false);
         for peer in 0..self.readers.len() {
             if self.unexpected[peer] < PLENTY {
