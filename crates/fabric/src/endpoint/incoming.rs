@@ -140,7 +140,7 @@ impl Endpoint {
         let (mut came, mut hoarded) = (false, false);
         for peer in 0..self.readers.len() {
             if self.unexpected[peer] < PLENTY {
-                came |= self.poll_inlet(peer, TURN, done);
+                came |= self.poll_reader(peer, TURN, done);
             } else if self.readers[peer].has_news() {
                 hoarded = true;
             }
@@ -151,14 +151,14 @@ impl Endpoint {
         }
         for peer in 0..self.readers.len() {
             if self.unexpected[peer] >= PLENTY {
-                came |= self.poll_inlet(peer, 1, done);
+                came |= self.poll_reader(peer, 1, done);
             }
         }
         came
     }
 
     /// Takes up to `turn` packets from one peer.
-    fn poll_inlet(&mut self, peer: usize, turn: usize, done: &mut Vec<Completion>) -> bool {
+    fn poll_reader(&mut self, peer: usize, turn: usize, done: &mut Vec<Completion>) -> bool {
         for taken in 0..turn {
             // SAFETY: peers push nothing but `Header`s into standing lanes, and any bits are one.
             let Some(header) = (unsafe { self.readers[peer].peek::<Header>() }) else {
