@@ -92,7 +92,7 @@ impl Endpoint {
             straight: None,
             exposure: None,
         });
-        self.handle_piece(source, id, 0, first, done);
+        self.handle_fragment(source, id, 0, first, done);
         State::Landing(id, first)
     }
 
@@ -106,7 +106,7 @@ impl Endpoint {
         let state = std::mem::take(&mut self.reassemblies[source.index()].state);
         self.reassemblies[source.index()].state = match state {
             State::Landing(id, offset) => {
-                self.handle_piece(source, id, offset, bytes, done);
+                self.handle_fragment(source, id, offset, bytes, done);
                 State::Landing(id, offset + bytes)
             }
             State::Early(message, mut whole, offset) => {

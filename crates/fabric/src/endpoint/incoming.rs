@@ -208,7 +208,7 @@ impl Endpoint {
                 None => self.tell(source, Packet::Revoked { landing }),
             },
             Packet::Piece { landing, offset, bytes } => {
-                self.handle_piece(source, Id(landing), offset, bytes, done);
+                self.handle_fragment(source, Id(landing), offset, bytes, done);
             }
             Packet::Streamed { landing, offset, bytes } => {
                 let block = Block::from_words(self.words(source));
@@ -383,7 +383,7 @@ impl Endpoint {
         let _ = self.submit(peer, Outgoing::Words { packet, words });
     }
 
-    pub(super) fn handle_piece(
+    pub(super) fn handle_fragment(
         &mut self,
         source: Peer,
         id: Id,
