@@ -396,11 +396,11 @@ impl Endpoint {
         let into = landing.receive.into.part(offset, bytes);
         // SAFETY: the landing belongs to a posted receive that is not complete.
         unsafe { self.readers[source.index()].copy_payload::<Header>(into) };
-        self.note_piece(id, bytes, done);
+        self.note_fragment(id, bytes, done);
     }
 
     /// So many bytes of a landing are in place.
-    pub(super) fn note_piece(&mut self, id: Id, bytes: usize, done: &mut Vec<Completion>) {
+    pub(super) fn note_fragment(&mut self, id: Id, bytes: usize, done: &mut Vec<Completion>) {
         let Some(landing) = self.rndv_recvs.get_mut(id) else { return };
         landing.missing -= bytes;
         if landing.missing == 0 {

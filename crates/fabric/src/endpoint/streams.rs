@@ -123,7 +123,7 @@ impl Endpoint {
             // long enough, as `part` checks. The bytes lie in the segment, and nobody writes them
             // until we let the block go (README, "Blocks").
             unsafe { into.start().copy_from_nonoverlapping(from.as_ptr(), bytes) };
-            self.note_piece(id, bytes, done);
+            self.note_fragment(id, bytes, done);
         }
         self.leave_block(block);
         self.wake(source); // Who has more to send may wait for the block.
