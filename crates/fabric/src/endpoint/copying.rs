@@ -90,7 +90,7 @@ impl Endpoint {
             let copied = self.copy_parts((message.source, claim), &exposure, into);
             match self.settle((message.source, claim), &exposure, copied) {
                 Some(outcome) => done.push(message.completion(receive.token(), outcome)),
-                None => self.ask_for_pieces(message, exposure, receive),
+                None => self.request_fragments(message, exposure, receive),
             }
         }
     }

@@ -344,7 +344,7 @@ impl Endpoint {
             return;
         }
         if self.is_streamed(&message) && !is_in_heap(exposure.address) {
-            return self.ask_for_pieces(message, exposure, receive);
+            return self.request_fragments(message, exposure, receive);
         }
         if self.lies_exposed(&message, &exposure, &receive) {
             return done.push(message.completion(receive.token(), Ok(())));
@@ -355,11 +355,11 @@ impl Endpoint {
         match self.copy_once(&message, &exposure, &receive) {
             Some(outcome) => done.push(message.completion(receive.token(), outcome)),
             None if self.land_straight(&message, &exposure, &receive, done) => {}
-            None => self.ask_for_pieces(message, exposure, receive),
+            None => self.request_fragments(message, exposure, receive),
         }
     }
 
-    pub(super) fn ask_for_pieces(
+    pub(super) fn request_fragments(
         &mut self,
         message: Message,
         exposure: RndvOffer,
