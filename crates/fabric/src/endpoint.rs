@@ -457,7 +457,7 @@ impl Endpoint {
             is_left.then(|| ended.push((token, to)));
             is_left
         });
-        self.drop_landings(|landing| {
+        self.drop_rndv_recvs(|landing| {
             let is_left = left[landing.source.index()];
             is_left.then(|| ended.push((landing.receive.token(), landing.source)));
             is_left
@@ -481,7 +481,7 @@ impl Endpoint {
     pub fn cancel(&mut self, gone: impl Fn(Token) -> bool) {
         self.matching.withdraw(|_, receive| gone(receive.token()));
         self.drop_sends(|_, token| gone(token));
-        self.drop_landings(|landing| gone(landing.receive.token()));
+        self.drop_rndv_recvs(|landing| gone(landing.receive.token()));
         self.await_withdrawn();
         self.late.retain(|completion| !gone(completion.token));
     }

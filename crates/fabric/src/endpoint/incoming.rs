@@ -412,7 +412,7 @@ impl Endpoint {
     }
 
     /// Takes back the receives that await pieces and that the predicate names.
-    pub(super) fn drop_landings(&mut self, mut gone: impl FnMut(&RndvRecv) -> bool) {
+    pub(super) fn drop_rndv_recvs(&mut self, mut gone: impl FnMut(&RndvRecv) -> bool) {
         let landings = self.rndv_recvs.iter();
         let ids: Vec<_> =
             landings.filter_map(|(id, landing)| gone(landing).then_some(id)).collect();
