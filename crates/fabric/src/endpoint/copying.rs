@@ -133,7 +133,7 @@ impl Endpoint {
     ) -> Option<Result<(), TransferError>> {
         let (source, bytes) = (message.source, message.bytes);
         if bytes == 0 {
-            self.tell(source, Packet::Finished { send: exposure.send });
+            self.send_control(source, Packet::Finished { send: exposure.send });
             return Some(Ok(()));
         }
         if !self.can_copy(exposure) {
@@ -179,7 +179,7 @@ impl Endpoint {
             self.single_copy = SingleCopy::Off;
             return None;
         }
-        self.tell(source, Packet::Finished { send: exposure.send });
+        self.send_control(source, Packet::Finished { send: exposure.send });
         Some(Ok(()))
     }
 
@@ -218,7 +218,7 @@ impl Endpoint {
     ) {
         sharing::open(&self.segment, source, claim);
         let address = self.told(into.as_region());
-        self.tell(source, Packet::Share { send, address });
+        self.send_control(source, Packet::Share { send, address });
     }
 
     /// Copies those parts of a shared message that its sender does not.

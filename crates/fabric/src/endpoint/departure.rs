@@ -114,7 +114,7 @@ impl Endpoint {
             there.partition(|&peer| peer > self.me || wire.has_met(peer));
         self.departure.untold = later;
         self.departure.since = Some(Instant::now());
-        now.into_iter().for_each(|peer| self.tell(peer, packet));
+        now.into_iter().for_each(|peer| self.send_control(peer, packet));
         true
     }
 
@@ -142,9 +142,9 @@ impl Endpoint {
         for peer in now {
             if has_left {
                 // Also who has left meanwhile, and waits for this.
-                self.tell(peer, Packet::Left);
+                self.send_control(peer, Packet::Left);
             } else if !self.is_known_left(peer) {
-                self.tell(peer, Packet::Leaving);
+                self.send_control(peer, Packet::Leaving);
             }
         }
     }
@@ -168,7 +168,7 @@ impl Endpoint {
                 // Who has said that it leaves has said enough: a rank that has left closes its
                 // port when it reads that, and would not take this as well.
                 if !self.departure.was_told {
-                    self.tell(peer, Packet::Seen);
+                    self.send_control(peer, Packet::Seen);
                 }
             }
             Packet::Seen => self.has_seen[peer.index()] = true,

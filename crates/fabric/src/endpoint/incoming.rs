@@ -205,7 +205,7 @@ impl Endpoint {
                     let pieces = Fragments { send: Id(send), landing, data, sent: 0 };
                     self.queue_behind(source, Outgoing::Fragments(pieces));
                 }
-                None => self.tell(source, Packet::Revoked { landing }),
+                None => self.send_control(source, Packet::Revoked { landing }),
             },
             Packet::Piece { landing, offset, bytes } => {
                 self.handle_fragment(source, Id(landing), offset, bytes, done);
@@ -339,7 +339,7 @@ impl Endpoint {
         done: &mut Vec<Completion>,
     ) {
         if let Err(error) = message.fits(&receive, &self.introductions) {
-            self.tell(message.source, Packet::Finished { send: exposure.send });
+            self.send_control(message.source, Packet::Finished { send: exposure.send });
             done.push(message.completion(receive.token(), Err(error)));
             return;
         }
@@ -370,11 +370,11 @@ impl Endpoint {
         let landing = RndvRecv { receive, source, tag, bytes, missing, straight, exposure };
         let landing = self.rndv_recvs.insert(landing);
         self.note_stream(landing, bytes);
-        self.tell(source, Packet::Pieces { send, landing: landing.0 });
+        self.send_control(source, Packet::Pieces { send, landing: landing.0 });
     }
 
     /// Sends a packet that says everything in its header and completes nobody's transfer.
-    pub(super) fn tell(&mut self, peer: Peer, packet: Packet) {
+    pub(super) fn send_control(&mut self, peer: Peer, packet: Packet) {
         self.tell_words(peer, packet, [0; 3]);
     }
 

@@ -55,7 +55,7 @@ impl Endpoint {
     pub fn discard(&mut self, taken: Taken) {
         match taken.early.body {
             UnexpectedBody::Exposed(exposure) => {
-                self.tell(taken.source, Packet::Finished { send: exposure.send });
+                self.send_control(taken.source, Packet::Finished { send: exposure.send });
             }
             UnexpectedBody::Berthed(berth) => {
                 self.empty_berth(taken.source, berth);

@@ -43,7 +43,7 @@ impl Endpoint {
                 News::Landed { from, landing, course, how } => {
                     self.straight_landed(from, landing, how, done);
                     if how == How::Withdrawn {
-                        self.tell(from, Packet::Finished { send: course.send });
+                        self.send_control(from, Packet::Finished { send: course.send });
                     }
                 }
                 News::Sent { send } => {
