@@ -110,7 +110,7 @@ impl Endpoint {
             let Some(wire) = &mut self.network else { return };
             let words = [wire.tell_granted(to), 0, 0];
             if !self.departure.was_told() && !self.is_known_left(to) {
-                self.tell_words(to, Packet::Berths, words);
+                self.send_control_words(to, Packet::Berths, words);
             }
         }
     }

@@ -375,11 +375,11 @@ impl Endpoint {
 
     /// Sends a packet that says everything in its header and completes nobody's transfer.
     pub(super) fn send_control(&mut self, peer: Peer, packet: Packet) {
-        self.tell_words(peer, packet, [0; 3]);
+        self.send_control_words(peer, packet, [0; 3]);
     }
 
     /// The same for a packet with words.
-    pub(super) fn tell_words(&mut self, peer: Peer, packet: Packet, words: Words) {
+    pub(super) fn send_control_words(&mut self, peer: Peer, packet: Packet, words: Words) {
         let _ = self.submit(peer, Outgoing::Words { packet, words });
     }
 
