@@ -50,7 +50,7 @@ use crate::{
     Failure, Label, Peer, Received, Region, RegionMut, Selector, SharedSegment, Token,
     TransferError, TypeCode,
 };
-use assembly::Assembly;
+use assembly::Reassembly;
 use belt::Block;
 use blocks::Blocks;
 pub use cancelling::Copied;
@@ -218,7 +218,7 @@ pub struct Endpoint {
     /// Per peer: the lane from it.
     readers: Vec<RingReader>,
     /// Per peer: its message of which not all cells have come.
-    reassemblies: Vec<Assembly>,
+    reassemblies: Vec<Reassembly>,
     matching: Matching<PostedRecv, UnexpectedMsg>,
     /// Per peer: its messages that wait for their receives.
     unexpected: Vec<usize>,
@@ -310,7 +310,7 @@ impl Endpoint {
             peer_tx: standing,
             waiting: 0,
             readers: ranks.clone().map(|peer| inlet(lane_from(peer))).collect(),
-            reassemblies: ranks.map(|_| Assembly::default()).collect(),
+            reassemblies: ranks.map(|_| Reassembly::default()).collect(),
             matching: Matching::default(),
             unexpected: vec![0; layout.ranks()],
             idle_polls: 0,

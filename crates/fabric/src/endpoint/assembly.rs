@@ -19,7 +19,7 @@ const PATIENCE: u32 = 16;
 
 /// The messages in several cells that come from one peer.
 #[derive(Default)]
-pub(super) struct Assembly {
+pub(super) struct Reassembly {
     state: State,
     /// Looks at the one that is next.
     looks: u32,
@@ -66,7 +66,7 @@ impl Endpoint {
                 State::Early(message, whole, first)
             }
         };
-        self.reassemblies[source.index()] = Assembly { state, looks: 0 };
+        self.reassemblies[source.index()] = Reassembly { state, looks: 0 };
         true
     }
 
