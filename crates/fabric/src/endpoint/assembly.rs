@@ -40,7 +40,7 @@ enum State {
 impl Endpoint {
     /// Takes the first cell of a message that lies in several. `false` if that stays in the lane,
     /// to be looked at again.
-    pub(super) fn begin_assembly(
+    pub(super) fn begin_reassembly(
         &mut self,
         source: Peer,
         header: Header,

@@ -164,7 +164,7 @@ impl Endpoint {
             let Some(header) = (unsafe { self.readers[peer].peek::<Header>() }) else {
                 return taken > 0;
             };
-            if header.is_first() && !self.begin_assembly(Peer(peer as u32), header, done) {
+            if header.is_first() && !self.begin_reassembly(Peer(peer as u32), header, done) {
                 return true;
             }
             self.handle(Peer(peer as u32), Packet::read(header), done);
