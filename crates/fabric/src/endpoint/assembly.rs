@@ -97,7 +97,7 @@ impl Endpoint {
     }
 
     /// Another cell of the message that has begun to come.
-    pub(super) fn go_on_assembling(
+    pub(super) fn continue_reassembly(
         &mut self,
         source: Peer,
         bytes: usize,

@@ -182,7 +182,7 @@ impl Endpoint {
             }
             // Whoever polls has begun to assemble it.
             Packet::First { bytes, .. } => self.note_message(source, bytes),
-            Packet::Rest { bytes } => self.go_on_assembling(source, bytes, done),
+            Packet::Rest { bytes } => self.continue_reassembly(source, bytes, done),
             Packet::Berthed { label, element, bytes } => {
                 self.note_berthed(Message { source, label, element, bytes }, done);
             }
