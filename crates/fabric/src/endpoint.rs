@@ -63,7 +63,7 @@ pub use matched::Taken;
 use outgoing::PeerTx;
 pub(crate) use packet::Header;
 use pen::Pen;
-pub use short::Short;
+pub use short::InlineRecv;
 use streams::Streams;
 pub use transit::Transit;
 

@@ -50,7 +50,7 @@ mod trusted;
 
 pub use channel::{InChannel, OutChannel};
 pub use complaint::{complain, printable};
-pub use endpoint::{Attached, Completion, Endpoint, Fill, Options, Posted, Short, Transit};
+pub use endpoint::{Attached, Completion, Endpoint, Fill, InlineRecv, Options, Posted, Transit};
 pub use error::{Allowed, Error, Failure, How, Length, Sender, TransferError, signal_name};
 pub use memory::{Region, RegionMut};
 pub use message::{Label, Peer, Received, Selector, Token, TrafficHint, TypeCode};

@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use crate::endpoint::Options;
     use crate::layout::Layout;
-    use crate::{Label, Peer, SharedSegment, Short};
+    use crate::{InlineRecv, Label, Peer, SharedSegment};
 
     const TOKEN: Token = Token { operation: 3, step: 1 };
 
@@ -247,7 +247,7 @@ mod tests {
         tag: u64,
         into: &mut [u8],
         alignment: usize,
-    ) -> (Short, Option<Vec<u8>>) {
+    ) -> (InlineRecv, Option<Vec<u8>>) {
         let (message, place) = ((Peer(0), label(tag)), RegionMut::of(into));
         let mut read = None;
         let take = |message: Region| {
@@ -275,7 +275,7 @@ mod tests {
             let mut into = vec![0; bytes];
             send(&mut sender, tag as u64, &data[..bytes]);
             let (short, read) = read_short(&mut receiver, tag as u64, &mut into, alignment);
-            assert_eq!((short, read.is_some()), (Short::Here(Ok(bytes)), lies), "{bytes}");
+            assert_eq!((short, read.is_some()), (InlineRecv::Here(Ok(bytes)), lies), "{bytes}");
             let came = read.as_ref().unwrap_or(&into);
             assert!(came.len() == bytes && came.iter().all(|&byte| byte == 7));
             assert_eq!(into.iter().all(|&byte| byte == 0), lies, "copied, or not");
@@ -291,11 +291,15 @@ mod tests {
         }
         let (short, read) = read_short(&mut receiver, 1, &mut [0; 4], 1);
         let refused = TransferError::truncated(crate::Sender::new(Peer(0), 1), 8, 4);
-        assert_eq!((short, read), (Short::Here(Err(refused)), None));
+        assert_eq!((short, read), (InlineRecv::Here(Err(refused)), None));
         receiver.progress(&mut Vec::new());
         let mut into = [0; 8];
         let (short, _) = read_short(&mut receiver, 3, &mut into, 1);
-        assert_eq!((short, into), (Short::Here(Ok(8)), [3; 8]), "in the memory of its receive");
-        assert_eq!(read_short(&mut receiver, 4, &mut into, 1).0, Short::NotYet);
+        assert_eq!(
+            (short, into),
+            (InlineRecv::Here(Ok(8)), [3; 8]),
+            "in the memory of its receive"
+        );
+        assert_eq!(read_short(&mut receiver, 4, &mut into, 1).0, InlineRecv::NotYet);
     }
 }

@@ -21,7 +21,7 @@ use crate::{
 /// What became of the attempt to receive a short message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Short {
+pub enum InlineRecv {
     /// It has been received and is so long, or it was refused.
     Here(Result<usize, TransferError>),
     /// Nothing has come.
@@ -88,7 +88,7 @@ impl Endpoint {
         element: TypeCode,
         into: RegionMut,
         fill: Fill,
-    ) -> Short {
+    ) -> InlineRecv {
         let receive = PostedRecv::new(into, element, Token { operation: 0, step: 0 }).filled(fill);
         // SAFETY: passed on.
         unsafe { self.recv_by(from, label, receive, None::<(usize, fn(Region))>) }
@@ -108,7 +108,7 @@ impl Endpoint {
         into: RegionMut,
         alignment: usize,
         read: impl FnOnce(Region),
-    ) -> Short {
+    ) -> InlineRecv {
         let receive =
             PostedRecv::new(into, element, Token { operation: 0, step: 0 }).filled(Fill::Whole);
         // SAFETY: passed on.
@@ -126,16 +126,16 @@ impl Endpoint {
         label: Label,
         receive: PostedRecv,
         reader: Option<(usize, impl FnOnce(Region))>,
-    ) -> Short {
+    ) -> InlineRecv {
         if self.unexpected[from.index()] > 0
             && let Some(taken) = self.take(Selector::exactly(from, label))
         {
-            return Short::Here(self.recv_kept(taken, &receive, reader.map(|(_, read)| read)));
+            return InlineRecv::Here(self.recv_kept(taken, &receive, reader.map(|(_, read)| read)));
         }
         let inlet = &mut self.readers[from.index()];
         // SAFETY: peers push nothing but `Header`s into standing lanes, and any bits are one.
         let Some(header) = (unsafe { inlet.peek::<Header>() }) else {
-            return Short::NotYet;
+            return InlineRecv::NotYet;
         };
         if !header.is_eager(label) {
             return self.recv_next_block(
@@ -149,7 +149,7 @@ impl Endpoint {
         let message = Message { source: from, label, element, bytes };
         if let Err(error) = message.fits(&receive, &self.introductions) {
             self.take_next(from, bytes);
-            return Short::Here(Err(error));
+            return InlineRecv::Here(Err(error));
         }
         let payload = inlet.payload_of::<Header>(bytes);
         match reader {
@@ -166,7 +166,7 @@ impl Endpoint {
             }
         }
         self.take_next(from, bytes);
-        Short::Here(Ok(bytes))
+        InlineRecv::Here(Ok(bytes))
     }
 
     /// Takes the next message of a rank, of so many bytes, which has been looked at where it lies.
@@ -200,7 +200,7 @@ impl Endpoint {
     /// it is there: then the receive is over. `None` if others are posted. What else a message from
     /// there can be is left to [`Endpoint::progress`], as by [`Endpoint::recv_short`].
     #[inline]
-    pub fn recv_alone(&mut self, token: Token) -> Option<(Peer, u64, Short)> {
+    pub fn recv_alone(&mut self, token: Token) -> Option<(Peer, u64, InlineRecv)> {
         let (from, label, receive) = self.matching.alone()?;
         if receive.token() != token {
             return None;
@@ -208,7 +208,7 @@ impl Endpoint {
         let (element, into) = (receive.element, receive.into);
         // SAFETY: the receive is posted: writable, by the promise of its poster.
         let short = unsafe { self.recv_short(from, label, element, into, Fill::Part) };
-        if let Short::Here(_) = short {
+        if let InlineRecv::Here(_) = short {
             self.matching.meet_alone();
         }
         Some((from, label.tag, short))
@@ -222,12 +222,12 @@ impl Endpoint {
         header: Header,
         receive: &PostedRecv,
         read: Option<impl FnOnce(Region)>,
-    ) -> Short {
+    ) -> InlineRecv {
         let message = match Packet::read(header) {
             Packet::Block { label: its, element, bytes } if its == label => {
                 Message { source: from, label, element, bytes }
             }
-            _ => return Short::Behind,
+            _ => return InlineRecv::Behind,
         };
         self.note_message(from, message.bytes);
         let block = Block::from_words(self.words(from));
@@ -247,7 +247,7 @@ impl Endpoint {
         if self.readers[from.index()].advance() {
             self.announce(from);
         }
-        Short::Here(fits.map(|()| message.bytes))
+        InlineRecv::Here(fits.map(|()| message.bytes))
     }
 
     /// Has the network put what has come into the lanes, if the message that is awaited from this
@@ -356,10 +356,10 @@ mod tests {
         assert!(!post(&mut receiver, 1, &mut [0; 3]), "it is not the only one");
         let other = Token { step: 1, ..TOKEN };
         assert_eq!(receiver.recv_alone(other), None);
-        assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, Short::NotYet)));
+        assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::NotYet)));
         send(&mut sender, 2, &[9; 3]);
         send(&mut sender, 1, &[1, 2]);
-        assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, Short::Behind)));
+        assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::Behind)));
         // Who makes progress meanwhile meets the receive as any other one.
         receiver.progress(&mut done);
         assert_eq!((done.len(), into, receiver.matching.posted()), (1, [1, 2, 0], 0));
@@ -376,7 +376,7 @@ mod tests {
                 Fill::Part,
             )
         };
-        assert_eq!((kept, into), (Short::Here(Ok(3)), [9; 3]));
+        assert_eq!((kept, into), (InlineRecv::Here(Ok(3)), [9; 3]));
     }
 
     #[test]
@@ -385,12 +385,12 @@ mod tests {
         let mut into = [0; 3];
         send(&mut sender, 1, &[5; 3]);
         assert!(post(&mut receiver, 1, &mut into));
-        assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, Short::Here(Ok(3)))));
+        assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::Here(Ok(3)))));
         assert_eq!((into, receiver.matching.posted()), ([5; 3], 0));
         send(&mut sender, 1, &[6; 4]);
         assert!(post(&mut receiver, 1, &mut into));
         let refused = Err(TransferError::truncated(crate::Sender::new(Peer(0), 1), 4, 3));
-        assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, Short::Here(refused))));
+        assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::Here(refused))));
         assert_eq!((into, receiver.matching.posted()), ([5; 3], 0), "it is as it was");
         // The order of messages is that of their sending, whoever receives them.
         for value in 0..3 {
@@ -398,7 +398,7 @@ mod tests {
         }
         for value in 0..3 {
             assert!(post(&mut receiver, 1, &mut into));
-            assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, Short::Here(Ok(1)))));
+            assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::Here(Ok(1)))));
             assert_eq!(into[0], value);
         }
     }

@@ -10,7 +10,7 @@
 use motet_fabric::matching::Ticket;
 use motet_fabric::slab::Id;
 use motet_fabric::{
-    Fill, Label, Peer, Received, Region, RegionMut, Selector, Short, Token, TrafficHint,
+    Fill, InlineRecv, Label, Peer, Received, Region, RegionMut, Selector, Token, TrafficHint,
     TransferError, TypeCode,
 };
 
@@ -144,7 +144,7 @@ impl Engine {
         let token = Token { operation: id.0, step: 0 };
         for look in 1..=looks {
             match self.endpoint.recv_alone(token)? {
-                (source, tag, Short::Here(ended)) => {
+                (source, tag, InlineRecv::Here(ended)) => {
                     let outcome = ended.map(|bytes| Received { source, tag, bytes });
                     if is_bare {
                         self.has_ended(1);
@@ -156,10 +156,12 @@ impl Engine {
                     self.progress_others(0);
                     return Some(outcome);
                 }
-                (from, _, Short::NotYet) if self.active == 1 || !look.is_multiple_of(LOOKS) => {
+                (from, _, InlineRecv::NotYet)
+                    if self.active == 1 || !look.is_multiple_of(LOOKS) =>
+                {
                     self.endpoint.fetch_from(from);
                 }
-                (_, _, Short::NotYet | Short::Behind) => return None,
+                (_, _, InlineRecv::NotYet | InlineRecv::Behind) => return None,
             }
         }
         None
@@ -182,12 +184,12 @@ impl Engine {
         for look in 1..=looks {
             // SAFETY: passed on.
             match unsafe { self.endpoint.recv_short(from, label, element, into, Fill::Part) } {
-                Short::Here(received) => return Some(received.map_err(Box::new)),
-                Short::NotYet if self.active == 0 || !look.is_multiple_of(LOOKS) => {
+                InlineRecv::Here(received) => return Some(received.map_err(Box::new)),
+                InlineRecv::NotYet if self.active == 0 || !look.is_multiple_of(LOOKS) => {
                     self.endpoint.fetch_from(from);
                 }
                 // Others must move, which who has posted lets them do.
-                Short::NotYet | Short::Behind => return None,
+                InlineRecv::NotYet | InlineRecv::Behind => return None,
             }
         }
         None

@@ -7,7 +7,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use motet_fabric::{Endpoint, Label, Peer, Region, Short, Token, TransferError};
+use motet_fabric::{Endpoint, InlineRecv, Label, Peer, Region, Token, TransferError};
 use motet_plan::{Action, Slice, StepId};
 
 use super::Execution;
@@ -87,7 +87,7 @@ impl Execution {
         receive: StepId,
         reduction: Reduction,
         endpoint: &mut Endpoint,
-    ) -> Short {
+    ) -> InlineRecv {
         let (from, label, place) = self.awaited(receive);
         let (element, into) = (self.element, self.memory.region_mut(place));
         let read = |received| self.reduce_received(place, received, reduction.step);

@@ -5,7 +5,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use motet_fabric::{Endpoint, Peer, Short};
+use motet_fabric::{Endpoint, InlineRecv, Peer};
 use motet_plan::{Action, StepId};
 
 use super::Execution;
@@ -117,10 +117,10 @@ impl Execution {
                     }
                 };
                 match short {
-                    Short::Here(Ok(_)) => {}
-                    Short::Here(Err(error)) => self.fail(error),
-                    Short::NotYet => return Advance::Waiting(self.peer(from)),
-                    Short::Behind => return Advance::Behind,
+                    InlineRecv::Here(Ok(_)) => {}
+                    InlineRecv::Here(Err(error)) => self.fail(error),
+                    InlineRecv::NotYet => return Advance::Waiting(self.peer(from)),
+                    InlineRecv::Behind => return Advance::Behind,
                 }
             }
         }

@@ -8,7 +8,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use motet_fabric::{Endpoint, Fill, Label, Peer, Region, RegionMut, Short, TrafficHint};
+use motet_fabric::{Endpoint, Fill, InlineRecv, Label, Peer, Region, RegionMut, TrafficHint};
 use motet_plan::{Action, Rank, Slice, StepId};
 
 use super::fused::{OperandSide, Operands};
@@ -285,11 +285,11 @@ impl Fused {
 
 /// What a message that was to come means for so many steps.
 #[inline]
-fn gone(short: Short, from: Peer, steps: usize) -> StepResult {
+fn gone(short: InlineRecv, from: Peer, steps: usize) -> StepResult {
     match short {
-        Short::Here(Ok(_)) => (Ok(Advance::Complete), steps),
-        Short::Here(Err(error)) => (Err(error), steps),
-        Short::NotYet => (Ok(Advance::Waiting(from)), 0),
-        Short::Behind => (Ok(Advance::Behind), 0),
+        InlineRecv::Here(Ok(_)) => (Ok(Advance::Complete), steps),
+        InlineRecv::Here(Err(error)) => (Err(error), steps),
+        InlineRecv::NotYet => (Ok(Advance::Waiting(from)), 0),
+        InlineRecv::Behind => (Ok(Advance::Behind), 0),
     }
 }
