@@ -1098,7 +1098,7 @@ mod tests {
                 // SAFETY: the memory outlives the call.
                 let got =
                     unsafe { world[1].recv_short(Peer(0), label, TypeCode::BYTES, to, Fill::Part) };
-                assert!(matches!(got, InlineRecv::Here(Ok(all)) if all == bytes), "{got:?}");
+                assert!(matches!(got, InlineRecv::Done(Ok(all)) if all == bytes), "{got:?}");
                 assert!(into == data, "{bytes} bytes");
                 assert_eq!(unread(&world[0]), 0);
             }
@@ -1130,7 +1130,7 @@ mod tests {
                 let got = unsafe {
                     world[1].recv_short(Peer(0), label(tag), TypeCode::BYTES, region, Fill::Part)
                 };
-                assert!(matches!(got, InlineRecv::Here(Ok(SHORT))), "{got:?}");
+                assert!(matches!(got, InlineRecv::Done(Ok(SHORT))), "{got:?}");
                 assert!(into.iter().all(|&byte| byte == tag as u8), "message {tag}");
             }
             assert_eq!(unread(&world[0]), 0);

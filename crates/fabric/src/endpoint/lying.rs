@@ -275,7 +275,7 @@ mod tests {
             let mut into = vec![0; bytes];
             send(&mut sender, tag as u64, &data[..bytes]);
             let (short, read) = read_short(&mut receiver, tag as u64, &mut into, alignment);
-            assert_eq!((short, read.is_some()), (InlineRecv::Here(Ok(bytes)), lies), "{bytes}");
+            assert_eq!((short, read.is_some()), (InlineRecv::Done(Ok(bytes)), lies), "{bytes}");
             let came = read.as_ref().unwrap_or(&into);
             assert!(came.len() == bytes && came.iter().all(|&byte| byte == 7));
             assert_eq!(into.iter().all(|&byte| byte == 0), lies, "copied, or not");
@@ -291,13 +291,13 @@ mod tests {
         }
         let (short, read) = read_short(&mut receiver, 1, &mut [0; 4], 1);
         let refused = TransferError::truncated(crate::Sender::new(Peer(0), 1), 8, 4);
-        assert_eq!((short, read), (InlineRecv::Here(Err(refused)), None));
+        assert_eq!((short, read), (InlineRecv::Done(Err(refused)), None));
         receiver.progress(&mut Vec::new());
         let mut into = [0; 8];
         let (short, _) = read_short(&mut receiver, 3, &mut into, 1);
         assert_eq!(
             (short, into),
-            (InlineRecv::Here(Ok(8)), [3; 8]),
+            (InlineRecv::Done(Ok(8)), [3; 8]),
             "in the memory of its receive"
         );
         assert_eq!(read_short(&mut receiver, 4, &mut into, 1).0, InlineRecv::NotYet);

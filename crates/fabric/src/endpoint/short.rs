@@ -23,7 +23,7 @@ use crate::{
 #[must_use]
 pub enum InlineRecv {
     /// It has been received and is so long, or it was refused.
-    Here(Result<usize, TransferError>),
+    Done(Result<usize, TransferError>),
     /// Nothing has come.
     NotYet,
     /// Something else is next: make progress, then look again.
@@ -130,7 +130,7 @@ impl Endpoint {
         if self.unexpected[from.index()] > 0
             && let Some(taken) = self.take(Selector::exactly(from, label))
         {
-            return InlineRecv::Here(self.recv_kept(taken, &receive, reader.map(|(_, read)| read)));
+            return InlineRecv::Done(self.recv_kept(taken, &receive, reader.map(|(_, read)| read)));
         }
         let inlet = &mut self.readers[from.index()];
         // SAFETY: peers push nothing but `Header`s into standing lanes, and any bits are one.
@@ -149,7 +149,7 @@ impl Endpoint {
         let message = Message { source: from, label, element, bytes };
         if let Err(error) = message.fits(&receive, &self.introductions) {
             self.take_next(from, bytes);
-            return InlineRecv::Here(Err(error));
+            return InlineRecv::Done(Err(error));
         }
         let payload = inlet.payload_of::<Header>(bytes);
         match reader {
@@ -166,7 +166,7 @@ impl Endpoint {
             }
         }
         self.take_next(from, bytes);
-        InlineRecv::Here(Ok(bytes))
+        InlineRecv::Done(Ok(bytes))
     }
 
     /// Takes the next message of a rank, of so many bytes, which has been looked at where it lies.
@@ -208,7 +208,7 @@ impl Endpoint {
         let (element, into) = (receive.element, receive.into);
         // SAFETY: the receive is posted: writable, by the promise of its poster.
         let short = unsafe { self.recv_short(from, label, element, into, Fill::Part) };
-        if let InlineRecv::Here(_) = short {
+        if let InlineRecv::Done(_) = short {
             self.matching.meet_alone();
         }
         Some((from, label.tag, short))
@@ -247,7 +247,7 @@ impl Endpoint {
         if self.readers[from.index()].advance() {
             self.announce(from);
         }
-        InlineRecv::Here(fits.map(|()| message.bytes))
+        InlineRecv::Done(fits.map(|()| message.bytes))
     }
 
     /// Has the network put what has come into the lanes, if the message that is awaited from this
@@ -376,7 +376,7 @@ mod tests {
                 Fill::Part,
             )
         };
-        assert_eq!((kept, into), (InlineRecv::Here(Ok(3)), [9; 3]));
+        assert_eq!((kept, into), (InlineRecv::Done(Ok(3)), [9; 3]));
     }
 
     #[test]
@@ -385,12 +385,12 @@ mod tests {
         let mut into = [0; 3];
         send(&mut sender, 1, &[5; 3]);
         assert!(post(&mut receiver, 1, &mut into));
-        assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::Here(Ok(3)))));
+        assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::Done(Ok(3)))));
         assert_eq!((into, receiver.matching.posted()), ([5; 3], 0));
         send(&mut sender, 1, &[6; 4]);
         assert!(post(&mut receiver, 1, &mut into));
         let refused = Err(TransferError::truncated(crate::Sender::new(Peer(0), 1), 4, 3));
-        assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::Here(refused))));
+        assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::Done(refused))));
         assert_eq!((into, receiver.matching.posted()), ([5; 3], 0), "it is as it was");
         // The order of messages is that of their sending, whoever receives them.
         for value in 0..3 {
@@ -398,7 +398,7 @@ mod tests {
         }
         for value in 0..3 {
             assert!(post(&mut receiver, 1, &mut into));
-            assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::Here(Ok(1)))));
+            assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::Done(Ok(1)))));
             assert_eq!(into[0], value);
         }
     }

@@ -144,7 +144,7 @@ impl Engine {
         let token = Token { operation: id.0, step: 0 };
         for look in 1..=looks {
             match self.endpoint.recv_alone(token)? {
-                (source, tag, InlineRecv::Here(ended)) => {
+                (source, tag, InlineRecv::Done(ended)) => {
                     let outcome = ended.map(|bytes| Received { source, tag, bytes });
                     if is_bare {
                         self.has_ended(1);
@@ -184,7 +184,7 @@ impl Engine {
         for look in 1..=looks {
             // SAFETY: passed on.
             match unsafe { self.endpoint.recv_short(from, label, element, into, Fill::Part) } {
-                InlineRecv::Here(received) => return Some(received.map_err(Box::new)),
+                InlineRecv::Done(received) => return Some(received.map_err(Box::new)),
                 InlineRecv::NotYet if self.active == 0 || !look.is_multiple_of(LOOKS) => {
                     self.endpoint.fetch_from(from);
                 }

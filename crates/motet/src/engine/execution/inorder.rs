@@ -117,8 +117,8 @@ impl Execution {
                     }
                 };
                 match short {
-                    InlineRecv::Here(Ok(_)) => {}
-                    InlineRecv::Here(Err(error)) => self.fail(error),
+                    InlineRecv::Done(Ok(_)) => {}
+                    InlineRecv::Done(Err(error)) => self.fail(error),
                     InlineRecv::NotYet => return Advance::Waiting(self.peer(from)),
                     InlineRecv::Behind => return Advance::Behind,
                 }

@@ -287,8 +287,8 @@ impl Fused {
 #[inline]
 fn gone(short: InlineRecv, from: Peer, steps: usize) -> StepResult {
     match short {
-        InlineRecv::Here(Ok(_)) => (Ok(Advance::Complete), steps),
-        InlineRecv::Here(Err(error)) => (Err(error), steps),
+        InlineRecv::Done(Ok(_)) => (Ok(Advance::Complete), steps),
+        InlineRecv::Done(Err(error)) => (Err(error), steps),
         InlineRecv::NotYet => (Ok(Advance::Waiting(from)), 0),
         InlineRecv::Behind => (Ok(Advance::Behind), 0),
     }
