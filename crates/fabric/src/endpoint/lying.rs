@@ -300,6 +300,6 @@ mod tests {
             (InlineRecv::Done(Ok(8)), [3; 8]),
             "in the memory of its receive"
         );
-        assert_eq!(read_short(&mut receiver, 4, &mut into, 1).0, InlineRecv::NotYet);
+        assert_eq!(read_short(&mut receiver, 4, &mut into, 1).0, InlineRecv::Empty);
     }
 }

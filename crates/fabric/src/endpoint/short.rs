@@ -25,7 +25,7 @@ pub enum InlineRecv {
     /// It has been received and is so long, or it was refused.
     Done(Result<usize, TransferError>),
     /// Nothing has come.
-    NotYet,
+    Empty,
     /// Something else is next: make progress, then look again.
     Behind,
 }
@@ -135,7 +135,7 @@ impl Endpoint {
         let inlet = &mut self.readers[from.index()];
         // SAFETY: peers push nothing but `Header`s into standing lanes, and any bits are one.
         let Some(header) = (unsafe { inlet.peek::<Header>() }) else {
-            return InlineRecv::NotYet;
+            return InlineRecv::Empty;
         };
         if !header.is_eager(label) {
             return self.recv_next_block(
@@ -356,7 +356,7 @@ mod tests {
         assert!(!post(&mut receiver, 1, &mut [0; 3]), "it is not the only one");
         let other = Token { step: 1, ..TOKEN };
         assert_eq!(receiver.recv_alone(other), None);
-        assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::NotYet)));
+        assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::Empty)));
         send(&mut sender, 2, &[9; 3]);
         send(&mut sender, 1, &[1, 2]);
         assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::Behind)));

@@ -156,12 +156,10 @@ impl Engine {
                     self.progress_others(0);
                     return Some(outcome);
                 }
-                (from, _, InlineRecv::NotYet)
-                    if self.active == 1 || !look.is_multiple_of(LOOKS) =>
-                {
+                (from, _, InlineRecv::Empty) if self.active == 1 || !look.is_multiple_of(LOOKS) => {
                     self.endpoint.fetch_from(from);
                 }
-                (_, _, InlineRecv::NotYet | InlineRecv::Behind) => return None,
+                (_, _, InlineRecv::Empty | InlineRecv::Behind) => return None,
             }
         }
         None
@@ -185,11 +183,11 @@ impl Engine {
             // SAFETY: passed on.
             match unsafe { self.endpoint.recv_short(from, label, element, into, Fill::Part) } {
                 InlineRecv::Done(received) => return Some(received.map_err(Box::new)),
-                InlineRecv::NotYet if self.active == 0 || !look.is_multiple_of(LOOKS) => {
+                InlineRecv::Empty if self.active == 0 || !look.is_multiple_of(LOOKS) => {
                     self.endpoint.fetch_from(from);
                 }
                 // Others must move, which who has posted lets them do.
-                InlineRecv::NotYet | InlineRecv::Behind => return None,
+                InlineRecv::Empty | InlineRecv::Behind => return None,
             }
         }
         None

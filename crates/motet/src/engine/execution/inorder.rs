@@ -119,7 +119,7 @@ impl Execution {
                 match short {
                     InlineRecv::Done(Ok(_)) => {}
                     InlineRecv::Done(Err(error)) => self.fail(error),
-                    InlineRecv::NotYet => return Advance::Waiting(self.peer(from)),
+                    InlineRecv::Empty => return Advance::Waiting(self.peer(from)),
                     InlineRecv::Behind => return Advance::Behind,
                 }
             }

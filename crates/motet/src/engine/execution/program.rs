@@ -289,7 +289,7 @@ fn gone(short: InlineRecv, from: Peer, steps: usize) -> StepResult {
     match short {
         InlineRecv::Done(Ok(_)) => (Ok(Advance::Complete), steps),
         InlineRecv::Done(Err(error)) => (Err(error), steps),
-        InlineRecv::NotYet => (Ok(Advance::Waiting(from)), 0),
+        InlineRecv::Empty => (Ok(Advance::Waiting(from)), 0),
         InlineRecv::Behind => (Ok(Advance::Behind), 0),
     }
 }
