@@ -27,7 +27,7 @@ pub enum InlineRecv {
     /// Nothing has come.
     Empty,
     /// Something else is next: make progress, then look again.
-    Behind,
+    Blocked,
 }
 
 impl Endpoint {
@@ -227,7 +227,7 @@ impl Endpoint {
             Packet::Block { label: its, element, bytes } if its == label => {
                 Message { source: from, label, element, bytes }
             }
-            _ => return InlineRecv::Behind,
+            _ => return InlineRecv::Blocked,
         };
         self.note_message(from, message.bytes);
         let block = Block::from_words(self.words(from));
@@ -359,7 +359,7 @@ mod tests {
         assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::Empty)));
         send(&mut sender, 2, &[9; 3]);
         send(&mut sender, 1, &[1, 2]);
-        assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::Behind)));
+        assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::Blocked)));
         // Who makes progress meanwhile meets the receive as any other one.
         receiver.progress(&mut done);
         assert_eq!((done.len(), into, receiver.matching.posted()), (1, [1, 2, 0], 0));

@@ -159,7 +159,7 @@ impl Engine {
                 (from, _, InlineRecv::Empty) if self.active == 1 || !look.is_multiple_of(LOOKS) => {
                     self.endpoint.fetch_from(from);
                 }
-                (_, _, InlineRecv::Empty | InlineRecv::Behind) => return None,
+                (_, _, InlineRecv::Empty | InlineRecv::Blocked) => return None,
             }
         }
         None
@@ -187,7 +187,7 @@ impl Engine {
                     self.endpoint.fetch_from(from);
                 }
                 // Others must move, which who has posted lets them do.
-                InlineRecv::Empty | InlineRecv::Behind => return None,
+                InlineRecv::Empty | InlineRecv::Blocked => return None,
             }
         }
         None

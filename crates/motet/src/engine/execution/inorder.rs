@@ -120,7 +120,7 @@ impl Execution {
                     InlineRecv::Done(Ok(_)) => {}
                     InlineRecv::Done(Err(error)) => self.fail(error),
                     InlineRecv::Empty => return Advance::Waiting(self.peer(from)),
-                    InlineRecv::Behind => return Advance::Behind,
+                    InlineRecv::Blocked => return Advance::Behind,
                 }
             }
         }

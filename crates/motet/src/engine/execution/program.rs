@@ -290,6 +290,6 @@ fn gone(short: InlineRecv, from: Peer, steps: usize) -> StepResult {
         InlineRecv::Done(Ok(_)) => (Ok(Advance::Complete), steps),
         InlineRecv::Done(Err(error)) => (Err(error), steps),
         InlineRecv::Empty => (Ok(Advance::Waiting(from)), 0),
-        InlineRecv::Behind => (Ok(Advance::Behind), 0),
+        InlineRecv::Blocked => (Ok(Advance::Behind), 0),
     }
 }
