@@ -199,7 +199,7 @@ impl RankContext {
         let placement = Placement::new(Arc::clone(&segment), me, place);
         placement.begin();
         let endpoint = Endpoint::reaching(segment.clone(), wire, me, options);
-        let cache = PlanCache::new(tuning, endpoint.short());
+        let cache = PlanCache::new(tuning, endpoint.inline_max_bytes());
         let heap = Arc::clone(endpoint.heap());
         let mut engine = Engine::new(endpoint, cache);
         if let Some(most) = watch.most {

@@ -230,7 +230,8 @@ impl Endpoint {
         (reply, readers): (TrafficHint, u32),
     ) -> bool {
         let are_several = readers > 1 && self.bounce.lengths_of_shared.contains(data.bytes());
-        are_several || (data.bytes() > self.short() && self.is_for_block(to, data, reply))
+        are_several
+            || (data.bytes() > self.inline_max_bytes() && self.is_for_block(to, data, reply))
     }
 
     /// Whether a message may go in a block that finds no room elsewhere.
@@ -731,7 +732,7 @@ mod tests {
     #[test]
     fn short_and_very_long_messages_go_as_others_do() {
         let mut world = ranks(3);
-        let short = world[0].short();
+        let short = world[0].inline_max_bytes();
         for (bytes, shared) in [(8, 0), (short, 0), (short + 1, 2), (LONGEST, 2), (LONGEST + 1, 0)]
         {
             let data = vec![5; bytes];
@@ -749,7 +750,7 @@ mod tests {
     fn where_ranks_have_cores_what_several_get_goes_in_one_block() {
         for favours_cores in [true, false] {
             let mut world = roomy_where(3, favours_cores);
-            let short = world[0].short();
+            let short = world[0].inline_max_bytes();
             for (bytes, shared) in [
                 (short, 0),
                 (short + 1, 2),
@@ -1087,7 +1088,7 @@ mod tests {
             (ranks(2), TrafficHint::Never, usize::MAX),
             (ranks(2), TrafficHint::Expected, SHORTEST_OF_CROWDED_EXCHANGE),
         ] {
-            for bytes in [8, SHORTEST, SHORTEST + 1, world[0].short()] {
+            for bytes in [8, SHORTEST, SHORTEST + 1, world[0].inline_max_bytes()] {
                 let (data, mut into) = (pattern(bytes), vec![0; bytes]);
                 let (from, to) = (Region::of(&data), RegionMut::of(&mut into));
                 let label = label(bytes as u64);
@@ -1161,7 +1162,7 @@ mod tests {
         };
         let mut world: Vec<_> = seats.into_iter().map(rank).collect();
         let (home, away) = (1, ranks - 1);
-        for (tag, bytes) in [(0, world[0].short() + 1), (1, 12 << 10), (2, 16 << 10)] {
+        for (tag, bytes) in [(0, world[0].inline_max_bytes() + 1), (1, 12 << 10), (2, 16 << 10)] {
             for (to, blocks) in [(home, 1), (away, 0)] {
                 let data = vec![to as u8; bytes];
                 let (region, token) = (Region::of(&data), Token { operation: 1, step: 0 });

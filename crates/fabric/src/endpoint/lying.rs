@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn a_message_in_a_block_is_read_there_whenever_it_came() {
         let [mut sender, mut receiver] = pair();
-        let bytes = receiver.short() + 1;
+        let bytes = receiver.inline_max_bytes() + 1;
         let data: Vec<u8> = (0..bytes).map(|at| (at % 251) as u8).collect();
         let mut into = vec![0; bytes];
         send(&mut sender, 1, &data);
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn what_is_not_as_expected_is_copied_or_refused() {
         let [mut sender, mut receiver] = pair();
-        let bytes = receiver.short() + 1;
+        let bytes = receiver.inline_max_bytes() + 1;
         let data = vec![7; bytes];
         for (tag, sent, room) in [(1, bytes, bytes + 1), (2, 100, 100), (3, bytes, bytes - 1)] {
             let mut into = vec![0; room];
@@ -266,7 +266,7 @@ mod tests {
     fn a_short_message_is_read_in_its_cell_if_it_takes_no_more_than_a_line() {
         let [mut sender, mut receiver] = pair();
         let data = vec![7; 40 << 10];
-        let block = receiver.short() + 8;
+        let block = receiver.inline_max_bytes() + 8;
         for (tag, (bytes, alignment, lies)) in
             [(8, 8, true), (8, 16, false), (64, 8, false), (block, 16, true)]
                 .into_iter()

@@ -32,7 +32,7 @@ pub enum InlineRecv {
 
 impl Endpoint {
     /// Bytes of the longest message that never waits for its receive.
-    pub fn short(&self) -> usize {
+    pub fn inline_max_bytes(&self) -> usize {
         self.peer_tx[self.me.index()].payload()
     }
 
@@ -285,7 +285,7 @@ impl Endpoint {
             }
             (UnexpectedBody::Exposed(_) | UnexpectedBody::Berthed(_), Ok(())) => {
                 // Nobody exposes what is short: the other side runs another operation.
-                fits = Err(message.truncated(self.short()));
+                fits = Err(message.truncated(self.inline_max_bytes()));
             }
             (_, Err(_)) => {}
         }

@@ -81,7 +81,7 @@ impl Endpoint {
         done: &mut Vec<Completion>,
     ) -> bool {
         let (source, bytes) = (message.source, message.bytes);
-        if !self.reaches(source) || bytes <= self.short() {
+        if !self.reaches(source) || bytes <= self.inline_max_bytes() {
             return false;
         }
         let (receive, tag) = (*receive, message.label.tag);

@@ -47,7 +47,7 @@ impl Engine {
     #[inline]
     pub(crate) unsafe fn send_now(&mut self, envelope: &Envelope, data: Region) -> bool {
         let &Envelope { to, label, element } = envelope;
-        let is_short = to != self.endpoint.me() && data.bytes() <= self.endpoint.short();
+        let is_short = to != self.endpoint.me() && data.bytes() <= self.endpoint.inline_max_bytes();
         if !is_short || self.has_more_to_do() {
             return false;
         }
