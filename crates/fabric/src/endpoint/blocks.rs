@@ -1094,7 +1094,7 @@ mod tests {
                 let label = label(bytes as u64);
                 // SAFETY: the data outlives the call.
                 let sent =
-                    unsafe { world[0].send_short(Peer(1), label, TypeCode::BYTES, from, reply) };
+                    unsafe { world[0].send_inline(Peer(1), label, TypeCode::BYTES, from, reply) };
                 assert!(sent && unread(&world[0]) == usize::from(bytes > shortest), "{bytes}");
                 // SAFETY: the memory outlives the call.
                 let got =

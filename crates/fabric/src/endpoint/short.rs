@@ -48,7 +48,7 @@ impl Endpoint {
     /// # Safety
     /// `data` is readable now.
     #[inline]
-    pub unsafe fn send_short(
+    pub unsafe fn send_inline(
         &mut self,
         to: Peer,
         label: Label,

@@ -53,7 +53,7 @@ impl Engine {
         }
         let reply = TrafficHint::Unsaid;
         // SAFETY: readable by the caller's promise.
-        let is_sent = unsafe { self.endpoint.send_short(to, label, element, data, reply) };
+        let is_sent = unsafe { self.endpoint.send_inline(to, label, element, data, reply) };
         if is_sent {
             self.has_transferred();
         }

@@ -102,7 +102,7 @@ impl Execution {
                 let (data, element) = (self.memory.region(from), self.element);
                 let reply = self.planned.hint();
                 // SAFETY: as above.
-                if !unsafe { endpoint.send_short(to, label, element, data, reply) } {
+                if !unsafe { endpoint.send_inline(to, label, element, data, reply) } {
                     return Advance::Behind;
                 }
             }

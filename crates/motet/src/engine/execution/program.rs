@@ -233,7 +233,7 @@ impl Instr {
             Instr::Send { to, ordinal, from } => {
                 let (label, data) = (time.label(ordinal), from.region(bases));
                 // SAFETY: passed on.
-                if !unsafe { endpoint.send_short(to, label, time.element, data, time.reply) } {
+                if !unsafe { endpoint.send_inline(to, label, time.element, data, time.reply) } {
                     return (Ok(Advance::Behind), 0);
                 }
             }
