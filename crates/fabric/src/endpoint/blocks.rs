@@ -1097,8 +1097,9 @@ mod tests {
                     unsafe { world[0].send_inline(Peer(1), label, TypeCode::BYTES, from, reply) };
                 assert!(sent && unread(&world[0]) == usize::from(bytes > shortest), "{bytes}");
                 // SAFETY: the memory outlives the call.
-                let got =
-                    unsafe { world[1].recv_short(Peer(0), label, TypeCode::BYTES, to, Fill::Part) };
+                let got = unsafe {
+                    world[1].recv_inline(Peer(0), label, TypeCode::BYTES, to, Fill::Part)
+                };
                 assert!(matches!(got, InlineRecv::Done(Ok(all)) if all == bytes), "{got:?}");
                 assert!(into == data, "{bytes} bytes");
                 assert_eq!(unread(&world[0]), 0);
@@ -1129,7 +1130,7 @@ mod tests {
                 let region = RegionMut::of(&mut into);
                 // SAFETY: the memory outlives the call.
                 let got = unsafe {
-                    world[1].recv_short(Peer(0), label(tag), TypeCode::BYTES, region, Fill::Part)
+                    world[1].recv_inline(Peer(0), label(tag), TypeCode::BYTES, region, Fill::Part)
                 };
                 assert!(matches!(got, InlineRecv::Done(Ok(SHORT))), "{got:?}");
                 assert!(into.iter().all(|&byte| byte == tag as u8), "message {tag}");

@@ -81,7 +81,7 @@ impl Endpoint {
     /// # Safety
     /// `into` is writable now, and nobody else uses it.
     #[inline]
-    pub unsafe fn recv_short(
+    pub unsafe fn recv_inline(
         &mut self,
         from: Peer,
         label: Label,
@@ -207,7 +207,7 @@ impl Endpoint {
         }
         let (element, into) = (receive.element, receive.into);
         // SAFETY: the receive is posted: writable, by the promise of its poster.
-        let short = unsafe { self.recv_short(from, label, element, into, Fill::Part) };
+        let short = unsafe { self.recv_inline(from, label, element, into, Fill::Part) };
         if let InlineRecv::Done(_) = short {
             self.matching.meet_alone();
         }
@@ -368,7 +368,7 @@ mod tests {
         assert!(!post(&mut receiver, 2, &mut into));
         // SAFETY: the memory outlives the call.
         let kept = unsafe {
-            receiver.recv_short(
+            receiver.recv_inline(
                 Peer(0),
                 label(2),
                 TypeCode::BYTES,

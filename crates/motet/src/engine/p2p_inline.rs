@@ -181,7 +181,7 @@ impl Engine {
     ) -> Option<Result<usize, Box<TransferError>>> {
         for look in 1..=looks {
             // SAFETY: passed on.
-            match unsafe { self.endpoint.recv_short(from, label, element, into, Fill::Part) } {
+            match unsafe { self.endpoint.recv_inline(from, label, element, into, Fill::Part) } {
                 InlineRecv::Done(received) => return Some(received.map_err(Box::new)),
                 InlineRecv::Empty if self.active == 0 || !look.is_multiple_of(LOOKS) => {
                     self.endpoint.fetch_from(from);

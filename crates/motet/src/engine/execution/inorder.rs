@@ -113,7 +113,7 @@ impl Execution {
                         let (from, label) = (self.peer(from), self.label(ordinal));
                         let (fill, into) = (self.fill(into), self.memory.region_mut(into));
                         // SAFETY: as above; the plan keeps other steps off the slice.
-                        unsafe { endpoint.recv_short(from, label, self.element, into, fill) }
+                        unsafe { endpoint.recv_inline(from, label, self.element, into, fill) }
                     }
                 };
                 match short {

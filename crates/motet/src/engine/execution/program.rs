@@ -240,7 +240,7 @@ impl Instr {
             Instr::Receive { from, ordinal, into, fill } => {
                 let (label, into) = (time.label(ordinal), into.region_mut(bases));
                 // SAFETY: passed on.
-                let short = unsafe { endpoint.recv_short(from, label, time.element, into, fill) };
+                let short = unsafe { endpoint.recv_inline(from, label, time.element, into, fill) };
                 return gone(short, from, 1);
             }
             Instr::Copy { from, into } => {
