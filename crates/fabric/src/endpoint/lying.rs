@@ -258,7 +258,7 @@ mod tests {
         };
         // SAFETY: the memory outlives the call.
         let short =
-            unsafe { receiver.read_short(message, TypeCode::BYTES, place, alignment, take) };
+            unsafe { receiver.read_inline(message, TypeCode::BYTES, place, alignment, take) };
         (short, read)
     }
 

@@ -101,7 +101,7 @@ impl Endpoint {
     /// # Safety
     /// As [`Endpoint::recv_short`].
     #[inline]
-    pub unsafe fn read_short(
+    pub unsafe fn read_inline(
         &mut self,
         (from, label): (Peer, Label),
         element: TypeCode,

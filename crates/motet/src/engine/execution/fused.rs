@@ -93,7 +93,7 @@ impl Execution {
         let read = |received| self.reduce_received(place, received, reduction.step);
         // SAFETY: slices of our own plan; the buffers are bound while the run is active, and the
         // plan keeps other steps off them.
-        unsafe { endpoint.read_short((from, label), element, into, reduction.alignment, read) }
+        unsafe { endpoint.read_inline((from, label), element, into, reduction.alignment, read) }
     }
 
     /// As [`Execution::complete`], of a transfer whose message may lie where it came.

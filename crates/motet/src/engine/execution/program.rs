@@ -278,7 +278,7 @@ impl Fused {
             ((self.from, time.label(self.ordinal)), self.place.region_mut(bases));
         // SAFETY: passed on.
         let short =
-            unsafe { endpoint.read_short(message, time.element, place, self.alignment, read) };
+            unsafe { endpoint.read_inline(message, time.element, place, self.alignment, read) };
         gone(short, self.from, 2)
     }
 }
