@@ -39,7 +39,7 @@ impl Endpoint {
     /// Whether a message from this rank cannot have come yet, nor be for somebody else: none is
     /// kept, and no receive waits for one.
     #[inline]
-    pub fn is_next_in_lane(&self, from: Peer) -> bool {
+    pub fn is_next_in_ring(&self, from: Peer) -> bool {
         self.unexpected[from.index()] == 0 && self.matching.posted() == 0
     }
 

@@ -101,7 +101,7 @@ impl Engine {
         looks: u32,
     ) -> Option<Result<usize, Box<TransferError>>> {
         let from = expected.from;
-        let is_next = from != self.endpoint.me() && self.endpoint.is_next_in_lane(from);
+        let is_next = from != self.endpoint.me() && self.endpoint.is_next_in_ring(from);
         if !is_next || self.has_more_to_do() {
             return None;
         }
