@@ -153,7 +153,7 @@ impl Endpoint {
         }
         let payload = inlet.payload_of::<Header>(bytes);
         match reader {
-            Some((alignment, read)) if lies_well(payload, alignment) => {
+            Some((alignment, read)) if is_aligned_for(payload, alignment) => {
                 read(payload);
             }
             reader => {
@@ -296,7 +296,7 @@ impl Endpoint {
 
 /// Whether a message is read faster in its cell than it is copied: if it is aligned and takes no
 /// more than one line. Of 128 bytes to 1 KiB a sum takes 1.2 to 1.6 times as long in the cell.
-fn lies_well(payload: Region, alignment: usize) -> bool {
+fn is_aligned_for(payload: Region, alignment: usize) -> bool {
     let address = payload.start().addr();
     address.is_multiple_of(alignment) && address % LINE + payload.bytes() <= LINE
 }
