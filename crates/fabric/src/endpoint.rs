@@ -52,7 +52,7 @@ use crate::{
 };
 use assembly::Reassembly;
 use belt::Block;
-use blocks::Blocks;
+use blocks::BounceSender;
 pub use cancelling::Copied;
 pub use channels::Attached;
 use copying::Meanwhile;
@@ -230,7 +230,7 @@ pub struct Endpoint {
     rndv_recvs: Slab<RndvRecv>,
     arena: Arena,
     heap: Arc<Heap>,
-    bounce: Blocks,
+    bounce: BounceSender,
     copy_strategy: Pen,
     /// If long messages go in pieces although they could be copied at once.
     pipelines: Option<Streams>,
@@ -320,7 +320,7 @@ impl Endpoint {
             rndv_recvs: Slab::default(),
             arena: Arena::new(layout.arena(own), layout.arena_bytes()),
             heap: Heap::of(&segment, own),
-            bounce: Blocks::of(&segment, cell, options.single_copy),
+            bounce: BounceSender::of(&segment, cell, options.single_copy),
             copy_strategy: Pen::default(),
             pipelines: Streams::of(&segment, options.single_copy),
             offered_channels: HashMap::new(),

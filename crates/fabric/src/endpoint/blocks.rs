@@ -76,7 +76,7 @@ impl Lengths {
 
 /// The blocks of a rank.
 #[derive(Debug)]
-pub(super) struct Blocks {
+pub(super) struct BounceSender {
     belt: Belt,
     /// Those of others that this rank has read and not given back.
     kept: RecycledBuffers,
@@ -101,10 +101,14 @@ pub(super) struct Blocks {
     current: Option<Current>,
 }
 
-impl Blocks {
+impl BounceSender {
     /// Those of a rank of this segment, whose cells hold so many bytes, and who may have said
     /// whether the kernel is to copy.
-    pub(super) fn of(segment: &SharedSegment, cell: usize, single_copy: Option<bool>) -> Blocks {
+    pub(super) fn of(
+        segment: &SharedSegment,
+        cell: usize,
+        single_copy: Option<bool>,
+    ) -> BounceSender {
         let by_cores = is_copied_by_cores(segment, single_copy);
         let (lengths, lengths_of_exchange) = match (by_cores, segment.is_crowded()) {
             (true, true) => (
@@ -141,7 +145,7 @@ impl Blocks {
         let (belt, kept) = (Belt::default(), RecycledBuffers::of(segment));
         let came = vec![false; segment.layout().ranks()].into_boxed_slice();
         let (lying, current) = (Vec::new(), None);
-        Blocks {
+        BounceSender {
             belt,
             kept,
             lying,
