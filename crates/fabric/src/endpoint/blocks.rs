@@ -33,7 +33,7 @@ const FEW_ON_CORE: usize = 4;
 const LONGEST_OF_EXCHANGE: usize = 16 << 10;
 /// Bytes of messages that flow one way in blocks where each rank has a core and the kernel copies
 /// fast, more than the first: shorter ones find their blocks further from the caches than cells.
-const LENGTHS_AHEAD: Lengths = Lengths { above: 16 << 10, longest: 32 << 10 };
+const LENGTHS_AHEAD: SizeRange = SizeRange { above: 16 << 10, longest: 32 << 10 };
 /// Bytes of the longest message that goes in a cell where each rank has a core, if it may go in a
 /// block: such a cell has left the caches since it was last used, a block that is kept has not.
 const SHORTEST: usize = 2 << 10;
@@ -56,16 +56,16 @@ const LOOKS: u32 = 1000;
 
 /// Bytes of messages: more than so many, up to so many.
 #[derive(Clone, Copy, Debug)]
-struct Lengths {
+struct SizeRange {
     above: usize,
     longest: usize,
 }
 
-impl Lengths {
-    const NONE: Lengths = Lengths { above: 0, longest: 0 };
+impl SizeRange {
+    const NONE: SizeRange = SizeRange { above: 0, longest: 0 };
 
-    fn new(above: usize, longest: usize) -> Lengths {
-        Lengths { above, longest }
+    fn new(above: usize, longest: usize) -> SizeRange {
+        SizeRange { above, longest }
     }
 
     #[inline]
@@ -83,17 +83,17 @@ pub(super) struct BounceSender {
     /// Messages that were received, and are to be read in their blocks.
     pub(super) lying: Vec<Lying>,
     /// Bytes of messages that go in one.
-    lengths: Lengths,
+    lengths: SizeRange,
     /// The same of those whose receivers send some in turn.
-    lengths_of_exchange: Lengths,
+    lengths_of_exchange: SizeRange,
     /// The same of those that stay as they are: of one alone, and of one among several.
-    lengths_of_untouched: [Lengths; 2],
+    lengths_of_untouched: [SizeRange; 2],
     /// The same of those that several ranks get, each of which has a core.
-    lengths_of_shared: Lengths,
+    lengths_of_shared: SizeRange,
     /// The same of those that are reduced.
-    lengths_of_reduced: Lengths,
+    lengths_of_reduced: SizeRange,
     /// The same of [operands](TrafficHint::Operands).
-    lengths_of_operands: Lengths,
+    lengths_of_operands: SizeRange,
     /// By rank of the world, whether a message has come from there since the last one of which
     /// [nobody said](TrafficHint::Unsaid) whether one does. Of those that are long enough to
     /// matter.
@@ -112,35 +112,35 @@ impl BounceSender {
         let by_cores = is_copied_by_cores(segment, single_copy);
         let (lengths, lengths_of_exchange) = match (by_cores, segment.is_crowded()) {
             (true, true) => (
-                Lengths::new(cell, CopyBandwidth::LONGEST),
-                Lengths::new(cell.min(SHORTEST_OF_CROWDED_EXCHANGE), CopyBandwidth::LONGEST),
+                SizeRange::new(cell, CopyBandwidth::LONGEST),
+                SizeRange::new(cell.min(SHORTEST_OF_CROWDED_EXCHANGE), CopyBandwidth::LONGEST),
             ),
             (false, true) => (
-                Lengths::new(cell, LONGEST),
-                Lengths::new(cell.min(SHORTEST_OF_CROWDED_EXCHANGE), LONGEST_OF_EXCHANGE),
+                SizeRange::new(cell, LONGEST),
+                SizeRange::new(cell.min(SHORTEST_OF_CROWDED_EXCHANGE), LONGEST_OF_EXCHANGE),
             ),
             (true, false) => (
-                Lengths::new(cell.min(SHORTEST), CopyBandwidth::LONGEST),
-                Lengths::new(cell.min(SHORTEST_OF_EXCHANGE), CopyBandwidth::LONGEST),
+                SizeRange::new(cell.min(SHORTEST), CopyBandwidth::LONGEST),
+                SizeRange::new(cell.min(SHORTEST_OF_EXCHANGE), CopyBandwidth::LONGEST),
             ),
             (false, false) => {
-                (LENGTHS_AHEAD, Lengths::new(cell.min(SHORTEST_OF_EXCHANGE), LONGEST_OF_EXCHANGE))
+                (LENGTHS_AHEAD, SizeRange::new(cell.min(SHORTEST_OF_EXCHANGE), LONGEST_OF_EXCHANGE))
             }
         };
         // To read them where they lie saves one of two copies.
-        let lengths_of_reduced = Lengths { longest: CopyBandwidth::LONGEST, ..lengths };
+        let lengths_of_reduced = SizeRange { longest: CopyBandwidth::LONGEST, ..lengths };
         let lengths_of_operands =
-            Lengths { longest: CopyBandwidth::LONGEST, ..lengths_of_exchange };
+            SizeRange { longest: CopyBandwidth::LONGEST, ..lengths_of_exchange };
         let is_copied_once = segment.is_crowded() && !by_cores;
         let are_few = segment.company() <= FEW_ON_CORE * segment.cores();
         let lengths_of_untouched = [are_few, true].map(|may_wait| {
             let is_shorter = is_copied_once && may_wait;
-            if is_shorter { Lengths::new(cell, LONGEST_UNTOUCHED) } else { lengths }
+            if is_shorter { SizeRange::new(cell, LONGEST_UNTOUCHED) } else { lengths }
         });
         let lengths_of_shared = if segment.is_crowded() {
-            Lengths::NONE
+            SizeRange::NONE
         } else {
-            Lengths::new(cell, CopyBandwidth::LONGEST)
+            SizeRange::new(cell, CopyBandwidth::LONGEST)
         };
         let (belt, kept) = (Belt::default(), RecycledBuffers::of(segment));
         let came = vec![false; segment.layout().ranks()].into_boxed_slice();
@@ -909,7 +909,7 @@ mod tests {
             let data = vec![0; bytes];
             sender.is_for_block(Peer(1), Region::of(&data), reply)
         };
-        let Lengths { above, longest } = LENGTHS_AHEAD;
+        let SizeRange { above, longest } = LENGTHS_AHEAD;
         for (bytes, in_exchange, one_way, reduced) in [
             (SHORTEST_OF_EXCHANGE, false, false, false),
             (SHORTEST_OF_EXCHANGE + 1, true, false, false),
