@@ -98,7 +98,7 @@ pub(super) struct BounceSender {
     /// [nobody said](TrafficHint::Unsaid) whether one does. Of those that are long enough to
     /// matter.
     came: Box<[bool]>,
-    current: Option<Current>,
+    current: Option<Multicast>,
 }
 
 impl BounceSender {
@@ -174,7 +174,7 @@ impl BounceSender {
 
 /// The message that was copied last for several.
 #[derive(Clone, Copy, Debug)]
-struct Current {
+struct Multicast {
     data: Region,
     operation: u64,
     block: Block,
@@ -213,7 +213,7 @@ impl Endpoint {
                 // SAFETY: readable by the caller's promise.
                 unsafe { self.fill_for(all, block, data) };
             }
-            let current = |block| Current { data, operation, block, untold: readers };
+            let current = |block| Multicast { data, operation, block, untold: readers };
             self.bounce.current = block.map(|block| current(Block { filled: 0, ..block }));
         }
         let Some(current) = &mut self.bounce.current else { return false };
@@ -392,7 +392,7 @@ impl Endpoint {
 
     /// Those who have not been told of the last message never will be: something went wrong.
     fn release_untold(&mut self) {
-        if let Some(Current { block, untold, .. }) = self.bounce.current.take()
+        if let Some(Multicast { block, untold, .. }) = self.bounce.current.take()
             && untold > 0
         {
             self.segment.word32(block.readers).fetch_sub(untold, Ordering::Release);
