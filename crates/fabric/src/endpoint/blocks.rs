@@ -97,7 +97,7 @@ pub(super) struct BounceSender {
     /// By rank of the world, whether a message has come from there since the last one of which
     /// [nobody said](TrafficHint::Unsaid) whether one does. Of those that are long enough to
     /// matter.
-    came: Box<[bool]>,
+    recent_traffic: Box<[bool]>,
     current: Option<Multicast>,
 }
 
@@ -155,7 +155,7 @@ impl BounceSender {
             lengths_of_shared,
             lengths_of_reduced,
             lengths_of_operands,
-            came,
+            recent_traffic: came,
             current,
         }
     }
@@ -264,7 +264,7 @@ impl Endpoint {
                 blocks.lengths_of_untouched[usize::from(among_several)]
             }
             TrafficHint::Reduced => blocks.lengths_of_reduced,
-            TrafficHint::Unsaid if mem::take(&mut blocks.came[to.index()]) => {
+            TrafficHint::Unsaid if mem::take(&mut blocks.recent_traffic[to.index()]) => {
                 blocks.lengths_of_exchange
             }
             TrafficHint::Unsaid => blocks.lengths,
@@ -285,7 +285,7 @@ impl Endpoint {
     #[inline]
     pub(super) fn note_message(&mut self, from: Peer, bytes: usize) {
         if bytes > SHORTEST_OF_EXCHANGE {
-            self.bounce.came[from.index()] = true;
+            self.bounce.recent_traffic[from.index()] = true;
         }
     }
 
