@@ -77,7 +77,7 @@ impl SizeRange {
 /// The blocks of a rank.
 #[derive(Debug)]
 pub(super) struct BounceSender {
-    belt: Belt,
+    pool: Belt,
     /// Those of others that this rank has read and not given back.
     kept: RecycledBuffers,
     /// Messages that were received, and are to be read in their blocks.
@@ -146,7 +146,7 @@ impl BounceSender {
         let came = vec![false; segment.layout().ranks()].into_boxed_slice();
         let (lying, current) = (Vec::new(), None);
         BounceSender {
-            belt,
+            pool: belt,
             kept,
             lying,
             lengths,
@@ -163,12 +163,12 @@ impl BounceSender {
     /// Those of this rank that are still to be read.
     #[cfg(test)]
     pub(super) fn unread(&self, segment: &SharedSegment) -> usize {
-        self.belt.unread(segment)
+        self.pool.unread(segment)
     }
 
     /// Bytes of the arena that they have taken.
     pub(super) fn bytes(&self) -> usize {
-        self.belt.bytes()
+        self.pool.bytes()
     }
 }
 
@@ -382,8 +382,8 @@ impl Endpoint {
             self.segment.word32(block.readers).store(1, Ordering::Relaxed);
             return Some(block);
         }
-        let block = self.bounce.belt.lend(&mut self.arena, &self.segment, (data, readers));
-        if self.bounce.belt.has_become_longer() {
+        let block = self.bounce.pool.lend(&mut self.arena, &self.segment, (data, readers));
+        if self.bounce.pool.has_become_longer() {
             // What was found of a shorter one says nothing of it, and its first copies are slow.
             self.copy_strategy = Pen::default();
         }
