@@ -81,7 +81,7 @@ pub(super) struct BounceSender {
     /// Those of others that this rank has read and not given back.
     kept: RecycledBuffers,
     /// Messages that were received, and are to be read in their blocks.
-    pub(super) lying: Vec<Lying>,
+    pub(super) in_place: Vec<Lying>,
     /// Bytes of messages that go in one.
     lengths: SizeRange,
     /// The same of those whose receivers send some in turn.
@@ -148,7 +148,7 @@ impl BounceSender {
         BounceSender {
             pool: belt,
             kept,
-            lying,
+            in_place: lying,
             lengths,
             lengths_of_exchange,
             lengths_of_untouched,
@@ -972,7 +972,7 @@ mod tests {
             world[1].recv_lying(selector, TypeCode::BYTES, into, token, &mut done);
         }
         world[1].progress(&mut done);
-        assert_eq!((done.len(), world[1].bounce.lying.len()), (1, 1));
+        assert_eq!((done.len(), world[1].bounce.in_place.len()), (1, 1));
         world[1].let_lying_go(token);
         assert_eq!(unread(&world[0]), 0);
     }
@@ -989,7 +989,7 @@ mod tests {
         // SAFETY: the memory outlives the receive.
         unsafe { world[1].recv_lying(selector, TypeCode::BYTES, into, token, &mut done) };
         world[1].progress(&mut done);
-        assert_eq!((done.len(), world[1].bounce.lying.len(), unread(&world[0])), (1, 1, 1));
+        assert_eq!((done.len(), world[1].bounce.in_place.len(), unread(&world[0])), (1, 1, 1));
         world[1].let_lying_go(token);
         assert!(place.iter().all(|&byte| byte == 0), "nobody has copied it");
         assert_eq!(unread(&world[0]), 0);

@@ -66,10 +66,10 @@ impl Endpoint {
         token: Token,
         read: impl FnOnce(Region),
     ) -> Result<(), TransferError> {
-        let Some(at) = self.bounce.lying.iter().position(|lying| lying.token == token) else {
+        let Some(at) = self.bounce.in_place.iter().position(|lying| lying.token == token) else {
             return Ok(());
         };
-        let Lying { message, place, .. } = self.bounce.lying.swap_remove(at);
+        let Lying { message, place, .. } = self.bounce.in_place.swap_remove(at);
         match place {
             InPlaceSource::Block(block) => {
                 read(self.bytes_of(&message, block));
@@ -98,7 +98,7 @@ impl Endpoint {
             && is_read_at_once(message, receive, &self.introductions);
         if lies {
             let place = InPlaceSource::Block(block);
-            self.bounce.lying.push(Lying { token: receive.token(), message: *message, place });
+            self.bounce.in_place.push(Lying { token: receive.token(), message: *message, place });
         }
         lies
     }
@@ -119,7 +119,7 @@ impl Endpoint {
         let lies = is_there && claims::take(&self.segment, message.source, claim);
         if lies {
             let place = InPlaceSource::Heap(*exposure, claim);
-            self.bounce.lying.push(Lying { token: receive.token(), message: *message, place });
+            self.bounce.in_place.push(Lying { token: receive.token(), message: *message, place });
         }
         lies
     }
@@ -184,7 +184,7 @@ mod tests {
             lies = Some(bytes.to_vec());
         });
         assert_eq!(read, Ok(()));
-        assert!(receiver.bounce.lying.is_empty());
+        assert!(receiver.bounce.in_place.is_empty());
         lies
     }
 
@@ -280,7 +280,7 @@ mod tests {
             assert!(came.len() == bytes && came.iter().all(|&byte| byte == 7));
             assert_eq!(into.iter().all(|&byte| byte == 0), lies, "copied, or not");
         }
-        assert_eq!((unread(&sender), receiver.bounce.lying.len()), (0, 0));
+        assert_eq!((unread(&sender), receiver.bounce.in_place.len()), (0, 0));
     }
 
     #[test]
